@@ -16,6 +16,7 @@
 #include "cmds/filter_warn.h"
 #include "cmds/nameless.h"
 #include "cmds/near_data.h"
+#include "cmds/pager.h"
 #include "cmds/statusline.h"
 #include "cmds/watch.h"
 #include "utils/base/fd.h"
@@ -316,7 +317,7 @@ size_t reader_threads(const struct opts *opts)
 
 static int write_stdout(void *self, const char *data, size_t len)
 {
-	statusline_before_output();
+	statusline_before_output(pager_is_open());
 	return fd_write_all(STDOUT_FILENO, data, len);
 }
 

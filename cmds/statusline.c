@@ -12,7 +12,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "cmds/pager.h"
 #include "utils/base/strbuf.h"
 
 #define ERASE "\r\033[K"
@@ -173,10 +172,10 @@ void statusline_release(void)
 	pthread_mutex_unlock(&line.lock);
 }
 
-void statusline_before_output(void)
+void statusline_before_output(bool is_paged)
 {
 	pthread_mutex_lock(&line.lock);
-	if (line.fd >= 0 && (pager_is_open() || isatty(STDOUT_FILENO)))
+	if (line.fd >= 0 && (is_paged || isatty(STDOUT_FILENO)))
 		forget();
 	pthread_mutex_unlock(&line.lock);
 }

@@ -28,8 +28,8 @@ void statusline_hide(void);
 void statusline_hold(void);
 void statusline_release(void);
 
-/* Output is about to go to stdout. When that is a terminal, too, or leads to a pager, the line is removed for good. */
-void statusline_before_output(void);
+/* Output is about to go to stdout. When that is a terminal, too, or leads to one through a pager, the line is removed for good. */
+void statusline_before_output(bool is_paged);
 
 /* The number of the terminal's device (st_rdev), for who wants to know who else prints there. False when there is none, or nobody can say. */
 bool statusline_terminal(uint64_t *device);
