@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -185,3 +186,41 @@ def test_limit(tmp_path):
     _, err = debug_of(exe, tmp_path / "d")
     assert err.count("two.dwo") == 1 and "64 MB" in err
     assert 'one(point{first=3, second=4.500000}, "hello") = 107;' in lines(tmp_path / "d")
+
+
+# Where each is in a section's head of 64 bits (elf(5)).
+FIELDS = {"sh_type": ("<I", 4), "sh_flags": ("<Q", 8), "sh_size": ("<Q", 32)}
+LIES = {"nobits": ("sh_type", 8), "no bytes": ("sh_size", 0), "past the end": ("sh_size", 1 << 40), "not packed": ("sh_flags", 0x800)}
+
+
+def lie(path, section, field, value):
+    """In the head of that section of an ELF file."""
+    data = bytearray(path.read_bytes())
+    (heads,) = struct.unpack_from("<Q", data, 40)
+    nr, names = struct.unpack_from("<HH", data, 60)
+    (texts,) = struct.unpack_from("<Q", data, heads + 64 * names + 24)
+    for head in range(heads, heads + 64 * nr, 64):
+        start = texts + struct.unpack_from("<I", data, head)[0]
+        if data[start : data.index(0, start)] == section.encode():
+            form, at = FIELDS[field]
+            struct.pack_into(form, data, head + at, value)
+            break
+    else:
+        raise KeyError(section)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("what", LIES)
+def test_sections_without_bytes(tmp_path, what):
+    """A head alone is no debug information, neither in the program nor in the other file."""
+    exe = two_units(tmp_path)
+    for section in (".debug_info", ".debug_abbrev", ".debug_str_offsets", ".debug_str", ".debug_loclists"):
+        split = tmp_path / "src" / "two.dwo"
+        good = split.read_bytes()
+        lie(split, f"{section}.dwo", *LIES[what])
+        assert utrail("record", "-a", "-d", tmp_path / "d", exe).status == 0
+        assert 'one(point{first=3, second=4.500000}, "hello") = 107;' in lines(tmp_path / "d")
+        split.write_bytes(good)
+    for section in (".debug_line", ".debug_addr", ".debug_abbrev", ".debug_info"):
+        lie(exe, section, *LIES[what])
+        assert utrail("record", "-a", "--srcline", "-d", tmp_path / "d", exe).status == 0

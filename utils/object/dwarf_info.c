@@ -357,6 +357,12 @@ static int say_missing(const struct dwarf_splits *splits, const char *path, stru
 		       file, more, path, path);
 }
 
+/* A section without bytes is none: tools that take debug information away may leave its head. */
+static bool has_info(const struct elf_file *file, struct elf_section *sec)
+{
+	return elf_section_by_name(file, ".debug_info", sec) && sec->data;
+}
+
 int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -369,9 +375,8 @@ int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err 
 
 	const struct elf_file *from = &file;
 
-	if (!elf_section_by_name(&file, ".debug_info", &sec)) {
-		if (!debug_file_open_or_fetch(&file, path, &debug) ||
-		    !elf_section_by_name(&debug, ".debug_info", &sec))
+	if (!has_info(&file, &sec)) {
+		if (!debug_file_open_or_fetch(&file, path, &debug) || !has_info(&debug, &sec))
 			return 0;
 		from = &debug;
 	}

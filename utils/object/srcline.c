@@ -27,7 +27,7 @@ static bool open_files(struct srcline *lines, const char *path, const char *buil
 	elf_build_id(&lines->file, hex);
 	if (strcmp(hex, build_id) != 0)
 		return false;
-	if (!elf_section_by_name(&lines->file, ".debug_line", &sec)) {
+	if (!elf_section_by_name(&lines->file, ".debug_line", &sec) || !sec.data) {
 		if (!debug_file_open_or_fetch(&lines->file, path, &lines->debug))
 			return false;
 		from = &lines->debug;
