@@ -137,6 +137,9 @@ def test_kept_by_option():
     assert tree() == trees.expand("main{outer{inner{look{}}}outer{inner{look{}}}}")
     told = utrail("record", "-v", "-P", ".", "--keep-returns=tab", "./table")
     assert told.status == 0 and "return addresses into it stay, and ends of calls are estimated: --keep-returns says so" in told.err
+    assert "# estimated ends      : calls from table (--keep-returns says so)\n" in utrail("info").must().out
+    utrail("record", "-P", ".", "--no-libcall", "./table")
+    assert "estimated ends" not in utrail("info").must().out
 
 
 MOVED = """

@@ -353,6 +353,7 @@ static const struct info_line info_lines[] = {
 	FIELD_LINE("utc_offset:", INFO_UTC_OFFSET, put_i64, get_i64, utc_offset_s),
 	LINE("sysctl:", INFO_SYSCTL, put_sysctl, get_sysctl),
 	FIELD_LINE("utrail_too_deep:", 0, put_string, get_string, too_deep),
+	FIELD_LINE("utrail_kept_returns:", 0, put_string, get_string, kept_returns),
 	LINE("utrail_state:", 0, put_state, get_state),
 };
 

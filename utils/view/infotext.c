@@ -302,13 +302,15 @@ static int survey_perf(struct trace_data *data, struct survey **out, struct uft_
 	return ret < 0 ? ret : feed_survey(&feed, *out, err);
 }
 
-/* Of a recording that is not whole. */
+/* A recording that is not whole, or has ends of calls that nobody saw. */
 static void put_end(const struct trace_data *data, struct sink *sink)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	if (data->info.too_deep)
 		put_line(sink, "# ", "too deep", data->info.too_deep);
+	if (data->info.kept_returns)
+		put_line(sink, "# ", "estimated ends", data->info.kept_returns);
 	if (data_describe_end(data, &text))
 		put_line(sink, "# ", "recording", strbuf_str(&text));
 }

@@ -13,6 +13,7 @@
 #include "config.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/order.h"
+#include "utils/base/path.h"
 #include "utils/base/units.h"
 #include "utils/base/words.h"
 #include "utils/format/header.h"
@@ -208,6 +209,19 @@ static int describe_too_deep(const struct run *run, const struct tasks *tasks, s
 	return keep_text(&text, &info->too_deep);
 }
 
+/* "calls from libnode.so.108 (builtin functions of V8)": as -v says it while it records. */
+static int describe_kept_returns(const struct recorder *rec, struct info *info)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	for (const struct known_module *m = rec->planner.modules.first; m; m = m->next) {
+		if (m->callers_why)
+			strbuf_addf(&text, "%s%s (%s)", text.len ? ", " : "calls from ",
+				    path_base(m->path), m->callers_why);
+	}
+	return text.len || strbuf_oom(&text) ? keep_text(&text, &info->kept_returns) : 0;
+}
+
 static void describe_losses(const struct run *run, struct recorder *rec, struct info *info)
 {
 	info->state = INFO_STATE_ENDED;
@@ -237,6 +251,8 @@ int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err 
 		ret = describe_time(run, rec, &info);
 	if (ret == 0)
 		ret = describe_too_deep(run, &rec->tasks, &info);
+	if (ret == 0)
+		ret = describe_kept_returns(rec, &info);
 	if (ret == 0)
 		ret = sysinfo_add_machine(&info);
 	if (ret < 0)
