@@ -9,6 +9,7 @@ import pytest
 from programs import SOURCES
 from tools import utrail, wait_until
 
+# UTRAIL_SLEEP_ROUNDS=100: the long form.
 ROUNDS = int(os.environ.get("UTRAIL_SLEEP_ROUNDS", "2"))
 SOURCE = SOURCES / "attach" / "sleepers.c"
 CALLS = re.findall(r'strcmp\(w, "(\w+)"\)', SOURCE.read_text())
@@ -53,6 +54,24 @@ def test_sleeper(workdir, exe, call):
             wait_until(lambda: is_in(program.pid, "T"))
             program.send_signal(signal.SIGCONT)
             wait_until(lambda: is_in(program.pid, "S"))
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_another_allocator(workdir, exe):
+    """A futex that is waited for without an end may be the lock of an allocator that is not the C library's: nothing is done."""
+    (workdir / "malloc.c").write_text("void *__libc_malloc(unsigned long); void *malloc(unsigned long n) { return __libc_malloc(n); }")
+    subprocess.run(["gcc", "-w", "-shared", "-fPIC", "-o", "malloc.so", "malloc.c"], check=True, cwd=workdir)
+    preload = {**os.environ, "LD_PRELOAD": str(workdir / "malloc.so")}
+    program = subprocess.Popen([exe, "futex_without_end"], stdout=subprocess.PIPE, env=preload)
+    try:
+        program.stdout.readline()
+        wait_until(lambda: is_in(program.pid, "S"))
+        before = state(program.pid, exe)
+        result = utrail("record", "-p", str(program.pid), "-P", ".", "--for", "0.1s")
+        assert result.status == 1 and "at no time was a thread of it seen" in result.err
+        assert program.poll() is None and state(program.pid, exe) == before
     finally:
         program.kill()
         program.wait()

@@ -15,6 +15,8 @@
 #include "utils/base/compiler.h"
 
 const char *const quiet_libc_names[] = { "libc.so.", "libc-2.", NULL };
+/* A library of its own before glibc 2.34: the dynamic linker's locks wait there. */
+static const char *const threads_names[] = { "libpthread.so.", "libpthread-2.", NULL };
 const char *const quiet_linker_names[] = { "ld-linux", "ld-2.", NULL };
 
 /* The kernel shows a memfd by its name, with "/memfd:" in front. */
@@ -28,7 +30,7 @@ const char *const quiet_probe_names[] = { QUIET_PROBE, "memfd:" QUIET_PROBE, NUL
  * The thread stands in a system call that begins again, whichever that is: it waits for something, of the program's or of nobody's, and so
  * does the C library for it, with no lock of its allocator or of the dynamic linker. For what these two do is to map, open and read, in
  * the linker's own code, and to wait for each other: by FUTEX_WAIT without an end, which is the one exception. (With an end, and so in
- * restart_syscall(2), which a sleep becomes when it is stopped once, it is no lock of theirs.)
+ * restart_syscall(2), which a sleep becomes when it is stopped once, it is no lock of theirs.) is_past_locks() knows some of the others.
  */
 static bool waits_for_events(long nr, const uint64_t args[4])
 {
@@ -74,6 +76,47 @@ bool quiet_has_interrupted(const struct world *w, const struct maps *maps,
 	return false;
 }
 
+/* So many bytes has syscall(3) at most: it moves arguments, and makes the call. */
+#define SYSCALL_BYTES 64
+
+/*
+ * Whose locks a FUTEX_WAIT without an end can be for. @has_one_allocator: the C library's is the only one, so that it waits in there, as does
+ * the dynamic linker, and neither by syscall(3)
+ */
+struct locks {
+	bool has_one_allocator;
+	uint64_t syscall;
+};
+
+/* Nobody stands meanwhile: it takes milliseconds with hundreds of modules. */
+static struct locks find_locks(const struct world *w, const struct maps *maps)
+{
+	const struct mapping *libc = maps_module(maps, quiet_libc_names);
+	struct locks locks = { .has_one_allocator = libc };
+
+	for (size_t i = 0; i < maps->nr && locks.has_one_allocator; i++) {
+		const struct mapping *m = &maps->lines[i];
+
+		if (m->path[0] != '/' || (i && strcmp(m[-1].path, m->path) == 0) ||
+		    begins_with_any(file_of(m), quiet_libc_names) ||
+		    begins_with_any(file_of(m), quiet_linker_names))
+			continue;
+		locks.has_one_allocator = !maps_symbol(w, m->start, "malloc");
+	}
+	if (locks.has_one_allocator)
+		locks.syscall = maps_symbol(w, libc->start, "syscall");
+	return locks;
+}
+
+/* It waits for the program, whatever it waits for: for no lock that dlopen(3) may need. */
+static bool is_past_locks(const struct locks *locks, const struct mapping *code, uint64_t pc)
+{
+	if (!locks->has_one_allocator || begins_with_any(file_of(code), threads_names))
+		return false;
+	return !begins_with_any(file_of(code), quiet_libc_names) ||
+	       (locks->syscall && pc - locks->syscall < SYSCALL_BYTES);
+}
+
 /* It is in a handler, or may be: where nothing is blocked it is in none. */
 static bool is_in_handler(const struct world *w, const struct maps *maps,
 			  const struct world_thread *t)
@@ -84,7 +127,8 @@ static bool is_in_handler(const struct world *w, const struct maps *maps,
 	return mask && quiet_has_interrupted(w, maps, t, 0, UINT64_MAX);
 }
 
-static bool is_quiet(const struct world *w, const struct maps *maps, const struct world_thread *t)
+static bool is_quiet(const struct world *w, const struct maps *maps, const struct locks *locks,
+		     const struct world_thread *t)
 {
 	const struct mapping *code = maps_find(maps, arch_remote_pc(&t->regs));
 	uint64_t args[4];
@@ -94,7 +138,8 @@ static bool is_quiet(const struct world *w, const struct maps *maps, const struc
 	    begins_with_any(file_of(code), quiet_probe_names) || is_in_handler(w, maps, t))
 		return false;
 	if (nr >= 0)
-		return waits_for_events(nr, args);
+		return waits_for_events(nr, args) ||
+		       is_past_locks(locks, code, arch_remote_pc(&t->regs));
 	if (begins_with_any(file_of(code), quiet_libc_names))
 		return false;
 
@@ -112,8 +157,12 @@ static bool is_quiet(const struct world *w, const struct maps *maps, const struc
  */
 #define LOOKS_AT_FIRST 40
 
+/* Most processes are found quiet before that, and their modules need not be searched. */
+#define LOOKS_WITHOUT_LOCKS 4
+
 /* One look, at the first thread or at all. 0: none was quiet. 1: @thread is. */
-static int look(struct world *w, const struct maps *maps, bool at_all, struct world_thread **thread)
+static int look(struct world *w, const struct maps *maps, const struct locks *locks, bool at_all,
+		struct world_thread **thread)
 {
 	char path[64];
 
@@ -137,7 +186,7 @@ static int look(struct world *w, const struct maps *maps, bool at_all, struct wo
 			return ret;
 		if (ret < 0)
 			continue;
-		if (is_quiet(w, maps, *thread))
+		if (is_quiet(w, maps, locks, *thread))
 			return 1;
 		world_let_go(w);
 		*thread = NULL;
@@ -148,9 +197,14 @@ static int look(struct world *w, const struct maps *maps, bool at_all, struct wo
 int quiet_stop(struct world *w, const struct maps *maps, struct world_thread **thread,
 	       struct uft_err *err)
 {
+	struct locks locks = { 0 };
+
 	*thread = NULL;
 	for (int i = 0; i < LOOKS; i++) {
-		int ret = look(w, maps, i >= LOOKS_AT_FIRST, thread);
+		if (i == LOOKS_WITHOUT_LOCKS)
+			locks = find_locks(w, maps);
+
+		int ret = look(w, maps, &locks, i >= LOOKS_AT_FIRST, thread);
 
 		if (ret == 1)
 			return 0;

@@ -35,28 +35,28 @@ int main(int argc, char **argv)
 		return 1;
 	char c;
 	work();
-	struct timespec ts = { 100, 0 };
+	struct timespec ts = { 1000, 0 };
 	printf("%d\n", getpid());
 	fflush(stdout);
 	int r = -5;
 	if (!strcmp(w, "nanosleep"))
 		r = syscall(SYS_nanosleep, &ts, 0);
 	else if (!strcmp(w, "sleep"))
-		r = sleep(100);
+		r = sleep(1000);
 	else if (!strcmp(w, "clock_nanosleep"))
 		r = clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, 0);
 	else if (!strcmp(w, "poll"))
-		r = poll(0, 0, 100000);
+		r = poll(0, 0, 1000000);
 	else if (!strcmp(w, "ppoll"))
 		r = ppoll(0, 0, &ts, 0);
 	else if (!strcmp(w, "select")) {
-		struct timeval tv = { 100, 0 };
+		struct timeval tv = { 1000, 0 };
 		r = select(0, 0, 0, 0, &tv);
 	} else if (!strcmp(w, "epoll")) {
 		struct epoll_event e;
 		int E = epoll_create1(0);
 		do
-			r = epoll_wait(E, &e, 1, 100000);
+			r = epoll_wait(E, &e, 1, 1000000);
 		while (r < 0 && STOPS);
 	} else if (!strcmp(w, "epoll_pwait2")) {
 		struct epoll_event e;
@@ -118,6 +118,9 @@ int main(int argc, char **argv)
 	} else if (!strcmp(w, "futex")) {
 		int x = 0;
 		r = syscall(SYS_futex, &x, 0, 0, &ts, 0, 0);
+	} else if (!strcmp(w, "futex_without_end")) {
+		int x = 0;
+		r = syscall(SYS_futex, &x, 0, 0, 0, 0, 0);
 	} else if (!strcmp(w, "cond")) {
 		pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 		pthread_cond_t cc = PTHREAD_COND_INITIALIZER;
@@ -127,7 +130,7 @@ int main(int argc, char **argv)
 		sem_t s;
 		sem_init(&s, 0, 0);
 		clock_gettime(CLOCK_REALTIME, &ts);
-		ts.tv_sec += 100;
+		ts.tv_sec += 1000;
 		r = sem_timedwait(&s, &ts);
 	}
 	printf("%s ended %d\n", w, r);
