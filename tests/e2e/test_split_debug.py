@@ -224,3 +224,34 @@ def test_sections_without_bytes(tmp_path, what):
     for section in (".debug_line", ".debug_addr", ".debug_abbrev", ".debug_info"):
         lie(exe, section, *LIES[what])
         assert utrail("record", "-a", "--srcline", "-d", tmp_path / "d", exe).status == 0
+
+
+def test_limit_of_packages(tmp_path):
+    """One large unit counts each time that a skeleton names it."""
+    if not shutil.which("llvm-dwp"):
+        pytest.skip("llvm-dwp is not installed")
+    head = ".long 2f-1f\n1: .short 5\n.byte {type},8\n.long 0\n.quad 0x1234\n.uleb128 1\n"
+    skeleton = head.format(type=4) + '.asciz "unit.dwo"\n2:\n'
+    one_abbrev = ".uleb128 1\n.uleb128 {tag}\n.byte {children}\n{attributes}.byte 0,0\n"
+    skeletons = (
+        '.section .debug_abbrev,"",@progbits\n'
+        + one_abbrev.format(tag=0x4A, children=0, attributes=".uleb128 0x76,8\n")
+        + '.byte 0\n.section .debug_info,"",@progbits\n'
+        + skeleton * 5
+    )
+    unit = (
+        '.section .debug_abbrev.dwo,"e",@progbits\n'
+        + one_abbrev.format(tag=0x11, children=1, attributes="")
+        + ".uleb128 2\n.uleb128 0x34\n.byte 0\n.byte 0,0\n.byte 0\n"
+        + '.section .debug_info.dwo,"e",@progbits\n'
+        + head.format(type=5)
+        + f".fill {20 << 20},1,2\n.byte 0\n2:\n"
+    )
+    for name, text in (("skeletons.s", skeletons), ("unit.s", unit), ("main.c", "int main(void) { return 0; }\n")):
+        (tmp_path / name).write_text(text)
+    run("gcc", "-pg", "main.c", "skeletons.s", "-o", "prog", cwd=tmp_path)
+    run("gcc", "-c", "unit.s", "-o", "unit.dwo", cwd=tmp_path)
+    run("llvm-dwp", "unit.dwo", "-o", "prog.dwp", cwd=tmp_path)
+    (tmp_path / "unit.dwo").unlink()
+    _, err = debug_of(tmp_path / "prog", tmp_path / "d")
+    assert "64 MB" in err and "and 1 more file:" in err

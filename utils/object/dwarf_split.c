@@ -41,27 +41,6 @@ struct parts {
 	size_t nr;
 };
 
-void dwarf_splits_init(struct dwarf_splits *splits, const struct elf_file *from, const char *path)
-{
-	char package[PATH_MAX];
-
-	*splits = (struct dwarf_splits){
-		.from = from,
-		.path = path,
-		.package = ELF_FILE_CLOSED,
-		.bytes_left = SPLIT_READ_PER_BYTE * from->size + (SPLIT_READ_MORE_MB << 20),
-	};
-	if (snprintf(package, sizeof(package), "%s.dwp", path) < (int)sizeof(package))
-		elf_file_open(&splits->package, package, NULL);
-}
-
-void dwarf_splits_deinit(struct dwarf_splits *splits)
-{
-	elf_file_close(&splits->package);
-	free(splits->missing);
-	splits->missing = NULL;
-}
-
 /* The bytes of section @name, unpacked; false when there are none. */
 static bool section_bytes(const struct elf_file *file, const char *name, struct part *part)
 {
@@ -109,6 +88,9 @@ static void parts_of_file(const struct elf_file *file, struct parts *parts)
 			add_part(parts, kinds[i].name, bytes);
 	}
 }
+
+/* Of a table that is two thirds full at most (DWARF 5 section 7.3.5.3), a look-up sees a few slots. */
+#define PROBES_MAX 1024
 
 /* A package's table of units, .debug_cu_index. */
 struct index {
@@ -166,7 +148,7 @@ static bool find_row(const struct index *index, uint64_t id, uint32_t *row)
 	uint32_t mask = index->nr_slots - 1;
 	uint32_t slot = id & mask;
 
-	for (uint32_t i = 0; i < index->nr_slots; i++) {
+	for (uint32_t i = 0; i < MIN(index->nr_slots, (uint32_t)PROBES_MAX); i++) {
 		size_t at = INDEX_HEAD_BYTES + 8 * (size_t)slot;
 		uint32_t number = index_u32(index, INDEX_HEAD_BYTES + 8 * (size_t)index->nr_slots +
 							   4 * slot);
@@ -204,24 +186,93 @@ static struct part piece(const struct index *index, uint32_t row, uint8_t number
 	return number ? (struct part){ 0 } : whole;
 }
 
-/* What the package has of unit @id. */
-static void parts_of_package(const struct elf_file *package, uint64_t id, struct parts *parts)
-{
+/*
+ * A package. Its sections are looked up and unpacked once: it may have as many as a hostile program has skeletons.
+ *
+ * @sections: in the order of @kinds
+ */
+struct dwarf_package {
+	struct elf_file file;
 	struct index index;
-	uint32_t row;
+	struct part sections[ARRAY_SIZE(kinds)];
+};
 
-	if (!open_index(package, &index) || !find_row(&index, id, &row))
+static void close_package(struct dwarf_package *package)
+{
+	if (!package)
 		return;
+	elf_file_close(&package->file);
+	free(package);
+}
+
+static struct dwarf_package *open_package(const char *module)
+{
+	struct dwarf_package *package = calloc(1, sizeof(*package));
+	char path[PATH_MAX];
+
+	if (!package)
+		return NULL;
+	package->file = (struct elf_file)ELF_FILE_CLOSED;
+	if (snprintf(path, sizeof(path), "%s.dwp", module) >= (int)sizeof(path) ||
+	    elf_file_open(&package->file, path, NULL) < 0 ||
+	    !open_index(&package->file, &package->index)) {
+		close_package(package);
+		return NULL;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		uint8_t number = index.is_version_5 ? kinds[i].in_version_5 : kinds[i].in_version_2;
-		bool is_shared = !kinds[i].in_version_5 && !kinds[i].in_version_2;
 		char name[32];
-		struct part bytes = { 0 };
 
 		snprintf(name, sizeof(name), "%s.dwo", kinds[i].name);
-		if ((number || is_shared) && section_bytes(package, name, &bytes))
-			add_part(parts, kinds[i].name, piece(&index, row, number, bytes));
+		section_bytes(&package->file, name, &package->sections[i]);
 	}
+	return package;
+}
+
+/* What the package has of unit @id. */
+static void parts_of_package(const struct dwarf_package *package, uint64_t id, struct parts *parts)
+{
+	const struct index *index = &package->index;
+	uint32_t row;
+
+	if (!find_row(index, id, &row))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		uint8_t number = index->is_version_5 ? kinds[i].in_version_5
+						     : kinds[i].in_version_2;
+		bool is_shared = !kinds[i].in_version_5 && !kinds[i].in_version_2;
+
+		if (number || is_shared)
+			add_part(parts, kinds[i].name,
+				 piece(index, row, number, package->sections[i]));
+	}
+}
+
+void dwarf_splits_init(struct dwarf_splits *splits, const struct elf_file *from, const char *path)
+{
+	*splits = (struct dwarf_splits){
+		.from = from,
+		.path = path,
+		.package = open_package(path),
+		.bytes_left = SPLIT_READ_PER_BYTE * from->size + (SPLIT_READ_MORE_MB << 20),
+	};
+}
+
+void dwarf_splits_deinit(struct dwarf_splits *splits)
+{
+	close_package(splits->package);
+	free(splits->missing);
+	splits->missing = NULL;
+}
+
+/* Counts bytes that are to be read. False when they are too many. */
+static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
+{
+	if (bytes > splits->bytes_left) {
+		splits->is_too_much |= !splits->nr_missing;
+		return false;
+	}
+	splits->bytes_left -= bytes;
+	return true;
 }
 
 /* Section @name of the module, from where attribute @base of the skeleton says that the unit's part of it begins. */
@@ -325,8 +376,9 @@ static bool find_unit(struct dwarf_split *split, uint64_t id)
 	return false;
 }
 
+/* @taken: bytes that were counted already; what is unpacked may be more. */
 static bool open_parts(struct dwarf_split *split, struct dwarf_splits *splits, Dwarf_Die *skeleton,
-		       uint64_t id, struct parts *parts)
+		       uint64_t id, struct parts *parts, uint64_t taken)
 {
 	const struct elf_file *module = splits->from;
 	bool is_version_5 = dwarf_hasattr(skeleton, DW_AT_addr_base);
@@ -334,6 +386,8 @@ static bool open_parts(struct dwarf_split *split, struct dwarf_splits *splits, D
 	if (!parts->nr || strcmp(parts->at[0].name, ".debug_info") != 0)
 		return false;
 	split->info_bytes = parts->at[0].size;
+	if (split->info_bytes > taken && !take_bytes(splits, split->info_bytes - taken))
+		return false;
 	add_part_of_module(parts, module, ".debug_addr", skeleton,
 			   is_version_5 ? DW_AT_addr_base : DW_AT_GNU_addr_base);
 	if (!is_version_5)
@@ -366,12 +420,9 @@ static bool open_file(struct dwarf_split *split, struct dwarf_splits *splits, co
 		    (int)sizeof(path) ||
 	    elf_file_open(&split->file, path, NULL) < 0)
 		return false;
-	if (split->file.size > splits->bytes_left) {
-		splits->is_too_much |= !splits->nr_missing;
-	} else {
-		splits->bytes_left -= split->file.size;
+	if (take_bytes(splits, split->file.size)) {
 		parts_of_file(&split->file, &parts);
-		if (open_parts(split, splits, skeleton, id, &parts))
+		if (open_parts(split, splits, skeleton, id, &parts, split->file.size))
 			return true;
 	}
 	close_parts(split);
@@ -386,15 +437,15 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
 	return dwarf_attr(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
 }
 
-static bool open_package(struct dwarf_split *split, struct dwarf_splits *splits,
-			 Dwarf_Die *skeleton, uint64_t id)
+static bool open_packed(struct dwarf_split *split, struct dwarf_splits *splits, Dwarf_Die *skeleton,
+			uint64_t id)
 {
 	struct parts parts = { 0 };
 
-	if (!splits->package.elf)
+	if (!splits->package)
 		return false;
-	parts_of_package(&splits->package, id, &parts);
-	if (open_parts(split, splits, skeleton, id, &parts))
+	parts_of_package(splits->package, id, &parts);
+	if (open_parts(split, splits, skeleton, id, &parts, 0))
 		return true;
 	close_parts(split);
 	return false;
@@ -418,7 +469,7 @@ bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *sk
 	const char *base = strrchr(name, '/');
 
 	base = base ? base + 1 : name;
-	if (open_package(split, splits, skeleton, id) ||
+	if (open_packed(split, splits, skeleton, id) ||
 	    (dir && open_file(split, splits, dir, strlen(dir), name, skeleton, id)) ||
 	    open_file(split, splits, slash ? splits->path : ".", beside, name, skeleton, id) ||
 	    (base != name &&
