@@ -195,6 +195,20 @@ static void warn_that_nobody_came(const struct run *run, int status)
 		 are_few ? limit_behind(-EMFILE) : "", status);
 }
 
+/* A filter that the program has put on itself past libc is not seen by the probe, whose calls it may forbid. */
+static void warn_about_unseen_filter(const struct run *run, const struct notes *notes)
+{
+	int status = run->end.status;
+
+	if (status == RECORDER_STATUS_UNKNOWN || !WIFSIGNALED(status) ||
+	    WTERMSIG(status) != SIGSYS || notes->sealed || notes->threads_caged)
+		return;
+	msg_warn(&run->opts->msg,
+		 "a filter of system calls (seccomp) has ended the program, and utrail has not "
+		 "seen it come: it was not put on by prctl() or syscall() of the C library. The "
+		 "call that it forbids may be one of utrail's");
+}
+
 /* Programs that have forbidden themselves system calls: the probe goes without them, and that shows. */
 static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			      unsigned long long lost)
@@ -320,6 +334,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "probe needs (seccomp, PR_SET_TSC)",
 			 (unsigned long long)rec->processes.notes.threads_caged);
 	warn_about_sealed(msg, &rec->processes.notes, lost);
+	warn_about_unseen_filter(run, &rec->processes.notes);
 	if (rec->processes.notes.threads_shared)
 		msg_warn(msg,
 			 "%llu threads were traced only until they made another one that shares "
