@@ -691,3 +691,30 @@ def test_late_library_threads_and_fork(tmp_path, options):
         assert f"{call} = {result};" in lines or (f"{call} {{" in lines and f"}} = {result}; /* work */" in lines)
     if shutil.which("uftrace") and not options:
         assert sorted(replay(data, by=peer)) == sorted(lines)
+
+
+# The upper and the lower 64 bits; GCC's __float128 is IEEE 754's binary128.
+BINARY128 = {
+    "inf": (0x7FFF000000000000, 0),
+    "-inf": (0xFFFF000000000000, 0),
+    "nan": (0x7FFF000000000000, 1),
+    "1.000000": (0x3FFF000000000000, 0),
+    "-0.000000": (0x8000000000000000, 1),
+}
+
+
+@pytest.mark.parametrize("text", BINARY128)
+def test_binary128(tmp_path, text):
+    """Each bit of the fraction tells a NaN from an infinity."""
+    high, low = BINARY128[text]
+    source = tmp_path / "quad.c"
+    source.write_text(
+        "#include <string.h>\n"
+        f"static const unsigned long long bits[2] = {{ {low:#x}, {high:#x} }};\n"
+        '__attribute__((noinline)) void show(__float128 value) { (void)value; __asm__ volatile(""); }\n'
+        "int main(void) { __float128 value; memcpy(&value, bits, 16); show(value); return 0; }\n"
+    )
+    subprocess.run(["gcc", "-g", "-O1", "-pg", source, "-o", tmp_path / "quad"], check=True)
+    data = tmp_path / "data"
+    utrail("record", "--no-event", "-a", "-d", data, tmp_path / "quad").must()
+    assert f"show({text});" in replay(data)

@@ -236,6 +236,9 @@ static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 
 	if (sign_exponent & 0x7fff)
 		mantissa |= 1ULL << 63;
+	/* What tells a NaN from an infinity may be in the bits that are left out. */
+	if ((sign_exponent & 0x7fff) == 0x7fff && low << 15)
+		mantissa |= 1;
 	put_extended(mantissa, sign_exponent, out);
 }
 
