@@ -29,8 +29,9 @@ say 'compadd() {
 say 'show() { _main_complete; print "<done>" >> '${(q)3}' }; zle -C show complete-word show; bindkey "^T" show'
 zpty -w -n shell "$2"$'\C-t'
 for i in {1..3000}; do
-	[[ -e $3 && "$(tail -1 $3)" == "<done>" ]] && exit 0
-	zpty -r -t shell line
+	[[ -e $3 && "$(tail -1 $3)" == "<done>" ]]; is_done=$?
+	while zpty -r -t shell line; do print -rn -- $line >> $3.said; done
+	(( is_done )) || exit 0
 	sleep 0.02
 done
 exit 1
@@ -49,8 +50,12 @@ def fish(words):
 
 
 def zsh(words):
-    Path("zsh.txt").unlink(missing_ok=True)
+    for name in ("zsh.txt", "zsh.txt.said"):
+        Path(name).unlink(missing_ok=True)
     run("zsh", "-f", "-c", ZSH, "zsh", SCRIPTS, " ".join(words), Path("zsh.txt").resolve(), env=PATH).must()
+    # A function that is called in a wrong way says so on the terminal, among the matches.
+    said = Path("zsh.txt.said").read_text() if Path("zsh.txt.said").exists() else ""
+    assert "bad option" not in said and "not found" not in said, said
     return Path("zsh.txt").read_text().split()[:-1]
 
 
@@ -80,6 +85,14 @@ def test_options(offered, workdir):
 def test_words(offered, workdir):
     assert {"mono", "mono_raw"} <= offered("utrail", "record", "--clock", "mono")
     assert "replay" in offered("utrail", "rep")
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+def test_words_that_are_no_options(workdir):
+    """In zsh: a word of a command, and a program."""
+    Path("program").touch(mode=0o755)
+    assert zsh(["utrail", "control", "sta"]) == ["status"]
+    assert "program" in zsh(["utrail", "record", "./pro"])
 
 
 def test_words_behind_an_equals_sign_only():
