@@ -131,8 +131,7 @@ static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offse
 			note_wide(classes, offset, bytes, DWARF_CLASS_X87, DWARF_CLASS_X87_UP);
 		else if (dwarf_is_float(dwarf_encoding(&type)))
 			note_wide(classes, offset, bytes, DWARF_CLASS_SSE, DWARF_CLASS_SSE_UP);
-		else if (dwarf_is_float(dwarf_encoding(&type)) ||
-			 dwarf_encoding(&type) == DW_ATE_complex_float)
+		else if (dwarf_encoding(&type) == DW_ATE_complex_float)
 			note(classes, offset, bytes, DWARF_CLASS_SSE);
 		else
 			note(classes, offset, bytes, DWARF_CLASS_INT);

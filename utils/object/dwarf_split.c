@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "utils/base/compiler.h"
-#include "utils/base/fd.h"
+#include "utils/base/path.h"
 #include "utils/format/bytes.h"
 
 /* What a compressed section may unpack to, for each byte of its file. */
@@ -76,15 +76,22 @@ static void add_part(struct parts *parts, const char *name, struct part bytes)
 	parts->at[parts->nr++] = bytes;
 }
 
+/* The section of kind @i in a file of split debug information. */
+static bool split_section(const struct elf_file *file, size_t i, struct part *part)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s.dwo", kinds[i].name);
+	return section_bytes(file, name, part);
+}
+
 /* All sections of a .dwo file. */
 static void parts_of_file(const struct elf_file *file, struct parts *parts)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		char name[32];
 		struct part bytes = { 0 };
 
-		snprintf(name, sizeof(name), "%s.dwo", kinds[i].name);
-		if (section_bytes(file, name, &bytes))
+		if (split_section(file, i, &bytes))
 			add_part(parts, kinds[i].name, bytes);
 	}
 }
@@ -219,12 +226,8 @@ static struct dwarf_package *open_package(const char *module)
 		close_package(package);
 		return NULL;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "%s.dwo", kinds[i].name);
-		section_bytes(&package->file, name, &package->sections[i]);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		split_section(&package->file, i, &package->sections[i]);
 	return package;
 }
 
@@ -252,7 +255,6 @@ void dwarf_splits_init(struct dwarf_splits *splits, const struct elf_file *from,
 	*splits = (struct dwarf_splits){
 		.from = from,
 		.path = path,
-		.package = open_package(path),
 		.bytes_left = SPLIT_READ_PER_BYTE * from->size + (SPLIT_READ_MORE_MB << 20),
 	};
 }
@@ -442,6 +444,9 @@ static bool open_packed(struct dwarf_split *split, struct dwarf_splits *splits, 
 {
 	struct parts parts = { 0 };
 
+	if (!splits->has_looked)
+		splits->package = open_package(splits->path);
+	splits->has_looked = true;
 	if (!splits->package)
 		return false;
 	parts_of_package(splits->package, id, &parts);
@@ -466,9 +471,8 @@ bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *sk
 	if (!name)
 		return false;
 
-	const char *base = strrchr(name, '/');
+	const char *base = path_base(name);
 
-	base = base ? base + 1 : name;
 	if (open_packed(split, splits, skeleton, id) ||
 	    (dir && open_file(split, splits, dir, strlen(dir), name, skeleton, id)) ||
 	    open_file(split, splits, slash ? splits->path : ".", beside, name, skeleton, id) ||

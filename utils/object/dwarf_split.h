@@ -20,7 +20,7 @@
  * The files that one module's skeletons speak of. Starts with dwarf_splits_init(), ends with dwarf_splits_deinit().
  *
  * @from: the file that has the skeletons, borrowed; @path: the module's, borrowed
- * @package: the .dwp file; NULL: there is none that can be read
+ * @package: the .dwp file; NULL: there is none that can be read. Looked for with the first skeleton: @has_looked
  * @bytes_left: of such files, and of units in packages, that may still be read: a hostile program could name one large file in each of
  *              many skeletons
  * @nr_missing: units whose rest was not found; @missing: the file of the first of them, of the heap; NULL: none, or memory is short;
@@ -30,6 +30,7 @@ struct dwarf_splits {
 	const struct elf_file *from;
 	const char *path;
 	struct dwarf_package *package;
+	bool has_looked;
 	uint64_t bytes_left;
 	size_t nr_missing;
 	char *missing;
