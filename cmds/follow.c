@@ -100,7 +100,7 @@ int follow_open(struct follow *follow, struct trace_data *data, const struct opt
 	return ret;
 }
 
-/* What happened since then may be the end of a call that is shown in one line. Into a pipe or a file each leaf has its one line. */
+/* Calls that began before this time are shown as entered. In a pipe or a file none is: each leaf has its one line. */
 static uint64_t open_since_ns(const struct follow *follow)
 {
 	if (!follow->is_watched)

@@ -101,7 +101,7 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 
 	int ret = open_data(data, opts, dir, err);
 
-	/* What comes until it is read takes its time, too. */
+	/* The line stays until reading begins: tasks and symbols take time, too. */
 	if (ret)
 		watch_opened();
 	return ret;

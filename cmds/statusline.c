@@ -16,7 +16,7 @@
 
 #define ERASE "\r\033[K"
 
-/* Where nobody knows how wide the terminal is. */
+/* The width of a terminal that does not tell it. */
 #define DEFAULT_COLUMNS 80
 
 /*

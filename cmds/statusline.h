@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How long a command may take before it has to say something. */
+/* A command that takes longer says how far it is. */
 #define STATUSLINE_FIRST_MS 1000
 
 /* False when stderr is no terminal: then there is no line, and the functions below do nothing. Ends with statusline_close(). */

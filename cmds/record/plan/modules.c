@@ -114,7 +114,7 @@ static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *o
 	return patch_rules_match(asked->settings->patches, &subject);
 }
 
-/* What readers know of arguments goes by the name that is shown. */
+/* Readers find the arguments of a function by the name that is shown. */
 static bool has_arguments(void *arg, const struct strbuf *name, const char *others)
 {
 	const struct asked *asked = arg;

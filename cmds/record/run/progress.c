@@ -1,4 +1,4 @@
-/* How far `record` is (see progress.h). */
+/* Progress of `record` (see progress.h). */
 #include "cmds/record/run/progress.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static double megabytes(uint64_t bytes)
 	return (double)bytes / (1 << 20);
 }
 
-/* What matters most comes first: a narrow terminal shows no more. */
+/* The most important number comes first: a narrow terminal cuts the rest. */
 static void add_text(const struct run_progress *progress, struct strbuf *out)
 {
 	struct writers_sum sum;

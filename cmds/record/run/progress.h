@@ -1,4 +1,4 @@
-/* How far `record` is, every second, on the terminal that stderr is. */
+/* Progress of `record`: a line every second, on the terminal of stderr. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_PROGRESS_H
 #define UTRAIL_CMDS_RECORD_RUN_PROGRESS_H
 

@@ -21,7 +21,7 @@ static bool is_record(const struct record *r, uint64_t after_ns)
 	       r->time_ns - after_ns < 1ULL << 42;
 }
 
-/* What is in a buffer. @told: the records that LOST records among them tell of */
+/* Counts of a buffer. @told: lost records, by the numbers in its LOST records */
 struct tally {
 	uint64_t calls;
 	uint64_t records;
@@ -90,7 +90,7 @@ static bool name_sink(struct writers *writers, struct process *proc, struct ring
 
 static void drop(struct writers *writers, struct ring_sink *sink, const void *data, size_t len)
 {
-	/* What LOST records tell was counted before. */
+	/* Records that LOST records tell of were counted before. */
 	const struct tally lost = tally(data, len);
 
 	atomic_fetch_add(&writers->records_lost, lost.records);

@@ -93,7 +93,7 @@ static char *copy_of(const struct saving *s)
 	return s->room + s->room_bytes - s->bytes;
 }
 
-/* How often a ring is copied of which the thread overwrites a part meanwhile. Once is rare: we were off the CPU. */
+/* Attempts to copy a ring that its thread overwrites meanwhile. The second one is rare: we were off the CPU. */
 #define COPY_ATTEMPTS 100
 
 static uint64_t head_of(const struct saving *s)
