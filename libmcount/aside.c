@@ -166,6 +166,8 @@ static const char *move_records(struct thread *t, struct aside *aside)
 		at += emit_aside_bytes(at);
 	while (at < __atomic_load_n(&t->aside->at, __ATOMIC_RELAXED)) {
 		write_held_back(t);
+		/* From the mark on the position changes with the record alone, and with no segment that begins. */
+		hot_reserve(t, emit_ring_bytes(at));
 		set_mark(aside, at, ring_position(t));
 		move_record(t, (const struct record *)at);
 		guard_barrier();

@@ -77,6 +77,14 @@ uint32_t emit_aside_bytes(const char *at)
 	return sizeof(*r) + sizeof(uint64_t) + aside_payload(at);
 }
 
+uint32_t emit_ring_bytes(const char *at)
+{
+	const struct record *r = (const struct record *)at;
+
+	/* The payload of a declared event has another ring. */
+	return sizeof(*r) + (declared_is(r->data) ? 0 : ALIGN_UP(aside_payload(at), 8U));
+}
+
 bool emit_from_aside(struct thread *t, const char *at, uint64_t time_ns, uint64_t data)
 {
 	const char *payload = at + sizeof(struct record) + sizeof(uint64_t);

@@ -38,6 +38,9 @@ void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *pay
  */
 uint32_t emit_aside_bytes(const char *at);
 
+/* The room that emit_from_aside() asks for in the ring of @t. */
+uint32_t emit_ring_bytes(const char *at);
+
 /* HOT, rarely: the record at @at of an aside's buffer to the ring of @t, with another data word. */
 bool emit_from_aside(struct thread *t, const char *at, uint64_t time_ns, uint64_t data);
 

@@ -20,6 +20,9 @@ static void forget_interrupted_hook(void)
 
 	if (!t || t == &probe_idle_thread || !t->busy)
 		return;
+	ring_settle(t);
+	if (t->payloads)
+		ring_settle(t->payloads);
 	aside_give_up(t);
 	t->busy = 0;
 }

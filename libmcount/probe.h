@@ -384,6 +384,9 @@ void session_report_fork(struct thread *t);
 /* SLOW. Make room for @len bytes in a segment; false when there is none: the caller counts. */
 bool ring_make_room(struct thread *t, uint32_t len);
 
+/* COLD. A handler has left a hook of @t for good, perhaps within ring_make_room(): what it left half done is undone. */
+void ring_settle(struct thread *t);
+
 /* COLD. Lead the @nr library calls in @sites through us. Those that cannot be are left as they are. */
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr);
 

@@ -215,19 +215,39 @@ static void use_segment(struct thread *t, uint64_t position)
 	t->end = end;
 }
 
+/* Publish what is there; its hook may have been left for good by a handler that interrupted hot_commit(). */
+static uint64_t publish(struct thread *t)
+{
+	uint64_t head = atomic_load_explicit(&t->ring->head, memory_order_relaxed);
+
+	if (t->at) {
+		head = (uint64_t)t->at + t->position;
+		atomic_store_explicit(&t->ring->head, head, memory_order_release);
+	}
+	return head;
+}
+
+/* When one of the two is NULL and the other is not, or not yet, the difference is room that there is not. */
+void ring_settle(struct thread *t)
+{
+	if (!t->at || !t->end)
+		t->at = t->end = NULL;
+}
+
 /*
  * Room for @len bytes: in the segment that head is in, when this thread has just come to the ring, else in the next one.
  * False when that is not empty. A signal handler may jump out of here for good at any point, so head alone is the truth,
- * and at and end are NULL while they do not agree with it.
+ * and at and end are NULL while they do not agree with it; or one of them is, see ring_settle().
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {
 	struct ring *r = t->ring;
 	uint64_t segment_bytes = probe.arena->segment_bytes;
-	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+	uint64_t head = publish(t);
 	uint64_t used = head % segment_bytes;
 	uint64_t next = head;
 
+	guard_barrier();
 	t->end = t->at = NULL;
 	guard_barrier();
 	if (used + len > segment_bytes - SEGMENT_RESERVE) {

@@ -3,6 +3,7 @@
  * return to where they were called. The processor's trap flag has a signal come behind each instruction.
  */
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -179,10 +180,112 @@ static void held_back_comes_first(void **state)
 	interrupt_anywhere(1);
 }
 
+static sigjmp_buf outside;
+
+static void on_step_jump(int sig)
+{
+	if (++nr_steps != handler_at)
+		return;
+	be_the_handler();
+	pair_before(SYS_rt_sigprocmask, NULL, NULL);
+	siglongjmp(outside, 1);
+}
+
+/* Only so many records find room in this segment of the ring. */
+static void leave_room_for(struct thread *t, unsigned nr_records)
+{
+	while ((uint64_t)(t->end - t->at) / sizeof(struct record) != nr_records)
+		hot_commit(t, put_record(hot_reserve(t, sizeof(struct record)), hot_clock(t),
+					 record_data(RECORD_EVENT, 0, 0)));
+}
+
+/* How many records that is in the ring, and that none of them is there twice or is missing. */
+static unsigned count_of_handler(struct thread *t)
+{
+	pair_look(&pair, true);
+
+	struct strbuf file cleanup_strbuf = pair_data(&pair, t->ring->tid);
+	const struct record *r = (const struct record *)strbuf_str(&file);
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < file.len / sizeof(*r); i++) {
+		if (record_addr(r[i].data) != HANDLER)
+			continue;
+		assert_int_equal(record_type(r[i].data), nr % 2 ? RECORD_EXIT : RECORD_ENTRY);
+		nr++;
+	}
+	return nr;
+}
+
+/* Each has every so many-th instruction to itself: together they have them all. */
+#define ROOMS 5
+
+/*
+ * A handler jumps out of a hook that moves what earlier handlers did to the ring, @room records before the end of its
+ * segment: all of them come to the ring, and once.
+ */
+static void jump_out_of_moving(unsigned room)
+{
+	struct sigaction action = { .sa_handler = on_step_jump };
+	struct sigaction before;
+	volatile unsigned nr = 0;
+	volatile bool is_over = false;
+
+	handler_at = 0;
+	assert_int_equal(sigaction(SIGTRAP, &action, &before), 0);
+	self = pair_thread();
+	assert_non_null(self);
+
+	struct thread *t = self;
+
+	guard_take(t);
+	be_the_handler();
+	guard_leave(t);
+	for (; !is_over && nr < ROUNDS; nr++) {
+		leave_room_for(t, room);
+		guard_take(t);
+		be_the_handler();
+		be_the_handler();
+		nr_steps = 0;
+		handler_at = room + 1 + nr * ROOMS;
+		pair_before(SYS_rt_sigprocmask, on_mask, NULL);
+		if (sigsetjmp(outside, 1) == 0) {
+			STEPPED(guard_leave(t));
+			is_over = true;
+		}
+		END_STEPS();
+		pair_before(SYS_rt_sigprocmask, NULL, NULL);
+		assert_int_equal(t->busy, 0);
+		assert_int_equal(t->has_aside_records, 0);
+		pair_look(&pair, true);
+	}
+	sigaction(SIGTRAP, &before, NULL);
+	assert_in_range(nr, 20, ROUNDS - 1);
+	assert_int_equal(t->ring->lost, 0);
+	/* One at first, three in each round, but in the last two. */
+	assert_int_equal(count_of_handler(t), 2 * (1 + 3 * nr - 1));
+}
+
+static void jumps_out_of_moving(void **state)
+{
+	if (!nr_steps)
+		skip_because(
+			"this machine does not go on step by step: it is another one, or emulated");
+	for (unsigned room = 0; room < ROOMS; room++)
+		jump_out_of_moving(room);
+}
+
 static int begin(void **state)
 {
 	pair_init(&pair);
 	pair.settings.segment_bytes = 64 * RING_PAGE;
+	pair_open(&pair);
+	return 0;
+}
+
+static int begin_with_small_segments(void **state)
+{
+	pair_init(&pair);
 	pair_open(&pair);
 	return 0;
 }
@@ -197,9 +300,11 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(handlers_anywhere),
-		cmocka_unit_test(held_back_comes_first),
+		cmocka_unit_test_setup_teardown(handlers_anywhere, begin, end),
+		cmocka_unit_test_setup_teardown(held_back_comes_first, begin, end),
+		cmocka_unit_test_setup_teardown(jumps_out_of_moving, begin_with_small_segments,
+						end),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
