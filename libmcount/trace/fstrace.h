@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/types.h>
 
 #ifdef __cplusplus
@@ -84,19 +85,26 @@ FSTRACE_INLINE_ bool FSTRACE_ENABLED(fstrace_event_t *event)
  */
 typedef __INT64_TYPE__ fstrace_check_int64_;
 __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ...);
-#define FSTRACE(event, ...)    fstrace_check_use_(event, __VA_ARGS__)
+#define FSTRACE(...)	       fstrace_check_use_(__VA_ARGS__)
 #define FSTRACE_NO_ARGS(event) fstrace_check_use_(event)
 #define FSTRACE_DECL(NAME, FORMAT)    \
 	static fstrace_event_t *NAME; \
 	fstrace_check_decl_(NAME, FORMAT)
 #else
-/* Log the event if it is enabled; the arguments are not evaluated otherwise. */
-#define FSTRACE(event, ...)                                                             \
-	do {                                                                            \
-		fstrace_event_t *fstrace_event_ = fstrace_or_never_(event);             \
-		if (fstrace_is_on_(fstrace_event_))                                     \
-			fstrace_log_2(fstrace_event_, __FILE__, __LINE__, __VA_ARGS__); \
+/*
+ * FSTRACE(event, ...): log the event if it is enabled; the arguments, which may be none, are not evaluated otherwise. No standard but the latest has a
+ * macro with an argument and perhaps others, so that these are the first and the rest of a list that ends with a 0, which nothing looks at.
+ */
+#define FSTRACE(...)                                                      \
+	do {                                                              \
+		fstrace_event_t *fstrace_event_ = fstrace_or_never_(      \
+			FSTRACE_FIRST_(__VA_ARGS__, 0));                  \
+		if (fstrace_is_on_(fstrace_event_))                       \
+			fstrace_log_2(fstrace_event_, __FILE__, __LINE__, \
+				      FSTRACE_REST_(__VA_ARGS__, 0));     \
 	} while (0)
+#define FSTRACE_FIRST_(event, ...) event
+#define FSTRACE_REST_(event, ...)  __VA_ARGS__
 
 #define FSTRACE_NO_ARGS(event)                                              \
 	do {                                                                \
@@ -163,6 +171,10 @@ const char *fstrace_hex_repr(uint64_t value);
 #ifdef __cplusplus
 }
 
+/* Also in a program that has this header in an extern "C" of its own. */
+extern "C++" {
+#include <string>
+
 namespace fsecure
 {
 namespace fstrace
@@ -172,11 +184,14 @@ namespace fstrace
 class UniqueId
 {
       public:
-	UniqueId() : uid_(fstrace_get_unique_id())
+	UniqueId() : id_(fstrace_get_unique_id())
+	{
+	}
+	virtual ~UniqueId()
 	{
 	}
 	/* A copy is another object. */
-	UniqueId(const UniqueId &) : uid_(fstrace_get_unique_id())
+	UniqueId(const UniqueId &) : id_(fstrace_get_unique_id())
 	{
 	}
 	UniqueId &operator=(const UniqueId &)
@@ -184,7 +199,7 @@ class UniqueId
 		return *this;
 	}
 #if __cplusplus >= 201103L
-	UniqueId(UniqueId &&other) noexcept : uid_(other.uid_)
+	UniqueId(UniqueId &&other) noexcept : id_(other.id_)
 	{
 	}
 	UniqueId &operator=(UniqueId &&) noexcept
@@ -192,56 +207,72 @@ class UniqueId
 		return *this;
 	}
 #endif
-	uint64_t getUniqueId() const
+	uint64_t id() const
 	{
-		return uid_;
+		return id_;
 	}
 
       private:
-	uint64_t uid_;
+	uint64_t id_;
 };
 
-} // namespace fstrace
-} // namespace fsecure
+/* Of a container its iterator, and else the iterator itself. */
+template <typename T> struct trace_void_ {
+	typedef void type;
+};
+template <typename T, typename = void> struct trace_iterator_of_ {
+	typedef T type;
+};
+template <typename T>
+struct trace_iterator_of_<T, typename trace_void_<typename T::const_iterator>::type> {
+	typedef typename T::const_iterator type;
+};
 
-#if __cplusplus >= 201703L
-#include <string>
-#include <type_traits>
-
-namespace fsecure
-{
-namespace fstrace
-{
-
-/* The elements of a container of strings or numbers, for %J: FSTRACE(E, TraceIterator<C>::next, &iterator). */
+/*
+ * Strings or numbers from one iterator to another, for %J: FSTRACE(EVENT, TraceIterator<T>::trace, &iterator). T is the iterators' type or that of
+ * their container; C++17 finds it out.
+ */
 template <typename T> class TraceIterator
 {
       public:
-	explicit TraceIterator(const T &container) : at_(container.begin()), end_(container.end())
+	typedef typename trace_iterator_of_<T>::type iterator;
+
+	TraceIterator(iterator begin, iterator end) : at_(begin), end_(end), text_()
 	{
 	}
-	static const char *next(void *self)
+	/* The next one; NULL at the end. */
+	static const char *trace(TraceIterator *self)
 	{
-		TraceIterator *it = static_cast<TraceIterator *>(self);
-
-		if (it->at_ == it->end_)
-			return nullptr;
-
-		const auto &element = *it->at_++;
-
-		if constexpr (std::is_same_v<std::decay_t<decltype(element)>, std::string>)
-			return element.c_str();
-		else
-			return fstrace_unsigned_repr(element);
+		return self->at_ == self->end_ ? NULL : self->text_of(*self->at_++);
 	}
 
       private:
-	typename T::const_iterator at_, end_;
+	/* An iterator may make strings as it goes: they live here until the next one. */
+	const char *text_of(const std::string &element)
+	{
+		text_ = element;
+		return text_.c_str();
+	}
+	const char *text_of(const char *element)
+	{
+		return element;
+	}
+	const char *text_of(uint64_t element)
+	{
+		return fstrace_unsigned_repr(element);
+	}
+
+	iterator at_, end_;
+	std::string text_;
 };
+
+#if __cplusplus >= 201703L
+template <typename I> TraceIterator(I, I) -> TraceIterator<I>;
+#endif
 
 } // namespace fstrace
 } // namespace fsecure
-#endif
+}
 #endif
 
 #endif

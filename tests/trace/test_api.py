@@ -382,10 +382,10 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 1;
 	Thing a, b(a), c(static_cast<Thing &&>(b));
-	assert(a.getUniqueId() != b.getUniqueId() && c.getUniqueId() == b.getUniqueId());
-	uint64_t id = c.getUniqueId();
+	assert(a.id() != b.id() && c.id() == b.id());
+	uint64_t id = c.id();
 	c = a;
-	assert(c.getUniqueId() == id);
+	assert(c.id() == id);
 	fstrace_t *trace = fstrace_open(argv[1], -1);
 	fstrace_event_t *event = fstrace_declare(trace, "LIST", "%J %J");
 	fstrace_select_event(event, 1);
@@ -393,10 +393,9 @@ int main(int argc, char **argv)
 	using Numbers = std::vector<uint64_t>;
 	Texts texts{"a", "b,c"};
 	Numbers numbers{1, UINT64_MAX};
-	fsecure::fstrace::TraceIterator<Texts> of_texts(texts);
-	fsecure::fstrace::TraceIterator<Numbers> of_numbers(numbers);
-	FSTRACE(event, fsecure::fstrace::TraceIterator<Texts>::next, &of_texts,
-		fsecure::fstrace::TraceIterator<Numbers>::next, &of_numbers);
+	fsecure::fstrace::TraceIterator of_texts(texts.begin(), texts.end());
+	fsecure::fstrace::TraceIterator<Numbers> of_numbers(numbers.begin(), numbers.end());
+	FSTRACE(event, decltype(of_texts)::trace, &of_texts, decltype(of_numbers)::trace, &of_numbers);
 	return fstrace_close(trace);
 }
 """
