@@ -38,6 +38,9 @@ static inline uint64_t arch_counter_read(void);
 struct __jmp_buf_tag;
 static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env);
 
+/* The stack pointer with which setcontext(3) goes on. */
+static inline uint64_t arch_context_sp(const ucontext_t *context);
+
 /*
  * Whether the counter ticks at one rate, on all CPUs together, in all power states, so that it
  * can stand for a kernel clock once it is fitted to it.

@@ -102,6 +102,7 @@ struct thread {
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
 	uint64_t high;	       /* the highest slot that was seen; with @low */
 	struct thread *home;   /* when @is_made: the own state of the thread that runs that stack */
+	struct thread *around; /* when @is_exact: it was taken up from there */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	struct thread *aside;  /* NULL until it was needed */
@@ -109,6 +110,8 @@ struct thread {
 	const struct planned_place *calls; /* what the stubs know of calls: see planned.h */
 	uint32_t is_aside;
 	uint32_t is_made; /* a stack that the program has made: not the own one of a thread */
+	uint32_t
+		is_exact; /* when @is_made: @low and @high are what the program said (stacks_take_up()) */
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended; another may take it over */
 	/* Open -finstrument-functions calls that were left alone, within @top: see cygprof.c. */

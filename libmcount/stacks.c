@@ -8,6 +8,7 @@
 
 #include "libmcount/aside.h"
 #include "libmcount/frames.h"
+#include "libmcount/guard.h"
 #include "libmcount/interpose.h"
 #include "libmcount/seal.h"
 #include "utils/base/compiler.h"
@@ -95,9 +96,11 @@ static bool begins_at_home(const struct thread *t, uint64_t slot)
 static void bound_by_neighbours(struct thread *t)
 {
 	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
-		if (o != t && o->is_made && o->high < t->high && o->high >= t->low)
+		if (o == t || !o->is_made || o->is_exact)
+			continue;
+		if (o->high < t->high && o->high >= t->low)
 			t->low = o->high + 1;
-		if (o != t && o->is_made && o->high > t->high && o->low <= t->high)
+		if (o->high > t->high && o->low <= t->high)
 			o->low = t->high + 1;
 	}
 }
@@ -109,6 +112,8 @@ static bool goes_on(struct thread *t, uint64_t slot)
 		adopt(t, slot);
 		return true;
 	}
+	if (t->is_exact)
+		return false;
 	if (t->is_made) {
 		uint64_t inner = t->top > t->frames ? t->top->slot : t->low;
 
@@ -137,15 +142,23 @@ static bool take(struct thread *t)
 static struct thread *find_parked(uint64_t slot)
 {
 	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
-		if (o->is_made && is_in_range(o, slot) && take(o))
+		if (o->is_made && !o->is_exact && is_in_range(o, slot) && take(o))
 			return o;
 	}
 	return NULL;
 }
 
+/* The stack that @t lies in a call of, where that is a made one, too. */
+static struct thread *find_around(struct thread *t, uint64_t slot)
+{
+	struct thread *o = t->around;
+
+	return o && o->is_made && is_in_range(o, slot) && take(o) ? o : NULL;
+}
+
 static void retire(struct thread *t)
 {
-	t->is_made = 0;
+	t->is_made = t->is_exact = 0;
 	t->low = t->high = 0;
 	thread_give_back(t);
 	atomic_fetch_sub(&nr_made, 1);
@@ -160,7 +173,8 @@ static void retire_idle_ones(void)
 	}
 }
 
-static struct thread *make(uint64_t slot)
+/* Its bounds are the caller's to set; NULL when there are too many, or no ring is free. */
+static struct thread *make_unbound(void)
 {
 	struct thread *t;
 
@@ -171,16 +185,25 @@ static struct thread *make(uint64_t slot)
 	t = thread_take_state();
 	if (!t)
 		return NULL;
-	t->high = slot;
-	t->low = slot - MADE_REACH;
 	t->is_parked = 0;
 	t->is_made = 1;
 	atomic_fetch_add(&nr_made, 1);
-	bound_by_neighbours(t);
 	thread_take_ring(t);
 	if (!t->ring) {
 		retire(t);
 		return NULL;
+	}
+	return t;
+}
+
+static struct thread *make(uint64_t slot)
+{
+	struct thread *t = make_unbound();
+
+	if (t) {
+		t->high = slot;
+		t->low = slot - MADE_REACH;
+		bound_by_neighbours(t);
 	}
 	return t;
 }
@@ -227,7 +250,7 @@ static void search(void *arg)
 		return;
 	}
 
-	struct thread *to = find_parked(s->slot);
+	struct thread *to = t->is_exact ? find_around(t, s->slot) : find_parked(s->slot);
 
 	if (!to && goes_on(t, s->slot))
 		return;
@@ -289,6 +312,93 @@ struct thread *stacks_find(struct thread *t, uint64_t sp)
 	return s.found;
 }
 
+struct taking {
+	struct thread *from;
+	uint64_t sp;
+	uint64_t low;
+	uint64_t high;
+	struct thread *to;
+};
+
+static bool lies_in(const struct taking *k, uint64_t address)
+{
+	return address >= k->low && address < k->high;
+}
+
+/* Whether the stack that is taken up lies in a call of @t. What calls of @t lie on is no such stack, whatever the program says of it. */
+static bool is_within(struct thread *t, const struct taking *k)
+{
+	if (lies_in(k, t->top->slot))
+		return false;
+	return is_in_range(t, k->low) ||
+	       (!t->is_made && k->low - t->high < OWN_REACH && goes_on(t, k->low));
+}
+
+static struct thread *find_exact(uint64_t low)
+{
+	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
+		if (o->is_made && o->is_exact && o->low == low && take(o))
+			return o;
+	}
+	return NULL;
+}
+
+static struct thread *make_exact(const struct taking *k)
+{
+	struct thread *t = make_unbound();
+
+	if (t) {
+		t->is_exact = 1;
+		t->low = k->low;
+		t->high = MAX(k->low, k->high - SLACK); /* is_in_range() adds that */
+	}
+	return t;
+}
+
+static void take_up(void *arg)
+{
+	struct taking *k = arg;
+	struct thread *t = k->from;
+	struct thread *home = t->is_made ? t->home : t;
+	struct thread *to = NULL;
+
+	if (t->is_exact && t->low == k->low)
+		return;
+	if (k->high - k->low > SLACK && lies_in(k, k->sp) &&
+	    (is_within(t, k) || is_within(home, k))) {
+		to = find_exact(k->low);
+		to = to ? to : make_exact(k);
+		if (to)
+			to->around = t;
+	} else if (t->is_exact && !is_in_range(t, k->sp)) {
+		to = find_around(t, k->sp);
+		to = to || !is_in_range(home, k->sp) ? to : home;
+	}
+	if (!to)
+		return;
+	probe.follows_stacks = true;
+	switch_to(t, to);
+	k->to = to;
+}
+
+void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes)
+{
+	struct thread *t = self;
+	struct taking k = { t, sp, low, low + bytes, t };
+
+	if (!t || t == &probe_idle_thread || t->busy || t->lender || !t->ring ||
+	    (probe.plan.flags & PLAN_ESTIMATE))
+		return;
+	guard_take(t);
+	if (!t->high)
+		adopt(t, (uint64_t)__builtin_frame_address(0));
+	slow_call(take_up, &k);
+	/* A stack that begins anew has calls of a former use. */
+	if (k.to->is_exact)
+		frames_leave_inside(k.to, sp);
+	guard_leave(k.to);
+}
+
 static bool has_frame(const struct thread *t, uint64_t slot)
 {
 	const struct frame *f = t->top;
@@ -339,11 +449,11 @@ void stacks_after_fork(void)
 		if (o == self || !(o->is_made || is_home))
 			continue;
 		frames_unhook(o);
-		o->is_made = 0;
+		o->is_made = o->is_exact = 0;
 		o->low = o->high = 0;
 	}
 	if (self && self->is_made) {
-		self->is_made = 0;
+		self->is_made = self->is_exact = 0;
 		self->home = NULL;
 	}
 	atomic_store(&nr_made, 0);

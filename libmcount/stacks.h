@@ -30,6 +30,12 @@ struct thread *stacks_return(struct thread *t, uint64_t slot);
 /* Same for the exit hook, called with that stack pointer: nobody's is @t's. */
 struct thread *stacks_find(struct thread *t, uint64_t sp);
 
+/*
+ * COLD. This thread goes on at @sp, on a stack of that many @bytes from @low on, as the program says. If that lies in a call of the
+ * stack that runs now, in a local variable, no later call tells the two apart: so the stack is taken up now. Others are when they call.
+ */
+void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
+
 /* COLD. This thread ends or is to be left alone: the stack that it runs is nobody's now. Its own state is self. */
 void stacks_go_home(void);
 

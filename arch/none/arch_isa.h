@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 static inline uint64_t arch_counter_read(void)
 {
@@ -11,6 +12,11 @@ static inline uint64_t arch_counter_read(void)
 }
 
 static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env)
+{
+	return 0;
+}
+
+static inline uint64_t arch_context_sp(const ucontext_t *context)
 {
 	return 0;
 }

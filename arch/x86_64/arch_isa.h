@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 static inline uint64_t arch_counter_read(void)
 {
@@ -136,6 +137,11 @@ static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env)
 
 	__asm__("rorq $17, %0\n\txorq %%fs:0x30, %0" : "+r"(sp));
 	return sp;
+}
+
+static inline uint64_t arch_context_sp(const ucontext_t *context)
+{
+	return context->uc_mcontext.gregs[REG_RSP];
 }
 
 #endif

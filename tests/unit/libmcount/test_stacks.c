@@ -388,6 +388,65 @@ static void a_thread_that_ends_leaves_the_stack_to_others(void **state)
 	assert_ptr_equal(self, made);
 }
 
+/* A stack in a local variable of a call: where it lies does not tell that its calls are no part of that call's stack. */
+static void a_stack_within_a_call_is_taken_up(void **state)
+{
+	struct rooms *r = *state;
+	uint64_t low = (uint64_t)at(r, LOW - 300 * KB);
+	struct thread *made;
+	struct thread *within;
+
+	go(r, LOW, 1);
+	go(r, LOW - 400 * KB, 2);
+	stacks_take_up(low + 100 * KB, low, 100 * KB + 8);
+	made = go(r, LOW - 200 * KB, 1);
+	assert_ptr_not_equal(made, r->t);
+	assert_int_equal(made->is_exact, 1);
+	/* Another one in a call of that. */
+	go(r, LOW - 270 * KB, 2);
+	stacks_take_up(low + 50 * KB, low + 40 * KB, 10 * KB + 8);
+	within = go(r, LOW - 250 * KB, 1);
+	assert_ptr_not_equal(within, made);
+	/* From there to who has taken it up, by saying so or by a call. */
+	stacks_take_up(low + 20 * KB, 0, 0);
+	assert_ptr_equal(self, made);
+	stacks_take_up(low + 49 * KB, low + 40 * KB, 10 * KB + 8);
+	assert_ptr_equal(self, within);
+	assert_ptr_equal(go(r, LOW - 275 * KB, 3), made);
+	assert_ptr_equal(go(r, LOW - 410 * KB, 3), r->t);
+	/* In the same place one begins anew; what was open there is over. */
+	stacks_take_up(low + 100 * KB, low, 100 * KB + 8);
+	assert_ptr_equal(go(r, LOW - 200 * KB, 1), made);
+	stacks_take_up((uint64_t)at(r, LOW - 420 * KB), 0, 0);
+	assert_ptr_equal(self, r->t);
+	back(r, LOW - 410 * KB, 2);
+	/* Where it was, calls of the stack around are no calls of it. */
+	go(r, LOW - 250 * KB, 2);
+	assert_ptr_equal(self, r->t);
+}
+
+/* What a context says of its stack is believed where its stack pointer lies there, and none of the calls around it. */
+static void a_context_that_says_nothing_of_its_stack(void **state)
+{
+	struct rooms *r = *state;
+	uint64_t low = (uint64_t)at(r, LOW - 300 * KB);
+
+	go(r, LOW, 1);
+	go(r, LOW - 400 * KB, 2);
+	stacks_take_up(low - 8, low, 64 * KB);
+	stacks_take_up(low + 64 * KB, low, 64 * KB);
+	stacks_take_up(low + 1, low, 2);
+	stacks_take_up(low + 1, low - 200 * KB, 500 * KB);
+	/* Stacks elsewhere are found by their calls. */
+	stacks_take_up((uint64_t)at(r, TOP - KB), (uint64_t)at(r, TOP - 32 * KB), 32 * KB);
+	assert_ptr_equal(self, r->t);
+	assert_int_equal(open_calls(), 2);
+	r->t->busy = 1;
+	stacks_take_up(low + KB, low, 64 * KB);
+	assert_ptr_equal(self, r->t);
+	r->t->busy = 0;
+}
+
 /* A child has only the stack that runs, as its own; what is open on the others returns by itself. */
 static void a_forked_child_has_one_stack(void **state)
 {
@@ -448,6 +507,8 @@ int main(void)
 		ROOMS(a_stack_is_found_by_an_exit_but_not_made),
 		ROOMS(nobody_is_asked_where_only_estimates_are),
 		ROOMS(a_thread_that_ends_leaves_the_stack_to_others),
+		ROOMS(a_stack_within_a_call_is_taken_up),
+		ROOMS(a_context_that_says_nothing_of_its_stack),
 		ROOMS(a_forked_child_has_one_stack),
 		ROOMS(stacks_that_are_not_used_make_room),
 	};
