@@ -571,7 +571,7 @@ const struct opt_row opts_table[] = {
 	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(event_paths) },
 	{ "calls", 0, NULL, "events export --as=posix: entries and exits of functions, too",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(export_calls) },
-	{ "bare", 0, NULL, "events export --as=etrace: lines without \"0: \" in front",
+	{ "bare", 0, NULL, "events export --as=etrace: lines without \"0: \" in front, and Env| for Env[0]",
 	  GROUP_EVENTS, CMD_EVENTS, OPT_TRUE, MEMBER(export_bare) },
 	{ "into", 0, "DIR", "import, events import: add to this recording",
 	  GROUP_EVENTS, CMD_EVENTS | CMD_IMPORT, OPT_STRING, MEMBER(import_into) },

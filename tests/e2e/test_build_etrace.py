@@ -123,7 +123,7 @@ def test_environment(workdir):
         build("-e", "--", "true").must()
     finally:
         del os.environ["SECRET_OF_A_TEST"]
-    assert "!Env|SECRET_OF_A_TEST=only for me\n" in Path(".nfsdb").read_text()
+    assert "!Env[0]SECRET_OF_A_TEST=only for me\n" in Path(".nfsdb").read_text()
     assert stat.S_IMODE(os.stat(".nfsdb").st_mode) == 0o600
 
 

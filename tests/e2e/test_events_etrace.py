@@ -1,7 +1,7 @@
 """events export --as=etrace and its import: the same text comes back, and the same events."""
 
 import json
-import subprocess
+import re
 
 from tools import utrail
 
@@ -14,6 +14,7 @@ ln -s a.o link; mv a.o moved.o; ln moved.o hard.o
 
 # Those that the text has no place for.
 NOT_IN_TEXT = {"proc:inherit", "proc:unlink"}
+WRAPPER_TID = (1 << 22) - 1
 
 
 def export(directory, *options):
@@ -39,20 +40,25 @@ def what(directory):
 
 def test_build_round_trip(tmp_path):
     (tmp_path / "a b.c").write_text("int main(void) { return 0; }")
-    utrail("record", "--proc", "--proc-env", "--no-libcall", "-d", "first", "sh", "-c", BUILD).must()
+    utrail("record", "--proc", "--proc-env", "--no-libcall", "-d", "first", "sh", "-c", BUILD, env={"EMPTY": ""}).must()
     text = export("first")
     lines = text.splitlines()
     assert lines[0] == f"INITCWD={tmp_path}"
     assert all(line.startswith("0: ") for line in lines[1:])
-    assert export("first", "--bare").splitlines()[1:] == [line[3:] for line in lines[1:]]
-    for tag in "New_proc", "SchedFork", "Exit", "Open", "Close", "Pipe", "RenameTo", "LinkTo", "Symlink", "Cont", "Env":
+    # Who has made the program is in the text only.
+    wrapper, program = re.fullmatch(r"0: (\d+),0,\d+,\d+!SchedFork\|pid=(\d+)", lines[1]).groups()
+    assert int(wrapper) >> 22 == 1 and int(program) >> 22 == 2 and lines[2].startswith(f"0: {program},")
+    assert any(line.endswith("!Env[0]EMPTY=") for line in lines) and not any("!Env|" in line for line in lines)
+    assert export("first", "--bare").splitlines()[1:] == [line[3:].replace("!Env[0]", "!Env|") for line in lines[1:]]
+    for tag in "New_proc", "SchedFork", "Exit", "Open", "Close", "Pipe", "RenameTo", "LinkTo", "Symlink", "Cont":
         assert any(f"!{tag}|" in line for line in lines), tag
 
     (tmp_path / "text").write_text(text)
     said = utrail("events", "import", "-d", "second", "text").must()
     assert said.out.endswith("are in 'second', 0 lines were wrong\n")
     assert export("second") == text
-    assert what("second") == what("first")
+    assert what("second")[0] == (WRAPPER_TID, "proc:fork", {"child": what("first")[0][0], "process": what("first")[0][0]})
+    assert what("second")[1:] == what("first")
 
     (tmp_path / "bare").write_text(export("first", "--bare"))
     utrail("events", "import", "-d", "third", "bare").must()

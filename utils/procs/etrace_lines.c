@@ -37,13 +37,13 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...)
  * How the pieces of a text begin.
  *
  * @tag: of a text; NULL: it is the argument @number
- * @is_long: parts are counted, @nr_parts up to now
+ * @is_counted: parts are, @nr_parts up to now
  * @is_behind_newline: the last piece was behind one: of that group the end is told
  */
 struct pieces {
 	const char *tag;
 	size_t number;
-	bool is_long;
+	bool is_counted;
 	size_t nr_parts;
 	bool is_behind_newline;
 };
@@ -64,7 +64,7 @@ static void put_piece_head(struct etrace_lines *lines, struct pieces *pieces, bo
 		strbuf_addstr(lines->out, "Cont|");
 	else if (!pieces->tag)
 		strbuf_addf(lines->out, "A[%zu]", pieces->number);
-	else if (pieces->is_long)
+	else if (pieces->is_counted)
 		strbuf_addf(lines->out, "%s[%zu]", pieces->tag, pieces->nr_parts++);
 	else
 		strbuf_addf(lines->out, "%s|", pieces->tag);
@@ -91,13 +91,26 @@ static void put_pieces(struct etrace_lines *lines, struct pieces *pieces, struct
 	end_group(lines, pieces);
 }
 
-void etrace_put_text(struct etrace_lines *lines, const char *tag, struct text text)
+static void put_counted(struct etrace_lines *lines, const char *tag, struct text text,
+			bool is_counted)
 {
-	struct pieces pieces = { .tag = tag, .is_long = text_left(&text) >= ETRACE_PART };
+	bool is_long = text_left(&text) >= ETRACE_PART;
+	struct pieces pieces = { .tag = tag, .is_counted = is_long || is_counted };
 
 	put_pieces(lines, &pieces, text);
-	if (pieces.is_long)
+	if (is_long)
 		etrace_put(lines, "%s_end|", tag);
+}
+
+void etrace_put_text(struct etrace_lines *lines, const char *tag, struct text text)
+{
+	put_counted(lines, tag, text, /* is_counted= */ false);
+}
+
+/* The description has "Env|", which the parser does not read. */
+void etrace_put_variable(struct etrace_lines *lines, struct text text)
+{
+	put_counted(lines, "Env", text, !lines->is_bare);
 }
 
 void etrace_put_arg(struct etrace_lines *lines, size_t number, struct text text)

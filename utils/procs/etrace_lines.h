@@ -16,7 +16,7 @@
 /*
  * Where lines are appended. Starts as { .out = ... }.
  *
- * @is_bare: no "0: " in front
+ * @is_bare: as the published description has it: no "0: " in front, and "Env|" instead of "Env[0]"
  * @upid: whose lines they are, and @cpu: where it was
  * @next_ns: the time of the next line: no two have the same, since readers sort them
  */
@@ -36,6 +36,9 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...) PRINTF_FORMAT(
 
 /* @text, which may be empty, as one or more lines of @tag. */
 void etrace_put_text(struct etrace_lines *lines, const char *tag, struct text text);
+
+/* @text, "NAME=value", as one or more lines of Env. */
+void etrace_put_variable(struct etrace_lines *lines, struct text text);
 
 /* Argument @number, counted from 0. One that is empty has no lines. */
 void etrace_put_arg(struct etrace_lines *lines, size_t number, struct text text);

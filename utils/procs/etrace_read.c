@@ -298,11 +298,22 @@ static const char *take_part(struct etrace_event *event, struct text tag, struct
 	return problem ? problem : add_text(event, *left);
 }
 
+/* Behind a tag: '|', or in the published description nothing, when it is one that ends something. */
+static bool take_bar(struct text tag, struct text *left)
+{
+	static const char end[] = "_end";
+	size_t len = strlen(end);
+
+	if (text_word(left, "|"))
+		return true;
+	return !text_left(left) && text_left(&tag) > len && memcmp(tag.end - len, end, len) == 0;
+}
+
 static void take_line(struct etrace_reader *reader, struct etrace_task *task, struct line *line)
 {
 	struct text tag = take_tag(&line->left);
 	struct etrace_event *event = &task->event;
-	bool is_whole = text_word(&line->left, "|");
+	bool is_whole = take_bar(tag, &line->left);
 	const struct etrace_row *row = is_whole ? etrace_row_find(tag) : NULL;
 	const char *problem;
 
@@ -385,7 +396,7 @@ static void take_environment(struct etrace_reader *reader, struct line *line)
 	if (is_part &&
 	    (!is(&tag, "Env") || !text_dec(&line->left, &number) || !text_word(&line->left, "]")))
 		problem = "there should be Env, and a number in brackets";
-	else if (!is_part && !text_word(&line->left, "|"))
+	else if (!is_part && !take_bar(tag, &line->left))
 		problem = "there should be a tag, and '|'";
 	else if (is(&tag, "UPID"))
 		problem = name_task(reader, &line->left);
@@ -403,6 +414,17 @@ static void take_environment(struct etrace_reader *reader, struct line *line)
 		wrong(reader, tag.at - line->start, problem);
 }
 
+/* The published description has lines of environments without a head: in front of @line nothing is taken then. */
+static bool is_headless(const struct etrace_reader *reader, const struct line *line)
+{
+	struct text left = line->left;
+	struct text tag = take_tag(&left);
+
+	if (is(&tag, "UPID") || is(&tag, "Env") || is(&tag, "Env_end"))
+		return true;
+	return reader->is_in_variable && (is(&tag, "Cont") || is(&tag, "Cont_end"));
+}
+
 /* --- all --- */
 
 void etrace_reader_take(struct etrace_reader *reader, const char *text, size_t len)
@@ -415,7 +437,7 @@ void etrace_reader_take(struct etrace_reader *reader, const char *text, size_t l
 	/* Whatever stands in the first one. */
 	if (reader->line == 1 && text_word(&line.left, "INITCWD="))
 		return;
-	problem = parse_head(&line);
+	problem = is_headless(reader, &line) ? NULL : parse_head(&line);
 	if (problem || memchr(text, '\0', len)) {
 		wrong(reader, line.left.at - text, problem ? problem : "a byte is 0");
 		return;

@@ -12,6 +12,9 @@
 /* A task's number is its tid, and in front of that how many tasks were there. */
 #define TID_BITS 22
 
+/* The tid of whoever has made the program, which is not recorded: the highest number that a task of Linux can have. */
+#define WRAPPER_TID ((1 << TID_BITS) - 1)
+
 /* --- tasks --- */
 
 static int add_task(struct etrace_writer *writer, int32_t tid)
@@ -396,16 +399,33 @@ static void put_environments(struct etrace_writer *writer)
 		if (!i || !are_same(&all[i], &all[i - 1]))
 			etrace_put(&writer->lines, "UPID|%llu", (unsigned long long)all[i].upid);
 		if (i + 1 == nr || strcmp(all[i].text, all[i + 1].text) != 0)
-			etrace_put_text(&writer->lines, "Env",
-					text_of(all[i].text, strlen(all[i].text)));
+			etrace_put_variable(&writer->lines,
+					    text_of(all[i].text, strlen(all[i].text)));
 	}
 	writer->has_ended = true;
 }
 
 /* --- all --- */
 
+/* The program itself has no fork: in the original's text its wrapper has made it. A moment before, for times rise. */
+static int put_wrapper(struct etrace_writer *writer, const struct proc_record *rec)
+{
+	uint64_t time_ns = MAX(rec->time_ns, 1U) - 1;
+
+	if (add_task(writer, WRAPPER_TID) < 0 || add_task(writer, rec->tid) < 0)
+		return -ENOMEM;
+	etrace_begin(&writer->lines, writer->tasks[0], 0, time_ns);
+	etrace_put(&writer->lines, "SchedFork|pid=%llu", (unsigned long long)writer->tasks[1]);
+	return 0;
+}
+
 static int put_lines(struct etrace_writer *writer, const struct proc_record *rec)
 {
+	int ret = rec->kind == PROC_EXEC && !writer->nr_tasks ? put_wrapper(writer, rec) : 0;
+
+	if (ret < 0 || rec->kind == PROC_CPU)
+		return ret;
+
 	uint64_t upid = upid_of(writer, rec->tid);
 	int cpu = proc_cpus_of(&writer->cpus, rec->tid);
 
@@ -413,8 +433,6 @@ static int put_lines(struct etrace_writer *writer, const struct proc_record *rec
 		return -ENOMEM;
 	etrace_begin(&writer->lines, upid, cpu == PROC_CPU_UNKNOWN ? 0 : cpu, rec->time_ns);
 	switch (rec->kind) {
-	case PROC_CPU:
-		return 0;
 	case PROC_FORK:
 		return put_fork(writer, rec);
 	case PROC_EXEC:

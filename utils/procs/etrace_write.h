@@ -18,7 +18,7 @@
 /*
  * What is written.
  *
- * @is_bare: no "0: " in front of lines
+ * @is_bare: of struct etrace_lines
  * @ignores_repeats: a task that opens the same file in the same way as the time before: neither that nor its close
  */
 struct etrace_choice {

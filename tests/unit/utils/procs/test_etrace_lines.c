@@ -119,6 +119,24 @@ static void test_texts(void **state)
 		check(&text_rows[i], false);
 }
 
+/* Variables are counted also when they are short, but where it is as the description has it. */
+static void test_variables(void **state)
+{
+	char *bare = "17,0,0,1!Env|A=\n";
+	char *other = "0: 17,0,0,1!Env[0]A=\n0: 17,0,0,2!Cont|b\n0: 17,0,0,3!Cont_end|\n";
+	struct strbuf out cleanup_strbuf = { 0 };
+	struct etrace_lines lines = { .out = &out, .is_bare = true };
+
+	etrace_begin(&lines, 17, 0, 1);
+	etrace_put_variable(&lines, text_of("A=", 2));
+	assert_string_equal(strbuf_str(&out), bare);
+	strbuf_reset(&out);
+	lines = (struct etrace_lines){ .out = &out };
+	etrace_begin(&lines, 17, 0, 1);
+	etrace_put_variable(&lines, text_of("A=\nb", 4));
+	assert_string_equal(strbuf_str(&out), other);
+}
+
 static void test_arguments(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(arg_rows); i++)
@@ -168,9 +186,8 @@ static void test_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_texts),	  cmocka_unit_test(test_variables),
+		cmocka_unit_test(test_arguments), cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_times),
 	};
 

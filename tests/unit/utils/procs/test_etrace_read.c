@@ -140,6 +140,14 @@ static const struct row rows[] = {
 	{ "5,0,1,0!New_proc|argsize=4,prognameisize=0,prognamepsize=0,cwdsize=0\n"
 	  "5,0,1,4!A[1]a\n5,0,1,5!A[0]b\n5,0,1,6!End_of_args|\n5,0,1,7!Exit|status=0\n",
 	  "5/5:3=0", "3:8" },
+	/* As the published description has it: no bar behind what ends, no head in front of environments. */
+	{ "5,0,1,0!Comm|size=4\n5,0,1,1!CN[0]a\n5,0,1,2!Cont|b\n5,0,1,2!Cont_end\n"
+	  "5,0,1,3!CN[1]c\n5,0,1,4!CN_end\n5,0,1,5!Exit|status=0\nUPID|5\nEnv|A=1\nCont|2\n"
+	  "Cont_end\nUPID|5\nEnv[0]B=\nEnv[1]3\nEnv_end\n",
+	  "5/5:15=0,a\nbc, 5/5:16=0,A=1\n2, 5/5:3=0", "" },
+	{ "5,0,1,0!Comm|size=1\n5,0,1,1!CN\n5,0,1,1!CN|a\n5,0,1,2!Exit|status=0\nCont|x\nUPID\n"
+	  "Env_end|\n",
+	  "5/5:3=0", "2:8 5:0 6:0" },
 	/* Halves. */
 	{ "5,0,1,0!RenameFrom|fnamesize=1\n5,0,1,1!RF|a\n5,0,1,2!RenameTo|fnamesize=1\n"
 	  "5,0,1,3!RT|b\n",
