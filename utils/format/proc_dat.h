@@ -16,7 +16,7 @@ enum proc_kind {
 	PROC_FORK = 1,
 	PROC_EXEC,
 	PROC_EXIT,
-	/* Acts: of files, but for the last two. */
+	/* Acts: of files, but for names and environments. */
 	PROC_OPEN,
 	PROC_CLOSE,
 	PROC_DUP,
@@ -30,6 +30,13 @@ enum proc_kind {
 	PROC_INHERIT,
 	PROC_NAME,
 	PROC_ENV,
+	/* Acts that have failed, of which others take notice. */
+	PROC_RENAME_FAILED,
+	PROC_LINK_FAILED,
+	PROC_SYMLINK_FAILED,
+	PROC_MOUNT_FAILED,
+	PROC_UMOUNT_FAILED,
+	PROC_CLONE_FAILED,
 	PROC_BEYOND,
 	/* Of no event: on which CPU the task is. */
 	PROC_CPU = 64,

@@ -171,26 +171,53 @@ static void begin_half(struct etrace_task *task, int flags)
 	task->half = event->row->kind;
 	task->half_ns = event->time_ns;
 	task->half_flags = event->values[flags];
+	task->half_has_flags = event->has_value[flags];
 	strbuf_reset(&task->half_text);
 	strbuf_add(&task->half_text, event->texts[0].data ? event->texts[0].data : "",
 		   event->texts[0].len);
 }
 
+static struct proc_act act_of_half(const struct etrace_task *task)
+{
+	return (struct proc_act){
+		.numbers = { task->half_flags, task->half_has_flags },
+		.texts = { text_of(task->half_text.data, task->half_text.len), text_of("", 0),
+			   text_of("", 0) },
+	};
+}
+
 static const char *end_half(struct etrace_reader *reader, struct etrace_task *task,
 			    enum etrace_kind first, enum proc_kind kind)
 {
-	const struct proc_act act = {
-		.numbers = { task->half_flags },
-		.texts = { text_of(task->half_text.data, task->half_text.len),
-			   text_at(&task->event, 0), text_of("", 0) },
-	};
+	struct proc_act act = act_of_half(task);
 
 	if (task->half != first)
 		return "nothing tells from where";
+	act.texts[1] = text_at(&task->event, 0);
 	task->half = ETRACE_NOTHING;
 	reader->oom |= strbuf_oom(&task->half_text);
 	add_act(reader, task, kind, task->half_ns, &act);
 	return NULL;
+}
+
+/* The error is not told. Alone it is about a file that was not there. */
+static void fail_half(struct etrace_reader *reader, struct etrace_task *task,
+		      enum etrace_kind first, enum proc_kind kind)
+{
+	struct proc_act act = { 0 };
+	uint64_t time_ns = task->event.time_ns;
+
+	if (task->half == first && first == ETRACE_CLONE) {
+		act.numbers[0] = (uint32_t)task->half_flags;
+		act.numbers[1] = task->half_flags >> 32;
+		time_ns = task->half_ns;
+	} else if (task->half == first && first != ETRACE_NOTHING) {
+		act = act_of_half(task);
+		time_ns = task->half_ns;
+		reader->oom |= strbuf_oom(&task->half_text);
+	}
+	task->half = ETRACE_NOTHING;
+	add_act(reader, task, kind, time_ns, &act);
 }
 
 /* A mount is there unless what comes next says that it failed: its record is the last one of the task. */
@@ -203,14 +230,15 @@ static void begin_mount(struct etrace_reader *reader, struct etrace_task *task)
 	task->half_flags = reader->nr_records;
 }
 
-/* A record that is none. */
-static void fail_half(struct etrace_reader *reader, struct etrace_task *task,
-		      enum etrace_kind first)
+static void fail_mount(struct etrace_reader *reader, struct etrace_task *task,
+		       enum etrace_kind first, enum proc_kind kind)
 {
-	if (task->half == first && (first == ETRACE_MOUNT || first == ETRACE_UMOUNT) &&
-	    task->half_flags && task->half_flags <= reader->nr_records)
-		reader->records[task->half_flags - 1].kind = 0;
-	task->half = ETRACE_NOTHING;
+	if (task->half == first && task->half_flags && task->half_flags <= reader->nr_records) {
+		reader->records[task->half_flags - 1].kind = kind;
+		task->half = ETRACE_NOTHING;
+		return;
+	}
+	fail_half(reader, task, ETRACE_NOTHING, kind);
 }
 
 void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *task)
@@ -264,11 +292,23 @@ static const char *add_event(struct etrace_reader *reader, struct etrace_task *t
 	case ETRACE_UMOUNT:
 		begin_mount(reader, task);
 		return NULL;
+	case ETRACE_RENAME_FAILED:
+		fail_half(reader, task, ETRACE_RENAME_FROM, PROC_RENAME_FAILED);
+		return NULL;
+	case ETRACE_LINK_FAILED:
+		fail_half(reader, task, ETRACE_LINK_FROM, PROC_LINK_FAILED);
+		return NULL;
+	case ETRACE_SYMLINK_FAILED:
+		fail_half(reader, task, ETRACE_NOTHING, PROC_SYMLINK_FAILED);
+		return NULL;
+	case ETRACE_CLONE_FAILED:
+		fail_half(reader, task, ETRACE_CLONE, PROC_CLONE_FAILED);
+		return NULL;
 	case ETRACE_MOUNT_FAILED:
-		fail_half(reader, task, ETRACE_MOUNT);
+		fail_mount(reader, task, ETRACE_MOUNT, PROC_MOUNT_FAILED);
 		return NULL;
 	case ETRACE_UMOUNT_FAILED:
-		fail_half(reader, task, ETRACE_UMOUNT);
+		fail_mount(reader, task, ETRACE_UMOUNT, PROC_UMOUNT_FAILED);
 		return NULL;
 	default:
 		task->half = ETRACE_NOTHING;

@@ -35,6 +35,7 @@ static const struct etrace_row rows[] = {
 	  { "targetnamesize", "linknamesize", "resolvednamesize" },
 	  { "ST", "SL", "SR" },
 	  .optional = 4 },
+	{ "SymlinkFailed", ETRACE_SYMLINK_FAILED },
 	{ "Mount",
 	  ETRACE_MOUNT,
 	  { "sourcenamesize", "targetnamesize", "typenamesize", "flags" },

@@ -43,7 +43,7 @@ struct etrace_event {
 /*
  * One task.
  *
- * @half, @half_ns, @half_flags, @half_text: what is waiting for an event that says how it ended; ETRACE_NOTHING: nothing
+ * @half, @half_ns, @half_flags, @half_has_flags, @half_text: what is waiting for an event that says how it ended; ETRACE_NOTHING: nothing
  * @variables: where each variable of its environment is in etrace_reader.variables, as size_t; @variable_at: the last one
  * @first_ns: of its first line, @exec_ns of its first exec, 0: none
  * @last: behind the last one of its records; @tid, @pid: its numbers, 0: none yet
@@ -54,6 +54,7 @@ struct etrace_task {
 	enum etrace_kind half;
 	uint64_t half_ns;
 	uint64_t half_flags;
+	bool half_has_flags;
 	struct strbuf half_text;
 	struct strbuf variables;
 	size_t variable_at;

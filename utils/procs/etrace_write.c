@@ -54,7 +54,8 @@ static int put_fork(struct etrace_writer *writer, const struct proc_record *rec)
 		return 0;
 	if (add_task(writer, made.child) < 0)
 		return -ENOMEM;
-	if (made.flags)
+	/* Without SIGCHLD they are known, be they 0. */
+	if (made.flags || made.how == PROC_BY_CLONE)
 		etrace_put(&writer->lines, "SysClone|flags=%llu", (unsigned long long)made.flags);
 	etrace_put(&writer->lines, "SchedFork|pid=%llu",
 		   (unsigned long long)writer->tasks[writer->nr_tasks - 1]);
@@ -209,19 +210,25 @@ static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc
 	return show_fd(writer, pid, act->numbers[1]);
 }
 
-/* The second call of its kind is the one that has flags. */
-static void put_move(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
+/* From where. The newest call of its kind has flags; earlier versions have recorded that when there were some. */
+static void put_source(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
 {
 	const struct text *from = &act->texts[0];
-	const struct text *to = &act->texts[1];
 
-	if (act->numbers[0])
+	if (act->numbers[0] || act->numbers[1])
 		etrace_put(lines, "%s|fnamesize=%llu,flags=%u",
 			   is_link ? "LinkatFrom" : "Rename2From", size_of(*from), act->numbers[0]);
 	else
 		etrace_put(lines, "%s|fnamesize=%llu", is_link ? "LinkFrom" : "RenameFrom",
 			   size_of(*from));
 	etrace_put_text(lines, is_link ? "LF" : "RF", *from);
+}
+
+static void put_move(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
+{
+	const struct text *to = &act->texts[1];
+
+	put_source(lines, act, is_link);
 	etrace_put(lines, "%s|fnamesize=%llu", is_link ? "LinkTo" : "RenameTo", size_of(*to));
 	etrace_put_text(lines, is_link ? "LT" : "RT", *to);
 }
@@ -267,6 +274,45 @@ static void put_umount(struct etrace_lines *lines, const struct proc_act *act)
 	etrace_put(lines, "Umount|targetnamesize=%llu,flags=%u", size_of(act->texts[0]),
 		   act->numbers[0]);
 	etrace_put_text(lines, "MT", act->texts[0]);
+}
+
+/* What it was about is told where that was there. False: it is no failure. */
+static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
+			const struct proc_act *act)
+{
+	struct etrace_lines *lines = &writer->lines;
+	uint64_t flags = (uint64_t)act->numbers[1] << 32 | act->numbers[0];
+
+	switch (kind) {
+	case PROC_RENAME_FAILED:
+	case PROC_LINK_FAILED:
+		if (text_left(&act->texts[0]))
+			put_source(lines, act, kind == PROC_LINK_FAILED);
+		etrace_put(lines, kind == PROC_LINK_FAILED ? "LinkFailed|" : "RenameFailed|");
+		return true;
+	case PROC_SYMLINK_FAILED: /* of a text: nobody records it */
+		etrace_put(lines, "SymlinkFailed|");
+		return true;
+	case PROC_CLONE_FAILED:
+		if (flags)
+			etrace_put(lines, "SysClone|flags=%llu", (unsigned long long)flags);
+		etrace_put(lines, "SysCloneFailed|");
+		return true;
+	case PROC_MOUNT_FAILED:
+		if (writer->choice.has_mounts && text_left(&act->texts[1]))
+			put_mount(lines, act);
+		if (writer->choice.has_mounts)
+			etrace_put(lines, "MountFailed|");
+		return true;
+	case PROC_UMOUNT_FAILED:
+		if (writer->choice.has_mounts && text_left(&act->texts[0]))
+			put_umount(lines, act);
+		if (writer->choice.has_mounts)
+			etrace_put(lines, "UmountFailed|");
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void put_name(struct etrace_lines *lines, const struct proc_act *act)
@@ -336,7 +382,7 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 	case PROC_ENV:
 		return writer->choice.has_environment ? take_environment(writer, &act) : 0;
 	default:
-		writer->nr_out++;
+		writer->nr_out += !put_failure(writer, rec->kind, &act);
 		return 0;
 	}
 }

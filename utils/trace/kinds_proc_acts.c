@@ -5,13 +5,16 @@
 #include "utils/base/words.h"
 #include "utils/format/event_ids.h"
 #include "utils/format/proc_dat.h"
+#include "utils/fstrace/text.h"
 #include "utils/trace/event_kind.h"
 
-/* Where a field is in struct proc_act. */
+/* Where a field is in struct proc_act: a number, a number that is the upper half of the first one, the name of an error, a text. */
 enum act_place {
 	NUMBER_0,
 	NUMBER_1,
 	NUMBER_2,
+	NUMBER_OF_TWO,
+	ERROR,
 	TEXT_0,
 	TEXT_1,
 	TEXT_2,
@@ -68,6 +71,25 @@ static const struct event_field inherit_fields[] = {
 	{ "flags", FIELD_HEX },
 	{ "path", FIELD_TEXT },
 };
+static const struct event_field move_failed_fields[] = {
+	{ "flags", FIELD_HEX },
+	{ "from", FIELD_TEXT },
+	{ "to", FIELD_TEXT },
+	{ "error", FIELD_TEXT },
+};
+static const struct event_field mount_failed_fields[] = {
+	{ "flags", FIELD_HEX }, { "source", FIELD_TEXT }, { "path", FIELD_TEXT },
+	{ "type", FIELD_TEXT }, { "error", FIELD_TEXT },
+};
+static const struct event_field path_failed_fields[] = {
+	{ "flags", FIELD_HEX },
+	{ "path", FIELD_TEXT },
+	{ "error", FIELD_TEXT },
+};
+static const struct event_field clone_failed_fields[] = {
+	{ "flags", FIELD_HEX },
+	{ "error", FIELD_TEXT },
+};
 static const struct event_field name_fields[] = { { "name", FIELD_TEXT } };
 static const struct event_field env_fields[] = { { "environment", FIELD_TEXT } };
 
@@ -85,6 +107,11 @@ static const struct act_places places[] = {
 	[PROC_INHERIT] = { { NUMBER_0, NUMBER_1, TEXT_0 } },
 	[PROC_NAME] = { { TEXT_0 } },
 	[PROC_ENV] = { { TEXT_0 } },
+	[PROC_RENAME_FAILED] = { { NUMBER_0, TEXT_0, TEXT_1, ERROR } },
+	[PROC_LINK_FAILED] = { { NUMBER_0, TEXT_0, TEXT_1, ERROR } },
+	[PROC_MOUNT_FAILED] = { { NUMBER_0, TEXT_0, TEXT_1, TEXT_2, ERROR } },
+	[PROC_UMOUNT_FAILED] = { { NUMBER_0, TEXT_0, ERROR } },
+	[PROC_CLONE_FAILED] = { { NUMBER_OF_TWO, ERROR } },
 };
 
 static bool decode(const struct event_context *context, struct proc_act *act)
@@ -93,6 +120,15 @@ static bool decode(const struct event_context *context, struct proc_act *act)
 
 	return event->data &&
 	       proc_act_decode(event->data, event->data_len, context->data->is_big_endian, act);
+}
+
+/* Nothing when it is not known: 0. */
+static struct text error_of(const struct proc_act *act)
+{
+	const char *name = act->numbers[NUMBER_2] ? fst_errno_name((int)act->numbers[NUMBER_2])
+						  : NULL;
+
+	return text_of(name, name ? strlen(name) : 0);
 }
 
 /* Numbers that say nothing are left out: flags of 0, the end of a range of one. Variables have a NUL between them. */
@@ -106,11 +142,15 @@ static bool get_act(const struct event_kind *kind, const struct event_context *c
 	if (!decode(context, &act))
 		return false;
 	*out = (struct event_value){ .type = kind->fields[index].type };
-	if (place >= TEXT_0) {
-		out->text = act.texts[place - TEXT_0];
+	if (place >= ERROR) {
+		out->text = place == ERROR ? error_of(&act) : act.texts[place - TEXT_0];
 		if (number == PROC_ENV && text_left(&out->text) && !out->text.end[-1])
 			out->text.end--;
 		return text_left(&out->text);
+	}
+	if (place == NUMBER_OF_TWO) {
+		out->number = (uint64_t)act.numbers[NUMBER_1] << 32 | act.numbers[NUMBER_0];
+		return out->number;
 	}
 	out->number = act.numbers[place];
 	if (out->type == FIELD_INT)
@@ -190,7 +230,7 @@ static void put_act(const struct event_kind *kind, const struct event_context *c
 		else if (strcmp(field->name, "mode") == 0)
 			strbuf_addf(out, "%#o", (unsigned)value.number);
 		else if (field->type == FIELD_HEX)
-			strbuf_addf(out, "%#x", (unsigned)value.number);
+			strbuf_addf(out, "%#llx", (unsigned long long)value.number);
 		else
 			strbuf_addf(out, "%lld", (long long)value.number);
 	}
@@ -215,6 +255,12 @@ static const struct event_kind rows[] = {
 	ACT(EVENT_ID_PROC_INHERIT, "proc:inherit", inherit_fields),
 	ACT(EVENT_ID_PROC_NAME, "proc:name", name_fields),
 	ACT(EVENT_ID_PROC_ENV, "proc:env", env_fields),
+	ACT(EVENT_ID_PROC_RENAME_FAILED, "proc:rename-failed", move_failed_fields),
+	ACT(EVENT_ID_PROC_LINK_FAILED, "proc:link-failed", move_failed_fields),
+	{ EVENT_ID_PROC_SYMLINK_FAILED, "proc:symlink-failed", .get = get_act, .put = put_act },
+	ACT(EVENT_ID_PROC_MOUNT_FAILED, "proc:mount-failed", mount_failed_fields),
+	ACT(EVENT_ID_PROC_UMOUNT_FAILED, "proc:umount-failed", path_failed_fields),
+	ACT(EVENT_ID_PROC_CLONE_FAILED, "proc:clone-failed", clone_failed_fields),
 };
 
 const struct event_rows event_rows_proc_acts = { rows, ARRAY_SIZE(rows) };

@@ -154,10 +154,20 @@ static const struct row rows[] = {
 	  "5/5:8=0,a,b", "" },
 	{ "5,0,1,0!Rename2From|fnamesize=1,flags=2\n5,0,1,1!RF|a\n5,0,1,2!RenameFailed|\n"
 	  "5,0,1,3!RenameTo|fnamesize=1\n5,0,1,3!RT|b\n5,0,1,4!Exit|status=0\n",
-	  "5/5:3=0", "4:0" },
+	  "5/5:17=2,a, 5/5:3=0", "4:0" },
+	/* What has failed: with what it was about, or alone. The half of another kind is nobody's. */
+	{ "5,0,1,0!LinkatFrom|fnamesize=1,flags=0\n5,0,1,1!LF|a\n5,0,1,2!LinkFailed|\n"
+	  "5,0,1,3!LinkFailed|\n5,0,1,4!RenameFailed|\n5,0,1,5!SymlinkFailed|\n"
+	  "5,0,1,6!LinkFrom|fnamesize=1\n5,0,1,7!LF|b\n5,0,1,8!RenameFailed|\n5,0,1,9!LinkFailed|"
+	  "\n",
+	  "5/5:18=0,a, 5/5:18=0,, 5/5:17=0,, 5/5:19=0,, 5/5:17=0,, 5/5:18=0,,", "" },
+	{ "5,0,1,0!Umount|targetnamesize=1,flags=2\n5,0,1,1!MT|m\n5,0,1,2!UmountFailed|\n"
+	  "5,0,1,3!UmountFailed|\n5,0,1,4!MountFailed|\n5,0,1,5!SysClone|flags=17\n"
+	  "5,0,1,6!SysCloneFailed|\n5,0,1,7!SysCloneFailed|\n",
+	  "5/5:21=2,m, 5/5:21=0,, 5/5:20=0,, 5/5:22=17,, 5/5:22=0,,", "" },
 	{ "5,0,1,0!Mount|targetnamesize=1,typenamesize=5,flags=1\n5,0,1,1!MT|m\n"
 	  "5,0,1,2!Mount|targetnamesize=1,flags=1\n5,0,1,3!MT|n\n5,0,1,4!MountFailed|\n",
-	  "5/5:12=1,,m", "" },
+	  "5/5:12=1,,m 5/5:20=1,,n", "" },
 	/* A fork is where its parent is, an execve of a thread where the thread is. */
 	{ "5,1,1,0!SysClone|flags=65536\n5,2,1,1!SchedFork|pid=6\n"
 	  "6,3,1,2!New_proc|argsize=0,prognameisize=0,prognamepsize=0,cwdsize=0\n"
@@ -168,7 +178,7 @@ static const struct row rows[] = {
 	  "6,0,1,3!Exit|status=0\n7,0,1,4!Exit|status=1\n8,0,1,5!Exit|status=2\n",
 	  "5/5:1>6/5 5/5:1>7/7 6/5:3=0 7/7:3=1 8/8:3=2", "" },
 	{ "5,0,1,0!SysClone|flags=65536\n5,0,1,1!SysCloneFailed|\n5,0,1,1!SchedFork|pid=6\n",
-	  "5/5:1>6/6", "" },
+	  "5/5:22=65536,, 5/5:1>6/6", "" },
 	/* A child's lines may come first, and its number may be somebody's. */
 	{ "4194310,0,1,0!Close|fd=1\n5,0,1,5!SchedFork|pid=4194310\n6,0,2,0!Exit|status=0\n"
 	  "4194310,0,3,0!Exit|status=4\n",

@@ -53,6 +53,27 @@ static void acts(void **state)
 	check(PROC_NAME, 1, 2, 3, "", "/b", "/c", "", "");
 }
 
+/* With the name of the error, where that is known. */
+static void failures(void **state)
+{
+	check(PROC_RENAME_FAILED, 1, 1, 17, "/a", "/b", "/c",
+	      "flags=0x1 from=/a to=/b error=EEXIST",
+	      "flags:x=0x1 from:t=/a to:t=/b error:t=EEXIST");
+	check(PROC_LINK_FAILED, 0, 0, 2, "", "/b", "", "to=/b error=ENOENT",
+	      "to:t=/b error:t=ENOENT");
+	check(PROC_LINK_FAILED, 0, 0, 0, "", "", "", "", "");
+	check(PROC_LINK_FAILED, 0, 0, 123456, "/a", "", "", "from=/a", "from:t=/a");
+	check(PROC_SYMLINK_FAILED, 0, 0, 0, "", "", "", "", "");
+	check(PROC_MOUNT_FAILED, 5, 0, 19, "a", "/b", "c",
+	      "flags=0x5 source=a path=/b type=c error=ENODEV",
+	      "flags:x=0x5 source:t=a path:t=/b type:t=c error:t=ENODEV");
+	check(PROC_UMOUNT_FAILED, 2, 0, 22, "/a", "", "", "flags=0x2 path=/a error=EINVAL",
+	      "flags:x=0x2 path:t=/a error:t=EINVAL");
+	check(PROC_CLONE_FAILED, 0x11, 1, 11, "", "", "", "flags=0x100000011 error=EAGAIN",
+	      "flags:x=0x100000011 error:t=EAGAIN");
+	check(PROC_CLONE_FAILED, 0, 0, 0, "", "", "", "", "");
+}
+
 static void flags_of_open(void **state)
 {
 	static const struct {
@@ -128,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(acts),
+		cmocka_unit_test(failures),
 		cmocka_unit_test(flags_of_open),
 		cmocka_unit_test(an_environment),
 	};

@@ -118,7 +118,7 @@ static void records_are_events_with_what_they_say(void **state)
 	assert_ptr_equal(src->task, data_task(&s.data, 100));
 	assert_int_equal(source_next_ns(src), 13);
 	assert_int_equal(source_read(src, &event, 5, ALL, NULL), 1);
-	assert_int_equal(event.id, EVENT_ID_PROC_ENV);
+	assert_int_equal(event.id, EVENT_ID_PROC_CLONE_FAILED);
 	assert_int_equal(source_read(src, &event, 5, ALL, NULL), 1);
 	assert_int_equal(event.id, EVENT_ID_PROC_FORK);
 	assert_int_equal(source_next_ns(src), UINT64_MAX);
