@@ -369,16 +369,20 @@ static void see_call(struct bpf_ring *ring, const struct wire_record *record,
 	const struct call_shape *shape;
 	enum proc_kind kind;
 
-	if (record->id >= SYSCALL_NOT_WATCHED) {
+	/* That of a clone(2) is told when it has failed. */
+	if (record->id >= SYSCALL_BEYOND ||
+	    (record->id >= SYSCALL_NOT_WATCHED && record->value >= 0)) {
 		ring->nr_broken++;
 		return;
 	}
-	shape = &call_shapes[record->id];
 	memcpy(facts.args, record->args, sizeof(facts.args));
-	facts.from = name_of(record, strings, shape->from, WIRE_FROM,
-			     call_directory(facts.args, shape->from_dir));
-	facts.to = name_of(record, strings, shape->to, WIRE_TO,
-			   call_directory(facts.args, shape->to_dir));
+	if (record->id < SYSCALL_NOT_WATCHED) {
+		shape = &call_shapes[record->id];
+		facts.from = name_of(record, strings, shape->from, WIRE_FROM,
+				     call_directory(facts.args, shape->from_dir));
+		facts.to = name_of(record, strings, shape->to, WIRE_TO,
+				   call_directory(facts.args, shape->to_dir));
+	}
 	kind = call_encode(&facts, &ring->log->payload);
 	if (kind)
 		proc_log_write_at(ring->log, time_of(ring, record), kind, record->tid, record->pid);

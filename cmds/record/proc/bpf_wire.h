@@ -50,7 +50,7 @@ enum wire_text {
  * @value: what the call returned; a fork's child; the old tid of an exec; how somebody ended (wait(2)); a descriptor; where a part belongs
  * @more: the child's process; how a descriptor may be used (enum wire_access)
  * @args: of a call; of a fork the flags of clone(2), and how it was done (enum proc_fork_how)
- * @out: what the call has left in memory: the ends of a pipe; flags and mode of openat2(2)
+ * @out: what the call has left in memory: the ends of a pipe; flags and mode of openat2(2); flags of clone(2)
  * @lens: of texts, which are behind the record
  */
 struct wire_record {

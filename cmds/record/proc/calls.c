@@ -10,6 +10,10 @@
 #define CLOSE_RANGE_KEEPS 4U /* CLOSE_RANGE_CLOEXEC: nothing is closed yet */
 #define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: a link is what is meant */
 
+/* What the kernel says to itself when a signal interrupts a call (ERESTARTSYS and its like): it begins anew, or fails with EINTR. */
+#define RESTART_FIRST 512
+#define RESTART_LAST  516
+
 /* In the order of struct call_shape; those without a choice are watched always. */
 const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_NONE] = { -1, -1, -1, -1, -1, -1, -1 },
@@ -43,9 +47,18 @@ const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_PRCTL] = { -1, -1, -1, -1, -1, -1, 0, { PR_SET_NAME, PR_SET_NAME } },
 };
 
+/* What its failure is; none of others. */
+static const enum proc_kind failures[SYSCALL_BEYOND] = {
+	[SYSCALL_RENAME] = PROC_RENAME_FAILED,	  [SYSCALL_RENAMEAT] = PROC_RENAME_FAILED,
+	[SYSCALL_RENAMEAT2] = PROC_RENAME_FAILED, [SYSCALL_LINK] = PROC_LINK_FAILED,
+	[SYSCALL_LINKAT] = PROC_LINK_FAILED,	  [SYSCALL_MOUNT] = PROC_MOUNT_FAILED,
+	[SYSCALL_UMOUNT] = PROC_UMOUNT_FAILED,	  [SYSCALL_UMOUNT2] = PROC_UMOUNT_FAILED,
+	[SYSCALL_CLONE] = PROC_CLONE_FAILED,	  [SYSCALL_CLONE3] = PROC_CLONE_FAILED,
+};
+
 static uint32_t flags_of(const struct call_facts *facts)
 {
-	int arg = call_shapes[facts->id].flags;
+	int arg = facts->id < SYSCALL_NOT_WATCHED ? call_shapes[facts->id].flags : -1;
 
 	return arg >= 0 ? facts->args[arg] : 0;
 }
@@ -81,20 +94,31 @@ bool call_moves_source(enum syscall_id id)
 }
 
 /* The file that linkat(2) is about may be a descriptor's, or what a symbolic link leads to. */
+static bool means_descriptor(const struct call_facts *facts)
+{
+	return facts->id == SYSCALL_LINKAT && !*facts->from.name && flags_of(facts) & AT_EMPTY_PATH;
+}
+
+static bool follows_link(const struct call_facts *facts)
+{
+	uint32_t flags = flags_of(facts);
+
+	return facts->id == SYSCALL_MOUNT ||
+	       (facts->id == SYSCALL_LINKAT && flags & AT_SYMLINK_FOLLOW) ||
+	       ((facts->id == SYSCALL_UMOUNT || facts->id == SYSCALL_UMOUNT2) &&
+		!(flags & UMOUNT_STAYS));
+}
+
 void call_source(const struct call_facts *facts, struct strbuf *out)
 {
 	const struct given_name *from = &facts->from;
-	uint32_t flags = flags_of(facts);
 
 	strbuf_reset(out);
 	if (!from->name)
 		return;
-	if (facts->id == SYSCALL_LINKAT && !*from->name && flags & AT_EMPTY_PATH)
+	if (means_descriptor(facts))
 		strbuf_addstr(out, from->view.base);
-	else if (facts->id == SYSCALL_MOUNT ||
-		 (facts->id == SYSCALL_LINKAT && flags & AT_SYMLINK_FOLLOW) ||
-		 ((facts->id == SYSCALL_UMOUNT || facts->id == SYSCALL_UMOUNT2) &&
-		  !(flags & UMOUNT_STAYS)))
+	else if (follows_link(facts))
 		places_target(&from->view, from->name, out);
 	if (!out->len)
 		places_of(&from->view, from->name, out);
@@ -174,13 +198,19 @@ static enum proc_kind encode_pipe(const struct call_facts *facts, struct strbuf 
 	return PROC_PIPE;
 }
 
+/* The newest call of its kind has flags, be they 0. */
+static uint32_t has_flags(const struct call_facts *facts)
+{
+	return facts->id == SYSCALL_RENAMEAT2 || facts->id == SYSCALL_LINKAT;
+}
+
 /* rename(2), link(2) and their like: from where it was to the place that has it now. */
 static enum proc_kind encode_move(const struct call_facts *facts, enum proc_kind kind,
 				  struct strbuf *out)
 {
 	struct strbuf from cleanup_strbuf = { 0 };
 	struct strbuf to cleanup_strbuf = { 0 };
-	struct proc_act act = { .numbers = { flags_of(facts) } };
+	struct proc_act act = { .numbers = { flags_of(facts), has_flags(facts) } };
 
 	find_place(facts, &from);
 	if (facts->to.name)
@@ -244,8 +274,67 @@ static enum proc_kind encode_name(const struct call_facts *facts, struct strbuf 
 	return PROC_NAME;
 }
 
+/* --- what has failed --- */
+
+bool call_fails_openly(enum syscall_id id, int64_t result)
+{
+	if (result >= 0 || (result <= -RESTART_FIRST && result >= -RESTART_LAST))
+		return false;
+	return id >= SYSCALL_NONE && id < SYSCALL_BEYOND && failures[id];
+}
+
+/* Nothing has moved: whether it is there can still be seen. */
+static bool has_source(const struct call_facts *facts)
+{
+	const struct given_name *from = &facts->from;
+	struct strbuf target cleanup_strbuf = { 0 };
+
+	if (!from->name)
+		return false;
+	if (means_descriptor(facts))
+		return *from->view.base;
+	if (!follows_link(facts))
+		return *from->name && places_has(&from->view, from->name);
+	places_target(&from->view, from->name, &target);
+	return *from->name && target.len;
+}
+
+/* Without a file that it could be about there is none. */
+static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
+{
+	enum proc_kind kind = failures[facts->id];
+	bool is_clone = kind == PROC_CLONE_FAILED;
+	struct strbuf from cleanup_strbuf = { 0 };
+	struct strbuf to cleanup_strbuf = { 0 };
+	struct proc_act act = { .numbers = { flags_of(facts), has_flags(facts),
+					     (uint32_t)-facts->result } };
+
+	if (is_clone) {
+		act.numbers[0] = (uint32_t)facts->out[0];
+		act.numbers[1] = facts->out[0] >> 32;
+		proc_act_encode(&act, out);
+		return kind;
+	}
+	if (has_source(facts))
+		find_place(facts, &from);
+	if (kind == PROC_MOUNT_FAILED) {
+		act.texts[0] = text_of_string(facts->text);
+		act.texts[1] = text_of_buf(&from);
+		act.texts[2] = text_of_string(facts->to.name);
+	} else {
+		if (facts->to.name)
+			places_of(&facts->to.view, facts->to.name, &to);
+		act.texts[0] = text_of_buf(&from);
+		act.texts[1] = text_of_buf(&to);
+	}
+	proc_act_encode(&act, out);
+	return kind;
+}
+
 enum proc_kind call_encode(const struct call_facts *facts, struct strbuf *out)
 {
+	if (facts->result < 0)
+		return call_fails_openly(facts->id, facts->result) ? encode_failed(facts, out) : 0;
 	switch (facts->id) {
 	case SYSCALL_OPEN:
 	case SYSCALL_CREAT:

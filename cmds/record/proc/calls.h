@@ -18,9 +18,10 @@ struct given_name {
 };
 
 /*
- * A call that has succeeded (but of close(2), of which it is told before).
+ * A call that is over (but close(2), of which it is told before).
  *
- * @out: what it has left in memory: the two ends of a pipe(2), as in that; flags and mode of openat2(2)
+ * @result: negative: the error that it has failed with
+ * @out: what it has left in memory: the two ends of a pipe(2), as in that; flags and mode of openat2(2); flags of clone(2)
  * @file: what was opened
  * @from, @to: by call_shapes; of mount(2) @to is the type
  * @text: by call_shapes, or the new name of a task; NULL: it could not be read
@@ -46,6 +47,9 @@ bool call_moves_source(enum syscall_id id);
 
 /* Where the file is that the call is about. @out is emptied first. */
 void call_source(const struct call_facts *facts, struct strbuf *out);
+
+/* Whether it is to be told when it has failed. @result: as the kernel has it. */
+bool call_fails_openly(enum syscall_id id, int64_t result);
 
 /* Append the payload of what there is to be told. 0: nothing. */
 enum proc_kind call_encode(const struct call_facts *facts, struct strbuf *out);

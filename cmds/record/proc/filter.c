@@ -2,7 +2,6 @@
 #include "cmds/record/proc/filter.h"
 
 #include <errno.h>
-#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -60,15 +59,6 @@ static void add_call(struct proc_filter *filter, enum syscall_id id, uint32_t nu
 	add_return(filter, tell);
 }
 
-/* A child without a tracer would have the filter, and nobody who answers it. */
-static void add_untraced(struct proc_filter *filter, uint32_t number)
-{
-	add_unless(filter, number, 3);
-	add_load(filter, ARG_LOW(0));
-	add(filter, BPF_JMP | BPF_JSET | BPF_K, CLONE_UNTRACED, 0, 1);
-	add_return(filter, SECCOMP_RET_TRACE | OURS | SYSCALL_CLONE);
-}
-
 static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 {
 	size_t skip;
@@ -82,11 +72,11 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 		if (abi->numbers[id] >= 0)
 			add_call(filter, id, abi->numbers[id]);
 	}
-	/* Its flags are in memory. */
-	add_unless(filter, abi->numbers[SYSCALL_CLONE3], 1);
-	add_return(filter, SECCOMP_RET_TRACE | OURS | SYSCALL_CLONE3);
-	/* Last: it does not keep the number. */
-	add_untraced(filter, abi->numbers[SYSCALL_CLONE]);
+	/* They may fail, and a child without a tracer would have the filter, and nobody who answers it. */
+	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
+		add_unless(filter, abi->numbers[id], 1);
+		add_return(filter, SECCOMP_RET_TRACE | OURS | id);
+	}
 	add_return(filter, SECCOMP_RET_ALLOW);
 	filter->code[skip].jf = filter->program.len - skip - 1;
 }

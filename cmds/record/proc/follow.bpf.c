@@ -359,7 +359,20 @@ INLINE uint32_t call_id(const struct task_struct *task, uint64_t number)
 	return number < WIRE_NUMBERS ? settings.ids[abi][number] : SYSCALL_NONE;
 }
 
-/* As clone(2) has the flags, with the signal of the child's end in the lowest byte. */
+/* As clone(2) has the flags, with the signal of the child's end in the lowest byte. @arg: the first one of the call */
+INLINE uint64_t clone_flags(uint32_t id, uint64_t arg, uint64_t otherwise)
+{
+	/* Flags and the signal are the first and the fifth of its members. */
+	uint64_t given[5] = { 0 };
+
+	if (id == SYSCALL_CLONE)
+		return (uint32_t)arg;
+	if (id == SYSCALL_CLONE3 &&
+	    bpf_probe_read_user(given, sizeof(given), (const void *)arg) == 0)
+		return given[0] | given[4];
+	return otherwise;
+}
+
 INLINE void put_how(struct scratch *s, struct task_struct *task)
 {
 	const struct pt_regs *regs = (const struct pt_regs *)bpf_task_pt_regs(task);
@@ -367,17 +380,12 @@ INLINE void put_how(struct scratch *s, struct task_struct *task)
 	uint32_t id = call_id(task, regs->orig_ax);
 	uint64_t flags = FORK_SIGNAL;
 	uint64_t args[6];
-	/* Flags and the signal are the first and the fifth of its members. */
-	uint64_t given[5] = { 0 };
 
 	call_arguments(regs, is_compat, args);
-	if (id == SYSCALL_CLONE)
-		flags = (uint32_t)args[0];
-	else if (id == SYSCALL_CLONE3 &&
-		 bpf_probe_read_user(given, sizeof(given), (const void *)args[0]) == 0)
-		flags = given[0] | given[4];
-	else if (id == SYSCALL_VFORK)
+	if (id == SYSCALL_VFORK)
 		flags = FORK_SIGNAL | FORK_WAITS;
+	else
+		flags = clone_flags(id, args[0], FORK_SIGNAL);
 	s->record.args[0] = id == SYSCALL_CLONE || id == SYSCALL_CLONE3 ? flags : 0;
 	s->record.args[1] = flags & FORK_WAITS		    ? WIRE_BY_VFORK
 			    : (flags & 0xff) != FORK_SIGNAL ? WIRE_BY_CLONE
@@ -616,7 +624,7 @@ int see_call(uint64_t *ctx)
 	uint64_t args[6];
 	uint32_t chosen;
 
-	if (id == SYSCALL_NONE || id >= SYSCALL_NOT_WATCHED)
+	if (id == SYSCALL_NONE || id > SYSCALL_CLONE3)
 		return 0;
 	mark = bpf_task_storage_get(&marks, task, 0, 0);
 	if (!mark || mark->waits)
@@ -626,10 +634,13 @@ int see_call(uint64_t *ctx)
 		tell_close(task, mark, args[0]);
 		return 0;
 	}
-	shape = &settings.shapes[id];
-	chosen = shape->choice == 1 ? args[1] : args[0];
-	if (shape->choice >= 0 && chosen != shape->choices[0] && chosen != shape->choices[1])
-		return 0;
+	if (id < SYSCALL_NOT_WATCHED) {
+		shape = &settings.shapes[id];
+		chosen = shape->choice == 1 ? args[1] : args[0];
+		if (shape->choice >= 0 && chosen != shape->choices[0] &&
+		    chosen != shape->choices[1])
+			return 0;
+	}
 	mark->id = id;
 	for (int i = 0; i < 6; i++)
 		mark->args[i] = args[i];
@@ -643,6 +654,19 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 		bpf_probe_read_user(s->record.out, 16, (const void *)mark->args[2]);
 	if (id == SYSCALL_PIPE || id == SYSCALL_PIPE2)
 		bpf_probe_read_user(s->record.out, 8, (const void *)mark->args[0]);
+	if (id >= SYSCALL_NOT_WATCHED)
+		s->record.out[0] = clone_flags(id, mark->args[0], 0);
+}
+
+/* Of all that fails little is told: opens by search paths alone are many. Of clone(2) the fork is told otherwise. */
+INLINE bool is_told(uint32_t id, int result)
+{
+	bool is_clone = id >= SYSCALL_NOT_WATCHED;
+
+	if (result >= 0)
+		return !is_clone;
+	return is_clone || (id >= SYSCALL_RENAME && id <= SYSCALL_LINKAT) ||
+	       (id >= SYSCALL_MOUNT && id <= SYSCALL_UMOUNT2);
 }
 
 INLINE void put_names(struct scratch *s, const struct task_struct *task,
@@ -674,7 +698,7 @@ int see_result(uint64_t *ctx)
 		return 0;
 	id = mark->id;
 	mark->id = SYSCALL_NONE;
-	if (id == SYSCALL_NONE || id >= SYSCALL_NOT_WATCHED || result < 0)
+	if (id == SYSCALL_NONE || id > SYSCALL_CLONE3 || !is_told(id, result))
 		return 0;
 	s = begin(mark, WIRE_CALL);
 	if (!s)
@@ -688,7 +712,8 @@ int see_result(uint64_t *ctx)
 		put_kernel_string(s, WIRE_TEXT, __builtin_preserve_access_index(&task->comm));
 	if (id <= SYSCALL_OPEN_BY_HANDLE_AT)
 		put_file(WIRE_FILE, (uint64_t)file_of(task, result));
-	put_names(s, task, mark, &settings.shapes[id]);
+	if (id < SYSCALL_NOT_WATCHED)
+		put_names(s, task, mark, &settings.shapes[id]);
 	end(s, mark);
 	return 0;
 }

@@ -54,9 +54,9 @@ static int open_root(const struct view *view)
 }
 
 /* As the task would find it, links that begin with a slash among what is on the way: within its own root. */
-static int open_in_root(const struct view *view, const char *name)
+static int open_in_root(const struct view *view, const char *name, int flags)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	struct open_how how = { .flags = flags, .resolve = RESOLVE_IN_ROOT };
 	const char *inside = *name == '/' ? "" : *view->base ? within_root(view, view->base) : NULL;
 
 	if (!inside) {
@@ -79,7 +79,7 @@ static int open_in_root(const struct view *view, const char *name)
 }
 
 /* What is below a directory that is out of its root, or too long a way off. */
-static int open_from(const struct view *view, const char *name)
+static int open_from(const struct view *view, const char *name, int flags)
 {
 	char link[64] = "cwd";
 	int dir;
@@ -88,19 +88,31 @@ static int open_from(const struct view *view, const char *name)
 	if (view->dirfd != AT_FDCWD)
 		snprintf(link, sizeof(link), "fd/%d", view->dirfd);
 	dir = paths_open_of(view->tid, link, O_PATH);
-	fd = dir < 0 ? -1 : openat(dir, *name ? name : ".", O_PATH | O_CLOEXEC);
+	fd = dir < 0 ? -1 : openat(dir, *name ? name : ".", flags);
 	if (dir >= 0)
 		close(dir);
 	return fd;
 }
 
-static int open_path(const struct view *view, const char *name)
+/* @links: O_NOFOLLOW or 0, for the last name */
+static int open_path(const struct view *view, const char *name, int links)
 {
-	int fd = open_in_root(view, name);
+	int flags = O_PATH | O_CLOEXEC | links;
+	int fd = open_in_root(view, name, flags);
 
 	/* Who has gone on may be in another directory by now. */
-	return fd < 0 && *name != '/' && errno != ENOENT && !view->is_late ? open_from(view, name)
-									   : fd;
+	return fd < 0 && *name != '/' && errno != ENOENT && !view->is_late
+		       ? open_from(view, name, flags)
+		       : fd;
+}
+
+bool places_has(const struct view *view, const char *name)
+{
+	int fd = open_path(view, name, O_NOFOLLOW);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 /* It was there when the task had its name, and was removed since we have opened it. */
@@ -120,7 +132,7 @@ static void forget_removal(int fd, struct strbuf *path)
 void places_target(const struct view *view, const char *name, struct strbuf *out)
 {
 	char link[64];
-	int fd = open_path(view, name);
+	int fd = open_path(view, name, 0);
 
 	strbuf_reset(out);
 	if (fd < 0)

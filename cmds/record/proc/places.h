@@ -29,6 +29,9 @@ void places_given(const struct view *view, const char *name, struct strbuf *out)
 /* The file itself, all links followed, those of the last name, too. Nothing when there is none. */
 void places_target(const struct view *view, const char *name, struct strbuf *out);
 
+/* Whether there is anything of that name, be it a link that leads nowhere. */
+bool places_has(const struct view *view, const char *name);
+
 /* The place of the name: its directory with all links followed, and the last name as it is. What cannot be found is as places_given() has it. */
 void places_of(const struct view *view, const char *name, struct strbuf *out);
 

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -86,6 +87,14 @@ static pid_t process_of(pid_t tid, pid_t pid)
 	return access(path, F_OK) == 0 ? pid : tid;
 }
 
+/* With a filter its call is known. */
+static uint64_t flags_of_clone(const struct tracee *parent)
+{
+	return parent->call.id == SYSCALL_CLONE
+		       ? (uint32_t)parent->call.args[0] & ~(uint32_t)CLONE_UNTRACED
+		       : stopped_clone_flags(parent->tid);
+}
+
 static void see_fork(struct tracing *t, const struct tracee *parent, pid_t tid,
 		     enum proc_fork_how how)
 {
@@ -95,9 +104,8 @@ static void see_fork(struct tracing *t, const struct tracee *parent, pid_t tid,
 	if (before == TRACEE_LIVE)
 		return;
 	child->pid = process_of(tid, parent->pid);
-	proc_fork_encode(
-		&(struct proc_fork){ tid, child->pid, how, stopped_clone_flags(parent->tid) },
-		&t->log->payload);
+	proc_fork_encode(&(struct proc_fork){ tid, child->pid, how, flags_of_clone(parent) },
+			 &t->log->payload);
 	proc_log_write(t->log, PROC_FORK, parent->tid, parent->pid);
 	if (before == TRACEE_ENDED) {
 		t->log->cpu = PROC_CPU_UNKNOWN;
@@ -171,8 +179,7 @@ static void see_call_begin(struct tracing *t, struct tracee *tracee)
 	}
 	if (call->id == SYSCALL_CLONE || call->id == SYSCALL_CLONE3) {
 		untraced_take_out(tracee->tid, &info);
-		stopped_reset(call);
-		go_on(tracee->tid, 0);
+		ptrace(PTRACE_SYSCALL, tracee->tid, NULL, NULL);
 		return;
 	}
 	if (stopped_begin(tracee->tid, call)) {
@@ -183,13 +190,12 @@ static void see_call_begin(struct tracing *t, struct tracee *tracee)
 	go_on(tracee->tid, 0);
 }
 
-/* What has failed has done nothing. */
 static void see_call_end(struct tracing *t, struct tracee *tracee)
 {
 	struct __ptrace_syscall_info info = { 0 };
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, tracee->tid, sizeof(info), &info) > 0 &&
-	    info.op == PTRACE_SYSCALL_INFO_EXIT && !info.exit.is_error)
+	    info.op == PTRACE_SYSCALL_INFO_EXIT)
 		see_call(t, tracee, info.exit.rval);
 	stopped_reset(&tracee->call);
 }
@@ -264,6 +270,13 @@ static bool stops_processes(int sig)
 	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
+/* Then it has not failed, and what its result is need not be seen. */
+static void see_clone(struct tracing *t, struct tracee *parent, enum proc_fork_how how)
+{
+	see_fork(t, parent, event_message(parent->tid), how);
+	stopped_reset(&parent->call);
+}
+
 /* doc/internals/processes.md, "Stops, by ptrace" */
 static void see_stop(struct tracing *t, pid_t tid, int status)
 {
@@ -282,13 +295,13 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 	}
 	switch (status >> 16) {
 	case PTRACE_EVENT_FORK:
-		see_fork(t, tracee, event_message(tid), PROC_BY_FORK);
+		see_clone(t, tracee, PROC_BY_FORK);
 		break;
 	case PTRACE_EVENT_VFORK:
-		see_fork(t, tracee, event_message(tid), PROC_BY_VFORK);
+		see_clone(t, tracee, PROC_BY_VFORK);
 		break;
 	case PTRACE_EVENT_CLONE:
-		see_fork(t, tracee, event_message(tid), PROC_BY_CLONE);
+		see_clone(t, tracee, PROC_BY_CLONE);
 		break;
 	case PTRACE_EVENT_EXEC:
 		see_exec(t, tracee);

@@ -108,6 +108,18 @@ static const char *read_comm(pid_t tid, struct strbuf *out)
 	return strbuf_str(out);
 }
 
+/* clone3(2) has them in memory: the first version of the struct has all of these. */
+static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
+{
+	struct clone_args given = { 0 };
+
+	if (id == SYSCALL_CLONE)
+		return (uint32_t)arg;
+	if (id == SYSCALL_CLONE3 && paths_memory(tid, arg, &given, CLONE_ARGS_SIZE_VER0))
+		return given.flags | given.exit_signal;
+	return 0;
+}
+
 /* What the call has left in the task's memory; false: it is not there. */
 static bool read_memory(pid_t tid, const struct traced_call *call, uint64_t out[2])
 {
@@ -122,9 +134,23 @@ static bool read_memory(pid_t tid, const struct traced_call *call, uint64_t out[
 	return true;
 }
 
+static enum proc_kind encode_clone(pid_t tid, const struct traced_call *call, int64_t result,
+				   struct strbuf *out)
+{
+	struct call_facts facts = facts_of(call, result);
+
+	facts.out[0] = clone_flags(tid, call->id, call->args[0]) & ~(uint64_t)CLONE_UNTRACED;
+	return call_encode(&facts, out);
+}
+
 enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t result,
 			      struct strbuf *out)
 {
+	if (result < 0 && !call_fails_openly(call->id, result))
+		return 0;
+	if (call->id >= SYSCALL_NOT_WATCHED)
+		return encode_clone(tid, call, result, out);
+
 	const struct call_shape *shape = &call_shapes[call->id];
 	struct read_names names cleanup_read_names = { 0 };
 	struct call_facts facts = facts_of(call, result);
@@ -135,7 +161,8 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 		return 0;
 	if (call_moves_source(call->id))
 		facts.place = strbuf_str(&call->path);
-	else
+	/* What has failed may be about nothing. */
+	if (!facts.place || result < 0)
 		facts.from = read_name(tid, call, shape->from, shape->from_dir, &names.from,
 				       &names.from_base);
 	facts.to = read_name(tid, call, shape->to, shape->to_dir, &names.to, &names.to_base);
@@ -178,7 +205,6 @@ void stopped_encode_environment(pid_t pid, struct strbuf *out)
 /* /proc has "<number> 0x<argument> ..." of the call that a task is in. */
 uint64_t stopped_clone_flags(pid_t tid)
 {
-	struct clone_args given = { 0 };
 	char text[256] = "";
 	char *at = text;
 	int fd = paths_open_of(tid, "syscall", O_RDONLY);
@@ -192,10 +218,6 @@ uint64_t stopped_clone_flags(pid_t tid)
 	number = strtoull(text, &at, 10);
 	arg = strtoull(at, NULL, 16);
 	if (syscall_may_be(number, SYSCALL_CLONE))
-		return (uint32_t)arg;
-	/* The first version of the struct has all of these. */
-	if (syscall_may_be(number, SYSCALL_CLONE3) &&
-	    paths_memory(tid, arg, &given, CLONE_ARGS_SIZE_VER0))
-		return given.flags | given.exit_signal;
-	return 0;
+		return clone_flags(tid, SYSCALL_CLONE, arg);
+	return syscall_may_be(number, SYSCALL_CLONE3) ? clone_flags(tid, SYSCALL_CLONE3, arg) : 0;
 }

@@ -56,7 +56,8 @@ static void take_out_of_memory(pid_t tid, const struct __ptrace_syscall_info *in
 
 void untraced_take_out(pid_t tid, const struct __ptrace_syscall_info *info)
 {
-	if (syscall_may_be(info->seccomp.nr, SYSCALL_CLONE))
+	if (syscall_may_be(info->seccomp.nr, SYSCALL_CLONE) &&
+	    info->seccomp.args[0] & CLONE_UNTRACED)
 		arch_remote_set_argument(tid, info->arch,
 					 info->seccomp.args[0] & ~(uint64_t)CLONE_UNTRACED);
 	if (syscall_may_be(info->seccomp.nr, SYSCALL_CLONE3))

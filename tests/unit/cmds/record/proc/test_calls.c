@@ -1,6 +1,7 @@
 /* What is told of each system call: its numbers, its names as they were given, and the places that they lead to. */
 #include "tests/unit/lib/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -15,12 +16,13 @@ static int begin(void **state)
 	if (below_begin() < 0)
 		return -1;
 	return mkdir(below("/dir"), 0700) || symlink("dir", below("/link")) ||
-	       symlink("file", below("/file-link"));
+	       symlink("file", below("/file-link")) || symlink("none", below("/dangling"));
 }
 
 static int end(void **state)
 {
 	unlink(below("/file-link"));
+	unlink(below("/dangling"));
 	unlink(below("/link"));
 	unlink(below("/file"));
 	rmdir(below("/dir"));
@@ -260,10 +262,11 @@ static void rename_and_link_tell_of_both_places(void **state)
 		enum syscall_id id;
 		enum proc_kind kind;
 		uint32_t flags;
+		uint32_t has_flags;
 	} calls[] = {
-		{ SYSCALL_RENAME, PROC_RENAME, 0 },    { SYSCALL_RENAMEAT, PROC_RENAME, 0 },
-		{ SYSCALL_RENAMEAT2, PROC_RENAME, 2 }, { SYSCALL_LINK, PROC_LINK, 0 },
-		{ SYSCALL_LINKAT, PROC_LINK, 2 },
+		{ SYSCALL_RENAME, PROC_RENAME, 0 },	  { SYSCALL_RENAMEAT, PROC_RENAME, 0 },
+		{ SYSCALL_RENAMEAT2, PROC_RENAME, 2, 1 }, { SYSCALL_LINK, PROC_LINK, 0 },
+		{ SYSCALL_LINKAT, PROC_LINK, 2, 1 },
 	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -275,7 +278,7 @@ static void rename_and_link_tell_of_both_places(void **state)
 		};
 
 		assert_int_equal(encode(&facts), calls[i].kind);
-		check_numbers(calls[i].flags, 0, 0);
+		check_numbers(calls[i].flags, calls[i].has_flags, 0);
 		check_text(0, below("/dir/x"));
 		check_text(1, below("/link"));
 		facts.place = "/where/it/was";
@@ -283,6 +286,93 @@ static void rename_and_link_tell_of_both_places(void **state)
 		assert_int_equal(encode(&facts), calls[i].kind);
 		check_text(0, "/where/it/was");
 		check_text(1, "");
+	}
+}
+
+static void check_failed(struct call_facts facts, enum proc_kind kind, const char *first,
+			 const char *second, const char *third)
+{
+	facts.result = -EEXIST;
+	assert_int_equal(encode(&facts), kind);
+	assert_int_equal(act.numbers[2], EEXIST);
+	check_text(0, first);
+	check_text(1, second);
+	check_text(2, third);
+}
+
+static void what_fails_tells_of_what_is_there(void **state)
+{
+	struct call_facts move = { .id = SYSCALL_RENAME, .to = given("link/new") };
+
+	move.from = given("link");
+	check_failed(move, PROC_RENAME_FAILED, below("/link"), below("/dir/new"), "");
+	check_numbers(0, 0, EEXIST);
+	/* A link that leads nowhere is there, but for those that follow it. */
+	move.from = given("dangling");
+	move.id = SYSCALL_LINKAT;
+	check_failed(move, PROC_LINK_FAILED, below("/dangling"), below("/dir/new"), "");
+	check_numbers(0, 1, EEXIST);
+	move.args[4] = AT_SYMLINK_FOLLOW;
+	check_failed(move, PROC_LINK_FAILED, "", below("/dir/new"), "");
+	move.args[4] = AT_EMPTY_PATH;
+	move.from = given("");
+	check_failed(move, PROC_LINK_FAILED, top, below("/dir/new"), "");
+	/* What is not there, and what could not be read. */
+	move = (struct call_facts){ .id = SYSCALL_LINK, .from = given("none"), .to = given(NULL) };
+	check_failed(move, PROC_LINK_FAILED, "", "", "");
+	move.from = given(NULL);
+	check_failed(move, PROC_LINK_FAILED, "", "", "");
+	move.from = given("");
+	check_failed(move, PROC_LINK_FAILED, "", "", "");
+	/* Where it was is known from before. */
+	move.from = given("link");
+	move.place = "/where/it/was";
+	check_failed(move, PROC_LINK_FAILED, "/where/it/was", "", "");
+}
+
+static void a_mount_that_fails_tells_where(void **state)
+{
+	struct call_facts mount = { .id = SYSCALL_MOUNT,
+				    .args = { 0, 0, 0, 6 },
+				    .from = given("link"),
+				    .to = given("tmpfs"),
+				    .text = "src" };
+
+	check_failed(mount, PROC_MOUNT_FAILED, "src", below("/dir"), "tmpfs");
+	check_numbers(6, 0, EEXIST);
+	mount.from = given("dangling");
+	check_failed(mount, PROC_MOUNT_FAILED, "src", "", "tmpfs");
+	mount = (struct call_facts){ .id = SYSCALL_UMOUNT2, .args = { 0, 2 } };
+	mount.from = given("dir");
+	check_failed(mount, PROC_UMOUNT_FAILED, below("/dir"), "", "");
+	check_numbers(2, 0, EEXIST);
+	mount.id = SYSCALL_UMOUNT;
+	mount.from = given("none");
+	check_failed(mount, PROC_UMOUNT_FAILED, "", "", "");
+}
+
+static void what_else_fails(void **state)
+{
+	struct call_facts facts = { .id = SYSCALL_CLONE3, .out = { 0x123456789a } };
+
+	check_failed(facts, PROC_CLONE_FAILED, "", "", "");
+	check_numbers(0x3456789a, 0x12, EEXIST);
+	facts.id = SYSCALL_CLONE;
+	check_failed(facts, PROC_CLONE_FAILED, "", "", "");
+	for (enum syscall_id id = SYSCALL_NONE; id < SYSCALL_BEYOND; id++) {
+		bool is_open = id >= SYSCALL_RENAME && id <= SYSCALL_LINKAT;
+
+		is_open |= id >= SYSCALL_MOUNT && id <= SYSCALL_UMOUNT2;
+		is_open |= id == SYSCALL_CLONE || id == SYSCALL_CLONE3;
+		assert_int_equal(call_fails_openly(id, -ENOENT), is_open);
+		assert_false(call_fails_openly(id, 0));
+		/* The call begins anew. */
+		for (int result = -516; result <= -512; result++)
+			assert_false(call_fails_openly(id, result));
+		assert_int_equal(call_fails_openly(id, -517), is_open);
+		assert_int_equal(call_fails_openly(id, -511), is_open);
+		facts = (struct call_facts){ .id = id, .result = -ENOENT, .from = given("none") };
+		assert_int_equal(encode(&facts) != 0, is_open);
 	}
 }
 
@@ -396,6 +486,9 @@ int main(void)
 		cmocka_unit_test(dup_tells_of_both_descriptors),
 		cmocka_unit_test(pipe_tells_of_both_ends),
 		cmocka_unit_test(rename_and_link_tell_of_both_places),
+		cmocka_unit_test(what_fails_tells_of_what_is_there),
+		cmocka_unit_test(a_mount_that_fails_tells_where),
+		cmocka_unit_test(what_else_fails),
 		cmocka_unit_test(symlink_tells_of_its_text_and_where_it_leads),
 		cmocka_unit_test(removals_tell_of_the_place),
 		cmocka_unit_test(mount_tells_of_source_place_and_type),

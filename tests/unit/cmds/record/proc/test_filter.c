@@ -76,8 +76,10 @@ static void all_numbers(void **state)
 				if (abi->numbers[id] == (int)number)
 					want = id;
 			}
-			if (abi->numbers[SYSCALL_CLONE3] == (int)number)
-				want = SYSCALL_CLONE3;
+			for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
+				if (abi->numbers[id] == (int)number)
+					want = id;
+			}
 
 			bool by_arg = want == SYSCALL_FCNTL || want == SYSCALL_FCNTL64 ||
 				      want == SYSCALL_PRCTL;
@@ -101,12 +103,11 @@ static void ways_to_call(void **state)
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, 5, 0, 0), SYSCALL_OPEN);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 5, 0, 0), SYSCALL_NONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, (uint32_t)-1, 0, 0), SYSCALL_NONE);
-	/* A child that would have no tracer, by each ABI. */
+	/* What may fail, or make a child that would have no tracer, by each ABI. */
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 56, 0x800011, 0), SYSCALL_CLONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 0x40000038, 0x800011, 0), SYSCALL_CLONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, 120, 0x800011, 0), SYSCALL_CLONE);
-	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 56, 0x11, 0), SYSCALL_NONE);
-	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 56, 435, 0), SYSCALL_NONE);
+	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 56, 0x11, 0), SYSCALL_CLONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 435, 0, 0), SYSCALL_CLONE3);
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, 435, 0, 0), SYSCALL_CLONE3);
 	/* Of a machine that nobody knows here. */

@@ -1,6 +1,7 @@
 /* What is read of a task that stands in a system call. Here the task is this process itself, which stands still as well as any. */
 #include "tests/unit/lib/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -81,6 +82,32 @@ static void in_front_of_a_move_the_place_is_known(void **state)
 	assert_int_equal(encode(&call, 0), PROC_RENAME);
 	check_text(0, below("/link"));
 	check_text(1, below("/new"));
+}
+
+static void what_has_failed_is_told_when_it_is_asked_for(void **state)
+{
+	struct clone_args given = { .flags = CLONE_UNTRACED | CLONE_VM, .exit_signal = SIGCHLD };
+	struct traced_call call = { .id = SYSCALL_RENAMEAT,
+				    .args = { top_fd, AT("link"), top_fd, AT("new") } };
+
+	assert_true(stopped_begin(getpid(), &call));
+	assert_int_equal(encode(&call, -EISDIR), PROC_RENAME_FAILED);
+	assert_int_equal(act.numbers[2], EISDIR);
+	check_text(0, below("/link"));
+	check_text(1, below("/new"));
+	call.args[1] = AT("none");
+	assert_true(stopped_begin(getpid(), &call));
+	assert_int_equal(encode(&call, -ENOENT), PROC_RENAME_FAILED);
+	check_text(0, "");
+	call.id = SYSCALL_OPENAT;
+	assert_int_equal(encode(&call, -ENOENT), 0);
+	call = (struct traced_call){ .id = SYSCALL_CLONE3, .args = { AT(&given), sizeof(given) } };
+	assert_int_equal(encode(&call, -EAGAIN), PROC_CLONE_FAILED);
+	assert_int_equal(act.numbers[0], CLONE_VM | SIGCHLD);
+	assert_int_equal(act.numbers[2], EAGAIN);
+	call = (struct traced_call){ .id = SYSCALL_CLONE, .args = { CLONE_UNTRACED | SIGCHLD } };
+	assert_int_equal(encode(&call, -EAGAIN), PROC_CLONE_FAILED);
+	assert_int_equal(act.numbers[0], SIGCHLD);
 }
 
 static void what_moves_nothing_has_no_place(void **state)
@@ -323,6 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_front_of_a_move_the_place_is_known),
+		cmocka_unit_test(what_has_failed_is_told_when_it_is_asked_for),
 		cmocka_unit_test(what_moves_nothing_has_no_place),
 		cmocka_unit_test(a_call_that_is_over_is_forgotten),
 		cmocka_unit_test(what_was_opened_is_the_descriptors_file),
