@@ -8,10 +8,44 @@
 #include "libmcount/fast.h"
 #include "libmcount/graveyard.h"
 #include "libmcount/seal.h"
+#include "utils/format/event_ids.h"
 
 #define PAGE	   4096UL
 #define MOVED_MAX  1024UL
 #define TRAMPOLINE ((uint64_t)arch_return_trampoline)
+
+void frames_mark_depth(struct thread *t, uint64_t time_ns)
+{
+	char *at = hot_reserve(t, sizeof(struct record));
+
+	if (likely(at))
+		hot_commit(t, put_record(at, time_ns,
+					 record_data(RECORD_EVENT, 0, EVENT_ID_LIMIT_DEPTH)));
+	else
+		note_lost(t, 1);
+}
+
+static bool is_top_written(struct thread *t)
+{
+	return t->planned ? planned_is_top_written(t) : t->written == t->top;
+}
+
+void note_too_deep(struct thread *t)
+{
+	struct ring *r = t->ring;
+
+	if (!r || !(probe.plan.flags & PLAN_TELLS_DEPTH))
+		return;
+	atomic_store_explicit(&r->too_deep,
+			      atomic_load_explicit(&r->too_deep, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
+	if (frames_is_cut(t, t->top))
+		return;
+	t->cut = t->top;
+	t->cut_ns = t->top->time_ns;
+	if (is_top_written(t))
+		frames_mark_depth(t, hot_clock(t));
+}
 
 void frames_write_entries(struct thread *t, struct frame *f)
 {
@@ -23,6 +57,8 @@ void frames_write_entries(struct thread *t, struct frame *f)
 		else
 			note_lost(t, 1);
 		t->written = g;
+		if (unlikely(frames_is_cut(t, g)))
+			frames_mark_depth(t, g->time_ns);
 	}
 }
 

@@ -12,6 +12,20 @@
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
+ * HOT, rarely. There is no frame for a call that would be recorded. Counted, unless the user asked for that; and the call that it is in
+ * gets a mark, now or when its own ENTRY is written.
+ */
+void note_too_deep(struct thread *t);
+
+static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
+{
+	return t->cut == f && t->cut_ns == f->time_ns;
+}
+
+/* HOT, rarely: that mark, in the innermost call whose ENTRY is written. */
+void frames_mark_depth(struct thread *t, uint64_t time_ns);
+
+/*
  * SLOW in spirit (a few system calls), callable from hot functions. What runs now lies at @address of the stack, though
  * frames that must lie inside of it are open: they were left without returning. Each gets its EXIT now and its own
  * return address back, so that one that does return after all (its stack had only been switched away) finds its way.

@@ -209,6 +209,9 @@ void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);
 
+/* HOT, rarely: whether the ENTRY of the innermost call is written. */
+bool planned_is_top_written(struct thread *t);
+
 /* HOT: write the ENTRY records that were held back, of all frames up to and including @f. */
 void planned_write_entries(struct thread *t, struct frame *f);
 

@@ -46,11 +46,20 @@ void planned_write_entries(struct thread *t, struct frame *f)
 		if (!(pf->flags & PLANNED_RECORD) || (pf->flags & PLANNED_OFF))
 			continue;
 		/* A call whose ENTRY found no room has no EXIT either. */
-		if (planned_put_entry(t, g, pf))
-			pf->flags |= PLANNED_WRITTEN;
-		else
+		if (!planned_put_entry(t, g, pf)) {
 			pf->flags &= ~PLANNED_RECORD;
+			continue;
+		}
+		pf->flags |= PLANNED_WRITTEN;
+		if (unlikely(frames_is_cut(t, g)))
+			frames_mark_depth(t, g->time_ns);
 	}
+}
+
+bool planned_is_top_written(struct thread *t)
+{
+	planned_settle(t);
+	return planned_frame_of(t, t->top)->flags & PLANNED_WRITTEN;
 }
 
 /* HOT: whether the call that ends at @now_ns is kept though its ENTRY was held back. */

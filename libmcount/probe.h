@@ -100,6 +100,8 @@ struct thread {
 	uint64_t alone_slot; /* of a call that the stubs left alone, see stubs.S */
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
+	struct frame *cut;     /* the call whose own calls were too deep, */
+	uint64_t cut_ns;       /* and when it began: another one may have that frame by now */
 	uint64_t high;	       /* the highest slot that was seen; with @low */
 	struct thread *home;   /* when @is_made: the own state of the thread that runs that stack */
 	struct thread *around; /* when @is_exact: it was taken up from there */
@@ -313,9 +315,6 @@ void note_lost(struct thread *t, uint32_t count);
 
 /* The same for calls that came while a hook was at work, and that the aside had no place for. */
 void note_lost_inside(struct thread *t, uint32_t count);
-
-/* There is no frame for a call that would be recorded. Counted, unless the user asked for that. */
-void note_too_deep(struct thread *t);
 
 /* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */
 struct thread *thread_begin(void);

@@ -287,12 +287,6 @@ void note_lost_inside(struct thread *t, uint32_t count)
 		add_lost(&t->ring->lost_inside, count);
 }
 
-void note_too_deep(struct thread *t)
-{
-	if (t->ring && (probe.plan.flags & PLAN_TELLS_DEPTH))
-		add_lost(&t->ring->too_deep, 1);
-}
-
 /* How many records were lost that no LOST record tells of. */
 static uint64_t count_untold(const struct ring *r)
 {

@@ -73,9 +73,14 @@ def said_of_depth(exe, options, levels, is_asked):
     (task,) = Recording("uftrace.data").tasks.values()
     assert count(task, "dive") == count(task, "dive", EXIT) == levels - 1
     info = utrail("info").must().out
+    lines = [line.split("|", 1)[-1].strip() for line in utrail("replay").must().out.splitlines()]
+    lines = [line for line in lines if not line.startswith("/* linux:")]
+    mark = "/* limit:max-stack (deeper calls are not recorded) */"
     if is_asked:
-        assert "deeper than" not in traced.err + info
+        assert "deeper than" not in traced.err + info and mark not in lines
         return
+    # Once, in the innermost call.
+    assert lines.count(mark) == 1 and lines[lines.index(mark) - 1] == "dive() {" and lines[lines.index(mark) + 1] == "} /* dive */"
     missing = 100000 - (levels - 1)
     assert f"{missing} calls were not recorded: they were deeper than {levels} levels" in traced.err
     assert ("--max-stack=N" in traced.err) == (levels < 65535)

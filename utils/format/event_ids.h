@@ -11,6 +11,7 @@
  * @EVENT_ID_BUILTIN: what the probe reads, watches and notes by itself: fixed numbers, uftrace's
  * @EVENT_ID_LINUX: what the kernel tells of tasks and of its scheduler, from perf-cpu*.dat: fixed numbers, uftrace's
  * @EVENT_ID_PROC: what processes do, from proc.dat: fixed numbers, the kinds of proc_dat.h behind this one
+ * @EVENT_ID_LIMIT: what the probe left out, at the place where it is missing: fixed numbers, ours
  * @EVENT_ID_FREE: nobody's yet. New types of events of ours get fixed numbers here
  * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in events.txt
  * @EVENT_ID_COUNTER: counters that `read=` names: for each the number of its reading, then that of its difference, with names in
@@ -68,7 +69,9 @@ enum event_id {
 	EVENT_ID_PROC_MOUNT_FAILED,
 	EVENT_ID_PROC_UMOUNT_FAILED,
 	EVENT_ID_PROC_CLONE_FAILED,
-	EVENT_ID_FREE = 400000,
+	EVENT_ID_LIMIT = 400000,
+	EVENT_ID_LIMIT_DEPTH,
+	EVENT_ID_FREE = 500000,
 	EVENT_ID_USER = 1000000,
 	EVENT_ID_COUNTER = 1999000,
 	EVENT_ID_EXTERN_DATA = 2000000,

@@ -106,6 +106,7 @@ struct event_rows {
 
 extern const struct event_rows event_rows_builtin;
 extern const struct event_rows event_rows_linux;
+extern const struct event_rows event_rows_limit;
 extern const struct event_rows event_rows_proc;
 extern const struct event_rows event_rows_proc_acts;
 extern const struct event_rows event_rows_extern;
@@ -124,7 +125,7 @@ bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t 
 /* All of them. */
 #define EVENT_ROWS                                                                       \
 	&event_rows_builtin, &event_rows_linux, &event_rows_proc, &event_rows_proc_acts, \
-		&event_rows_extern, &event_rows_extra
+		&event_rows_limit, &event_rows_extern, &event_rows_extra
 
 /* What a record of perf-cpu*.dat is; 0: nothing that is shown. */
 enum event_id event_id_of_perf(enum perf_record_type type);

@@ -143,6 +143,8 @@ static void rows_by_number(void **state)
 		{ EVENT_ID_SCHED_IN, "linux:sched-in" },
 		{ EVENT_ID_PROC_RENAME_FAILED, "proc:rename-failed" },
 		{ EVENT_ID_PROC_CLONE_FAILED + 1, "builtin_event:300023" },
+		{ EVENT_ID_LIMIT_DEPTH, "limit:max-stack" },
+		{ EVENT_ID_LIMIT_DEPTH + 1, "builtin_event:400002" },
 		{ EVENT_ID_USER - 1, "builtin_event:999999" },
 		{ EVENT_ID_USER, "user_event:1000000" },
 		{ EVENT_ID_COUNTER - 1, "user_event:1998999" },

@@ -124,6 +124,7 @@ static void texts(void **state)
 		{ EVENT_ID_COUNTER + 1, 15, false, "" },
 		{ EVENT_ID_TASK_NAME, 0, false, "" },
 		{ EVENT_ID_PROC_FORK, 20, false, "child=100 process=0" },
+		{ EVENT_ID_LIMIT_DEPTH, 0, false, "deeper calls are not recorded" },
 		{ EVENT_ID_PROC_FORK, 3, false, "" },
 		{ EVENT_ID_PROC_EXEC, 19, false, "" },
 		{ EVENT_ID_PROC_EXIT, 4, false, "signal=100" },
