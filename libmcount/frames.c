@@ -150,7 +150,7 @@ static void frames_abandon_top(struct thread *t)
 
 void frames_leave_inside(struct thread *t, uint64_t address)
 {
-	while (t->top->slot < address)
+	while (t->top->slot < address && t->top > t->frames)
 		frames_abandon_top(t);
 	cyg_forget(t);
 }

@@ -43,6 +43,9 @@
 	(1ULL      \
 	 << 63) /* in @ret: nothing was replaced (callers.h): it is over when its slot holds something else, or a call lies further out */
 
+/* In @slot: of no stack. Unwind expressions compare signed. */
+#define FRAME_ABOVE_ALL INT64_MAX
+
 struct frame {
 	uint64_t slot;
 	uint64_t ret;
@@ -58,7 +61,7 @@ struct frame {
  * @at, @end: where the next record goes in the current segment, and the segment's end; both NULL
  *        when there is no segment (new thread, forked child, no room): the slow path decides
  * @top: the innermost open frame. Slots fall from frame to frame (equal ones are tail calls);
- *       frames[0] is a sentinel whose slot is above everything
+ *       frames[0] is a sentinel whose slot is above everything, or, when @is_made, above all of that stack
  * @fast_limit, @fast_base: frames of the stubs' own fast paths (arch/<isa>/fast_stubs.S): they push one only upon a frame below
  *                          @fast_limit, and pop only one above @fast_base; see fast_begin() and planned_pass.h
  * @drop_limit: the stubs leave a call alone upon that frame, and upon those above it; looked at only where the call is
@@ -125,8 +128,12 @@ struct thread {
 	uint32_t is_narrow;	  /* see frames_narrow() */
 	struct thread *
 		lender; /* of the parent of a child that runs in its memory: lend.h. NULL for all others */
+	struct frame last; /* above everything: where a made stack ends too early for a loop */
 	struct frame frames[];
 };
+_Static_assert(offsetof(struct thread, frames) ==
+		       offsetof(struct thread, last) + sizeof(struct frame),
+	       "the frame in front of frames[0]");
 
 /* All open -finstrument-functions calls of @t have frames, as far as is known. */
 static inline void cyg_forget(struct thread *t)

@@ -156,10 +156,23 @@ static struct thread *find_around(struct thread *t, uint64_t slot)
 	return o && o->is_made && is_in_range(o, slot) && take(o) ? o : NULL;
 }
 
-static void retire(struct thread *t)
+/* A call above it is on another stack, also when none is open on this one: its outermost call may have ended by uc_link of makecontext(3). */
+static void end_at(struct thread *t, uint64_t end)
+{
+	/* No slot is equal: these are multiples of 8, or odd. */
+	t->frames[0].slot = end | 4;
+}
+
+static void forget(struct thread *t)
 {
 	t->is_made = t->is_exact = 0;
 	t->low = t->high = 0;
+	t->frames[0].slot = FRAME_ABOVE_ALL;
+}
+
+static void retire(struct thread *t)
+{
+	forget(t);
 	thread_give_back(t);
 	atomic_fetch_sub(&nr_made, 1);
 }
@@ -203,6 +216,7 @@ static struct thread *make(uint64_t slot)
 	if (t) {
 		t->high = slot;
 		t->low = slot - MADE_REACH;
+		end_at(t, slot + SLACK);
 		bound_by_neighbours(t);
 	}
 	return t;
@@ -330,7 +344,7 @@ static bool is_within(struct thread *t, const struct taking *k)
 {
 	if (lies_in(k, t->top->slot))
 		return false;
-	return is_in_range(t, k->low) ||
+	return (k->low >= t->low && k->low <= t->high) ||
 	       (!t->is_made && k->low - t->high < OWN_REACH && goes_on(t, k->low));
 }
 
@@ -350,7 +364,8 @@ static struct thread *make_exact(const struct taking *k)
 	if (t) {
 		t->is_exact = 1;
 		t->low = k->low;
-		t->high = MAX(k->low, k->high - SLACK); /* is_in_range() adds that */
+		t->high = k->high - SLACK; /* is_in_range() adds that */
+		end_at(t, k->high);
 	}
 	return t;
 }
@@ -404,7 +419,7 @@ static bool has_frame(const struct thread *t, uint64_t slot)
 	const struct frame *f = t->top;
 
 	while (f->slot < slot)
-		f--;
+		f--; /* no further than to thread.last */
 	return f->slot == slot;
 }
 
@@ -449,11 +464,11 @@ void stacks_after_fork(void)
 		if (o == self || !(o->is_made || is_home))
 			continue;
 		frames_unhook(o);
-		o->is_made = o->is_exact = 0;
-		o->low = o->high = 0;
+		forget(o);
 	}
 	if (self && self->is_made) {
 		self->is_made = self->is_exact = 0;
+		self->frames[0].slot = FRAME_ABOVE_ALL;
 		self->home = NULL;
 	}
 	atomic_store(&nr_made, 0);

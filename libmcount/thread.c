@@ -113,7 +113,7 @@ struct thread *thread_make_state(void)
 	leave_note_memory(t, sizeof(struct thread) + frames * sizeof(struct frame));
 	t->in_use = 1;
 	t->calls = planned_no_calls;
-	t->frames[0].slot = INT64_MAX; /* not UINT64_MAX: unwind expressions compare signed */
+	t->frames[0].slot = t->last.slot = FRAME_ABOVE_ALL;
 	if (probe.plan.flags & PLAN_SELECTIVE && !planned_make(t))
 		return NULL; /* its memory is lost, as there is none */
 	frames_reset(t);
@@ -169,6 +169,7 @@ struct thread *thread_take_state(void)
 	/* The next record makes a fresh fit of the clock. */
 	t->base_counter = t->refit_ticks = t->last_ns = t->fit_ns = 0;
 	t->is_made = t->high = 0;
+	t->frames[0].slot = FRAME_ABOVE_ALL;
 	t->lender = NULL;
 	/* Its first call says where its stack is. */
 	t->low = probe.follows_stacks ? INT64_MAX : 0;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "libmcount/callers.h"
+#include "libmcount/frames.h"
 #include "libmcount/stacks.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
@@ -388,6 +389,26 @@ static void a_thread_that_ends_leaves_the_stack_to_others(void **state)
 	assert_ptr_equal(self, made);
 }
 
+/* Nobody says that a coroutine has ended. The next call lies above its stack, which has no call any more. */
+static void a_call_after_the_end_of_a_made_stack(void **state)
+{
+	struct rooms *r = *state;
+	struct thread *made;
+
+	go(r, TOP, 1);
+	made = go(r, LOW, 1);
+	assert_ptr_not_equal(made, r->t);
+	back(r, LOW, 0);
+	assert_ptr_equal(go(r, TOP - 64, 2), r->t);
+	back(r, TOP - 64, 1);
+	/* It begins anew, and what it leaves without an end it leaves alone. */
+	assert_ptr_equal(go(r, LOW, 1), made);
+	go(r, LOW - 64, 2);
+	frames_leave_inside(self, (uint64_t)at(r, TOP));
+	assert_int_equal(open_calls(), 0);
+	assert_ptr_equal(go(r, TOP - 128, 2), r->t);
+}
+
 /* A stack in a local variable of a call: where it lies does not tell that its calls are no part of that call's stack. */
 static void a_stack_within_a_call_is_taken_up(void **state)
 {
@@ -507,6 +528,7 @@ int main(void)
 		ROOMS(a_stack_is_found_by_an_exit_but_not_made),
 		ROOMS(nobody_is_asked_where_only_estimates_are),
 		ROOMS(a_thread_that_ends_leaves_the_stack_to_others),
+		ROOMS(a_call_after_the_end_of_a_made_stack),
 		ROOMS(a_stack_within_a_call_is_taken_up),
 		ROOMS(a_context_that_says_nothing_of_its_stack),
 		ROOMS(a_forked_child_has_one_stack),
