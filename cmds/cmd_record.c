@@ -340,11 +340,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 "%llu threads were traced only until they made another one that shares "
 			 "their thread-local storage (clone(2) with CLONE_VM)",
 			 (unsigned long long)rec->processes.notes.threads_shared);
-	if (rec->processes.notes.threads_without_payloads)
-		msg_warn(msg,
-			 "the events that %llu threads declared were lost: too many threads at a "
-			 "time, or too little address space (ulimit -v)",
-			 (unsigned long long)rec->processes.notes.threads_without_payloads);
+	notes_warn_about_events(&rec->processes.notes, msg);
 	if (untraced)
 		msg_warn(msg,
 			 "%llu threads were not traced: too many at a time, or too little "

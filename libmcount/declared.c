@@ -99,7 +99,12 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 
 	if (!probe.ready || !probe.tracing)
 		return 0;
-	if (*id && add_text(&packet, &len, id) && add_text(&packet, &len, format) &&
+	/* Names of recorded events are words, and a choice is made by them. */
+	if (!*id) {
+		atomic_fetch_add(&probe.arena->events_nameless, 1);
+		return 0;
+	}
+	if (add_text(&packet, &len, id) && add_text(&packet, &len, format) &&
 	    (!common || add_text(&packet, &len, common)) && seal_may_talk() &&
 	    !atomic_load(&has_given_up)) {
 		if (!ask(&packet, len, &answer))
@@ -261,6 +266,8 @@ static inline struct event_data make_entry(uint32_t id, uint64_t len)
 {
 	uint64_t max = longest();
 
+	if (unlikely(len > max))
+		atomic_fetch_add(&probe.arena->events_cut, 1);
 	return (struct event_data){
 		.id = id,
 		.flags = len > max ? EVENT_DATA_CUT : 0,

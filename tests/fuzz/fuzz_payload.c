@@ -25,6 +25,10 @@ static void check_values(const struct fst_format *format, struct fst_bytes from,
 		}
 		if (!fst_take_value(&from, piece->kind, &value)) {
 			FUZZ_CHECK(from.at == before);
+			if (fst_take_cut_text(&from, piece->kind, &value)) {
+				FUZZ_CHECK(value.len && value.bytes + value.len == end);
+				fst_put_value(&text, &value);
+			}
 			break;
 		}
 		FUZZ_CHECK(from.at > before && from.at <= end);

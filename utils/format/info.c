@@ -354,6 +354,7 @@ static const struct info_line info_lines[] = {
 	LINE("sysctl:", INFO_SYSCTL, put_sysctl, get_sysctl),
 	FIELD_LINE("utrail_too_deep:", 0, put_string, get_string, too_deep),
 	FIELD_LINE("utrail_kept_returns:", 0, put_string, get_string, kept_returns),
+	FIELD_LINE("utrail_cut_events:", 0, put_string, get_string, cut_events),
 	LINE("utrail_state:", 0, put_state, get_state),
 };
 

@@ -80,6 +80,7 @@ struct info {
 	/* No item of the mask, since other readers do not know it. */
 	char *too_deep; /* what was left out for its depth, in words; NULL: nothing */
 	char *kept_returns; /* modules into which return addresses stayed, and why, in words; NULL: none */
+	char *cut_events; /* how many events of the program say more than is recorded, in words; NULL: none */
 	enum info_state state;
 	uint64_t records_lost;
 	int32_t write_error; /* errno of the first write that failed, or 0 */

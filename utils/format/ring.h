@@ -124,6 +124,8 @@ struct arena_forks {
  * @threads_sealed: threads that began when that was not possible any more
  * @talks_sealed: conversations that were not held for that reason
  * @events_undeclared: events that the program declares, of which the recorder could not be told
+ * @events_nameless: those of them that have no name
+ * @events_cut: events that said more than a segment, or an entry (event_data.h), takes
  * @threads_without_payloads: threads that found no second ring, so that their declared events were lost
  */
 struct arena {
@@ -147,6 +149,8 @@ struct arena {
 	_Atomic uint32_t seals;
 	_Atomic uint32_t threads_sealed;
 	_Atomic uint32_t talks_sealed;
+	_Atomic uint32_t events_nameless;
+	_Atomic uint32_t events_cut;
 	struct arena_forks forks;
 };
 #define ARENA_MAY_SKIP 20

@@ -203,6 +203,21 @@ bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value
 	return is_there;
 }
 
+bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value)
+{
+	struct fst_bytes rest = *from;
+	uint32_t len;
+
+	/* What is left of an address is another one. */
+	if (fst_form_of(kind) != FST_FORM_TEXT || kind == FST_ADDRESS || !take_u32(&rest, &len) ||
+	    len == FST_NULL || rest.at == rest.end)
+		return false;
+	*value = (struct fst_value){ .kind = kind, .bytes = rest.at };
+	value->len = MIN((size_t)len, (size_t)(rest.end - rest.at));
+	from->at = from->end;
+	return true;
+}
+
 static void put_encoded(struct fst_text *text, const struct fst_value *value)
 {
 	if (value->is_null)
@@ -274,12 +289,15 @@ bool fst_put_payload(struct fst_text *text, const struct fst_format *format, str
 		const struct fst_piece *piece = &format->pieces[i];
 		struct fst_value value;
 
-		if (piece->kind == FST_LITERAL)
+		if (piece->kind == FST_LITERAL) {
 			fst_put(text, piece->text, piece->len);
-		else if (fst_take_value(from, piece->kind, &value))
+		} else if (fst_take_value(from, piece->kind, &value)) {
 			fst_put_value(text, &value);
-		else
+		} else {
+			if (fst_take_cut_text(from, piece->kind, &value))
+				fst_put_value(text, &value);
 			return false;
+		}
 	}
 	return true;
 }

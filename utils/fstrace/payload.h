@@ -58,10 +58,13 @@ enum fst_form fst_form_of(enum fst_kind kind);
 /* Take the next value, of a directive of that kind. False, with nothing taken, when what is left is none. */
 bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
+/* When that is false for a text that is cut: take what is left of it. False: it is none, or there is none of it. */
+bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
+
 /* As a line has it. */
 void fst_put_value(struct fst_text *text, const struct fst_value *value);
 
-/* All pieces of @format. False when the payload ends before they do: then @text has those before that. */
+/* All pieces of @format. False when the payload ends before they do: then @text has those before that, and what there is of a text. */
 bool fst_put_payload(struct fst_text *text, const struct fst_format *format,
 		     struct fst_bytes *from);
 

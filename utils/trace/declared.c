@@ -344,9 +344,9 @@ struct declared_event *declared_events_find(const struct declared_events *declar
 
 /* --- payloads --- */
 
-/* The value of the directive @index, counted over both formats. */
+/* The value of the directive @index, counted over both formats. @is_cut: there was more of it */
 static bool find_value(const struct declared_event *event, struct fst_bytes from, size_t index,
-		       struct fst_value *value)
+		       struct fst_value *value, bool *is_cut)
 {
 	const struct fst_format *const formats[] = { event->common, event->format };
 
@@ -356,8 +356,9 @@ static bool find_value(const struct declared_event *event, struct fst_bytes from
 
 			if (kind == FST_LITERAL)
 				continue;
-			if (!fst_take_value(&from, kind, value))
-				return false;
+			*is_cut = !fst_take_value(&from, kind, value);
+			if (*is_cut)
+				return index == 0 && fst_take_cut_text(&from, kind, value);
 			if (index-- == 0)
 				return true;
 		}
@@ -373,18 +374,25 @@ static struct fst_bytes payload_of(const struct event_context *context)
 }
 
 /* As a line has it, but for strings, which are what they are. */
-static struct text text_of_value(struct strbuf *out, const struct fst_value *value)
+static struct text text_of_value(struct strbuf *out, const struct fst_value *value, bool is_cut)
 {
+	bool is_string = value->kind == FST_STRING || value->kind == FST_STRING_MAX ||
+			 value->kind == FST_CALL || value->kind == FST_FILE;
 	struct fst_text text;
 
-	if (value->kind == FST_STRING || value->kind == FST_STRING_MAX || value->kind == FST_CALL ||
-	    value->kind == FST_FILE)
+	if (is_string && !is_cut)
 		return text_of((const char *)value->bytes, value->len);
 	strbuf_reset(out);
-	fst_text_init(&text);
-	fst_put_value(&text, value);
-	strbuf_add(out, text.base, text.len);
-	fst_text_free(&text);
+	if (is_string) {
+		strbuf_add(out, value->bytes, value->len);
+	} else {
+		fst_text_init(&text);
+		fst_put_value(&text, value);
+		strbuf_add(out, text.base, text.len);
+		fst_text_free(&text);
+	}
+	if (is_cut)
+		strbuf_addstr(out, "...");
 	return text_of(strbuf_str(out), out->len);
 }
 
@@ -393,13 +401,14 @@ static bool get_field(const struct event_kind *kind, const struct event_context 
 {
 	struct declared_event *event = kind->declared;
 	struct fst_value value;
+	bool is_cut;
 
-	if (!context->event->data || !find_value(event, payload_of(context), index, &value) ||
-	    value.is_null)
+	if (!context->event->data ||
+	    !find_value(event, payload_of(context), index, &value, &is_cut) || value.is_null)
 		return false;
 	*out = (struct event_value){ .type = kind->fields[index].type };
 	if (out->type == FIELD_TEXT)
-		out->text = text_of_value(&event->texts[index], &value);
+		out->text = text_of_value(&event->texts[index], &value, is_cut);
 	else
 		out->number = value.number;
 	return true;

@@ -28,9 +28,12 @@ bool data_describe_end(const struct trace_data *data, struct strbuf *out)
 			      "ended; what came last is lost");
 		return true;
 	}
-	if (!info->records_lost && !info->write_error)
+	if (!info->records_lost && !info->write_error && !info->cut_events)
 		return false;
 	strbuf_addstr(out, "incomplete: ");
+	if (info->cut_events)
+		strbuf_addf(out, "%s%s", info->cut_events,
+			    info->records_lost || info->write_error ? "; " : "");
 	if (info->records_lost)
 		strbuf_addf(out, "%llu records were lost", (unsigned long long)info->records_lost);
 	if (info->write_error)

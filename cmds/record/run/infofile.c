@@ -222,6 +222,19 @@ static int describe_kept_returns(const struct recorder *rec, struct info *info)
 	return text.len || strbuf_oom(&text) ? keep_text(&text, &info->kept_returns) : 0;
 }
 
+/* "2 events say more than was recorded of them" */
+static int describe_cut_events(const struct recorder *rec, struct info *info)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	unsigned long long nr = rec->processes.notes.events_cut;
+
+	if (!nr)
+		return 0;
+	strbuf_addf(&text, "%llu event%s more than was recorded of %s", nr,
+		    nr == 1 ? " says" : "s say", nr == 1 ? "it" : "them");
+	return keep_text(&text, &info->cut_events);
+}
+
 static void describe_losses(const struct run *run, struct recorder *rec, struct info *info)
 {
 	info->state = INFO_STATE_ENDED;
@@ -253,6 +266,8 @@ int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err 
 		ret = describe_too_deep(run, &rec->tasks, &info);
 	if (ret == 0)
 		ret = describe_kept_returns(rec, &info);
+	if (ret == 0)
+		ret = describe_cut_events(rec, &info);
 	if (ret == 0)
 		ret = sysinfo_add_machine(&info);
 	if (ret < 0)

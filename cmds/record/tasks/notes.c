@@ -9,7 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cmds/msg.h"
 #include "cmds/record/tasks/process.h"
+#include "utils/format/event_data.h"
 
 /*
  * Pages of processes that have ended: so few are not worth a look; when there are so many, half of them are enough, so that one look in
@@ -36,11 +38,32 @@ static void drop(struct processes *procs, struct process *proc)
 	procs->notes.talks_sealed += atomic_load(&proc->notes->talks_sealed);
 	procs->notes.children_cut_off += atomic_load(&proc->notes->children_cut_off);
 	procs->notes.events_undeclared += atomic_load(&proc->notes->events_undeclared);
+	procs->notes.events_nameless += atomic_load(&proc->notes->events_nameless);
+	procs->notes.events_cut += atomic_load(&proc->notes->events_cut);
 	procs->notes.threads_without_payloads += atomic_load(
 		&proc->notes->threads_without_payloads);
 	munmap(proc->notes, RING_PAGE);
 	proc->notes = NULL;
 	procs->notes.nr_ended--;
+}
+
+void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
+{
+	if (notes->threads_without_payloads)
+		msg_warn(msg,
+			 "the events that %llu threads declared were lost: too many threads at a "
+			 "time, or too little address space (ulimit -v)",
+			 (unsigned long long)notes->threads_without_payloads);
+	if (notes->events_nameless)
+		msg_warn(msg,
+			 "%llu events that the program declares are not recorded: they have no "
+			 "name",
+			 (unsigned long long)notes->events_nameless);
+	if (notes->events_cut)
+		msg_warn(msg,
+			 "%llu events of the program say more than a record takes (%u bytes, less "
+			 "with a small --buffer) and are cut: what is shown of them ends in '...'",
+			 (unsigned long long)notes->events_cut, EVENT_DATA_MAX);
 }
 
 /* Nobody will write about it any more: it has reported itself, or is gone. */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct msg;
 struct process;
 struct processes;
 
@@ -28,6 +29,8 @@ struct notes {
 	uint64_t threads_sealed;
 	uint64_t talks_sealed;
 	uint64_t events_undeclared;
+	uint64_t events_nameless;
+	uint64_t events_cut;
 	uint64_t threads_without_payloads;
 };
 
@@ -39,6 +42,9 @@ void notes_end(struct processes *procs, struct process *proc);
 
 /* Forget all of those that have ended. */
 void notes_close(struct processes *procs);
+
+/* After notes_close(): say what is not in the recording of the events that the program has declared. */
+void notes_warn_about_events(const struct notes *notes, const struct msg *msg);
 
 /* Whether each fork that was begun has noted its child. Not so for long where a fork has failed. */
 bool notes_has_newborns(const struct processes *procs);

@@ -118,7 +118,7 @@ struct arena {
 	uint32_t high_water, threads_untraced, finish_wanted, reads_failed, points_failed;
 	uint32_t threads_caged, threads_shared, children_cut_off;
 	uint32_t news, events_undeclared, threads_without_payloads;
-	uint32_t seals, threads_sealed, talks_sealed;
+	uint32_t seals, threads_sealed, talks_sealed, events_nameless, events_cut;
 	uint32_t forks_begun, forks_noted, nr_forks, pad2;
 	int32_t fork_pids[960];
 };

@@ -139,6 +139,7 @@ static void what_is_too_long_is_cut(void **state)
 	entry_at(&beside, &at, EVENT, EVENT_DATA_CUT, longest);
 	entry_at(&beside, &at, EVENT, EVENT_DATA_CUT, longest);
 	assert_int_equal(at, beside.len);
+	assert_int_equal(s->pair.proc->arena->events_cut, 2);
 }
 
 static void a_payload_can_be_written_in_place(void **state)
@@ -379,12 +380,13 @@ static void what_the_recorder_does_not_hear_of_is_counted(void **state)
 	probe.tracing = true;
 	assert_int_equal(s->pair.proc->arena->events_undeclared, 0);
 	assert_int_equal(s->r->declare("", "", NULL), 0);
-	assert_int_equal(s->pair.proc->arena->events_undeclared, 1);
+	assert_int_equal(s->pair.proc->arena->events_undeclared, 0);
+	assert_int_equal(s->pair.proc->arena->events_nameless, 1);
 	memset(text, 'a', sizeof(text) - 1);
 	assert_int_equal(s->r->declare("a:b", text, NULL), 0);
 	assert_int_equal(s->r->declare("a:b", "", text), 0);
 	assert_int_equal(s->r->declare("a:b", "", ""), 0);
-	assert_int_equal(s->pair.proc->arena->events_undeclared, 4);
+	assert_int_equal(s->pair.proc->arena->events_undeclared, 3);
 }
 
 static void the_recorder_is_for_one_version_only(void **state)

@@ -88,12 +88,18 @@ static void cut(void **state)
 	assert_string_equal(out, "258 ");
 }
 
-/* Lengths and counts that are more than there is. */
+/* Lengths and counts that are more than there is: of a text what is left of it is there, of others nothing. */
 static void too_long(void **state)
 {
 	char out[200];
 
 	assert_false(show("%s", "\4\0\0\0abc", 7, out));
+	assert_string_equal(out, "abc");
+	assert_false(show("A %B %d", "\4\0\0\0abc", 7, out));
+	assert_string_equal(out, "A 616263");
+	assert_false(show("%s", "\4\0\0\0", 4, out));
+	assert_string_equal(out, "");
+	assert_false(show("%a", "\4\0\0\0\1\0\0", 7, out));
 	assert_string_equal(out, "");
 	assert_false(show("%s",
 			  "\xfe\xff\xff\xff"
