@@ -268,34 +268,44 @@ static bool operands_read_memory(const struct plan_operand *operands, uint32_t n
 	return false;
 }
 
+/* Patches are many and large: those of a recorder of our own version stay where they are. */
+static bool can_stay(const struct plan_list *patches)
+{
+	return patches->entry_bytes == sizeof(struct plan_patch) &&
+	       (uintptr_t)patches->entries % _Alignof(struct plan_patch) == 0;
+}
+
 /* What is common to all settings but the first. Library calls and patches come last: they may be called at once. */
 static void add_places(const struct plan_view *view, enum patches_text text)
 {
 	const struct plan_list *calls = &view->lists[PLAN_CALLS];
 	const struct plan_list *patches = &view->lists[PLAN_PATCHES];
 	const struct plan_list *operands = &view->lists[PLAN_OPERANDS];
+	uint64_t nr_copied = can_stay(patches) ? 0 : patches->nr;
 	uint64_t bytes = (uint64_t)calls->nr * sizeof(struct plan_call_site) +
-			 (uint64_t)patches->nr * sizeof(struct plan_patch) +
+			 nr_copied * sizeof(struct plan_patch) +
 			 (uint64_t)operands->nr * sizeof(struct plan_operand);
-	void *copy = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				  -1, 0)
-			   : MAP_FAILED;
+	/* Never empty: patches that stay may be all there is. */
+	void *copy = calls->nr || patches->nr ? mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE,
+						     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+					      : MAP_FAILED;
 
 	if (copy == MAP_FAILED)
 		return;
 
 	struct plan_call_site *sites = copy;
 	struct plan_patch *first = (struct plan_patch *)(sites + calls->nr);
-	struct plan_operand *args = (struct plan_operand *)(first + patches->nr);
+	struct plan_operand *args = (struct plan_operand *)(first + nr_copied);
 
 	plan_copy(view, PLAN_CALLS, sites);
-	plan_copy(view, PLAN_PATCHES, first);
+	if (nr_copied)
+		plan_copy(view, PLAN_PATCHES, first);
 	plan_copy(view, PLAN_OPERANDS, args);
 	if (operands_read_memory(args, operands->nr))
 		fault_guard_begin();
 	libcall_hook(sites, calls->nr);
-	patches_adopt(first, patches->nr, args, text);
-	munmap(copy, bytes);
+	patches_adopt(nr_copied ? first : patches->entries, patches->nr, args, text);
+	munmap(copy, bytes + 1);
 }
 
 /* The process is set up as its first plan says. */
