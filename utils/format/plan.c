@@ -333,39 +333,60 @@ static uint32_t count_lists(const struct plan_view *view)
 	return nr;
 }
 
-static uint64_t directory_bytes(const struct plan_view *view)
+uint64_t plan_image_head_bytes(const struct plan_view *view)
 {
 	return ALIGN_UP(sizeof(struct plan_header) +
 				count_lists(view) * sizeof(struct plan_section),
 			(uint64_t)PLAN_ALIGN);
 }
 
-uint64_t plan_image_bytes(const struct plan_view *view)
+/* Behind the lists of the kinds before @kind. */
+static uint64_t place_behind(const struct plan_view *view, unsigned kind)
 {
-	uint64_t bytes = directory_bytes(view);
+	uint64_t bytes = plan_image_head_bytes(view);
 
-	for (unsigned i = 0; i < PLAN_KINDS; i++)
+	for (unsigned i = 0; i < kind; i++)
 		bytes += list_bytes(&view->lists[i]);
 	return bytes;
 }
 
-void plan_image_put(const struct plan_view *view, void *to)
+uint64_t plan_image_bytes(const struct plan_view *view)
+{
+	return place_behind(view, PLAN_KINDS);
+}
+
+uint64_t plan_image_place(const struct plan_view *view, enum plan_kind kind)
+{
+	return view->lists[kind].nr ? place_behind(view, kind) : 0;
+}
+
+void plan_image_put_head(const struct plan_view *view, void *to)
 {
 	struct plan_header *header = to;
 	struct plan_section *section = (struct plan_section *)(header + 1);
-	uint64_t at = directory_bytes(view);
 
-	memset(to, 0, at);
+	memset(to, 0, plan_image_head_bytes(view));
 	*header = (struct plan_header){ .magic = PLAN_MAGIC, .nr_sections = count_lists(view) };
 	for (uint32_t i = 0; i < PLAN_KINDS; i++) {
 		const struct plan_list *list = &view->lists[i];
+
+		if (list->nr)
+			*section++ = (struct plan_section){ i, list->entry_bytes, list->nr,
+							    plan_image_place(view, i) };
+	}
+}
+
+void plan_image_put(const struct plan_view *view, void *to)
+{
+	plan_image_put_head(view, to);
+	for (uint32_t i = 0; i < PLAN_KINDS; i++) {
+		const struct plan_list *list = &view->lists[i];
 		uint64_t bytes = (uint64_t)list->nr * list->entry_bytes;
+		uint8_t *at = (uint8_t *)to + plan_image_place(view, i);
 
 		if (!list->nr)
 			continue;
-		*section++ = (struct plan_section){ i, list->entry_bytes, list->nr, at };
-		memcpy((uint8_t *)to + at, list->entries, bytes);
-		memset((uint8_t *)to + at + bytes, 0, list_bytes(list) - bytes);
-		at += list_bytes(list);
+		memcpy(at, list->entries, bytes);
+		memset(at + bytes, 0, list_bytes(list) - bytes);
 	}
 }

@@ -433,4 +433,9 @@ static inline struct plan_list plan_list(enum plan_kind kind, const void *entrie
 uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);
 
+/* For who writes it piece by piece: how long its head is, which is put at @to; where the list of @kind begins, 0 when it is empty. What is between lists is zeros. */
+uint64_t plan_image_head_bytes(const struct plan_view *view);
+void plan_image_put_head(const struct plan_view *view, void *to);
+uint64_t plan_image_place(const struct plan_view *view, enum plan_kind kind);
+
 #endif

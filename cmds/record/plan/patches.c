@@ -2,6 +2,7 @@
 #include "cmds/record/plan/patches.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,8 +23,27 @@ void patches_deinit(struct patches *patches)
 	strbuf_deinit(&patches->complaints);
 }
 
+static void packed_deinit(struct packed_patches *packed)
+{
+	known_functions_deinit(&packed->known);
+	free(packed->chosen);
+	*packed = (struct packed_patches){ 0 };
+}
+
+void module_patches_unpack(struct module_patches *patches)
+{
+	struct packed_patches *packed = &patches->packed;
+
+	for (size_t i = 0; packed->chosen && i < packed->known.nr; i++) {
+		if (packed->chosen[i])
+			known_function_add_patches(&packed->known, i, &patches->found);
+	}
+	packed_deinit(packed);
+}
+
 void module_patches_deinit(struct module_patches *patches)
 {
+	packed_deinit(&patches->packed);
 	strbuf_deinit(&patches->found);
 	found_index_deinit(&patches->by_func);
 	strbuf_deinit(&patches->verdicts);
@@ -249,7 +269,7 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 		strbuf_list_add(&patches->complaints, err.text);
 	if (f.why_not)
 		complain_of_file(patches, known->path, f.why_not);
-	if (found->found.len)
+	if (module_patches_has_any(found))
 		known->has_functions = true;
 	complain(patches, found, known->path);
 	patches->took_ns += cpu_now_ns() - before_ns;
@@ -263,7 +283,7 @@ void patches_note_late(struct patches *patches, struct known_module *known)
 	struct module_patches *found = &known->patches[/* is_program= */ false];
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	if (!found->has_constructors || !found->found.len || found->is_late_told)
+	if (!found->has_constructors || !module_patches_has_any(found) || found->is_late_told)
 		return;
 	found->is_late_told = true;
 	strbuf_addf(
@@ -275,16 +295,38 @@ void patches_note_late(struct patches *patches, struct known_module *known)
 	strbuf_list_add(&patches->complaints, strbuf_str(&text));
 }
 
-void patches_bind(const struct known_module *known, const struct control_module *module,
-		  bool is_program, struct strbuf *out)
+static void bind_found(const struct strbuf *found, uint64_t bias, struct strbuf *out)
 {
-	const struct strbuf *found = &known->patches[is_program].found;
 	const struct found_patch *list = (const struct found_patch *)found->data;
 
 	for (size_t i = 0; i < found->len / sizeof(*list); i++) {
 		if (!list[i].is_out)
-			found_patch_bind(&list[i], module->load_bias, out);
+			found_patch_bind(&list[i], bias, out);
 	}
+}
+
+static void bind_packed(const struct packed_patches *packed, uint64_t bias, struct strbuf *out)
+{
+	struct strbuf found cleanup_strbuf = { 0 };
+
+	for (size_t i = 0; packed->chosen && i < packed->known.nr; i++) {
+		if (!packed->chosen[i])
+			continue;
+		strbuf_reset(&found);
+		known_function_add_patches(&packed->known, i, &found);
+		bind_found(&found, bias, out);
+	}
+	/* Who lacks memory has no plan, rather than a part of one. */
+	out->oom |= found.oom;
+}
+
+void patches_bind(const struct known_module *known, const struct control_module *module,
+		  bool is_program, struct strbuf *out)
+{
+	const struct module_patches *found = &known->patches[is_program];
+
+	bind_packed(&found->packed, module->load_bias, out);
+	bind_found(&found->found, module->load_bias, out);
 }
 
 /* --- what the user is told --- */

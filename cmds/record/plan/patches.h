@@ -5,6 +5,7 @@
 #include "cmds/msg.h"
 #include "cmds/record/base/settings.h"
 #include "cmds/record/plan/found_patch.h"
+#include "cmds/record/plan/known_functions.h"
 #include "cmds/record/plan/unprepared.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/control.h"
@@ -26,8 +27,21 @@ struct patches {
 void patches_deinit(struct patches *patches);
 
 /*
+ * Patches of an unprepared file as they are known of it, which takes a quarter of the memory that struct found_patch does. Starts as { 0 }.
+ *
+ * @chosen: which functions of @known are patched; NULL: there is nothing in here
+ * @nr: patches of these
+ */
+struct packed_patches {
+	struct known_functions known;
+	bool *chosen;
+	size_t nr;
+};
+
+/*
  * Of one file, as a program or as a library.
  *
+ * @packed: of a file that was not compiled for it, until somebody asks for single patches: module_patches_unpack()
  * @found: struct found_patch; those that belong together follow each other
  * @nr_short, @nr_unknown: as in struct prepared
  * @nr_chosen: the functions of an unprepared file that rules put hooks into
@@ -49,6 +63,7 @@ void patches_deinit(struct patches *patches);
  */
 struct module_patches {
 	bool is_known;
+	struct packed_patches packed;
 	struct strbuf found;
 	size_t nr_functions;
 	size_t nr_short;
@@ -71,6 +86,15 @@ struct module_patches {
 };
 
 void module_patches_deinit(struct module_patches *patches);
+
+/* Whether anything is to be patched, or might be. */
+static inline bool module_patches_has_any(const struct module_patches *patches)
+{
+	return patches->packed.nr || patches->found.len;
+}
+
+/* From now on all are in @found. */
+void module_patches_unpack(struct module_patches *patches);
 
 /* Find out what of @known is to be patched, as a program or as a library; once is enough. */
 void patches_find(struct patches *patches, const struct record_settings *settings,

@@ -323,6 +323,7 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 		return 0;
 	if (!found->is_known && !finding_may_be(settings, known, is_program))
 		return 0;
+	module_patches_unpack(found);
 	found->is_known = true;
 	if (!found->has_all) {
 		ret = find_all(&f);
@@ -348,6 +349,7 @@ static void add_calls(struct module_patches *found, const struct elf_file *file,
 
 	if (!found->is_known || found->has_all || found->has_calls)
 		return;
+	module_patches_unpack(found);
 	found->base = file->base;
 	found->has_calls = true;
 	if (taken_make(&taken, found) == 0)
@@ -371,6 +373,7 @@ void patches_find_calls(struct known_module *known)
 static const struct found_index_entry *patches_of(struct module_patches *found, uint64_t start,
 						  uint64_t end, size_t *nr)
 {
+	module_patches_unpack(found);
 	found_index_update(&found->by_func, &found->found);
 	return found_index_range(&found->by_func, start + found->base, end + found->base, nr);
 }

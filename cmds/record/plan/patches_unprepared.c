@@ -137,7 +137,7 @@ static void take_chosen(struct finding *f, const struct known_functions *known, 
 
 		if (!chosen[i])
 			continue;
-		known_function_add_patches(known, i, &f->out->found);
+		f->out->packed.nr += function->nr_patches;
 		f->out->nr_chosen++;
 		f->out->counts[function->way]++;
 		f->out->nr_functions += function->way < UNPREPARED_CANNOT;
@@ -160,5 +160,11 @@ int finding_unprepared(struct finding *f, const struct elf_file *file, struct uf
 	choose_functions(f, &known, chosen);
 	take_chosen(f, &known, chosen);
 	note_matches(f, &known, chosen);
+	if (!f->out->packed.nr)
+		return 0;
+	f->out->packed.known = known;
+	f->out->packed.chosen = chosen;
+	known = (struct known_functions){ 0 };
+	chosen = NULL;
 	return 0;
 }

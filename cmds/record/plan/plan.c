@@ -1,6 +1,7 @@
 /* The plan's function entries: options that speak of functions, bound to addresses. */
 #include "cmds/record/plan/plan.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -456,6 +457,29 @@ uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind)
 	return bytes ? plan->lists[kind].len / bytes : 0;
 }
 
+/* Of large programs the lists are tens of megabytes: they are written from where they are, so that nobody has them twice. */
+static int write_image(int fd, const struct plan_view *view)
+{
+	uint64_t head[256];
+	uint64_t head_bytes = plan_image_head_bytes(view);
+	int ret;
+
+	if (head_bytes > sizeof(head))
+		return -E2BIG;
+	plan_image_put_head(view, head);
+	ret = fd_write_all(fd, head, head_bytes);
+	for (unsigned kind = 0; ret == 0 && kind < PLAN_KINDS; kind++) {
+		const struct plan_list *list = &view->lists[kind];
+
+		if (!list->nr)
+			continue;
+		if (lseek(fd, plan_image_place(view, kind), SEEK_SET) < 0)
+			return -errno;
+		ret = fd_write_all(fd, list->entries, (uint64_t)list->nr * list->entry_bytes);
+	}
+	return ret;
+}
+
 int plan_memfd(const struct plan_entries *plan)
 {
 	struct plan_view view = { 0 };
@@ -472,17 +496,10 @@ int plan_memfd(const struct plan_entries *plan)
 	if (!has_any)
 		return -1;
 
-	uint64_t bytes = plan_image_bytes(&view);
 	int fd cleanup_fd = memfd_create("utrail-plan", MFD_CLOEXEC);
-	void *image;
 
-	if (fd < 0 || ftruncate(fd, bytes) < 0)
+	if (fd < 0 || ftruncate(fd, plan_image_bytes(&view)) < 0 || write_image(fd, &view) < 0)
 		return -1;
-	image = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (image == MAP_FAILED)
-		return -1;
-	plan_image_put(&view, image);
-	munmap(image, bytes);
 	return take_fd(&fd);
 }
 

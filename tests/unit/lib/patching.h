@@ -95,11 +95,13 @@ static inline const struct symbol *victim(const struct symtab *symbols, const ch
 
 static inline size_t nr_found(const struct place *p)
 {
+	module_patches_unpack(&p->known->patches[LIBRARY]);
 	return p->known->patches[LIBRARY].found.len / sizeof(struct found_patch);
 }
 
 static inline struct found_patch *found_at(const struct place *p, size_t i)
 {
+	module_patches_unpack(&p->known->patches[LIBRARY]);
 	return (struct found_patch *)p->known->patches[LIBRARY].found.data + i;
 }
 
