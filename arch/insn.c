@@ -17,6 +17,11 @@ int insns_open(struct insns **out, const struct isa *isa, struct uft_err *err)
 	return isa->insns->open(out, err);
 }
 
+int insns_open_same(struct insns **out, const struct insns *insns, struct uft_err *err)
+{
+	return insns->set->open(out, err);
+}
+
 void insns_close(struct insns *insns)
 {
 	if (insns)

@@ -16,6 +16,9 @@ struct insns;
 /* -ENOSYS when this build does not read the code of @isa (NULL: a machine that is not in the table), -ENOMEM. */
 int insns_open(struct insns **out, const struct isa *isa, struct uft_err *err);
 
+/* One more for the same instruction set, for another thread. -ENOMEM. */
+int insns_open_same(struct insns **out, const struct insns *insns, struct uft_err *err);
+
 /* NULL is fine. */
 void insns_close(struct insns *insns);
 void insns_close_at(struct insns **insns);

@@ -1,0 +1,93 @@
+/* Work in several threads: all of it is done once, whatever threads there are. */
+#include "tests/unit/lib/unit.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+
+#include "utils/base/workers.h"
+
+#define WORK_MAX 100
+
+struct seen {
+	atomic_int times[WORK_MAX];
+	atomic_int nr_here;
+	atomic_int nr_open; /* to signals */
+	pthread_t caller;
+};
+
+static void see(void *arg, unsigned index)
+{
+	struct seen *seen = arg;
+	sigset_t blocked;
+
+	atomic_fetch_add(&seen->times[index], 1);
+	if (pthread_equal(pthread_self(), seen->caller)) {
+		atomic_fetch_add(&seen->nr_here, 1);
+		return;
+	}
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	atomic_fetch_add(&seen->nr_open, !sigismember(&blocked, SIGINT));
+}
+
+static void each_once(void **state)
+{
+	for (unsigned nr = 0; nr <= WORK_MAX; nr++) {
+		struct seen seen = { .caller = pthread_self() };
+
+		workers_run(nr, see, &seen);
+		for (unsigned i = 0; i < WORK_MAX; i++)
+			assert_int_equal(seen.times[i], i < nr);
+		assert_true(nr == 0 || seen.nr_here >= 1);
+		assert_int_equal(seen.nr_open, 0);
+	}
+}
+
+/* The calling thread gets the signals that it got before. */
+static void signals_stay(void **state)
+{
+	struct seen seen = { .caller = pthread_self() };
+	sigset_t before, after;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	workers_run(4, see, &seen);
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	for (int sig = 1; sig < 32; sig++)
+		assert_int_equal(sigismember(&before, sig), sigismember(&after, sig));
+}
+
+/* No room for a stack: the calling one does it all. */
+static void without_threads(void **state)
+{
+	struct seen seen = { .caller = pthread_self() };
+	struct rlimit before, none;
+
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	none = (struct rlimit){ 1, before.rlim_max };
+	if (setrlimit(RLIMIT_AS, &none) < 0)
+		skip();
+	workers_run(8, see, &seen);
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(seen.times[i], 1);
+}
+
+static void counts(void **state)
+{
+	assert_int_equal(workers_count(1), 1);
+	assert_int_equal(workers_count(0), 1);
+	assert_true(workers_count(8) >= 1 && workers_count(8) <= 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts),
+		cmocka_unit_test(each_once),
+		cmocka_unit_test(signals_stay),
+		cmocka_unit_test(without_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,15 @@
+/* Work that is done in several threads at a time, and is over when the call returns. */
+#ifndef UTRAIL_BASE_WORKERS_H
+#define UTRAIL_BASE_WORKERS_H
+
+/* How many CPUs this process may use; at most @max, at least 1. */
+unsigned workers_count(unsigned max);
+
+/*
+ * Call @fn with each @index below @nr, each in a thread of its own, the first in the calling one; returns when all have returned. For what gets no thread, for want
+ * of memory or by a limit, the calling one is used as well, one after the other. No signal comes to the others; their stacks have WORKERS_STACK bytes.
+ */
+#define WORKERS_STACK (1U << 20)
+void workers_run(unsigned nr, void (*fn)(void *arg, unsigned index), void *arg);
+
+#endif
