@@ -7,6 +7,7 @@
 
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
+#include "utils/base/workers.h"
 
 /* Pointer encodings, Linux Standard Base Core 5.0, section 10.5 "DWARF Extensions". */
 #define PE_ABSPTR  0x00
@@ -379,6 +380,7 @@ int code_load(const struct elf_file *file, struct code *out)
 		.file = file,
 		.tick = out->tick,
 		.tick_arg = out->tick_arg,
+		.work = out->work,
 	};
 	int ret = load_sections(&code);
 
@@ -406,6 +408,25 @@ int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr)
 		ret = add_func(code, funcs[i]);
 	sort_funcs(code);
 	return ret;
+}
+
+#define PIECE \
+	1024 /* functions: some 10 ms of work, and half a megabyte of what is known of them meanwhile */
+#define THREADS_MAX 8
+
+unsigned code_threads(const struct code *code, size_t nr)
+{
+	size_t nr_pieces = (nr + code_piece(code) - 1) / code_piece(code);
+	unsigned nr_threads = code->work.nr_threads;
+
+	if (!nr_threads)
+		nr_threads = nr_pieces > 1 ? workers_count(THREADS_MAX) : 1;
+	return MAX((unsigned)MIN(nr_threads, nr_pieces), 1U);
+}
+
+size_t code_piece(const struct code *code)
+{
+	return code->work.piece ? code->work.piece : PIECE;
 }
 
 void code_deinit(struct code *code)

@@ -45,12 +45,18 @@ struct code_start {
 	bool is_resolver; /* it chooses a function for the loader (STT_GNU_IFUNC) */
 };
 
+/* How the work on a large file is shared out. What is found does not depend on it. Zeros: as CPUs and files are. */
+struct code_work {
+	unsigned nr_threads;
+	unsigned piece; /* so many functions are done at a time */
+};
+
 /*
  * @funcs: sorted by start. What call frame information says (.eh_frame, which stripped files have, too), and symbols where it says
  *         nothing. None is within another one.
  * @starts: of all symbols of functions, sorted by address
  * @file: borrowed
- * @tick: called with @tick_arg some hundred times while a large file is looked at; set before code_load(). NULL: nobody wants to know
+ * @tick: called with @tick_arg some hundred times while a large file is looked at, by the thread that looks; set before code_load(), like @work. NULL: nobody wants to know
  *
  * Starts as { 0 }, ends with code_deinit(). Names and bytes live as long as the file is open.
  */
@@ -64,7 +70,12 @@ struct code {
 	size_t nr_starts;
 	void (*tick)(void *arg);
 	void *tick_arg;
+	struct code_work work;
 };
+
+/* How many threads are of use for @nr functions, and how many functions are in a piece. */
+unsigned code_threads(const struct code *code, size_t nr);
+size_t code_piece(const struct code *code);
 
 #define CODE_TICKS 64 /* functions, or sites, for one tick */
 

@@ -7,13 +7,7 @@
 
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
-
-/* Addresses that code takes, where tables may begin. */
-struct bases {
-	uint64_t *addrs;
-	size_t nr;
-	size_t cap;
-};
+#include "utils/base/workers.h"
 
 /*
  * @near: so far away a short jump to a window may be
@@ -33,7 +27,6 @@ struct search {
 	uint64_t until;
 	bool is_jump;
 	size_t next_func;
-	struct bases bases;
 };
 
 /* The first window of a site at @addr or behind. */
@@ -99,22 +92,6 @@ static void refuse(struct search *s, uint64_t start, uint64_t end, enum site_ref
 		s->windows[i].why_not = why;
 		s->windows[i].refusal = refusal;
 	}
-}
-
-static uint64_t word_at(const uint8_t *at)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static int32_t distance_at(const uint8_t *at)
-{
-	int32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
 }
 
 /* --- functions around the windows --- */
@@ -199,90 +176,164 @@ static void look_at_functions(struct search *s)
 	}
 }
 
-static void look_at_landings(struct search *s)
-{
-	s->lead = LEAD_LANDING;
-	for (size_t i = 0; i < s->code->nr_funcs; i++) {
-		const struct code_func *func = &s->code->funcs[i];
+/* --- the whole file --- */
 
-		if (!code_landings(s->code, func, note, s))
-			refuse(s, func->start, func->end, SITE_LANDINGS,
-			       "where exceptions are caught is not known");
-	}
+/*
+ * One thread's part of it.
+ *
+ * @func, @lead: what is being looked at, as in struct lead_note
+ * @bases: addresses that code takes, where tables may begin
+ */
+struct scan {
+	const struct code *code;
+	struct insns *insns;
+	const struct lead_place *places;
+	size_t nr_places;
+	uint32_t func;
+	enum lead lead;
+	struct lead_note *notes;
+	size_t nr;
+	size_t cap;
+	uint64_t *bases;
+	size_t nr_bases;
+	size_t cap_bases;
+	bool is_out_of_memory;
+};
+
+static void scan_deinit(struct scan *s)
+{
+	free(s->notes);
+	free(s->bases);
 }
 
-/* --- the whole file --- */
+static void keep_note(struct scan *s, uint64_t addr, uint8_t lead)
+{
+	struct lead_note *notes = vec_room(s->notes, s->nr, &s->cap, sizeof(*notes));
+
+	if (!notes) {
+		s->is_out_of_memory = true;
+		return;
+	}
+	s->notes = notes;
+	notes[s->nr++] = (struct lead_note){ addr, s->func, lead };
+}
+
+_Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_note, addr) == 0,
+	       "ordered by order_u64()");
+
+/* Most of what leads anywhere are calls of functions, of which nobody is to know, unless the place before reaches to there. */
+static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
+{
+	const struct lead_place *place = &s->places[i];
+
+	return place->entry && (addr == place->site || addr == place->entry) &&
+	       (i == 0 || place[-1].site + WINDOW_BYTES <= addr);
+}
+
+/* @addr is led to. */
+static void scan_note(uint64_t addr, void *arg)
+{
+	struct scan *s = arg;
+	size_t i;
+
+	if (addr < WINDOW_BEHIND || addr + WINDOW_BEFORE < s->places[0].site ||
+	    addr >= s->places[s->nr_places - 1].site + WINDOW_BEHIND)
+		return;
+	i = order_count_until(s->places, s->nr_places, sizeof(*s->places), addr + WINDOW_BEFORE);
+	if (!i || addr - s->places[i - 1].site + WINDOW_BEFORE >= WINDOW_BEFORE + WINDOW_BEHIND)
+		return;
+	for (size_t k = i; k-- > 0 && s->places[k].site + WINDOW_BEFORE >= addr;) {
+		if (is_entry(s, k, addr))
+			return;
+	}
+	keep_note(s, addr, s->lead);
+}
 
 static int add_base(uint64_t addr, void *arg)
 {
-	struct search *s = arg;
-	struct bases *bases = &s->bases;
+	struct scan *s = arg;
+	uint64_t *bases = vec_room(s->bases, s->nr_bases, &s->cap_bases, sizeof(*bases));
 
-	uint64_t *addrs = vec_room(bases->addrs, bases->nr, &bases->cap, sizeof(*addrs));
-
-	if (!addrs)
+	if (!bases)
 		return -ENOMEM;
-	bases->addrs = addrs;
-	addrs[bases->nr++] = addr;
+	s->bases = bases;
+	bases[s->nr_bases++] = addr;
 	return 0;
 }
 
 /* Any byte of [@start, @end) may be the first of an instruction; those of a function count as its own. */
-static int scan_part(struct search *s, const struct code_section *sec, uint64_t start, uint64_t end,
-		     const struct code_func *func)
+static void scan_part(struct scan *s, const struct code_section *sec, uint64_t start, uint64_t end,
+		      uint32_t func)
 {
 	struct insn_text text = { sec->bytes + (start - sec->start), start, end };
-	int ret;
 
-	s->lead = func ? LEAD_FUNC : LEAD_FAR;
-	s->from = func ? func->start : 0;
-	s->until = func ? func->end : 0;
-	ret = insns_far_names(s->insns, &text, note, add_base, s);
-	s->from = s->until = 0;
-	return ret;
+	s->lead = func == UINT32_MAX ? LEAD_FAR : LEAD_FUNC;
+	s->func = func;
+	if (start < end && insns_far_names(s->insns, &text, scan_note, add_base, s) < 0)
+		s->is_out_of_memory = true;
+	s->func = UINT32_MAX;
 }
 
 #define REST_OF_FAR 4 /* bytes that what begins in the last one may have at least */
 
-/* Its own instructions lead into a function in ways that are looked at again. */
-static int scan_code(struct search *s, const struct code_section *sec)
+/* Where the code before function @index ends, in its section. */
+static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)
+{
+	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
+}
+
+/* And what is in front of it. Its own instructions lead into it in ways that are looked at again. */
+static void scan_func(struct scan *s, size_t index)
+{
+	const struct code_func *func = &s->code->funcs[index];
+	const struct code_section *sec = code_section_at(s->code, func->start);
+	uint64_t before = end_before(s->code, index, sec);
+
+	if (before < func->start)
+		scan_part(s, sec, before, MIN(func->start + REST_OF_FAR, sec->end), UINT32_MAX);
+	/* Where sections overlap it may end in another one. */
+	scan_part(s, sec, func->start, MIN(func->end + REST_OF_FAR, sec->end), index);
+	s->lead = LEAD_LANDING;
+	if (!code_landings(s->code, func, scan_note, s))
+		keep_note(s, func->start, LEAD_UNKNOWN);
+}
+
+/* Behind its last function. */
+static void scan_rest(struct scan *s, const struct code_section *sec)
 {
 	const struct code *code = s->code;
-	size_t i = order_count_until(code->funcs, code->nr_funcs, sizeof(*code->funcs), sec->start);
-	uint64_t at = sec->start;
-	int ret = 0;
+	size_t i = order_count_below(code->funcs, code->nr_funcs, sizeof(*code->funcs), sec->end);
 
-	for (i = i ? i - 1 : 0; ret == 0 && i < code->nr_funcs; i++) {
-		const struct code_func *func = &code->funcs[i];
+	scan_part(s, sec, end_before(code, i, sec), sec->end, UINT32_MAX);
+}
 
-		code_tick(code, i);
-		if (func->start >= sec->end)
-			break;
-		if (func->start < at || func->end > sec->end)
-			continue;
-		if (func->start > at)
-			ret = scan_part(s, sec, at, MIN(func->start + REST_OF_FAR, sec->end), NULL);
-		if (ret == 0)
-			ret = scan_part(s, sec, func->start, MIN(func->end + REST_OF_FAR, sec->end),
-					func);
-		at = func->end;
-	}
-	if (ret == 0 && at < sec->end)
-		ret = scan_part(s, sec, at, sec->end, NULL);
-	return ret;
+static uint64_t word_at(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static int32_t distance_at(const uint8_t *at)
+{
+	int32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
 }
 
 /* Any aligned word may be an address that is jumped to. */
-static void scan_words(struct search *s, const struct code_section *sec)
+static void scan_words(struct scan *s, const struct code_section *sec)
 {
 	uint64_t len = sec->end - sec->start;
 
 	s->lead = LEAD_WORD;
 	for (uint64_t i = -sec->start & 7; i + sizeof(uint64_t) <= len; i += sizeof(uint64_t))
-		note(word_at(sec->bytes + i), s);
+		scan_note(word_at(sec->bytes + i), s);
 }
 
-static void scan_relocations(struct search *s)
+static void scan_relocations(struct scan *s)
 {
 	struct elf_section sec;
 
@@ -293,14 +344,14 @@ static void scan_relocations(struct search *s)
 		GElf_Rela reloc;
 
 		if (i <= INT32_MAX && gelf_getrela(sec.data, i, &reloc))
-			note(reloc.r_addend, s);
+			scan_note(reloc.r_addend, s);
 	}
 }
 
-static bool is_code(const struct search *s, uint64_t addr)
+static bool is_code(const struct code *code, uint64_t addr)
 {
-	for (size_t i = 0; i < s->code->nr_sections; i++) {
-		const struct code_section *sec = &s->code->sections[i];
+	for (size_t i = 0; i < code->nr_sections; i++) {
+		const struct code_section *sec = &code->sections[i];
 
 		if (sec->is_code && sec->start <= addr && addr < sec->end)
 			return true;
@@ -312,38 +363,224 @@ static bool is_code(const struct search *s, uint64_t addr)
  * Entries of a table are distances of 32 bits from its beginning, and how many there are is not said: as long as they lead to code,
  * up to where the next table begins.
  */
-static void scan_tables(struct search *s, struct bases *bases)
+static void scan_tables(struct scan *s)
 {
 	const struct code_section *sec = NULL;
 	uint64_t end;
 
 	s->lead = LEAD_TABLE;
-	if (bases->nr)
-		qsort(bases->addrs, bases->nr, sizeof(*bases->addrs), order_u64);
-	for (size_t i = 0; i < bases->nr; i++) {
-		uint64_t base = bases->addrs[i];
+	if (s->nr_bases)
+		qsort(s->bases, s->nr_bases, sizeof(*s->bases), order_u64);
+	for (size_t i = 0; i < s->nr_bases; i++) {
+		uint64_t base = s->bases[i];
 
-		if ((i && base == bases->addrs[i - 1]) || base % sizeof(int32_t))
+		if ((i && base == s->bases[i - 1]) || base % sizeof(int32_t))
 			continue;
 		if (!sec || base < sec->start || base >= sec->end)
 			sec = code_section_at(s->code, base);
 		if (!sec)
 			continue;
 		end = sec->end;
-		for (size_t k = i + 1; k < bases->nr && end == sec->end; k++) {
-			if (bases->addrs[k] != base && bases->addrs[k] % sizeof(int32_t) == 0)
-				end = MIN(end, bases->addrs[k]);
-			if (bases->addrs[k] >= end)
+		for (size_t k = i + 1; k < s->nr_bases && end == sec->end; k++) {
+			if (s->bases[k] != base && s->bases[k] % sizeof(int32_t) == 0)
+				end = MIN(end, s->bases[k]);
+			if (s->bases[k] >= end)
 				break;
 		}
 		for (uint64_t at = base; end - at >= sizeof(int32_t); at += sizeof(int32_t)) {
 			uint64_t target = base + distance_at(sec->bytes + (at - sec->start));
 
-			if (!is_code(s, target))
+			if (!is_code(s->code, target))
 				break;
-			note(target, s);
+			scan_note(target, s);
 		}
 	}
+}
+
+/* The threads' parts: functions in equal numbers, sections in turns. */
+struct scans {
+	struct scan *list;
+	unsigned nr;
+};
+
+static void scan_share(void *arg, unsigned index)
+{
+	const struct scans *scans = arg;
+	struct scan *s = &scans->list[index];
+	const struct code *code = s->code;
+	size_t end = code->nr_funcs * (index + 1) / scans->nr;
+
+	for (size_t i = code->nr_funcs * index / scans->nr; i < end; i++) {
+		if (index == 0)
+			code_tick(code, i);
+		scan_func(s, i);
+	}
+	for (size_t i = index; i < code->nr_sections; i += scans->nr) {
+		if (code->sections[i].is_code)
+			scan_rest(s, &code->sections[i]);
+		scan_words(s, &code->sections[i]);
+	}
+	if (index == 0)
+		scan_relocations(s);
+}
+
+static bool join_bases(struct scan *to, const struct scan *from)
+{
+	for (size_t i = 0; i < from->nr_bases; i++) {
+		if (add_base(from->bases[i], to) < 0)
+			return false;
+	}
+	return true;
+}
+
+static int compare_note(const void *a, const void *b)
+{
+	const struct lead_note *x = a;
+	const struct lead_note *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (x->func != y->func)
+		return x->func < y->func ? -1 : 1;
+	return (int)x->lead - (int)y->lead;
+}
+
+static void sort_notes(struct leads *leads)
+{
+	size_t kept = 0;
+
+	if (leads->nr)
+		qsort(leads->list, leads->nr, sizeof(*leads->list), compare_note);
+	for (size_t i = 0; i < leads->nr; i++) {
+		if (!kept || compare_note(&leads->list[kept - 1], &leads->list[i]) != 0)
+			leads->list[kept++] = leads->list[i];
+	}
+	leads->nr = kept;
+}
+
+static int join_notes(const struct scans *scans, struct leads *out)
+{
+	size_t nr = 0;
+
+	for (unsigned i = 0; i < scans->nr; i++)
+		nr += scans->list[i].nr;
+	out->list = malloc((nr + 1) * sizeof(*out->list));
+	if (!out->list)
+		return -ENOMEM;
+	for (unsigned i = 0; i < scans->nr; i++) {
+		struct scan *s = &scans->list[i];
+
+		if (s->nr)
+			memcpy(out->list + out->nr, s->notes, s->nr * sizeof(*s->notes));
+		out->nr += s->nr;
+		free(s->notes);
+		s->notes = NULL;
+	}
+	sort_notes(out);
+	return 0;
+}
+
+void leads_deinit(struct leads *leads)
+{
+	free(leads->list);
+	*leads = (struct leads){ 0 };
+}
+
+/* All bases must be known before the first table is looked at: one ends where the next begins. */
+static int scan_all(const struct scans *scans, struct leads *out)
+{
+	bool is_good = true;
+
+	workers_run(scans->nr, scan_share, (void *)scans);
+	for (unsigned i = 1; is_good && i < scans->nr; i++)
+		is_good = join_bases(&scans->list[0], &scans->list[i]);
+	if (is_good)
+		scan_tables(&scans->list[0]);
+	for (unsigned i = 0; i < scans->nr; i++)
+		is_good &= !scans->list[i].is_out_of_memory;
+	return is_good ? join_notes(scans, out) : -ENOMEM;
+}
+
+int leads_find(const struct code *code, struct insns *insns, const struct lead_place *places,
+	       size_t nr, struct leads *out)
+{
+	struct scans scans = { .nr = code_threads(code, code->nr_funcs) };
+	int ret;
+
+	if (!nr)
+		return 0;
+	scans.list = calloc(scans.nr, sizeof(*scans.list));
+	if (!scans.list)
+		return -ENOMEM;
+	for (unsigned i = 0; i < scans.nr; i++)
+		scans.list[i] = (struct scan){ .code = code,
+					       .insns = insns,
+					       .places = places,
+					       .nr_places = nr,
+					       .func = UINT32_MAX };
+	ret = scan_all(&scans, out);
+	for (unsigned i = 0; i < scans.nr; i++)
+		scan_deinit(&scans.list[i]);
+	free(scans.list);
+	return ret;
+}
+
+/* --- from the whole file to windows --- */
+
+static void apply(struct search *s, const struct lead_note *n)
+{
+	const struct code_func *func = n->func == UINT32_MAX ? NULL : &s->code->funcs[n->func];
+
+	if (n->lead == LEAD_UNKNOWN) {
+		refuse(s, func->start, func->end, SITE_LANDINGS,
+		       "where exceptions are caught is not known");
+		return;
+	}
+	s->lead = n->lead;
+	s->from = func ? func->start : 0;
+	s->until = func ? func->end : 0;
+	note(n->addr, s);
+}
+
+/* Notes of a function as a whole stand at its beginning, which may be far in front of a window. */
+static void apply_all(struct search *s, const struct leads *leads)
+{
+	const struct code_func *first = code_func_at(s->code, s->windows[0].site);
+	uint64_t low = s->windows[0].site - MIN(s->windows[0].site, (uint64_t)WINDOW_BEFORE);
+	uint64_t high = s->windows[s->nr - 1].site + WINDOW_BEHIND;
+
+	if (first)
+		low = MIN(low, first->start);
+	for (size_t i = order_count_below(leads->list, leads->nr, sizeof(*leads->list), low);
+	     i < leads->nr && leads->list[i].addr < high; i++)
+		apply(s, &leads->list[i]);
+}
+
+/* Functions before this one are too far away from @site and what is behind it. */
+static size_t first_near(const struct search *s, uint64_t site)
+{
+	size_t nr = order_count_until(s->code->funcs, s->code->nr_funcs, sizeof(*s->code->funcs),
+				      site - MIN(site, s->near));
+
+	return nr ? nr - 1 : 0;
+}
+
+void windows_fill(const struct code *code, struct insns *insns, const struct leads *leads,
+		  struct window *windows, size_t nr)
+{
+	struct search s = {
+		.code = code,
+		.insns = insns,
+		.windows = windows,
+		.nr = nr,
+		.near = insns_near_reach(insns) + WINDOW_BEFORE + WINDOW_BEHIND,
+	};
+
+	if (!nr)
+		return;
+	s.next_func = first_near(&s, windows[0].site);
+	look_at_functions(&s);
+	apply_all(&s, leads);
 }
 
 const char *window_check(const struct window *window, uint64_t from, unsigned bytes,
@@ -362,27 +599,16 @@ const char *window_check(const struct window *window, uint64_t from, unsigned by
 
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr)
 {
-	struct search s = {
-		.code = code,
-		.insns = insns,
-		.windows = windows,
-		.nr = nr,
-		.near = insns_near_reach(insns) + WINDOW_BEFORE + WINDOW_BEHIND,
-	};
-	int ret = 0;
+	struct lead_place *places cleanup_free = calloc(nr + 1, sizeof(*places));
+	struct leads leads cleanup_leads = { 0 };
+	int ret;
 
-	if (!nr)
-		return 0;
-	look_at_functions(&s);
-	look_at_landings(&s);
-	for (size_t i = 0; ret == 0 && i < code->nr_sections; i++) {
-		if (code->sections[i].is_code)
-			ret = scan_code(&s, &code->sections[i]);
-		scan_words(&s, &code->sections[i]);
-	}
-	scan_relocations(&s);
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		places[i] = (struct lead_place){ windows[i].site, windows[i].entry };
+	ret = leads_find(code, insns, places, nr, &leads);
 	if (ret == 0)
-		scan_tables(&s, &s.bases);
-	free(s.bases.addrs);
+		windows_fill(code, insns, &leads, windows, nr);
 	return ret;
 }

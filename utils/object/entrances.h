@@ -68,8 +68,48 @@ struct window {
 const char *window_check(const struct window *window, uint64_t from, unsigned bytes,
 			 enum lead *lead);
 
+/* A place whose window somebody wants to know of: see struct window. */
+struct lead_place {
+	uint64_t site;
+	uint64_t entry;
+};
+
 /*
- * Look for whatever leads into one of the @nr windows, which are sorted by site:
+ * Something leads to @addr.
+ *
+ * @func: which of the code's functions it is in; UINT32_MAX: none
+ * @lead: enum lead; or LEAD_UNKNOWN: where exceptions are caught in the function is not known
+ */
+struct lead_note {
+	uint64_t addr;
+	uint32_t func;
+	uint8_t lead;
+};
+
+#define LEAD_UNKNOWN UINT8_MAX
+
+/* Sorted by address. Starts as { 0 }, ends with leads_deinit(). */
+struct leads {
+	struct lead_note *list;
+	size_t nr;
+};
+
+void leads_deinit(struct leads *leads);
+#define cleanup_leads cleanup(leads_deinit)
+
+/*
+ * Look through all of the file, in several threads, for what leads to the surroundings of the @nr @places, which are sorted by site. What comes from the functions
+ * around by a short jump is not among it. 0 or -ENOMEM.
+ */
+int leads_find(const struct code *code, struct insns *insns, const struct lead_place *places,
+	       size_t nr, struct leads *out);
+
+/* Fill in windows of some of these places. No two threads may have the same @insns. */
+void windows_fill(const struct code *code, struct insns *insns, const struct leads *leads,
+		  struct window *windows, size_t nr);
+
+/*
+ * Both: look for whatever leads into one of the @nr windows, which are sorted by site:
  *
  *  - jumps and calls by a distance: within the functions around, instruction by instruction; from anywhere else whatever could be
  *    one of 32 bits, from any byte on (those of 8 bits do not come from further away)

@@ -417,28 +417,62 @@ static void find_jumps(struct group *g, const struct window *windows, const stru
 	}
 }
 
-int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr)
+/* NULL without memory. */
+static struct window *make_windows(const struct code *code, struct insns *insns,
+				   const struct leads *leads, struct code_site *sites, size_t nr)
 {
-	struct window *windows cleanup_free = calloc(nr + 1, sizeof(*windows));
-	struct islands islands cleanup_islands = { 0 };
-	struct group group = { .code = code, .insns = insns };
+	struct window *windows = calloc(nr + 1, sizeof(*windows));
 
-	if (!windows)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; windows && i < nr; i++) {
 		windows[i].site = sites[i].addr;
 		windows[i].entry = sites[i].entry;
 		sites[i].refusal = SITE_NO_FUNCTION;
 		strcpy(sites[i].why_not, "it was not looked at");
 	}
+	if (windows)
+		windows_fill(code, insns, leads, windows, nr);
+	return windows;
+}
 
-	int ret = entrances_find(code, insns, windows, nr);
+int sites_prepare_near(const struct code *code, struct insns *insns, const struct leads *leads,
+		       struct code_site *sites, size_t nr)
+{
+	struct window *windows cleanup_free = make_windows(code, insns, leads, sites, nr);
+	struct group group = { .code = code, .insns = insns };
 
-	if (ret < 0)
-		return ret;
+	if (!windows)
+		return -ENOMEM;
+	find_jumps(&group, windows, NULL, sites, nr);
+	return 0;
+}
+
+int sites_prepare_with(const struct code *code, struct insns *insns, const struct leads *leads,
+		       struct code_site *sites, size_t nr)
+{
+	struct window *windows cleanup_free = make_windows(code, insns, leads, sites, nr);
+	struct islands islands cleanup_islands = { 0 };
+	struct group group = { .code = code, .insns = insns };
+	int ret;
+
+	if (!windows)
+		return -ENOMEM;
 	find_jumps(&group, windows, NULL, sites, nr);
 	ret = islands_find(code, insns, sites, nr, &islands);
 	if (ret == 0 && islands.nr)
 		find_jumps(&group, windows, &islands, sites, nr);
 	return ret;
+}
+
+int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr)
+{
+	struct lead_place *places cleanup_free = calloc(nr + 1, sizeof(*places));
+	struct leads leads cleanup_leads = { 0 };
+	int ret;
+
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		places[i] = (struct lead_place){ sites[i].addr, sites[i].entry };
+	ret = leads_find(code, insns, places, nr, &leads);
+	return ret < 0 ? ret : sites_prepare_with(code, insns, &leads, sites, nr);
 }

@@ -43,9 +43,23 @@ struct code_site {
 };
 
 /*
+ * Find out about the @nr sites, sorted by address, as far as it goes without islands. @leads: of these places and of any others. Those of one function are not told apart: they
+ * come in one call, and the first one of the function behind, too. Sites of different functions have nothing to do with each other, so calls for them may come in any order, or in threads with @insns of their own. 0 or -ENOMEM.
+ */
+int sites_prepare_near(const struct code *code, struct insns *insns, const struct leads *leads,
+		       struct code_site *sites, size_t nr);
+
+/*
  * Find out about the @nr sites, sorted by address. Whether the program may be running there meanwhile is the caller's question. 0 or
  * -ENOMEM.
  */
 int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr);
+
+/* The same with what was found out before of where something leads (leads_find()). */
+int sites_prepare_with(const struct code *code, struct insns *insns, const struct leads *leads,
+		       struct code_site *sites, size_t nr);
+
+/* From where on another site is so far from @site that neither of them changes what can be done for the other one. */
+#define SITES_APART 256
 
 #endif
