@@ -90,9 +90,14 @@ void known_functions_seal(struct strbuf *image)
 
 /* --- making --- */
 
+/*
+ * The image is written as it will be: room for all functions, then patches; texts, which are few, come behind these at the end.
+ *
+ * @nr: functions
+ */
 struct making {
-	struct strbuf functions;
-	struct strbuf patches;
+	struct strbuf image;
+	size_t nr;
 	struct strbuf texts;
 	struct strmap reasons; /* to where they are */
 	bool is_too_much;
@@ -100,8 +105,7 @@ struct making {
 
 static void making_deinit(struct making *m)
 {
-	strbuf_deinit(&m->functions);
-	strbuf_deinit(&m->patches);
+	strbuf_deinit(&m->image);
 	strbuf_deinit(&m->texts);
 	for (size_t i = 0; i < m->reasons.nr_slots; i++)
 		free((char *)m->reasons.slots[i].key);
@@ -141,6 +145,13 @@ static int32_t distance(struct making *m, uint64_t addr, uint64_t from)
 	return (int32_t)far;
 }
 
+#define FUNCTIONS_AT sizeof(struct image_head)
+
+static size_t patches_len(const struct making *m)
+{
+	return m->image.len - FUNCTIONS_AT - m->nr * sizeof(struct known_function);
+}
+
 static void add_patch(struct making *m, const struct found_patch *found)
 {
 	const struct insn_code *code = &found->code;
@@ -157,14 +168,16 @@ static void add_patch(struct making *m, const struct found_patch *found)
 	};
 
 	memcpy(patch.original, found->patch.original, sizeof(patch.original));
-	strbuf_add(&m->patches, &patch, sizeof(patch));
-	strbuf_add(&m->patches, code->fixes, code->nr_fixes);
-	strbuf_add(&m->patches, code->bytes, code->len);
-	m->is_too_much |= m->patches.len > INT32_MAX;
+	strbuf_add(&m->image, &patch, sizeof(patch));
+	strbuf_add(&m->image, code->fixes, code->nr_fixes);
+	strbuf_add(&m->image, code->bytes, code->len);
+	m->is_too_much |= patches_len(m) > INT32_MAX;
 }
 
-static void add_function(struct making *m, const struct function *function, bool is_named,
-			 const struct unprepared_verdict *verdict, const struct strbuf *found)
+/* One that comes again has got its patches by now. */
+static void add_function(struct making *m, size_t index, const struct function *function,
+			 bool is_named, const struct unprepared_verdict *verdict,
+			 const struct strbuf *found)
 {
 	const struct found_patch *list = (const struct found_patch *)found->data;
 	size_t nr = found->len / sizeof(*list);
@@ -173,7 +186,7 @@ static void add_function(struct making *m, const struct function *function, bool
 		.len = (uint32_t)(function->end - function->start),
 		.name = !is_named && function->name ? add_text(m, function->name) : 0,
 		.why_not = verdict->why_not[0] ? add_reason(m, verdict->why_not) : 0,
-		.patches = (uint32_t)m->patches.len,
+		.patches = (uint32_t)patches_len(m),
 		.kind = function->kind,
 		.way = verdict->way,
 		.nr_patches = (uint8_t)nr,
@@ -182,11 +195,12 @@ static void add_function(struct making *m, const struct function *function, bool
 	m->is_too_much |= function->end - function->start > INT32_MAX || nr > UINT8_MAX;
 	for (size_t i = 0; i < nr; i++)
 		add_patch(m, &list[i]);
-	strbuf_add(&m->functions, &out, sizeof(out));
+	memcpy(m->image.data + FUNCTIONS_AT + index * sizeof(out), &out, sizeof(out));
 }
 
 struct adding {
 	struct making *making;
+	const struct function *first;
 	const struct symtab *names;
 	uint64_t base;
 };
@@ -199,7 +213,7 @@ static void add_one(const struct function *function, const struct unprepared_ver
 	const struct symbol *sym = symtab_find(adding->names, at);
 	bool is_named = sym && sym->addr == at && symbol_is_function(sym);
 
-	add_function(adding->making, function, is_named, verdict, found);
+	add_function(adding->making, function - adding->first, function, is_named, verdict, found);
 }
 
 static void point_into(struct known_functions *known, const struct image_head *head)
@@ -215,19 +229,32 @@ static void point_into(struct known_functions *known, const struct image_head *h
 	known->main_at = head->main_at;
 }
 
+static int make_room(struct making *m, size_t nr)
+{
+	size_t bytes = FUNCTIONS_AT + nr * sizeof(struct known_function);
+
+	m->nr = nr;
+	if (nr > UINT32_MAX || !strbuf_grow(&m->image, bytes))
+		return -ENOMEM;
+	strbuf_addchars(&m->image, '\0', bytes);
+	/* No text is at 0. */
+	strbuf_addch(&m->texts, '\0');
+	return 0;
+}
+
 static int put_together(struct known_functions *out, struct making *m, struct image_head *head)
 {
-	head->nr = m->functions.len / sizeof(struct known_function);
-	head->patches_len = (uint32_t)m->patches.len;
+	head->nr = m->nr;
+	head->patches_len = (uint32_t)patches_len(m);
 	head->texts_len = (uint32_t)m->texts.len;
-	head->bytes = sizeof(*head) + m->functions.len + m->patches.len + m->texts.len;
-	if (!strbuf_grow(&out->image, head->bytes))
+	strbuf_add(&m->image, m->texts.data, m->texts.len);
+	if (strbuf_oom(&m->image) || strbuf_oom(&m->texts))
 		return -ENOMEM;
-	strbuf_add(&out->image, head, sizeof(*head));
-	strbuf_add(&out->image, m->functions.data, m->functions.len);
-	strbuf_add(&out->image, m->patches.data, m->patches.len);
-	strbuf_add(&out->image, m->texts.data, m->texts.len);
-	known_functions_seal(&out->image);
+	head->bytes = m->image.len;
+	memcpy(m->image.data, head, sizeof(*head));
+	known_functions_seal(&m->image);
+	out->image = m->image;
+	m->image = (struct strbuf){ 0 };
 	point_into(out, head);
 	return 0;
 }
@@ -237,7 +264,7 @@ int known_functions_make(struct known_functions *out, const struct unprepared *u
 			 struct uft_err *err)
 {
 	struct making m cleanup(making_deinit) = { 0 };
-	struct adding adding = { &m, names, base };
+	struct adding adding = { &m, u->functions.list, names, base };
 	struct image_head head = {
 		.magic = IMAGE_MAGIC,
 		.format = IMAGE_FORMAT,
@@ -245,16 +272,12 @@ int known_functions_make(struct known_functions *out, const struct unprepared *u
 		.key = *key,
 		.main_at = unprepared_main(u),
 	};
-	int ret;
+	int ret = make_room(&m, u->functions.nr);
 
-	/* No text is at 0. */
-	strbuf_addch(&m.texts, '\0');
-	ret = unprepared_find_all(u, add_one, &adding, err);
+	if (ret == 0)
+		ret = unprepared_find_all(u, add_one, &adding, err);
 	if (ret == 0 && m.is_too_much)
 		ret = -E2BIG;
-	if (ret == 0 &&
-	    (strbuf_oom(&m.functions) || strbuf_oom(&m.patches) || strbuf_oom(&m.texts)))
-		ret = -ENOMEM;
 	return ret < 0 ? ret : put_together(out, &m, &head);
 }
 

@@ -10,6 +10,7 @@
 #include "arch/isa.h"
 #include "cmds/record/plan/found_patch.h"
 #include "utils/base/path.h"
+#include "utils/base/workers.h"
 #include "utils/object/own_frames.h"
 #include "utils/object/runtimes.h"
 
@@ -221,6 +222,13 @@ static struct code_site entry_of(const struct unprepared *u, const struct functi
 	return site;
 }
 
+static struct lead_place place_of(const struct unprepared *u, const struct function *function)
+{
+	struct code_site site = entry_of(u, function);
+
+	return (struct lead_place){ site.addr, site.entry };
+}
+
 static void add_function(struct strbuf *found, const struct function *function,
 			 const struct code_site *site)
 {
@@ -258,45 +266,256 @@ uint64_t unprepared_main(const struct unprepared *u)
 typedef void (*visit_fn)(const struct function *function, const struct unprepared_verdict *verdict,
 			 const struct strbuf *found, void *arg);
 
-/* @chosen: NULL: all. */
-static int find(const struct unprepared *unprepared, const bool *chosen, visit_fn fn, void *arg)
-{
-	const struct functions *functions = &unprepared->functions;
-	struct code_site *sites cleanup_free = calloc(functions->nr + 1, sizeof(*sites));
-	struct strbuf found cleanup_strbuf = { 0 };
-	size_t nr = 0;
-	size_t next = 0;
+/* A thread, which has functions from @first on to do. */
+struct finder {
+	struct code code;
+	struct insns *insns;
+	struct code_site *sites;
+	size_t first;
+	size_t nr;
 	int ret;
+};
 
-	if (!sites)
+/*
+ * All that is chosen, piece by piece: each thread has one, then all results are taken in their order, so that what is found does not depend on
+ * how many threads there are.
+ *
+ * @wanted: their indexes
+ * @places: what is looked for of each that can have a jump
+ * @refused: which of @wanted have none yet
+ */
+struct finding_all {
+	const struct unprepared *unprepared;
+	uint32_t *wanted;
+	size_t nr;
+	struct lead_place *places;
+	struct leads leads;
+	struct finder *finders;
+	unsigned nr_finders;
+	struct strbuf refused;
+	struct strbuf found;
+	visit_fn fn;
+	void *arg;
+};
+
+static void finding_all_deinit(struct finding_all *all)
+{
+	for (unsigned i = 0; i < all->nr_finders; i++) {
+		insns_close(all->finders[i].insns);
+		free(all->finders[i].sites);
+	}
+	free(all->finders);
+	free(all->wanted);
+	free(all->places);
+	leads_deinit(&all->leads);
+	strbuf_deinit(&all->refused);
+	strbuf_deinit(&all->found);
+}
+
+static const struct function *wanted_at(const struct finding_all *all, size_t index)
+{
+	return &all->unprepared->functions.list[all->wanted[index]];
+}
+
+static int choose(struct finding_all *all, const bool *chosen)
+{
+	const struct functions *functions = &all->unprepared->functions;
+
+	all->wanted = malloc((functions->nr + 1) * sizeof(*all->wanted));
+	if (!all->wanted || functions->nr > UINT32_MAX)
 		return -ENOMEM;
 	for (size_t i = 0; i < functions->nr; i++) {
-		if ((!chosen || chosen[i]) && functions->list[i].kind == FUNCTION_WHOLE)
-			sites[nr++] = entry_of(unprepared, &functions->list[i]);
+		if (!chosen || chosen[i])
+			all->wanted[all->nr++] = i;
 	}
-	ret = sites_prepare(&unprepared->code, unprepared->insns, sites, nr);
-	for (size_t i = 0; ret == 0 && i < functions->nr; i++) {
-		const struct function *function = &functions->list[i];
-		const struct code_site *site = NULL;
-		struct unprepared_verdict verdict;
+	return 0;
+}
 
-		if (chosen && !chosen[i])
-			continue;
+static int find_leads(struct finding_all *all)
+{
+	const struct unprepared *u = all->unprepared;
+	size_t nr = 0;
+	int ret;
+
+	all->places = malloc((all->nr + 1) * sizeof(*all->places));
+	if (!all->places)
+		return -ENOMEM;
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct function *function = wanted_at(all, i);
+
 		if (function->kind == FUNCTION_WHOLE)
-			site = &sites[next++];
-		strbuf_reset(&found);
-		if (site && !site->refusal)
-			add_function(&found, function, site);
-		fill_verdict(&verdict, function, site);
-		fn(function, &verdict, &found, arg);
+			all->places[nr++] = place_of(u, function);
 	}
-	return ret < 0 || strbuf_oom(&found) ? -ENOMEM : 0;
+	ret = leads_find(&u->code, u->insns, all->places, nr, &all->leads);
+	free(all->places);
+	all->places = NULL;
+	return ret;
+}
+
+/* A thread has a disassembler, and no tick, of its own. */
+static int open_finders(struct finding_all *all, struct uft_err *err)
+{
+	const struct unprepared *u = all->unprepared;
+	unsigned nr = code_threads(&u->code, all->nr);
+	int ret = 0;
+
+	all->finders = calloc(nr, sizeof(*all->finders));
+	if (!all->finders)
+		return -ENOMEM;
+	for (; ret == 0 && all->nr_finders < nr; all->nr_finders++) {
+		struct finder *finder = &all->finders[all->nr_finders];
+
+		finder->code = u->code;
+		if (all->nr_finders)
+			finder->code.tick = NULL;
+		finder->sites = calloc(code_piece(&u->code) + 1, sizeof(*finder->sites));
+		ret = finder->sites ? insns_open_same(&finder->insns, u->insns, err) : -ENOMEM;
+	}
+	return ret;
+}
+
+static void find_piece(void *arg, unsigned index)
+{
+	struct finding_all *all = arg;
+	struct finder *finder = &all->finders[index];
+	size_t nr = 0;
+
+	size_t end = finder->first + finder->nr;
+	bool is_over = false;
+
+	/* And the first one behind the piece: what is too near to it has that for a reason. */
+	for (size_t i = finder->first; i < all->nr && !is_over; i++) {
+		const struct function *function = wanted_at(all, i);
+
+		if (function->kind != FUNCTION_WHOLE)
+			continue;
+		finder->sites[nr++] = entry_of(all->unprepared, function);
+		is_over = i >= end;
+	}
+	finder->ret = sites_prepare_near(&finder->code, finder->insns, &all->leads, finder->sites,
+					 nr);
+}
+
+static void visit(struct finding_all *all, const struct function *function,
+		  const struct code_site *site)
+{
+	struct unprepared_verdict verdict;
+
+	strbuf_reset(&all->found);
+	if (site && !site->refusal)
+		add_function(&all->found, function, site);
+	fill_verdict(&verdict, function, site);
+	all->fn(function, &verdict, &all->found, all->arg);
+}
+
+static void visit_piece(struct finding_all *all, const struct finder *finder)
+{
+	size_t next = 0;
+
+	for (size_t i = finder->first; i < finder->first + finder->nr; i++) {
+		const struct function *function = wanted_at(all, i);
+		const struct code_site *site = NULL;
+
+		if (function->kind == FUNCTION_WHOLE)
+			site = &finder->sites[next++];
+		if (site && site->refusal)
+			strbuf_add(&all->refused, &i, sizeof(i));
+		visit(all, function, site);
+	}
+}
+
+static int find_pieces(struct finding_all *all)
+{
+	size_t piece = code_piece(&all->unprepared->code);
+	size_t done = 0;
+	int ret = 0;
+
+	while (ret == 0 && done < all->nr) {
+		unsigned nr = 0;
+
+		for (; nr < all->nr_finders && done < all->nr; nr++) {
+			all->finders[nr].first = done;
+			all->finders[nr].nr = MIN(piece, all->nr - done);
+			done += all->finders[nr].nr;
+		}
+		workers_run(nr, find_piece, all);
+		for (unsigned i = 0; ret == 0 && i < nr; i++) {
+			ret = all->finders[i].ret;
+			if (ret == 0)
+				visit_piece(all, &all->finders[i]);
+		}
+	}
+	return ret;
+}
+
+/* Those that were refused, and all that is so near that an island could be in its way. */
+static size_t add_around(const struct finding_all *all, size_t index, size_t next, uint32_t *around,
+			 size_t *nr)
+{
+	uint64_t at = wanted_at(all, index)->start;
+	size_t i = index;
+
+	while (i > next && at - wanted_at(all, i - 1)->start < SITES_APART)
+		i--;
+	for (; i < all->nr && (i <= index || wanted_at(all, i)->start - at < SITES_APART); i++) {
+		if (i >= next && wanted_at(all, i)->kind == FUNCTION_WHOLE)
+			around[(*nr)++] = i;
+	}
+	return i;
+}
+
+/* They are few, and are looked at once more with their neighbours. What has got an island is visited again. */
+static int find_islands(struct finding_all *all)
+{
+	const struct unprepared *u = all->unprepared;
+	const size_t *refused = (const size_t *)all->refused.data;
+	size_t nr_refused = all->refused.len / sizeof(*refused);
+	uint32_t *around cleanup_free = malloc((all->nr + 1) * sizeof(*around));
+	struct code_site *sites cleanup_free = NULL;
+	size_t next = 0;
+	size_t nr = 0;
+	int ret;
+
+	if (!around || strbuf_oom(&all->refused))
+		return -ENOMEM;
+	for (size_t i = 0; i < nr_refused; i++)
+		next = MAX(next, add_around(all, refused[i], next, around, &nr));
+	sites = calloc(nr + 1, sizeof(*sites));
+	if (!sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		sites[i] = entry_of(u, wanted_at(all, around[i]));
+	ret = sites_prepare_with(&u->code, u->insns, &all->leads, sites, nr);
+	for (size_t i = 0; ret == 0 && i < nr; i++) {
+		if (sites[i].island)
+			visit(all, wanted_at(all, around[i]), &sites[i]);
+	}
+	return ret;
+}
+
+/* @chosen: NULL: all. */
+static int find(const struct unprepared *unprepared, const bool *chosen, visit_fn fn, void *arg,
+		struct uft_err *err)
+{
+	struct finding_all all cleanup(
+		finding_all_deinit) = { .unprepared = unprepared, .fn = fn, .arg = arg };
+	int ret = unprepared->functions.nr ? choose(&all, chosen) : 0;
+
+	if (ret == 0 && all.nr)
+		ret = find_leads(&all);
+	if (ret == 0 && all.nr)
+		ret = open_finders(&all, err);
+	if (ret == 0)
+		ret = find_pieces(&all);
+	if (ret == 0 && all.refused.len)
+		ret = find_islands(&all);
+	return ret < 0 || strbuf_oom(&all.found) || strbuf_oom(&all.refused) ? -ENOMEM : 0;
 }
 
 int unprepared_find_all(const struct unprepared *unprepared, visit_fn fn, void *arg,
 			struct uft_err *err)
 {
-	int ret = find(unprepared, NULL, fn, arg);
+	int ret = find(unprepared, NULL, fn, arg, err);
 
 	return ret < 0 ? err_set_errno(err, ret, "cannot look for places to patch") : 0;
 }
@@ -322,7 +541,7 @@ int unprepared_find(const struct unprepared *unprepared, const bool *chosen, str
 		    struct unprepared_verdict *verdicts, struct uft_err *err)
 {
 	struct keeping keeping = { unprepared->functions.list, found, verdicts };
-	int ret = find(unprepared, chosen, keep, &keeping);
+	int ret = find(unprepared, chosen, keep, &keeping, err);
 
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot look for places to patch");

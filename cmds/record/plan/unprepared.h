@@ -50,7 +50,9 @@ const char *unprepared_way_text(unsigned way);
 uint64_t unprepared_main(const struct unprepared *unprepared);
 
 /*
- * Call @fn with each of the functions, in their order: how it is patched, or why not, and its struct found_patch, which are there for the call only. 0 or -ENOMEM.
+ * Call @fn with each of the functions, in their order: how it is patched, or why not, and its struct found_patch, which are there for the call only. Those that could
+ * not be patched in another way than by a short jump to a long one (UNPREPARED_ISLAND) come again afterwards: the second verdict counts. The work is done in several threads,
+ * @fn is called by this one. 0 or -ENOMEM.
  */
 int unprepared_find_all(const struct unprepared *unprepared,
 			void (*fn)(const struct function *function,

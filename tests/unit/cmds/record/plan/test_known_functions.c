@@ -53,6 +53,7 @@ static int end(void **state)
 
 struct comparison {
 	const struct known_functions *known;
+	const struct function *first;
 	size_t nr;
 	size_t nr_patches;
 };
@@ -61,18 +62,22 @@ static void compare(const struct function *function, const struct unprepared_ver
 		    const struct strbuf *found, void *arg)
 {
 	struct comparison *c = arg;
-	const struct known_function *known = &c->known->list[c->nr];
-	const char *why_not = known_function_why_not(c->known, c->nr);
+	size_t index = function - c->first;
+	const struct known_function *known = &c->known->list[index];
+	const char *why_not = known_function_why_not(c->known, index);
 	struct strbuf patches cleanup_strbuf = { 0 };
 
+	/* It comes again. */
+	if (known->way == UNPREPARED_ISLAND && verdict->way != UNPREPARED_ISLAND)
+		return;
 	assert_int_equal(known->start, function->start);
 	assert_int_equal(known->start + known->len, function->end);
 	assert_int_equal(known->kind, function->kind);
 	assert_int_equal(known->way, verdict->way);
 	assert_string_equal(why_not ? why_not : "", verdict->why_not);
 	if (function->name)
-		assert_string_equal(known_function_name(c->known, c->nr), function->name);
-	known_function_add_patches(c->known, c->nr, &patches);
+		assert_string_equal(known_function_name(c->known, index), function->name);
+	known_function_add_patches(c->known, index, &patches);
 	assert_int_equal(patches.len, found->len);
 
 	const struct found_patch *a = (const struct found_patch *)patches.data;
@@ -99,7 +104,7 @@ static void it_says_the_same(void **state)
 {
 	struct made *m = *state;
 	struct known_functions again cleanup_known_functions = { 0 };
-	struct comparison c = { .known = &again };
+	struct comparison c = { .known = &again, .first = m->u.functions.list };
 	struct strbuf image = { 0 };
 
 	strbuf_add(&image, m->known.image.data, m->known.image.len);
