@@ -97,51 +97,77 @@ static uint64_t take_pointer(struct cursor *c, uint8_t encoding)
 	return value ? from + value : 0;
 }
 
-static bool is_glue(const struct code *code, const GElf_Shdr *head)
+static const char *name_of(const struct code *code, const GElf_Shdr *head)
 {
-	static const char *const names[] = { ".init", ".fini", ".plt", ".plt.got", ".plt.sec" };
 	size_t names_at;
-	const char *name = elf_getshdrstrndx(code->file->elf, &names_at) == 0
-				   ? elf_strptr(code->file->elf, names_at, head->sh_name)
-				   : NULL;
 
-	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++) {
+	return elf_getshdrstrndx(code->file->elf, &names_at) == 0
+		       ? elf_strptr(code->file->elf, names_at, head->sh_name)
+		       : NULL;
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t nr)
+{
+	for (size_t i = 0; name && i < nr; i++) {
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	}
 	return false;
 }
 
+/* Does a running program have it, with what is in the file? */
+static bool is_in_memory(Elf_Scn *scn, GElf_Shdr *head)
+{
+	return gelf_getshdr(scn, head) && (head->sh_flags & SHF_ALLOC) &&
+	       !(head->sh_flags & SHF_TLS) && head->sh_type != SHT_NOBITS && head->sh_size;
+}
+
+/* As in the file: nothing here depends on what kinds of data there are in it. */
+static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, const char *name)
+{
+	static const char *const glue[] = { ".init", ".fini", ".plt", ".plt.got", ".plt.sec" };
+	struct code_section *sections;
+	struct elf_bytes bytes;
+	int ret = elf_section_read(code->file, scn, &bytes);
+
+	if (ret < 0)
+		return ret == -ENODATA ? 0 : ret;
+	sections = bytes.len > UINT64_MAX - head->sh_addr
+			   ? NULL
+			   : vec_grow(code->sections, code->nr_sections, sizeof(*sections));
+	if (!sections) {
+		free(bytes.own);
+		return bytes.len > UINT64_MAX - head->sh_addr ? 0 : -ENOMEM;
+	}
+	code->sections = sections;
+	sections[code->nr_sections++] = (struct code_section){
+		.start = head->sh_addr,
+		.end = head->sh_addr + bytes.len,
+		.bytes = bytes.bytes,
+		.is_code = (head->sh_flags & SHF_EXECINSTR) != 0,
+		.is_glue = is_one_of(name, glue, ARRAY_SIZE(glue)),
+		.own = bytes.own,
+	};
+	return 0;
+}
+
 static int load_sections(struct code *code)
 {
-	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(code->file->elf, scn)) != NULL;) {
+	/* They are about code, and as large as it; nobody jumps by them. */
+	static const char *const frames[] = { ".eh_frame", ".eh_frame_hdr" };
+	int ret = 0;
+
+	for (Elf_Scn *scn = NULL; ret == 0 && (scn = elf_nextscn(code->file->elf, scn)) != NULL;) {
 		GElf_Shdr head;
-		Elf_Data *data;
+		const char *name;
 
-		if (!gelf_getshdr(scn, &head) || !(head.sh_flags & SHF_ALLOC) ||
-		    (head.sh_flags & SHF_TLS) || head.sh_type == SHT_NOBITS || !head.sh_size)
+		if (!is_in_memory(scn, &head))
 			continue;
-		/* As in the file: nothing here depends on what kinds of data there are in it. */
-		data = elf_rawdata(scn, NULL);
-		if (!data || !data->d_buf || !data->d_size ||
-		    data->d_size > UINT64_MAX - head.sh_addr)
-			continue;
-
-		struct code_section *sections = vec_grow(code->sections, code->nr_sections,
-							 sizeof(*sections));
-
-		if (!sections)
-			return -ENOMEM;
-		code->sections = sections;
-		sections[code->nr_sections++] = (struct code_section){
-			.start = head.sh_addr,
-			.end = head.sh_addr + data->d_size,
-			.bytes = data->d_buf,
-			.is_code = (head.sh_flags & SHF_EXECINSTR) != 0,
-			.is_glue = is_glue(code, &head),
-		};
+		name = name_of(code, &head);
+		if (!is_one_of(name, frames, ARRAY_SIZE(frames)))
+			ret = add_section(code, scn, &head, name);
 	}
-	return 0;
+	return ret;
 }
 
 static int add_func(struct code *code, struct code_func func)
@@ -217,12 +243,26 @@ static bool says_more_at_start(struct cursor c)
 	return false;
 }
 
+static int add_table(struct code *code, struct code_table table, struct code_func *func)
+{
+	struct code_table *tables = vec_grow(code->tables, code->nr_tables, sizeof(*tables));
+
+	if (!tables)
+		return -ENOMEM;
+	code->tables = tables;
+	tables[code->nr_tables++] = table;
+	func->table = code->nr_tables;
+	return 0;
+}
+
 /* @c: behind the CIE's distance. */
 static int read_fde(struct code *code, struct cursor c, const struct cie *cie)
 {
 	struct code_func func = { .start = take_pointer(&c, cie->code_encoding),
 				  .has_frames = true };
+	struct code_table table = { 0 };
 	struct cursor rest;
+	int ret;
 
 	func.end = func.start + take_pointer(&c, cie->code_encoding & PE_FORMAT);
 	rest = c;
@@ -232,27 +272,19 @@ static int read_fde(struct code *code, struct cursor c, const struct cie *cie)
 		rest = c;
 		take(&rest, len);
 	}
-	func.landings_base = func.start;
 	if (cie->table_encoding != PE_OMIT && !c.failed)
-		func.landings = take_pointer(&c, cie->table_encoding);
+		table.addr = take_pointer(&c, cie->table_encoding);
 	func.is_framed = cie->is_of_signals || says_more_at_start(rest);
-	return c.failed || !func.start ? 0 : add_func(code, func);
+	if (c.failed || !func.start)
+		return 0;
+	table.base = func.start;
+	ret = table.addr ? add_table(code, table, &func) : 0;
+	return ret < 0 ? ret : add_func(code, func);
 }
 
-static int load_frames(struct code *code)
+static int read_frames(struct code *code, const uint8_t *bytes, uint64_t len, uint64_t addr)
 {
-	struct elf_section sec;
-
-	if (!elf_section_by_name(code->file, ".eh_frame", &sec))
-		return 0;
-
-	const uint8_t *bytes = code_bytes(code, sec.head.sh_addr, 1);
-
-	if (!bytes)
-		return 0;
-
-	const struct code_section *all = code_section_at(code, sec.head.sh_addr);
-	struct cursor c = { bytes, all->bytes + (all->end - all->start), sec.head.sh_addr, false };
+	struct cursor c = { bytes, bytes + len, addr, false };
 	const uint8_t *cie_at = NULL;
 	struct cie cie = { 0 };
 	int ret = 0;
@@ -300,13 +332,47 @@ static int compare_extent(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
+/* How many from the first on are in order. */
+static size_t count_sorted(const struct code_func *funcs, size_t nr)
+{
+	size_t sorted = nr ? 1 : 0;
+
+	while (sorted < nr && compare_extent(&funcs[sorted - 1], &funcs[sorted]) <= 0)
+		sorted++;
+	return sorted;
+}
+
+/* What comes behind those that are in order is little, or all: it is sorted, and put between them from the back. */
+static int order_funcs(struct code_func *funcs, size_t nr)
+{
+	size_t sorted = count_sorted(funcs, nr);
+	size_t left = nr - sorted;
+	struct code_func *rest cleanup_free = NULL;
+
+	if (!left)
+		return 0;
+	rest = malloc(left * sizeof(*rest));
+	if (!rest)
+		return -ENOMEM;
+	memcpy(rest, funcs + sorted, left * sizeof(*rest));
+	qsort(rest, left, sizeof(*rest), compare_extent);
+	while (left) {
+		bool is_old = sorted && compare_extent(&funcs[sorted - 1], &rest[left - 1]) > 0;
+
+		funcs[sorted + left - 1] = is_old ? funcs[sorted - 1] : rest[left - 1];
+		*(is_old ? &sorted : &left) -= 1;
+	}
+	return 0;
+}
+
 /* Of those that are within others the outer ones stay; they get what the inner ones know. */
-static void sort_funcs(struct code *code)
+static int sort_funcs(struct code *code)
 {
 	size_t kept = 0;
+	int ret = order_funcs(code->funcs, code->nr_funcs);
 
-	if (code->nr_funcs)
-		qsort(code->funcs, code->nr_funcs, sizeof(*code->funcs), compare_extent);
+	if (ret < 0)
+		return ret;
 	for (size_t i = 0; i < code->nr_funcs; i++) {
 		struct code_func *func = &code->funcs[i];
 		struct code_func *last = kept ? &code->funcs[kept - 1] : NULL;
@@ -317,10 +383,8 @@ static void sort_funcs(struct code *code)
 		}
 		/* Sizes in symbol tables of hand-written code are not always right. */
 		last->end = MAX(last->end, func->end);
-		if (!last->landings) {
-			last->landings = func->landings;
-			last->landings_base = func->landings_base;
-		}
+		if (!last->table)
+			last->table = func->table;
 		if (func->start != last->start)
 			continue;
 		if (!last->name)
@@ -329,6 +393,30 @@ static void sort_funcs(struct code *code)
 		last->is_framed |= func->is_framed;
 	}
 	code->nr_funcs = kept;
+	return 0;
+}
+
+static int load_frames(struct code *code)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(code->file->elf, scn)) != NULL;) {
+		struct elf_bytes bytes;
+		const char *name;
+		GElf_Shdr head;
+		int ret;
+
+		if (!is_in_memory(scn, &head))
+			continue;
+		name = name_of(code, &head);
+		if (!name || strcmp(name, ".eh_frame") != 0)
+			continue;
+		ret = elf_section_read(code->file, scn, &bytes);
+		if (ret < 0)
+			return ret == -ENODATA ? 0 : ret;
+		ret = read_frames(code, bytes.bytes, bytes.len, head.sh_addr);
+		free(bytes.own);
+		return ret < 0 ? ret : sort_funcs(code);
+	}
+	return 0;
 }
 
 static int add_start(struct code *code, struct code_start start)
@@ -346,7 +434,20 @@ static int add_start(struct code *code, struct code_start start)
 	return 0;
 }
 
-static int load_symbols(struct code *code, uint32_t type)
+/* Most symbols say what call frame information, the first @nr functions, has said already. */
+static bool has_framed(struct code *code, size_t nr, const struct code_func *func)
+{
+	size_t until = order_count_until(code->funcs, nr, sizeof(*code->funcs), func->start);
+	struct code_func *known = until ? &code->funcs[until - 1] : NULL;
+
+	if (!known || known->start != func->start || known->end != func->end)
+		return false;
+	if (!known->name)
+		known->name = func->name;
+	return true;
+}
+
+static int load_symbols(struct code *code, uint32_t type, size_t nr_framed)
 {
 	struct elf_symbols symbols;
 	int ret = 0;
@@ -365,13 +466,24 @@ static int load_symbols(struct code *code, uint32_t type)
 			continue;
 		func.start = sym.st_value;
 		func.end = sym.st_value + sym.st_size;
-		ret = add_func(code, func);
+		if (!has_framed(code, nr_framed, &func))
+			ret = add_func(code, func);
 		if (ret == 0)
 			ret = add_start(code, (struct code_start){ sym.st_value, func.name,
 								   GELF_ST_TYPE(sym.st_info) ==
 									   STT_GNU_IFUNC });
 	}
 	return ret;
+}
+
+static void sort_starts(struct code *code)
+{
+	for (size_t i = 1; i < code->nr_starts; i++) {
+		if (code->starts[i].addr < code->starts[i - 1].addr) {
+			qsort(code->starts, code->nr_starts, sizeof(*code->starts), order_u64);
+			return;
+		}
+	}
 }
 
 int code_load(const struct elf_file *file, struct code *out)
@@ -386,15 +498,17 @@ int code_load(const struct elf_file *file, struct code *out)
 
 	if (ret == 0)
 		ret = load_frames(&code);
+	size_t nr_framed = code.nr_funcs;
+
 	if (ret == 0)
-		ret = load_symbols(&code, SHT_SYMTAB);
+		ret = load_symbols(&code, SHT_SYMTAB, nr_framed);
 	if (ret == 0)
-		ret = load_symbols(&code, SHT_DYNSYM);
+		ret = load_symbols(&code, SHT_DYNSYM, nr_framed);
+	if (ret == 0)
+		ret = sort_funcs(&code);
 	if (ret < 0)
 		return ret;
-	sort_funcs(&code);
-	if (code.nr_starts)
-		qsort(code.starts, code.nr_starts, sizeof(*code.starts), order_u64);
+	sort_starts(&code);
 	*out = code;
 	code = (struct code){ 0 };
 	return 0;
@@ -406,8 +520,7 @@ int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr)
 
 	for (size_t i = 0; ret == 0 && i < nr; i++)
 		ret = add_func(code, funcs[i]);
-	sort_funcs(code);
-	return ret;
+	return ret < 0 ? ret : sort_funcs(code);
 }
 
 #define PIECE \
@@ -429,10 +542,20 @@ size_t code_piece(const struct code *code)
 	return code->work.piece ? code->work.piece : PIECE;
 }
 
-void code_deinit(struct code *code)
+void code_forget_starts(struct code *code)
 {
 	free(code->starts);
+	code->starts = NULL;
+	code->nr_starts = 0;
+}
+
+void code_deinit(struct code *code)
+{
+	for (size_t i = 0; i < code->nr_sections; i++)
+		free(code->sections[i].own);
+	free(code->starts);
 	free(code->sections);
+	free(code->tables);
 	free(code->funcs);
 	*code = (struct code){ 0 };
 }
@@ -479,21 +602,22 @@ uint64_t code_next_start(const struct code *code, uint64_t addr)
 bool code_landings(const struct code *code, const struct code_func *func,
 		   void (*fn)(uint64_t addr, void *arg), void *arg)
 {
-	const struct code_section *sec = code_section_at(code, func->landings);
+	const struct code_table *table = func->table ? &code->tables[func->table - 1] : NULL;
+	const struct code_section *sec = table ? code_section_at(code, table->addr) : NULL;
 
-	if (!func->landings)
+	if (!table)
 		return true;
 	if (!sec)
 		return false;
 
 	struct cursor c = {
-		sec->bytes + (func->landings - sec->start),
+		sec->bytes + (table->addr - sec->start),
 		sec->bytes + (sec->end - sec->start),
-		func->landings,
+		table->addr,
 		false,
 	};
 	uint8_t encoding = take_unsigned(&c, 1);
-	uint64_t base = encoding == PE_OMIT ? func->landings_base : take_pointer(&c, encoding);
+	uint64_t base = encoding == PE_OMIT ? table->base : take_pointer(&c, encoding);
 
 	if (take_unsigned(&c, 1) != PE_OMIT)
 		take_uleb128(&c); /* how far away the types are */

@@ -8,6 +8,7 @@
  * A section that a running program has in memory, with its bytes; addresses are the file's own.
  *
  * @is_glue: its code is the linker's (.plt, .init, .fini), not of functions
+ * @own: memory of the bytes, or NULL when they are the file's
  */
 struct code_section {
 	uint64_t start;
@@ -15,27 +16,32 @@ struct code_section {
 	const uint8_t *bytes;
 	bool is_code;
 	bool is_glue;
+	void *own;
+};
+
+/* A table of where exceptions land: the file's own address, and what it is relative to, unless it says so itself. */
+struct code_table {
+	uint64_t addr;
+	uint64_t base;
 };
 
 /*
  * A stretch of code of which one function is made, or a part of one ("f.cold").
  *
- * @landings: the file's own address of the table of where exceptions land in it; 0 when it has none
- * @landings_base: what it is relative to, unless it says so itself
+ * @name: NULL when no symbol begins there
+ * @table: which one of the code's tables says where exceptions land in it, counted from 1 on; 0 when it has none
  * @has_frames: call frame information says where it begins
  * @is_framed: it also says that a frame is there already, or that nobody returns from it: so it is not entered by calls
  * @is_guessed: nobody says where it ends, so it goes as far as the next one
- * @name: NULL when no symbol begins there
  */
 struct code_func {
 	uint64_t start;
 	uint64_t end;
-	uint64_t landings;
-	uint64_t landings_base;
+	const char *name;
+	uint32_t table;
 	bool has_frames;
 	bool is_framed;
 	bool is_guessed;
-	const char *name;
 };
 
 /* A symbol of code; those of functions within others, and of functions that no size is known of, are here only. */
@@ -54,6 +60,7 @@ struct code_work {
 /*
  * @funcs: sorted by start. What call frame information says (.eh_frame, which stripped files have, too), and symbols where it says
  *         nothing. None is within another one.
+ * @sections: those that a running program has, without call frame information
  * @starts: of all symbols of functions, sorted by address
  * @file: borrowed
  * @tick: called with @tick_arg some hundred times while a large file is looked at, by the thread that looks; set before code_load(), like @work. NULL: nobody wants to know
@@ -66,6 +73,8 @@ struct code {
 	size_t nr_sections;
 	struct code_func *funcs;
 	size_t nr_funcs;
+	struct code_table *tables;
+	size_t nr_tables;
 	struct code_start *starts;
 	size_t nr_starts;
 	void (*tick)(void *arg);
@@ -87,6 +96,9 @@ static inline void code_tick(const struct code *code, size_t index)
 
 /* 0 or -ENOMEM. What is damaged in the file is as if absent. */
 int code_load(const struct elf_file *file, struct code *out);
+
+/* Symbols are of no use any more. */
+void code_forget_starts(struct code *code);
 
 /* Add functions that are known from elsewhere. 0 or -ENOMEM. */
 int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr);

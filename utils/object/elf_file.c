@@ -2,9 +2,11 @@
 #include "utils/object/elf_file.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
@@ -185,40 +187,170 @@ int elf_too_long_names(const char *path, struct uft_err *err)
 		       path, NAMES_PER_BYTE);
 }
 
-bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols)
+/* A header without its data, which is not to be in memory. */
+static Elf_Scn *section_of_type(const struct elf_file *file, uint32_t type, GElf_Shdr *head)
 {
-	struct elf_section sec;
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+		if (gelf_getshdr(scn, head) && head->sh_type == type)
+			return scn;
+	}
+	return NULL;
+}
 
-	if (!elf_section_by_type(file, type, &sec) || !sec.data)
-		return false;
+static bool is_in_file(const struct elf_file *file, const GElf_Shdr *head)
+{
+	return head->sh_type != SHT_NOBITS && head->sh_size && head->sh_offset <= file->size &&
+	       head->sh_size <= file->size - head->sh_offset;
+}
 
-	Elf_Scn *scn = elf_getscn(file->elf, sec.head.sh_link);
-	GElf_Shdr head;
-	struct elf_section strings;
+static bool read_all(int fd, void *to, uint64_t len, uint64_t at)
+{
+	for (uint64_t done = 0; done < len;) {
+		ssize_t got = pread(fd, (char *)to + done, len - done, at + done);
 
-	if (!scn || !gelf_getshdr(scn, &head) || head.sh_type != SHT_STRTAB)
-		return false;
-	elf_section_fill(scn, &head, &strings);
-	if (!strings.data)
-		return false;
-
-	size_t entry = gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
-
-	if (sec.head.sh_entsize != entry)
-		return false;
-	*symbols = (struct elf_symbols){
-		.data = sec.data,
-		.strings = strings.data->d_buf,
-		.strings_len = strings.data->d_size,
-		.nr = sec.data->d_size / entry,
-	};
+		if (got <= 0 && !(got < 0 && errno == EINTR))
+			return false;
+		done += MAX(got, (ssize_t)0);
+	}
 	return true;
 }
 
-bool elf_symbol(const struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
+static int read_own(const struct elf_file *file, const GElf_Shdr *head, struct elf_bytes *out)
+{
+	void *own = malloc(head->sh_size);
+
+	if (!own)
+		return -ENOMEM;
+	if (!read_all(file->fd, own, head->sh_size, head->sh_offset)) {
+		free(own);
+		return -ENODATA;
+	}
+	*out = (struct elf_bytes){ own, head->sh_size, own };
+	return 0;
+}
+
+int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes *out)
+{
+	GElf_Shdr head;
+	Elf_Data *data;
+
+	if (!gelf_getshdr(scn, &head) || head.sh_type == SHT_NOBITS || !head.sh_size)
+		return -ENODATA;
+	if (file->fd >= 0)
+		return is_in_file(file, &head) ? read_own(file, &head, out) : -ENODATA;
+	data = elf_rawdata(scn, NULL);
+	if (!data || !data->d_buf || !data->d_size)
+		return -ENODATA;
+	*out = (struct elf_bytes){ data->d_buf, data->d_size, NULL };
+	return 0;
+}
+
+static bool read_part(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *head, uint64_t at,
+		      void *to, uint64_t len)
+{
+	Elf_Data *data;
+
+	if (file->fd >= 0)
+		return is_in_file(file, head) && read_all(file->fd, to, len, head->sh_offset + at);
+	data = elf_rawdata(scn, NULL);
+	if (!data || !data->d_buf || at > data->d_size || len > data->d_size - at)
+		return false;
+	memcpy(to, (const char *)data->d_buf + at, len);
+	return true;
+}
+
+bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
+		GElf_Shdr head;
+
+		if (gelf_getshdr(scn, &head) && (head.sh_flags & SHF_ALLOC) &&
+		    head.sh_type != SHT_NOBITS && addr >= head.sh_addr &&
+		    addr - head.sh_addr < head.sh_size &&
+		    len <= head.sh_size - (addr - head.sh_addr))
+			return read_part(file, scn, &head, addr - head.sh_addr, to, len);
+	}
+	return false;
+}
+
+/* Can its entries be taken from the file as they are? */
+static bool are_native(const struct elf_file *file)
+{
+	const unsigned char *ident = file->head.e_ident;
+
+	return file->fd >= 0 && ident[EI_CLASS] == ELFCLASS64 &&
+	       ident[EI_DATA] ==
+		       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
+}
+
+/* The table itself is four times as large as its names, and read once, from the first to the last. */
+static bool open_table(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *head,
+		       struct elf_symbols *symbols)
+{
+	uint64_t bytes = head->sh_size;
+
+	symbols->fd = -1;
+	if (are_native(file) && !(head->sh_flags & SHF_COMPRESSED)) {
+		if (!is_in_file(file, head))
+			return false;
+		symbols->fd = file->fd;
+		symbols->at = head->sh_offset;
+	} else {
+		struct elf_section sec;
+
+		elf_section_fill(scn, head, &sec);
+		if (!sec.data)
+			return false;
+		symbols->data = sec.data;
+		bytes = sec.data->d_size;
+	}
+	symbols->nr = bytes / head->sh_entsize;
+	return true;
+}
+
+bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols)
+{
+	GElf_Shdr head, strings_head;
+	Elf_Scn *scn = section_of_type(file, type, &head);
+	Elf_Scn *strings_scn = scn ? elf_getscn(file->elf, head.sh_link) : NULL;
+	struct elf_section strings;
+
+	if (!strings_scn || head.sh_type == SHT_NOBITS || !head.sh_size ||
+	    head.sh_entsize != gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT) ||
+	    !gelf_getshdr(strings_scn, &strings_head) || strings_head.sh_type != SHT_STRTAB)
+		return false;
+	elf_section_fill(strings_scn, &strings_head, &strings);
+	if (!strings.data)
+		return false;
+	memset(symbols, 0, offsetof(struct elf_symbols, ahead));
+	symbols->strings = strings.data->d_buf;
+	symbols->strings_len = strings.data->d_size;
+	return open_table(file, scn, &head, symbols);
+}
+
+/* Entry @index, read with those behind it. */
+static bool read_ahead(struct elf_symbols *symbols, size_t index, GElf_Sym *sym)
+{
+	if (index < symbols->first || index - symbols->first >= symbols->nr_ahead) {
+		size_t nr = MIN(symbols->nr - index, (size_t)ELF_SYMBOLS_AHEAD);
+
+		symbols->nr_ahead = 0;
+		if (!read_all(symbols->fd, symbols->ahead, nr * sizeof(Elf64_Sym),
+			      symbols->at + index * sizeof(Elf64_Sym)))
+			return false;
+		symbols->first = index;
+		symbols->nr_ahead = nr;
+	}
+	*sym = symbols->ahead[index - symbols->first];
+	return true;
+}
+
+bool elf_symbol(struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
 		size_t *name_len)
 {
-	if (index >= symbols->nr || index > INT32_MAX || !gelf_getsym(symbols->data, index, sym) ||
+	if (index >= symbols->nr || index > INT32_MAX ||
+	    !(symbols->data ? gelf_getsym(symbols->data, index, sym) != NULL
+			    : read_ahead(symbols, index, sym)) ||
 	    sym->st_name >= symbols->strings_len)
 		return false;
 

@@ -51,6 +51,23 @@ bool elf_section_by_name(const struct elf_file *file, const char *name, struct e
 bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_section *sec);
 
 /*
+ * The bytes of a section as they are in the file.
+ *
+ * @own: memory to be freed, for there is no room for a section twice in some programs; NULL: they live as long as the file is open
+ */
+struct elf_bytes {
+	const uint8_t *bytes;
+	uint64_t len;
+	void *own;
+};
+
+/* 0; -ENOMEM; -ENODATA: there are none, or not all of them are in the file. */
+int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes *out);
+
+/* What a running program has at @addr, @len bytes of one section, to @to. False when there is no such thing. */
+bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len);
+
+/*
  * Program headers one after the other: @i begins as 0. False behind the last one, and at the first one that is not in the file: a
  * file of 84 bytes may say that it has four billion.
  */
@@ -72,12 +89,23 @@ void elf_loaded_deinit(struct elf_loaded *loaded);
 /* Is what stands in section @index of a program's memory? False for undefined and absolute symbols. */
 bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 
-/* A symbol section with its string table. */
+#define ELF_SYMBOLS_AHEAD 128
+
+/*
+ * A symbol section with its string table.
+ *
+ * @data: NULL: entries are read from @fd, where they begin at @at, as they are asked for: @ahead of them are there from @first on
+ */
 struct elf_symbols {
 	Elf_Data *data;
 	const char *strings;
 	size_t strings_len;
 	size_t nr;
+	int fd;
+	uint64_t at;
+	size_t first;
+	size_t nr_ahead;
+	Elf64_Sym ahead[ELF_SYMBOLS_AHEAD];
 };
 
 /*
@@ -96,7 +124,7 @@ bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_sym
  * Entry @index and its name, which is NUL-terminated inside the string table. False when there is
  * no such entry or the name lies outside of the table.
  */
-bool elf_symbol(const struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
+bool elf_symbol(struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
 		size_t *name_len);
 
 #endif

@@ -22,21 +22,6 @@ static int add(struct strbuf *out, struct own_frames piece)
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }
 
-/* A 32-bit number that is at @addr in the file's memory; 0: there is none. */
-static uint32_t number_at(const struct code *code, uint64_t addr)
-{
-	uint32_t number = 0;
-
-	for (size_t i = 0; i < code->nr_sections; i++) {
-		const struct code_section *sec = &code->sections[i];
-
-		if (sec->bytes && addr >= sec->start && addr < sec->end &&
-		    sec->end - addr >= sizeof(number))
-			memcpy(&number, sec->bytes + (addr - sec->start), sizeof(number));
-	}
-	return number;
-}
-
 static bool has_end(const char *name, size_t len, const char *end)
 {
 	size_t n = strlen(end);
@@ -114,25 +99,33 @@ static int add_gaps(const struct code *code, const struct code_section *sec, str
 	return ret;
 }
 
-static int add_v8(const struct elf_file *file, const struct v8 *v8, struct strbuf *out)
+static int add_all_gaps(const struct code *code, struct strbuf *out)
 {
-	struct code code cleanup_code = { 0 };
-	int ret = code_load(file, &code);
+	int ret = 0;
 
-	if (ret < 0)
-		return ret;
+	for (size_t i = 0; ret == 0 && i < code->nr_sections; i++) {
+		if (code->sections[i].is_code)
+			ret = add_gaps(code, &code->sections[i], out);
+	}
+	return ret;
+}
 
-	uint32_t bytes = v8->start ? number_at(&code, v8->size_at) : 0;
+/* What takes long, and much memory, is the last resort. */
+static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
+		  struct strbuf *out)
+{
+	struct code loaded cleanup_code = { 0 };
+	uint32_t bytes = 0;
+	int ret;
 
-	if (bytes)
+	if (v8->start && elf_read_at(file, v8->size_at, &bytes, sizeof(bytes)) && bytes)
 		return add(out, (struct own_frames){ v8->start, v8->start + bytes, V8, true });
 	if (v8->high)
 		return add(out, (struct own_frames){ v8->low, v8->high, V8, true });
-	for (size_t i = 0; ret == 0 && i < code.nr_sections; i++) {
-		if (code.sections[i].is_code)
-			ret = add_gaps(&code, &code.sections[i], out);
-	}
-	return ret;
+	if (code)
+		return add_all_gaps(code, out);
+	ret = code_load(file, &loaded);
+	return ret < 0 ? ret : add_all_gaps(&loaded, out);
 }
 
 static int add_all(const struct elf_file *file, const char *why, struct strbuf *out)
@@ -148,7 +141,7 @@ static int add_all(const struct elf_file *file, const char *why, struct strbuf *
 	return ret;
 }
 
-int object_own_frames(const struct elf_file *file, struct strbuf *out)
+int object_own_frames(const struct elf_file *file, const struct code *code, struct strbuf *out)
 {
 	const char *why = object_foreign_runtime(file);
 	struct v8 v8 = { 0 };
@@ -157,5 +150,5 @@ int object_own_frames(const struct elf_file *file, struct strbuf *out)
 		return add_all(file, why, out);
 	look_at_symbols(&v8, file, SHT_DYNSYM);
 	look_at_symbols(&v8, file, SHT_SYMTAB);
-	return v8.is_there ? add_v8(file, &v8, out) : 0;
+	return v8.is_there ? add_v8(file, code, &v8, out) : 0;
 }

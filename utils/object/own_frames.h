@@ -3,7 +3,7 @@
 #define UTRAIL_OBJECT_OWN_FRAMES_H
 
 #include "utils/base/strbuf.h"
-#include "utils/object/elf_file.h"
+#include "utils/object/code.h"
 
 /* [@start, @end): the file's own addresses; @why: in words, lives for ever; @is_copied: the run time copies or moves it, so nothing in it may be patched */
 struct own_frames {
@@ -16,8 +16,8 @@ struct own_frames {
 /*
  * The pieces of @file that are such code, appended to @out: struct own_frames. All code of languages with a run time of its own
  * (runtimes.h), and builtin functions of V8, which are made by its compiler when the file is built. V8 is recognised without symbols of them,
- * too, by those that a stripped library needs: then it is all that has no call frame information. 0 or -ENOMEM.
+ * too, by those that a stripped library needs: then it is all that has no call frame information. @code: of the file, for who has it; NULL: it is loaded when it is needed. 0 or -ENOMEM.
  */
-int object_own_frames(const struct elf_file *file, struct strbuf *out);
+int object_own_frames(const struct elf_file *file, const struct code *code, struct strbuf *out);
 
 #endif

@@ -106,7 +106,7 @@ static int add_entry(struct plt_entries *out, struct plt_entry entry)
 
 /* Entries stand in the order of their relocations; those without a name (IRELATIVE) take a place. */
 static int add_plt_entries(const struct elf_file *file, const struct isa_plt *machine,
-			   const struct elf_section *relocs, const struct elf_symbols *symbols,
+			   const struct elf_section *relocs, struct elf_symbols *symbols,
 			   struct plt_entries *out)
 {
 	struct plt_layout plt;
@@ -148,7 +148,7 @@ static bool is_function(const GElf_Sym *sym)
 
 /* Functions of others. The address of the relocation entry stands for the call, which has no stub of its own. */
 static int add_got_calls(const struct isa_plt *machine, const struct elf_section *relocs,
-			 const struct elf_symbols *symbols, struct plt_entries *out)
+			 struct elf_symbols *symbols, struct plt_entries *out)
 {
 	GElf_Rela reloc;
 

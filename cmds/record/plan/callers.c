@@ -40,7 +40,7 @@ static void find_own_frames(struct known_module *known)
 		return;
 	known->has_own_frames_known = true;
 	if (elf_file_open(&file, known->path, NULL) == 0)
-		object_own_frames(&file, &known->own_frames);
+		object_own_frames(&file, NULL, &known->own_frames);
 }
 
 static void add_piece(struct known_module *known, struct plan_callers piece, const char *why,

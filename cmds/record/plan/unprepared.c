@@ -123,10 +123,10 @@ static void leave_to_probe(struct functions *functions)
 }
 
 /* Of a run time that the program brings along. */
-static int leave_to_run_time(const struct elf_file *file, struct functions *functions)
+static int leave_to_run_time(const struct code *code, struct functions *functions)
 {
 	struct strbuf pieces cleanup_strbuf = { 0 };
-	int ret = object_own_frames(file, &pieces);
+	int ret = object_own_frames(code->file, code, &pieces);
 	const struct own_frames *piece = (const struct own_frames *)pieces.data;
 	const struct own_frames *end = piece + pieces.len / sizeof(*piece);
 
@@ -165,8 +165,9 @@ int unprepared_open(struct unprepared *out, const struct elf_file *file, const c
 	ret = code_load(file, &out->code);
 	if (ret == 0)
 		ret = functions_find(&out->code, out->insns, names, &out->functions);
+	code_forget_starts(&out->code);
 	if (ret == 0)
-		ret = leave_to_run_time(file, &out->functions);
+		ret = leave_to_run_time(&out->code, &out->functions);
 	if (ret == 0 && is_libc(path))
 		leave_to_probe(&out->functions);
 	return ret < 0 ? err_set_errno(err, ret, "cannot look for the functions of '%s'", path) : 0;
