@@ -10,7 +10,10 @@
 
 struct isa;
 
-/* A disassembler of one instruction set. Keeps memory of its own; one per thread. */
+/*
+ * A disassembler of one instruction set. Keeps memory of its own; one per thread, but for insns_step(), insns_look_through(), insns_near_names() and
+ * insns_far_names(), which several threads may call with the same one.
+ */
 struct insns;
 
 /* -ENOSYS when this build does not read the code of @isa (NULL: a machine that is not in the table), -ENOMEM. */

@@ -419,6 +419,70 @@ static int load_frames(struct code *code)
 	return 0;
 }
 
+/*
+ * Functions whose return address is not what it is elsewhere. Some return twice or in another place (setjmp, contexts, vfork), some
+ * are entered in ways of their own (what the loader and compilers call between instructions), some ask who has called them.
+ */
+bool code_is_special(const char *name)
+{
+	static const char *const names[] = {
+		"__cyg_profile_func_enter",
+		"__cyg_profile_func_exit",
+		"__fentry__",
+		"__libc_dlopen_mode",
+		"__libc_longjmp",
+		"__libc_siglongjmp",
+		"__libc_vfork",
+		"__longjmp",
+		"__longjmp_chk",
+		"__morestack",
+		"__restore_rt",
+		"__sigsetjmp",
+		"__start_context",
+		"__tls_get_addr",
+		"__tls_get_addr_slow",
+		"__vfork",
+		"_longjmp",
+		"_mcount",
+		"_setjmp",
+		"_start",
+		"clone",
+		"__clone",
+		"__clone3",
+		"dlmopen",
+		"dlopen",
+		"dlsym",
+		"dlvsym",
+		"getcontext",
+		"longjmp",
+		"makecontext",
+		"mcount",
+		"setcontext",
+		"setjmp",
+		"siglongjmp",
+		"sigsetjmp",
+		"swapcontext",
+		"vfork",
+	};
+	static const char *const beginnings[] = {
+		"_dl_runtime_resolve", "_dl_runtime_profile", "_dl_tlsdesc_",
+		"__x86_indirect_",     "__x86_return_",	      "__x86.get_pc_thunk",
+	};
+
+	/* Most names are told from these by their beginning. */
+	if (!name || !strchr("_cdglmsv", name[0]) || strncmp(name, "_Z", 2) == 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++) {
+		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int add_start(struct code *code, struct code_start start)
 {
 	const struct code_section *sec = code_section_at(code, start.addr);
@@ -434,44 +498,64 @@ static int add_start(struct code *code, struct code_start start)
 	return 0;
 }
 
-/* Most symbols say what call frame information, the first @nr functions, has said already. */
-static bool has_framed(struct code *code, size_t nr, const struct code_func *func)
+/*
+ * Most symbols say what call frame information, the first @nr functions, has said already, and come in the same order. @next: which of these is likely; becomes the
+ * one behind it.
+ */
+static bool has_framed(struct code *code, size_t nr, const struct code_func *func, size_t *next)
 {
-	size_t until = order_count_until(code->funcs, nr, sizeof(*code->funcs), func->start);
-	struct code_func *known = until ? &code->funcs[until - 1] : NULL;
+	struct code_func *known = *next < nr ? &code->funcs[*next] : NULL;
 
+	if (!known || known->start != func->start) {
+		*next = order_count_below(code->funcs, nr, sizeof(*code->funcs), func->start);
+		known = *next < nr ? &code->funcs[*next] : NULL;
+	}
 	if (!known || known->start != func->start || known->end != func->end)
 		return false;
 	if (!known->name)
 		known->name = func->name;
+	++*next;
 	return true;
+}
+
+static int load_symbol(struct code *code, const GElf_Sym *sym, const char *name, size_t nr_framed,
+		       size_t *next)
+{
+	const struct code_func func = { .start = sym->st_value,
+					.end = sym->st_value + sym->st_size,
+					.name = name };
+	const struct code_start start = { .addr = sym->st_value,
+					  .name = name,
+					  .is_resolver = GELF_ST_TYPE(sym->st_info) ==
+							 STT_GNU_IFUNC,
+					  .is_special = code_is_special(name) };
+	bool is_known = has_framed(code, nr_framed, &func, next);
+	int ret = is_known ? 0 : add_func(code, func);
+
+	if (ret < 0 || (is_known && !start.is_resolver && !start.is_special))
+		return ret;
+	return add_start(code, start);
 }
 
 static int load_symbols(struct code *code, uint32_t type, size_t nr_framed)
 {
 	struct elf_symbols symbols;
+	size_t next = 0;
 	int ret = 0;
 
 	if (!elf_symbols_open(code->file, type, &symbols))
 		return 0;
 	for (size_t i = 1; ret == 0 && i < symbols.nr; i++) {
-		struct code_func func = { 0 };
+		const char *name;
 		GElf_Sym sym;
 		size_t len;
 
-		if (!elf_symbol(&symbols, i, &sym, &func.name, &len) ||
+		if (!elf_symbol(&symbols, i, &sym, &name, &len) ||
 		    (GELF_ST_TYPE(sym.st_info) != STT_FUNC &&
 		     GELF_ST_TYPE(sym.st_info) != STT_GNU_IFUNC) ||
 		    sym.st_shndx == SHN_UNDEF || sym.st_size > UINT64_MAX - sym.st_value)
 			continue;
-		func.start = sym.st_value;
-		func.end = sym.st_value + sym.st_size;
-		if (!has_framed(code, nr_framed, &func))
-			ret = add_func(code, func);
-		if (ret == 0)
-			ret = add_start(code, (struct code_start){ sym.st_value, func.name,
-								   GELF_ST_TYPE(sym.st_info) ==
-									   STT_GNU_IFUNC });
+		ret = load_symbol(code, &sym, name, nr_framed, &next);
 	}
 	return ret;
 }
@@ -587,6 +671,19 @@ const struct code_func *code_func_at(const struct code *code, uint64_t addr)
 	size_t nr = count_until(code, addr);
 
 	return nr && addr < code->funcs[nr - 1].end ? &code->funcs[nr - 1] : NULL;
+}
+
+const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near)
+{
+	size_t i = *near;
+
+	if (i >= code->nr_funcs || code->funcs[i].start > addr)
+		i = count_until(code, addr);
+	while (i < code->nr_funcs && code->funcs[i].start <= addr)
+		i++;
+	/* The one in front of it may have the next address, too. */
+	*near = i ? i - 1 : 0;
+	return i && addr < code->funcs[i - 1].end ? &code->funcs[i - 1] : NULL;
 }
 
 uint64_t code_next_start(const struct code *code, uint64_t addr)

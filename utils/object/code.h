@@ -44,12 +44,16 @@ struct code_func {
 	bool is_guessed;
 };
 
-/* A symbol of code; those of functions within others, and of functions that no size is known of, are here only. */
+/* A symbol of code that says more than a function of the same place does: it is within another one, has no size, or is no function like others. */
 struct code_start {
 	uint64_t addr;
 	const char *name;
 	bool is_resolver; /* it chooses a function for the loader (STT_GNU_IFUNC) */
+	bool is_special;  /* code_is_special() */
 };
+
+/* Whether a function of this name (or NULL) has a return address that is not for others, or is entered in a way of its own. */
+bool code_is_special(const char *name);
 
 /* How the work on a large file is shared out. What is found does not depend on it. Zeros: as CPUs and files are. */
 struct code_work {
@@ -61,7 +65,7 @@ struct code_work {
  * @funcs: sorted by start. What call frame information says (.eh_frame, which stripped files have, too), and symbols where it says
  *         nothing. None is within another one.
  * @sections: those that a running program has, without call frame information
- * @starts: of all symbols of functions, sorted by address
+ * @starts: sorted by address
  * @file: borrowed
  * @tick: called with @tick_arg some hundred times while a large file is looked at, by the thread that looks; set before code_load(), like @work. NULL: nobody wants to know
  *
@@ -114,6 +118,9 @@ const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len);
 
 /* The function that has @addr, or NULL. */
 const struct code_func *code_func_at(const struct code *code, uint64_t addr);
+
+/* The same for addresses in a row, which hardly ever go down: *@near, 0 at first, is where to look. */
+const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near);
 
 /* Where the first function begins that does so behind @addr, or the end of the section of @addr. */
 uint64_t code_next_start(const struct code *code, uint64_t addr);

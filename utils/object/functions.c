@@ -7,6 +7,7 @@
 
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
+#include "utils/base/workers.h"
 
 /* How the beginning of a function is reached. */
 enum reached {
@@ -62,20 +63,23 @@ static size_t index_of(const struct code *code, uint64_t addr)
 	return order_count_until(code->funcs, code->nr_funcs, sizeof(*code->funcs), addr) - 1;
 }
 
-static void note_gap(struct survey *s, uint64_t addr)
+static void keep_gap(struct survey *s, uint64_t addr)
 {
-	const struct code_section *sec = code_section_at(s->code, addr);
-	uint64_t *gaps;
-
-	if (!sec || !sec->is_code || sec->is_glue)
-		return;
-	gaps = vec_room(s->gaps, s->nr_gaps, &s->cap, sizeof(*gaps));
+	uint64_t *gaps = vec_room(s->gaps, s->nr_gaps, &s->cap, sizeof(*gaps));
 	if (!gaps) {
 		s->out_of_memory = true;
 		return;
 	}
 	s->gaps = gaps;
 	gaps[s->nr_gaps++] = addr;
+}
+
+static void note_gap(struct survey *s, uint64_t addr)
+{
+	const struct code_section *sec = code_section_at(s->code, addr);
+
+	if (sec && sec->is_code && !sec->is_glue)
+		keep_gap(s, addr);
 }
 
 static void reach(struct survey *s, uint64_t addr, enum reached how)
@@ -146,20 +150,20 @@ static void look_between(struct survey *s, struct insns *insns, uint64_t start, 
 		insns_look_through(insns, &text, note_step, s, NULL);
 }
 
-static void look_at_data(struct survey *s)
+static void look_at_words(struct survey *s, const struct code_section *data)
+{
+	for (uint64_t at = -data->start & 7; at + 8 <= data->end - data->start; at += 8) {
+		uint64_t value;
+
+		memcpy(&value, data->bytes + at, sizeof(value));
+		reach(s, value, REACHED_ADDRESS);
+	}
+}
+
+static void look_at_relocations(struct survey *s)
 {
 	struct elf_section sec;
 
-	for (size_t i = 0; i < s->code->nr_sections; i++) {
-		const struct code_section *data = &s->code->sections[i];
-
-		for (uint64_t at = -data->start & 7; at + 8 <= data->end - data->start; at += 8) {
-			uint64_t value;
-
-			memcpy(&value, data->bytes + at, sizeof(value));
-			reach(s, value, REACHED_ADDRESS);
-		}
-	}
 	if (!elf_section_by_name(s->code->file, ".rela.dyn", &sec) || !sec.data)
 		return;
 	for (size_t i = 0; i < sec.data->d_size / sizeof(Elf64_Rela); i++) {
@@ -170,25 +174,76 @@ static void look_at_data(struct survey *s)
 	}
 }
 
+/* The threads' parts of a file: functions in equal numbers, sections in turns. */
+struct surveys {
+	struct survey *list;
+	unsigned nr;
+	struct insns *insns;
+};
+
+static void survey_share(void *arg, unsigned index)
+{
+	const struct surveys *all = arg;
+	struct survey *s = &all->list[index];
+	const struct code *code = s->code;
+	size_t first = code->nr_funcs * index / all->nr;
+	size_t behind = code->nr_funcs * (index + 1) / all->nr;
+
+	for (size_t i = first; i < behind; i++) {
+		const struct code_section *sec = code_section_at(code, code->funcs[i].start);
+		uint64_t end = i ? code->funcs[i - 1].end : 0;
+
+		if (index == 0)
+			code_tick(code, i);
+		look_between(s, all->insns, MAX(end, sec->start), code->funcs[i].start);
+		look_through(s, all->insns, i);
+	}
+	for (size_t i = index; i < code->nr_sections; i += all->nr)
+		look_at_words(s, &code->sections[i]);
+	if (index == 0)
+		look_at_relocations(s);
+}
+
+/* What another thread has found. */
+static void survey_join(struct survey *s, const struct survey *other)
+{
+	for (size_t i = 0; i < s->code->nr_funcs; i++)
+		s->how[i] |= other->how[i];
+	for (size_t i = 0; i < other->nr_gaps; i++)
+		keep_gap(s, other->gaps[i]);
+	s->out_of_memory |= other->out_of_memory;
+}
+
+static void survey_deinit(struct survey *s)
+{
+	free(s->how);
+	free(s->gaps);
+}
+
 /* All of the file, once. */
 static int survey(struct survey *s, struct insns *insns)
 {
 	const struct code *code = s->code;
-	uint64_t end = 0;
+	struct surveys all = { .nr = code_threads(code, code->nr_funcs), .insns = insns };
+	bool is_good = true;
 
-	s->how = calloc(code->nr_funcs + 1, sizeof(*s->how));
-	if (!s->how)
+	all.list = calloc(all.nr, sizeof(*all.list));
+	if (!all.list)
 		return -ENOMEM;
-	for (size_t i = 0; i < code->nr_funcs; i++) {
-		const struct code_section *sec = code_section_at(code, code->funcs[i].start);
-
-		code_tick(code, i);
-		look_between(s, insns, MAX(end, sec->start), code->funcs[i].start);
-		look_through(s, insns, i);
-		end = code->funcs[i].end;
+	for (unsigned i = 0; i < all.nr; i++) {
+		all.list[i].code = code;
+		all.list[i].how = calloc(code->nr_funcs + 1, sizeof(*s->how));
+		is_good &= all.list[i].how != NULL;
 	}
-	look_at_data(s);
-	return s->out_of_memory ? -ENOMEM : 0;
+	if (is_good)
+		workers_run(all.nr, survey_share, &all);
+	for (unsigned i = 1; is_good && i < all.nr; i++)
+		survey_join(&all.list[0], &all.list[i]);
+	for (unsigned i = 1; i < all.nr; i++)
+		survey_deinit(&all.list[i]);
+	*s = all.list[0];
+	free(all.list);
+	return is_good && !s->out_of_memory ? 0 : -ENOMEM;
 }
 
 /* Functions were added to the @nr that began at @starts: what is known of these stays, the others are looked through, and what they follow. */
@@ -268,67 +323,6 @@ static int add_unknown(struct survey *s, struct code *code)
 	return ret < 0 ? ret : 1;
 }
 
-/*
- * Functions whose return address is not what it is elsewhere. Some return twice or in another place (setjmp, contexts, vfork), some
- * are entered in ways of their own (what the loader and compilers call between instructions), some ask who has called them.
- */
-static bool is_special(const char *name)
-{
-	static const char *const names[] = {
-		"__cyg_profile_func_enter",
-		"__cyg_profile_func_exit",
-		"__fentry__",
-		"__libc_dlopen_mode",
-		"__libc_longjmp",
-		"__libc_siglongjmp",
-		"__libc_vfork",
-		"__longjmp",
-		"__longjmp_chk",
-		"__morestack",
-		"__restore_rt",
-		"__sigsetjmp",
-		"__start_context",
-		"__tls_get_addr",
-		"__tls_get_addr_slow",
-		"__vfork",
-		"_longjmp",
-		"_mcount",
-		"_setjmp",
-		"_start",
-		"clone",
-		"__clone",
-		"__clone3",
-		"dlmopen",
-		"dlopen",
-		"dlsym",
-		"dlvsym",
-		"getcontext",
-		"longjmp",
-		"makecontext",
-		"mcount",
-		"setcontext",
-		"setjmp",
-		"siglongjmp",
-		"sigsetjmp",
-		"swapcontext",
-		"vfork",
-	};
-	static const char *const beginnings[] = {
-		"_dl_runtime_resolve", "_dl_runtime_profile", "_dl_tlsdesc_",
-		"__x86_indirect_",     "__x86_return_",	      "__x86.get_pc_thunk",
-	};
-
-	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
-	for (size_t i = 0; name && i < ARRAY_SIZE(beginnings); i++) {
-		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* What linkers and compilers add to every program, and the program's author knows nothing of. */
 static bool is_of_start_files(const char *name)
 {
@@ -336,7 +330,7 @@ static bool is_of_start_files(const char *name)
 					     "register_tm_clones", "__do_global_dtors_aux",
 					     "frame_dummy" };
 
-	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; name && strchr("_drf", name[0]) && i < ARRAY_SIZE(names); i++) {
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	}
@@ -346,8 +340,10 @@ static bool is_of_start_files(const char *name)
 /* ".cold", of gcc and clang: the part of a function that is hardly ever needed, elsewhere. */
 static bool is_part_name(const char *name)
 {
-	const char *at = name ? strstr(name, ".cold") : NULL;
+	/* By far the most have no dot. */
+	const char *at = name ? strchr(name, '.') : NULL;
 
+	at = at ? strstr(at, ".cold") : NULL;
 	return at && (at[5] == '\0' || at[5] == '.');
 }
 
@@ -389,7 +385,7 @@ static int add_whole(const struct survey *s, size_t index, const struct symtab *
 	if (is_part_name(f.name) || is_of_start_files(f.name) || (func->is_framed && !f.name) ||
 	    (!f.name && func->has_frames && s->how[index] == REACHED_BRANCH))
 		return 0;
-	if (func->is_framed || is_special(f.name))
+	if (func->is_framed || code_is_special(f.name))
 		f.kind = FUNCTION_SPECIAL;
 	else if (s->how[index] & FALLEN_INTO)
 		f.kind = FUNCTION_SHARED;
@@ -437,7 +433,7 @@ static int add_starts(const struct survey *s, struct functions *out)
 			continue;
 		if (start->is_resolver)
 			f.kind = FUNCTION_RESOLVER;
-		else if (is_special(start->name))
+		else if (start->is_special)
 			f.kind = FUNCTION_SPECIAL;
 		else if (func->start == start->addr)
 			continue;
@@ -450,6 +446,7 @@ static int add_starts(const struct survey *s, struct functions *out)
 static int add_named(struct code *code, const struct symtab *names)
 {
 	struct code_func *funcs = names ? calloc(names->nr + 1, sizeof(*funcs)) : NULL;
+	size_t around = 0;
 	size_t nr = 0;
 	int ret;
 
@@ -462,7 +459,7 @@ static int add_named(struct code *code, const struct symtab *names)
 		uint64_t start = code->file->base + sym->addr;
 
 		if (!symbol_is_function(sym) || sym->type == 'P' ||
-		    sym->size > UINT64_MAX - start || code_func_at(code, start))
+		    sym->size > UINT64_MAX - start || code_func_from(code, start, &around))
 			continue;
 		funcs[nr++] = (struct code_func){ .start = start,
 						  .end = start + sym->size,
