@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -730,23 +729,8 @@ static int run_nop(struct run *run, struct uft_err *err)
 	return exit_status(run);
 }
 
-#define LARGE_BYTES (1 << 20)
-
-/*
- * Arrays of a large program's functions come and go. glibc keeps what was given back, up to 64 MB, once arrays of such a size have been there; the recorder
- * stays for as long as the program does.
- */
-static void give_large_memory_back(void)
-{
-#ifdef M_MMAP_THRESHOLD
-	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-#endif
-}
-
 static int run_record(const struct opts *opts, struct uft_err *err)
 {
-	give_large_memory_back();
-
 	struct run run cleanup(run_deinit) = {
 		.opts = opts,
 		.settings = make_settings(opts),

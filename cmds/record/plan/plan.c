@@ -2,6 +2,7 @@
 #include "cmds/record/plan/plan.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +20,15 @@
 #include "utils/spec/aliases.h"
 
 _Static_assert(offsetof(struct plan_func, start) == 0, "ordered by order_u64()");
+
+#define LARGE_BYTES (1 << 20)
+
+void plan_give_memory_back(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+#endif
+}
 
 uint64_t settings_smallest_size(const struct record_settings *settings)
 {

@@ -41,10 +41,17 @@ struct planner {
 	struct patches patches;
 };
 
+/*
+ * Arrays of a large program's functions come and go while plans are made. glibc keeps what was given back, up to 64 MB, once arrays of such a size have been there; the
+ * recorder stays for as long as the program does. From now on they go back to the kernel.
+ */
+void plan_give_memory_back(void);
+
 /* Events get their ids in events.txt of @store. */
 static inline void planner_init(struct planner *planner, const struct record_settings *settings,
 				struct store *store)
 {
+	plan_give_memory_back();
 	*planner = (struct planner){ .settings = settings };
 	points_init(&planner->points, settings->events, store);
 	declared_init(&planner->declared, settings, &planner->points);

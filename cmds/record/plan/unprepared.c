@@ -358,6 +358,7 @@ static int open_finders(struct finding_all *all, struct uft_err *err)
 {
 	const struct unprepared *u = all->unprepared;
 	unsigned nr = code_threads(&u->code, all->nr);
+	size_t nr_sites = MIN(code_piece(&u->code), all->nr) + 1;
 	int ret = 0;
 
 	all->finders = calloc(nr, sizeof(*all->finders));
@@ -369,7 +370,7 @@ static int open_finders(struct finding_all *all, struct uft_err *err)
 		finder->code = u->code;
 		if (all->nr_finders)
 			finder->code.tick = NULL;
-		finder->sites = calloc(code_piece(&u->code) + 1, sizeof(*finder->sites));
+		finder->sites = calloc(nr_sites, sizeof(*finder->sites));
 		ret = finder->sites ? insns_open_same(&finder->insns, u->insns, err) : -ENOMEM;
 	}
 	return ret;

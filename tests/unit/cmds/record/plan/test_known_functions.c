@@ -1,6 +1,7 @@
 /* What was found out of a file, as an image that is kept: it says the same, and what is damaged is not taken. */
 #include "tests/unit/lib/unit.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -115,6 +116,45 @@ static void it_says_the_same(void **state)
 	assert_true(c.nr > 5 && c.nr_patches > 5);
 }
 
+/* An image of @path, made as @work says. */
+static void make_with(const char *path, struct code_work work, struct known_functions *known)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct unprepared u cleanup_unprepared = { .code = { .work = work } };
+	struct symtab names cleanup_symtab = { 0 };
+	const struct functions_key key = { .build_id = "0123456789abcdef" };
+
+	assert_int_equal(elf_file_open(&file, path, NULL), 0);
+	assert_int_equal(unprepared_open(&u, &file, path, NULL, NULL), 0);
+	assert_int_equal(known_functions_make(known, &u, &names, 0, &key, NULL), 0);
+}
+
+/* Byte by byte, however many threads there are, and however much each of them does at a time. */
+static void threads_find_the_same(void **state)
+{
+	static const struct code_work works[] = { { 1, 1 },  { 2, 1 },	 { 3, 2 },   { 8, 7 },
+						  { 8, 64 }, { 4, 333 }, { 2, 1024 } };
+	Dl_info libc;
+
+	assert_true(dladdr((void *)qsort, &libc));
+
+	const char *const paths[] = { shapes, libc.dli_fname };
+
+	for (size_t k = 0; k < ARRAY_SIZE(paths); k++) {
+		struct known_functions alone cleanup_known_functions = { 0 };
+
+		make_with(paths[k], (struct code_work){ 1, UINT32_MAX / 2 }, &alone);
+		assert_true(alone.nr > 5);
+		for (size_t i = 0; i < ARRAY_SIZE(works); i++) {
+			struct known_functions known cleanup_known_functions = { 0 };
+
+			make_with(paths[k], works[i], &known);
+			assert_int_equal(known.image.len, alone.image.len);
+			assert_memory_equal(known.image.data, alone.image.data, known.image.len);
+		}
+	}
+}
+
 /* Any byte of it, and any end. */
 static void damage_is_seen(void **state)
 {
@@ -188,6 +228,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_says_the_same, begin, end),
+		cmocka_unit_test_setup_teardown(threads_find_the_same, begin, end),
 		cmocka_unit_test_setup_teardown(damage_is_seen, begin, end),
 		cmocka_unit_test_setup_teardown(another_file_is_not_this_one, begin, end),
 		cmocka_unit_test_setup_teardown(in_the_cache, begin, end),
