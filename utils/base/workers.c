@@ -1,14 +1,18 @@
 /* Work in several threads (see workers.h). */
 #include "utils/base/workers.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "utils/base/compiler.h"
+#include "utils/base/units.h"
 
 #define WORKERS_MAX 64
+#define TICK_NS	    (100L * NSEC_PER_MSEC)
 
 unsigned workers_count(unsigned max)
 {
@@ -19,8 +23,7 @@ unsigned workers_count(unsigned max)
 }
 
 struct worker {
-	void (*fn)(void *arg, unsigned index);
-	void *arg;
+	const struct workers_job *job;
 	unsigned index;
 	pthread_t thread;
 	bool is_running;
@@ -30,7 +33,7 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 
-	w->fn(w->arg, w->index);
+	w->job->fn(w->job->arg, w->index);
 	return NULL;
 }
 
@@ -52,20 +55,38 @@ static void start(struct worker *workers, unsigned nr)
 	pthread_attr_destroy(&attr);
 }
 
-void workers_run(unsigned nr, void (*fn)(void *arg, unsigned index), void *arg)
+static void wait_for(const struct worker *w)
+{
+	const struct workers_job *job = w->job;
+	struct timespec until;
+
+	if (!job->tick) {
+		pthread_join(w->thread, NULL);
+		return;
+	}
+	do {
+		job->tick(job->tick_arg);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += TICK_NS;
+		until.tv_sec += until.tv_nsec / NSEC_PER_SEC;
+		until.tv_nsec %= NSEC_PER_SEC;
+	} while (pthread_timedjoin_np(w->thread, NULL, &until) == ETIMEDOUT);
+}
+
+void workers_run(unsigned nr, const struct workers_job *job)
 {
 	struct worker workers[WORKERS_MAX];
 	unsigned nr_started = MIN(nr, (unsigned)WORKERS_MAX);
 
 	for (unsigned i = 0; i < nr_started; i++)
-		workers[i] = (struct worker){ .fn = fn, .arg = arg, .index = i };
+		workers[i] = (struct worker){ .job = job, .index = i };
 	start(workers, nr_started);
 	for (unsigned i = 0; i < nr; i++) {
 		if (i >= nr_started || !workers[i].is_running)
-			fn(arg, i);
+			job->fn(job->arg, i);
 	}
 	for (unsigned i = 0; i < nr_started; i++) {
 		if (workers[i].is_running)
-			pthread_join(workers[i].thread, NULL);
+			wait_for(&workers[i]);
 	}
 }

@@ -6,10 +6,22 @@
 unsigned workers_count(unsigned max);
 
 /*
- * Call @fn with each @index below @nr, each in a thread of its own, the first in the calling one; returns when all have returned. For what gets no thread, for want
- * of memory or by a limit, the calling one is used as well, one after the other. No signal comes to the others; their stacks have WORKERS_STACK bytes.
+ * What is done, and what is called some times a second while the calling thread waits for the others.
+ *
+ * @tick: NULL: nothing
+ */
+struct workers_job {
+	void (*fn)(void *arg, unsigned index);
+	void *arg;
+	void (*tick)(void *arg);
+	void *tick_arg;
+};
+
+/*
+ * Call @job->fn with each @index below @nr, each in a thread of its own, the first in the calling one; returns when all have returned. For what gets no thread, for
+ * want of memory or by a limit, the calling one is used as well, one after the other. No signal comes to the others; their stacks have WORKERS_STACK bytes.
  */
 #define WORKERS_STACK (1U << 20)
-void workers_run(unsigned nr, void (*fn)(void *arg, unsigned index), void *arg);
+void workers_run(unsigned nr, const struct workers_job *job);
 
 #endif

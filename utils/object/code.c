@@ -621,6 +621,14 @@ unsigned code_threads(const struct code *code, size_t nr)
 	return MAX((unsigned)MIN(nr_threads, nr_pieces), 1U);
 }
 
+void code_run(const struct code *code, unsigned nr, void (*fn)(void *arg, unsigned index),
+	      void *arg)
+{
+	const struct workers_job job = { fn, arg, code->tick, code->tick_arg };
+
+	workers_run(nr, &job);
+}
+
 size_t code_piece(const struct code *code)
 {
 	return code->work.piece ? code->work.piece : PIECE;

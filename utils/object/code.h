@@ -90,6 +90,10 @@ struct code {
 unsigned code_threads(const struct code *code, size_t nr);
 size_t code_piece(const struct code *code);
 
+/* Do this in @nr threads, with the ticks of @code while this one waits for the others. */
+void code_run(const struct code *code, unsigned nr, void (*fn)(void *arg, unsigned index),
+	      void *arg);
+
 #define CODE_TICKS 64 /* functions, or sites, for one tick */
 
 static inline void code_tick(const struct code *code, size_t index)

@@ -7,7 +7,6 @@
 
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
-#include "utils/base/workers.h"
 
 /*
  * @near: so far away a short jump to a window may be
@@ -491,7 +490,7 @@ static int scan_all(const struct scans *scans, struct leads *out)
 {
 	bool is_good = true;
 
-	workers_run(scans->nr, scan_share, (void *)scans);
+	code_run(scans->list[0].code, scans->nr, scan_share, (void *)scans);
 	for (unsigned i = 1; is_good && i < scans->nr; i++)
 		is_good = join_bases(&scans->list[0], &scans->list[i]);
 	if (is_good)

@@ -7,7 +7,6 @@
 
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
-#include "utils/base/workers.h"
 
 /* How the beginning of a function is reached. */
 enum reached {
@@ -236,7 +235,7 @@ static int survey(struct survey *s, struct insns *insns)
 		is_good &= all.list[i].how != NULL;
 	}
 	if (is_good)
-		workers_run(all.nr, survey_share, &all);
+		code_run(code, all.nr, survey_share, &all);
 	for (unsigned i = 1; is_good && i < all.nr; i++)
 		survey_join(&all.list[0], &all.list[i]);
 	for (unsigned i = 1; i < all.nr; i++)

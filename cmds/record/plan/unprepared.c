@@ -10,7 +10,6 @@
 #include "arch/isa.h"
 #include "cmds/record/plan/found_patch.h"
 #include "utils/base/path.h"
-#include "utils/base/workers.h"
 #include "utils/object/own_frames.h"
 #include "utils/object/runtimes.h"
 
@@ -440,7 +439,7 @@ static int find_pieces(struct finding_all *all)
 			all->finders[nr].nr = MIN(piece, all->nr - done);
 			done += all->finders[nr].nr;
 		}
-		workers_run(nr, find_piece, all);
+		code_run(&all->unprepared->code, nr, find_piece, all);
 		for (unsigned i = 0; ret == 0 && i < nr; i++) {
 			ret = all->finders[i].ret;
 			if (ret == 0)

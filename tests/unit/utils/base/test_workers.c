@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "utils/base/workers.h"
 
@@ -31,17 +32,47 @@ static void see(void *arg, unsigned index)
 	atomic_fetch_add(&seen->nr_open, !sigismember(&blocked, SIGINT));
 }
 
+static void run(unsigned nr, struct seen *seen)
+{
+	const struct workers_job job = { .fn = see, .arg = seen };
+
+	workers_run(nr, &job);
+}
+
 static void each_once(void **state)
 {
 	for (unsigned nr = 0; nr <= WORK_MAX; nr++) {
 		struct seen seen = { .caller = pthread_self() };
 
-		workers_run(nr, see, &seen);
+		run(nr, &seen);
 		for (unsigned i = 0; i < WORK_MAX; i++)
 			assert_int_equal(seen.times[i], i < nr);
 		assert_true(nr == 0 || seen.nr_here >= 1);
 		assert_int_equal(seen.nr_open, 0);
 	}
+}
+
+/* All but the calling thread wait until it has ticked three times. */
+static void wait_for_ticks(void *arg, unsigned index)
+{
+	atomic_int *nr_ticks = arg;
+
+	while (index && atomic_load(nr_ticks) < 3)
+		usleep(1000);
+}
+
+static void count_tick(void *arg)
+{
+	atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+static void ticks_while_it_waits(void **state)
+{
+	atomic_int nr_ticks = 0;
+	const struct workers_job job = { wait_for_ticks, &nr_ticks, count_tick, &nr_ticks };
+
+	workers_run(3, &job);
+	assert_true(nr_ticks >= 3);
 }
 
 /* The calling thread gets the signals that it got before. */
@@ -51,7 +82,7 @@ static void signals_stay(void **state)
 	sigset_t before, after;
 
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
-	workers_run(4, see, &seen);
+	run(4, &seen);
 	pthread_sigmask(SIG_SETMASK, NULL, &after);
 	for (int sig = 1; sig < 32; sig++)
 		assert_int_equal(sigismember(&before, sig), sigismember(&after, sig));
@@ -75,7 +106,7 @@ static void without_threads(void **state)
 	none = (struct rlimit){ 1, before.rlim_max };
 	if (setrlimit(RLIMIT_AS, &none) < 0)
 		skip_because("it may not be limited");
-	workers_run(8, see, &seen);
+	run(8, &seen);
 	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(seen.times[i], 1);
@@ -91,9 +122,8 @@ static void counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts),
-		cmocka_unit_test(each_once),
-		cmocka_unit_test(signals_stay),
+		cmocka_unit_test(counts),	   cmocka_unit_test(each_once),
+		cmocka_unit_test(signals_stay),	   cmocka_unit_test(ticks_while_it_waits),
 		cmocka_unit_test(without_threads),
 	};
 
