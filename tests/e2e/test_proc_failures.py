@@ -84,14 +84,18 @@ TOLD = [
     ("link", "flags=0x400 to=dir/sub"),
     ("link", "from=dangling to=dir/sub"),
     ("rename", "to=x"),
-    ("mount", "flags=0x5 source=src type=tmpfs"),
+    ("mount", "flags=0x5 source=src path=nodir type=tmpfs"),
     ("mount", "flags=0x6 source=src path=dir type=no-such-type"),
     ("umount", "flags=0x2"),
     ("umount", "flags=0x2 path=dir"),
     ("clone", "flags=0x10011"),
     ("clone", "flags=0x800"),
 ]
-MOUNTS = """MountFailed|
+MOUNTS = """Mount|sourcenamesize=3,targetnamesize=6,typenamesize=5,flags=5
+MS|src
+MT|nodir
+MX|tmpfs
+MountFailed|
 Mount|sourcenamesize=3,targetnamesize=4,typenamesize=12,flags=6
 MS|src
 MT|dir

@@ -248,8 +248,19 @@ void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *tas
 
 /* --- all --- */
 
+/* Whether a mount has failed is told right behind it, or it has not. */
+static void settle_mount(struct etrace_task *task)
+{
+	enum etrace_kind kind = task->event.row->kind;
+
+	if ((task->half == ETRACE_MOUNT && kind != ETRACE_MOUNT_FAILED) ||
+	    (task->half == ETRACE_UMOUNT && kind != ETRACE_UMOUNT_FAILED))
+		task->half = ETRACE_NOTHING;
+}
+
 static const char *add_event(struct etrace_reader *reader, struct etrace_task *task)
 {
+	settle_mount(task);
 	switch (task->event.row->kind) {
 	case ETRACE_EXEC:
 		add_exec(reader, task);

@@ -299,7 +299,7 @@ static bool has_source(const struct call_facts *facts)
 	return *from->name && target.len;
 }
 
-/* Without a file that it could be about there is none. */
+/* Without a file that it could be about there is none; but a mount says where it should have been, as it does in etrace. */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {
 	enum proc_kind kind = failures[facts->id];
@@ -315,7 +315,7 @@ static enum proc_kind encode_failed(const struct call_facts *facts, struct strbu
 		proc_act_encode(&act, out);
 		return kind;
 	}
-	if (has_source(facts))
+	if (kind == PROC_MOUNT_FAILED || has_source(facts))
 		find_place(facts, &from);
 	if (kind == PROC_MOUNT_FAILED) {
 		act.texts[0] = text_of_string(facts->text);

@@ -161,6 +161,9 @@ static const struct row rows[] = {
 	  "5,0,1,6!LinkFrom|fnamesize=1\n5,0,1,7!LF|b\n5,0,1,8!RenameFailed|\n5,0,1,9!LinkFailed|"
 	  "\n",
 	  "5/5:18=0,a, 5/5:18=0,, 5/5:17=0,, 5/5:19=0,, 5/5:17=0,, 5/5:18=0,,", "" },
+	{ "5,0,1,0!Umount|targetnamesize=1,flags=2\n5,0,1,1!MT|m\n5,0,1,2!Close|fd=1\n"
+	  "5,0,1,3!UmountFailed|\n",
+	  "5/5:13=2,m, 5/5:5=1,, 5/5:21=0,,", "" },
 	{ "5,0,1,0!Umount|targetnamesize=1,flags=2\n5,0,1,1!MT|m\n5,0,1,2!UmountFailed|\n"
 	  "5,0,1,3!UmountFailed|\n5,0,1,4!MountFailed|\n5,0,1,5!SysClone|flags=17\n"
 	  "5,0,1,6!SysCloneFailed|\n5,0,1,7!SysCloneFailed|\n",

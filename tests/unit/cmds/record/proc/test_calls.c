@@ -341,7 +341,7 @@ static void a_mount_that_fails_tells_where(void **state)
 	check_failed(mount, PROC_MOUNT_FAILED, "src", below("/dir"), "tmpfs");
 	check_numbers(6, 0, EEXIST);
 	mount.from = given("dangling");
-	check_failed(mount, PROC_MOUNT_FAILED, "src", "", "tmpfs");
+	check_failed(mount, PROC_MOUNT_FAILED, "src", below("/dangling"), "tmpfs");
 	mount = (struct call_facts){ .id = SYSCALL_UMOUNT2, .args = { 0, 2 } };
 	mount.from = given("dir");
 	check_failed(mount, PROC_UMOUNT_FAILED, below("/dir"), "", "");
