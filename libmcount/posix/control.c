@@ -25,22 +25,42 @@ void pxt_restart(struct pxt_view *view)
 	atomic_compare_exchange_strong(&stream->run, &run, run & PT_RESTARTS ? PT_RUNS : 0);
 }
 
-void pxt_stop(struct pxt_view *view, const void *address)
+/* Whether it ran until now. */
+static bool end_running(struct pxt_stream *stream)
 {
-	struct pxt_stream *stream = atomic_load(&view->stream);
 	uint32_t run = atomic_load(&stream->run);
-	int is_automatic = 0;
 
 	while (run & PT_RUNS) {
-		if (!atomic_compare_exchange_weak(&stream->run, &run, 0))
-			continue;
-		pxt_put_system(view, PT_STOP, &is_automatic, sizeof(is_automatic), address);
-		break;
+		if (atomic_compare_exchange_weak(&stream->run, &run, 0))
+			return true;
 	}
-	if (run & PT_RUNS) /* it may have been the event that was one too many */
-		atomic_fetch_and(&stream->run, ~(uint32_t)(PT_RUNS | PT_RESTARTS));
-	else
-		atomic_fetch_and(&stream->run, ~(uint32_t)PT_RESTARTS);
+	atomic_fetch_and(&stream->run, ~(uint32_t)PT_RESTARTS);
+	return false;
+}
+
+static void put_stop(struct pxt_view *view, const void *address)
+{
+	int is_automatic = 0;
+
+	pxt_put_system(view, PT_STOP, &is_automatic, sizeof(is_automatic), address);
+	/* It may have been the event that was one too many. */
+	atomic_fetch_and(&atomic_load(&view->stream)->run, ~(uint32_t)(PT_RUNS | PT_RESTARTS));
+}
+
+void pxt_stop(struct pxt_view *view, const void *address)
+{
+	if (end_running(atomic_load(&view->stream)))
+		put_stop(view, address);
+}
+
+/* Threads that write as fast as they can would leave no room for it. */
+void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
+{
+	if (!end_running(atomic_load(&handle->view->stream)))
+		return;
+	if (handle->flusher)
+		pxt_flush(handle);
+	put_stop(handle->view, address);
 }
 
 int posix_trace_start(trace_id_t trid)

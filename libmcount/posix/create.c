@@ -1,5 +1,5 @@
 /* Streams are made and ended. */
-#include "libmcount/posix/posix.h"
+#include "libmcount/posix/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,9 +95,10 @@ static int make_stream(struct making *making, const struct pxt_registry *registr
 	uint64_t now = pxt_clock_ns(CLOCK_REALTIME), mono = pxt_clock_ns(CLOCK_MONOTONIC);
 	struct pxt_stream *stream;
 	char name[64];
+	uint32_t log_bytes = making->file_desc >= 0 ? sizeof(struct pxt_log_part) : 0;
 	int error;
 
-	making->bytes = PT_CELLS_OFFSET + (size_t)nr_cells * PT_CELL_BYTES;
+	making->bytes = PT_CELLS_OFFSET + (size_t)nr_cells * PT_CELL_BYTES + log_bytes;
 	making->serial = (uint32_t)(mono >> 6) | 1;
 	pxt_place_name(name, 's', making->number, 0);
 	stream = pxt_place_make(making->place, name, making->bytes, &error);
@@ -115,6 +116,7 @@ static int make_stream(struct making *making, const struct pxt_registry *registr
 	stream->names_start = registry->names_start;
 	stream->offset_ns = now - mono;
 	stream->attr = making->attr;
+	stream->log_bytes = log_bytes;
 	atomic_store(&stream->head, nr_cells);
 	atomic_store(&stream->tail, nr_cells);
 	stream->magic = PT_MAGIC;
@@ -180,7 +182,7 @@ static int make_in_place(struct making *making)
 	}
 	/* With a log the events come when there is somebody who flushes them. */
 	if (!error && making->file_desc >= 0) {
-		error = pxt_flusher_start(making->handle, making->file_desc);
+		error = pxt_flusher_start(making->handle, making->file_desc, making->place);
 		if (error) {
 			atomic_store(&making->handle->view->stream, NULL);
 			unmake_stream(making);
@@ -189,6 +191,8 @@ static int make_in_place(struct making *making)
 	if (!error)
 		attach(making, registry);
 	munmap(registry, sizeof(*registry));
+	if (error)
+		pxt_sweep(making->place);
 	return error;
 }
 
@@ -252,12 +256,28 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
 	return make(pid, attr, file_desc, trid);
 }
 
+/* Of another process that never wrote events nothing stays that was made for it. */
+static void remove_file(struct pxt_handle *handle, int place)
+{
+	int lock;
+	char name[64];
+
+	pxt_place_name(name, 's', handle->number, 0);
+	unlinkat(place, name, 0);
+	if (handle->view != &handle->own_view)
+		return;
+	lock = pxt_place_try_lock(place);
+	if (lock < 0)
+		return;
+	pxt_sweep(place);
+	pxt_place_unlock(lock);
+}
+
 static void remove_stream(struct pxt_handle *handle)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
 	int place = pxt_place_open();
-	char name[64];
 
 	atomic_store(&stream->run, PT_IS_CLOSED);
 	if (handle->view != &handle->own_view)
@@ -267,8 +287,7 @@ static void remove_stream(struct pxt_handle *handle)
 	pxt_view_drop(handle->view);
 	if (place < 0)
 		return;
-	pxt_place_name(name, 's', handle->number, 0);
-	unlinkat(place, name, 0);
+	remove_file(handle, place);
 	close(place);
 }
 
@@ -277,7 +296,7 @@ int pxt_shutdown(struct pxt_handle *handle)
 {
 	int error = 0;
 
-	pxt_stop(handle->view, __builtin_return_address(0));
+	pxt_stop_for_good(handle, __builtin_return_address(0));
 	if (handle->flusher)
 		error = pxt_flusher_end(handle);
 	remove_stream(handle);

@@ -1,21 +1,20 @@
 /* Streams with a log: who flushes, and when. */
-#include "libmcount/posix/posix.h"
+#include "libmcount/posix/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "utils/posixtrace/log.h"
+/* How often a thread looks whether it is the last one. */
+#define LOOK_NS 100000000
 
 /*
  * @dev, @ino: the file, should the program have closed the descriptor and opened another one of that number
  * @turn: held by who flushes; taken before the handle's locks
- * @nr_names: as many are in the log
  */
 struct pxt_flusher {
 	pthread_t thread;
@@ -27,10 +26,10 @@ struct pxt_flusher {
 	_Atomic uint32_t is_log_full;
 	pthread_mutex_t turn;
 	int fd;
+	struct pxt_keeper_lock lock;
 	dev_t dev;
 	ino_t ino;
-	uint32_t nr_names;
-	struct pxt_log_writer writer;
+	struct pxt_drain drain;
 };
 
 static int check_file(const struct pxt_flusher *flusher)
@@ -42,96 +41,34 @@ static int check_file(const struct pxt_flusher *flusher)
 	return 0;
 }
 
-static int add_names(struct pxt_handle *handle)
-{
-	struct pxt_flusher *flusher = handle->flusher;
-	char text[PT_NAME_MAX + 1];
-	int error = 0;
-
-	while (!error && flusher->nr_names < PT_NR_NAMED &&
-	       pxt_names_get(handle->names, PT_FIRST_NAMED + flusher->nr_names, text)) {
-		error = pxt_log_add_name(&flusher->writer, PT_FIRST_NAMED + flusher->nr_names,
-					 text);
-		flusher->nr_names += !error;
-	}
-	return error;
-}
-
 static void note_status(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;
-	struct pxt_stream *stream = atomic_load(&handle->view->stream);
-	struct pxt_status *status = &flusher->writer.header.status;
-	uint32_t run = atomic_load(&stream->run);
+	struct pxt_status *status = &flusher->drain.writer.header.status;
 
-	status->is_running = !!(run & PT_RUNS);
-	status->is_full = !!(run & PT_IS_FULL);
-	status->is_overrun |= atomic_load(&stream->is_overrun);
+	pxt_drain_status(handle, &flusher->drain);
 	status->flush_error = atomic_load(&flusher->error);
-	status->lost = atomic_load(&stream->lost);
 	if (status->is_log_overrun)
 		atomic_store(&flusher->is_log_overrun, 1);
 	if (status->is_log_full)
 		atomic_store(&flusher->is_log_full, 1);
 }
 
-/* A log that is not to lose what it has ends with a STOP, and the stream stops for good. What was not flushed is dropped. */
-static void end_full_log(struct pxt_handle *handle)
-{
-	struct pxt_stream *stream = atomic_load(&handle->view->stream);
-	struct pxt_flusher *flusher = handle->flusher;
-	struct pxt_event event = {
-		.id = PT_STOP,
-		.len = sizeof(int),
-		.time_ns = pxt_now_ns() + handle->view->offset_ns,
-	};
-	int is_automatic = 1;
-
-	if (!flusher->writer.header.status.is_log_overrun)
-		pxt_log_append(&flusher->writer, &event, &is_automatic, true);
-	flusher->writer.header.status.is_log_overrun = 1;
-	atomic_store(&stream->run, PT_IS_FULL);
-	handle->nr_queued = 0;
-	handle->has_held = false;
-	while (pxt_take(handle, &event) == 1)
-		;
-	handle->nr_queued = 0;
-	handle->has_held = false;
-}
-
-/* 0, or why not: -EXFULL when the log has no room for the next one. */
-static int copy_until(struct pxt_handle *handle, uint64_t head)
-{
-	struct pxt_stream *stream = atomic_load(&handle->view->stream);
-	struct pxt_event event;
-	int error = 0;
-
-	while (!error &&
-	       (handle->nr_queued || handle->has_held || atomic_load(&stream->tail) < head ||
-		atomic_load(&stream->run) & PT_SAYS_STOP) &&
-	       pxt_take(handle, &event) == 1) {
-		error = pxt_log_append(&handle->flusher->writer, &event, handle->buffer, false);
-		if (error && error != -EXFULL)
-			pxt_take_back(handle, &event);
-	}
-	return error;
-}
-
 /* Up to where the stream was when it began; not for ever behind one that writes as fast. */
 static int copy_events(struct pxt_handle *handle)
 {
-	struct pxt_flusher *flusher = handle->flusher;
+	struct pxt_drain *drain = &handle->flusher->drain;
 	uint64_t head = atomic_load(&atomic_load(&handle->view->stream)->head);
 	int error = -EXFULL;
 
-	if (!flusher->writer.header.status.is_log_overrun ||
-	    flusher->writer.policy != PT_LOG_UNTIL_FULL)
-		error = copy_until(handle, head);
-	if (!error && flusher->writer.header.is_closed && pxt_take_last_gap(handle))
-		error = copy_until(handle, head);
+	if (!drain->writer.header.status.is_log_overrun ||
+	    drain->writer.policy != PT_LOG_UNTIL_FULL)
+		error = pxt_drain_until(handle, drain, head);
+	if (!error && drain->writer.header.is_closed)
+		error = pxt_drain_last_gap(handle, drain);
 	if (error != -EXFULL)
 		return error;
-	end_full_log(handle);
+	pxt_drain_end_full(handle, drain);
 	return 0;
 }
 
@@ -146,10 +83,10 @@ static int flush_all(struct pxt_handle *handle)
 		error = copy_events(handle);
 	pthread_mutex_unlock(&handle->reads);
 	if (!error)
-		error = add_names(handle);
+		error = pxt_drain_names(handle, &flusher->drain);
 	note_status(handle);
 	if (!error)
-		error = pxt_log_sync(&flusher->writer);
+		error = pxt_log_sync(&flusher->drain.writer);
 	if (error && !atomic_load(&flusher->error))
 		atomic_store(&flusher->error, (uint32_t)-error);
 	return error;
@@ -184,6 +121,33 @@ int pxt_flush(struct pxt_handle *handle)
 	return -error;
 }
 
+/* The first thread has left by pthread_exit(): the process ends with the last of the program's, and that is not one of ours. */
+static _Atomic uint32_t first_has_ended;
+static _Atomic uint32_t nr_flushers;
+
+void pxt_flushers_first_ended(void)
+{
+	atomic_store(&first_has_ended, 1);
+	pxt_handles_wake_flushers();
+}
+
+/* The first thread is counted until the process ends. */
+static bool are_last(void)
+{
+	uint64_t nr_threads;
+
+	return pxt_process_field(getpid(), 20, &nr_threads) == 0 &&
+	       nr_threads <= atomic_load(&nr_flushers) + 1;
+}
+
+static void wait_for_work(struct pxt_stream *stream)
+{
+	struct timespec until = pxt_timespec(pxt_clock_ns(CLOCK_MONOTONIC) + LOOK_NS);
+
+	pxt_futex(&stream->wants_flush, FUTEX_WAIT_BITSET, 0,
+		  atomic_load(&first_has_ended) ? &until : NULL);
+}
+
 static void *flush_when_asked(void *argument)
 {
 	struct pxt_handle *handle = argument;
@@ -192,8 +156,10 @@ static void *flush_when_asked(void *argument)
 	while (!atomic_load(&handle->flusher->is_ending)) {
 		if (atomic_load(&stream->wants_flush))
 			pxt_flush(handle);
+		else if (atomic_load(&first_has_ended) && are_last())
+			break;
 		else
-			pxt_futex(&stream->wants_flush, FUTEX_WAIT_BITSET, 0, NULL);
+			wait_for_work(stream);
 	}
 	return NULL;
 }
@@ -209,6 +175,7 @@ static int start_thread(struct pxt_handle *handle)
 	error = pthread_create(&handle->flusher->thread, NULL, flush_when_asked, handle);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	handle->flusher->has_thread = !error;
+	atomic_fetch_add(&nr_flushers, !error);
 	return error;
 }
 
@@ -221,7 +188,50 @@ static void free_flusher(struct pxt_handle *handle)
 	handle->flusher = NULL;
 }
 
-int pxt_flusher_start(struct pxt_handle *handle, int file_desc)
+/* A log that loops is read, too, and so is one that somebody else goes on with. */
+static int open_file(int file_desc)
+{
+	int fd = -1;
+
+	if ((fcntl(file_desc, F_GETFL) & O_ACCMODE) == O_WRONLY)
+		fd = pxt_open_again(file_desc);
+	return fd >= 0 ? fd : fcntl(file_desc, F_DUPFD_CLOEXEC, 0);
+}
+
+static int begin_log(struct pxt_handle *handle)
+{
+	struct pxt_flusher *flusher = handle->flusher;
+	struct pxt_log_part *part = pxt_log_part_of(handle->view);
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	int error = pxt_log_writer_begin(&flusher->drain.writer, flusher->fd, &handle->attr,
+					 part->buffer);
+
+	if (error)
+		return error;
+	part->dev = flusher->dev;
+	part->ino = flusher->ino;
+	part->mapped_at = (uintptr_t)stream;
+	part->mapped_bytes = handle->view->map_bytes;
+	pxt_drain_begin(&flusher->drain, part, atomic_load(&stream->tail));
+	return 0;
+}
+
+static void start_keeper(struct pxt_handle *handle, int place)
+{
+	struct pxt_flusher *flusher = handle->flusher;
+	const struct pxt_keeping keeping = {
+		.place = place,
+		.log = flusher->fd,
+		.stream = atomic_load(&handle->view->stream),
+		.bytes = handle->view->map_bytes,
+		.names = handle->names,
+		.number = handle->number,
+	};
+
+	pxt_keeper_start(&flusher->lock, &keeping, flusher->drain.part);
+}
+
+int pxt_flusher_start(struct pxt_handle *handle, int file_desc, int place)
 {
 	struct pxt_flusher *flusher = calloc(1, sizeof(*flusher));
 	struct stat st;
@@ -230,20 +240,25 @@ int pxt_flusher_start(struct pxt_handle *handle, int file_desc)
 	if (!flusher)
 		return ENOMEM;
 	handle->flusher = flusher;
+	flusher->lock.fd = -1;
 	pthread_mutex_init(&flusher->turn, NULL);
-	flusher->fd = fcntl(file_desc, F_DUPFD_CLOEXEC, 0);
+	flusher->fd = open_file(file_desc);
 	if (flusher->fd < 0 || fstat(flusher->fd, &st) < 0) {
 		error = flusher->fd < 0 && errno == EMFILE ? ENOMEM : EBADF;
 	} else {
 		flusher->dev = st.st_dev;
 		flusher->ino = st.st_ino;
-		error = -pxt_log_writer_begin(&flusher->writer, flusher->fd, &handle->attr);
+		error = -begin_log(handle);
 	}
 	if (!error && handle->view->policy == POSIX_TRACE_FLUSH)
 		error = start_thread(handle) ? ENOMEM : 0;
-	if (error)
+	if (error) {
 		free_flusher(handle);
-	return error;
+		return error;
+	}
+	/* Without one the log is finished by who opens it. */
+	start_keeper(handle, place);
+	return 0;
 }
 
 /* What could not be written is lost with the stream, and so is said. */
@@ -258,10 +273,13 @@ int pxt_flusher_end(struct pxt_handle *handle)
 		atomic_store(&stream->wants_flush, 1);
 		pxt_futex_wake(&stream->wants_flush);
 		pthread_join(flusher->thread, NULL);
+		atomic_fetch_sub(&nr_flushers, 1);
 	}
-	flusher->writer.header.is_closed = 1;
+	flusher->drain.writer.header.is_closed = 1;
 	atomic_fetch_and(&stream->run, ~(uint32_t)PT_RESTARTS);
 	error = pxt_flush(handle);
+	atomic_store(&flusher->drain.part->is_done, 1);
+	pxt_keeper_end(&flusher->lock, flusher->drain.part);
 	free_flusher(handle);
 	return error;
 }
@@ -274,9 +292,12 @@ void pxt_flusher_begin_clear(struct pxt_handle *handle)
 void pxt_flusher_end_clear(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
 
 	if (check_file(flusher) == 0)
-		pxt_log_clear(&flusher->writer);
+		pxt_log_clear(&flusher->drain.writer);
+	atomic_store(&flusher->drain.part->overflow_ns, 0);
+	pxt_drain_begin(&flusher->drain, flusher->drain.part, atomic_load(&stream->tail));
 	atomic_store(&flusher->is_log_full, 0);
 	atomic_store(&flusher->is_log_overrun, 0);
 	pthread_mutex_unlock(&flusher->turn);

@@ -130,6 +130,21 @@ struct pxt_handle *pxt_handle_end(trace_id_t trid, int kinds)
 	return handle;
 }
 
+void pxt_handles_wake_flushers(void)
+{
+	pthread_mutex_lock(&lock);
+	for (uint32_t slot = 0; slot < NR_HANDLES; slot++) {
+		struct pxt_handle *handle = handles[slot];
+		struct pxt_stream *stream;
+
+		stream = handle && handle->kind == PT_WITH_LOG ? atomic_load(&handle->view->stream)
+							       : NULL;
+		if (stream)
+			pxt_futex_wake(&stream->wants_flush);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 void pxt_handles_lock(void)
 {
 	pthread_mutex_lock(&lock);

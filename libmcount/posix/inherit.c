@@ -1,6 +1,7 @@
 /* What a process image begins with: streams of the parent that are inherited, none of its own. */
-#include "libmcount/posix/posix.h"
+#include "libmcount/posix/keeper.h"
 
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -77,15 +78,19 @@ void pxt_close_own(int place, uint32_t pid, uint64_t start)
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
 		size_t bytes = PT_CELLS_OFFSET;
 		struct pxt_stream *stream;
-		char name[64];
+		char name[64], left[64];
 
 		pxt_place_name(name, 's', nr, 0);
 		stream = pxt_place_map(place, name, &bytes);
 		if (!stream)
 			continue;
 		if (stream->owner_pid == pid && stream->owner_start == start) {
-			atomic_store(&stream->run, PT_IS_CLOSED);
-			unlinkat(place, name, 0);
+			pxt_close_stream(stream);
+			/* The keeper writes its log, or who opens that. */
+			pxt_left_name(left, nr, stream->serial);
+			if (!pxt_unfinished(stream, bytes) ||
+			    renameat(place, name, place, left) < 0)
+				unlinkat(place, name, 0);
 		}
 		munmap(stream, bytes);
 	}

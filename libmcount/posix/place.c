@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static char *add_number(char *at, uint64_t number)
@@ -68,15 +67,6 @@ static void put_own_name(char name[static NAME_MAX + 1])
 	*add_number(name + strlen(name), geteuid()) = '\0';
 }
 
-/* As getdents64(2) has it. */
-struct directory_entry {
-	uint64_t inode;
-	int64_t offset;
-	unsigned short bytes;
-	unsigned char type;
-	char name[];
-};
-
 /* "utrail-UID-" and random digits */
 static bool is_other_name(const char *name, const char *own)
 {
@@ -87,33 +77,33 @@ static bool is_other_name(const char *name, const char *own)
 	       strspn(name + len + 1, "0123456789abcdef") == RANDOM_DIGITS;
 }
 
-/* The first by name of those that are ours, so that all processes find the same one. */
-static void take_if_better(int memory, const char *name, char best[static NAME_MAX + 1])
-{
-	int fd = *best && strcmp(name, best) >= 0 ? -1 : open_folder(memory, name, false);
+struct other {
+	int memory;
+	const char *own;
+	char *best;
+};
 
+/* The first by name of those that are ours, so that all processes find the same one. */
+static void take_if_better(const char *name, void *argument)
+{
+	const struct other *other = argument;
+	int fd;
+
+	if (!is_other_name(name, other->own) || (*other->best && strcmp(name, other->best) >= 0))
+		return;
+	fd = open_folder(other->memory, name, false);
 	if (fd < 0)
 		return;
 	close(fd);
-	strcpy(best, name);
+	strcpy(other->best, name);
 }
 
 static void find_other_name(int memory, const char *own, char best[static NAME_MAX + 1])
 {
-	_Alignas(struct directory_entry) char buf[4096];
-	long nr;
+	struct other other = { memory, own, best };
 
 	*best = '\0';
-	lseek(memory, 0, SEEK_SET);
-	while ((nr = syscall(SYS_getdents64, memory, buf, sizeof(buf))) > 0) {
-		for (long at = 0; at < nr;) {
-			struct directory_entry *entry = (struct directory_entry *)(buf + at);
-
-			if (is_other_name(entry->name, own))
-				take_if_better(memory, entry->name, best);
-			at += entry->bytes;
-		}
-	}
+	pxt_list(memory, take_if_better, &other);
 }
 
 /* A name that a stranger cannot have taken before. */
@@ -189,14 +179,13 @@ int pxt_place_error(void)
 	return ENOMEM;
 }
 
-/* For those who make and remove files. Who dies gives it back. */
-int pxt_place_lock(int place)
+static int lock_place(int place, int how)
 {
 	int fd = openat(place, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
 		return -errno;
-	while (flock(fd, LOCK_EX) < 0) {
+	while (flock(fd, how) < 0) {
 		if (errno != EINTR) {
 			int error = errno;
 
@@ -205,6 +194,17 @@ int pxt_place_lock(int place)
 		}
 	}
 	return fd;
+}
+
+/* For those who make and remove files. Who dies gives it back. */
+int pxt_place_lock(int place)
+{
+	return lock_place(place, LOCK_EX);
+}
+
+int pxt_place_try_lock(int place)
+{
+	return lock_place(place, LOCK_EX | LOCK_NB);
 }
 
 /* A child that was forked meanwhile has the descriptor, too: so the lock itself is given back. */
@@ -259,4 +259,13 @@ void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 	if (!memory)
 		unlinkat(place, name, 0);
 	return memory;
+}
+
+/* By the kernel's name for it, so it is the same file, whatever its own name is by now. */
+int pxt_open_again(int fd)
+{
+	char path[32];
+
+	pxt_fd_path(path, fd);
+	return open(path, O_RDWR | O_CLOEXEC);
 }

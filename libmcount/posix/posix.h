@@ -21,7 +21,7 @@
 /* ---- shared memory: anybody of the same user may write anything there ---- */
 
 #define PT_MAGIC	0x54585055 /* "UPXT" */
-#define PT_VERSION	1
+#define PT_VERSION	2
 #define PT_CELL_BYTES	64
 #define PT_CELL_DATA	56
 #define PT_INLINE_DATA	24 /* of the first cell, behind struct pxt_head */
@@ -54,6 +54,7 @@ enum pxt_run {
 	PT_RESTARTS = 4,   /* full: begins again when all was read or flushed */
 	PT_SAYS_STOP = 8,  /* full: the automatic STOP was not read yet */
 	PT_IS_CLOSED = 16, /* for ever */
+	PT_WAS_CLOSED = 32,
 };
 
 /*
@@ -61,6 +62,8 @@ enum pxt_run {
  * @gap: where events were lost since the reader was told, plus 1; 0: nowhere. @gap_ns: the time of the first of them
  * @clear_at: what begins before is not to be read any more
  * @is_in_use: pid of who reads or writes names
+ * @log_bytes: of struct pxt_log_part (keeper.h) behind the cells; 0: there is no log
+ * @run_at_end: @run as it was when somebody else than its owner closed it, and PT_WAS_CLOSED
  */
 struct pxt_stream {
 	uint32_t magic;
@@ -75,6 +78,8 @@ struct pxt_stream {
 	uint64_t names_start;
 	uint64_t offset_ns; /* of CLOCK_REALTIME to CLOCK_MONOTONIC, when the stream was made */
 	struct pxt_attr attr;
+	uint32_t log_bytes;
+	_Atomic uint32_t run_at_end;
 	_Alignas(64) _Atomic uint64_t head;
 	_Alignas(64) _Atomic uint64_t tail;
 	_Alignas(64) _Atomic uint32_t run;
@@ -117,6 +122,7 @@ struct pxt_registry {
 	uint32_t version;
 	uint64_t names_start;
 	uint32_t names_pid;
+	_Atomic uint32_t has_joined;
 	_Alignas(64) _Atomic unsigned long attached[PT_ATTACHED_WORDS];
 	_Atomic uint32_t serial[TRACE_SYS_MAX];
 };
@@ -144,6 +150,7 @@ struct pxt_view {
 	uint32_t max_data;
 	uint32_t policy;
 	bool has_functions;
+	bool has_log;
 	uint32_t shift; /* nr_cells is 1 << shift */
 	uint32_t owner_pid;
 	_Atomic uint32_t serial;
@@ -163,13 +170,22 @@ struct pxt_process {
 
 extern struct pxt_process pxt_process;
 
+/* folder.c: what lies in it */
+void pxt_list(int folder, void (*visit)(const char *name, void *argument), void *argument);
+
 /* proc.c: other processes */
 void pxt_process_path(char path[32], pid_t pid);
+/* "/proc/self/fd/N" */
+void pxt_fd_path(char path[32], int fd);
 int pxt_process_start(pid_t pid, uint64_t *start);
+/* Of the fields of "stat" in proc(5), which begin with 3. 0, or negative errno. */
+int pxt_process_field(pid_t pid, int field, uint64_t *value);
 /* 0: nobody knows */
 pid_t pxt_process_parent(pid_t pid);
 bool pxt_process_is_dead(pid_t pid);
 bool pxt_process_is_alive(pid_t pid, uint64_t start);
+/* gone.c: whether the process has executed a program: it has no file mapped at exactly that place any more. False when nobody knows. */
+bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes);
 uint64_t pxt_clock_ns(clockid_t clock);
 struct timespec pxt_timespec(uint64_t ns);
 long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout);
@@ -180,12 +196,16 @@ int pxt_place_open(void);
 int pxt_place_open_existing(void);
 int pxt_place_error(void);
 int pxt_place_lock(int place);
+/* -EWOULDBLOCK: somebody else has it. */
+int pxt_place_try_lock(int place);
 void pxt_place_unlock(int lock);
 void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
 void *pxt_place_map(int place, const char *name, size_t *bytes);
+/* The file of a descriptor, for reading and writing; -1. */
+int pxt_open_again(int fd);
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error);
 
-/* sweep.c */
+/* sweep.c: with the folder's lock */
 void pxt_sweep(int place);
 
 /* inherit.c: streams of the parent, for a process that its parent has made by posix_spawn() or fork() and exec. With the folder's lock. */
@@ -346,6 +366,8 @@ int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *ev
 bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells);
 /* Steps over a record that its process will never finish. */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
+/* The same of a record whose writer is @pid, or anybody for 0, of a stream that was closed. */
+bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
 /* The oldest record goes, to make room. False when it cannot. */
 bool pxt_ring_evict(const struct pxt_view *view);
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns);
@@ -425,6 +447,7 @@ void pxt_handle_discard(struct pxt_handle *handle);
 struct pxt_handle *pxt_handle_end(trace_id_t trid, int kinds);
 /* For a child, which has none of its parent's. */
 void pxt_handles_forget(void);
+void pxt_handles_wake_flushers(void);
 void pxt_handles_lock(void);
 void pxt_handles_unlock(void);
 /* At the end of the process. */
@@ -434,10 +457,15 @@ void pxt_handles_shutdown(void);
 int pxt_shutdown(struct pxt_handle *handle);
 /* control.c */
 void pxt_stop(struct pxt_view *view, const void *address);
+/* No other thread has the handle. */
+void pxt_stop_for_good(struct pxt_handle *handle, const void *address);
 void pxt_restart(struct pxt_view *view);
 
+/* gone.c: somebody else closes it than its owner, who is not there any more. */
+void pxt_close_stream(struct pxt_stream *stream);
+
 /* flush.c */
-int pxt_flusher_start(struct pxt_handle *handle, int file_desc);
+int pxt_flusher_start(struct pxt_handle *handle, int file_desc, int place);
 int pxt_flush(struct pxt_handle *handle);
 int pxt_flusher_end(struct pxt_handle *handle);
 /* Between both nobody flushes. */
@@ -445,6 +473,8 @@ void pxt_flusher_begin_clear(struct pxt_handle *handle);
 void pxt_flusher_end_clear(struct pxt_handle *handle);
 void pxt_flusher_status(struct pxt_handle *handle, struct posix_trace_status_info *status);
 void pxt_want_flush(struct pxt_stream *stream);
+/* main() has left by pthread_exit(). */
+void pxt_flushers_first_ended(void);
 
 /* prerecorded.c */
 int pxt_log_getnext(struct pxt_handle *handle, struct posix_trace_event_info *info, void *data,

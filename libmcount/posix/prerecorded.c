@@ -1,13 +1,11 @@
 /* Logs are opened and read. */
-#include "libmcount/posix/posix.h"
+#include "libmcount/posix/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "utils/posixtrace/log.h"
 
 /* The descriptor is a copy: the program may do with its own one as it likes. */
 struct pxt_log_file {
@@ -31,7 +29,11 @@ static int open_log(struct pxt_log_file *file, int file_desc)
 	if (fd < 0)
 		return errno == EBADF ? EBADF : ENOMEM;
 	flags = fcntl(fd, F_GETFL);
-	error = (flags & O_ACCMODE) == O_WRONLY ? -EBADF : pxt_log_open(&file->log, fd);
+	error = (flags & O_ACCMODE) == O_WRONLY ? -EBADF : 0;
+	if (!error) {
+		pxt_finish_file(fd);
+		error = pxt_log_open(&file->log, fd);
+	}
 	if (!error && fstat(fd, &st) == 0) {
 		file->dev = st.st_dev;
 		file->ino = st.st_ino;

@@ -14,19 +14,30 @@
 #define SYS_futex SYS_futex_time64 /* machines that never had another one */
 #endif
 
+static char *add_number(char *at, int number)
+{
+	char digits[16];
+	int nr = 0;
+
+	do
+		digits[nr++] = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	while (nr > 0)
+		*at++ = digits[--nr];
+	return at;
+}
+
 /* "/proc/PID/stat" */
 void pxt_process_path(char path[32], pid_t pid)
 {
-	char digits[16];
-	int nr = 0, at = 6;
-
 	memcpy(path, "/proc/", 6);
-	do
-		digits[nr++] = (char)('0' + pid % 10);
-	while ((pid /= 10) > 0);
-	while (nr > 0)
-		path[at++] = digits[--nr];
-	memcpy(path + at, "/stat", 6);
+	memcpy(add_number(path + 6, pid), "/stat", 6);
+}
+
+void pxt_fd_path(char path[32], int fd)
+{
+	memcpy(path, "/proc/self/fd/", 14);
+	*add_number(path + 14, fd) = '\0';
 }
 
 /* The fields behind the command's name, which may have anything in it but ends with the last bracket. NULL: no such process. */
@@ -50,14 +61,10 @@ static const char *read_stat(pid_t pid, char text[512])
 }
 
 /* Of the fields of proc(5); what we get begins with field 3. */
-static int read_field(pid_t pid, int wanted, uint64_t *value)
+static int take_field(const char *at, int wanted, uint64_t *value)
 {
-	char text[512];
-	const char *at = pid > 0 ? read_stat(pid, text) : NULL;
 	uint64_t number = 0;
 
-	if (!at || *at == 'Z' || *at == 'X')
-		return -ESRCH;
 	for (int field = 3; field < wanted; field++) {
 		at = strchr(at, ' ');
 		if (!at++)
@@ -69,16 +76,30 @@ static int read_field(pid_t pid, int wanted, uint64_t *value)
 	return 0;
 }
 
+/* Of a process whose first thread has ended others may go on: field 20 counts them. */
+int pxt_process_field(pid_t pid, int wanted, uint64_t *value)
+{
+	char text[512];
+	const char *at = pid > 0 ? read_stat(pid, text) : NULL;
+	uint64_t nr_threads;
+
+	if (!at || *at == 'X')
+		return -ESRCH;
+	if (*at == 'Z' && (take_field(at, 20, &nr_threads) < 0 || nr_threads < 2))
+		return -ESRCH;
+	return take_field(at, wanted, value);
+}
+
 int pxt_process_start(pid_t pid, uint64_t *start)
 {
-	return read_field(pid, 22, start);
+	return pxt_process_field(pid, 22, start);
 }
 
 pid_t pxt_process_parent(pid_t pid)
 {
 	uint64_t parent;
 
-	return read_field(pid, 4, &parent) < 0 ? 0 : (pid_t)parent;
+	return pxt_process_field(pid, 4, &parent) < 0 ? 0 : (pid_t)parent;
 }
 
 static bool is_dead(pid_t pid)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Before the first use of all: so the first event looks. */
@@ -133,6 +134,7 @@ static struct pxt_registry *join_at(int place)
 	registry = pxt_registry_of(place, pid, start, &error);
 	if (!registry)
 		return NULL;
+	atomic_store(&registry->has_joined, 1);
 	pxt_close_own(place, (uint32_t)pid, start);
 	take_over(registry);
 	if (!was_forked)
@@ -294,10 +296,25 @@ static void join_if_traced(void)
 	pxt_join();
 }
 
+static void first_thread_ends(void *marker)
+{
+	pxt_flushers_first_ended();
+}
+
+/* Nobody else can learn that main() has left by pthread_exit(). */
+static void watch_first_thread(void)
+{
+	static pthread_key_t key;
+
+	if (syscall(SYS_gettid) == getpid() && pthread_key_create(&key, first_thread_ends) == 0)
+		pthread_setspecific(key, &key);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	int error = errno;
 
+	watch_first_thread();
 	pthread_atfork(before_fork, after_fork, in_child);
 	join_if_traced();
 	errno = error;
@@ -308,7 +325,7 @@ __attribute__((destructor)) static void end(void)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
 	char name[64];
-	int place;
+	int place, lock;
 
 	if (registry == &unknown || registry == &none ||
 	    atomic_load(&pxt_process.pid) != (uint32_t)getpid())
@@ -320,6 +337,11 @@ __attribute__((destructor)) static void end(void)
 		return;
 	pxt_place_name(name, 'p', (uint64_t)getpid(), pxt_process.start);
 	unlinkat(place, name, 0);
-	pxt_sweep(place);
+	/* Who has the lock sweeps, too, and may be one that was stopped. */
+	lock = pxt_place_try_lock(place);
+	if (lock >= 0) {
+		pxt_sweep(place);
+		pxt_place_unlock(lock);
+	}
 	close(place);
 }

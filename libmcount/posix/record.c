@@ -72,7 +72,7 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt
 	/* Whoever wanted to read it may have been killed. */
 	if (atomic_load_explicit(&stream->lost, memory_order_relaxed) % OWNER_LOOKS == 0 &&
 	    pxt_process_is_dead((pid_t)view->owner_pid))
-		atomic_store(&stream->run, PT_IS_CLOSED);
+		pxt_close_stream(stream);
 	for (int nr = 0; error == -ENOSPC && nr < EVICTIONS_MAX; nr++) {
 		if (!pxt_ring_evict(view))
 			break;

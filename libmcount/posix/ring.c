@@ -293,6 +293,15 @@ bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at)
 	       atomic_load(word) == reserved && pxt_ring_take(view, at, count_of(reserved));
 }
 
+bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
+{
+	uint64_t reserved = atomic_load(&cell_at(view, at)->word);
+
+	return rounds_ahead(view, reserved, at) == 0 && state_of(reserved) == RESERVED &&
+	       is_count(view, count_of(reserved)) && (!pid || pid_of(reserved) == pid) &&
+	       pxt_ring_take(view, at, count_of(reserved));
+}
+
 /* The place where events were lost is said once to the reader, with the time of the first of them. */
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
 {

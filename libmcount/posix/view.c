@@ -1,5 +1,5 @@
 /* Streams as this process has them mapped: checked once, and never trusted again. */
-#include "libmcount/posix/posix.h"
+#include "libmcount/posix/keeper.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -11,13 +11,14 @@ static _Atomic uint32_t is_mapping;
 int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial)
 {
 	uint64_t nr_cells = stream->nr_cells;
-	uint32_t max_data = stream->max_data;
+	uint32_t max_data = stream->max_data, log_bytes = stream->log_bytes;
 
 	if (stream->magic != PT_MAGIC || stream->version != PT_VERSION ||
 	    stream->serial != serial || nr_cells < 64 || nr_cells > PT_SIZE_MAX / PT_CELL_BYTES ||
 	    (nr_cells & (nr_cells - 1)) || max_data > PT_DATA_MAX ||
 	    pxt_cells_of(max_data) > nr_cells ||
-	    bytes != PT_CELLS_OFFSET + nr_cells * PT_CELL_BYTES)
+	    (log_bytes && log_bytes != sizeof(struct pxt_log_part)) ||
+	    bytes != PT_CELLS_OFFSET + nr_cells * PT_CELL_BYTES + log_bytes)
 		return -EINVAL;
 	view->cells = (struct pxt_cell *)((char *)stream + PT_CELLS_OFFSET);
 	view->map_bytes = bytes;
@@ -25,6 +26,7 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 	view->shift = (uint32_t)__builtin_ctzll(nr_cells);
 	view->max_data = max_data;
 	view->policy = stream->policy;
+	view->has_log = log_bytes;
 	view->has_functions = stream->attr.functions;
 	view->offset_ns = stream->offset_ns;
 	view->owner_pid = stream->owner_pid;

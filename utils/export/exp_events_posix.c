@@ -26,6 +26,7 @@
 struct posix_export {
 	FILE *file;
 	struct pxt_log_writer writer;
+	unsigned char buffer[PT_LOG_BUFFER];
 	struct strmap ids;
 	char *names[PT_NR_NAMED];
 	uint32_t nr_ids;
@@ -119,7 +120,7 @@ static int begin(struct export *ex, struct uft_err *err)
 	to->file = tmpfile();
 	if (!to->file)
 		return err_set_errno(err, -errno, "cannot make a file for the log");
-	ret = pxt_log_writer_begin(&to->writer, fileno(to->file), &attr);
+	ret = pxt_log_writer_begin(&to->writer, fileno(to->file), &attr, to->buffer);
 	if (ret == 0)
 		ret = add_names(ex);
 	return ret < 0 ? err_set_errno(err, ret, "cannot write the log") : 0;

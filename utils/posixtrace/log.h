@@ -64,6 +64,8 @@ int pxt_log_open(struct pxt_log *log, int fd);
 /* 1 with an event, of whose data the first @room bytes are copied; 0 at the end; negative errno. */
 int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_t room);
 void pxt_log_rewind(struct pxt_log *log);
+/* Bytes of the records' room, which may go on at its beginning: @at as @first. 0, or negative errno. */
+int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at);
 /* The name of any event; NULL when it has none there. */
 const char *pxt_log_name_of(const struct pxt_log *log, uint32_t id, char text[PT_NAME_MAX + 1]);
 
@@ -81,7 +83,9 @@ enum pxt_log_policy {
  *
  * @header: as it is to be; it is written with each flush
  * @nr_buffered: bytes before header.last that are in @buffer and not in the file
+ * @buffer: of PT_LOG_BUFFER bytes, the caller's
  * @drops: header.first has changed since it was written
+ * @has_written: NULL, or called with @argument when all that was in @buffer is in the file, and before others take its place
  */
 struct pxt_log_writer {
 	int fd;
@@ -89,14 +93,26 @@ struct pxt_log_writer {
 	bool drops;
 	struct pxt_log_header header;
 	size_t nr_buffered;
-	unsigned char buffer[PT_LOG_BUFFER];
+	unsigned char *buffer;
+	void (*has_written)(void *argument);
+	void *argument;
 };
 
 /* A new log in a file, in place of all that was in it. */
-int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt_attr *attr);
+int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt_attr *attr,
+			 unsigned char *buffer);
+/* Goes on with a log that somebody else has begun: -EINVAL when it is none. */
+int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer);
+/*
+ * What a writer had done that did not come to its next pxt_log_sync(): records up to @begin are in the file, and @nr_pending bytes behind them in
+ * writer->buffer. Nothing of it is trusted: the log ends before the first thing there that is no record. After pxt_log_writer_resume().
+ */
+int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
 /* -EXFULL: a log that is not to lose anything has no room for it. Room for a STOP without which is always left: @is_last. */
 int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event, const void *data,
 		   bool is_last);
+/* Records from @last on are not there any more. They were appended since header.last was that. */
+void pxt_log_take_back(struct pxt_log_writer *writer, uint64_t last);
 int pxt_log_add_name(struct pxt_log_writer *writer, uint32_t id, const char *text);
 /* All that was appended is in the file, and can be read. */
 int pxt_log_sync(struct pxt_log_writer *writer);

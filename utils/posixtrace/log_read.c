@@ -75,7 +75,7 @@ static bool is_there(const struct pxt_log *log, uint64_t len, uint64_t at)
 }
 
 /* Bytes of the records' room, which may go on at its beginning. */
-static int read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at)
+int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at)
 {
 	uint64_t here = at % log->header.room;
 	size_t before_end = log->header.room - here < len ? (size_t)(log->header.room - here) : len;
@@ -96,7 +96,7 @@ int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_
 		return 0;
 	if (left < sizeof(record))
 		return -EINVAL;
-	error = read_room(log, &record, sizeof(record), log->at);
+	error = pxt_log_read_room(log, &record, sizeof(record), log->at);
 	if (error < 0)
 		return error;
 	if (record.bytes < sizeof(record) || record.bytes % 8 || record.bytes > left ||
@@ -106,7 +106,7 @@ int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_
 		return -EINVAL;
 	if (room > record.event.len)
 		room = record.event.len;
-	error = room ? read_room(log, data, room, log->at + sizeof(record)) : 0;
+	error = room ? pxt_log_read_room(log, data, room, log->at + sizeof(record)) : 0;
 	if (error < 0)
 		return error;
 	*event = record.event;

@@ -56,13 +56,15 @@ static int write_header(struct pxt_log_writer *writer, uint64_t last)
 	return error;
 }
 
-int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt_attr *attr)
+int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt_attr *attr,
+			 unsigned char *buffer)
 {
 	uint64_t least = 2 * (PT_LOG_RECORD + attr->max_data + 8) + PT_SYSTEM_DATA + STOP_BYTES;
 	struct pxt_log_header *header = &writer->header;
 
 	memset(writer, 0, sizeof(*writer));
 	writer->fd = fd;
+	writer->buffer = buffer;
 	writer->policy = attr->log_policy;
 	memcpy(header->magic, PT_LOG_MAGIC, sizeof(header->magic));
 	header->order = PT_LOG_ORDER;
@@ -75,6 +77,21 @@ int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt
 	if (ftruncate(fd, 0) < 0)
 		return -errno;
 	return write_header(writer, 0);
+}
+
+int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer)
+{
+	struct pxt_log log;
+	int error = pxt_log_open(&log, fd);
+
+	if (error)
+		return error;
+	memset(writer, 0, sizeof(*writer));
+	writer->fd = fd;
+	writer->buffer = buffer;
+	writer->policy = log.header.attr.log_policy;
+	writer->header = log.header;
+	return 0;
 }
 
 static uint64_t begin_of_buffer(const struct pxt_log_writer *writer)
@@ -110,9 +127,12 @@ static int write_buffer(struct pxt_log_writer *writer)
 	if (!error)
 		error = write_room(writer, writer->buffer, writer->nr_buffered,
 				   begin_of_buffer(writer));
-	if (!error)
-		writer->nr_buffered = 0;
-	return error;
+	if (error)
+		return error;
+	writer->nr_buffered = 0;
+	if (writer->has_written)
+		writer->has_written(writer->argument);
+	return 0;
 }
 
 static int drop_oldest(struct pxt_log_writer *writer)
@@ -184,6 +204,14 @@ static int add_bytes(struct pxt_log_writer *writer, const void *from, size_t len
 	return 0;
 }
 
+void pxt_log_take_back(struct pxt_log_writer *writer, uint64_t last)
+{
+	uint64_t behind = writer->header.last - last;
+
+	writer->nr_buffered -= behind < writer->nr_buffered ? (size_t)behind : writer->nr_buffered;
+	writer->header.last = last;
+}
+
 int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event, const void *data,
 		   bool is_last)
 {
@@ -199,18 +227,18 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 	if (error)
 		return error;
 	last = writer->header.last;
-	error = add_bytes(writer, &record, sizeof(record));
+	/* What the buffer has as a whole is not mixed with parts. */
+	if (writer->nr_buffered + record.bytes > PT_LOG_BUFFER)
+		error = write_buffer(writer);
+	if (!error)
+		error = add_bytes(writer, &record, sizeof(record));
 	if (!error)
 		error = add_bytes(writer, data, event->len);
 	if (!error)
 		error = add_bytes(writer, zeros, padding);
 	/* The part of it that was written is behind the end. What is in the buffer is tried again with the next one. */
-	if (error) {
-		uint64_t behind = writer->header.last - last;
-
-		writer->nr_buffered -= behind < writer->nr_buffered ? behind : writer->nr_buffered;
-		writer->header.last = last;
-	}
+	if (error)
+		pxt_log_take_back(writer, last);
 	return error;
 }
 
@@ -242,4 +270,72 @@ int pxt_log_clear(struct pxt_log_writer *writer)
 	writer->header.first = writer->header.last = 0;
 	status->is_log_full = status->is_log_overrun = 0;
 	return write_header(writer, 0);
+}
+
+/* Bytes of the record there; 0: it is none. */
+static uint64_t check_record(const struct pxt_log_record *record, uint64_t left)
+{
+	if (record->bytes < sizeof(*record) || record->bytes % 8 || record->bytes > left ||
+	    record->event.len > record->bytes - sizeof(*record) || record->event.id >= PT_NR_IDS)
+		return 0;
+	return record->bytes;
+}
+
+/* Where records from header.last on end that are in the file at least as far as @begin. The last one may go on in the buffer. */
+static uint64_t walk_file(const struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending)
+{
+	struct pxt_log log = { .fd = writer->fd, .header = writer->header };
+	uint64_t at = writer->header.last;
+	uint64_t bytes = 1;
+
+	while (at < begin && bytes) {
+		struct pxt_log_record record;
+
+		if (begin - at < sizeof(record) ||
+		    pxt_log_read_room(&log, &record, sizeof(record), at) < 0)
+			break;
+		bytes = check_record(&record, begin + nr_pending - at);
+		at += bytes;
+	}
+	return at;
+}
+
+static size_t walk_buffer(const struct pxt_log_writer *writer, size_t at, size_t nr_pending)
+{
+	while (nr_pending - at >= sizeof(struct pxt_log_record)) {
+		struct pxt_log_record record;
+		uint64_t bytes;
+
+		memcpy(&record, writer->buffer + at, sizeof(record));
+		bytes = check_record(&record, nr_pending - at);
+		if (!bytes)
+			break;
+		at += (size_t)bytes;
+	}
+	return at;
+}
+
+int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending)
+{
+	struct pxt_log_header *header = &writer->header;
+	uint64_t at;
+	int error = 0;
+
+	if (nr_pending > PT_LOG_BUFFER || nr_pending > header->room || begin < header->last ||
+	    begin - header->last > header->room)
+		return 0;
+	at = walk_file(writer, begin, nr_pending);
+	header->last = at;
+	if (at < begin)
+		return 0;
+	writer->nr_buffered = walk_buffer(writer, (size_t)(at - begin), nr_pending);
+	header->last = begin + writer->nr_buffered;
+	while (!error && header->last - header->first > header->room) {
+		if (writer->policy != PT_LOG_LOOPS) {
+			pxt_log_take_back(writer, begin);
+			break;
+		}
+		error = drop_oldest(writer);
+	}
+	return error;
 }
