@@ -51,6 +51,7 @@ static inline struct pxt_registry *trace_file_registry(int place, uint32_t pid, 
 	registry->version = PT_VERSION;
 	registry->names_pid = pid;
 	registry->names_start = start;
+	atomic_store(&registry->has_joined, 1);
 	return registry;
 }
 
