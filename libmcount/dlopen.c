@@ -44,6 +44,7 @@ int dlclose(void *handle)
 	if (!fn)
 		return -1; /* as above */
 	leave_enter();
+	libcall_before_dlclose();
 	ret = fn(handle);
 	callers_forget();
 	leave_exit();

@@ -1,5 +1,6 @@
 /* Entry of a traced function whose stub knows the return slot: decide, note the frame, replace the slot. */
 #include "libmcount/caller.h"
+#include "libmcount/calls_patched.h"
 #include "libmcount/callers.h"
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
@@ -260,6 +261,9 @@ static inline void land(uint64_t *slot)
 NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site *site,
 					       struct libcall call, struct arch_regs *regs)
 {
+	if ((site->flags & (CALL_OF_PATCHED | CALL_OF_UNKNOWN)) &&
+	    calls_is_left_alone(site, call.target))
+		return call;
 	if (site->flags & PLAN_CALL_LANDING) {
 		land(slot);
 	} else if (site->flags & PLAN_CALL_NO_RETURN_HOOK) {
@@ -267,7 +271,8 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 	} else {
 		call.replaced = enter(slot, site->addr, regs);
 		/* By this call, or by that of a function that has jumped there. */
-		if (*slot == (uint64_t)arch_return_trampoline) {
+		if ((site->flags & PLAN_CALL_BY_CALLER) &&
+		    *slot == (uint64_t)arch_return_trampoline) {
 			call.target = (uint64_t)caller_call;
 			arch_pass_site(regs, site);
 		}

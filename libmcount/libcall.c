@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "libmcount/calls_patched.h"
 #include "libmcount/leave.h"
 #include "libmcount/probe.h"
 
@@ -77,6 +78,8 @@ struct module {
 	ElfW(Dyn) * dynamic;
 	uint64_t relro_start; /* page aligned; the part that is read-only after relocation */
 	uint64_t relro_end;
+	uint64_t text_start; /* of all that is executed */
+	uint64_t text_end;
 	bool found;
 };
 
@@ -93,6 +96,10 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
 
 		if (ph->p_type == PT_DYNAMIC)
 			m->dynamic = (ElfW(Dyn) *)start;
+		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_X)) {
+			m->text_start = m->text_end ? m->text_start : start;
+			m->text_end = start + ph->p_memsz;
+		}
 		if (ph->p_type == PT_GNU_RELRO) {
 			m->relro_start = start & ~(page - 1);
 			m->relro_end = (start + ph->p_memsz) & ~(page - 1);
@@ -221,9 +228,37 @@ static uint32_t flags_of(const struct plan_call_site *site)
 	return site->flags & ~PLAN_CALL_VFORK;
 }
 
-/* The sites of one module, numbered from @first on. */
+/* An address of this module that the dynamic linker may have relocated, or not. */
+static const void *table_at(const struct module *m, int64_t tag)
+{
+	ElfW(Dyn) *entry = find_dynamic(m, tag);
+
+	if (!entry)
+		return NULL;
+	return (const void *)(entry->d_un.d_ptr + (entry->d_un.d_ptr < m->bias ? m->bias : 0));
+}
+
+/* The function that the dynamic linker will most likely find for that relocation; 0: none yet. Nobody is asked in a process whose threads stand. */
+static uint64_t find_function(const struct module *m, const ElfW(Rela) * rela)
+{
+	const ElfW(Sym) *symbols = table_at(m, DT_SYMTAB);
+	const char *names = table_at(m, DT_STRTAB);
+	uint64_t index = ELF64_R_SYM(rela->r_info);
+
+	if (!symbols || !names || !index || (probe.is_attached && !probe.ready))
+		return 0;
+	return (uint64_t)dlsym(RTLD_DEFAULT, names + symbols[index].st_name);
+}
+
+/* A slot that is not bound leads to code of its own module. */
+static bool is_elsewhere(const struct module *m, uint64_t target)
+{
+	return target < m->text_start || target >= m->text_end;
+}
+
+/* The sites of one module, numbered from @first on. @finds: what they call is to be known before they are bound */
 static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_t first,
-			struct stub_page *page)
+			struct stub_page *page, bool finds)
 {
 	struct module m = { .bias = sites->load_bias };
 	ElfW(Dyn) * jmprel;
@@ -243,8 +278,16 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 			continue;
 		}
 
-		*site = (struct call_site){ *(uint64_t *)sites[i].slot, sites[i].addr,
-					    flags_of(&sites[i]) };
+		*site = (struct call_site){
+			.target = *(uint64_t *)sites[i].slot,
+			.addr = sites[i].addr,
+			.flags = flags_of(&sites[i]),
+			.unbound = *(uint64_t *)sites[i].slot,
+		};
+		if (!relocs || sites[i].reloc >= nr_relocs || is_elsewhere(&m, site->target))
+			site->function = site->target;
+		else if (finds)
+			site->function = find_function(&m, &relocs[sites[i].reloc]);
 		if (sites[i].reloc < nr_relocs &&
 		    relocs[sites[i].reloc].r_offset + m.bias == sites[i].slot)
 			relocs[sites[i].reloc].r_offset = (uint64_t)&site->target - m.bias;
@@ -271,7 +314,7 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 	protect_relro(&m, PROT_READ);
 }
 
-void libcall_hook(const struct plan_call_site *sites, uint32_t nr)
+void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds)
 {
 	if (!reserve_sites(nr))
 		return;
@@ -285,7 +328,7 @@ void libcall_hook(const struct plan_call_site *sites, uint32_t nr)
 
 		if (!page)
 			return;
-		hook_module(sites + start, end - start, nr_calls, page);
+		hook_module(sites + start, end - start, nr_calls, page, finds);
 		nr_calls += end - start;
 		start = end;
 	}
@@ -300,4 +343,22 @@ bool libcall_has_frames(uint64_t addr)
 			return !(site->flags & (PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_LANDING));
 	}
 	return false;
+}
+
+void libcall_find_patched(void)
+{
+	calls_find_patched(probe.calls, nr_calls);
+}
+
+void libcall_before_dlclose(void)
+{
+	for (uint32_t i = 0; i < nr_calls; i++) {
+		struct call_site *site = &probe.calls[i];
+
+		/* The function may go, and another one may be found. */
+		if (site->target == site->unbound && (site->flags & CALL_OF_PATCHED)) {
+			site->flags = (site->flags & ~CALL_OF_PATCHED) | CALL_OF_UNKNOWN;
+			site->function = 0;
+		}
+	}
 }

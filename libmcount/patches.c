@@ -453,6 +453,11 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 	}
 }
 
+bool patches_are_there(void)
+{
+	return patched_modules != NULL;
+}
+
 /* Does the first patch that should be there hold what its file has? */
 static bool is_new(const struct dl_phdr_info *info, const struct patched_module *module)
 {

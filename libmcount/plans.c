@@ -303,8 +303,9 @@ static void add_places(const struct plan_view *view, enum patches_text text)
 	plan_copy(view, PLAN_OPERANDS, args);
 	if (operands_read_memory(args, operands->nr))
 		fault_guard_begin();
-	libcall_hook(sites, calls->nr);
+	libcall_hook(sites, calls->nr, patches->nr > 0 || patches_are_there());
 	patches_adopt(nr_copied ? first : patches->entries, patches->nr, args, text);
+	libcall_find_patched();
 	munmap(copy, bytes + 1);
 }
 

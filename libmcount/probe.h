@@ -154,8 +154,18 @@ _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two"
 struct call_site {
 	uint64_t target;
 	uint64_t addr;
-	uint64_t flags; /* enum plan_call */
+	uint64_t flags; /* enum plan_call, and these */
+	uint64_t
+		unbound; /* what @target was before the dynamic linker has stored the function there */
+	uint64_t
+		function; /* that it is bound to, or will be, as far as is known; 0: that is not known */
+	const uint8_t *
+		hook; /* CALL_OF_PATCHED: a byte of @function that is @unpatched when its hook is not there */
+	uint8_t unpatched;
 };
+
+#define CALL_OF_PATCHED (1ULL << 32) /* the function has a hook of its own */
+#define CALL_OF_UNKNOWN (1ULL << 33) /* whether it has one is looked up once it is bound */
 
 struct live_plan;
 
@@ -396,8 +406,17 @@ bool ring_make_room(struct thread *t, uint32_t len);
 /* COLD. A handler has left a hook of @t for good, perhaps within ring_make_room(): what it left half done is undone. */
 void ring_settle(struct thread *t);
 
-/* COLD. Lead the @nr library calls in @sites through us. Those that cannot be are left as they are. */
-void libcall_hook(const struct plan_call_site *sites, uint32_t nr);
+/*
+ * COLD. Lead the @nr library calls in @sites through us. Those that cannot be are left as they are. @finds: what they call is asked
+ * for, where the dynamic linker has not done so yet
+ */
+void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
+
+/* COLD, when functions were patched: calls of these have one entry, by the function's own hook (calls_patched.h). */
+void libcall_find_patched(void);
+
+/* COLD. A module may be about to go. */
+void libcall_before_dlclose(void);
 
 /* SLOW. Whether library calls that are known by @addr have frames. */
 bool libcall_has_frames(uint64_t addr);

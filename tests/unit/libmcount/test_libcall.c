@@ -93,7 +93,7 @@ static void a_bound_call_goes_through_us(void **state)
 	slots[1] = thrice;
 	for (unsigned i = 0; i < 3; i++)
 		sites[i] = site_of(&slots[i], 0x600000 + 16 * i, 0);
-	libcall_hook(sites, 3);
+	libcall_hook(sites, 3, true);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_ptr_not_equal(slots[i], i == 1 ? thrice : twice);
 		assert_int_equal(slots[i](5), i == 1 ? 15 : 10);
@@ -109,7 +109,7 @@ static void a_bound_call_goes_through_us(void **state)
 	/* More of them, later. */
 	slots[3] = thrice;
 	sites[0] = site_of(&slots[3], 0x600100, 0);
-	libcall_hook(sites, 1);
+	libcall_hook(sites, 1, true);
 	assert_int_equal(slots[3](7), 21);
 	expect_calls(0x600100, 1);
 	assert_int_equal(slots[2](7), 14);
@@ -127,7 +127,7 @@ static void calls_have_frames_where_their_returns_are_seen(void **state)
 
 	for (unsigned i = 0; i < 4; i++)
 		slots[i] = twice;
-	libcall_hook(sites, 4);
+	libcall_hook(sites, 4, true);
 	assert_true(libcall_has_frames(0x610000));
 	assert_false(libcall_has_frames(0x610010));
 	assert_false(libcall_has_frames(0x610020));
@@ -152,7 +152,7 @@ static void a_slot_may_lead_to_a_function_of_ours(void **state)
 
 	for (unsigned i = 0; i < 5; i++)
 		slots[i] = twice;
-	libcall_hook(sites, 5);
+	libcall_hook(sites, 5, true);
 	assert_ptr_equal(slots[0], own_dlopen);
 	assert_ptr_equal(slots[1], own_prctl);
 	assert_ptr_equal(slots[2], own_mcount);
@@ -173,13 +173,13 @@ static void what_is_not_where_it_should_be_is_left_alone(void **state)
 	sites[0].load_bias += 8;
 	sites[1].reloc = 1000000;
 	sites[2].reloc = 0;
-	libcall_hook(sites, 3);
+	libcall_hook(sites, 3, true);
 	for (unsigned i = 0; i < 3; i++)
 		assert_ptr_equal(slots[i], twice);
 	/* Too many at a time. */
-	libcall_hook(sites + 1, 1U << 21);
+	libcall_hook(sites + 1, 1U << 21, true);
 	assert_ptr_equal(slots[1], twice);
-	libcall_hook(sites, 0);
+	libcall_hook(sites, 0, true);
 }
 
 /* --- a slot that the dynamic linker would bind --- */
@@ -243,7 +243,7 @@ static void the_linker_stores_where_we_look(void **state)
 	was_protected = is_protected(slot);
 	site = site_of((called_fn *volatile *)slot, 0x640000, 0);
 	site.reloc = reloc;
-	libcall_hook(&site, 1);
+	libcall_hook(&site, 1, true);
 	after = table();
 	assert_ptr_not_equal(after, before);
 	for (uint32_t i = 0; i < nr; i++) {

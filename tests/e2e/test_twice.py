@@ -1,0 +1,77 @@
+"""A call that more than one hook sees has one entry; and nothing that the probe does itself is taken for the program's."""
+
+import subprocess
+
+import pytest
+
+from tools import utrail
+
+SOURCE = """
+#include <stdlib.h>
+#include <unistd.h>
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int main(void)
+{
+	int numbers[3] = { 3, 1, 2 };
+
+	for (int i = 0; i < 5; i++)
+		isatty(0);
+	qsort(numbers, 3, sizeof(*numbers), compare);
+	return 0;
+}
+"""
+
+
+def counts():
+    lines = utrail("report", "-f", "call").must().out.splitlines()
+    return [(name, int(nr)) for nr, name in (line.split(maxsplit=1) for line in lines[2:])]
+
+
+@pytest.mark.parametrize("options", [[], ["-e"], ["-a"], ["--no-libcall"], ["-F", "main"], ["-F", "isatty"], ["-N", "tcgetattr"], ["-D", "9"]],
+                         ids=lambda o: "".join(o) or "plain")
+@pytest.mark.parametrize("bind", ["lazy", "now"])
+def test_library_call_and_function(bind, options):
+    with open("calls.c", "w") as file:
+        file.write(SOURCE)
+    subprocess.run(["gcc", "-O1", f"-Wl,-z,{bind}", "calls.c", "-o", "calls"], check=True)
+    utrail("record", "-P", ".", "-P", ".@libc.so.6", *options, "./calls").must()
+    assert [nr for name, nr in counts() if name == "isatty"] == [5]
+    if "isatty" not in options:
+        assert [nr for name, nr in counts() if name == "qsort"] == [1]
+
+
+LOADS = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+	for (int i = 0; i < 3; i++) {
+		void *lib = dlopen("./libplug.so", RTLD_NOW | RTLD_GLOBAL);
+		int (*plug)(int) = (int (*)(int))dlsym(lib, "plug");
+
+		printf("%d\\n", plug(i));
+		dlclose(lib);
+	}
+	return 0;
+}
+"""
+
+
+def test_library_that_comes_and_goes():
+    """Its own calls of a patched library, three times in the same place."""
+    for name, text in ("loads.c", LOADS), ("plug.c", "#include <stdlib.h>\nint plug(int x) { return x + atoi(\"0\"); }\n"):
+        with open(name, "w") as file:
+            file.write(text)
+    subprocess.run(["gcc", "-O0", "-shared", "-fPIC", "plug.c", "-o", "libplug.so"], check=True)
+    subprocess.run(["gcc", "-O1", "loads.c", "-o", "loads"], check=True)
+    traced = utrail("record", "--nest-libcall", "-P", ".", "-P", "^atoi$@libc.so.6", "./loads").must()
+    assert traced.out == "0\n1\n2\n"
+    assert sum(nr for name, nr in counts() if name == "atoi") == 3
+
+
+@pytest.mark.parametrize("options", [[], ["-a"], ["-e"]], ids=lambda o: "".join(o) or "plain")
+def test_nothing_is_lost_inside(options):
+    """bash changes its signal mask often; the probe asks how it is then."""
+    script = "for i in 1 2 3 4 5; do x=$(echo $i); y=${x/1/2}; done; echo $y"
+    traced = utrail("record", "-P", ".", "-P", ".@libc.so.6", *options, "bash", "-c", script).must()
+    assert traced.out == "5\n" and "lost" not in traced.err, traced.err
