@@ -92,25 +92,33 @@ static void elf_section_fill(Elf_Scn *scn, const GElf_Shdr *head, struct elf_sec
 		sec->data = data;
 }
 
-bool elf_section_by_name(const struct elf_file *file, const char *name, struct elf_section *sec)
+static Elf_Scn *section_of_name(const struct elf_file *file, const char *name, GElf_Shdr *head)
 {
 	size_t names;
 
 	if (elf_getshdrstrndx(file->elf, &names) < 0)
-		return false;
+		return NULL;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(file->elf, scn)) != NULL;) {
-		GElf_Shdr head;
 		const char *found;
 
-		if (!gelf_getshdr(scn, &head))
+		if (!gelf_getshdr(scn, head))
 			continue;
-		found = elf_strptr(file->elf, names, head.sh_name);
-		if (found && strcmp(found, name) == 0) {
-			elf_section_fill(scn, &head, sec);
-			return true;
-		}
+		found = elf_strptr(file->elf, names, head->sh_name);
+		if (found && strcmp(found, name) == 0)
+			return scn;
 	}
-	return false;
+	return NULL;
+}
+
+bool elf_section_by_name(const struct elf_file *file, const char *name, struct elf_section *sec)
+{
+	GElf_Shdr head;
+	Elf_Scn *scn = section_of_name(file, name, &head);
+
+	if (!scn)
+		return false;
+	elf_section_fill(scn, &head, sec);
+	return true;
 }
 
 bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_section *sec)
@@ -243,6 +251,43 @@ int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes
 		return -ENODATA;
 	*out = (struct elf_bytes){ data->d_buf, data->d_size, NULL };
 	return 0;
+}
+
+#define SEARCH_BYTES (256U << 10)
+
+/* Piece by piece; each begins with the end of the one before it, where a text may have begun. */
+static bool file_has(const struct elf_file *file, const GElf_Shdr *head, const void *text,
+		     size_t len)
+{
+	char *piece cleanup_free = malloc(SEARCH_BYTES);
+	uint64_t at = 0;
+
+	if (!piece || len > SEARCH_BYTES / 2)
+		return false;
+	while (head->sh_size - at >= len) {
+		uint64_t left = MIN(head->sh_size - at, (uint64_t)SEARCH_BYTES);
+
+		if (!read_all(file->fd, piece, left, head->sh_offset + at))
+			return false;
+		if (memmem(piece, left, text, len))
+			return true;
+		at += left - (len - 1);
+	}
+	return false;
+}
+
+bool elf_section_has(const struct elf_file *file, const char *name, const void *text, size_t len)
+{
+	GElf_Shdr head;
+	Elf_Scn *scn = section_of_name(file, name, &head);
+	Elf_Data *data;
+
+	if (!scn || !len)
+		return false;
+	if (file->fd >= 0 && !(head.sh_flags & SHF_COMPRESSED))
+		return is_in_file(file, &head) && file_has(file, &head, text, len);
+	data = elf_rawdata(scn, NULL);
+	return data && data->d_buf && memmem(data->d_buf, data->d_size, text, len);
 }
 
 static bool read_part(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *head, uint64_t at,

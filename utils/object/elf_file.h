@@ -64,6 +64,9 @@ struct elf_bytes {
 /* 0; -ENOMEM; -ENODATA: there are none, or not all of them are in the file. */
 int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes *out);
 
+/* Whether the first section of that name has the @len bytes of @text anywhere; it is not kept in memory for that. False also when memory is short. */
+bool elf_section_has(const struct elf_file *file, const char *name, const void *text, size_t len);
+
 /* What a running program has at @addr, @len bytes of one section, to @to. False when there is no such thing. */
 bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len);
 

@@ -50,7 +50,8 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 
 		if (!elf_symbol(&table, i, &sym, &name, &len))
 			continue;
-		for (size_t k = 0; k < ARRAY_SIZE(symbols); k++) {
+		/* Hardly any begins like one of these. */
+		for (size_t k = 0; strchr("cs", name[0]) && k < ARRAY_SIZE(symbols); k++) {
 			if (strcmp(name, symbols[k].name) == 0)
 				return symbols[k].why;
 		}
@@ -61,13 +62,8 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 /* Of a stripped program nothing else is left. A program may have these texts for another reason, then it has no function recorded. */
 static const char *of_texts(const struct elf_file *file)
 {
-	struct elf_section sec;
-
-	if (!elf_section_by_name(file, ".rodata", &sec) || !sec.data || !sec.data->d_buf)
-		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		if (memmem(sec.data->d_buf, sec.data->d_size, texts[i].text,
-			   strlen(texts[i].text) + 1))
+		if (elf_section_has(file, ".rodata", texts[i].text, strlen(texts[i].text) + 1))
 			return texts[i].why;
 	}
 	return NULL;

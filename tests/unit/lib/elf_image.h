@@ -90,7 +90,7 @@ static inline void image_finish(struct elf_image *img)
 /* A string table and the symbols that point into it. */
 struct image_symbols {
 	struct strbuf strings;
-	Elf64_Sym syms[32];
+	Elf64_Sym syms[512];
 	unsigned nr;
 };
 
