@@ -1,5 +1,6 @@
 """The etrace text both ways: a strict reader takes what is written of builds, and valid texts at random come back byte for byte."""
 
+import json
 import os
 import re
 from pathlib import Path
@@ -107,3 +108,40 @@ def test_ten_builds_are_as_described(workdir, name):
         assert b"LinkFailed" in tags and b"RenameFailed" in tags
     if name == "killed":
         assert {b"MountFailed", b"UmountFailed"} & tags or os.getuid()
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_json_has_what_its_text_says(workdir, name):
+    """Keys of build --as=json against what the description says that they are, from the text of the same recording."""
+    for file, text in PROJECT.items():
+        Path(file).write_text(text)
+    if name == "ninja" and run("which", "ninja").status or name == "clang" and run("which", "clang").status:
+        pytest.skip(f"there is no {name}")
+    utrail("record", "--proc", "--no-libcall", "--no-event", "--force", "-d", "data", "sh", "-c", BUILDS[name])
+    with open("text", "wb") as out:
+        export("data", out)
+    told = etrace.executions(etrace.Reader(Path("text").read_bytes()))
+    entries = json.loads(utrail("build", "--as=json", "-d", "data").out)
+    ours = {(entry["p"], entry["x"]): entry for entry in entries}
+    assert len(ours) == len(entries) and set(told) - set(ours) == set()
+    # Of a process there may have been nothing in front of its first exec.
+    assert all(entry["x"] == 0 for at, entry in ours.items() if at not in told)
+
+    shown = lambda name: name.decode("utf-8", "replace")  # noqa: E731
+    for at, one in told.items():
+        entry = ours[at]
+        if one.index:
+            assert (entry["b"], entry["w"]) == (shown(one.program), shown(one.cwd))
+        assert entry["v"] == [shown(arg) for arg in one.args]
+        assert entry["r"] == ({"p": one.parent.upid, "x": one.parent.index} if one.parent else {"p": -1, "x": -1})
+        # A fork that has no SysClone in the text has the flags of fork(2), or of vfork(2).
+        children = {child["p"]: child["f"] for child in entry["c"]}
+        assert children == {upid: flags or children.get(upid) for upid, flags in one.children}
+        assert all(flags or children[upid] in (17, 0x4111) for upid, flags in one.children)
+        if one.status is not None:
+            assert entry["!"] == one.status
+        paths = [file["p"] for file in entry["o"]]
+        assert len(set(paths)) == len(paths)
+        modes = {shown(path): 2 if reads and writes else int(writes) for path, (reads, writes) in one.files.items()}
+        assert {file["p"]: file["m"] & 3 for file in entry["o"]} == modes
+        assert all(entry["s"] <= file["b"] <= file["e"] <= entry["s"] + entry["e"] for file in entry["o"])

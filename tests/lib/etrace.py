@@ -356,3 +356,57 @@ class Writer:
             for piece in pieces(b"Env", text, counted=True):
                 self.line(0, 0, piece)
         return b"INITCWD=" + cwd + b"\n" + b"".join(line + b"\n" for line in self.out)
+
+
+# --- what the consumer makes of a text ---
+
+CLONE_THREAD = 0x10000
+
+
+class Execution:
+    """As the description has entries of the JSON, of one process from one exec to the next one. @files: how a path was used, by path."""
+
+    def __init__(self, upid, index, parent, program=None, cwd=None, args=()):
+        self.upid, self.index, self.parent = upid, index, parent
+        self.program, self.cwd, self.args = program, cwd, list(args)
+        self.children, self.status, self.files = [], None, {}
+
+    def use(self, path, reads, writes):
+        before = self.files.get(path, (False, False))
+        self.files[path] = (before[0] or reads, before[1] or writes)
+
+
+def executions(reader):
+    """By (upid, index). Threads are of their process, which is what a recording has; whoever has made the first program is none."""
+    first = next(task.events[0][1]["pid"] for task in reader.tasks.values())
+    found = {}
+
+    def walk(upid, now):
+        clone = source = None
+        for tag, values, texts, args in reader.tasks[upid].events if upid in reader.tasks else []:
+            if tag == b"New_proc":
+                now = Execution(now.upid, now.index + 1, now.parent, texts["PP"], texts["CW"], args)
+            elif tag == b"SchedFork" and clone and clone & CLONE_THREAD:
+                walk(values["pid"], now)
+            elif tag == b"SchedFork":
+                now.children.append((values["pid"], clone))
+                walk(values["pid"], Execution(values["pid"], 0, now, args=now.args))
+            elif tag == b"Exit" and upid == now.upid:
+                now.status = values["status"]
+            elif tag == b"Open":
+                access = values["flags"] & 3
+                now.use(texts["FN"], access != 1, access in (1, 2))
+            elif tag in (b"RenameFrom", b"Rename2From", b"LinkFrom", b"LinkatFrom"):
+                source = texts.get("RF") or texts.get("LF")
+            elif tag in (b"RenameTo", b"LinkTo"):
+                now.use(source, True, False)
+                now.use(texts.get("RT") or texts.get("LT"), False, True)
+            elif tag == b"Symlink":
+                now.use(texts["SL"], False, True)
+                if "SR" in texts:
+                    now.use(texts["SR"], True, False)
+            clone = values["flags"] if tag == b"SysClone" else None
+            found[now.upid, now.index] = now
+
+    walk(first, Execution(first, 0, None))
+    return found

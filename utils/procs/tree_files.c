@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include "utils/base/intmap.h"
+#include "utils/base/vec.h"
 #include "utils/procs/json.h"
 
 #define PID_BITS 22
@@ -15,12 +17,14 @@
 
 unsigned long long tree_process_number(const struct execution *execution)
 {
-	return (unsigned long long)execution->process << PID_BITS |
+	return (unsigned long long)execution->task << PID_BITS |
 	       ((uint32_t)execution->pid & ((1U << PID_BITS) - 1));
 }
 
+/* Each once, in however many ways they could: @told has them. */
 static void put_readers_of(struct strbuf *out, const struct executions *executions,
-			   const struct files *files, const struct file_use *write, bool *is_first)
+			   const struct files *files, const struct file_use *write,
+			   struct intmap *told)
 {
 	const struct execution *writer = &executions->all[write->execution];
 	uint32_t at = files->contents[write->content].first_use;
@@ -29,11 +33,12 @@ static void put_readers_of(struct strbuf *out, const struct executions *executio
 		const struct file_use *use = &files->uses[at];
 		const struct execution *reader = &executions->all[use->execution];
 
-		if (use->read_ns == UINT64_MAX || reader->process == writer->process)
+		if (use->read_ns == UINT64_MAX || reader->process == writer->process ||
+		    intmap_get(told, use->execution))
 			continue;
-		strbuf_addf(out, "%s{\"p\":%llu,\"x\":%u}", *is_first ? "" : ",",
+		strbuf_addf(out, "%s{\"p\":%llu,\"x\":%u}", told->nr ? "," : "",
 			    tree_process_number(reader), reader->index);
-		*is_first = false;
+		out->oom |= intmap_put(told, use->execution, (void *)reader) < 0;
 	}
 }
 
@@ -58,7 +63,7 @@ uint64_t tree_count_readers(const struct files *files)
 void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
 		       struct strbuf *out)
 {
-	bool is_first = true;
+	struct intmap told cleanup_intmap = { 0 };
 
 	strbuf_addstr(out, ",\"i\":[");
 	for (uint32_t i = files_first_use(files, at); i != FILES_NONE;
@@ -67,7 +72,7 @@ void tree_readers_json(const struct executions *executions, const struct files *
 
 		if (files->contents[use->content].kind == CONTENT_PIPE &&
 		    use->write_ns != UINT64_MAX)
-			put_readers_of(out, executions, files, use, &is_first);
+			put_readers_of(out, executions, files, use, &told);
 	}
 	strbuf_addch(out, ']');
 }
@@ -101,23 +106,47 @@ static bool put_file(struct strbuf *out, const struct files *files, const struct
 	return is_exact;
 }
 
+/* What was opened, renamed or linked by one name is one file, whatever was in it by and by. */
+static bool add_use(const struct file_use *use, struct intmap *by_name, struct file_use **all,
+		    size_t *nr)
+{
+	size_t at = (uintptr_t)intmap_get(by_name, use->name);
+	struct file_use *shown = at ? &(*all)[at - 1] : vec_grow(*all, *nr, sizeof(**all));
+
+	if (!shown)
+		return false;
+	if (at) {
+		shown->open_ns = MIN(shown->open_ns, use->open_ns);
+		shown->close_ns = MAX(shown->close_ns, use->close_ns);
+		shown->what |= use->what;
+		shown->given = shown->given ?: use->given;
+		return true;
+	}
+	*all = shown;
+	(*all)[(*nr)++] = *use;
+	return intmap_put(by_name, use->name, (void *)(uintptr_t)*nr) == 0;
+}
+
 bool tree_files_json(const struct executions *executions, const struct files *files, size_t at,
 		     struct strbuf *out)
 {
+	struct intmap by_name cleanup_intmap = { 0 };
+	struct file_use *all cleanup_free = NULL;
 	bool is_exact = true;
-	bool is_first = true;
+	size_t nr = 0;
 
-	strbuf_addstr(out, ",\"o\":[");
 	for (uint32_t i = files_first_use(files, at); i != FILES_NONE;
 	     i = files->uses[i].next_of_execution) {
 		const struct file_use *use = &files->uses[i];
 
-		if (!(use->what & FILE_SHOWN) || use->name == FILES_NONE)
-			continue;
-		if (!is_first)
+		if (use->what & FILE_SHOWN && use->name != FILES_NONE)
+			out->oom |= !add_use(use, &by_name, &all, &nr);
+	}
+	strbuf_addstr(out, ",\"o\":[");
+	for (size_t i = 0; i < nr; i++) {
+		if (i)
 			strbuf_addch(out, ',');
-		is_first = false;
-		is_exact &= put_file(out, files, use, executions->all[0].start_ns);
+		is_exact &= put_file(out, files, &all[i], executions->all[0].start_ns);
 	}
 	strbuf_addch(out, ']');
 	return is_exact;

@@ -13,7 +13,7 @@
 
 /*
  * @running: by pid, the index of its newest execution plus one
- * @cpus: where each task is
+ * @cpus: where each task is; @nr_tasks: how many there were, with the one that has made the program
  */
 struct loading {
 	struct executions *out;
@@ -21,6 +21,7 @@ struct loading {
 	struct proc_cpus cpus;
 	struct executions_watcher *watcher;
 	bool is_big_endian;
+	uint32_t nr_tasks;
 	uint64_t last_ns;
 };
 
@@ -60,6 +61,7 @@ static struct execution stranger(struct loading *load, int32_t pid)
 	return (struct execution){
 		.pid = pid,
 		.process = ++load->out->nr_processes,
+		.task = ++load->nr_tasks,
 		.parent = EXECUTION_NONE,
 		.previous = EXECUTION_NONE,
 		.program = "",
@@ -95,10 +97,13 @@ static int take_fork(struct loading *load, const struct proc_record *rec)
 {
 	struct proc_fork made;
 
-	/* A thread is of its process. */
-	if (!proc_fork_decode(rec->data, rec->len, load->is_big_endian, &made) ||
-	    made.child_pid == rec->pid)
+	if (!proc_fork_decode(rec->data, rec->len, load->is_big_endian, &made))
 		return 0;
+	/* A thread is of its process. */
+	if (made.child_pid == rec->pid) {
+		load->nr_tasks++;
+		return 0;
+	}
 
 	size_t parent = find_or_add(load, rec->pid);
 
@@ -109,6 +114,7 @@ static int take_fork(struct loading *load, const struct proc_record *rec)
 
 	child.pid = made.child_pid;
 	child.process = ++load->out->nr_processes;
+	child.task = ++load->nr_tasks;
 	child.index = 0;
 	child.how = made.how;
 	child.flags = made.flags;
@@ -160,6 +166,8 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 	if (!proc_exec_decode(rec->data, rec->len, load->is_big_endian, &exec))
 		return 0;
 	if (before == EXECUTION_NONE) {
+		/* Who has made the program. */
+		load->nr_tasks += !load->nr_tasks;
 		made = stranger(load, rec->pid);
 	} else {
 		load->out->all[before].end_ns = load->last_ns;

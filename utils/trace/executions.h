@@ -16,7 +16,8 @@
  * one that forked it.
  *
  * @start_ns, @end_ns: of the recording's clock; the end is the file's last time when nothing tells of one
- * @pid: as the recorder saw it; numbers are used again, @process is not: it counts processes from 1
+ * @pid: as the recorder saw it; numbers are used again, @process is not: it counts processes from 1. @task: the same for the etrace text, which counts
+ *       all tasks, and whoever has made the program (doc/formats/etrace.md)
  * @index: 0 for what was in front of the first execve(2), then 1, 2, ...
  * @how: how the process was made (enum proc_fork_how), 0: nothing tells; @flags: of clone(2), 0: they are not known, or it was another call
  * @parent: which execution has forked the process; EXECUTION_NONE: nobody that was traced. The same in all executions of a process
@@ -35,6 +36,7 @@ struct execution {
 	uint64_t end_ns;
 	int32_t pid;
 	uint32_t process;
+	uint32_t task;
 	uint32_t index;
 	uint32_t how;
 	uint64_t flags;

@@ -13,21 +13,21 @@
 #define FROM_1(child) .parent = 0, .first_child = NONE, .last_child = NONE, .next_child = (child)
 
 static struct execution all[] = {
-	{ 1000, 9000, 50, .process = 1, .index = 1, .parent = NONE, .previous = NONE,
+	{ 1000, 9000, 50, .process = 1, .task = 1, .index = 1, .parent = NONE, .previous = NONE,
 	  .first_child = 1, .last_child = 3, .next_child = NONE, MAKE, .cwd = "/src",
 	  .first_place = 0, .last_place = 2, .is_over = true, .status = 2 << 8 },
-	{ 2000, 3000, 51, .process = 2, .how = PROC_BY_VFORK, FROM_1(3), .previous = NONE, MAKE,
-	  .cwd = "/src", .first_place = 1, .last_place = 1 },
-	{ 3000, 4000, 51, .process = 2, .index = 1, .how = PROC_BY_VFORK, FROM_1(NONE),
+	{ 2000, 3000, 51, .process = 2, .task = 2, .how = PROC_BY_VFORK, FROM_1(3),
+	  .previous = NONE, MAKE, .cwd = "/src", .first_place = 1, .last_place = 1 },
+	{ 3000, 4000, 51, .process = 2, .task = 2, .index = 1, .how = PROC_BY_VFORK, FROM_1(NONE),
 	  .previous = 1, .program = "/x/run", .interpreter = "/bin/dash", .cwd = "/src",
 	  .args = "sh\0/x/run\0\"\n", .args_len = 13, .first_place = NONE, .is_over = true },
-	{ 5000, 6000, 52, .process = 3, .how = PROC_BY_FORK, FROM_1(4), .previous = NONE, MAKE,
-	  .cwd = "/src", .first_place = NONE, .is_over = true, .status = SIGKILL },
+	{ 5000, 6000, 52, .process = 3, .task = 3, .how = PROC_BY_FORK, FROM_1(4), .previous = NONE,
+	  MAKE, .cwd = "/src", .first_place = NONE, .is_over = true, .status = SIGKILL },
 	/* By clone(2), with flags of its own and without any that are known. */
-	{ 7000, 8000, 53, .process = 4, .how = PROC_BY_CLONE, .flags = 0x4111, FROM_1(5),
+	{ 7000, 8000, 53, .process = 4, .task = 4, .how = PROC_BY_CLONE, .flags = 0x4111, FROM_1(5),
 	  .previous = NONE, MAKE, .cwd = "/src", .first_place = NONE },
-	{ 7000, 8000, 54, .process = 5, .how = PROC_BY_CLONE, FROM_1(NONE), .previous = NONE, MAKE,
-	  .cwd = "/src", .first_place = NONE },
+	{ 7000, 8000, 54, .process = 5, .task = 5, .how = PROC_BY_CLONE, FROM_1(NONE),
+	  .previous = NONE, MAKE, .cwd = "/src", .first_place = NONE },
 };
 
 static struct execution_place places[] = { { 1000, 1, 2 }, { 2000, 0, NONE }, { 4000, 0, NONE } };
