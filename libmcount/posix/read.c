@@ -66,6 +66,18 @@ static bool is_before(const struct timespec *one, const struct timespec *other)
 	       (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
 }
 
+/* Here, and only here, the thread can be cancelled: it holds no lock. */
+static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespec *until)
+{
+	int type;
+	long ret;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	ret = pxt_futex(word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, value, until);
+	pthread_setcanceltype(type, NULL);
+	return ret;
+}
+
 /* 0 when another look is worth it. @is_writing: somebody is, who may be killed, and then nobody says so. */
 static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct reading *reading,
 		     bool is_writing)
@@ -80,42 +92,67 @@ static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct read
 		return ETIMEDOUT; /* the kernel does not take such times */
 	if (is_short)
 		until = &soon;
-	if (pxt_futex(&stream->wake, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, wake, until) == 0)
+	if (wait_on(&stream->wake, wake, until) == 0)
 		return 0;
 	if (errno == EINTR)
 		return EINTR;
 	return errno == ETIMEDOUT && !is_short ? ETIMEDOUT : 0;
 }
 
-/* Who waits says so first and then looks again, or an event that comes in between would wake nobody. */
-static int read_event(struct pxt_handle *handle, const struct reading *reading, int *unavailable)
+/* @has_said: that it waits. What a cancelled thread comes back to is not what the compiler sees: hence volatile. */
+struct waiting {
+	struct pxt_handle *handle;
+	volatile bool *has_said;
+};
+
+/* Also of a thread that is cancelled. */
+static void end_waiting(void *argument)
 {
+	struct waiting *waiting = argument;
+	struct pxt_stream *stream = atomic_load(&waiting->handle->view->stream);
+
+	if (*waiting->has_said)
+		atomic_fetch_sub(&stream->nr_waiting, 1);
+	pxt_handle_put(waiting->handle);
+}
+
+/* Who waits says so first and then looks again, or an event that comes in between would wake nobody. */
+static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
+{
+	struct pxt_handle *handle = waiting->handle;
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
-	bool has_said = false;
 	int error = 0;
 
 	while (!error) {
 		uint32_t wake = atomic_load(&stream->wake);
 		int found;
 
-		if (atomic_load(&handle->is_closing)) {
-			error = EINVAL;
-			break;
-		}
+		if (atomic_load(&handle->is_closing))
+			return EINVAL;
 		found = look(handle, reading);
 		if (found == 1 || reading->waits == WAITS_NOT) {
 			*unavailable = found != 1;
-			break;
+			return 0;
 		}
-		if (has_said) {
+		if (*waiting->has_said) {
 			error = wait_once(stream, wake, reading, found == -EAGAIN);
 		} else {
 			atomic_fetch_add(&stream->nr_waiting, 1);
-			has_said = true;
+			*waiting->has_said = true;
 		}
 	}
-	if (has_said)
-		atomic_fetch_sub(&stream->nr_waiting, 1);
+	return error;
+}
+
+static int read_stream(struct pxt_handle *handle, const struct reading *reading, int *unavailable)
+{
+	volatile bool has_said = false;
+	struct waiting waiting = { handle, &has_said };
+	int error;
+
+	pthread_cleanup_push(end_waiting, &waiting);
+	error = read_event(&waiting, reading, unavailable);
+	pthread_cleanup_pop(1);
 	return error;
 }
 
@@ -129,11 +166,10 @@ static int read_any(trace_id_t trid, int kinds, const struct reading *reading, i
 
 	if (!handle)
 		return EINVAL;
-	if (handle->kind == PT_LOG)
-		error = pxt_log_getnext(handle, reading->info, reading->data, reading->num_bytes,
-					reading->data_len, unavailable);
-	else
-		error = read_event(handle, reading, unavailable);
+	if (handle->kind != PT_LOG)
+		return read_stream(handle, reading, unavailable);
+	error = pxt_log_getnext(handle, reading->info, reading->data, reading->num_bytes,
+				reading->data_len, unavailable);
 	pxt_handle_put(handle);
 	return error;
 }

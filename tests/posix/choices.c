@@ -1,7 +1,10 @@
 /* What the standard leaves open, and how it is here: posix_trace(3), "What was chosen". Most of that is a point where it belongs; these are the others. */
+#include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
+#include <unistd.h>
 
+#include "libmcount/posix/posix.h"
 #include "point.h"
 
 /* Reads until there is nothing, and counts what is of that type. */
@@ -137,4 +140,104 @@ POINT(flush_is_done_when_it_returns)
 	CHECK_IS(status_of(trid).posix_stream_flush_status, POSIX_TRACE_NOT_FLUSHING);
 	CHECK_IS(posix_trace_open(fd, &log), 0);
 	CHECK_IS(posix_trace_close(log), 0);
+}
+
+/* Cancellation */
+
+struct waiter {
+	trace_id_t trid;
+	bool has_time;
+	bool is_late; /* it was asked to end before it waits */
+};
+
+static void *wait_for_event(void *argument)
+{
+	const struct waiter *waiter = argument;
+	const struct timespec until = { .tv_sec = (time_t)(now_ns(CLOCK_REALTIME) / 1000000000 +
+							   1000) };
+	struct seen seen;
+
+	if (waiter->is_late)
+		pthread_cancel(pthread_self());
+	if (waiter->has_time)
+		posix_trace_timedgetnext_event(waiter->trid, &seen.info, NULL, 0, &seen.len,
+					       &seen.unavailable, &until);
+	else
+		posix_trace_getnext_event(waiter->trid, &seen.info, NULL, 0, &seen.len,
+					  &seen.unavailable);
+	return NULL;
+}
+
+static void check_cancelled(struct waiter waiter)
+{
+	struct pxt_handle *handle = pxt_handle_get(waiter.trid, PT_ANY);
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	pthread_t thread;
+	void *result;
+
+	pxt_handle_put(handle);
+	CHECK_IS(pthread_create(&thread, NULL, wait_for_event, &waiter), 0);
+	while (!waiter.is_late && !atomic_load(&stream->nr_waiting))
+		usleep(1000);
+	if (!waiter.is_late)
+		CHECK_IS(pthread_cancel(thread), 0);
+	CHECK_IS(pthread_join(thread, &result), 0);
+	CHECK(result == PTHREAD_CANCELED);
+	CHECK_IS(atomic_load(&stream->nr_waiting), 0);
+}
+
+/* No lock is held, nobody waits, and no event has gone. */
+static void check_cancelling(bool has_time)
+{
+	trace_event_id_t id = open_id("x");
+	trace_id_t trid = make_running(NULL);
+	struct seen seen;
+
+	expect(trid, POSIX_TRACE_START, &seen);
+	for (int nr = 0; nr < 20; nr++)
+		check_cancelled((struct waiter){ trid, has_time, nr % 2 });
+	write_numbers(id, 7, 1);
+	expect(trid, id, &seen);
+	CHECK_IS(number_of(&seen), 7);
+	CHECK_IS(posix_trace_shutdown(trid), 0);
+}
+
+POINT(thread_that_waits_in_getnext_can_be_cancelled)
+{
+	check_cancelling(false);
+}
+
+POINT(thread_that_waits_in_timedgetnext_can_be_cancelled)
+{
+	check_cancelling(true);
+}
+
+/* Who does not want to be cancelled is not. */
+static void *wait_undisturbed(void *argument)
+{
+	static int was_read;
+	const struct waiter *waiter = argument;
+	struct seen seen;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	was_read = posix_trace_getnext_event(waiter->trid, &seen.info, NULL, 0, &seen.len,
+					     &seen.unavailable);
+	return &was_read;
+}
+
+POINT(thread_that_cannot_be_cancelled_goes_on_waiting)
+{
+	struct waiter waiter = { .trid = make_running(NULL) };
+	struct seen seen;
+	pthread_t thread;
+	void *result;
+
+	expect(waiter.trid, POSIX_TRACE_START, &seen);
+	CHECK_IS(pthread_create(&thread, NULL, wait_undisturbed, &waiter), 0);
+	usleep(10000);
+	CHECK_IS(pthread_cancel(thread), 0);
+	write_numbers(open_id("x"), 1, 1);
+	CHECK_IS(pthread_join(thread, &result), 0);
+	CHECK(result != PTHREAD_CANCELED);
+	CHECK_IS(*(int *)result, 0);
 }

@@ -32,7 +32,10 @@
 #define _POSIX_TRACE_SYS_MAX	    8
 #define _POSIX_TRACE_USER_EVENT_MAX 32
 
-/* Names of events, and of streams, without the zero byte; streams at a time; types of user events of a process, the unnamed one among them. */
+/*
+ * Bytes in the name of an event, without the zero byte; in the name of a stream and in the version, with it: so an array of TRACE_NAME_MAX takes
+ * them; streams at a time; types of user events of a process, the unnamed one among them.
+ */
 #undef TRACE_EVENT_NAME_MAX
 #undef TRACE_NAME_MAX
 #undef TRACE_SYS_MAX
