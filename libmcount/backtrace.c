@@ -34,22 +34,13 @@ void backtrace_setup(void)
 	interposed(&next_backtrace, "backtrace");
 }
 
-/* Laid by the linker: our module begins and ends here. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _end[] __attribute__((visibility("hidden")));
-
-static bool is_ours(uint64_t address)
-{
-	return address >= (uint64_t)__ehdr_start && address < (uint64_t)_end;
-}
-
 /* Copy what is not ours, @size at most. @from may be @to. */
 static int leave_out_ours(void **to, int size, void **from, int nr)
 {
 	int kept = 0;
 
 	for (int i = 0; i < nr && kept < size; i++) {
-		if (!is_ours((uint64_t)from[i]))
+		if (!interpose_is_own((uint64_t)from[i]))
 			to[kept++] = from[i];
 	}
 	return kept;
@@ -87,7 +78,7 @@ static _Unwind_Reason_Code visit_unless_ours(struct _Unwind_Context *context, vo
 {
 	const struct visitor *v = arg;
 
-	return is_ours(v->get_ip(context)) ? _URC_NO_REASON : v->visit(context, v->arg);
+	return interpose_is_own(v->get_ip(context)) ? _URC_NO_REASON : v->visit(context, v->arg);
 }
 
 /* The unwinder that the program would call without us; libgcc's may be in nobody's scope but that of a library opened late. */

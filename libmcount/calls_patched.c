@@ -4,9 +4,10 @@
 #include "libmcount/calls_patched.h"
 #include "libmcount/patches_private.h"
 #include "libmcount/probe.h"
+#include "utils/base/compiler.h"
 
-/* Functions that may begin with a landing pad (endbr64) are patched behind it. */
-#define LANDING_BYTES 4
+/* Records have a function by an address that may be after a landing pad and a call of the hook. */
+static const uint8_t begins[] = { 0, 4, 5, 9 };
 
 /* Functions that are called, with the patch of each: an open hash table, no more than half full. */
 struct functions {
@@ -29,6 +30,12 @@ static struct entry *entry_of(const struct functions *f, uint64_t function)
 	}
 }
 
+/* Whose hook would record the call. */
+static uint64_t hooked_function(const struct call_site *site)
+{
+	return site->behind ? site->behind : site->function;
+}
+
 static bool functions_init(struct functions *f, const struct call_site *sites, uint32_t nr)
 {
 	*f = (struct functions){ .nr = 2 };
@@ -39,13 +46,15 @@ static bool functions_init(struct functions *f, const struct call_site *sites, u
 	if (f->entries == MAP_FAILED)
 		return false;
 	for (uint32_t i = 0; i < nr; i++) {
-		if (sites[i].function)
-			entry_of(f, sites[i].function)->function = sites[i].function;
+		uint64_t function = hooked_function(&sites[i]);
+
+		if (function)
+			entry_of(f, function)->function = function;
 	}
 	return true;
 }
 
-/* Whether it is written where a function begins, so that its text tells whether it is there. */
+/* Whether it records calls of its function, and its text tells whether it is there. */
 static bool is_entrance(const struct patch *patch)
 {
 	switch (patch->what) {
@@ -61,12 +70,14 @@ static bool is_entrance(const struct patch *patch)
 
 static void note_patch(const struct functions *f, const struct patch *patch)
 {
-	struct entry *entry = entry_of(f, patch->site);
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
+		struct entry *entry = entry_of(f, patch_function(patch) - begins[i]);
 
-	if (!entry->function)
-		entry = entry_of(f, patch->site - LANDING_BYTES);
-	if (entry->function)
-		entry->patch = patch;
+		if (entry->function) {
+			entry->patch = patch;
+			return;
+		}
+	}
 }
 
 static void note_entrance(struct call_site *site, const struct patch *patch)
@@ -96,8 +107,8 @@ void calls_find_patched(struct call_site *sites, uint32_t nr)
 	}
 	for (uint32_t i = 0; i < nr; i++) {
 		struct call_site *site = &sites[i];
-		const struct patch *patch = site->function ? entry_of(&f, site->function)->patch
-							   : NULL;
+		uint64_t function = hooked_function(site);
+		const struct patch *patch = function ? entry_of(&f, function)->patch : NULL;
 
 		if (!may_be_left_alone(site))
 			continue;
@@ -113,7 +124,8 @@ static const struct patch *find_entrance(uint64_t function)
 {
 	for (const struct patched_module *module = patched_modules; module; module = module->next) {
 		for (uint32_t i = 0; i < module->nr; i++) {
-			if (module->patches[i].site - function <= LANDING_BYTES &&
+			if (patch_function(&module->patches[i]) - function <=
+				    begins[ARRAY_SIZE(begins) - 1] &&
 			    is_entrance(&module->patches[i]))
 				return &module->patches[i];
 		}

@@ -21,6 +21,15 @@ static inline void *interposed(void **cache, const char *name)
 	return fn;
 }
 
+/* Laid by the linker: our module begins and ends here. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static inline bool interpose_is_own(uint64_t address)
+{
+	return address >= (uint64_t)__ehdr_start && address < (uint64_t)_end;
+}
+
 /*
  * own_<name>: the exported function <name> of this module, whose definition is in the same source, whoever else exports that name. For
  * libcall.c.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "libmcount/calls_patched.h"
+#include "libmcount/interpose.h"
 #include "libmcount/leave.h"
 #include "libmcount/probe.h"
 
@@ -238,16 +239,27 @@ static const void *table_at(const struct module *m, int64_t tag)
 	return (const void *)(entry->d_un.d_ptr + (entry->d_un.d_ptr < m->bias ? m->bias : 0));
 }
 
-/* The function that the dynamic linker will most likely find for that relocation; 0: none yet. Nobody is asked in a process whose threads stand. */
-static uint64_t find_function(const struct module *m, const ElfW(Rela) * rela)
+/* Nobody is asked in a process whose threads stand. */
+static const char *name_of(const struct module *m, const ElfW(Rela) * rela)
 {
 	const ElfW(Sym) *symbols = table_at(m, DT_SYMTAB);
 	const char *names = table_at(m, DT_STRTAB);
 	uint64_t index = ELF64_R_SYM(rela->r_info);
 
 	if (!symbols || !names || !index || (probe.is_attached && !probe.ready))
-		return 0;
-	return (uint64_t)dlsym(RTLD_DEFAULT, names + symbols[index].st_name);
+		return NULL;
+	return names + symbols[index].st_name;
+}
+
+/* What the dynamic linker will most likely find, where it has not done so yet. */
+static void find_function(struct call_site *site, const char *name)
+{
+	if (!name)
+		return;
+	if (!site->function)
+		site->function = (uint64_t)dlsym(RTLD_DEFAULT, name);
+	if (interpose_is_own(site->function))
+		site->behind = (uint64_t)dlsym(RTLD_NEXT, name);
 }
 
 /* A slot that is not bound leads to code of its own module. */
@@ -286,8 +298,8 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 		};
 		if (!relocs || sites[i].reloc >= nr_relocs || is_elsewhere(&m, site->target))
 			site->function = site->target;
-		else if (finds)
-			site->function = find_function(&m, &relocs[sites[i].reloc]);
+		if (finds && relocs && sites[i].reloc < nr_relocs)
+			find_function(site, name_of(&m, &relocs[sites[i].reloc]));
 		if (sites[i].reloc < nr_relocs &&
 		    relocs[sites[i].reloc].r_offset + m.bias == sites[i].slot)
 			relocs[sites[i].reloc].r_offset = (uint64_t)&site->target - m.bias;

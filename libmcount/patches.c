@@ -400,6 +400,13 @@ void patches_drop(void)
 	patched_modules = NULL;
 }
 
+static int16_t distance_to_function(const struct plan_patch *plan)
+{
+	int64_t distance = plan->addr - plan->site;
+
+	return distance > INT16_MIN && distance <= INT16_MAX ? distance : INT16_MIN;
+}
+
 static struct patched_module *make_module(const struct plan_patch *plans, uint32_t nr,
 					  enum patches_text text)
 {
@@ -419,6 +426,7 @@ static struct patched_module *make_module(const struct plan_patch *plans, uint32
 		patch->flags = plans[i].flags;
 		patch->bytes = plans[i].bytes;
 		patch->clear = plans[i].clear;
+		patch->to_function = distance_to_function(&plans[i]);
 		patch->is_out = text == PATCHES_OUT;
 		memcpy(patch->original, plans[i].original, sizeof(patch->original));
 	}
@@ -456,6 +464,25 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 bool patches_are_there(void)
 {
 	return patched_modules != NULL;
+}
+
+/* In the module that has *@arg. */
+static int is_patched_around(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	if (!patches_is_within(info, *(const uint64_t *)arg, 1, PF_X))
+		return 0;
+	for (const struct patched_module *module = patched_modules; module; module = module->next) {
+		if (module->load_bias == info->dlpi_addr)
+			return 1;
+	}
+	return 0;
+}
+
+bool patches_are_around(const void *function)
+{
+	uint64_t address = (uint64_t)function;
+
+	return patched_modules && dl_iterate_phdr(is_patched_around, &address);
 }
 
 /* Does the first patch that should be there hold what its file has? */

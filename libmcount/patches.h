@@ -18,8 +18,9 @@ enum patches_text {
 void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		   const struct plan_operand *operands, enum patches_text text);
 
-/* COLD. Whether any module was patched. */
+/* COLD. Whether any module was patched; or the one with that function. */
 bool patches_are_there(void);
+bool patches_are_around(const void *function);
 
 /*
  * COLD, after a dlopen(). A module that was closed and came back to the same place has its own code again: put its patches in

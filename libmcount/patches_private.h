@@ -12,6 +12,7 @@
  *
  * @leads_to: the stub, or the gate to the hook; not for PATCH_NOP
  * @is_raised: the semaphore is
+ * @to_function: from @site to what stands for its function in records, INT16_MIN if that is further away
  * @is_out: it is not to be in the text now; the recorder writes this, with the text
  */
 struct patch {
@@ -24,6 +25,7 @@ struct patch {
 	uint8_t clear;
 	bool is_raised;
 	_Atomic uint8_t is_out;
+	int16_t to_function;
 	uint8_t original[PLAN_PATCH_ORIGINAL];
 };
 
@@ -52,6 +54,11 @@ bool patches_is_within(const struct dl_phdr_info *info, uint64_t addr, uint64_t 
 static inline bool patch_has_no_text(const struct patch *patch)
 {
 	return plan_patch_has_no_text(patch->flags);
+}
+
+static inline uint64_t patch_function(const struct patch *patch)
+{
+	return patch->to_function == INT16_MIN ? 0 : patch->site + patch->to_function;
 }
 
 /* What is to stand at the site, at most PLAN_PATCH_ORIGINAL bytes; how many, 0: that cannot be. */

@@ -1,6 +1,7 @@
 /* The plan in force (see plans.h). */
 #include "libmcount/plans.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -306,6 +307,9 @@ static void add_places(const struct plan_view *view, enum patches_text text)
 	libcall_hook(sites, calls->nr, patches->nr > 0 || patches_are_there());
 	patches_adopt(nr_copied ? first : patches->entries, patches->nr, args, text);
 	libcall_find_patched();
+	/* Its children run libc's functions in this memory, on stacks of their own. */
+	if (!probe.is_attached && patches_are_around(dlsym(RTLD_NEXT, "posix_spawn")))
+		probe.follows_stacks = true;
 	munmap(copy, bytes + 1);
 }
 

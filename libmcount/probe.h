@@ -150,17 +150,20 @@ _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two"
  *
  * @target: where the GOT slot led before: the function, or the code that makes the dynamic linker
  *          find it. Then the linker stores the function here (libcall.c), at any moment.
+ * @flags: enum plan_call, and CALL_OF_...
+ * @unbound: what @target was before that
+ * @function: that it is bound to, or will be, as far as is known; 0: that is not known
+ * @behind: when @function is one of ours: the one that it stands in front of
+ * @hook: CALL_OF_PATCHED: a byte of the function, which is @unpatched when its hook is not there
  */
 struct call_site {
 	uint64_t target;
 	uint64_t addr;
-	uint64_t flags; /* enum plan_call, and these */
-	uint64_t
-		unbound; /* what @target was before the dynamic linker has stored the function there */
-	uint64_t
-		function; /* that it is bound to, or will be, as far as is known; 0: that is not known */
-	const uint8_t *
-		hook; /* CALL_OF_PATCHED: a byte of @function that is @unpatched when its hook is not there */
+	uint64_t flags;
+	uint64_t unbound;
+	uint64_t function;
+	uint64_t behind;
+	const uint8_t *hook;
 	uint8_t unpatched;
 };
 

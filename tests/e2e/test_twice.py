@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from data import Recording
 from tools import utrail
 
 SOURCE = """
@@ -75,3 +76,34 @@ def test_nothing_is_lost_inside(options):
     script = "for i in 1 2 3 4 5; do x=$(echo $i); y=${x/1/2}; done; echo $y"
     traced = utrail("record", "-P", ".", "-P", ".@libc.so.6", *options, "bash", "-c", script).must()
     assert traced.out == "5\n" and "lost" not in traced.err, traced.err
+
+
+SPAWNS = """
+#include <spawn.h>
+#include <sys/wait.h>
+extern char **environ;
+int main(void)
+{
+	char *args[] = { "true", 0 };
+	int child;
+
+	for (int i = 0; i < 2; i++) {
+		if (posix_spawn(&child, "/bin/true", 0, 0, args, environ) == 0)
+			waitpid(child, 0, 0);
+	}
+	return 0;
+}
+"""
+
+
+def test_children_on_stacks_of_their_own():
+    """posix_spawn(3), which the probe stands in front of, has one entry; and what each child calls before its exec is the child's."""
+    with open("spawns.c", "w") as file:
+        file.write(SPAWNS)
+    subprocess.run(["gcc", "-O1", "spawns.c", "-o", "spawns"], check=True)
+    utrail("record", "-P", ".", "-P", ".@libc.so.6", "./spawns").must()
+    assert [nr for name, nr in counts() if name == "posix_spawn"] == [2]
+    tasks = Recording("uftrace.data").tasks.values()
+    (parent,) = [t for t in tasks if any(r.name == "posix_spawn" for r in t.records)]
+    prepares = [t for t in tasks if any(r.name == "__spawni_child" for r in t.records)]
+    assert len(prepares) == 2 and parent not in prepares
