@@ -106,6 +106,12 @@ static void a_tree(void **state)
 	const struct execution *make = &got.all[0], *before = &got.all[1], *gcc = &got.all[2],
 			       *cc1 = &got.all[3], *killed = &got.all[4], *again = &got.all[5];
 
+	/* The first task is whoever has made the first program; the thread is one, too. */
+	assert_int_equal(make->task, 2);
+	assert_int_equal(before->task, 3);
+	assert_int_equal(cc1->task, 3);
+	assert_int_equal(killed->task, 5);
+	assert_int_equal(again->task, 6);
 	assert_int_equal(make->index, 1);
 	assert_int_equal(make->parent, EXECUTION_NONE);
 	assert_int_equal(make->first_child, 1);
