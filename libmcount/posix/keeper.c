@@ -115,23 +115,35 @@ static void leave_program(const int fds[3])
 	close_others(fds);
 }
 
-/* What ps shows beside the name is memory of the program: its arguments. proc(5): fields 48 and 49 of "stat". */
+/*
+ * What ps shows beside the name is memory of the program: its arguments, and what stands behind them when they have no end. proc(5): fields 48, 49
+ * and 51 of "stat".
+ */
 static void rename_arguments(void)
 {
-	uint64_t begin, end;
+	uint64_t begin, end, end_of_all;
 
 	if (pxt_process_field(getpid(), 48, &begin) < 0 ||
-	    pxt_process_field(getpid(), 49, &end) < 0 || !begin || end <= begin)
+	    pxt_process_field(getpid(), 49, &end) < 0 ||
+	    pxt_process_field(getpid(), 51, &end_of_all) < 0 || !begin || end <= begin ||
+	    end_of_all < end || end_of_all - begin < sizeof(NAME))
 		return;
 	memset((void *)(uintptr_t)begin, 0, (size_t)(end - begin));
-	if (end - begin > sizeof(NAME))
-		memcpy((void *)(uintptr_t)begin, NAME, sizeof(NAME));
+	memcpy((void *)(uintptr_t)begin, NAME, sizeof(NAME));
 }
 
 static void forget_program(const struct pxt_keeping *keeping)
 {
-	const void *const keeps[] = { __builtin_frame_address(0), (const void *)pthread_self(),
-				      keeping->stream, keeping->names };
+	const void *const keeps[] = {
+		__builtin_frame_address(0),
+		(const void *)pthread_self(),
+		&errno,
+		&pxt_thread,
+		pxt_thread,
+		&pxt_process,
+		keeping->stream,
+		keeping->names,
+	};
 
 	rename_arguments();
 	pxt_trim(keeps, sizeof(keeps) / sizeof(keeps[0]));

@@ -115,7 +115,7 @@ void pxt_keeper_start(struct pxt_keeper_lock *lock, const struct pxt_keeping *ke
 		      struct pxt_log_part *part);
 void pxt_keeper_end(const struct pxt_keeper_lock *lock, struct pxt_log_part *part);
 
-/* trim.c: gives back the memory that a child has got from its parent and does not need. @keeps: NR addresses of what stays. */
+/* trim.c: gives back the memory that a child has got from its parent and does not need. @keeps: @nr addresses of what stays. */
 void pxt_trim(const void *const *keeps, int nr);
 
 #endif

@@ -24,6 +24,10 @@ static bool has_sanitizer(void)
 	return __asan_init || __hwasan_init || __msan_init || __tsan_init;
 }
 
+/* The kernel may have put what has nothing to do with each other into one mapping, so only so many bytes around an address stay. */
+#define WINDOW	      (256ul << 10)
+#define ZERO_DATA_MAX (4ul << 20)
+
 /*
  * @end_of_file: where the last mapping of a file ended: what follows at once is its data that is zero at first
  */
@@ -60,21 +64,60 @@ static bool is_named(const struct trimming *trimming, uintptr_t begin, uintptr_t
 	return false;
 }
 
-/* "[stack]", "[vdso]", "[vvar]" and so on are the kernel's; "[heap]" and "[anon:...]" are not. */
-static bool is_wanted(struct trimming *trimming, uintptr_t begin, uintptr_t end, bool is_shared,
-		      const char *path)
+/* The first address from @at on that stays, and in *@end where that ends. */
+static uintptr_t find_window(const struct trimming *trimming, uintptr_t at, uintptr_t *end)
 {
-	if (is_named(trimming, begin, end))
-		return true;
+	uintptr_t best = UINTPTR_MAX;
+
+	for (int nr = 0; nr < trimming->nr_keeps; nr++) {
+		uintptr_t middle = (uintptr_t)trimming->keeps[nr] & ~(WINDOW - 1);
+		uintptr_t first = middle - WINDOW < at ? at : middle - WINDOW;
+
+		if (middle < WINDOW || middle + 2 * WINDOW <= at || first >= best)
+			continue;
+		best = first;
+		*end = middle + 2 * WINDOW;
+	}
+	return best;
+}
+
+static void unmap(uintptr_t begin, uintptr_t end)
+{
+	if (begin < end)
+		munmap((void *)begin, end - begin);
+}
+
+static void unmap_others(const struct trimming *trimming, uintptr_t begin, uintptr_t end)
+{
+	uintptr_t window_end = 0, window;
+
+	while (begin < end) {
+		window = find_window(trimming, begin, &window_end);
+		unmap(begin, window < end ? window : end);
+		if (window >= end)
+			break;
+		begin = window_end;
+	}
+}
+
+/* "[stack]", "[vdso]", "[vvar]" and so on are the kernel's; "[heap]" and "[anon:...]" are not. */
+static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_t end,
+			    bool is_shared, const char *path)
+{
 	if (*path == '/' && !is_shared) {
 		trimming->end_of_file = end;
-		return true;
+		return;
 	}
-	if (*path == '/')
-		return false;
+	if (*path == '/') {
+		if (!is_named(trimming, begin, end))
+			unmap(begin, end);
+		return;
+	}
 	if (*path == '[' && path[1] != 'h' && path[1] != 'a')
-		return true;
-	return begin == trimming->end_of_file;
+		return;
+	if (begin == trimming->end_of_file)
+		begin += ZERO_DATA_MAX;
+	unmap_others(trimming, begin, end);
 }
 
 /* As proc(5) has it: begin-end rwxp offset device inode path */
@@ -95,8 +138,7 @@ static void look_at_line(struct trimming *trimming, const char *line)
 		at += strcspn(at, " ");
 		at += strspn(at, " ");
 	}
-	if (!is_wanted(trimming, begin, end, is_shared, at))
-		munmap((void *)begin, end - begin);
+	look_at_mapping(trimming, begin, end, is_shared, at);
 }
 
 /* Lines of any length: paths are not looked at beyond their beginning. */

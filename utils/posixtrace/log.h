@@ -82,6 +82,8 @@ enum pxt_log_policy {
  * A log that is written. Errors are negative errno; then nothing is in the log that was not there before.
  *
  * @header: as it is to be; it is written with each flush
+ * @in_file: the end of the last record that is in the file as a whole, with all before it
+ * @adds, @adds_at: a record is being added there
  * @nr_buffered: bytes before header.last that are in @buffer and not in the file
  * @buffer: of PT_LOG_BUFFER bytes, the caller's
  * @drops: header.first has changed since it was written
@@ -92,6 +94,9 @@ struct pxt_log_writer {
 	uint32_t policy;
 	bool drops;
 	struct pxt_log_header header;
+	uint64_t in_file;
+	uint64_t adds_at;
+	bool adds;
 	size_t nr_buffered;
 	unsigned char *buffer;
 	void (*has_written)(void *argument);

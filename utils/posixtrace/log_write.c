@@ -91,6 +91,7 @@ int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *
 	writer->buffer = buffer;
 	writer->policy = log.header.attr.log_policy;
 	writer->header = log.header;
+	writer->in_file = log.header.last;
 	return 0;
 }
 
@@ -123,13 +124,14 @@ static int write_buffer(struct pxt_log_writer *writer)
 	if (!writer->nr_buffered)
 		return 0;
 	if (writer->drops)
-		error = write_header(writer, begin_of_buffer(writer));
+		error = write_header(writer, writer->in_file);
 	if (!error)
 		error = write_room(writer, writer->buffer, writer->nr_buffered,
 				   begin_of_buffer(writer));
 	if (error)
 		return error;
 	writer->nr_buffered = 0;
+	writer->in_file = writer->adds ? writer->adds_at : writer->header.last;
 	if (writer->has_written)
 		writer->has_written(writer->argument);
 	return 0;
@@ -145,7 +147,7 @@ static int drop_oldest(struct pxt_log_writer *writer)
 	struct pxt_event event;
 	int found;
 
-	if (writer->header.first >= begin_of_buffer(writer)) {
+	if (writer->header.first >= writer->in_file) {
 		int error = write_buffer(writer);
 
 		if (error)
@@ -210,6 +212,8 @@ void pxt_log_take_back(struct pxt_log_writer *writer, uint64_t last)
 
 	writer->nr_buffered -= behind < writer->nr_buffered ? (size_t)behind : writer->nr_buffered;
 	writer->header.last = last;
+	if (writer->in_file > last)
+		writer->in_file = last;
 }
 
 int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event, const void *data,
@@ -230,12 +234,15 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 	/* What the buffer has as a whole is not mixed with parts. */
 	if (writer->nr_buffered + record.bytes > PT_LOG_BUFFER)
 		error = write_buffer(writer);
+	writer->adds = true;
+	writer->adds_at = last;
 	if (!error)
 		error = add_bytes(writer, &record, sizeof(record));
 	if (!error)
 		error = add_bytes(writer, data, event->len);
 	if (!error)
 		error = add_bytes(writer, zeros, padding);
+	writer->adds = false;
 	/* The part of it that was written is behind the end. What is in the buffer is tried again with the next one. */
 	if (error)
 		pxt_log_take_back(writer, last);
@@ -267,7 +274,7 @@ int pxt_log_clear(struct pxt_log_writer *writer)
 	struct pxt_status *status = &writer->header.status;
 
 	writer->nr_buffered = 0;
-	writer->header.first = writer->header.last = 0;
+	writer->in_file = writer->header.first = writer->header.last = 0;
 	status->is_log_full = status->is_log_overrun = 0;
 	return write_header(writer, 0);
 }
@@ -282,7 +289,7 @@ static uint64_t check_record(const struct pxt_log_record *record, uint64_t left)
 }
 
 /* Where records from header.last on end that are in the file at least as far as @begin. The last one may go on in the buffer. */
-static uint64_t walk_file(const struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending)
+static uint64_t walk_file(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending)
 {
 	struct pxt_log log = { .fd = writer->fd, .header = writer->header };
 	uint64_t at = writer->header.last;
@@ -294,6 +301,7 @@ static uint64_t walk_file(const struct pxt_log_writer *writer, uint64_t begin, s
 		if (begin - at < sizeof(record) ||
 		    pxt_log_read_room(&log, &record, sizeof(record), at) < 0)
 			break;
+		writer->in_file = at;
 		bytes = check_record(&record, begin + nr_pending - at);
 		at += bytes;
 	}
@@ -325,6 +333,8 @@ int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pen
 	    begin - header->last > header->room)
 		return 0;
 	at = walk_file(writer, begin, nr_pending);
+	if (at <= begin)
+		writer->in_file = at;
 	header->last = at;
 	if (at < begin)
 		return 0;
@@ -332,7 +342,7 @@ int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pen
 	header->last = begin + writer->nr_buffered;
 	while (!error && header->last - header->first > header->room) {
 		if (writer->policy != PT_LOG_LOOPS) {
-			pxt_log_take_back(writer, begin);
+			pxt_log_take_back(writer, writer->in_file);
 			break;
 		}
 		error = drop_oldest(writer);
