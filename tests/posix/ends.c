@@ -29,6 +29,9 @@ struct account {
 
 static struct account *account;
 static trace_event_id_t event_id;
+static trace_id_t logged;
+static int stream_policy = POSIX_TRACE_FLUSH;
+static int log_policy = POSIX_TRACE_APPEND;
 
 /* --- what a log says --- */
 
@@ -63,8 +66,10 @@ static void check_log(int fd, bool is_all)
 
 	CHECK_IS(pxt_log_open(&log, fd), 0);
 	while (pxt_log_next(&log, &event, number, sizeof(number)) == 1) {
-		/* Who was at it when the stream was stopped comes after. */
-		last_id = !is_all && last_id == POSIX_TRACE_STOP ? last_id : event.id;
+		/* Who was at it when the stream was stopped comes after, and so does what is said of events that were lost then. */
+		if (last_id != POSIX_TRACE_STOP ||
+		    (is_all && stream_policy != POSIX_TRACE_UNTIL_FULL))
+			last_id = event.id;
 		if (event.id != event_id)
 			continue;
 		CHECK(number[0] >= 0 && number[0] < NR_THREADS);
@@ -78,6 +83,11 @@ static void check_log(int fd, bool is_all)
 		written += account->written[nr];
 	}
 	found += (int)log.header.status.lost;
+	/* Of a stream that loops START and such are lost, too; and what a thread made room over when it was killed is not counted. */
+	if (stream_policy == POSIX_TRACE_LOOP) {
+		begun += 500;
+		written -= NR_THREADS;
+	}
 	CHECK(!is_all || found >= written);
 	CHECK(found <= begun);
 	CHECK(written >= NR_THREADS);
@@ -117,10 +127,12 @@ static void begin_to_write(int fd)
 	trace_attr_t attr;
 
 	posix_trace_attr_init(&attr);
-	posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	posix_trace_attr_setstreamfullpolicy(&attr, stream_policy);
+	posix_trace_attr_setlogfullpolicy(&attr, log_policy);
+	posix_trace_attr_setlogsize(&attr, 16 << 10);
 	posix_trace_attr_setstreamsize(&attr, 64 << 10);
 	event_id = open_id("number");
-	make_log(fd, &attr);
+	logged = make_log(fd, &attr);
 	for (intptr_t nr = 0; nr < NR_THREADS; nr++)
 		CHECK_IS(pthread_create(&threads[nr], NULL, write_events, (void *)nr), 0);
 	while (!have_all_begun())
@@ -354,6 +366,88 @@ POINT(log_of_a_process_that_has_closed_all_descriptors_and_is_killed_is_whole)
 POINT(log_of_a_process_that_has_closed_all_descriptors_and_executes_is_whole)
 {
 	check_execution(by_execution_without_descriptors);
+}
+
+/* --- policies --- */
+
+/* What there is of each thread is in order, and the newest is there: what came before has gone, or the log was full. */
+static void check_part(int fd)
+{
+	int next[NR_THREADS] = { 0 }, number[2] = { 0 }, found = 0;
+	uint32_t last_id = 0;
+	struct pxt_event event;
+	struct pxt_log log;
+
+	CHECK_IS(pxt_log_open(&log, fd), 0);
+	while (pxt_log_next(&log, &event, number, sizeof(number)) == 1) {
+		last_id = event.id;
+		if (event.id != event_id)
+			continue;
+		CHECK(number[0] >= 0 && number[0] < NR_THREADS);
+		CHECK(number[1] >= next[number[0]]);
+		next[number[0]] = number[1] + 1;
+		found++;
+	}
+	CHECK_IS(log.at, log.header.last);
+	CHECK(found > 100);
+	CHECK_IS(last_id, POSIX_TRACE_STOP);
+}
+
+static void check_policies(int stream, int log)
+{
+	int fd = make_file(), status;
+	pid_t pid;
+
+	stream_policy = stream;
+	log_policy = log;
+	pid = begin_process(fd, by_kill);
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	wait_until_whole(fd);
+	if (log == POSIX_TRACE_APPEND)
+		check_log(fd, true);
+	else
+		check_part(fd);
+}
+
+POINT(log_that_loops_of_a_process_that_is_killed_is_whole)
+{
+	check_policies(POSIX_TRACE_FLUSH, POSIX_TRACE_LOOP);
+}
+
+POINT(log_that_is_full_of_a_process_that_is_killed_is_whole)
+{
+	check_policies(POSIX_TRACE_FLUSH, POSIX_TRACE_UNTIL_FULL);
+}
+
+POINT(log_of_a_stream_that_loops_of_a_process_that_is_killed_is_whole)
+{
+	check_policies(POSIX_TRACE_LOOP, POSIX_TRACE_APPEND);
+}
+
+POINT(log_of_a_stream_that_is_full_of_a_process_that_is_killed_is_whole)
+{
+	check_policies(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND);
+}
+
+/* Takes from a stream that loops while the threads write over it. */
+static void flush_and_be_killed(void)
+{
+	for (int nr = 0; nr < 200; nr++)
+		CHECK_IS(posix_trace_flush(logged), 0);
+	by_kill();
+}
+
+POINT(log_of_a_stream_that_loops_and_is_flushed_is_whole)
+{
+	int fd = make_file(), status;
+	pid_t pid;
+
+	stream_policy = POSIX_TRACE_LOOP;
+	pid = begin_process(fd, flush_and_be_killed);
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	CHECK_IS(status, SIGKILL);
+	wait_until_whole(fd);
+	check_log(fd, true);
 }
 
 /* --- without a keeper --- */

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -292,3 +293,110 @@ def test_why_there_is_no_stream(tmp_path, monkeypatch):
     monkeypatch.setenv("UTRAIL_TRACE_DIR", str(program))
     result = subprocess.run([program], stdout=subprocess.PIPE, text=True, timeout=60)
     assert (result.stdout, result.returncode) == ("Not a directory\n", 1)
+
+
+KILLED = r"""
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	int fd = open(argv[1], O_CREAT | O_TRUNC | O_WRONLY, 0600), nr;
+	size_t bytes = 256 << 20;
+	char *memory = malloc(bytes);
+	trace_event_id_t id;
+	trace_id_t trid;
+
+	memset(memory, 1, bytes);
+	posix_trace_eventid_open("tick", &id);
+	if (posix_trace_create_withlog(0, NULL, fd, &trid) || posix_trace_start(trid))
+		return 1;
+	for (nr = 0; nr < 50; nr++)
+		posix_trace_event(id, &nr, sizeof(nr));
+	if (argc > 2)
+		return 0;
+	puts("ready");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+"""
+
+
+def keeper_of(log):
+    """The number of the process that has the log open and is called so."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "comm").read_text() == "utrail-keeper\n" and str(log) in [os.readlink(fd) for fd in (process / "fd").iterdir()]:
+                return process
+        except OSError:
+            continue
+    return None
+
+
+def wait_until(condition, what):
+    for _ in range(6000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError(what)
+
+
+def is_closed(log):
+    """utils/posixtrace/log.h: is_closed of the header"""
+    return log.read_bytes()[40:44] == b"\1\0\0\0"
+
+
+@pytest.mark.parametrize("library", ["libutrail-trace.so.1", "libutrail-trace.a"])
+@pytest.mark.parametrize("options", [[], ["-static"]])
+def test_killed(tmp_path, library, options):
+    """The log of a program that was killed is whole, though it was moved; its keeper has nothing of the program but what it needs."""
+    if options and library.endswith(".so.1"):
+        pytest.skip("a static program has no shared library")
+    log, moved = tmp_path / "log", tmp_path / "moved"
+    (tmp_path / "killed.c").write_text(KILLED)
+    program = build(tmp_path, tmp_path / "killed.c", "killed", "-Wl,-z,lazy", *options, library=library)
+    analyzer = build(tmp_path, EXAMPLES / "posix_analyzer.c", "analyzer")
+    with subprocess.Popen([program, log], stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        wait_until(lambda: keeper_of(log), "there is a keeper")
+        keeper = keeper_of(log)
+        wait_until(lambda: len(list((keeper / "fd").iterdir())) == 3 and (keeper / "cmdline").read_bytes().rstrip(b"\0") == b"utrail-keeper",
+                   "it has three descriptors, and its name")
+        wait_until(lambda: int((keeper / "statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE") < 64 << 20, "it has little memory")
+        assert os.getsid(int(keeper.name)) != os.getsid(0)
+        log.rename(moved)
+        moved.chmod(0o400)
+        process.kill()
+        # Nobody else has the other end.
+        assert process.stdout.read() == ""
+    wait_until(lambda: is_closed(moved), "the log is whole")
+    assert run(analyzer, moved).splitlines()[-1] == "50 times tick"
+    wait_until(lambda: {path.name for path in (tmp_path / "place").iterdir()} <= {"lock"}, "nothing is left")
+
+
+def test_main_returns(tmp_path):
+    (tmp_path / "killed.c").write_text(KILLED)
+    program = build(tmp_path, tmp_path / "killed.c", "killed")
+    analyzer = build(tmp_path, EXAMPLES / "posix_analyzer.c", "analyzer")
+    run(program, tmp_path / "log", "returns")
+    assert is_closed(tmp_path / "log")
+    assert run(analyzer, tmp_path / "log").splitlines()[-1] == "50 times tick"
+
+
+@pytest.mark.skipif(not (BUILD / "libmcount/libmcount.so").exists(), reason="there is no probe for this machine")
+def test_killed_while_it_is_recorded(tmp_path):
+    """The recorder does not wait for the keeper, which is no task of the program's."""
+    (tmp_path / "killed.c").write_text(KILLED.replace("for (;;)", "kill(getpid(), SIGKILL);\n\tfor (;;)"))
+    program = build(tmp_path, tmp_path / "killed.c", "killed", "-pg")
+    analyzer = build(tmp_path, EXAMPLES / "posix_analyzer.c", "analyzer")
+    done = subprocess.run([BUILD / "utrail", "record", "-d", tmp_path / "data", program, tmp_path / "log"], capture_output=True, timeout=60)
+    assert done.returncode == 128 + 9
+    wait_until(lambda: is_closed(tmp_path / "log"), "the log is whole")
+    assert run(analyzer, tmp_path / "log").splitlines()[-1] == "50 times tick"
+    assert len(re.findall("^TASK|^FORK", (tmp_path / "data/task.txt").read_text(), re.M)) == 1
