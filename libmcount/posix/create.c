@@ -162,6 +162,23 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 											 : 0;
 }
 
+/* Without one the log is finished by who opens it, and the memory is given back by who makes the next stream. */
+static void start_keeper(struct making *making)
+{
+	struct pxt_handle *handle = making->handle;
+	const struct pxt_keeping keeping = {
+		.place = making->place,
+		.log = pxt_flusher_file(handle),
+		.stream = making->stream,
+		.bytes = making->bytes,
+		.names = handle->names,
+		.number = making->number,
+		.mapped_at = pxt_place_of(making->stream, making->bytes),
+	};
+
+	pxt_keeper_start(&handle->keeper, &keeping, pxt_log_part_of(handle->view));
+}
+
 static int make_in_place(struct making *making)
 {
 	struct pxt_registry *registry;
@@ -182,14 +199,16 @@ static int make_in_place(struct making *making)
 	}
 	/* With a log the events come when there is somebody who flushes them. */
 	if (!error && making->file_desc >= 0) {
-		error = pxt_flusher_start(making->handle, making->file_desc, making->place);
+		error = pxt_flusher_start(making->handle, making->file_desc);
 		if (error) {
 			atomic_store(&making->handle->view->stream, NULL);
 			unmake_stream(making);
 		}
 	}
-	if (!error)
+	if (!error) {
+		start_keeper(making);
 		attach(making, registry);
+	}
 	munmap(registry, sizeof(*registry));
 	if (error)
 		pxt_sweep(making->place);
@@ -300,6 +319,7 @@ int pxt_shutdown(struct pxt_handle *handle)
 	if (handle->flusher)
 		error = pxt_flusher_end(handle);
 	remove_stream(handle);
+	pxt_keeper_end(&handle->keeper);
 	munmap(handle->names, sizeof(*handle->names));
 	pxt_handle_discard(handle);
 	return error;

@@ -26,7 +26,6 @@ struct pxt_flusher {
 	_Atomic uint32_t is_log_full;
 	pthread_mutex_t turn;
 	int fd;
-	struct pxt_keeper_lock lock;
 	dev_t dev;
 	ino_t ino;
 	struct pxt_drain drain;
@@ -210,28 +209,13 @@ static int begin_log(struct pxt_handle *handle)
 		return error;
 	part->dev = flusher->dev;
 	part->ino = flusher->ino;
-	part->mapped_at = (uintptr_t)stream;
 	part->mapped_bytes = handle->view->map_bytes;
+	part->mapped_at = pxt_place_of(stream, handle->view->map_bytes);
 	pxt_drain_begin(&flusher->drain, part, atomic_load(&stream->tail));
 	return 0;
 }
 
-static void start_keeper(struct pxt_handle *handle, int place)
-{
-	struct pxt_flusher *flusher = handle->flusher;
-	const struct pxt_keeping keeping = {
-		.place = place,
-		.log = flusher->fd,
-		.stream = atomic_load(&handle->view->stream),
-		.bytes = handle->view->map_bytes,
-		.names = handle->names,
-		.number = handle->number,
-	};
-
-	pxt_keeper_start(&flusher->lock, &keeping, flusher->drain.part);
-}
-
-int pxt_flusher_start(struct pxt_handle *handle, int file_desc, int place)
+int pxt_flusher_start(struct pxt_handle *handle, int file_desc)
 {
 	struct pxt_flusher *flusher = calloc(1, sizeof(*flusher));
 	struct stat st;
@@ -240,7 +224,6 @@ int pxt_flusher_start(struct pxt_handle *handle, int file_desc, int place)
 	if (!flusher)
 		return ENOMEM;
 	handle->flusher = flusher;
-	flusher->lock.fd = -1;
 	pthread_mutex_init(&flusher->turn, NULL);
 	flusher->fd = open_file(file_desc);
 	if (flusher->fd < 0 || fstat(flusher->fd, &st) < 0) {
@@ -252,13 +235,14 @@ int pxt_flusher_start(struct pxt_handle *handle, int file_desc, int place)
 	}
 	if (!error && handle->view->policy == POSIX_TRACE_FLUSH)
 		error = start_thread(handle) ? ENOMEM : 0;
-	if (error) {
+	if (error)
 		free_flusher(handle);
-		return error;
-	}
-	/* Without one the log is finished by who opens it. */
-	start_keeper(handle, place);
-	return 0;
+	return error;
+}
+
+int pxt_flusher_file(const struct pxt_handle *handle)
+{
+	return handle->flusher ? handle->flusher->fd : -1;
 }
 
 /* What could not be written is lost with the stream, and so is said. */
@@ -279,7 +263,6 @@ int pxt_flusher_end(struct pxt_handle *handle)
 	atomic_fetch_and(&stream->run, ~(uint32_t)PT_RESTARTS);
 	error = pxt_flush(handle);
 	atomic_store(&flusher->drain.part->is_done, 1);
-	pxt_keeper_end(&flusher->lock, flusher->drain.part);
 	free_flusher(handle);
 	return error;
 }

@@ -47,7 +47,10 @@ static enum mapped is_mapped(pid_t pid, uint64_t at, uint64_t bytes)
 	put_path(path, pid, rest);
 	if (lstat(path, &st) == 0)
 		return IS_MAPPED;
-	return errno == ENOENT ? IS_NOT_MAPPED : NOBODY_KNOWS;
+	if (errno != ENOENT)
+		return NOBODY_KNOWS;
+	put_path(path, pid, "map_files");
+	return lstat(path, &st) == 0 ? IS_NOT_MAPPED : NOBODY_KNOWS;
 }
 
 struct looking {
@@ -76,7 +79,7 @@ bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 	char path[128];
 	int folder;
 
-	if (is_mapped(pid, at, bytes) != IS_NOT_MAPPED)
+	if (!at || is_mapped(pid, at, bytes) != IS_NOT_MAPPED)
 		return false;
 	/* The first thread may have ended before the others. */
 	put_path(path, pid, "task");
@@ -86,6 +89,14 @@ bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 	pxt_list(folder, look_at_thread, &looking);
 	close(folder);
 	return looking.has_changed;
+}
+
+/* An emulator's addresses are others. */
+uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes)
+{
+	uint64_t at = (uintptr_t)stream;
+
+	return is_mapped(getpid(), at, bytes) == IS_MAPPED ? at : 0;
 }
 
 bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_part *part)

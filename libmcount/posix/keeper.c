@@ -1,6 +1,6 @@
 /*
- * The keeper: a process that waits until the owner of a log ends or executes another program, and then writes the log to its end. It is a child of
- * nobody whom the owner waits for, has no terminal and none of the owner's descriptors, and does what a signal handler may do.
+ * The keeper: a process that waits until the owner of a stream ends or executes another program, and then writes the log to its end, if there is
+ * one, and gives the memory back. It is a child of nobody whom the owner waits for, has no terminal and none of the owner's descriptors, and does what a signal handler may do.
  */
 #include "libmcount/posix/keeper.h"
 
@@ -81,7 +81,7 @@ static void close_from_to(unsigned int first, unsigned int last)
 		close((int)fd);
 }
 
-/* All but these three. */
+/* All but these three, of which the last ones may be none. */
 static void close_others(const int fds[3])
 {
 	unsigned int from = 0, best;
@@ -89,7 +89,8 @@ static void close_others(const int fds[3])
 	for (int nr = 0; nr < 3; nr++) {
 		best = ~0u;
 		for (int other = 0; other < 3; other++) {
-			if ((unsigned int)fds[other] >= from && (unsigned int)fds[other] < best)
+			if (fds[other] >= 0 && (unsigned int)fds[other] >= from &&
+			    (unsigned int)fds[other] < best)
 				best = (unsigned int)fds[other];
 		}
 		if (best == ~0u)
@@ -158,7 +159,23 @@ static void wait_a_little(int pidfd)
 		nanosleep(&step, NULL);
 }
 
-/* False when the owner has shut the stream down itself. The lock may have gone because the program has closed all descriptors. */
+/* The owner has shut the stream down itself. */
+static bool is_done(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
+{
+	if (part)
+		return atomic_load(&part->is_done);
+	return atomic_load(&keeping->stream->run) & PT_IS_CLOSED;
+}
+
+static bool is_gone(const struct pxt_keeping *keeping)
+{
+	pid_t pid = (pid_t)keeping->stream->owner_pid;
+
+	return !pxt_process_is_alive(pid, keeping->stream->owner_start) ||
+	       pxt_process_has_changed(pid, keeping->mapped_at, keeping->bytes);
+}
+
+/* False when there is nothing to do. The lock may have gone because the program has closed all descriptors. */
 static bool wait_for_owner(const struct pxt_keeping *keeping, const struct pxt_log_part *part,
 			   int lock)
 {
@@ -168,18 +185,17 @@ static bool wait_for_owner(const struct pxt_keeping *keeping, const struct pxt_l
 #ifdef SYS_pidfd_open
 	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)keeping->stream->owner_pid, 0);
 #endif
-	while (!atomic_load(&part->is_done)) {
-		if (pxt_owner_is_gone(keeping->stream, part))
+	while (!is_done(keeping, part)) {
+		if (is_gone(keeping))
 			return true;
 		wait_a_little(pidfd);
 	}
 	return false;
 }
 
-static void finish(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
+static void write_log(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
 	struct timespec step = { 1, 0 };
-	int lock;
 
 	for (int nr = 0; nr < TRIES_MAX; nr++) {
 		pxt_finish(keeping->stream, keeping->bytes, keeping->names, keeping->log);
@@ -188,8 +204,18 @@ static void finish(const struct pxt_keeping *keeping, const struct pxt_log_part 
 		nanosleep(&step, NULL);
 		step.tv_sec *= 2;
 	}
-	/* Who opens the log tries again. */
-	if (!atomic_load(&part->is_done))
+}
+
+/* A log that could not be written waits for who opens it. */
+static void finish(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
+{
+	int lock;
+
+	if (part)
+		write_log(keeping, part);
+	else
+		pxt_close_stream(keeping->stream);
+	if (!is_done(keeping, part))
 		return;
 	lock = pxt_place_lock(keeping->place);
 	pxt_remove_finished(keeping->place, keeping->number, keeping->stream);
@@ -206,8 +232,10 @@ keep(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
 
 	leave_program(fds);
 	pxt_process_start(getpid(), &start);
-	part->keeper_start = start;
-	atomic_store(&part->keeper_pid, (uint32_t)getpid());
+	if (part) {
+		part->keeper_start = start;
+		atomic_store(&part->keeper_pid, (uint32_t)getpid());
+	}
 	forget_program(&keeping);
 	if (wait_for_owner(&keeping, part, lock))
 		finish(&keeping, part);
@@ -247,7 +275,8 @@ static bool has_begun(pid_t pid)
 	return status == 0;
 }
 
-static bool start(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
+/* The keeper's number where it is a child, 0 where it is not, or -1. */
+static pid_t start(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
 {
 	bool stays = adopts_orphans();
 	sigset_t all, before;
@@ -258,27 +287,29 @@ static bool start(const struct pxt_keeping *keeping, struct pxt_log_part *part, 
 	pid = make_process(0);
 	if (pid == 0)
 		begin_keeper(keeping, part, lock, stays);
-	if (pid > 0 && !stays && !has_begun(pid))
-		pid = -1;
+	if (pid > 0 && !stays)
+		pid = has_begun(pid) ? 0 : -1;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return pid > 0;
+	return pid;
 }
 
-void pxt_keeper_start(struct pxt_keeper_lock *lock, const struct pxt_keeping *keeping,
+void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keeping,
 		      struct pxt_log_part *part)
 {
+	int fd = make_lock();
 	struct stat st;
 
-	lock->fd = make_lock();
-	if (lock->fd < 0)
+	*keeper = (struct pxt_keeper){ .fd = -1 };
+	if (fd < 0)
 		return;
-	if (fstat(lock->fd, &st) == 0 && start(keeping, part, lock->fd)) {
-		lock->dev = st.st_dev;
-		lock->ino = st.st_ino;
+	keeper->child = fstat(fd, &st) == 0 ? start(keeping, part, fd) : -1;
+	if (keeper->child < 0) {
+		close(fd);
 		return;
 	}
-	close(lock->fd);
-	lock->fd = -1;
+	keeper->fd = fd;
+	keeper->dev = st.st_dev;
+	keeper->ino = st.st_ino;
 }
 
 /* A child is taken away when it has ended; that is as soon as it gets the lock. */
@@ -286,19 +317,19 @@ static void reap(pid_t pid)
 {
 	const struct timespec step = { 0, 1000000 };
 
-	for (int nr = 0; nr < 100 && pid > 0 && waitpid(pid, NULL, __WCLONE | WNOHANG) == 0; nr++)
+	for (int nr = 0; nr < 100 && waitpid(pid, NULL, __WCLONE | WNOHANG) == 0; nr++)
 		nanosleep(&step, NULL);
 }
 
-void pxt_keeper_end(const struct pxt_keeper_lock *lock, struct pxt_log_part *part)
+void pxt_keeper_end(const struct pxt_keeper *keeper)
 {
 	struct stat st;
 	int error = errno;
 
-	if (lock->fd >= 0 && fstat(lock->fd, &st) == 0 && st.st_dev == lock->dev &&
-	    st.st_ino == lock->ino)
-		close(lock->fd);
-	if (adopts_orphans())
-		reap((pid_t)atomic_load(&part->keeper_pid));
+	if (keeper->fd >= 0 && fstat(keeper->fd, &st) == 0 && st.st_dev == keeper->dev &&
+	    st.st_ino == keeper->ino)
+		close(keeper->fd);
+	if (keeper->child > 0)
+		reap(keeper->child);
 	errno = error;
 }

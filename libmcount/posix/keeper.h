@@ -76,7 +76,9 @@ int pxt_drain_names(struct pxt_handle *handle, struct pxt_drain *drain);
 void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain);
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
 
-/* gone.c: whether the owner has ended, or executed another program */
+/* gone.c: where this process has a stream, for pxt_process_has_changed(): 0 when the kernel does not say so, or says something else. */
+uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
+/* Whether the owner has ended, or executed another program */
 bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_part *part);
 
 /*
@@ -93,15 +95,9 @@ void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream);
 
 /*
- * keeper.c. @fd tells the keeper that this process goes on; -1: there is none. @dev, @ino: of its file, should the program have closed it.
+ * keeper.c: for a stream that is made. @place: the folder's descriptor; @log: the log's, -1 when there is none; @names are needed for a log only.
+ * @mapped_at: where this process has the stream; 0: the kernel does not say so.
  */
-struct pxt_keeper_lock {
-	int fd;
-	dev_t dev;
-	ino_t ino;
-};
-
-/* The stream, its log's descriptor, and the folder's. */
 struct pxt_keeping {
 	int place;
 	int log;
@@ -109,11 +105,13 @@ struct pxt_keeping {
 	size_t bytes;
 	struct pxt_names *names;
 	unsigned int number;
+	uint64_t mapped_at;
 };
 
-void pxt_keeper_start(struct pxt_keeper_lock *lock, const struct pxt_keeping *keeping,
+void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keeping,
 		      struct pxt_log_part *part);
-void pxt_keeper_end(const struct pxt_keeper_lock *lock, struct pxt_log_part *part);
+/* The stream was closed, and its log is done. */
+void pxt_keeper_end(const struct pxt_keeper *keeper);
 
 /* trim.c: gives back the memory that a child has got from its parent and does not need. @keeps: @nr addresses of what stays. */
 void pxt_trim(const void *const *keeps, int nr);

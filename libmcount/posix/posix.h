@@ -404,6 +404,17 @@ enum pxt_kind {
 };
 
 /*
+ * @fd tells the keeper (keeper.h) that this process goes on; -1: there is none. @dev, @ino: of its file, should the program have closed it.
+ * @child: the keeper, when it is our child
+ */
+struct pxt_keeper {
+	int fd;
+	pid_t child;
+	dev_t dev;
+	ino_t ino;
+};
+
+/*
  * What a trace_id_t stands for.
  *
  * @number: of the stream; @view: of it; @attr: as it was made. @names: of who is traced
@@ -432,6 +443,7 @@ struct pxt_handle {
 	struct pxt_event held;
 	void *buffer;
 	struct pxt_flusher *flusher;
+	struct pxt_keeper keeper;
 	struct pxt_log_file *log;
 	struct pxt_handle *next_forgotten;
 };
@@ -465,7 +477,9 @@ void pxt_restart(struct pxt_view *view);
 void pxt_close_stream(struct pxt_stream *stream);
 
 /* flush.c */
-int pxt_flusher_start(struct pxt_handle *handle, int file_desc, int place);
+int pxt_flusher_start(struct pxt_handle *handle, int file_desc);
+/* The log's descriptor; -1 when the stream has none. */
+int pxt_flusher_file(const struct pxt_handle *handle);
 int pxt_flush(struct pxt_handle *handle);
 int pxt_flusher_end(struct pxt_handle *handle);
 /* Between both nobody flushes. */

@@ -657,7 +657,11 @@ static void make_logs_and_be_killed(int nr_logs)
 		trace_attr_t attr;
 
 		small_attr(&attr, POSIX_TRACE_FLUSH, 100);
-		make_log(make_file(), &attr);
+		/* With and without a log. */
+		if (nr % 2)
+			make_log(make_file(), &attr);
+		else
+			make_running(NULL);
 	}
 	write_numbers(id, 0, 10);
 	by_kill();
