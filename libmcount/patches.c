@@ -99,8 +99,9 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 			     : 0);
 }
 
-/* The patches of one module, on their way into it. */
+/* The patches of one module, on their way into it; @file: see patches_adopt() */
 struct adoption {
+	const struct plan_file *file;
 	struct patched_module *module;
 	const struct plan_patch *plans;
 	const struct plan_operand *operands;
@@ -109,13 +110,38 @@ struct adoption {
 	uint32_t failed;
 };
 
+/*
+ * A plan of 200,000 patches is larger than all that is made of it, and is gone through several times. What was read is mapped anew, which takes no memory. That is no
+ * madvise(2), which programs that forbid themselves system calls may not know; where it fails all stays as it is.
+ */
+static void let_go(const struct plan_file *file, const struct plan_patch *from,
+		   const struct plan_patch *until)
+{
+	uintptr_t start = ALIGN_UP((uintptr_t)from, (uintptr_t)TEXT_PAGE);
+	uintptr_t end = (uintptr_t)until & ~(uintptr_t)(TEXT_PAGE - 1);
+
+	if (file && end > start)
+		mmap((void *)start, end - start, PROT_READ, MAP_PRIVATE | MAP_FIXED, file->fd,
+		     start - (uintptr_t)file->image);
+}
+
+#define LET_GO 8192 /* patches, a megabyte */
+
+/* Asked for in their order. */
+static const struct plan_patch *plan_at(const struct adoption *a, uint32_t i)
+{
+	if (i && i % LET_GO == 0)
+		let_go(a->file, &a->plans[i - LET_GO], &a->plans[i]);
+	return &a->plans[i];
+}
+
 /* Of all stubs, one behind the other. */
 static uint64_t all_stub_bytes(const struct adoption *a)
 {
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < a->module->nr; i++)
-		bytes += stub_bytes(&a->plans[i]);
+		bytes += stub_bytes(plan_at(a, i));
 	return bytes;
 }
 
@@ -137,7 +163,7 @@ static uint64_t all_operands_bytes(const struct adoption *a)
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < a->module->nr; i++)
-		bytes += point_operands_bytes(count_operands(a, &a->plans[i]));
+		bytes += point_operands_bytes(count_operands(a, plan_at(a, i)));
 	return bytes;
 }
 
@@ -168,7 +194,7 @@ static bool write_stubs(struct stub_memory *to, const struct stub_memory *as, vo
 	uint64_t at = 0;
 
 	for (uint32_t i = 0; i < a->module->nr; i++) {
-		const struct plan_patch *plan = &a->plans[i];
+		const struct plan_patch *plan = plan_at(a, i);
 
 		if (has_stub(plan) && !write_stub(plan, to->stubs + at, (uint64_t)as->stubs + at,
 						  to, to->stubs + operands))
@@ -191,8 +217,10 @@ static bool make_stubs(const struct dl_phdr_info *info, struct adoption *a)
 		return false;
 	at = (uint64_t)module->memory->stubs;
 	for (uint32_t i = 0; i < module->nr; i++) {
-		module->patches[i].leads_to = target_of(&a->plans[i], at, module->memory);
-		at += stub_bytes(&a->plans[i]);
+		const struct plan_patch *plan = plan_at(a, i);
+
+		module->patches[i].leads_to = target_of(plan, at, module->memory);
+		at += stub_bytes(plan);
 	}
 	return true;
 }
@@ -407,48 +435,50 @@ static int16_t distance_to_function(const struct plan_patch *plan)
 	return distance > INT16_MIN && distance <= INT16_MAX ? distance : INT16_MIN;
 }
 
-static struct patched_module *make_module(const struct plan_patch *plans, uint32_t nr,
-					  enum patches_text text)
+static struct patched_module *make_module(const struct adoption *a, uint32_t nr)
 {
 	struct patched_module *module = mmap(NULL, module_bytes(nr), PROT_READ | PROT_WRITE,
 					     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (module == MAP_FAILED)
 		return NULL;
-	module->load_bias = plans[0].load_bias;
+	module->load_bias = a->plans[0].load_bias;
 	module->nr = nr;
 	for (uint32_t i = 0; i < nr; i++) {
+		const struct plan_patch *plan = plan_at(a, i);
 		struct patch *patch = &module->patches[i];
 
-		patch->site = plans[i].site;
-		patch->semaphore = plans[i].semaphore;
-		patch->what = plans[i].what;
-		patch->flags = plans[i].flags;
-		patch->bytes = plans[i].bytes;
-		patch->clear = plans[i].clear;
-		patch->to_function = distance_to_function(&plans[i]);
-		patch->is_out = text == PATCHES_OUT;
-		memcpy(patch->original, plans[i].original, sizeof(patch->original));
+		patch->site = plan->site;
+		patch->semaphore = plan->semaphore;
+		patch->what = plan->what;
+		patch->flags = plan->flags;
+		patch->bytes = plan->bytes;
+		patch->clear = plan->clear;
+		patch->to_function = distance_to_function(plan);
+		patch->is_out = a->text == PATCHES_OUT;
+		memcpy(patch->original, plan->original, sizeof(patch->original));
 	}
 	return module;
 }
 
 void patches_adopt(const struct plan_patch *patches, uint32_t nr,
-		   const struct plan_operand *operands, enum patches_text text)
+		   const struct plan_operand *operands, enum patches_text text,
+		   const struct plan_file *file)
 {
 	uint32_t of_module;
 
+	/* Who has checked the plan has gone through all of it. */
+	let_go(file, patches, patches + nr);
 	for (uint32_t start = 0; start < nr; start += of_module) {
-		struct adoption a = { .plans = &patches[start],
-				      .operands = operands,
-				      .text = text };
+		struct adoption a = {
+			.plans = &patches[start], .operands = operands, .text = text, .file = file
+		};
 
-		for (of_module = 1;
-		     start + of_module < nr &&
-		     patches[start + of_module].load_bias == patches[start].load_bias;)
+		for (of_module = 1; start + of_module < nr &&
+				    plan_at(&a, of_module)->load_bias == patches[start].load_bias;)
 			of_module++;
 		a.failed = of_module;
-		a.module = make_module(a.plans, of_module, text);
+		a.module = make_module(&a, of_module);
 		if (a.module)
 			dl_iterate_phdr(adopt_module, &a);
 		/* It is in no list: nothing of it came in. */

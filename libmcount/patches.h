@@ -9,14 +9,21 @@ enum patches_text {
 	PATCHES_OUT, /* stubs are made; whether and when they are put in is the recorder's business from then on */
 };
 
+/* The file of a plan, which is mapped at @image, to be read only. */
+struct plan_file {
+	int fd;
+	const char *image;
+};
+
 /*
  * COLD. Put the @nr patches of a plan into the program, whose PLAN_OPERANDS are @operands: stubs first, for those that have any, then what leads there. One whose code is not
  * as the recorder has seen it in the file is left alone; what fails is counted for the recorder. There may be other
  * threads, but they must not run in that code: at the start there are none, and a library that was just loaded is run by those that
- * its own constructors have started.
+ * its own constructors have started. @file: they are in this mapping, whose pages need not stay in memory; NULL: they are elsewhere.
  */
 void patches_adopt(const struct plan_patch *patches, uint32_t nr,
-		   const struct plan_operand *operands, enum patches_text text);
+		   const struct plan_operand *operands, enum patches_text text,
+		   const struct plan_file *file);
 
 /* COLD. Whether any module was patched; or the one with that function. */
 bool patches_are_there(void);

@@ -277,7 +277,8 @@ static bool can_stay(const struct plan_list *patches)
 }
 
 /* What is common to all settings but the first. Library calls and patches come last: they may be called at once. */
-static void add_places(const struct plan_view *view, enum patches_text text)
+static void add_places(const struct plan_view *view, enum patches_text text,
+		       const struct plan_file *file)
 {
 	const struct plan_list *calls = &view->lists[PLAN_CALLS];
 	const struct plan_list *patches = &view->lists[PLAN_PATCHES];
@@ -305,7 +306,8 @@ static void add_places(const struct plan_view *view, enum patches_text text)
 	if (operands_read_memory(args, operands->nr))
 		fault_guard_begin();
 	libcall_hook(sites, calls->nr, patches->nr > 0 || patches_are_there());
-	patches_adopt(nr_copied ? first : patches->entries, patches->nr, args, text);
+	patches_adopt(nr_copied ? first : patches->entries, patches->nr, args, text,
+		      nr_copied ? NULL : file);
 	libcall_find_patched();
 	/* Its children run libc's functions in this memory, on stacks of their own. */
 	if (!probe.is_attached && patches_are_around(dlsym(RTLD_NEXT, "posix_spawn")))
@@ -393,7 +395,7 @@ static void keep_callers(const struct plan_view *view)
 	}
 }
 
-static int install_view(const struct plan_view *view, enum how how)
+static int install_view(const struct plan_view *view, enum how how, const struct plan_file *file)
 {
 	bool extends = how == EXTEND;
 	struct plan settings;
@@ -424,7 +426,7 @@ static int install_view(const struct plan_view *view, enum how how)
 	} else {
 		keep_callers(view);
 	}
-	add_places(view, PATCHES_WRITE);
+	add_places(view, PATCHES_WRITE, file);
 	return 0;
 }
 
@@ -445,7 +447,7 @@ static int install(int fd, enum how how)
 	int ret = plan_open(&view, image, st.st_size, NULL);
 
 	if (ret == 0)
-		ret = install_view(&view, how);
+		ret = install_view(&view, how, &(struct plan_file){ fd, image });
 	pthread_mutex_unlock(&plans.lock);
 	munmap(image, st.st_size);
 	return ret;
@@ -479,7 +481,7 @@ int plans_add_patches(const void *image, uint64_t bytes)
 		if (ret == 0 && (view.lists[PLAN_SETTINGS].nr || view.lists[PLAN_FUNCS].nr))
 			ret = -EINVAL;
 		if (ret == 0)
-			add_places(&view, PATCHES_OUT);
+			add_places(&view, PATCHES_OUT, NULL);
 		pthread_mutex_unlock(&plans.lock);
 	} else {
 		ret = -EAGAIN;

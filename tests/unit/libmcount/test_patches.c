@@ -1,4 +1,5 @@
 /* Patches: what is written into the text of a module, where it leads to, and what is left as it is. The module is this program. */
+#include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -85,7 +86,7 @@ static uint32_t adopt(enum patches_text text)
 {
 	uint32_t failed = pair.proc->arena->points_failed;
 
-	patches_adopt(plans, nr_plans, NULL, text);
+	patches_adopt(plans, nr_plans, NULL, text, NULL);
 	return pair.proc->arena->points_failed - failed;
 }
 
@@ -153,6 +154,82 @@ static void a_patch_without_code_leads_to_its_hook(void **state)
 	assert_int_equal(leads_to(tail, 0xe8), gate(ARCH_HOOK_XRAY_TAIL));
 	check_nops(tail, 5);
 	check_rest();
+}
+
+#define NR_MANY	   20000
+#define MANY_START 4104 /* where they begin in their file */
+
+/* A list of which only those at @good have a place; written to a file, and mapped. */
+static const char *map_many(const unsigned *good, size_t nr_good, size_t *bytes, int *fd)
+{
+	size_t len = NR_MANY * sizeof(struct plan_patch);
+	struct plan_patch *list = calloc(NR_MANY, sizeof(*list));
+	void *image;
+
+	assert_non_null(list);
+	for (unsigned i = 0; i < NR_MANY; i++) {
+		list[i] = (struct plan_patch){ .load_bias = bias,
+					       .site = (uint64_t)patch_room + i % 1000 * 8,
+					       .addr = (uint64_t)patch_room + i % 1000 * 8,
+					       .what = PATCH_ENTRY,
+					       .bytes = 5,
+					       .len = 3 };
+		memset(list[i].original, 0xff, 5);
+	}
+	for (size_t k = 0; k < nr_good; k++)
+		memcpy(list[good[k]].original, before + good[k] % 1000 * 8, 5);
+	*bytes = MANY_START + len;
+	*fd = memfd_create("plan", MFD_CLOEXEC);
+	assert_true(*fd >= 0);
+	assert_int_equal(pwrite(*fd, list, len, MANY_START), len);
+	free(list);
+	image = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, *fd, 0);
+	assert_true(image != MAP_FAILED);
+	return image;
+}
+
+/* How many pages of the mapping are in this process' memory. */
+static unsigned count_pages(const char *image, size_t bytes)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	unsigned nr = 0;
+
+	assert_true(fd >= 0);
+	for (size_t at = 0; at < bytes; at += 4096) {
+		uint64_t entry;
+
+		assert_int_equal(pread(fd, &entry, 8, ((uintptr_t)image + at) / 4096 * 8), 8);
+		nr += entry >> 63;
+	}
+	close(fd);
+	return nr;
+}
+
+/* What was read of a long list is not kept in memory, and reads the same once more. */
+static void many_of_a_file(void **state)
+{
+	static const unsigned good[] = { 5, 8191, 8192, 8193, 16384, 19999 };
+	uint32_t failed = pair.proc->arena->points_failed;
+	uint64_t stub_bytes = ARCH_ENTRY_STUB_BYTES + 3;
+	struct plan_file file;
+	size_t bytes;
+	const struct plan_patch *list;
+
+	file.image = map_many(good, 6, &bytes, &file.fd);
+	list = (const struct plan_patch *)(file.image + MANY_START);
+	patches_adopt(list, NR_MANY, NULL, PATCHES_WRITE, &file);
+	assert_int_equal(pair.proc->arena->points_failed - failed, NR_MANY - 6);
+	assert_true(count_pages(file.image, bytes) < bytes / 4096 / 2);
+	for (unsigned k = 0; k < 6; k++) {
+		const struct plan_patch *plan = &list[good[k]];
+
+		assert_int_equal(plan->site, (uint64_t)patch_room + good[k] % 1000 * 8);
+		assert_int_equal(leads_to(plan, 0xe9), (uint64_t)patched_modules->memory->stubs +
+							       good[k] * stub_bytes +
+							       ARCH_ENTRY_STUB_START);
+	}
+	munmap((void *)file.image, bytes);
+	close(file.fd);
 }
 
 static void put_code(struct plan_patch *plan, const char *code)
@@ -482,6 +559,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_patch_without_code_leads_to_its_hook),
+		TEST(many_of_a_file),
 		TEST(a_patch_with_code_has_a_stub),
 		TEST(distances_in_moved_code_are_mended),
 		TEST(a_semaphore_counts_who_looks),
