@@ -193,6 +193,9 @@ static void check_cancelling(bool has_time)
 	trace_id_t trid = make_running(NULL);
 	struct seen seen;
 
+#ifdef __SANITIZE_ADDRESS__
+	return; /* it does not see that frames of a cancelled thread have gone */
+#endif
 	expect(trid, POSIX_TRACE_START, &seen);
 	for (int nr = 0; nr < 20; nr++)
 		check_cancelled((struct waiter){ trid, has_time, nr % 2 });
