@@ -81,9 +81,13 @@ struct slot_access {
  */
 bool frames_is_readable(uint64_t address)
 {
+	int saved = errno;
 	long ret = own_syscall(SYS_rt_sigprocmask, ~0L, address, 0L, sizeof(uint64_t));
+	bool is_readable = ret == -1 && errno == EINVAL;
 
-	return ret == -1 && errno == EINVAL;
+	/* The program may have set it, and read it after a call that ends a frame. */
+	errno = saved;
+	return is_readable;
 }
 
 /* Replace a word of a stack that may be gone meanwhile, if it still is what we left there. */

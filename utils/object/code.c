@@ -191,6 +191,7 @@ struct cie {
 	uint8_t table_encoding; /* PE_OMIT: no table */
 	bool has_size;		/* of the augmentation data */
 	bool is_of_signals;	/* what it describes is no function that was called */
+	bool has_personality;
 };
 
 /* @c: behind the identifier of a CIE. */
@@ -219,7 +220,7 @@ static bool read_cie(struct cursor c, struct cie *out)
 		else if (*l == 'L')
 			out->table_encoding = take_unsigned(&c, 1);
 		else if (*l == 'P')
-			take_pointer(&c, take_unsigned(&c, 1));
+			out->has_personality = take_pointer(&c, take_unsigned(&c, 1));
 		else if (*l == 'S')
 			out->is_of_signals = true;
 		else if (*l != 'B')
@@ -275,6 +276,7 @@ static int read_fde(struct code *code, struct cursor c, const struct cie *cie)
 	if (cie->table_encoding != PE_OMIT && !c.failed)
 		table.addr = take_pointer(&c, cie->table_encoding);
 	func.is_framed = cie->is_of_signals || says_more_at_start(rest);
+	func.has_own_unwinder = cie->has_personality && cie->table_encoding == PE_OMIT;
 	if (c.failed || !func.start)
 		return 0;
 	table.base = func.start;

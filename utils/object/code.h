@@ -32,6 +32,7 @@ struct code_table {
  * @table: which one of the code's tables says where exceptions land in it, counted from 1 on; 0 when it has none
  * @has_frames: call frame information says where it begins
  * @is_framed: it also says that a frame is there already, or that nobody returns from it: so it is not entered by calls
+ * @has_own_unwinder: exceptions are handed to a function that needs no table: one of the program's, for compilers' languages have tables
  * @is_guessed: nobody says where it ends, so it goes as far as the next one
  */
 struct code_func {
@@ -41,6 +42,7 @@ struct code_func {
 	uint32_t table;
 	bool has_frames;
 	bool is_framed;
+	bool has_own_unwinder;
 	bool is_guessed;
 };
 

@@ -91,11 +91,11 @@ static int add_gaps(const struct code *code, const struct code_section *sec, str
 		if (!f->has_frames || f->end <= at || f->start >= sec->end)
 			continue;
 		if (f->start > at && f->start - at >= GAP_MIN)
-			ret = add(out, (struct own_frames){ at, f->start, V8, true });
+			ret = add(out, (struct own_frames){ at, f->start, V8, true, false });
 		at = f->end;
 	}
 	if (ret == 0 && at < sec->end && sec->end - at >= GAP_MIN)
-		ret = add(out, (struct own_frames){ at, sec->end, V8, true });
+		ret = add(out, (struct own_frames){ at, sec->end, V8, true, false });
 	return ret;
 }
 
@@ -110,6 +110,34 @@ static int add_all_gaps(const struct code *code, struct strbuf *out)
 	return ret;
 }
 
+/*
+ * An engine that throws errors of its language by its own unwinder: it is told where frames lie (_Unwind_GetCFA()), and that is not where they
+ * do once a return address below is ours. LuaJIT's interpreter is such code.
+ */
+#define UNWINDS "it has an unwinder of its own"
+
+static int add_unwinders(const struct elf_file *file, const struct code *code, struct strbuf *out)
+{
+	struct code loaded cleanup_code = { 0 };
+	int ret = 0;
+
+	/* How nearly all files say that they have no such code. */
+	if (!elf_section_has(file, ".eh_frame", "zPR", sizeof("zPR")))
+		return 0;
+	if (!code) {
+		ret = code_load(file, &loaded);
+		code = &loaded;
+	}
+	for (size_t i = 0; ret == 0 && i < code->nr_funcs; i++) {
+		const struct code_func *f = &code->funcs[i];
+
+		if (f->has_own_unwinder)
+			ret = add(out,
+				  (struct own_frames){ f->start, f->end, UNWINDS, false, false });
+	}
+	return ret;
+}
+
 /* What takes long, and much memory, is the last resort. */
 static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
 		  struct strbuf *out)
@@ -119,13 +147,81 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 	int ret;
 
 	if (v8->start && elf_read_at(file, v8->size_at, &bytes, sizeof(bytes)) && bytes)
-		return add(out, (struct own_frames){ v8->start, v8->start + bytes, V8, true });
+		return add(out,
+			   (struct own_frames){ v8->start, v8->start + bytes, V8, true, false });
 	if (v8->high)
-		return add(out, (struct own_frames){ v8->low, v8->high, V8, true });
+		return add(out, (struct own_frames){ v8->low, v8->high, V8, true, false });
 	if (code)
 		return add_all_gaps(code, out);
 	ret = code_load(file, &loaded);
 	return ret < 0 ? ret : add_all_gaps(&loaded, out);
+}
+
+/*
+ * Coroutines that share one stack: what lies on it is copied away and back, and other calls are at the same places meanwhile. So a slot does
+ * not tell which call it is of. The code that goes over to another piece adds one register to the stack pointer and then to the frame pointer.
+ */
+#define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
+#define SHIFT_BYTES 6
+#define CHUNK	    65536U
+
+/* add %reg,%rsp; add %reg,%rbp */
+static bool is_shift(const uint8_t *at)
+{
+	uint8_t reg = at[2] & 0x38;
+
+	return (at[0] & 0xfb) == 0x48 && at[1] == 0x01 && at[2] == (0xc4 | reg) && at[3] == at[0] &&
+	       at[4] == 0x01 && at[5] == (0xc5 | reg);
+}
+
+static bool has_shift(const uint8_t *bytes, size_t len)
+{
+	const uint8_t *end = bytes + len;
+
+	for (const uint8_t *at = bytes + 1; end - at >= SHIFT_BYTES - 1; at++) {
+		at = memchr(at, 0x01, end - at);
+		if (!at || end - at < SHIFT_BYTES - 1)
+			return false;
+		if (is_shift(at - 1))
+			return true;
+	}
+	return false;
+}
+
+/* Larger files are programs and run times of which none is known to do so. */
+#define TEXT_MAX (4U << 20)
+
+static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
+{
+	uint8_t chunk[CHUNK];
+	uint64_t len;
+
+	if (sh->sh_size > TEXT_MAX)
+		return false;
+	for (uint64_t at = 0; at < sh->sh_size; at += len) {
+		len = MIN(sh->sh_size - at, CHUNK);
+		if (!elf_read_at(file, sh->sh_addr + at, chunk, len))
+			return false;
+		if (has_shift(chunk, len))
+			return true;
+		/* One may lie across the end. */
+		if (at + len < sh->sh_size)
+			len -= SHIFT_BYTES - 1;
+	}
+	return false;
+}
+
+static int add_slicing(const struct elf_file *file, struct strbuf *out)
+{
+	for (Elf_Scn *scn = elf_nextscn(file->elf, NULL); scn; scn = elf_nextscn(file->elf, scn)) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_EXECINSTR) &&
+		    sh.sh_type == SHT_PROGBITS && section_has_shift(file, &sh))
+			return add(out, (struct own_frames){ sh.sh_addr, sh.sh_addr + sh.sh_size,
+							     SLICES, false, true });
+	}
+	return 0;
 }
 
 static int add_all(const struct elf_file *file, const char *why, struct strbuf *out)
@@ -136,7 +232,7 @@ static int add_all(const struct elf_file *file, const char *why, struct strbuf *
 	for (size_t i = 0; ret == 0 && elf_next_segment(file, &i, &ph);) {
 		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X))
 			ret = add(out, (struct own_frames){ ph.p_vaddr, ph.p_vaddr + ph.p_memsz,
-							    why, false });
+							    why, false, false });
 	}
 	return ret;
 }
@@ -145,10 +241,14 @@ int object_own_frames(const struct elf_file *file, const struct code *code, stru
 {
 	const char *why = object_foreign_runtime(file);
 	struct v8 v8 = { 0 };
+	int ret;
 
 	if (why)
 		return add_all(file, why, out);
 	look_at_symbols(&v8, file, SHT_DYNSYM);
 	look_at_symbols(&v8, file, SHT_SYMTAB);
-	return v8.is_there ? add_v8(file, code, &v8, out) : 0;
+	if (v8.is_there)
+		return add_v8(file, code, &v8, out);
+	ret = add_unwinders(file, code, out);
+	return ret < 0 ? ret : add_slicing(file, out);
 }

@@ -66,9 +66,12 @@ void callers_bind(const struct record_settings *settings, struct known_module *k
 
 	const struct own_frames *pieces = (const struct own_frames *)known->own_frames.data;
 
-	for (size_t i = 0; i < known->own_frames.len / sizeof(*pieces); i++)
-		add_piece(known,
-			  (struct plan_callers){ module->load_bias + pieces[i].start,
-						 module->load_bias + pieces[i].end },
-			  pieces[i].why, out);
+	for (size_t i = 0; i < known->own_frames.len / sizeof(*pieces); i++) {
+		struct plan_callers piece = { module->load_bias + pieces[i].start,
+					      module->load_bias + pieces[i].end };
+
+		if (pieces[i].is_everywhere)
+			piece = (struct plan_callers){ 0, UINT64_MAX };
+		add_piece(known, piece, pieces[i].why, out);
+	}
 }
