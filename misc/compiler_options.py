@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Which options of compilers take the next word: asked of the compilers that are installed.
+
+Usage: misc/compiler_options.py [COMPILER...]
+
+gcc, gfortran and clang get each option that they list, with a word behind it that is a file which does not exist. They
+complain of it unless it belongs to the option; and without it they say that the option lacks its argument. nvcc says it in
+its help. The output is rows of utils/procs/compile_options.c, with those marked that are missing there.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TABLE = Path(__file__).resolve().parent.parent / "utils/procs/compile_options.c"
+COMPILERS = ["gcc", "g++", "gfortran", "clang", "clang++", "nvcc"]
+# These answer, and look at nothing else; or they change what all others mean.
+ANSWERS = re.compile(r"--?(help|version|print|dump(full)?(version|machine|specs)|target-help|cc1|driver-mode|autocomplete|fsyntax-only)|-\?")
+# Their arguments are languages, libraries and outputs, which the program looks at itself, as it does at all -Xarch_ARCH.
+OWN = {"-x", "-l", "-o", "--output", "--language", "--library", "--output-file", "--x"}
+BATCH = 500
+
+
+def output(*command):
+    # Some options write files all the same.
+    with tempfile.TemporaryDirectory() as directory:
+        result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+                                cwd=directory, env={"LC_ALL": "C", "PATH": "/usr/local/cuda/bin:/usr/bin:/bin"})
+    return result.stdout + result.stderr
+
+
+def listed(compiler):
+    """All options that it lists, whether or not they take a word."""
+    if "clang" in compiler:
+        return [line.split()[0] for line in output(compiler, "--autocomplete=-").splitlines() if line.startswith("-")]
+    text = "".join(output(compiler, f"--help={kind}") for kind in ("separate", "separate,undocumented", "common", "joined"))
+    return re.findall(r"^\s+(-[^\s=<,\[]+)", text + output(compiler, "-v", "--help"), re.M)
+
+
+def asked(compiler, options):
+    """Those of them that take the next word."""
+    options = sorted({option for option in options if not option.endswith(("=", ",")) and not ANSWERS.match(option)})
+    taken = []
+    for start in range(0, len(options), BATCH):
+        batch = options[start:start + BATCH]
+        words = [word for i, option in enumerate(batch) for word in (option, f"none{i}.o")]
+        left = {int(n) for n in re.findall(r"none(\d+)\.o'?:? *(?:No such|linker input)|directory: 'none(\d+)\.o'",
+                                           output(compiler, "-###", "-c", *words)) for n in n if n}
+        taken += [option for i, option in enumerate(batch) if i not in left]
+    missing = re.compile(r"argument (to '[^']*' is )?missing|missing (argument|filename|path)")
+    # An option may want its argument in the same word; gcc looks at no file when one option of many is wrong.
+    return {option for option in taken if missing.search(output(compiler, "-###", "-c", option))
+            and not re.search(missing.pattern + r"|none\.o'?:? *(No such|linker)|directory: 'none\.o",
+                              output(compiler, "-###", "-c", option, "none.o"))}
+
+
+def of_help(compiler):
+    """nvcc's two names of an option are in one line, with <...> or {...} where it takes a word."""
+    found = set()
+    for line in output(compiler, "--help").splitlines():
+        row = re.match(r"(--\S+) +(?:[<{[]\S.*|entry,\.\.\.) +\((-\S+)\)", line)
+        found |= set(row.groups()) if row else set()
+    return found
+
+
+def options_of(compiler):
+    """Names of all options of a compiler that is installed that take the next word."""
+    found = of_help(compiler) if "nvcc" in compiler else asked(compiler, listed(compiler))
+    return {option for option in found - OWN if not option.startswith("-Xarch_")}
+
+
+def table(name):
+    """The rows of an array of strings in the table."""
+    text = TABLE.read_text(encoding="utf-8")
+    return set(re.findall(r'"([^"]+)"', re.search(r"\*const " + name + r"\[\] = \{(.*?)\};", text, re.S)[1]))
+
+
+def known(compiler):
+    """What the program knows of it."""
+    own = table("nvcc_with_word") if "nvcc" in compiler else table("with_word")
+    return own if "nvcc" in compiler else own | table("linker_with_word")
+
+
+def find(compiler):
+    """Its path, or nothing where it is not installed."""
+    return shutil.which(compiler, path="/usr/local/cuda/bin:/usr/bin:/bin")
+
+
+def main():
+    for compiler in sys.argv[1:] or COMPILERS:
+        path = find(compiler)
+        if not path:
+            print(f"{compiler}: not installed")
+            continue
+        for option in sorted(options_of(path)):
+            print(f'\t"{option}",{"" if option in known(compiler) else " /* missing */"}')
+
+
+if __name__ == "__main__":
+    main()
