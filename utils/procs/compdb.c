@@ -213,7 +213,7 @@ static void drop_launchers(struct words *argv)
 		while (next + 1 < argv->nr && strchr(argv->words[next], '='))
 			next++;
 		if (!compiler_is_launcher(argv->words[next]) &&
-		    compiler_kind(argv->words[next]) != COMPILER_DRIVER)
+		    !compiler_is_driver(compiler_kind(argv->words[next])))
 			return;
 		arguments_drop(argv, next);
 	}
@@ -318,7 +318,7 @@ static int add_execution(struct compdb *db, const struct execution *execution)
 		db->nr_unread += nr_unread;
 		return 0;
 	}
-	return kind == COMPILER_DRIVER;
+	return compiler_is_driver(kind);
 }
 
 int compdb_add_executions(struct compdb *db, const struct executions *executions)

@@ -8,81 +8,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/path.h"
 #include "utils/procs/arguments.h"
-
-/* Options whose argument may be, or is, the next word; those that end in '=' and the like need no row. */
-static const char *const with_word[] = {
-	"-A",
-	"-B",
-	"-D",
-	"-F",
-	"-G",
-	"-I",
-	"-MF",
-	"-MJ",
-	"-MQ",
-	"-MT",
-	"-U",
-	"-V",
-	"-Xanalyzer",
-	"-Xassembler",
-	"-Xclang",
-	"-Xpreprocessor",
-	"-aux-info",
-	"-arch",
-	"-auxbase",
-	"-auxbase-strip",
-	"-b",
-	"-dumpbase",
-	"-dumpbase-ext",
-	"-dumpdir",
-	"-framework",
-	"-gcc-toolchain",
-	"-idirafter",
-	"-iframework",
-	"-imacros",
-	"-imultiarch",
-	"-imultilib",
-	"-include",
-	"-include-pch",
-	"-index-store-path",
-	"-iprefix",
-	"-iquote",
-	"-isysroot",
-	"-isystem",
-	"-ivfsoverlay",
-	"-iwithprefix",
-	"-iwithprefixbefore",
-	"-iwithsysroot",
-	"-mllvm",
-	"-specs",
-	"-target",
-	"-working-directory",
-	"-wrapper",
-	"--assert",
-	"--define-macro",
-	"--dumpbase",
-	"--dumpbase-ext",
-	"--dumpdir",
-	"--imacros",
-	"--include",
-	"--include-directory",
-	"--include-directory-after",
-	"--include-prefix",
-	"--include-with-prefix",
-	"--include-with-prefix-after",
-	"--include-with-prefix-before",
-	"--param",
-	"--serialize-diagnostics",
-	"--sysroot",
-	"--target",
-	"--undefine-macro",
-	"-serialize-diagnostics",
-};
-
-/* The same for the linker alone. */
-static const char *const linker_with_word[] = {
-	"-L", "-T", "-Xlinker", "-e", "-u", "-z", "--entry", "--library-directory", "--for-linker",
-};
+#include "utils/procs/compile_options.h"
 
 static const char *const linker_alone[] = {
 	"-no-pie", "-nopie", "-pie", "-r", "-rdynamic", "-s", "-shared", "-static", "-static-pie",
@@ -91,8 +17,10 @@ static const char *const linker_alone[] = {
 static const char *const linker_starts[] = { "-L", "-T", "-Wl,", "-fuse-ld=", "-static-lib" };
 
 static const char *const source_suffixes[] = {
-	"C",   "CPP", "F",   "F90", "M",   "S", "c",  "c++", "cc", "cp", "cppm", "cpp", "cxx", "f",
-	"f03", "f08", "f90", "f95", "for", "i", "ii", "ixx", "m",  "mi", "mii",	 "mm",	"s",   "sx",
+	"C",   "CC",  "CPP",  "CXX", "F",   "F03",  "F08", "F90", "F95", "FOR", "FPP",
+	"FTN", "M",   "S",    "c",   "c++", "c++m", "cc",  "ccm", "cp",	 "cpp", "cppm",
+	"cu",  "cxx", "cxxm", "f",   "f03", "f08",  "f90", "f95", "for", "fpp", "ftn",
+	"hip", "i",   "ii",   "ixx", "m",   "mi",   "mii", "mm",  "s",	 "sx",
 };
 
 static const char *const header_suffixes[] = {
@@ -134,10 +62,13 @@ static const char *const languages[] = {
 	"c++-user-header",
 	"c-header",
 	"cpp-output",
+	"cu",
+	"cuda",
 	"f77",
 	"f77-cpp-input",
 	"f95",
 	"f95-cpp-input",
+	"hip",
 	"objective-c",
 	"objective-c++",
 	"objective-c++-cpp-output",
@@ -247,6 +178,15 @@ static bool take_until(struct parsing *p, const char *word)
 		/* Nothing is run. */
 		{ "-###", COMPILE_PREPROCESSED },
 		{ "--analyze", COMPILE_PREPROCESSED },
+		/* They answer, and look at no source. */
+		{ "--version", COMPILE_PREPROCESSED },
+		{ "--help", COMPILE_PREPROCESSED },
+		{ "-dumpmachine", COMPILE_PREPROCESSED },
+		{ "-dumpversion", COMPILE_PREPROCESSED },
+		{ "-dumpfullversion", COMPILE_PREPROCESSED },
+		{ "-dumpspecs", COMPILE_PREPROCESSED },
+		/* A module, which is no object yet. */
+		{ "--precompile", COMPILE_OBJECT },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
@@ -258,9 +198,80 @@ static bool take_until(struct parsing *p, const char *word)
 	return false;
 }
 
+/* What nvcc has beyond these. */
+static bool take_nvcc_until(struct parsing *p, const char *word)
+{
+	static const struct {
+		const char *word;
+		enum compile_until until;
+		bool makes_other;
+	} options[] = {
+		{ "-dc", COMPILE_OBJECT, false },
+		{ "--device-c", COMPILE_OBJECT, false },
+		{ "-dw", COMPILE_OBJECT, false },
+		{ "--device-w", COMPILE_OBJECT, false },
+		{ "-ptx", COMPILE_OBJECT, true },
+		{ "--ptx", COMPILE_OBJECT, true },
+		{ "-cubin", COMPILE_OBJECT, true },
+		{ "--cubin", COMPILE_OBJECT, true },
+		{ "-fatbin", COMPILE_OBJECT, true },
+		{ "--fatbin", COMPILE_OBJECT, true },
+		{ "-cuda", COMPILE_OBJECT, true },
+		{ "--cuda", COMPILE_OBJECT, true },
+		{ "-optix-ir", COMPILE_OBJECT, true },
+		{ "--optix-ir", COMPILE_OBJECT, true },
+		{ "-ltoir", COMPILE_OBJECT, true },
+		{ "--ltoir", COMPILE_OBJECT, true },
+		{ "--generate-dependencies", COMPILE_PREPROCESSED, false },
+		{ "--generate-nonsystem-dependencies", COMPILE_PREPROCESSED, false },
+		{ "-dryrun", COMPILE_PREPROCESSED, false },
+		{ "--dryrun", COMPILE_PREPROCESSED, false },
+		{ "-V", COMPILE_PREPROCESSED, false },
+		{ "-h", COMPILE_PREPROCESSED, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (!is_same(options[i].word, word))
+			continue;
+		p->out->until = MAX(p->out->until, (int)options[i].until);
+		p->out->makes_other |= options[i].makes_other;
+		return true;
+	}
+	return false;
+}
+
+/* Its options are whole words, so that -lineinfo is no library and -odir no output. */
+static void take_nvcc_option(struct parsing *p, const char *word)
+{
+	static const char *const linker[] = { "-shared", "--shared", "-link", "--link", "-r" };
+	static const char *const linker_with_word[] = {
+		"-L",	    "--library-path",	"-Xlinker", "--linker-options",
+		"-Xnvlink", "--nvlink-options", "-l",	    "--library",
+	};
+
+	if (take_until(p, word) || take_nvcc_until(p, word))
+		return;
+	if (strcmp(word, "-o") == 0 || strcmp(word, "--output-file") == 0) {
+		p->out->output = take_argument(p, strlen(word), ROLE_OUTPUT);
+	} else if (starts_with(word, "-o=") || starts_with(word, "--output-file=")) {
+		give_role(p, ROLE_OUTPUT);
+		p->out->output = strchr(word, '=') + 1;
+	} else if (strcmp(word, "-x") == 0 || strcmp(word, "--x") == 0) {
+		set_language(p, take_argument(p, strlen(word), ROLE_OPTION));
+	} else if (starts_with(word, "-x=") || starts_with(word, "--x=")) {
+		set_language(p, strchr(word, '=') + 1);
+	} else if (IS_ONE_OF(linker, word)) {
+		give_role(p, ROLE_LINKER);
+	} else if (IS_ONE_OF(linker_with_word, word)) {
+		take_argument(p, strlen(word), ROLE_LINKER);
+	} else if (compile_option_has_word(COMPILER_NVCC, word)) {
+		take_argument(p, strlen(word), ROLE_OPTION);
+	}
+}
+
 static bool take_linker_option(struct parsing *p, const char *word)
 {
-	if (IS_ONE_OF(linker_with_word, word)) {
+	if (compile_linker_option_has_word(word)) {
 		take_argument(p, strlen(word), ROLE_LINKER);
 		return true;
 	}
@@ -305,10 +316,15 @@ static void take_option(struct parsing *p)
 	const char *word = word_of(p);
 
 	give_role(p, ROLE_OPTION);
-	p->out->makes_llvm |= strcmp(word, "-emit-llvm") == 0;
+	if (p->out->kind == COMPILER_NVCC) {
+		take_nvcc_option(p, word);
+		return;
+	}
+	p->out->makes_other |= strcmp(word, "-emit-llvm") == 0;
+	p->out->makes_module |= strcmp(word, "--precompile") == 0;
 	if (take_until(p, word) || take_input_option(p, word))
 		return;
-	if (IS_ONE_OF(with_word, word) || starts_with(word, "-Xarch_"))
+	if (compile_option_has_word(p->out->kind, word))
 		take_argument(p, strlen(word), ROLE_OPTION);
 	else if (p->out->kind == COMPILER_DRIVER)
 		take_linker_option(p, word);
@@ -400,7 +416,7 @@ bool compile_output(const struct compile *compile, const char *source, struct st
 		strbuf_addstr(out, compile->output);
 		return true;
 	}
-	if (compile->kind == COMPILER_PROPER || compile->makes_llvm)
+	if (compile->kind == COMPILER_PROPER || compile->makes_other)
 		return false;
 	if (compile->nr_headers) {
 		strbuf_addstr(out, source);
@@ -408,6 +424,9 @@ bool compile_output(const struct compile *compile, const char *source, struct st
 		return true;
 	}
 	strbuf_add(out, base, len);
-	strbuf_addstr(out, is_object ? ".o" : ".s");
+	if (compile->makes_module)
+		strbuf_addstr(out, ".pcm");
+	else
+		strbuf_addstr(out, is_object ? ".o" : ".s");
 	return true;
 }

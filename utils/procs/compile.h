@@ -33,7 +33,8 @@ enum compile_role {
  * @roles: of each word, enum compile_role
  * @output: of -o, or NULL
  * @nr_sources: how many words are sources; of these @nr_headers are headers to be compiled
- * @makes_llvm: -emit-llvm
+ * @makes_other: neither object nor assembly: -emit-llvm, nvcc's -ptx and the like
+ * @makes_module: --precompile
  */
 struct compile {
 	enum compiler_kind kind;
@@ -42,7 +43,8 @@ struct compile {
 	const char *output;
 	size_t nr_sources;
 	size_t nr_headers;
-	bool makes_llvm;
+	bool makes_other;
+	bool makes_module;
 };
 
 /* @argv: with the compiler's name, without response files; lives as long as the result. 0 or -ENOMEM. Ends with compile_deinit(). */

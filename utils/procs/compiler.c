@@ -46,6 +46,20 @@ static size_t without_version(const char *name, size_t len)
 	return len && name[len - 1] == '-' ? len - 1 : len;
 }
 
+/* "x86_64-w64-mingw32-gcc-win32": without the model of threads. */
+static size_t without_threads(const char *name, size_t len)
+{
+	static const char *const models[] = { "-win32", "-posix" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++) {
+		size_t end = strlen(models[i]);
+
+		if (len > end && memcmp(name + len - end, models[i], end) == 0)
+			return len - end;
+	}
+	return len;
+}
+
 enum compiler_kind compiler_kind(const char *name)
 {
 	size_t len;
@@ -54,6 +68,9 @@ enum compiler_kind compiler_kind(const char *name)
 	len = strlen(name);
 	if (is_one_of(propers, ARRAY_SIZE(propers), name, len))
 		return COMPILER_PROPER;
+	if (strcmp(name, "nvcc") == 0)
+		return COMPILER_NVCC;
+	len = without_threads(name, len);
 	if (is_driver(name, len) || is_driver(name, without_version(name, len)))
 		return COMPILER_DRIVER;
 	return COMPILER_NONE;

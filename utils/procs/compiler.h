@@ -7,8 +7,15 @@
 enum compiler_kind {
 	COMPILER_NONE,
 	COMPILER_DRIVER, /* gcc, clang++-14, arm-linux-gnueabihf-g++: takes sources and does whatever it takes */
+	COMPILER_NVCC, /* a driver with options of its own */
 	COMPILER_PROPER, /* cc1, cc1plus: what gcc's drivers run for one source; its output is assembly */
 };
+
+/* It runs others for what it was asked. */
+static inline bool compiler_is_driver(enum compiler_kind kind)
+{
+	return kind == COMPILER_DRIVER || kind == COMPILER_NVCC;
+}
 
 /* By the last part of the path @name. */
 enum compiler_kind compiler_kind(const char *name);
