@@ -218,7 +218,13 @@ static void lead_to_hook(const struct module *m, const struct plan_call_site *si
 /* Whether the program's vfork(2) is the one that keeps its return address from what the child does. */
 static bool has_own_vfork(void)
 {
-	return !probe.is_attached && dlsym(RTLD_DEFAULT, "vfork") == (const void *)own_vfork;
+	return probe.is_attached || dlsym(RTLD_DEFAULT, "vfork") == (const void *)own_vfork;
+}
+
+/* In a process that ran already the dynamic linker has found the C library's, or will; ours is called in its place. */
+static bool is_led_to_own_vfork(const struct plan_call_site *site)
+{
+	return probe.is_attached && (site->flags & PLAN_CALL_VFORK);
 }
 
 /* enum plan_call: what holds of a site here. */
@@ -300,6 +306,8 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 			site->function = site->target;
 		if (finds && relocs && sites[i].reloc < nr_relocs)
 			find_function(site, name_of(&m, &relocs[sites[i].reloc]));
+		if (is_led_to_own_vfork(&sites[i]))
+			site->target = (uint64_t)own_vfork;
 		if (sites[i].reloc < nr_relocs &&
 		    relocs[sites[i].reloc].r_offset + m.bias == sites[i].slot)
 			relocs[sites[i].reloc].r_offset = (uint64_t)&site->target - m.bias;
@@ -319,8 +327,10 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 				relocs[sites[i].reloc].r_offset + m.bias !=
 					(uint64_t)&probe.calls[first + i].target))
 			continue;
-		leave_note_slot((uint64_t *)sites[i].slot, 0, &probe.calls[first + i].target, stub,
-				is_protected(&m, sites[i].slot));
+		leave_note_slot((uint64_t *)sites[i].slot, probe.calls[first + i].unbound,
+				is_led_to_own_vfork(&sites[i]) ? NULL
+							       : &probe.calls[first + i].target,
+				stub, is_protected(&m, sites[i].slot));
 		__atomic_store_n((uint64_t *)sites[i].slot, stub, __ATOMIC_RELEASE);
 	}
 	protect_relro(&m, PROT_READ);

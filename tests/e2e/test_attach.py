@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
+from data import ENTRY, Recording
 from programs import SOURCES
 from tools import LIMIT_S, UTRAIL, environment, run, utrail, wait_until, why_not_as_nobody
 
@@ -391,3 +393,70 @@ def test_other_users(serve):
     assert "another user's (0); root may attach" in result.err
     server.is_as_it_was()
     server.end()
+
+
+VFORKS = """
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define FN __attribute__((noipa))
+FN int in_child(int v) { volatile int seen = v; return seen; }
+FN void after(void) { volatile int seen = 1; seen++; }
+FN int run_child(int v)
+{
+	int status;
+
+	if (vfork() == 0) {
+		if (in_child(v))
+			_exit(v);
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	wait(&status);
+	after();
+	return WEXITSTATUS(status);
+}
+int main(void)
+{
+	char c = 1;
+
+	while (read(0, &c, 1) == 1) {
+		for (int i = 0; i < 20; i++) {
+			if (run_child(3) != 3 || run_child(0) != 0)
+				return 1;
+		}
+		write(1, &c, 1);
+	}
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("options, flags", [([], ["-pg"]), ([], ["-finstrument-functions", "-Wl,-z,now"]), (["-P", "."], ["-Wl,-z,lazy"])],
+                         ids=["pg", "cyg-now", "patched"])
+def test_children_in_the_memory_of_an_attached_parent(workdir, options, flags):
+    """What a child of vfork(2) calls before its exec is the child's; after leaving all is as it was."""
+    (workdir / "vforks.c").write_text(VFORKS)
+    subprocess.run(["gcc", "-O1", *flags, "vforks.c", "-o", "vforks"], check=True)
+    with subprocess.Popen(["./vforks"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        def round_trip():
+            program.stdin.write(b"x")
+            program.stdin.flush()
+            assert program.stdout.read(1) == b"x"
+
+        round_trip()
+        with subprocess.Popen([UTRAIL, "record", *options, "-p", str(program.pid)], env=environment()) as recorder:
+            wait_until(lambda: "libmcount" in Path(f"/proc/{program.pid}/maps").read_text())
+            wait_until(lambda: "TracerPid:\t0\n" in Path(f"/proc/{program.pid}/status").read_text())
+            for _ in range(3):
+                round_trip()
+            recorder.send_signal(signal.SIGINT)
+            assert recorder.wait(LIMIT_S) == 0
+        round_trip()
+        assert "libmcount" not in Path(f"/proc/{program.pid}/maps").read_text()
+        program.stdin.close()
+        assert program.wait(LIMIT_S) == 0
+    tasks = Recording("uftrace.data").tasks
+    children = [tid for tid, t in tasks.items() if any(r.name == "in_child" for r in t.records)]
+    assert len(children) >= 80 and program.pid not in children
+    assert sum(r.name == "after" and r.kind == ENTRY for r in tasks[program.pid].records) >= 80
