@@ -104,6 +104,9 @@ static int check(const struct opts *opts, struct uft_err *err)
 	if (opts->appends && (!is_compdb(opts) || is_stdout(opts)))
 		return err_set(err, -ERR_USAGE,
 			       "option '--append' is about a file compile_commands.json");
+	if (opts->all_sources && !is_compdb(opts))
+		return err_set(err, -ERR_USAGE,
+			       "option '--all' is about a file compile_commands.json");
 	if (opts->output && !*opts->output)
 		return err_set(err, -ERR_USAGE, "option '--output' needs the name of a file");
 	return 0;
@@ -197,12 +200,22 @@ static int write_compdb(const struct opts *opts, struct compdb *db,
 
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot make '%s'", output_name(opts));
+	ret = compdb_drop_earlier(db, nr_earlier);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot make '%s'", output_name(opts));
 	warn_about_commands(opts, db);
+	if (db->nr == nr_earlier && db->nr_gone)
+		msg_warn(&opts->msg,
+			 "%zu sources are left out, since they are gone, no regular files or below "
+			 "/tmp; --all keeps them",
+			 db->nr_gone);
 	if (db->nr == nr_earlier) {
 		bool is_there = !is_stdout(opts) && access(output_name(opts), F_OK) == 0;
 
-		msg_warn(&opts->msg, "no compiler was run%s%s%s", is_there ? ": '" : "",
-			 is_there ? output_name(opts) : "", is_there ? "' is left as it was" : "");
+		msg_warn(&opts->msg, "%s%s%s%s",
+			 db->nr_gone ? "nothing else was compiled" : "no compiler was run",
+			 is_there ? ": '" : "", is_there ? output_name(opts) : "",
+			 is_there ? "' is left as it was" : "");
 		if (is_there)
 			return 0;
 	}
@@ -313,7 +326,8 @@ static int record(const struct opts *opts, struct uft_err *err)
 /* The command's own status counts, but where nothing but the writing went wrong. */
 static int run(const struct opts *opts, struct uft_err *err)
 {
-	struct compdb db cleanup_compdb = { .is_unlimited = opts->no_limit };
+	struct compdb db cleanup_compdb = { .is_unlimited = opts->no_limit,
+					    .leaves_out_gone = !opts->all_sources };
 	struct strbuf name cleanup_strbuf = { 0 };
 	int status = CMD_DONE;
 	int ret;

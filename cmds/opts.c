@@ -584,6 +584,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(output) },
 	{ "append", 0, NULL, "keep those entries of an earlier compile_commands.json that the build has not made anew",
 	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(appends) },
+	{ "all", 0, NULL, "sources that are gone, no regular files, or below /tmp have entries, too",
+	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(all_sources) },
 	{ "declared", 0, "FILE", "with --as=deps: also say what is missing in the rules of make in FILE (of make -pn, or .d files)",
 	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(declared) },
 	{ "needs", 0, "FILE", "list the files that FILE was made of, directly or by way of others",

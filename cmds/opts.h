@@ -242,6 +242,7 @@ struct opts {
 	/* build */
 	const char *output; /* NULL: by the format */
 	bool appends;
+	bool all_sources;
 	const char *declared; /* rules of make, or NULL */
 	const char *needs;    /* NULL: nobody asks */
 	const char *used_by;  /* the same; at most one of both */

@@ -165,13 +165,31 @@ def test_append_and_nothing_to_do(tree):
     assert about(database()) == Counter({("plain.c", "plain.o"): 1})
 
 
+def test_append_counts_the_newest(tree):
+    build("gcc", "-O1", "plain.c", "-shared", "-o", "a.so").must()
+    build("--append", "gcc", "-O2", "-fsyntax-only", "plain.c", "one.c").must()
+    build("--append", "gcc", "-O0", "-fsyntax-only", "plain.c").must()
+    assert [e["arguments"] for e in database()] == [["gcc", "-O2", "-fsyntax-only", "one.c"], ["gcc", "-O0", "-fsyntax-only", "plain.c"]]
+
+
+def test_sources_that_configure_tried(tree):
+    script = "cp plain.c conftest.c; gcc -c conftest.c; rm conftest.c; gcc -fsyntax-only -x c /dev/null"
+    result = build("sh", "-c", script).must()
+    assert "2 sources are left out" in result.err and database() == []
+    build("sh", "-c", script + "; gcc -c plain.c").must()
+    assert about(database()) == Counter({("plain.c", "plain.o"): 1})
+    build("-o", "all.json", "--all").must()
+    assert about(database("all.json")) == Counter({("plain.c", "plain.o"): 1, ("conftest.c", "conftest.o"): 1, ("/dev/null", None): 1})
+    assert build("--all", "--as=json").status == 2
+
+
 def test_ends_as_the_command(workdir):
     result = build("sh", "-c", "echo out; echo err >&2; exit 7")
     assert (result.status, result.out) == (7, "out\n") and result.err.startswith("err\n")
     assert build("sh", "-c", "kill -9 $$").status == 128 + signal.SIGKILL
     assert build("./none").status == 1
     # A command that fails is one that was run.
-    assert build("gcc", "-c", "none.c").status == 1
+    assert build("--all", "gcc", "-c", "none.c").status == 1
     assert about(database()) == Counter({("none.c", "none.o"): 1})
     assert build("-o", "none/x.json", "touch", "made").status == 1 and not os.path.exists("made")
 

@@ -193,7 +193,7 @@ def write_build(kind):
 @pytest.mark.parametrize("kind", RESPONSES)
 def test_response_files(kind, workdir):
     write_build(kind)
-    status, text = check("build", "-o", "cc.json", "./go")
+    status, text = check("build", "--all", "-o", "cc.json", "./go")
     assert status == 0, text[-2000:]
     if kind in RESPONSES_BEYOND:
         assert "commands are left out" in text and "200 MB, which is the limit" in text and "use --no-limit" in text, text[-2000:]
@@ -202,6 +202,6 @@ def test_response_files(kind, workdir):
 def test_build_without_limit(workdir):
     """Whoever trusts the build has all commands."""
     write_build("many-commands")
-    result = utrail("build", "--no-limit", "-o", "cc.json", "./go").must()
+    result = utrail("build", "--all", "--no-limit", "-o", "cc.json", "./go").must()
     assert "left out" not in result.err, result.err
     assert Path("cc.json").read_text().count('"file"') == 34

@@ -137,7 +137,7 @@ def test_own_link_and_mode_are_kept(tmp_path):
     Path("real/cc.json").write_text("[]\n")
     os.chmod("real/cc.json", 0o640)
     os.symlink("real/cc.json", "compile_commands.json")
-    run(UTRAIL, "build", "gcc", "-c", "-x", "c", "/dev/null", "-o", "/dev/null").must()
+    run(UTRAIL, "build", "--all", "gcc", "-c", "-x", "c", "/dev/null", "-o", "/dev/null").must()
     assert os.path.islink("compile_commands.json")
     assert "null" in Path("real/cc.json").read_text()
     assert stat.S_IMODE(os.stat("real/cc.json").st_mode) == 0o640

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "utils/base/escape.h"
 #include "utils/base/path.h"
@@ -147,6 +148,56 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 	return add_entry(db, directory, file, output, argv, &bytes);
 }
 
+/* Of an entry without output: how much of its key is about directory and file. 0: it has one. */
+static size_t bare_key_len(const char *key)
+{
+	const char *file = strchr(key, '\n');
+	const char *end = file ? strchr(file + 1, '\n') : NULL;
+
+	return end && end[1] == '\n' ? (size_t)(end - key) : 0;
+}
+
+/* Texts of @keys, which the map borrows. */
+static int put_bare_keys(struct compdb *db, size_t from, struct words *keys, struct strmap *bare)
+{
+	int ret = 0;
+
+	for (size_t i = from; i < db->nr && ret == 0; i++) {
+		size_t len = db->entries[i] ? bare_key_len(db->keys[i]) : 0;
+
+		if (!len)
+			continue;
+		ret = arguments_add(keys, db->keys[i], len);
+		if (ret == 0)
+			ret = strmap_put(bare, keys->words[keys->nr - 1], db);
+	}
+	return ret;
+}
+
+int compdb_drop_earlier(struct compdb *db, size_t nr_earlier)
+{
+	struct words keys cleanup_words = { 0 };
+	struct strmap bare cleanup_strmap = { 0 };
+	int ret = put_bare_keys(db, nr_earlier, &keys, &bare);
+
+	for (size_t i = 0; i < nr_earlier && ret == 0; i++) {
+		size_t len = db->entries[i] ? bare_key_len(db->keys[i]) : 0;
+		struct strbuf key cleanup_strbuf = { 0 };
+
+		if (!len)
+			continue;
+		strbuf_add(&key, db->keys[i], len);
+		if (strbuf_oom(&key))
+			return -ENOMEM;
+		if (!strmap_get(&bare, strbuf_str(&key)))
+			continue;
+		free(db->entries[i]);
+		db->entries[i] = NULL;
+		db->nr_left--;
+	}
+	return ret;
+}
+
 int compdb_write(const struct compdb *db, int (*write)(void *self, const void *data, size_t len),
 		 void *self)
 {
@@ -238,6 +289,26 @@ static bool may_cost(struct compdb *db, uint64_t cost)
 	return db->is_unlimited || db->cost <= COMPDB_COST_MAX;
 }
 
+static bool is_temporary(const char *path)
+{
+	return strncmp(path, "/tmp/", strlen("/tmp/")) == 0;
+}
+
+/* configure's are gone, and /dev/null is none that anybody edits. */
+static bool is_gone(const struct execution *execution, const char *source, bool is_build_temporary)
+{
+	struct strbuf path cleanup_strbuf = { 0 };
+	struct stat st;
+
+	if (*source != '/')
+		strbuf_addf(&path, "%s/", execution->cwd);
+	strbuf_addstr(&path, source);
+	if (strbuf_oom(&path))
+		return false;
+	return stat(strbuf_str(&path), &st) < 0 || !S_ISREG(st.st_mode) ||
+	       (!is_build_temporary && is_temporary(strbuf_str(&path)));
+}
+
 static int add_sources(struct compdb *db, const struct execution *execution,
 		       const struct compile *compile, const struct words *argv)
 {
@@ -253,6 +324,11 @@ static int add_sources(struct compdb *db, const struct execution *execution,
 			continue;
 		if (!may_cost(db, cost_of_words(argv))) {
 			db->nr_beyond++;
+			continue;
+		}
+		db->cost += db->leaves_out_gone ? FILE_COST : 0;
+		if (db->leaves_out_gone && is_gone(execution, source, db->is_build_temporary)) {
+			db->nr_gone++;
 			continue;
 		}
 
@@ -329,6 +405,7 @@ int compdb_add_executions(struct compdb *db, const struct executions *executions
 
 	if (!covered)
 		return -ENOMEM;
+	db->is_build_temporary = executions->nr && is_temporary(executions->all[0].cwd);
 	for (size_t i = 0; i < executions->nr && ret >= 0; i++) {
 		const struct execution *execution = &executions->all[i];
 		size_t before = execution->previous == EXECUTION_NONE ? execution->parent

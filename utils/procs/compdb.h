@@ -17,6 +17,8 @@
  * @by_key: of @keys, the index of the entry plus one
  * @nr: of both, @nr_left: how many of them are entries
  * @nr_not_text: commands that are left out since JSON has no way to write them: they are not UTF-8
+ * @leaves_out_gone: sources that are no file (any more), or are below /tmp in a build that is not: as those of configure; @nr_gone: how many that were
+ * @is_build_temporary: the build began below /tmp
  * @nr_unread: response files that could not be read any more
  * @cost: of the commands so far, in bytes and words; @is_unlimited: however much that becomes
  * @nr_beyond: commands that are left out, since they would cost more than COMPDB_COST_MAX
@@ -28,6 +30,9 @@ struct compdb {
 	size_t nr;
 	size_t nr_left;
 	size_t nr_not_text;
+	bool leaves_out_gone;
+	bool is_build_temporary;
+	size_t nr_gone;
 	size_t nr_unread;
 	uint64_t cost;
 	bool is_unlimited;
@@ -52,6 +57,11 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 
 /* An entry for each source that these have compiled: doc/internals/processes.md, "The compilation database". 0 or -ENOMEM. */
 int compdb_add_executions(struct compdb *db, const struct executions *executions);
+
+/*
+ * Those of the first @nr_earlier entries go that have no output, when there is a later one for the same directory and file that has none either. 0 or -ENOMEM.
+ */
+int compdb_drop_earlier(struct compdb *db, size_t nr_earlier);
 
 /* The whole file, in pieces that @write takes. 0, -ENOMEM, or what @write returned when that is negative. */
 int compdb_write(const struct compdb *db, int (*write)(void *self, const void *data, size_t len),
