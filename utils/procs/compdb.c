@@ -273,6 +273,9 @@ static void drop_launchers(struct words *argv)
 /* Its name is what it was called by, or that of its file. */
 static enum compiler_kind kind_of(const struct execution *execution, const struct words *argv)
 {
+	if (argv->nr > 1 && compiler_name_words(argv->words[0], argv->words[1]) > 1)
+		return COMPILER_DRIVER;
+
 	enum compiler_kind kind = argv->nr ? compiler_kind(argv->words[0]) : COMPILER_NONE;
 
 	return kind == COMPILER_NONE ? compiler_kind(execution->program) : kind;

@@ -355,7 +355,10 @@ int compile_parse(struct compile *compile, enum compiler_kind kind, const struct
 	};
 	if (!compile->roles)
 		return -ENOMEM;
-	for (p.at = 1; p.at < argv->nr; p.at++)
+	if (argv->nr)
+		compile->nr_names = compiler_name_words(argv->words[0],
+							argv->nr > 1 ? argv->words[1] : NULL);
+	for (p.at = compile->nr_names; p.at < argv->nr; p.at++)
 		take_word(&p);
 	/* A part of the driver that it runs as a process of its own. */
 	if (argv->nr > 1 && starts_with(argv->words[1], "-cc1"))
@@ -392,11 +395,13 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 int compile_of_one(const struct compile *compile, const struct words *argv, size_t source,
 		   struct words *out)
 {
-	int ret = arguments_add(out, argv->words[0], strlen(argv->words[0]));
+	int ret = 0;
 
+	for (size_t i = 0; i < compile->nr_names && ret == 0; i++)
+		ret = arguments_add(out, argv->words[i], strlen(argv->words[i]));
 	if (ret == 0 && compile->until == COMPILE_LINKED)
 		ret = arguments_add(out, "-c", 2);
-	for (size_t i = 1; i < argv->nr && ret == 0; i++) {
+	for (size_t i = compile->nr_names; i < argv->nr && ret == 0; i++) {
 		if (belongs(compile, i, source))
 			ret = arguments_add(out, argv->words[i], strlen(argv->words[i]));
 	}

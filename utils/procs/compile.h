@@ -31,6 +31,7 @@ enum compile_role {
 /*
  * @until: enum compile_until
  * @roles: of each word, enum compile_role
+ * @nr_names: how many of the first words are the compiler: two of "zig cc"
  * @output: of -o, or NULL
  * @nr_sources: how many words are sources; of these @nr_headers are headers to be compiled
  * @makes_other: neither object nor assembly: -emit-llvm, nvcc's -ptx and the like
@@ -40,6 +41,7 @@ struct compile {
 	enum compiler_kind kind;
 	int until;
 	unsigned char *roles;
+	unsigned int nr_names;
 	const char *output;
 	size_t nr_sources;
 	size_t nr_headers;

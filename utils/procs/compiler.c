@@ -76,6 +76,13 @@ enum compiler_kind compiler_kind(const char *name)
 	return COMPILER_NONE;
 }
 
+unsigned int compiler_name_words(const char *name, const char *second)
+{
+	bool is_zig = strcmp(path_base(name), "zig") == 0 && second;
+
+	return is_zig && (strcmp(second, "cc") == 0 || strcmp(second, "c++") == 0) ? 2 : 1;
+}
+
 bool compiler_is_launcher(const char *name)
 {
 	name = path_base(name);

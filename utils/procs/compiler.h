@@ -20,6 +20,9 @@ static inline bool compiler_is_driver(enum compiler_kind kind)
 /* By the last part of the path @name. */
 enum compiler_kind compiler_kind(const char *name);
 
+/* How many of the first words name it: 2 for "zig cc", which is a driver, else 1. @second: the word after @name, or NULL. */
+unsigned int compiler_name_words(const char *name, const char *second);
+
 /* ccache, distcc and the like: the compiler is their first argument, and what they execute may be something else, or nothing. */
 bool compiler_is_launcher(const char *name);
 

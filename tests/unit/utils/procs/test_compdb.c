@@ -104,6 +104,11 @@ static void wrappers_are_no_second_compilation(void **state)
 	CHECK("gcc -c a.c > a.o\n",
 	      { -1, false, "/bin/libtool", "/bin/sh libtool gcc -c a.c", "/bin/sh" },
 	      { 0, false, "/bin/gcc", "gcc -c a.c" });
+	/* Its own programs have its name, too. */
+	CHECK("zig cc -c a.c\n", { -1, false, "/bin/zig", "zig cc a.c -o a" },
+	      { 0, false, "/bin/zig", "zig clang -c a.c -o /tmp/a.o" },
+	      { 0, false, "/bin/clang", "clang -c a.c -o /tmp/a.o" });
+	CHECK("", { -1, false, "/bin/zig", "zig build a.c" });
 	/* One that is called as a compiler. */
 	CHECK("cc -c a.c > a.o\n", { -1, false, "/bin/wrap", "cc -c a.c" },
 	      { 0, true, "/bin/gcc", "gcc -c -DMORE a.c" }, { 1, false, "/lib/cc1", "cc1 a.c" });
