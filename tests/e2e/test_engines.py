@@ -107,6 +107,25 @@ def test_errors_by_an_own_unwinder(options):
     assert "it has an unwinder of its own" in said
 
 
+RUBY = """
+require 'continuation'
+def deep(n, &block) n == 0 ? block.call : deep(n - 1, &block) end
+x = 0
+k = deep(9) { callcc { |c| c } }
+x += 1
+k.call(k) if x < 5
+puts x
+"""
+
+
+@OPTIONS
+def test_continuations(options):
+    if not shutil.which("ruby"):
+        pytest.skip("ruby is not installed")
+    said = record_engine(RUBY, "prog.rb", ["ruby", "-W0"], ["-P", ".@libruby", *options])
+    assert "it copies pieces of the stack" in said
+
+
 ERRNO = """
 #include <errno.h>
 #include <stdio.h>

@@ -211,13 +211,36 @@ static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
 	return false;
 }
 
+/* Ruby's callcc copies the whole stack, by functions of libruby that only this library asks for: continuation.so. */
+static bool needs_continuations(const struct elf_file *file)
+{
+	static const char needed[] = "ruby_Init_Continuation_body";
+	struct elf_symbols table;
+
+	if (!elf_symbols_open(file, SHT_DYNSYM, &table) ||
+	    !memmem(table.strings, table.strings_len, needed, sizeof(needed)))
+		return false;
+	for (size_t i = 1; i < table.nr; i++) {
+		GElf_Sym sym;
+		const char *name;
+		size_t len;
+
+		if (elf_symbol(&table, i, &sym, &name, &len) && sym.st_shndx == SHN_UNDEF &&
+		    strcmp(name, needed) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int add_slicing(const struct elf_file *file, struct strbuf *out)
 {
+	bool is_sure = needs_continuations(file);
+
 	for (Elf_Scn *scn = elf_nextscn(file->elf, NULL); scn; scn = elf_nextscn(file->elf, scn)) {
 		GElf_Shdr sh;
 
 		if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_EXECINSTR) &&
-		    sh.sh_type == SHT_PROGBITS && section_has_shift(file, &sh))
+		    sh.sh_type == SHT_PROGBITS && (is_sure || section_has_shift(file, &sh)))
 			return add(out, (struct own_frames){ sh.sh_addr, sh.sh_addr + sh.sh_size,
 							     SLICES, false, true });
 	}
