@@ -241,13 +241,21 @@ int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 /* A recorder that is so busy is not the one that somebody wants to speak to now. */
 #define FIND_TIMEOUT_MS 1000
 
-/* Each line of /proc/net/unix ends in a name; '@' stands for the NUL of the abstract name space. */
+/* __SO_ACCEPTCON of linux/net.h: the socket listens. */
+#define IS_LISTENING 0x10000U
+
+/*
+ * Each line of /proc/net/unix ends in a name; '@' stands for the NUL of the abstract name space. The other ends of connections have the name
+ * of who listens, too, so each of ours would be one more to ask.
+ */
 static bool is_recorder_line(const char *line, struct recorder_name *name)
 {
 	const char *at = strstr(line, " @" REQUEST_NAME_PREFIX);
 	size_t len = at ? strcspn(at + 2, "\n") : 0;
+	unsigned flags = 0;
 
-	if (!at || len >= sizeof(name->text))
+	if (!at || len >= sizeof(name->text) || sscanf(line, "%*s %*s %*s %x", &flags) != 1 ||
+	    !(flags & IS_LISTENING))
 		return false;
 	memcpy(name->text, at + 2, len);
 	name->text[len] = '\0';
@@ -270,22 +278,39 @@ static uid_t user_of(pid_t pid)
 	return uid;
 }
 
-int ask_name_of_pid(pid_t pid, struct recorder_name *name)
+/* The names of all that may be recorders, each with a NUL behind it. Nobody is asked before all is read: that changes the list. */
+static int list_recorders(struct strbuf *names)
 {
 	FILE *file cleanup_file = fopen("/proc/net/unix", "re");
-	struct strbuf words cleanup_strbuf = { 0 };
+	struct recorder_name name;
 	char line[512];
-	bool is_found = false;
 
 	if (!file)
 		return -errno;
+	while (fgets(line, sizeof(line), file)) {
+		if (is_recorder_line(line, &name))
+			strbuf_list_add(names, name.text);
+	}
+	return strbuf_oom(names) ? -ENOMEM : 0;
+}
+
+int ask_name_of_pid(pid_t pid, struct recorder_name *name)
+{
+	struct strbuf names cleanup_strbuf = { 0 };
+	struct strbuf words cleanup_strbuf = { 0 };
+	int ret = list_recorders(&names);
+
+	if (ret < 0)
+		return ret;
 	*name = (struct recorder_name){ .owner = user_of(pid) };
 	strbuf_addf(&words, "%d", pid);
 	strbuf_addch(&words, '\0');
-	while (!is_found && fgets(line, sizeof(line), file))
-		is_found = is_recorder_line(line, name) &&
-			   ask_once(name, REQUEST_HAS_PID, &words, FIND_TIMEOUT_MS, NULL) == 0;
-	return is_found ? 0 : -ESRCH;
+	strbuf_list_each (&names, at) {
+		strcpy(name->text, at);
+		if (ask_once(name, REQUEST_HAS_PID, &words, FIND_TIMEOUT_MS, NULL) == 0)
+			return 0;
+	}
+	return -ESRCH;
 }
 
 /* A recorder that is at its end has no time to give a sign of life. */

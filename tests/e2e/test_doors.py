@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import stat
 import subprocess
 import sys
@@ -137,6 +138,26 @@ def test_root_does_not_believe_a_stranger_about_a_process():
     with Listener("utrail-dir-1-1", "yes", uid=65533):
         result = utrail("control", str(os.getpid()), "off", limit=60).must(1)
     assert "no utrail of yours is recording it" in result.err
+
+
+@needs_root
+@pytest.mark.parametrize("uid", [0, 65533])
+def test_sockets_of_one_name_are_asked_once(uid):
+    """Each connection that a listener keeps has the listener's name in /proc/net/unix, too: none of these is asked."""
+    finished()
+    with Listener(name_of("data"), "nothing", uid=uid) as listener:
+        kept = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(8)]
+        for s in kept:
+            s.connect("\0" + name_of("data"))
+        wait_until(lambda: len(os.listdir(f"/proc/{listener.proc.pid}/fd")) >= 4 + len(kept))
+        before = len(os.listdir(f"/proc/{listener.proc.pid}/fd"))
+        result = utrail("control", str(os.getpid()), "off", limit=60).must(1)
+        assert "no utrail of yours is recording it" in result.err
+        assert listener.proc.poll() is None
+        # It is looked for twice at most: by name, and among those that answer for a process.
+        wait_until(lambda: len(os.listdir(f"/proc/{listener.proc.pid}/fd")) <= before + 2)
+        for s in kept:
+            s.close()
 
 
 @needs_root
