@@ -285,7 +285,7 @@ static void remove_file(struct pxt_handle *handle, int place)
 	unlinkat(place, name, 0);
 	if (handle->view != &handle->own_view)
 		return;
-	lock = pxt_place_try_lock(place);
+	lock = pxt_place_lock_soon(place);
 	if (lock < 0)
 		return;
 	pxt_sweep(place);

@@ -207,6 +207,18 @@ int pxt_place_try_lock(int place)
 	return lock_place(place, LOCK_EX | LOCK_NB);
 }
 
+int pxt_place_lock_soon(int place)
+{
+	const struct timespec step = { 0, 1000000 };
+	int lock = pxt_place_try_lock(place);
+
+	for (int nr = 0; nr < 100 && lock < 0; nr++) {
+		nanosleep(&step, NULL);
+		lock = pxt_place_try_lock(place);
+	}
+	return lock;
+}
+
 /* A child that was forked meanwhile has the descriptor, too: so the lock itself is given back. */
 void pxt_place_unlock(int lock)
 {

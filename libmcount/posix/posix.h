@@ -198,6 +198,8 @@ int pxt_place_error(void);
 int pxt_place_lock(int place);
 /* -EWOULDBLOCK: somebody else has it. */
 int pxt_place_try_lock(int place);
+/* The same, tried for a tenth of a second: a keeper has it for a moment when it removes files. */
+int pxt_place_lock_soon(int place);
 void pxt_place_unlock(int lock);
 void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
 void *pxt_place_map(int place, const char *name, size_t *bytes);

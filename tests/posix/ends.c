@@ -248,6 +248,8 @@ static void by_fault(void)
 
 static void by_execution(void)
 {
+	/* Not longer than who looks on, whose output it has. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	execl("/bin/sleep", "sleep", "1000", (char *)NULL);
 }
 
@@ -649,6 +651,16 @@ static int count_files(void)
 	return nr;
 }
 
+static void await_files(int nr)
+{
+	uint64_t until = now_ns(CLOCK_MONOTONIC) + DEADLINE_NS;
+
+	while (count_files() != nr) {
+		CHECK(now_ns(CLOCK_MONOTONIC) < until);
+		usleep(1000);
+	}
+}
+
 static void make_logs_and_be_killed(int nr_logs)
 {
 	trace_event_id_t id = open_id("x");
@@ -669,7 +681,6 @@ static void make_logs_and_be_killed(int nr_logs)
 
 POINT(streams_of_killed_processes_leave_nothing)
 {
-	uint64_t until;
 	pid_t pids[12];
 	int status;
 
@@ -684,11 +695,7 @@ POINT(streams_of_killed_processes_leave_nothing)
 			CHECK_IS(status, SIGKILL);
 		}
 	}
-	until = now_ns(CLOCK_MONOTONIC) + DEADLINE_NS;
-	while (count_files()) {
-		CHECK(now_ns(CLOCK_MONOTONIC) < until);
-		usleep(1000);
-	}
+	await_files(0);
 }
 
 POINT(stream_of_a_process_that_never_wrote_leaves_nothing)
@@ -702,6 +709,6 @@ POINT(stream_of_a_process_that_never_wrote_leaves_nothing)
 	CHECK_IS(posix_trace_create(pid, NULL, &trid), 0);
 	CHECK(count_files() > 3);
 	CHECK_IS(posix_trace_shutdown(trid), 0);
-	CHECK_IS(count_files(), 3);
+	await_files(3);
 	kill(pid, SIGKILL);
 }
