@@ -104,4 +104,14 @@ uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 /* Its stack pointer. */
 uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
 
+/*
+ * False when @words[0], which lies on a stack, is not the program counter in such a context: the @nr words from there on would have the
+ * registers that the kernel saves next to it.
+ */
+bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr);
+
+/* False when no call instruction ends at the end of @code: then that is no address that a call returns to. */
+#define ARCH_REMOTE_CALL_BYTES 7
+bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES]);
+
 #endif

@@ -89,6 +89,16 @@ uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr)
 	return 0;
 }
 
+bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr)
+{
+	return true;
+}
+
+bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES])
+{
+	return true;
+}
+
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value)
 {
 	return false;

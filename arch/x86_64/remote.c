@@ -298,6 +298,45 @@ uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr)
 	return sigframe_register(words, nr, REG_RSP);
 }
 
+/* Bit 1 is always set, and user code always has interrupts enabled (Intel SDM, volume 1, 3.4.3). */
+#define EFLAGS_SET    0x202UL
+#define EFLAGS_UNUSED 0xffffffff00000000UL
+
+bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr)
+{
+	const size_t flags = REG_EFL - REG_RIP;
+	const size_t segments = REG_CSGSFS - REG_RIP;
+
+	return nr > segments && (words[segments] & 0xffff) == USER_CS &&
+	       (words[flags] & (EFLAGS_SET | EFLAGS_UNUSED)) == EFLAGS_SET;
+}
+
+/* How many bytes call *r/m64 has, of which @modrm is the second and @sib the third (Intel SDM, volume 2, 2.1.5). */
+static size_t indirect_call_bytes(uint8_t modrm, uint8_t sib)
+{
+	const unsigned mod = modrm >> 6;
+	const unsigned rm = modrm & 7;
+	const bool has_sib = mod != 3 && rm == 4;
+
+	if (mod == 0 && (rm == 5 || (has_sib && (sib & 7) == 5)))
+		return 6 + has_sib;
+	return 2 + has_sib + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+}
+
+bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES])
+{
+	if (code[ARCH_REMOTE_CALL_BYTES - 5] == 0xe8)
+		return true;
+	for (size_t bytes = 2; bytes <= ARCH_REMOTE_CALL_BYTES; bytes++) {
+		const uint8_t *call = code + ARCH_REMOTE_CALL_BYTES - bytes;
+
+		if (call[0] == 0xff && (call[1] >> 3 & 7) == 2 &&
+		    indirect_call_bytes(call[1], bytes > 2 ? call[2] : 0) == bytes)
+			return true;
+	}
+	return false;
+}
+
 /* The kernel has a 64-bit thread's registers for programs of 32 bits, too. */
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value)
 {

@@ -67,6 +67,7 @@ struct range {
 struct look {
 	struct world *w;
 	const struct maps *maps;
+	const struct text *text;
 	bool *wanted;
 	struct range *ranges;
 	size_t nr;
@@ -99,14 +100,38 @@ static const struct range *range_at(const struct look *look, uint64_t address)
 		       : NULL;
 }
 
-static void block(struct look *look, uint64_t address)
+static void block(struct look *look, const struct range *range)
 {
-	const struct range *range = range_at(look, address);
-
 	if (!range || !look->wanted[range->index])
 		return;
 	look->wanted[range->index] = false;
 	look->nr_blocked++;
+}
+
+/* The call may have been made from what is there, and from what was there before the change. */
+static bool may_return_to(const struct look *look, uint64_t address, const struct attach_change *c)
+{
+	const uint64_t start = address - ARCH_REMOTE_CALL_BYTES;
+	uint8_t code[ARCH_REMOTE_CALL_BYTES];
+
+	if (world_read(look->w, start, code, sizeof(code)) != sizeof(code) ||
+	    arch_remote_may_end_call(code))
+		return true;
+	for (uint64_t i = 0; i < sizeof(code); i++) {
+		if (start + i - c->site < c->len)
+			code[i] = c->before[start + i - c->site];
+	}
+	return arch_remote_may_end_call(code);
+}
+
+/* @words[0] of a stack may be left from a call that has returned, or be a number. Only what a thread can come back to counts. */
+static void block_word(struct look *look, const uint64_t *words, size_t nr)
+{
+	const struct range *range = range_at(look, words[0]);
+
+	if (range && (arch_remote_may_be_interrupted(words, nr) ||
+		      may_return_to(look, words[0], &look->text->changes[range->index])))
+		block(look, range);
 }
 
 /* Stacks that are still to be looked at, by addresses in them. */
@@ -115,12 +140,12 @@ struct stacks {
 	size_t nr;
 };
 
-/* The frame of a signal's handler says which stack it has interrupted; all else are words that may be return addresses. */
+/* The frame of a signal's handler says which stack it has interrupted. */
 static void look_at_words(struct look *look, const uint64_t *words, size_t nr, size_t nr_new,
 			  const struct mapping *stack, struct stacks *stacks)
 {
 	for (size_t i = 0; i < nr_new; i++) {
-		block(look, words[i]);
+		block_word(look, words + i, nr - i);
 		if (words[i] != look->w->return_gadget || i + 1 >= nr)
 			continue;
 
@@ -154,7 +179,7 @@ static void look_at_thread(struct look *look, const struct world_thread *t, uint
 {
 	struct stacks stacks = { { arch_remote_sp(&t->regs) }, 1 };
 
-	block(look, arch_remote_pc(&t->regs));
+	block(look, range_at(look, arch_remote_pc(&t->regs)));
 	for (size_t i = 0; i < stacks.nr; i++)
 		look_at_stack(look, stacks.pointers[i], words, &stacks);
 }
@@ -281,7 +306,7 @@ static size_t make(struct text *text, struct world *w, const struct maps *maps, 
 {
 	bool *wanted cleanup_free = calloc(text->nr + 1, sizeof(*wanted));
 	struct range *ranges cleanup_free = calloc(text->nr + 1, sizeof(*ranges));
-	struct look look = { w, maps, wanted, ranges, 0, 0 };
+	struct look look = { w, maps, text, wanted, ranges, 0, 0 };
 
 	if (!wanted || !ranges)
 		return text->nr;

@@ -47,7 +47,7 @@ static void *loop(void *arg)
 /* Its stack has words that lead into the code, where a return address and what a handler has interrupted would be. */
 NOINLINE static void be_child(const uint64_t *leads, size_t nr)
 {
-	volatile uint64_t words[4] = { 0 };
+	volatile uint64_t words[8] = { 0 };
 	pthread_t thread;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -141,14 +141,14 @@ static void test_in_and_out(void **state)
 static void test_threads_in_the_way(void **state)
 {
 	const uint64_t leads[] = { (uint64_t)code + RETURNED + 2, (uint64_t)code + QUIET,
-				   (uint64_t)code + HANDLED + 9 };
+				   (uint64_t)code + HANDLED + 9, 0x202, 0x33 };
 	struct child c;
 
 	changes[0] = change(LOOP - 2, 10, 0);
 	changes[1] = change(QUIET, 5, 0);
 	changes[2] = change(RETURNED, 5, 0);
 	changes[3] = change(HANDLED, 10, 0);
-	begin(&c, 4, leads, 3);
+	begin(&c, 4, leads, 5);
 	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 3);
 	assert_false(is_in(&c, 0));
 	assert_true(is_in(&c, 1));
@@ -159,17 +159,37 @@ static void test_threads_in_the_way(void **state)
 	end(&c);
 }
 
+/* Nobody returns to where no call ends, whether there is the jump or what was there before: such a word is a number, or an old one. */
+static void test_words_that_lead_nowhere(void **state)
+{
+	const uint64_t leads[] = { (uint64_t)code + QUIET + 1, (uint64_t)code + RETURNED + 3,
+				   (uint64_t)code + HANDLED + 4, 0x202, 0x2b };
+	struct child c;
+
+	changes[0] = change(QUIET, 5, 0);
+	changes[1] = change(RETURNED, 5, 0);
+	changes[2] = change(HANDLED, 5, 0);
+	begin(&c, 3, leads, 5);
+	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(is_in(&c, i));
+	assert_int_equal(text_take_out(&c.text, &c.w, &c.maps), 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_false(is_in(&c, i));
+	end(&c);
+}
+
 /* What leads to an island is there only with it, and who stands on it has to leave first. */
 static void test_islands(void **state)
 {
-	const uint64_t leads[] = { (uint64_t)code + ISLAND };
+	const uint64_t leads[] = { (uint64_t)code + ISLAND, 0x202, 0x33 };
 	struct child c;
 
 	changes[0] = change(ISLAND, 5, ATTACH_CHANGE_ISLAND);
 	changes[1] = change(SHORT, 5, ATTACH_CHANGE_ON_FORMER);
 	changes[2] = change(TWO_PAGES, 5, ATTACH_CHANGE_ISLAND);
 	changes[3] = change(QUIET, 5, ATTACH_CHANGE_ON_FORMER);
-	begin(&c, 4, leads, 1);
+	begin(&c, 4, leads, 3);
 	assert_int_equal(text_put_in(&c.text, &c.w, &c.maps), 0);
 	assert_true(is_in(&c, 0));
 	assert_true(is_in(&c, 1));
@@ -205,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_in_and_out),
 		cmocka_unit_test(test_threads_in_the_way),
+		cmocka_unit_test(test_words_that_lead_nowhere),
 		cmocka_unit_test(test_islands),
 		cmocka_unit_test(test_nothing_is_believed),
 	};
@@ -215,6 +236,7 @@ int main(void)
 	assert_ptr_not_equal(turns, MAP_FAILED);
 	memset(code, 0x90, 2 * PAGE);
 	memcpy(code + LOOP, loop_code, sizeof(loop_code));
+	code[RETURNED - 3] = 0xe8; /* a call that ends at RETURNED + 2 */
 	mprotect(code, 2 * PAGE, PROT_READ | PROT_EXEC);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
