@@ -4,7 +4,9 @@
 
 #include "cmds/record/attach/attaching.h"
 #include "cmds/record/attach/quiet.h"
+#include "cmds/record/base/settings.h"
 #include "utils/base/compiler.h"
+#include "utils/base/units.h"
 
 static bool is_within(const struct attaching *a, uint64_t pc, const struct mapping *probe,
 		      const struct mapping *linker)
@@ -44,18 +46,26 @@ bool attaching_is_anybody_within(struct attaching *a)
 	return false;
 }
 
-#define SAME_TRIES    4
-#define EMPTY_TRIES   2000
+#define SAME_TRIES  4
+#define EMPTY_TRIES 2000
+#define EMPTY_NS    (30 * NSEC_PER_SEC)
+
+/* It runs for at least so long between two looks, and for longer than a look takes: of many changes that is long. */
 #define EMPTY_WAIT_US 2000
+#define EMPTY_WAITS   4
 
 /* Until the text is as it was, and no thread is within the probe: nothing leads there any more, so this stays so. */
 static int empty(struct attaching *a, struct uft_err *err)
 {
-	for (int i = 0; i < EMPTY_TRIES; i++) {
+	const uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + EMPTY_NS;
+	uint64_t began_ns = 0;
+
+	for (int i = 0; i < EMPTY_TRIES && (i < SAME_TRIES || began_ns < until_ns); i++) {
 		uint64_t inside = 1;
 		size_t changed = 0;
 		int ret = 0;
 
+		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		/* The one that makes the calls may itself be within: it waits for the recorder's answer. */
 		if (i >= SAME_TRIES) {
 			world_let_go(&a->w);
@@ -78,7 +88,10 @@ static int empty(struct attaching *a, struct uft_err *err)
 		world_let_others_go(&a->w, a->thread);
 		if (inside == 0 && changed == 0)
 			return 0;
-		attaching_wait(a, EMPTY_WAIT_US);
+		attaching_wait(a, EMPTY_WAIT_US +
+					  EMPTY_WAITS * (unsigned)((clock_now_ns(CLOCK_MONOTONIC) -
+								    began_ns) /
+								   1000));
 	}
 	return err_set(err, -EBUSY,
 		       "the probe stays loaded in process %d, and does nothing there: a thread is "
