@@ -368,6 +368,36 @@ def test_refusals(servers, workdir):
     tracer.wait(LIMIT_S)
 
 
+@contextlib.contextmanager
+def starting(*command, **kw):
+    proc = sleeper(*command, **kw)
+    try:
+        yield proc
+    finally:
+        proc.kill()
+        proc.communicate()
+
+
+def test_program_that_just_starts(workdir):
+    """Its dynamic linker waits for a library, so that it has no C library yet."""
+    os.mkfifo("library.so")
+    with starting("sleep", "100", env=environment(LD_PRELOAD="./library.so"), stderr=subprocess.PIPE) as proc:
+        command = [UTRAIL, "record", "-p", str(proc.pid), "--for", "0.1s"]
+        recorder = subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True)
+        time.sleep(0.2)
+        Path("library.so").write_text("no library")
+        err = recorder.communicate(timeout=LIMIT_S)[1]
+        assert err == "WARN: nothing was recorded: the program made no call that can be seen\n" and recorder.returncode == 0
+
+
+def test_program_without_a_c_library(workdir):
+    linker = "-Wl,--no-as-needed,-dynamic-linker,/lib64/ld-linux-x86-64.so.2"
+    Path("prog.c").write_text("void _start(void) { for (;;) ; }")
+    run("gcc", "-nostdlib", "-pie", "prog.c", "-o", "prog", linker).must()
+    with starting("./prog") as proc:
+        assert "its C library is not glibc (musl?), which the probe needs" in record(proc.pid).must(1).err
+
+
 def test_strict_seccomp(workdir):
     source = (
         "#include <sys/prctl.h>\n#include <linux/seccomp.h>\n#include <unistd.h>\n"

@@ -246,16 +246,42 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 	return ret;
 }
 
-int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err)
+/* A program that was just started is ready soon; five seconds are long for one that has no glibc at all. */
+#define STARTING_TRIES	 500
+#define STARTING_WAIT_US 10000
+
+static int try_to_begin(pid_t pid, const struct attach_how *how, bool *is_starting,
+			struct uft_err *err)
 {
 	struct attaching *a cleanup_attaching = attaching_make(pid, how, err);
-	int ret = a ? attaching_find_libc(a, err) : -EPERM;
+	int ret = a ? attaching_find_libc(a, err) : err->code;
 
-	if (ret < 0)
-		return a ? ret : err->code;
-	ret = attaching_begin_calls(a, err);
+	*is_starting = false;
+	if (!a)
+		return ret;
+	if (ret == 0)
+		ret = attaching_begin_calls(a, err);
 	if (ret == 0)
 		ret = come(a, how, err);
+	else
+		*is_starting = attaching_is_starting(a);
 	attaching_end_calls(a);
+	if (*is_starting)
+		attaching_wait(a, STARTING_WAIT_US);
+	return ret;
+}
+
+int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err)
+{
+	bool is_starting = true;
+	struct uft_err why;
+	int ret = 0;
+
+	for (int i = 0; i < STARTING_TRIES && is_starting; i++) {
+		why = (struct uft_err){ 0 };
+		ret = try_to_begin(pid, how, &is_starting, &why);
+	}
+	if (ret < 0 && err)
+		*err = why;
 	return ret;
 }

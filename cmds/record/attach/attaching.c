@@ -54,6 +54,10 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 	if (ret < 0)
 		return target_explain(a->w.pid, ret, err);
 
+	/* It is there, and its memory is not any more. */
+	if (!a->maps.nr)
+		return target_explain(a->w.pid, -ESRCH, err);
+
 	const struct mapping *libc = maps_module(&a->maps, quiet_libc_names);
 	const struct mapping *dl = maps_module(&a->maps, libdl);
 	const struct mapping *code = libc ? maps_code(&a->maps, libc) : NULL;
@@ -79,6 +83,26 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 			       "cannot attach to process %d: its C library has no dlopen()",
 			       a->w.pid);
 	return world_find_gadgets(&a->w, code->start, code->end, err);
+}
+
+/* After execve(2) the file that was opened before is that of the former program's memory, which is gone. */
+static bool is_former_memory(const struct attaching *a)
+{
+	uint8_t byte;
+
+	for (size_t i = 0; i < a->maps.nr; i++) {
+		if (world_read(&a->w, a->maps.lines[i].start, &byte, 1) == 1)
+			return false;
+	}
+	return a->maps.nr;
+}
+
+bool attaching_is_starting(struct attaching *a)
+{
+	if (maps_read(&a->maps, a->w.pid) < 0)
+		return false;
+	return is_former_memory(a) || (maps_module(&a->maps, quiet_linker_names) &&
+				       !maps_module(&a->maps, quiet_libc_names));
 }
 
 bool attaching_find_probe(struct attaching *a)

@@ -43,6 +43,9 @@ void attaching_done(struct attaching **a);
 /* Its C library, and what of it is needed. */
 int attaching_find_libc(struct attaching *a, struct uft_err *err);
 
+/* The process has become another program since @a was made, or its dynamic linker has not loaded the C library yet: look again later. */
+bool attaching_is_starting(struct attaching *a);
+
 /* The probe's functions, when it is there. */
 bool attaching_find_probe(struct attaching *a);
 bool attaching_has_probe(const struct attaching *a);

@@ -197,6 +197,24 @@ static bool is_in_namespace(pid_t pid, const char *kind)
 	       (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
 }
 
+/* Flags of a task in proc(5)'s stat: PF_KTHREAD. */
+#define IS_OF_KERNEL 0x200000
+
+static bool is_kernel_thread(pid_t pid)
+{
+	struct strbuf stat cleanup_strbuf = { 0 };
+	unsigned flags = 0;
+
+	if (read_proc(pid, "stat", &stat) < 0)
+		return false;
+
+	/* The name in front may hold anything. */
+	const char *rest = strrchr(strbuf_str(&stat), ')');
+
+	return rest && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	       flags & IS_OF_KERNEL;
+}
+
 static int check_program(pid_t pid, struct uft_err *err)
 {
 	char path[64];
@@ -206,7 +224,7 @@ static int check_program(pid_t pid, struct uft_err *err)
 
 	int ret = object_check_program(path, &program, NULL);
 
-	if (ret == -ENOENT)
+	if (ret == -ENOENT && is_kernel_thread(pid))
 		return err_set(err, ret,
 			       "cannot attach to process %d: it is a thread of the kernel", pid);
 	if (ret < 0)
