@@ -247,18 +247,15 @@ static const struct plan_func *find_listed(const struct strbuf *list, const stru
 	return until && funcs[until - 1].start == sym->addr ? &funcs[until - 1] : NULL;
 }
 
-/*
- * What the user has said something about is recorded whatever it costs, be it that he has put hooks in again; and what is left out already may still be
- * in the rings.
- */
-static bool stays_as_it_is(const struct overhead *o, const struct called *f)
+/* The user has said something about it, so that it is recorded whatever it costs. */
+static bool is_wanted(const struct overhead *o, const struct called *f)
 {
 	const struct plan_func *func = find_listed(&f->module->funcs, f->sym);
 
 	/* Loaded later, and not looked at yet: that comes with the next plan. */
 	if (!f->module->is_bound && settings_are_selective(&o->steering->now))
 		return true;
-	return known_left_out_at(f->module, f->sym->addr) || (func && func->rule != PLAN_NO_RULE);
+	return func && func->rule != PLAN_NO_RULE;
 }
 
 /* The number of the function, new or known; SIZE_MAX without memory. */
@@ -298,16 +295,37 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 /* Of a function with fewer calls in the sample nothing is known. */
 #define SEEN_LEAST 4
 
+/*
+ * Calls of what is left out already were in the rings when that came into force: a writer that gets no CPU takes them much later. They cost nothing any
+ * more, so that nothing else is to go for them.
+ */
+static void forget_calls(struct overhead *o, double calls)
+{
+	double rest = o->time.calls > calls ? o->time.calls - calls : 0;
+
+	if (o->time.calls > 0)
+		o->time.writer_ns = (uint64_t)((double)o->time.writer_ns * rest / o->time.calls);
+	o->time.calls = rest;
+}
+
 static void collect(struct overhead *o, struct candidates *c, double times)
 {
+	double gone = 0;
+
 	for (size_t i = 0; i < SAMPLE_SLOTS; i++) {
 		const struct sampled_call *call = &o->taken->calls[i];
+		const struct module_left_out *left;
 		struct called f;
 
-		if (call->proc && find_function(o, call->proc, call->addr, &f) &&
-		    !stays_as_it_is(o, &f))
+		if (!call->proc || !find_function(o, call->proc, call->addr, &f))
+			continue;
+		left = known_left_out_at(f.module, f.sym->addr);
+		if (left && !left->is_back)
+			gone += call->calls * times;
+		else if (!left && !is_wanted(o, &f))
 			add_calls(c, &f, call, i, times);
 	}
+	forget_calls(o, gone);
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct called *f = &c->called[i];
 
@@ -425,10 +443,20 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 	o->not_before_ns = settings_now_ns(o->settings) + SETTLE_NS;
 }
 
+/* How many calls one in the sample stands for: those that found no place in it are taken to be of the same functions. */
+static double calls_for_one(const struct overhead *o)
+{
+	double placed = 0;
+
+	for (size_t i = 0; i < SAMPLE_SLOTS; i++)
+		placed += o->taken->calls[i].calls;
+	return o->time.calls / MAX(placed, 1.0);
+}
+
 static void decide(struct overhead *o)
 {
 	struct candidates c cleanup(candidates_deinit);
-	double times = (double)o->taken->bytes / (double)MAX(o->taken->looked_at, 1ULL);
+	double times = calls_for_one(o);
 	size_t nr = 0;
 
 	if (!candidates_init(&c))
