@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tools import UTRAIL, environment, run, utrail, wait_until
+from tools import UTRAIL, environment, run, terminal_text, utrail, wait_until
 
 # Says what it does on both outputs until there is a file "stop". "detach": it is a daemon, which has no terminal.
 PROGRAM = r"""
@@ -41,6 +41,7 @@ int main(int argc, char **argv) {
 """
 
 RECORDED = rb"\r(\d+:\d\d, [^\r\x1b]*)\x1b\[K"
+FIRST_S = 1  # before it nothing is shown (statusline.h)
 ERASED = b"\r\x1b[K"
 OWN = b"begins\r\nno end of line\r\nends\r\n"
 
@@ -125,11 +126,11 @@ class TestRecord:
     def test_calls_are_counted(self, options):
         """Those that the recording has, and arguments are none."""
         terminal = Terminal("record", *options, "./prog", "detach")
-        before = int(terminal.until(rb"\r\d+:\d\d, (\d+) calls")[1])
+        before = int(terminal.until(rb"\r\d+:\d\d, ([1-9]\d*) calls")[1])
         Path("stop").touch()
         terminal.end()
         report = utrail("report", "--no-event", "-f", "call").must().out
-        assert 100 < before <= sum(int(n) for n in re.findall(r"^ +(\d+)  \w+$", report, re.M))
+        assert before <= sum(int(n) for n in re.findall(r"^ +(\d+)  \w+$", report, re.M))
 
     def test_flight(self):
         terminal = Terminal("record", "--flight=1m", "./prog", "detach")
@@ -159,9 +160,8 @@ class TestRecord:
             )
             os.close(theirs)
             assert shell.wait() == 0
-        text = os.read(ours, 65536)
+        text = terminal_text(ours)
         assert text.endswith(b"status 0\r\n") and b"calls" not in text and b"\x1b" not in text
-        os.close(ours)
 
     def test_terminal_that_stands_still(self):
         """Ctrl-S: the recorder waits for nobody."""
@@ -179,13 +179,15 @@ class TestRecord:
         for is_asked_for in False, True:
             ours, theirs = pty.openpty()
             with running(stdout=theirs, stderr=subprocess.DEVNULL, start_new_session=True) as proc:
-                assert os.read(ours, 100) == b"begins\r\n"
+                begins = b""
+                while b"\n" not in begins:
+                    begins += os.read(ours, 100)
+                assert begins == b"begins\r\n"
                 options = ["--progress"] if is_asked_for else []
                 command = [UTRAIL, "record", *options, *passing_time(2), "-p", str(proc.pid)]
                 assert subprocess.run(command, stderr=theirs, env=environment()).returncode == 0
             os.close(theirs)
-            text = os.read(ours, 65536)
-            os.close(ours)
+            text = terminal_text(ours)
             assert re.sub(RECORDED, b"", text).replace(ERASED, b"") == b"ends\r\n"
             assert bool(re.search(RECORDED, text)) == is_asked_for
             os.remove("stop")
@@ -297,7 +299,10 @@ class TestOpening:
         terminal.until(rb"\x1b\[K")
         slow.let_go()
         shown = re.findall(rb"\r([^\r\x1b\n]+)\x1b\[K", terminal.end())
-        assert shown and {len(line) for line in shown} == {columns - 1}
+        # On a busy machine the line of the reading that follows is seen, too; it is short.
+        lines = {line for line in shown if line.startswith(b"opening"[: columns - 1])}
+        assert lines == {(b"opening '" + b"data" * 20)[: columns - 1]}
+        assert all(len(line) < columns for line in shown)
 
     @pytest.mark.parametrize("options", [["--no-progress"], ["--logfile=log"]], ids=" ".join)
     def test_not_wanted(self, options):
@@ -318,4 +323,5 @@ class TestOpening:
         assert terminal.end(255).rpartition(ERASED)[2].startswith(b"utrail: cannot ")
 
     def test_soon_done(self):
-        assert Terminal("report", "-d", "data", out="out").end() == b""
+        began = time.monotonic()
+        assert Terminal("report", "-d", "data", out="out").end() == b"" or time.monotonic() - began >= FIRST_S

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from programs import Variant, build, program
-from tools import TOP, UTRAIL, environment, has_sanitizer, peer, run, utrail
+from tools import TOP, UTRAIL, environment, has_sanitizer, peer, run, terminal_text, utrail
 
 VARIANT = Variant("gcc", "pg", "O2")
 
@@ -526,16 +526,7 @@ class TestLongWork:
         ours, theirs = pty.openpty()
         proc = self.start(long_work, stderr=theirs)
         os.close(theirs)
-        text = b""
-        while True:
-            try:
-                part = os.read(ours, 1000)
-            except OSError:
-                break
-            if not part:
-                break
-            text += part
-        os.close(ours)
+        text = terminal_text(ours)
         assert proc.wait(timeout=240) == 0
         parts = [int(p) for p in re.findall(rb"\r *(\d+) % of \d+ MB read", text)]
         assert len(parts) > 1 and parts == sorted(parts) and parts[-1] <= 100

@@ -11,7 +11,7 @@ import termios
 import pytest
 
 from programs import Variant, build, program
-from tools import UTRAIL, environment, peer, utrail
+from tools import UTRAIL, environment, peer, terminal_text, utrail
 
 PG = Variant("gcc", "pg", "O2")
 
@@ -327,13 +327,7 @@ def on_terminal(*args, columns=80, **variables):
     with subprocess.Popen([UTRAIL, *args], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
                           env=environment(TERM="xterm", **variables)) as process:
         os.close(theirs)
-        shown = b""
-        try:
-            while chunk := os.read(ours, 4096):
-                shown += chunk
-        except OSError:
-            pass  # the last writer has closed it
-        os.close(ours)
+        shown = terminal_text(ours)
         return shown.decode().replace("\r\n", "\n"), process.stderr.read().decode()
 
 

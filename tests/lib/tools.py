@@ -1,5 +1,6 @@
 """Finding the programs under test and running them with a time limit, nothing left behind."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -127,6 +128,16 @@ def state_of(pid):
 
 def is_alive(pid):
     return state_of(pid) not in "ZX"
+
+
+def terminal_text(ours):
+    """All that is written to a terminal until nobody has it open any more, as bytes: each read may yield only a part. Closes it."""
+    text = b""
+    with contextlib.suppress(OSError):
+        while part := os.read(ours, 65536):
+            text += part
+    os.close(ours)
+    return text
 
 
 def wait_until(condition):
