@@ -23,7 +23,7 @@ from typing import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
-from tools import BUILD, UTRAIL, environment  # noqa: E402  (the path is set above)
+from tools import BUILD, UTRAIL, environment, is_alive  # noqa: E402  (the path is set above)
 
 SKIP = 77
 LIMIT_S = 300
@@ -125,6 +125,14 @@ SERVERS = {
 }
 
 
+def has_ended(pid):
+    """A server's child may be for one connection only: it ends, and its parent may see to it later."""
+    end = time.monotonic() + 5
+    while is_alive(pid) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not is_alive(pid)
+
+
 class Trial:
     def __init__(self, name, requests, before=()):
         self.name, self.server, self.requests, self.before = name, SERVERS[name], requests, list(before)
@@ -204,8 +212,7 @@ class Trial:
             result = subprocess.run([str(UTRAIL), "record", "-P", ".", "--no-libcall", "-p", str(target), "--for", "0.3s", "-d",
                                      str(self.folder / "attached"), *self.server.options],
                                     cwd="/tmp", env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S)
-            gone = not os.path.exists(f"/proc/{target}")
-            if result.returncode and not gone:
+            if result.returncode and not has_ended(target):
                 self.fail(f"attaching to {target}: status {result.returncode}: {result.stderr}")
             self.times += result.returncode == 0
 
