@@ -188,8 +188,8 @@ static bool has_shift(const uint8_t *bytes, size_t len)
 	return false;
 }
 
-/* Larger files are programs and run times of which none is known to do so. */
-#define TEXT_MAX (4U << 20)
+/* Larger files, the C library among them, are not known to do so, and each record would read them. */
+#define TEXT_MAX (1U << 20)
 
 static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
 {
