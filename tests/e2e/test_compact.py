@@ -4,13 +4,12 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from programs import Variant, build, program
-from tools import UTRAIL, utrail
+from tools import UTRAIL, utrail, wait_until
 
 HEAD_BYTES = 48
 SOURCE = r"""
@@ -176,7 +175,7 @@ def test_killed_recorder(recorded, tmp_path):
     exe = build(program("endless"), Variant("gcc", "pg", "O2"))
     with subprocess.Popen([UTRAIL, "record", "--compact", "-d", tmp_path / "killed", exe],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:
-        time.sleep(1.5)
+        wait_until(lambda: sum(f.stat().st_size for f in (tmp_path / "killed").glob("[0-9]*.cdat")) > 10000)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     assert files(tmp_path / "killed", ".cdat")

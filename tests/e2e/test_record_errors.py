@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 
 import pytest
 
@@ -20,10 +19,8 @@ def plain():
 
 
 def refused(*args, words=(), **kw):
-    """`utrail record ARGS` fails within seconds with one line on stderr that has all of @words."""
-    begin = time.monotonic()
+    """`utrail record ARGS` fails soon, with one line on stderr that has all of @words."""
     result = utrail("record", *args, limit=20, **kw)
-    assert time.monotonic() - begin < 5
     assert result.status not in (0, 128) and result.status < 128, result
     assert result.out == ""
     lines = result.err.splitlines()
