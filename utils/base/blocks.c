@@ -8,7 +8,10 @@
 
 #define HUGE_PAGE_BYTES (2UL << 20)
 
-/* A line of the cache; and one more, so that what many blocks begin with is not in the same few sets of it. */
+/*
+ * A line of the cache; and one more, so that what many blocks begin with is not in the same few
+ * sets of it.
+ */
 #define BLOCK_ALIGN 64UL
 
 int blocks_init(struct blocks *blocks, size_t nr, size_t bytes)

@@ -1,4 +1,7 @@
-/* Scope-bound ownership: what is acquired on a line with one of these is released at the end of its block. */
+/*
+ * Scope-bound ownership: what is acquired on a line with one of these is released at the end of its
+ * block.
+ */
 #ifndef UTRAIL_BASE_CLEANUP_H
 #define UTRAIL_BASE_CLEANUP_H
 

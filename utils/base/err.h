@@ -16,8 +16,9 @@
  * Filled by the function that saw the failure; callers on the way up add context in front.
  *
  * @code: negative errno of the first failure, 0 while nothing has failed
- * @text: one line without a newline and without a program name, e.g. "cannot open 'x': No such file"; control characters of names
- *        in it are shown as \xNN, and who prints it escapes what else is hidden (cmds/msg.c)
+ * @text: one line without a newline and without a program name, e.g. "cannot open 'x': No such
+ *        file"; control characters of names in it are shown as \xNN, and who prints it escapes what
+ *        else is hidden (cmds/msg.c)
  *
  * Storage belongs to the caller, who starts it as { 0 }. Every function accepts NULL for "not
  * interested". Text that does not fit is cut, never an error.
@@ -28,8 +29,9 @@ struct uft_err {
 };
 
 /*
- * Note a failure. @code is a negative errno or -ERR_USAGE. The first failure wins: when @err already holds
- * one, it is kept. Returns @code, so that `return err_set(err, -EINVAL, ...)` reads well.
+ * Note a failure. @code is a negative errno or -ERR_USAGE. The first failure wins: when @err
+ * already holds one, it is kept. Returns @code, so that `return err_set(err, -EINVAL, ...)` reads
+ * well.
  */
 int err_set(struct uft_err *err, int code, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 

@@ -128,8 +128,8 @@ static const char *replace_dot(char c)
 }
 
 /*
- * The browser decodes entities with &, mermaid then those with #. A percent sign may begin an instruction to
- * mermaid, wherever it stands, and a backquote a text in Markdown.
+ * The browser decodes entities with &, mermaid then those with #. A percent sign may begin an
+ * instruction to mermaid, wherever it stands, and a backquote a text in Markdown.
  */
 static const char *replace_mermaid(char c)
 {
@@ -239,7 +239,10 @@ static void put_all(struct strbuf *out, const struct language *lang, const char 
 	}
 }
 
-/* RFC 4180 for commas and quotes. What begins like a formula gets an apostrophe, which tells spreadsheets that it is text. */
+/*
+ * RFC 4180 for commas and quotes. What begins like a formula gets an apostrophe, which tells
+ * spreadsheets that it is text.
+ */
 static void put_cell(struct strbuf *out, const char *text, size_t len)
 {
 	bool is_formula = len && strchr("=+-@", text[0]) && text[0];

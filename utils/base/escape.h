@@ -10,15 +10,17 @@
 /*
  * The languages that we write text in.
  *
- * "Hidden" below is what a reader does not see as it is: control characters (C0, DEL, C1), marks that change the direction
- * of writing, separators of lines and paragraphs, noncharacters, and bytes that are not UTF-8. Such a byte is shown as
- * \xNN. A backslash of the text itself stays as it is, since names in demangled form have none: so a name that spells
- * "\x1b" and one with the byte look the same.
+ * "Hidden" below is what a reader does not see as it is: control characters (C0, DEL, C1), marks
+ * that change the direction of writing, separators of lines and paragraphs, noncharacters, and
+ * bytes that are not UTF-8. Such a byte is shown as \xNN. A backslash of the text itself stays as
+ * it is, since names in demangled form have none: so a name that spells "\x1b" and one with the
+ * byte look the same.
  */
 enum medium {
 	MEDIUM_TERMINAL, /* and plain text: one line */
 	MEDIUM_HTML,	 /* and XML: between tags and in quoted attributes; one line */
-	MEDIUM_JSON, /* the inside of a string; hidden characters as \uNNNN, bytes that are none as U+FFFD */
+	/* The inside of a string; hidden characters as \uNNNN, bytes that are none as U+FFFD */
+	MEDIUM_JSON,
 	MEDIUM_SCRIPT,	  /* the same for JSON that stands within a script element */
 	MEDIUM_CSV,	  /* a whole cell: quoted where needed, and no formula for a spreadsheet */
 	MEDIUM_DOT,	  /* the inside of a quoted string of graphviz */
@@ -37,7 +39,10 @@ void escape_addstr(struct strbuf *out, enum medium medium, const char *text);
 /* Is @text shown as it is for certain? Fast, and true for most names. */
 bool escape_is_plain(enum medium medium, const char *text, size_t len);
 
-/* How many bytes of the C string @text, at most @max, can be taken without cutting a character in two. */
+/*
+ * How many bytes of the C string @text, at most @max, can be taken without cutting a character in
+ * two.
+ */
 size_t escape_cut(const char *text, size_t max);
 
 #endif

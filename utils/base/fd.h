@@ -12,15 +12,19 @@
 /* Write all of @len bytes, however often that is interrupted. 0 or negative errno. */
 int fd_write_all(int fd, const void *data, size_t len);
 
-/* Read until @len bytes or the end of the file. Bytes read (may be short at the end) or negative errno. */
+/*
+ * Read until @len bytes or the end of the file. Bytes read (may be short at the end) or negative
+ * errno.
+ */
 ssize_t fd_read_full(int fd, void *data, size_t len);
 
 /* Same at a file offset, without moving the descriptor's own (pread(2)). */
 ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset);
 
 /*
- * Open a regular file for reading. What else the name may stand for is an error at once: a FIFO would wait
- * for a writer, a device has no end. The descriptor, or negative errno: -EISDIR, and -EINVAL for other kinds.
+ * Open a regular file for reading. What else the name may stand for is an error at once: a FIFO
+ * would wait for a writer, a device has no end. The descriptor, or negative errno: -EISDIR, and
+ * -EINVAL for other kinds.
  */
 int file_open_regular(const char *path, struct uft_err *err);
 

@@ -7,7 +7,10 @@
 
 #include "utils/base/cleanup.h"
 
-/* Open addressing, never more than half full. Values are borrowed. Starts as { 0 }, ends with intmap_deinit(). */
+/*
+ * Open addressing, never more than half full. Values are borrowed. Starts as { 0 }, ends with
+ * intmap_deinit().
+ */
 struct intmap {
 	struct intmap_slot {
 		uint64_t key;

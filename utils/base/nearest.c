@@ -17,9 +17,10 @@ void nearest_init(struct nearest *n, const char *typed)
 }
 
 /*
- * How many letters must be changed, added, dropped or swapped with their neighbour to make @word from what was typed: there may
- * be many words. The rows of the table of distances between beginnings of the two are bits of a number: where one differs from
- * the one above it (Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003).
+ * How many letters must be changed, added, dropped or swapped with their neighbour to make @word
+ * from what was typed: there may be many words. The rows of the table of distances between
+ * beginnings of the two are bits of a number: where one differs from the one above it (Hyyrö, A
+ * bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003).
  */
 static unsigned edit_distance(const struct nearest *n, const char *word)
 {
@@ -80,7 +81,9 @@ void nearest_offer(struct nearest *n, const char *word)
 void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *out)
 {
 	for (size_t i = 0; i < n->nr; i++) {
-		/* What is farther off than the best guess only distracts, unless all are far off. */
+		/*
+		 * What is farther off than the best guess only distracts, unless all are far off.
+		 */
 		if (n->best[i].distance > n->best[0].distance + (n->best[0].distance > 1))
 			break;
 		strbuf_addf(out, "%s%s%s", i ? ", " : "", prefix, n->best[i].word);

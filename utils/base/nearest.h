@@ -31,7 +31,9 @@ struct nearest {
 void nearest_init(struct nearest *n, const char *typed);
 void nearest_offer(struct nearest *n, const char *word);
 
-/* Append "a, b, c", the nearest first, each with @prefix in front; nothing when none was offered. */
+/*
+ * Append "a, b, c", the nearest first, each with @prefix in front; nothing when none was offered.
+ */
 void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *out);
 
 /* Whether the nearest has enough in common with what was typed to be of help. */

@@ -38,11 +38,13 @@ struct opt_word {
  * @name: long name without dashes
  * @letter: short form, 0 when there is none
  * @arg: name of the argument in help text; NULL when the option takes none
- * @without: the argument that the option has when none is given; such a one can only be given behind a '='. NULL: there must be one
+ * @without: the argument that the option has when none is given; such a one can only be given
+ *           behind a '='. NULL: there must be one
  * @help: one phrase without a full stop, for --help, the man pages and completion
  * @group: which heading it stands under; meaning is the table owner's
  * @cmds: for which commands it means something; meaning is the table owner's
- * @is_recorded: `record` writes it into data directories, from where readers take it: its argument can do no harm
+ * @is_recorded: `record` writes it into data directories, from where readers take it: its argument
+ *               can do no harm
  * @set: OPT_SET: store @text (NULL without argument); the whole target is passed, not the member
  */
 struct opt_row {
@@ -68,7 +70,8 @@ struct opt_row {
  * @next: index in @argv of the next word to look at; the caller starts it at 1
  * @ended: "--" was met: what follows is no option, whatever it looks like
  * @given: by index of @rows: set when the option was there; may be NULL
- * @cmds: of two options with the same letter the one that means something for one of these is meant; else, and with 0, the first one
+ * @cmds: of two options with the same letter the one that means something for one of these is
+ *        meant; else, and with 0, the first one
  * @last: the last option whose argument was a word of its own, @last_text; NULL when there was none
  */
 struct optparse {
@@ -92,9 +95,10 @@ struct optparse {
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
 /*
- * The same for all words of a file that anybody may have written: only options that are is_recorded, by their whole names
- * and with arguments that are right, are taken. The others are named in @ignored, separated by ", ", in words of the
- * table and not in those of the file. 0 or -ENOMEM.
+ * The same for all words of a file that anybody may have written: only options that are
+ * is_recorded, by their whole names and with arguments that are right, are taken. The others are
+ * named in @ignored, separated by ", ", in words of the table and not in those of the file. 0 or
+ * -ENOMEM.
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);

@@ -1,4 +1,7 @@
-/* Orders of plain numbers, and of structs that begin with one, for qsort(3) and bsearch(3), and a search for where a number belongs. */
+/*
+ * Orders of plain numbers, and of structs that begin with one, for qsort(3) and bsearch(3), and a
+ * search for where a number belongs.
+ */
 #ifndef UTRAIL_BASE_ORDER_H
 #define UTRAIL_BASE_ORDER_H
 
@@ -22,8 +25,9 @@ static inline int order_u64(const void *a, const void *b)
 }
 
 /*
- * In an array that is sorted by the uint64_t that each of its @nr elements (of @size bytes) begins with: how many of these numbers are at
- * most @limit. The last of them is the one that holds at @limit.
+ * In an array that is sorted by the uint64_t that each of its @nr elements (of @size bytes) begins
+ * with: how many of these numbers are at most @limit. The last of them is the one that holds at
+ * @limit.
  */
 static inline size_t order_count_until(const void *array, size_t nr, size_t size, uint64_t limit)
 {

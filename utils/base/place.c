@@ -149,7 +149,9 @@ static int follow_link(struct place *place, struct walk *walk, int link_fd, cons
 	return ret == 0 && is_absolute ? start_at(place, true, walk, err) : ret;
 }
 
-/* The file, or the directory where it would be, belongs to who has made the link that leads there. */
+/*
+ * The file, or the directory where it would be, belongs to who has made the link that leads there.
+ */
 static int check_end(const struct place *place, const struct walk *walk, const struct stat *dir,
 		     struct uft_err *err)
 {

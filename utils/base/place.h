@@ -1,4 +1,7 @@
-/* The directory and the last name that a path leads to, found without trust in links of other users. */
+/*
+ * The directory and the last name that a path leads to, found without trust in links of other
+ * users.
+ */
 #ifndef UTRAIL_BASE_PLACE_H
 #define UTRAIL_BASE_PLACE_H
 
@@ -35,18 +38,21 @@ struct place {
  *  - followed elsewhere only to what belongs to the owner of the link.
  * The last name need not be there. Each step works on descriptors: what was looked at is what is used.
  *
- * 0, or a negative errno with a text that names @path: -EACCES for a refused link, -EISDIR for a directory
- * as the last name, -ELOOP after 40 links.
+ * 0, or a negative errno with a text that names @path: -EACCES for a refused link, -EISDIR for a
+ * directory as the last name, -ELOOP after 40 links.
  */
 int place_find(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * The same for a directory that is to be made: its last name is not followed, whatever it is. Slashes at the end count for
- * nothing. -EISDIR for "/" and for paths that end in "." or "..".
+ * The same for a directory that is to be made: its last name is not followed, whatever it is.
+ * Slashes at the end count for nothing. -EISDIR for "/" and for paths that end in "." or "..".
  */
 int place_find_parent(struct place *place, const char *path, struct uft_err *err);
 
-/* Is it allowed to write into what is there? -EACCES with a text for a file that another user has put there. */
+/*
+ * Is it allowed to write into what is there? -EACCES with a text for a file that another user has
+ * put there.
+ */
 int place_check_owner(const struct place *place, const char *path, struct uft_err *err);
 
 void place_deinit(struct place *place);

@@ -8,8 +8,8 @@
 #include "utils/base/cleanup.h"
 
 /*
- * Open addressing, never more than half full. Keys and values are borrowed. Starts as { 0 }, ends with
- * strmap_deinit().
+ * Open addressing, never more than half full. Keys and values are borrowed. Starts as { 0 }, ends
+ * with strmap_deinit().
  */
 struct strmap {
 	struct strmap_slot {

@@ -7,7 +7,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Write the address of name @name of @len bytes to @addr, for bind(2) and connect(2). Its length, or 0 when the name is too long. */
+/*
+ * Write the address of name @name of @len bytes to @addr, for bind(2) and connect(2). Its length,
+ * or 0 when the name is too long.
+ */
 static inline socklen_t unix_name_address(struct sockaddr_un *addr, const char *name, size_t len)
 {
 	*addr = (struct sockaddr_un){ .sun_family = AF_UNIX };

@@ -10,7 +10,8 @@
 #include "utils/base/strbuf.h"
 
 /*
- * A word that is none of those that are known. The known ones are offered one by one; they are not copied, and must live until the error is set.
+ * A word that is none of those that are known. The known ones are offered one by one; they are not
+ * copied, and must live until the error is set.
  *
  * @typed: a copy of the word; @known: those that were offered, with commas between
  */
@@ -28,8 +29,8 @@ void unknown_deinit(struct unknown *u);
 void unknown_offer(struct unknown *u, const char *name);
 
 /*
- * Set the error. @what: names the kind of word, as in "unknown field"; @expected: "some of" or "one of"; @more: what else may be said, as
- * in ", or a counter"; may be empty. Returns @code.
+ * Set the error. @what: names the kind of word, as in "unknown field"; @expected: "some of" or "one
+ * of"; @more: what else may be said, as in ", or a counter"; may be empty. Returns @code.
  */
 int unknown_set(const struct unknown *u, struct uft_err *err, int code, const char *what,
 		const char *expected, const char *more);

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Room for one more behind @nr elements of @size bytes in @array, which has only ever grown by this: the room doubles
- * whenever @nr is a power of two, so that nobody has to remember it. The array, or NULL when memory is
- * short, and then @array is as it was.
+ * Room for one more behind @nr elements of @size bytes in @array, which has only ever grown by
+ * this: the room doubles whenever @nr is a power of two, so that nobody has to remember it. The
+ * array, or NULL when memory is short, and then @array is as it was.
  */
 static inline void *vec_grow(void *array, size_t nr, size_t size)
 {
@@ -20,8 +20,8 @@ static inline void *vec_grow(void *array, size_t nr, size_t size)
 }
 
 /*
- * The same for an array that also shrinks (a stack), or grows in other ways: it has room for *@cap elements, 0 at first. Nothing is
- * allocated while there is room.
+ * The same for an array that also shrinks (a stack), or grows in other ways: it has room for *@cap
+ * elements, 0 at first. Nothing is allocated while there is room.
  */
 static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
 {
@@ -36,8 +36,8 @@ static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
 }
 
 /*
- * A table with a row of @size bytes for each number below *@nr: make it long enough to have one for @number. New rows are zeros. The
- * table, or NULL when memory is short, and then it is as it was.
+ * A table with a row of @size bytes for each number below *@nr: make it long enough to have one for
+ * @number. New rows are zeros. The table, or NULL when memory is short, and then it is as it was.
  */
 static inline void *vec_reach(void *table, size_t *nr, size_t number, size_t size)
 {

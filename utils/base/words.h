@@ -19,16 +19,17 @@ struct words {
 };
 
 /*
- * Append the words of @text. They are separated by blanks and ends of lines, but for those within 'quotes' and "quotes"; `\` takes the next
- * character as it is, `#` at the start of a word begins a comment. -EINVAL, with the line, for a quote without end; -ENOMEM.
+ * Append the words of @text. They are separated by blanks and ends of lines, but for those within
+ * 'quotes' and "quotes"; `\` takes the next character as it is, `#` at the start of a word begins a
+ * comment. -EINVAL, with the line, for a quote without end; -ENOMEM.
  */
 int words_add(struct words *words, const char *text, struct uft_err *err);
 void words_deinit(struct words *words);
 #define cleanup_words cleanup(words_deinit)
 
 /*
- * Append @word so that a shell takes it as this one word: as it is where that is enough, else "quoted", else 'quoted' or
- * $'quoted', which bash and zsh know.
+ * Append @word so that a shell takes it as this one word: as it is where that is enough, else
+ * "quoted", else 'quoted' or $'quoted', which bash and zsh know.
  */
 void words_quote(const char *word, struct strbuf *out);
 
