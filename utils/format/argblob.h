@@ -1,4 +1,7 @@
-/* The payload behind ENTRY and EXIT records: which bytes an argument or return value takes (doc/formats/records.md, "Payloads"). */
+/*
+ * The payload behind ENTRY and EXIT records: which bytes an argument or return value takes
+ * (doc/formats/records.md, "Payloads").
+ */
 #ifndef UTRAIL_FORMAT_ARGBLOB_H
 #define UTRAIL_FORMAT_ARGBLOB_H
 
@@ -8,8 +11,9 @@
 #include <sys/types.h>
 
 /*
- * A payload is the values in the order of the function's specification, each padded to ARGBLOB_ALIGN bytes, all
- * together padded to ARGBLOB_TOTAL_ALIGN. Nothing in it says what is what: the specification does.
+ * A payload is the values in the order of the function's specification, each padded to
+ * ARGBLOB_ALIGN bytes, all together padded to ARGBLOB_TOTAL_ALIGN. Nothing in it says what is what:
+ * the specification does.
  */
 #define ARGBLOB_ALIGN	    4U
 #define ARGBLOB_TOTAL_ALIGN 8U
@@ -31,15 +35,17 @@ enum arg_format {
 	ARG_STRUCT,	/* (t) by value */
 };
 
-/* @size: bytes of the value itself; for strings those of the pointer to it, which is not recorded */
+/*
+ * @size: bytes of the value itself; for strings those of the pointer to it, which is not recorded
+ */
 struct arg_type {
 	uint8_t format; /* enum arg_format */
 	uint16_t size;
 };
 
 /*
- * Strings are a length and that many bytes without NUL. What has more than ARGBLOB_STRING_MAX bytes is cut and ends in
- * ARGBLOB_STRING_CUT. A NULL pointer is ARGBLOB_NULL, which no text is.
+ * Strings are a length and that many bytes without NUL. What has more than ARGBLOB_STRING_MAX bytes
+ * is cut and ends in ARGBLOB_STRING_CUT. A NULL pointer is ARGBLOB_NULL, which no text is.
  */
 #define ARGBLOB_STRING_MAX 98U
 #define ARGBLOB_STRING_CUT "..."
@@ -72,8 +78,8 @@ static inline uint32_t argblob_value_bytes(struct arg_type type)
 }
 
 /*
- * The value of @type that begins at @at of the payload [@blob, @blob + @len). Returns where the next one begins, or -1
- * when it is not all there. @big: byte order of the recording.
+ * The value of @type that begins at @at of the payload [@blob, @blob + @len). Returns where the
+ * next one begins, or -1 when it is not all there. @big: byte order of the recording.
  */
 ssize_t argblob_next(const uint8_t *blob, size_t len, size_t at, struct arg_type type, bool big,
 		     struct arg_value *value);

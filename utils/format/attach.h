@@ -1,14 +1,18 @@
-/* What a recorder and a probe that it has put into a running process say to each other by calls: utrail_attach(), utrail_leave(). */
+/*
+ * What a recorder and a probe that it has put into a running process say to each other by calls:
+ * utrail_attach(), utrail_leave().
+ */
 #ifndef UTRAIL_FORMAT_ATTACH_H
 #define UTRAIL_FORMAT_ATTACH_H
 
 #include <stdint.h>
 
 /*
- * The recorder has a thread of the process call these; addresses and numbers are what the registers hold.
+ * The recorder has a thread of the process call these; addresses and numbers are what the registers
+ * hold.
  *
- *	utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)	-> enum attach_result
- *	utrail_leave(enum attach_step, room, pairs that the room has)			-> as the step says
+ * 	utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)	-> enum attach_result
+ * 	utrail_leave(enum attach_step, room, pairs that the room has)			-> as the step says
  */
 #define ATTACH_FUNCTION "utrail_attach"
 #define LEAVE_FUNCTION	"utrail_leave"
@@ -25,48 +29,74 @@ enum attach_result {
 
 enum attach_step {
 	ATTACH_STATE = 0, /* enum attach_state */
-	/* Nothing of the program leads to the probe any more. How many ranges of code it has made; the room gets their first and last addresses */
+	/*
+	 * Nothing of the program leads to the probe any more. How many ranges of code it has made;
+	 * the room gets their first and last addresses
+	 */
 	ATTACH_WITHDRAW = 1,
 	ATTACH_COUNT =
 		2, /* with all other threads stopped: 0 when none of them is within the probe, or returns to it */
 	ATTACH_GIVE_BACK = 3, /* after that: all memory; then dlclose(3) */
 	ATTACH_HANDLE = 4,    /* what utrail_attach() was given */
-	/* How many struct attach_change there are; the room gets the address of the first. Valid until the next call of these two */
+	/*
+	 * How many struct attach_change there are; the room gets the address of the first. Valid
+	 * until the next call of these two
+	 */
 	ATTACH_CHANGES = 5,
 	/* The recorder has put in what could be. How many are not in, and count as failed */
 	ATTACH_CHANGED = 6,
-	/* Before ATTACH_BEGIN, with all threads stopped: the room has a struct attach_thread, and the third argument is its bytes. 0 or -errno */
+	/*
+	 * Before ATTACH_BEGIN, with all threads stopped: the room has a struct attach_thread, and
+	 * the third argument is its bytes. 0 or -errno
+	 */
 	ATTACH_OPEN_CALLS = 7,
 	ATTACH_BEGIN = 8, /* from now on calls are recorded */
 	/*
-	 * While it is recorded, by whatever way it began: the second argument is the address of an image of a plan that has only patches, the third its bytes.
-	 * Their stubs are made; in the text they are once the recorder has written it. 0 or -errno; -EAGAIN: not by this thread, or not now
+	 * While it is recorded, by whatever way it began: the second argument is the address of an
+	 * image of a plan that has only patches, the third its bytes. Their stubs are made; in the
+	 * text they are once the recorder has written it. 0 or -errno; -EAGAIN: not by this thread,
+	 * or not now
 	 */
 	ATTACH_ADOPT = 9,
 	ATTACH_CODES =
 		10, /* how many ranges of code it has made for patches; the room gets their first and last addresses */
 	/*
-	 * With all other threads stopped, and none of them within the probe or its code: the room has addresses of functions, as many as the third argument
-	 * says. Those of which a call is open that announces its end itself (XRay) become 0. 0 or -errno; -EAGAIN: a thread is within a hook
+	 * With all other threads stopped, and none of them within the probe or its code: the room
+	 * has addresses of functions, as many as the third argument says. Those of which a call is
+	 * open that announces its end itself (XRay) become 0. 0 or -errno; -EAGAIN: a thread is
+	 * within a hook
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
-	/* The room has so many struct attach_choice as the third argument says: noted, and in force by ATTACH_CHOSEN. 0 or -errno */
+	/*
+	 * The room has so many struct attach_choice as the third argument says: noted, and in force
+	 * by ATTACH_CHOSEN. 0 or -errno
+	 */
 	ATTACH_CHOOSE = 12,
 	ATTACH_CHOSEN = 13, /* 0; -EAGAIN: not by this thread, or not now */
-	/* After ATTACH_BEGIN, while threads run: what the program declares is recorded, too. How many copies of the library do so; -EAGAIN as above */
+	/*
+	 * After ATTACH_BEGIN, while threads run: what the program declares is recorded, too. How
+	 * many copies of the library do so; -EAGAIN as above
+	 */
 	ATTACH_DOORS_OPEN = 14,
-	/* Before ATTACH_WITHDRAW, while threads run: the library comes to the probe no more. The same results; it holds with -EAGAIN, too */
+	/*
+	 * Before ATTACH_WITHDRAW, while threads run: the library comes to the probe no more. The
+	 * same results; it holds with -EAGAIN, too
+	 */
 	ATTACH_DOORS_CLOSE = 15,
 };
 
-/* What the user says of an event that the program declares, by its id in records: below 0 off, above 0 on, 0: it is the program's business. */
+/*
+ * What the user says of an event that the program declares, by its id in records: below 0 off,
+ * above 0 on, 0: it is the program's business.
+ */
 struct attach_choice {
 	uint32_t event;
 	int32_t choice;
 };
 
 /*
- * A call that is open in a thread when recording begins, and that would have a frame, had it been seen.
+ * A call that is open in a thread when recording begins, and that would have a frame, had it been
+ * seen.
  *
  * @slot: of its return address
  * @ret: what is there
@@ -104,12 +134,14 @@ enum attach_state {
 };
 
 /*
- * A place of the program's text, in the order in which they are put in: the reverse is that in which they are taken out. The recorder does
- * both, while all threads stand.
+ * A place of the program's text, in the order in which they are put in: the reverse is that in
+ * which they are taken out. The recorder does both, while all threads stand.
  *
  * @len: of @before, which is there without us, and @after, which is with us
- * @clear: so many bytes from @site on must have nobody in them when it is put in: all that is done elsewhere from then on. Not less than @len
- * @out_at: address of a byte that is 1 while it is not to be there, so that the probe leaves it out, too, when a module is loaded again; 0: there is none
+ * @clear: so many bytes from @site on must have nobody in them when it is put in: all that is done
+ *         elsewhere from then on. Not less than @len
+ * @out_at: address of a byte that is 1 while it is not to be there, so that the probe leaves it
+ *          out, too, when a module is loaded again; 0: there is none
  */
 #define ATTACH_CHANGE_MAX 16
 

@@ -1,4 +1,7 @@
-/* Regular expressions as the probe can run them: an automaton of at most 64 positions, in a plan's memory. */
+/*
+ * Regular expressions as the probe can run them: an automaton of at most 64 positions, in a plan's
+ * memory.
+ */
 #ifndef UTRAIL_FORMAT_AUTOMATON_H
 #define UTRAIL_FORMAT_AUTOMATON_H
 
@@ -13,7 +16,8 @@ enum automaton_flags {
 };
 
 /*
- * Glushkov's construction. A position is a place in the expression that takes one byte; sets of them are words, bit by bit.
+ * Glushkov's construction. A position is a place in the expression that takes one byte; sets of
+ * them are words, bit by bit.
  *
  * @first: where a match may begin, anywhere; @first_at_start: at the start of the text only
  * @last: where a match may end, anywhere; @last_at_end: at the end of the text only

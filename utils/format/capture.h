@@ -1,4 +1,7 @@
-/* Capture programs: what of a call's arguments and return value a probe copies behind the records, step by step. */
+/*
+ * Capture programs: what of a call's arguments and return value a probe copies behind the records,
+ * step by step.
+ */
 #ifndef UTRAIL_FORMAT_CAPTURE_H
 #define UTRAIL_FORMAT_CAPTURE_H
 
@@ -7,12 +10,13 @@
 #include "utils/format/argblob.h"
 
 /*
- * One step adds one value to the payload, or a part of one (a struct in two registers). "The word" is the @index-th integer
- * argument, from 1 on, where the calling convention has it (arch_int_arg()); of a return value the @index-th word of the result,
- * from 0 on.
+ * One step adds one value to the payload, or a part of one (a struct in two registers). "The word"
+ * is the @index-th integer argument, from 1 on, where the calling convention has it
+ * (arch_int_arg()); of a return value the @index-th word of the result, from 0 on.
  */
 enum capture_op {
-	CAPTURE_HEAD, /* the start of a program: @bytes steps for arguments, then @index for the return value */
+	/* The start of a program: @bytes steps for arguments, then @index for the return value */
+	CAPTURE_HEAD,
 	CAPTURE_WORD,	    /* the low @bytes (at most 8) of the word */
 	CAPTURE_VECTOR,	    /* the low @bytes (at most 16) of vector register @index, from 0 on */
 	CAPTURE_X87,	    /* the floating point stack's top: ten bytes */
@@ -26,8 +30,8 @@ enum capture_op {
 };
 
 /*
- * What a register has above a narrow type is not defined: the value's own bytes count. It is widened to 32 bits by its
- * sign or with zeros, from there with zeros.
+ * What a register has above a narrow type is not defined: the value's own bytes count. It is
+ * widened to 32 bits by its sign or with zeros, from there with zeros.
  */
 #define CAPTURE_SIGNED 0x80
 #define CAPTURE_WIDE   0x40 /* to 64 bits, by its sign */
@@ -41,16 +45,20 @@ struct capture_step {
 _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out without holes");
 
 /*
- * What is in a container takes up a box, a struct of a fixed size to readers that know no more. CAPTURE_BOX is followed by
- * a step that says with @bytes how many steps get the object together, when its parts are in registers (BOX_IN_PARTS), and with @index
- * how many say what to take: a tree in the order of utils/spec/shape.h, a struct box_step and then its children. Those of
- * other kinds are one step.
+ * What is in a container takes up a box, a struct of a fixed size to readers that know no more.
+ * CAPTURE_BOX is followed by a step that says with @bytes how many steps get the object together,
+ * when its parts are in registers (BOX_IN_PARTS), and with @index how many say what to take: a tree
+ * in the order of utils/spec/shape.h, a struct box_step and then its children. Those of other kinds
+ * are one step.
  *
- * @narrow of CAPTURE_BOX: where the object is: the word @index points to it, is it, or it is in parts
+ * @narrow of CAPTURE_BOX: where the object is: the word @index points to it, is it, or it is in
+ *         parts
  *
- * In the box: BOX_GOOD or BOX_NOTHING in one byte, then values one behind the other: bytes as they are; texts behind
- * their length (two bytes); a byte for whether there is something (optional, pointers) or which it is (variant), then that; of what has elements
- * their number (four bytes; BOX_WILD when it cannot be, BOX_MANY when nobody knows) and how many of them follow (two bytes). The rest is zeros.
+ * In the box: BOX_GOOD or BOX_NOTHING in one byte, then values one behind the other: bytes as they
+ * are; texts behind their length (two bytes); a byte for whether there is something (optional,
+ * pointers) or which it is (variant), then that; of what has elements their number (four bytes;
+ * BOX_WILD when it cannot be, BOX_MANY when nobody knows) and how many of them follow (two bytes).
+ * The rest is zeros.
  */
 enum box_place {
 	BOX_POINTED,
@@ -78,7 +86,8 @@ enum box_op {
 	BOX_STD_STRING,	     /* @a: offset */
 	BOX_STD_STRING_LLVM, /* @a: offset */
 	BOX_TEXT,	     /* @a: offset of the pointer, @b: of the length */
-	BOX_RANGE, /* @a, @b: offsets of pointers to the first element and behind the last; @c: bytes of one */
+	/* @a, @b: offsets of pointers to the first element and behind the last; @c: bytes of one */
+	BOX_RANGE,
 	BOX_COUNTED,  /* @a: offset of the pointer, @b: of the number; @c: bytes of one */
 	BOX_FIXED,    /* @a: offset of the pointer, @b: the number; @c: bytes of one */
 	BOX_ARRAY,    /* @a: offset of the first, @b: the number, @c: bytes of one */
@@ -86,20 +95,45 @@ enum box_op {
 	BOX_OPTIONAL, /* @a: offset of the flag, @b: its bytes */
 	BOX_FOLLOW,   /* @a: offset of the pointer */
 	BOX_VARIANT,  /* @a: offset of the index, @b: its bytes, @c: how many children */
-	BOX_CHAIN, /* @a: offset of the first node's address, @b: of the number; in a node @c: of the next, @d: of the value */
-	BOX_TREE,  /* the same; @c, @e, @f: offsets of left, right, parent in a node */
-	BOX_LINKS, /* a chain without a number: @a: offset of the first node's address; in a node @b: of the next, @c: of the value */
-	BOX_BITS, /* @a: offset of the pointer to the first; @b: of the pointer into the last word, with the bit's number behind it */
+	/*
+	 * @a: offset of the first node's address, @b: of the number; in a node @c: of the next, @d:
+	 *     of the value
+	 */
+	BOX_CHAIN,
+	BOX_TREE, /* the same; @c, @e, @f: offsets of left, right, parent in a node */
+	/*
+	 * A chain without a number: @a: offset of the first node's address; in a node @b: of the
+	 * next, @c: of the value
+	 */
+	BOX_LINKS,
+	/*
+	 * @a: offset of the pointer to the first; @b: of the pointer into the last word, with the
+	 *     bit's number behind it
+	 */
+	BOX_BITS,
 	BOX_COUNTED_BITS, /* @a: the same; @b: offset of the number */
 	/* Blocks of elements, of which there is a table: */
-	BOX_DEQUE, /* @a, @b: offsets of the iterators to the first element and behind the last (GNU's library); @c: bytes of one */
-	BOX_COUNTED_DEQUE, /* @a: offset of the table's address, @b: of the first one's index, @c: of the number (LLVM's); @d: bytes of one */
 	/*
-	 * @a: offset of the pointer, @b: of the address of what counts the owners: that many are at offset @c there, in @d bytes, less by
+	 * @a, @b: offsets of the iterators to the first element and behind the last (GNU's
+	 *         library); @c: bytes of one
+	 */
+	BOX_DEQUE,
+	/*
+	 * @a: offset of the table's address, @b: of the first one's index, @c: of the number
+	 *     (LLVM's); @d: bytes of one
+	 */
+	BOX_COUNTED_DEQUE,
+	/*
+	 * @a: offset of the pointer, @b: of the address of what counts the owners: that many are at
+	 *     offset @c there, in @d bytes, less by
 	 * @e than there are
 	 */
 	BOX_FOLLOW_WEAK,
-	BOX_FIELDS, /* a struct: @a: offset, @b: bytes; then @c children: what is in those of its fields that are containers or strings */
+	/*
+	 * A struct: @a: offset, @b: bytes; then @c children: what is in those of its fields that
+	 * are containers or strings
+	 */
+	BOX_FIELDS,
 };
 
 /*

@@ -1,4 +1,7 @@
-/* Compact blocks of trace records: their heads (see compact.h, and doc/internals/compact.md for the layout). */
+/*
+ * Compact blocks of trace records: their heads (see compact.h, and doc/internals/compact.md for the
+ * layout).
+ */
 #include "utils/format/compact.h"
 
 #include <stdlib.h>
@@ -25,7 +28,10 @@ static inline uint64_t sum_word(uint64_t sum, const uint8_t *word)
 	return (sum ^ load_word(word)) * SUM_FACTOR;
 }
 
-/* HOT: each word changes it in another way; no single wrong word goes unnoticed. Four sums, in registers: none waits for another one. */
+/*
+ * HOT: each word changes it in another way; no single wrong word goes unnoticed. Four sums, in
+ * registers: none waits for another one.
+ */
 uint64_t compact_sum(const uint8_t *data, size_t len)
 {
 	uint64_t a = len;
@@ -62,7 +68,10 @@ uint64_t compact_sum(const uint8_t *data, size_t len)
 
 size_t compact_bound(size_t raw_len)
 {
-	/* Of 16 bytes at most: two escapes with words (6), TOP (3), DEPTH (3), TIME (9), a token (11), a new function (8). */
+	/*
+	 * Of 16 bytes at most: two escapes with words (6), TOP (3), DEPTH (3), TIME (9), a token
+	 * (11), a new function (8).
+	 */
 	return (raw_len / 16 + 1) * 40 + raw_len + COMPACT_HEAD_BYTES + 64;
 }
 

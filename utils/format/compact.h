@@ -8,8 +8,9 @@
 #include <sys/types.h>
 
 /*
- * doc/internals/compact.md. A block stands for a piece of <tid>.dat, byte for byte, and needs no other block to be read. What is
- * in it is for the most part records of calls, which get small; whatever else is there is kept as it is.
+ * doc/internals/compact.md. A block stands for a piece of <tid>.dat, byte for byte, and needs no
+ * other block to be read. What is in it is for the most part records of calls, which get small;
+ * whatever else is there is kept as it is.
  */
 
 /* Of <tid>.dat, in one block at most. */
@@ -25,8 +26,8 @@
  *
  * @tid: whose records these are
  * @first_ns: the time of the first record of a call; 0: there is none
- * @raw_len: how many bytes of <tid>.dat it stands for; @body_len: how many bytes come behind the head, first @tokens_len
- *           that stand for records, then the functions
+ * @raw_len: how many bytes of <tid>.dat it stands for; @body_len: how many bytes come behind the
+ *           head, first @tokens_len that stand for records, then the functions
  * @nr_records: LOST ones among them
  * @nr_funcs: functions that it numbers
  * @depth: calls that are open at its start, as far as its first record tells
@@ -46,7 +47,10 @@ struct compact_head {
 	uint64_t sum;
 };
 
-/* What is learned on the way through a block. Of the heap, about 80 kB; for one thread at a time. NULL when memory is short. */
+/*
+ * What is learned on the way through a block. Of the heap, about 80 kB; for one thread at a time.
+ * NULL when memory is short.
+ */
 struct compact_coder;
 struct compact_coder *compact_coder_create(void);
 void compact_coder_destroy(struct compact_coder *coder);
@@ -60,32 +64,37 @@ static inline void compact_coder_destroy_fn(struct compact_coder **coder)
 size_t compact_bound(size_t raw_len);
 
 /*
- * Write one block for the bytes of <tid>.dat that begin at @raw (where a record begins) to @out, which has room for
- * compact_bound(COMPACT_RAW_MAX). @len is at least one. Returns how many bytes of @raw are in it: all, unless there are too many for a
- * block, or unless @has_more says that others follow and the last record may not be whole: then maybe 0. *@out_len: of the block.
+ * Write one block for the bytes of <tid>.dat that begin at @raw (where a record begins) to @out,
+ * which has room for compact_bound(COMPACT_RAW_MAX). @len is at least one. Returns how many bytes
+ * of @raw are in it: all, unless there are too many for a block, or unless @has_more says that
+ * others follow and the last record may not be whole: then maybe 0. *@out_len: of the block.
  */
 size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *raw, size_t len,
 		      bool has_more, uint8_t *out, size_t *out_len);
 
-/* Decode the head of a block from COMPACT_HEAD_BYTES at @data. False when there is none, or it is damaged. */
+/*
+ * Decode the head of a block from COMPACT_HEAD_BYTES at @data. False when there is none, or it is
+ * damaged.
+ */
 bool compact_head_decode(const uint8_t *data, struct compact_head *head);
 
 /* What the sum of a body is. */
 uint64_t compact_sum(const uint8_t *data, size_t len);
 
 /*
- * Write the raw_len bytes that a block stands for to @raw. @body has body_len bytes, and COMPACT_SLACK behind them. False when the
- * block is damaged; then @raw may have anything in it.
+ * Write the raw_len bytes that a block stands for to @raw. @body has body_len bytes, and
+ * COMPACT_SLACK behind them. False when the block is damaged; then @raw may have anything in it.
  */
 bool compact_decode(struct compact_coder *coder, const struct compact_head *head,
 		    const uint8_t *body, uint8_t *raw);
 
 /*
- * A block that is read call by call, for who does not need the bytes of records, but what they say: see utils/format/compact_step.h. Bytes can
- * be had of what is left of it at any time.
+ * A block that is read call by call, for who does not need the bytes of records, but what they say:
+ * see utils/format/compact_step.h. Bytes can be had of what is left of it at any time.
  *
  * @coder: borrowed; who has opened a block with it opens no other one meanwhile
- * @in: the next token, in the body, which has COMPACT_SLACK bytes behind it; @end: behind the last one
+ * @in: the next token, in the body, which has COMPACT_SLACK bytes behind it; @end: behind the last
+ *      one
  */
 struct compact_block {
 	struct compact_coder *coder;
@@ -97,7 +106,10 @@ struct compact_block {
 bool compact_block_open(struct compact_block *block, struct compact_coder *coder,
 			const struct compact_head *head, const uint8_t *body);
 
-/* Write what is left of it, which must be @len bytes, to @raw. False when it is damaged; then @raw may have anything in it. */
+/*
+ * Write what is left of it, which must be @len bytes, to @raw. False when it is damaged; then @raw
+ * may have anything in it.
+ */
 bool compact_block_rest(struct compact_block *block, uint8_t *raw, size_t len);
 
 /* When the next record is, if it is a call without payload; 0: it is something else. */

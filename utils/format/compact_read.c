@@ -1,4 +1,7 @@
-/* Unpacking trace records from compact blocks (see compact.h, and doc/internals/compact.md for the layout). */
+/*
+ * Unpacking trace records from compact blocks (see compact.h, and doc/internals/compact.md for the
+ * layout).
+ */
 #include "utils/format/bytes.h"
 #include "utils/format/compact_step.h"
 
@@ -124,7 +127,8 @@ static inline void store_call(struct reading *r, const struct compact_call *call
 }
 
 /*
- * HOT: a call with payload, if it is short and all of it is there for sure. False: it is not, and nothing has changed.
+ * HOT: a call with payload, if it is short and all of it is there for sure. False: it is not, and
+ * nothing has changed.
  */
 static inline bool get_payload_call(struct reading *r, struct compact_state *state)
 {
@@ -146,8 +150,8 @@ static inline bool get_payload_call(struct reading *r, struct compact_state *sta
 }
 
 /*
- * HOT: calls with the state in registers, up to the first token that is another escape, or has a long delta, or to where one
- * may reach behind the end.
+ * HOT: calls with the state in registers, up to the first token that is another escape, or has a
+ * long delta, or to where one may reach behind the end.
  */
 static void get_most_calls(struct reading *r)
 {
@@ -167,8 +171,8 @@ static void get_most_calls(struct reading *r)
 }
 
 /*
- * How much later than the record before it a call is: @first is its token's first byte, @in what is behind that. Returns where the time ends;
- * NULL: it is damaged.
+ * How much later than the record before it a call is: @first is its token's first byte, @in what is
+ * behind that. Returns where the time ends; NULL: it is damaged.
  */
 static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned first,
 				uint64_t *delta)
@@ -285,7 +289,10 @@ static enum compact_found spoil(struct compact_block *block)
 	return COMPACT_WRONG;
 }
 
-/* Escapes that are no records, up to a token of another kind: COMPACT_CALL, of which nothing was read yet, COMPACT_BYTES, COMPACT_END or COMPACT_WRONG. */
+/*
+ * Escapes that are no records, up to a token of another kind: COMPACT_CALL, of which nothing was
+ * read yet, COMPACT_BYTES, COMPACT_END or COMPACT_WRONG.
+ */
 static enum compact_found obey_all(struct compact_block *block)
 {
 	while (block->in < block->end) {

@@ -1,4 +1,7 @@
-/* HOT: reading a compact block call by call, for those who spare themselves its records (see compact.h). */
+/*
+ * HOT: reading a compact block call by call, for those who spare themselves its records (see
+ * compact.h).
+ */
 #ifndef UTRAIL_FORMAT_COMPACT_STEP_H
 #define UTRAIL_FORMAT_COMPACT_STEP_H
 
@@ -27,7 +30,8 @@ enum compact_found {
 };
 
 /*
- * What changes with each call: to be kept in registers. Between two of these functions one can have it from the block, and put it back.
+ * What changes with each call: to be kept in registers. Between two of these functions one can have
+ * it from the block, and put it back.
  *
  * @context: of the next call, see context()
  */
@@ -64,8 +68,8 @@ static inline void compact_state_put(const struct compact_state *state, struct c
 }
 
 /*
- * HOT: the next token, if it is a call that is not later than @until_ns, and has no long delta. False: it is not, and nothing has changed:
- * ask compact_block_other(). @end: of the block
+ * HOT: the next token, if it is a call that is not later than @until_ns, and has no long delta.
+ * False: it is not, and nothing has changed: ask compact_block_other(). @end: of the block
  */
 static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 				struct compact_state *state, uint64_t until_ns,
@@ -137,8 +141,8 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 #define COMPACT_STEP_BYTES 4
 
 /*
- * HOT: whether a call with a short payload is next, of which all is in the block: then state->in is at the call's token, behind which @len bytes
- * of payload are. Else nothing has changed.
+ * HOT: whether a call with a short payload is next, of which all is in the block: then state->in is
+ * at the call's token, behind which @len bytes of payload are. Else nothing has changed.
  */
 static inline bool compact_payload_next(struct compact_state *state, const uint8_t *end,
 					size_t *len)

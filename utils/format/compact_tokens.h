@@ -1,4 +1,7 @@
-/* What who writes compact blocks and who reads them have in common: the tokens, and what both know at each of them. */
+/*
+ * What who writes compact blocks and who reads them have in common: the tokens, and what both know
+ * at each of them.
+ */
 #ifndef UTRAIL_FORMAT_COMPACT_TOKENS_H
 #define UTRAIL_FORMAT_COMPACT_TOKENS_H
 
@@ -55,7 +58,8 @@ enum escape {
 #define WORD_MASK	(~(WORD_DEPTH_MASK | RECORD_MORE | RECORD_TYPE_MASK))
 
 /*
- * @contexts: what came last (low half) and before that, by the function that is open and the one that it called last
+ * @contexts: what came last (low half) and before that, by the function that is open and the one
+ *            that it called last
  * @funcs: the second word of records, by the number of the function; the first is none
  * @stack: functions of open calls, 0: not known
  */

@@ -1,4 +1,7 @@
-/* Packing trace records into compact blocks (see compact.h, and doc/internals/compact.md for the layout). */
+/*
+ * Packing trace records into compact blocks (see compact.h, and doc/internals/compact.md for the
+ * layout).
+ */
 #include "utils/format/bytes.h"
 #include "utils/format/compact_tokens.h"
 
@@ -51,7 +54,10 @@ static inline bool is_call(uint64_t data)
 	return (data & (2 | 7ULL << RECORD_MAGIC_SHIFT)) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
 }
 
-/* The words behind @raw, up to where a record may begin that is not earlier than @after_ns, or to the end. */
+/*
+ * The words behind @raw, up to where a record may begin that is not earlier than @after_ns, or to
+ * the end.
+ */
 static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns, bool *is_whole)
 {
 	size_t at = 8;
@@ -195,7 +201,10 @@ static uint8_t *put_funcs(const struct compact_coder *coder, uint8_t *out)
 	return out;
 }
 
-/* One record with what belongs to it. How long that is; 0: no room in this block, or (with @has_more) not whole. */
+/*
+ * One record with what belongs to it. How long that is; 0: no room in this block, or (with
+ * @has_more) not whole.
+ */
 static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len,
 			 size_t room, bool has_more)
 {
@@ -244,8 +253,8 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 }
 
 /*
- * HOT: calls without payload that are as those before say, with the state in registers, up to the first record that is anything else.
- * How many bytes.
+ * HOT: calls without payload that are as those before say, with the state in registers, up to the
+ * first record that is anything else. How many bytes.
  */
 static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len)
 {

@@ -1,4 +1,7 @@
-/* Messages of the control channel: what is one, and whose turn it is (see control.h). The probe has this, too: no libc. */
+/*
+ * Messages of the control channel: what is one, and whose turn it is (see control.h). The probe has
+ * this, too: no libc.
+ */
 #include "utils/format/control.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* Messages between a probe and the recorder over a Unix SOCK_SEQPACKET socket; both run on one machine, so host byte order. */
+/*
+ * Messages between a probe and the recorder over a Unix SOCK_SEQPACKET socket; both run on one
+ * machine, so host byte order.
+ */
 #ifndef UTRAIL_FORMAT_CONTROL_H
 #define UTRAIL_FORMAT_CONTROL_H
 
@@ -31,20 +34,23 @@
  *  while READY is being worked at, about once a second:
  *                                      <-    WORKING (optional)
  *
- * HELLO is the first message of each connection, whatever follows. The probe closes the connection when it has what it wants: it
- * keeps no descriptor that the program could close or replace. The socket lives in the abstract name space (unix(7)), so nothing
- * is left behind. One message per packet.
+ * HELLO is the first message of each connection, whatever follows. The probe closes the connection
+ * when it has what it wants: it keeps no descriptor that the program could close or replace. The
+ * socket lives in the abstract name space (unix(7)), so nothing is left behind. One message per
+ * packet.
  *
- * Either end may send what the other does not know. Who gets a message of an unknown type goes on as if it had not come when it is
- * CONTROL_OPTIONAL; else it answers ERROR and the conversation is over: the probe steps aside and the program runs on. A message
- * may be longer than its receiver knows; what is behind the known members is ignored, too. doc/internals/add-a-control-message.md
+ * Either end may send what the other does not know. Who gets a message of an unknown type goes on
+ * as if it had not come when it is CONTROL_OPTIONAL; else it answers ERROR and the conversation is
+ * over: the probe steps aside and the program runs on. A message may be longer than its receiver
+ * knows; what is behind the known members is ignored, too. doc/internals/add-a-control-message.md
  * says how to use that.
  *
- * Everybody on the machine can find and connect to it. Only who was started by the recorder, or by somebody who was, knows the
- * secret: it is in UTRAIL_SOCKET, behind the socket's name ("name:secret in hex"), and in each HELLO. Nobody else is answered.
- * After that, ":" and five digits say how many filters of system calls (seccomp) a program has when it begins; without them there are none.
- * What a process may say of itself beyond that rests on its token, which WELCOME has brought and which only its forked children
- * share (doc/internals/trust.md).
+ * Everybody on the machine can find and connect to it. Only who was started by the recorder, or by
+ * somebody who was, knows the secret: it is in UTRAIL_SOCKET, behind the socket's name
+ * ("name:secret in hex"), and in each HELLO. Nobody else is answered. After that, ":" and five
+ * digits say how many filters of system calls (seccomp) a program has when it begins; without them
+ * there are none. What a process may say of itself beyond that rests on its token, which WELCOME
+ * has brought and which only its forked children share (doc/internals/trust.md).
  */
 #define CONTROL_MAGIC	0x7554
 #define CONTROL_VERSION 7
@@ -91,8 +97,8 @@ enum control_flags {
 };
 
 /*
- * The first eight bytes are the same in all versions, so that each can tell what the other speaks. Versions before 6 had 32 bits of
- * version, no flags, and nothing behind.
+ * The first eight bytes are the same in all versions, so that each can tell what the other speaks.
+ * Versions before 6 had 32 bits of version, no flags, and nothing behind.
  *
  * @version: CONTROL_VERSION of who sends
  * @flags: bits without a meaning are ignored; what must not be ignored is a type of its own
@@ -158,7 +164,10 @@ struct control_welcome {
 	uint8_t token[CONTROL_SECRET_BYTES];
 };
 
-/* In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd (plan.h) comes with that of a fresh image. */
+/*
+ * In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd (plan.h) comes with that of a
+ * fresh image.
+ */
 enum control_welcome_fd {
 	CONTROL_FD_PAGE = 0,
 	CONTROL_FD_ARENA = 1,
@@ -171,7 +180,10 @@ struct control_plan {
 	struct control_header h;
 };
 
-/* With one descriptor: an image with settings, which takes the place of the plan that there is. It lists no library calls and no points. */
+/*
+ * With one descriptor: an image with settings, which takes the place of the plan that there is. It
+ * lists no library calls and no points.
+ */
 struct control_set_plan {
 	struct control_header h;
 };
@@ -184,7 +196,10 @@ struct control_crash_frame {
 	uint64_t time_ns;
 };
 
-/* @code, @address: of siginfo_t; @address is 0 when the signal was sent. @depth: how many frames there are in all */
+/*
+ * @code, @address: of siginfo_t; @address is 0 when the signal was sent. @depth: how many frames
+ *                  there are in all
+ */
 struct control_crash {
 	struct control_header h;
 	int32_t pid;
@@ -199,7 +214,10 @@ struct control_crash {
 };
 _Static_assert(sizeof(struct control_crash) <= CONTROL_MSG_MAX, "it fits a packet");
 
-/* @texts: its id, its format and, if @has_common, the format in front of that, each with its NUL, up to the end of the packet */
+/*
+ * @texts: its id, its format and, if @has_common, the format in front of that, each with its NUL,
+ *         up to the end of the packet
+ */
 struct control_declare {
 	struct control_header h;
 	uint32_t has_common;
@@ -207,14 +225,20 @@ struct control_declare {
 	char texts[];
 };
 
-/* @event: the number in its records; 0: there is none. @choice: what the user said of it: below 0 off, above 0 on, 0: nothing */
+/*
+ * @event: the number in its records; 0: there is none. @choice: what the user said of it: below 0
+ *         off, above 0 on, 0: nothing
+ */
 struct control_declared {
 	struct control_header h;
 	uint32_t event;
 	int32_t choice;
 };
 
-/* What became of a message. From CONTROL_NO_MESSAGE on these are what ERROR says; their numbers are the same in all versions. */
+/*
+ * What became of a message. From CONTROL_NO_MESSAGE on these are what ERROR says; their numbers are
+ * the same in all versions.
+ */
 enum control_verdict {
 	CONTROL_TAKEN = 0,
 	CONTROL_SKIPPED = 1,	/* of an unknown type, and optional */
@@ -227,7 +251,10 @@ enum control_verdict {
 	CONTROL_FAILED = 8, /* understood, but it could not be done */
 };
 
-/* An answer to the message that it names; the conversation is over. Itself it is never answered. The same in all versions. */
+/*
+ * An answer to the message that it names; the conversation is over. Itself it is never answered.
+ * The same in all versions.
+ */
 struct control_error {
 	struct control_header h;
 	uint32_t verdict; /* enum control_verdict */
@@ -245,7 +272,10 @@ enum control_status_flags {
 	CONTROL_STATUS_FAILED = 1U << 2,   /* something could not be written */
 };
 
-/* The recording as a whole, and nothing of other processes. @nr_alive: processes that are recorded and run */
+/*
+ * The recording as a whole, and nothing of other processes. @nr_alive: processes that are recorded
+ * and run
+ */
 struct control_status_is {
 	struct control_header h;
 	uint32_t flags; /* enum control_status_flags */
@@ -254,7 +284,10 @@ struct control_status_is {
 	uint64_t records_lost;
 };
 
-/* With CONTROL_OPTIONAL and the number of the message that is worked at. Who waits may wait on, from here on as long as from the beginning. */
+/*
+ * With CONTROL_OPTIONAL and the number of the message that is worked at. Who waits may wait on,
+ * from here on as long as from the beginning.
+ */
 struct control_working {
 	struct control_header h;
 };
@@ -289,7 +322,8 @@ extern const struct control_shape control_status_is_shape;
 extern const struct control_shape control_working_shape;
 
 /*
- * What one end takes: a row for each type that it knows. States are small numbers of its own; 0 is the end of the conversation.
+ * What one end takes: a row for each type that it knows. States are small numbers of its own; 0 is
+ * the end of the conversation.
  *
  * @states: where it may come, of CONTROL_IN()
  * @take: called with a valid message, in such a state; returns the state after it
@@ -309,8 +343,9 @@ struct control_table {
 };
 
 /*
- * Take one packet in: by its row, with @state as it is afterwards. Any verdict but CONTROL_TAKEN leaves @state alone. @len: the
- * packet's, of which shapes and rows must find in @packet what they look at.
+ * Take one packet in: by its row, with @state as it is afterwards. Any verdict but CONTROL_TAKEN
+ * leaves @state alone. @len: the packet's, of which shapes and rows must find in @packet what they
+ * look at.
  */
 enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
 				  const void *packet, size_t len);
@@ -319,18 +354,25 @@ enum control_verdict control_take(const struct control_table *table, unsigned *s
 enum control_verdict control_check(const struct control_shape *shape, const void *packet,
 				   size_t len);
 
-/* Fill in the header that @message begins with. @len: of the whole message; @seq: its own, or for CONTROL_ANSWER that of the other */
+/*
+ * Fill in the header that @message begins with. @len: of the whole message; @seq: its own, or for
+ * CONTROL_ANSWER that of the other
+ */
 void control_stamp(void *message, enum control_type type, uint32_t flags, size_t len, uint32_t seq);
 
 /* The ERROR that answers @packet, whose header is whole. */
 struct control_error control_error_about(const void *packet, enum control_verdict verdict);
 
 /*
- * Take "name:secret" or "name:secret:filters" apart: the bytes of the name, and the secret in @secret. 0 when it is not of that form.
+ * Take "name:secret" or "name:secret:filters" apart: the bytes of the name, and the secret in
+ * @secret. 0 when it is not of that form.
  */
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
-/* With how many filters of system calls programs begin, by a well-formed @address; and one more, if the address says how many. */
+/*
+ * With how many filters of system calls programs begin, by a well-formed @address; and one more, if
+ * the address says how many.
+ */
 unsigned control_address_filters(const char *address);
 void control_address_add_filter(char *address);
 
@@ -338,7 +380,10 @@ void control_address_add_filter(char *address);
 bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],
 		       const uint8_t b[CONTROL_SECRET_BYTES]);
 
-/* Which version a packet is of whose sender knows @secret and says HELLO in another one than ours; 0 for all else. */
+/*
+ * Which version a packet is of whose sender knows @secret and says HELLO in another one than ours;
+ * 0 for all else.
+ */
 unsigned control_other_version(const void *packet, size_t len,
 			       const uint8_t secret[CONTROL_SECRET_BYTES]);
 

@@ -1,4 +1,7 @@
-/* The names of the files that a data directory consists of: ours, uftrace's, and those that users add to a recording. */
+/*
+ * The names of the files that a data directory consists of: ours, uftrace's, and those that users
+ * add to a recording.
+ */
 #ifndef UTRAIL_FORMAT_DATADIR_H
 #define UTRAIL_FORMAT_DATADIR_H
 
@@ -8,7 +11,10 @@
 /* What a file is called until it is complete. */
 #define DATADIR_TMP(name) "." name ".tmp"
 
-/* What stands for <tid>.dat in a compact recording: its name begins with the task's id, too (doc/internals/compact.md). */
+/*
+ * What stands for <tid>.dat in a compact recording: its name begins with the task's id, too
+ * (doc/internals/compact.md).
+ */
 #define DATADIR_COMPACT_SUFFIX	  ".cdat"
 /* What stands beside <tid>.dat (event_data.h). */
 #define DATADIR_EVENT_DATA_SUFFIX ".evt"
@@ -16,8 +22,8 @@
 #define DATADIR_PROCESSES	  "proc.dat"
 
 /*
- * Is @name one of them? Only such files are written into a data directory, and only such files are deleted with it. What is not
- * complete yet (DATADIR_TMP) counts, too.
+ * Is @name one of them? Only such files are written into a data directory, and only such files are
+ * deleted with it. What is not complete yet (DATADIR_TMP) counts, too.
  */
 bool datadir_has_name(const char *name);
 

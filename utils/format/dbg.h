@@ -13,8 +13,8 @@
  *
  * @addr: relative to the module's map start, as in the symbol file
  * @args, @retval: specifications without the leading '@' (utils/spec/argspec.h); NULL: none
- * @structs: keys of the definitions of structs among them, "KEY,,KEY;KEY": of the arguments in order, then of the return
- *           value; NULL: none
+ * @structs: keys of the definitions of structs among them, "KEY,,KEY;KEY": of the arguments in
+ *           order, then of the return value; NULL: none
  * @file: NULL when the line is not known
  * @first_inlined, @nr_inlined: of dbg->inlined: calls that were inlined into it
  */
@@ -41,7 +41,8 @@ struct dbg_func {
  * @enums: definitions, "enum NAME {A=1,B}" (utils/spec/enumdef.h)
  * @structs: definitions of structs (utils/spec/structdef.h)
  * @funcs: by address
- * @text: what the strings point into, when they come from a file; else NULL and they are the maker's
+ * @text: what the strings point into, when they come from a file; else NULL and they are the
+ *        maker's
  *
  * Starts as { 0 }, ends with dbg_deinit().
  */
@@ -79,8 +80,8 @@ void dbg_sort(struct dbg *dbg);
 void dbg_encode(const struct dbg *dbg, struct strbuf *out);
 
 /*
- * Parse the text of a file into an empty @dbg, sorted. Lines of unknown kind are skipped; -EINVAL names a line that cannot
- * be read; -ENOMEM. @dbg is empty after a failure.
+ * Parse the text of a file into an empty @dbg, sorted. Lines of unknown kind are skipped; -EINVAL
+ * names a line that cannot be read; -ENOMEM. @dbg is empty after a failure.
  */
 int dbg_decode(const char *text, size_t len, struct dbg *dbg, struct uft_err *err);
 

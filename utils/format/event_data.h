@@ -1,12 +1,16 @@
-/* What events of the program say: the entries of <tid>.evt, beside the records of <tid>.dat (doc/formats/records.md, "Payloads beside"). */
+/*
+ * What events of the program say: the entries of <tid>.evt, beside the records of <tid>.dat
+ * (doc/formats/records.md, "Payloads beside").
+ */
 #ifndef UTRAIL_FORMAT_EVENT_DATA_H
 #define UTRAIL_FORMAT_EVENT_DATA_H
 
 #include <stdint.h>
 
 /*
- * An entry belongs to the EVENT record of the same task that has this time and this id; they come in the same order. @len bytes
- * follow, and zeros up to a multiple of 8. Byte order is that of the records.
+ * An entry belongs to the EVENT record of the same task that has this time and this id; they come
+ * in the same order. @len bytes follow, and zeros up to a multiple of 8. Byte order is that of the
+ * records.
  *
  * @flags: enum event_data_flags; bits without a meaning are ignored
  */
@@ -26,13 +30,14 @@ enum event_data_flags {
 #define EVENT_DATA_MAX 65528U
 
 /*
- * The payload of an event of which a line of a log is known: the line's time in microseconds since 1970 (little-endian), and its text
- * behind the name.
+ * The payload of an event of which a line of a log is known: the line's time in microseconds since
+ * 1970 (little-endian), and its text behind the name.
  */
 #define EVENT_LINE_TIME_BYTES 8U
 
 /*
- * Behind the values of an imported event of POSIX Trace: what its log says of it, all little-endian. Readers of values pass over it.
+ * Behind the values of an imported event of POSIX Trace: what its log says of it, all
+ * little-endian. Readers of values pass over it.
  *
  * @time_ns: since 1970. @id, @flags: as the log has them (utils/posixtrace/event.h)
  */
@@ -47,7 +52,10 @@ struct event_posix {
 };
 _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 
-/* The name of such an event begins so, and its one value has this format; also of one that was recorded. */
+/*
+ * The name of such an event begins so, and its one value has this format; also of one that was
+ * recorded.
+ */
 #define EVENT_POSIX_PREFIX  "posix:"
 #define EVENT_POSIX_UNNAMED "unnamed"
 #define EVENT_POSIX_FORMAT  "DATA=%B"
@@ -56,8 +64,9 @@ _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 #define EVENT_LINE_KEYS_MAX 64U
 
 /*
- * The payload of a static probe with arguments, all little-endian: 8 bytes with a bit for each argument that could be read, from the lowest on;
- * then 8 bytes for each argument, whether it is there or not: integers widened by their sign, of floating point 4 or 8 bytes and zeros.
+ * The payload of a static probe with arguments, all little-endian: 8 bytes with a bit for each
+ * argument that could be read, from the lowest on; then 8 bytes for each argument, whether it is
+ * there or not: integers widened by their sign, of floating point 4 or 8 bytes and zeros.
  */
 #define EVENT_PROBE_ARGS_MAX	      16U
 #define EVENT_PROBE_PAYLOAD_BYTES(nr) (8U * (1 + (nr)))

@@ -9,13 +9,17 @@
  *
  * @EVENT_ID_KERNEL: tracepoints; the running kernel numbers them, kernel_header says which is which
  * @EVENT_ID_BUILTIN: what the probe reads, watches and notes by itself: fixed numbers, uftrace's
- * @EVENT_ID_LINUX: what the kernel tells of tasks and of its scheduler, from perf-cpu*.dat: fixed numbers, uftrace's
- * @EVENT_ID_PROC: what processes do, from proc.dat: fixed numbers, the kinds of proc_dat.h behind this one
+ * @EVENT_ID_LINUX: what the kernel tells of tasks and of its scheduler, from perf-cpu*.dat: fixed
+ *                  numbers, uftrace's
+ * @EVENT_ID_PROC: what processes do, from proc.dat: fixed numbers, the kinds of proc_dat.h behind
+ *                 this one
  * @EVENT_ID_LIMIT: what the probe left out, at the place where it is missing: fixed numbers, ours
  * @EVENT_ID_FREE: nobody's yet. New types of events of ours get fixed numbers here
- * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in events.txt
- * @EVENT_ID_COUNTER: counters that `read=` names: for each the number of its reading, then that of its difference, with names in
- *                    events.txt. The value stands in the record itself (doc/formats/records.md, "Counters")
+ * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in
+ *                 events.txt
+ * @EVENT_ID_COUNTER: counters that `read=` names: for each the number of its reading, then that of
+ *                    its difference, with names in events.txt. The value stands in the record
+ *                    itself (doc/formats/records.md, "Counters")
  * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all of this one number
  * @EVENT_ID_BEYOND: nobody's
  *

@@ -13,7 +13,10 @@
 /* info.exit_status of a recording that a "finish" trigger ended. */
 #define INFO_FINISHED_BY_TRIGGER (1 << 16)
 
-/* How far the recorder has come: utrail's own line, which stands last and has always the same length, so that it can be written over on a full disk. */
+/*
+ * How far the recorder has come: utrail's own line, which stands last and has always the same
+ * length, so that it can be written over on a full disk.
+ */
 enum info_state {
 	INFO_STATE_UNKNOWN, /* of another recorder, or an older one */
 	INFO_STATE_RUNNING, /* it had not ended when this was written */
@@ -79,8 +82,10 @@ struct info {
 
 	/* No item of the mask, since other readers do not know it. */
 	char *too_deep; /* what was left out for its depth, in words; NULL: nothing */
-	char *kept_returns; /* modules into which return addresses stayed, and why, in words; NULL: none */
-	char *cut_events; /* how many events of the program say more than is recorded, in words; NULL: none */
+	/* Modules into which return addresses stayed, and why, in words; NULL: none */
+	char *kept_returns;
+	/* How many events of the program say more than is recorded, in words; NULL: none */
+	char *cut_events;
 	enum info_state state;
 	uint64_t records_lost;
 	int32_t write_error; /* errno of the first write that failed, or 0 */

@@ -10,9 +10,10 @@
 #define KALLSYMS_MAX_BYTES (256UL << 20)
 
 /*
- * The functions in @text, of @len bytes, become symbols of type 'K' of the empty table @tab, sorted. Each reaches to the next one; of those
- * with the same address the first counts. Lines that are something else are passed over: modules come and go, and who may not know
- * addresses has zeros. 0 or -ENOMEM.
+ * The functions in @text, of @len bytes, become symbols of type 'K' of the empty table @tab,
+ * sorted. Each reaches to the next one; of those with the same address the first counts. Lines that
+ * are something else are passed over: modules come and go, and who may not know addresses has
+ * zeros. 0 or -ENOMEM.
  */
 int kallsyms_decode(const char *text, size_t len, struct symtab *tab);
 

@@ -24,13 +24,19 @@ struct kernel_layout {
 	bool is_big_endian;
 };
 
-/* A file of tracefs: its name relative to where that is mounted, and what was in it. Both point into what was decoded. */
+/*
+ * A file of tracefs: its name relative to where that is mounted, and what was in it. Both point
+ * into what was decoded.
+ */
 struct kernel_file {
 	struct text name;
 	struct text content;
 };
 
-/* kernel_header. Starts as { 0 }, ends with kernel_header_deinit(); the text it was read from must outlive it. */
+/*
+ * kernel_header. Starts as { 0 }, ends with kernel_header_deinit(); the text it was read from must
+ * outlive it.
+ */
 struct kernel_header {
 	struct kernel_layout layout;
 	struct kernel_file *files;
@@ -38,8 +44,9 @@ struct kernel_header {
 };
 
 /*
- * Read @text, doc/formats/events.md, "Kernel files". -EBADMSG with the offset and what was expected there, -ENOMEM. A file that is
- * cut off within itself is left out, and what comes before it is good: *@is_cut tells (the recorder may have been killed).
+ * Read @text, doc/formats/events.md, "Kernel files". -EBADMSG with the offset and what was expected
+ * there, -ENOMEM. A file that is cut off within itself is left out, and what comes before it is
+ * good: *@is_cut tells (the recorder may have been killed).
  */
 int kernel_header_decode(struct kernel_header *header, struct text text, bool *is_cut,
 			 struct uft_err *err);
@@ -55,8 +62,9 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  *
  * @format: what is in the file
  * @id: what records of it begin with
- * @task_offset: in records of the scheduler's events, the place of the task that they are about (who comes next, who is woken), which
- *               need not be the task that made them. 0: they have none
+ * @task_offset: in records of the scheduler's events, the place of the task that they are about
+ *               (who comes next, who is woken), which need not be the task that made them. 0: they
+ *               have none
  * @graph: a call of the kernel's function, or none
  * @is_tracer: what a tracer writes for itself (calls of the kernel's functions), no tracepoint
  */
@@ -78,11 +86,14 @@ bool kernel_format_find_field(struct text format, const char *name, uint32_t *of
 			      uint32_t *size);
 
 /*
- * How large "commit" is by the file events/header_page, which is what LONG_SIZE means; 0 when it does not say.
+ * How large "commit" is by the file events/header_page, which is what LONG_SIZE means; 0 when it
+ * does not say.
  */
 uint32_t kernel_header_page_long(struct text content);
 
-/* How many bytes of a page are in front of its records: a time, and how much there is in the page. */
+/*
+ * How many bytes of a page are in front of its records: a time, and how much there is in the page.
+ */
 static inline uint32_t kernel_page_head_bytes(const struct kernel_layout *layout)
 {
 	return 8 + layout->long_size;
@@ -103,7 +114,8 @@ struct kernel_page {
 };
 
 /*
- * One record; struct trace_entry of the kernel's include/linux/trace_events.h, behind which the fields come.
+ * One record; struct trace_entry of the kernel's include/linux/trace_events.h, behind which the
+ * fields come.
  *
  * @data: the record, laid out as the format file of its event says
  * @start: where what the kernel says about it begins, in the page
@@ -118,20 +130,24 @@ struct kernel_record {
 };
 
 /*
- * Begin to read the page at @bytes, of which there are @len: less than a whole one at the end of a file that was cut.
- * -EBADMSG when it cannot be one.
+ * Begin to read the page at @bytes, of which there are @len: less than a whole one at the end of a
+ * file that was cut. -EBADMSG when it cannot be one.
  */
 int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layout,
 		     const uint8_t *bytes, size_t len, struct uft_err *err);
 
-/* Of a record's first word: five bits of type (up to 28: how many words of data follow), the others are the time since the record before. */
+/*
+ * Of a record's first word: five bits of type (up to 28: how many words of data follow), the others
+ * are the time since the record before.
+ */
 #define KERNEL_RECORD_DELTA_BITS 27
 #define KERNEL_RECORD_WORDS_MAX	 28
 /* struct trace_entry, which a record's data begins with. */
 #define KERNEL_RECORD_HEAD_BYTES 8
 
 /*
- * HOT: the next record, if it is of the most common kind. False: kernel_page_next() must look at it, and nothing has changed.
+ * HOT: the next record, if it is of the most common kind. False: kernel_page_next() must look at
+ * it, and nothing has changed.
  */
 static inline bool kernel_page_next_plain(struct kernel_page *page, struct kernel_record *rec)
 {
@@ -157,7 +173,10 @@ static inline bool kernel_page_next_plain(struct kernel_page *page, struct kerne
 	return true;
 }
 
-/* 1 and the next record; 0 at the end; -EBADMSG with the offset in the page when it cannot be a record. */
+/*
+ * 1 and the next record; 0 at the end; -EBADMSG with the offset in the page when it cannot be a
+ * record.
+ */
 int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct uft_err *err);
 
 /* Both fields are there, and of the most common size. */
@@ -177,7 +196,10 @@ static inline bool kernel_field_get(const struct kernel_record *rec, struct kern
 	return true;
 }
 
-/* The call that @rec tells of. False when the record is too short for its fields, or its depth cannot be one. */
+/*
+ * The call that @rec tells of. False when the record is too short for its fields, or its depth
+ * cannot be one.
+ */
 static inline bool kernel_graph_get(const struct kernel_graph *graph,
 				    const struct kernel_record *rec, bool big,
 				    struct kernel_call *call)

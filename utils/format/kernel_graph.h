@@ -1,4 +1,7 @@
-/* Calls of the kernel's functions, as its function_graph tracer writes them: records of kernel-cpu<N>.dat that are no tracepoints. */
+/*
+ * Calls of the kernel's functions, as its function_graph tracer writes them: records of
+ * kernel-cpu<N>.dat that are no tracepoints.
+ */
 #ifndef UTRAIL_FORMAT_KERNEL_GRAPH_H
 #define UTRAIL_FORMAT_KERNEL_GRAPH_H
 
@@ -13,17 +16,21 @@ enum kernel_graph_kind {
 	KERNEL_GRAPH_EXIT,
 };
 
-/* A field of a record: bytes from its beginning, and how many; size 0: kernels of this kind have no such field. */
+/*
+ * A field of a record: bytes from its beginning, and how many; size 0: kernels of this kind have no
+ * such field.
+ */
 struct kernel_field {
 	uint16_t offset;
 	uint16_t size;
 };
 
 /*
- * Where such a record has what. Kernels differ: the depth is an int or a long, behind the address or at the end, or is
- * not there.
+ * Where such a record has what. Kernels differ: the depth is an int or a long, behind the address
+ * or at the end, or is not there.
  *
- * @plain_bytes: it has an address of 64 bits and a depth of 32, and both are in as many bytes; 0: it is different
+ * @plain_bytes: it has an address of 64 bits and a depth of 32, and both are in as many bytes; 0:
+ *               it is different
  */
 struct kernel_graph {
 	enum kernel_graph_kind kind;
@@ -32,12 +39,15 @@ struct kernel_graph {
 	uint32_t plain_bytes;
 };
 
-/* Of the event @event of the system "ftrace", by its @format file. False when it is something else, or has no address of a function. */
+/*
+ * Of the event @event of the system "ftrace", by its @format file. False when it is something else,
+ * or has no address of a function.
+ */
 bool kernel_graph_of(struct text event, struct text format, struct kernel_graph *graph);
 
 /*
- * Addresses of the kernel have this bit, those of programs do not (on every machine that utrail reads recordings of). The addresses of kernels of
- * 32 bits get it here.
+ * Addresses of the kernel have this bit, those of programs do not (on every machine that utrail
+ * reads recordings of). The addresses of kernels of 32 bits get it here.
  */
 #define KERNEL_ADDR_BIT (1ULL << 63)
 

@@ -1,4 +1,7 @@
-/* What is in pages of kernel-cpu<N>.dat, for those who read and who make them; the kernel's kernel/trace/ring_buffer.c. */
+/*
+ * What is in pages of kernel-cpu<N>.dat, for those who read and who make them; the kernel's
+ * kernel/trace/ring_buffer.c.
+ */
 #ifndef UTRAIL_FORMAT_KERNEL_RING_H
 #define UTRAIL_FORMAT_KERNEL_RING_H
 

@@ -1,4 +1,7 @@
-/* left-out.txt: from when on which functions were not recorded, to keep to a budget (record --overhead). */
+/*
+ * left-out.txt: from when on which functions were not recorded, to keep to a budget (record
+ * --overhead).
+ */
 #ifndef UTRAIL_FORMAT_LEFT_OUT_H
 #define UTRAIL_FORMAT_LEFT_OUT_H
 
@@ -17,7 +20,8 @@ enum left_out_kind {
 };
 
 /*
- * A line: "function <seconds>.<nanoseconds> <permille> <address> <path>", "caller ..." or "again ...".
+ * A line: "function <seconds>.<nanoseconds> <permille> <address> <path>", "caller ..." or "again
+ * ...".
  *
  * @time_ns: of the recording's clock
  * @permille: of all calls that were recorded just before; 0 when it is recorded again

@@ -23,8 +23,8 @@ enum perf_record_type {
 #define PERF_COMM_MAX 32
 
 /*
- * One record, doc/formats/events.md, "perf-cpu<N>.dat"; perf_event_open(2), "PERF_RECORD_SWITCH", "_FORK",
- * "_EXIT", "_COMM", each with the trailer { u32 pid, u32 tid, u64 time }.
+ * One record, doc/formats/events.md, "perf-cpu<N>.dat"; perf_event_open(2), "PERF_RECORD_SWITCH",
+ * "_FORK", "_EXIT", "_COMM", each with the trailer { u32 pid, u32 tid, u64 time }.
  *
  * @tid: the task it is about: of TASK_NEW the new one
  * @ptid: of TASK_NEW, TASK_EXIT: the parent

@@ -1,4 +1,7 @@
-/* The plan's image: its directory, made and read in one place (see plan.h). The probe has a copy of this: no libc but memcpy(). */
+/*
+ * The plan's image: its directory, made and read in one place (see plan.h). The probe has a copy of
+ * this: no libc but memcpy().
+ */
 #include "utils/format/plan.h"
 
 #include <errno.h>
@@ -12,7 +15,8 @@
 /*
  * By kind.
  *
- * @is_exact: there is more than entries among the entries, at places that their size gives: what is larger is something else
+ * @is_exact: there is more than entries among the entries, at places that their size gives: what is
+ *            larger is something else
  */
 static const struct {
 	uint32_t bytes;

@@ -1,4 +1,7 @@
-/* The plan: what the recorder tells a probe to do, in terms the probe can obey without looking anything up. */
+/*
+ * The plan: what the recorder tells a probe to do, in terms the probe can obey without looking
+ * anything up.
+ */
 #ifndef UTRAIL_FORMAT_PLAN_H
 #define UTRAIL_FORMAT_PLAN_H
 
@@ -23,7 +26,10 @@ enum plan_flags {
 	PLAN_CRASH_REPORT = 1U << 6, /* --crash-report: send CONTROL_CRASH */
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
 	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
-	/* Nothing is recorded but what a rule of that kind lets in, if this process has one: enum plan_rule_flags */
+	/*
+	 * Nothing is recorded but what a rule of that kind lets in, if this process has one: enum
+	 * plan_rule_flags
+	 */
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
 	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */
 	PLAN_OPT_IN_LOCATION = 1U << 10, /* PLAN_LOCATION */
@@ -94,15 +100,16 @@ enum plan_compare {
 /* What is compared: see struct plan_cond. */
 enum plan_cond_kind {
 	PLAN_COND_INT, /* integer argument @index, cut to @bytes, with @value */
-	PLAN_COND_FLOAT, /* floating point argument @index of @bytes with the double whose bits are @value */
+	/* Floating point argument @index of @bytes with the double whose bits are @value */
+	PLAN_COND_FLOAT,
 	PLAN_COND_TEXT,	     /* the string as it would be recorded, with @len bytes of text */
 	PLAN_COND_PREFIX,    /* whether it begins with that text */
 	PLAN_COND_AUTOMATON, /* whether the struct automaton finds something in it */
 };
 
 /*
- * One comparison. Text and automatons stand behind the last comparison of a rule, in room of whole struct plan_conds: @value is
- * how many bytes behind.
+ * One comparison. Text and automatons stand behind the last comparison of a rule, in room of whole
+ * struct plan_conds: @value is how many bytes behind.
  *
  * @index: from 1 on
  * @string: enum capture_op: how a string is read
@@ -138,8 +145,8 @@ _Static_assert(sizeof(struct plan_rule) == 32, "plan_rule is laid out without ho
 #define PLAN_NO_CAPTURE UINT32_MAX
 
 /*
- * One function: [start, end) in the process' address space. A function without rule is listed for what it captures, or
- * for its size.
+ * One function: [start, end) in the process' address space. A function without rule is listed for
+ * what it captures, or for its size.
  */
 struct plan_func {
 	uint64_t start;
@@ -153,22 +160,27 @@ _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without ho
 /* How a library call is recorded. */
 enum plan_call {
 	/*
-	 * Its return slot must stay as it is, since the function looks at it, keeps it for later, or returns more than
-	 * once (setjmp, vfork, dlvsym ...): ENTRY and EXIT are written together.
+	 * Its return slot must stay as it is, since the function looks at it, keeps it for later,
+	 * or returns more than once (setjmp, vfork, dlvsym ...): ENTRY and EXIT are written
+	 * together.
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
-	 * It is not recorded, but tells where the stack stands: an exception has been caught (__cxa_begin_catch), and the frames
-	 * inside of the call are gone.
+	 * It is not recorded, but tells where the stack stands: an exception has been caught
+	 * (__cxa_begin_catch), and the frames inside of the call are gone.
 	 */
 	PLAN_CALL_LANDING = 1U << 1,
 	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and by longjmp(3) once more. */
 	PLAN_CALL_SETJMP = 1U << 2,
-	/* It acts for the module that its return address lies in, and takes two arguments (dlopen, dlsym): see libmcount/caller.c. */
+	/*
+	 * It acts for the module that its return address lies in, and takes two arguments (dlopen,
+	 * dlsym): see libmcount/caller.c.
+	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
-	 * It is no call to be recorded: the slot is to lead to a function of the probe itself, enum plan_hook behind PLAN_CALL_HOOK_SHIFT, as it
-	 * would by itself had the probe been there from the start. Comes before a call with the same slot.
+	 * It is no call to be recorded: the slot is to lead to a function of the probe itself, enum
+	 * plan_hook behind PLAN_CALL_HOOK_SHIFT, as it would by itself had the probe been there
+	 * from the start. Comes before a call with the same slot.
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/* With NO_RETURN_HOOK: vfork(2). The probe's own one may have its return slot replaced. */
@@ -210,13 +222,21 @@ _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out 
 
 /* What is done at a place in the code of a module. */
 enum plan_patch_what {
-	/* An event of the program (-E): a jump to a stub, which records it, does what was there, and goes on in the program. */
+	/*
+	 * An event of the program (-E): a jump to a stub, which records it, does what was there,
+	 * and goes on in the program.
+	 */
 	PATCH_EVENT = 0,
-	/* A function begins: a jump to a stub again, which does what a call of __fentry__ would do. */
+	/*
+	 * A function begins: a jump to a stub again, which does what a call of __fentry__ would do.
+	 */
 	PATCH_ENTRY = 1,
 	/* Nops where a function begins: they become a call of __fentry__. */
 	PATCH_CALL = 2,
-	/* Sleds of clang's XRay, where a function begins, where it returns, and where it jumps to another one in place of returning. */
+	/*
+	 * Sleds of clang's XRay, where a function begins, where it returns, and where it jumps to
+	 * another one in place of returning.
+	 */
 	PATCH_XRAY_ENTRY = 3,
 	PATCH_XRAY_EXIT = 4,
 	PATCH_XRAY_TAIL = 5,
@@ -226,27 +246,45 @@ enum plan_patch_what {
 };
 
 enum plan_patch_flags {
-	/* Among the bytes of the patch before it, whose code runs into the stub of this one: nothing is written at its site. */
+	/*
+	 * Among the bytes of the patch before it, whose code runs into the stub of this one:
+	 * nothing is written at its site.
+	 */
 	PLAN_PATCH_INNER = 1U << 0,
-	/* Nothing is recorded: the jump is written here, in front of the next patch, which has no room for one behind it. */
+	/*
+	 * Nothing is recorded: the jump is written here, in front of the next patch, which has no
+	 * room for one behind it.
+	 */
 	PLAN_PATCH_SILENT = 1U << 1,
-	/* There is room for a short jump only. It leads to the site of the patch before it, which is silent, and nothing is there. */
+	/*
+	 * There is room for a short jump only. It leads to the site of the patch before it, which
+	 * is silent, and nothing is there.
+	 */
 	PLAN_PATCH_SHORT = 1U << 2,
-	/* PATCH_ENTRY: what is there is a call of the function. It becomes a call of the stub, whose code jumps to the function. */
+	/*
+	 * PATCH_ENTRY: what is there is a call of the function. It becomes a call of the stub,
+	 * whose code jumps to the function.
+	 */
 	PLAN_PATCH_BY_CALLER = 1U << 3,
 };
 
 /*
- * One place in the code of a module that is changed. For PATCH_EVENT and PATCH_ENTRY the probe puts a stub somewhere within 2 GiB of
- * it: the hook, then @code, which does what was there and goes on in the program. The first @bytes at @site are replaced, if
- * they are those of @original. Sorted by module, so that PLAN_PATCH_INNER and PLAN_PATCH_SHORT find what is before them.
+ * One place in the code of a module that is changed. For PATCH_EVENT and PATCH_ENTRY the probe puts
+ * a stub somewhere within 2 GiB of it: the hook, then @code, which does what was there and goes on
+ * in the program. The first @bytes at @site are replaced, if they are those of @original. Sorted by
+ * module, so that PLAN_PATCH_INNER and PLAN_PATCH_SHORT find what is before them.
  *
- * @semaphore: address of a 16 bit counter that must not be 0, so that the program passes there at all; 0: there is none
- * @addr: what stands for the function in records, an address inside of it; not for PATCH_EVENT and PATCH_NOP
+ * @semaphore: address of a 16 bit counter that must not be 0, so that the program passes there at
+ *             all; 0: there is none
+ * @addr: what stands for the function in records, an address inside of it; not for PATCH_EVENT and
+ *        PATCH_NOP
  * @event: PATCH_EVENT: its id in records
- * @operands: PATCH_EVENT: where those of its arguments begin among PLAN_OPERANDS, counted from 1 on; 0: it has no arguments
- * @slot: PATCH_ENTRY: how many bytes above the stack pointer the return slot is; 0 at a function's first instruction
- * @clear: how many bytes from @site on are done by @code: nobody may be among them when the jump is written; 0 where there is no @code
+ * @operands: PATCH_EVENT: where those of its arguments begin among PLAN_OPERANDS, counted from 1
+ *            on; 0: it has no arguments
+ * @slot: PATCH_ENTRY: how many bytes above the stack pointer the return slot is; 0 at a function's
+ *        first instruction
+ * @clear: how many bytes from @site on are done by @code: nobody may be among them when the jump is
+ *         written; 0 where there is no @code
  * @fixes: places of 32-bit distances in @code, which are as if it stood at @site
  */
 #define PLAN_PATCH_JUMP \
@@ -275,7 +313,10 @@ struct plan_patch {
 };
 _Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 
-/* @flags: enum plan_patch_flags. Nothing is written at its site: what is before it runs into its stub. */
+/*
+ * @flags: enum plan_patch_flags. Nothing is written at its site: what is before it runs into its
+ *         stub.
+ */
 static inline bool plan_patch_has_no_text(unsigned flags)
 {
 	return (flags & PLAN_PATCH_INNER) && !(flags & PLAN_PATCH_SHORT);
@@ -304,7 +345,8 @@ enum plan_operand_flags {
  * One argument of PATCH_EVENT; those of one event follow each other, in their order.
  *
  * @bytes: 1, 2, 4, 8: the low ones, or those there; widened to 64 bits by the sign or with zeros
- * @base, @index: DWARF's numbers of general registers, or PLAN_NO_REGISTER; of a vector register from 0 on
+ * @base, @index: DWARF's numbers of general registers, or PLAN_NO_REGISTER; of a vector register
+ *                from 0 on
  */
 struct plan_operand {
 	uint8_t kind;  /* enum plan_operand_kind */
@@ -335,7 +377,9 @@ struct plan_watch {
 };
 _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without holes");
 
-/* Settings for the whole process. Which of them a later plan may change: see libmcount/planned.h. */
+/*
+ * Settings for the whole process. Which of them a later plan may change: see libmcount/planned.h.
+ */
 struct plan {
 	uint64_t threshold_ns;	 /* -t: keep calls longer than this; 0 keeps all */
 	uint64_t anchor_counter; /* a pair read together by the recorder at its start, so that a */
@@ -351,8 +395,9 @@ struct plan {
 	uint64_t signals_off;
 	uint64_t signals_finish;
 	/*
-	 * PLAN_STEERABLE: which plan of the recording this is, as control_page.plan_generation counts them; and the newest one with which the
-	 * user has said `on`: then it counts no more what triggers have switched off before.
+	 * PLAN_STEERABLE: which plan of the recording this is, as control_page.plan_generation
+	 * counts them; and the newest one with which the user has said `on`: then it counts no more
+	 * what triggers have switched off before.
 	 */
 	uint32_t generation;
 	uint32_t on_generation;
@@ -360,10 +405,12 @@ struct plan {
 _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
 
 /*
- * The image: what a memfd holds that goes from the recorder to a probe. A header, a directory of sections, and behind it the sections,
- * each an array of entries of one kind. The directory says of each section where it is, how many entries there are, and how large one is:
- * who reads it skips kinds that he does not know, and the end of entries that have become longer. Made and read by plan.c only, which
- * also has the size of each kind's entries: a new kind is an enumerator here, a row there, and whoever obeys it.
+ * The image: what a memfd holds that goes from the recorder to a probe. A header, a directory of
+ * sections, and behind it the sections, each an array of entries of one kind. The directory says of
+ * each section where it is, how many entries there are, and how large one is: who reads it skips
+ * kinds that he does not know, and the end of entries that have become longer. Made and read by
+ * plan.c only, which also has the size of each kind's entries: a new kind is an enumerator here, a
+ * row there, and whoever obeys it.
  */
 enum plan_kind {
 	PLAN_SETTINGS = 1, /* struct plan: one. Without it the image adds to the plan before it */
@@ -412,8 +459,9 @@ struct plan_view {
 };
 
 /*
- * Find the sections of the image @bytes[@len], aligned as mmap(2) does. Nothing in them leads out of them after this: indexes, programs,
- * texts. 0, or -EINVAL with @why (may be NULL) what is wrong.
+ * Find the sections of the image @bytes[@len], aligned as mmap(2) does. Nothing in them leads out
+ * of them after this: indexes, programs, texts. 0, or -EINVAL with @why (may be NULL) what is
+ * wrong.
  */
 int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
 
@@ -429,11 +477,17 @@ static inline struct plan_list plan_list(enum plan_kind kind, const void *entrie
 	return (struct plan_list){ entries, nr, plan_entry_bytes(kind) };
 }
 
-/* How large the image of these lists is, and put it at @to, which has that room. Empty lists have no section. */
+/*
+ * How large the image of these lists is, and put it at @to, which has that room. Empty lists have
+ * no section.
+ */
 uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);
 
-/* For who writes it piece by piece: how long its head is, which is put at @to; where the list of @kind begins, 0 when it is empty. What is between lists is zeros. */
+/*
+ * For who writes it piece by piece: how long its head is, which is put at @to; where the list of
+ * @kind begins, 0 when it is empty. What is between lists is zeros.
+ */
 uint64_t plan_image_head_bytes(const struct plan_view *view);
 void plan_image_put_head(const struct plan_view *view, void *to);
 uint64_t plan_image_place(const struct plan_view *view, enum plan_kind kind);

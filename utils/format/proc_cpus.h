@@ -1,4 +1,7 @@
-/* On which CPU each task is, as the records of proc.dat tell (doc/formats/events.md): writers and readers have one rule. */
+/*
+ * On which CPU each task is, as the records of proc.dat tell (doc/formats/events.md): writers and
+ * readers have one rule.
+ */
 #ifndef UTRAIL_FORMAT_PROC_CPUS_H
 #define UTRAIL_FORMAT_PROC_CPUS_H
 
@@ -9,7 +12,10 @@
 
 #define PROC_CPU_UNKNOWN -1
 
-/* @by_tid: where a task is, from KNOWN on (proc_cpus.c). Starts as { 0 }, ends with proc_cpus_deinit(). */
+/*
+ * @by_tid: where a task is, from KNOWN on (proc_cpus.c). Starts as { 0 }, ends with
+ *          proc_cpus_deinit().
+ */
 struct proc_cpus {
 	struct intmap by_tid;
 };
@@ -19,12 +25,16 @@ void proc_cpus_deinit(struct proc_cpus *cpus);
 /* Where the task @tid is, or PROC_CPU_UNKNOWN. */
 int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 
-/* The task is on @cpu, from 0 to PROC_CPU_MAX. 1: it was elsewhere, or nobody knew, so that a record has to tell; 0: it was there; -ENOMEM. */
+/*
+ * The task is on @cpu, from 0 to PROC_CPU_MAX. 1: it was elsewhere, or nobody knew, so that a
+ * record has to tell; 0: it was there; -ENOMEM.
+ */
 int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu);
 
 /*
- * A record that is written or read: what it tells of CPUs is known now, and what it ends is not known any more. It is to be called when all has been done
- * for which the record's own CPU matters. 0 or -ENOMEM.
+ * A record that is written or read: what it tells of CPUs is known now, and what it ends is not
+ * known any more. It is to be called when all has been done for which the record's own CPU matters.
+ * 0 or -ENOMEM.
  */
 int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool big);
 

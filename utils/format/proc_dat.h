@@ -85,7 +85,8 @@ enum proc_fork_how {
 /*
  * @child, @child_pid: the new task and its process, which is the parent's own if it is a thread
  * @how: enum proc_fork_how
- * @flags: of clone(2), with the signal of the child's end in the lowest byte; 0: they are not known, or it was another call
+ * @flags: of clone(2), with the signal of the child's end in the lowest byte; 0: they are not
+ *         known, or it was another call
  */
 struct proc_fork {
 	int32_t child;
@@ -97,8 +98,8 @@ struct proc_fork {
 /*
  * A program that a process has become.
  *
- * @old_tid: the thread that called execve(2); other than the task of the record when that thread was not the leader of its process, whose number it
- *           has from now on
+ * @old_tid: the thread that called execve(2); other than the task of the record when that thread
+ *           was not the leader of its process, whose number it has from now on
  * @interpreter: the file that runs; of a script its interpreter
  * @program: the file that was to be executed; of a script that script
  * @cwd: the working directory
@@ -112,7 +113,10 @@ struct proc_exec {
 	struct text args;
 };
 
-/* An act of any kind: what the numbers and texts of each are is in doc/formats/events.md, "proc.dat". */
+/*
+ * An act of any kind: what the numbers and texts of each are is in doc/formats/events.md,
+ * "proc.dat".
+ */
 struct proc_act {
 	uint32_t numbers[PROC_ACT_NUMBERS];
 	struct text texts[PROC_ACT_TEXTS];
@@ -129,15 +133,16 @@ void proc_cpu_encode(int cpu, struct strbuf *out);
 void proc_act_encode(const struct proc_act *act, struct strbuf *out);
 
 /*
- * Decode the record at the start of @data. Returns its length; 0 when @len bytes do not hold all of it (get more, or it is the end), and then
- * *@wanted is how many it takes to know more; -EBADMSG when it cannot be one.
+ * Decode the record at the start of @data. Returns its length; 0 when @len bytes do not hold all of
+ * it (get more, or it is the end), and then *@wanted is how many it takes to know more; -EBADMSG
+ * when it cannot be one.
  */
 ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct proc_record *rec,
 			   size_t *wanted, struct uft_err *err);
 
 /*
- * The payload of a record of that kind, which may be cut behind @len bytes: then the last texts are. False when it is too short to be one.
- * The texts are in @data.
+ * The payload of a record of that kind, which may be cut behind @len bytes: then the last texts
+ * are. False when it is too short to be one. The texts are in @data.
  */
 bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made);
 bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec);

@@ -1,4 +1,6 @@
-/* The 16-byte trace record of <tid>.dat: how its bits are laid out, put together and taken apart. */
+/*
+ * The 16-byte trace record of <tid>.dat: how its bits are laid out, put together and taken apart.
+ */
 #ifndef UTRAIL_FORMAT_RECORD_H
 #define UTRAIL_FORMAT_RECORD_H
 

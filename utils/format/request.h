@@ -1,4 +1,7 @@
-/* What other utrail commands may ask of a recorder at work, over a Unix SOCK_SEQPACKET socket of its own. */
+/*
+ * What other utrail commands may ask of a recorder at work, over a Unix SOCK_SEQPACKET socket of
+ * its own.
+ */
 #ifndef UTRAIL_FORMAT_REQUEST_H
 #define UTRAIL_FORMAT_REQUEST_H
 
@@ -7,15 +10,17 @@
 #include <sys/stat.h>
 
 /*
- * The socket's name, in the abstract name space (unix(7)), is made of the data directory's device and inode number: who
- * knows the directory finds its recorder, and nothing is left behind. Same machine, same user (or root).
+ * The socket's name, in the abstract name space (unix(7)), is made of the data directory's device
+ * and inode number: who knows the directory finds its recorder, and nothing is left behind. Same
+ * machine, same user (or root).
  */
 #define REQUEST_NAME_SIZE   64
 #define REQUEST_NAME_PREFIX "utrail-dir-"
 
 /*
- * Where somebody else has that name, the recorder takes one with random digits after it, and leaves this file in the data
- * directory while it records: two lines, the name and a secret of REQUEST_SECRET_CHARS hexadecimal digits. Mode 0600.
+ * Where somebody else has that name, the recorder takes one with random digits after it, and leaves
+ * this file in the data directory while it records: two lines, the name and a secret of
+ * REQUEST_SECRET_CHARS hexadecimal digits. Mode 0600.
  */
 #define REQUEST_DOOR_NAME    ".control"
 #define REQUEST_SECRET_CHARS 32
@@ -44,7 +49,10 @@ enum request_type {
 /* Bytes of text behind a request, and behind an answer. */
 #define REQUEST_TEXT_MAX 65536
 
-/* @text_bytes: behind this, up to the end of the packet: CONTROL: words, each with its NUL; HAS_PID: a number with its NUL; else none */
+/*
+ * @text_bytes: behind this, up to the end of the packet: CONTROL: words, each with its NUL;
+ *              HAS_PID: a number with its NUL; else none
+ */
 struct request {
 	uint32_t magic;
 	uint32_t version;
@@ -53,14 +61,17 @@ struct request {
 };
 
 /*
- * Behind it, up to the end of the packet, is a text without NUL: of CONTROL, what was asked for; with @error, why it was not done.
+ * Behind it, up to the end of the packet, is a text without NUL: of CONTROL, what was asked for;
+ * with @error, why it was not done.
  *
- * @error: negative errno; -EOPNOTSUPP when this recording has nothing to save, or, for PROGRESS, keeps its records in memory
+ * @error: negative errno; -EOPNOTSUPP when this recording has nothing to save, or, for PROGRESS,
+ *         keeps its records in memory
  * @nr_tasks: saved
- * @complete_ns: PROGRESS: all records up to that time of the recording's clock are in the files, and so are the lines of
- *               task.txt, the maps and the symbols that belong to them. 0: nobody knows yet.
- * @holds_back: PROGRESS: still, the entry of a call may be recorded later than it happened: the call must first have taken long
- *              enough, or have led to another one
+ * @complete_ns: PROGRESS: all records up to that time of the recording's clock are in the files,
+ *               and so are the lines of task.txt, the maps and the symbols that belong to them. 0:
+ *               nobody knows yet.
+ * @holds_back: PROGRESS: still, the entry of a call may be recorded later than it happened: the
+ *              call must first have taken long enough, or have led to another one
  */
 struct request_answer {
 	uint32_t magic;

@@ -1,4 +1,7 @@
-/* Memory that the probe and the recorder share: one arena per traced process, one ring per traced thread. */
+/*
+ * Memory that the probe and the recorder share: one arena per traced process, one ring per traced
+ * thread.
+ */
 #ifndef UTRAIL_FORMAT_RING_H
 #define UTRAIL_FORMAT_RING_H
 
@@ -12,8 +15,9 @@
  *   arena:  struct arena | ring 0 | ring 1 | ... | ring nr_rings - 1
  *   ring:   struct ring (one page) | segment 0 | ... | segment nr_segments - 1
  *
- * A thread that has a declared event takes a second ring then, for payloads (event_data.h). That one belongs to the first one: tid and
- * lost are that one's, as are the writer and the file's number, and both are given back together. Threads without such events have none.
+ * A thread that has a declared event takes a second ring then, for payloads (event_data.h). That
+ * one belongs to the first one: tid and lost are that one's, as are the writer and the file's
+ * number, and both are given back together. Threads without such events have none.
  *
  * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
  * Positions (head, tail) count bytes since the ring was taken into use and never wrap; a byte's
@@ -22,9 +26,9 @@
  * on at the next one. The producer leaves a segment only into one that the consumer has emptied,
  * so what stands between tail and head is never overwritten, whoever dies.
  *
- * Flight recording (PLAN_FLIGHT): the producer goes round and round and leaves tail alone. A consumer takes
- * what it finds when it wants it. What it has copied of segment s is whole if, looked at afterwards, head is
- * still below the end of the lap that began with s (flight.c).
+ * Flight recording (PLAN_FLIGHT): the producer goes round and round and leaves tail alone. A
+ * consumer takes what it finds when it wants it. What it has copied of segment s is whole if,
+ * looked at afterwards, head is still below the end of the lap that began with s (flight.c).
  */
 #define RING_PAGE	  4096
 #define RING_SEGMENTS_MAX 64
@@ -39,8 +43,9 @@ enum ring_state {
 };
 
 /*
- * In place of a thread's id: the ring is of a stack that the program has made, and the recorder gives it an id. These begin at
- * RING_FIRST_STACK_TID: above what the kernel gives to threads (2^22).
+ * In place of a thread's id: the ring is of a stack that the program has made, and the recorder
+ * gives it an id. These begin at RING_FIRST_STACK_TID: above what the kernel gives to threads
+ * (2^22).
  */
 #define RING_TID_STACK	     INT32_MIN
 #define RING_FIRST_STACK_TID 5000000
@@ -51,7 +56,10 @@ struct ring {
 	_Atomic uint32_t state; /* enum ring_state */
 	int32_t tid;
 	uint64_t start_ns; /* when the thread was first seen, recording clock */
-	/* 1 + the index of the ring with the payloads of this one's records, stored before the first of these; 0: there is none */
+	/*
+	 * 1 + the index of the ring with the payloads of this one's records, stored before the
+	 * first of these; 0: there is none
+	 */
 	_Atomic uint32_t payloads;
 	uint32_t is_child; /* @tid is a child of the process, which runs in its memory: vfork(2) */
 	uint64_t pad0[5];
@@ -81,7 +89,10 @@ struct ring {
 	uint64_t pad4[6];
 
 	uint32_t segment_used[RING_SEGMENTS_MAX]; /* bytes; valid for segments below @head */
-	/* Flight: bytes of records ahead of the segment in this place; valid when head is in it or past it. */
+	/*
+	 * Flight: bytes of records ahead of the segment in this place; valid when head is in it or
+	 * past it.
+	 */
 	uint64_t segment_before[RING_SEGMENTS_MAX];
 };
 _Static_assert(sizeof(struct ring) <= RING_PAGE, "the ring's header fits its page");
@@ -89,9 +100,10 @@ _Static_assert(__builtin_offsetof(struct ring, head) == 64, "the producer has it
 _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has its own line");
 
 /*
- * Children of fork(2), which report themselves only when they have a record. Child number n of this process is at
- * n % ARENA_FORKS of @pids, as it knows itself; negative in a pid namespace that its parent is not in. A child that has not reported
- * itself has the memory of its parent: what it forks in turn is noted there, too.
+ * Children of fork(2), which report themselves only when they have a record. Child number n of this
+ * process is at n % ARENA_FORKS of @pids, as it knows itself; negative in a pid namespace that its
+ * parent is not in. A child that has not reported itself has the memory of its parent: what it
+ * forks in turn is noted there, too.
  */
 #define ARENA_FORKS 960
 
@@ -104,29 +116,34 @@ struct arena_forks {
 };
 
 /*
- * The first page, which the process may write to, like all of the arena. Neither side believes what stands there: the recorder has
- * given the arena its shape, and the process has a copy of it from before anybody could change it.
+ * The first page, which the process may write to, like all of the arena. Neither side believes what
+ * stands there: the recorder has given the arena its shape, and the process has a copy of it from
+ * before anybody could change it.
  *
  * @finish_wanted: 1: this process wants the whole recording to end (control_page.finished)
  * @reads_failed: enum plan_read bits: what some thread cannot read
- * @points_failed: patches of a plan, of functions and of events, that could not be put into the program
+ * @points_failed: patches of a plan, of functions and of events, that could not be put into the
+ *                 program
  *
  * With PLAN_STEERABLE (libmcount/steer.h):
- * @news: 1: the recorder has something to say: the end, or another plan. The process makes it 0 before it looks what that is
- * @may_skip: 1: entry stubs need not come to where @news is looked at. The recorder makes it 0 with @news, the process 1 again when it has
- *            the newest plan
+ * @news: 1: the recorder has something to say: the end, or another plan. The process makes it 0
+ *        before it looks what that is
+ * @may_skip: 1: entry stubs need not come to where @news is looked at. The recorder makes it 0 with
+ *            @news, the process 1 again when it has the newest plan
  *
  * What is not in the recording, though it looks complete:
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
  * @threads_shared: until another one shared their thread-local storage
  * @children_cut_off: forked, and could not reach the recorder
- * @seals: filters of system calls (seccomp) that the process has put on itself: what the probe would need them for does not happen
+ * @seals: filters of system calls (seccomp) that the process has put on itself: what the probe
+ *         would need them for does not happen
  * @threads_sealed: threads that began when that was not possible any more
  * @talks_sealed: conversations that were not held for that reason
  * @events_undeclared: events that the program declares, of which the recorder could not be told
  * @events_nameless: those of them that have no name
  * @events_cut: events that said more than a segment, or an entry (event_data.h), takes
- * @threads_without_payloads: threads that found no second ring, so that their declared events were lost
+ * @threads_without_payloads: threads that found no second ring, so that their declared events were
+ * lost
  */
 struct arena {
 	uint64_t magic;
@@ -180,8 +197,8 @@ static inline char *ring_data(struct ring *r)
 }
 
 /*
- * What the recorder tells all probes. They have it mapped for reading, and cannot have it otherwise (F_SEAL_FUTURE_WRITE): what one
- * process could write here, it would tell to all others.
+ * What the recorder tells all probes. They have it mapped for reading, and cannot have it otherwise
+ * (F_SEAL_FUTURE_WRITE): what one process could write here, it would tell to all others.
  *
  * Ring i belongs to writer i % nr_writers.
  *
@@ -198,9 +215,10 @@ struct control_page {
 	uint32_t pad[12];
 	struct {
 		/*
-		 * Futex. A producer looks at @sleeping when there is something to take, and wakes who waits at @wake; the writer
-		 * changes @sleeping before it looks for something to take for the last time. One that comes between that look and
-		 * the wait is missed, which costs no more than the time until the writer's own clock wakes it.
+		 * Futex. A producer looks at @sleeping when there is something to take, and wakes
+		 * who waits at @wake; the writer changes @sleeping before it looks for something to
+		 * take for the last time. One that comes between that look and the wait is missed,
+		 * which costs no more than the time until the writer's own clock wakes it.
 		 */
 		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */

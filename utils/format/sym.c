@@ -88,8 +88,8 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 }
 
 /*
- * Two names for one address: is @next the better one? The peer's choice: plain names beat those that
- * begin with '_', C++ names ("_Z") stay with the first, and among equals the last one wins.
+ * Two names for one address: is @next the better one? The peer's choice: plain names beat those
+ * that begin with '_', C++ names ("_Z") stay with the first, and among equals the last one wins.
  */
 static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 {
@@ -145,7 +145,10 @@ static int sort_by_addr(struct symtab *tab)
 	return 0;
 }
 
-/* The constructors and destructors of a class, of which compilers make one ("C1", "C2"): people know one name. */
+/*
+ * The constructors and destructors of a class, of which compilers make one ("C1", "C2"): people
+ * know one name.
+ */
 static bool is_same_to_people(const char *a, const char *b)
 {
 	size_t i = 0;
@@ -168,7 +171,10 @@ static int add_alias(struct symtab *tab, uint64_t addr, const char *name)
 	return 0;
 }
 
-/* @tab keeps the better one of two symbols at one address, at @kept; the other one becomes an alias. */
+/*
+ * @tab keeps the better one of two symbols at one address, at @kept; the other one becomes an
+ *      alias.
+ */
 static int keep_better(struct symtab *tab, struct symbol *kept, const struct symbol *next)
 {
 	struct symbol other = *next;
@@ -388,7 +394,10 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 	if (!text_hex(&line, &sym->addr) || !text_word(&line, " "))
 		return false;
 
-	/* A type is one letter, and some of them are hex digits: the old form has a blank behind it. */
+	/*
+	 * A type is one letter, and some of them are hex digits: the old form has a blank behind
+	 * it.
+	 */
 	*sized = text_left(&line) >= 2 && line.at[1] != ' ';
 	if (*sized && (!text_hex(&line, &sym->size) || !text_word(&line, " ")))
 		return false;

@@ -64,7 +64,8 @@ int symtab_add_all(struct symtab *tab, const struct symtab *from);
 /*
  * Sort by address and keep one symbol per address: a name that does not begin with '_' wins, the
  * last of several such; among the others the first, except that a C name gives way to a later C
- * name. That is the peer's choice (doc/formats/symbols.md, "Which symbols"). Other names of functions become aliases. 0 or -ENOMEM.
+ * name. That is the peer's choice (doc/formats/symbols.md, "Which symbols"). Other names of
+ * functions become aliases. 0 or -ENOMEM.
  */
 int symtab_sort(struct symtab *tab);
 
@@ -84,8 +85,9 @@ struct sym_file_head {
 };
 
 /*
- * The text of a .sym file (doc/formats/symbols.md, "Symbol files"), without the size column, which not every uftrace can
- * read: sizes become "up to the next symbol", ends that are farther off are written.
+ * The text of a .sym file (doc/formats/symbols.md, "Symbol files"), without the size column, which
+ * not every uftrace can read: sizes become "up to the next symbol", ends that are farther off are
+ * written.
  * @build_id may be NULL.
  */
 void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
