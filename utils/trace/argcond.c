@@ -26,7 +26,10 @@ static double load_real(const struct arg_value *value, bool is_big)
 		return single;
 	}
 	if (value->len == 10) {
-		/* Sign and exponent behind a mantissa with its leading one (Intel SDM volume 1, 4.2.2). */
+		/*
+		 * Sign and exponent behind a mantissa with its leading one (Intel SDM volume 1,
+		 * 4.2.2).
+		 */
 		int exponent = (value->data[8] | (value->data[9] & 0x7f) << 8) - 16383 - 63;
 		double magnitude = __builtin_ldexp((double)bits, exponent);
 

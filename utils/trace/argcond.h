@@ -9,8 +9,8 @@
 #define ARGCOND_TERMS_MAX 64
 
 /*
- * Which terms of @cond hold, as bits by their index: those on arguments for an ENTRY, those on the return value for an
- * EXIT. What was not recorded does not hold.
+ * Which terms of @cond hold, as bits by their index: those on arguments for an ENTRY, those on the
+ * return value for an EXIT. What was not recorded does not hold.
  */
 uint64_t argcond_look(struct trace_data *data, const struct cond *cond, const struct event *event);
 

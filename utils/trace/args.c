@@ -145,8 +145,8 @@ static int parse_items(const struct arg_book *book, const char *items, struct ar
 }
 
 /*
- * What a table says about a function: of its own name, or else of another one that is demangled alike, since
- * uftrace goes by those names: "operator delete" is one function to it.
+ * What a table says about a function: of its own name, or else of another one that is demangled
+ * alike, since uftrace goes by those names: "operator delete" is one function to it.
  */
 static const char *auto_items(const struct strmap *table, const struct strmap *alike,
 			      const char *mangled)
@@ -161,7 +161,8 @@ static const char *auto_items(const struct strmap *table, const struct strmap *a
 }
 
 /*
- * Modes of files are octal, which recordings do not say, since older readers do not know it: our own table does. 0 or -ENOMEM.
+ * Modes of files are octal, which recordings do not say, since older readers do not know it: our
+ * own table does. 0 or -ENOMEM.
  */
 static int know_modes(const struct arg_book *book, const char *items, struct argspecs *list)
 {
@@ -202,7 +203,10 @@ struct asked {
 	const struct func *func;
 };
 
-/* What .dbg tells of a function, and of the structs among it. What stands there counts, though it may be nothing that we can read. */
+/*
+ * What .dbg tells of a function, and of the structs among it. What stands there counts, though it
+ * may be nothing that we can read.
+ */
 static int ask_debug(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;
@@ -259,7 +263,10 @@ static int collect(struct arg_book *book, const struct func *func, struct func_a
 	struct argfind find = { &book->rules, book->is_auto, ask_debug, ask_table, &asked };
 	struct argfound found = { 0 };
 
-	/* The recorder knows names in this form, whatever is shown, and the arguments may be those of another name of the function. */
+	/*
+	 * The recorder knows names in this form, whatever is shown, and the arguments may be those
+	 * of another name of the function.
+	 */
 	aliases_all_names(&func->module->symtab, func->sym, DEMANGLE_SIMPLE, &name, &others);
 
 	struct argrules_subject subject = {

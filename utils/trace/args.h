@@ -1,4 +1,7 @@
-/* What is known of the payloads of a recording: which function's calls carry which arguments and return value. */
+/*
+ * What is known of the payloads of a recording: which function's calls carry which arguments and
+ * return value.
+ */
 #ifndef UTRAIL_TRACE_ARGS_H
 #define UTRAIL_TRACE_ARGS_H
 
@@ -11,7 +14,8 @@ struct trace_data;
 
 /*
  * @retval: at most one counts, the first
- * @is_known: the arguments are those of the table of library functions, in its order: autoargs_count() goes for them
+ * @is_known: the arguments are those of the table of library functions, in its order:
+ *            autoargs_count() goes for them
  */
 struct func_args {
 	struct argspecs args;
@@ -20,11 +24,13 @@ struct func_args {
 };
 
 /*
- * The rules of doc/formats/info.md, "Argument specifications": what the user asked for, then what the recorder found out by itself, from
- * debug information (.dbg) or else from tables of library functions.
+ * The rules of doc/formats/info.md, "Argument specifications": what the user asked for, then what
+ * the recorder found out by itself, from debug information (.dbg) or else from tables of library
+ * functions.
  *
  * @args_auto, @retval_auto: specifications by the name of the function, texts within @tables
- * @args_alike, @retval_alike: the same by demangled name, of those that are mangled; names of the heap
+ * @args_alike, @retval_alike: the same by demangled name, of those that are mangled; names of the
+ * heap
  * @enums: those of the tables; the others are in the modules
  * @funcs: by id of the function: NULL: nobody asked yet; &no_args: nothing is known
  */
@@ -48,19 +54,23 @@ int arg_book_open(struct arg_book *book, struct trace_data *data, struct uft_err
 void arg_book_close(struct arg_book *book);
 
 /*
- * What a function's records carry; NULL when nothing is known of it. Lives as long as the book. Loads the module's
- * debug information with its first function.
+ * What a function's records carry; NULL when nothing is known of it. Lives as long as the book.
+ * Loads the module's debug information with its first function.
  */
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 
 /*
- * How long the payload of a call (@is_exit: of a return) is that @known says what carries, without padding, if it begins at @payload and ends in
- * front of @payload + @left; 0: it is not all there, or carries nothing. @big: byte order of the recording.
+ * How long the payload of a call (@is_exit: of a return) is that @known says what carries, without
+ * padding, if it begins at @payload and ends in front of @payload + @left; 0: it is not all there,
+ * or carries nothing. @big: byte order of the recording.
  */
 size_t func_args_length(const struct func_args *known, bool is_exit, const uint8_t *payload,
 			size_t left, bool big);
 
-/* The definition of the struct of @spec as @func's module knows it; NULL without one of that size, or of a container. */
+/*
+ * The definition of the struct of @spec as @func's module knows it; NULL without one of that size,
+ * or of a container.
+ */
 const struct struct_def *arg_book_struct(const struct func *func, const struct argspec *spec);
 
 /* The definition of enum @name as @func's module knows it; or NULL. */

@@ -6,7 +6,10 @@
 
 #include "utils/trace/module.h"
 
-/* One step: @func was called, with @addr in the record, on the path @parent; NULL at the outermost one. */
+/*
+ * One step: @func was called, with @addr in the record, on the path @parent; NULL at the outermost
+ * one.
+ */
 struct call_path {
 	const struct call_path *parent;
 	const struct func *func;

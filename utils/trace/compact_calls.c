@@ -21,8 +21,8 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 }
 
 /*
- * Until when calls are fast: not before the first record has told where the stack begins, and not to where addresses begin to mean
- * something else.
+ * Until when calls are fast: not before the first record has told where the stack begins, and not
+ * to where addresses begin to mean something else.
  */
 static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 {
@@ -52,8 +52,9 @@ static const struct func_args *args_of(const struct stg_calls *calls, struct com
 }
 
 /*
- * HOT: a call with payload, if that is as long as is known of the function, so that it is known where the next record begins; @event gets the
- * payload, which is in the block. False: it is not, and nothing has changed.
+ * HOT: a call with payload, if that is as long as is known of the function, so that it is known
+ * where the next record begins; @event gets the payload, which is in the block. False: it is not,
+ * and nothing has changed.
  */
 NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_cursor *cursor,
 				  struct compact_state *state, uint64_t until_ns,
@@ -93,8 +94,9 @@ static struct pending_call *frame_at(const struct stg_calls *calls, size_t nr)
 }
 
 /*
- * HOT: what most calls are: the ENTRY of a function that was called before in the block, and the EXIT that belongs to the innermost call. How
- * many; the next call is none of these, and was not read, unless *@is_read.
+ * HOT: what most calls are: the ENTRY of a function that was called before in the block, and the
+ * EXIT that belongs to the innermost call. How many; the next call is none of these, and was not
+ * read, unless *@is_read.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,

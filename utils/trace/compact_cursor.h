@@ -1,4 +1,6 @@
-/* A place in <tid>.cdat from which calls are read one by one, without the bytes of their records. */
+/*
+ * A place in <tid>.cdat from which calls are read one by one, without the bytes of their records.
+ */
 #ifndef UTRAIL_TRACE_COMPACT_CURSOR_H
 #define UTRAIL_TRACE_COMPACT_CURSOR_H
 
@@ -15,13 +17,16 @@ struct func;
 struct func_args;
 
 /*
- * One block is open at a time. What is in it as bytes only (LOST, events, payloads that are not as long as is known of their function) ends that: the
- * rest of the block must be had as bytes then, for where records begin only who knows what is in payloads can tell.
+ * One block is open at a time. What is in it as bytes only (LOST, events, payloads that are not as
+ * long as is known of their function) ends that: the rest of the block must be had as bytes then,
+ * for where records begin only who knows what is in payloads can tell.
  *
- * @at: of the block, in the file; @raw_end: where the block ends in what it stands for; 0: no block is open
+ * @at: of the block, in the file; @raw_end: where the block ends in what it stands for; 0: no block
+ *      is open
  * @bytes: its body
  * @payload_bytes: of the calls that were read since somebody has asked
- * @named, @nr_named: by the block's numbers, what they mean in @space. @func: NULL: nobody has called it; @args: NULL: nobody has looked
+ * @named, @nr_named: by the block's numbers, what they mean in @space. @func: NULL: nobody has
+ *                    called it; @args: NULL: nobody has looked
  */
 struct compact_cursor {
 	struct compact_block block;
@@ -42,13 +47,17 @@ struct compact_cursor {
 	size_t nr_named;
 };
 
-/* Of the heap, about 80 kB and what a block has; NULL when memory is short. @args: borrowed; @is_big: byte order of payloads */
+/*
+ * Of the heap, about 80 kB and what a block has; NULL when memory is short. @args: borrowed;
+ * @is_big: byte order of payloads
+ */
 struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big);
 void compact_cursor_destroy(struct compact_cursor *cursor);
 
 /*
- * Open the block that begins at @raw. False: none begins there, or it cannot be read call by call (it is damaged, or does not end where a
- * record does), or memory is short: compact_file_read() knows what to do.
+ * Open the block that begins at @raw. False: none begins there, or it cannot be read call by call
+ * (it is damaged, or does not end where a record does), or memory is short: compact_file_read()
+ * knows what to do.
  */
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);

@@ -163,7 +163,10 @@ static ssize_t put_lost(struct reader *reader, const struct compact_place *place
 	return compact_file_put_lost(nr, out);
 }
 
-/* All that @place stands for, to @out: its length, which is less for a damaged one; or negative errno. */
+/*
+ * All that @place stands for, to @out: its length, which is less for a damaged one; or negative
+ * errno.
+ */
 static ssize_t read_block(struct reader *reader, const struct compact_place *place, uint8_t *out)
 {
 	struct compact_head head = { 0 };

@@ -1,4 +1,7 @@
-/* <tid>.cdat as if it was <tid>.dat: where its blocks are, and reading bytes of what they stand for. */
+/*
+ * <tid>.cdat as if it was <tid>.dat: where its blocks are, and reading bytes of what they stand
+ * for.
+ */
 #ifndef UTRAIL_TRACE_COMPACT_FILE_H
 #define UTRAIL_TRACE_COMPACT_FILE_H
 
@@ -11,8 +14,9 @@
 #include "utils/format/compact.h"
 
 /*
- * One block (utils/format/compact.h): it stands for @raw_len bytes from @raw on of <tid>.dat, and is @len bytes at @at of the file.
- * Of one without head (@raw_len is that of a LOST record) all is unknown but where it is.
+ * One block (utils/format/compact.h): it stands for @raw_len bytes from @raw on of <tid>.dat, and
+ * is @len bytes at @at of the file. Of one without head (@raw_len is that of a LOST record) all is
+ * unknown but where it is.
  */
 struct compact_place {
 	uint64_t raw;
@@ -38,8 +42,8 @@ struct compact_file {
 };
 
 /*
- * Find the blocks behind the last one that is known; of a damaged head the block is skipped, up to the next one. 0, or negative errno.
- * Nobody may read meanwhile.
+ * Find the blocks behind the last one that is known; of a damaged head the block is skipped, up to
+ * the next one. 0, or negative errno. Nobody may read meanwhile.
  */
 int compact_file_look(struct compact_file *file, int fd);
 void compact_file_deinit(struct compact_file *file);
@@ -48,13 +52,16 @@ void compact_file_deinit(struct compact_file *file);
 const struct compact_place *compact_file_place(const struct compact_file *file, uint64_t raw);
 
 /*
- * Read the block at @place, which has a head, to @bytes, with COMPACT_SLACK behind it. 1 with its @head, 0: it is not there any more, or
- * negative errno.
+ * Read the block at @place, which has a head, to @bytes, with COMPACT_SLACK behind it. 1 with its
+ * @head, 0: it is not there any more, or negative errno.
  */
 int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 		      struct compact_head *head);
 
-/* Write a LOST record for @nr records, at least one, in the place of damaged ones to @out. Its length. */
+/*
+ * Write a LOST record for @nr records, at least one, in the place of damaged ones to @out. Its
+ * length.
+ */
 size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
 
 /*
@@ -63,7 +70,8 @@ size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
  * @offset: in <tid>.dat; then that of the byte behind the last one
  * @may_skip: bytes before that may come with it; @skip: so many did
  * @is_whole: a record ends where these bytes end
- * @damaged_at: where in the file a block is damaged, and its records are missing: a LOST record is in their place; UINT64_MAX: none is
+ * @damaged_at: where in the file a block is damaged, and its records are missing: a LOST record is
+ *              in their place; UINT64_MAX: none is
  */
 struct compact_read {
 	uint64_t offset;
@@ -74,8 +82,8 @@ struct compact_read {
 };
 
 /*
- * Read from read->offset, up to @end at most, some of the bytes of @file to @buf, which has room for @room: whole blocks if they fit.
- * Any thread. How many, 0 at the end, or negative errno.
+ * Read from read->offset, up to @end at most, some of the bytes of @file to @buf, which has room
+ * for @room: whole blocks if they fit. Any thread. How many, 0 at the end, or negative errno.
  */
 ssize_t compact_file_read(const struct compact_file *file, int fd, uint8_t *buf, size_t room,
 			  uint64_t end, struct compact_read *read);

@@ -7,8 +7,9 @@
 #include "utils/base/err.h"
 
 /*
- * Call @fn with each file of the directory @dir that is called "<prefix><cpu>.dat", in the order of CPUs, until it returns something
- * negative, which is returned; else 0. Negative with @err when the directory cannot be read.
+ * Call @fn with each file of the directory @dir that is called "<prefix><cpu>.dat", in the order of
+ * CPUs, until it returns something negative, which is returned; else 0. Negative with @err when the
+ * directory cannot be read.
  */
 int cpu_files_each(const char *dir, const char *prefix,
 		   int (*fn)(void *self, const char *name, uint32_t cpu), void *self,

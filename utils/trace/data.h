@@ -36,8 +36,10 @@ struct task_name {
  * @has_own_line: there is a TASK or FORK line
  * @is_fork: it began as a copy of @ppid
  * @has_session: a SESS line names it
- * @data_bytes: size of <tid>.dat, 0 when there is none; of a recording that grows: how much of it may be read by now
- * @compact: the blocks of <tid>.cdat, if there is that and no <tid>.dat; then @data_bytes is the size that this would have
+ * @data_bytes: size of <tid>.dat, 0 when there is none; of a recording that grows: how much of it
+ *              may be read by now
+ * @compact: the blocks of <tid>.cdat, if there is that and no <tid>.dat; then @data_bytes is the
+ *           size that this would have
  * @first_ns: no record is earlier; set by pipeline_open(), 0 where that is not known
  * @refs: by time; at least one when the recording has sessions at all
  * @names: by time; maybe none, see task_name_at()
@@ -95,18 +97,22 @@ int data_open(struct trace_data *data, const char *dir, enum demangle_mode deman
 void data_close(struct trace_data *data);
 
 /*
- * Open a directory that somebody records into, with no tasks at first. They come by data_read_more(), which takes what is
- * new in task.txt, and data_grow(), which makes tasks and sessions of it, in the order they come: tasks are not sorted, and
- * never move. Between the two, whoever calls makes sure that the maps and symbols for what was read are written.
+ * Open a directory that somebody records into, with no tasks at first. They come by
+ * data_read_more(), which takes what is new in task.txt, and data_grow(), which makes tasks and
+ * sessions of it, in the order they come: tasks are not sorted, and never move. Between the two,
+ * whoever calls makes sure that the maps and symbols for what was read are written.
  *
- * data_measure_files() says how much of the tasks' files may be read from now on. The recorder writes a session's line ahead of its
- * first records: who reads and grows once more behind it knows the sessions of all that is in the measured part.
+ * data_measure_files() says how much of the tasks' files may be read from now on. The recorder
+ * writes a session's line ahead of its first records: who reads and grows once more behind it knows
+ * the sessions of all that is in the measured part.
  */
 int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 		      struct uft_err *err);
 int data_read_more(struct trace_data *data, struct uft_err *err);
 
-/* 1 when there was anything new: then what addresses mean may have changed. 0; negative with @err. */
+/*
+ * 1 when there was anything new: then what addresses mean may have changed. 0; negative with @err.
+ */
 int data_grow(struct trace_data *data, struct uft_err *err);
 void data_measure_files(struct trace_data *data);
 #define cleanup_data cleanup(data_close)
@@ -120,7 +126,10 @@ struct task *data_task(const struct trace_data *data, int32_t tid);
 /* Note that @tid is called @name from @time_ns on. Unknown tasks are ignored. 0 or -ENOMEM. */
 int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name);
 
-/* Tasks that are only known by their events: what is known of them. Starts as { 0 }, ends with task_list_deinit(). @by_tid: indexes plus one */
+/*
+ * Tasks that are only known by their events: what is known of them. Starts as { 0 }, ends with
+ * task_list_deinit(). @by_tid: indexes plus one
+ */
 struct task_list {
 	struct task *all;
 	size_t nr;
@@ -130,15 +139,18 @@ struct task_list {
 void task_list_deinit(struct task_list *list);
 #define cleanup_task_list cleanup(task_list_deinit)
 
-/* Put them by the time of their beginning, each parent in front of its children. task_list_get() is not for that list any more. */
+/*
+ * Put them by the time of their beginning, each parent in front of its children. task_list_get() is
+ * not for that list any more.
+ */
 void task_list_sort_by_time(struct task_list *list);
 
 /* The one with that id, a new one if need be; NULL when memory is short. */
 struct task *task_list_get(struct task_list *list, int32_t tid);
 
 /*
- * Add them to @data, which does not grow; they are in the first session, if there is any, until they get a name. Nobody may have
- * pointers to tasks, and names are forgotten. 0 or -ENOMEM.
+ * Add them to @data, which does not grow; they are in the first session, if there is any, until
+ * they get a name. Nobody may have pointers to tasks, and names are forgotten. 0 or -ENOMEM.
  */
 int data_add_tasks(struct trace_data *data, const struct task_list *list);
 
@@ -149,7 +161,10 @@ void data_sort_names(struct trace_data *data);
 /* The session that @task runs in at @time_ns; NULL when the recording has none. */
 struct session *task_session(const struct task *task, uint64_t time_ns);
 
-/* When the task becomes another program behind @now_ns; UINT64_MAX: never. Its first session was there from the start. */
+/*
+ * When the task becomes another program behind @now_ns; UINT64_MAX: never. Its first session was
+ * there from the start.
+ */
 uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns);
 
 /* For qsort(3): by their start, and by their numbers where that is the same. */
@@ -161,8 +176,8 @@ static inline int task_order(const struct task *x, const struct task *y)
 }
 
 /*
- * What addresses of @task mean at @time_ns, and until when that stays so. -ENODATA when the recording has no session for
- * it; -ENOMEM. @reader: see session_space()
+ * What addresses of @task mean at @time_ns, and until when that stays so. -ENODATA when the
+ * recording has no session for it; -ENOMEM. @reader: see session_space()
  */
 struct task_place {
 	struct session *session;

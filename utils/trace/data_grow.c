@@ -15,8 +15,8 @@
 #define READ_BYTES (64 * 1024)
 
 /*
- * Pipelines and views point to tasks, so these must not move: there is address space for as many as there can be, and memory
- * for those that there are.
+ * Pipelines and views point to tasks, so these must not move: there is address space for as many as
+ * there can be, and memory for those that there are.
  *
  * @offset: how much of task.txt was read
  * @lines: what was read and not applied; the last line may not be whole yet

@@ -1,4 +1,7 @@
-/* Events that programs have declared (see declared.h). Definitions and payloads may have any bytes in them. */
+/*
+ * Events that programs have declared (see declared.h). Definitions and payloads may have any bytes
+ * in them.
+ */
 #include "utils/trace/declared.h"
 
 #include <errno.h>
@@ -19,8 +22,8 @@
 
 #define DEFS_MAX_BYTES	  (16UL << 20)
 /*
- * Of a format: what is behind that is "...". Each event has all text of its format, however little it brings, and each field is looked for
- * among all.
+ * Of a format: what is behind that is "...". Each event has all text of its format, however little
+ * it brings, and each field is looked for among all.
  */
 #define PIECES_MAX	  256U
 #define LITERAL_MAX_BYTES 1024U
@@ -182,8 +185,8 @@ static int hex_digit(char c)
 }
 
 /*
- * One word as the recorder has written it: "%00" is NULL, "%" is empty, else URL-encoded. False when it is none. What is returned
- * in @word is of the heap.
+ * One word as the recorder has written it: "%00" is NULL, "%" is empty, else URL-encoded. False
+ * when it is none. What is returned in @word is of the heap.
  */
 static bool take_word(struct text *line, char **word)
 {

@@ -1,4 +1,7 @@
-/* Events that programs have declared: what their payloads mean, by events.def (doc/formats/records.md, "Payloads beside"). */
+/*
+ * Events that programs have declared: what their payloads mean, by events.def
+ * (doc/formats/records.md, "Payloads beside").
+ */
 #ifndef UTRAIL_TRACE_DECLARED_H
 #define UTRAIL_TRACE_DECLARED_H
 
@@ -11,10 +14,12 @@
  *
  * @name: as the program has it; of the heap
  * @is_line: only lines of its log are known, and there is no format (declared_line.h)
- * @types: of a static probe: those of its arguments, and there is no format (declared_probe.h); of the heap, or NULL
+ * @types: of a static probe: those of its arguments, and there is no format (declared_probe.h); of
+ *         the heap, or NULL
  * @probe_types: the same as declared_probe.c has them
  * @common: what is in front of @format, or NULL
- * @fields: one for each directive of both, named by the "KEY=" in front of it; or for each key of a line, or argument of a probe
+ * @fields: one for each directive of both, named by the "KEY=" in front of it; or for each key of a
+ *          line, or argument of a probe
  * @texts: of fields that must be made; each is there until its field is asked for again
  */
 struct declared_event {
@@ -41,7 +46,10 @@ struct declared_events {
 	int64_t offset_ns;
 };
 
-/* Of the recording in @dir. No file is no event. What lines of other versions say is passed over. 0, or negative with @err. */
+/*
+ * Of the recording in @dir. No file is no event. What lines of other versions say is passed over.
+ * 0, or negative with @err.
+ */
 int declared_events_load(struct declared_events *declared, const char *dir, struct uft_err *err);
 void declared_events_deinit(struct declared_events *declared);
 
@@ -51,7 +59,10 @@ struct declared_event *declared_events_find(const struct declared_events *declar
 /* How @kind, the row of that event, gets its fields and its text. */
 void declared_event_set(struct declared_event *event, struct event_kind *kind);
 
-/* The time that the line of the log has, in microseconds since 1970, when @data, the event's payload, is of a line. */
+/*
+ * The time that the line of the log has, in microseconds since 1970, when @data, the event's
+ * payload, is of a line.
+ */
 bool declared_line_time(const struct declared_event *event, const void *data, size_t len,
 			int64_t *time_us);
 

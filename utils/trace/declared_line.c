@@ -1,4 +1,7 @@
-/* Events of which the lines are known (see declared_line.h). Their payload is in utils/format/event_data.h. */
+/*
+ * Events of which the lines are known (see declared_line.h). Their payload is in
+ * utils/format/event_data.h.
+ */
 #include "utils/trace/declared_line.h"
 
 #include <endian.h>

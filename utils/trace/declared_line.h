@@ -1,10 +1,16 @@
-/* Declared events of which only the lines of a log are known (`utrail events import`): the text is kept, and values are found in it by their keys. */
+/*
+ * Declared events of which only the lines of a log are known (`utrail events import`): the text is
+ * kept, and values are found in it by their keys.
+ */
 #ifndef UTRAIL_TRACE_DECLARED_LINE_H
 #define UTRAIL_TRACE_DECLARED_LINE_H
 
 #include "utils/trace/declared.h"
 
-/* How many words with a blank between them @text has, at least 1 and at most @max: there is room for no more fields than are named. */
+/*
+ * How many words with a blank between them @text has, at least 1 and at most @max: there is room
+ * for no more fields than are named.
+ */
 size_t declared_line_words(const char *text, size_t max);
 
 /* Fields of @event, one for each of @keys, which are separated by blanks. 0 or -ENOMEM. */

@@ -1,4 +1,7 @@
-/* Static probes with arguments (see declared_probe.h). Definitions and payloads may have any bytes in them. */
+/*
+ * Static probes with arguments (see declared_probe.h). Definitions and payloads may have any bytes
+ * in them.
+ */
 #include "utils/trace/declared_probe.h"
 
 #include <endian.h>

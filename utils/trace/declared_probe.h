@@ -1,12 +1,16 @@
-/* Static probes with arguments: integers and floating point of known sizes, any of which may be missing (utils/format/event_data.h). */
+/*
+ * Static probes with arguments: integers and floating point of known sizes, any of which may be
+ * missing (utils/format/event_data.h).
+ */
 #ifndef UTRAIL_TRACE_DECLARED_PROBE_H
 #define UTRAIL_TRACE_DECLARED_PROBE_H
 
 #include "utils/trace/declared.h"
 
 /*
- * Fields of @event, "arg1" and so on, one for each word of @types, which is kept: "-4", "8", "8f", or "?" for what nobody knows. 0, -EINVAL when
- * it is none of these or there are too many, or -ENOMEM.
+ * Fields of @event, "arg1" and so on, one for each word of @types, which is kept: "-4", "8", "8f",
+ * or "?" for what nobody knows. 0, -EINVAL when it is none of these or there are too many, or
+ * -ENOMEM.
  */
 int declared_probe_set_types(struct declared_event *event, char *types);
 

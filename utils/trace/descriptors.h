@@ -9,7 +9,10 @@
 #include "utils/base/intmap.h"
 #include "utils/trace/files.h"
 
-/* @use: whose number of open descriptors it is one of; FILES_NONE for pipes, which are used when a process has only one of their ends */
+/*
+ * @use: whose number of open descriptors it is one of; FILES_NONE for pipes, which are used when a
+ *       process has only one of their ends
+ */
 struct descriptor {
 	uint32_t fd;
 	uint32_t content;
@@ -49,7 +52,10 @@ struct descriptors {
 
 void descriptors_deinit(struct descriptors *descriptors);
 
-/* Those of @pid, which is in that execution; NULL without memory. A number that is used again has none. */
+/*
+ * Those of @pid, which is in that execution; NULL without memory. A number that is used again has
+ * none.
+ */
 struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t pid,
 				       size_t execution);
 
@@ -59,7 +65,9 @@ struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t 
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns);
 
-/* The same, of a file under that name that the execution has not opened: that is a use by itself. */
+/*
+ * The same, of a file under that name that the execution has not opened: that is a use by itself.
+ */
 int descriptors_add(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint32_t name, uint64_t now_ns);
 int descriptors_close(struct files *files, struct descriptors_of *of, uint32_t first, uint32_t last,

@@ -8,7 +8,10 @@
 
 #include "utils/base/fd.h"
 
-/* Its recorder holds a lock until it ends. Where there are no locks nobody can tell, and it is not said to be dead. */
+/*
+ * Its recorder holds a lock until it ends. Where there are no locks nobody can tell, and it is not
+ * said to be dead.
+ */
 static bool is_being_recorded(const char *dir)
 {
 	int fd cleanup_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

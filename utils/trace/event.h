@@ -18,7 +18,11 @@ enum event_type {
 	EVENT_SCHED_OUT, /* off the CPU ... */
 	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
 	EVENT_HIDDEN,	 /* not shown, but something was there: no leaf is around it */
-	EVENT_ON_CPU, /* not shown, but it tells by @cpu where the task is: what SCHED_* become for stage_config.wants_cpus */
+	/*
+	 * Not shown, but it tells by @cpu where the task is: what SCHED_* become for
+	 * stage_config.wants_cpus
+	 */
+	EVENT_ON_CPU,
 	EVENT_EXTERN, /* a line of extern.dat; of no task */
 };
 
@@ -31,7 +35,10 @@ enum event_flag {
 	EVENT_BACKWARDS = 1U << 4,  /* its time is before that of the task's record ahead of it */
 	EVENT_OUTSIDE =
 		1U << 5, /* POINT, SCHED_*, calls of the kernel: in no function of the program */
-	/* EXIT: the task began within this call, see stg_calls.inherits. ENTRY: so it did, and it is made up */
+	/*
+	 * EXIT: the task began within this call, see stg_calls.inherits. ENTRY: so it did, and it
+	 * is made up
+	 */
 	EVENT_INHERITED = 1U << 6,
 	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it is only a level of depth */
 };
@@ -44,12 +51,13 @@ enum event_flag {
  * backwards in broken data.
  *
  * @time_ns: of the recording's clock
- * @total_ns: ENTRY: see stg_filter.h. EXIT: since the entry. Wraps below zero when time went backwards: use time_abs()
+ * @total_ns: ENTRY: see stg_filter.h. EXIT: since the entry. Wraps below zero when time went
+ *            backwards: use time_abs()
  * @self_ns: EXIT: @total_ns less the time of its direct children
  * @addr: ENTRY, EXIT: the recorded address; LOST: how many records were lost, 0: some
  * @id: all others: what it is, enum event_id
- * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; POINT that says how a counter has grown in a call: the function that was
- *        called, if it is known; else NULL
+ * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; POINT that says how a counter has
+ *        grown in a call: the function that was called, if it is known; else NULL
  * @data: payload, valid until the next batch of the task; NULL: none
  * @data_len: its length
  * @cpu: SCHED_*, which have no payload: where that was, or EVENT_CPU_UNKNOWN

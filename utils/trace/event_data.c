@@ -143,7 +143,10 @@ static bool peek(struct event_data_source *src, struct event_data *entry)
 	return have(src, bytes_of(entry));
 }
 
-/* An entry without a record may have the same time as one with. So many are looked at, wherever the buffer ends. */
+/*
+ * An entry without a record may have the same time as one with. So many are looked at, wherever the
+ * buffer ends.
+ */
 #define SAME_TIME_MAX 16
 
 /* The next entries are of @time_ns: that of @id, which is in the buffer as a whole then. */

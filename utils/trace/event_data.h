@@ -1,4 +1,7 @@
-/* What events of one task say: the entries of <tid>.evt, beside its records (utils/format/event_data.h). */
+/*
+ * What events of one task say: the entries of <tid>.evt, beside its records
+ * (utils/format/event_data.h).
+ */
 #ifndef UTRAIL_TRACE_EVENT_DATA_H
 #define UTRAIL_TRACE_EVENT_DATA_H
 
@@ -7,8 +10,9 @@
 #include <stdint.h>
 
 /*
- * Of a source of records, which asks for them in the order of its events. Starts as { 0 } but for the first members, ends with
- * event_data_release(). There need not be a file, and none of it is believed.
+ * Of a source of records, which asks for them in the order of its events. Starts as { 0 } but for
+ * the first members, ends with event_data_release(). There need not be a file, and none of it is
+ * believed.
  *
  * @dir, @tid: whose file
  * @is_swapped: byte order is not ours
@@ -16,7 +20,8 @@
  * @buffer_bytes: how much to read at a time, if no entry needs more
  * @next_offset: in the file, of what will be read next
  * @buf, @at, @len: [@at, @len) of @buf was not looked at yet
- * @is_lent: events point into @buf. @lent: buffers before it that events point into, @lent_bytes in all
+ * @is_lent: events point into @buf. @lent: buffers before it that events point into, @lent_bytes in
+ *           all
  */
 struct event_data_source {
 	const char *dir;
@@ -35,8 +40,8 @@ struct event_data_source {
 };
 
 /*
- * The entry of the event with that time and id; entries ahead of it are passed over for good. False when there is none. What @data points
- * to is there until event_data_return().
+ * The entry of the event with that time and id; entries ahead of it are passed over for good. False
+ * when there is none. What @data points to is there until event_data_return().
  */
 bool event_data_find(struct event_data_source *src, uint64_t time_ns, uint64_t id,
 		     const uint8_t **data, uint16_t *len);

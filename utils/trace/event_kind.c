@@ -1,4 +1,7 @@
-/* Types of events that are known without a recording, and what there is to ask of any (see event_kind.h). */
+/*
+ * Types of events that are known without a recording, and what there is to ask of any (see
+ * event_kind.h).
+ */
 #include "utils/trace/event_kind.h"
 
 #include <string.h>

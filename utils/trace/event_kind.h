@@ -27,7 +27,8 @@ enum event_field_type {
 /*
  * One thing that an event says.
  *
- * @size: so many bytes of the payload, behind those of the fields before it; 0: what is left of it, or made by the row's get()
+ * @size: so many bytes of the payload, behind those of the fields before it; 0: what is left of it,
+ *        or made by the row's get()
  * @unit: behind the number, or NULL
  */
 struct event_field {
@@ -63,7 +64,10 @@ struct event_context {
 enum event_kind_flags {
 	/* Nobody knows that number: the row stands for all of its allotment. */
 	EVENT_KIND_NAMELESS = 1U << 0,
-	/* Asked for function by function (-T f@read=..., -W) when it was recorded: shown even when other events are not. */
+	/*
+	 * Asked for function by function (-T f@read=..., -W) when it was recorded: shown even when
+	 * other events are not.
+	 */
 	EVENT_KIND_OF_TRIGGER = 1U << 1,
 	/* A part of the call behind it: --Event does not choose it. */
 	EVENT_KIND_OF_CALL = 1U << 2,
@@ -77,9 +81,11 @@ struct declared_event;
  * One type of event.
  *
  * @name: "provider:event", as users type and see it; a few have no provider
- * @get: the field @index; NULL: from the payload, by types and sizes of the fields. False: this event does not have it
+ * @get: the field @index; NULL: from the payload, by types and sizes of the fields. False: this
+ *       event does not have it
  * @put: its text; NULL: "name=value" of each field that it has
- * @declared: what is known of an event that the program has declared (declared.h), for these two; else NULL
+ * @declared: what is known of an event that the program has declared (declared.h), for these two;
+ *            else NULL
  */
 struct event_kind {
 	uint64_t id;
@@ -110,16 +116,24 @@ extern const struct event_rows event_rows_limit;
 extern const struct event_rows event_rows_proc;
 extern const struct event_rows event_rows_proc_acts;
 extern const struct event_rows event_rows_extern;
-/* Of a program that links this library and has types of its own; utrail has none, the worked example in tests/unit has one. */
+/*
+ * Of a program that links this library and has types of its own; utrail has none, the worked
+ * example in tests/unit has one.
+ */
 extern const struct event_rows event_rows_extra __attribute__((weak));
 
 /* Of all counters, by what is left when their id is divided by two: a reading, a difference. */
 extern const struct event_kind event_kinds_counter[2];
 
-/* Of a kind that says how a counter has grown: the counter's name, and its place among those of the recording. NULL: it is another kind. */
+/*
+ * Of a kind that says how a counter has grown: the counter's name, and its place among those of the
+ * recording. NULL: it is another kind.
+ */
 const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 
-/* What the records of a counter's event (struct event.data) say; false when one of them is missing. */
+/*
+ * What the records of a counter's event (struct event.data) say; false when one of them is missing.
+ */
 bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t *out);
 
 /* All of them. */
@@ -130,7 +144,10 @@ bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t 
 /* What a record of perf-cpu*.dat is; 0: nothing that is shown. */
 enum event_id event_id_of_perf(enum perf_record_type type);
 
-/* The row of @id among those, or else the one for numbers of its allotment that have no name; never NULL. */
+/*
+ * The row of @id among those, or else the one for numbers of its allotment that have no name; never
+ * NULL.
+ */
 const struct event_kind *event_kind_fixed(uint64_t id);
 
 /* Whether it is a tracepoint, of whatever name. */

@@ -1,4 +1,7 @@
-/* The table of event types of one recording: those that need no file, and the names in events.txt and kernel_header. */
+/*
+ * The table of event types of one recording: those that need no file, and the names in events.txt
+ * and kernel_header.
+ */
 #ifndef UTRAIL_TRACE_EVENT_KINDS_H
 #define UTRAIL_TRACE_EVENT_KINDS_H
 
@@ -23,17 +26,24 @@ struct event_kinds {
 	struct declared_events declared;
 };
 
-/* Reads events.txt when the recording says that it has one. What is known of the kernel's events is what is in @data. */
+/*
+ * Reads events.txt when the recording says that it has one. What is known of the kernel's events is
+ * what is in @data.
+ */
 int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, struct uft_err *err);
 void event_kinds_deinit(struct event_kinds *kinds);
 
 /*
- * The one place where everybody finds out what an event is. Never NULL: for a number that nobody knows, the row that says so. Valid
- * until the next call. Of a recording that grows, names come with their first events: then events.txt is read again.
+ * The one place where everybody finds out what an event is. Never NULL: for a number that nobody
+ * knows, the row that says so. Valid until the next call. Of a recording that grows, names come
+ * with their first events: then events.txt is read again.
  */
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 
-/* Call @fn with each type that there may be in the recording, until it returns something negative, which is returned; else 0. */
+/*
+ * Call @fn with each type that there may be in the recording, until it returns something negative,
+ * which is returned; else 0.
+ */
 int event_kinds_each(const struct event_kinds *kinds,
 		     int (*fn)(void *self, const struct event_kind *kind), void *self);
 

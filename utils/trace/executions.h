@@ -1,4 +1,6 @@
-/* Who ran which program: the executions of a recording, made of forks, execs and exits (proc.dat). */
+/*
+ * Who ran which program: the executions of a recording, made of forks, execs and exits (proc.dat).
+ */
 #ifndef UTRAIL_TRACE_EXECUTIONS_H
 #define UTRAIL_TRACE_EXECUTIONS_H
 
@@ -12,20 +14,27 @@
 #define EXECUTION_NONE SIZE_MAX
 
 /*
- * A process, from one execve(2) to the next one or to its end. What it does in front of its first execve(2) is an execution, too: it has the texts of the
- * one that forked it.
+ * A process, from one execve(2) to the next one or to its end. What it does in front of its first
+ * execve(2) is an execution, too: it has the texts of the one that forked it.
  *
- * @start_ns, @end_ns: of the recording's clock; the end is the file's last time when nothing tells of one
- * @pid: as the recorder saw it; numbers are used again, @process is not: it counts processes from 1. @task: the same for the etrace text, which counts
- *       all tasks, and whoever has made the program (doc/formats/etrace.md)
+ * @start_ns, @end_ns: of the recording's clock; the end is the file's last time when nothing tells
+ *                     of one
+ * @pid: as the recorder saw it; numbers are used again, @process is not: it counts processes from
+ *       1. @task: the same for the etrace text, which counts all tasks, and whoever has made the
+ *       program (doc/formats/etrace.md)
  * @index: 0 for what was in front of the first execve(2), then 1, 2, ...
- * @how: how the process was made (enum proc_fork_how), 0: nothing tells; @flags: of clone(2), 0: they are not known, or it was another call
- * @parent: which execution has forked the process; EXECUTION_NONE: nobody that was traced. The same in all executions of a process
+ * @how: how the process was made (enum proc_fork_how), 0: nothing tells; @flags: of clone(2), 0:
+ *       they are not known, or it was another call
+ * @parent: which execution has forked the process; EXECUTION_NONE: nobody that was traced. The same
+ *          in all executions of a process
  * @previous: the execution of the same process in front of this one
- * @first_child, @next_child: the first executions of the processes that it has forked, by time; of these the next one. EXECUTION_NONE: no more
- * @program: what was to be executed; of a script the script. @interpreter: the file that runs, the same one but for scripts
+ * @first_child, @next_child: the first executions of the processes that it has forked, by time; of
+ * these the next one. EXECUTION_NONE: no more
+ * @program: what was to be executed; of a script the script. @interpreter: the file that runs, the
+ *           same one but for scripts
  * @cwd: the working directory
- * @first_place, @last_place: where it ran, by time: in executions.places. EXECUTION_NONE: that is not known
+ * @first_place, @last_place: where it ran, by time: in executions.places. EXECUTION_NONE: that is
+ * not known
  * @args, @args_len: the arguments, each with a NUL behind it
  * @is_over: the process has ended with it, and @status is of wait(2)
  *
@@ -56,7 +65,10 @@ struct execution {
 	int status;
 };
 
-/* From @time_ns on the threads of an execution were seen on @cpu. @next: the next one of the same execution, EXECUTION_NONE: no more */
+/*
+ * From @time_ns on the threads of an execution were seen on @cpu. @next: the next one of the same
+ * execution, EXECUTION_NONE: no more
+ */
 struct execution_place {
 	uint64_t time_ns;
 	int cpu;
@@ -78,8 +90,9 @@ struct executions {
 };
 
 /*
- * Read those of the data directory @dir. 0; -ENOENT when what processes did was not recorded; negative with @err. A damaged file is told in @broken, and what
- * is in front of the damage is there.
+ * Read those of the data directory @dir. 0; -ENOENT when what processes did was not recorded;
+ * negative with @err. A damaged file is told in @broken, and what is in front of the damage is
+ * there.
  */
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
 		    struct uft_err *broken, struct uft_err *err);
@@ -87,8 +100,10 @@ int executions_load(struct executions *executions, const char *dir, bool is_big_
 struct proc_record;
 
 /*
- * Who is told of each record while executions are read. @at: the execution that the record's process is in (behind an exec the new one, in front of an exit the
- * one that ends); EXECUTION_NONE: nothing is known of it. Of a fork that made a process the child's is the last of all. 0 or negative.
+ * Who is told of each record while executions are read. @at: the execution that the record's
+ * process is in (behind an exec the new one, in front of an exit the one that ends);
+ * EXECUTION_NONE: nothing is known of it. Of a fork that made a process the child's is the last of
+ * all. 0 or negative.
  */
 struct executions_watcher {
 	int (*see)(struct executions_watcher *watcher, const struct executions *executions,

@@ -12,8 +12,9 @@
 #define READ_AT_ONCE 128
 
 /*
- * CPUs write at the same time, and each for a task of its own. So that not every call is a turn of another one, calls are read so much
- * ahead of what other sources have; where that brings events of a task out of their order, they are sorted.
+ * CPUs write at the same time, and each for a task of its own. So that not every call is a turn of
+ * another one, calls are read so much ahead of what other sources have; where that brings events of
+ * a task out of their order, they are sorted.
  */
 #define AHEAD_NS 100000
 
@@ -126,7 +127,10 @@ static ssize_t find_first(const struct feed *feed, uint64_t *until_ns)
 			*until_ns = MIN(*until_ns, next_ns);
 		}
 	}
-	/* What is later than another one's next event is not this one's turn; its own next one always is. */
+	/*
+	 * What is later than another one's next event is not this one's turn; its own next one
+	 * always is.
+	 */
 	*until_ns = MAX(*until_ns, first_ns);
 	return first;
 }
@@ -402,7 +406,9 @@ static int adopt(struct feed *feed)
 		else
 			free(stray.event.data);
 	}
-	/* vec_grow() must find a power of two where there was one: the room is at least as large. */
+	/*
+	 * vec_grow() must find a power of two where there was one: the room is at least as large.
+	 */
 	feed->nr_strays = nr_left;
 	return ret;
 }

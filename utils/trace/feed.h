@@ -10,18 +10,20 @@
 #include "utils/trace/source.h"
 
 /*
- * The files are by CPU, and everything else is by task. So a feed reads all of them at the same time, as far as the queues may grow, and
- * goes on when those who take from them are done: feed_fill(), then everything up to complete_ns, and again.
+ * The files are by CPU, and everything else is by task. So a feed reads all of them at the same
+ * time, as far as the queues may grow, and goes on when those who take from them are done:
+ * feed_fill(), then everything up to complete_ns, and again.
  */
 
 /*
- * Writers of a CPU's file may be interrupted by others that write to it, and some events have a time from before they were written: so
- * much later an event may come than one behind it.
+ * Writers of a CPU's file may be interrupted by others that write to it, and some events have a
+ * time from before they were written: so much later an event may come than one behind it.
  */
 #define FEED_LATE_NS 1000000
 
 /*
- * An event that waits. Its payload is of the heap; without one, @data_len is the CPU or 0, as in struct event.
+ * An event that waits. Its payload is of the heap; without one, @data_len is the CPU or 0, as in
+ * struct event.
  *
  * @depth: ENTRY, EXIT: of the record
  * @source: the place of its source in the feed: the order of those with the same time
@@ -45,8 +47,8 @@ struct queued {
  * @nr_taken: the first ones were taken, and stay where they are
  * @is_wanted: what there is for the task is kept
  * @is_unsorted: a time went backwards
- * @looked_ns, @is_off, @back_ns: of a recording that grows: until when it was looked for the first return to the CPU, whether the task was off it
- *                               then, and when it came back; 0: it has not yet
+ * @looked_ns, @is_off, @back_ns: of a recording that grows: until when it was looked for the first
+ * return to the CPU, whether the task was off it then, and when it came back; 0: it has not yet
  */
 struct queue {
 	struct queued *events;
@@ -60,7 +62,10 @@ struct queue {
 	uint64_t back_ns;
 };
 
-/* What there was of a task, when all was looked at once. @nr_calls: of these @nr calls of the kernel. */
+/*
+ * What there was of a task, when all was looked at once. @nr_calls: of these @nr calls of the
+ * kernel.
+ */
 struct survey {
 	uint64_t nr;
 	uint64_t nr_calls;
@@ -105,24 +110,33 @@ static inline bool feed_is_open(const struct feed *feed)
 	return feed->next;
 }
 
-/* Open the sources of @kinds, which end with NULL. No queue is wanted at first. 0, or negative with @err. */
+/*
+ * Open the sources of @kinds, which end with NULL. No queue is wanted at first. 0, or negative with
+ * @err.
+ */
 int feed_open(struct feed *feed, const struct source_context *context,
 	      const struct source_kind *const *kinds, struct uft_err *err);
 void feed_close(struct feed *feed);
 
-/* Read all of it and keep nothing, but for what there was of each task in @surveys (by task->index). */
+/*
+ * Read all of it and keep nothing, but for what there was of each task in @surveys (by
+ * task->index).
+ */
 int feed_survey(struct feed *feed, struct survey *surveys, struct uft_err *err);
 
 /*
- * Read on until about @max_bytes have come to the queues that are wanted, or to the end. 1: there is more; 0; negative with @err.
- * Queues move.
+ * Read on until about @max_bytes have come to the queues that are wanted, or to the end. 1: there
+ * is more; 0; negative with @err. Queues move.
  */
 int feed_fill(struct feed *feed, size_t max_bytes, struct uft_err *err);
 
 /* Of a recording that grows: there may be more, and other tasks. */
 int feed_more(struct feed *feed, struct uft_err *err);
 
-/* Append an event, whose payload it owns in any case; or calls, which came from the @source of that place in the feed. 0 or -ENOMEM. */
+/*
+ * Append an event, whose payload it owns in any case; or calls, which came from the @source of that
+ * place in the feed. 0 or -ENOMEM.
+ */
 int queue_add(struct queue *queue, struct queued event);
 int queue_add_calls(struct queue *queue, const struct queued *calls, size_t nr, size_t source);
 

@@ -118,7 +118,10 @@ static int sort(struct queued *events, size_t nr)
 	return 0;
 }
 
-/* Mostly the events stand near their place: they are moved there one by one. False: that would take too long, and is half done. */
+/*
+ * Mostly the events stand near their place: they are moved there one by one. False: that would take
+ * too long, and is half done.
+ */
 static bool insert(struct queued *events, size_t nr)
 {
 	size_t nr_moves = 4 * nr;

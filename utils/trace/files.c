@@ -13,10 +13,16 @@
 
 #define DELETED " (deleted)"
 
-/* How many directories a name is known to be in: a damaged file must not cost much more than it has. */
+/*
+ * How many directories a name is known to be in: a damaged file must not cost much more than it
+ * has.
+ */
 #define DIRECTORIES_MAX 64
 
-/* Roughly what a name takes besides its text, and a use, with the rows of their maps; steps that it takes to find a name. */
+/*
+ * Roughly what a name takes besides its text, and a use, with the rows of their maps; steps that it
+ * takes to find a name.
+ */
 #define NAME_BYTES 150
 #define USE_BYTES  200
 #define FIND_COST  200
@@ -55,7 +61,10 @@ static bool is_deleted(const char *path)
 	return len >= strlen(DELETED) && strcmp(path + len - strlen(DELETED), DELETED) == 0;
 }
 
-/* /dev/shm has files like any other directory. GNU make's jobserver is read and written by all jobs, and connects nothing. */
+/*
+ * /dev/shm has files like any other directory. GNU make's jobserver is read and written by all
+ * jobs, and connects nothing.
+ */
 static enum content_kind kind_of(const char *path)
 {
 	static const char *const others[] = { "/dev/", "/proc/", "/sys/" };
@@ -300,7 +309,10 @@ static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 	return at == top ? FILES_NONE : files->names[at].next_child;
 }
 
-/* The names below @from, whose paths without that start are moved below @to. They are listed first, since new names may be among them. */
+/*
+ * The names below @from, whose paths without that start are moved below @to. They are listed first,
+ * since new names may be among them.
+ */
 static int move_below(struct files *files, uint32_t from, uint32_t to)
 {
 	uint32_t *below cleanup_free = NULL;

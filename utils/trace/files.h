@@ -1,4 +1,6 @@
-/* What executions have done to files: whose contents each of them has read and written, and when. */
+/*
+ * What executions have done to files: whose contents each of them has read and written, and when.
+ */
 #ifndef UTRAIL_TRACE_FILES_H
 #define UTRAIL_TRACE_FILES_H
 
@@ -15,8 +17,9 @@
 #define FILES_NONE UINT32_MAX
 
 /*
- * What reading may cost: a step is what is done with one of a row, or a sixteenth of a byte that is held. So many steps in any case, and so many for each byte of
- * proc.dat. A file that a child is given takes some thousand steps, and so does a name that is moved with its directory.
+ * What reading may cost: a step is what is done with one of a row, or a sixteenth of a byte that is
+ * held. So many steps in any case, and so many for each byte of proc.dat. A file that a child is
+ * given takes some thousand steps, and so does a name that is moved with its directory.
  */
 #define FILES_COST_MIN	 (1ULL << 31)
 #define FILES_COST_TIMES 256
@@ -25,7 +28,8 @@
 /*
  * A path. Names are a tree, so that what is in a directory can be renamed with it.
  *
- * @content: what it is the name of, at the end of what was read; FILES_NONE: nothing is known, or it was removed
+ * @content: what it is the name of, at the end of what was read; FILES_NONE: nothing is known, or
+ *           it was removed
  * @was_removed: there is nothing by that name but what the recorded processes have made since
  */
 struct file_name {
@@ -99,7 +103,8 @@ struct files_of_execution {
 
 /*
  * @of: by the number of an execution, @nr_of of them
- * @has_events: the recording tells what was done to files; without that there are only the programs that were run
+ * @has_events: the recording tells what was done to files; without that there are only the programs
+ *              that were run
  * @by_path, @by_place: names by path, uses by execution and name; indexes plus one
  * @is_unlimited: it may cost whatever it takes
  * @cost_max, @cost: what it may cost, 0: there is no limit; what it has cost
@@ -123,7 +128,10 @@ struct files {
 	uint64_t cost;
 };
 
-/* Read @executions, and what they have done to files. As executions_load(); -EDQUOT with a text that names the limit. */
+/*
+ * Read @executions, and what they have done to files. As executions_load(); -EDQUOT with a text
+ * that names the limit.
+ */
 int files_load(struct files *files, struct executions *executions, const char *dir,
 	       bool is_big_endian, struct uft_err *broken, struct uft_err *err);
 void files_deinit(struct files *files);
@@ -138,7 +146,10 @@ uint32_t files_find(const struct files *files, const char *path);
 /* Whether others can have it now: a file with a name, and no directory. */
 bool files_is_left(const struct files *files, uint32_t content);
 
-/* For who reads recordings: each negative is -ENOMEM, or -EDQUOT; without memory, or beyond the limit there is FILES_NONE, too. */
+/*
+ * For who reads recordings: each negative is -ENOMEM, or -EDQUOT; without memory, or beyond the
+ * limit there is FILES_NONE, too.
+ */
 
 /* It costs so many steps. 0, or -EDQUOT: it is beyond the limit. */
 int files_spend(struct files *files, uint64_t steps);
@@ -150,17 +161,26 @@ int files_tell_limit(const struct files *files, const char *what, struct uft_err
 /* The name @path, new if need be; FILES_NONE without memory. */
 uint32_t files_name(struct files *files, const char *path);
 
-/* What is there by that name; if nothing is known a content that comes from outside. FILES_NONE without memory. */
+/*
+ * What is there by that name; if nothing is known a content that comes from outside. FILES_NONE
+ * without memory.
+ */
 uint32_t files_content(struct files *files, uint32_t name);
 
 /* A content that has no name yet, or is the new one of that name, which the old one loses. */
 uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
 
-/* The use of @content as @name by @execution, with the time of its beginning if it is new. FILES_NONE without memory. */
+/*
+ * The use of @content as @name by @execution, with the time of its beginning if it is new.
+ * FILES_NONE without memory.
+ */
 uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
 		   uint64_t now_ns);
 
-/* @to is another name of what @from is, too; @from is moved there, with all that is in it; @name is nobody's any more; they change places. */
+/*
+ * @to is another name of what @from is, too; @from is moved there, with all that is in it; @name is
+ *     nobody's any more; they change places.
+ */
 int files_link(struct files *files, uint32_t from, uint32_t to);
 int files_rename(struct files *files, uint32_t from, uint32_t to);
 void files_unlink(struct files *files, uint32_t name);

@@ -13,7 +13,9 @@
 #include "utils/format/proc_dat.h"
 #include "utils/trace/descriptors.h"
 
-/* Numbers of Linux that libc has under conditions, or that are not those of the program's open(2). */
+/*
+ * Numbers of Linux that libc has under conditions, or that are not those of the program's open(2).
+ */
 #define ACCESS_MASK   3U
 #define OPEN_TRUNC    01000U
 #define OPEN_CREAT    0100U
@@ -190,7 +192,10 @@ static int take_unlink(struct loading *load, const struct proc_act *act)
 	return ret;
 }
 
-/* The file behind a descriptor that a program begins with: what it was in front of that, or what has that name now. */
+/*
+ * The file behind a descriptor that a program begins with: what it was in front of that, or what
+ * has that name now.
+ */
 static int take_inherit(struct loading *load, const struct execution *execution,
 			struct descriptors_of *of, const struct proc_act *act)
 {
@@ -217,7 +222,10 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 		content = files_content(files, name);
 	if (content == FILES_NONE)
 		return -ENOMEM;
-	/* Standard descriptors are often those of a terminal's file, open for all: what is meant is known. */
+	/*
+	 * Standard descriptors are often those of a terminal's file, open for all: what is meant is
+	 * known.
+	 */
 	return descriptors_add(files, of,
 			       &(struct descriptor){
 				       .fd = fd,
@@ -340,7 +348,10 @@ static void close_all(struct files *files, const struct executions *executions)
 	}
 }
 
-/* Children have what their parents had, and names move with their directories: that is the square of what is said. */
+/*
+ * Children have what their parents had, and names move with their directories: that is the square
+ * of what is said.
+ */
 static void set_limit(struct files *files, const char *dir)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

@@ -11,8 +11,8 @@
 /*
  * One parent on the way through its records.
  *
- * @call: what the filter knew within its last fork, until a child has taken it; @has_call: there was one. Two return from it, and
- *        the parent may be the first.
+ * @call: what the filter knew within its last fork, until a child has taken it; @has_call: there
+ *        was one. Two return from it, and the parent may be the first.
  */
 struct parent {
 	struct pipeline *pipe;

@@ -1,4 +1,7 @@
-/* When a lane's next event is and which lane that is, as one number: what the merge by time compares. */
+/*
+ * When a lane's next event is and which lane that is, as one number: what the merge by time
+ * compares.
+ */
 #ifndef UTRAIL_TRACE_HEAD_H
 #define UTRAIL_TRACE_HEAD_H
 
@@ -8,14 +11,17 @@
 
 #include "utils/base/compiler.h"
 
-/* A lane without events. The top bit stays free for the sign of a difference; 292 years are enough for times. */
+/*
+ * A lane without events. The top bit stays free for the sign of a difference; 292 years are enough
+ * for times.
+ */
 #define HEAD_END (UINT64_MAX / 2)
 
 #ifdef __SIZEOF_INT128__
 
 /*
- * The time above the lane: so one comparison orders by time and, on a tie, by lane. The external events are behind all
- * lanes.
+ * The time above the lane: so one comparison orders by time and, on a tie, by lane. The external
+ * events are behind all lanes.
  */
 typedef unsigned __int128 head_t;
 

@@ -18,8 +18,8 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 }
 
 /*
- * An outermost call begins with @next, and a record comes soon behind that: is the call around the record, and begins nearer to it than it
- * ends?
+ * An outermost call begins with @next, and a record comes soon behind that: is the call around the
+ * record, and begins nearer to it than it ends?
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -39,8 +39,8 @@ static bool is_entered_late(const struct kernel_calls *calls, const struct queue
 }
 
 /*
- * When the next event is due beside the records. One that the clocks put on the wrong side of a record comes as early, or as late, as
- * the record lets it.
+ * When the next event is due beside the records. One that the clocks put on the wrong side of a
+ * record comes as early, or as late, as the record lets it.
  */
 static uint64_t due_ns(const struct kernel_calls *calls, const struct queued *next)
 {
@@ -149,7 +149,10 @@ static bool is_sched(const struct queued *next)
 	return next->type == EVENT_SCHED_OUT || next->type == EVENT_SCHED_IN;
 }
 
-/* The CPU that the task comes back on, if the queue has its SCHED_IN. Behind a loss it may be another one. */
+/*
+ * The CPU that the task comes back on, if the queue has its SCHED_IN. Behind a loss it may be
+ * another one.
+ */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
 {
 	const struct queue_source *queued = calls->queued;

@@ -27,13 +27,17 @@ struct kernel_formats {
 };
 
 /*
- * Read kernel_header of the directory @dir, if that was not done: 1, or 0 when there is none. A damaged one is told by @broken, and
- * then there is none, too. Negative with @err when it cannot be read at all.
+ * Read kernel_header of the directory @dir, if that was not done: 1, or 0 when there is none. A
+ * damaged one is told by @broken, and then there is none, too. Negative with @err when it cannot be
+ * read at all.
  */
 int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
 			struct uft_err *err);
 
-/* The same of @text, which is taken over: 1, or negative with @err when it is damaged or memory is short. */
+/*
+ * The same of @text, which is taken over: 1, or negative with @err when it is damaged or memory is
+ * short.
+ */
 int kernel_formats_read(struct kernel_formats *formats, struct strbuf *text, struct uft_err *err);
 void kernel_formats_deinit(struct kernel_formats *formats);
 
@@ -49,7 +53,10 @@ static inline const struct kernel_event_type *kernel_formats_find(
 /* Whether there may be calls of the kernel's functions. */
 bool kernel_formats_have_calls(const struct kernel_formats *formats);
 
-/* The other task that @rec, which is of @type (NULL: not known), is about, and not only the one that made it. 0: nobody. */
+/*
+ * The other task that @rec, which is of @type (NULL: not known), is about, and not only the one
+ * that made it. 0: nobody.
+ */
 int32_t kernel_formats_other_task(const struct kernel_formats *formats,
 				  const struct kernel_event_type *type,
 				  const struct kernel_record *rec);

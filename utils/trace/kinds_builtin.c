@@ -60,7 +60,10 @@ static const struct event_field site[] = {
 	{ "address", FIELD_ADDR, 8 },
 };
 
-/* Behind the two numbers of the payload what they make: instructions per cycle, or how many of a hundred were not missed. */
+/*
+ * Behind the two numbers of the payload what they make: instructions per cycle, or how many of a
+ * hundred were not missed.
+ */
 static bool get_with_rate(const struct event_kind *kind, const struct event_context *context,
 			  size_t index, struct event_value *out)
 {

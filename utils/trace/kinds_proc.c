@@ -62,7 +62,10 @@ static bool same_text(const struct text *a, const struct text *b)
 	return text_left(a) == text_left(b) && memcmp(a->at, b->at, text_left(a)) == 0;
 }
 
-/* The interpreter when it is not the program; the thread when it was not the leader. Arguments have a NUL between them. */
+/*
+ * The interpreter when it is not the program; the thread when it was not the leader. Arguments have
+ * a NUL between them.
+ */
 static bool get_exec(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
 {

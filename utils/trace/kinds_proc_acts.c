@@ -8,7 +8,10 @@
 #include "utils/fstrace/text.h"
 #include "utils/trace/event_kind.h"
 
-/* Where a field is in struct proc_act: a number, a number that is the upper half of the first one, the name of an error, a text. */
+/*
+ * Where a field is in struct proc_act: a number, a number that is the upper half of the first one,
+ * the name of an error, a text.
+ */
 enum act_place {
 	NUMBER_0,
 	NUMBER_1,
@@ -131,7 +134,10 @@ static struct text error_of(const struct proc_act *act)
 	return text_of(name, name ? strlen(name) : 0);
 }
 
-/* Numbers that say nothing are left out: flags of 0, the end of a range of one. Variables have a NUL between them. */
+/*
+ * Numbers that say nothing are left out: flags of 0, the end of a range of one. Variables have a
+ * NUL between them.
+ */
 static bool get_act(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out)
 {
@@ -160,7 +166,9 @@ static bool get_act(const struct event_kind *kind, const struct event_context *c
 	return out->type != FIELD_HEX || out->number;
 }
 
-/* O_WRONLY|O_CREAT|0x8000: those that have the same number on all machines that we know, and what is left. */
+/*
+ * O_WRONLY|O_CREAT|0x8000: those that have the same number on all machines that we know, and what is left.
+ */
 static void put_open_flags(uint32_t flags, struct strbuf *out)
 {
 	static const char *const access[] = { "O_RDONLY", "O_WRONLY", "O_RDWR", "3" };

@@ -17,7 +17,10 @@ static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 	pthread_mutex_unlock(&pipe->data->modules.lock);
 }
 
-/* Which of the sources beside the records comes first, and how many of its events come before those of the rest. */
+/*
+ * Which of the sources beside the records comes first, and how many of its events come before those
+ * of the rest.
+ */
 struct next_other {
 	struct source *src;
 	uint64_t time_ns;
@@ -48,7 +51,10 @@ uint64_t lane_next_other_ns(const struct lane *lane)
 	return find_other(lane).time_ns;
 }
 
-/* May an event of @other_ns be taken, or can there be records before it that are not in the file yet? */
+/*
+ * May an event of @other_ns be taken, or can there be records before it that are not in the file
+ * yet?
+ */
 static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns)
 {
 	const struct src_user *user = &lane->user;
@@ -75,8 +81,8 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 }
 
 /*
- * The next records, which come before @other. Whoever writes one is not in the kernel any more: EXITs of the kernel's calls that are still
- * open come instead.
+ * The next records, which come before @other. Whoever writes one is not in the kernel any more:
+ * EXITs of the kernel's calls that are still open come instead.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -156,7 +162,10 @@ static bool has_range(const struct pipeline *pipe)
 	return pipe->start_ns || pipe->stop_ns != UINT64_MAX;
 }
 
-/* May the next records of a compact file go to their calls the short way? Not where the records themselves are asked for. */
+/*
+ * May the next records of a compact file go to their calls the short way? Not where the records
+ * themselves are asked for.
+ */
 static bool takes_calls(const struct lane *lane)
 {
 	const struct pipeline *pipe = lane->pipe;
@@ -169,8 +178,8 @@ static bool takes_calls(const struct lane *lane)
 }
 
 /*
- * The next calls, which have been through stg_calls(), too. 0: lane_read() must be asked. Nothing else comes among them; payloads are in the
- * block, which stays until the next ones are asked for.
+ * The next calls, which have been through stg_calls(), too. 0: lane_read() must be asked. Nothing
+ * else comes among them; payloads are in the block, which stays until the next ones are asked for.
  */
 static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_err *err)
 {
@@ -190,8 +199,8 @@ static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_er
 }
 
 /*
- * Room for the next batch. The first one of one of many lanes is small, for it may wait long for its turn; what the others
- * need it most likely gets from a lane that has just ended.
+ * Room for the next batch. The first one of one of many lanes is small, for it may wait long for
+ * its turn; what the others need it most likely gets from a lane that has just ended.
  */
 static int get_buffers(struct lane *lane, struct uft_err *err)
 {
@@ -274,8 +283,8 @@ static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 }
 
 /*
- * Of a call of the kernel that began before the time range its end is left out, too: it would be taken for that of one of the
- * program's. Those are nested, so a number tells which they are.
+ * Of a call of the kernel that began before the time range its end is left out, too: it would be
+ * taken for that of one of the program's. Those are nested, so a number tells which they are.
  */
 static bool is_cut_off(struct lane *lane, const struct event *event, bool is_before)
 {
@@ -297,8 +306,8 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 }
 
 /*
- * With opens_at_start: of the @nr events that were read follow those before the range, and when it begins put in front
- * of the others what is open there. How many events there are now, or -ENOMEM.
+ * With opens_at_start: of the @nr events that were read follow those before the range, and when it
+ * begins put in front of the others what is open there. How many events there are now, or -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {
@@ -337,8 +346,8 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Cut off what is outside of the time range; behind it nothing more is read. What is open there ends there, when what is
- * open at the beginning began there.
+ * Cut off what is outside of the time range; behind it nothing more is read. What is open there
+ * ends there, when what is open at the beginning began there.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {
@@ -368,8 +377,8 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 }
 
 /*
- * With opens_inherited: put in front of the @nr events that were read, of which one is the task's first record, what it begins
- * within. How many events there are now, or -ENOMEM.
+ * With opens_inherited: put in front of the @nr events that were read, of which one is the task's
+ * first record, what it begins within. How many events there are now, or -ENOMEM.
  */
 static ssize_t open_inherited(struct lane *lane, size_t nr)
 {
@@ -488,7 +497,9 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, si
 	return passed < 0 ? err_set_errno(err, passed, "cannot filter by time") : passed;
 }
 
-/* All that there is so far has been read: what is held back may be known to be long enough by now. */
+/*
+ * All that there is so far has been read: what is held back may be known to be long enough by now.
+ */
 static ssize_t release_due(struct lane *lane, struct uft_err *err)
 {
 	int ret = make_room(lane, stg_time_room(&lane->time, 0));

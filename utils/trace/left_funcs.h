@@ -1,4 +1,7 @@
-/* Functions that were left out of a recording from some time on, for what they cost (record --overhead). */
+/*
+ * Functions that were left out of a recording from some time on, for what they cost (record
+ * --overhead).
+ */
 #ifndef UTRAIL_TRACE_LEFT_FUNCS_H
 #define UTRAIL_TRACE_LEFT_FUNCS_H
 
@@ -32,10 +35,16 @@ struct left_funcs {
 void left_funcs_deinit(struct left_funcs *left);
 #define cleanup_left_funcs cleanup(left_funcs_deinit)
 
-/* Read the file of @data; without one there are none. Lines that cannot be read, or whose function is not known, are passed over. */
+/*
+ * Read the file of @data; without one there are none. Lines that cannot be read, or whose function
+ * is not known, are passed over.
+ */
 int left_funcs_read(struct trace_data *data, struct left_funcs *left, struct uft_err *err);
 
-/* What is said of the function of that name; that it is left out goes before that it calls others. NULL: nothing. */
+/*
+ * What is said of the function of that name; that it is left out goes before that it calls others.
+ * NULL: nothing.
+ */
 const struct left_func *left_funcs_find(const struct left_funcs *left, const char *name);
 
 #endif

@@ -9,7 +9,8 @@
 /*
  * @heap: the next event of each lane, the first at the top; @cap slots, HEAD_END in those that are
  * not used, so that every node has two children to look at
- * @barrier_ns: of a recording that grows: what is later waits, for a lane holds something back that is earlier
+ * @barrier_ns: of a recording that grows: what is later waits, for a lane holds something back that
+ *              is earlier
  * @is_running: the lane at the top was there before: it may have a long run
  */
 struct merge {
@@ -21,8 +22,9 @@ struct merge {
 };
 
 /*
- * HOT: put @head, which is later than what was there, at @at, and down to where it belongs. That is not far when few tasks
- * run at a time. Which child is first is what a CPU guesses worst, so nobody asks it.
+ * HOT: put @head, which is later than what was there, at @at, and down to where it belongs. That is
+ * not far when few tasks run at a time. Which child is first is what a CPU guesses worst, so nobody
+ * asks it.
  */
 static void replace(struct merge *merge, size_t at, head_t head)
 {
@@ -94,8 +96,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show the run of the lane at the top and find who is next. Where tasks take turns with each event it is not
- * worth while to look how long the run is: it is one, until the same lane comes twice.
+ * Show the run of the lane at the top and find who is next. Where tasks take turns with each event
+ * it is not worth while to look how long the run is: it is one, until the same lane comes twice.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -124,8 +126,8 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 #define TURNS 128
 
 /*
- * The latest time at which an event of lane @index comes before @limit, and one. Times that a head cannot tell apart
- * are for take_run().
+ * The latest time at which an event of lane @index comes before @limit, and one. Times that a head
+ * cannot tell apart are for take_run().
  */
 static uint64_t end_before(size_t index, head_t limit)
 {
@@ -185,7 +187,10 @@ static bool takes_turns(const struct merge *merge, const struct lane *lane, head
 	       lane->events[lane->at + LONG_RUN - 1].time_ns >= head_time(second);
 }
 
-/* Show the events of the two lanes that come first in turns. 1, 0 if that is not what they do, or negative. */
+/*
+ * Show the events of the two lanes that come first in turns. 1, 0 if that is not what they do, or
+ * negative.
+ */
 static int take_turns(struct merge *merge, const struct view *view, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
@@ -254,8 +259,8 @@ static int compare_heads(const void *a, const void *b)
 }
 
 /*
- * No event of the lane is earlier. It is read when that time has come: of thousands of tasks few live at a time, and
- * the buffers of those that have ended are still in the CPU's caches.
+ * No event of the lane is earlier. It is read when that time has come: of thousands of tasks few
+ * live at a time, and the buffers of those that have ended are still in the CPU's caches.
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {
@@ -296,7 +301,9 @@ static int start(struct merge *merge, struct uft_err *err)
 
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
-	/* An odd number of at least three: the top has two children, and so has every other node. */
+	/*
+	 * An odd number of at least three: the top has two children, and so has every other node.
+	 */
 	struct merge merge = {
 		.pipe = pipe,
 		.cap = MAX((pipe->nr_lanes + 1) | 1, (size_t)3),

@@ -204,8 +204,8 @@ const struct dbg_func *module_debug(struct module_set *set, const struct func *f
 }
 
 /*
- * The brackets are there already in full demangled names (doc/facts/text.md, "Names"). Those of "operator()" are part of its name, which
- * the peer takes for brackets, too.
+ * The brackets are there already in full demangled names (doc/facts/text.md, "Names"). Those of
+ * "operator()" are part of its name, which the peer takes for brackets, too.
  */
 static bool wants_brackets(const char *name)
 {
@@ -311,7 +311,10 @@ static bool is_fork_name(const char *name)
 	return false;
 }
 
-/* The function that @sym is a copy or part of ("f" for "f.part.0"), when it is shown under its name; NULL: none. */
+/*
+ * The function that @sym is a copy or part of ("f" for "f.part.0"), when it is shown under its
+ * name; NULL: none.
+ */
 static const struct symbol *original_of(const struct module_set *set, const struct module *mod,
 					const struct symbol *sym)
 {

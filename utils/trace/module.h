@@ -20,10 +20,10 @@
  *
  * @name: demangled; "<hex>" for an address no symbol covers
  * @others: what else it is called (demangle_others()); NULL: nothing
- * @call_text: "name();" as a terminal shows a leaf without arguments, escaped if need be; its first @shown_len bytes are the
- *             name, its first @call_len - 1 bytes "name()"
- * @count_id: of the function that this one is a copy or part of, as a compiler makes them, or its own: a call of one inside
- *            of the other is no other call when times are added up
+ * @call_text: "name();" as a terminal shows a leaf without arguments, escaped if need be; its first
+ *             @shown_len bytes are the name, its first @call_len - 1 bytes "name()"
+ * @count_id: of the function that this one is a copy or part of, as a compiler makes them, or its
+ *            own: a call of one inside of the other is no other call when times are added up
  * @sym: NULL when there is no symbol
  * @module: NULL when the address is in no module, or for pseudo functions
  */
@@ -49,8 +49,8 @@ struct func {
 #define FUNC_TEXT_SLACK 32
 
 /*
- * One object file of the traced program. Its symbols are loaded when the first address asks, its debug information when
- * somebody wants to know more of a function.
+ * One object file of the traced program. Its symbols are loaded when the first address asks, its
+ * debug information when somebody wants to know more of a function.
  *
  * @sym_name: of the symbol file, within the data directory; "" when there is none
  */
@@ -78,7 +78,8 @@ struct srcline;
 struct module_set {
 	const char *dir;      /* where the .sym files are; of the owner */
 	const char *syms_dir; /* --with-syms: where to look before that; NULL */
-	bool reads_programs; /* modules without a .sym file have the symbols of the program that they are of */
+	/* Modules without a .sym file have the symbols of the program that they are of */
+	bool reads_programs;
 	enum demangle_mode demangle;
 	struct module **modules;
 	size_t nr_modules;
@@ -99,8 +100,8 @@ struct module *module_set_kernel(struct module_set *set);
 #define KERNEL_MODULE_PATH "[kernel]"
 
 /*
- * The kernel's function at @addr, which has KERNEL_ADDR_BIT: 1 with *@func, 0 where kallsyms knows none, negative with @err. For who
- * has no address space (session.h); not thread-safe.
+ * The kernel's function at @addr, which has KERNEL_ADDR_BIT: 1 with *@func, 0 where kallsyms knows
+ * none, negative with @err. For who has no address space (session.h); not thread-safe.
  */
 int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct func **func,
 			   struct uft_err *err);
@@ -108,7 +109,10 @@ int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct f
 /* Read the module's symbols if that was not done. A missing file is no error: it has no symbols. */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
-/* Where the function of @sym is written: the source file, or NULL when debug information was not recorded. */
+/*
+ * Where the function of @sym is written: the source file, or NULL when debug information was not
+ * recorded.
+ */
 const char *module_source(struct module_set *set, struct module *mod, const struct symbol *sym);
 
 /* The function of a symbol of @mod. NULL when memory is short. */
@@ -116,24 +120,30 @@ const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
 
 /*
- * Functions that have @name among several are shown by it: somebody has asked for it. Before the first function is looked up. 0, -ENOMEM, or
- * what an unreadable symbol file says.
+ * Functions that have @name among several are shown by it: somebody has asked for it. Before the
+ * first function is looked up. 0, -ENOMEM, or what an unreadable symbol file says.
  */
 int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
 
 /* Is that how somebody calls @func? */
 bool func_is_called(const struct func *func, const char *name);
 
-/* Append "FILE:LINE" of the instruction at @offset of @func's module, if its file is there and knows; else false. Not thread-safe. */
+/*
+ * Append "FILE:LINE" of the instruction at @offset of @func's module, if its file is there and
+ * knows; else false. Not thread-safe.
+ */
 bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out);
 
 /*
- * What debug information says about @func, or NULL. A file that is damaged is as if it were not there: it only
- * adds to what is shown.
+ * What debug information says about @func, or NULL. A file that is damaged is as if it were not
+ * there: it only adds to what is shown.
  */
 const struct dbg_func *module_debug(struct module_set *set, const struct func *func);
 
-/* An address of @mod (NULL: of nothing) that no symbol covers, as a function "<hex>". NULL when memory is short. */
+/*
+ * An address of @mod (NULL: of nothing) that no symbol covers, as a function "<hex>". NULL when
+ * memory is short.
+ */
 const struct func *module_set_add_unknown(struct module_set *set, uint64_t addr,
 					  const struct module *mod);
 

@@ -11,9 +11,11 @@
 #include "utils/trace/src_user.h"
 
 /*
- * Follows the records of a task up to the range. All zero is the beginning of a task; ends with opened_deinit().
+ * Follows the records of a task up to the range. All zero is the beginning of a task; ends with
+ * opened_deinit().
  *
- * @addrs: of the functions of open calls, the outermost first; 0: entered unseen. What is known begins at @first
+ * @addrs: of the functions of open calls, the outermost first; 0: entered unseen. What is known
+ *         begins at @first
  * @last_ns: of the last record before the range
  * @wants_depth: records were lost: the next one knows how many calls are open
  * @is_out: the task is off the CPU; @out_flags: how it left it
@@ -37,8 +39,9 @@ void opened_deinit(struct opened *opened);
 bool opened_note(struct opened *opened, const struct event *event);
 
 /*
- * The range has begun: how many events opened_put() makes of what is open. @next is the first one that is not before it. Nothing
- * is open any more when the task has become another program since its last record.
+ * The range has begun: how many events opened_put() makes of what is open. @next is the first one
+ * that is not before it. Nothing is open any more when the task has become another program since
+ * its last record.
  */
 size_t opened_begin(struct opened *opened, const struct task *task, const struct event *next,
 		    uint64_t start_ns);
@@ -47,9 +50,10 @@ size_t opened_begin(struct opened *opened, const struct task *task, const struct
 void opened_put(const struct opened *opened, uint64_t start_ns, struct event *events);
 
 /*
- * A forked child begins within calls of its parent, and so does a recording that is switched on late. Their names are known when
- * the task returns from them: read @src, which is at the beginning of the task, up to there, for opened_put() of what it begins
- * within; @opened is all zero. Others may set @is_stopped: then nobody waits for it. How many there are, or -ENOMEM.
+ * A forked child begins within calls of its parent, and so does a recording that is switched on
+ * late. Their names are known when the task returns from them: read @src, which is at the beginning
+ * of the task, up to there, for opened_put() of what it begins within; @opened is all zero. Others
+ * may set @is_stopped: then nobody waits for it. How many there are, or -ENOMEM.
  */
 ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
 			      const atomic_bool *is_stopped);

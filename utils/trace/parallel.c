@@ -9,7 +9,10 @@
 /* Below that a second thread is not worth its start. */
 #define WORTH_BYTES (1UL << 20)
 
-/* A task that is more of the work than that is split, for one thread is not to be at it when the others are done. */
+/*
+ * A task that is more of the work than that is split, for one thread is not to be at it when the
+ * others are done.
+ */
 #define LARGE_PERCENT 60
 #define PIECE_LEAST   (256UL << 10)
 #define PIECE_MOST    (8UL << 20)
@@ -17,7 +20,8 @@
 #define PIECES_EACH   16
 
 /*
- * @large, @small: lanes, the largest first, so that the last one to end is a small one; those of @large are split
+ * @large, @small: lanes, the largest first, so that the last one to end is a small one; those of
+ *                 @large are split
  * @next_large, @next_small: each thread takes the next one that nobody has taken
  * @pieces: of large lanes, the first that is to be read first
  * @nr_splitting: lanes of which there will be more pieces
@@ -86,8 +90,8 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * How much of @bytes is to be split, so that this thread, which reads the rest, is ready when the others are. To split
- * takes about a third of the time of reading.
+ * How much of @bytes is to be split, so that this thread, which reads the rest, is ready when the
+ * others are. To split takes about a third of the time of reading.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {
@@ -122,7 +126,10 @@ static int split(struct worker *worker, struct lane *lane)
 	return ret;
 }
 
-/* The next thing to do, without the lock while it is done: 1, 0 when there is nothing left, or negative. */
+/*
+ * The next thing to do, without the lock while it is done: 1, 0 when there is nothing left, or
+ * negative.
+ */
 static int do_next(struct worker *worker)
 {
 	struct crew *crew = worker->crew;

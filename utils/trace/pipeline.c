@@ -10,8 +10,8 @@
 #include "utils/trace/src_extern.h"
 
 /*
- * For the events of all lanes together, if all of them take turns, before there are so many that each gets the least. Those that wait
- * for their first turn need little (lane.c).
+ * For the events of all lanes together, if all of them take turns, before there are so many that
+ * each gets the least. Those that wait for their first turn need little (lane.c).
  */
 #define EVENTS_BYTES  (14UL << 20)
 #define LEAST_BATCH   32
@@ -210,8 +210,8 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
- * When the task of @queue first came back to the CPU, by events up to @known_ns. Lanes take them: the one of leaving may be gone when the
- * one of coming back is there.
+ * When the task of @queue first came back to the CPU, by events up to @known_ns. Lanes take them:
+ * the one of leaving may be gone when the one of coming back is there.
  */
 static void look_for_return(struct queue *queue, uint64_t known_ns)
 {
@@ -232,7 +232,8 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 
 /*
  * What "elapsed" counts from: the first record. Where events are kept, the end of the first time
- * off the CPU, and the first call of the kernel, count too, as with the peer; a range counts from records only.
+ * off the CPU, and the first call of the kernel, count too, as with the peer; a range counts from
+ * records only.
  */
 static void note_first_sched(struct pipeline *pipe)
 {
@@ -254,7 +255,10 @@ static void note_first_sched(struct pipeline *pipe)
 	 TRIGGER_CALLER | TRIGGER_HIDE | TRIGGER_TRACE | TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF | \
 	 TRIGGER_BACKTRACE | TRIGGER_LOCATIONS)
 
-/* What concerns single calls is done by one stage, if functions differ; then the others must not do it again. */
+/*
+ * What concerns single calls is done by one stage, if functions differ; then the others must not do
+ * it again.
+ */
 static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 {
 	struct stage_config *stages = &pipe->config.stages;
@@ -337,8 +341,8 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 }
 
 /*
- * What must be known before the events are shown: trace_on and trace_off of any task count for all of them, and what a call
- * will return.
+ * What must be known before the events are shown: trace_on and trace_off of any task count for all
+ * of them, and what a call will return.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {
@@ -413,7 +417,10 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 
 	struct stage_config *stages = &pipe->config.stages;
 
-	/* Events of the program keep the calls that they are in: at the end of a call nobody knows of them any more. */
+	/*
+	 * Events of the program keep the calls that they are in: at the end of a call nobody knows
+	 * of them any more.
+	 */
 	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))
 		stages->wants = STAGE_WANTS_CALLS;

@@ -52,8 +52,8 @@ struct pipeline_config {
 void pipeline_config_init(struct pipeline_config *config);
 
 /*
- * Where a view begins, mostly in the middle of a task: in these calls, of which it does not get the ENTRY; behind what
- * happened up to @last_ns. @is_start: it is the beginning of the task.
+ * Where a view begins, mostly in the middle of a task: in these calls, of which it does not get the
+ * ENTRY; behind what happened up to @last_ns. @is_start: it is the beginning of the task.
  */
 struct view_resume {
 	const struct task *task;
@@ -67,10 +67,12 @@ struct view_resume {
  * What gets the events: @events is called with events of one task in a row, valid during the
  * call only. A negative errno (with @err) ends the run.
  *
- * @mixed: events of several tasks that take turns, in order; the same as @events with each of them. NULL: only @events is called
- * @resume: what follows is a part of @at->task; other views of the same run get the others, or this one, in any order.
- *          NULL: the view wants whole tasks
- * @in_parts: one task after the other, but a part of each, and then the next part: it may get tasks that way, too
+ * @mixed: events of several tasks that take turns, in order; the same as @events with each of them.
+ *         NULL: only @events is called
+ * @resume: what follows is a part of @at->task; other views of the same run get the others, or this
+ *          one, in any order. NULL: the view wants whole tasks
+ * @in_parts: one task after the other, but a part of each, and then the next part: it may get tasks
+ *            that way, too
  */
 struct view {
 	int (*events)(void *self, const struct event_span *span, struct uft_err *err);
@@ -92,19 +94,23 @@ enum lane_state {
 /*
  * One task's sources and stages.
  *
- * @others: sources beside the records, which go first where times are equal; then the first of these
- * @feed: what fills @queued; NULL: there is nothing to fill it. @own_feed: it is of the heap, and of this lane only
+ * @others: sources beside the records, which go first where times are equal; then the first of
+ *          these
+ * @feed: what fills @queued; NULL: there is nothing to fill it. @own_feed: it is of the heap, and
+ *        of this lane only
  * @streams: it has more events than may be held at a time
  * @in_windows: it is run with others, a window of time after the other (pipeline_run_windows())
- * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after the last batch, so that
- *          tasks which live one after the other use the same memory
+ * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after
+ *          the last batch, so that tasks which live one after the other use the same memory
  * @raw: as @events, before the duration filter, when the lane @holds_back calls
  * @has_begun: with opens_inherited: the first record was read
  * @opened: with opens_at_start; @is_cut: the task goes on behind the range
  * @goes_on: at its end the task does not end, see split.h
  *
- * There is one stack of calls, @calls: those of the kernel stand in it above the program's. @kernel, between the queue and the lane when it
- * @has_kernel_calls, sees to it that they are nested. @nr_kernel_cut: of them so many were open where the time range began, and behind that
+ * There is one stack of calls, @calls: those of the kernel stand in it above the program's.
+ * @kernel, between the queue and the lane when it
+ * @has_kernel_calls, sees to it that they are nested. @nr_kernel_cut: of them so many were open
+ * where the time range began, and behind that
  * @nr_kernel_in were entered that have not returned.
  */
 struct lane {
@@ -144,17 +150,21 @@ struct lane {
 };
 
 /*
- * @at_fork: by task->index below @nr_at_fork, what the filter knew of a forked child's parent then (forks.h); NULL: nothing is known
+ * @at_fork: by task->index below @nr_at_fork, what the filter knew of a forked child's parent then
+ *           (forks.h); NULL: nothing is known
  * @start_ns, @stop_ns: the range in the recording's time
  * @first_ns: the first time of the recording, where "elapsed" counts from
  * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
- * @known_ns: of one that grows: up to there all events were in the queues once, and @first_ns is settled
- * @has_late_entries: of one that grows: calls may be recorded later than what happens in them, so that the scheduler's
- *                    events must wait for the next record
+ * @known_ns: of one that grows: up to there all events were in the queues once, and @first_ns is
+ *            settled
+ * @has_late_entries: of one that grows: calls may be recorded later than what happens in them, so
+ *                    that the scheduler's events must wait for the next record
  * @config: as given; what stg_filter does is taken out of it when @is_filtered
  * @kinds: sources of all tasks, up to NULL; @nr_sources: so many files they have open at a time
- * @feed: of a recording that grows, or while the pipeline runs; @surveys: by task->index, what there is; NULL when it grows
- * @window_bytes: so much of it is held at a time, merged by time or of one task; @held_bytes: of several tasks, one after the other
+ * @feed: of a recording that grows, or while the pipeline runs; @surveys: by task->index, what
+ *        there is; NULL when it grows
+ * @window_bytes: so much of it is held at a time, merged by time or of one task; @held_bytes: of
+ *                several tasks, one after the other
  * @kernel: what the kernel had no room for, as far as that was read
  * @ext: NULL: there is none
  * @broken: the first damaged file; the others were read on
@@ -216,8 +226,9 @@ int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err 
 uint64_t pipeline_bytes(const struct pipeline *pipe);
 
 /*
- * For a recording that grows (data_open_growing()), in the place of pipeline_run() and as often as one likes: send what
- * happened up to @until_ns, which is complete, and is not less than the last time. UINT64_MAX is the end.
+ * For a recording that grows (data_open_growing()), in the place of pipeline_run() and as often as
+ * one likes: send what happened up to @until_ns, which is complete, and is not less than the last
+ * time. UINT64_MAX is the end.
  */
 int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view *view,
 		    struct uft_err *err);
@@ -229,9 +240,10 @@ int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
 
 /*
- * The same with @nr threads and a view for each of them: each task goes to one of them, or, when
- * it is a large part of the work and the views can resume, in pieces to all. What the views have got is then brought together by the caller, in any order. @nr is not
- * more than pipeline_threads() said.
+ * The same with @nr threads and a view for each of them: each task goes to one of them, or, when it
+ * is a large part of the work and the views can resume, in pieces to all. What the views have got
+ * is then brought together by the caller, in any order. @nr is not more than pipeline_threads()
+ * said.
  */
 int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
 			  struct uft_err *err);
@@ -254,15 +266,18 @@ void lane_release(struct lane *lane);
 void lane_release_events(struct lane *lane);
 
 /*
- * Up to @max records and events of the scheduler, by time, before any stage. 0 is the end, or all that there is so far.
- * Damage is the end, too, and noted in pipe->broken.
+ * Up to @max records and events of the scheduler, by time, before any stage. 0 is the end, or all
+ * that there is so far. Damage is the end, too, and noted in pipe->broken.
  */
 size_t lane_read(struct lane *lane, struct event *events, size_t max);
 
 /* When the next event is that is no record; UINT64_MAX: never. */
 uint64_t lane_next_other_ns(const struct lane *lane);
 
-/* Nothing later is read now: others may still bring something that is earlier. UINT64_MAX: all is there. */
+/*
+ * Nothing later is read now: others may still bring something that is earlier. UINT64_MAX: all is
+ * there.
+ */
 uint64_t lane_limit_ns(const struct lane *lane);
 
 /* Which thread the lane is read by, below READERS_MAX: each has its own cache of addresses. */
@@ -286,28 +301,38 @@ bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 /* How tasks share descriptors with the other sources. */
 struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks);
 
-/* The lane takes from @feed, whose queues may have moved, and so may the lane. NULL: from nothing. */
+/*
+ * The lane takes from @feed, whose queues may have moved, and so may the lane. NULL: from nothing.
+ */
 void lane_attach(struct lane *lane, struct feed *feed);
 
 /*
- * One task after the other: lanes from @first on whose events can be held together. Where they end; their queues are filled until
- * pipeline_drop_group(). Lanes that stream are among them. Negative with @err.
+ * One task after the other: lanes from @first on whose events can be held together. Where they end;
+ * their queues are filled until pipeline_drop_group(). Lanes that stream are among them. Negative
+ * with @err.
  */
 ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err);
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Lanes of calls of the kernel, if there are more of these than may be held at a time: all files are read once, a window of time after the
- * other, instead of once for each lane. Does nothing when the view does not take tasks in parts. pipeline_load_group() leaves these lanes
- * out then. 0, or negative with @err.
+ * Lanes of calls of the kernel, if there are more of these than may be held at a time: all files
+ * are read once, a window of time after the other, instead of once for each lane. Does nothing when
+ * the view does not take tasks in parts. pipeline_load_group() leaves these lanes out then. 0, or
+ * negative with @err.
  */
 int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
-/* Of a lane that streams: begin, or go on when it is dry: 1, 0 when there is no more, or negative with @err. */
+/*
+ * Of a lane that streams: begin, or go on when it is dry: 1, 0 when there is no more, or negative
+ * with @err.
+ */
 int lane_stream(struct lane *lane, struct uft_err *err);
 void lane_end_stream(struct lane *lane);
 
-/* Merged by time: the next window: 1: there is more behind it; 0; negative with @err. Between two runs of the merge only. */
+/*
+ * Merged by time: the next window: 1: there is more behind it; 0; negative with @err. Between two
+ * runs of the merge only.
+ */
 int pipeline_next_window(struct pipeline *pipe, struct uft_err *err);
 
 /* Of a recording that grows. */

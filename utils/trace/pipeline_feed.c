@@ -92,7 +92,10 @@ static int name_children(struct trace_data *data, struct task_list *list)
 	return 0;
 }
 
-/* Tasks without a probe have events, which are outside of all functions. When there are any, all are looked at once more. */
+/*
+ * Tasks without a probe have events, which are outside of all functions. When there are any, all
+ * are looked at once more.
+ */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
 {
 	struct task_list newcomers cleanup_task_list = { 0 };
@@ -314,7 +317,10 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 
 /* --- merged by task, a window of time after the other --- */
 
-/* Have all lanes together more than may be held, and calls of the kernel among that? Then those with anything of it are run that way. */
+/*
+ * Have all lanes together more than may be held, and calls of the kernel among that? Then those
+ * with anything of it are run that way.
+ */
 static bool choose_windows(struct pipeline *pipe)
 {
 	uint64_t bytes = 0;
@@ -356,7 +362,9 @@ int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct 
 	if (!view->in_parts || !choose_windows(pipe))
 		return 0;
 	pipe->runs_windows = true;
-	/* As with lanes that are merged by time, one more run ends those that somebody has stopped. */
+	/*
+	 * As with lanes that are merged by time, one more run ends those that somebody has stopped.
+	 */
 	while (ret == 0 && more > 0 && !is_stopped) {
 		is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 		more = pipeline_next_window(pipe, err);

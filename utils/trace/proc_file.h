@@ -29,15 +29,18 @@ struct proc_file {
 	bool is_damaged;
 };
 
-/* Of the data directory @dir. 0; -ENOENT when it has none; negative with @err. Ends with proc_file_close() in any case. */
+/*
+ * Of the data directory @dir. 0; -ENOENT when it has none; negative with @err. Ends with
+ * proc_file_close() in any case.
+ */
 int proc_file_open(struct proc_file *file, const char *dir, bool is_big_endian,
 		   struct uft_err *err);
 void proc_file_close(struct proc_file *file);
 #define cleanup_proc_file cleanup(proc_file_close)
 
 /*
- * The next record, of whatever kind; its data is valid until the next call. 1, 0 at the end (ask again when the file has grown), or negative with @err:
- * once, and from then on it is the end.
+ * The next record, of whatever kind; its data is valid until the next call. 1, 0 at the end (ask
+ * again when the file has grown), or negative with @err: once, and from then on it is the end.
  */
 int proc_file_next(struct proc_file *file, struct proc_record *rec, struct uft_err *err);
 

@@ -56,7 +56,10 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 	return false;
 }
 
-/* Is there more to learn from matching? Where specs clear, all functions say what is left of the others. */
+/*
+ * Is there more to learn from matching? Where specs clear, all functions say what is left of the
+ * others.
+ */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {
 	return filters->clears || has_unmatched(filters, is_kernel);

@@ -6,8 +6,8 @@
 #include "utils/trace/data.h"
 
 /*
- * Looked up once per function. Starts with func_rules_init(), which is given nothing when there are no filters, and ends
- * with func_rules_deinit().
+ * Looked up once per function. Starts with func_rules_init(), which is given nothing when there are
+ * no filters, and ends with func_rules_deinit().
  *
  * @filters: NULL without any
  * @actions: enum trigger_flags that count; the others are as if they had not been given
@@ -27,8 +27,8 @@ struct func_rules {
 };
 
 /*
- * Look which filters match anything in the recording's symbols (filter_entry.has_match). @filters is borrowed. 0,
- * -ENOMEM, or what an unreadable symbol file says.
+ * Look which filters match anything in the recording's symbols (filter_entry.has_match). @filters
+ * is borrowed. 0, -ENOMEM, or what an unreadable symbol file says.
  */
 int func_rules_init(struct func_rules *rules, struct trace_data *data, struct filters *filters,
 		    uint32_t actions, struct uft_err *err);

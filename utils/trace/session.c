@@ -197,7 +197,10 @@ static int find_in_module(struct session *session, struct module *mod, uint64_t 
 	return *func ? 1 : err_set_errno(err, -ENOMEM, "cannot name a function");
 }
 
-/* What covers an address. @mod: may be known even when none of its symbols does; @start: where it is */
+/*
+ * What covers an address. @mod: may be known even when none of its symbols does; @start: where it
+ * is
+ */
 struct found {
 	const struct func *func;
 	const struct module *mod;

@@ -59,7 +59,10 @@ void session_destroy(struct session *session);
 /* Read `sid-<id>.map`. A missing file is no error: then no address has a name. */
 int session_load_map(struct session *session, struct uft_err *err);
 
-/* Lines may come in any order. Spaces of the session that somebody has got are gone after that. 0 or -ENOMEM. */
+/*
+ * Lines may come in any order. Spaces of the session that somebody has got are gone after that. 0
+ * or -ENOMEM.
+ */
 int session_add_late(struct session *session, const struct task_line *line);
 
 /*
@@ -85,8 +88,8 @@ static inline size_t addr_slot(uint64_t addr)
 const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err);
 
 /*
- * The symbol at @addr, be it code or data, as a function; NULL when there is none, or on failure. Nothing is remembered:
- * for addresses that may be anything.
+ * The symbol at @addr, be it code or data, as a function; NULL when there is none, or on failure.
+ * Nothing is remembered: for addresses that may be anything.
  */
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 

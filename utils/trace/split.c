@@ -10,7 +10,10 @@
 #include "utils/format/record.h"
 #include "utils/trace/compact_calls.h"
 
-/* So many open calls are copied without a thought; for each byte of more a piece has at least so many bytes of records. */
+/*
+ * So many open calls are copied without a thought; for each byte of more a piece has at least so
+ * many bytes of records.
+ */
 #define COPY_FREE  4096
 #define COPY_TIMES 4
 
@@ -54,8 +57,8 @@ bool lane_can_split(const struct lane *lane)
 }
 
 /*
- * HOT: a call, or a return that belongs to the innermost one, without names: what stg_calls() would make of its frames, of which @depth are
- * open. False: it is something else.
+ * HOT: a call, or a return that belongs to the innermost one, without names: what stg_calls() would
+ * make of its frames, of which @depth are open. False: it is something else.
  */
 static inline bool skim_call(struct stg_calls *calls, struct pending_call *frames, size_t cap,
 			     size_t *depth, uint64_t time_ns, uint64_t addr, uint64_t is_exit)
@@ -87,7 +90,10 @@ static inline bool skim_call(struct stg_calls *calls, struct pending_call *frame
 	return true;
 }
 
-/* HOT: up to the first record that is anything else, or later than @until_ns, or begins at @offset of the file or behind it. */
+/*
+ * HOT: up to the first record that is anything else, or later than @until_ns, or begins at @offset
+ * of the file or behind it.
+ */
 static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 {
 	struct src_user *src = &lane->user;
@@ -120,8 +126,8 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 }
 
 /*
- * HOT: the same in blocks that are read call by call, without those that end the outermost call. How many; the next call is none of these, and
- * was not read, unless *@is_read.
+ * HOT: the same in blocks that are read call by call, without those that end the outermost call.
+ * How many; the next call is none of these, and was not read, unless *@is_read.
  */
 static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, size_t max, uint64_t until_ns,
@@ -165,8 +171,8 @@ static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 }
 
 /*
- * Go through a block, or on in it: @cursor is that of the source, which may read @max calls of it. What is something else has been read then:
- * true with it in *@odd.
+ * Go through a block, or on in it: @cursor is that of the source, which may read @max calls of it.
+ * What is something else has been read then: true with it in *@odd.
  */
 static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_t until_ns,
 		       size_t max, struct event *odd)
@@ -322,8 +328,9 @@ static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
 }
 
 /*
- * How far a piece goes, of which @bytes are wanted. Each has a copy of the calls that are open where it begins: a task that opens
- * calls and ends none would have as many of them as it has pieces.
+ * How far a piece goes, of which @bytes are wanted. Each has a copy of the calls that are open
+ * where it begins: a task that opens calls and ends none would have as many of them as it has
+ * pieces.
  */
 static uint64_t piece_length(const struct piece *piece, uint64_t bytes)
 {

@@ -1,4 +1,7 @@
-/* A task with many records, split into pieces that several threads can read. For utils/trace/parallel.c. */
+/*
+ * A task with many records, split into pieces that several threads can read. For
+ * utils/trace/parallel.c.
+ */
 #ifndef UTRAIL_TRACE_SPLIT_H
 #define UTRAIL_TRACE_SPLIT_H
 
@@ -32,16 +35,17 @@ struct piece {
 void piece_destroy(struct piece *piece);
 
 /*
- * Can the lane's records be read in pieces? Not when stages before the view remember more than open calls (filters, a
- * time range, a duration), and not in the other byte order.
+ * Can the lane's records be read in pieces? Not when stages before the view remember more than open
+ * calls (filters, a time range, a duration), and not in the other byte order.
  */
 bool lane_can_split(const struct lane *lane);
 
 /*
- * Go through the first @bytes of the records of a fresh lane, which is good for lane_close() only then, and hand out
- * pieces of about @piece_bytes with @take, which owns them, in their order; @last gets the rest, which is the
- * caller's. This is about three times as fast as reading them. Where it is not clear what is open (the task began
- * within calls, records were lost, returns that belong to no call) the rest begins, too. 0, or negative with @err.
+ * Go through the first @bytes of the records of a fresh lane, which is good for lane_close() only
+ * then, and hand out pieces of about @piece_bytes with @take, which owns them, in their order;
+ * @last gets the rest, which is the caller's. This is about three times as fast as reading them.
+ * Where it is not clear what is open (the task began within calls, records were lost, returns that
+ * belong to no call) the rest begins, too. 0, or negative with @err.
  */
 int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,

@@ -5,12 +5,15 @@
 #include "utils/trace/source.h"
 
 /*
- * Lines may stand in any order if they are few: so many of them are held to be sorted. One that is later still is shown when it
- * comes.
+ * Lines may stand in any order if they are few: so many of them are held to be sorted. One that is
+ * later still is shown when it comes.
  */
 #define EXTERN_HELD_MAX 4096
 
-/* A source of no task, of the heap; NULL when there is no file. -EINVAL, here or in read(), names the line that cannot be read. */
+/*
+ * A source of no task, of the heap; NULL when there is no file. -EINVAL, here or in read(), names
+ * the line that cannot be read.
+ */
 int src_extern_open(const struct trace_data *data, struct source **out, struct uft_err *err);
 
 #endif

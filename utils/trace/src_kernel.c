@@ -16,7 +16,10 @@
 /* Whole pages; the largest ones have so many. */
 #define BUFFER_BYTES (64 * 1024)
 
-/* Who a record may be of: who made it, or if that is nobody here, whom it is about. Both are 0 when nobody wants it. */
+/*
+ * Who a record may be of: who made it, or if that is nobody here, whom it is about. Both are 0 when
+ * nobody wants it.
+ */
 struct owners {
 	int32_t tid;
 	int32_t other_tid;
@@ -25,11 +28,12 @@ struct owners {
 /*
  * One file. @next is its next record, when it @has_next, in the @page that is being read.
  *
- * @bufs: of one of them, [0, @len) was read, from @start of the file on, and the page begins at @at. What was returned may point into
- *        the other, so that one may look ahead
+ * @bufs: of one of them, [0, @len) was read, from @start of the file on, and the page begins at
+ *        @at. What was returned may point into the other, so that one may look ahead
  * @nr_refills: the last bit is the number of the buffer
  * @next_type: ENTRY or EXIT, and then @next_call; or POINT
- * @has_lost: so many records, @lost (0: nobody knows), are missing in front of @next, and nobody was told
+ * @has_lost: so many records, @lost (0: nobody knows), are missing in front of @next, and nobody
+ *            was told
  * @code: negative: it cannot be read on
  * @why: what is wrong with a record; here, for it is large and there are many records
  */
@@ -112,8 +116,8 @@ static size_t page_bytes(const struct src_kernel *src)
 }
 
 /*
- * More of the file, behind the page that was read: 1, 0 when there is none, or negative. Of a recording that grows whole pages only: the
- * last one may be on its way.
+ * More of the file, behind the page that was read: 1, 0 when there is none, or negative. Of a
+ * recording that grows whole pages only: the last one may be on its way.
  */
 static int refill(struct src_kernel *src)
 {
@@ -170,7 +174,9 @@ static int next_page(struct src_kernel *src)
 		src->page.at = src->page.end = buffer(src);
 		return 1;
 	}
-	/* The kernel gives no empty pages. A file that has one has a hole, and who knows how large. */
+	/*
+	 * The kernel gives no empty pages. A file that has one has a hole, and who knows how large.
+	 */
 	if (src->page.at == src->page.end)
 		return 0;
 	note_missed(src);
@@ -299,8 +305,8 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 }
 
 /*
- * HOT: the same as read_calls() for what comes behind the next record in its page, as long as these are calls of the same task, in the
- * form that kernels of 64 bits have.
+ * HOT: the same as read_calls() for what comes behind the next record in its page, as long as these
+ * are calls of the same task, in the form that kernels of 64 bits have.
  */
 static size_t read_plain_calls(struct src_kernel *src, struct queued *calls, size_t max,
 			       uint64_t until_ns)

@@ -14,7 +14,9 @@
 #include "utils/trace/cpu_files.h"
 #include "utils/trace/event_kind.h"
 
-/* No record is longer: its length has 16 bits. Some hundreds of files may be open at the same time. */
+/*
+ * No record is longer: its length has 16 bits. Some hundreds of files may be open at the same time.
+ */
 #define PERF_BUFFER_BYTES (64 * 1024)
 
 /* The name of a task that is not announced yet. */

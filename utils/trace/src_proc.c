@@ -83,7 +83,10 @@ static int note_child(struct src_proc *src)
 
 	struct task *task = data_task(src->context.data, made.child);
 
-	/* One that has become another program before it had any records: nobody else knows whose child it is. */
+	/*
+	 * One that has become another program before it had any records: nobody else knows whose
+	 * child it is.
+	 */
 	if (task && !task->ppid)
 		task->ppid = rec->pid;
 	if (task || !list)
@@ -101,7 +104,10 @@ static int note_child(struct src_proc *src)
 	return 0;
 }
 
-/* A task is called what it runs, as the kernel has it: the file's name without its directory; or what it has called itself. */
+/*
+ * A task is called what it runs, as the kernel has it: the file's name without its directory; or
+ * what it has called itself.
+ */
 static int note_name(struct src_proc *src)
 {
 	const struct proc_record *rec = &src->next;

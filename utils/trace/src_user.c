@@ -170,8 +170,8 @@ void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t
 }
 
 /*
- * A small buffer for the first records of one of many tasks, which may wait long for its turn; then a large one, which it most
- * likely gets from a task that has just ended.
+ * A small buffer for the first records of one of many tasks, which may wait long for its turn; then
+ * a large one, which it most likely gets from a task that has just ended.
  */
 static bool get_buffer(struct src_user *src)
 {
@@ -212,7 +212,10 @@ bool src_user_take_damage(struct src_user *src, struct uft_err *err)
 	return true;
 }
 
-/* Behind the calls that were read one by one: the bytes of the rest of the block, for which the empty buffer has room. */
+/*
+ * Behind the calls that were read one by one: the bytes of the rest of the block, for which the
+ * empty buffer has room.
+ */
 static ssize_t read_rest(struct src_user *src)
 {
 	struct compact_cursor *cursor = src->cursor;
@@ -233,7 +236,10 @@ static ssize_t read_rest(struct src_user *src)
 	return src->len;
 }
 
-/* What the blocks of a compact file stand for, as if they were it. How many bytes, or negative errno. */
+/*
+ * What the blocks of a compact file stand for, as if they were it. How many bytes, or negative
+ * errno.
+ */
 static ssize_t read_compact(struct src_user *src, size_t left, size_t room)
 {
 	struct compact_read read = { .offset = src->next_offset, .may_skip = left == 0 };
@@ -369,7 +375,10 @@ static bool ends_here(const struct src_user *src)
 	return src->file_ended || src->is_whole;
 }
 
-/* The length that the function's specification gives; 0 when there is none, or when it cannot be right. */
+/*
+ * The length that the function's specification gives; 0 when there is none, or when it cannot be
+ * right.
+ */
 static size_t known_payload(struct src_user *src, const struct record *rec, size_t at)
 {
 	const struct func_args *known = args_of(src, rec);
@@ -433,8 +442,8 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 }
 
 /*
- * A counter's value stands in the record itself, and in those behind it when it is large. The event's payload are these records. How many
- * bytes come behind the first one.
+ * A counter's value stands in the record itself, and in those behind it when it is large. The
+ * event's payload are these records. How many bytes come behind the first one.
  */
 static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
 			   struct event *event)
@@ -577,7 +586,10 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 	return nr;
 }
 
-/* Opens the next block, if one begins there. A buffer must have room for the rest of it, if it comes to that. */
+/*
+ * Opens the next block, if one begins there. A buffer must have room for the rest of it, if it
+ * comes to that.
+ */
 static bool open_block(struct src_user *src)
 {
 	if (src->fd < 0 || src->is_swapped || src->full_cap < COMPACT_RAW_MAX ||

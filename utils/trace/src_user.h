@@ -20,18 +20,20 @@
 #define SRC_USER_MAX_BUFFER (128 * 1024)
 
 /*
- * A source of one task. Lanes ask it by the interface, for hundreds of records at a time; who wants more of it (where a record is in the file,
- * what is damaged) has the functions below. Reads with read(2) into a buffer of its own, so that memory does not depend on the size of the
- * file.
+ * A source of one task. Lanes ask it by the interface, for hundreds of records at a time; who wants
+ * more of it (where a record is in the file, what is damaged) has the functions below. Reads with
+ * read(2) into a buffer of its own, so that memory does not depend on the size of the file.
  *
  * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
  * @next_offset: in the file, of what will be read next
  * @end_offset: where reading ends, if the file does not before that
  * @buf, @at, @len: [@at, @len) of @buf, which is there from the first read on, is not decoded yet
  * @cap, @full_cap: the size of @buf, now and from the second read on
- * @compact: the file is of compact blocks, which are read as what they stand for; offsets are in that. @is_whole: then: the buffer ends
- *           where a record does. @cursor: then: in a block that is read call by call; NULL: nobody has asked for that. @lost_block_at: then:
- *           the records of the block at this offset of the file are lost, which nobody was told yet; only with @has_lost_block
+ * @compact: the file is of compact blocks, which are read as what they stand for; offsets are in
+ *           that. @is_whole: then: the buffer ends where a record does. @cursor: then: in a block
+ *           that is read call by call; NULL: nobody has asked for that. @lost_block_at: then: the
+ *           records of the block at this offset of the file are lost, which nobody was told yet;
+ *           only with @has_lost_block
  * @file_ended: the buffer holds all that is left
  * @is_damaged: it ends where the damage is, whatever comes
  * @has_unknown_payload: arguments were skipped for want of their specification
@@ -71,7 +73,10 @@ struct src_user {
 /* What is left in the buffer may not be enough: the next read moves it, and payloads with it. */
 bool src_user_wants_refill(const struct src_user *src);
 
-/* True with @err when the records of a block are lost, the others are not, and this was not told before. */
+/*
+ * True with @err when the records of a block are lost, the others are not, and this was not told
+ * before.
+ */
 bool src_user_take_damage(struct src_user *src, struct uft_err *err);
 
 /* The file may have grown, and addresses may mean something else. */
@@ -106,14 +111,15 @@ static inline void event_of_record(const struct record *rec, uint64_t last_ns, s
 }
 
 /*
- * The records from @src->buf + @src->at on that begin in front of this one may be taken out of the buffer, as long as they are
- * plain calls; who does so moves @at and @last_ns on. NULL: none may.
+ * The records from @src->buf + @src->at on that begin in front of this one may be taken out of the
+ * buffer, as long as they are plain calls; who does so moves @at and @last_ns on. NULL: none may.
  */
 const uint8_t *src_user_plain_end(const struct src_user *src);
 
 /*
- * Of a file of compact blocks: where the next records can be read call by call, without being made up first; at most *@max of them. NULL: they cannot,
- * or a trouble has to be told: src_user_read() has them. Who has read some says so with src_user_took().
+ * Of a file of compact blocks: where the next records can be read call by call, without being made
+ * up first; at most *@max of them. NULL: they cannot, or a trouble has to be told: src_user_read()
+ * has them. Who has read some says so with src_user_took().
  */
 struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
 static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
@@ -136,12 +142,15 @@ static inline uint64_t src_user_offset(const struct src_user *src)
 }
 
 /*
- * Of a fresh source: read from @start to @end only, where records begin (@end may be UINT64_MAX). @last_ns: the time of the
- * record ahead of that.
+ * Of a fresh source: read from @start to @end only, where records begin (@end may be UINT64_MAX).
+ * @last_ns: the time of the record ahead of that.
  */
 void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
 
-/* How the sources of @nr_tasks tasks share memory and descriptors. @blocks: where buffers come from, NULL: malloc(3) */
+/*
+ * How the sources of @nr_tasks tasks share memory and descriptors. @blocks: where buffers come
+ * from, NULL: malloc(3)
+ */
 struct src_user_plan {
 	size_t buffer_bytes;
 	struct blocks *blocks;
@@ -153,10 +162,16 @@ int src_user_open(struct src_user *src, struct trace_data *data, int32_t tid,
 		  const struct src_user_plan *plan, struct uft_err *err);
 void src_user_close(struct src_user *src);
 
-/* The descriptor, for a source of the same task that is opened next (its @fd); -1 when there is none to be kept. */
+/*
+ * The descriptor, for a source of the same task that is opened next (its @fd); -1 when there is
+ * none to be kept.
+ */
 int src_user_take_fd(struct src_user *src);
 
-/* At the end (@src->at_end): give buffer and descriptor back, and payloads with them. What it has found out stays. */
+/*
+ * At the end (@src->at_end): give buffer and descriptor back, and payloads with them. What it has
+ * found out stays.
+ */
 void src_user_release(struct src_user *src);
 
 /*

@@ -57,7 +57,8 @@ struct stage_config {
 	bool show_kernel_only;	  /* no calls but those of the kernel */
 	bool starts_inside;	  /* a time range cuts off the beginning */
 	bool closes_open_calls;	  /* make up an EXIT for each call that never returned */
-	bool opens_at_start; /* ... and an ENTRY for each that is open where the time range begins */
+	/* ... and an ENTRY for each that is open where the time range begins */
+	bool opens_at_start;
 	bool opens_inherited; /* ... and for each that a task begins within and returns from */
 	enum stage_wants wants;
 };
@@ -138,8 +139,9 @@ struct stg_calls {
 void stg_calls_deinit(struct stg_calls *calls);
 
 /*
- * Make @to, which has nothing, what @from is. Frames of @from may have no functions yet, and its counts of open calls
- * may be wrong; those of @to are right. 0, or negative with @err; @to needs its stg_calls_deinit() in any case.
+ * Make @to, which has nothing, what @from is. Frames of @from may have no functions yet, and its
+ * counts of open calls may be wrong; those of @to are right. 0, or negative with @err; @to needs
+ * its stg_calls_deinit() in any case.
  */
 int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
 
@@ -153,7 +155,8 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 
 /*
- * stg_kernel: calls of the kernel that are in no function of the program, and, of who wants only the kernel's, the others.
+ * stg_kernel: calls of the kernel that are in no function of the program, and, of who wants only
+ * the kernel's, the others.
  *
  * @config: of the pipeline
  * @depth: so many calls of the kernel are open of which the first is outside
@@ -171,7 +174,9 @@ static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
 	return calls->has_outside || stage->depth || stage->config->show_kernel_only;
 }
 
-/* stg_select: depth, size, library calls, kinds of events; with STAGE_WANTS_ENDS also the duration. */
+/*
+ * stg_select: depth, size, library calls, kinds of events; with STAGE_WANTS_ENDS also the duration.
+ */
 bool stg_select_is_needed(const struct stage_config *config);
 /* Is a call of @func with so many around it shown, as far as this stage can tell before its end? */
 bool stg_select_keeps_open(const struct stage_config *config, const struct func *func,
@@ -181,7 +186,8 @@ size_t stg_select(const struct stage_config *config, struct event *events, size_
 /*
  * stg_time: holds entries back until it is known that they took long enough.
  *
- * @threshold_ns: of all calls, unless @has_own_thresholds: then each ENTRY has its own, in total_ns (stg_filter.h)
+ * @threshold_ns: of all calls, unless @has_own_thresholds: then each ENTRY has its own, in total_ns
+ *                (stg_filter.h)
  * @held: [@at, @nr) wait; with copies of their payload
  * @released: payloads that live until the next batch
  */
@@ -206,8 +212,9 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 /* Not in place: what passes is written to @out. Returns how many, or -ENOMEM. */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
- * Of a recording that grows: what is known to be long enough at @now_ns, when nothing more happens until then; @out has
- * stg_time_room(). And since when something is held whose time will come; UINT64_MAX: nothing is.
+ * Of a recording that grows: what is known to be long enough at @now_ns, when nothing more happens
+ * until then; @out has stg_time_room(). And since when something is held whose time will come;
+ * UINT64_MAX: nothing is.
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);
@@ -220,10 +227,12 @@ void stg_time_deinit(struct stg_time *stage);
  * stg_indent: counts the depth again, over the calls that are left.
  *
  * @calls, @filter: of the same lane
- * @starts_at_margin: of a stack that was entered unseen, and that the filter knows nothing of, nothing is shown
+ * @starts_at_margin: of a stack that was entered unseen, and that the filter knows nothing of,
+ *                    nothing is shown
  * @drops_off: there may be events with EVENT_OFF
  * @drops_margin: what happened in a call that is left out, and in no other, is left out too. So
- *                with --size-filter; what a library call or a hidden one did stays (as with the peer)
+ *                with --size-filter; what a library call or a hidden one did stays (as with the
+ *                peer)
  */
 struct stg_indent {
 	const struct stg_calls *calls;
@@ -238,13 +247,16 @@ struct stg_indent {
 };
 void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls,
 		     const struct stg_filter *filter);
-/* The task may have got other sessions than were known when it came to its last record, at @last_ns. */
+/*
+ * The task may have got other sessions than were known when it came to its last record, at
+ * @last_ns.
+ */
 void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 
 /*
- * HOT: the same for a batch of which all events are left: if stage->calls, which had @depth frames before it, has done it
- * already. False: it has not.
+ * HOT: the same for a batch of which all events are left: if stage->calls, which had @depth frames
+ * before it, has done it already. False: it has not.
  */
 static inline bool stg_indent_follow(struct stg_indent *stage, size_t depth)
 {

@@ -131,9 +131,9 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * Is the task within calls when its first record comes? A forked child is, and leaves fork(2)
- * where its parent entered it; a range may begin anywhere, and so does a recording that is switched on in the
- * middle. What is shown then stands as deep as it was.
+ * Is the task within calls when its first record comes? A forked child is, and leaves fork(2) where
+ * its parent entered it; a range may begin anywhere, and so does a recording that is switched on in
+ * the middle. What is shown then stands as deep as it was.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
@@ -227,7 +227,9 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		/* Entered unseen: its time is in that of the outermost one, which counts. */
 		event->flags |= EVENT_RECURSIVE;
 	}
-	/* A frame that was entered unseen has address 0, and so may what an EXIT of bad data says. */
+	/*
+	 * A frame that was entered unseen has address 0, and so may what an EXIT of bad data says.
+	 */
 	if (unlikely(frame->addr != event->addr || !func)) {
 		if (!func && frame->child_ns > event->total_ns)
 			event->self_ns = 0;
@@ -321,7 +323,10 @@ static void on_other(struct stg_calls *calls, struct event *event)
 		event->flags |= EVENT_OUTSIDE;
 }
 
-/* Where a time range cuts off the beginning nobody knows what is open there before the first record tells. */
+/*
+ * Where a time range cuts off the beginning nobody knows what is open there before the first record
+ * tells.
+ */
 static bool may_be_inside(const struct stg_calls *calls)
 {
 	return calls->config->starts_inside && !calls->has_record;
@@ -380,8 +385,9 @@ static inline bool enter_fast(const struct stg_calls *calls, const struct addr_s
 }
 
 /*
- * Until the first record has told where the stack begins nothing is fast, nor are calls of the kernel that may be in none of the program's:
- * the outermost call and its end are always seen by handle().
+ * Until the first record has told where the stack begins nothing is fast, nor are calls of the
+ * kernel that may be in none of the program's: the outermost call and its end are always seen by
+ * handle().
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {

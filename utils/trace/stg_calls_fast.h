@@ -29,7 +29,10 @@ static inline uint64_t foreign_time(const struct stage_config *config, const str
 	return time_abs(total_ns) < config->time_filter_ns ? 0 : total_ns;
 }
 
-/* The EXIT that belongs to @frame, the innermost one of @depth. False: it is that of another one, and stg_calls() must do it. */
+/*
+ * The EXIT that belongs to @frame, the innermost one of @depth. False: it is that of another one,
+ * and stg_calls() must do it.
+ */
 static inline bool leave_fast(struct stg_calls *calls, struct pending_call *frame, size_t depth,
 			      uint32_t *open, struct event *event)
 {

@@ -1,4 +1,7 @@
-/* Stage: filters and triggers, with the same meaning as while recording (doc/facts/language.md, "Which calls are kept"). */
+/*
+ * Stage: filters and triggers, with the same meaning as while recording (doc/facts/language.md,
+ * "Which calls are kept").
+ */
 #include "utils/trace/stg_filter.h"
 
 #include <errno.h>
@@ -85,7 +88,10 @@ int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent
 	return stg_filter_copy(stage, parent);
 }
 
-/* Make it @depth frames. Those that are gone were left unseen (LOST, exec); those that come, entered unseen. */
+/*
+ * Make it @depth frames. Those that are gone were left unseen (LOST, exec); those that come,
+ * entered unseen.
+ */
 static bool set_depth(struct stg_filter *stage, size_t depth)
 {
 	if (stage->nr > depth) {
@@ -125,7 +131,10 @@ static int count_levels(struct stg_filter *stage)
 	return 0;
 }
 
-/* -D counts from the first call of a task, as it does without filters: what a child begins within is no level of its own. */
+/*
+ * -D counts from the first call of a task, as it does without filters: what a child begins within
+ * is no level of its own.
+ */
 static void give_levels_back(const struct stg_filter *stage, struct selection *selection)
 {
 	if (!selection->counts_from_call)
@@ -161,8 +170,9 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * trace_on and trace_off count for all tasks, from the moment on at which they are reached in any of them. In that task itself they count from the call on that says so: what
- * is before it may have the same time.
+ * trace_on and trace_off count for all tasks, from the moment on at which they are reached in any
+ * of them. In that task itself they count from the call on that says so: what is before it may have
+ * the same time.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -241,8 +251,9 @@ static uint32_t obey(struct stg_filter *stage, const struct trigger *trigger)
 }
 
 /*
- * Whether the filter part of a call's trigger counts. What is said of a return value is known only at the end of the call: it
- * was found out in the first run, call by call, in the order of their entries.
+ * Whether the filter part of a call's trigger counts. What is said of a return value is known only
+ * at the end of the call: it was found out in the first run, call by call, in the order of their
+ * entries.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)
@@ -396,8 +407,9 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 }
 
 /*
- * The end of a call that was entered unseen, by the parent of a fork or before the range: what it was called by is not known,
- * so that what is said about itself decides. With -F that is as good as known: it is the outermost that is left.
+ * The end of a call that was entered unseen, by the parent of a fork or before the range: what it
+ * was called by is not known, so that what is said about itself decides. With -F that is as good as
+ * known: it is the outermost that is left.
  */
 static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 {

@@ -11,7 +11,8 @@
 #include "utils/trace/rules.h"
 
 /*
- * What decides about the next call of a task; a call that changes it has it changed back at its end.
+ * What decides about the next call of a task; a call that changes it has it changed back at its
+ * end.
  *
  * @threshold_ns, @size: calls that take at least as long, functions that are at least as large
  * @in, @out: open calls that were opted in, opted out
@@ -27,7 +28,10 @@ struct selection {
 	bool counts_from_call;
 };
 
-/* @task: where it was reached, task->index. @nth: as they were found, those of a task in their order */
+/*
+ * @task: where it was reached, task->index. @nth: as they were found, those of a task in their
+ *        order
+ */
 struct filter_switch {
 	uint64_t time_ns;
 	size_t task;
@@ -74,12 +78,13 @@ void call_filter_sort_switches(struct call_filter *filter);
 void call_filter_deinit(struct call_filter *filter);
 
 /*
- * One task. The first @nr_inherited of @frames are the calls that it was forked within, by the depth of its parent, until it becomes
- * another program at @exec_ns; of a child that has not begun these are waiting to be looked at (@is_waiting). @levels, of which there
- * are @nr_levels: how many of the outermost so many of them are shown; none where nothing is known of them.
+ * One task. The first @nr_inherited of @frames are the calls that it was forked within, by the
+ * depth of its parent, until it becomes another program at @exec_ns; of a child that has not begun
+ * these are waiting to be looked at (@is_waiting). @levels, of which there are @nr_levels: how many
+ * of the outermost so many of them are shown; none where nothing is known of them.
  *
- * An ENTRY that passes has in total_ns how long the call must be (for stg_time), and in self_ns the address of the struct call_path
- * that leads to it when it has the action `backtrace`, else 0.
+ * An ENTRY that passes has in total_ns how long the call must be (for stg_time), and in self_ns the
+ * address of the struct call_path that leads to it when it has the action `backtrace`, else 0.
  */
 struct stg_filter {
 	struct call_filter *filter;
@@ -106,7 +111,10 @@ void stg_filter_deinit(struct stg_filter *stage);
 /* Make @to, whose frames are its own or none, know of calls what @from does. 0 or -ENOMEM. */
 int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 
-/* The forked @task is about to begin within what @parent, a copy, knows; with no frames: nothing is known. 0 or -ENOMEM. */
+/*
+ * The forked @task is about to begin within what @parent, a copy, knows; with no frames: nothing is
+ * known. 0 or -ENOMEM.
+ */
 int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
 		       const struct task *task);
 

@@ -1,4 +1,7 @@
-/* Stage: calls of the kernel outside of the program's functions; and of who wants no others, the program's. */
+/*
+ * Stage: calls of the kernel outside of the program's functions; and of who wants no others, the
+ * program's.
+ */
 #include "utils/trace/stage.h"
 
 static bool is_kernel(const struct event *event)

@@ -117,8 +117,9 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * With thresholds of their own: what is long enough takes all before it along, for that is what it was called by. Nothing
- * is before stage->due_ns, so that deep stacks are not looked through for each event.
+ * With thresholds of their own: what is long enough takes all before it along, for that is what it
+ * was called by. Nothing is before stage->due_ns, so that deep stacks are not looked through for
+ * each event.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {
@@ -164,7 +165,10 @@ static ssize_t release_until(struct stg_time *stage, uint64_t now_ns, struct eve
 	return nr;
 }
 
-/* Forget the held call that @event ends, with all in it. False when it is not held, or was long enough. */
+/*
+ * Forget the held call that @event ends, with all in it. False when it is not held, or was long
+ * enough.
+ */
 static bool drop_call(struct stg_time *stage, const struct event *event)
 {
 	uint8_t opening = event->type == EVENT_EXIT ? EVENT_ENTRY : EVENT_SCHED_OUT;
@@ -185,7 +189,10 @@ static bool drop_call(struct stg_time *stage, const struct event *event)
 	return false;
 }
 
-/* Somebody asked for an event of the program by name: it is shown, and so are the calls that it is in. */
+/*
+ * Somebody asked for an event of the program by name: it is shown, and so are the calls that it is
+ * in.
+ */
 static bool is_asked_for(const struct event *event)
 {
 	return event->type == EVENT_POINT &&
