@@ -55,7 +55,9 @@ static int grow_rows(struct aggregate *agg, size_t id)
 	return 0;
 }
 
-/* Of several shortest, or longest, calls the earliest one counts, whoever of the tasks came first. */
+/*
+ * Of several shortest, or longest, calls the earliest one counts, whoever of the tasks came first.
+ */
 static void note_extremes(struct time_stats *stats, const struct time_stats *other)
 {
 	if (other->min_ns < stats->min_ns ||

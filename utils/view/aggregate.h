@@ -22,7 +22,10 @@ struct time_stats {
 	struct wide sum_squares;
 };
 
-/* By counter, in the order of their ids: how much they have grown in calls, and in how many of them that is known. */
+/*
+ * By counter, in the order of their ids: how much they have grown in calls, and in how many of them
+ * that is known.
+ */
 struct counter_sums {
 	uint64_t sums[COUNTERS_MAX];
 	uint64_t calls[COUNTERS_MAX];
@@ -87,10 +90,15 @@ void aggregate_deinit(struct aggregate *agg);
 /* The events function of struct view; @self is the struct aggregate. */
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
-/* The resume function of struct view. Not with wants_cpus: which CPU a task is on is known only to those who read it from its beginning. */
+/*
+ * The resume function of struct view. Not with wants_cpus: which CPU a task is on is known only to
+ * those who read it from its beginning.
+ */
 int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
-/* Add all of @from, of other events of the same data; it is good for aggregate_deinit() only then. */
+/*
+ * Add all of @from, of other events of the same data; it is good for aggregate_deinit() only then.
+ */
 int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_err *err);
 
 /* Run @pipe, by task, in up to @threads threads. The sums are the same however many there are. */
@@ -103,7 +111,10 @@ int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads,
  */
 int aggregate_by_name(struct aggregate *agg);
 
-/* Add the numbers of @from to @to, but for CPUs, histogram and counters. @is_first: there are none in @to */
+/*
+ * Add the numbers of @from to @to, but for CPUs, histogram and counters. @is_first: there are none
+ * in @to
+ */
 void call_stats_merge(struct call_stats *to, const struct call_stats *from, bool is_first);
 
 /* The average; 0 without calls. */

@@ -14,7 +14,10 @@
 #define ARGS_TEXT_MAX	1024
 /* The fields of all structs among them. */
 #define FIELDS_TEXT_MAX 256
-/* And their number: a field has a name and a sign at least, so that honest structs run out of text first. */
+/*
+ * And their number: a field has a name and a sign at least, so that honest structs run out of text
+ * first.
+ */
 #define FIELDS_MAX	256
 /* From here on a number says more in hexadecimal. */
 #define DECIMAL_MAX	100000
@@ -74,8 +77,8 @@ static void put_hex(uint64_t v, struct strbuf *out)
 }
 
 /*
- * Registers hold what is narrower with anything above it, so that a negative int looks like a large number: the last
- * 64 Ki of 32 bits are taken for negative ones.
+ * Registers hold what is narrower with anything above it, so that a negative int looks like a large
+ * number: the last 64 Ki of 32 bits are taken for negative ones.
  */
 static void put_auto(const struct subject *s, const struct arg_value *value, struct strbuf *out)
 {
@@ -90,7 +93,10 @@ static void put_auto(const struct subject *s, const struct arg_value *value, str
 		put_hex(v, out);
 }
 
-/* As those of 64 bits: unsigned ones in hexadecimal digits when they are large. Recordings of big-endian machines have none. */
+/*
+ * As those of 64 bits: unsigned ones in hexadecimal digits when they are large. Recordings of
+ * big-endian machines have none.
+ */
 static void put_128_bits(const struct arg_value *value, bool is_signed, struct strbuf *out)
 {
 	uint64_t low = get_u64(value->data, false);
@@ -226,7 +232,10 @@ static void put_char(const struct subject *s, const struct arg_value *value, str
 	color_end(out, s->text->color);
 }
 
-/* IEEE 754's format of 128 bits, as x87's, which has the same exponent and of the fraction the upper 63 bits. */
+/*
+ * IEEE 754's format of 128 bits, as x87's, which has the same exponent and of the fraction the
+ * upper 63 bits.
+ */
 static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 {
 	uint64_t low = get_u64(bytes, false);
@@ -318,7 +327,9 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 	struct strbuf names cleanup_strbuf = { 0 };
 	int64_t v = load_signed(s, value);
 
-	/* Enums are 32 bits wide in C: a negative one in a register, unless it has that very name. */
+	/*
+	 * Enums are 32 bits wide in C: a negative one in a register, unless it has that very name.
+	 */
 	if (v > INT32_MAX && v <= UINT32_MAX && !(def && enum_def_name(def, v)))
 		v = (int32_t)v;
 	if (def && enum_def_put(def, v, "|", &names))
@@ -394,7 +405,10 @@ static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg
 /* What says how many arguments a variadic function has is among the first of them. */
 #define DECIDING_MAX 4
 
-/* What the specifications name and the call does not have is not there: the rest of a variadic function's. */
+/*
+ * What the specifications name and the call does not have is not there: the rest of a variadic
+ * function's.
+ */
 static void leave_out_missing(struct subject *s)
 {
 	uint64_t values[DECIDING_MAX];

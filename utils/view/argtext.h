@@ -8,8 +8,8 @@
 #include "utils/trace/event.h"
 
 /*
- * @color: of strings, symbols and enums. It also tells what the text is for, a page or a terminal. Exporters, which have no colours, get it
- *         as a terminal shows it.
+ * @color: of strings, symbols and enums. It also tells what the text is for, a page or a terminal.
+ *         Exporters, which have no colours, get it as a terminal shows it.
  */
 struct argtext {
 	struct trace_data *data;
@@ -17,8 +17,8 @@ struct argtext {
 };
 
 /*
- * Append "(1, "text")", what the payload of an ENTRY says. False, with nothing appended, when it has none or nobody
- * knows what is in it.
+ * Append "(1, "text")", what the payload of an ENTRY says. False, with nothing appended, when it
+ * has none or nobody knows what is in it.
  */
 bool argtext_put_args(const struct argtext *text, const struct task *task,
 		      const struct event *event, struct strbuf *out);

@@ -7,7 +7,10 @@
 
 /* Elements of an array that are shown. */
 #define ELEMENTS_MAX   8
-/* Recorders write nothing deeper (utils/object/dwarf_struct.c); a file of somebody else may have structs that hold themselves. */
+/*
+ * Recorders write nothing deeper (utils/object/dwarf_struct.c); a file of somebody else may have
+ * structs that hold themselves.
+ */
 #define NESTING_MAX    8
 /* A name is cut there: no more of it would be seen. */
 #define FIELD_NAME_MAX 256

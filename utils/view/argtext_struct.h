@@ -7,8 +7,9 @@
 #include "utils/view/argtext.h"
 
 /*
- * Whose values these are; @specs: @nr of them, one behind the other in the payload. @is_known: see struct func_args. @budget: bytes of text that fields of structs may
- * still have; @fields: so many may still be shown, and so often may what is not; @nesting: of structs around the value.
+ * Whose values these are; @specs: @nr of them, one behind the other in the payload. @is_known: see
+ * struct func_args. @budget: bytes of text that fields of structs may still have; @fields: so many
+ * may still be shown, and so often may what is not; @nesting: of structs around the value.
  */
 struct subject {
 	const struct argtext *text;
@@ -25,7 +26,9 @@ struct subject {
 /* Text that is not ours, as the medium shows it that the colours are for. */
 void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out);
 void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out);
-/* What stands in front of the brace of a struct that is an argument; nothing when it has no name. */
+/*
+ * What stands in front of the brace of a struct that is an argument; nothing when it has no name.
+ */
 void argtext_put_struct_name(const struct subject *s, const struct argspec *spec,
 			     struct strbuf *out);
 
@@ -33,7 +36,10 @@ void argtext_put_struct_name(const struct subject *s, const struct argspec *spec
 void argtext_put_value(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out);
 
-/* Where the text of boxed fields comes from, one after the other; @put: false when there is no more. */
+/*
+ * Where the text of boxed fields comes from, one after the other; @put: false when there is no
+ * more.
+ */
 struct boxed_fields {
 	bool (*put)(void *self, struct strbuf *out);
 	void *self;
@@ -44,8 +50,9 @@ bool argtext_put_plain(struct subject *s, const struct argspec *spec, const stru
 		       struct strbuf *out);
 
 /*
- * Append "{x=1, y=2}", the fields of a struct that debug information knows, or "{...}". @boxed: NULL when there is nothing but the
- * struct's bytes; then fields that would be boxed are "{...}". False when @boxed had no more: the brace is still open.
+ * Append "{x=1, y=2}", the fields of a struct that debug information knows, or "{...}". @boxed:
+ * NULL when there is nothing but the struct's bytes; then fields that would be boxed are "{...}".
+ * False when @boxed had no more: the brace is still open.
  */
 bool argtext_put_fields(struct subject *s, const struct argspec *spec,
 			const struct arg_value *value, const struct boxed_fields *boxed,

@@ -28,7 +28,10 @@ struct callers {
 	size_t nr;
 };
 
-/* Behind tree_counters_spread(): the same, with that counter in the place of the times. 0 or -ENOMEM with @err. */
+/*
+ * Behind tree_counters_spread(): the same, with that counter in the place of the times. 0 or
+ * -ENOMEM with @err.
+ */
 int callers_add_up_counter(struct callers *callers, const struct tree *tree, struct uft_err *err);
 
 /* 0 or -ENOMEM with @err. */

@@ -372,7 +372,10 @@ static bool wants_perf(const struct dump *dump, const struct perf_record *rec, u
 	return !config->choice || event_choice_has(config->choice, &event);
 }
 
-/* A part of a file that is read from its beginning to its end: [@at, @len) of @bytes are to be shown; they begin at @start of the file. */
+/*
+ * A part of a file that is read from its beginning to its end: [@at, @len) of @bytes are to be
+ * shown; they begin at @start of the file.
+ */
 struct part {
 	uint8_t *bytes;
 	size_t at;

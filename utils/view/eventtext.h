@@ -9,7 +9,10 @@
 
 struct kerneltext;
 
-/* Is it something of its own: not what the kernel tells of each task, and no part of a call? Only of these there are lists. */
+/*
+ * Is it something of its own: not what the kernel tells of each task, and no part of a call? Only
+ * of these there are lists.
+ */
 static inline bool event_is_listed(const struct event *event)
 {
 	bool is_linux = event->id >= EVENT_ID_LINUX && event->id < EVENT_ID_PROC;
@@ -27,7 +30,10 @@ struct event_texts {
 	struct kerneltext *kernel;
 };
 
-/* What is known of the kernel's events is what a pipeline with them has read into @data, which must outlive it. */
+/*
+ * What is known of the kernel's events is what a pipeline with them has read into @data, which must
+ * outlive it.
+ */
 int event_texts_load(struct event_texts *texts, const struct trace_data *data, struct uft_err *err);
 void event_texts_deinit(struct event_texts *texts);
 
@@ -35,7 +41,8 @@ void event_texts_deinit(struct event_texts *texts);
 void event_put_name(struct event_texts *texts, const struct event *event, struct strbuf *out);
 
 /*
- * What stands in brackets behind the name; nothing when there is nothing to say. @task is needed to read it. Not for several threads at a time.
+ * What stands in brackets behind the name; nothing when there is nothing to say. @task is needed to
+ * read it. Not for several threads at a time.
  */
 void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,
 		    struct strbuf *out);

@@ -7,7 +7,8 @@
 #include "utils/base/strbuf.h"
 
 /*
- * What printf("%#Lf") prints on x86: all digits before the point, six behind it, rounded to the nearest, of two to the even one.
+ * What printf("%#Lf") prints on x86: all digits before the point, six behind it, rounded to the
+ * nearest, of two to the even one.
  *
  * @fraction: 64 bits with the leading one
  * @head: sign and exponent (Intel SDM volume 1, 4.2.2)

@@ -58,7 +58,9 @@ static int unite(struct tree *from, const char *func, struct tree *sum)
 	return 0;
 }
 
-/* Add one side to the tree of both. Functions of two recordings have nothing in common but names. */
+/*
+ * Add one side to the tree of both. Functions of two recordings have nothing in common but names.
+ */
 static int add_side(struct tree *both, struct tree_node *from, bool is_pair)
 {
 	from->last = both->roots[0];

@@ -16,8 +16,8 @@ struct graph_diff_config {
 
 /*
  * Show what @pair has more and less than @base; both are finished. Paths are brought together by
- * the names of their functions; all programs of a recording are one. -ENOENT when neither called the
- * function, -ENOMEM.
+ * the names of their functions; all programs of a recording are one. -ENOENT when neither called
+ * the function, -ENOMEM.
  */
 int graph_diff_show(const struct graph_diff_config *config, struct tree *base, struct tree *pair,
 		    struct sink *sink, struct uft_err *err);

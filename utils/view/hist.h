@@ -12,7 +12,10 @@
 #define HIST_STEPS  64
 #define HIST_POWERS 59
 
-/* Starts as { 0 }, ends with hist_deinit(). @powers[0]: values below HIST_STEPS, exactly. @min, @max: once @nr is not 0 */
+/*
+ * Starts as { 0 }, ends with hist_deinit(). @powers[0]: values below HIST_STEPS, exactly. @min,
+ * @max: once @nr is not 0
+ */
 struct hist {
 	uint64_t *powers[HIST_POWERS];
 	uint64_t nr;

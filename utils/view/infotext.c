@@ -284,7 +284,10 @@ static int put_left_out(struct trace_data *data, struct sink *sink, struct uft_e
 	return 0;
 }
 
-/* The perf files know what tasks are called. What else they have of them, by task->index, is the caller's. */
+/*
+ * The perf files know what tasks are called. What else they have of them, by task->index, is the
+ * caller's.
+ */
 static int survey_perf(struct trace_data *data, struct survey **out, struct uft_err *broken,
 		       struct uft_err *err)
 {

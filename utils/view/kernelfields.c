@@ -12,9 +12,10 @@
 #include "utils/view/kernelformat.h"
 
 /*
- * The library is made for what the kernel writes. Where a record says how far to read (a string is at an offset of 16 bits, from
- * the record's or from the field's end, and has a length of 16 bits) it follows, so records are read in a room of zeros that is large
- * enough for all that can be said. What formats can say besides (see has_risk()) makes it read or divide by numbers of the record
+ * The library is made for what the kernel writes. Where a record says how far to read (a string is
+ * at an offset of 16 bits, from the record's or from the field's end, and has a length of 16 bits)
+ * it follows, so records are read in a room of zeros that is large enough for all that can be said.
+ * What formats can say besides (see has_risk()) makes it read or divide by numbers of the record
  * that nothing limits: of these the fields are shown one by one.
  */
 #define FIELD_END_MAX	 65536
@@ -24,12 +25,18 @@
 /* Digits in a row of a format: a width of more is none. */
 #define WIDTH_DIGITS_MAX 3
 
-/* A record of a few bytes may have a field of 64 KB, or be printed by thousands of arguments. Records of Linux take 5 steps a byte at most. */
+/*
+ * A record of a few bytes may have a field of 64 KB, or be printed by thousands of arguments.
+ * Records of Linux take 5 steps a byte at most.
+ */
 #define STEPS_PER_BYTE	  32
 /* The library prints arrays element by element. */
 #define STEPS_PER_ELEMENT 4
 
-/* The text of a record: @steps in each one, and as many as a string or array of it is long, @nr_dynamic times. */
+/*
+ * The text of a record: @steps in each one, and as many as a string or array of it is long,
+ * @nr_dynamic times.
+ */
 struct work {
 	uint64_t steps;
 	uint64_t nr_dynamic;

@@ -1,4 +1,7 @@
-/* The fields of the kernel's events as text, as the kernel itself would print them; by libtraceevent. */
+/*
+ * The fields of the kernel's events as text, as the kernel itself would print them; by
+ * libtraceevent.
+ */
 #ifndef UTRAIL_VIEW_KERNELFIELDS_H
 #define UTRAIL_VIEW_KERNELFIELDS_H
 
@@ -17,8 +20,9 @@ bool kernelfields_are_built_in(void);
 struct kernelfields;
 
 /*
- * Read the format of @type, of a machine with that @layout. NULL when it cannot be understood, or without memory. The library is never
- * trusted with more than it can bear: not every format is, and no record. @syms (or NULL) has names for addresses, and outlives it.
+ * Read the format of @type, of a machine with that @layout. NULL when it cannot be understood, or
+ * without memory. The library is never trusted with more than it can bear: not every format is, and
+ * no record. @syms (or NULL) has names for addresses, and outlives it.
  */
 struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 					 const struct kernel_layout *layout,
@@ -26,8 +30,8 @@ struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 void kernelfields_destroy(struct kernelfields *fields);
 
 /*
- * A room of zeros that records are copied into to be read: it is larger than any offset that can stand in a record. NULL without
- * memory; ends with free(3).
+ * A room of zeros that records are copied into to be read: it is larger than any offset that can
+ * stand in a record. NULL without memory; ends with free(3).
  */
 uint8_t *kernelfields_room(void);
 
@@ -35,8 +39,9 @@ uint8_t *kernelfields_room(void);
 #define KERNELFIELDS_STEPS (4U << 20)
 
 /*
- * Append the text for the record of @len bytes at @data, one line. @room: from kernelfields_room(), and zeros again afterwards. @steps: how
- * much may be done for all records, to which each one adds by its bytes; when there is too little left the line says that.
+ * Append the text for the record of @len bytes at @data, one line. @room: from kernelfields_room(),
+ * and zeros again afterwards. @steps: how much may be done for all records, to which each one adds
+ * by its bytes; when there is too little left the line says that.
  */
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
 		      size_t len, uint64_t *steps, struct strbuf *out);

@@ -98,7 +98,10 @@ static bool read_field(struct text line, struct text *declaration)
 	       offset <= FIELD_END_MAX && size <= FIELD_END_MAX && is_signed <= 1;
 }
 
-/* Whether there is a field of that name, and of a length that each record says for itself when @is_dynamic. */
+/*
+ * Whether there is a field of that name, and of a length that each record says for itself when
+ * @is_dynamic.
+ */
 static bool has_field(const struct reading *r, struct text name, bool is_dynamic)
 {
 	struct text in = r->all;

@@ -5,7 +5,10 @@
 
 #include "utils/view/kernelfields.h"
 
-/* @fields: NULL before the first record of that type, and when there is no sense in its format, which @was_read tells apart */
+/*
+ * @fields: NULL before the first record of that type, and when there is no sense in its format,
+ *          which @was_read tells apart
+ */
 struct known_fields {
 	struct kernelfields *fields;
 	bool was_read;

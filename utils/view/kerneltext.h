@@ -10,7 +10,8 @@
 #include "utils/trace/kernel_formats.h"
 
 /*
- * Formats are understood when the first record of their kind is shown. @formats and @dir, where kallsyms is, must outlive it. Not for several threads at a time.
+ * Formats are understood when the first record of their kind is shown. @formats and @dir, where
+ * kallsyms is, must outlive it. Not for several threads at a time.
  */
 struct kerneltext;
 

@@ -1,4 +1,6 @@
-/* Numbers and times as columns show them (doc/facts/text.md, "Numbers and times"), without printf. */
+/*
+ * Numbers and times as columns show them (doc/facts/text.md, "Numbers and times"), without printf.
+ */
 #ifndef UTRAIL_VIEW_NUMBER_H
 #define UTRAIL_VIEW_NUMBER_H
 

@@ -1,4 +1,7 @@
-/* What has begun and waits for its end, by a key of any bytes. Entries come and go; memory has a limit. */
+/*
+ * What has begun and waits for its end, by a key of any bytes. Entries come and go; memory has a
+ * limit.
+ */
 #ifndef UTRAIL_VIEW_PENDING_H
 #define UTRAIL_VIEW_PENDING_H
 
@@ -23,7 +26,8 @@ struct pending {
 void pending_deinit(struct pending *pending);
 
 /*
- * Note that what is called @key began at @time_ns. 1 when it had begun already: then that is forgotten. -ENOSPC when too many wait, -ENOMEM.
+ * Note that what is called @key began at @time_ns. 1 when it had begun already: then that is
+ * forgotten. -ENOSPC when too many wait, -ENOMEM.
  */
 int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns);
 

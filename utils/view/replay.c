@@ -250,7 +250,9 @@ static void show_remaining_of(struct replay *replay, const struct stg_calls *cal
 {
 	size_t unseen = 0;
 
-	/* The calls that a range begins within have no names; the lines do not count them, either. */
+	/*
+	 * The calls that a range begins within have no names; the lines do not count them, either.
+	 */
 	while (unseen < calls->nr && !calls->frames[unseen].func)
 		unseen++;
 	sink_putf(replay->sink, "task: %d\n", calls->task->tid);

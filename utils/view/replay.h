@@ -33,7 +33,8 @@ struct replay_config {
 /*
  * @line_ns: by task->index, when its last line was printed, for "delta"; 0: none yet
  * @tid_cells: by task->index: " [    123] | ", what stands between duration and text by default
- * @sites: by task->index: where the call comes from that is entered next, as the event in front of it says
+ * @sites: by task->index: where the call comes from that is entered next, as the event in front of
+ *         it says
  * @has_sites: there was such an event
  * @rules: what color and backtrace say; NULL when nothing does
  * @is_plain: the columns are the default ones, in no colour

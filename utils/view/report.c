@@ -239,7 +239,10 @@ static double seconds_from(uint64_t start_ns, uint64_t time_ns)
 	return (double)(time_ns - MIN(start_ns, time_ns)) / NSEC_PER_SEC;
 }
 
-/* Behind the name of a function whose numbers end before the recording does, or whose own time has that of others in it. */
+/*
+ * Behind the name of a function whose numbers end before the recording does, or whose own time has
+ * that of others in it.
+ */
 static void put_left_out(const struct report *report, const struct report_row *row,
 			 struct sink *sink)
 {

@@ -37,7 +37,10 @@ struct report_config {
 
 #define SORT_KEYS_MAX 32
 
-/* The counters whose differences a recording has: their place among those of the recording, and how wide a column is. */
+/*
+ * The counters whose differences a recording has: their place among those of the recording, and how
+ * wide a column is.
+ */
 struct report_counters {
 	struct report_counter {
 		char *name;
@@ -50,7 +53,8 @@ struct report_counters {
 /*
  * Starts with report_init(); ends with report_deinit().
  *
- * @left: what is to be said behind names; @first_ns: the time that counts as 0 there. The caller's to fill
+ * @left: what is to be said behind names; @first_ns: the time that counts as 0 there. The caller's
+ *        to fill
  */
 struct report {
 	struct report_config config;

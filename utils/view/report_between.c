@@ -15,7 +15,10 @@
 /* The event does not have it. */
 #define FIELD_MISSING -3
 
-/* @is_begin, @is_end: which of the names it has; both when they are the same. @fields: the place of each chosen field */
+/*
+ * @is_begin, @is_end: which of the names it has; both when they are the same. @fields: the place of
+ *                     each chosen field
+ */
 struct between_kind {
 	uint64_t id;
 	bool is_begin;
@@ -210,7 +213,10 @@ static bool put_field(const struct report_between *between, int field,
 	return true;
 }
 
-/* The values of all fields, each with its length in front, so that no two lists of values are one key. False when one is missing. */
+/*
+ * The values of all fields, each with its length in front, so that no two lists of values are one
+ * key. False when one is missing.
+ */
 static bool make_key(struct report_between *between, const struct between_kind *found,
 		     const struct task *task, const struct event *event)
 {

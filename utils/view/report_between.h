@@ -50,7 +50,10 @@ int report_between_init(struct report_between *between, const char *text, enum c
 			enum report_format format, struct uft_err *err);
 void report_between_deinit(struct report_between *between);
 
-/* Run @pipe, which was configured by report_events_configure(). -ENOENT when it has no such event, or none with such a field. */
+/*
+ * Run @pipe, which was configured by report_events_configure(). -ENOENT when it has no such event,
+ * or none with such a field.
+ */
 int report_between_run(struct report_between *between, struct pipeline *pipe, struct uft_err *err);
 
 void report_between_show(const struct report_between *between, struct sink *sink);

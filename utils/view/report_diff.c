@@ -67,7 +67,10 @@ static bool is_key(const char *word, size_t len, const char *name)
 	return true;
 }
 
-/* False when it is no name of a counter. Whether recordings have it is looked at when they are known. */
+/*
+ * False when it is no name of a counter. Whether recordings have it is looked at when they are
+ * known.
+ */
 static bool add_counter_key(struct report_diff *diff, const char *word, size_t len)
 {
 	char name[COUNTER_NAME_BYTES];

@@ -74,14 +74,17 @@ struct diff_table {
 };
 
 /*
- * Which counters the recordings have, and so which fields there are. -ERR_USAGE when rows are to be sorted by one that none of them has;
- * -ENOMEM. Ends with diff_table_deinit().
+ * Which counters the recordings have, and so which fields there are. -ERR_USAGE when rows are to be
+ * sorted by one that none of them has; -ENOMEM. Ends with diff_table_deinit().
  */
 int diff_table_init(struct diff_table *table, const struct report_diff *diff,
 		    const struct aggregate *aggs, size_t nr, struct uft_err *err);
 void diff_table_deinit(struct diff_table *table);
 
-/* Where the recording of @agg has the counters of @table: places[i] of names[i], -1: nowhere. 0, or negative with @err. */
+/*
+ * Where the recording of @agg has the counters of @table: places[i] of names[i], -1: nowhere. 0, or
+ * negative with @err.
+ */
 int diff_table_places(const struct diff_table *table, const struct aggregate *agg,
 		      int places[static DIFF_COUNTERS_MAX], struct uft_err *err);
 

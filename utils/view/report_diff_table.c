@@ -1,4 +1,7 @@
-/* The fields of one comparison: those that were chosen, and as many as its recordings have counters (see report_diff_rows.h). */
+/*
+ * The fields of one comparison: those that were chosen, and as many as its recordings have counters
+ * (see report_diff_rows.h).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

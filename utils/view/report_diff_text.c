@@ -48,7 +48,9 @@ static void put_time_value(const struct report_diff *diff, double ns, struct sin
 					       diff->config.color));
 }
 
-/* "  +1.480 ms". Without colours the sign is that of the base, as uftrace has it, and scripts read it (report_diff_sign_text()). */
+/*
+ * "  +1.480 ms". Without colours the sign is that of the base, as uftrace has it, and scripts read it (report_diff_sign_text()).
+ */
 static void put_time_change(const struct report_diff *diff, double change, struct sink *sink)
 {
 	char cell[TIME_MAX_BYTES + 1];

@@ -38,7 +38,10 @@ struct report_events {
 	uint64_t last_ns;
 };
 
-/* -EINVAL: an unknown field or sort key, with the known ones. Of @config: color, fields, sort_keys and format. */
+/*
+ * -EINVAL: an unknown field or sort key, with the known ones. Of @config: color, fields, sort_keys
+ * and format.
+ */
 int report_events_init(struct report_events *report, const struct report_config *config,
 		       struct uft_err *err);
 void report_events_deinit(struct report_events *report);

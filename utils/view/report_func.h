@@ -1,4 +1,6 @@
-/* Views about one function: who calls it, what it calls, how long it takes, when it took longest. */
+/*
+ * Views about one function: who calls it, what it calls, how long it takes, when it took longest.
+ */
 #ifndef UTRAIL_VIEW_REPORT_FUNC_H
 #define UTRAIL_VIEW_REPORT_FUNC_H
 

@@ -10,7 +10,10 @@ static int collect(void *self, const char *data, size_t len)
 	return 0;
 }
 
-/* Cells are those of csv: most are numbers, and a text that looks like one but for zeros in front is none. */
+/*
+ * Cells are those of csv: most are numbers, and a text that looks like one but for zeros in front
+ * is none.
+ */
 static bool is_number(const char *text)
 {
 	size_t whole = strspn(text, "0123456789");

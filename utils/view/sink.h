@@ -1,9 +1,10 @@
 /*
  * Where views write: a large buffer, handed on when it is full, and fast ways to put things in.
  *
- * A sink knows what its text is for. What is written in our sources goes in by sink_lit(), sink_either() and the numbers of
- * sink_putf(); whatever else, be it the name of a function, a path or a word of the user's, goes in by sink_str() and sink_text(),
- * which escape it. tests/rules/texts.py knows the few places that put bytes in by themselves, and says why they may.
+ * A sink knows what its text is for. What is written in our sources goes in by sink_lit(),
+ * sink_either() and the numbers of sink_putf(); whatever else, be it the name of a function, a path
+ * or a word of the user's, goes in by sink_str() and sink_text(), which escape it.
+ * tests/rules/texts.py knows the few places that put bytes in by themselves, and says why they may.
  */
 #ifndef UTRAIL_VIEW_SINK_H
 #define UTRAIL_VIEW_SINK_H
@@ -53,7 +54,10 @@ int sink_flush(struct sink *sink);
 /* Text that is not ours, of any length, as the sink's medium shows it. */
 void sink_text(struct sink *sink, const char *text, size_t len);
 void sink_str(struct sink *sink, const char *text);
-/* With blanks behind it (@width > 0) or in front of it (@width < 0), so that it is that wide at least. */
+/*
+ * With blanks behind it (@width > 0) or in front of it (@width < 0), so that it is that wide at
+ * least.
+ */
 void sink_str_padded(struct sink *sink, const char *text, int width);
 
 /* Text that stands in our sources: a string literal, or one of two. */
@@ -74,8 +78,8 @@ static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 }
 
 /*
- * The beginning and the end of a page, for a sink that gets nothing but that page; in modes other than COLOR_MODE_HTML nothing. And
- * those of text in a colour.
+ * The beginning and the end of a page, for a sink that gets nothing but that page; in modes other
+ * than COLOR_MODE_HTML nothing. And those of text in a colour.
  */
 void sink_page_begin(struct sink *sink, enum color_mode mode);
 void sink_page_end(struct sink *sink, enum color_mode mode);

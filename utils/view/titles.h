@@ -1,4 +1,7 @@
-/* What recordings and programs are called: headings of exports and pages. All text is of the recording's. */
+/*
+ * What recordings and programs are called: headings of exports and pages. All text is of the
+ * recording's.
+ */
 #ifndef UTRAIL_VIEW_TITLES_H
 #define UTRAIL_VIEW_TITLES_H
 

@@ -351,7 +351,10 @@ static const struct func *func_of_point(struct tree *tree, uint64_t id)
 	return func && intmap_put(&tree->point_funcs, id, (void *)func) == 0 ? func : NULL;
 }
 
-/* How much a counter has grown in the innermost call, told in front of its end; unless that call is one that is left out. */
+/*
+ * How much a counter has grown in the innermost call, told in front of its end; unless that call is
+ * one that is left out.
+ */
 static void add_counter(struct tree *tree, struct tree_node *node, const struct event *event)
 {
 	size_t index = (event->id - EVENT_ID_COUNTER) / 2;

@@ -33,8 +33,9 @@ struct tree_details {
  * @first_ns: when the first of them began
  * @addr: what was recorded for that one; an id for events of the scheduler
  * @details: only with wants_details
- * @counter: with wants_counters: it is no function, but 1 and the place of a counter, which has grown by @value in the calls of its parent.
- *           0: a function; then @value is what tree_counters_spread() found
+ * @counter: with wants_counters: it is no function, but 1 and the place of a counter, which has
+ *           grown by @value in the calls of its parent. 0: a function; then @value is what
+ *           tree_counters_spread() found
  * @is_gone: within tree_finish(): what it counted is with another node
  */
 struct tree_node {
@@ -81,7 +82,10 @@ struct tree_fork_call {
 	struct tree_node *node;
 };
 
-/* So many calls of the next kind a tree may have: after each loss a record of 16 bytes may tell of a thousand. */
+/*
+ * So many calls of the next kind a tree may have: after each loss a record of 16 bytes may tell of
+ * a thousand.
+ */
 #define TREE_UNSEEN_MAX (1U << 20)
 
 /*
@@ -104,7 +108,8 @@ struct tree_unseen {
  * @wants_details: set it before the first event
  * @wants_counters: with @kinds: how much counters have grown is known of the nodes
  * @counts_outside: time off the CPU outside of functions too
- * @counts_inherited: a call that a forked child returns from, too, is one of the parent and one of the child
+ * @counts_inherited: a call that a forked child returns from, too, is one of the parent and one of
+ *                    the child
  * @roots: by session, in the order of data->sessions, and one more for recordings without sessions
  * @children: forked tasks by parent and time
  * @forks: by the index of the child; NULL before the first
@@ -112,7 +117,8 @@ struct tree_unseen {
  * @slots: all nodes by parent and function; a power of two
  * @names: the function that stands for all of its name
  * @canon: the same, by function id
- * @kinds: points are calls that take no time, of functions called like them; NULL: they are counted in @nr_dropped and left out
+ * @kinds: points are calls that take no time, of functions called like them; NULL: they are counted
+ *         in @nr_dropped and left out
  * @point_funcs: these functions, by id
  * @parked: by task->index: where tasks were that come in parts; NULL before the first
  */

@@ -35,7 +35,10 @@ void tree_counters_deinit(struct tree_counters *counters)
 	counters->nr = 0;
 }
 
-/* All calls below are known. Of a call that was open when the counter was first read, its own reading may be less than theirs. */
+/*
+ * All calls below are known. Of a call that was open when the counter was first read, its own
+ * reading may be less than theirs.
+ */
 static void leave(struct tree_node *node, uint32_t number)
 {
 	for (const struct tree_node *child = node->first; child; child = child->next) {

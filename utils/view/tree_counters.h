@@ -25,8 +25,8 @@ int tree_counters_find(struct tree_counters *counters, const struct event_kinds 
 void tree_counters_deinit(struct tree_counters *counters);
 
 /*
- * Set @value of all functions' nodes: by how much the counter of @number has grown in their calls, and in those that they made. Where it was not
- * read, it is the sum of the calls below.
+ * Set @value of all functions' nodes: by how much the counter of @number has grown in their calls,
+ * and in those that they made. Where it was not read, it is the sum of the calls below.
  */
 void tree_counters_spread(const struct tree *tree, uint32_t number);
 

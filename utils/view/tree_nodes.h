@@ -32,10 +32,15 @@ int tree_note_forks(struct tree *tree, uint64_t time_ns);
 /* What @from noted, after its nodes were added to @tree. 0 or -ENOMEM */
 int tree_merge_forks(struct tree *tree, const struct tree *from);
 
-/* What to say when nodes cannot be added: -EFBIG, too many calls were entered unseen, or -ENOMEM. Returns @code. */
+/*
+ * What to say when nodes cannot be added: -EFBIG, too many calls were entered unseen, or -ENOMEM.
+ * Returns @code.
+ */
 int tree_no_room(int code, struct uft_err *err);
 
-/* All calls that were entered unseen are put where they belong; no more events come. 0 or -ENOMEM */
+/*
+ * All calls that were entered unseen are put where they belong; no more events come. 0 or -ENOMEM
+ */
 int tree_settle(struct tree *tree);
 
 #endif

@@ -9,7 +9,10 @@
 /* How far a child of a fork of a fork goes; broken data may have circles. */
 #define GENERATIONS_MAX 1000
 
-/* How many calls of fork(2) are compared with what a child came from: names and depth of nearly all fit at once. */
+/*
+ * How many calls of fork(2) are compared with what a child came from: names and depth of nearly all
+ * fit at once.
+ */
 #define FORK_CALLS_MAX 64
 
 static unsigned generation(const struct tree *tree, const struct task *task)
@@ -130,8 +133,8 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
- * Of a call that nobody knows by name, and that the parent had not open any more: the one that began last before @until_ns
- * and called @callee, if that is known.
+ * Of a call that nobody knows by name, and that the parent had not open any more: the one that
+ * began last before @until_ns and called @callee, if that is known.
  */
 static struct tree_node *guess_child(const struct tree_node *parent, const struct func *callee,
 				     uint64_t until_ns)
@@ -237,7 +240,10 @@ static bool fits_chain(const struct tree_node *node, const struct tree_unseen *c
 	return !node->parent;
 }
 
-/* The last call of fork(2) before the child was announced, in any thread of its parent, from which it can have come. */
+/*
+ * The last call of fork(2) before the child was announced, in any thread of its parent, from which
+ * it can have come.
+ */
 static struct tree_node *find_fork_call(const struct tree *tree, const struct tree_unseen *chain,
 					size_t nr)
 {
@@ -266,9 +272,9 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 }
 
 /*
- * What the parent of a forked child had open when it forked; else, as far as that is known, when the child was announced,
- * which of a parent with no calls left is its root; NULL when nothing is known of it. Which thread forked is not
- * recorded; most often it is the first one.
+ * What the parent of a forked child had open when it forked; else, as far as that is known, when
+ * the child was announced, which of a parent with no calls left is its root; NULL when nothing is
+ * known of it. Which thread forked is not recorded; most often it is the first one.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)
