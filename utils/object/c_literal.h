@@ -3,8 +3,9 @@
 #define UTRAIL_OBJECT_C_LITERAL_H
 
 /*
- * The text, of the heap, that @source stands for: literals one behind the other, with blanks in between. NULL: it is something else (a
- * variable, a text with a zero byte in it, a literal with a prefix), or no memory.
+ * The text, of the heap, that @source stands for: literals one behind the other, with blanks in
+ * between. NULL: it is something else (a variable, a text with a zero byte in it, a literal with a
+ * prefix), or no memory.
  */
 char *c_literals_text(const char *source);
 

@@ -230,8 +230,8 @@ static bool read_cie(struct cursor c, struct cie *out)
 }
 
 /*
- * What call frame instructions say ahead of the first one that moves on (DWARF 4, 6.4.2): of a function that is entered by a call the
- * CIE has said it all. @c is at the first of them.
+ * What call frame instructions say ahead of the first one that moves on (DWARF 4, 6.4.2): of a
+ * function that is entered by a call the CIE has said it all. @c is at the first of them.
  */
 static bool says_more_at_start(struct cursor c)
 {
@@ -344,7 +344,10 @@ static size_t count_sorted(const struct code_func *funcs, size_t nr)
 	return sorted;
 }
 
-/* What comes behind those that are in order is little, or all: it is sorted, and put between them from the back. */
+/*
+ * What comes behind those that are in order is little, or all: it is sorted, and put between them
+ * from the back.
+ */
 static int order_funcs(struct code_func *funcs, size_t nr)
 {
 	size_t sorted = count_sorted(funcs, nr);
@@ -422,8 +425,9 @@ static int load_frames(struct code *code)
 }
 
 /*
- * Functions whose return address is not what it is elsewhere. Some return twice or in another place (setjmp, contexts, vfork), some
- * are entered in ways of their own (what the loader and compilers call between instructions), some ask who has called them.
+ * Functions whose return address is not what it is elsewhere. Some return twice or in another place
+ * (setjmp, contexts, vfork), some are entered in ways of their own (what the loader and compilers
+ * call between instructions), some ask who has called them.
  */
 bool code_is_special(const char *name)
 {
@@ -501,8 +505,8 @@ static int add_start(struct code *code, struct code_start start)
 }
 
 /*
- * Most symbols say what call frame information, the first @nr functions, has said already, and come in the same order. @next: which of these is likely; becomes the
- * one behind it.
+ * Most symbols say what call frame information, the first @nr functions, has said already, and come
+ * in the same order. @next: which of these is likely; becomes the one behind it.
  */
 static bool has_framed(struct code *code, size_t nr, const struct code_func *func, size_t *next)
 {
@@ -705,7 +709,10 @@ uint64_t code_next_start(const struct code *code, uint64_t addr)
 	return nr < code->nr_funcs ? MIN(code->funcs[nr].start, end) : end;
 }
 
-/* The table's layout: GCC's "Exception Handling Tables" (gcc/except.c); what C++ and C with cleanups use. */
+/*
+ * The table's layout: GCC's "Exception Handling Tables" (gcc/except.c); what C++ and C with
+ * cleanups use.
+ */
 bool code_landings(const struct code *code, const struct code_func *func,
 		   void (*fn)(uint64_t addr, void *arg), void *arg)
 {

@@ -1,4 +1,7 @@
-/* The code of an ELF file: its bytes in memory, where functions begin and end, and where exceptions land. */
+/*
+ * The code of an ELF file: its bytes in memory, where functions begin and end, and where exceptions
+ * land.
+ */
 #ifndef UTRAIL_OBJECT_CODE_H
 #define UTRAIL_OBJECT_CODE_H
 
@@ -19,7 +22,10 @@ struct code_section {
 	void *own;
 };
 
-/* A table of where exceptions land: the file's own address, and what it is relative to, unless it says so itself. */
+/*
+ * A table of where exceptions land: the file's own address, and what it is relative to, unless it
+ * says so itself.
+ */
 struct code_table {
 	uint64_t addr;
 	uint64_t base;
@@ -29,10 +35,13 @@ struct code_table {
  * A stretch of code of which one function is made, or a part of one ("f.cold").
  *
  * @name: NULL when no symbol begins there
- * @table: which one of the code's tables says where exceptions land in it, counted from 1 on; 0 when it has none
+ * @table: which one of the code's tables says where exceptions land in it, counted from 1 on; 0
+ *         when it has none
  * @has_frames: call frame information says where it begins
- * @is_framed: it also says that a frame is there already, or that nobody returns from it: so it is not entered by calls
- * @has_own_unwinder: exceptions are handed to a function that needs no table: one of the program's, for compilers' languages have tables
+ * @is_framed: it also says that a frame is there already, or that nobody returns from it: so it is
+ *             not entered by calls
+ * @has_own_unwinder: exceptions are handed to a function that needs no table: one of the program's,
+ *                    for compilers' languages have tables
  * @is_guessed: nobody says where it ends, so it goes as far as the next one
  */
 struct code_func {
@@ -46,7 +55,10 @@ struct code_func {
 	bool is_guessed;
 };
 
-/* A symbol of code that says more than a function of the same place does: it is within another one, has no size, or is no function like others. */
+/*
+ * A symbol of code that says more than a function of the same place does: it is within another one,
+ * has no size, or is no function like others.
+ */
 struct code_start {
 	uint64_t addr;
 	const char *name;
@@ -54,22 +66,29 @@ struct code_start {
 	bool is_special;  /* code_is_special() */
 };
 
-/* Whether a function of this name (or NULL) has a return address that is not for others, or is entered in a way of its own. */
+/*
+ * Whether a function of this name (or NULL) has a return address that is not for others, or is
+ * entered in a way of its own.
+ */
 bool code_is_special(const char *name);
 
-/* How the work on a large file is shared out. What is found does not depend on it. Zeros: as CPUs and files are. */
+/*
+ * How the work on a large file is shared out. What is found does not depend on it. Zeros: as CPUs
+ * and files are.
+ */
 struct code_work {
 	unsigned nr_threads;
 	unsigned piece; /* so many functions are done at a time */
 };
 
 /*
- * @funcs: sorted by start. What call frame information says (.eh_frame, which stripped files have, too), and symbols where it says
- *         nothing. None is within another one.
+ * @funcs: sorted by start. What call frame information says (.eh_frame, which stripped files have,
+ *         too), and symbols where it says nothing. None is within another one.
  * @sections: those that a running program has, without call frame information
  * @starts: sorted by address
  * @file: borrowed
- * @tick: called with @tick_arg some hundred times while a large file is looked at, by the thread that looks; set before code_load(), like @work. NULL: nobody wants to know
+ * @tick: called with @tick_arg some hundred times while a large file is looked at, by the thread
+ *        that looks; set before code_load(), like @work. NULL: nobody wants to know
  *
  * Starts as { 0 }, ends with code_deinit(). Names and bytes live as long as the file is open.
  */
@@ -125,15 +144,17 @@ const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len);
 /* The function that has @addr, or NULL. */
 const struct code_func *code_func_at(const struct code *code, uint64_t addr);
 
-/* The same for addresses in a row, which hardly ever go down: *@near, 0 at first, is where to look. */
+/*
+ * The same for addresses in a row, which hardly ever go down: *@near, 0 at first, is where to look.
+ */
 const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near);
 
 /* Where the first function begins that does so behind @addr, or the end of the section of @addr. */
 uint64_t code_next_start(const struct code *code, uint64_t addr);
 
 /*
- * Call @fn with each address at which an exception may be caught in @func. False when that cannot be told: the table is
- * damaged, or of a kind that is not known.
+ * Call @fn with each address at which an exception may be caught in @func. False when that cannot
+ * be told: the table is damaged, or of a kind that is not known.
  */
 bool code_landings(const struct code *code, const struct code_func *func,
 		   void (*fn)(uint64_t addr, void *arg), void *arg);

@@ -12,7 +12,10 @@
  */
 bool debug_file_open(const struct elf_file *file, const char *path, struct elf_file *debug);
 
-/* The same; when it is nowhere here, servers are asked for it (debug_server.h). For arguments and source lines, not for names. */
+/*
+ * The same; when it is nowhere here, servers are asked for it (debug_server.h). For arguments and
+ * source lines, not for names.
+ */
 bool debug_file_open_or_fetch(const struct elf_file *file, const char *path,
 			      struct elf_file *debug);
 

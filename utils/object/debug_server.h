@@ -1,13 +1,18 @@
-/* Debug files from servers (debuginfod), for users who have set that up: DEBUGINFOD_URLS names them (debuginfod(8)). */
+/*
+ * Debug files from servers (debuginfod), for users who have set that up: DEBUGINFOD_URLS names them
+ * (debuginfod(8)).
+ */
 #ifndef UTRAIL_OBJECT_DEBUG_SERVER_H
 #define UTRAIL_OBJECT_DEBUG_SERVER_H
 
 #include "utils/object/elf_file.h"
 
 /*
- * Open the debug file of the program with that build-id, in hexadecimal digits. The first time a server sends it, which may take as long as
- * $DEBUGINFOD_TIMEOUT says; later it is in the user's cache. False when DEBUGINFOD_URLS is empty, when no server has it, in a build
- * without the feature, and when the library, libdebuginfod.so.1, is not installed. Its build-id was not compared yet.
+ * Open the debug file of the program with that build-id, in hexadecimal digits. The first time a
+ * server sends it, which may take as long as $DEBUGINFOD_TIMEOUT says; later it is in the user's
+ * cache. False when DEBUGINFOD_URLS is empty, when no server has it, in a build without the
+ * feature, and when the library, libdebuginfod.so.1, is not installed. Its build-id was not
+ * compared yet.
  */
 bool debug_server_open(const char *build_id, struct elf_file *debug);
 

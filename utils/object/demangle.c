@@ -110,7 +110,10 @@ static size_t prefix_length(const char *name)
 	return 0;
 }
 
-/* Is the @len bytes at @text such an ending? Its number (".part.0") has been taken off; @has_number tells whether there was one. */
+/*
+ * Is the @len bytes at @text such an ending? Its number (".part.0") has been taken off; @has_number
+ * tells whether there was one.
+ */
 static bool is_clone_word(const char *text, size_t len, bool has_number)
 {
 	static const struct {

@@ -5,7 +5,8 @@
 #include "utils/base/strbuf.h"
 
 enum demangle_mode {
-	DEMANGLE_SIMPLE, /* scope and name only: no parameters, template arguments, return types, ".part.0" */
+	/* Scope and name only: no parameters, template arguments, return types, ".part.0" */
+	DEMANGLE_SIMPLE,
 	DEMANGLE_FULL, /* everything the demangler knows */
 	DEMANGLE_NO,   /* as in the object file */
 };
@@ -17,15 +18,16 @@ enum demangle_mode {
 void demangle(const char *name, enum demangle_mode mode, struct strbuf *out);
 
 /*
- * How much of @name is left without what compilers append to the names of copies and parts that they make of a function: of
- * "f.constprop.0.isra.0" that is "f".
+ * How much of @name is left without what compilers append to the names of copies and parts that
+ * they make of a function: of "f.constprop.0.isra.0" that is "f".
  */
 size_t demangle_plain_length(const char *name);
 
 /*
- * Append to @out what else people call the function of symbol @name, whose name in @mode is another one: the name without
- * (or, where it is shown without, with) a compiler's endings; that of a Rust function without its crate, and of its
- * methods as "module::Type::method". Each ends with a NUL, so that behind the last one there is an empty one.
+ * Append to @out what else people call the function of symbol @name, whose name in @mode is another
+ * one: the name without (or, where it is shown without, with) a compiler's endings; that of a Rust
+ * function without its crate, and of its methods as "module::Type::method". Each ends with a NUL,
+ * so that behind the last one there is an empty one.
  */
 void demangle_others(const char *name, enum demangle_mode mode, struct strbuf *out);
 

@@ -155,7 +155,9 @@ static bool skip_template_args(struct skim *s)
 	return ok;
 }
 
-/* What begins with 'S' and is no name below std: the tail of a back reference or an abbreviation. */
+/*
+ * What begins with 'S' and is no name below std: the tail of a back reference or an abbreviation.
+ */
 static bool skip_substitution(struct skim *s)
 {
 	if (islower((unsigned char)*s->at)) {

@@ -7,9 +7,9 @@
 #include "utils/base/strbuf.h"
 
 /*
- * Append the simple form (demangle.h) of @mangled, which begins with "_Z". Types, template arguments
- * and the expressions in them are skipped and not understood. That is enough, costs a tenth of
- * full demangling, and reads what libiberty cannot: the unresolved names that clang writes
+ * Append the simple form (demangle.h) of @mangled, which begins with "_Z". Types, template
+ * arguments and the expressions in them are skipped and not understood. That is enough, costs a
+ * tenth of full demangling, and reads what libiberty cannot: the unresolved names that clang writes
  * ("sr3std..."), as in every std::vector. False when the name is not well-formed; @out holds
  * rubbish behind its old end then. Follows the Itanium C++ ABI, section 5.1 "External Names".
  */

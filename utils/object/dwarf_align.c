@@ -1,4 +1,7 @@
-/* How types are laid out for calls: alignment, and what fills one vector register (see dwarf_type.h). */
+/*
+ * How types are laid out for calls: alignment, and what fills one vector register (see
+ * dwarf_type.h).
+ */
 #include "utils/object/dwarf_type.h"
 
 #include <dwarf.h>

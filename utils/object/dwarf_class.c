@@ -19,8 +19,8 @@ static enum dwarf_class join(enum dwarf_class a, enum dwarf_class b)
 }
 
 /*
- * What lies at [@offset, @offset + @bytes) of a struct is of class @class, behind its first word of class @rest. Both are what a file says:
- * only the first two words count.
+ * What lies at [@offset, @offset + @bytes) of a struct is of class @class, behind its first word of
+ * class @rest. Both are what a file says: only the first two words count.
  */
 static void note_wide(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class,
 		      enum dwarf_class rest)

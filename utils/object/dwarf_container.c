@@ -1,4 +1,7 @@
-/* Containers of the C++ library: which they are, and where in them what they hold is (see dwarf_type.h). */
+/*
+ * Containers of the C++ library: which they are, and where in them what they hold is (see
+ * dwarf_type.h).
+ */
 #include "utils/object/dwarf_type.h"
 
 #include <stdio.h>
@@ -34,8 +37,8 @@ struct member {
 static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsigned nesting);
 
 /*
- * A member of @die itself, or, @depth steps away, of what is part of it: base classes and what has no name. What is near hides
- * what is far.
+ * A member of @die itself, or, @depth steps away, of what is part of it: base classes and what has
+ * no name. What is near hides what is far.
  */
 static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char *name, size_t len,
 			unsigned depth, uint32_t base, struct member *found)
@@ -207,7 +210,10 @@ static uint32_t size_of(Dwarf_Die *type)
 	return bytes ? bytes : dwarf_tag(type) == DW_TAG_pointer_type ? 8 : 0;
 }
 
-/* The element's type, and its size in *@bytes; what is only declared has none, but strings are known. */
+/*
+ * The element's type, and its size in *@bytes; what is only declared has none, but strings are
+ * known.
+ */
 static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint32_t *bytes)
 {
 	struct dwarf_type known;
@@ -299,7 +305,10 @@ static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layou
 	return true;
 }
 
-/* GNU's iterators end with the place in the table of blocks: 24 bytes behind their begin in all versions that are known. */
+/*
+ * GNU's iterators end with the place in the table of blocks: 24 bytes behind their begin in all
+ * versions that are known.
+ */
 #define ITERATOR_SLOT 24
 
 static bool put_deque(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
@@ -514,7 +523,9 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 
 #define ALIGNMENT_DEPTH 12
 
-/* The first template argument, or with those of a map the first two: what is in a node at @offset. */
+/*
+ * The first template argument, or with those of a map the first two: what is in a node at @offset.
+ */
 static bool put_entry(struct shaping *s, Dwarf_Die *die, bool is_map, uint32_t head,
 		      unsigned nesting, uint32_t *offset)
 {
@@ -628,7 +639,10 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 	return false;
 }
 
-/* A struct's bytes, and then what is in its fields; of what there is no room for, or what nobody knows, one byte that says nothing. */
+/*
+ * A struct's bytes, and then what is in its fields; of what there is no room for, or what nobody
+ * knows, one byte that says nothing.
+ */
 static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint32_t bytes,
 		       uint32_t offset, unsigned nesting)
 {
@@ -691,8 +705,8 @@ static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsign
 }
 
 /*
- * The shape of class @die and its key, made when it is the first time. @fields: the key of its definition as a struct, NULL: it is to
- * be a container.
+ * The shape of class @die and its key, made when it is the first time. @fields: the key of its
+ * definition as a struct, NULL: it is to be a container.
  */
 static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			    const char **key)

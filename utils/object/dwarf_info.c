@@ -18,8 +18,9 @@
 #define INLINED_MAX 256
 
 /*
- * Entries that are looked at, and bytes of names that are kept, for each byte of debug information, and some more for
- * small files. Compilers need a tenth of that at most; only who makes entries refer to each other over and over needs more.
+ * Entries that are looked at, and bytes of names that are kept, for each byte of debug information,
+ * and some more for small files. Compilers need a tenth of that at most; only who makes entries
+ * refer to each other over and over needs more.
  */
 #define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)
@@ -56,8 +57,8 @@ static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const 
 }
 
 /*
- * The file that attribute @name of @die is the number of. Not by dwarf_decl_file(), which takes 0 for none: that is the first file since
- * DWARF 5, and clang names a program's own source so.
+ * The file that attribute @name of @die is the number of. Not by dwarf_decl_file(), which takes 0
+ * for none: that is the first file since DWARF 5, and clang names a program's own source so.
  */
 static const char *source_file(struct dwarf_loader *loader, Dwarf_Die *die, unsigned name)
 {
@@ -219,7 +220,10 @@ static void add_func(struct dwarf_loader *loader, Dwarf_Die *die)
 	add_params(loader, die, pc, &func);
 	find_inlined(loader, die, &func, 0);
 	dwarf_type_of(loader, die, &func.result);
-	/* A pair of long doubles comes back in st(0) and st(1), of which the probe has the first: the name is not that of a definition. */
+	/*
+	 * A pair of long doubles comes back in st(0) and st(1), of which the probe has the first:
+	 * the name is not that of a definition.
+	 */
 	if (func.result.kind == DWARF_STRUCT && func.result.classes[0] == DWARF_CLASS_X87 &&
 	    func.result.bytes > 16) {
 		func.result.name = "complex_long_double";

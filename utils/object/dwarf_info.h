@@ -1,4 +1,7 @@
-/* What debug information says about functions: where they are from, and the types of their arguments and results. */
+/*
+ * What debug information says about functions: where they are from, and the types of their
+ * arguments and results.
+ */
 #ifndef UTRAIL_OBJECT_DWARF_INFO_H
 #define UTRAIL_OBJECT_DWARF_INFO_H
 
@@ -42,10 +45,13 @@ enum dwarf_class {
  * @is_by_reference: DWARF_STRUCT: C++ passes the address of a copy, since copying takes a function
  * @is_vector: DWARF_STRUCT: in one vector register, however many bytes it has
  * @alignment: DWARF_STRUCT: of its place on the stack; 0: a word's
- * @classes: DWARF_STRUCT: of its first 16 bytes; the first is DWARF_CLASS_MEMORY when it is in memory
+ * @classes: DWARF_STRUCT: of its first 16 bytes; the first is DWARF_CLASS_MEMORY when it is in
+ *           memory
  * @name: DWARF_ENUM, DWARF_STRUCT: without template arguments; NULL: it has none
- * @fields: DWARF_STRUCT: the key of its definition among the structs; NULL: nothing is known of what is in it
- * @shape: DWARF_STRUCT: a container of the C++ library (utils/spec/shape.h), which @fields defines, too; else NULL
+ * @fields: DWARF_STRUCT: the key of its definition among the structs; NULL: nothing is known of
+ *          what is in it
+ * @shape: DWARF_STRUCT: a container of the C++ library (utils/spec/shape.h), which @fields defines,
+ *         too; else NULL
  * @is_reference: a reference to it, of what is shown as the object is: strings and containers
  */
 struct dwarf_type {
@@ -62,13 +68,18 @@ struct dwarf_type {
 	const char *shape;
 };
 
-/* @reg: DWARF's number of the register it is in when the function begins, -1 when that is not known */
+/*
+ * @reg: DWARF's number of the register it is in when the function begins, -1 when that is not known
+ */
 struct dwarf_param {
 	struct dwarf_type type;
 	int16_t reg;
 };
 
-/* A call that the compiler has put the callee's code in the place of; @name: mangled where the language does that. */
+/*
+ * A call that the compiler has put the callee's code in the place of; @name: mangled where the
+ * language does that.
+ */
 struct dwarf_inline {
 	const char *name;
 	const char *file; /* as that of struct dwarf_func; NULL: not known */
@@ -77,7 +88,8 @@ struct dwarf_inline {
 
 /*
  * @addr: relative to the module's map start
- * @file: as the compiler was given it, relative to its directory where that is possible; NULL: not known
+ * @file: as the compiler was given it, relative to its directory where that is possible; NULL: not
+ *        known
  */
 struct dwarf_func {
 	uint64_t addr;
@@ -114,9 +126,10 @@ void dwarf_info_deinit(struct dwarf_info *info);
 #define cleanup_dwarf_info cleanup(dwarf_info_deinit)
 
 /*
- * The debug information of module @path, in itself or in its separate debug file, into an empty @info. Without any, or in a
- * build without libdw, it stays empty, which is a success. 0, -ENOMEM, or what elf_file_open() says; -E2BIG: it is left out;
- * -ENODATA: a part of it, in files of its own (-gsplit-dwarf), is missing, and the rest is in @info.
+ * The debug information of module @path, in itself or in its separate debug file, into an empty
+ * @info. Without any, or in a build without libdw, it stays empty, which is a success. 0, -ENOMEM,
+ * or what elf_file_open() says; -E2BIG: it is left out; -ENODATA: a part of it, in files of its own
+ * (-gsplit-dwarf), is missing, and the rest is in @info.
  */
 int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err);
 

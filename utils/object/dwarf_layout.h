@@ -7,20 +7,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In a node: the offsets of the next one's address (or the left one's), the right one's, the parent's; the end of what is in front of the value. */
+/*
+ * In a node: the offsets of the next one's address (or the left one's), the right one's, the
+ * parent's; the end of what is in front of the value.
+ */
 struct dwarf_node {
 	uint8_t next, right, parent, head;
 };
 
-/* Of weak_ptr: where the number of owners is in what counts them, in how many bytes, and by how much it is less. */
+/*
+ * Of weak_ptr: where the number of owners is in what counts them, in how many bytes, and by how
+ * much it is less.
+ */
 struct dwarf_owners {
 	uint8_t offset, bytes, bias;
 };
 
 /*
- * Recognised by how they look inside: a version of a library that has other members is not known, and its containers are shown as
- * the structs that they are. Each row: the template, the letter of utils/spec/shape.h, and where the numbers are that it takes: paths of
- * members, looked for in base classes, too. The first of a row that is there must be a pointer where the letter says so.
+ * Recognised by how they look inside: a version of a library that has other members is not known,
+ * and its containers are shown as the structs that they are. Each row: the template, the letter of
+ * utils/spec/shape.h, and where the numbers are that it takes: paths of members, looked for in base
+ * classes, too. The first of a row that is there must be a pointer where the letter says so.
  */
 struct dwarf_layout {
 	const char *name;
@@ -30,7 +37,10 @@ struct dwarf_layout {
 	struct dwarf_owners owners;
 };
 
-/* The next of the layouts behind @layout, or the first one, that containers named as class @die may have; NULL: none. */
+/*
+ * The next of the layouts behind @layout, or the first one, that containers named as class @die may
+ * have; NULL: none.
+ */
 const struct dwarf_layout *dwarf_layout_next(const struct dwarf_layout *layout, Dwarf_Die *die);
 
 /* struct, class or union */

@@ -16,14 +16,20 @@
 /* More columns than a package's table can have: sections that it is in pieces of. */
 #define COLUMNS_MAX	  8
 
-/* A section of the file that is made up: which bytes, and its name there and, with .dwo behind it, in the file that they are from. */
+/*
+ * A section of the file that is made up: which bytes, and its name there and, with .dwo behind it,
+ * in the file that they are from.
+ */
 struct part {
 	const char *name;
 	const void *data;
 	size_t size;
 };
 
-/* Which sections a unit's rest is made of, and their numbers in the tables of packages (DWARF 5 section 7.3.5.3, and GNU's version 2). */
+/*
+ * Which sections a unit's rest is made of, and their numbers in the tables of packages (DWARF 5
+ * section 7.3.5.3, and GNU's version 2).
+ */
 static const struct {
 	const char *name;
 	uint8_t in_version_5;
@@ -96,7 +102,9 @@ static void parts_of_file(const struct elf_file *file, struct parts *parts)
 	}
 }
 
-/* Of a table that is two thirds full at most (DWARF 5 section 7.3.5.3), a look-up sees a few slots. */
+/*
+ * Of a table that is two thirds full at most (DWARF 5 section 7.3.5.3), a look-up sees a few slots.
+ */
 #define PROBES_MAX 1024
 
 /* A package's table of units, .debug_cu_index. */
@@ -194,7 +202,8 @@ static struct part piece(const struct index *index, uint32_t row, uint8_t number
 }
 
 /*
- * A package. Its sections are looked up and unpacked once: it may have as many as a hostile program has skeletons.
+ * A package. Its sections are looked up and unpacked once: it may have as many as a hostile program
+ * has skeletons.
  *
  * @sections: in the order of @kinds
  */
@@ -277,7 +286,10 @@ static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
 	return true;
 }
 
-/* Section @name of the module, from where attribute @base of the skeleton says that the unit's part of it begins. */
+/*
+ * Section @name of the module, from where attribute @base of the skeleton says that the unit's part
+ * of it begins.
+ */
 static void add_part_of_module(struct parts *parts, const struct elf_file *module, const char *name,
 			       Dwarf_Die *skeleton, unsigned base)
 {
@@ -317,7 +329,8 @@ static bool add_section(Elf *elf, size_t name_at, uint32_t type, const void *byt
 }
 
 /*
- * An ELF file that has these sections, and nothing else, nowhere but in memory: libdw reads it as it does plain debug information.
+ * An ELF file that has these sections, and nothing else, nowhere but in memory: libdw reads it as
+ * it does plain debug information.
  */
 static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 		      const struct parts *parts)
@@ -348,7 +361,10 @@ static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 	return add_section(split->elf, 0, SHT_STRTAB, split->names, sizeof(split->names));
 }
 
-/* The number that a unit has in common with its skeleton, 0 when it has none (DWARF 5: in its head, GNU's version 4: an attribute). */
+/*
+ * The number that a unit has in common with its skeleton, 0 when it has none (DWARF 5: in its head,
+ * GNU's version 4: an attribute).
+ */
 static uint64_t unit_id(Dwarf_CU *unit, Dwarf_Die *die)
 {
 	Dwarf_Half version;

@@ -1,6 +1,7 @@
 /*
- * Split debug information (-gsplit-dwarf): the program has of each unit a skeleton, whose rest is in a file of its own (.dwo), or in a
- * package of such files (.dwp; DWARF 5 section 7.3). Private to dwarf_info.c.
+ * Split debug information (-gsplit-dwarf): the program has of each unit a skeleton, whose rest is
+ * in a file of its own (.dwo), or in a package of such files (.dwp; DWARF 5 section 7.3). Private
+ * to dwarf_info.c.
  */
 #ifndef UTRAIL_OBJECT_DWARF_SPLIT_H
 #define UTRAIL_OBJECT_DWARF_SPLIT_H
@@ -12,19 +13,25 @@
 
 #include "utils/object/elf_file.h"
 
-/* Of files named by skeletons: so many bytes for each byte of the module, and some more for small ones. */
+/*
+ * Of files named by skeletons: so many bytes for each byte of the module, and some more for small
+ * ones.
+ */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U
 
 /*
- * The files that one module's skeletons speak of. Starts with dwarf_splits_init(), ends with dwarf_splits_deinit().
+ * The files that one module's skeletons speak of. Starts with dwarf_splits_init(), ends with
+ * dwarf_splits_deinit().
  *
  * @from: the file that has the skeletons, borrowed; @path: the module's, borrowed
- * @package: the .dwp file; NULL: there is none that can be read. Looked for with the first skeleton: @has_looked
- * @bytes_left: of such files, and of units in packages, that may still be read: a hostile program could name one large file in each of
- *              many skeletons
- * @nr_missing: units whose rest was not found; @missing: the file of the first of them, of the heap; NULL: none, or memory is short;
- *              @is_too_much: it is there, but @bytes_left is less
+ * @package: the .dwp file; NULL: there is none that can be read. Looked for with the first
+ *           skeleton: @has_looked
+ * @bytes_left: of such files, and of units in packages, that may still be read: a hostile program
+ *              could name one large file in each of many skeletons
+ * @nr_missing: units whose rest was not found; @missing: the file of the first of them, of the
+ *              heap; NULL: none, or memory is short; @is_too_much: it is there, but @bytes_left is
+ *              less
  */
 struct dwarf_splits {
 	const struct elf_file *from;
@@ -46,7 +53,8 @@ void dwarf_splits_deinit(struct dwarf_splits *splits);
  *
  * @die: its unit, which lives until dwarf_split_close()
  * @info_bytes: of its section .debug_info
- * @file: what the bytes are of, unless that is the package; @elf: made of pieces of it and of the module; @names: of its sections
+ * @file: what the bytes are of, unless that is the package; @elf: made of pieces of it and of the
+ *        module; @names: of its sections
  */
 struct dwarf_split {
 	struct elf_file file;
@@ -58,8 +66,8 @@ struct dwarf_split {
 };
 
 /*
- * The rest of @unit, whose first entry is @skeleton. Looked for where the compiler wrote it, beside the module, and in the module's package. False
- * when it is nowhere, which is counted in @splits.
+ * The rest of @unit, whose first entry is @skeleton. Looked for where the compiler wrote it, beside
+ * the module, and in the module's package. False when it is nowhere, which is counted in @splits.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
 		      struct dwarf_split *split);

@@ -1,4 +1,7 @@
-/* Definitions of structs: which fields are where in them, as far as values can be shown (see dwarf_type.h). */
+/*
+ * Definitions of structs: which fields are where in them, as far as values can be shown (see
+ * dwarf_type.h).
+ */
 #include "utils/object/dwarf_type.h"
 
 #include <stdio.h>
@@ -93,7 +96,10 @@ static Dwarf_Word unit_size(Dwarf_Die *member)
 	return bytes;
 }
 
-/* DWARF 3 and before count from the top of the storage unit, later versions from the start of the struct. */
+/*
+ * DWARF 3 and before count from the top of the storage unit, later versions from the start of the
+ * struct.
+ */
 bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits)
 {
 	uint32_t offset;

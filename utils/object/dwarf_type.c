@@ -140,7 +140,10 @@ bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
 
 	*offset = 0;
 	if (dwarf_attr_integrate(member, DW_AT_data_member_location, &attr)) {
-		/* A virtual base is where an expression says: such a class is never passed by value. */
+		/*
+		 * A virtual base is where an expression says: such a class is never passed by
+		 * value.
+		 */
 		if (dwarf_formudata(&attr, &word) < 0)
 			return false;
 	} else if (dwarf_attr_integrate(member, DW_AT_data_bit_offset, &attr)) {
@@ -192,7 +195,10 @@ static bool is_reference_to(Dwarf_Die *type, const char *class_name)
 	return name && strcmp(name, class_name) == 0;
 }
 
-/* A copy constructor or destructor that does something: the Itanium C++ ABI, "non-trivial for the purposes of calls". */
+/*
+ * A copy constructor or destructor that does something: the Itanium C++ ABI, "non-trivial for the
+ * purposes of calls".
+ */
 static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 				const char *class_name)
 {
@@ -280,7 +286,9 @@ static bool has_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *
 	return false;
 }
 
-/* From the unit's root down: of each list the last entry that does not begin behind @die holds it. */
+/*
+ * From the unit's root down: of each list the last entry that does not begin behind @die holds it.
+ */
 static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const char *wanted)
 {
 	Dwarf_Die at;
@@ -304,8 +312,8 @@ static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const c
 }
 
 /*
- * Recognised by how they look inside: the layouts that libmcount/capture.c reads. clang only declares them, since the library
- * defines them.
+ * Recognised by how they look inside: the layouts that libmcount/capture.c reads. clang only
+ * declares them, since the library defines them.
  */
 static enum dwarf_kind kind_of_class(struct dwarf_loader *loader, Dwarf_Die *die)
 {
@@ -358,7 +366,10 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 	return len ? dwarf_keep_text(loader, name, len) : NULL;
 }
 
-/* gcc writes what is not negative in as few bytes as it takes, without a sign; libdw would read one there. */
+/*
+ * gcc writes what is not negative in as few bytes as it takes, without a sign; libdw would read one
+ * there.
+ */
 static bool enumerator_value(Dwarf_Die *die, int64_t *value)
 {
 	Dwarf_Attribute attr;
@@ -454,7 +465,10 @@ static void make_enum(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 	add_enum(loader, die, name);
 }
 
-/* What has no fields, but parts that are shown: @nr of @letter, of @bytes each, without names (utils/spec/structdef.h). */
+/*
+ * What has no fields, but parts that are shown: @nr of @letter, of @bytes each, without names
+ * (utils/spec/structdef.h).
+ */
 static void define_parts(struct dwarf_loader *loader, struct dwarf_type *type, char letter,
 			 uint32_t bytes, uint32_t nr)
 {
@@ -502,7 +516,9 @@ static void make_base(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 		type->name = keep_name(loader, dwarf_diename(die));
 		type->alignment = dwarf_alignment(loader, die);
 		dwarf_classify(loader, die, type->classes);
-		/* A pair of those has four words; of long doubles it comes back in st(0) and st(1). */
+		/*
+		 * A pair of those has four words; of long doubles it comes back in st(0) and st(1).
+		 */
 		if (type->bytes > 2 * EIGHTBYTE && type->classes[0] != DWARF_CLASS_X87)
 			type->classes[0] = DWARF_CLASS_MEMORY;
 		define_base(loader, encoding, dwarf_is_x87(die), type);
@@ -525,7 +541,10 @@ static void classify_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 		type->classes[0] = DWARF_CLASS_MEMORY;
 }
 
-/* The elements of a vector that is @type, when they are numbers. Of one with more than 16 bytes the probe has the first half alone. */
+/*
+ * The elements of a vector that is @type, when they are numbers. Of one with more than 16 bytes the
+ * probe has the first half alone.
+ */
 static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	Dwarf_Die element;
@@ -546,7 +565,10 @@ static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dw
 		     bytes, type->bytes / bytes);
 }
 
-/* In one register of its size; small ones, which few programs pass, as the compilers do it: like integers. */
+/*
+ * In one register of its size; small ones, which few programs pass, as the compilers do it: like
+ * integers.
+ */
 static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	type->kind = DWARF_STRUCT;

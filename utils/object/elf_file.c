@@ -1,4 +1,7 @@
-/* ELF files: opening, sections and symbol entries, with every index and offset checked (see elf_file.h). */
+/*
+ * ELF files: opening, sections and symbol entries, with every index and offset checked (see
+ * elf_file.h).
+ */
 #include "utils/object/elf_file.h"
 
 #include <errno.h>
@@ -17,7 +20,9 @@
 #define NAMES_PER_BYTE	  4
 #define NAMES_LEAST_BYTES (1U << 20)
 
-/* The page of the first PT_LOAD: they are in ascending order (ELF specification, "Program Header"). */
+/*
+ * The page of the first PT_LOAD: they are in ascending order (ELF specification, "Program Header").
+ */
 static uint64_t lowest_address(const struct elf_file *file)
 {
 	GElf_Phdr segment;
@@ -328,7 +333,9 @@ static bool are_native(const struct elf_file *file)
 		       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
-/* The table itself is four times as large as its names, and read once, from the first to the last. */
+/*
+ * The table itself is four times as large as its names, and read once, from the first to the last.
+ */
 static bool open_table(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *head,
 		       struct elf_symbols *symbols)
 {

@@ -15,8 +15,8 @@
  * elf_file_close(). Files are untrusted: sections that point outside of the file are as if absent.
  *
  * @size: bytes of the file
- * @base: the address that is mapped at the start of the module: addresses in .sym files are relative
- *        to it (doc/formats/tasks.md, "Module maps"); 0 in position independent files
+ * @base: the address that is mapped at the start of the module: addresses in .sym files are
+ *        relative to it (doc/formats/tasks.md, "Module maps"); 0 in position independent files
  */
 struct elf_file {
 	int fd;
@@ -53,7 +53,8 @@ bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_
 /*
  * The bytes of a section as they are in the file.
  *
- * @own: memory to be freed, for there is no room for a section twice in some programs; NULL: they live as long as the file is open
+ * @own: memory to be freed, for there is no room for a section twice in some programs; NULL: they
+ *       live as long as the file is open
  */
 struct elf_bytes {
 	const uint8_t *bytes;
@@ -64,15 +65,21 @@ struct elf_bytes {
 /* 0; -ENOMEM; -ENODATA: there are none, or not all of them are in the file. */
 int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes *out);
 
-/* Whether the first section of that name has the @len bytes of @text anywhere; it is not kept in memory for that. False also when memory is short. */
+/*
+ * Whether the first section of that name has the @len bytes of @text anywhere; it is not kept in
+ * memory for that. False also when memory is short.
+ */
 bool elf_section_has(const struct elf_file *file, const char *name, const void *text, size_t len);
 
-/* What a running program has at @addr, @len bytes of one section, to @to. False when there is no such thing. */
+/*
+ * What a running program has at @addr, @len bytes of one section, to @to. False when there is no
+ * such thing.
+ */
 bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len);
 
 /*
- * Program headers one after the other: @i begins as 0. False behind the last one, and at the first one that is not in the file: a
- * file of 84 bytes may say that it has four billion.
+ * Program headers one after the other: @i begins as 0. False behind the last one, and at the first
+ * one that is not in the file: a file of 84 bytes may say that it has four billion.
  */
 bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment);
 
@@ -89,7 +96,9 @@ struct elf_loaded {
 int elf_loaded_init(struct elf_loaded *loaded, const struct elf_file *file);
 void elf_loaded_deinit(struct elf_loaded *loaded);
 
-/* Is what stands in section @index of a program's memory? False for undefined and absolute symbols. */
+/*
+ * Is what stands in section @index of a program's memory? False for undefined and absolute symbols.
+ */
 bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 
 #define ELF_SYMBOLS_AHEAD 128
@@ -97,7 +106,8 @@ bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 /*
  * A symbol section with its string table.
  *
- * @data: NULL: entries are read from @fd, where they begin at @at, as they are asked for: @ahead of them are there from @first on
+ * @data: NULL: entries are read from @fd, where they begin at @at, as they are asked for: @ahead of
+ *        them are there from @first on
  */
 struct elf_symbols {
 	Elf_Data *data;
@@ -112,8 +122,8 @@ struct elf_symbols {
 };
 
 /*
- * Names of symbols may be parts of each other, so that all of them together are much longer than the file. Are @bytes of names, which are to be
- * kept, more than a file like this has?
+ * Names of symbols may be parts of each other, so that all of them together are much longer than
+ * the file. Are @bytes of names, which are to be kept, more than a file like this has?
  */
 bool elf_has_too_long_names(const struct elf_file *file, size_t bytes);
 

@@ -134,7 +134,10 @@ static void look_between(struct search *s, uint64_t start, uint64_t end)
 	}
 }
 
-/* What short jumps can come from. Sites come in their order, so that each function and each gap is looked at once. */
+/*
+ * What short jumps can come from. Sites come in their order, so that each function and each gap is
+ * looked at once.
+ */
 static void look_around(struct search *s, uint64_t site)
 {
 	const struct code *code = s->code;
@@ -220,7 +223,10 @@ static void keep_note(struct scan *s, uint64_t addr, uint8_t lead)
 _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_note, addr) == 0,
 	       "ordered by order_u64()");
 
-/* Most of what leads anywhere are calls of functions, of which nobody is to know, unless the place before reaches to there. */
+/*
+ * Most of what leads anywhere are calls of functions, of which nobody is to know, unless the place
+ * before reaches to there.
+ */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
 	const struct lead_place *place = &s->places[i];
@@ -260,7 +266,10 @@ static int add_base(uint64_t addr, void *arg)
 	return 0;
 }
 
-/* Any byte of [@start, @end) may be the first of an instruction; those of a function count as its own. */
+/*
+ * Any byte of [@start, @end) may be the first of an instruction; those of a function count as its
+ * own.
+ */
 static void scan_part(struct scan *s, const struct code_section *sec, uint64_t start, uint64_t end,
 		      uint32_t func)
 {
@@ -281,7 +290,9 @@ static uint64_t end_before(const struct code *code, size_t index, const struct c
 	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
 }
 
-/* And what is in front of it. Its own instructions lead into it in ways that are looked at again. */
+/*
+ * And what is in front of it. Its own instructions lead into it in ways that are looked at again.
+ */
 static void scan_func(struct scan *s, size_t index)
 {
 	const struct code_func *func = &s->code->funcs[index];
@@ -359,8 +370,8 @@ static bool is_code(const struct code *code, uint64_t addr)
 }
 
 /*
- * Entries of a table are distances of 32 bits from its beginning, and how many there are is not said: as long as they lead to code,
- * up to where the next table begins.
+ * Entries of a table are distances of 32 bits from its beginning, and how many there are is not
+ * said: as long as they lead to code, up to where the next table begins.
  */
 static void scan_tables(struct scan *s)
 {

@@ -16,7 +16,10 @@ enum site_refusal {
 	SITE_NOT_CODE, /* something of the function is no code that is known */
 	SITE_NO_FUNCTION,
 	SITE_LANDINGS, /* where exceptions are caught is not known */
-	SITE_LED_TO, /* an instruction of the function leads into the bytes of the jump, or back to its beginning */
+	/*
+	 * An instruction of the function leads into the bytes of the jump, or back to its beginning
+	 */
+	SITE_LED_TO,
 	SITE_LED_TO_BY_DATA, /* a table or an address in the data does */
 	SITE_LED_TO_BY_OTHERS,
 	SITE_NO_ROOM,  /* the function ends too soon */
@@ -42,13 +45,15 @@ enum lead {
 const char *lead_text(enum lead lead);
 
 /*
- * What surrounds a place in the code. A jump that is written to @site or before it overwrites WINDOW_BYTES, of which nothing may
- * lead to any but the first.
+ * What surrounds a place in the code. A jump that is written to @site or before it overwrites
+ * WINDOW_BYTES, of which nothing may lead to any but the first.
  *
  * @is_padding: it is no part of any function, and need not be. Filled in by the caller, like @site
- * @entry: where the function begins of which @site is the first instruction that counts; 0: it is none's. Anybody may lead to these two
- *         but jumps of the function itself: these would be new calls. Filled in by the caller, too
- * @why_not: nothing may be written here, with the reason; NULL: not known yet. All reasons live for ever
+ * @entry: where the function begins of which @site is the first instruction that counts; 0: it is
+ *         none's. Anybody may lead to these two but jumps of the function itself: these would be
+ *         new calls. Filled in by the caller, too
+ * @why_not: nothing may be written here, with the reason; NULL: not known yet. All reasons live for
+ *           ever
  * @refusal: the same as enum site_refusal
  * @led_to: for each byte from @site - WINDOW_BEFORE on enum lead
  */
@@ -62,8 +67,9 @@ struct window {
 };
 
 /*
- * Why a jump of @bytes may not be written to @from, at most WINDOW_BEFORE in front of the site, so that whoever comes to the site
- * comes by; NULL: nothing is known against it. @lead: what leads into it then, LEAD_NONE when the reason is another one.
+ * Why a jump of @bytes may not be written to @from, at most WINDOW_BEFORE in front of the site, so
+ * that whoever comes to the site comes by; NULL: nothing is known against it. @lead: what leads
+ * into it then, LEAD_NONE when the reason is another one.
  */
 const char *window_check(const struct window *window, uint64_t from, unsigned bytes,
 			 enum lead *lead);
@@ -98,8 +104,9 @@ void leads_deinit(struct leads *leads);
 #define cleanup_leads cleanup(leads_deinit)
 
 /*
- * Look through all of the file, in several threads, for what leads to the surroundings of the @nr @places, which are sorted by site. What comes from the functions
- * around by a short jump is not among it. 0 or -ENOMEM.
+ * Look through all of the file, in several threads, for what leads to the surroundings of the @nr
+ * @places, which are sorted by site. What comes from the functions around by a short jump is not
+ * among it. 0 or -ENOMEM.
  */
 int leads_find(const struct code *code, struct insns *insns, const struct lead_place *places,
 	       size_t nr, struct leads *out);
@@ -117,8 +124,8 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
  *  - tables of addresses: any aligned word of data, and the relocations that make one
  *  - where exceptions land
  *
- * What is no function, or contains what is no instruction, has windows that may not be used. So has one that no function holds.
- * -ENOMEM, else 0.
+ * What is no function, or contains what is no instruction, has windows that may not be used. So has
+ * one that no function holds. -ENOMEM, else 0.
  */
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr);
 

@@ -1,4 +1,6 @@
-/* Events that a program or a library declares with FSTRACE_DECL() of <fstrace.h>, as its file says. */
+/*
+ * Events that a program or a library declares with FSTRACE_DECL() of <fstrace.h>, as its file says.
+ */
 #ifndef UTRAIL_OBJECT_FSTRACE_DECL_H
 #define UTRAIL_OBJECT_FSTRACE_DECL_H
 
@@ -7,7 +9,8 @@
 
 /*
  * @id: the event's name; printable and without blanks
- * @format: NULL when the source does not name it by a literal: the program knows it, its file does not
+ * @format: NULL when the source does not name it by a literal: the program knows it, its file does
+ *          not
  */
 struct fstrace_decl {
 	char *id;
@@ -26,8 +29,8 @@ struct fstrace_decls {
 };
 
 /*
- * All of @file, which @path names in errors, into the empty @out. 0, also when there are none; -EINVAL for a section that is damaged,
- * with the place; -ENOMEM. @out is empty after a failure.
+ * All of @file, which @path names in errors, into the empty @out. 0, also when there are none;
+ * -EINVAL for a section that is damaged, with the place; -ENOMEM. @out is empty after a failure.
  */
 int fstrace_decls_load(const struct elf_file *file, const char *path, struct fstrace_decls *out,
 		       struct uft_err *err);

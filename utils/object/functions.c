@@ -56,7 +56,10 @@ const char *function_kind_text(enum function_kind kind)
 	return texts[kind];
 }
 
-/* The index of the function that has @addr, or that begins last in front of it; SIZE_MAX when there is none. */
+/*
+ * The index of the function that has @addr, or that begins last in front of it; SIZE_MAX when there
+ * is none.
+ */
 static size_t index_of(const struct code *code, uint64_t addr)
 {
 	return order_count_until(code->funcs, code->nr_funcs, sizeof(*code->funcs), addr) - 1;
@@ -114,7 +117,10 @@ static void note_step(const struct insn_step *step, void *arg)
 		reach(s, step->names, REACHED_ADDRESS);
 }
 
-/* Whether @s->last goes on to what is behind it. A call may be the last thing there is: of what never returns. */
+/*
+ * Whether @s->last goes on to what is behind it. A call may be the last thing there is: of what
+ * never returns.
+ */
 static bool goes_on(const struct survey *s)
 {
 	return s->last.flow == INSN_PLAIN || s->last.flow == INSN_BRANCH;
@@ -245,7 +251,10 @@ static int survey(struct survey *s, struct insns *insns)
 	return is_good && !s->out_of_memory ? 0 : -ENOMEM;
 }
 
-/* Functions were added to the @nr that began at @starts: what is known of these stays, the others are looked through, and what they follow. */
+/*
+ * Functions were added to the @nr that began at @starts: what is known of these stays, the others
+ * are looked through, and what they follow.
+ */
 static int survey_added(struct survey *s, struct insns *insns, const uint64_t *starts, size_t nr)
 {
 	const struct code *code = s->code;

@@ -1,4 +1,7 @@
-/* The functions of a file: where each begins, stripped or not, and which of them may be entered by a hook. */
+/*
+ * The functions of a file: where each begins, stripped or not, and which of them may be entered by
+ * a hook.
+ */
 #ifndef UTRAIL_OBJECT_FUNCTIONS_H
 #define UTRAIL_OBJECT_FUNCTIONS_H
 
@@ -8,18 +11,34 @@
 
 enum function_kind {
 	FUNCTION_WHOLE,
-	FUNCTION_SHARED, /* within another one, or what is before it goes on in it: a jump there need not be a call */
-	FUNCTION_RESOLVER, /* it chooses a function for the loader, at times when nothing else may run (STT_GNU_IFUNC) */
-	FUNCTION_SPECIAL, /* its return address is not for others: it returns twice, elsewhere or never, or looks at it */
-	FUNCTION_COPIED, /* the program's run time copies it (own_frames.h); set by who knows that */
+	/*
+	 * Within another one, or what is before it goes on in it: a jump there need not be a call
+	 */
+	FUNCTION_SHARED,
+	/*
+	 * It chooses a function for the loader, at times when nothing else may run (STT_GNU_IFUNC)
+	 */
+	FUNCTION_RESOLVER,
+	/*
+	 * Its return address is not for others: it returns twice, elsewhere or never, or looks at
+	 * it
+	 */
+	FUNCTION_SPECIAL,
+	/* The program's run time copies it (own_frames.h); set by who knows that */
+	FUNCTION_COPIED,
 	FUNCTION_NEEDED, /* whoever records calls it himself; set by who knows that */
 	FUNCTION_KINDS
 };
 
-/* In words, for somebody who wants to know why the function is left alone; NULL for FUNCTION_WHOLE. */
+/*
+ * In words, for somebody who wants to know why the function is left alone; NULL for FUNCTION_WHOLE.
+ */
 const char *function_kind_text(enum function_kind kind);
 
-/* @name: NULL when there is none; lives as long as the file and the names that were given. Addresses are the file's own. */
+/*
+ * @name: NULL when there is none; lives as long as the file and the names that were given.
+ *        Addresses are the file's own.
+ */
 struct function {
 	uint64_t start;
 	uint64_t end;
@@ -37,9 +56,10 @@ void functions_deinit(struct functions *functions);
 #define cleanup_functions cleanup(functions_deinit)
 
 /*
- * All functions of @code. They begin where call frame information, symbols (of the file, and those of @names, relative to its map
- * start; NULL: no others) and direct calls say so; @code gets those that it did not know. What is only ever jumped to, and by a function
- * around, is a part of one ("f.cold"), and none of its own. 0 or -ENOMEM.
+ * All functions of @code. They begin where call frame information, symbols (of the file, and those
+ * of @names, relative to its map start; NULL: no others) and direct calls say so; @code gets those
+ * that it did not know. What is only ever jumped to, and by a function around, is a part of one
+ * ("f.cold"), and none of its own. 0 or -ENOMEM.
  */
 int functions_find(struct code *code, struct insns *insns, const struct symtab *names,
 		   struct functions *out);

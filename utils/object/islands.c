@@ -57,7 +57,10 @@ static bool has_room(const struct code *code, struct insns *insns, const struct 
 	       does_end(code, insns, func);
 }
 
-/* What is behind the functions around one site; those that are in the list already are not added again. */
+/*
+ * What is behind the functions around one site; those that are in the list already are not added
+ * again.
+ */
 static int add_around(const struct code *code, struct insns *insns, uint64_t site,
 		      struct window **windows, size_t *nr)
 {

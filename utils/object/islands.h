@@ -21,7 +21,10 @@ struct islands {
 void islands_deinit(struct islands *islands);
 #define cleanup_islands cleanup(islands_deinit)
 
-/* Those within reach of any of the @nr sites that has no jump yet, and not in use by the others. 0 or -ENOMEM. */
+/*
+ * Those within reach of any of the @nr sites that has no jump yet, and not in use by the others. 0
+ * or -ENOMEM.
+ */
 int islands_find(const struct code *code, struct insns *insns, const struct code_site *sites,
 		 size_t nr, struct islands *out);
 

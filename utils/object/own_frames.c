@@ -111,8 +111,9 @@ static int add_all_gaps(const struct code *code, struct strbuf *out)
 }
 
 /*
- * An engine that throws errors of its language by its own unwinder: it is told where frames lie (_Unwind_GetCFA()), and that is not where they
- * do once a return address below is ours. LuaJIT's interpreter is such code.
+ * An engine that throws errors of its language by its own unwinder: it is told where frames lie
+ * (_Unwind_GetCFA()), and that is not where they do once a return address below is ours. LuaJIT's
+ * interpreter is such code.
  */
 #define UNWINDS "it has an unwinder of its own"
 
@@ -158,8 +159,9 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 }
 
 /*
- * Coroutines that share one stack: what lies on it is copied away and back, and other calls are at the same places meanwhile. So a slot does
- * not tell which call it is of. The code that goes over to another piece adds one register to the stack pointer and then to the frame pointer.
+ * Coroutines that share one stack: what lies on it is copied away and back, and other calls are at
+ * the same places meanwhile. So a slot does not tell which call it is of. The code that goes over
+ * to another piece adds one register to the stack pointer and then to the frame pointer.
  */
 #define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
 #define SHIFT_BYTES 6
@@ -211,7 +213,10 @@ static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
 	return false;
 }
 
-/* Ruby's callcc copies the whole stack, by functions of libruby that only this library asks for: continuation.so. */
+/*
+ * Ruby's callcc copies the whole stack, by functions of libruby that only this library asks for:
+ * continuation.so.
+ */
 static bool needs_continuations(const struct elf_file *file)
 {
 	static const char needed[] = "ruby_Init_Continuation_body";

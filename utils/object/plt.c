@@ -104,7 +104,9 @@ static int add_entry(struct plt_entries *out, struct plt_entry entry)
 	return 0;
 }
 
-/* Entries stand in the order of their relocations; those without a name (IRELATIVE) take a place. */
+/*
+ * Entries stand in the order of their relocations; those without a name (IRELATIVE) take a place.
+ */
 static int add_plt_entries(const struct elf_file *file, const struct isa_plt *machine,
 			   const struct elf_section *relocs, struct elf_symbols *symbols,
 			   struct plt_entries *out)
@@ -146,7 +148,10 @@ static bool is_function(const GElf_Sym *sym)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-/* Functions of others. The address of the relocation entry stands for the call, which has no stub of its own. */
+/*
+ * Functions of others. The address of the relocation entry stands for the call, which has no stub
+ * of its own.
+ */
 static int add_got_calls(const struct isa_plt *machine, const struct elf_section *relocs,
 			 struct elf_symbols *symbols, struct plt_entries *out)
 {
@@ -192,7 +197,10 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 	return rc;
 }
 
-/* The start files, the compiler's own helpers and our hooks are called in ways of their own in any program. */
+/*
+ * The start files, the compiler's own helpers and our hooks are called in ways of their own in any
+ * program.
+ */
 static bool is_no_proof(const char *name)
 {
 	static const char *const names[] = {
@@ -234,8 +242,9 @@ static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 }
 
 /*
- * Whether the code has an indirect call or jump (x86: ff 15, ff 25, 32-bit distance) through the slot of a library function. Slots
- * are there for other uses of a function's address, too, which must stay what it is.
+ * Whether the code has an indirect call or jump (x86: ff 15, ff 25, 32-bit distance) through the
+ * slot of a library function. Slots are there for other uses of a function's address, too, which
+ * must stay what it is.
  */
 static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
 {

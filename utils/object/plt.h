@@ -8,8 +8,9 @@
 /*
  * One way of calling a library function.
  *
- * @addr: what stands for the call in a recording (doc/formats/symbols.md, "Library calls"): the PLT entry, or
- *        for calls that read the address from the GOT (-fno-plt) the relocation entry itself
+ * @addr: what stands for the call in a recording (doc/formats/symbols.md, "Library calls"): the PLT
+ *        entry, or for calls that read the address from the GOT (-fno-plt) the relocation entry
+ *        itself
  * @size: bytes at @addr
  * @slot: the GOT slot that holds the function's address
  * @reloc: its index in DT_JMPREL, or PLT_NO_RELOC when calls go through the GOT

@@ -75,7 +75,10 @@ static void addresses_deinit(struct addresses *list)
 }
 #define cleanup_addresses cleanup(addresses_deinit)
 
-/* Where the file will be loaded is added to these by the dynamic linker: what they are in the file need not be in the section. */
+/*
+ * Where the file will be loaded is added to these by the dynamic linker: what they are in the file
+ * need not be in the section.
+ */
 static void apply_relocations(const struct elf_file *file, uint64_t start, struct addresses *list)
 {
 	const uint64_t bytes = list->nr * sizeof(uint64_t);
@@ -126,8 +129,8 @@ static uint64_t nops_at(const struct finder *f, const uint8_t *at, uint64_t left
 }
 
 /*
- * Whole instructions that make room for a call, from @addr on in the function at @func. @is_told: the file says that this is the place,
- * so that it is noted if it is not.
+ * Whole instructions that make room for a call, from @addr on in the function at @func. @is_told:
+ * the file says that this is the place, so that it is noted if it is not.
  */
 static int add_nops(struct finder *f, uint64_t func, uint64_t addr, bool is_told)
 {
@@ -411,8 +414,8 @@ static bool leads_to_hook(const struct plt_entries *plt, const struct hook_call 
 }
 
 /*
- * The first bytes that call a hook, wherever instructions begin: that others have the same distance in them by chance is out of the
- * question.
+ * The first bytes that call a hook, wherever instructions begin: that others have the same distance
+ * in them by chance is out of the question.
  */
 static int add_call(struct finder *f, const struct code_func *func, const struct plt_entries *plt)
 {

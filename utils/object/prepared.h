@@ -1,4 +1,7 @@
-/* Functions that were compiled with room for a hook, or with a call of one, and where in the file that is. */
+/*
+ * Functions that were compiled with room for a hook, or with a call of one, and where in the file
+ * that is.
+ */
 #ifndef UTRAIL_OBJECT_PREPARED_H
 #define UTRAIL_OBJECT_PREPARED_H
 
@@ -9,7 +12,8 @@
  * One place that can be changed; addresses are the file's own.
  *
  * @func: where its function begins
- * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL, or PATCH_NOP for a call of a hook that is there
+ * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL, or PATCH_NOP for a call of a hook that is
+ *        there
  * @bytes, @original: what is there
  */
 struct prepared_site {

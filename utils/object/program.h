@@ -15,8 +15,8 @@ enum object_kind {
 };
 
 /*
- * The facts behind the program checks of doc/facts/programs.md, "Checks of a program". All but @kind and @interpreter
- * are 0 for files that are no ELF.
+ * The facts behind the program checks of doc/facts/programs.md, "Checks of a program". All but
+ * @kind and @interpreter are 0 for files that are no ELF.
  *
  * @interpreter: the program named in the first line of a script
  * @elf_class, @endian: values of EI_CLASS and EI_DATA

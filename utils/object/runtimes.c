@@ -28,7 +28,10 @@ static const struct {
 	{ "stg_gc_noregs", HASKELL }, { "stg_upd_frame_info", HASKELL },
 };
 
-/* Environment variables that the run times ask for, with the NUL at the end; texts may share their ends. */
+/*
+ * Environment variables that the run times ask for, with the NUL at the end; texts may share their
+ * ends.
+ */
 static const struct {
 	const char *text;
 	const char *why;
@@ -59,7 +62,10 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 	return NULL;
 }
 
-/* Of a stripped program nothing else is left. A program may have these texts for another reason, then it has no function recorded. */
+/*
+ * Of a stripped program nothing else is left. A program may have these texts for another reason,
+ * then it has no function recorded.
+ */
 static const char *of_texts(const struct elf_file *file)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {

@@ -1,4 +1,7 @@
-/* Static probes (SDT): the places that a program or a library names for tracers, as <sys/sdt.h> notes them. */
+/*
+ * Static probes (SDT): the places that a program or a library names for tracers, as <sys/sdt.h>
+ * notes them.
+ */
 #ifndef UTRAIL_OBJECT_SDT_H
 #define UTRAIL_OBJECT_SDT_H
 
@@ -6,14 +9,18 @@
 #include "utils/object/elf_file.h"
 
 /*
- * One place: where the compiler was told to put a `nop`. One probe may have several (inlined functions, or simply named twice).
+ * One place: where the compiler was told to put a `nop`. One probe may have several (inlined
+ * functions, or simply named twice).
  *
  * @provider, @name: of the heap, never empty, without control characters
- * @args: where its arguments are then, in the words of assemblers ("4@%eax -8@8(%rsp)"); "" when it has none
+ * @args: where its arguments are then, in the words of assemblers ("4@%eax -8@8(%rsp)"); "" when it
+ *        has none
  * @pc: the file's own address of the `nop`
- * @semaphore: the file's own address of a counter of 16 bits: while it is 0 the program may skip the probe. 0: there is none
+ * @semaphore: the file's own address of a counter of 16 bits: while it is 0 the program may skip
+ *             the probe. 0: there is none
  *
- * The note format is that of <sys/sdt.h> of SystemTap: section .note.stapsdt, notes of type 3 named "stapsdt".
+ * The note format is that of <sys/sdt.h> of SystemTap: section .note.stapsdt, notes of type 3 named
+ * "stapsdt".
  */
 struct sdt_probe {
 	char *provider;
@@ -30,8 +37,9 @@ struct sdt_probes {
 };
 
 /*
- * All of @file, which @path names in errors, into the empty @out. 0, also when it has none or is of another byte order; -EINVAL for
- * damaged notes, with the place of the first; -ENOMEM. @out is empty after a failure.
+ * All of @file, which @path names in errors, into the empty @out. 0, also when it has none or is of
+ * another byte order; -EINVAL for damaged notes, with the place of the first; -ENOMEM. @out is
+ * empty after a failure.
  */
 int sdt_probes_load(const struct elf_file *file, const char *path, struct sdt_probes *out,
 		    struct uft_err *err);

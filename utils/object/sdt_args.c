@@ -37,7 +37,10 @@ static const char *take_type(const char *at, struct sdt_arg *arg)
 	return at + 1;
 }
 
-/* Where the argument that @at is within ends: at the blanks before the next one, or at the end of all. */
+/*
+ * Where the argument that @at is within ends: at the blanks before the next one, or at the end of
+ * all.
+ */
 static const char *find_end(const char *at)
 {
 	struct sdt_arg ignored;
@@ -52,7 +55,10 @@ static const char *find_end(const char *at)
 	}
 }
 
-/* A register has bytes of others behind those that its name says, and a vector of integers is none that we know. */
+/*
+ * A register has bytes of others behind those that its name says, and a vector of integers is none
+ * that we know.
+ */
 static bool has_value(const struct sdt_arg *arg)
 {
 	switch (arg->operand.kind) {

@@ -1,4 +1,7 @@
-/* Arguments of static probes: what a note says of their types, and of where they are while the program is at the probe. */
+/*
+ * Arguments of static probes: what a note says of their types, and of where they are while the
+ * program is at the probe.
+ */
 #ifndef UTRAIL_OBJECT_SDT_ARGS_H
 #define UTRAIL_OBJECT_SDT_ARGS_H
 
@@ -15,7 +18,8 @@
  * @bytes: 1, 2, 4 or 8; 0: it is of another size, or the note does not say
  * @is_float: of 4 or 8 bytes
  * @operand: where it is; OPERAND_UNKNOWN when that is not certain, and always without @bytes
- * @is_address: its value is an address of the file: that of @operand.symbol, which is then no matter any more, and what was added to it
+ * @is_address: its value is an address of the file: that of @operand.symbol, which is then no
+ *              matter any more, and what was added to it
  */
 struct sdt_arg {
 	uint8_t bytes;
@@ -26,15 +30,17 @@ struct sdt_arg {
 };
 
 /*
- * Those that @text, which may be anything, has for a program of @isa. An argument begins where a size and '@' stand, and goes as far as the
- * next one, so that one in a form that is not known does not change the others' numbers. How many there are; what does not fit into
+ * Those that @text, which may be anything, has for a program of @isa. An argument begins where a
+ * size and '@' stand, and goes as far as the next one, so that one in a form that is not known does
+ * not change the others' numbers. How many there are; what does not fit into
  * @args is not there. @text stays while @args are used.
  */
 size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg args[SDT_ARGS_MAX]);
 
 /*
- * Find the symbols of the first @nr. What the file does not have, or may have twice, becomes OPERAND_UNKNOWN: also when static variables have
- * no symbols there, for one of them may have the name of another one.
+ * Find the symbols of the first @nr. What the file does not have, or may have twice, becomes
+ * OPERAND_UNKNOWN: also when static variables have no symbols there, for one of them may have the
+ * name of another one.
  */
 void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr);
 

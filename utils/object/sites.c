@@ -15,7 +15,8 @@
  * Sites that one jump is to serve.
  *
  * @end: what is behind the jump
- * @all_until: all is moved up to there, and jumps in it lead to what was moved; 0: as little as can be
+ * @all_until: all is moved up to there, and jumps in it lead to what was moved; 0: as little as can
+ *             be
  * @low, @high: what may be moved: the rest is, with other jumps
  */
 struct group {
@@ -85,8 +86,8 @@ static int check_moved(struct verdict *v, int ret)
 }
 
 /*
- * The function's code ends before the jump does, and does not go on there. What is behind it may be overwritten when that is
- * padding.
+ * The function's code ends before the jump does, and does not go on there. What is behind it may be
+ * overwritten when that is padding.
  */
 static int check_behind(const struct group *g, struct verdict *v)
 {
@@ -186,7 +187,10 @@ static void note_jump(const struct insn_step *step, void *arg)
 							step->names };
 }
 
-/* Each byte that the function's own instructions lead to must be one that we know the jumps of, all of them before @end. */
+/*
+ * Each byte that the function's own instructions lead to must be one that we know the jumps of, all
+ * of them before @end.
+ */
 static bool is_closed(const struct inner_jumps *jumps, const struct window *window, uint64_t end)
 {
 	for (uint64_t addr = jumps->site; addr < end; addr++) {
@@ -219,8 +223,8 @@ static uint64_t round_up(const struct group *g, uint64_t end)
 }
 
 /*
- * The function leads back into bytes of the jump: a loop. So all of the loop is moved, until nothing that is left behind leads there any
- * more. Where that ends, or 0.
+ * The function leads back into bytes of the jump: a loop. So all of the loop is moved, until
+ * nothing that is left behind leads there any more. Where that ends, or 0.
  */
 static uint64_t find_closed_end(const struct group *g, const struct window *window, unsigned bytes)
 {
@@ -260,7 +264,10 @@ static enum site_refusal window_refusal(const struct window *window, enum lead l
 	return window->why_not ? (enum site_refusal)window->refusal : refusal_of(lead);
 }
 
-/* Try to write a jump of @bytes for the first of @nr sites to @jump_at. How many it serves; 0 when it cannot be. */
+/*
+ * Try to write a jump of @bytes for the first of @nr sites to @jump_at. How many it serves; 0 when
+ * it cannot be.
+ */
 static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at,
 		       unsigned bytes, size_t nr, struct verdict *v)
 {
@@ -317,8 +324,8 @@ static size_t try_island(struct group *g, const struct window *window, uint64_t 
 }
 
 /*
- * A jump at the site or, where there is no room for it, a little before: not before g->low. With @islands a short one, else a long
- * one. The reason is that of the site itself.
+ * A jump at the site or, where there is no room for it, a little before: not before g->low. With
+ * @islands a short one, else a long one. The reason is that of the site itself.
  */
 static size_t find_jump(struct group *g, const struct window *window, const struct islands *islands,
 			size_t nr, struct verdict *v)

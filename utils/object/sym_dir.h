@@ -9,7 +9,8 @@
 
 /*
  * @path, @build_id: of the module; no build-id is ""
- * @any_path: the files may come from another place (--with-syms): only the build-id must agree, where both have one
+ * @any_path: the files may come from another place (--with-syms): only the build-id must agree,
+ *            where both have one
  */
 struct sym_query {
 	const char *path;
@@ -17,12 +18,16 @@ struct sym_query {
 	bool any_path;
 };
 
-/* Does a file with this head speak of the module? Both are written by one recorder, so paths agree, if they must. */
+/*
+ * Does a file with this head speak of the module? Both are written by one recorder, so paths agree,
+ * if they must.
+ */
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 
 /*
- * Read the symbols of a module from @dir into the empty @out (doc/formats/symbols.md, "Names of the files"): 1, or 0 when there are none. The
- * file's name goes to *@name, for the caller to free, unless that is NULL. A file that cannot be read is an error.
+ * Read the symbols of a module from @dir into the empty @out (doc/formats/symbols.md, "Names of the
+ * files"): 1, or 0 when there are none. The file's name goes to *@name, for the caller to free,
+ * unless that is NULL. A file that cannot be read is an error.
  */
 int sym_dir_load(const char *dir, const struct sym_query *query, struct symtab *out, char **name,
 		 struct uft_err *err);

@@ -15,8 +15,8 @@
 int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err);
 
 /*
- * The same of the file that has the build-id @build_id, which is not "": 1. 0 with an empty @out when @path leads to none that can be
- * read, or to another one by now. Negative: -ENOMEM.
+ * The same of the file that has the build-id @build_id, which is not "": 1. 0 with an empty @out
+ * when @path leads to none that can be read, or to another one by now. Negative: -ENOMEM.
  */
 int object_symtab_load_same(const char *path, const char *build_id, struct symtab *out,
 			    struct uft_err *err);
