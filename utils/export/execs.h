@@ -1,4 +1,7 @@
-/* The executions of a recording (record --proc) as exporters show them: slices, each of its process. */
+/*
+ * The executions of a recording (record --proc) as exporters show them: slices, each of its
+ * process.
+ */
 #ifndef UTRAIL_EXPORT_EXECS_H
 #define UTRAIL_EXPORT_EXECS_H
 
@@ -15,7 +18,8 @@
 /*
  * @is: the execution; @start_ns, @end_ns: what of it is in the time range
  * @parent: of the shown ones the nearest that has made the process; EXECUTION_NONE: nobody
- * @signal: that has ended the process with it, 0: none; @status: its exit status, -1: it did not exit with it
+ * @signal: that has ended the process with it, 0: none; @status: its exit status, -1: it did not
+ *          exit with it
  * @is_first: of those of its process that are shown
  */
 struct exec_slice {
@@ -36,14 +40,18 @@ struct exec_slices {
 };
 
 /*
- * Those that the user chose: not without events (--no-event), in the time range, of processes whose first thread is chosen (--tid). None when
- * the recording has none. What is damaged is left out: the pipeline, which reads the same file, tells.
+ * Those that the user chose: not without events (--no-event), in the time range, of processes whose
+ * first thread is chosen (--tid). None when the recording has none. What is damaged is left out:
+ * the pipeline, which reads the same file, tells.
  */
 int exec_slices_load(struct exec_slices *slices, const struct pipeline *pipe, struct uft_err *err);
 void exec_slices_deinit(struct exec_slices *slices);
 #define cleanup_exec_slices cleanup(exec_slices_deinit)
 
-/* The name of what runs: "gcc", or "fork of gcc" in front of its execve(2). As it is, for somebody to escape. */
+/*
+ * The name of what runs: "gcc", or "fork of gcc" in front of its execve(2). As it is, for somebody
+ * to escape.
+ */
 void exec_put_name(struct strbuf *out, const struct execution *execution);
 
 #endif

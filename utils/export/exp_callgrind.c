@@ -76,7 +76,8 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 }
 
 /*
- * What a cost is: the time, or a counter. Functions and pairs are the same in each of them, in the same order.
+ * What a cost is: the time, or a counter. Functions and pairs are the same in each of them, in the
+ * same order.
  *
  * @all, @nr: by function
  */

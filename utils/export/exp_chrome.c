@@ -45,7 +45,10 @@ static void make_name(const struct func *func, struct strbuf *out)
 
 static void make_task(struct task_text *text, const struct task *task)
 {
-	/* Both for the first thread of a process, too: readers take an event without a tid for one of thread 0. */
+	/*
+	 * Both for the first thread of a process, too: readers take an event without a tid for one
+	 * of thread 0.
+	 */
 	text->len = sprintf(text->text, "\",\"pid\":%d,\"tid\":%d,\"name\":\"", task->pid,
 			    task->tid);
 }
@@ -219,7 +222,10 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	return 0;
 }
 
-/* What both edges of an execution have: an id of its process, since numbers of processes are used again. */
+/*
+ * What both edges of an execution have: an id of its process, since numbers of processes are used
+ * again.
+ */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -253,7 +259,10 @@ static void put_execution_args(struct export *ex, const struct exec_slice *slice
 	sink_lit(ex->sink, "}");
 }
 
-/* Each on a track of its process beside the threads', as an async slice: calls need not end where a program does. */
+/*
+ * Each on a track of its process beside the threads', as an async slice: calls need not end where a
+ * program does.
+ */
 static int put_executions(struct export *ex, struct uft_err *err)
 {
 	struct exec_slices slices cleanup_exec_slices = { 0 };

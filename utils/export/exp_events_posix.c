@@ -1,6 +1,7 @@
 /*
- * Events as a log of POSIX Trace (utils/posixtrace/log.h), which posix_trace_open() reads. A log says at its beginning what is in it, so it
- * is made in a file without a name and then copied to where the output goes.
+ * Events as a log of POSIX Trace (utils/posixtrace/log.h), which posix_trace_open() reads. A log
+ * says at its beginning what is in it, so it is made in a file without a name and then copied to
+ * where the output goes.
  */
 #include <endian.h>
 #include <errno.h>
@@ -86,7 +87,9 @@ static int id_of(struct posix_export *to, const char *name, uint32_t *id)
 	return pxt_log_add_name(&to->writer, *id, name);
 }
 
-/* Names of events of POSIX Trace, whether they come or not, in the order in which they were made. */
+/*
+ * Names of events of POSIX Trace, whether they come or not, in the order in which they were made.
+ */
 static int add_names(struct export *ex)
 {
 	const struct declared_events *declared = &ex->texts.kinds.declared;
@@ -222,8 +225,8 @@ static int point(struct export *ex, const struct task *task, const struct event 
 }
 
 /*
- * A call, as a stream has it (struct utrail_trace_function of <trace.h>), with the function's name behind it. Where it was called from is not
- * known.
+ * A call, as a stream has it (struct utrail_trace_function of <trace.h>), with the function's name
+ * behind it. Where it was called from is not known.
  */
 static int call(struct export *ex, const struct task *task, const struct event *event)
 {

@@ -13,17 +13,19 @@
 #include "utils/view/titles.h"
 
 /*
- * The profiler knows samples, not calls: each stretch of time in which nothing began or ended is one
- * sample, as heavy as it is long. A stack is a path of calls; @tree knows them, and keeps the number
- * of each (plus one) in @calls of its node.
+ * The profiler knows samples, not calls: each stretch of time in which nothing began or ended is
+ * one sample, as heavy as it is long. A stack is a path of calls; @tree knows them, and keeps the
+ * number of each (plus one) in @calls of its node.
  *
  * @numbers: functions in the order of the file
- * @strings: names of functions and of events, as they come; @string_numbers: the place of each, plus one
+ * @strings: names of functions and of events, as they come; @string_numbers: the place of each,
+ *           plus one
  * @func_names: by number of the function, the place of its name
  * @stack, @prefix: columns of the table of stacks
  * @stacks, @times, @weights: columns of the samples of @task
  * @starts: when its open calls began; @payloads: their arguments
- * @markers: columns of its markers: calls with arguments or a return value, which samples have no place for, and points
+ * @markers: columns of its markers: calls with arguments or a return value, which samples have no
+ *           place for, and points
  */
 struct firefox {
 	struct nest nest;

@@ -8,8 +8,8 @@
 /* A flame graph of more samples than this is none the better for it. */
 #define SAMPLES_MAX    1000000
 /*
- * Each line has all callers in it, so the text grows with the square of the depth: of 60,000 nested calls, a recording of 2 MB, it
- * would have 23 GB. Nothing reads as much.
+ * Each line has all callers in it, so the text grows with the square of the depth: of 60,000 nested
+ * calls, a recording of 2 MB, it would have 23 GB. Nothing reads as much.
  */
 #define TEXT_MAX_BYTES (4ULL << 30)
 
@@ -62,7 +62,8 @@ static size_t last_name(const struct strbuf *path, size_t keep)
 
 /*
  * A line for each node with a count, callers first. @path: what stands in front of all of them;
- * @divisor: ns that one count stands for; @text_bytes: how long the text has become. False when that is too long
+ * @divisor: ns that one count stands for; @text_bytes: how long the text has become. False when
+ *           that is too long
  */
 static bool put_tree(struct export *ex, const struct tree_node *root, struct strbuf *path,
 		     uint64_t (*count)(const struct tree_node *node, uint64_t divisor),
@@ -113,7 +114,10 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 		below += samples_in(child->total_ns, sample_ns);
 		below_ns += child->total_ns;
 	}
-	/* A forked child was in there, too, and did not return: what it did is not in the time of the call. */
+	/*
+	 * A forked child was in there, too, and did not return: what it did is not in the time of
+	 * the call.
+	 */
 	if ((int64_t)(below_ns - (node->total_ns - node->self_ns)) > 0)
 		return samples_in(node->self_ns, sample_ns);
 	return all > below ? all - below : 0;

@@ -1,4 +1,6 @@
-/* Exporter: one web page with a timeline, a flame graph and a table of functions; needs no network. */
+/*
+ * Exporter: one web page with a timeline, a flame graph and a table of functions; needs no network.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +19,8 @@
 
 /*
  * A call as the page gets it, in the order in which calls began. In the page each is five varints:
- * ns since the call before it began, depth * 4 + flags, ns that it took, number of its function, and
- * with SLICE_TEXT number of its arguments.
+ * ns since the call before it began, depth * 4 + flags, ns that it took, number of its function,
+ * and with SLICE_TEXT number of its arguments.
  */
 struct slice {
 	uint64_t start_ns;
@@ -39,7 +41,8 @@ enum slice_flag {
 /*
  * @slices: of @task; @open: those that have not ended, by depth
  * @numbers: functions in the order of the page
- * @texts: arguments and return values, and what points say, each once; @text_numbers: by text, plus one
+ * @texts: arguments and return values, and what points say, each once; @text_numbers: by text, plus
+ *         one
  * @points: of @task, JSON: [ns, number of the text] of each
  */
 struct html {
@@ -274,7 +277,9 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	return 0;
 }
 
-/* Of longer command lines the page has the beginning: those of linkers have thousands of objects. */
+/*
+ * Of longer command lines the page has the beginning: those of linkers have thousands of objects.
+ */
 static void add_command(struct strbuf *out, const struct execution *execution)
 {
 	struct strbuf line cleanup_strbuf = { 0 };

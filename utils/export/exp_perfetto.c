@@ -376,7 +376,10 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	return 0;
 }
 
-/* The track that the executions of a process are on; processes that have the same number one after the other have one each. */
+/*
+ * The track that the executions of a process are on; processes that have the same number one after
+ * the other have one each.
+ */
 static uint64_t execution_uuid(const struct execution *execution)
 {
 	return 3ULL << 32 | execution->process;
@@ -450,7 +453,9 @@ static bool write_execution(struct export *ex, const struct exec_slice *slice, b
 	return is_done && !strbuf_oom(&name);
 }
 
-/* Executions are a sequence of their own: names are written in full, since most of them occur once. */
+/*
+ * Executions are a sequence of their own: names are written in full, since most of them occur once.
+ */
 static int end(struct export *ex, struct uft_err *err)
 {
 	struct perfetto *p = ex->state;

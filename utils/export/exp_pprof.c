@@ -39,7 +39,10 @@ enum {
 	FUNCTION_SYSTEM_NAME = 3,
 };
 
-/* What the string table begins with, in this order; then come the names of counters, and those of functions. */
+/*
+ * What the string table begins with, in this order; then come the names of counters, and those of
+ * functions.
+ */
 enum {
 	STRING_EMPTY,
 	STRING_CALLS,

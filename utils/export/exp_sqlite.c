@@ -103,7 +103,9 @@ static int failed(struct sqlite_export *s, struct uft_err *err)
 		       s->db ? sqlite3_errmsg(s->db) : "no memory");
 }
 
-/* In a directory of our own: SQLite opens files beside the database by names that can be guessed. */
+/*
+ * In a directory of our own: SQLite opens files beside the database by names that can be guessed.
+ */
 static int open_file(struct sqlite_export *s, struct uft_err *err)
 {
 	const char *top = getenv("TMPDIR");
@@ -292,7 +294,10 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	const struct open_call *call = &s->calls[--s->nr];
 	sqlite3_stmt *put = s->put[PUT_CALL];
 	uint64_t dur_ns = s->last_ns - call->start_ns;
-	/* report's: of recursive calls only the outermost one counts, and of those that a fork inherits. */
+	/*
+	 * report's: of recursive calls only the outermost one counts, and of those that a fork
+	 * inherits.
+	 */
 	bool is_inner = --s->open[func->count_id] || call->is_inherited;
 	uint64_t total_ns = is_inner ? 0 : dur_ns;
 

@@ -1,4 +1,6 @@
-/* Exporters: recordings in the formats of other programs. One is one file and one row of the list. */
+/*
+ * Exporters: recordings in the formats of other programs. One is one file and one row of the list.
+ */
 #ifndef UTRAIL_EXPORT_EXPORT_H
 #define UTRAIL_EXPORT_EXPORT_H
 
@@ -14,8 +16,8 @@
 #include "utils/view/tree.h"
 
 /*
- * All exporters: the name of the variable (exp_<name>), and the word of --format. What they write is
- * described in the man page of dump, facts about the formats in doc/formats/exports.md.
+ * All exporters: the name of the variable (exp_<name>), and the word of --format. What they write
+ * is described in the man page of dump, facts about the formats in doc/formats/exports.md.
  */
 #define EXPORTERS(row)                                                                          \
 	row(chrome, "chrome") row(flame_graph, "flame-graph") row(graphviz, "graphviz")         \
@@ -93,13 +95,18 @@ struct export
  * @configure: what the pipeline has to do; NULL for those from the call tree
  * @deinit: free what is in ex->state; called in any case
  *
- * Each says what becomes of points (EVENT_POINT: what happens at a time and takes none, other than calls and the scheduler's), by one of:
+ * Each says what becomes of points (EVENT_POINT: what happens at a time and takes none, other than
+ * calls and the scheduler's), by one of:
  *
- * @point: writes one. @events calls export_point() with each; in its place in time, between the calls around it
- * @points_as_calls: those from the call tree: they are calls that take no time, of a function that is called like the event
- * @drops_points: why the format has no place for them, to be told when there were any: "N events are left out of <name>: <why>"
+ * @point: writes one. @events calls export_point() with each; in its place in time, between the
+ *         calls around it
+ * @points_as_calls: those from the call tree: they are calls that take no time, of a function that
+ *                   is called like the event
+ * @drops_points: why the format has no place for them, to be told when there were any: "N events
+ *                are left out of <name>: <why>"
  *
- * All return 0 or a negative errno with @err; what ex->sink could not write is looked at in the end.
+ * All return 0 or a negative errno with @err; what ex->sink could not write is looked at in the
+ * end.
  */
 struct exporter {
 	const char *name;
@@ -122,7 +129,10 @@ const struct exporter *exporter_by_number(enum export_number number);
 /* Add to what the user selected what the exporter needs. */
 void export_configure(const struct exporter *exporter, struct pipeline_config *stages);
 
-/* Write all of @pipe, which was opened with that, to @sink. @nr_dropped: so many points have no place there, see drops_points. */
+/*
+ * Write all of @pipe, which was opened with that, to @sink. @nr_dropped: so many points have no
+ * place there, see drops_points.
+ */
 int export_run(const struct exporter *exporter, const struct export_config *config,
 	       struct pipeline *pipe, struct sink *sink, uint64_t *nr_dropped, struct uft_err *err);
 
@@ -130,15 +140,16 @@ int export_run(const struct exporter *exporter, const struct export_config *conf
 int export_point(struct export *ex, const struct task *task, const struct event *event);
 
 /*
- * Members of a JSON object, for what @event says: "vmrss":12,"shared":3 by the names of its fields or, when only a text is known of it,
- * "data":"its text"; nothing when it says nothing. @medium: of the strings. How many there are
+ * Members of a JSON object, for what @event says: "vmrss":12,"shared":3 by the names of its fields
+ * or, when only a text is known of it, "data":"its text"; nothing when it says nothing. @medium: of
+ * the strings. How many there are
  */
 size_t export_point_json(struct export *ex, const struct task *task, const struct event *event,
 			 enum medium medium, struct strbuf *out);
 
 /*
- * What @event carries: "(1, 2)" of an ENTRY, "3" of an EXIT. False, with nothing appended, when there
- * is nothing, or it is not wanted.
+ * What @event carries: "(1, 2)" of an ENTRY, "3" of an EXIT. False, with nothing appended, when
+ * there is nothing, or it is not wanted.
  */
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
 			struct strbuf *out);

@@ -1,4 +1,6 @@
-/* Begins and ends in pairs: what formats that cannot bear a missing or crossed one are made from. */
+/*
+ * Begins and ends in pairs: what formats that cannot bear a missing or crossed one are made from.
+ */
 #ifndef UTRAIL_EXPORT_NEST_H
 #define UTRAIL_EXPORT_NEST_H
 

@@ -26,7 +26,9 @@ void func_numbers_deinit(struct func_numbers *numbers);
 /* The slow way of func_number(). */
 uint32_t func_number_new(struct func_numbers *numbers, const struct func *func);
 
-/* HOT: the number of @func plus one, which is numbers->nr when it is new; 0 when memory is short. */
+/*
+ * HOT: the number of @func plus one, which is numbers->nr when it is new; 0 when memory is short.
+ */
 static inline uint32_t func_number(struct func_numbers *numbers, const struct func *func)
 {
 	if (likely(func->id < numbers->nr_by_id && numbers->by_id[func->id]))
