@@ -9,12 +9,15 @@
 #include "utils/object/demangle.h"
 #include "utils/spec/filters.h"
 
-/* Whether the user asks for a function of this name. @others: as demangle_others() makes them; of this name alone. */
+/*
+ * Whether the user asks for a function of this name. @others: as demangle_others() makes them; of
+ * this name alone.
+ */
 typedef bool (*is_asked_for_fn)(void *arg, const struct strbuf *name, const char *others);
 
 /*
- * Functions of @symbols get that one of their names that the user asks for, when he does not ask for the one that they have: who asks for
- * a name sees it. 0 or -ENOMEM.
+ * Functions of @symbols get that one of their names that the user asks for, when he does not ask
+ * for the one that they have: who asks for a name sees it. 0 or -ENOMEM.
  */
 int aliases_prefer(struct symtab *symbols, enum demangle_mode mode, is_asked_for_fn is_asked_for,
 		   void *arg);
@@ -24,8 +27,9 @@ int aliases_prefer_filtered(struct symtab *symbols, struct filters *filters,
 			    enum demangle_mode mode, const char *module);
 
 /*
- * All names of @sym, which is one of @symbols: the one that is shown replaces @name, and the others replace @others, in the form of
- * demangle_others(). Functions of the kernel have one, as it stands. Memory failure shows in strbuf_oom().
+ * All names of @sym, which is one of @symbols: the one that is shown replaces @name, and the others
+ * replace @others, in the form of demangle_others(). Functions of the kernel have one, as it
+ * stands. Memory failure shows in strbuf_oom().
  */
 void aliases_all_names(const struct symtab *symbols, const struct symbol *sym,
 		       enum demangle_mode mode, struct strbuf *name, struct strbuf *others);

@@ -1,4 +1,7 @@
-/* What of a function's calls is captured: what was asked for, and where to look for what was asked for without saying it. */
+/*
+ * What of a function's calls is captured: what was asked for, and where to look for what was asked
+ * for without saying it.
+ */
 #ifndef UTRAIL_SPEC_ARGFIND_H
 #define UTRAIL_SPEC_ARGFIND_H
 
@@ -6,7 +9,8 @@
 
 /*
  * @retval: at most one counts, the first
- * @from_debug, @from_table: enum argrules_about: which of them debug information has told, or a table of functions; the others are from rules
+ * @from_debug, @from_table: enum argrules_about: which of them debug information has told, or a
+ * table of functions; the others are from rules
  *
  * Starts as { 0 }, ends with argfound_deinit().
  */
@@ -21,8 +25,9 @@ void argfound_deinit(struct argfound *found);
 #define cleanup_argfound cleanup(argfound_deinit)
 
 /*
- * Somebody who may know a function: fill in @found what is known of @about (enum argrules_about). Returns of which of these nobody else is to be asked,
- * though it may be that nothing was found; or a negative errno.
+ * Somebody who may know a function: fill in @found what is known of @about (enum argrules_about).
+ * Returns of which of these nobody else is to be asked, though it may be that nothing was found; or
+ * a negative errno.
  */
 typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 
@@ -39,8 +44,9 @@ struct argfind {
 };
 
 /*
- * What is captured of the function @subject, into the empty @found. Recorder and reader both go by this: a reader has to come to the same specifications, or it cannot take
- * payloads apart (doc/formats/info.md, "Argument specifications"). 0 or negative errno.
+ * What is captured of the function @subject, into the empty @found. Recorder and reader both go by
+ * this: a reader has to come to the same specifications, or it cannot take payloads apart
+ * (doc/formats/info.md, "Argument specifications"). 0 or negative errno.
  */
 int argfind_function(const struct argfind *find, const struct argrules_subject *subject,
 		     struct argfound *found);

@@ -24,7 +24,10 @@ void argrules_deinit(struct argrules *rules)
 	*rules = (struct argrules){ 0 };
 }
 
-/* The words that an item of a trigger can begin with; any other is the name of a module (doc/facts/language.md, "Specifications"). */
+/*
+ * The words that an item of a trigger can begin with; any other is the name of a module
+ * (doc/facts/language.md, "Specifications").
+ */
 static bool is_action(const char *item)
 {
 	static const char *const words[] = {

@@ -1,4 +1,7 @@
-/* Which functions have which argument specifications: the strings of -A and -R, and those that a recording carries. */
+/*
+ * Which functions have which argument specifications: the strings of -A and -R, and those that a
+ * recording carries.
+ */
 #ifndef UTRAIL_SPEC_ARGRULES_H
 #define UTRAIL_SPEC_ARGRULES_H
 
@@ -15,7 +18,8 @@ enum argrules_about {
 /*
  * "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
- * @about: enum argrules_about: what @items are about, and what to find out by itself when there are none
+ * @about: enum argrules_about: what @items are about, and what to find out by itself when there are
+ *         none
  * @clears: enum argrules_about: what earlier rules have said about these is forgotten, `clear`
  * @module: a prefix of the module's file name, or "PLT"; NULL: any
  * @text: what the user wrote
@@ -40,11 +44,13 @@ void argrules_deinit(struct argrules *rules);
 #define cleanup_argrules cleanup(argrules_deinit)
 
 /*
- * Add the rules of @text, separated by ';'. -EINVAL names what cannot be read, with its column; -ENOMEM.
+ * Add the rules of @text, separated by ';'. -EINVAL names what cannot be read, with its column;
+ * -ENOMEM.
  *
- * @is_trigger: the text is that of -T: a rule that has no items about arguments says nothing about them, and "auto-args" asks for
- *              what can be found out
- * @is_lenient: the text is from a recording: what is not about arguments is skipped, and so is what cannot be read
+ * @is_trigger: the text is that of -T: a rule that has no items about arguments says nothing about
+ *              them, and "auto-args" asks for what can be found out
+ * @is_lenient: the text is from a recording: what is not about arguments is skipped, and so is what
+ *              cannot be read
  */
 struct argrules_source {
 	enum pattern_match match;
@@ -65,8 +71,8 @@ struct argrules_subject {
 };
 
 /*
- * What the rules say about a function: its items go to @args and @retval, merged; bits of enum argrules_about tell
- * what it shall find out by itself, because a rule without items is about it.
+ * What the rules say about a function: its items go to @args and @retval, merged; bits of enum
+ * argrules_about tell what it shall find out by itself, because a rule without items is about it.
  */
 int argrules_collect(const struct argrules *rules, const struct argrules_subject *subject,
 		     struct argspecs *args, struct argspecs *retval);

@@ -1,4 +1,7 @@
-/* Argument specifications: which arguments and return values of a function are recorded, from where, and how they are shown. */
+/*
+ * Argument specifications: which arguments and return values of a function are recorded, from
+ * where, and how they are shown.
+ */
 #ifndef UTRAIL_SPEC_ARGSPEC_H
 #define UTRAIL_SPEC_ARGSPEC_H
 
@@ -36,11 +39,13 @@ enum arg_place {
  * @is_exact: the function was named, not found by a pattern
  * @regs: numbers of isa_reg_name() (arch/isa.h)
  * @name: of the enum or struct; NULL when there is none; of the heap
- * @fields: key of the struct's definition (utils/spec/structdef.h), which debug information tells; NULL; of the heap
- * @narrow, @how: what only debug information knows, and only recording needs: how many bytes of the value count, with
- *                CAPTURE_SIGNED (utils/format/capture.h), and what is in the place
- * @shape, @object_bytes, @elements: likewise: of a container (utils/spec/shape.h), of the heap; its size, which @type does not say, since
- *                that is the box's; and how many elements are recorded
+ * @fields: key of the struct's definition (utils/spec/structdef.h), which debug information tells;
+ *          NULL; of the heap
+ * @narrow, @how: what only debug information knows, and only recording needs: how many bytes of the
+ *                value count, with CAPTURE_SIGNED (utils/format/capture.h), and what is in the
+ *                place
+ * @shape, @object_bytes, @elements: likewise: of a container (utils/spec/shape.h), of the heap; its
+ * size, which @type does not say, since that is the box's; and how many elements are recorded
  */
 enum arg_how {
 	ARG_HOW_PLAIN,
@@ -66,7 +71,9 @@ struct argspec {
 	char *shape;
 };
 
-/* In the order in which they are recorded and shown. Starts as { 0 }, ends with argspecs_deinit(). */
+/*
+ * In the order in which they are recorded and shown. Starts as { 0 }, ends with argspecs_deinit().
+ */
 struct argspecs {
 	struct argspec *specs;
 	size_t nr;
@@ -75,11 +82,14 @@ struct argspecs {
 void argspecs_deinit(struct argspecs *list);
 #define cleanup_argspecs cleanup(argspecs_deinit)
 
-/* Does an item of a trigger begin like an argument or return value ("arg1", "fparg2/32", "retval")? */
+/*
+ * Does an item of a trigger begin like an argument or return value ("arg1", "fparg2/32", "retval")?
+ */
 bool argspec_is_item(const char *text, size_t len);
 
 /*
- * Parse one item. -EINVAL with a text that names the item and the column (from 1 on) that is wrong; -ENOMEM.
+ * Parse one item. -EINVAL with a text that names the item and the column (from 1 on) that is wrong;
+ * -ENOMEM.
  * @word_bytes: of the traced program: 8, or 4
  */
 int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct argspec *spec,
@@ -87,8 +97,9 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 void argspec_deinit(struct argspec *spec);
 
 /*
- * Add a specification, which the list takes over, with its name. What is about the same value as one that is there takes
- * its place, unless only the old one is exact; all others go behind. 0 or -ENOMEM.
+ * Add a specification, which the list takes over, with its name. What is about the same value as
+ * one that is there takes its place, unless only the old one is exact; all others go behind. 0 or
+ * -ENOMEM.
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);
 

@@ -48,7 +48,10 @@ static size_t count_fcntl(uint64_t command)
 
 static size_t count_ioctl(uint64_t request)
 {
-	/* TIOCEXCL, TIOCNXCL, TIOCCONS, TIOCNOTTY, TIOCSBRK, TIOCCBRK, TIOCVHANGUP, FIONCLEX, FIOCLEX */
+	/*
+	 * TIOCEXCL, TIOCNXCL, TIOCCONS, TIOCNOTTY, TIOCSBRK, TIOCCBRK, TIOCVHANGUP, FIONCLEX,
+	 * FIOCLEX
+	 */
 	static const uint32_t without[] = { 0x540c, 0x540d, 0x541d, 0x5422, 0x5427,
 					    0x5428, 0x5437, 0x5450, 0x5451 };
 
@@ -118,7 +121,10 @@ size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 	return SIZE_MAX;
 }
 
-/* uftrace 0.13 knows no octal numbers and refuses what it does not know: readers of ours know the modes by autoargs_find(). */
+/*
+ * uftrace 0.13 knows no octal numbers and refuses what it does not know: readers of ours know the
+ * modes by autoargs_find().
+ */
 static void put_row(const char *name, const char *items, struct strbuf *out)
 {
 	strbuf_addf(out, "%s@", name);

@@ -1,4 +1,7 @@
-/* What is known of functions of the C and C++ libraries and POSIX without debug information: their arguments and results. */
+/*
+ * What is known of functions of the C and C++ libraries and POSIX without debug information: their
+ * arguments and results.
+ */
 #ifndef UTRAIL_SPEC_AUTOARGS_H
 #define UTRAIL_SPEC_AUTOARGS_H
 
@@ -18,12 +21,16 @@ struct autoargs {
 const struct autoargs *autoargs_find(const char *name);
 
 /*
- * How many of the arguments in its row a call of the variadic function @name has: open() without O_CREAT has no mode. @values: the first
+ * How many of the arguments in its row a call of the variadic function @name has: open() without
+ * O_CREAT has no mode. @values: the first
  * @nr of them. Where these do not tell, all.
  */
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
 
-/* The tables as recordings carry them (doc/formats/info.md, "Argument specifications"): keys argauto, retauto and enumauto of `info`. */
+/*
+ * The tables as recordings carry them (doc/formats/info.md, "Argument specifications"): keys
+ * argauto, retauto and enumauto of `info`.
+ */
 void autoargs_put_args(struct strbuf *out);
 void autoargs_put_retvals(struct strbuf *out);
 void autoargs_put_enums(struct strbuf *out);

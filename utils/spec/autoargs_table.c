@@ -4,9 +4,10 @@
 #include "utils/base/compiler.h"
 
 /*
- * Prototypes as the manual pages (sections 2 and 3), POSIX.1-2017 and the Itanium C++ ABI (operator new and delete) have them.
- * Sorted by name: they are found by binary search. Overloads of one operator have the same rows: uftrace goes by demangled
- * names, and takes what it finds for any of them for all.
+ * Prototypes as the manual pages (sections 2 and 3), POSIX.1-2017 and the Itanium C++ ABI (operator
+ * new and delete) have them. Sorted by name: they are found by binary search. Overloads of one
+ * operator have the same rows: uftrace goes by demangled names, and takes what it finds for any of
+ * them for all.
  */
 
 /* clang-format off */

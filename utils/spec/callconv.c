@@ -155,7 +155,10 @@ static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum
 		spec->how = ARG_HOW_LLVM;
 	if ((type->kind == DWARF_INT || type->kind == DWARF_ENUM) && type->bytes < isa->word_bytes)
 		spec->narrow = type->bytes | (type->is_signed ? CAPTURE_SIGNED : 0);
-	/* All of the word is shown, or compared with the values of names, which are as wide as they get. */
+	/*
+	 * All of the word is shown, or compared with the values of names, which are as wide as they
+	 * get.
+	 */
 	if (type->is_signed && spec->narrow)
 		spec->narrow |= CAPTURE_WIDE;
 	if (type->name && (type->kind == DWARF_ENUM || type->kind == DWARF_STRUCT)) {

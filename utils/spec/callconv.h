@@ -1,4 +1,7 @@
-/* The calling convention: from the types of a function's parameters to where they are when it is called. */
+/*
+ * The calling convention: from the types of a function's parameters to where they are when it is
+ * called.
+ */
 #ifndef UTRAIL_SPEC_CALLCONV_H
 #define UTRAIL_SPEC_CALLCONV_H
 
@@ -7,12 +10,13 @@
 #include "utils/spec/argspec.h"
 
 /*
- * Specifications of what @func takes and returns, by the calling convention of @isa (for classes, the Itanium C++ ABI). What @isa says
- * nothing about is left out, with all that comes behind it. The formats are
- * those that uftrace derives from the same types (doc/formats/symbols.md, "Specifications from types").
+ * Specifications of what @func takes and returns, by the calling convention of @isa (for classes,
+ * the Itanium C++ ABI). What @isa says nothing about is left out, with all that comes behind it.
+ * The formats are those that uftrace derives from the same types (doc/formats/symbols.md,
+ * "Specifications from types").
  *
- * @is_clone: the compiler has changed the function's parameters (foo.isra.0): only those count of which debug
- *            information says where they are
+ * @is_clone: the compiler has changed the function's parameters (foo.isra.0): only those count of
+ *            which debug information says where they are
  *
  * 0 or -ENOMEM.
  */

@@ -8,12 +8,16 @@
 void clearing_note(struct filters *filters, const struct filter_subject *subject,
 		   const struct trigger *trigger);
 
-/* The actions of @entry, without those of FILTERS_OPT_IN that every function it has matched so far has lost again. */
+/*
+ * The actions of @entry, without those of FILTERS_OPT_IN that every function it has matched so far
+ * has lost again.
+ */
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
 /*
- * The specs of @filters as text, by option, without those that a later one with the same pattern takes
- * away, and without that one once nothing is left for it. NULL: none; of the heap. 0 or -ENOMEM.
+ * The specs of @filters as text, by option, without those that a later one with the same pattern
+ * takes away, and without that one once nothing is left for it. NULL: none; of the heap. 0 or
+ * -ENOMEM.
  */
 int clearing_texts(const struct filters *filters, char *specs[SPEC_OPTIONS]);
 

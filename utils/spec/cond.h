@@ -68,7 +68,8 @@ struct cond {
 };
 
 /*
- * Parse the @len bytes at @text, which follow `if:`. -ERR_USAGE, and the offset of what is wrong in *@wrong_at; -ENOMEM.
+ * Parse the @len bytes at @text, which follow `if:`. -ERR_USAGE, and the offset of what is wrong in
+ * *@wrong_at; -ENOMEM.
  */
 int cond_parse(const char *text, size_t len, struct cond *cond, size_t *wrong_at,
 	       struct uft_err *err);

@@ -29,7 +29,10 @@ struct counters {
 	size_t nr;
 };
 
-/* "context-switches", "instructions", or "r1a8", the processor's event of that code. False: there is none of that name. */
+/*
+ * "context-switches", "instructions", or "r1a8", the processor's event of that code. False: there
+ * is none of that name.
+ */
 bool counter_parse(const char *name, struct counter *out);
 
 /* All names, but for codes. */

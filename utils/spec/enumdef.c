@@ -196,7 +196,10 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 /* More parts than an integer has bits cannot be. */
 #define PARTS_MAX 64
 
-/* What is not in the flags of open() is a number in its lowest two bits, and 0 of them is a mode, too. */
+/*
+ * What is not in the flags of open() is a number in its lowest two bits, and 0 of them is a mode,
+ * too.
+ */
 static const char *zero_of_field(const struct enum_def *def, int64_t value)
 {
 	return strcmp(def->name, "ut_open") == 0 && value && (value & 3) == 0

@@ -10,7 +10,8 @@
 
 /* Where an event comes from. */
 enum event_origin {
-	EVENT_OF_PROGRAM, /* a static probe of the program (SDT), or what the recorder knows by itself (linux:...) */
+	/* A static probe of the program (SDT), or what the recorder knows by itself (linux:...) */
+	EVENT_OF_PROGRAM,
 	EVENT_OF_KERNEL, /* a tracepoint of the kernel */
 };
 
@@ -27,15 +28,18 @@ struct event_rule {
 	char *text;
 };
 
-/* What the user chose; without any rule nothing was chosen. Starts as { 0 }, ends with event_rules_deinit(). */
+/*
+ * What the user chose; without any rule nothing was chosen. Starts as { 0 }, ends with
+ * event_rules_deinit().
+ */
 struct event_rules {
 	struct event_rule *rules;
 	size_t nr;
 };
 
 /*
- * "NAME[@kernel]" separated by ';' (doc/facts/language.md, "Events"); how NAME is read says @match, as with names of functions.
- * -ERR_USAGE with the column and what is wrong, -ENOMEM.
+ * "NAME[@kernel]" separated by ';' (doc/facts/language.md, "Events"); how NAME is read says @match,
+ * as with names of functions. -ERR_USAGE with the column and what is wrong, -ENOMEM.
  */
 int event_rules_parse(const char *text, enum pattern_match match, struct event_rules *out,
 		      struct uft_err *err);
@@ -47,7 +51,10 @@ bool event_rule_matches(const struct event_rule *rule, enum event_origin origin,
 /* Whether any of them does: what is to be recorded. */
 bool event_rules_match(const struct event_rules *rules, enum event_origin origin, const char *name);
 
-/* Whether the name alone is meant, wherever the event came from: what is to be shown. @kernel means those of the kernel only. */
+/*
+ * Whether the name alone is meant, wherever the event came from: what is to be shown. @kernel means
+ * those of the kernel only.
+ */
 bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name);
 
 /* What the kernel tells of each task, as bits: "linux:...". */

@@ -187,7 +187,10 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 		add_exact(walk, at);
 }
 
-/* Which of the lists of plain names is about the earliest entry, if that is before the one with index @before; else -1. */
+/*
+ * Which of the lists of plain names is about the earliest entry, if that is before the one with
+ * index @before; else -1.
+ */
 static int first_exact(const struct filter_walk *walk, size_t before)
 {
 	int first = -1;
@@ -282,7 +285,10 @@ bool filters_match(struct filters *filters, const struct filter_subject *subject
 	return trigger->flags != 0;
 }
 
-/* The order in which options count, whatever the order on the command line (doc/facts/language.md, "Specifications"). */
+/*
+ * The order in which options count, whatever the order on the command line (doc/facts/language.md,
+ * "Specifications").
+ */
 static const enum spec_option order[] = {
 	SPEC_FILTER, SPEC_TRIGGER, SPEC_ARGUMENT, SPEC_RETVAL,
 	SPEC_CALLER, SPEC_HIDE,	   SPEC_LOCATION,

@@ -9,7 +9,8 @@
 /*
  * A spec, and whether some function matched it so far.
  *
- * @in_force: enum trigger_flags that some function has by it, whatever later specs say; kept by filters_match() where some spec clears
+ * @in_force: enum trigger_flags that some function has by it, whatever later specs say; kept by
+ *            filters_match() where some spec clears
  */
 struct filter_entry {
 	struct spec spec;
@@ -22,8 +23,8 @@ struct filter_entry {
  * Starts as { 0 }, ends with filters_deinit().
  *
  * @entries: in the order in which they count
- * @exact: entries with a plain name by it, so that a thousand of them cost what one does; each value is the index + 1 of
- *         the first of a chain
+ * @exact: entries with a plain name by it, so that a thousand of them cost what one does; each
+ *         value is the index + 1 of the first of a chain
  * @next: the chain by index: the next entry with the same plain name, + 1; 0 at the end
  * @patterns: indexes of the others, in ascending order
  * @clears: some spec takes away what earlier ones have set
@@ -41,14 +42,16 @@ struct filters {
 };
 
 /*
- * Add the specs in @text, separated by ';', of option @option. Options must come in the order of the
- * enum spec_option values they count in: filter, trigger, argument, retval, caller, hide, location.
+ * Add the specs in @text, separated by ';', of option @option. Options must come in the order of
+ * the enum spec_option values they count in: filter, trigger, argument, retval, caller, hide,
+ * location.
  */
 int filters_add(struct filters *filters, enum spec_option option, enum pattern_match match,
 		const char *text, struct uft_err *err);
 
 /*
- * All options in their order, ready to be used: @specs by option, separated by ';', or NULL. A failure leaves the option that is wrong in
+ * All options in their order, ready to be used: @specs by option, separated by ';', or NULL. A
+ * failure leaves the option that is wrong in
  * @option, or SPEC_OPTIONS when it is none of them.
  */
 int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum pattern_match match,
@@ -69,9 +72,10 @@ void filters_deinit(struct filters *filters);
 #define FILTERS_OPT_IN ((uint32_t)(TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION))
 
 /*
- * What there must be before anything is kept, as enum trigger_flags: of TRIGGER_FILTER, TRIGGER_CALLER and TRIGGER_LOCATION those
- * that some spec asks for. A spec that matches nothing counts: then nothing is kept. One that was cleared for all functions that it has
- * matched does not. Functions of the kernel are another matter.
+ * What there must be before anything is kept, as enum trigger_flags: of TRIGGER_FILTER,
+ * TRIGGER_CALLER and TRIGGER_LOCATION those that some spec asks for. A spec that matches nothing
+ * counts: then nothing is kept. One that was cleared for all functions that it has matched does
+ * not. Functions of the kernel are another matter.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 
@@ -93,7 +97,10 @@ struct filter_subject {
 	bool is_kernel;
 };
 
-/* So many names of a function are compared: the one that is shown, those of demangle_others(), and aliases. */
+/*
+ * So many names of a function are compared: the one that is shown, those of demangle_others(), and
+ * aliases.
+ */
 #define FILTER_NAMES_MAX 16
 
 /* The entries that match a function, one by one in their order. Each is noted to have a match. */

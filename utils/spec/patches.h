@@ -11,12 +11,15 @@
 /*
  * One item of the list.
  *
- * @module: what the base name of the function's file begins with, of the heap; NULL: the program itself
+ * @module: what the base name of the function's file begins with, of the heap; NULL: the program
+ *          itself
  * @takes_out: with `!` in front of it, or of --unpatch
  * @text: as typed, without `!`, of the heap
  * @generation: of the rules when it came: 0 is of the command line
- * @has_name, @has_match: of some function the name matched, and it could be as the rule says, so far
- * @why_not: why the first function that matched could not, of the heap; NULL when nobody has said so
+ * @has_name, @has_match: of some function the name matched, and it could be as the rule says, so
+ *                        far
+ * @why_not: why the first function that matched could not, of the heap; NULL when nobody has said
+ *           so
  */
 struct patch_rule {
 	struct pattern name;
@@ -30,8 +33,8 @@ struct patch_rule {
 };
 
 /*
- * In the order of the command line, and behind them those that the user has added while the program runs. Starts as { 0 }, ends with
- * patch_rules_deinit().
+ * In the order of the command line, and behind them those that the user has added while the program
+ * runs. Starts as { 0 }, ends with patch_rules_deinit().
  *
  * @nr_first: how many are of the command line
  * @generation: another one with each change
@@ -44,16 +47,17 @@ struct patch_rules {
 };
 
 /*
- * "[!]FUNC[@MODULE]" separated by ';' (doc/facts/language.md, "Patches"); how FUNC is read says @match. -ERR_USAGE with the column
- * and what is wrong, -ENOMEM.
+ * "[!]FUNC[@MODULE]" separated by ';' (doc/facts/language.md, "Patches"); how FUNC is read says
+ * @match. -ERR_USAGE with the column and what is wrong, -ENOMEM.
  */
 int patch_rules_parse(const char *text, enum pattern_match match, struct patch_rules *out,
 		      struct uft_err *err);
 void patch_rules_deinit(struct patch_rules *rules);
 
 /*
- * A function: @name demangled, @others what else it is called (demangle_others()) or NULL; without a symbol @name is NULL. @module: base name of
- * its file. @can_be: it can be patched, @has_hook: it has a hook all the same; @why_not: why it cannot, or NULL; which rules remember.
+ * A function: @name demangled, @others what else it is called (demangle_others()) or NULL; without
+ * a symbol @name is NULL. @module: base name of its file. @can_be: it can be patched, @has_hook: it
+ * has a hook all the same; @why_not: why it cannot, or NULL; which rules remember.
  */
 struct patch_subject {
 	const char *name;
@@ -103,8 +107,9 @@ struct patch_rules_change {
 };
 
 /*
- * Add the rules of @more, which is empty afterwards. A later rule of the user's with the same text takes the place of an earlier one, so that their number stays
- * small however often something is switched. 0 or -ENOMEM, and then nothing has changed.
+ * Add the rules of @more, which is empty afterwards. A later rule of the user's with the same text
+ * takes the place of an earlier one, so that their number stays small however often something is
+ * switched. 0 or -ENOMEM, and then nothing has changed.
  */
 int patch_rules_add(struct patch_rules *rules, struct patch_rules *more,
 		    struct patch_rules_change *change);

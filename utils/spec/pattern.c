@@ -8,7 +8,9 @@
 
 #define SPECIAL ".?*+-^$|()[]{}"
 
-/* fnmatch(3) takes time that grows with the name's length only, but a call of itself for each `*`. */
+/*
+ * fnmatch(3) takes time that grows with the name's length only, but a call of itself for each `*`.
+ */
 #define GLOB_MAX 4096U
 
 const char *pattern_match_name(enum pattern_match match)
@@ -35,8 +37,8 @@ static bool is_optional(const char *next)
 }
 
 /*
- * Find the longest run of ordinary characters that every match must contain: looking for it spares most names the
- * regular expression. Alternatives and groups have none for sure.
+ * Find the longest run of ordinary characters that every match must contain: looking for it spares
+ * most names the regular expression. Alternatives and groups have none for sure.
  */
 static void find_literal(struct pattern *p)
 {

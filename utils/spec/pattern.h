@@ -38,8 +38,8 @@ struct pattern {
 };
 
 /*
- * Parse the @len bytes at @text into @p. -ERR_USAGE for a bad regular expression with what is wrong with it;
- * -ENOMEM. @p is empty after a failure.
+ * Parse the @len bytes at @text into @p. -ERR_USAGE for a bad regular expression with what is wrong
+ * with it; -ENOMEM. @p is empty after a failure.
  */
 int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
 		 struct uft_err *err);
@@ -49,7 +49,10 @@ int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct u
 void pattern_deinit(struct pattern *p);
 #define cleanup_pattern cleanup(pattern_deinit)
 
-/* Whether @name matches. Most names that do not cost one search in memory; none costs more than its length times a constant. */
+/*
+ * Whether @name matches. Most names that do not cost one search in memory; none costs more than its
+ * length times a constant.
+ */
 bool pattern_matches(const struct pattern *p, const char *name, size_t len);
 
 #endif

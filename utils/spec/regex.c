@@ -1,6 +1,7 @@
 /*
- * Finding regular expressions (see regex.h): all ways through the nodes at once, byte by byte. Sets of nodes that were
- * met are kept, with what comes after each byte, so that names that are alike cost one look-up for a byte.
+ * Finding regular expressions (see regex.h): all ways through the nodes at once, byte by byte. Sets
+ * of nodes that were met are kept, with what comes after each byte, so that names that are alike
+ * cost one look-up for a byte.
  */
 #include "utils/spec/regex.h"
 
@@ -18,7 +19,8 @@
 #define BUCKETS	   256U
 
 /*
- * A set of nodes, where the next byte is to be looked at; those of an expression that begins here come on top.
+ * A set of nodes, where the next byte is to be looked at; those of an expression that begins here
+ * come on top.
  *
  * @is_kept: @after is there: by class of bytes, and at last at the end; NULL: not known
  */
@@ -357,7 +359,10 @@ static struct state *first_state(struct regex *re)
 	return state;
 }
 
-/* The nodes of @state, and those that what looks around lets through, @next being the byte that follows, or -1. */
+/*
+ * The nodes of @state, and those that what looks around lets through, @next being the byte that
+ * follows, or -1.
+ */
 static void look_around(struct regex *re, const struct state *state, int next)
 {
 	re->found = false;
@@ -439,6 +444,9 @@ size_t regex_steps(const struct regex *re)
 
 size_t regex_steps_per_byte(const struct regex *re)
 {
-	/* Each node is looked at once in the set, passed once before the byte and once behind it; and the look-up itself. */
+	/*
+	 * Each node is looked at once in the set, passed once before the byte and once behind it;
+	 * and the look-up itself.
+	 */
 	return 3 * (size_t)re->prog.nr + 1;
 }

@@ -11,11 +11,13 @@
 struct regex;
 
 /*
- * POSIX extended regular expressions as regcomp(3) and regexec(3) of glibc take them in the C locale, \w, \s, \b and the
- * like included; what is found is the same. Only back references are refused: nobody can find them in linear time.
+ * POSIX extended regular expressions as regcomp(3) and regexec(3) of glibc take them in the C
+ * locale, \w, \s, \b and the like included; what is found is the same. Only back references are
+ * refused: nobody can find them in linear time.
  *
- * Patterns come from recordings, too, and regexec(3) takes minutes for some of them. Here a byte of a name costs at
- * most one step for each part of the expression, whose number is limited; most often it costs one in all.
+ * Patterns come from recordings, too, and regexec(3) takes minutes for some of them. Here a byte of
+ * a name costs at most one step for each part of the expression, whose number is limited; most
+ * often it costs one in all.
  *
  * NULL with @err: -ERR_USAGE and what is wrong with the expression, a phrase; -ENOMEM.
  */
@@ -23,12 +25,14 @@ struct regex *regex_create(const char *text, struct uft_err *err);
 void regex_destroy(struct regex *regex);
 
 /*
- * Is it found anywhere in the @len bytes at @name? Threads wait for each other. Memory that is short makes it slower,
- * and no more than that.
+ * Is it found anywhere in the @len bytes at @name? Threads wait for each other. Memory that is
+ * short makes it slower, and no more than that.
  */
 bool regex_finds(struct regex *regex, const char *name, size_t len);
 
-/* For tests of that promise: the steps that were made so far, and how many a byte may cost at most. */
+/*
+ * For tests of that promise: the steps that were made so far, and how many a byte may cost at most.
+ */
 size_t regex_steps(const struct regex *regex);
 size_t regex_steps_per_byte(const struct regex *regex);
 

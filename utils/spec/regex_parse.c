@@ -1,4 +1,7 @@
-/* From the text of a regular expression to its nodes (see regex_prog.h). What is allowed where is what glibc allows. */
+/*
+ * From the text of a regular expression to its nodes (see regex_prog.h). What is allowed where is
+ * what glibc allows.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -8,7 +11,10 @@
 #include "utils/base/compiler.h"
 #include "utils/spec/regex_prog.h"
 
-/* Steps that one byte of a name can cost: so many nodes of the text, and so many copies of them by repetitions. */
+/*
+ * Steps that one byte of a name can cost: so many nodes of the text, and so many copies of them by
+ * repetitions.
+ */
 #define NODES_MAX   32768
 #define COPIES_MAX  2048
 #define DEPTH_MAX   64
@@ -169,7 +175,9 @@ static void add_node(struct parse *p, enum regex_op op, uint8_t value, int32_t t
 		p->prog->nodes[p->prog->nr++] = (struct regex_node){ op, value, to };
 }
 
-/* In front of the nodes from @start on, which stay what they are: they know each other by distance. */
+/*
+ * In front of the nodes from @start on, which stay what they are: they know each other by distance.
+ */
 static void insert_node(struct parse *p, uint32_t start, enum regex_op op, int32_t to)
 {
 	struct regex_prog *prog = p->prog;

@@ -6,9 +6,10 @@
 #include "utils/format/automaton.h"
 
 /*
- * @regex is a regular expression that regex_create() takes (utils/spec/regex.h); the automaton finds what regexec(3) finds, in the C
- * locale. -ERR_USAGE with the reason where an automaton cannot: more than 64 places that take a character, back references and
- * other escapes of letters, `^` and `$` elsewhere than at the ends of the outermost alternatives.
+ * @regex is a regular expression that regex_create() takes (utils/spec/regex.h); the automaton
+ *        finds what regexec(3) finds, in the C locale. -ERR_USAGE with the reason where an
+ *        automaton cannot: more than 64 places that take a character, back references and other
+ *        escapes of letters, `^` and `$` elsewhere than at the ends of the outermost alternatives.
  */
 int regex_plan(const char *regex, struct automaton *out, struct uft_err *err);
 

@@ -1,4 +1,7 @@
-/* Shapes: what is where in a container of the C++ library, and so what a box holds of it (utils/format/capture.h). */
+/*
+ * Shapes: what is where in a container of the C++ library, and so what a box holds of it
+ * (utils/format/capture.h).
+ */
 #ifndef UTRAIL_SPEC_SHAPE_H
 #define UTRAIL_SPEC_SHAPE_H
 
@@ -9,19 +12,19 @@
 /*
  * A shape is a tree, written node by node, each before its children:
  *
- *	LETTER NUMBER[.NUMBER...][:NAME];
+ * 	LETTER NUMBER[.NUMBER...][:NAME];
  *
  * Offsets are from where the node's object begins. Values, @a is their offset:
- *	i u c f p e t	@b bytes, as in utils/spec/structdef.h; of e and t the name is that of the enum or struct
- *	z s S		what points to a C string; std::string of GNU's library, of LLVM's
- *	w		a text: @a offset of the pointer, @b of the length
+ * 	i u c f p e t	@b bytes, as in utils/spec/structdef.h; of e and t the name is that of the enum or struct
+ * 	z s S		what points to a C string; std::string of GNU's library, of LLVM's
+ * 	w		a text: @a offset of the pointer, @b of the length
  * Composites, whose name is shown, with one child (m and v: as many as they say):
- *	r BEGIN.END.BYTES	n POINTER.COUNT.BYTES	k POINTER.NUMBER.BYTES	a OFFSET.NUMBER.BYTES
- *	m OFFSET.NUMBER		o FLAG.BYTES		q POINTER		v INDEX.BYTES.NUMBER
- *	l FIRST.COUNT.NEXT.VALUE			T FIRST.COUNT.LEFT.VALUE.RIGHT.PARENT
- *	L FIRST.NEXT.VALUE	b BEGIN.END		B BEGIN.COUNT
- *	d START.FINISH.BYTES	D TABLE.START.COUNT.BYTES			Q POINTER.OWNERS.OFFSET.BYTES.BIAS
- *	x OFFSET.BYTES.NUMBER	a struct; its name is the key of its definition, the children are that one's fields 'b', in their order
+ * 	r BEGIN.END.BYTES	n POINTER.COUNT.BYTES	k POINTER.NUMBER.BYTES	a OFFSET.NUMBER.BYTES
+ * 	m OFFSET.NUMBER		o FLAG.BYTES		q POINTER		v INDEX.BYTES.NUMBER
+ * 	l FIRST.COUNT.NEXT.VALUE			T FIRST.COUNT.LEFT.VALUE.RIGHT.PARENT
+ * 	L FIRST.NEXT.VALUE	b BEGIN.END		B BEGIN.COUNT
+ * 	d START.FINISH.BYTES	D TABLE.START.COUNT.BYTES			Q POINTER.OWNERS.OFFSET.BYTES.BIAS
+ * 	x OFFSET.BYTES.NUMBER	a struct; its name is the key of its definition, the children are that one's fields 'b', in their order
  * They are those of enum box_op, in the same order.
  */
 #define SHAPE_NODES_MAX	  32
@@ -49,7 +52,10 @@ static inline bool shape_is_sequence(char letter)
 	return __builtin_strchr("rnkalTLbBdD", letter) && letter;
 }
 
-/* How large a box should be, with at most @elements of each sequence; at most @max. A multiple of 4. */
+/*
+ * How large a box should be, with at most @elements of each sequence; at most @max. A multiple of
+ * 4.
+ */
 uint32_t shape_box_bytes(const struct shape *shape, unsigned elements, uint32_t max);
 
 #endif

@@ -1,4 +1,7 @@
-/* What a user may change of a recording that goes on, as words: `utrail control DIR off`, `... filter main depth 3`. */
+/*
+ * What a user may change of a recording that goes on, as words: `utrail control DIR off`, `...
+ * filter main depth 3`.
+ */
 #ifndef UTRAIL_SPEC_STEER_H
 #define UTRAIL_SPEC_STEER_H
 
@@ -83,8 +86,8 @@ extern const struct steer_word steer_words[];
 const struct steer_word *steer_word_find(const char *word);
 
 /*
- * Take the list @words in, each with its NUL. 0, -ENOMEM, or -ERR_USAGE with a text that names the word and the nearest ones. Specs are parsed when they are
- * put into force, not here.
+ * Take the list @words in, each with its NUL. 0, -ENOMEM, or -ERR_USAGE with a text that names the
+ * word and the nearest ones. Specs are parsed when they are put into force, not here.
  */
 int steer_parse(const struct strbuf *words, struct steer_change *change, struct uft_err *err);
 

@@ -87,7 +87,9 @@ static bool parse_bits(char *at, struct struct_field *field)
 	       field->type.size <= sizeof(uint64_t);
 }
 
-/* What stands behind the type: ":REF", then "*COUNT" or ".SHIFT+WIDTH"; all of it may be missing. */
+/*
+ * What stands behind the type: ":REF", then "*COUNT" or ".SHIFT+WIDTH"; all of it may be missing.
+ */
 static bool parse_rest(char *at, struct struct_field *field)
 {
 	if (*at == ':') {

@@ -1,4 +1,7 @@
-/* Definitions of structs, as recordings carry them: which fields are where in the bytes of an argument. */
+/*
+ * Definitions of structs, as recordings carry them: which fields are where in the bytes of an
+ * argument.
+ */
 #ifndef UTRAIL_SPEC_STRUCTDEF_H
 #define UTRAIL_SPEC_STRUCTDEF_H
 
@@ -11,13 +14,16 @@
 #include "utils/format/argblob.h"
 
 /*
- * @name: empty: it is the value itself, or one of those that it is made of (a number of 128 bits, a complex one, a vector)
+ * @name: empty: it is the value itself, or one of those that it is made of (a number of 128 bits, a
+ *        complex one, a vector)
  * @offset: in bytes
  * @type: of one element
  * @ref: name of the enum, key of the struct; NULL: none
  * @count: elements of an array; 0: it is none
- * @is_boxed: a container, a string, or a struct with such fields: of a struct in a box, what is in it stands behind its bytes (shape.h)
- * @shift, @width: of a bit-field within the bytes, from the lowest bit on; @width is 0 when it is none
+ * @is_boxed: a container, a string, or a struct with such fields: of a struct in a box, what is in
+ *            it stands behind its bytes (shape.h)
+ * @shift, @width: of a bit-field within the bytes, from the lowest bit on; @width is 0 when it is
+ *                 none
  */
 struct struct_field {
 	const char *name;
@@ -55,9 +61,10 @@ void struct_defs_deinit(struct struct_defs *defs);
 #define cleanup_struct_defs cleanup(struct_defs_deinit)
 
 /*
- * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, TYPE a letter and the bytes: i u (integers), f (16: IEEE 754's binary128), c, p, e (with
- * ":ENUM"), t (a struct, with ":KEY" when it is defined), b (one that is boxed); behind it "*N" for N elements or ".SHIFT+WIDTH" for bits; or "KEY BYTES =SHAPE". -EINVAL when it is not one, and then
- * nothing is added; -ENOMEM.
+ * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, TYPE a letter and the bytes: i u
+ * (integers), f (16: IEEE 754's binary128), c, p, e (with ":ENUM"), t (a struct, with ":KEY" when
+ * it is defined), b (one that is boxed); behind it "*N" for N elements or ".SHIFT+WIDTH" for bits;
+ * or "KEY BYTES =SHAPE". -EINVAL when it is not one, and then nothing is added; -ENOMEM.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);
 

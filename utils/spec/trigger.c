@@ -489,8 +489,8 @@ static void apply_option(struct parse *p, bool is_negated)
 }
 
 /*
- * A location is anchored at the borders of path components: "lib" matches "src/lib/a.c", not "src/library.c"
- * (doc/facts/language.md, "Source locations").
+ * A location is anchored at the borders of path components: "lib" matches "src/lib/a.c", not
+ * "src/library.c" (doc/facts/language.md, "Source locations").
  */
 static int location_pattern(struct parse *p, enum pattern_match match, const char *name, size_t len)
 {

@@ -76,7 +76,8 @@ enum spec_module {
  * @module: the beginning of a file's base name; MODULE_NAMED
  * @counters: that `read=` names; filters_add() gives them their bits of trigger.read
  * @cleared: TRIGGER_CLEAR: enum trigger_flags of what is forgotten
- * @args: items about arguments and return values, as they were typed, separated by ','; NULL without any
+ * @args: items about arguments and return values, as they were typed, separated by ','; NULL
+ *        without any
  * @ignored: the first word of an action that the option does not take; NULL
  */
 struct spec {
@@ -105,8 +106,9 @@ enum spec_option {
 };
 
 /*
- * Parse the @len bytes at @text, one spec of option @option, into @spec. -ERR_USAGE with a text that says at which column
- * (from 1 on) what is wrong, and offers the nearest words; -ENOMEM. @spec is empty after a failure.
+ * Parse the @len bytes at @text, one spec of option @option, into @spec. -ERR_USAGE with a text
+ * that says at which column (from 1 on) what is wrong, and offers the nearest words; -ENOMEM. @spec
+ * is empty after a failure.
  */
 int spec_parse(enum spec_option option, enum pattern_match match, const char *text, size_t len,
 	       struct spec *spec, struct uft_err *err);
