@@ -1,4 +1,7 @@
-/* How events that programs declare are written down in a data directory: events.def and events.txt (doc/formats/records.md, "Payloads beside"). */
+/*
+ * How events that programs declare are written down in a data directory: events.def and events.txt
+ * (doc/formats/records.md, "Payloads beside").
+ */
 #ifndef UTRAIL_FSTRACE_DEFINITION_H
 #define UTRAIL_FSTRACE_DEFINITION_H
 
@@ -7,10 +10,15 @@
 /* Readers take no more than twice as many bytes of names and definitions. */
 #define FST_DEFINITIONS_MAX (8UL << 20)
 
-/* A blank and @word, URL-encoded, so that there is no blank in it and none is empty; NULL is "%00". */
+/*
+ * A blank and @word, URL-encoded, so that there is no blank in it and none is empty; NULL is "%00".
+ */
 void fst_definition_word(struct strbuf *out, const char *word);
 
-/* The name for --Event and for other readers of events.txt: these take no blanks, and have room for some 200 bytes. */
+/*
+ * The name for --Event and for other readers of events.txt: these take no blanks, and have room for
+ * some 200 bytes.
+ */
 void fst_definition_name(struct strbuf *out, const char *id);
 
 #endif

@@ -1,4 +1,7 @@
-/* Formats of declared events, taken apart: literal text and directives ("%64u"). No allocation, no state. */
+/*
+ * Formats of declared events, taken apart: literal text and directives ("%64u"). No allocation, no
+ * state.
+ */
 #ifndef UTRAIL_FSTRACE_DIRECTIVE_H
 #define UTRAIL_FSTRACE_DIRECTIVE_H
 
@@ -42,8 +45,8 @@ struct fst_piece {
 };
 
 /*
- * The next piece of the format at @at, which moves behind it. 1, or 0 at the end, or -1 when what begins with
- * this '%' is no directive; @at stays on it then.
+ * The next piece of the format at @at, which moves behind it. 1, or 0 at the end, or -1 when what
+ * begins with this '%' is no directive; @at stays on it then.
  */
 int fst_next_piece(const char **at, struct fst_piece *piece);
 

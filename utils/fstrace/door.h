@@ -1,8 +1,10 @@
 /*
- * How a recorder that comes while the program runs finds the copies of libutrail-trace in it: by an ELF note in each module that has one, which
- * neither strip(1) nor hidden symbols take away. Only where utrail can attach: x86_64.
+ * How a recorder that comes while the program runs finds the copies of libutrail-trace in it: by an
+ * ELF note in each module that has one, which neither strip(1) nor hidden symbols take away. Only
+ * where utrail can attach: x86_64.
  *
- * The note's name is "utrail", its type 1; its descriptor is a struct utrail_trace_door, whose offsets count from the descriptor itself.
+ * The note's name is "utrail", its type 1; its descriptor is a struct utrail_trace_door, whose
+ * offsets count from the descriptor itself.
  */
 #ifndef UTRAIL_FSTRACE_DOOR_H
 #define UTRAIL_FSTRACE_DOOR_H
@@ -20,14 +22,16 @@ struct utrail_trace_door {
 };
 
 /*
- * From now on @recorder records; what is declared already is declared to it. 0; -EAGAIN when a lock of the library is held, maybe by this
- * thread: the rest is to be done later, by another call; -EINVAL when the recorder is of another version. No handler of a signal may call it.
+ * From now on @recorder records; what is declared already is declared to it. 0; -EAGAIN when a lock
+ * of the library is held, maybe by this thread: the rest is to be done later, by another call;
+ * -EINVAL when the recorder is of another version. No handler of a signal may call it.
  */
 typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 
 /*
- * When this returns, no thread comes to the recorder any more by declare, choose, emit, begin or watch. Those that are within it may be, and
- * who is between begin and end comes to end once more. 0; -EAGAIN: events that nobody records are still switched on.
+ * When this returns, no thread comes to the recorder any more by declare, choose, emit, begin or
+ * watch. Those that are within it may be, and who is between begin and end comes to end once more.
+ * 0; -EAGAIN: events that nobody records are still switched on.
  */
 typedef int utrail_door_close_fn(void);
 

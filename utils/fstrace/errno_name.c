@@ -7,7 +7,10 @@
 	case number: \
 		return #number
 
-/* Of two names for one number it is the one without a meaning of its own: EAGAIN, EOPNOTSUPP, EDEADLK. */
+/*
+ * Of two names for one number it is the one without a meaning of its own: EAGAIN, EOPNOTSUPP,
+ * EDEADLK.
+ */
 const char *fst_errno_name(int number)
 {
 	switch (number) {

@@ -1,4 +1,7 @@
-/* Logs of declared events as they lie on disk: one that was turned is several files, which are read as one. */
+/*
+ * Logs of declared events as they lie on disk: one that was turned is several files, which are read
+ * as one.
+ */
 #ifndef UTRAIL_FSTRACE_LOG_H
 #define UTRAIL_FSTRACE_LOG_H
 
@@ -39,7 +42,8 @@ struct fst_log {
  * A line, until the next one is read.
  *
  * @path, @number: where it stands, counted from 1
- * @wrong: NULL, or why it is none; @wrong_at: at which byte, counted from 0. Otherwise @parts are known
+ * @wrong: NULL, or why it is none; @wrong_at: at which byte, counted from 0. Otherwise @parts are
+ *         known
  */
 struct fst_log_line {
 	const char *path;
@@ -50,16 +54,23 @@ struct fst_log_line {
 };
 
 /*
- * Put @paths, @nr of them, in order: those of a log follow each other, by the time in the names that old files have,
- * "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log", and "PREFIX.log" is the newest one. A name of any other form is a log of its own.
+ * Put @paths, @nr of them, in order: those of a log follow each other, by the time in the names
+ * that old files have, "PREFIX-YYYY-MM-DDThh:mm:ss.dddddd.log", and "PREFIX.log" is the newest one.
+ * A name of any other form is a log of its own.
  */
 void fst_log_sort(char **paths, size_t nr);
 
-/* The first log in @paths, which are in order. Its files are opened one by one. It ends with fst_log_close(). */
+/*
+ * The first log in @paths, which are in order. Its files are opened one by one. It ends with
+ * fst_log_close().
+ */
 void fst_log_open(struct fst_log *log, char **paths, size_t nr);
 void fst_log_close(struct fst_log *log);
 
-/* 1 with the next line, right or wrong; 0 at the end; negative with @err when a file cannot be read. */
+/*
+ * 1 with the next line, right or wrong; 0 at the end; negative with @err when a file cannot be
+ * read.
+ */
 int fst_log_next(struct fst_log *log, struct fst_log_line *line, struct uft_err *err);
 
 #endif

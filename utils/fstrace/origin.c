@@ -50,7 +50,10 @@ void fst_origin_find(const char *body, size_t len, struct fst_origin *origin)
 		*origin = (struct fst_origin){ 0 };
 }
 
-/* What %F and %e write: letters and what their encoding uses, up to what the format has behind them. */
+/*
+ * What %F and %e write: letters and what their encoding uses, up to what the format has behind
+ * them.
+ */
 static size_t word_end(const char *body, size_t len, size_t at, const struct fst_piece *behind)
 {
 	char stop = behind && behind->kind == FST_LITERAL ? behind->text[0] : ' ';

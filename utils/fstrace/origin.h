@@ -1,4 +1,7 @@
-/* Who has written a line of a log: a line has no place for that, but many programs put it into their common format. */
+/*
+ * Who has written a line of a log: a line has no place for that, but many programs put it into
+ * their common format.
+ */
 #ifndef UTRAIL_FSTRACE_ORIGIN_H
 #define UTRAIL_FSTRACE_ORIGIN_H
 
@@ -13,7 +16,8 @@
 
 /*
  * @pid: 0 when the line does not say
- * @thread: as %T has it: what pthread_self() returned, or a thread's number where the program writes that
+ * @thread: as %T has it: what pthread_self() returned, or a thread's number where the program
+ *          writes that
  */
 struct fst_origin {
 	int32_t pid;
@@ -21,12 +25,15 @@ struct fst_origin {
 	uint64_t thread;
 };
 
-/* By the words "PID=1234" and "TID=..." that the text behind the event's name begins with, in any order. */
+/*
+ * By the words "PID=1234" and "TID=..." that the text behind the event's name begins with, in any
+ * order.
+ */
 void fst_origin_find(const char *body, size_t len, struct fst_origin *origin);
 
 /*
- * By the common format, which has only directives without arguments (fst_format_is_bare()). NULL, or what is wrong with the text,
- * at the byte @wrong_at.
+ * By the common format, which has only directives without arguments (fst_format_is_bare()). NULL,
+ * or what is wrong with the text, at the byte @wrong_at.
  */
 const char *fst_origin_by_format(const struct fst_format *format, const char *body, size_t len,
 				 struct fst_origin *origin, size_t *wrong_at);

@@ -1,9 +1,15 @@
-/* Payloads of declared events, taken apart and made text of (see payload.h). Nothing in them is believed. */
+/*
+ * Payloads of declared events, taken apart and made text of (see payload.h). Nothing in them is
+ * believed.
+ */
 #include "utils/fstrace/payload.h"
 
 #include "utils/base/compiler.h"
 
-/* Pages have a multiple of so many bytes: whose first byte may be read, the rest of its part of a page may be, too. */
+/*
+ * Pages have a multiple of so many bytes: whose first byte may be read, the rest of its part of a
+ * page may be, too.
+ */
 #define PAGE_PART 4096U
 
 static inline bool may_read_word(const char *at)
@@ -11,7 +17,10 @@ static inline bool may_read_word(const char *at)
 	return ((uintptr_t)at & (PAGE_PART - 1)) <= PAGE_PART - sizeof(uint64_t);
 }
 
-/* How many bytes are in front of the first zero, of a word that has been read as little-endian; 8: there is none. */
+/*
+ * How many bytes are in front of the first zero, of a word that has been read as little-endian; 8:
+ * there is none.
+ */
 static inline unsigned bytes_before_zero(uint64_t word)
 {
 	const uint64_t ones = 0x0101010101010101;
@@ -21,8 +30,8 @@ static inline unsigned bytes_before_zero(uint64_t word)
 }
 
 /*
- * @string as far as its end, at most @max bytes; how many these are. Words are read whole, also behind the end, and stored whole, where
- * there is room for them.
+ * @string as far as its end, at most @max bytes; how many these are. Words are read whole, also
+ *         behind the end, and stored whole, where there is room for them.
  */
 NO_SANITIZE_ADDRESS static inline size_t copy_string(char *to, const char *string, size_t max)
 {

@@ -1,12 +1,12 @@
 /*
- * The values of a record in binary, in the order of its directives, and the text of them. Numbers are little-endian wherever the
- * record was made.
+ * The values of a record in binary, in the order of its directives, and the text of them. Numbers
+ * are little-endian wherever the record was made.
  *
- *	%d %u %x %b %e %E %L %P		4 bytes
- *	%64d %64u %64x %lld %llu %llx
- *	%z %p %T %f			8 bytes
- *	%s %S %I %F %A %B %a		u32 length and as many bytes; FST_NULL: there is none
- *	%J				u32 count, and as many times the same
+ * 	%d %u %x %b %e %E %L %P		4 bytes
+ * 	%64d %64u %64x %lld %llu %llx
+ * 	%z %p %T %f			8 bytes
+ * 	%s %S %I %F %A %B %a		u32 length and as many bytes; FST_NULL: there is none
+ * 	%J				u32 count, and as many times the same
  */
 #ifndef UTRAIL_FSTRACE_PAYLOAD_H
 #define UTRAIL_FSTRACE_PAYLOAD_H
@@ -29,8 +29,10 @@ struct fst_bytes {
 /*
  * One value.
  *
- * @number: of an integer, with its sign where the directive is signed; of %J how many texts there are
- * @bytes, @len: of a text; of %J of all of them, as they are in the payload. @is_null: there is none
+ * @number: of an integer, with its sign where the directive is signed; of %J how many texts there
+ *          are
+ * @bytes, @len: of a text; of %J of all of them, as they are in the payload. @is_null: there is
+ *               none
  */
 struct fst_value {
 	enum fst_kind kind;
@@ -55,16 +57,25 @@ enum fst_form {
 
 enum fst_form fst_form_of(enum fst_kind kind);
 
-/* Take the next value, of a directive of that kind. False, with nothing taken, when what is left is none. */
+/*
+ * Take the next value, of a directive of that kind. False, with nothing taken, when what is left is
+ * none.
+ */
 bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
-/* When that is false for a text that is cut: take what is left of it. False: it is none, or there is none of it. */
+/*
+ * When that is false for a text that is cut: take what is left of it. False: it is none, or there
+ * is none of it.
+ */
 bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
 /* As a line has it. */
 void fst_put_value(struct fst_text *text, const struct fst_value *value);
 
-/* All pieces of @format. False when the payload ends before they do: then @text has those before that, and what there is of a text. */
+/*
+ * All pieces of @format. False when the payload ends before they do: then @text has those before
+ * that, and what there is of a text.
+ */
 bool fst_put_payload(struct fst_text *text, const struct fst_format *format,
 		     struct fst_bytes *from);
 
@@ -101,7 +112,10 @@ static inline void fst_add_double(struct fst_text *text, double value)
 	fst_add_u64(text, bits);
 }
 
-/* As memcpy(3), which may be a function that somebody records. The barrier keeps compilers from calling it all the same. */
+/*
+ * As memcpy(3), which may be a function that somebody records. The barrier keeps compilers from
+ * calling it all the same.
+ */
 static inline void fst_copy(char *to, const char *from, size_t len)
 {
 	for (; len >= 8; len -= 8, to += 8, from += 8) {
@@ -114,7 +128,10 @@ static inline void fst_copy(char *to, const char *from, size_t len)
 	}
 }
 
-/* @bytes may be NULL. What is longer than any record can be makes the payload fail, as it does a line. */
+/*
+ * @bytes may be NULL. What is longer than any record can be makes the payload fail, as it does a
+ *        line.
+ */
 static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_t len)
 {
 	fst_add_u32(text, !bytes ? FST_NULL : len < FST_NULL ? len : FST_NULL - 1);
@@ -128,7 +145,10 @@ static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_
 	}
 }
 
-/* Up to @max bytes of a string that may be NULL; no function of libc is called for it, as the payload may be a place of a recorder's. */
+/*
+ * Up to @max bytes of a string that may be NULL; no function of libc is called for it, as the
+ * payload may be a place of a recorder's.
+ */
 void fst_add_string(struct fst_text *text, const char *string, size_t max);
 
 #endif

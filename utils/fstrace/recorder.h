@@ -1,6 +1,6 @@
 /*
- * What libutrail-trace asks of the probe: the recorder of a program's events. Both have this; neither needs the other. A probe that comes later than
- * the library knocks at its door (door.h).
+ * What libutrail-trace asks of the probe: the recorder of a program's events. Both have this;
+ * neither needs the other. A probe that comes later than the library knocks at its door (door.h).
  */
 #ifndef UTRAIL_FSTRACE_RECORDER_H
 #define UTRAIL_FSTRACE_RECORDER_H
@@ -14,16 +14,21 @@
 /*
  * A later version with the same number only appends members; @size says how many bytes there are.
  *
- * @declare: a new event. Its number, or 0 when it cannot be recorded. @common: the format in front of @format, or NULL. May wait for the
- *	     recorder; not for signal handlers
- * @choose: what the user has said of that event: below 0 off, above 0 on, 0: it is the program's business
- * @emit: a record of this thread, now. @payload: as utils/fstrace/payload.h has it, of the common format and then of the other one.
- *	  Signal-safe, no lock, no system call, errno may change. False when it is not recorded: the event is lost, and nothing else
- * @begin, @end: the same without a copy. The payload is written into @place, then @end makes a record of its first @len bytes; of none when
- *	  @len is more than there was room for. Between both the library calls no function, of the program or of libc. @begin says whether
- *	  there is a place (above 0, then @end must follow), or no record is wanted (0), or that this one is to be emitted (below 0)
- * @watch: call @fn whenever @choose may say something else than before, by any thread that is within a system call. It answers whether it could look:
- *	   false when that thread holds its locks, or another one does. Not @is_on: no more. False: there are too many
+ * @declare: a new event. Its number, or 0 when it cannot be recorded. @common: the format in front
+ *           of @format, or NULL. May wait for the recorder; not for signal handlers
+ * @choose: what the user has said of that event: below 0 off, above 0 on, 0: it is the program's
+ *          business
+ * @emit: a record of this thread, now. @payload: as utils/fstrace/payload.h has it, of the common
+ *        format and then of the other one. Signal-safe, no lock, no system call, errno may change.
+ *        False when it is not recorded: the event is lost, and nothing else
+ * @begin, @end: the same without a copy. The payload is written into @place, then @end makes a
+ *               record of its first @len bytes; of none when @len is more than there was room for.
+ *               Between both the library calls no function, of the program or of libc. @begin says
+ *               whether there is a place (above 0, then @end must follow), or no record is wanted
+ *               (0), or that this one is to be emitted (below 0)
+ * @watch: call @fn whenever @choose may say something else than before, by any thread that is
+ *         within a system call. It answers whether it could look: false when that thread holds its
+ *         locks, or another one does. Not @is_on: no more. False: there are too many
  */
 struct utrail_trace_place {
 	void *at;

@@ -23,7 +23,9 @@ void fst_text_free(struct fst_text *text)
 		munmap(text->base, text->room);
 }
 
-/* Room for @more bytes. Pages come from the kernel: malloc() may be what a signal has interrupted. */
+/*
+ * Room for @more bytes. Pages come from the kernel: malloc() may be what a signal has interrupted.
+ */
 static bool grow(struct fst_text *text, size_t more)
 {
 	size_t room = text->room < 16384 ? 16384 : text->room;

@@ -1,6 +1,7 @@
 /*
- * The text of one line of an fstrace log, value by value. It is used in signal handlers of any program: no malloc(), no
- * lock, no locale. Short lines stay on the stack, a longer one gets pages of its own.
+ * The text of one line of an fstrace log, value by value. It is used in signal handlers of any
+ * program: no malloc(), no lock, no locale. Short lines stay on the stack, a longer one gets pages
+ * of its own.
  */
 #ifndef UTRAIL_FSTRACE_TEXT_H
 #define UTRAIL_FSTRACE_TEXT_H

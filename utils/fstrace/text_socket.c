@@ -31,7 +31,10 @@ static void put_inet(struct fst_text *text, const void *address)
 	fst_put_unsigned(text, ntohs(in.sin_port));
 }
 
-/* The longest run of groups that are zero, the first one of several; a single one counts. Returns its length. */
+/*
+ * The longest run of groups that are zero, the first one of several; a single one counts. Returns
+ * its length.
+ */
 static int find_zeros(const uint16_t *groups, int *begin)
 {
 	int longest = 0;

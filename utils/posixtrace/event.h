@@ -1,4 +1,7 @@
-/* What an event of POSIX Trace is, in streams and in logs: numbers, limits, one event. <trace.h> has the same numbers. */
+/*
+ * What an event of POSIX Trace is, in streams and in logs: numbers, limits, one event. <trace.h>
+ * has the same numbers.
+ */
 #ifndef UTRAIL_POSIXTRACE_EVENT_H
 #define UTRAIL_POSIXTRACE_EVENT_H
 
@@ -53,7 +56,8 @@ struct pxt_event {
 };
 
 /*
- * Attributes of streams, in memory of programs (trace_attr_t), in streams and in logs. Sizes and times are without padding between them.
+ * Attributes of streams, in memory of programs (trace_attr_t), in streams and in logs. Sizes and
+ * times are without padding between them.
  *
  * @magic: PT_ATTR_MAGIC while they may be used
  * @functions: whether entries and exits of functions are wanted

@@ -8,8 +8,9 @@
 #include "utils/posixtrace/event.h"
 
 /*
- * A file begins with the header, in a page of its own; names follow, PT_NR_NAMED of them in order of their ids, with a zero byte each
- * (no name: nothing else); then records from PT_LOG_DATA on. Numbers are in the byte order of who wrote it.
+ * A file begins with the header, in a page of its own; names follow, PT_NR_NAMED of them in order
+ * of their ids, with a zero byte each (no name: nothing else); then records from PT_LOG_DATA on.
+ * Numbers are in the byte order of who wrote it.
  *
  * @room: bytes for records; a log that loops has its record of byte N at N modulo @room
  * @first, @last: bytes since the beginning: the oldest record, and the end of the newest one
@@ -64,7 +65,10 @@ int pxt_log_open(struct pxt_log *log, int fd);
 /* 1 with an event, of whose data the first @room bytes are copied; 0 at the end; negative errno. */
 int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_t room);
 void pxt_log_rewind(struct pxt_log *log);
-/* Bytes of the records' room, which may go on at its beginning: @at as @first. 0, or negative errno. */
+/*
+ * Bytes of the records' room, which may go on at its beginning: @at as @first. 0, or negative
+ * errno.
+ */
 int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at);
 /* The name of any event; NULL when it has none there. */
 const char *pxt_log_name_of(const struct pxt_log *log, uint32_t id, char text[PT_NAME_MAX + 1]);
@@ -79,7 +83,8 @@ enum pxt_log_policy {
 #define PT_LOG_BUFFER 32768
 
 /*
- * A log that is written. Errors are negative errno; then nothing is in the log that was not there before.
+ * A log that is written. Errors are negative errno; then nothing is in the log that was not there
+ * before.
  *
  * @header: as it is to be; it is written with each flush
  * @in_file: the end of the last record that is in the file as a whole, with all before it
@@ -87,7 +92,8 @@ enum pxt_log_policy {
  * @nr_buffered: bytes before header.last that are in @buffer and not in the file
  * @buffer: of PT_LOG_BUFFER bytes, the caller's
  * @drops: header.first has changed since it was written
- * @has_written: NULL, or called with @argument when all that was in @buffer is in the file, and before others take its place
+ * @has_written: NULL, or called with @argument when all that was in @buffer is in the file, and
+ *               before others take its place
  */
 struct pxt_log_writer {
 	int fd;
@@ -109,11 +115,15 @@ int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt
 /* Goes on with a log that somebody else has begun: -EINVAL when it is none. */
 int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer);
 /*
- * What a writer had done that did not come to its next pxt_log_sync(): records up to @begin are in the file, and @nr_pending bytes behind them in
- * writer->buffer. Nothing of it is trusted: the log ends before the first thing there that is no record. After pxt_log_writer_resume().
+ * What a writer had done that did not come to its next pxt_log_sync(): records up to @begin are in
+ * the file, and @nr_pending bytes behind them in writer->buffer. Nothing of it is trusted: the log
+ * ends before the first thing there that is no record. After pxt_log_writer_resume().
  */
 int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
-/* -EXFULL: a log that is not to lose anything has no room for it. Room for a STOP without which is always left: @is_last. */
+/*
+ * -EXFULL: a log that is not to lose anything has no room for it. Room for a STOP without which is
+ * always left: @is_last.
+ */
 int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event, const void *data,
 		   bool is_last);
 /* Records from @last on are not there any more. They were appended since header.last was that. */

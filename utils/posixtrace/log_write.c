@@ -1,4 +1,6 @@
-/* Logs of POSIX Trace, written so that one whose owner is killed can be read up to the last flush. */
+/*
+ * Logs of POSIX Trace, written so that one whose owner is killed can be read up to the last flush.
+ */
 #include "utils/posixtrace/log.h"
 
 #include <errno.h>
@@ -116,7 +118,10 @@ static int write_room(const struct pxt_log_writer *writer, const unsigned char *
 	return error;
 }
 
-/* What the file says that there is must be there: so what goes is said before others take its place. */
+/*
+ * What the file says that there is must be there: so what goes is said before others take its
+ * place.
+ */
 static int write_buffer(struct pxt_log_writer *writer)
 {
 	int error = 0;
@@ -243,7 +248,10 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 	if (!error)
 		error = add_bytes(writer, zeros, padding);
 	writer->adds = false;
-	/* The part of it that was written is behind the end. What is in the buffer is tried again with the next one. */
+	/*
+	 * The part of it that was written is behind the end. What is in the buffer is tried again
+	 * with the next one.
+	 */
 	if (error)
 		pxt_log_take_back(writer, last);
 	return error;
@@ -288,7 +296,10 @@ static uint64_t check_record(const struct pxt_log_record *record, uint64_t left)
 	return record->bytes;
 }
 
-/* Where records from header.last on end that are in the file at least as far as @begin. The last one may go on in the buffer. */
+/*
+ * Where records from header.last on end that are in the file at least as far as @begin. The last
+ * one may go on in the buffer.
+ */
 static uint64_t walk_file(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending)
 {
 	struct pxt_log log = { .fd = writer->fd, .header = writer->header };

@@ -1,4 +1,7 @@
-/* What reading a trace.dat may cost, all in all: bytes that are unpacked, memory that is held, parts that are read twice. */
+/*
+ * What reading a trace.dat may cost, all in all: bytes that are unpacked, memory that is held,
+ * parts that are read twice.
+ */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
 #define UTRAIL_TRACECMD_BUDGET_H
 
@@ -8,9 +11,15 @@
 
 #include "utils/base/err.h"
 
-/* Held at a time: names, formats, and a chunk of pages for each CPU and buffer that are read together. */
+/*
+ * Held at a time: names, formats, and a chunk of pages for each CPU and buffer that are read
+ * together.
+ */
 #define TRACEDAT_MEMORY_MAX_BYTES (256UL << 20)
-/* Unpacked in all: so much in any case, and so many times the size of the file. Traces of trace-cmd become 5 to 20 times as large. */
+/*
+ * Unpacked in all: so much in any case, and so many times the size of the file. Traces of trace-cmd
+ * become 5 to 20 times as large.
+ */
 #define TRACEDAT_UNPACK_MIN_BYTES (64UL << 20)
 #define TRACEDAT_UNPACK_TIMES	  100
 
@@ -47,13 +56,16 @@ void budget_deinit(struct tracedat_budget *budget);
 /* @bytes will be unpacked. 0, or -EDQUOT with a text that names the limit. */
 int budget_unpack(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *err);
 
-/* @bytes more will be held, until they are given back. 0, or -EDQUOT with a text that names the limit. */
+/*
+ * @bytes more will be held, until they are given back. 0, or -EDQUOT with a text that names the
+ *        limit.
+ */
 int budget_hold(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *err);
 void budget_give_back(struct tracedat_budget *budget, uint64_t bytes);
 
 /*
- * The part [@at, @at + @bytes) of the file is one's own. 0; -EBADMSG with a text when a part of it belongs to another one;
- * -ENOMEM. A part of no bytes is anybody's.
+ * The part [@at, @at + @bytes) of the file is one's own. 0; -EBADMSG with a text when a part of it
+ * belongs to another one; -ENOMEM. A part of no bytes is anybody's.
  */
 int budget_take_part(struct tracedat_budget *budget, uint64_t at, uint64_t bytes,
 		     struct uft_err *err);

@@ -1,4 +1,7 @@
-/* A place in a trace.dat, or in a section of it that was unpacked: numbers, texts and blobs, each checked. */
+/*
+ * A place in a trace.dat, or in a section of it that was unpacked: numbers, texts and blobs, each
+ * checked.
+ */
 #ifndef UTRAIL_TRACECMD_CURSOR_H
 #define UTRAIL_TRACECMD_CURSOR_H
 
@@ -34,8 +37,8 @@ static inline uint64_t tracedat_cursor_left(const struct tracedat_cursor *in)
 }
 
 /*
- * Exactly @len bytes; numbers. -EBADMSG with the place when there are not so many left, or a negative errno of read(2). What was not
- * read is as it was.
+ * Exactly @len bytes; numbers. -EBADMSG with the place when there are not so many left, or a
+ * negative errno of read(2). What was not read is as it was.
  */
 int tracedat_take(struct tracedat_cursor *in, void *to, size_t len, struct uft_err *err);
 int tracedat_take_u16(struct tracedat_cursor *in, uint16_t *value, struct uft_err *err);

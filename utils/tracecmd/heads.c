@@ -66,7 +66,10 @@ static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uf
 		tracedat_note(file, "%s: a counter cannot run so fast", place.text);
 		return 0;
 	}
-	/* Behind it there is where the counter began, which moves all times and none against another. */
+	/*
+	 * Behind it there is where the counter began, which moves all times and none against
+	 * another.
+	 */
 	file->tsc_mult = mult;
 	file->tsc_shift = shift;
 	file->has_tsc = true;
@@ -419,7 +422,9 @@ static int read_v7_buffer(struct tracedat *file, struct tracedat_cursor *option,
 		ret = tracedat_take_u32(option, &nr_cpus, err);
 	if (ret < 0)
 		return ret;
-	/* The section's size may be that of a file which is cut off now; each CPU's is looked at. */
+	/*
+	 * The section's size may be that of a file which is cut off now; each CPU's is looked at.
+	 */
 	in = cursor_at(file, offset);
 	ret = open_section(&in, TRACEDAT_BUFFER, &section, NULL);
 	if (ret < 0 && (section.id != TRACEDAT_BUFFER || in.at != offset + SECTION_HEAD_BYTES))
@@ -486,7 +491,10 @@ static int read_v7_options(struct tracedat *file, struct tracedat_cursor *in, ui
 	return 0;
 }
 
-/* A section of options that was read before leads to those that were read after it, round and round. */
+/*
+ * A section of options that was read before leads to those that were read after it, round and
+ * round.
+ */
 static int take_options(struct tracedat *file, uint64_t at, uint64_t bytes, struct uft_err *err)
 {
 	struct uft_err why = { 0 };

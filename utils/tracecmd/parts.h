@@ -1,4 +1,6 @@
-/* The parts of a trace.dat, for the files of this room: what is in sections, and where these are. */
+/*
+ * The parts of a trace.dat, for the files of this room: what is in sections, and where these are.
+ */
 #ifndef UTRAIL_TRACECMD_PARTS_H
 #define UTRAIL_TRACECMD_PARTS_H
 
@@ -40,7 +42,10 @@ int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tra
 int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 
-/* One option, of @in, which has nothing else, that means the same in both versions. Others are passed over. */
+/*
+ * One option, of @in, which has nothing else, that means the same in both versions. Others are
+ * passed over.
+ */
 int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
 			 struct uft_err *err);
 

@@ -37,8 +37,9 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 void tracedat_stream_close(struct tracedat_stream *stream);
 
 /*
- * The next record, with its raw time, which is there until this is called again, and how many were lost in front of it. 1; 0 at the end;
- * negative with @err when the file cannot be read. What is damaged is noted in the file's notes, and counts as lost.
+ * The next record, with its raw time, which is there until this is called again, and how many were
+ * lost in front of it. 1; 0 at the end; negative with @err when the file cannot be read. What is
+ * damaged is noted in the file's notes, and counts as lost.
  */
 int tracedat_stream_next(struct tracedat_stream *stream, struct kernel_record *rec,
 			 uint64_t *missed, struct uft_err *err);

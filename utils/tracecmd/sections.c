@@ -1,4 +1,7 @@
-/* What is in the sections of a trace.dat (see parts.h), that is, copies of files of tracefs and /proc. */
+/*
+ * What is in the sections of a trace.dat (see parts.h), that is, copies of files of tracefs and
+ * /proc.
+ */
 #include <errno.h>
 #include <stdio.h>
 

@@ -1,4 +1,7 @@
-/* A trace.dat, the file of trace-cmd, versions 6 and 7: what is in it, and where the records of the kernel are. */
+/*
+ * A trace.dat, the file of trace-cmd, versions 6 and 7: what is in it, and where the records of the
+ * kernel are.
+ */
 #ifndef UTRAIL_TRACECMD_TRACEDAT_H
 #define UTRAIL_TRACECMD_TRACEDAT_H
 
@@ -12,7 +15,10 @@
 #include "utils/tracecmd/budget.h"
 #include "utils/tracecmd/unpack.h"
 
-/* The records of one CPU: so many bytes from @offset of the file on, in pages, or in packed chunks of pages. */
+/*
+ * The records of one CPU: so many bytes from @offset of the file on, in pages, or in packed chunks
+ * of pages.
+ */
 struct tracedat_cpu {
 	uint32_t cpu;
 	uint64_t offset;
@@ -40,16 +46,21 @@ struct tracedat_buffer {
 /*
  * Starts as { .fd = -1 }, ends with tracedat_close().
  *
- * @bytes: size of the file. @long_size: of a page's second word. @page_bytes: of a page of buffers that do not say it themselves
- * @packing: what sections are compressed with, "" for nothing; @unpack does that, and is NULL for what nobody knows here
- * @files: files of tracefs, each as kernel_header_put_file() has it; @nr_events of them are formats of events
+ * @bytes: size of the file. @long_size: of a page's second word. @page_bytes: of a page of buffers
+ *         that do not say it themselves
+ * @packing: what sections are compressed with, "" for nothing; @unpack does that, and is NULL for
+ *           what nobody knows here
+ * @files: files of tracefs, each as kernel_header_put_file() has it; @nr_events of them are formats
+ *         of events
  * @kallsyms, @cmdlines: what is in these files of the kernel
  * @uname: of the machine, "" when it is not known
- * @offset: to be added to all raw times. @date_ns: to be added to a time for that of people, when it @has_date
+ * @offset: to be added to all raw times. @date_ns: to be added to a time for that of people, when
+ *          it @has_date
  * @tsc_mult, @tsc_shift: how raw times become nanoseconds, when @has_tsc
  * @has_other_clocks: times are to be corrected by those of another machine, which nobody does here
  * @has_text: there is a buffer that has been made text of
- * @damage: a list of lines, what is wrong with the file and was left out; @nr_damage may be more than it has
+ * @damage: a list of lines, what is wrong with the file and was left out; @nr_damage may be more
+ *          than it has
  */
 struct tracedat {
 	int fd;
@@ -81,15 +92,19 @@ struct tracedat {
 };
 
 /*
- * Read all but the records. What is damaged is noted in @file->damage, and the rest is used. -EINVAL when @path is no trace.dat of these
- * versions, -EDQUOT when it costs more than @limit allows, -EBADMSG when it says nowhere where its records are, -ENOSYS when this build cannot unpack it, others as they come.
+ * Read all but the records. What is damaged is noted in @file->damage, and the rest is used.
+ * -EINVAL when @path is no trace.dat of these versions, -EDQUOT when it costs more than @limit
+ * allows, -EBADMSG when it says nowhere where its records are, -ENOSYS when this build cannot
+ * unpack it, others as they come.
  */
 int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
 		  struct uft_err *err);
 void tracedat_close(struct tracedat *file);
 #define cleanup_tracedat cleanup(tracedat_close)
 
-/* How blocks are unpacked that were packed by @name; NULL when nobody knows that, or it is "none". */
+/*
+ * How blocks are unpacked that were packed by @name; NULL when nobody knows that, or it is "none".
+ */
 unpack_fn *tracedat_unpacker(const char *name);
 
 /* Does @path begin as a trace.dat does? */

@@ -5,8 +5,9 @@
 #include <stddef.h>
 
 /*
- * How a block is unpacked: the @len bytes at @data, which are to become exactly @out_len bytes at @out; never more are written. 0; -ENOSYS: built without the
- * library; -EBADMSG: damaged, or of another size; -ENOMEM.
+ * How a block is unpacked: the @len bytes at @data, which are to become exactly @out_len bytes at
+ * @out; never more are written. 0; -ENOSYS: built without the library; -EBADMSG: damaged, or of
+ * another size; -ENOMEM.
  */
 typedef int unpack_fn(const void *data, size_t len, void *out, size_t out_len);
 int unpack_zstd(const void *data, size_t len, void *out, size_t out_len);
