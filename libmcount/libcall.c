@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "libmcount/calls_patched.h"
+#include "libmcount/definition.h"
 #include "libmcount/interpose.h"
 #include "libmcount/leave.h"
 #include "libmcount/probe.h"
@@ -245,14 +246,13 @@ static const void *table_at(const struct module *m, int64_t tag)
 	return (const void *)(entry->d_un.d_ptr + (entry->d_un.d_ptr < m->bias ? m->bias : 0));
 }
 
-/* Nobody is asked in a process whose threads stand. */
 static const char *name_of(const struct module *m, const ElfW(Rela) * rela)
 {
 	const ElfW(Sym) *symbols = table_at(m, DT_SYMTAB);
 	const char *names = table_at(m, DT_STRTAB);
 	uint64_t index = ELF64_R_SYM(rela->r_info);
 
-	if (!symbols || !names || !index || (probe.is_attached && !probe.ready))
+	if (!symbols || !names || !index)
 		return NULL;
 	return names + symbols[index].st_name;
 }
@@ -262,8 +262,11 @@ static void find_function(struct call_site *site, const char *name)
 {
 	if (!name)
 		return;
+	/* The dynamic linker is not asked in a process whose threads stand. */
 	if (!site->function)
-		site->function = (uint64_t)dlsym(RTLD_DEFAULT, name);
+		site->function = probe.is_attached && !probe.ready
+					 ? definition_find(name)
+					 : (uint64_t)dlsym(RTLD_DEFAULT, name);
 	if (interpose_is_own(site->function))
 		site->behind = (uint64_t)dlsym(RTLD_NEXT, name);
 }

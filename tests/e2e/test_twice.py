@@ -1,11 +1,12 @@
 """A call that more than one hook sees has one entry; and nothing that the probe does itself is taken for the program's."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from data import Recording
-from tools import utrail
+from tools import UTRAIL, environment, utrail, wait_until
 
 SOURCE = """
 #include <stdlib.h>
@@ -39,6 +40,49 @@ def test_library_call_and_function(bind, options):
     assert [nr for name, nr in counts() if name == "isatty"] == [5]
     if "isatty" not in options:
         assert [nr for name, nr in counts() if name == "qsort"] == [1]
+
+
+ATTACHED = """
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+	char line[8];
+	struct sigaction action = { .sa_handler = SIG_IGN };
+
+	puts("ready");
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin))
+		return 1;
+	for (int i = 0; i < 3; i++) {
+		isatty(0);
+		sigaction(SIGUSR2, &action, NULL);
+		memcpy(line, &action, sizeof(line) - (i & 1));
+	}
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("bind", ["lazy", "now"])
+def test_calls_that_are_bound_after_we_have_come(bind):
+    """The dynamic linker has not yet found what is called, and cannot be asked while all threads stand."""
+    with open("attached.c", "w") as file:
+        file.write(ATTACHED)
+    subprocess.run(["gcc", "-O1", "-fno-builtin", f"-Wl,-z,{bind}", "attached.c", "-o", "attached"], check=True)
+    with subprocess.Popen("./attached", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout.readline() == "ready\n"
+        command = [UTRAIL, "record", "-p", str(program.pid), "-P", ".", "-P", ".@libc.so.6"]
+        with subprocess.Popen(command, env=environment()) as recorder:
+            status = Path(f"/proc/{program.pid}/status")
+            wait_until(lambda: utrail("control", str(program.pid), "status").status == 0 and "TracerPid:\t0\n" in status.read_text())
+            program.stdin.write("go\n")
+            program.stdin.close()
+    assert (program.returncode, recorder.returncode) == (0, 0)
+    calls = {name: nr for name, nr in counts() if name in ("isatty", "sigaction")}
+    assert calls == {"isatty": 3, "sigaction": 3}
 
 
 LOADS = """
