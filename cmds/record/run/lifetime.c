@@ -16,6 +16,7 @@
  * @is_parent: of @program; not so with --keep-pid
  * @ticker_fd: a timer, from the moment on when there are ticks to be counted; else -1
  * @last_interrupt: the signal
+ * @late_interrupt: one that came after the program's end, of which we were not told yet; signal 0: none
  */
 struct lifetime {
 	struct recorder *rec;
@@ -24,6 +25,7 @@ struct lifetime {
 	int signal_fd;
 	int ticker_fd;
 	int last_interrupt;
+	struct signalfd_siginfo late_interrupt;
 	struct recorder_end *end;
 	struct watcher signals;
 	struct watcher program_end;
@@ -91,11 +93,6 @@ static void reap_program(void *arg)
 		loop_unwatch(&rec->loop, rec->program_fd, &life->program_end);
 }
 
-static void see_program_end(struct watcher *watcher, uint32_t epoll_events)
-{
-	reap_program(container_of(watcher, struct lifetime, program_end));
-}
-
 /* By its descriptor: its number may be another one's by now. */
 static void pass_on(const struct lifetime *life, int sig)
 {
@@ -138,6 +135,26 @@ static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info
 		start_ticking(life);
 }
 
+/* The tracer's thread tells the end some time after it: an interrupt in between is none of the program's. */
+static bool has_ended_untold(const struct lifetime *life)
+{
+	struct pollfd end = { .fd = life->rec->program_fd, .events = POLLIN };
+
+	return proc_tells_end(&life->rec->proc) && alive_program_runs(&life->rec->alive) &&
+	       end.fd >= 0 && poll(&end, 1, 0) == 1;
+}
+
+static void see_program_end(struct watcher *watcher, uint32_t epoll_events)
+{
+	struct lifetime *life = container_of(watcher, struct lifetime, program_end);
+
+	reap_program(life);
+	if (life->late_interrupt.ssi_signo && !alive_program_runs(&life->rec->alive)) {
+		interrupt(life, &life->late_interrupt);
+		life->late_interrupt.ssi_signo = 0;
+	}
+}
+
 /* While its hooks change its stops are the business of who changes them (attach_patch()). */
 static void let_go(struct lifetime *life)
 {
@@ -159,6 +176,8 @@ static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
 			unsigned nr_tasks;
 
 			service_save(&life->rec->service, &nr_tasks);
+		} else if (info.ssi_signo != SIGCHLD && has_ended_untold(life)) {
+			life->late_interrupt = info;
 		} else if (info.ssi_signo != SIGCHLD) {
 			interrupt(life, &info);
 		}
