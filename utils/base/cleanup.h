@@ -44,7 +44,7 @@ static inline void cleanup_dir_fn(DIR **dir)
 /* Directory stream. */
 #define cleanup_dir  cleanup(cleanup_dir_fn)
 
-/* Give a pointer away: yields its value and leaves NULL behind for the cleanup. */
+/* Give a pointer away: yields its value and leaves NULL there for the cleanup. */
 #define take_ptr(p)                            \
 	({                                     \
 		__typeof__(p) take_ptr_ = (p); \
@@ -52,7 +52,7 @@ static inline void cleanup_dir_fn(DIR **dir)
 		take_ptr_;                     \
 	})
 
-/* Give a descriptor away: yields it and leaves -1 behind. */
+/* Give a descriptor away: yields it and leaves -1 there. */
 static inline int take_fd(int *fd)
 {
 	int given = *fd;

@@ -15,18 +15,23 @@ enum color {
 	COLOR_GRAY,
 };
 
-/* Where the text goes. */
+/* The medium that the text goes to. */
 enum color_mode {
 	COLOR_MODE_OFF,	 /* no colours at all */
 	COLOR_MODE_TERM, /* escape sequences */
 	COLOR_MODE_HTML, /* <span> elements */
 };
 
-/* What follows is in this colour, until color_end(). Not nested. Nothing in COLOR_MODE_OFF. */
+/*
+ * The text that follows is in this colour, until color_end(). Not nested. Nothing in
+ * COLOR_MODE_OFF.
+ */
 void color_begin(struct strbuf *out, enum color_mode mode, enum color color);
 void color_end(struct strbuf *out, enum color_mode mode);
 
-/* What a web page needs around the coloured text; nothing in the other modes. */
+/*
+ * The head and the end that a web page needs around the coloured text; nothing in the other modes.
+ */
 void color_page_begin(struct strbuf *out, enum color_mode mode);
 void color_page_end(struct strbuf *out, enum color_mode mode);
 

@@ -11,7 +11,7 @@
 #define MUST_CHECK		  __attribute__((warn_unused_result))
 #define NORETURN		  __attribute__((noreturn))
 #define NOINLINE		  __attribute__((noinline))
-/* Reads words that begin in an object and may end behind it. */
+/* Reads words that begin in an object and may end after it. */
 #define NO_SANITIZE_ADDRESS	  __attribute__((no_sanitize_address))
 /* Part of the preload library's interface: everything else has hidden visibility. */
 #define EXPORTED		  __attribute__((visibility("default")))

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * What the user typed, and what a file holds, may be anything: an error is one line of text, with
- * control characters as \xNN. By hand, for the probe has errors, too; who prints it looks at all
- * the rest.
+ * An error is one line of text, with control characters as \xNN. The user's words and the contents
+ * of files may be anything. The escaping is written by hand, since the probe has errors, too;
+ * whoever prints the error looks at all the rest.
  */
 static void put_text(struct uft_err *err, const char *fmt, va_list ap)
 {

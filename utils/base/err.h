@@ -35,7 +35,7 @@ struct uft_err {
  */
 int err_set(struct uft_err *err, int code, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
-/* Like err_set(), with ": " and the text of errno @code behind the message. */
+/* Like err_set(), with ": " and the text of errno @code after the message. */
 int err_set_errno(struct uft_err *err, int code, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
 /* Put context in front of the text: "context: text". Does nothing while nothing has failed. */

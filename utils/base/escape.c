@@ -65,7 +65,7 @@ static bool is_hidden(uint32_t code)
 	return false;
 }
 
-/* What stands for a visible ASCII character that means something; NULL: the character itself. */
+/* The replacement of a visible ASCII character that means something; NULL: the character itself. */
 static const char *replace_html(char c)
 {
 	switch (c) {
@@ -157,14 +157,14 @@ static const char *replace_nothing(char c)
 	return NULL;
 }
 
-/* How hidden characters are written. */
+/* The ways to write hidden characters. */
 enum hidden_form {
 	HIDDEN_AS_BYTES,
 	HIDDEN_AS_CODES,
 	HIDDEN_AS_THEY_ARE,
 };
 
-/* @backslash: how the language writes the one of \xNN */
+/* @backslash: the backslash of \xNN as the language writes it */
 static const struct language {
 	const char *(*replace)(char c);
 	enum hidden_form form;
@@ -240,7 +240,7 @@ static void put_all(struct strbuf *out, const struct language *lang, const char 
 }
 
 /*
- * RFC 4180 for commas and quotes. What begins like a formula gets an apostrophe, which tells
+ * RFC 4180 for commas and quotes. A cell that begins like a formula gets an apostrophe, which tells
  * spreadsheets that it is text.
  */
 static void put_cell(struct strbuf *out, const char *text, size_t len)

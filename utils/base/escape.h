@@ -40,8 +40,8 @@ void escape_addstr(struct strbuf *out, enum medium medium, const char *text);
 bool escape_is_plain(enum medium medium, const char *text, size_t len);
 
 /*
- * How many bytes of the C string @text, at most @max, can be taken without cutting a character in
- * two.
+ * The number of bytes of the C string @text, at most @max, that can be taken without cutting a
+ * character in two.
  */
 size_t escape_cut(const char *text, size_t max);
 

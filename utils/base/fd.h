@@ -22,9 +22,9 @@ ssize_t fd_read_full(int fd, void *data, size_t len);
 ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset);
 
 /*
- * Open a regular file for reading. What else the name may stand for is an error at once: a FIFO
- * would wait for a writer, a device has no end. The descriptor, or negative errno: -EISDIR, and
- * -EINVAL for other kinds.
+ * Open a regular file for reading. A name of anything else is an error at once: a FIFO would wait
+ * for a writer, a device has no end. The descriptor, or negative errno: -EISDIR, and -EINVAL for
+ * other kinds.
  */
 int file_open_regular(const char *path, struct uft_err *err);
 

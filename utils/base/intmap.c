@@ -13,7 +13,7 @@ void intmap_deinit(struct intmap *map)
 	*map = (struct intmap){ 0 };
 }
 
-/* Where @key is, or where it would go; there is always a free slot. */
+/* The slot of @key, or the free one where it would go; there is always a free slot. */
 static struct intmap_slot *find(const struct intmap *map, uint64_t key)
 {
 	size_t at = hash_number(key, map->seed) & (map->nr_slots - 1);

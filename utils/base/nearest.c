@@ -17,10 +17,10 @@ void nearest_init(struct nearest *n, const char *typed)
 }
 
 /*
- * How many letters must be changed, added, dropped or swapped with their neighbour to make @word
- * from what was typed: there may be many words. The rows of the table of distances between
- * beginnings of the two are bits of a number: where one differs from the one above it (Hyyrö, A
- * bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003).
+ * The number of letters to change, add, drop or swap with their neighbour that makes @word from the
+ * typed text. There may be many words, so this is fast: the rows of the table of distances between
+ * beginnings of the two are bits of a number. A bit is set where a row differs from the one above
+ * it (Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003).
  */
 static unsigned edit_distance(const struct nearest *n, const char *word)
 {
@@ -82,7 +82,8 @@ void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *ou
 {
 	for (size_t i = 0; i < n->nr; i++) {
 		/*
-		 * What is farther off than the best guess only distracts, unless all are far off.
+		 * A word that is farther off than the best guess only distracts, unless all are far
+		 * off.
 		 */
 		if (n->best[i].distance > n->best[0].distance + (n->best[0].distance > 1))
 			break;

@@ -11,11 +11,11 @@
 #define NEAREST_MAX 3
 
 /*
- * Words are offered one by one, so that any table can be searched. The words are not copied:
- * they must live until the text is made.
+ * Words are offered one by one, so that any table can be searched. The words are not copied: they
+ * must live until the text is made.
  *
- * @len: how many characters of @typed count
- * @places: for each letter the places in @typed where it stands, as bits
+ * @len: the number of characters of @typed that count
+ * @places: for each letter its places in @typed, as bits
  */
 struct nearest {
 	const char *typed;
@@ -36,7 +36,7 @@ void nearest_offer(struct nearest *n, const char *word);
  */
 void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *out);
 
-/* Whether the nearest has enough in common with what was typed to be of help. */
+/* True when the nearest word has enough in common with the typed one to be of help. */
 bool nearest_is_close(const struct nearest *n);
 
 #endif

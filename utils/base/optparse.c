@@ -199,7 +199,7 @@ static int find_long(const struct optparse *p, const char *name, size_t len,
 	return copy ? report_unknown(p, copy, err) : -ENOMEM;
 }
 
-/* The argument of an option: behind the '=', or the next word, or what stands for none. */
+/* The argument of an option: the text after the '=', or the next word, or the row's @without. */
 static int take_argument(struct optparse *p, const struct opt_row *row, const char **text,
 			 struct uft_err *err)
 {

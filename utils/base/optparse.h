@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 
-/* What an option does to the member at @offset of the target; the last one given wins. */
+/* The effect of an option on the member at @offset of the target; the last one given wins. */
 enum opt_kind {
 	OPT_TRUE,   /* bool: true */
 	OPT_FALSE,  /* bool: false */
@@ -38,13 +38,13 @@ struct opt_word {
  * @name: long name without dashes
  * @letter: short form, 0 when there is none
  * @arg: name of the argument in help text; NULL when the option takes none
- * @without: the argument that the option has when none is given; such a one can only be given
- *           behind a '='. NULL: there must be one
+ * @without: the argument that the option has when none is given; such a one can only be given after
+ *           a '='. NULL: there must be one
  * @help: one phrase without a full stop, for --help, the man pages and completion
- * @group: which heading it stands under; meaning is the table owner's
- * @cmds: for which commands it means something; meaning is the table owner's
- * @is_recorded: `record` writes it into data directories, from where readers take it: its argument
- *               can do no harm
+ * @group: the heading that it stands under; meaning is the table owner's
+ * @cmds: the commands that take it; meaning is the table owner's
+ * @is_recorded: `record` writes it into data directories, and readers take it from there: its
+ *               argument can do no harm
  * @set: OPT_SET: store @text (NULL without argument); the whole target is passed, not the member
  */
 struct opt_row {
@@ -68,9 +68,9 @@ struct opt_row {
 
 /*
  * @next: index in @argv of the next word to look at; the caller starts it at 1
- * @ended: "--" was met: what follows is no option, whatever it looks like
+ * @ended: "--" was met: no word after it is an option, whatever it looks like
  * @given: by index of @rows: set when the option was there; may be NULL
- * @cmds: of two options with the same letter the one that means something for one of these is
+ * @cmds: commands that choose between two options with the same letter: the one that they take is
  *        meant; else, and with 0, the first one
  * @last: the last option whose argument was a word of its own, @last_text; NULL when there was none
  */

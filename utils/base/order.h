@@ -25,8 +25,8 @@ static inline int order_u64(const void *a, const void *b)
 }
 
 /*
- * In an array that is sorted by the uint64_t that each of its @nr elements (of @size bytes) begins
- * with: how many of these numbers are at most @limit. The last of them is the one that holds at
+ * The array is sorted by the uint64_t that each of its @nr elements (of @size bytes) begins with.
+ * Returns how many of these numbers are at most @limit: the last of them is the one that holds at
  * @limit.
  */
 static inline size_t order_count_until(const void *array, size_t nr, size_t size, uint64_t limit)
@@ -45,7 +45,7 @@ static inline size_t order_count_until(const void *array, size_t nr, size_t size
 	return low;
 }
 
-/* How many are below @limit: the next one is the first at @limit or behind. */
+/* The number of elements below @limit, which is also the index of the first one at or above it. */
 static inline size_t order_count_below(const void *array, size_t nr, size_t size, uint64_t limit)
 {
 	return limit ? order_count_until(array, nr, size, limit - 1) : 0;

@@ -124,7 +124,7 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 	return out->fd < 0 ? out->fd : 0;
 }
 
-/* What is left of a longer file that was there is cut off. */
+/* The rest of a longer file that was there is cut off. */
 static int finish_in_place(const struct outfile *out)
 {
 	const struct place *place = &out->place;

@@ -17,10 +17,10 @@
 /*
  * A path on its way.
  *
- * @rest: what is still to be followed
+ * @rest: the names that are still to be followed
  * @nr_links: followed until now
  * @stops_at_last: the last name is only looked at
- * @only_of: what is found must be this user's, who made a link to it; (uid_t)-1: anybody's
+ * @only_of: the file must be this user's, who made a link to it; (uid_t)-1: anybody's
  */
 struct walk {
 	const char *path;

@@ -12,7 +12,7 @@
 #include "utils/base/err.h"
 
 /*
- * Where a file is, or would be.
+ * The place of a file that is there, or would be.
  *
  * @dir_fd: of the directory, opened with O_PATH; closed by place_deinit()
  * @name: the last name, which is no link, or one that the kernel follows (@is_kernels)
@@ -36,7 +36,8 @@ struct place {
  *  - refused in a directory in which all may make names (mode o+w or sticky), as the kernel's
  *    protected_symlinks does for a part of these (proc_sys_fs(5)), here on any kernel;
  *  - followed elsewhere only to what belongs to the owner of the link.
- * The last name need not be there. Each step works on descriptors: what was looked at is what is used.
+ * The last name need not be there. Each step works on descriptors, so the file that was looked at is
+ * the file that is used.
  *
  * 0, or a negative errno with a text that names @path: -EACCES for a refused link, -EISDIR for a
  * directory as the last name, -ELOOP after 40 links.

@@ -57,8 +57,8 @@ static inline void strbuf_reset(struct strbuf *sb)
 }
 
 /*
- * A buffer as a list of strings, each with its NUL. Append one. The string behind @at, or for NULL
- * the first one; NULL at the end. Whether @str is one of them.
+ * A buffer as a list of strings, each with its NUL: append one; the string after @at (the first one
+ * for NULL; NULL at the end); true when @str is one of them.
  */
 void strbuf_list_add(struct strbuf *list, const char *str);
 const char *strbuf_list_next(const struct strbuf *list, const char *at);

@@ -19,8 +19,8 @@
 int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
 
 /*
- * The other way round, in the largest unit that has at most three digits on each side of the point,
- * which is all that uftrace takes: "1ms", "1.5us", "999ns". Finer digits are cut.
+ * The other way round, in the largest unit that has at most three digits on each side of the point:
+ * "1ms", "1.5us", "999ns". uftrace takes no others. Finer digits are cut.
  */
 void format_time(uint64_t time_ns, struct strbuf *out);
 

@@ -14,7 +14,7 @@
 static inline socklen_t unix_name_address(struct sockaddr_un *addr, const char *name, size_t len)
 {
 	*addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	/* The first byte is 0; the name, which has no NUL at its end, is behind it. */
+	/* The first byte is 0; the name, which has no NUL at its end, follows it. */
 	if (len + 1 > sizeof(addr->sun_path))
 		return 0;
 	memcpy(addr->sun_path + 1, name, len);

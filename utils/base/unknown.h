@@ -30,7 +30,7 @@ void unknown_offer(struct unknown *u, const char *name);
 
 /*
  * Set the error. @what: names the kind of word, as in "unknown field"; @expected: "some of" or "one
- * of"; @more: what else may be said, as in ", or a counter"; may be empty. Returns @code.
+ * of"; @more: text to add, as in ", or a counter"; may be empty. Returns @code.
  */
 int unknown_set(const struct unknown *u, struct uft_err *err, int code, const char *what,
 		const char *expected, const char *more);

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Room for one more behind @nr elements of @size bytes in @array, which has only ever grown by
- * this: the room doubles whenever @nr is a power of two, so that nobody has to remember it. The
- * array, or NULL when memory is short, and then @array is as it was.
+ * Make room for one more after @nr elements of @size bytes in @array, which has only ever grown by
+ * this. The room doubles whenever @nr is a power of two, so nobody has to remember it. Returns the
+ * array; or NULL when memory is short, and @array is as it was.
  */
 static inline void *vec_grow(void *array, size_t nr, size_t size)
 {

@@ -2,11 +2,11 @@
 #ifndef UTRAIL_BASE_WORKERS_H
 #define UTRAIL_BASE_WORKERS_H
 
-/* How many CPUs this process may use; at most @max, at least 1. */
+/* The number of CPUs that this process may use; at most @max, at least 1. */
 unsigned workers_count(unsigned max);
 
 /*
- * What is done, and what is called some times a second while the calling thread waits for the
+ * The work, and a function that the calling thread runs some times a second while it waits for the
  * others.
  *
  * @tick: NULL: nothing
