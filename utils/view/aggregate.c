@@ -55,9 +55,7 @@ static int grow_rows(struct aggregate *agg, size_t id)
 	return 0;
 }
 
-/*
- * Of several shortest, or longest, calls the earliest one counts, whoever of the tasks came first.
- */
+/* The earliest of several shortest, or longest, calls counts, whichever task came first. */
 static void note_extremes(struct time_stats *stats, const struct time_stats *other)
 {
 	if (other->min_ns < stats->min_ns ||
@@ -206,7 +204,7 @@ static int add_sched(struct aggregate *agg, struct task_stats *task, const struc
 	return add_call_with_cpus(agg, task, event);
 }
 
-/* How much a counter has grown in a call, told in front of its end. */
+/* The growth of a counter in a call, which is told before the call's end. */
 static int add_counter(struct aggregate *agg, const struct event *event)
 {
 	size_t index = (event->id - EVENT_ID_COUNTER) / 2;
@@ -367,7 +365,7 @@ static void merge_counters(struct call_stats *to, struct call_stats *from)
 	free(take_ptr(from->counters));
 }
 
-/* What is of the heap goes over. */
+/* Memory of the heap goes over to @to. */
 static int merge_stats(struct call_stats *to, struct call_stats *from)
 {
 	int ret = merge_hist(to, from);

@@ -31,7 +31,7 @@ struct counter_sums {
 	uint64_t calls[COUNTERS_MAX];
 };
 
-/* What is known of calls of one function, or of one name. */
+/* The numbers of the calls of one function, or of one name. */
 struct call_stats {
 	uint64_t calls;
 	uint64_t total_ns; /* of the outermost calls: recursion counts once */
@@ -52,7 +52,7 @@ struct func_row {
 	struct call_stats stats;
 };
 
-/* What a task did. */
+/* The numbers of one task. */
 struct task_stats {
 	uint64_t calls;
 	uint64_t total_ns; /* all time inside of functions */
@@ -67,8 +67,8 @@ struct task_stats {
 
 /*
  * @wants_details: minimum, maximum, squares
- * @wants_cpus: where functions ran
- * @wants_hist: how the times of calls are distributed
+ * @wants_cpus: the CPUs that functions ran on
+ * @wants_hist: the distribution of the times of calls
  * @counts_outside: time off the CPU outside of functions too
  * @rows: by function id
  * @tasks: by task->index

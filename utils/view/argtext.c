@@ -77,8 +77,8 @@ static void put_hex(uint64_t v, struct strbuf *out)
 }
 
 /*
- * Registers hold what is narrower with anything above it, so that a negative int looks like a large
- * number: the last 64 Ki of 32 bits are taken for negative ones.
+ * A register that holds a narrower value may have anything above it, so that a negative int looks
+ * like a large number: the last 64 Ki of 32 bits are taken for negative ones.
  */
 static void put_auto(const struct subject *s, const struct arg_value *value, struct strbuf *out)
 {
@@ -175,7 +175,7 @@ void argtext_put_name(const struct subject *s, const char *name, struct strbuf *
 	argtext_put_text(s, name, strlen(name), out);
 }
 
-/* What C has a short escape for, and the peer shows by it. */
+/* C's short escape for @c, of those that the peer shows; else NULL. */
 static const char *short_escape(char c)
 {
 	switch (c) {
@@ -245,7 +245,7 @@ static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 
 	if (sign_exponent & 0x7fff)
 		mantissa |= 1ULL << 63;
-	/* What tells a NaN from an infinity may be in the bits that are left out. */
+	/* The bits that are left out may be those that tell a NaN from an infinity. */
 	if ((sign_exponent & 0x7fff) == 0x7fff && low << 15)
 		mantissa |= 1;
 	put_extended(mantissa, sign_exponent, out);
@@ -390,7 +390,7 @@ void argtext_put_value(struct subject *s, const struct argspec *spec, const stru
 	}
 }
 
-/* The value of specification @i; @at goes behind it. */
+/* The value of specification @i; @at moves past it. */
 static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg_value *value)
 {
 	ssize_t next = argblob_next(s->event->data, s->event->data_len, *at, s->specs[i].type,
@@ -402,11 +402,11 @@ static bool next_value(const struct subject *s, size_t i, size_t *at, struct arg
 	return true;
 }
 
-/* What says how many arguments a variadic function has is among the first of them. */
+/* The argument that says how many a variadic function has is among the first of them. */
 #define DECIDING_MAX 4
 
 /*
- * What the specifications name and the call does not have is not there: the rest of a variadic
+ * Leave out specifications of values that the call does not have: the rest of a variadic
  * function's.
  */
 static void leave_out_missing(struct subject *s)

@@ -8,8 +8,8 @@
 #include "utils/trace/event.h"
 
 /*
- * @color: of strings, symbols and enums. It also tells what the text is for, a page or a terminal.
- *         Exporters, which have no colours, get it as a terminal shows it.
+ * @color: of strings, symbols and enums. It also tells the medium, a page or a terminal. Exporters,
+ *         which have no colours, get it as a terminal shows it.
  */
 struct argtext {
 	struct trace_data *data;

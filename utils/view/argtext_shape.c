@@ -9,7 +9,7 @@
 #include "utils/spec/shape.h"
 #include "utils/trace/data.h"
 
-/* What is left of a box: nothing in it is trusted. */
+/* The bytes that remain of a box: nothing in it is trusted. */
 struct box {
 	struct subject *s;
 	const struct shape *shape;
@@ -45,7 +45,7 @@ static void end(struct box *box, struct strbuf *out)
 
 static bool put_node(struct box *box, size_t index, struct strbuf *out);
 
-/* The node behind @index and all that is below it. */
+/* The index of the node that follows @index and all that is below it. */
 static size_t behind(const struct box *box, size_t index)
 {
 	return index + 1 + box->shape->nodes[index].skip;
@@ -153,7 +153,7 @@ static bool put_members(struct box *box, size_t index, struct strbuf *out)
 	return true;
 }
 
-/* What may be something or nothing: the byte in front of it says so. */
+/* A value that may be missing: the byte before it says so. */
 static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 {
 	const struct shape_node *node = &box->shape->nodes[index];

@@ -7,9 +7,13 @@
 #include "utils/view/argtext.h"
 
 /*
- * Whose values these are; @specs: @nr of them, one behind the other in the payload. @is_known: see
- * struct func_args. @budget: bytes of text that fields of structs may still have; @fields: so many
- * may still be shown, and so often may what is not; @nesting: of structs around the value.
+ * The call, or struct, that values belong to.
+ *
+ * @specs: @nr of them, whose values follow one another in the payload
+ * @is_known: see struct func_args
+ * @budget: bytes of text that fields of structs may still have
+ * @fields: so many fields may still be shown, and so many containers without any text
+ * @nesting: of structs around the value
  */
 struct subject {
 	const struct argtext *text;
@@ -27,7 +31,8 @@ struct subject {
 void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out);
 void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out);
 /*
- * What stands in front of the brace of a struct that is an argument; nothing when it has no name.
+ * Append the text in front of the brace of a struct that is an argument; nothing when it has no
+ * name.
  */
 void argtext_put_struct_name(const struct subject *s, const struct argspec *spec,
 			     struct strbuf *out);
@@ -37,8 +42,7 @@ void argtext_put_value(struct subject *s, const struct argspec *spec, const stru
 		       struct strbuf *out);
 
 /*
- * Where the text of boxed fields comes from, one after the other; @put: false when there is no
- * more.
+ * The source of the text of boxed fields, one after the other; @put: false when there is no more.
  */
 struct boxed_fields {
 	bool (*put)(void *self, struct strbuf *out);

@@ -1,4 +1,4 @@
-/* Who calls whom (see callers.h). */
+/* Pairs of callers and callees (see callers.h). */
 #include "utils/view/callers.h"
 
 #include <errno.h>
@@ -109,7 +109,7 @@ static int enter(struct collector *c, const struct tree_node *node)
 	return 0;
 }
 
-/* What is no call but what a counter said there has no calls. */
+/* A node of a counter is no call, and is not counted. */
 static int add_root(struct collector *c, const struct tree_node *root)
 {
 	const struct tree_node *node = root->first;

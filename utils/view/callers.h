@@ -1,4 +1,4 @@
-/* Who calls whom: a call tree added up by pairs of functions. */
+/* Pairs of callers and callees: a call tree added up by pairs of functions. */
 #ifndef UTRAIL_VIEW_CALLERS_H
 #define UTRAIL_VIEW_CALLERS_H
 
@@ -29,8 +29,8 @@ struct callers {
 };
 
 /*
- * Behind tree_counters_spread(): the same, with that counter in the place of the times. 0 or
- * -ENOMEM with @err.
+ * Call this after tree_counters_spread(): the same, with that counter in the place of the times. 0
+ * or -ENOMEM with @err.
  */
 int callers_add_up_counter(struct callers *callers, const struct tree *tree, struct uft_err *err);
 

@@ -14,7 +14,7 @@
 #define CELL_MAX_BYTES 96
 
 /*
- * What is common to the columns of all views.
+ * The part of a column that all views share.
  *
  * @name: as in -f
  * @alias: another name, or NULL

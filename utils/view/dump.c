@@ -240,7 +240,7 @@ static bool is_in_range(const struct dump *dump, uint64_t time_ns)
 	return time_ns >= dump->pipe.start_ns && time_ns <= dump->pipe.stop_ns;
 }
 
-/* The stages of one task. What needs to know how long calls take is not among them. */
+/* The stages of one task, without those that need to know how long calls take. */
 struct stages {
 	struct stg_calls calls;
 	struct stg_filter filter;
@@ -309,7 +309,7 @@ static int show_records(struct dump *dump, struct src_user *src, struct stages *
 	return 0;
 }
 
-/* Which tasks take part is what the pipeline decided. */
+/* The pipeline has decided which tasks take part. */
 static bool is_selected(const struct dump *dump, int32_t tid)
 {
 	return intmap_get(&dump->selected, (uint32_t)tid) != NULL;
@@ -373,8 +373,8 @@ static bool wants_perf(const struct dump *dump, const struct perf_record *rec, u
 }
 
 /*
- * A part of a file that is read from its beginning to its end: [@at, @len) of @bytes are to be
- * shown; they begin at @start of the file.
+ * A part of a file that is read from its beginning to its end. The bytes [@at, @len) of @bytes are
+ * to be shown; they begin at @start of the file.
  */
 struct part {
 	uint8_t *bytes;
@@ -393,7 +393,7 @@ static void part_close(struct part *part)
 	free(part->bytes);
 }
 
-/* The next part, behind what is left of this one: 1, 0 at the end of the file, or negative. */
+/* The next part, after the rest of this one: 1, 0 at the end of the file, or negative. */
 static int part_read_on(struct part *part)
 {
 	size_t left = part->len - part->at;

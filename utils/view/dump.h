@@ -9,10 +9,10 @@
 #include "utils/view/sink.h"
 
 /*
- * @is_verbose: the bytes too, and what task.txt says
- * @shows_args: what arguments and return values say
+ * @is_verbose: the bytes too, and the lines of task.txt
+ * @shows_args: the values of arguments and return values
  *
- * Of @stages the duration filter does not count: this view shows what is in the files.
+ * The duration filter of @stages does not count: this view shows the contents of files.
  */
 struct dump_config {
 	struct pipeline_config stages;

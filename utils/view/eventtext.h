@@ -21,7 +21,7 @@ static inline bool event_is_listed(const struct event *event)
 }
 
 /*
- * What it takes to tell of events in words. Starts as { 0 }, ends with event_texts_deinit().
+ * The means to tell of events in words. Starts as { 0 }, ends with event_texts_deinit().
  *
  * @kernel: NULL when nothing is known of the kernel's
  */
@@ -31,8 +31,8 @@ struct event_texts {
 };
 
 /*
- * What is known of the kernel's events is what a pipeline with them has read into @data, which must
- * outlive it.
+ * The kernel's events are known when a pipeline with them has read @data, which must outlive
+ * @texts.
  */
 int event_texts_load(struct event_texts *texts, const struct trace_data *data, struct uft_err *err);
 void event_texts_deinit(struct event_texts *texts);
@@ -41,7 +41,7 @@ void event_texts_deinit(struct event_texts *texts);
 void event_put_name(struct event_texts *texts, const struct event *event, struct strbuf *out);
 
 /*
- * What stands in brackets behind the name; nothing when there is nothing to say. @task is needed to
+ * The text in brackets after the name; nothing when there is nothing to say. @task is needed to
  * read it. Not for several threads at a time.
  */
 void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,

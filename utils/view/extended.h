@@ -7,8 +7,8 @@
 #include "utils/base/strbuf.h"
 
 /*
- * What printf("%#Lf") prints on x86: all digits before the point, six behind it, rounded to the
- * nearest, of two to the even one.
+ * The text of printf("%#Lf") on x86: all digits before the point and six after it, rounded to the
+ * nearest, a tie to the even one.
  *
  * @fraction: 64 bits with the leading one
  * @head: sign and exponent (Intel SDM volume 1, 4.2.2)

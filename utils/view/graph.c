@@ -294,7 +294,7 @@ static int show_session(const struct graph *graph, const struct tree *tree, size
 	return ret < 0 ? ret : 1;
 }
 
-/* The newest first; what has no session last. How many there were. */
+/* The newest comes first, programs without a session last. Returns how many there were. */
 static int show_sessions(const struct graph *graph, const struct tree *tree, struct sink *sink)
 {
 	size_t nr = tree->pipe->data->nr_sessions;

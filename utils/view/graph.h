@@ -31,7 +31,7 @@ struct graph {
 /* -ERR_USAGE: an unknown field, with the known ones. */
 int graph_init(struct graph *graph, const struct graph_config *config, struct uft_err *err);
 
-/* What the chosen columns need of @tree, before the run. */
+/* Ask @tree for the numbers that the chosen columns need, before the run. */
 void graph_prepare(const struct graph *graph, struct tree *tree);
 
 /*

@@ -4,7 +4,7 @@
 
 #include "utils/view/graph.h"
 
-/* What a row shows: a node of the tree, or a task. */
+/* The subject of a row: a node of the tree, or a task. */
 struct graph_row {
 	const struct tree_node *node;
 	const struct task *task;
@@ -34,7 +34,7 @@ const struct graph_table *graph_table_of(const struct graph *graph);
 /* "# TOTAL TIME   FUNCTION"; nothing without columns. */
 void graph_put_header(const struct graph *graph, struct sink *sink);
 
-/* What stands in front of the tree: the cells of @row, or blanks for NULL, and " : ". */
+/* The text in front of the tree: the cells of @row, or blanks for NULL, and " : ". */
 void graph_put_cells(const struct graph *graph, const struct graph_row *row, struct sink *sink);
 
 #endif

@@ -79,7 +79,7 @@ static int add_side(struct tree *both, struct tree_node *from, bool is_pair)
 	return 0;
 }
 
-/* What only one side has comes first, then what changed most. */
+/* Nodes that only one side has come first, then those that changed most. */
 static int compare_nodes(const void *a, const void *b)
 {
 	const struct tree_node *x = *(struct tree_node *const *)a;

@@ -119,7 +119,7 @@ static const char *connection(const struct task_node *node, const struct task_no
 	return is_process(node->task) ? " +----" : " +-";
 }
 
-/* What stands in front of the children of @node, behind what stands in front of @node. */
+/* The indentation of the children of @node, which continues that of @node. */
 static const char *indent_below(const struct task_node *node, const struct task_node *top)
 {
 	if (node->parent == top)
@@ -138,7 +138,7 @@ static void put_gap(const struct graph *graph, const struct strbuf *indent, cons
 	sink_lit(sink, "\n");
 }
 
-/* That it ended well is nothing to say. */
+/* A task that ended well needs no word. */
 static void put_end(const struct task_times *times, struct sink *sink)
 {
 	if (!times->has_ended || !times->status)
@@ -188,7 +188,7 @@ static int put_tasks(const struct graph *graph, const struct graph_tasks *tasks,
 		}
 		if (node == top)
 			break;
-		/* A process stands apart from the thread behind it. */
+		/* A process stands apart from the thread that follows it. */
 		if (node->parent != top && is_process(node->task) && !is_process(node->next->task))
 			put_gap(graph, &indent, " | ", sink);
 		node = node->next;

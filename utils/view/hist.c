@@ -17,7 +17,7 @@ void hist_deinit(struct hist *hist)
 	*hist = (struct hist){ 0 };
 }
 
-/* Which power, and which of its steps. */
+/* The power, and the step within it. */
 static unsigned place_of(uint64_t value, unsigned *step)
 {
 	if (value < HIST_STEPS) {

@@ -35,7 +35,7 @@ int hist_merge(struct hist *to, const struct hist *from);
  */
 uint64_t hist_percentile(const struct hist *hist, unsigned permille);
 
-/* How many values are in [2^@power, 2^(@power + 1)); @power 0 is [0, 2). */
+/* The number of values in [2^@power, 2^(@power + 1)); @power 0 is [0, 2). */
 uint64_t hist_count_power(const struct hist *hist, unsigned power);
 
 #endif

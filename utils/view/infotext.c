@@ -285,8 +285,8 @@ static int put_left_out(struct trace_data *data, struct sink *sink, struct uft_e
 }
 
 /*
- * The perf files know what tasks are called. What else they have of them, by task->index, is the
- * caller's.
+ * The perf files know the names of tasks. The caller gets all else that they have of them, by
+ * task->index.
  */
 static int survey_perf(struct trace_data *data, struct survey **out, struct uft_err *broken,
 		       struct uft_err *err)

@@ -12,11 +12,13 @@
 #include "utils/view/kernelformat.h"
 
 /*
- * The library is made for what the kernel writes. Where a record says how far to read (a string is
- * at an offset of 16 bits, from the record's or from the field's end, and has a length of 16 bits)
- * it follows, so records are read in a room of zeros that is large enough for all that can be said.
- * What formats can say besides (see has_risk()) makes it read or divide by numbers of the record
- * that nothing limits: of these the fields are shown one by one.
+ * The library is made for records that the kernel writes, and it follows a record that says how far
+ * to read. (A string is at an offset of 16 bits, from the record's or from the field's end, and has
+ * a length of 16 bits.) So records are read in a room of zeros that is large enough for all that
+ * can be said.
+ *
+ * Other things that formats can say (see has_risk()) make it read by numbers of the record that
+ * nothing limits, or divide by them: fields of such formats are shown one by one.
  */
 #define FIELD_END_MAX	 65536
 #define RECORD_MAX	 65536
@@ -273,7 +275,7 @@ static int parse(struct kernelfields *fields, const struct kernel_event_type *ty
 			       layout->is_big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	if (syms)
 		tep_set_function_resolver(fields->tep, resolve, syms);
-	/* What it cannot print it still knows the fields of. */
+	/* The library still knows the fields of a format that it cannot print. */
 	tep_parse_event(fields->tep, format.data, format.len, system);
 	fields->event = tep_find_event(fields->tep, type->id);
 	if (!fields->event || !has_sane_fields(fields->event->format.common_fields) ||

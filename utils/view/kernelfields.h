@@ -13,7 +13,10 @@
 #include "utils/format/kernel_dat.h"
 #include "utils/view/kernelsyms.h"
 
-/* Whether this build can; else the functions below do nothing, and nothing is known of fields. */
+/*
+ * True when this build can read fields; else the functions below do nothing, and no fields are
+ * known.
+ */
 bool kernelfields_are_built_in(void);
 
 /* One kind of event: its format file, understood. */
@@ -35,7 +38,7 @@ void kernelfields_destroy(struct kernelfields *fields);
  */
 uint8_t *kernelfields_room(void);
 
-/* What @steps of kernelfields_put() begins with. */
+/* The value that @steps of kernelfields_put() begins with. */
 #define KERNELFIELDS_STEPS (4U << 20)
 
 /*

@@ -16,7 +16,7 @@
  * One format that is being read.
  *
  * @all: for looking up fields
- * @in: what was not read
+ * @in: the part that was not read yet
  */
 struct reading {
 	struct text all;
@@ -99,8 +99,8 @@ static bool read_field(struct text line, struct text *declaration)
 }
 
 /*
- * Whether there is a field of that name, and of a length that each record says for itself when
- * @is_dynamic.
+ * True when there is a field of that name; with @is_dynamic it must have a length of its own in
+ * each record.
  */
 static bool has_field(const struct reading *r, struct text name, bool is_dynamic)
 {
@@ -254,7 +254,7 @@ static bool read_three(struct reading *r)
 	return read_expression(r) && take(r, ",") && read_two(r);
 }
 
-/* What the library knows, behind the opening bracket. */
+/* The functions that the library knows, and their arguments after the opening bracket. */
 static const struct function {
 	const char *name;
 	bool (*read)(struct reading *r);
@@ -341,7 +341,7 @@ static bool read_expression(struct reading *r)
 	return is_good && r->nr_operators < OPERATORS_MAX;
 }
 
-/* Behind "print fmt: ". */
+/* Check the part after "print fmt: ". */
 static bool has_good_print(struct text all, struct text text)
 {
 	struct reading r = { .all = all, .in = text };
@@ -374,7 +374,7 @@ static bool is_name(struct text line)
 	return text_left(&line);
 }
 
-/* What comes before the fields. */
+/* The lines before the fields. */
 static bool clean_head(struct text *in, struct strbuf *out)
 {
 	struct text line;

@@ -8,11 +8,11 @@
 #include "utils/format/text.h"
 
 /*
- * libtraceevent reads what kernels write, and falls over much of the rest. So it gets to see a copy
- * of @format that has only what is known to be well-formed: the lines of fields, and of the line
- * "print fmt" the text and the expressions behind it if they are such, speak of fields that there
- * are, and use functions that the library knows. Else that text is empty, and *@has_print is false.
- * Returns false when not even the fields are good.
+ * libtraceevent reads formats of kernels, and falls over many others. So it gets a copy of @format
+ * with those parts alone that are well-formed: the lines of fields, and of the line "print fmt" the
+ * text and its expressions. These must speak of fields that exist and use functions that the
+ * library knows; else the text is empty, and *@has_print is false. Returns false when not even the
+ * fields are good.
  *
  * Documentation/trace/events.rst of the kernel, "Event formats".
  */

@@ -7,8 +7,8 @@
 struct kernelsyms;
 
 /*
- * Of the recording in @dir, which must outlive it; nothing is read before somebody asks. NULL
- * without memory, which the other functions take, too. Not for several threads at a time.
+ * Symbols of the recording in @dir, which must outlive them; nothing is read before somebody asks.
+ * NULL without memory, which the other functions take, too. Not for several threads at a time.
  */
 struct kernelsyms *kernelsyms_create(const char *dir);
 void kernelsyms_destroy(struct kernelsyms *syms);

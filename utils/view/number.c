@@ -37,8 +37,8 @@ char *put_hex(char *to, uint64_t v, unsigned width)
 }
 
 /*
- * What follows the point is in the next smaller unit. An "h" is 24 m, for the peer counts so and
- * the same recording must read the same.
+ * The digits after the point count the next smaller unit. An "h" is 24 m, for the peer counts so
+ * and the same recording must read the same.
  */
 static const struct time_unit {
 	uint32_t divider; /* smaller units in this one */

@@ -1,4 +1,4 @@
-/* What waits for its end (see pending.h). */
+/* Entries that wait for their end (see pending.h). */
 #include "utils/view/pending.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static uint64_t hash_of(const unsigned char *key, size_t len)
 	return hash ^ hash >> 32;
 }
 
-/* Where the pointer to the entry is, or the NULL at the end of its chain. There are slots. */
+/* The pointer to the entry, or the NULL at the end of its chain. There are slots. */
 static struct pending_entry **find(const struct pending *pending, const void *key, size_t len,
 				   uint64_t hash)
 {

@@ -1,6 +1,6 @@
 /*
- * What has begun and waits for its end, by a key of any bytes. Entries come and go; memory has a
- * limit.
+ * Entries that have begun and wait for their end, by a key of any bytes. Entries come and go;
+ * memory has a limit.
  */
 #ifndef UTRAIL_VIEW_PENDING_H
 #define UTRAIL_VIEW_PENDING_H
@@ -31,7 +31,7 @@ void pending_deinit(struct pending *pending);
  */
 int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns);
 
-/* Whether it waits; then it does not any more, and @time_ns is when it began. */
+/* True when the entry waits; then it is removed, and @time_ns is when it began. */
 bool pending_end(struct pending *pending, const void *key, size_t len, uint64_t *time_ns);
 
 #endif

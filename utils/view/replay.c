@@ -266,7 +266,7 @@ static void show_remaining_of(struct replay *replay, const struct stg_calls *cal
 	sink_lit(replay->sink, "\n");
 }
 
-/* What called exit() last has ended as it wished: nothing is missing there. */
+/* A task that called exit() last has ended as it wished: nothing is missing there. */
 static bool has_ended(const struct stg_calls *calls)
 {
 	const struct func *last = calls->nr ? calls->frames[calls->nr - 1].func : NULL;

@@ -31,12 +31,11 @@ struct replay_config {
 };
 
 /*
- * @line_ns: by task->index, when its last line was printed, for "delta"; 0: none yet
- * @tid_cells: by task->index: " [    123] | ", what stands between duration and text by default
- * @sites: by task->index: where the call comes from that is entered next, as the event in front of
- *         it says
+ * @line_ns: by task->index, the time when its last line was printed, for "delta"; 0: none yet
+ * @tid_cells: by task->index: " [    123] | ", which stands between duration and text by default
+ * @sites: by task->index: the place that the next call comes from, as the event before it says
  * @has_sites: there was such an event
- * @rules: what color and backtrace say; NULL when nothing does
+ * @rules: those of color and backtrace; NULL when there are none
  * @is_plain: the columns are the default ones, in no colour
  * @shows_plain_calls: func->call_text is all there is to say of a call that has no arguments
  */
@@ -95,8 +94,8 @@ int replay_mixed(void *self, const struct task_event *events, size_t nr, struct 
 int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*
- * What comes next takes a while: a call that was entered before @since_ns is not one
- * that has returned at once, so it gets a line of its own. Hands all lines to the sink's writer.
+ * The next events take a while to come. So a call that was entered before @since_ns has not
+ * returned at once, and gets a line of its own. Hands all lines to the sink's writer.
  */
 int replay_pause(struct replay *replay, uint64_t since_ns);
 

@@ -34,7 +34,7 @@ static char *put_addr(struct replay *replay, const struct replay_row *row, char 
 {
 	if (row->event->type <= EVENT_EXIT)
 		return put_hex(to, row->event->addr, 12);
-	/* How the peer shows time off the CPU, which it takes for a function. */
+	/* The peer takes time off the CPU for a function and shows this. */
 	if (row->event->type == EVENT_SCHED_IN || row->duration_ns)
 		return put_hex(to,
 			       row->event->flags & EVENT_PREEMPTED ? EVENT_ID_SCHED_OUT_PREEMPT
@@ -68,7 +68,7 @@ static char *put_elapsed(struct replay *replay, const struct replay_row *row, ch
 #define ESCAPE_MAX_BYTES 6
 _Static_assert(TEXT_WIDTH_MAX *ESCAPE_MAX_BYTES <= CELL_MAX_BYTES, "any text fits its cell");
 
-/* @text cut to @width and right-aligned in it. What is escaped may be wider. */
+/* @text cut to @width and right-aligned in it. An escaped character may make it wider. */
 static char *put_text(struct replay *replay, char *to, const char *text, size_t width)
 {
 	size_t len = strnlen(text, width);

@@ -5,7 +5,7 @@
 #include "utils/view/replay.h"
 
 /*
- * What the cells of one line are made of.
+ * The facts that the cells of one line show.
  *
  * @task: NULL: all cells are blank (a line that belongs to nobody)
  * @duration_ns: 0 is blank
@@ -27,8 +27,8 @@ int replay_columns_init(struct replay *replay, struct uft_err *err);
 void replay_put_header(struct replay *replay);
 
 /*
- * All cells and " | ". Returns room for @extra more bytes (at most SINK_ROOM_MAX / 2) behind
- * them: the caller goes on there and ends with sink_done().
+ * All cells and " | ". Returns room for @extra more bytes (at most SINK_ROOM_MAX / 2) after them:
+ * the caller goes on there and ends with sink_done().
  */
 char *replay_put_cells(struct replay *replay, const struct replay_row *row, size_t extra);
 

@@ -14,7 +14,7 @@ _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_o
 
 /* Indentation beyond this is cut: no line is longer than a sink takes at once. */
 #define INDENT_MAX_BYTES 1024UL
-/* Room behind the indentation for what a line says; longer names go another way. */
+/* Room after the indentation for the text of a line; longer names go another way. */
 #define NAME_ROOM	 (SINK_ROOM_MAX / 4)
 #define NAME_MAX_BYTES	 (NAME_ROOM - 16)
 
@@ -137,7 +137,7 @@ static void show_step(struct replay *replay, const struct task *task, const stru
 	end_color(replay);
 }
 
-/* What stands in front of a call. */
+/* The path of callers that stands above a call. */
 static void show_backtrace(struct replay *replay, const struct task *task,
 			   const struct event *entry)
 {
@@ -217,7 +217,7 @@ static bool note_site(struct replay *replay, const struct task *task, const stru
 	return true;
 }
 
-/* The address of the instruction behind the call, or 0. */
+/* The address of the instruction after the call, or 0. */
 static uint64_t take_site(struct replay *replay, const struct task *task, const struct event *entry)
 {
 	struct replay_site *site = &replay->sites[task->index];
@@ -230,7 +230,7 @@ static uint64_t take_site(struct replay *replay, const struct task *task, const 
 	return replay->config.shows_callsite ? addr : 0;
 }
 
-/* "FILE:LINE", or "symbol+0x12". @addr is behind the call, and may be behind its function. */
+/* "FILE:LINE", or "symbol+0x12". @addr is after the call, and may be after its function. */
 static void put_site(const struct task *task, const struct event *entry, uint64_t addr,
 		     struct strbuf *out)
 {
@@ -286,7 +286,7 @@ static void end_call_line(struct replay *replay, const struct task *task, const 
 	sink_lit(replay->sink, "\n");
 }
 
-/* Whether func->call_text is all there is to say. */
+/* True when func->call_text is all there is to say. */
 static inline bool is_plain_call(const struct replay *replay, const struct event *entry)
 {
 	return entry->func->call_len < NAME_MAX_BYTES && replay->shows_plain_calls &&

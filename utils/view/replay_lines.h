@@ -4,7 +4,7 @@
 
 #include "utils/view/replay.h"
 
-/* What stands above the first line. */
+/* The lines above the first event. */
 void replay_show_header(struct replay *replay);
 
 /* An event that stays alone on its line; nothing for EVENT_HIDDEN. */

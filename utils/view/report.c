@@ -240,8 +240,8 @@ static double seconds_from(uint64_t start_ns, uint64_t time_ns)
 }
 
 /*
- * Behind the name of a function whose numbers end before the recording does, or whose own time has
- * that of others in it.
+ * The note after the name of a function whose numbers end before the recording does, or whose own
+ * time has that of others in it.
  */
 static void put_left_out(const struct report *report, const struct report_row *row,
 			 struct sink *sink)

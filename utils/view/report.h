@@ -31,7 +31,7 @@ struct report_config {
 	enum report_average average;
 	bool is_by_task;
 	enum report_format format;
-	struct module_set *source; /* show lines from there, behind names; NULL: do not */
+	struct module_set *source; /* show lines from there, after names; NULL: do not */
 	bool counts_outside;	   /* time off the CPU outside of functions too */
 };
 
@@ -53,8 +53,8 @@ struct report_counters {
 /*
  * Starts with report_init(); ends with report_deinit().
  *
- * @left: what is to be said behind names; @first_ns: the time that counts as 0 there. The caller's
- *        to fill
+ * @left: notes to put after names; @first_ns: the time that counts as 0 in them. The caller's to
+ *        fill
  */
 struct report {
 	struct report_config config;
@@ -62,7 +62,8 @@ struct report {
 	uint64_t first_ns;
 	struct column_choice columns;
 	uint8_t keys
-		[SORT_KEYS_MAX]; /* rows of the table of keys; behind these, places in @key_counters */
+		/* Rows of the table of keys; after these, places in @key_counters */
+		[SORT_KEYS_MAX];
 	size_t nr_keys;
 	struct counters key_counters;
 	struct report_counters counters; /* once there is something to show */
@@ -73,7 +74,7 @@ int report_init(struct report *report, const struct report_config *config, struc
 void report_deinit(struct report *report);
 
 /*
- * What the chosen columns and keys need: of the pipeline, before it is opened, and of @agg, before
+ * Ask for all that the chosen columns and keys need: the pipeline before it is opened, @agg before
  * the run.
  */
 void report_configure(const struct report *report, struct pipeline_config *config);

@@ -10,16 +10,17 @@
 
 #define BETWEEN_FIELDS_MAX 16
 
-/* Where a field of the choice is in one type of event. */
+/* The places of the chosen fields in one type of event. */
 struct between_kind;
 
 /*
  * Starts with report_between_init(), ends with report_between_deinit().
  *
- * @names: of both events; @fields: what must be the same in both, @nr_fields of them
+ * @names: of both events; @fields: those that must be the same in both, @nr_fields of them
  * @kinds: by id, of those that have one of the names: @all, @nr_kinds of them
  * @nr_begun, @nr_ended: events of either name that have all fields; @nr_without: that have not
- * @nr_alone: ends without a beginning. @nr_again: beginnings behind which another one came first
+ * @nr_alone: ends without a beginning. @nr_again: beginnings that another beginning followed before
+ *            an end
  * @nr_unfollowed: beginnings for which there was no room
  */
 struct report_between {

@@ -12,7 +12,7 @@ struct report_row {
 	const struct task_stats *task_stats;
 };
 
-/* What depends on all rows: widths of the columns about CPUs. */
+/* The layout that depends on all rows: widths of the columns about CPUs. */
 struct report_layout {
 	enum color_mode color;
 	unsigned nr_mask_groups; /* of 32 CPUs */

@@ -9,7 +9,7 @@
 #include "utils/base/unknown.h"
 #include "utils/view/report_diff_rows.h"
 
-/* A key that is no field: the name. Behind it are those of counters. */
+/* The key that is no field: the name. Those of counters follow it. */
 #define KEY_FUNC DIFF_FIELD_KEYS
 
 static bool is_word(const char *word, size_t len, const char *name)
@@ -68,8 +68,7 @@ static bool is_key(const char *word, size_t len, const char *name)
 }
 
 /*
- * False when it is no name of a counter. Whether recordings have it is looked at when they are
- * known.
+ * False when @word is no counter's name. The recordings are looked at later, when they are known.
  */
 static bool add_counter_key(struct report_diff *diff, const char *word, size_t len)
 {
@@ -175,7 +174,7 @@ static double sort_value(const struct report_diff *diff, const struct diff_field
 	double base = field->value(&row->base, field);
 	double pair = field->value(&row->pair, field);
 
-	/* What is not known comes with what is nothing. */
+	/* An unknown value sorts as zero. */
 	base = isnan(base) ? 0 : base;
 	pair = isnan(pair) ? 0 : pair;
 

@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/view/report.h"
 
-/* Which numbers of a row decide its place. */
+/* The numbers of a row that decide its place. */
 enum diff_column {
 	DIFF_COLUMN_BASE,
 	DIFF_COLUMN_PAIR,
@@ -17,9 +17,9 @@ enum diff_column {
 };
 
 /*
- * @base: what @pairs are compared with; of several pairs the average counts
+ * @base: the recording that @pairs are compared with; of several pairs the average counts
  * @policy: of --diff-policy, or NULL
- * @shows_source: source lines behind names
+ * @shows_source: source lines after names
  */
 struct diff_config {
 	enum color_mode color;
@@ -40,7 +40,7 @@ struct diff_config {
 /*
  * Starts with report_diff_init(); needs no end.
  *
- * @keys: of fields; one more is that of the name, and behind that are places in @key_counters
+ * @keys: of fields; one more is that of the name, and places in @key_counters follow it
  */
 struct report_diff {
 	struct diff_config config;
@@ -57,7 +57,7 @@ struct report_diff {
 int report_diff_init(struct report_diff *diff, const struct diff_config *config,
 		     struct uft_err *err);
 
-/* What it needs: of the pipelines, before they are opened, and of the sums, before the runs. */
+/* Ask for all that it needs: the pipelines before they are opened, the sums before the runs. */
 void report_diff_configure(const struct report_diff *diff, struct pipeline_config *config);
 void report_diff_prepare(const struct report_diff *diff, struct aggregate *agg);
 

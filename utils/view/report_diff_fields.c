@@ -1,4 +1,4 @@
-/* What can be compared of a function (see report_diff_rows.h). */
+/* The numbers of a function that can be compared (see report_diff_rows.h). */
 #include <math.h>
 
 #include "utils/view/report_diff_rows.h"
@@ -66,7 +66,7 @@ static double self_stdv_of(const struct side *side, const struct diff_field *fie
 	return time_stats_stdv(&side->stats.self, side->stats.calls);
 }
 
-/* What was not read is not zero. */
+/* A counter that was not read is not zero. */
 static double counter_of(const struct side *side, const struct diff_field *field)
 {
 	const struct counter_side *counter = &side->counters[field->counter];

@@ -7,7 +7,7 @@
 #include "utils/view/report_diff.h"
 #include "utils/view/sink.h"
 
-/* How much a counter has grown in calls, and in how many of them that is known. */
+/* The growth of a counter in calls, and the number of calls in which it is known. */
 struct counter_side {
 	uint64_t sum;
 	uint64_t calls;
@@ -39,7 +39,7 @@ enum field_kind {
 
 /*
  * @value: of one side; NAN: it has none
- * @counter: of which counter, for those
+ * @counter: the counter, for fields of counters
  */
 struct diff_field {
 	struct column column;
@@ -54,7 +54,7 @@ struct diff_field {
 #define DIFF_FIELD_KEYS (DIFF_FIELDS - 1)
 extern const struct diff_field diff_fields[DIFF_FIELDS];
 
-/* Of one counter: all calls, one of them. */
+/* The fields of one counter: all calls, one of them. */
 extern const struct diff_field diff_counter_fields[2];
 
 /*
@@ -74,16 +74,16 @@ struct diff_table {
 };
 
 /*
- * Which counters the recordings have, and so which fields there are. -ERR_USAGE when rows are to be
- * sorted by one that none of them has; -ENOMEM. Ends with diff_table_deinit().
+ * Find the counters that the recordings have, which decide what fields there are. -ERR_USAGE when
+ * rows are to be sorted by one that none of them has; -ENOMEM. Ends with diff_table_deinit().
  */
 int diff_table_init(struct diff_table *table, const struct report_diff *diff,
 		    const struct aggregate *aggs, size_t nr, struct uft_err *err);
 void diff_table_deinit(struct diff_table *table);
 
 /*
- * Where the recording of @agg has the counters of @table: places[i] of names[i], -1: nowhere. 0, or
- * negative with @err.
+ * Find the places at which the recording of @agg has the counters of @table: places[i] of names[i],
+ * -1: nowhere. 0, or negative with @err.
  */
 int diff_table_places(const struct diff_table *table, const struct aggregate *agg,
 		      int places[static DIFF_COUNTERS_MAX], struct uft_err *err);

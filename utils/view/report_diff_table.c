@@ -10,7 +10,7 @@
 #include "utils/trace/event_kinds.h"
 #include "utils/view/report_diff_rows.h"
 
-/* What the names of a recording's counters are found for. */
+/* The purpose for which the names of a recording's counters are found. */
 struct search {
 	struct diff_table *adds_to; /* NULL: nothing is added */
 	const struct diff_table *table;

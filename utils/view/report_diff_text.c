@@ -49,7 +49,8 @@ static void put_time_value(const struct report_diff *diff, double ns, struct sin
 }
 
 /*
- * "  +1.480 ms". Without colours the sign is that of the base, as uftrace has it, and scripts read it (report_diff_sign_text()).
+ * "  +1.480 ms". Without colours the sign is that of the base, as uftrace has it, and scripts read
+ * it (report_diff_sign_text()).
  */
 static void put_time_change(const struct report_diff *diff, double change, struct sink *sink)
 {
@@ -85,7 +86,7 @@ static void put_percent(const struct report_diff *diff, double base, double pair
 	double percent;
 
 	if (!diff_percent(base, pair, &percent)) {
-		/* Where a number ends, without the percent sign. */
+		/* The text ends where a number would, without the percent sign. */
 		sink_str_padded(sink, "N/A", 1 - width);
 		sink_lit(sink, " ");
 		return;
@@ -146,7 +147,7 @@ static void put_ratio_cell(const struct report_diff *diff, double base, double p
 	put_colored(diff, change > 0 ? COLOR_RED : change < 0 ? COLOR_BLUE : -1, text, sink);
 }
 
-/* Of a counter that one side has not, or neither. */
+/* The cell of a counter that one side has not, or neither. */
 static void put_missing(const struct report_diff *diff, const struct diff_field *field, double base,
 			double pair, struct sink *sink)
 {
@@ -201,7 +202,7 @@ static void put_cell(const struct report_diff *diff, const struct diff_field *fi
 	}
 }
 
-/* Behind a counter's own column "per call" is enough. */
+/* "per call" is enough after a counter's own column. */
 static void put_title(const struct report_diff *diff, const struct diff_field *field,
 		      char title[static TITLE_BYTES])
 {
@@ -210,7 +211,7 @@ static void put_title(const struct report_diff *diff, const struct diff_field *f
 		 diff->is_compact ? "" : " (diff)");
 }
 
-/* Of its cells. */
+/* The width of the field's cells. */
 static int cell_width_of(const struct report_diff *diff, const struct diff_field *field)
 {
 	if (diff->is_compact)

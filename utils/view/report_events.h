@@ -39,14 +39,14 @@ struct report_events {
 };
 
 /*
- * -EINVAL: an unknown field or sort key, with the known ones. Of @config: color, fields, sort_keys
- * and format.
+ * These members of @config count: color, fields, sort_keys and format. -EINVAL: an unknown field or
+ * sort key, with the known ones.
  */
 int report_events_init(struct report_events *report, const struct report_config *config,
 		       struct uft_err *err);
 void report_events_deinit(struct report_events *report);
 
-/* What is needed of the pipeline. */
+/* Ask the pipeline for all that it needs. */
 void report_events_configure(struct pipeline_config *config);
 
 /* Run @pipe, and show. 0, or negative with @err. */

@@ -35,7 +35,7 @@ static void put_value(const char *cell, struct sink *sink)
 	sink_either(sink, is_text, "\"", "");
 }
 
-/* What @put writes into @cells, without blanks around it. */
+/* The text that @put writes into @cells, without blanks around it. */
 static const char *cell_text(struct sink *cells, struct strbuf *text)
 {
 	sink_flush(cells);
@@ -83,7 +83,7 @@ int report_put_json(const struct report *report, const struct report_layout *lay
 
 	if (sink_init(&cells, collect, &text) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr);
-	/* What is in the cells is only on its way. */
+	/* The text of cells is not yet on its final medium. */
 	cells.medium = MEDIUM_BINARY;
 	sink->medium = MEDIUM_JSON;
 	sink_lit(sink, "[");

@@ -1,4 +1,4 @@
-/* Where views write (see sink.h). */
+/* The output of views (see sink.h). */
 #include "utils/view/sink.h"
 
 #include <errno.h>

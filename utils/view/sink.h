@@ -1,10 +1,10 @@
 /*
- * Where views write: a large buffer, handed on when it is full, and fast ways to put things in.
+ * The output of views: a large buffer, handed on when it is full, and fast ways to put things in.
  *
- * A sink knows what its text is for. What is written in our sources goes in by sink_lit(),
- * sink_either() and the numbers of sink_putf(); whatever else, be it the name of a function, a path
- * or a word of the user's, goes in by sink_str() and sink_text(), which escape it.
- * tests/rules/texts.py knows the few places that put bytes in by themselves, and says why they may.
+ * A sink knows the medium of its text. Texts of our sources go in by sink_lit(), sink_either() and
+ * the numbers of sink_putf(). Whatever else, be it the name of a function, a path or a word of the
+ * user's, goes in by sink_str() and sink_text(), which escape it. tests/rules/texts.py knows the
+ * few places that put bytes in by themselves, and says why they may.
  */
 #ifndef UTRAIL_VIEW_SINK_H
 #define UTRAIL_VIEW_SINK_H
@@ -20,16 +20,17 @@
 #include "utils/base/strbuf.h"
 
 #define SINK_BYTES	(256 * 1024)
-/* What one sink_room() may ask for; longer texts go in pieces, by sink_text(). */
+/* The most that one sink_room() may ask for; longer texts go in pieces, by sink_text(). */
 #define SINK_ROOM_MAX	4096
-/* How much copy_over() may go too far. */
+/* The most bytes that copy_over() may go too far. */
 #define COPY_OVER_SLACK 32
 
 /*
  * @write: takes all of the bytes, or returns a negative errno
  * @failed: the first failure of @write; from then on everything is dropped. Owners look at it
- *          (sink_flush()) at the end, and where they can stop early.
- * @medium: what the text is for: a terminal, unless the writer says something else before it begins
+ *          (sink_flush()) at the end, and when they can stop early.
+ * @medium: the one that the text is for: a terminal, unless the writer sets another one before it
+ *          begins
  *
  * Starts with sink_init(), ends with sink_deinit(), which does not flush.
  */
@@ -54,10 +55,7 @@ int sink_flush(struct sink *sink);
 /* Text that is not ours, of any length, as the sink's medium shows it. */
 void sink_text(struct sink *sink, const char *text, size_t len);
 void sink_str(struct sink *sink, const char *text);
-/*
- * With blanks behind it (@width > 0) or in front of it (@width < 0), so that it is that wide at
- * least.
- */
+/* With blanks after it (@width > 0) or before it (@width < 0), so that it is that wide at least. */
 void sink_str_padded(struct sink *sink, const char *text, int width);
 
 /* Text that stands in our sources: a string literal, or one of two. */

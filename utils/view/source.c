@@ -1,4 +1,4 @@
-/* The text of source lines behind names of functions (see source.h). */
+/* The text of source lines after names of functions (see source.h). */
 #include "utils/view/source.h"
 
 void source_put_word(const char *word, enum color_mode color, struct sink *sink)

@@ -1,4 +1,4 @@
-/* The text of source lines behind names of functions (doc/facts/text.md, "Replay" and "Report"). */
+/* The text of source lines after names of functions (doc/facts/text.md, "Replay" and "Report"). */
 #ifndef UTRAIL_VIEW_SOURCE_H
 #define UTRAIL_VIEW_SOURCE_H
 

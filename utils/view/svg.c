@@ -7,7 +7,7 @@
 #define ROW	   17
 #define MARGIN	   10
 #define TITLE	   44
-/* What is narrower is left out: nobody can see it. */
+/* A narrower box is left out: nobody can see it. */
 #define LEAST	   0.15
 /* Letters of the font are about that wide. */
 #define LETTER	   6.6
@@ -19,7 +19,7 @@ struct place {
 	double width;
 };
 
-/* @all: what the values of all roots add up to */
+/* @all: the sum of the values of all roots */
 struct drawing {
 	const struct svg_style *style;
 	struct sink *sink;

@@ -6,9 +6,9 @@
 #include "utils/view/tree.h"
 
 /*
- * What the boxes are.
+ * The meaning of the boxes.
  *
- * @value: how wide; what is 0 is left out with all below it
+ * @value: the width; a box of 0 is left out with all below it
  * @put_color: as in CSS
  * @put_tip: the text of the tool tip
  */

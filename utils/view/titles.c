@@ -1,4 +1,4 @@
-/* What recordings and programs are called (see titles.h). */
+/* Titles of recordings and programs (see titles.h). */
 #include "utils/view/titles.h"
 
 #include "utils/base/path.h"

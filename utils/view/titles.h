@@ -1,6 +1,5 @@
 /*
- * What recordings and programs are called: headings of exports and pages. All text is of the
- * recording's.
+ * Titles of recordings and programs: headings of exports and pages. All text is of the recording's.
  */
 #ifndef UTRAIL_VIEW_TITLES_H
 #define UTRAIL_VIEW_TITLES_H
@@ -10,7 +9,7 @@
 /* The last part of the path of the program that @session runs, "?" when nobody knows. */
 const char *title_program(const struct session *session);
 
-/* What the recording is called: the last part of the name of its program. */
+/* The title of the recording: the last part of the name of its program. */
 const char *title_recording(const struct trace_data *data);
 
 /* The command line of the recording and when it was made; "" when nobody knows. */

@@ -175,8 +175,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: the child of the innermost call for @func. What was called after the last child the last
- * time is most likely what is called now.
+ * HOT: the child of the innermost call for @func. The call that followed the last child before most
+ * likely follows it now.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)
@@ -352,8 +352,8 @@ static const struct func *func_of_point(struct tree *tree, uint64_t id)
 }
 
 /*
- * How much a counter has grown in the innermost call, told in front of its end; unless that call is
- * one that is left out.
+ * The growth of a counter in the innermost call, which is told before the call's end; nothing when
+ * the call is left out.
  */
 static void add_counter(struct tree *tree, struct tree_node *node, const struct event *event)
 {

@@ -24,19 +24,19 @@ struct tree_details {
  * All calls of a function that came by the same path. Functions of one name are one here.
  *
  * @func: NULL for a root
- * @first, @next: the first child, and the next one of the same parent; once tree_finish() has
- *                run in the order of their first calls
+ * @first, @next: the first child, and the next one of the same parent; once tree_finish() has run
+ *                in the order of their first calls
  * @last, @after: guesses that make finding a child fast: the child that was called last, and the
  *                sibling that was called after this one
  * @calls: entries, and returns from calls whose entry is not in the range
  * @total_ns: of calls that returned, and of those open at the end up to then; with recursion all
  * @first_ns: when the first of them began
- * @addr: what was recorded for that one; an id for events of the scheduler
+ * @addr: the address that was recorded for that one; an id for events of the scheduler
  * @details: only with wants_details
  * @counter: with wants_counters: it is no function, but 1 and the place of a counter, which has
- *           grown by @value in the calls of its parent. 0: a function; then @value is what
- *           tree_counters_spread() found
- * @is_gone: within tree_finish(): what it counted is with another node
+ *           grown by @value in the calls of its parent. 0: a function; then @value is the one that
+ *           tree_counters_spread() has set
+ * @is_gone: within tree_finish(): its numbers are with another node
  */
 struct tree_node {
 	const struct func *func;
@@ -69,7 +69,9 @@ struct tree_task {
 	bool has_call;
 };
 
-/* What was open when a child was announced, some time after the fork, in the parent's tree. */
+/*
+ * The call that was open in the parent's tree when a child was announced, some time after the fork.
+ */
 struct tree_fork {
 	struct tree_node *top; /* NULL: nobody knows */
 	bool is_main;	       /* it is what the first thread of the parent had open */
@@ -92,8 +94,8 @@ struct tree_fork_call {
  * A call that was open before the first event of @task, or before records that were lost. It has a
  * name once it returns.
  *
- * @depth: how many calls are around it
- * @generation: how many forks have made its task, once tree_finish() runs
+ * @depth: the number of calls around it
+ * @generation: the number of forks that have made its task, once tree_finish() runs
  * @is_inherited: it was open when the task began
  */
 struct tree_unseen {
@@ -157,7 +159,7 @@ int tree_init(struct tree *tree, const struct pipeline *pipe, struct uft_err *er
 void tree_deinit(struct tree *tree);
 #define cleanup_tree cleanup(tree_deinit)
 
-/* What a view made of a tree asks of the pipeline, before it is opened. */
+/* Ask the pipeline, before it is opened, for all that a tree needs. */
 void tree_configure(struct pipeline_config *config);
 
 /* The events function of struct view; @self is the struct tree. */
@@ -179,8 +181,8 @@ int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uft_err *err);
 
 /*
- * After the last event: what forked children did is put where their parents forked them, children
- * of each node are sorted by time, and the roots get their sums. 0 or -ENOMEM with @err.
+ * Call this after the last event. Calls of forked children are put where their parents forked them,
+ * children of each node are sorted by time, and the roots get their sums. 0 or -ENOMEM with @err.
  */
 int tree_finish(struct tree *tree, struct uft_err *err);
 

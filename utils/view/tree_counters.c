@@ -1,4 +1,4 @@
-/* What counters have grown by in the calls of a tree (see tree_counters.h). */
+/* Growth of counters in the calls of a tree (see tree_counters.h). */
 #include "utils/view/tree_counters.h"
 
 #include <errno.h>
@@ -36,8 +36,8 @@ void tree_counters_deinit(struct tree_counters *counters)
 }
 
 /*
- * All calls below are known. Of a call that was open when the counter was first read, its own
- * reading may be less than theirs.
+ * All calls below are known. A call that was open when the counter was first read may have a
+ * reading of less than theirs.
  */
 static void leave(struct tree_node *node, uint32_t number)
 {

@@ -1,4 +1,4 @@
-/* What counters (`read=`) have grown by in the calls of a tree: in a call, and in it alone. */
+/* Growth of counters (`read=`) in the calls of a tree: in a call, and in it alone. */
 #ifndef UTRAIL_VIEW_TREE_COUNTERS_H
 #define UTRAIL_VIEW_TREE_COUNTERS_H
 
@@ -25,12 +25,12 @@ int tree_counters_find(struct tree_counters *counters, const struct event_kinds 
 void tree_counters_deinit(struct tree_counters *counters);
 
 /*
- * Set @value of all functions' nodes: by how much the counter of @number has grown in their calls,
- * and in those that they made. Where it was not read, it is the sum of the calls below.
+ * Set @value of all functions' nodes: the growth of the counter of @number in their calls, and in
+ * those that they made. The sum of the calls below stands for a reading that is missing.
  */
 void tree_counters_spread(const struct tree *tree, uint32_t number);
 
-/* Of a function's node: what of that was in none of the calls below. */
+/* The part of a function's node that was in none of the calls below. */
 uint64_t tree_counters_own(const struct tree_node *node);
 
 #endif

@@ -6,12 +6,12 @@
 #include "utils/base/cleanup.h"
 #include "utils/view/tree_nodes.h"
 
-/* How far a child of a fork of a fork goes; broken data may have circles. */
+/* The most forks of forks that are followed; broken data may have circles. */
 #define GENERATIONS_MAX 1000
 
 /*
- * How many calls of fork(2) are compared with what a child came from: names and depth of nearly all
- * fit at once.
+ * The most calls of fork(2) that are compared with the place a child came from: names and depth of
+ * nearly all fit at once.
  */
 #define FORK_CALLS_MAX 64
 
@@ -105,7 +105,7 @@ static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *f
 	return 0;
 }
 
-/* Of a call that nobody knows more about: it is one of those of its name, if it has one. */
+/* A call that nobody knows more about is one of those of its name, if it has one. */
 static int settle(struct tree *tree, struct tree_node *node)
 {
 	struct tree_node *known;
@@ -133,7 +133,7 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 }
 
 /*
- * Of a call that nobody knows by name, and that the parent had not open any more: the one that
+ * Guess a call that nobody knows by name, and that the parent had not open any more: the one that
  * began last before @until_ns and called @callee, if that is known.
  */
 static struct tree_node *guess_child(const struct tree_node *parent, const struct func *callee,
@@ -154,10 +154,11 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
 }
 
 /*
- * Where the calls are that a forked child found open, from the outermost on: by name as far as the
- * child has returned from them, else by what the parent had open when it forked.
+ * The places of the calls that a forked child found open, from the outermost on. They go by name as
+ * far as the child has returned from them, else by the calls that the parent had open when it
+ * forked.
  *
- * @into: what @into[i + 1] says of the one at depth i; NULL: the parent's tree has no such call
+ * @into: @into[i + 1] is that of the call at depth i; NULL: the parent's tree has no such call
  */
 static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_node **path,
 			size_t nr_path, struct tree_node **into)
@@ -272,9 +273,10 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 }
 
 /*
- * What the parent of a forked child had open when it forked; else, as far as that is known, when
- * the child was announced, which of a parent with no calls left is its root; NULL when nothing is
- * known of it. Which thread forked is not recorded; most often it is the first one.
+ * The node that the parent of a forked child had open when it forked. Else, as far as it is known,
+ * the one that was open when the child was announced; this is the root of a parent with no calls
+ * left. NULL when nothing is known of it. A recording does not say which thread forked; most often
+ * it is the first one.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)
