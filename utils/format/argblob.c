@@ -1,4 +1,4 @@
-/* The payload behind ENTRY and EXIT records (see argblob.h). */
+/* The payload after ENTRY and EXIT records (see argblob.h). */
 #include "utils/format/argblob.h"
 
 #include "utils/base/compiler.h"

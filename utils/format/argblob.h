@@ -1,5 +1,5 @@
 /*
- * The payload behind ENTRY and EXIT records: which bytes an argument or return value takes
+ * The payload after ENTRY and EXIT records: the bytes that an argument or return value takes
  * (doc/formats/records.md, "Payloads").
  */
 #ifndef UTRAIL_FORMAT_ARGBLOB_H
@@ -19,7 +19,7 @@
 #define ARGBLOB_TOTAL_ALIGN 8U
 #define ARGBLOB_MAX_BYTES   1024U /* of a whole payload with padding */
 
-/* How a value is recorded and shown; in brackets the letter of the specification. */
+/* The form in which a value is recorded and shown; in brackets the letter of the specification. */
 enum arg_format {
 	ARG_AUTO,	/* (d) decimal, or hexadecimal when it is large */
 	ARG_SIGNED,	/* (i) */
@@ -44,15 +44,15 @@ struct arg_type {
 };
 
 /*
- * Strings are a length and that many bytes without NUL. What has more than ARGBLOB_STRING_MAX bytes
- * is cut and ends in ARGBLOB_STRING_CUT. A NULL pointer is ARGBLOB_NULL, which no text is.
+ * Strings are a length and that many bytes without NUL. A string of more than ARGBLOB_STRING_MAX
+ * bytes is cut and ends in ARGBLOB_STRING_CUT. A NULL pointer is ARGBLOB_NULL, which no text is.
  */
 #define ARGBLOB_STRING_MAX 98U
 #define ARGBLOB_STRING_CUT "..."
 #define ARGBLOB_NULL	   "\xff\xff\xff\xff"
 #define ARGBLOB_NULL_LEN   4U
 
-/* One value within a payload; of strings @data is behind the length. */
+/* One value within a payload; @data of strings is after the length. */
 struct arg_value {
 	const uint8_t *data;
 	size_t len;

@@ -1,6 +1,6 @@
 /*
- * What a recorder and a probe that it has put into a running process say to each other by calls:
- * utrail_attach(), utrail_leave().
+ * The calls between a recorder and a probe that it has put into a running process: utrail_attach(),
+ * utrail_leave().
  */
 #ifndef UTRAIL_FORMAT_ATTACH_H
 #define UTRAIL_FORMAT_ATTACH_H
@@ -11,8 +11,10 @@
  * The recorder has a thread of the process call these; addresses and numbers are what the registers
  * hold.
  *
- * 	utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)	-> enum attach_result
- * 	utrail_leave(enum attach_step, room, pairs that the room has)			-> as the step says
+ *   utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)
+ *       -> enum attach_result
+ *   utrail_leave(enum attach_step, room, pairs that the room has)
+ *       -> as the step says
  */
 #define ATTACH_FUNCTION "utrail_attach"
 #define LEAVE_FUNCTION	"utrail_leave"
@@ -30,20 +32,25 @@ enum attach_result {
 enum attach_step {
 	ATTACH_STATE = 0, /* enum attach_state */
 	/*
-	 * Nothing of the program leads to the probe any more. How many ranges of code it has made;
-	 * the room gets their first and last addresses
+	 * Nothing of the program leads to the probe any more. Returns how many ranges of code it
+	 * has made; the room gets their first and last addresses
 	 */
 	ATTACH_WITHDRAW = 1,
-	ATTACH_COUNT =
-		2, /* with all other threads stopped: 0 when none of them is within the probe, or returns to it */
-	ATTACH_GIVE_BACK = 3, /* after that: all memory; then dlclose(3) */
-	ATTACH_HANDLE = 4,    /* what utrail_attach() was given */
 	/*
-	 * How many struct attach_change there are; the room gets the address of the first. Valid
-	 * until the next call of these two
+	 * With all other threads stopped: 0 when none of them is within the probe, or returns to it
+	 */
+	ATTACH_COUNT = 2,
+	ATTACH_GIVE_BACK = 3, /* after that: all memory; then dlclose(3) */
+	ATTACH_HANDLE = 4,    /* the handle that utrail_attach() was given */
+	/*
+	 * Returns how many struct attach_change there are; the room gets the address of the first.
+	 * Valid until the next call of these two
 	 */
 	ATTACH_CHANGES = 5,
-	/* The recorder has put in what could be. How many are not in, and count as failed */
+	/*
+	 * The recorder has put in all changes that it could. Returns how many are not in, and count
+	 * as failed
+	 */
 	ATTACH_CHANGED = 6,
 	/*
 	 * Before ATTACH_BEGIN, with all threads stopped: the room has a struct attach_thread, and
@@ -58,8 +65,11 @@ enum attach_step {
 	 * or not now
 	 */
 	ATTACH_ADOPT = 9,
-	ATTACH_CODES =
-		10, /* how many ranges of code it has made for patches; the room gets their first and last addresses */
+	/*
+	 * Returns how many ranges of code it has made for patches; the room gets their first and
+	 * last addresses
+	 */
+	ATTACH_CODES = 10,
 	/*
 	 * With all other threads stopped, and none of them within the probe or its code: the room
 	 * has addresses of functions, as many as the third argument says. Those of which a call is
@@ -74,8 +84,8 @@ enum attach_step {
 	ATTACH_CHOOSE = 12,
 	ATTACH_CHOSEN = 13, /* 0; -EAGAIN: not by this thread, or not now */
 	/*
-	 * After ATTACH_BEGIN, while threads run: what the program declares is recorded, too. How
-	 * many copies of the library do so; -EAGAIN as above
+	 * After ATTACH_BEGIN, while threads run: events that the program declares are recorded,
+	 * too. Returns how many copies of the library do so; -EAGAIN as above
 	 */
 	ATTACH_DOORS_OPEN = 14,
 	/*
@@ -86,8 +96,8 @@ enum attach_step {
 };
 
 /*
- * What the user says of an event that the program declares, by its id in records: below 0 off,
- * above 0 on, 0: it is the program's business.
+ * The user's choice about an event that the program declares, by its id in records: below 0 off,
+ * above 0 on, 0: the program decides.
  */
 struct attach_choice {
 	uint32_t event;
@@ -99,8 +109,8 @@ struct attach_choice {
  * seen.
  *
  * @slot: of its return address
- * @ret: what is there
- * @addr: of the function, or what a library call is known by (struct plan_call_site)
+ * @ret: the return address in it
+ * @addr: of the function, or the one that a library call is known by (struct plan_call_site)
  * @sp: of the function when it calls its hooks, of -finstrument-functions; else 0
  * @is_library_call: it counts if the call is recorded
  */
@@ -146,9 +156,9 @@ enum attach_state {
 #define ATTACH_CHANGE_MAX 16
 
 enum attach_change_flags {
-	ATTACH_CHANGE_ON_FORMER =
-		1, /* it leads to the one before it, which must be there as long as this one is */
-	ATTACH_CHANGE_ISLAND = 2, /* what is there without us is never executed */
+	/* It leads to the one before it, which must be there as long as this one is */
+	ATTACH_CHANGE_ON_FORMER = 1,
+	ATTACH_CHANGE_ISLAND = 2, /* the code there without us is never executed */
 	ATTACH_CHANGE_EVENT = 4,  /* it is no function's */
 };
 

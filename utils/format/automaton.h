@@ -19,8 +19,9 @@ enum automaton_flags {
  * Glushkov's construction. A position is a place in the expression that takes one byte; sets of
  * them are words, bit by bit.
  *
- * @first: where a match may begin, anywhere; @first_at_start: at the start of the text only
- * @last: where a match may end, anywhere; @last_at_end: at the end of the text only
+ * @first: positions at which a match may begin, anywhere; @first_at_start: at the start of the text
+ *         only
+ * @last: positions at which a match may end, anywhere; @last_at_end: at the end of the text only
  * @follow: by position: those that may come next
  * @takes: by byte: the positions that take it
  */
@@ -36,7 +37,7 @@ struct automaton {
 };
 _Static_assert(sizeof(struct automaton) % 16 == 0, "it lies among the plan's conditions");
 
-/* Whether @text[@len] has a match. No allocation, no call; a few ns per byte. */
+/* True when @text[@len] has a match. No allocation, no call; a few ns per byte. */
 static inline bool automaton_matches(const struct automaton *a, const uint8_t *text, uint32_t len)
 {
 	uint64_t state = 0;

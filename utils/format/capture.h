@@ -1,6 +1,6 @@
 /*
- * Capture programs: what of a call's arguments and return value a probe copies behind the records,
- * step by step.
+ * Capture programs: the steps by which a probe copies values of a call's arguments and return value
+ * to the place after the records.
  */
 #ifndef UTRAIL_FORMAT_CAPTURE_H
 #define UTRAIL_FORMAT_CAPTURE_H
@@ -30,7 +30,7 @@ enum capture_op {
 };
 
 /*
- * What a register has above a narrow type is not defined: the value's own bytes count. It is
+ * The bits of a register above a narrow type are not defined: the value's own bytes count. It is
  * widened to 32 bits by its sign or with zeros, from there with zeros.
  */
 #define CAPTURE_SIGNED 0x80
@@ -45,20 +45,20 @@ struct capture_step {
 _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out without holes");
 
 /*
- * What is in a container takes up a box, a struct of a fixed size to readers that know no more.
- * CAPTURE_BOX is followed by a step that says with @bytes how many steps get the object together,
- * when its parts are in registers (BOX_IN_PARTS), and with @index how many say what to take: a tree
- * in the order of utils/spec/shape.h, a struct box_step and then its children. Those of other kinds
- * are one step.
+ * The contents of a container take up a box, which is a struct of a fixed size to readers that know
+ * no more. A second step follows CAPTURE_BOX. Its @bytes says how many steps get the object
+ * together, when its parts are in registers (BOX_IN_PARTS). Its @index says how many steps tell
+ * what to take: a tree in the order of utils/spec/shape.h, a struct box_step and then its children.
+ * Those of other kinds are one step.
  *
- * @narrow of CAPTURE_BOX: where the object is: the word @index points to it, is it, or it is in
+ * @narrow of CAPTURE_BOX: the place of the object: the word @index points to it, is it, or it is in
  *         parts
  *
- * In the box: BOX_GOOD or BOX_NOTHING in one byte, then values one behind the other: bytes as they
- * are; texts behind their length (two bytes); a byte for whether there is something (optional,
- * pointers) or which it is (variant), then that; of what has elements their number (four bytes;
- * BOX_WILD when it cannot be, BOX_MANY when nobody knows) and how many of them follow (two bytes).
- * The rest is zeros.
+ * A box begins with BOX_GOOD or BOX_NOTHING in one byte. Values follow one another: bytes as they
+ * are; texts after their length (two bytes); a byte for whether there is something (optional,
+ * pointers) or which it is (variant), then that. A container of elements has their number (four
+ * bytes; BOX_WILD when it cannot be, BOX_MANY when nobody knows) and how many of them follow (two
+ * bytes). The rest is zeros.
  */
 enum box_place {
 	BOX_POINTED,
@@ -86,7 +86,7 @@ enum box_op {
 	BOX_STD_STRING,	     /* @a: offset */
 	BOX_STD_STRING_LLVM, /* @a: offset */
 	BOX_TEXT,	     /* @a: offset of the pointer, @b: of the length */
-	/* @a, @b: offsets of pointers to the first element and behind the last; @c: bytes of one */
+	/* @a, @b: offsets of pointers to the first element and past the last; @c: bytes of one */
 	BOX_RANGE,
 	BOX_COUNTED,  /* @a: offset of the pointer, @b: of the number; @c: bytes of one */
 	BOX_FIXED,    /* @a: offset of the pointer, @b: the number; @c: bytes of one */
@@ -107,15 +107,15 @@ enum box_op {
 	 */
 	BOX_LINKS,
 	/*
-	 * @a: offset of the pointer to the first; @b: of the pointer into the last word, with the
-	 *     bit's number behind it
+	 * @a: offset of the pointer to the first; @b: of the pointer into the last word, which the
+	 *     bit's number follows
 	 */
 	BOX_BITS,
 	BOX_COUNTED_BITS, /* @a: the same; @b: offset of the number */
 	/* Blocks of elements, of which there is a table: */
 	/*
-	 * @a, @b: offsets of the iterators to the first element and behind the last (GNU's
-	 *         library); @c: bytes of one
+	 * @a, @b: offsets of the iterators to the first element and past the last (GNU's library);
+	 *         @c: bytes of one
 	 */
 	BOX_DEQUE,
 	/*
@@ -137,7 +137,7 @@ enum box_op {
 };
 
 /*
- * @skip: how many box_steps the children take
+ * @skip: the number of box_steps that the children take
  * @limit: elements at most
  */
 struct box_step {
@@ -156,7 +156,7 @@ struct box_step {
 _Static_assert(sizeof(struct box_step) % sizeof(struct capture_step) == 0,
 	       "box_steps lie among steps");
 
-/* Of the steps of one program for arguments, or for the return value. */
+/* Steps of one program for arguments, or for the return value. */
 #define CAPTURE_STEPS_MAX 1024U
 
 /* No payload is longer; what would be is not recorded at all. */

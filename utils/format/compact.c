@@ -69,7 +69,7 @@ uint64_t compact_sum(const uint8_t *data, size_t len)
 size_t compact_bound(size_t raw_len)
 {
 	/*
-	 * Of 16 bytes at most: two escapes with words (6), TOP (3), DEPTH (3), TIME (9), a token
+	 * The most for 16 bytes: two escapes with words (6), TOP (3), DEPTH (3), TIME (9), a token
 	 * (11), a new function (8).
 	 */
 	return (raw_len / 16 + 1) * 40 + raw_len + COMPACT_HEAD_BYTES + 64;

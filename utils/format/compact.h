@@ -9,25 +9,25 @@
 
 /*
  * doc/internals/compact.md. A block stands for a piece of <tid>.dat, byte for byte, and needs no
- * other block to be read. What is in it is for the most part records of calls, which get small;
- * whatever else is there is kept as it is.
+ * other block to be read. Most of its bytes are records of calls, which get small; all else is kept
+ * as it is.
  */
 
-/* Of <tid>.dat, in one block at most. */
+/* Bytes of <tid>.dat in one block, at most. */
 #define COMPACT_RAW_MAX	   (128U << 10)
 #define COMPACT_HEAD_BYTES 48
-/* That a block numbers. */
+/* Functions that a block numbers, at most. */
 #define COMPACT_FUNCS_MAX  4000
-/* So many bytes behind a body must be readable. */
+/* So many bytes after a body must be readable. */
 #define COMPACT_SLACK	   16
 
 /*
  * The front of a block.
  *
- * @tid: whose records these are
+ * @tid: the task of the records
  * @first_ns: the time of the first record of a call; 0: there is none
- * @raw_len: how many bytes of <tid>.dat it stands for; @body_len: how many bytes come behind the
- *           head, first @tokens_len that stand for records, then the functions
+ * @raw_len: bytes of <tid>.dat that it stands for; @body_len: bytes after the head, first
+ *           @tokens_len that stand for records, then the functions
  * @nr_records: LOST ones among them
  * @nr_funcs: functions that it numbers
  * @depth: calls that are open at its start, as far as its first record tells
@@ -48,8 +48,8 @@ struct compact_head {
 };
 
 /*
- * What is learned on the way through a block. Of the heap, about 80 kB; for one thread at a time.
- * NULL when memory is short.
+ * The state that is learned on the way through a block. From the heap, about 80 kB; for one thread
+ * at a time. NULL when memory is short.
  */
 struct compact_coder;
 struct compact_coder *compact_coder_create(void);
@@ -60,7 +60,7 @@ static inline void compact_coder_destroy_fn(struct compact_coder **coder)
 	compact_coder_destroy(*coder);
 }
 
-/* How many bytes the blocks for @raw_len bytes take at most. */
+/* The most bytes that the blocks for @raw_len bytes take. */
 size_t compact_bound(size_t raw_len);
 
 /*
@@ -78,23 +78,22 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
  */
 bool compact_head_decode(const uint8_t *data, struct compact_head *head);
 
-/* What the sum of a body is. */
+/* The sum of a body. */
 uint64_t compact_sum(const uint8_t *data, size_t len);
 
 /*
  * Write the raw_len bytes that a block stands for to @raw. @body has body_len bytes, and
- * COMPACT_SLACK behind them. False when the block is damaged; then @raw may have anything in it.
+ * COMPACT_SLACK after them. False when the block is damaged; then @raw may have anything in it.
  */
 bool compact_decode(struct compact_coder *coder, const struct compact_head *head,
 		    const uint8_t *body, uint8_t *raw);
 
 /*
- * A block that is read call by call, for who does not need the bytes of records, but what they say:
- * see utils/format/compact_step.h. Bytes can be had of what is left of it at any time.
+ * A block that is read call by call, for users that need no bytes of records but their meaning: see
+ * utils/format/compact_step.h. The rest of it can be had as bytes at any time.
  *
- * @coder: borrowed; who has opened a block with it opens no other one meanwhile
- * @in: the next token, in the body, which has COMPACT_SLACK bytes behind it; @end: behind the last
- *      one
+ * @coder: borrowed; whoever has opened a block with it opens no other one meanwhile
+ * @in: the next token, in the body, which COMPACT_SLACK bytes follow; @end: after the last one
  */
 struct compact_block {
 	struct compact_coder *coder;

@@ -37,8 +37,8 @@ static bool get_funcs(struct compact_coder *coder, uint32_t nr, const uint8_t *i
 }
 
 /*
- * @out: where the next record goes, up to @out_end
- * @words: with @more: of the payload behind the next record
+ * @out: the place of the next record, up to @out_end
+ * @words: with @more: of the payload after the next record
  */
 struct reading {
 	struct compact_block block;
@@ -52,7 +52,7 @@ static bool copy_bytes(struct reading *r, uint64_t len)
 {
 	const struct compact_block *block = &r->block;
 
-	/* What is damaged may have a token that goes on behind the end. */
+	/* A damaged block may have a token that goes on past the end. */
 	if (block->in > block->end || len > (uint64_t)(block->end - block->in) ||
 	    len > (uint64_t)(r->out_end - r->out))
 		return false;
@@ -71,7 +71,7 @@ static bool get_number(struct compact_block *block, uint32_t *number)
 	return *number <= block->coder->nr_funcs;
 }
 
-/* Behind the token: an escape without bytes of records. */
+/* Obey an escape without bytes of records; its token has been read. */
 static bool obey(struct compact_block *block, enum escape kind)
 {
 	struct compact_coder *coder = block->coder;
@@ -151,7 +151,7 @@ static inline bool get_payload_call(struct reading *r, struct compact_state *sta
 
 /*
  * HOT: calls with the state in registers, up to the first token that is another escape, or has a
- * long delta, or to where one may reach behind the end.
+ * long delta, or from where one may reach past the end.
  */
 static void get_most_calls(struct reading *r)
 {
@@ -171,8 +171,8 @@ static void get_most_calls(struct reading *r)
 }
 
 /*
- * How much later than the record before it a call is: @first is its token's first byte, @in what is
- * behind that. Returns where the time ends; NULL: it is damaged.
+ * Read the time from the record before a call to the call. @first is the first byte of its token,
+ * @in the bytes after that. Returns where the time ends; NULL: it is damaged.
  */
 static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned first,
 				uint64_t *delta)

@@ -20,18 +20,18 @@ struct compact_call {
 	bool is_exit;
 };
 
-/* What comes next in a block. */
+/* The next thing in a block. */
 enum compact_found {
 	COMPACT_CALL,  /* one that was read */
 	COMPACT_LATER, /* one that is later than was asked for: it was not read */
-	COMPACT_BYTES, /* what is there as bytes only: ask compact_block_rest() */
+	COMPACT_BYTES, /* the rest is there as bytes only: ask compact_block_rest() */
 	COMPACT_END,
 	COMPACT_WRONG, /* the block is damaged; nothing else will come of it */
 };
 
 /*
- * What changes with each call: to be kept in registers. Between two of these functions one can have
- * it from the block, and put it back.
+ * The state that changes with each call: to be kept in registers. Between two of these functions
+ * one can have it from the block, and put it back.
  *
  * @context: of the next call, see context()
  */
@@ -141,8 +141,8 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 #define COMPACT_STEP_BYTES 4
 
 /*
- * HOT: whether a call with a short payload is next, of which all is in the block: then state->in is
- * at the call's token, behind which @len bytes of payload are. Else nothing has changed.
+ * HOT: true when a call with a short payload is next, and all of it is in the block: then state->in
+ * is at the call's token, which @len bytes of payload follow. Else nothing has changed.
  */
 static inline bool compact_payload_next(struct compact_state *state, const uint8_t *end,
 					size_t *len)

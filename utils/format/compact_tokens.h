@@ -1,6 +1,6 @@
 /*
- * What who writes compact blocks and who reads them have in common: the tokens, and what both know
- * at each of them.
+ * The part that writers and readers of compact blocks share: the tokens, and the state that both
+ * know at each of them.
  */
 #ifndef UTRAIL_FORMAT_COMPACT_TOKENS_H
 #define UTRAIL_FORMAT_COMPACT_TOKENS_H
@@ -14,13 +14,13 @@
 
 #define SLOTS	      8192 /* of the hash table, a power of two: at most half of them are used */
 #define CONTEXTS_BITS 12
-#define STACK \
-	4096 /* a power of two; deeper calls take the places of others, for who writes as for who reads */
+/* A power of two; deeper calls take the places of others, for writers as for readers. */
+#define STACK	      4096
 
 /* The two low bits of a token's first byte. */
 enum token {
-	TOKEN_LIKELY,	/* what came last in this context */
-	TOKEN_UNLIKELY, /* what came before that */
+	TOKEN_LIKELY,	/* the last call in this context */
+	TOKEN_UNLIKELY, /* the one before that */
 	TOKEN_NUMBER,	/* a number tells */
 	TOKEN_ESCAPE,	/* something else, see enum escape */
 };
@@ -32,7 +32,7 @@ enum token {
 #define DELTA_BYTE_MAX (DELTA_SHORT + (DELTA_VARINT - DELTA_SHORT) * 256 - 1)
 #define DELTA_MAX      (1ULL << 48)
 
-/* What a token is, by its first byte. */
+/* The kind of a token, by its first byte. */
 static inline enum token token_of(unsigned first)
 {
 	return first & ((1U << TOKEN_BITS) - 1);
@@ -43,7 +43,7 @@ static inline enum token token_of(unsigned first)
 
 enum escape {
 	ESCAPE_WORDS,	/* varint n: n words of 8 bytes as they are */
-	ESCAPE_PAYLOAD, /* varint n: the next record has MORE, and n words behind it */
+	ESCAPE_PAYLOAD, /* varint n: the next record has MORE, and n words follow it */
 	ESCAPE_TOP,	/* number: the function of the innermost open call */
 	ESCAPE_DEPTH,	/* u16: how many calls are open */
 	ESCAPE_TIME,	/* u64: the time that the next record is measured from */
@@ -53,13 +53,13 @@ enum escape {
 /* An EXIT, of the innermost open call. Functions count from 1 on. */
 #define SYMBOL_EXIT 0
 
-/* Of the second word of a record, without type, MORE and depth: that of a function. */
+/* The part of a record's second word that names a function: all but type, MORE and depth. */
 #define WORD_DEPTH_MASK ((uint64_t)RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT)
 #define WORD_MASK	(~(WORD_DEPTH_MASK | RECORD_MORE | RECORD_TYPE_MASK))
 
 /*
- * @contexts: what came last (low half) and before that, by the function that is open and the one
- *            that it called last
+ * @contexts: the last call (low half) and the one before that, by the function that is open and the
+ *            one that it called last
  * @funcs: the second word of records, by the number of the function; the first is none
  * @stack: functions of open calls, 0: not known
  */
@@ -112,7 +112,7 @@ static inline uint16_t *frame(struct compact_coder *coder, uint32_t depth)
 	return &coder->stack[depth % STACK];
 }
 
-/* What is open between was entered unseen. */
+/* Calls between the two depths were entered unseen. */
 static inline void set_depth(struct compact_coder *coder, uint32_t depth)
 {
 	/* An escape of three bytes may open 65,535 calls: each place is cleared once. */

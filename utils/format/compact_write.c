@@ -55,8 +55,8 @@ static inline bool is_call(uint64_t data)
 }
 
 /*
- * The words behind @raw, up to where a record may begin that is not earlier than @after_ns, or to
- * the end.
+ * The words that follow @raw, up to where a record may begin that is not earlier than @after_ns, or
+ * to the end.
  */
 static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns, bool *is_whole)
 {
@@ -202,7 +202,7 @@ static uint8_t *put_funcs(const struct compact_coder *coder, uint8_t *out)
 }
 
 /*
- * One record with what belongs to it. How long that is; 0: no room in this block, or (with
+ * Write one record with its payload. Returns its length; 0: no room in this block, or (with
  * @has_more) not whole.
  */
 static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len,
@@ -224,7 +224,7 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 
 	size_t used = sizeof(struct record) + words * 8;
 
-	/* Of what nobody understands there may be any length: it ends in the next block. */
+	/* A record that nobody understands may have any length: it ends in the next block. */
 	if (used > room && room < COMPACT_RAW_MAX)
 		return 0;
 	if (used > room) {
@@ -253,8 +253,8 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 }
 
 /*
- * HOT: calls without payload that are as those before say, with the state in registers, up to the
- * first record that is anything else. How many bytes.
+ * HOT: calls without payload that match the calls before, with the state in registers, up to the
+ * first record that is anything else. Returns how many bytes.
  */
 static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len)
 {
@@ -284,7 +284,7 @@ static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *ra
 			     (is_exit && funcs[top] != word)))
 			break;
 
-		/* That of an EXIT is 0, as the word of no function is. */
+		/* The word of an EXIT is 0, which is no function's. */
 		uint64_t wanted = is_exit ? 0 : word;
 		uint32_t *learned = &coder->contexts[context(top, last)];
 		uint32_t both = *learned;

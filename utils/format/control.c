@@ -19,7 +19,7 @@ static bool crash_is_valid(const void *message, size_t len)
 	return ((const struct control_crash *)message)->nr_frames <= CONTROL_CRASH_FRAMES;
 }
 
-/* Two or three texts, and nothing behind them. */
+/* Two or three texts, and nothing after them. */
 static bool declare_is_valid(const void *message, size_t len)
 {
 	const struct control_declare *m = message;
@@ -109,7 +109,7 @@ const struct control_shape control_working_shape = {
 	"WORKING",
 };
 
-/* Where the version stands, and all that is common to all of them. */
+/* The version, and all that is common to all of them. */
 #define COMMON_BYTES offsetof(struct control_header, flags)
 
 static enum control_verdict check_header(const struct control_header *h, size_t len)

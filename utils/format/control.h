@@ -22,7 +22,7 @@
  *                                      <-    PLAN + descriptor (plan of the new modules)
  *  with PLAN_STEERABLE, when control_page.plan_generation has changed:
  *  HELLO, READY                        ->
- *                                      <-    SET_PLAN + descriptor (another plan for all that the recorder knows to be loaded)
+ *                                      <-    SET_PLAN + descriptor (another plan for all loaded modules)
  *  when a signal ends the program, with PLAN_CRASH_REPORT:
  *  HELLO, CRASH                        ->
  *  when the program declares an event (libutrail-trace):
@@ -36,20 +36,20 @@
  *
  * HELLO is the first message of each connection, whatever follows. The probe closes the connection
  * when it has what it wants: it keeps no descriptor that the program could close or replace. The
- * socket lives in the abstract name space (unix(7)), so nothing is left behind. One message per
+ * socket lives in the abstract name space (unix(7)), so no file remains. One message per
  * packet.
  *
- * Either end may send what the other does not know. Who gets a message of an unknown type goes on
- * as if it had not come when it is CONTROL_OPTIONAL; else it answers ERROR and the conversation is
- * over: the probe steps aside and the program runs on. A message may be longer than its receiver
- * knows; what is behind the known members is ignored, too. doc/internals/add-a-control-message.md
+ * Either end may send messages that the other does not know. The receiver of an unknown type goes
+ * on as if it had not come when it is CONTROL_OPTIONAL; else it answers ERROR and the conversation
+ * is over: the probe steps aside and the program runs on. A message may be longer than its receiver
+ * knows; the bytes after the known members are ignored, too. doc/internals/add-a-control-message.md
  * says how to use that.
  *
- * Everybody on the machine can find and connect to it. Only who was started by the recorder, or by
- * somebody who was, knows the secret: it is in UTRAIL_SOCKET, behind the socket's name
+ * Everybody on the machine can find and connect to it. Only processes that the recorder started,
+ * and those that they started, know the secret: it is in UTRAIL_SOCKET, after the socket's name
  * ("name:secret in hex"), and in each HELLO. Nobody else is answered. After that, ":" and five
  * digits say how many filters of system calls (seccomp) a program has when it begins; without them
- * there are none. What a process may say of itself beyond that rests on its token, which WELCOME
+ * there are none. A process proves all else that it says of itself by its token, which WELCOME
  * has brought and which only its forked children share (doc/internals/trust.md).
  */
 #define CONTROL_MAGIC	0x7554
@@ -72,36 +72,35 @@ enum control_type {
 	CONTROL_WELCOME = 4,
 	CONTROL_PLAN = 5,
 	CONTROL_CRASH = 6,
-	CONTROL_ERROR =
-		7, /* the message with that number was not understood, or not obeyed; from either end */
+	CONTROL_ERROR = 7, /* that message was not understood, or not obeyed; from either end */
 	CONTROL_STATUS = 8,
 	CONTROL_STATUS_IS = 9,
 
 	CONTROL_SET_PLAN = 12,
-	CONTROL_WORKING =
-		13, /* the answer takes a while: the files of a large program are looked at */
+	/* The answer takes a while: the files of a large program are looked at */
+	CONTROL_WORKING = 13,
 	CONTROL_DECLARE = 14,
 	CONTROL_DECLARED = 15,
 
 	/* Numbers that are given, for what is not built yet: */
-	CONTROL_ATTACH =
-		10, /* a command asks the recorder to take in a process that runs already */
+	/* A command asks the recorder to take in a process that runs already */
+	CONTROL_ATTACH = 10,
 	CONTROL_DETACH = 11, /* the recorder asks a probe to leave its program alone from now on */
 
 	CONTROL_TESTS = 0x8000, /* from here on: for tests, never given to a message */
 };
 
 enum control_flags {
-	CONTROL_OPTIONAL = 1U << 0, /* who does not know the type may skip it */
+	CONTROL_OPTIONAL = 1U << 0, /* a receiver that does not know the type may skip it */
 	CONTROL_ANSWER = 1U << 1,   /* @seq is not its own, but that of the message it answers */
 };
 
 /*
- * The first eight bytes are the same in all versions, so that each can tell what the other speaks.
- * Versions before 6 had 32 bits of version, no flags, and nothing behind.
+ * The first eight bytes are the same in all versions, so that each end can tell which one the other
+ * speaks. Versions before 6 had 32 bits of version, no flags, and nothing more.
  *
- * @version: CONTROL_VERSION of who sends
- * @flags: bits without a meaning are ignored; what must not be ignored is a type of its own
+ * @version: CONTROL_VERSION of the sender
+ * @flags: bits without a meaning are ignored; a fact that must not be ignored is a type of its own
  * @len: of the whole message, as that of the packet
  * @seq: each end counts its own messages on a connection, from 1
  */
@@ -148,9 +147,9 @@ struct control_module {
 	struct control_header h;
 	uint64_t start;
 	uint64_t end;
-	uint64_t load_bias; /* what is added to the file's own addresses */
+	uint64_t load_bias; /* to be added to the file's own addresses */
 	uint64_t time_ns;   /* before it was loaded; 0 when it was there from the start */
-	int32_t tid;	    /* who called dlopen */
+	int32_t tid;	    /* the thread that called dlopen */
 	uint32_t has_text;  /* it has an executable segment */
 	char path[];	    /* with its NUL, up to the end of the packet */
 };
@@ -236,8 +235,8 @@ struct control_declared {
 };
 
 /*
- * What became of a message. From CONTROL_NO_MESSAGE on these are what ERROR says; their numbers are
- * the same in all versions.
+ * The fate of a message. The values from CONTROL_NO_MESSAGE on are those of ERROR; their numbers
+ * are the same in all versions.
  */
 enum control_verdict {
 	CONTROL_TAKEN = 0,
@@ -285,8 +284,8 @@ struct control_status_is {
 };
 
 /*
- * With CONTROL_OPTIONAL and the number of the message that is worked at. Who waits may wait on,
- * from here on as long as from the beginning.
+ * With CONTROL_OPTIONAL and the number of the message that is worked at. The end that waits may
+ * wait on, from here on as long as from the beginning.
  */
 struct control_working {
 	struct control_header h;
@@ -295,10 +294,10 @@ struct control_working {
 /* --- the codec (control.c): the same for probe, recorder and tests; no allocation, no libc --- */
 
 /*
- * What a type of message looks like.
+ * The form of a type of message.
  *
  * @min_len: it may be longer
- * @is_valid: whether its members can be; of @len bytes, at least @min_len. NULL: all can
+ * @is_valid: true when its members can be right; of @len bytes, at least @min_len. NULL: always
  */
 struct control_shape {
 	uint16_t type;
@@ -322,10 +321,10 @@ extern const struct control_shape control_status_is_shape;
 extern const struct control_shape control_working_shape;
 
 /*
- * What one end takes: a row for each type that it knows. States are small numbers of its own; 0 is
- * the end of the conversation.
+ * The messages that one end takes: a row for each type that it knows. States are small numbers of
+ * its own; 0 is the end of the conversation.
  *
- * @states: where it may come, of CONTROL_IN()
+ * @states: those in which it may come, of CONTROL_IN()
  * @take: called with a valid message, in such a state; returns the state after it
  */
 #define CONTROL_OVER	  0U
@@ -350,7 +349,9 @@ struct control_table {
 enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
 				  const void *packet, size_t len);
 
-/* What a packet is by itself: CONTROL_TAKEN when it is a well-formed message of that shape. */
+/*
+ * The verdict on a packet by itself: CONTROL_TAKEN when it is a well-formed message of that shape.
+ */
 enum control_verdict control_check(const struct control_shape *shape, const void *packet,
 				   size_t len);
 
@@ -376,13 +377,13 @@ size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_
 unsigned control_address_filters(const char *address);
 void control_address_add_filter(char *address);
 
-/* Whether two secrets are the same, in the same time wherever they differ. */
+/* True when two secrets are the same. Takes the same time wherever they differ. */
 bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],
 		       const uint8_t b[CONTROL_SECRET_BYTES]);
 
 /*
- * Which version a packet is of whose sender knows @secret and says HELLO in another one than ours;
- * 0 for all else.
+ * The version of a packet whose sender knows @secret and says HELLO in another version than ours; 0
+ * for all else.
  */
 unsigned control_other_version(const void *packet, size_t len,
 			       const uint8_t secret[CONTROL_SECRET_BYTES]);

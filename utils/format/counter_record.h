@@ -1,5 +1,5 @@
 /*
- * How the value of a counter stands in EVENT records that have no payload (doc/formats/records.md,
+ * The value of a counter in EVENT records that have no payload (doc/formats/records.md,
  * "Counters").
  */
 #ifndef UTRAIL_FORMAT_COUNTER_RECORD_H
@@ -43,7 +43,7 @@ static inline bool counter_piece_has_more(uint64_t data)
 	return record_depth(data) & COUNTER_PIECE_MORE;
 }
 
-/* What the piece at place @i adds to the value. */
+/* The part of the value that the piece at place @i adds. */
 static inline uint64_t counter_piece_value(uint64_t data, unsigned i)
 {
 	uint64_t piece = record_addr(data) >> 32 | (uint64_t)(record_depth(data) & 0xff) << 16;

@@ -127,8 +127,8 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 }
 
 /*
- * What is left of @line as a string: the newline behind it, or the NUL at the end of the text,
- * becomes its end.
+ * The rest of @line as a string: the newline after it, or the NUL at the end of the text, becomes
+ * its end.
  */
 static const char *rest_of(const struct text *line)
 {

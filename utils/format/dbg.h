@@ -41,8 +41,8 @@ struct dbg_func {
  * @enums: definitions, "enum NAME {A=1,B}" (utils/spec/enumdef.h)
  * @structs: definitions of structs (utils/spec/structdef.h)
  * @funcs: by address
- * @text: what the strings point into, when they come from a file; else NULL and they are the
- *        maker's
+ * @text: the memory that the strings point into, when they come from a file; else NULL and they are
+ *        the maker's
  *
  * Starts as { 0 }, ends with dbg_deinit().
  */

@@ -1,5 +1,5 @@
 /*
- * What events of the program say: the entries of <tid>.evt, beside the records of <tid>.dat
+ * Payloads of events of the program: the entries of <tid>.evt, beside the records of <tid>.dat
  * (doc/formats/records.md, "Payloads beside").
  */
 #ifndef UTRAIL_FORMAT_EVENT_DATA_H
@@ -31,13 +31,13 @@ enum event_data_flags {
 
 /*
  * The payload of an event of which a line of a log is known: the line's time in microseconds since
- * 1970 (little-endian), and its text behind the name.
+ * 1970 (little-endian), and its text after the name.
  */
 #define EVENT_LINE_TIME_BYTES 8U
 
 /*
- * Behind the values of an imported event of POSIX Trace: what its log says of it, all
- * little-endian. Readers of values pass over it.
+ * The facts that the log of POSIX Trace has of an imported event. They follow its values, all
+ * little-endian. Readers of values pass over them.
  *
  * @time_ns: since 1970. @id, @flags: as the log has them (utils/posixtrace/event.h)
  */

@@ -7,13 +7,15 @@
 /*
  * Each number belongs to one allotment, which goes from its name up to the next one:
  *
- * @EVENT_ID_KERNEL: tracepoints; the running kernel numbers them, kernel_header says which is which
- * @EVENT_ID_BUILTIN: what the probe reads, watches and notes by itself: fixed numbers, uftrace's
- * @EVENT_ID_LINUX: what the kernel tells of tasks and of its scheduler, from perf-cpu*.dat: fixed
- *                  numbers, uftrace's
- * @EVENT_ID_PROC: what processes do, from proc.dat: fixed numbers, the kinds of proc_dat.h behind
- *                 this one
- * @EVENT_ID_LIMIT: what the probe left out, at the place where it is missing: fixed numbers, ours
+ * @EVENT_ID_KERNEL: tracepoints; the running kernel numbers them, kernel_header tells them apart
+ * @EVENT_ID_BUILTIN: events that the probe reads, watches and notes by itself: fixed numbers,
+ *                    uftrace's
+ * @EVENT_ID_LINUX: events that the kernel tells of tasks and of its scheduler, from perf-cpu*.dat:
+ *                  fixed numbers, uftrace's
+ * @EVENT_ID_PROC: acts of processes, from proc.dat: fixed numbers, this one and the kinds of
+ *                 proc_dat.h added
+ * @EVENT_ID_LIMIT: calls that the probe left out, at the place where they are missing: fixed
+ *                  numbers, ours
  * @EVENT_ID_FREE: nobody's yet. New types of events of ours get fixed numbers here
  * @EVENT_ID_USER: events of the program, numbered by the recorder as they come, with names in
  *                 events.txt
@@ -85,7 +87,7 @@ enum event_id {
 /* So many events of the program have numbers. */
 #define EVENT_USER_MAX (EVENT_ID_COUNTER - EVENT_ID_USER)
 
-/* Of a counter's two numbers the one that is not even is that of the difference. */
+/* A counter has two numbers; the odd one is that of the difference. */
 static inline int event_id_is_counter(uint64_t id)
 {
 	return id >= EVENT_ID_COUNTER && id < EVENT_ID_EXTERN_DATA;

@@ -62,7 +62,7 @@ enum header_info {
 /* The header in host byte order; see doc/formats/info.md, "Header" for each field. */
 struct data_header {
 	uint32_t version;     /* 3 or 4 */
-	uint16_t header_size; /* where the text starts */
+	uint16_t header_size; /* the offset of the text */
 	uint8_t endian;	   /* enum header_endian: of the traced program, and of all binary files */
 	uint8_t elf_class; /* enum header_class: of the traced program */
 	uint64_t feat_mask;

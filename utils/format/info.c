@@ -1,4 +1,4 @@
-/* The text of `info` behind the header (see info.h): one table row per line. */
+/* The text of `info` after the header (see info.h): one table row per line. */
 #include "utils/format/info.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ typedef void (*put_fn)(const struct info *info, const struct info_line *line, st
 typedef bool (*get_fn)(struct info *info, const struct info_line *line, struct text *in);
 
 /*
- * @prefix: what the line begins with
+ * @prefix: the text that the line begins with
  * @bit: the item it belongs to
  * @offset: of the field, for the accessors that serve many lines
  * @lines: of a "lines=N" row: N
@@ -97,7 +97,7 @@ static bool get_i64(struct info *info, const struct info_line *line, struct text
 	return text_i64(in, (int64_t *)((char *)info + line->offset));
 }
 
-/* "<a> / <b>" at @offset and the int64_t behind it, then a comment that names them. */
+/* "<a> / <b>" of the int64_t at @offset and the next one, then a comment that names them. */
 static void put_pair(const struct info *info, const struct info_line *line, struct strbuf *out)
 {
 	const int64_t *field = (const int64_t *)((const char *)info + line->offset);

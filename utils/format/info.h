@@ -1,4 +1,4 @@
-/* The text of `info` behind the header: what was recorded, on which machine, how it ended. */
+/* The text of `info` after the header: the recorded program, the machine, the end. */
 #ifndef UTRAIL_FORMAT_INFO_H
 #define UTRAIL_FORMAT_INFO_H
 
@@ -14,7 +14,7 @@
 #define INFO_FINISHED_BY_TRIGGER (1 << 16)
 
 /*
- * How far the recorder has come: utrail's own line, which stands last and has always the same
+ * The progress of the recorder. This is utrail's own line: it stands last and has always the same
  * length, so that it can be written over on a full disk.
  */
 enum info_state {
@@ -81,10 +81,13 @@ struct info {
 	int32_t kptr_restrict;
 
 	/* No item of the mask, since other readers do not know it. */
-	char *too_deep; /* what was left out for its depth, in words; NULL: nothing */
+	char *too_deep; /* calls left out for their depth, in words; NULL: none */
 	/* Modules into which return addresses stayed, and why, in words; NULL: none */
 	char *kept_returns;
-	/* How many events of the program say more than is recorded, in words; NULL: none */
+	/*
+	 * The number of events of the program that have more to say than is recorded, in words;
+	 * NULL: none
+	 */
 	char *cut_events;
 	enum info_state state;
 	uint64_t records_lost;

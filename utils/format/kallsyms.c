@@ -11,7 +11,7 @@
 /* KSYM_NAME_LEN of Linux. A longer name would be a long text in each of many records. */
 #define NAME_MAX_BYTES 512
 
-/* "<address> <type> <name>", behind a tab the module. */
+/* "<address> <type> <name>", then a tab and the module. */
 static bool read_line(struct text line, uint64_t *addr, struct text *name)
 {
 	if (!text_hex(&line, addr) || *addr == 0 || text_left(&line) < 4 || line.at[0] != ' ' ||

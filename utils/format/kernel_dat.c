@@ -1,4 +1,4 @@
-/* What the kernel's tracing says (see kernel_dat.h). */
+/* Files of the kernel's tracing (see kernel_dat.h). */
 #include "utils/format/kernel_dat.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static int read_layout(struct text *in, struct kernel_layout *layout, struct uft
 	return 0;
 }
 
-/* "<name>: <len>" behind the keyword; names have no ':'. */
+/* "<name>: <len>" after the keyword; names have no ':'. */
 static bool split_line(struct text line, struct text *name, uint64_t *len)
 {
 	const char *colon = memchr(line.at, ':', text_left(&line));
@@ -256,7 +256,7 @@ uint32_t kernel_header_page_long(struct text content)
 /* --- pages --- */
 
 #define STAMP_BITS	  59
-/* What takes the place of a time of 0 in a record that was withdrawn. */
+/* The value that replaces a time of 0 in a record that was withdrawn. */
 #define WITHDRAWN_NO_TIME 1
 
 static uint64_t get_long(const uint8_t *at, uint32_t size, bool big)
@@ -317,7 +317,7 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 	return stamp < before_ns ? stamp + (1ULL << STAMP_BITS) : stamp;
 }
 
-/* What is no record of an event but tells the time, or is to be skipped. */
+/* A record of no event tells the time, or is to be skipped. */
 static int skip(struct kernel_page *page, unsigned kind, uint32_t delta, struct uft_err *err)
 {
 	size_t left = page->end - page->at;

@@ -1,4 +1,4 @@
-/* What the kernel's tracing says: kernel_header, and the pages of kernel-cpu<N>.dat. */
+/* Files of the kernel's tracing: kernel_header, and the pages of kernel-cpu<N>.dat. */
 #ifndef UTRAIL_FORMAT_KERNEL_DAT_H
 #define UTRAIL_FORMAT_KERNEL_DAT_H
 
@@ -60,13 +60,14 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
 /*
  * A tracepoint, of a file "events/<system>/<event>/format".
  *
- * @format: what is in the file
- * @id: what records of it begin with
+ * @format: the contents of the file
+ * @id: the number that its records begin with
  * @task_offset: in records of the scheduler's events, the place of the task that they are about
- *               (who comes next, who is woken), which need not be the task that made them. 0: they
- *               have none
+ *               (the one that comes next, or is woken), which need not be the task that made them.
+ *               0: they have none
  * @graph: a call of the kernel's function, or none
- * @is_tracer: what a tracer writes for itself (calls of the kernel's functions), no tracepoint
+ * @is_tracer: an event that a tracer writes for itself (calls of the kernel's functions), no
+ *             tracepoint
  */
 struct kernel_event_type {
 	struct text system;
@@ -81,19 +82,17 @@ struct kernel_event_type {
 /* False when @file is something else, or has no number. */
 bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type);
 
-/* Where the field @name is in a record, by the format file; false when it has none. */
+/* Find the field @name in a record, by the format file; false when there is none. */
 bool kernel_format_find_field(struct text format, const char *name, uint32_t *offset,
 			      uint32_t *size);
 
 /*
- * How large "commit" is by the file events/header_page, which is what LONG_SIZE means; 0 when it
+ * The size of "commit" by the file events/header_page, which is what LONG_SIZE means; 0 when it
  * does not say.
  */
 uint32_t kernel_header_page_long(struct text content);
 
-/*
- * How many bytes of a page are in front of its records: a time, and how much there is in the page.
- */
+/* The bytes of a page before its records: a time, and how much there is in the page. */
 static inline uint32_t kernel_page_head_bytes(const struct kernel_layout *layout)
 {
 	return 8 + layout->long_size;
@@ -114,11 +113,11 @@ struct kernel_page {
 };
 
 /*
- * One record; struct trace_entry of the kernel's include/linux/trace_events.h, behind which the
- * fields come.
+ * One record; struct trace_entry of the kernel's include/linux/trace_events.h, which the fields
+ * follow.
  *
  * @data: the record, laid out as the format file of its event says
- * @start: where what the kernel says about it begins, in the page
+ * @start: the place in the page where the kernel's words about it begin
  */
 struct kernel_record {
 	uint64_t time_ns;
@@ -137,8 +136,8 @@ int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layou
 		     const uint8_t *bytes, size_t len, struct uft_err *err);
 
 /*
- * Of a record's first word: five bits of type (up to 28: how many words of data follow), the others
- * are the time since the record before.
+ * The first word of a record: five bits of type (up to 28: how many words of data follow), the
+ * others are the time since the record before.
  */
 #define KERNEL_RECORD_DELTA_BITS 27
 #define KERNEL_RECORD_WORDS_MAX	 28

@@ -26,8 +26,8 @@ struct kernel_field {
 };
 
 /*
- * Where such a record has what. Kernels differ: the depth is an int or a long, behind the address
- * or at the end, or is not there.
+ * The places of fields in such a record. Kernels differ: the depth is an int or a long, after the
+ * address or at the end, or is not there.
  *
  * @plain_bytes: it has an address of 64 bits and a depth of 32, and both are in as many bytes; 0:
  *               it is different
@@ -40,8 +40,8 @@ struct kernel_graph {
 };
 
 /*
- * Of the event @event of the system "ftrace", by its @format file. False when it is something else,
- * or has no address of a function.
+ * Read the @format file of the event @event of the system "ftrace". False when it is something
+ * else, or has no address of a function.
  */
 bool kernel_graph_of(struct text event, struct text format, struct kernel_graph *graph);
 

@@ -67,7 +67,7 @@ static int begin_page(struct kernel_pages *pages, uint64_t time_ns, uint64_t mis
 	return 0;
 }
 
-/* Of a record with @len bytes of data, @delta behind the one before. */
+/* Room for a record with @len bytes of data, @delta after the one before. */
 static size_t room_for(uint64_t delta, size_t len)
 {
 	size_t head = len > KERNEL_RECORD_WORDS_MAX * WORD || len % WORD ? 2 * WORD : WORD;
@@ -108,7 +108,7 @@ int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec
 
 	if (rec->len < KERNEL_RECORD_HEAD_BYTES || rec->len > room || room_for(0, rec->len) > room)
 		return -EMSGSIZE;
-	/* The last page has the count of what was lost in front of it behind its records. */
+	/* The last page has, after its records, the count of those lost before it. */
 	if (pages->used && (missed || delta >> 59 ||
 			    pages->used + room_for(delta, rec->len) + pages->layout.long_size >
 				    pages->layout.page_bytes))

@@ -1,5 +1,5 @@
 /*
- * What is in pages of kernel-cpu<N>.dat, for those who read and who make them; the kernel's
+ * The layout of pages of kernel-cpu<N>.dat, for those who read and who make them; the kernel's
  * kernel/trace/ring_buffer.c.
  */
 #ifndef UTRAIL_FORMAT_KERNEL_RING_H
@@ -8,7 +8,7 @@
 /* Bits of "commit", which is a long but never that large. */
 #define COMMIT_MASK	     ((1U << 27) - 1)
 #define COMMIT_MISSED	     (1U << 31)
-#define COMMIT_MISSED_STORED (1U << 30) /* and how many stands behind the records */
+#define COMMIT_MISSED_STORED (1U << 30) /* and their number follows the records */
 
 /* The type in a record's first word. */
 enum record_kind {

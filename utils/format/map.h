@@ -14,7 +14,7 @@
 /*
  * One module (doc/formats/tasks.md, "Module maps"), or "[stack]".
  *
- * @start: of the first segment: the base of all relative addresses; @end: behind the last one
+ * @start: of the first segment: the base of all relative addresses; @end: after the last one
  * @prot: "r-xp", of the executable segment
  * @path: owned by the map
  * @build_id: lowercase hex, "" when unknown

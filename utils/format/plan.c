@@ -105,7 +105,7 @@ static const char *check_capture(const struct plan_view *view, uint32_t index)
 	return NULL;
 }
 
-/* @text: from what is behind a rule's last comparison on */
+/* @text_bytes: from the end of a rule's last comparison on */
 static bool cond_is_good(const struct plan_cond *cond, uint64_t text_bytes)
 {
 	uint64_t bytes = cond->kind == PLAN_COND_AUTOMATON ? sizeof(struct automaton) : cond->len;
@@ -344,7 +344,7 @@ uint64_t plan_image_head_bytes(const struct plan_view *view)
 			(uint64_t)PLAN_ALIGN);
 }
 
-/* Behind the lists of the kinds before @kind. */
+/* The place after the lists of the kinds before @kind. */
 static uint64_t place_behind(const struct plan_view *view, unsigned kind)
 {
 	uint64_t bytes = plan_image_head_bytes(view);

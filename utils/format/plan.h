@@ -20,8 +20,8 @@ enum plan_flags {
 	PLAN_TRACE_OFF = 1U << 0, /* --trace=off */
 	PLAN_DROP = 1U << 1,	  /* --when-full=drop: a full ring loses records, nobody waits */
 	PLAN_FLIGHT = 1U << 2,	  /* --flight: a full ring forgets its oldest segment */
-	PLAN_SELECTIVE =
-		1U << 3, /* calls are not all alike: functions have rules, or there is a watch */
+	/* Calls are not all alike: functions have rules, or there is a watch */
+	PLAN_SELECTIVE = 1U << 3,
 	PLAN_WATCH_CPU = 1U << 4,    /* -W cpu */
 	PLAN_CRASH_REPORT = 1U << 6, /* --crash-report: send CONTROL_CRASH */
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
@@ -33,21 +33,19 @@ enum plan_flags {
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
 	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */
 	PLAN_OPT_IN_LOCATION = 1U << 10, /* PLAN_LOCATION */
-	PLAN_STEERABLE =
-		1U
-		<< 11, /* other plans may follow (control_page.plan_generation); with PLAN_SELECTIVE */
-	PLAN_REPLACE_ANY =
-		1U
-		<< 13, /* return addresses into memory that no module's file backs are replaced, too */
+	/* Other plans may follow (control_page.plan_generation); with PLAN_SELECTIVE */
+	PLAN_STEERABLE = 1U << 11,
+	/* Return addresses into memory that no module's file backs are replaced, too */
+	PLAN_REPLACE_ANY = 1U << 13,
 	PLAN_LEAVES_OUT = 1U << 12,  /* rules may be PLAN_LEFT_OUT; with PLAN_STEERABLE */
 	PLAN_TELLS_DEPTH = 1U << 14, /* calls beyond plan.max_stack are counted: ring.too_deep */
 };
 
-/* What a rule says; members of struct plan_rule count only with their flag. */
+/* The contents of a rule; members of struct plan_rule count only with their flag. */
 enum plan_rule_flags {
 	PLAN_FILTER = 1U << 0,	 /* opt in: this function and what it calls */
 	PLAN_NOTRACE = 1U << 1,	 /* opt out */
-	PLAN_DEPTH = 1U << 2,	 /* that many levels from here */
+	PLAN_DEPTH = 1U << 2,	 /* so many levels from here */
 	PLAN_TIME = 1U << 3,	 /* the time threshold while inside */
 	PLAN_SIZE = 1U << 4,	 /* the size threshold while inside */
 	PLAN_CALLER = 1U << 5,	 /* keep the way to it; the rest goes, if there is any such rule */
@@ -60,13 +58,12 @@ enum plan_rule_flags {
 	PLAN_READ = 1U << 12,
 	PLAN_LOCATION = 1U << 14, /* of the functions without it none is recorded, if any has it */
 	PLAN_LOCATION_OUT = 1U << 15, /* it is not recorded itself */
-	PLAN_LEFT_OUT =
-		1U
-		<< 16, /* it is not recorded itself, for what that costs (--overhead); stands alone */
+	/* It is not recorded itself, for what that costs (--overhead); stands alone */
+	PLAN_LEFT_OUT = 1U << 16,
 	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE hold only if the conditions do */
 };
 
-/* What PLAN_READ reads, at entry and at exit. */
+/* The values that PLAN_READ reads, at entry and at exit. */
 enum plan_read {
 	PLAN_READ_STATM = 1U << 0,
 	PLAN_READ_PAGE_FAULT = 1U << 1,
@@ -79,7 +76,7 @@ enum plan_read {
 #define PLAN_COUNTERS_MAX  8
 #define PLAN_READ_COUNTERS (((1U << PLAN_COUNTERS_MAX) - 1) * PLAN_READ_COUNTER)
 
-/* What is counted: of struct perf_event_attr. */
+/* The event to count: members of struct perf_event_attr. */
 struct plan_counter {
 	uint64_t config;
 	uint32_t type;
@@ -97,30 +94,30 @@ enum plan_compare {
 	PLAN_AND = 6, /* any of the bits */
 };
 
-/* What is compared: see struct plan_cond. */
+/* The values to compare: see struct plan_cond. */
 enum plan_cond_kind {
 	PLAN_COND_INT, /* integer argument @index, cut to @bytes, with @value */
 	/* Floating point argument @index of @bytes with the double whose bits are @value */
 	PLAN_COND_FLOAT,
 	PLAN_COND_TEXT,	     /* the string as it would be recorded, with @len bytes of text */
-	PLAN_COND_PREFIX,    /* whether it begins with that text */
-	PLAN_COND_AUTOMATON, /* whether the struct automaton finds something in it */
+	PLAN_COND_PREFIX,    /* it begins with that text */
+	PLAN_COND_AUTOMATON, /* the struct automaton finds something in it */
 };
 
 /*
- * One comparison. Text and automatons stand behind the last comparison of a rule, in room of whole
- * struct plan_conds: @value is how many bytes behind.
+ * One comparison. Text and automatons follow the last comparison of a rule, in room of whole struct
+ * plan_conds: @value is how many bytes after it.
  *
  * @index: from 1 on
- * @string: enum capture_op: how a string is read
+ * @string: enum capture_op: the way to read a string
  * @compare: enum plan_compare
- * @starts_alternative: those before it, or it and those behind it, must hold
+ * @starts_alternative: those before it, or it and those after it, must hold
  */
 struct plan_cond {
 	uint8_t kind; /* enum plan_cond_kind */
 	uint8_t index;
 	uint8_t bytes;	   /* 1, 2, 4, 8, or 10 */
-	uint8_t is_signed; /* how an integer is widened and compared */
+	uint8_t is_signed; /* an integer is widened and compared so */
 	uint8_t compare;
 	uint8_t starts_alternative;
 	uint8_t string;
@@ -129,7 +126,7 @@ struct plan_cond {
 };
 _Static_assert(sizeof(struct plan_cond) == 16, "plan_cond is laid out without holes");
 
-/* What to do at the calls of some functions. */
+/* The actions at the calls of some functions. */
 struct plan_rule {
 	uint32_t flags; /* enum plan_rule_flags */
 	uint32_t read;	/* enum plan_read bits */
@@ -152,12 +149,12 @@ struct plan_func {
 	uint64_t start;
 	uint64_t end;
 	uint32_t rule; /* index, or PLAN_NO_RULE */
-	uint32_t
-		capture; /* index of its program's CAPTURE_HEAD among the steps, or PLAN_NO_CAPTURE */
+	/* Index of its program's CAPTURE_HEAD among the steps, or PLAN_NO_CAPTURE */
+	uint32_t capture;
 };
 _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without holes");
 
-/* How a library call is recorded. */
+/* The way to record a library call. */
 enum plan_call {
 	/*
 	 * Its return slot must stay as it is, since the function looks at it, keeps it for later,
@@ -179,8 +176,8 @@ enum plan_call {
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
 	 * It is no call to be recorded: the slot is to lead to a function of the probe itself, enum
-	 * plan_hook behind PLAN_CALL_HOOK_SHIFT, as it would by itself had the probe been there
-	 * from the start. Comes before a call with the same slot.
+	 * plan_hook << PLAN_CALL_HOOK_SHIFT. It would by itself had the probe been there from the
+	 * start. Comes before a call with the same slot.
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/* With NO_RETURN_HOOK: vfork(2). The probe's own one may have its return slot replaced. */
@@ -220,7 +217,7 @@ struct plan_call_site {
 };
 _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out without holes");
 
-/* What is done at a place in the code of a module. */
+/* The change at a place in the code of a module. */
 enum plan_patch_what {
 	/*
 	 * An event of the program (-E): a jump to a stub, which records it, does what was there,
@@ -252,8 +249,8 @@ enum plan_patch_flags {
 	 */
 	PLAN_PATCH_INNER = 1U << 0,
 	/*
-	 * Nothing is recorded: the jump is written here, in front of the next patch, which has no
-	 * room for one behind it.
+	 * Nothing is recorded: the jump is written here, before the next patch, which has no room
+	 * for one after it.
 	 */
 	PLAN_PATCH_SILENT = 1U << 1,
 	/*
@@ -270,25 +267,26 @@ enum plan_patch_flags {
 
 /*
  * One place in the code of a module that is changed. For PATCH_EVENT and PATCH_ENTRY the probe puts
- * a stub somewhere within 2 GiB of it: the hook, then @code, which does what was there and goes on
- * in the program. The first @bytes at @site are replaced, if they are those of @original. Sorted by
- * module, so that PLAN_PATCH_INNER and PLAN_PATCH_SHORT find what is before them.
+ * a stub somewhere within 2 GiB of it: the hook, then @code, which does the replaced instructions
+ * and goes on in the program. The first @bytes at @site are replaced, if they are those of
+ * @original. Sorted by module, so that PLAN_PATCH_INNER and PLAN_PATCH_SHORT find the patch before
+ * them.
  *
  * @semaphore: address of a 16 bit counter that must not be 0, so that the program passes there at
  *             all; 0: there is none
- * @addr: what stands for the function in records, an address inside of it; not for PATCH_EVENT and
+ * @addr: the address that stands for the function in records, inside of it; not for PATCH_EVENT and
  *        PATCH_NOP
  * @event: PATCH_EVENT: its id in records
- * @operands: PATCH_EVENT: where those of its arguments begin among PLAN_OPERANDS, counted from 1
- *            on; 0: it has no arguments
- * @slot: PATCH_ENTRY: how many bytes above the stack pointer the return slot is; 0 at a function's
- *        first instruction
- * @clear: how many bytes from @site on are done by @code: nobody may be among them when the jump is
- *         written; 0 where there is no @code
+ * @operands: PATCH_EVENT: the index of its first argument's among PLAN_OPERANDS, counted from 1 on;
+ *            0: it has no arguments
+ * @slot: PATCH_ENTRY: bytes from the stack pointer up to the return slot; 0 at a function's first
+ *        instruction
+ * @clear: the number of bytes from @site on that @code does: no thread may be among them when the
+ *         jump is written; 0 where there is no @code
  * @fixes: places of 32-bit distances in @code, which are as if it stood at @site
  */
-#define PLAN_PATCH_JUMP \
-	5 /* bytes of a jump or of a call; no patch is shorter but those with PLAN_PATCH_SHORT */
+/* Bytes of a jump or of a call; no patch is shorter but those with PLAN_PATCH_SHORT */
+#define PLAN_PATCH_JUMP	    5
 #define PLAN_PATCH_ORIGINAL 16
 #define PLAN_PATCH_CODE	    64
 #define PLAN_PATCH_FIXES    8
@@ -322,9 +320,9 @@ static inline bool plan_patch_has_no_text(unsigned flags)
 	return (flags & PLAN_PATCH_INNER) && !(flags & PLAN_PATCH_SHORT);
 }
 
-/* Where an argument of an event is when the program comes to it. */
+/* The place of an event's argument when the program comes to it. */
 enum plan_operand_kind {
-	PLAN_OPERAND_NONE,     /* that is not known */
+	PLAN_OPERAND_NONE,     /* not known */
 	PLAN_OPERAND_CONSTANT, /* @value */
 	PLAN_OPERAND_REGISTER, /* general register @base, shifted right by @shift bits */
 	PLAN_OPERAND_VECTOR,   /* the lowest bytes of vector register @base */
@@ -378,7 +376,7 @@ struct plan_watch {
 _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without holes");
 
 /*
- * Settings for the whole process. Which of them a later plan may change: see libmcount/planned.h.
+ * Settings for the whole process. libmcount/planned.h says which of them a later plan may change.
  */
 struct plan {
 	uint64_t threshold_ns;	 /* -t: keep calls longer than this; 0 keeps all */
@@ -405,12 +403,13 @@ struct plan {
 _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
 
 /*
- * The image: what a memfd holds that goes from the recorder to a probe. A header, a directory of
- * sections, and behind it the sections, each an array of entries of one kind. The directory says of
- * each section where it is, how many entries there are, and how large one is: who reads it skips
- * kinds that he does not know, and the end of entries that have become longer. Made and read by
- * plan.c only, which also has the size of each kind's entries: a new kind is an enumerator here, a
- * row there, and whoever obeys it.
+ * The image: the contents of a memfd that goes from the recorder to a probe. It has a header, a
+ * directory of sections, then the sections, each an array of entries of one kind. The directory
+ * says of each section where it is, how many entries there are, and how large one is. So a reader
+ * skips kinds that it does not know, and the end of entries that have become longer.
+ *
+ * plan.c alone makes and reads it, and has the size of each kind's entries: a new kind is an
+ * enumerator here, a row there, and the code that obeys it.
  */
 enum plan_kind {
 	PLAN_SETTINGS = 1, /* struct plan: one. Without it the image adds to the plan before it */
@@ -433,7 +432,7 @@ enum plan_kind {
 
 struct plan_header {
 	uint32_t magic;
-	uint32_t nr_sections; /* struct plan_section, behind this */
+	uint32_t nr_sections; /* struct plan_section, after this */
 	uint64_t pad;
 };
 
@@ -450,7 +449,7 @@ _Static_assert(sizeof(struct plan_header) == 16 && sizeof(struct plan_section) =
 struct plan_list {
 	const void *entries;
 	uint32_t nr;
-	uint32_t entry_bytes; /* how far one is from the next */
+	uint32_t entry_bytes; /* from one to the next */
 };
 
 /* An image by kind; an empty list for what it has not. */
@@ -465,10 +464,10 @@ struct plan_view {
  */
 int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
 
-/* How large an entry of @kind is to this build. */
+/* The bytes of an entry of @kind in this build. */
 uint32_t plan_entry_bytes(enum plan_kind kind);
 
-/* The entries one behind the other, of the size that this build knows, to @to. */
+/* Copy the entries one after the other, of the size that this build knows, to @to. */
 void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to);
 
 /* A list of the entries that this build makes. */
@@ -478,15 +477,15 @@ static inline struct plan_list plan_list(enum plan_kind kind, const void *entrie
 }
 
 /*
- * How large the image of these lists is, and put it at @to, which has that room. Empty lists have
+ * The bytes of the image of these lists; and put it at @to, which has that room. Empty lists have
  * no section.
  */
 uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);
 
 /*
- * For who writes it piece by piece: how long its head is, which is put at @to; where the list of
- * @kind begins, 0 when it is empty. What is between lists is zeros.
+ * For callers that write it piece by piece: the bytes of its head, which is put at @to; the place
+ * where the list of @kind begins, 0 when it is empty. Zeros fill the room between lists.
  */
 uint64_t plan_image_head_bytes(const struct plan_view *view);
 void plan_image_put_head(const struct plan_view *view, void *to);

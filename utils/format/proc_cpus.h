@@ -13,7 +13,7 @@
 #define PROC_CPU_UNKNOWN -1
 
 /*
- * @by_tid: where a task is, from KNOWN on (proc_cpus.c). Starts as { 0 }, ends with
+ * @by_tid: the CPU that a task is on, from KNOWN on (proc_cpus.c). Starts as { 0 }, ends with
  *          proc_cpus_deinit().
  */
 struct proc_cpus {
@@ -22,7 +22,7 @@ struct proc_cpus {
 
 void proc_cpus_deinit(struct proc_cpus *cpus);
 
-/* Where the task @tid is, or PROC_CPU_UNKNOWN. */
+/* The CPU that the task @tid is on, or PROC_CPU_UNKNOWN. */
 int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 
 /*

@@ -11,7 +11,7 @@
 #include "utils/base/strbuf.h"
 #include "utils/format/text.h"
 
-/* What a record tells: doc/formats/events.md, "proc.dat". */
+/* The kinds of records: doc/formats/events.md, "proc.dat". */
 enum proc_kind {
 	PROC_FORK = 1,
 	PROC_EXEC,
@@ -38,7 +38,7 @@ enum proc_kind {
 	PROC_UMOUNT_FAILED,
 	PROC_CLONE_FAILED,
 	PROC_BEYOND,
-	/* Of no event: on which CPU the task is. */
+	/* The CPU that the task is on; no event. */
 	PROC_CPU = 64,
 };
 
@@ -75,7 +75,7 @@ struct proc_record {
 	uint32_t len;
 };
 
-/* How a child was made. */
+/* The call that made a child. */
 enum proc_fork_how {
 	PROC_BY_FORK = 1,
 	PROC_BY_VFORK,
@@ -98,12 +98,12 @@ struct proc_fork {
 /*
  * A program that a process has become.
  *
- * @old_tid: the thread that called execve(2); other than the task of the record when that thread
- *           was not the leader of its process, whose number it has from now on
+ * @old_tid: the thread that called execve(2). It is not the task of the record when that thread was
+ *           not the leader of its process; it has the leader's number from now on
  * @interpreter: the file that runs; of a script its interpreter
  * @program: the file that was to be executed; of a script that script
  * @cwd: the working directory
- * @args: the arguments, each with a NUL behind it
+ * @args: the arguments, each with a NUL after it
  */
 struct proc_exec {
 	int32_t old_tid;
@@ -141,7 +141,7 @@ ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct pro
 			   size_t *wanted, struct uft_err *err);
 
 /*
- * The payload of a record of that kind, which may be cut behind @len bytes: then the last texts
+ * Read the payload of a record of that kind, which may be cut after @len bytes: then the last texts
  * are. False when it is too short to be one. The texts are in @data.
  */
 bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made);

@@ -13,7 +13,7 @@
  *   data   bits 0-1 type, 2 more, 3-5 magic, 6-15 depth, 16-63 address
  *
  * "address" is an address inside the function (ENTRY, EXIT), an event id (EVENT) or the number of
- * records that were lost (LOST). "more" announces a payload behind the record, padded to 8 bytes.
+ * records that were lost (LOST). "more" announces a payload after the record, padded to 8 bytes.
  */
 struct record {
 	uint64_t time_ns;
@@ -31,8 +31,8 @@ enum record_type {
 #define RECORD_TYPE_MASK   0x3ULL
 #define RECORD_MORE	   0x4ULL
 #define RECORD_MAGIC_SHIFT 3
-#define RECORD_MAGIC	   5ULL /* three bits; version 4 */
-#define RECORD_MAGIC_V3	   0xaULL /* four bits from bit 2 on in version 3, which has "more" at bit 2 */
+#define RECORD_MAGIC	   5ULL	  /* three bits; version 4 */
+#define RECORD_MAGIC_V3	   0xaULL /* version 3: four bits from bit 2 on, with "more" at bit 2 */
 #define RECORD_DEPTH_SHIFT 6
 #define RECORD_DEPTH_MAX   1023
 #define RECORD_ADDR_SHIFT  16

@@ -1,6 +1,6 @@
 /*
- * What other utrail commands may ask of a recorder at work, over a Unix SOCK_SEQPACKET socket of
- * its own.
+ * Requests of other utrail commands to a recorder at work, over a Unix SOCK_SEQPACKET socket of its
+ * own.
  */
 #ifndef UTRAIL_FORMAT_REQUEST_H
 #define UTRAIL_FORMAT_REQUEST_H
@@ -11,14 +11,14 @@
 
 /*
  * The socket's name, in the abstract name space (unix(7)), is made of the data directory's device
- * and inode number: who knows the directory finds its recorder, and nothing is left behind. Same
- * machine, same user (or root).
+ * and inode number. So a process that knows the directory finds its recorder, and no file remains.
+ * Same machine, same user (or root).
  */
 #define REQUEST_NAME_SIZE   64
 #define REQUEST_NAME_PREFIX "utrail-dir-"
 
 /*
- * Where somebody else has that name, the recorder takes one with random digits after it, and leaves
+ * When another process has that name, the recorder takes one with random digits after it. It leaves
  * this file in the data directory while it records: two lines, the name and a secret of
  * REQUEST_SECRET_CHARS hexadecimal digits. Mode 0600.
  */
@@ -36,22 +36,26 @@ static inline void request_name(char name[static REQUEST_NAME_SIZE], const struc
 
 enum request_type {
 	REQUEST_SAVE = 1, /* flight recording: put what the rings hold into the directory */
-	REQUEST_IS_RUNNING =
-		2, /* answered while the program runs; after that the recorder just ends */
-	REQUEST_PROGRESS = 3, /* how far the files are complete; from now on they are kept fresh */
-	REQUEST_CONTROL = 4,  /* words of utils/spec/steer.h: obey them */
-	REQUEST_HAS_PID =
-		5, /* whether the process with the number in the text is recorded, or records: @error is 0, or -ESRCH; answered at once, also while another answer takes its time */
+	/* Answered while the program runs; after that the recorder just ends */
+	REQUEST_IS_RUNNING = 2,
+	/* Up to which time the files are complete; from now on they are kept fresh */
+	REQUEST_PROGRESS = 3,
+	REQUEST_CONTROL = 4, /* words of utils/spec/steer.h: obey them */
+	/*
+	@@	 * -ESRCH; answered at once, also while another answer takes its time
+	 */
+	REQUEST_HAS_PID = 5,
 	REQUEST_PROVE =
-		6, /* the answer's text is the secret of REQUEST_DOOR_NAME; -ENOENT: there is none */
+		/* The answer's text is the secret of REQUEST_DOOR_NAME; -ENOENT: there is none */
+		6,
 };
 
-/* Bytes of text behind a request, and behind an answer. */
+/* Bytes of text after a request, and after an answer. */
 #define REQUEST_TEXT_MAX 65536
 
 /*
- * @text_bytes: behind this, up to the end of the packet: CONTROL: words, each with its NUL;
- *              HAS_PID: a number with its NUL; else none
+ * @text_bytes: after this, up to the end of the packet: CONTROL: words, each with its NUL; HAS_PID:
+ *              a number with its NUL; else none
  */
 struct request {
 	uint32_t magic;
@@ -61,8 +65,8 @@ struct request {
 };
 
 /*
- * Behind it, up to the end of the packet, is a text without NUL: of CONTROL, what was asked for;
- * with @error, why it was not done.
+ * A text without NUL follows, up to the end of the packet: the answer to CONTROL; with @error, the
+ * reason why it was not done.
  *
  * @error: negative errno; -EOPNOTSUPP when this recording has nothing to save, or, for PROGRESS,
  *         keeps its records in memory

@@ -21,13 +21,13 @@
  *
  * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
  * Positions (head, tail) count bytes since the ring was taken into use and never wrap; a byte's
- * place is its position modulo the data size. A record never crosses the end of a segment: when
- * it does not fit, the producer notes in segment_used[] how far the segment was filled and goes
- * on at the next one. The producer leaves a segment only into one that the consumer has emptied,
- * so what stands between tail and head is never overwritten, whoever dies.
+ * place is its position modulo the data size. A record never crosses the end of a segment: when it
+ * does not fit, the producer notes in segment_used[] how far the segment was filled and goes on at
+ * the next one. The producer leaves a segment only into one that the consumer has emptied, so bytes
+ * between tail and head are never overwritten, whoever dies.
  *
  * Flight recording (PLAN_FLIGHT): the producer goes round and round and leaves tail alone. A
- * consumer takes what it finds when it wants it. What it has copied of segment s is whole if,
+ * consumer takes the records that it finds when it wants them. Its copy of segment s is whole if,
  * looked at afterwards, head is still below the end of the lap that began with s (flight.c).
  */
 #define RING_PAGE	  4096
@@ -50,7 +50,7 @@ enum ring_state {
 #define RING_TID_STACK	     INT32_MIN
 #define RING_FIRST_STACK_TID 5000000
 
-/* What producer and consumer tell each other; each cache line has one writer. */
+/* The words between producer and consumer; each cache line has one writer. */
 struct ring {
 	/* Written by the owning process when it takes the ring (state last, release). */
 	_Atomic uint32_t state; /* enum ring_state */
@@ -73,9 +73,11 @@ struct ring {
 	_Atomic uint64_t lost; /* records dropped in all, most of them because the ring was full */
 	_Atomic uint64_t lost_told; /* of these, how many LOST records in the ring tell of */
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
-	uint32_t index;		    /* which ring it is; the owning process' own note */
-	_Atomic uint64_t
-		lost_inside; /* of @lost, those of calls inside of the probe (aside.c), which no larger ring would hold */
+	uint32_t index;		    /* the ring's number; the owning process' own note */
+	/*
+	 * Those of @lost that are of calls inside of the probe (aside.c), which no larger ring would hold
+	 */
+	_Atomic uint64_t lost_inside;
 	_Atomic uint64_t too_deep; /* calls for which there was no frame: PLAN_TELLS_DEPTH */
 	uint64_t pad2[2];
 
@@ -116,27 +118,27 @@ struct arena_forks {
 };
 
 /*
- * The first page, which the process may write to, like all of the arena. Neither side believes what
- * stands there: the recorder has given the arena its shape, and the process has a copy of it from
+ * The first page, which the process may write to, like all of the arena. Neither side believes
+ * its contents: the recorder has given the arena its shape, and the process has a copy of it from
  * before anybody could change it.
  *
  * @finish_wanted: 1: this process wants the whole recording to end (control_page.finished)
- * @reads_failed: enum plan_read bits: what some thread cannot read
+ * @reads_failed: enum plan_read bits: values that some thread cannot read
  * @points_failed: patches of a plan, of functions and of events, that could not be put into the
  *                 program
  *
  * With PLAN_STEERABLE (libmcount/steer.h):
  * @news: 1: the recorder has something to say: the end, or another plan. The process makes it 0
- *        before it looks what that is
- * @may_skip: 1: entry stubs need not come to where @news is looked at. The recorder makes it 0 with
+ *        before it looks for the message
+ * @may_skip: 1: entry stubs need not come to the code that looks at @news. The recorder makes it 0 with
  *            @news, the process 1 again when it has the newest plan
  *
- * What is not in the recording, though it looks complete:
+ * These are not in the recording, though it looks complete:
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
  * @threads_shared: until another one shared their thread-local storage
  * @children_cut_off: forked, and could not reach the recorder
- * @seals: filters of system calls (seccomp) that the process has put on itself: what the probe
- *         would need them for does not happen
+ * @seals: filters of system calls (seccomp) that the process has put on itself: the probe does
+ *         nothing that needs a system call which they forbid
  * @threads_sealed: threads that began when that was not possible any more
  * @talks_sealed: conversations that were not held for that reason
  * @events_undeclared: events that the program declares, of which the recorder could not be told
@@ -197,8 +199,8 @@ static inline char *ring_data(struct ring *r)
 }
 
 /*
- * What the recorder tells all probes. They have it mapped for reading, and cannot have it otherwise
- * (F_SEAL_FUTURE_WRITE): what one process could write here, it would tell to all others.
+ * The recorder's words to all probes. They have it mapped for reading, and cannot have it otherwise
+ * (F_SEAL_FUTURE_WRITE): a process that could write here would tell lies to all others.
  *
  * Ring i belongs to writer i % nr_writers.
  *

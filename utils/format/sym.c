@@ -22,7 +22,7 @@ struct name_chunk {
 	char data[];
 };
 
-/* Where symtab_find() stops looking left for an enclosing symbol of a nested one. */
+/* The most steps to the left that symtab_find() takes for an enclosing symbol of a nested one. */
 #define FIND_BACK_MAX 8
 
 void symtab_deinit(struct symtab *tab)
@@ -395,8 +395,7 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 		return false;
 
 	/*
-	 * A type is one letter, and some of them are hex digits: the old form has a blank behind
-	 * it.
+	 * A type is one letter, and some of them are hex digits: the old form has a blank after it.
 	 */
 	*sized = text_left(&line) >= 2 && line.at[1] != ' ';
 	if (*sized && (!text_hex(&line, &sym->size) || !text_word(&line, " ")))

@@ -62,10 +62,10 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 int symtab_add_all(struct symtab *tab, const struct symtab *from);
 
 /*
- * Sort by address and keep one symbol per address: a name that does not begin with '_' wins, the
+ * Sort by address and keep one symbol per address. A name that does not begin with '_' wins, the
  * last of several such; among the others the first, except that a C name gives way to a later C
- * name. That is the peer's choice (doc/formats/symbols.md, "Which symbols"). Other names of
- * functions become aliases. 0 or -ENOMEM.
+ * name. The peer chooses so (doc/formats/symbols.md, "Which symbols"). Other names of functions
+ * become aliases. 0 or -ENOMEM.
  */
 int symtab_sort(struct symtab *tab);
 
@@ -78,7 +78,7 @@ void symtab_swap_alias(struct symtab *tab, size_t index, size_t alias);
 /* The symbol whose [addr, addr + size) holds @addr, or NULL. The table must be sorted. */
 const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr);
 
-/* What stands in the `#` lines of the file. Strings belong to the holder; NULL when absent. */
+/* The values of the `#` lines of the file. Strings belong to the holder; NULL when absent. */
 struct sym_file_head {
 	char *path;
 	char *build_id; /* lowercase hex */

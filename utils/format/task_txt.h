@@ -19,7 +19,7 @@ enum task_line_type {
 };
 
 /*
- * One line (doc/formats/tasks.md, "task.txt"). Which fields it has:
+ * One line (doc/formats/tasks.md, "task.txt"), with these fields:
  *
  *   SESSION   pid sid path (of the program)
  *   TASK      tid pid

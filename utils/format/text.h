@@ -50,8 +50,8 @@ bool text_i64(struct text *t, int64_t *v);
 bool text_i32(struct text *t, int32_t *v);
 
 /*
- * "<seconds>.<digits>": a number scaled by 10^@digits, e.g. 3 for milliseconds. Fewer digits
- * behind the point count from the left ("1.5" is 1500), more are cut.
+ * "<seconds>.<digits>": a number scaled by 10^@digits, e.g. 3 for milliseconds. Fewer digits after
+ * the point count from the left ("1.5" is 1500), more are cut.
  */
 bool text_fixed(struct text *t, unsigned digits, uint64_t *v);
 
