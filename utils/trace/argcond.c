@@ -27,7 +27,7 @@ static double load_real(const struct arg_value *value, bool is_big)
 	}
 	if (value->len == 10) {
 		/*
-		 * Sign and exponent behind a mantissa with its leading one (Intel SDM volume 1,
+		 * Sign and exponent follow a mantissa with its leading one (Intel SDM volume 1,
 		 * 4.2.2).
 		 */
 		int exponent = (value->data[8] | (value->data[9] & 0x7f) << 8) - 16383 - 63;
@@ -39,7 +39,10 @@ static double load_real(const struct arg_value *value, bool is_big)
 	return real;
 }
 
-/* @place: which of its kind @spec is, from 1 on: of one on the stack only that is known */
+/*
+ * @place: the number of @spec among those of its kind, from 1 on: nothing else is known of one on
+ *         the stack
+ */
 static bool is_meant(const struct argspec *spec, const struct cond_term *term, unsigned place)
 {
 	unsigned index = spec->place == ARG_ON_STACK ? place : spec->index;

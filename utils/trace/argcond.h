@@ -9,15 +9,15 @@
 #define ARGCOND_TERMS_MAX 64
 
 /*
- * Which terms of @cond hold, as bits by their index: those on arguments for an ENTRY, those on the
- * return value for an EXIT. What was not recorded does not hold.
+ * The terms of @cond that hold, as bits by their index: those on arguments for an ENTRY, those on
+ * the return value for an EXIT. A term on a value that was not recorded does not hold.
  */
 uint64_t argcond_look(struct trace_data *data, const struct cond *cond, const struct event *event);
 
-/* Whether the condition holds when the terms in @bits do. */
+/* True when the condition holds if the terms in @bits do. */
 bool argcond_holds(const struct cond *cond, uint64_t bits);
 
-/* Whether there is a term on the return value. */
+/* True when there is a term on the return value. */
 bool argcond_needs_retval(const struct cond *cond);
 
 #endif

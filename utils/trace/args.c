@@ -1,4 +1,4 @@
-/* What is known of the payloads of a recording (see args.h). */
+/* Specifications for the payloads of a recording (see args.h). */
 #include "utils/trace/args.h"
 
 #include <errno.h>
@@ -133,7 +133,7 @@ void arg_book_close(struct arg_book *book)
 	*book = (struct arg_book){ 0 };
 }
 
-/* What stands in a file that cannot be read as a specification is as if it were not there. */
+/* A text of a file that cannot be read as a specification counts as absent. */
 static int parse_items(const struct arg_book *book, const char *items, struct argspecs *list)
 {
 	if (!items)
@@ -145,8 +145,8 @@ static int parse_items(const struct arg_book *book, const char *items, struct ar
 }
 
 /*
- * What a table says about a function: of its own name, or else of another one that is demangled
- * alike, since uftrace goes by those names: "operator delete" is one function to it.
+ * The words of a table about a function: of its own name, or else of another one that is demangled
+ * alike. uftrace goes by those names: "operator delete" is one function to it.
  */
 static const char *auto_items(const struct strmap *table, const struct strmap *alike,
 			      const char *mangled)
@@ -197,15 +197,15 @@ static int set_fields(const char *keys, const char *end, struct argspecs *list)
 	return 0;
 }
 
-/* Who is asked about a function. */
+/* The function that is asked about, and the book that knows. */
 struct asked {
 	struct arg_book *book;
 	const struct func *func;
 };
 
 /*
- * What .dbg tells of a function, and of the structs among it. What stands there counts, though it
- * may be nothing that we can read.
+ * The words of .dbg about a function, and about the structs among its values. They count, though
+ * they may be nothing that we can read.
  */
 static int ask_debug(void *self, int about, struct argfound *found)
 {
@@ -231,7 +231,7 @@ static int ask_debug(void *self, int about, struct argfound *found)
 	return ret < 0 ? ret : told;
 }
 
-/* What the recorder knew of functions of libraries. */
+/* The recorder's own words about functions of libraries. */
 static int ask_table(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;

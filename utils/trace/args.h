@@ -1,6 +1,6 @@
 /*
- * What is known of the payloads of a recording: which function's calls carry which arguments and
- * return value.
+ * Specifications for the payloads of a recording: the arguments and the return value that calls of
+ * each function carry.
  */
 #ifndef UTRAIL_TRACE_ARGS_H
 #define UTRAIL_TRACE_ARGS_H
@@ -54,14 +54,14 @@ int arg_book_open(struct arg_book *book, struct trace_data *data, struct uft_err
 void arg_book_close(struct arg_book *book);
 
 /*
- * What a function's records carry; NULL when nothing is known of it. Lives as long as the book.
- * Loads the module's debug information with its first function.
+ * The values that a function's records carry; NULL when nothing is known of it. Lives as long as
+ * the book. Loads the module's debug information with its first function.
  */
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 
 /*
- * How long the payload of a call (@is_exit: of a return) is that @known says what carries, without
- * padding, if it begins at @payload and ends in front of @payload + @left; 0: it is not all there,
+ * The length, without padding, of the payload of a call (@is_exit: of a return) that carries the
+ * values of @known. It begins at @payload and ends before @payload + @left; 0: it is not all there,
  * or carries nothing. @big: byte order of the recording.
  */
 size_t func_args_length(const struct func_args *known, bool is_exit, const uint8_t *payload,

@@ -14,7 +14,7 @@ struct call_path {
 	const struct call_path *parent;
 	const struct func *func;
 	uint64_t addr;
-	size_t depth; /* how many steps are before it */
+	size_t depth; /* the number of steps before it */
 };
 
 /* All paths that were asked for; they live as long as this. Starts as { 0 }. */

@@ -31,7 +31,7 @@ static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 	return MIN(until_ns, calls->changes_ns - 1);
 }
 
-/* What calls of the function with that number carry; NULL when memory is short. */
+/* The values that calls of the function with that number carry; NULL when memory is short. */
 static const struct func_args *args_of(const struct stg_calls *calls, struct compact_cursor *cursor,
 				       uint32_t number)
 {
@@ -94,9 +94,9 @@ static struct pending_call *frame_at(const struct stg_calls *calls, size_t nr)
 }
 
 /*
- * HOT: what most calls are: the ENTRY of a function that was called before in the block, and the
- * EXIT that belongs to the innermost call. How many; the next call is none of these, and was not
- * read, unless *@is_read.
+ * HOT: the calls that most calls are: the ENTRY of a function that was called before in the block,
+ * and the EXIT that belongs to the innermost call. Returns how many; the next call is none of
+ * these, and was not read, unless *@is_read.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,

@@ -14,17 +14,19 @@
 #include "utils/trace/stage.h"
 
 /*
- * Write the next calls, at most @max and none later than @until_ns, to @events, as they are behind
- * stg_calls(), which gets none of them.
- * @last_ns: time of the record ahead of the first. How many; 0: the next one is later, or none
- *           comes that can be read so. Negative with @err.
+ * Write the next calls, at most @max and none later than @until_ns, to @events, in the form that
+ * stg_calls() gives them; that stage gets none of them. @last_ns: time of the record before the
+ * first.
+ *
+ * Returns how many; 0: the next one is later, or none comes that can be read so. Negative with
+ * @err.
  */
 ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, uint64_t last_ns,
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
 
 /*
- * What event_of_record() would make of the call's record, but for payload; @last_ns: of the record
- * ahead of it.
+ * The event that event_of_record() would make of the call's record, but for payload; @last_ns: of
+ * the record before it.
  */
 struct compact_call;
 void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,

@@ -17,16 +17,16 @@ struct func;
 struct func_args;
 
 /*
- * One block is open at a time. What is in it as bytes only (LOST, events, payloads that are not as
- * long as is known of their function) ends that: the rest of the block must be had as bytes then,
- * for where records begin only who knows what is in payloads can tell.
+ * One block is open at a time. Records that are in it as bytes only (LOST, events, payloads that
+ * are not as long as is known of their function) end that: the rest of the block must be had as
+ * bytes then. A reader must know the contents of payloads to tell where records begin.
  *
- * @at: of the block, in the file; @raw_end: where the block ends in what it stands for; 0: no block
- *      is open
+ * @at: of the block, in the file; @raw_end: the end of the block in <tid>.dat, which it stands for;
+ *      0: no block is open
  * @bytes: its body
  * @payload_bytes: of the calls that were read since somebody has asked
- * @named, @nr_named: by the block's numbers, what they mean in @space. @func: NULL: nobody has
- *                    called it; @args: NULL: nobody has looked
+ * @named, @nr_named: the meaning of the block's numbers in @space. @func: NULL: nobody has called
+ *                    it; @args: NULL: nobody has looked
  */
 struct compact_cursor {
 	struct compact_block block;
@@ -48,7 +48,7 @@ struct compact_cursor {
 };
 
 /*
- * Of the heap, about 80 kB and what a block has; NULL when memory is short. @args: borrowed;
+ * From the heap, about 80 kB and the size of a block; NULL when memory is short. @args: borrowed;
  * @is_big: byte order of payloads
  */
 struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big);

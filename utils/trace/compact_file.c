@@ -39,7 +39,7 @@ static int add_place(struct compact_file *file, uint64_t at, uint64_t len,
 	return 0;
 }
 
-/* Where the next head begins behind @at: 1 with *@found, 0: there is none, or negative errno. */
+/* Find the next head after @at: 1 with *@found, 0: there is none, or negative errno. */
 static int find_head(int fd, uint64_t at, uint64_t *found)
 {
 	uint8_t *bytes cleanup_free = malloc(SEARCH_BYTES);
@@ -133,10 +133,10 @@ size_t compact_file_put_lost(uint32_t nr, uint8_t *out)
 }
 
 /*
- * What reading blocks needs besides the place where their bytes go.
+ * The buffers that reading blocks needs besides the place where their bytes go.
  *
  * @bytes: one block of the file
- * @whole: what one stands for, when there is no room for all of it
+ * @whole: all that one stands for, when there is no room for it
  */
 struct reader {
 	const struct compact_file *file;

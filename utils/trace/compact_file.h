@@ -15,8 +15,8 @@
 
 /*
  * One block (utils/format/compact.h): it stands for @raw_len bytes from @raw on of <tid>.dat, and
- * is @len bytes at @at of the file. Of one without head (@raw_len is that of a LOST record) all is
- * unknown but where it is.
+ * is @len bytes at @at of the file. A block without head (@raw_len is that of a LOST record) is
+ * unknown but for its place.
  */
 struct compact_place {
 	uint64_t raw;
@@ -30,8 +30,8 @@ struct compact_place {
  * The blocks of one file, in its order. Starts as { 0 }, ends with compact_file_deinit().
  *
  * @raw_bytes: of <tid>.dat
- * @end: of the file, behind the last block
- * @is_torn: there is something behind that, which is not a whole block
+ * @end: of the file, after the last block
+ * @is_torn: bytes follow that are not a whole block
  */
 struct compact_file {
 	struct compact_place *places;
@@ -42,7 +42,7 @@ struct compact_file {
 };
 
 /*
- * Find the blocks behind the last one that is known; of a damaged head the block is skipped, up to
+ * Find the blocks after the last one that is known. A block with a damaged head is skipped, up to
  * the next one. 0, or negative errno. Nobody may read meanwhile.
  */
 int compact_file_look(struct compact_file *file, int fd);
@@ -52,7 +52,7 @@ void compact_file_deinit(struct compact_file *file);
 const struct compact_place *compact_file_place(const struct compact_file *file, uint64_t raw);
 
 /*
- * Read the block at @place, which has a head, to @bytes, with COMPACT_SLACK behind it. 1 with its
+ * Read the block at @place, which has a head, to @bytes, with COMPACT_SLACK after it. 1 with its
  * @head, 0: it is not there any more, or negative errno.
  */
 int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
@@ -65,13 +65,13 @@ int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
 
 /*
- * Where reading goes on, and what came of it.
+ * The place where reading goes on, and its result.
  *
- * @offset: in <tid>.dat; then that of the byte behind the last one
+ * @offset: in <tid>.dat; then that of the byte after the last one
  * @may_skip: bytes before that may come with it; @skip: so many did
  * @is_whole: a record ends where these bytes end
- * @damaged_at: where in the file a block is damaged, and its records are missing: a LOST record is
- *              in their place; UINT64_MAX: none is
+ * @damaged_at: the place in the file where a block is damaged, and its records are missing: a LOST
+ *              record is in their place; UINT64_MAX: none is
  */
 struct compact_read {
 	uint64_t offset;
@@ -83,7 +83,8 @@ struct compact_read {
 
 /*
  * Read from read->offset, up to @end at most, some of the bytes of @file to @buf, which has room
- * for @room: whole blocks if they fit. Any thread. How many, 0 at the end, or negative errno.
+ * for @room: whole blocks if they fit. Any thread. Returns how many, 0 at the end, or negative
+ * errno.
  */
 ssize_t compact_file_read(const struct compact_file *file, int fd, uint8_t *buf, size_t room,
 			  uint64_t end, struct compact_read *read);

@@ -24,7 +24,7 @@ static bool cpu_of(const char *name, const char *prefix, uint32_t *cpu)
 	return true;
 }
 
-/* What was found. */
+/* One file that was found. */
 struct cpu_file {
 	char *name;
 	uint32_t cpu;

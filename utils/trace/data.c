@@ -68,7 +68,7 @@ static int load_info(struct trace_data *data, struct uft_err *err)
 	return 0;
 }
 
-/* What cannot be read is told when its records are. */
+/* A file that cannot be read is told when its records are read. */
 static void look_for_blocks(struct trace_data *data, struct task *task)
 {
 	char path[PATH_MAX];

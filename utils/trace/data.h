@@ -67,7 +67,7 @@ struct data_growth;
 /*
  * @dir: as it was found
  * @is_big_endian: byte order of all binary files
- * @kernel: what the records of kernel files mean; read when these are
+ * @kernel: the formats of records of kernel files; read when these are
  * @has_declared: there are events that the program has declared (declared.h)
  * @growth: of a recording that is still being made (data_open_growing()); else NULL
  */
@@ -97,14 +97,14 @@ int data_open(struct trace_data *data, const char *dir, enum demangle_mode deman
 void data_close(struct trace_data *data);
 
 /*
- * Open a directory that somebody records into, with no tasks at first. They come by
- * data_read_more(), which takes what is new in task.txt, and data_grow(), which makes tasks and
- * sessions of it, in the order they come: tasks are not sorted, and never move. Between the two,
- * whoever calls makes sure that the maps and symbols for what was read are written.
+ * Open a directory that somebody records into, with no tasks at first. data_read_more() takes the
+ * new lines of task.txt. data_grow() makes tasks and sessions of them, in the order they come:
+ * tasks are not sorted, and never move. Between the two, the caller makes sure that their maps and
+ * symbols are written.
  *
  * data_measure_files() says how much of the tasks' files may be read from now on. The recorder
- * writes a session's line ahead of its first records: who reads and grows once more behind it knows
- * the sessions of all that is in the measured part.
+ * writes a session's line before its first records. So a caller that reads and grows once more
+ * after it knows the sessions of all that is in the measured part.
  */
 int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 		      struct uft_err *err);
@@ -162,8 +162,8 @@ void data_sort_names(struct trace_data *data);
 struct session *task_session(const struct task *task, uint64_t time_ns);
 
 /*
- * When the task becomes another program behind @now_ns; UINT64_MAX: never. Its first session was
- * there from the start.
+ * The time after @now_ns at which the task becomes another program; UINT64_MAX: never. Its first
+ * session was there from the start.
  */
 uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns);
 
@@ -176,7 +176,7 @@ static inline int task_order(const struct task *x, const struct task *y)
 }
 
 /*
- * What addresses of @task mean at @time_ns, and until when that stays so. -ENODATA when the
+ * The meaning of addresses of @task at @time_ns, and until when it stays so. -ENODATA when the
  * recording has no session for it; -ENOMEM. @reader: see session_space()
  */
 struct task_place {
@@ -187,7 +187,7 @@ struct task_place {
 int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,
 		  struct task_place *place, struct uft_err *err);
 
-/* What the task is called at @time_ns: its own name or the program's. Lives as long as @data. */
+/* The name of the task at @time_ns: its own name or the program's. Lives as long as @data. */
 const char *task_name_at(const struct task *task, uint64_t time_ns);
 
 #endif

@@ -15,11 +15,11 @@
 #define READ_BYTES (64 * 1024)
 
 /*
- * Pipelines and views point to tasks, so these must not move: there is address space for as many as
- * there can be, and memory for those that there are.
+ * Pipelines and views point to tasks, so these must not move. There is address space for as many as
+ * there can be, and memory for those that exist.
  *
- * @offset: how much of task.txt was read
- * @lines: what was read and not applied; the last line may not be whole yet
+ * @offset: the bytes of task.txt that were read
+ * @lines: those that were read and not applied; the last line may not be whole yet
  * @by_tid: index of the task plus one, 0: none; address space, too
  */
 struct data_growth {

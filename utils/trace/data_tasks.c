@@ -1,4 +1,4 @@
-/* What task.txt says: which tasks there were, and which sessions they ran in (see data_tasks.h). */
+/* Tasks of a recording, and the sessions that they ran in, from task.txt (see data_tasks.h). */
 #include "utils/trace/data_tasks.h"
 
 #include <dirent.h>
@@ -33,7 +33,7 @@ struct task *data_task(const struct trace_data *data, int32_t tid)
 }
 
 /*
- * What is known while task.txt is read.
+ * The facts that are known while task.txt is read.
  *
  * @tids: as they come, each as often as it is mentioned
  * @sessions: by id
@@ -235,7 +235,7 @@ static int apply_dlopen(struct trace_data *data, const struct task_line *line, s
 	return line->type == TASK_LINE_DLOPEN ? data_apply_dlopen(line, &list->sessions) : 0;
 }
 
-/* Whom the task has its first session from: the process it was forked from, or its leader. */
+/* The task that @task has its first session from: the process it was forked from, or its leader. */
 const struct task *task_origin(const struct trace_data *data, const struct task *task)
 {
 	if (task->is_fork)
@@ -243,14 +243,14 @@ const struct task *task_origin(const struct trace_data *data, const struct task 
 	return task->pid != task->tid ? data_task(data, task->pid) : NULL;
 }
 
-/* How many of the sessions of @task had begun at @time_ns. */
+/* The number of sessions of @task that had begun at @time_ns. */
 static size_t count_refs(const struct task *task, uint64_t time_ns)
 {
 	return order_count_until(task->refs, task->nr_refs, sizeof(*task->refs), time_ns);
 }
 
 /*
- * What tasks ran in before their own first sessions.
+ * The sessions that tasks ran in before their own first ones.
  *
  * @first: by task->index; NULL: nobody knows
  * @is_known: @first is settled, or is about to be
@@ -487,7 +487,7 @@ void data_sort_names(struct trace_data *data)
 		task_sort_names(&data->tasks[i]);
 }
 
-/* How many of the names of @task it had got at @time_ns. */
+/* The number of names of @task that it had got at @time_ns. */
 static size_t count_names(const struct task *task, uint64_t time_ns)
 {
 	return order_count_until(task->names, task->nr_names, sizeof(*task->names), time_ns);

@@ -12,19 +12,20 @@ int data_load_tasks(struct trace_data *data, struct uft_err *err);
 int32_t task_line_tid(const struct task_line *line);
 
 /*
- * What a line says, but for DLOPEN lines. Its task is there; @sessions: those known so far, by id.
- * 0 or -ENOMEM.
+ * Apply a line, but no DLOPEN line. Its task is there; @sessions: those known so far, by id. 0 or
+ * -ENOMEM.
  */
 int data_apply_line(struct trace_data *data, const struct task_line *line, struct strmap *sessions);
 
-/* What a DLOPEN line says, when its session is known. */
+/* Apply a DLOPEN line, when its session is known. */
 int data_apply_dlopen(const struct task_line *line, const struct strmap *sessions);
 
 /* From @start_ns on @task ran in @session. 0 or -ENOMEM. */
 int task_add_ref(struct task *task, uint64_t start_ns, struct session *session);
 
 /*
- * Whom the task has its first session from: the process it was forked from, or its leader; or NULL.
+ * The task that @task has its first session from: the process it was forked from, or its leader; or
+ * NULL.
  */
 const struct task *task_origin(const struct trace_data *data, const struct task *task);
 

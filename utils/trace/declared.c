@@ -22,8 +22,8 @@
 
 #define DEFS_MAX_BYTES	  (16UL << 20)
 /*
- * Of a format: what is behind that is "...". Each event has all text of its format, however little
- * it brings, and each field is looked for among all.
+ * The limits of a format: "..." stands for the rest. Each event has all text of its format, however
+ * little it brings, and each field is looked for among all.
  */
 #define PIECES_MAX	  256U
 #define LITERAL_MAX_BYTES 1024U
@@ -186,7 +186,7 @@ static int hex_digit(char c)
 
 /*
  * One word as the recorder has written it: "%00" is NULL, "%" is empty, else URL-encoded. False
- * when it is none. What is returned in @word is of the heap.
+ * when it is none. @word is of the heap then.
  */
 static bool take_word(struct text *line, char **word)
 {
@@ -273,7 +273,7 @@ static bool take_formats(struct text *line, struct declared_event *event)
 	return event->format && (event->common || !common) && make_fields(event) == 0;
 }
 
-/* What is behind the id of @event. False when that cannot be. */
+/* The definition after the id of @event. False when that cannot be. */
 static bool take_definition(struct text *line, struct declared_event *event)
 {
 	if (text_word(line, "fstrace "))
@@ -417,7 +417,7 @@ static bool get_field(const struct event_kind *kind, const struct event_context 
 	return true;
 }
 
-/* What a line of the log would have behind the name. */
+/* The text that a line of the log would have after the name. */
 static void put_text(const struct event_kind *kind, const struct event_context *context,
 		     struct strbuf *out)
 {

@@ -17,8 +17,8 @@
  * @types: of a static probe: those of its arguments, and there is no format (declared_probe.h); of
  *         the heap, or NULL
  * @probe_types: the same as declared_probe.c has them
- * @common: what is in front of @format, or NULL
- * @fields: one for each directive of both, named by the "KEY=" in front of it; or for each key of a
+ * @common: the format before @format, or NULL
+ * @fields: one for each directive of both, named by the "KEY=" before it; or for each key of a
  *          line, or argument of a probe
  * @texts: of fields that must be made; each is there until its field is asked for again
  */
@@ -38,7 +38,7 @@ struct declared_event {
 /*
  * Those of one recording. Starts as { 0 }, ends with declared_events_deinit().
  *
- * @offset_ns: what is to be added to a record's time for that of people
+ * @offset_ns: to be added to a record's time for the time of people
  */
 struct declared_events {
 	struct declared_event *events; /* sorted by id */
@@ -47,8 +47,8 @@ struct declared_events {
 };
 
 /*
- * Of the recording in @dir. No file is no event. What lines of other versions say is passed over.
- * 0, or negative with @err.
+ * Load those of the recording in @dir. No file is no event. Lines of other versions are passed
+ * over. 0, or negative with @err.
  */
 int declared_events_load(struct declared_events *declared, const char *dir, struct uft_err *err);
 void declared_events_deinit(struct declared_events *declared);
@@ -56,7 +56,7 @@ void declared_events_deinit(struct declared_events *declared);
 /* The one with that id, or NULL. */
 struct declared_event *declared_events_find(const struct declared_events *declared, uint64_t id);
 
-/* How @kind, the row of that event, gets its fields and its text. */
+/* Give @kind, the row of that event, its functions for fields and text. */
 void declared_event_set(struct declared_event *event, struct event_kind *kind);
 
 /*

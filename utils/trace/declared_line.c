@@ -22,7 +22,7 @@ static int add_key(struct declared_event *event, const char *key, size_t len)
 	return 0;
 }
 
-/* Who else writes names of fields trusts that they are such words, and different ones. */
+/* Other writers of fields' names trust that they are such words, and different ones. */
 static bool is_new_key(const struct declared_event *event, const char *key, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -8,8 +8,8 @@
 #include "utils/trace/declared.h"
 
 /*
- * How many words with a blank between them @text has, at least 1 and at most @max: there is room
- * for no more fields than are named.
+ * The number of words with a blank between them in @text, at least 1 and at most @max: there is
+ * room for no more fields than are named.
  */
 size_t declared_line_words(const char *text, size_t max);
 

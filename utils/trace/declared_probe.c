@@ -177,7 +177,10 @@ static void put_value(struct strbuf *out, const struct event_value *value)
 	}
 }
 
-/* What could not be read, or is not known, is '?'. Nothing when the payload is missing. */
+/*
+ * '?' stands for a value that could not be read, or is not known. Nothing when the payload is
+ * missing.
+ */
 void declared_probe_put(const struct event_kind *kind, const struct event_context *context,
 			struct strbuf *out)
 {

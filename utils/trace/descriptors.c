@@ -68,7 +68,10 @@ static bool is_pipe(const struct files *files, uint32_t content)
 	return files->contents[content].kind == CONTENT_PIPE;
 }
 
-/* Who has both ends of a pipe only hands them on, or takes turns with others that have both. */
+/*
+ * A process that has both ends of a pipe only hands them on, or takes turns with others that have
+ * both.
+ */
 static int look_at_pipe(struct files *files, const struct descriptors_of *of, uint32_t content,
 			uint64_t now_ns)
 {
@@ -90,7 +93,7 @@ static int look_at_pipe(struct files *files, const struct descriptors_of *of, ui
 
 	struct file_use *use = &files->uses[at];
 
-	/* How long it has it nobody counts. */
+	/* Nobody counts how long it has it. */
 	use->nr_open = 1;
 	if (reads)
 		use->read_ns = MIN(use->read_ns, now_ns);
@@ -154,7 +157,7 @@ int descriptors_put(struct files *files, struct descriptors_of *of, const struct
 	return ret < 0 ? ret : append(&of->now, new);
 }
 
-/* That the execution has it is a use by itself. */
+/* An execution that has it uses it, by that alone. */
 static int begin_use(struct files *files, const struct descriptors_of *of, struct descriptor *it,
 		     uint32_t name, uint64_t now_ns)
 {

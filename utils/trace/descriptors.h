@@ -1,4 +1,4 @@
-/* Which descriptors of processes are which contents of files, while records are read. */
+/* The file contents that descriptors of processes stand for, while records are read. */
 #ifndef UTRAIL_TRACE_DESCRIPTORS_H
 #define UTRAIL_TRACE_DESCRIPTORS_H
 
@@ -10,8 +10,8 @@
 #include "utils/trace/files.h"
 
 /*
- * @use: whose number of open descriptors it is one of; FILES_NONE for pipes, which are used when a
- *       process has only one of their ends
+ * @use: the one that counts it among its open descriptors; FILES_NONE for pipes, which are used
+ *       when a process has only one of their ends
  */
 struct descriptor {
 	uint32_t fd;
@@ -29,9 +29,9 @@ struct descriptor_set {
 };
 
 /*
- * Of one process.
+ * The descriptors of one process.
  *
- * @now, @before: what is open; what was in front of the last execve(2)
+ * @now, @before: those that are open; those before the last execve(2)
  * @since_ns: the execution's beginning
  * @is_new: since then nobody has looked at its pipes
  */

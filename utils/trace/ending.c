@@ -1,4 +1,4 @@
-/* How a recording ended (see ending.h). */
+/* The end of a recording (see ending.h). */
 #include "utils/trace/ending.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include "utils/base/fd.h"
 
 /*
- * Its recorder holds a lock until it ends. Where there are no locks nobody can tell, and it is not
- * said to be dead.
+ * Its recorder holds a lock until it ends. Without locks nobody can tell, and it is not said to be
+ * dead.
  */
 static bool is_being_recorded(const char *dir)
 {

@@ -1,4 +1,4 @@
-/* Whether a recording has its end: what its recorder could not write, in words. */
+/* The end of a recording: the parts that its recorder could not write, in words. */
 #ifndef UTRAIL_TRACE_ENDING_H
 #define UTRAIL_TRACE_ENDING_H
 

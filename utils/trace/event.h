@@ -33,8 +33,8 @@ enum event_flag {
 	EVENT_UNFINISHED = 1U << 2, /* EXIT: made up at the end of the records; total is "so far" */
 	EVENT_PREEMPTED = 1U << 3,  /* SCHED_*: the kernel took the CPU away */
 	EVENT_BACKWARDS = 1U << 4,  /* its time is before that of the task's record ahead of it */
-	EVENT_OUTSIDE =
-		1U << 5, /* POINT, SCHED_*, calls of the kernel: in no function of the program */
+	/* POINT, SCHED_*, calls of the kernel: in no function of the program */
+	EVENT_OUTSIDE = 1U << 5,
 	/*
 	 * EXIT: the task began within this call, see stg_calls.inherits. ENTRY: so it did, and it
 	 * is made up
@@ -43,7 +43,9 @@ enum event_flag {
 	EVENT_OFF = 1U << 7, /* ENTRY, EXIT: switched off: it is only a level of depth */
 };
 
-/* Of SCHED_*: nobody knows which CPU, or its number is larger than all that are counted. */
+/*
+ * The CPU of SCHED_* when nobody knows it, or when its number is larger than all that are counted.
+ */
 #define EVENT_CPU_UNKNOWN UINT16_MAX
 
 /*

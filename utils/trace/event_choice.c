@@ -1,4 +1,4 @@
-/* Which events --Event shows (see event_choice.h). */
+/* The events that --Event shows (see event_choice.h). */
 #include "utils/trace/event_choice.h"
 
 #include <errno.h>

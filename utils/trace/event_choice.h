@@ -1,4 +1,4 @@
-/* Which events --Event shows. */
+/* The events that --Event shows. */
 #ifndef UTRAIL_TRACE_EVENT_CHOICE_H
 #define UTRAIL_TRACE_EVENT_CHOICE_H
 
@@ -32,7 +32,7 @@ int event_choice_make(struct event_choice *choice, const struct event_rules *rul
 		      const struct trace_data *data, struct uft_err *err);
 void event_choice_deinit(struct event_choice *choice);
 
-/* HOT, any thread. Whether @event, which is no call and none that was lost, is to be shown. */
+/* HOT, any thread. True when @event, which is no call and none that was lost, is to be shown. */
 bool event_choice_has(struct event_choice *choice, const struct event *event);
 
 #endif

@@ -1,4 +1,4 @@
-/* What events of one task say, read beside its records (see event_data.h). */
+/* Payloads of events of one task, read beside its records (see event_data.h). */
 #include "utils/trace/event_data.h"
 
 #include <limits.h>
@@ -39,7 +39,7 @@ void event_data_return(struct event_data_source *src)
 void event_data_release(struct event_data_source *src)
 {
 	drop_lent(src);
-	/* What was not looked at is read again. */
+	/* Bytes that were not looked at are read again. */
 	src->next_offset -= src->len - src->at;
 	free(src->buf);
 	src->buf = NULL;
@@ -70,7 +70,7 @@ static bool replace(struct event_data_source *src, uint8_t *buf, size_t len)
 	return true;
 }
 
-/* More of the file, behind what is left: @least bytes in all. False when there are not so many. */
+/* More of the file, after the rest: @least bytes in all. False when there are not so many. */
 static bool read_more(struct event_data_source *src, int fd, size_t least)
 {
 	size_t left = src->len - src->at;

@@ -1,5 +1,5 @@
 /*
- * What events of one task say: the entries of <tid>.evt, beside its records
+ * Payloads of events of one task: the entries of <tid>.evt, beside its records
  * (utils/format/event_data.h).
  */
 #ifndef UTRAIL_TRACE_EVENT_DATA_H
@@ -10,15 +10,15 @@
 #include <stdint.h>
 
 /*
- * Of a source of records, which asks for them in the order of its events. Starts as { 0 } but for
- * the first members, ends with event_data_release(). There need not be a file, and none of it is
- * believed.
+ * A part of a source of records, which asks for payloads in the order of its events. Starts as { 0
+ * } but for the first members, ends with event_data_release(). There need not be a file, and none
+ * of it is believed.
  *
- * @dir, @tid: whose file
+ * @dir, @tid: the recording and the task of the file
  * @is_swapped: byte order is not ours
  * @may_be: there may be one. @grows: somebody is still writing to it
- * @buffer_bytes: how much to read at a time, if no entry needs more
- * @next_offset: in the file, of what will be read next
+ * @buffer_bytes: the bytes to read at a time, if no entry needs more
+ * @next_offset: in the file, of the next byte to read
  * @buf, @at, @len: [@at, @len) of @buf was not looked at yet
  * @is_lent: events point into @buf. @lent: buffers before it that events point into, @lent_bytes in
  *           all
@@ -40,8 +40,8 @@ struct event_data_source {
 };
 
 /*
- * The entry of the event with that time and id; entries ahead of it are passed over for good. False
- * when there is none. What @data points to is there until event_data_return().
+ * The entry of the event with that time and id; entries before it are passed over for good. False
+ * when there is none. @data is valid until event_data_return().
  */
 bool event_data_find(struct event_data_source *src, uint64_t time_ns, uint64_t id,
 		     const uint8_t **data, uint16_t *len);

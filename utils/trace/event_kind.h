@@ -1,4 +1,4 @@
-/* What a type of event is: a row of the table that every view and exporter asks. */
+/* A type of event: a row of the table that every view and exporter asks. */
 #ifndef UTRAIL_TRACE_EVENT_KIND_H
 #define UTRAIL_TRACE_EVENT_KIND_H
 
@@ -25,11 +25,11 @@ enum event_field_type {
 };
 
 /*
- * One thing that an event says.
+ * One value that an event has.
  *
- * @size: so many bytes of the payload, behind those of the fields before it; 0: what is left of it,
- *        or made by the row's get()
- * @unit: behind the number, or NULL
+ * @size: so many bytes of the payload, after those of the fields before it; 0: the rest of it, or
+ *        made by the row's get()
+ * @unit: after the number, or NULL
  */
 struct event_field {
 	const char *name;
@@ -69,7 +69,7 @@ enum event_kind_flags {
 	 * other events are not.
 	 */
 	EVENT_KIND_OF_TRIGGER = 1U << 1,
-	/* A part of the call behind it: --Event does not choose it. */
+	/* A part of the call that follows it: --Event does not choose it. */
 	EVENT_KIND_OF_CALL = 1U << 2,
 	/* Asked for by name: the calls around it are shown, however short they are. */
 	EVENT_KIND_BY_NAME = 1U << 3,
@@ -84,7 +84,7 @@ struct declared_event;
  * @get: the field @index; NULL: from the payload, by types and sizes of the fields. False: this
  *       event does not have it
  * @put: its text; NULL: "name=value" of each field that it has
- * @declared: what is known of an event that the program has declared (declared.h), for these two;
+ * @declared: the definition of an event that the program has declared (declared.h), for these two;
  *            else NULL
  */
 struct event_kind {
@@ -117,22 +117,25 @@ extern const struct event_rows event_rows_proc;
 extern const struct event_rows event_rows_proc_acts;
 extern const struct event_rows event_rows_extern;
 /*
- * Of a program that links this library and has types of its own; utrail has none, the worked
- * example in tests/unit has one.
+ * The rows of a program that links this library and has types of its own; utrail has none, the
+ * worked example in tests/unit has one.
  */
 extern const struct event_rows event_rows_extra __attribute__((weak));
 
-/* Of all counters, by what is left when their id is divided by two: a reading, a difference. */
+/*
+ * The kinds of all counters, by the remainder of their id divided by two: a reading, a difference.
+ */
 extern const struct event_kind event_kinds_counter[2];
 
 /*
- * Of a kind that says how a counter has grown: the counter's name, and its place among those of the
- * recording. NULL: it is another kind.
+ * The counter's name, and its place among those of the recording, for a kind that says how a
+ * counter has grown. NULL: it is another kind.
  */
 const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 
 /*
- * What the records of a counter's event (struct event.data) say; false when one of them is missing.
+ * The value in the records of a counter's event (struct event.data); false when one of them is
+ * missing.
  */
 bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t *out);
 
@@ -141,7 +144,7 @@ bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t 
 	&event_rows_builtin, &event_rows_linux, &event_rows_proc, &event_rows_proc_acts, \
 		&event_rows_limit, &event_rows_extern, &event_rows_extra
 
-/* What a record of perf-cpu*.dat is; 0: nothing that is shown. */
+/* The id of a record of perf-cpu*.dat; 0: nothing that is shown. */
 enum event_id event_id_of_perf(enum perf_record_type type);
 
 /*
@@ -150,7 +153,7 @@ enum event_id event_id_of_perf(enum perf_record_type type);
  */
 const struct event_kind *event_kind_fixed(uint64_t id);
 
-/* Whether it is a tracepoint, of whatever name. */
+/* True for a tracepoint, of whatever name. */
 static inline bool event_id_is_of_kernel(uint64_t id)
 {
 	return event_kind_fixed(id)->origin == EVENT_OF_KERNEL;

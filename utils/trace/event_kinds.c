@@ -16,10 +16,10 @@
 #include "utils/trace/event.h"
 
 #define EVENTS_FILE_MAX_BYTES (16UL << 20)
-/* What is behind that is left out: each event has its name in what is shown of it. */
+/* Longer names are cut: each event has its name in the text that is shown of it. */
 #define NAME_MAX_BYTES	      1024U
 
-/* @name is of the heap, and taken. What the event is like its allotment knows. */
+/* @name is of the heap, and taken. The event's allotment knows its other properties. */
 static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
 {
 	struct event_kind *grown = vec_grow(kinds->kinds, kinds->nr, sizeof(*grown));
@@ -88,7 +88,7 @@ static int read_file(struct event_kinds *kinds, struct uft_err *err)
 	return ret;
 }
 
-/* What was found in kernel_header. */
+/* Add the names that were found in kernel_header. */
 static int add_kernel_names(struct event_kinds *kinds)
 {
 	const struct kernel_formats *kernel = &kinds->data->kernel;

@@ -17,7 +17,7 @@
  *
  * @data: the recording that they are of, borrowed
  * @kinds: of the program and of the kernel, sorted by id; their names are of the heap
- * @declared: what is known of those that the program has declared
+ * @declared: the definitions of those that the program has declared
  */
 struct event_kinds {
 	const struct trace_data *data;
@@ -27,16 +27,16 @@ struct event_kinds {
 };
 
 /*
- * Reads events.txt when the recording says that it has one. What is known of the kernel's events is
- * what is in @data.
+ * Reads events.txt when the recording says that it has one. The kernel's events are known as far as
+ * @data knows them.
  */
 int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, struct uft_err *err);
 void event_kinds_deinit(struct event_kinds *kinds);
 
 /*
- * The one place where everybody finds out what an event is. Never NULL: for a number that nobody
- * knows, the row that says so. Valid until the next call. Of a recording that grows, names come
- * with their first events: then events.txt is read again.
+ * The one place where everybody finds out the kind of an event. Never NULL: for a number that
+ * nobody knows, the row that says so. Valid until the next call. In a recording that grows, names
+ * come with their first events: then events.txt is read again.
  */
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 

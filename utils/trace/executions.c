@@ -1,4 +1,4 @@
-/* Who ran which program (see executions.h). */
+/* Programs that processes ran (see executions.h). */
 #include "utils/trace/executions.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 
 /*
  * @running: by pid, the index of its newest execution plus one
- * @cpus: where each task is; @nr_tasks: how many there were, with the one that has made the program
+ * @cpus: the CPU of each task; @nr_tasks: the number of tasks, with the one that has made the
+ *        program
  */
 struct loading {
 	struct executions *out;
@@ -166,7 +167,7 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 	if (!proc_exec_decode(rec->data, rec->len, load->is_big_endian, &exec))
 		return 0;
 	if (before == EXECUTION_NONE) {
-		/* Who has made the program. */
+		/* The process that has made the program. */
 		load->nr_tasks += !load->nr_tasks;
 		made = stranger(load, rec->pid);
 	} else {
@@ -239,7 +240,7 @@ static int note_place(struct loading *load, const struct proc_record *rec, size_
 	return 0;
 }
 
-/* A record that tells of a CPU is about the one behind it. */
+/* A record that tells of a CPU is about the record after it. */
 static int take_place(struct loading *load, const struct proc_record *rec, size_t at)
 {
 	int ret = rec->kind == PROC_CPU ? 0 : note_place(load, rec, at);

@@ -1,5 +1,6 @@
 /*
- * Who ran which program: the executions of a recording, made of forks, execs and exits (proc.dat).
+ * Programs that processes ran: the executions of a recording, made of forks, execs and exits
+ * (proc.dat).
  */
 #ifndef UTRAIL_TRACE_EXECUTIONS_H
 #define UTRAIL_TRACE_EXECUTIONS_H
@@ -14,28 +15,28 @@
 #define EXECUTION_NONE SIZE_MAX
 
 /*
- * A process, from one execve(2) to the next one or to its end. What it does in front of its first
- * execve(2) is an execution, too: it has the texts of the one that forked it.
+ * A process, from one execve(2) to the next one or to its end. Its time before its first execve(2)
+ * is an execution, too, with the texts of the one that forked it.
  *
  * @start_ns, @end_ns: of the recording's clock; the end is the file's last time when nothing tells
  *                     of one
  * @pid: as the recorder saw it; numbers are used again, @process is not: it counts processes from
  *       1. @task: the same for the etrace text, which counts all tasks, and whoever has made the
  *       program (doc/formats/etrace.md)
- * @index: 0 for what was in front of the first execve(2), then 1, 2, ...
- * @how: how the process was made (enum proc_fork_how), 0: nothing tells; @flags: of clone(2), 0:
- *       they are not known, or it was another call
- * @parent: which execution has forked the process; EXECUTION_NONE: nobody that was traced. The same
- *          in all executions of a process
- * @previous: the execution of the same process in front of this one
+ * @index: 0 before the first execve(2), then 1, 2, ...
+ * @how: the call that made the process (enum proc_fork_how), 0: nothing tells; @flags: of clone(2),
+ *       0: they are not known, or it was another call
+ * @parent: the execution that has forked the process; EXECUTION_NONE: nobody that was traced. The
+ *          same in all executions of a process
+ * @previous: the execution of the same process before this one
  * @first_child, @next_child: the first executions of the processes that it has forked, by time; of
  * these the next one. EXECUTION_NONE: no more
- * @program: what was to be executed; of a script the script. @interpreter: the file that runs, the
- *           same one but for scripts
+ * @program: the file that was to be executed; of a script the script. @interpreter: the file that
+ *           runs, the same one but for scripts
  * @cwd: the working directory
- * @first_place, @last_place: where it ran, by time: in executions.places. EXECUTION_NONE: that is
- * not known
- * @args, @args_len: the arguments, each with a NUL behind it
+ * @first_place, @last_place: the CPUs it ran on, by time: in executions.places. EXECUTION_NONE: not
+ * known
+ * @args, @args_len: the arguments, each with a NUL after it
  * @is_over: the process has ended with it, and @status is of wait(2)
  *
  * Texts are "" when they are not known. Paths are as in proc.dat.
@@ -100,10 +101,10 @@ int executions_load(struct executions *executions, const char *dir, bool is_big_
 struct proc_record;
 
 /*
- * Who is told of each record while executions are read. @at: the execution that the record's
- * process is in (behind an exec the new one, in front of an exit the one that ends);
- * EXECUTION_NONE: nothing is known of it. Of a fork that made a process the child's is the last of
- * all. 0 or negative.
+ * A user that is told of each record while executions are read. @at: the execution that the
+ * record's process is in (after an exec the new one, before an exit the one that ends);
+ * EXECUTION_NONE: nothing is known of it. For a fork that made a process, the child's is the last
+ * of all. 0 or negative.
  */
 struct executions_watcher {
 	int (*see)(struct executions_watcher *watcher, const struct executions *executions,
@@ -117,7 +118,7 @@ int executions_load_watched(struct executions *executions, const char *dir, bool
 void executions_deinit(struct executions *executions);
 #define cleanup_executions cleanup(executions_deinit)
 
-/* The argument behind @arg, NULL: the first one. NULL at the end. */
+/* The argument after @arg, NULL: the first one. NULL at the end. */
 const char *execution_next_arg(const struct execution *execution, const char *arg);
 
 #endif

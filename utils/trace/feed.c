@@ -8,7 +8,7 @@
 #include "utils/base/vec.h"
 #include "utils/trace/event_kind.h"
 
-/* Of one source at a time. */
+/* Events of one source at a time. */
 #define READ_AT_ONCE 128
 
 /*
@@ -128,8 +128,8 @@ static ssize_t find_first(const struct feed *feed, uint64_t *until_ns)
 		}
 	}
 	/*
-	 * What is later than another one's next event is not this one's turn; its own next one
-	 * always is.
+	 * An event that is later than the next one of another source must wait; the next one of the
+	 * source itself never does.
 	 */
 	*until_ns = MAX(*until_ns, first_ns);
 	return first;
@@ -144,7 +144,7 @@ static size_t read_calls(struct source *src, struct run *run, uint64_t until_ns)
 	return src->ops->read_calls(src, run->calls, READ_AT_ONCE, until_ns);
 }
 
-/* What comes next, by time: 1, 0 at the end, or negative with @err. */
+/* The events that come next, by time: 1, 0 at the end, or negative with @err. */
 static int read_run(struct feed *feed, struct run *run, struct uft_err *err)
 {
 	struct uft_err *why = &feed->why;
@@ -214,7 +214,7 @@ static int pack(const struct event *event, size_t source, struct queued *queued)
 	return 0;
 }
 
-/* Of tasks that are not announced yet. */
+/* Keep calls of tasks that are not announced yet. */
 static int keep_stray_calls(struct feed *feed, const struct run *run)
 {
 	int ret = 0;
@@ -228,7 +228,7 @@ static int keep_stray_calls(struct feed *feed, const struct run *run)
 	return ret;
 }
 
-/* How many bytes of memory it takes, or -ENOMEM. */
+/* Returns the bytes of memory that it takes, or -ENOMEM. */
 static ssize_t take_run(struct feed *feed, const struct run *run)
 {
 	const struct task *task = run->from->task;
@@ -259,7 +259,7 @@ static ssize_t take_run(struct feed *feed, const struct run *run)
 	return bytes;
 }
 
-/* What is later than that may still get company. */
+/* Earlier events may still come in between after that time. */
 static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t span_ns = last_ns - first_ns;
@@ -309,7 +309,7 @@ int feed_fill(struct feed *feed, size_t max_bytes, struct uft_err *err)
 
 		/* The time from its beginning until now says nothing of the first part. */
 		first_ns = first_ns ? first_ns : begin_ns;
-		/* What was read ahead of others has no company yet. */
+		/* Events that were read before those of others are not complete yet. */
 		if (end_ns > next_ns)
 			end_ns = next_ns - (next_ns > 0);
 		feed->last_ns = MAX(feed->last_ns, end_ns);

@@ -17,7 +17,7 @@
 
 /*
  * Writers of a CPU's file may be interrupted by others that write to it, and some events have a
- * time from before they were written: so much later an event may come than one behind it.
+ * time from before they were written. An event may be so much later than one that follows it.
  */
 #define FEED_LATE_NS 1000000
 
@@ -42,13 +42,14 @@ struct queued {
 };
 
 /*
- * Those of one task.
+ * The events of one task.
  *
  * @nr_taken: the first ones were taken, and stay where they are
- * @is_wanted: what there is for the task is kept
+ * @is_wanted: the events of the task are kept
  * @is_unsorted: a time went backwards
- * @looked_ns, @is_off, @back_ns: of a recording that grows: until when it was looked for the first
- * return to the CPU, whether the task was off it then, and when it came back; 0: it has not yet
+ * @looked_ns, @is_off, @back_ns: of a recording that grows: the time up to which the first return
+ * to the CPU was looked for; true when the task was off it then; the time when it came back, 0: it
+ * has not yet
  */
 struct queue {
 	struct queued *events;
@@ -63,31 +64,31 @@ struct queue {
 };
 
 /*
- * What there was of a task, when all was looked at once. @nr_calls: of these @nr calls of the
- * kernel.
+ * The events of a task that were counted in one look at everything. @nr_calls: of these @nr calls
+ * of the kernel.
  */
 struct survey {
 	uint64_t nr;
 	uint64_t nr_calls;
-	uint64_t bytes;		/* that its queue would take */
+	uint64_t bytes;		/* bytes that its queue would take */
 	uint64_t first_ns;	/* UINT64_MAX without any */
 	uint64_t first_call_ns; /* of the kernel; UINT64_MAX without any */
 	uint64_t first_sign_ns; /* began or got a name; UINT64_MAX: that is not told */
-	uint64_t
-		first_back_ns; /* first came back to the CPU behind having left it; UINT64_MAX: never */
+	/* The first return to the CPU after the task had left it; UINT64_MAX: never */
+	uint64_t first_back_ns;
 	bool is_out;
 };
 
 struct stray;
 
 /*
- * @next: when the next event of each source is
+ * @next: the time of the next event of each source
  * @queues: by task->index
  * @keeps_all: queues of tasks that are new are wanted
  * @strays: of a recording that grows: of tasks that are not announced yet
  * @complete_ns: up to there the queues have everything; UINT64_MAX: so far as files go
  * @last_ns: of all that was read
- * @why: what a source says is wrong
+ * @why: the error of a source
  *
  * Starts as { 0 }, ends with feed_close().
  */
@@ -130,7 +131,7 @@ int feed_survey(struct feed *feed, struct survey *surveys, struct uft_err *err);
  */
 int feed_fill(struct feed *feed, size_t max_bytes, struct uft_err *err);
 
-/* Of a recording that grows: there may be more, and other tasks. */
+/* Look for more events, and other tasks, in a recording that grows. */
 int feed_more(struct feed *feed, struct uft_err *err);
 
 /*
@@ -147,7 +148,7 @@ void queue_deinit(struct queue *queue);
 /* The first @nr events of the queue were taken, and nobody needs their payloads any more. */
 void queue_drop(struct queue *queue, size_t nr);
 
-/* Where a lane takes from its queue: a source of one task. */
+/* The source of one task by which a lane takes events from its queue. */
 struct queue_source {
 	struct source source;
 	struct queue *queue; /* NULL: there are no events */

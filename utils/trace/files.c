@@ -14,8 +14,8 @@
 #define DELETED " (deleted)"
 
 /*
- * How many directories a name is known to be in: a damaged file must not cost much more than it
- * has.
+ * The most directories that a name is known to be in: a damaged file must not cost much more than
+ * its own size.
  */
 #define DIRECTORIES_MAX 64
 

@@ -1,6 +1,4 @@
-/*
- * What executions have done to files: whose contents each of them has read and written, and when.
- */
+/* Files and executions: the contents that each execution has read and written, and when. */
 #ifndef UTRAIL_TRACE_FILES_H
 #define UTRAIL_TRACE_FILES_H
 
@@ -17,20 +15,20 @@
 #define FILES_NONE UINT32_MAX
 
 /*
- * What reading may cost: a step is what is done with one of a row, or a sixteenth of a byte that is
- * held. So many steps in any case, and so many for each byte of proc.dat. A file that a child is
- * given takes some thousand steps, and so does a name that is moved with its directory.
+ * The limits of the cost of reading. A step is the work on one of a row, or on a sixteenth of a
+ * byte that is held. So many steps in any case, and so many for each byte of proc.dat. A file that
+ * a child is given takes some thousand steps, and so does a name that is moved with its directory.
  */
 #define FILES_COST_MIN	 (1ULL << 31)
 #define FILES_COST_TIMES 256
 #define FILES_HELD_COST	 16 /* of a byte */
 
 /*
- * A path. Names are a tree, so that what is in a directory can be renamed with it.
+ * A path. Names are a tree, so that all in a directory can be renamed with it.
  *
- * @content: what it is the name of, at the end of what was read; FILES_NONE: nothing is known, or
- *           it was removed
- * @was_removed: there is nothing by that name but what the recorded processes have made since
+ * @content: the one that it names, at the end of the records that were read; FILES_NONE: nothing is
+ *           known, or it was removed
+ * @was_removed: since its removal, it names nothing but files that the recorded processes have made
  */
 struct file_name {
 	char *path;
@@ -48,12 +46,13 @@ enum content_kind {
 };
 
 /*
- * What is in a file, under whatever names, until the file is removed or begins anew (O_TRUNC).
+ * The content of a file, under whatever names, until the file is removed or begins anew (O_TRUNC).
  *
  * @name: the name that it was given last
- * @nr_names: how many it has at the end; 0: it is gone
+ * @nr_names: the number of its names at the end; 0: it is gone
  * @is_outside: it was there before any of the recorded processes wrote to it
- * @first_use, @next_of_content of these: who has used it, in the order of the first time
+ * @first_use, @next_of_content of these: the executions that have used it, in the order of the
+ * first time
  */
 struct file_content {
 	uint32_t name;
@@ -64,7 +63,7 @@ struct file_content {
 	bool is_outside;
 };
 
-/* What a use is known to do, as listings of opened files show it. */
+/* The acts of a use that are known, as listings of opened files show it. */
 enum {
 	FILE_SHOWN = 1,
 	FILE_SHOWN_READ = 2,
@@ -143,7 +142,7 @@ uint32_t files_first_use(const struct files *files, size_t execution);
 /* The content that @path is the name of at the end, or FILES_NONE. */
 uint32_t files_find(const struct files *files, const char *path);
 
-/* Whether others can have it now: a file with a name, and no directory. */
+/* True when others can have it now: a file with a name, and no directory. */
 bool files_is_left(const struct files *files, uint32_t content);
 
 /*
@@ -162,8 +161,8 @@ int files_tell_limit(const struct files *files, const char *what, struct uft_err
 uint32_t files_name(struct files *files, const char *path);
 
 /*
- * What is there by that name; if nothing is known a content that comes from outside. FILES_NONE
- * without memory.
+ * The content of that name; if nothing is known, one that comes from outside. FILES_NONE without
+ * memory.
  */
 uint32_t files_content(struct files *files, uint32_t name);
 

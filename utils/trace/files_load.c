@@ -1,4 +1,4 @@
-/* What was done to files, from the records of proc.dat (see files.h). */
+/* Acts on files, from the records of proc.dat (see files.h). */
 #include "utils/trace/files.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ static int show(struct loading *load, size_t at, uint32_t name, uint32_t content
 	return 0;
 }
 
-/* What is in the file now, if that open(2) has not made it empty or new. */
+/* The content of the file now, if that open(2) has not made it empty or new. */
 static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t flags, bool writes)
 {
 	struct files *files = load->files;
@@ -165,7 +165,7 @@ static int take_names(struct loading *load, struct descriptors_of *of, uint32_t 
 	return ret < 0 ? ret : show(load, of->execution, to, content, FILE_SHOWN_WRITTEN);
 }
 
-/* What it leads to is not read by that. */
+/* A symlink does not read the file that it leads to. */
 static int take_symlink(struct loading *load, struct descriptors_of *of, const struct proc_act *act)
 {
 	struct files *files = load->files;
@@ -193,7 +193,7 @@ static int take_unlink(struct loading *load, const struct proc_act *act)
 }
 
 /*
- * The file behind a descriptor that a program begins with: what it was in front of that, or what
+ * The file of a descriptor that a program begins with: the one that it was before, or the one that
  * has that name now.
  */
 static int take_inherit(struct loading *load, const struct execution *execution,
@@ -215,7 +215,7 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 		if (files->contents[before].kind == CONTENT_PIPE)
 			files->names[name].content = before;
 	}
-	/* Where the first program's output goes is nothing that it makes. */
+	/* The first program's output goes to a place that it does not make. */
 	if (content == FILES_NONE && execution->parent == EXECUTION_NONE && (fd == 1 || fd == 2))
 		content = files_new_content(files, name, CONTENT_OTHER);
 	else if (content == FILES_NONE)
@@ -314,7 +314,7 @@ static int see(struct executions_watcher *watcher, const struct executions *exec
 	if (!of)
 		return -ENOMEM;
 	load->now_ns = MAX(load->now_ns, rec->time_ns);
-	/* Of another process that had this number nothing counts. */
+	/* Acts of another process that had this number do not count. */
 	if (rec->kind != PROC_EXEC && of->execution != at)
 		descriptors_exec(of, at, load->now_ns);
 	if (rec->kind != PROC_INHERIT && rec->kind != PROC_ENV)
@@ -324,7 +324,7 @@ static int see(struct executions_watcher *watcher, const struct executions *exec
 	if (rec->kind == PROC_FORK) {
 		const struct execution *child = &executions->all[executions->nr - 1];
 
-		/* Of a thread nobody is new. */
+		/* A thread makes no new process. */
 		if (child->parent != at || child->index || child->start_ns != load->now_ns)
 			return 0;
 		return descriptors_fork(load->files, &load->descriptors, of, child->pid,
@@ -337,7 +337,7 @@ static int see(struct executions_watcher *watcher, const struct executions *exec
 	return take_act(load, &executions->all[at], of, rec);
 }
 
-/* What is open at its end was open until then. */
+/* Descriptors that are open at its end were open until then. */
 static void close_all(struct files *files, const struct executions *executions)
 {
 	for (size_t i = 0; i < files->nr_uses; i++) {

@@ -1,4 +1,4 @@
-/* What forked children begin within, for filters (see forks.h). */
+/* Calls that forked children begin within, for filters (see forks.h). */
 #include "utils/trace/forks.h"
 
 #include <errno.h>
@@ -9,10 +9,8 @@
 #define READ_AT_ONCE 64
 
 /*
- * One parent on the way through its records.
- *
- * @call: what the filter knew within its last fork, until a child has taken it; @has_call: there
- *        was one. Two return from it, and the parent may be the first.
+ * @call: the filter's state within its last fork, until a child has taken it; @has_call: there was
+ *        one. Two return from it, and the parent may be the first.
  */
 struct parent {
 	struct pipeline *pipe;

@@ -1,4 +1,4 @@
-/* What forked children begin within, for filters. */
+/* Calls that forked children begin within, for filters. */
 #ifndef UTRAIL_TRACE_FORKS_H
 #define UTRAIL_TRACE_FORKS_H
 

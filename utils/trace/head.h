@@ -21,7 +21,7 @@
 
 /*
  * The time above the lane: so one comparison orders by time and, on a tie, by lane. The external
- * events are behind all lanes.
+ * events come after all lanes.
  */
 typedef unsigned __int128 head_t;
 

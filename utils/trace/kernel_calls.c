@@ -18,8 +18,8 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 }
 
 /*
- * An outermost call begins with @next, and a record comes soon behind that: is the call around the
- * record, and begins nearer to it than it ends?
+ * An outermost call begins with @next, and a record comes soon after that: true when the call is
+ * around the record, and begins nearer to it than it ends.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -138,7 +138,7 @@ static struct event event_of(const struct queued *queued)
 	return event;
 }
 
-/* What was lost may have been the end of a call. */
+/* A lost event may have been the end of a call. */
 static bool is_loss(const struct queued *next)
 {
 	return next->type == EVENT_LOST;
@@ -150,7 +150,7 @@ static bool is_sched(const struct queued *next)
 }
 
 /*
- * The CPU that the task comes back on, if the queue has its SCHED_IN. Behind a loss it may be
+ * The CPU that the task comes back on, if the queue has its SCHED_IN. After a loss it may be
  * another one.
  */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
@@ -231,7 +231,7 @@ static ssize_t calls_read(struct source *source, struct event *events, size_t ma
 		if (what == STEP_DROP)
 			continue;
 		events[nr] = event_of(next);
-		/* Where the clocks differ the records' one counts. */
+		/* The clock of records counts when the two differ. */
 		if (is_call(next))
 			events[nr].time_ns = MAX(due, calls->user->last_ns);
 		calls->last_ns = events[nr++].time_ns;

@@ -13,9 +13,9 @@
 #include "utils/trace/src_user.h"
 
 /*
- * How far the program's clock and that of the kernel's tracing may be apart: both tell the same
- * time, but the program may work it out by itself, and the kernel's own is for use in any context
- * and may lag behind while it is adjusted.
+ * The most that the program's clock and that of the kernel's tracing may differ. Both tell the same
+ * time, but the program may work it out by itself. The kernel's own is for use in any context and
+ * may lag while it is adjusted.
  */
 #define KERNEL_CALLS_SKEW_NS 20000
 
@@ -32,17 +32,17 @@ struct kernel_frame {
 #define KERNEL_FRAMES_MAX 256
 
 /*
- * What stands in the lane's queue, with the kernel's calls nested: each ENTRY is followed by its
- * EXIT, calls that were entered before the recording are left out, and calls whose return was lost
- * return where they must have done so at the latest. Whoever is in the kernel writes no records, so
- * that they and the kernel's calls make one stack; where the times say otherwise by less than
- * KERNEL_CALLS_SKEW_NS, it is the clocks.
+ * The events in the lane's queue, with the kernel's calls nested: an EXIT follows each ENTRY, calls
+ * that were entered before the recording are left out, and calls whose return was lost return where
+ * they must have done so at the latest. A task within the kernel writes no records, so that they
+ * and the kernel's calls make one stack. Times that contradict this by less than
+ * KERNEL_CALLS_SKEW_NS are due to the clocks.
  *
  * The kernel tells of SCHED_IN in the first function that the task runs when it is back
- * (finish_task_switch). So that the time off the CPU is not in that call, whose own time does not
- * have it, SCHED_IN is handed out in front of the first call that is entered behind SCHED_OUT.
+ * (finish_task_switch). The own time of that call does not have the time off the CPU. So SCHED_IN
+ * is handed out before the first call that is entered after SCHED_OUT.
  *
- * @queued: what comes from the feed; of the lane, and so is @user
+ * @queued: the events from the feed; of the lane, and so is @user
  * @frames: [0, @nr) are open; of the heap, NULL before the first
  * @last_ns: of the last event that was handed out
  * @is_out: the last thing that is known of the scheduler is a SCHED_OUT
@@ -67,17 +67,16 @@ void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
 void kernel_calls_deinit(struct kernel_calls *calls);
 
 /*
- * HOT: the next events of both, records and what is queued, merged by time, up to @max and none
- * later than @limit_ns; for as long as there is nothing to it: records are calls without payload,
- * and the kernel's calls are nested and on the right side of them. How many; 0: the source and
- * @user must be asked.
+ * HOT: the next events of both, records and queue, merged by time, up to @max and none later than
+ * @limit_ns. It goes on as long as records are calls without payload, and the kernel's calls are
+ * nested and on the right side of them. Returns how many; 0: the source and @user must be asked.
  */
 size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
 			  uint64_t limit_ns);
 
 /*
- * Before a record of @record_ns is taken: whoever writes it is not in the kernel. Appends the EXITs
- * that are missing to @events, at most @max. How many.
+ * To be called before a record of @record_ns is taken: its writer is not in the kernel. Appends the
+ * EXITs that are missing to @events, at most @max. Returns how many.
  */
 size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struct event *events,
 			   size_t max);

@@ -1,4 +1,4 @@
-/* What records of the kernel look like (see kernel_formats.h). */
+/* Formats of records of the kernel (see kernel_formats.h). */
 #include "utils/trace/kernel_formats.h"
 
 #include <errno.h>

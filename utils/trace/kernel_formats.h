@@ -1,4 +1,4 @@
-/* What records of the kernel look like: kernel_header, and its events by number. */
+/* Formats of records of the kernel: kernel_header, and its events by number. */
 #ifndef UTRAIL_TRACE_KERNEL_FORMATS_H
 #define UTRAIL_TRACE_KERNEL_FORMATS_H
 
@@ -50,7 +50,7 @@ static inline const struct kernel_event_type *kernel_formats_find(
 		       : NULL;
 }
 
-/* Whether there may be calls of the kernel's functions. */
+/* True when there may be calls of the kernel's functions. */
 bool kernel_formats_have_calls(const struct kernel_formats *formats);
 
 /*

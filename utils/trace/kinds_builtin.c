@@ -61,8 +61,8 @@ static const struct event_field site[] = {
 };
 
 /*
- * Behind the two numbers of the payload what they make: instructions per cycle, or how many of a
- * hundred were not missed.
+ * The rate that follows the two numbers of the payload: instructions per cycle, or the hits per
+ * hundred.
  */
 static bool get_with_rate(const struct event_kind *kind, const struct event_context *context,
 			  size_t index, struct event_value *out)
@@ -143,7 +143,7 @@ static void put_variable(const struct event_kind *kind, const struct event_conte
 	strbuf_addf(out, "=%llx", (unsigned long long)value.number);
 }
 
-/* What it says stands with the call behind it, in views that show where calls come from. */
+/* Views that show where calls come from show its value with the call after it. */
 static void put_nothing(const struct event_kind *kind, const struct event_context *context,
 			struct strbuf *out)
 {

@@ -1,4 +1,4 @@
-/* Types of events: what counters said that `read=` names. Which counter it was is in events.txt. */
+/* Types of events: values of counters that `read=` names. events.txt names the counter. */
 #include <string.h>
 
 #include "utils/format/bytes.h"

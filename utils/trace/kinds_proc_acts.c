@@ -9,8 +9,8 @@
 #include "utils/trace/event_kind.h"
 
 /*
- * Where a field is in struct proc_act: a number, a number that is the upper half of the first one,
- * the name of an error, a text.
+ * The place of a field in struct proc_act: a number, a number that is the upper half of the first
+ * one, the name of an error, a text.
  */
 enum act_place {
 	NUMBER_0,
@@ -167,7 +167,8 @@ static bool get_act(const struct event_kind *kind, const struct event_context *c
 }
 
 /*
- * O_WRONLY|O_CREAT|0x8000: those that have the same number on all machines that we know, and what is left.
+ * O_WRONLY|O_CREAT|0x8000: the flags that have the same number on all machines that we know, and
+ * the rest.
  */
 static void put_open_flags(uint32_t flags, struct strbuf *out)
 {

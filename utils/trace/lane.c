@@ -6,7 +6,7 @@
 #include "utils/trace/compact_calls.h"
 #include "utils/trace/pipeline.h"
 
-/* Of many lanes. */
+/* The first batch of one lane among many. */
 #define FIRST_BATCH 32
 
 /* A task whose file is damaged ends here; the others go on. */
@@ -18,8 +18,8 @@ static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 }
 
 /*
- * Which of the sources beside the records comes first, and how many of its events come before those
- * of the rest.
+ * The source beside the records that comes first, and the number of its events that come before
+ * those of the rest.
  */
 struct next_other {
 	struct source *src;
@@ -146,11 +146,11 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		size_t queued_at = lane->queued.at;
 
 		n = take_others(lane, &other, limit_ns, events + nr, max - nr, &why);
-		/* What was left out, for it belongs to nothing, was taken, too. */
+		/* An event that was left out, for it belongs to nothing, was taken, too. */
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
-		/* What follows may go the short way. */
+		/* The records that follow may go the short way. */
 		if (nr && src_user_is_by_calls(&lane->user))
 			break;
 	}
@@ -244,7 +244,7 @@ void lane_release(struct lane *lane)
 	lane_release_events(lane);
 }
 
-/* Where events are that have not passed the stages yet. */
+/* The events that have not passed the stages yet. */
 static struct event *raw_events(const struct lane *lane)
 {
 	return lane->holds_back ? lane->raw : lane->events;
@@ -283,7 +283,7 @@ static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 }
 
 /*
- * Of a call of the kernel that began before the time range its end is left out, too: it would be
+ * A call of the kernel that began before the time range has its end left out, too: it would be
  * taken for that of one of the program's. Those are nested, so a number tells which they are.
  */
 static bool is_cut_off(struct lane *lane, const struct event *event, bool is_before)
@@ -306,8 +306,9 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 }
 
 /*
- * With opens_at_start: of the @nr events that were read follow those before the range, and when it
- * begins put in front of the others what is open there. How many events there are now, or -ENOMEM.
+ * With opens_at_start: drop those of the @nr events that are before the range. When it begins, put
+ * in front of the others the calls that are open there. Returns how many events there are now, or
+ * -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {
@@ -335,7 +336,7 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 	return left + more;
 }
 
-/* Is the task off the CPU behind these events? */
+/* True when the task is off the CPU after these events. */
 static bool is_out_behind(const struct lane *lane, const struct event *events, size_t nr)
 {
 	for (size_t i = nr; i-- > 0;) {
@@ -346,8 +347,8 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Cut off what is outside of the time range; behind it nothing more is read. What is open there
- * ends there, when what is open at the beginning began there.
+ * Cut off events outside of the time range; nothing is read after it. Calls that are open at its
+ * end end there, when those open at its beginning began there.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {
@@ -377,8 +378,9 @@ static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 }
 
 /*
- * With opens_inherited: put in front of the @nr events that were read, of which one is the task's
- * first record, what it begins within. How many events there are now, or -ENOMEM.
+ * With opens_inherited: put the calls that the task begins within in front of the @nr events that
+ * were read, of which one is the task's first record. Returns how many events there are now, or
+ * -ENOMEM.
  */
 static ssize_t open_inherited(struct lane *lane, size_t nr)
 {
@@ -423,7 +425,7 @@ static ssize_t begin_task(struct lane *lane, const struct event *events, size_t 
 	return nr;
 }
 
-/* What of the @nr events that were read is in the time range, and its edges. */
+/* Keep those of the @nr events that were read which are in the time range, and its edges. */
 static ssize_t take_range(struct lane *lane, ssize_t nr)
 {
 	if (lane->pipe->config.stages.opens_at_start && !lane->opened.is_done)
@@ -433,7 +435,7 @@ static ssize_t take_range(struct lane *lane, ssize_t nr)
 	return cut_range(lane, raw_events(lane), nr);
 }
 
-/* What comes behind the last record: calls that are still open. */
+/* The events after the last record: ends of calls that are still open. */
 static ssize_t finish(struct lane *lane)
 {
 	const struct stage_config *config = &lane->pipe->config.stages;
@@ -464,7 +466,7 @@ static ssize_t finish(struct lane *lane)
 	return nr;
 }
 
-/* Behind stg_calls(); @depth: that many calls were open before. */
+/* The stages after stg_calls(); @depth: so many calls were open before. */
 static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, size_t depth,
 			  struct uft_err *err)
 {
@@ -519,7 +521,7 @@ static void note_progress(struct lane *lane)
 	lane->told_offset = offset;
 }
 
-/* What is left of what lane_read() has, behind stg_calls() and the edges of the range. */
+/* The events of lane_read() that remain after stg_calls() and the edges of the range. */
 static ssize_t read_events(struct lane *lane, struct uft_err *err)
 {
 	const struct pipeline *pipe = lane->pipe;
@@ -543,7 +545,10 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 	return ret < 0 ? ret : nr;
 }
 
-/* What is left of the next batch; 0 is nothing left of it, nothing there yet, or the end. */
+/*
+ * The events of the next batch that remain; 0: none of it remain, none are there yet, or it is the
+ * end.
+ */
 static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {
 	const struct pipeline *pipe = lane->pipe;

@@ -42,8 +42,8 @@ void left_funcs_deinit(struct left_funcs *left);
 int left_funcs_read(struct trace_data *data, struct left_funcs *left, struct uft_err *err);
 
 /*
- * What is said of the function of that name; that it is left out goes before that it calls others.
- * NULL: nothing.
+ * The words about the function of that name; that it is left out takes precedence over that it
+ * calls others. NULL: nothing.
  */
 const struct left_func *left_funcs_find(const struct left_funcs *left, const char *name);
 

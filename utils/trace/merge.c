@@ -22,9 +22,9 @@ struct merge {
 };
 
 /*
- * HOT: put @head, which is later than what was there, at @at, and down to where it belongs. That is
- * not far when few tasks run at a time. Which child is first is what a CPU guesses worst, so nobody
- * asks it.
+ * HOT: put @head, which is later than the one before, at @at, and down to its place. Its way is
+ * short when few tasks run at a time. A CPU guesses badly which child is first, so no branch
+ * depends on it.
  */
 static void replace(struct merge *merge, size_t at, head_t head)
 {
@@ -53,7 +53,7 @@ static void replace_top(struct merge *merge, head_t head)
 	merge->is_running = head_index(merge->heap[0]) == head_index(head);
 }
 
-/* Who comes after the top, one of its children; or the barrier. */
+/* The one that follows the top: one of its children; or the barrier. */
 static head_t second(const struct merge *merge)
 {
 	head_t barrier = head_of(merge->barrier_ns, SIZE_MAX);
@@ -61,7 +61,7 @@ static head_t second(const struct merge *merge)
 	return head_min(head_min(merge->heap[1], merge->heap[2]), barrier);
 }
 
-/* How many events of the lane, from the next on, come before @limit. At least one. */
+/* The number of events of the lane, from the next on, that come before @limit. At least one. */
 static size_t run_length(const struct lane *lane, size_t index, head_t limit)
 {
 	uint64_t limit_ns = head_time(limit);
@@ -96,8 +96,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show the run of the lane at the top and find who is next. Where tasks take turns with each event
- * it is not worth while to look how long the run is: it is one, until the same lane comes twice.
+ * Show the run of the lane at the top and find the next lane. Tasks may take turns with each event,
+ * and then a look at the run's length does not pay: it is one, until the same lane comes twice.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -160,7 +160,7 @@ static size_t gather(struct task_event *out, struct lane *a, uint64_t a_end_ns, 
 	return nr;
 }
 
-/* Who is second, and who third: of the children of the second. */
+/* The second one, and the third: of the children of the second. */
 struct followers {
 	size_t second_at; /* in the heap */
 	head_t third;

@@ -19,7 +19,7 @@
  * index their own arrays with @id. Lives as long as the recording is open.
  *
  * @name: demangled; "<hex>" for an address no symbol covers
- * @others: what else it is called (demangle_others()); NULL: nothing
+ * @others: its other names (demangle_others()); NULL: none
  * @call_text: "name();" as a terminal shows a leaf without arguments, escaped if need be; its first
  *             @shown_len bytes are the name, its first @call_len - 1 bytes "name()"
  * @count_id: of the function that this one is a copy or part of, as a compiler makes them, or its
@@ -45,7 +45,7 @@ struct func {
 	const struct module *module;
 };
 
-/* Texts of a func can be read that far behind their ends: views copy them in large pieces. */
+/* Texts of a func can be read that far past their ends: views copy them in large pieces. */
 #define FUNC_TEXT_SLACK 32
 
 /*
@@ -76,7 +76,7 @@ struct srcline;
 
 /* All modules and functions of a recording. Starts as { 0 } with @dir and @demangle set. */
 struct module_set {
-	const char *dir;      /* where the .sym files are; of the owner */
+	const char *dir;      /* with the .sym files; of the owner */
 	const char *syms_dir; /* --with-syms: where to look before that; NULL */
 	/* Modules without a .sym file have the symbols of the program that they are of */
 	bool reads_programs;
@@ -110,8 +110,7 @@ int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct f
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
 /*
- * Where the function of @sym is written: the source file, or NULL when debug information was not
- * recorded.
+ * The source file that has the function of @sym, or NULL when debug information was not recorded.
  */
 const char *module_source(struct module_set *set, struct module *mod, const struct symbol *sym);
 
@@ -135,8 +134,8 @@ bool func_is_called(const struct func *func, const char *name);
 bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out);
 
 /*
- * What debug information says about @func, or NULL. A file that is damaged is as if it were not
- * there: it only adds to what is shown.
+ * Debug information about @func, or NULL. A damaged file counts as absent: it only adds to the text
+ * that is shown.
  */
 const struct dbg_func *module_debug(struct module_set *set, const struct func *func);
 

@@ -87,7 +87,7 @@ size_t opened_begin(struct opened *opened, const struct task *task, const struct
 		opened->nr = 0;
 		opened->is_out = false;
 	}
-	/* Of what is deeper nobody knows whether it is still the same. */
+	/* Nobody knows of deeper calls whether they are still the same. */
 	if (opened->wants_depth && next->type <= EVENT_EXIT && !event_is_kernel_call(next))
 		opened->nr = MIN(opened->nr, next->depth + (size_t)(next->type == EVENT_EXIT));
 	return count_known(opened) + opened->is_out;
@@ -115,7 +115,10 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
 		};
 }
 
-/* @open: how many of them the task has not left so far. False when no more can be found out. */
+/*
+ * @open: the number of calls that the task has not left so far. False when no more can be found
+ *        out.
+ */
 static bool note_return(struct opened *opened, size_t *open, const struct event *event)
 {
 	if (event->type == EVENT_ENTRY)

@@ -14,11 +14,11 @@
  * Follows the records of a task up to the range. All zero is the beginning of a task; ends with
  * opened_deinit().
  *
- * @addrs: of the functions of open calls, the outermost first; 0: entered unseen. What is known
- *         begins at @first
+ * @addrs: of the functions of open calls, the outermost first; 0: entered unseen. Those that are
+ *         known begin at @first
  * @last_ns: of the last record before the range
  * @wants_depth: records were lost: the next one knows how many calls are open
- * @is_out: the task is off the CPU; @out_flags: how it left it
+ * @is_out: the task is off the CPU; @out_flags: those of the event by which it left
  * @is_done: the range has begun
  */
 struct opened {
@@ -51,9 +51,10 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
 
 /*
  * A forked child begins within calls of its parent, and so does a recording that is switched on
- * late. Their names are known when the task returns from them: read @src, which is at the beginning
- * of the task, up to there, for opened_put() of what it begins within; @opened is all zero. Others
- * may set @is_stopped: then nobody waits for it. How many there are, or -ENOMEM.
+ * late. Their names are known when the task returns from them. So read @src, which is at the
+ * beginning of the task, up to there, for opened_put() of the calls that it begins within; @opened
+ * is all zero. Others may set @is_stopped: then nobody waits for it. Returns how many there are, or
+ * -ENOMEM.
  */
 ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
 			      const atomic_bool *is_stopped);

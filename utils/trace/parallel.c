@@ -90,8 +90,8 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * How much of @bytes is to be split, so that this thread, which reads the rest, is ready when the
- * others are. To split takes about a third of the time of reading.
+ * The part of @bytes that is to be split, so that this thread, which reads the rest, is ready when
+ * the others are. To split takes about a third of the time of reading.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {
@@ -217,7 +217,9 @@ static bool has_large(const struct pipeline *pipe, size_t nr_threads)
 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted)
 {
-	/* What filters and specifications of arguments know is not made for several threads. */
+	/*
+	 * The state of filters and of specifications of arguments is not made for several threads.
+	 */
 	if (pipe->config.order != PIPELINE_BY_TASK || pipe->is_filtered ||
 	    (pipe->data->header.feat_mask & (FEAT_ARGUMENT | FEAT_RETVAL)))
 		return 1;

@@ -15,7 +15,7 @@
  */
 #define EVENTS_BYTES  (14UL << 20)
 #define LEAST_BATCH   32
-/* Events beside the records, see struct pipeline. What most recordings have is held as a whole. */
+/* Events beside the records, see struct pipeline. Most recordings have so few that all are held. */
 #define WINDOW_BYTES  (2UL << 20)
 #define HELD_BYTES    (24UL << 20)
 /* So many that their buffers are worth a place of their own. */
@@ -38,7 +38,7 @@ bool pipeline_selects(const struct pipeline_config *config, const struct task *t
 	return config->nr_tids == 0;
 }
 
-/* Whether calls must be seen to their end, or to something in them, before they are shown. */
+/* True when calls must be seen to their end, or to something in them, before they are shown. */
 static bool holds_back(const struct pipeline *pipe)
 {
 	if (!pipe->is_filtered)
@@ -203,7 +203,7 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		}
 		src_user_close(&src);
 	}
-	/* Of a recording without calls. */
+	/* A recording without calls. */
 	if (pipe->first_ns == UINT64_MAX)
 		pipe->first_ns = first_other_ns;
 	return 0;
@@ -231,8 +231,8 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 }
 
 /*
- * What "elapsed" counts from: the first record. Where events are kept, the end of the first time
- * off the CPU, and the first call of the kernel, count too, as with the peer; a range counts from
+ * The beginning of "elapsed": the first record. When events are kept, the end of the first time off
+ * the CPU, and the first call of the kernel, count too, as with the peer; a range counts from
  * records only.
  */
 static void note_first_sched(struct pipeline *pipe)
@@ -256,8 +256,7 @@ static void note_first_sched(struct pipeline *pipe)
 	 TRIGGER_BACKTRACE | TRIGGER_LOCATIONS)
 
 /*
- * What concerns single calls is done by one stage, if functions differ; then the others must not do
- * it again.
+ * If functions differ, one stage decides about single calls; then the others must not do it again.
  */
 static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 {
@@ -341,8 +340,8 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 }
 
 /*
- * What must be known before the events are shown: trace_on and trace_off of any task count for all
- * of them, and what a call will return.
+ * Find the facts that must be known before the events are shown: trace_on and trace_off of any
+ * task, which count for all of them, and the values that calls will return.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {

@@ -20,14 +20,17 @@
 
 /*
  *   <tid>.dat              src_user \
- *                                    > stg_calls > stg_filter > stg_select > stg_time > stg_indent \
- *   perf-cpu*   src_perf   \        /                     one lane per task                        > merge > view
- *   kernel-cpu* src_kernel  > feed                                                                /
- *   what comes  ...        /                                                                     /
- *   extern.dat             src_extern                                                           /
+ *                                    > stages (one lane per task) \
+ *   perf-cpu*   src_perf   \        /                              > merge > view
+ *   kernel-cpu* src_kernel  > feed                                /
+ *   others      ...        /                                     /
+ *   extern.dat             src_extern                           /
  *
- * All src_* have the interface of source.h. None of them holds more than a part of its file; the feed holds so much as fits
- * into a window of time (merged by time), or into memory that is bounded (one task after the other).
+ * The stages of a lane: stg_calls > stg_filter > stg_select > stg_time > stg_indent.
+ *
+ * All src_* have the interface of source.h. None of them holds more than a part of its file. The
+ * feed holds as much as fits into a window of time (merged by time), or into memory that is bounded
+ * (one task after the other).
  */
 
 enum pipeline_order {
@@ -52,8 +55,8 @@ struct pipeline_config {
 void pipeline_config_init(struct pipeline_config *config);
 
 /*
- * Where a view begins, mostly in the middle of a task: in these calls, of which it does not get the
- * ENTRY; behind what happened up to @last_ns. @is_start: it is the beginning of the task.
+ * The place where a view begins, mostly in the middle of a task: in these calls, of which it does
+ * not get the ENTRY; after all events up to @last_ns. @is_start: it is the beginning of the task.
  */
 struct view_resume {
 	const struct task *task;
@@ -64,13 +67,13 @@ struct view_resume {
 };
 
 /*
- * What gets the events: @events is called with events of one task in a row, valid during the
- * call only. A negative errno (with @err) ends the run.
+ * The receiver of events: @events is called with events of one task in a row, valid during the call
+ * only. A negative errno (with @err) ends the run.
  *
  * @mixed: events of several tasks that take turns, in order; the same as @events with each of them.
  *         NULL: only @events is called
- * @resume: what follows is a part of @at->task; other views of the same run get the others, or this
- *          one, in any order. NULL: the view wants whole tasks
+ * @resume: the next events are a part of @at->task; other views of the same run get the others, or
+ *          this one, in any order. NULL: the view wants whole tasks
  * @in_parts: one task after the other, but a part of each, and then the next part: it may get tasks
  *            that way, too
  */
@@ -86,32 +89,31 @@ struct view {
 
 enum lane_state {
 	LANE_READS,
-	LANE_DRY, /* that is all so far: of a recording that grows, or of a stream that goes on */
+	LANE_DRY,      /* no more so far: of a recording that grows, or of a stream that goes on */
 	LANE_AT_END,   /* of the sources */
-	LANE_FINISHED, /* and what comes behind that is out */
+	LANE_FINISHED, /* and later events are out of it */
 };
 
 /*
  * One task's sources and stages.
  *
- * @others: sources beside the records, which go first where times are equal; then the first of
- *          these
- * @feed: what fills @queued; NULL: there is nothing to fill it. @own_feed: it is of the heap, and
- *        of this lane only
+ * @others: sources beside the records, which go first when times are equal; then the first of these
+ * @feed: the feed that fills @queued; NULL: there is none. @own_feed: it is of the heap, and of
+ *        this lane only
  * @streams: it has more events than may be held at a time
  * @in_windows: it is run with others, a window of time after the other (pipeline_run_windows())
  * @events: [@at, @nr) have passed all stages and wait to be merged; NULL before the first and after
  *          the last batch, so that tasks which live one after the other use the same memory
  * @raw: as @events, before the duration filter, when the lane @holds_back calls
  * @has_begun: with opens_inherited: the first record was read
- * @opened: with opens_at_start; @is_cut: the task goes on behind the range
+ * @opened: with opens_at_start; @is_cut: the task goes on after the range
  * @goes_on: at its end the task does not end, see split.h
  *
  * There is one stack of calls, @calls: those of the kernel stand in it above the program's.
- * @kernel, between the queue and the lane when it
- * @has_kernel_calls, sees to it that they are nested. @nr_kernel_cut: of them so many were open
- * where the time range began, and behind that
- * @nr_kernel_in were entered that have not returned.
+ * @kernel: between the queue and the lane when it @has_kernel_calls; it sees to it that they are
+ *          nested
+ * @nr_kernel_cut: so many of them were open when the time range began; @nr_kernel_in: so many were
+ *                 entered after that and have not returned
  */
 struct lane {
 	struct pipeline *pipe;
@@ -150,28 +152,28 @@ struct lane {
 };
 
 /*
- * @at_fork: by task->index below @nr_at_fork, what the filter knew of a forked child's parent then
+ * @at_fork: by task->index below @nr_at_fork, the filter's state of a forked child's parent then
  *           (forks.h); NULL: nothing is known
  * @start_ns, @stop_ns: the range in the recording's time
- * @first_ns: the first time of the recording, where "elapsed" counts from
+ * @first_ns: the first time of the recording, which "elapsed" counts from
  * @limit_ns: nothing later is read: UINT64_MAX, unless the recording grows
  * @known_ns: of one that grows: up to there all events were in the queues once, and @first_ns is
  *            settled
- * @has_late_entries: of one that grows: calls may be recorded later than what happens in them, so
+ * @has_late_entries: of one that grows: calls may be recorded later than the events in them, so
  *                    that the scheduler's events must wait for the next record
- * @config: as given; what stg_filter does is taken out of it when @is_filtered
+ * @config: as given; the work of stg_filter is taken out of it when @is_filtered
  * @kinds: sources of all tasks, up to NULL; @nr_sources: so many files they have open at a time
- * @feed: of a recording that grows, or while the pipeline runs; @surveys: by task->index, what
- *        there is; NULL when it grows
+ * @feed: of a recording that grows, or while the pipeline runs; @surveys: by task->index, the
+ *        events that there are; NULL when it grows
  * @window_bytes: so much of it is held at a time, merged by time or of one task; @held_bytes: of
  *                several tasks, one after the other
- * @kernel: what the kernel had no room for, as far as that was read
+ * @kernel: the events that the kernel had no room for, as far as that was read
  * @ext: NULL: there is none
  * @broken: the first damaged file; the others were read on
  * @runs_windows: tasks come in parts (pipeline_run_windows())
  * @is_stopped: others may set it: the records end where they are now
  * @has_shown: something has passed all stages
- * @read_bytes: how much of them was read so far
+ * @read_bytes: the bytes of them that were read so far
  */
 struct pipeline {
 	struct trace_data *data;
@@ -234,16 +236,15 @@ int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view 
 		    struct uft_err *err);
 
 /*
- * How many threads can share the work, at most @wanted: 1 where the order of tasks matters, and
- * where there is not much to do.
+ * The number of threads that can share the work, at most @wanted: 1 when the order of tasks
+ * matters, and when there is not much to do.
  */
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
 
 /*
- * The same with @nr threads and a view for each of them: each task goes to one of them, or, when it
- * is a large part of the work and the views can resume, in pieces to all. What the views have got
- * is then brought together by the caller, in any order. @nr is not more than pipeline_threads()
- * said.
+ * The same with @nr threads and a view for each of them. Each task goes to one of them, or, when it
+ * is a large part of the work and the views can resume, in pieces to all. The caller then merges
+ * the views, in any order. @nr is at most the result of pipeline_threads().
  */
 int pipeline_run_parallel(struct pipeline *pipe, const struct view *views, size_t nr,
 			  struct uft_err *err);
@@ -280,7 +281,7 @@ uint64_t lane_next_other_ns(const struct lane *lane);
  */
 uint64_t lane_limit_ns(const struct lane *lane);
 
-/* Which thread the lane is read by, below READERS_MAX: each has its own cache of addresses. */
+/* The thread that reads the lane, below READERS_MAX: each has its own cache of addresses. */
 void lane_set_reader(struct lane *lane, unsigned reader);
 
 /* Get the next batch into an empty lane: 1, 0 at the end, or negative with @err. For merge. */
@@ -298,7 +299,7 @@ int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
 /* Has the task something to show, be it without calls? */
 bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 
-/* How tasks share descriptors with the other sources. */
+/* The way in which tasks share descriptors with the other sources. */
 struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks);
 
 /*
@@ -307,9 +308,9 @@ struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks)
 void lane_attach(struct lane *lane, struct feed *feed);
 
 /*
- * One task after the other: lanes from @first on whose events can be held together. Where they end;
- * their queues are filled until pipeline_drop_group(). Lanes that stream are among them. Negative
- * with @err.
+ * One task after the other: lanes from @first on whose events can be held together. Returns where
+ * they end; their queues are filled until pipeline_drop_group(). Lanes that stream are among them.
+ * Negative with @err.
  */
 ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err *err);
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
@@ -323,19 +324,19 @@ void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
 /*
- * Of a lane that streams: begin, or go on when it is dry: 1, 0 when there is no more, or negative
- * with @err.
+ * Begin a lane that streams, or go on when it is dry: 1, 0 when there is no more, or negative with
+ * @err.
  */
 int lane_stream(struct lane *lane, struct uft_err *err);
 void lane_end_stream(struct lane *lane);
 
 /*
- * Merged by time: the next window: 1: there is more behind it; 0; negative with @err. Between two
+ * Merged by time: the next window: 1: there is more after it; 0; negative with @err. Between two
  * runs of the merge only.
  */
 int pipeline_next_window(struct pipeline *pipe, struct uft_err *err);
 
-/* Of a recording that grows. */
+/* The feed of a recording that grows. */
 int pipeline_open_feed(struct pipeline *pipe, struct uft_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* How lanes get what the sources of all tasks have (see pipeline.h, feed.h). */
+/* The way from the sources of all tasks to lanes (see pipeline.h, feed.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "utils/trace/src_perf.h"
 #include "utils/trace/src_proc.h"
 
-/* What every pipeline reads. Where times are equal, what stands first goes first. */
+/* The sources that every pipeline reads. Events of the first one go first when times are equal. */
 static const struct source_kind *const all_kinds[] = { &src_perf_kind, &src_proc_kind,
 						       &src_kernel_kind };
 
@@ -277,7 +277,10 @@ void lane_end_stream(struct lane *lane)
 
 /* --- merged by time --- */
 
-/* What was taken goes, unless the lane's batch, which has its payloads, still waits for others. */
+/*
+ * Events that were taken go, unless the lane's batch, which has their payloads, still waits for
+ * others.
+ */
 static void drop_taken(struct feed *feed, struct lane *lane)
 {
 	size_t index = lane->task->index;

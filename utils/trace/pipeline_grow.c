@@ -6,7 +6,7 @@
 #include "utils/base/vec.h"
 #include "utils/trace/pipeline.h"
 
-/* Lanes stand in the order of task ids. Where the one of @tid is, or belongs. */
+/* Lanes stand in the order of task ids. The index of that of @tid, or of its future place. */
 static size_t lane_place(const struct pipeline *pipe, int32_t tid)
 {
 	size_t low = 0;
@@ -91,7 +91,7 @@ static int grow(struct pipeline *pipe, struct uft_err *err)
 	return ret;
 }
 
-/* What the feed has now, up to @until_ns. 1: there is more behind it; 0; negative. */
+/* The events of the feed up to @until_ns. 1: there is more after it; 0; negative. */
 static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err *err)
 {
 	int more = pipeline_next_window(pipe, err);

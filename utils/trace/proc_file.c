@@ -12,7 +12,7 @@
 
 #define BUFFER_BYTES (64U * 1024)
 
-/* Read on, with room for @wanted bytes behind @at: 1, 0 at the end, or negative. */
+/* Read on, with room for @wanted bytes after @at: 1, 0 at the end, or negative. */
 static int refill(struct proc_file *file, size_t wanted)
 {
 	size_t left = file->len - file->at;

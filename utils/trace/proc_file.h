@@ -14,8 +14,8 @@
 /*
  * @path: of the file
  * @buf, @cap: [@at, @len) was read and not decoded yet
- * @offset: in the file, behind @len
- * @is_damaged: there is nothing to be had behind what was read
+ * @offset: in the file, after @len
+ * @is_damaged: nothing can be had after the part that was read
  */
 struct proc_file {
 	char path[PATH_MAX];
@@ -30,7 +30,7 @@ struct proc_file {
 };
 
 /*
- * Of the data directory @dir. 0; -ENOENT when it has none; negative with @err. Ends with
+ * Open that of the data directory @dir. 0; -ENOENT when it has none; negative with @err. Ends with
  * proc_file_close() in any case.
  */
 int proc_file_open(struct proc_file *file, const char *dir, bool is_big_endian,

@@ -1,4 +1,4 @@
-/* What the user's filters and triggers say about each function of a recording (see rules.h). */
+/* The rules of the user's filters and triggers for each function of a recording (see rules.h). */
 #include "utils/trace/rules.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static struct filter_subject make_subject(const struct func_rules *rules, struct
 	};
 }
 
-/* Of those that are about functions of the kernel, or about the others. */
+/* True for those about functions of the kernel, or about the others. */
 static bool has_unmatched(const struct filters *filters, bool is_kernel)
 {
 	for (size_t i = 0; i < filters->nr; i++) {
@@ -57,8 +57,8 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 }
 
 /*
- * Is there more to learn from matching? Where specs clear, all functions say what is left of the
- * others.
+ * True when there is more to learn from matching. Specs that clear leave something to say about all
+ * functions.
  */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {
@@ -119,7 +119,7 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 	for (size_t i = 0; ret == 0 && i < data->modules.nr_modules; i++)
 		ret = match_module(rules, &data->modules, data->modules.modules[i], err);
 	for (size_t i = 0; i < filters->nr; i++) {
-		/* What matches nothing yet may match what is loaded later. */
+		/* A spec that matches nothing yet may match a module that is loaded later. */
 		if (filters->entries[i].has_match || data->growth)
 			rules->uses |= clearing_left(filters, &filters->entries[i]) & actions;
 	}
@@ -152,7 +152,7 @@ static bool make_room(struct rule_table *table, const struct func *func)
 	return true;
 }
 
-/* What has no symbol has no name. NULL: nothing is said, or memory is short. */
+/* A function without symbol has no name. NULL: there is no rule, or memory is short. */
 static struct trigger *match(struct func_rules *rules, const struct func *func)
 {
 	struct filter_subject subject;

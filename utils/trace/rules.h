@@ -1,4 +1,4 @@
-/* What the user's filters and triggers say about each function of a recording. */
+/* The rules of the user's filters and triggers for each function of a recording. */
 #ifndef UTRAIL_TRACE_RULES_H
 #define UTRAIL_TRACE_RULES_H
 

@@ -198,8 +198,8 @@ static int find_in_module(struct session *session, struct module *mod, uint64_t 
 }
 
 /*
- * What covers an address. @mod: may be known even when none of its symbols does; @start: where it
- * is
+ * The function and module at an address. @mod: may be known even when none of its symbols covers
+ * it; @start: its own address
  */
 struct found {
 	const struct func *func;
@@ -239,7 +239,7 @@ static int find_func(const struct addr_space *space, uint64_t addr, struct found
 		if (ret)
 			return ret;
 	}
-	/* What was loaded last hides what had been there before. */
+	/* A module that was loaded later hides one that was there before. */
 	for (size_t i = space->nr_late; i-- > 0;) {
 		const struct late_module *late = &session->late[i];
 
@@ -298,7 +298,7 @@ static bool space_grow(struct addr_space *space)
 	return true;
 }
 
-/* What is shared by all readers: modules, their symbols, functions. */
+/* The part that all readers share: modules, their symbols, functions. */
 static const struct func *find_or_make(struct addr_space *space, uint64_t addr, struct uft_err *err)
 {
 	struct found found = { 0 };

@@ -17,10 +17,10 @@ struct late_module {
 };
 
 /*
- * What addresses mean in a session between two dlopens: a cache from address to function. Open
+ * The meaning of addresses in a session between two dlopens: a cache from address to function. Open
  * addressing, a power of two of slots, never more than half full.
  *
- * @nr_late: how many of the session's late modules are there
+ * @nr_late: so many of the session's late modules are there
  */
 struct addr_space {
 	struct session *session;
@@ -66,8 +66,8 @@ int session_load_map(struct session *session, struct uft_err *err);
 int session_add_late(struct session *session, const struct task_line *line);
 
 /*
- * How many threads may look addresses up at the same time; each calls itself by another number and
- * has spaces of its own.
+ * The most threads that may look addresses up at the same time; each calls itself by another number
+ * and has spaces of its own.
  */
 #define READERS_MAX 16
 

@@ -1,6 +1,6 @@
 /*
- * Where events come from: one interface for records, the scheduler, tracepoints, extern.dat and
- * what comes.
+ * Sources of events: one interface for records, the scheduler, tracepoints, extern.dat and future
+ * ones.
  */
 #ifndef UTRAIL_TRACE_SOURCE_H
 #define UTRAIL_TRACE_SOURCE_H
@@ -14,11 +14,13 @@
 #include "utils/trace/event.h"
 
 /*
- * A source is a stream of events by time. There are three kinds, which differ in whose events they
- * have:
+ * A source is a stream of events by time. There are three kinds, by the tasks whose
+ * events they have:
  *
- *   of one task    records (src_user), and what waits for a task (feed.h): a lane merges those of its task
- *   of all tasks   one file of a CPU (src_perf, src_kernel): a feed merges them, and hands each task its own
+ *   of one task    records (src_user), and events that wait for a task (feed.h): a lane merges
+ *                  those of its task
+ *   of all tasks   one file of a CPU (src_perf, src_kernel): a feed merges them, and hands each
+ *                  task its own
  *   of no task     extern.dat (src_extern): merged with the lanes
  *
  * doc/internals/add-a-source.md shows how to add one.
@@ -28,35 +30,35 @@ struct queued;
 struct stage_config;
 
 /*
- * Who calls: one thread at a time, from read() to close(). None of them prints, waits for anybody
- * or calls back.
+ * Callers: one thread at a time, from read() to close(). None of these functions prints, waits for
+ * anybody or calls back.
  *
- * A source is asked once for many events, never once per event, where it is on the way of calls:
+ * A source is asked once for many events, never once per event, when it is on the way of calls:
  * read() takes as many as there is room for.
  */
 struct source_ops {
 	/*
-	 * No event that is still to come is earlier; UINT64_MAX: there is none now. What it costs
-	 * is a look at what is in memory; a source that knows only a lower bound says that.
+	 * No event that is still to come is earlier; UINT64_MAX: there is none now. It costs a look
+	 * at memory; a source that knows only a lower bound returns that.
 	 */
 	uint64_t (*next_ns)(struct source *src);
 
 	/*
 	 * Write the next events, at most @max (which is at least one), and none later than
-	 * @until_ns, to @events; all of them are of the task in src->task. How many; 0: the next
-	 * one is later, or there is none now. Times do not go backwards but for damaged files and
-	 * within a CPU's files, by so little as FEED_LATE_NS. @events->data belongs to the source,
-	 * and is valid until it is called again.
+	 * @until_ns, to @events; all of them are of the task in src->task. Returns how many; 0: the
+	 * next one is later, or there is none now. Times do not go backwards but for damaged files
+	 * and within a CPU's files, by so little as FEED_LATE_NS. @events->data belongs to the
+	 * source, and is valid until it is called again.
 	 *
-	 * Negative with @err: what came before it has been returned, and nothing comes after it.
+	 * Negative with @err: all events before it have been returned, and nothing comes after it.
 	 * -EBADMSG is damage: the caller notes it and shows the rest. Everything else ends the run.
 	 */
 	ssize_t (*read)(struct source *src, struct event *events, size_t max, uint64_t until_ns,
 			struct uft_err *err);
 
 	/*
-	 * Of a recording that grows: look for what is new, between two runs; next_ns() and read()
-	 * see it then. NULL: nothing ever is. 0, or negative with @err.
+	 * Look for new events in a recording that grows, between two runs; next_ns() and read() see
+	 * them then. NULL: there never are. 0, or negative with @err.
 	 */
 	int (*more)(struct source *src, struct uft_err *err);
 
@@ -64,9 +66,9 @@ struct source_ops {
 	void (*close)(struct source *src);
 
 	/*
-	 * Of a feed's source, and NULL where there are none: the same for calls of the kernel,
-	 * written in the form in which they wait for their task; up to the first event that is
-	 * anything else, or another task's. How many; 0: read() must be asked.
+	 * The same for calls of the kernel, for a feed's source; NULL where there are none. They
+	 * are written in the form in which they wait for their task, up to the first event that is
+	 * anything else, or another task's. Returns how many; 0: read() must be asked.
 	 */
 	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
 			     uint64_t until_ns);
@@ -75,9 +77,9 @@ struct source_ops {
 /*
  * The beginning of each source; others see no more of it.
  *
- * @task: whose the events are that read() has written; NULL: of no task that is known
- * @tid, @other_tid: then, of a recording that grows: whose they are when one of these is announced,
- *                   the first before the other; 0: nobody's
+ * @task: the task of the events that read() has written; NULL: of no task that is known
+ * @tid, @other_tid: then, of a recording that grows: their task when one of these is announced, the
+ *                   first before the other; 0: nobody
  */
 struct source {
 	const struct source_ops *ops;
@@ -110,8 +112,8 @@ static inline void source_close(struct source *src)
 /* --- sources of all tasks --- */
 
 /*
- * What the kernel had no room for; @has_more_lost: and others that were not counted. @has_files:
- * there are any.
+ * The events that the kernel had no room for; @has_more_lost: and others that were not counted.
+ * @has_files: there are any.
  */
 struct kernel_losses {
 	uint64_t lost;
@@ -120,13 +122,13 @@ struct kernel_losses {
 };
 
 /*
- * What sources are opened for.
+ * The purpose for which sources are opened.
  *
  * @broken: the first damaged file is told here; the others are read on
  * @newcomers: tasks that task.txt does not tell of, by tid; NULL: nobody asks
- * @losses, and names of tasks: are noted when @takes_notes. Files are read more than once, and then
- * only the first time
- * @wants_points: somebody shows what is no call and no time off the CPU
+ * @losses, and names of tasks: are noted when @takes_notes. Files that are read more than once note
+ * them the first time only
+ * @wants_points: somebody shows events that are no call and no time off the CPU
  */
 struct source_context {
 	struct trace_data *data;

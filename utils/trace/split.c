@@ -36,7 +36,7 @@ static bool has_clear_sessions(const struct task *task)
 	return true;
 }
 
-/* What is around a record is known from its place in the file, but for them. */
+/* The place of a record in its file tells the calls around it, but for those of the kernel. */
 static bool has_kernel_calls(const struct lane *lane)
 {
 	const struct survey *surveys = lane->pipe->surveys;
@@ -92,7 +92,7 @@ static inline bool skim_call(struct stg_calls *calls, struct pending_call *frame
 
 /*
  * HOT: up to the first record that is anything else, or later than @until_ns, or begins at @offset
- * of the file or behind it.
+ * of the file or after it.
  */
 static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 {
@@ -127,7 +127,7 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 
 /*
  * HOT: the same in blocks that are read call by call, without those that end the outermost call.
- * How many; the next call is none of these, and was not read, unless *@is_read.
+ * Returns how many; the next call is none of these, and was not read, unless *@is_read.
  */
 static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, size_t max, uint64_t until_ns,
@@ -172,7 +172,7 @@ static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 
 /*
  * Go through a block, or on in it: @cursor is that of the source, which may read @max calls of it.
- * What is something else has been read then: true with it in *@odd.
+ * True when something else has been read then, with it in *@odd.
  */
 static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_t until_ns,
 		       size_t max, struct event *odd)
@@ -191,7 +191,7 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 
 		nr += skim_calls(calls, cursor, &state, max - nr, until_ns, &call, &is_read);
 		compact_state_put(&state, block);
-		/* Of these none goes backwards. */
+		/* Time does not go backwards in these calls. */
 		if (nr > before || is_read)
 			last_ns = state.last_ns;
 		if (nr == max ||
@@ -290,7 +290,7 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 	return ret;
 }
 
-/* Which of the open calls are shown. */
+/* The open calls that are shown. */
 static int find_path(struct piece *piece)
 {
 	const struct stg_calls *calls = &piece->calls;
@@ -328,9 +328,8 @@ static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
 }
 
 /*
- * How far a piece goes, of which @bytes are wanted. Each has a copy of the calls that are open
- * where it begins: a task that opens calls and ends none would have as many of them as it has
- * pieces.
+ * The length of a piece of which @bytes are wanted. Each has a copy of the calls that are open at
+ * its beginning: a task that opens calls and ends none would have as many of them as it has pieces.
  */
 static uint64_t piece_length(const struct piece *piece, uint64_t bytes)
 {
@@ -368,7 +367,7 @@ int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	return ret;
 }
 
-/* What the piece knows becomes that of a fresh lane. */
+/* The piece's state becomes that of a fresh lane. */
 static void give(struct piece *piece, struct lane *lane)
 {
 	const struct piece *of = piece;

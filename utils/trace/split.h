@@ -12,7 +12,8 @@
 #include "utils/trace/pipeline.h"
 
 /*
- * What must be known to begin at @start_offset of the file as if all before it had been read.
+ * The facts that must be known to begin at @start_offset of the file as if all before it had been
+ * read.
  *
  * @end_offset: UINT64_MAX: to the end
  * @other_at, @other_end: in the lane's queue
@@ -42,10 +43,11 @@ bool lane_can_split(const struct lane *lane);
 
 /*
  * Go through the first @bytes of the records of a fresh lane, which is good for lane_close() only
- * then, and hand out pieces of about @piece_bytes with @take, which owns them, in their order;
- * @last gets the rest, which is the caller's. This is about three times as fast as reading them.
- * Where it is not clear what is open (the task began within calls, records were lost, returns that
- * belong to no call) the rest begins, too. 0, or negative with @err.
+ * then. Hand out pieces of about @piece_bytes with @take, which owns them, in their order; @last
+ * gets the rest, which is the caller's. This is about three times as fast as reading them.
+ *
+ * The rest also begins at a place where the open calls are not clear: the task began within calls,
+ * records were lost, or returns belong to no call. 0, or negative with @err.
  */
 int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,

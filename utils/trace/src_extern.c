@@ -27,7 +27,7 @@ struct held_line {
  * @held: a heap, the first line by time at the top
  * @shown: the texts of the last read()
  * @nr_lines: so many were taken
- * @file_ended: there is nothing behind @len
+ * @file_ended: there is nothing after @len
  * @is_within: in the middle of a line that did not fit
  * @why: it cannot be read on
  */
@@ -86,7 +86,7 @@ static struct held_line pop(struct src_extern *src)
 	return first;
 }
 
-/* More of the file behind what is left; 0 or negative. */
+/* More of the file after the rest; 0 or negative. */
 static int refill(struct src_extern *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
@@ -172,7 +172,7 @@ static uint64_t extern_next_ns(struct source *source)
 {
 	const struct src_extern *src = (const struct src_extern *)source;
 
-	/* What cannot be read is told when all that can is shown. */
+	/* A line that cannot be read is told when all that can is shown. */
 	return src->nr_held ? src->held[0].time_ns : src->why.code ? 0 : UINT64_MAX;
 }
 

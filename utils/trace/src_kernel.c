@@ -17,8 +17,8 @@
 #define BUFFER_BYTES (64 * 1024)
 
 /*
- * Who a record may be of: who made it, or if that is nobody here, whom it is about. Both are 0 when
- * nobody wants it.
+ * The tasks that a record may be of: its maker, or if that is nobody here, the task that it is
+ * about. Both are 0 when nobody wants it.
  */
 struct owners {
 	int32_t tid;
@@ -29,13 +29,13 @@ struct owners {
  * One file. @next is its next record, when it @has_next, in the @page that is being read.
  *
  * @bufs: of one of them, [0, @len) was read, from @start of the file on, and the page begins at
- *        @at. What was returned may point into the other, so that one may look ahead
+ *        @at. Events that were returned may point into the other, so that one may look ahead
  * @nr_refills: the last bit is the number of the buffer
  * @next_type: ENTRY or EXIT, and then @next_call; or POINT
- * @has_lost: so many records, @lost (0: nobody knows), are missing in front of @next, and nobody
- *            was told
+ * @has_lost: so many records, @lost (0: nobody knows), are missing before @next, and nobody was
+ *            told
  * @code: negative: it cannot be read on
- * @why: what is wrong with a record; here, for it is large and there are many records
+ * @why: the error of a record; here, for it is large and there are many records
  */
 struct src_kernel {
 	struct source source;
@@ -116,8 +116,8 @@ static size_t page_bytes(const struct src_kernel *src)
 }
 
 /*
- * More of the file, behind the page that was read: 1, 0 when there is none, or negative. Of a
- * recording that grows whole pages only: the last one may be on its way.
+ * More of the file, after the page that was read: 1, 0 when there is none, or negative. A recording
+ * that grows gives whole pages only: the last one may be on its way.
  */
 static int refill(struct src_kernel *src)
 {
@@ -141,7 +141,7 @@ static void note_lost_here(struct src_kernel *src)
 {
 	if (!src->page.missed)
 		return;
-	/* What is not known stays so. */
+	/* An unknown number stays unknown. */
 	if (src->page.missed == UINT64_MAX || (src->has_lost && !src->lost))
 		src->lost = 0;
 	else
@@ -204,7 +204,7 @@ static inline int next_record(struct src_kernel *src)
 	return 0;
 }
 
-/* What the record at hand is. Of no kind that is wanted, it has no owners. */
+/* The kind and the owners of the record at hand. A record of no wanted kind has no owners. */
 static inline void sort_record(struct src_kernel *src)
 {
 	const struct trace_data *data = src->context.data;
@@ -281,7 +281,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 	if (!src->has_next && src->code < 0)
 		return err_set_errno(err, src->code, "cannot read '%s/kernel-cpu%u.dat'",
 				     src->context.data->dir, src->cpu);
-	/* Whose it was nobody knows; who comes next is as good as any. */
+	/* Nobody knows the task of the lost one; the next task is as good as any. */
 	if (src->has_lost && src->has_next && src->next.time_ns <= until_ns) {
 		src->has_lost = false;
 		events[nr++] = (struct event){
@@ -305,7 +305,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 }
 
 /*
- * HOT: the same as read_calls() for what comes behind the next record in its page, as long as these
+ * HOT: the same as read_calls() for the records after the next one in its page, as long as these
  * are calls of the same task, in the form that kernels of 64 bits have.
  */
 static size_t read_plain_calls(struct src_kernel *src, struct queued *calls, size_t max,
@@ -388,7 +388,7 @@ static void kernel_close(struct source *source)
 	free(src);
 }
 
-/* What cpu_files_each() hands on. */
+/* The argument that cpu_files_each() hands on. */
 struct opening {
 	const struct source_context *context;
 	struct source_list *list;

@@ -7,14 +7,14 @@
 
 /*
  * A source for each file, when kernel_header is there, which is read into @context->data. Calls of
- * the kernel's functions (funcgraph) are left out. Of a damaged page the rest is left out, and the
+ * the kernel's functions (funcgraph) are left out. The rest of a damaged page is left out, and the
  * other pages are read.
  */
 extern const struct source_kind src_kernel_kind;
 
 /*
- * Whose record it is: of the task that made it or else, when that is not in the recording, of the
- * one that it is about (who is woken, who comes on the CPU). NULL: of nobody here, or of a tracer.
+ * The task of a record: the one that made it or else, when that is not in the recording, the one
+ * that it is about (that is woken, that comes on the CPU). NULL: nobody here, or a tracer.
  */
 const struct task *src_kernel_task(const struct trace_data *data, const struct kernel_record *rec);
 

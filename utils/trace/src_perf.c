@@ -27,10 +27,10 @@ struct early_name {
 };
 
 /*
- * One file. @next is its next event, when it @has_next: what is read of it is one ahead.
+ * One file. @next is its next event, when it @has_next: it is read one event ahead.
  *
  * @buf: [@at, @len) was read and not decoded yet
- * @offset: in the file, behind @len
+ * @offset: in the file, after @len
  * @is_damaged: it ends where the damage is, whatever comes
  * @names: of a recording that grows
  */
@@ -59,7 +59,7 @@ static uint64_t perf_next_ns(struct source *source)
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 
-/* More of the file behind what is left: 1, 0 at its end, or negative. */
+/* More of the file after the rest: 1, 0 at its end, or negative. */
 static int refill(struct src_perf *src)
 {
 	size_t left = src->len - src->at;
@@ -78,7 +78,7 @@ static int refill(struct src_perf *src)
 	return got > 0;
 }
 
-/* What is wrong is in @src->damage already, or it is @code. */
+/* The error is in @src->damage already, or it is @code. */
 static void note_damage(struct src_perf *src, int code)
 {
 	src->is_damaged = true;
@@ -251,7 +251,7 @@ static void perf_close(struct source *source)
 	free(src);
 }
 
-/* What cpu_files_each() hands on. */
+/* The argument that cpu_files_each() hands on. */
 struct opening {
 	const struct source_context *context;
 	struct source_list *list;

@@ -6,9 +6,9 @@
 
 /*
  * One source, if there is that file. Tasks that task.txt does not tell of are newcomers, and
- * programs name their tasks. Of a payload an event has as many bytes as an event may have; who
- * wants all of it reads the file. A file that is cut ends where it is cut, and a damaged one where
- * the damage is.
+ * programs name their tasks. An event has as much of a payload as an event may have; a caller that
+ * wants all of it reads the file. A file that is cut ends where it is cut, and a damaged one at the
+ * damage.
  */
 extern const struct source_kind src_proc_kind;
 

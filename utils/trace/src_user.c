@@ -213,8 +213,8 @@ bool src_user_take_damage(struct src_user *src, struct uft_err *err)
 }
 
 /*
- * Behind the calls that were read one by one: the bytes of the rest of the block, for which the
- * empty buffer has room.
+ * After calls that were read one by one: the bytes of the rest of the block, for which the empty
+ * buffer has room.
  */
 static ssize_t read_rest(struct src_user *src)
 {
@@ -236,10 +236,7 @@ static ssize_t read_rest(struct src_user *src)
 	return src->len;
 }
 
-/*
- * What the blocks of a compact file stand for, as if they were it. How many bytes, or negative
- * errno.
- */
+/* The bytes that the blocks of a compact file stand for. Returns how many, or negative errno. */
 static ssize_t read_compact(struct src_user *src, size_t left, size_t room)
 {
 	struct compact_read read = { .offset = src->next_offset, .may_skip = left == 0 };
@@ -270,7 +267,7 @@ static ssize_t read_plain(struct src_user *src, size_t left, size_t room)
 	return n;
 }
 
-/* Fill the buffer behind what is left in it. False at the end of the file. */
+/* Fill the buffer after the rest. False at the end of the file. */
 static int refill(struct src_user *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
@@ -309,7 +306,7 @@ static int refill(struct src_user *src, struct uft_err *err)
 	return n > 0;
 }
 
-/* Could @next stand directly behind @rec, an ENTRY or EXIT? */
+/* True when @next could directly follow @rec, an ENTRY or EXIT. */
 static bool can_follow(const struct record *rec, const struct record *next)
 {
 	/* A year: no call takes longer, and few arguments look like a time just after this one. */
@@ -369,7 +366,7 @@ static const struct func_args *args_of(struct src_user *src, const struct record
 	return func ? arg_book_find(&src->data->args, func) : NULL;
 }
 
-/* Nothing more of the last record in the buffer comes behind it. */
+/* Nothing of the last record in the buffer comes after it. */
 static bool ends_here(const struct src_user *src)
 {
 	return src->file_ended || src->is_whole;
@@ -442,8 +439,8 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 }
 
 /*
- * A counter's value stands in the record itself, and in those behind it when it is large. The
- * event's payload are these records. How many bytes come behind the first one.
+ * A counter's value stands in the record itself, and in those after it when it is large. The
+ * event's payload are these records. Returns how many bytes come after the first one.
  */
 static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
 			   struct event *event)
@@ -473,7 +470,7 @@ static bool is_counter(const struct record *rec)
 	       event_id_is_counter(counter_piece_id(rec->data));
 }
 
-/* What was never written need not be read: a file of terabytes may have nothing in it. */
+/* Bytes that were never written need not be read: a file of terabytes may have nothing in it. */
 static void skip_hole(struct src_user *src)
 {
 	if (src->compact)
@@ -529,7 +526,7 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 		       (unsigned long long)rec->data);
 }
 
-/* LOST has no time of its own: it takes that of the record ahead of it, or else behind it. */
+/* LOST has no time of its own: it takes that of the record before it, or else after it. */
 static uint64_t lost_time(const struct src_user *src)
 {
 	if (src->last_ns || src->len - src->at < 2 * sizeof(struct record))
@@ -570,7 +567,7 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 
 	if (src->is_swapped)
 		return 0;
-	/* A payload may have taken us behind the end. */
+	/* A payload may have taken us past the end. */
 	for (; nr < max && end - at >= (ptrdiff_t)sizeof(struct record); nr++) {
 		struct record rec;
 
@@ -617,7 +614,7 @@ struct compact_cursor *src_user_calls(struct src_user *src, size_t *max)
 	return *max ? src->cursor : NULL;
 }
 
-/* What it says is in another file. */
+/* Its payload is in another file. */
 static bool is_declared(const struct record *rec)
 {
 	return record_type(rec->data) == RECORD_EVENT && record_addr(rec->data) >= EVENT_ID_USER;
@@ -660,7 +657,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 
 		struct record rec = load(src, src->at);
 
-		/* Of a file that grows it may be there in part only. LOST has no time. */
+		/* A file that grows may have a part of it only. LOST has no time. */
 		if (rec.time_ns > until_ns)
 			return nr;
 		if (!record_magic_is_good(rec.data) || !has_good_payload(src, &rec))

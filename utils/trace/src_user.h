@@ -15,30 +15,32 @@
 
 /* The payload of a record (doc/formats/records.md, "Payloads") is never longer. */
 #define PAYLOAD_MAX_BYTES   1024
-/* Room for a record with its payload, and for a look at the record behind it. */
+/* Room for a record with its payload, and for a look at the record after it. */
 #define SRC_USER_MIN_BUFFER 4096
 #define SRC_USER_MAX_BUFFER (128 * 1024)
 
 /*
- * A source of one task. Lanes ask it by the interface, for hundreds of records at a time; who wants
- * more of it (where a record is in the file, what is damaged) has the functions below. Reads with
- * read(2) into a buffer of its own, so that memory does not depend on the size of the file.
+ * A source of one task. Lanes ask it by the interface, for hundreds of records at a time. Callers
+ * that want more of it (the place of a record in the file, the damage) have the functions below.
+ * Reads with read(2) into a buffer of its own, so that memory does not depend on the size of the
+ * file.
  *
  * @fd: -1 between two reads when @keeps_open is false (thousands of tasks)
- * @next_offset: in the file, of what will be read next
- * @end_offset: where reading ends, if the file does not before that
+ * @next_offset: in the file, of the next byte to read
+ * @end_offset: reading ends there, if the file does not before that
  * @buf, @at, @len: [@at, @len) of @buf, which is there from the first read on, is not decoded yet
  * @cap, @full_cap: the size of @buf, now and from the second read on
- * @compact: the file is of compact blocks, which are read as what they stand for; offsets are in
- *           that. @is_whole: then: the buffer ends where a record does. @cursor: then: in a block
- *           that is read call by call; NULL: nobody has asked for that. @lost_block_at: then: the
- *           records of the block at this offset of the file are lost, which nobody was told yet;
- *           only with @has_lost_block
+ * @compact: the file is of compact blocks, which are read as the bytes they stand for; offsets are
+ *           in those. @is_whole: then: the buffer ends where a record does. @cursor: then: in a
+ *           block that is read call by call; NULL: nobody has asked for that. @lost_block_at: then:
+ *           the records of the block at this offset of the file are lost, which nobody was told
+ *           yet; only with @has_lost_block
  * @file_ended: the buffer holds all that is left
  * @is_damaged: it ends where the damage is, whatever comes
  * @has_unknown_payload: arguments were skipped for want of their specification
  * @beside: payloads of events that are not in the records themselves
- * @place: what addresses mean at present, for the functions of payloads; only when there were any
+ * @place: the meaning of addresses at present, for the functions of payloads; only when there were
+ *         any
  */
 struct src_user {
 	struct source source;
@@ -70,7 +72,7 @@ struct src_user {
 	struct event_data_source beside;
 };
 
-/* What is left in the buffer may not be enough: the next read moves it, and payloads with it. */
+/* The rest of the buffer may not be enough: the next read moves it, and payloads with it. */
 bool src_user_wants_refill(const struct src_user *src);
 
 /*
@@ -95,7 +97,7 @@ static inline bool record_is_plain_call(const struct record *rec)
 	return (rec->data & mask) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
 }
 
-/* @last_ns: of the record ahead of it. What it tells of no record is not set. */
+/* @last_ns: of the record before it. Members that no record tells are not set. */
 static inline void event_of_record(const struct record *rec, uint64_t last_ns, struct event *event)
 {
 	unsigned depth = record_depth(rec->data);
@@ -117,9 +119,9 @@ static inline void event_of_record(const struct record *rec, uint64_t last_ns, s
 const uint8_t *src_user_plain_end(const struct src_user *src);
 
 /*
- * Of a file of compact blocks: where the next records can be read call by call, without being made
- * up first; at most *@max of them. NULL: they cannot, or a trouble has to be told: src_user_read()
- * has them. Who has read some says so with src_user_took().
+ * For a file of compact blocks: the cursor from which the next records can be read call by call,
+ * without being made up first; at most *@max of them. NULL: they cannot, or an error has to be
+ * told: src_user_read() has them. A caller that has read some says so with src_user_took().
  */
 struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
 static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
@@ -135,21 +137,21 @@ static inline bool src_user_is_by_calls(const struct src_user *src)
 	return src->cursor && src->at == src->len && src->next_offset < src->cursor->raw_end;
 }
 
-/* Where the next record begins. */
+/* The offset of the next record. */
 static inline uint64_t src_user_offset(const struct src_user *src)
 {
 	return src->next_offset - (src->len - src->at);
 }
 
 /*
- * Of a fresh source: read from @start to @end only, where records begin (@end may be UINT64_MAX).
- * @last_ns: the time of the record ahead of that.
+ * To be called for a fresh source: read from @start to @end only, where records begin (@end may be
+ * UINT64_MAX). @last_ns: the time of the record before that.
  */
 void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t last_ns);
 
 /*
- * How the sources of @nr_tasks tasks share memory and descriptors. @blocks: where buffers come
- * from, NULL: malloc(3)
+ * The way in which the sources of @nr_tasks tasks share memory and descriptors. @blocks: the supply
+ * of buffers, NULL: malloc(3)
  */
 struct src_user_plan {
 	size_t buffer_bytes;
@@ -169,8 +171,8 @@ void src_user_close(struct src_user *src);
 int src_user_take_fd(struct src_user *src);
 
 /*
- * At the end (@src->at_end): give buffer and descriptor back, and payloads with them. What it has
- * found out stays.
+ * At the end (@src->at_end): give buffer and descriptor back, and payloads with them. The facts
+ * that it has found out stay.
  */
 void src_user_release(struct src_user *src);
 

@@ -23,21 +23,21 @@
 
 struct stg_filter;
 
-/* What a view needs of calls. */
+/* The ends of calls that a view needs. */
 enum stage_wants {
 	STAGE_WANTS_CALLS,  /* both ends */
 	STAGE_WANTS_DEPTHS, /* it shows how deep they are, too: run stg_indent */
 	STAGE_WANTS_ENDS,   /* it adds up: EXIT and SCHED_* only, in no depth */
 };
 
-/* Which times off the CPU are shown. */
+/* The times off the CPU that are shown. */
 enum stage_sched {
 	STAGE_SCHED_NONE,
 	STAGE_SCHED_WILLING, /* not those in which the kernel took the CPU away */
 	STAGE_SCHED_ALL,
 };
 
-/* What to show; all zero is not "everything", see stage_config_init(). */
+/* The events to show; all zero is not "everything", see stage_config_init(). */
 struct stage_config {
 	unsigned depth;		 /* calls with less than that many frames below */
 	uint64_t time_filter_ns; /* calls that took that long or longer */
@@ -49,7 +49,7 @@ struct stage_config {
 	bool show_events; /* those of the scheduler, the kernel and -E */
 	const struct event_rules
 		*events;	     /* --Event: of these only some; borrowed, NULL without any */
-	struct event_choice *choice; /* what they mean here: made and owned by the pipeline */
+	struct event_choice *choice; /* their meaning here: made and owned by the pipeline */
 	enum stage_sched sched;
 	bool show_outside;	  /* events outside of functions */
 	bool wants_cpus;	  /* the CPU that a task is on, whatever is shown: EVENT_ON_CPU */
@@ -85,7 +85,7 @@ struct pending_call {
 	const struct func *func;
 	uint64_t addr;
 	uint64_t start_ns;
-	uint64_t child_ns; /* what its direct children took */
+	uint64_t child_ns; /* the time of its direct children */
 };
 
 /*
@@ -167,7 +167,7 @@ struct stg_kernel {
 };
 size_t stg_kernel(struct stg_kernel *stage, struct event *events, size_t nr);
 
-/* Behind @calls, which have seen the batch: is there anything to do? */
+/* True when there is anything to do after @calls, which have seen the batch. */
 static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
 					const struct stg_calls *calls)
 {
@@ -212,9 +212,9 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 /* Not in place: what passes is written to @out. Returns how many, or -ENOMEM. */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
- * Of a recording that grows: what is known to be long enough at @now_ns, when nothing more happens
- * until then; @out has stg_time_room(). And since when something is held whose time will come;
- * UINT64_MAX: nothing is.
+ * For a recording that grows: the calls that are known to be long enough at @now_ns, when nothing
+ * more happens until then; @out has stg_time_room(). And the time since when something is held
+ * whose time will come; UINT64_MAX: nothing is.
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);
@@ -230,9 +230,8 @@ void stg_time_deinit(struct stg_time *stage);
  * @starts_at_margin: of a stack that was entered unseen, and that the filter knows nothing of,
  *                    nothing is shown
  * @drops_off: there may be events with EVENT_OFF
- * @drops_margin: what happened in a call that is left out, and in no other, is left out too. So
- *                with --size-filter; what a library call or a hidden one did stays (as with the
- *                peer)
+ * @drops_margin: events in a call that is left out, and in no other, are left out too. So with
+ *                --size-filter; events in a library call or a hidden one stay (as with the peer)
  */
 struct stg_indent {
 	const struct stg_calls *calls;

@@ -55,7 +55,7 @@ static bool grow_open(struct stg_calls *calls, const struct func *func)
 	return true;
 }
 
-/* What the address meant when the call began. */
+/* The meaning of the address when the call began. */
 static const struct func *func_of(const struct stg_calls *calls, const struct pending_call *frame,
 				  struct uft_err *err)
 {
@@ -121,7 +121,7 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 
 	if (ret < 0)
 		return ret;
-	/* exec leaves all calls of the old program behind, uncounted. */
+	/* exec leaves all calls of the old program, uncounted. */
 	if (calls->session && place.session != calls->session)
 		cut_frames(calls, 0);
 	calls->session = place.session;
@@ -131,9 +131,9 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * Is the task within calls when its first record comes? A forked child is, and leaves fork(2) where
- * its parent entered it; a range may begin anywhere, and so does a recording that is switched on in
- * the middle. What is shown then stands as deep as it was.
+ * True when the task is within calls when its first record comes. A forked child is, and leaves
+ * fork(2) where its parent entered it. A range may begin anywhere, and so does a recording that is
+ * switched on in the middle. The events that are shown then stand as deep as they were.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
@@ -145,10 +145,10 @@ static void note_first_record(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * After LOST, and when a task begins, the record knows how many frames there are. Of frames that
- * were lost the time is not known; what a new task finds on its stack (a fork's child, a trace
- * that was switched on late) counts from its first record on. A task that begins with the
- * scheduler is not asked, for the peer does not, and shows what it shows.
+ * After LOST, and when a task begins, the record knows how many frames there are. The time of
+ * frames that were lost is not known. Calls that a new task finds on its stack (a fork's child, a
+ * trace that was switched on late) count from its first record on. A task that begins with the
+ * scheduler is not asked, for the peer does not, and shows the same.
  */
 static bool resync(struct stg_calls *calls, struct event *event)
 {
@@ -262,8 +262,8 @@ static bool is_outside(const struct stg_calls *calls)
 }
 
 /*
- * How deep an event is. A view of lines has what happens in the outermost library call at the
- * margin, if that call is not shown; any other call counts, shown or not, as with the peer.
+ * The depth of an event. A view of lines has events of the outermost library call at the margin, if
+ * that call is not shown; any other call counts, shown or not, as with the peer.
  */
 static uint32_t event_depth(const struct stg_calls *calls)
 {
@@ -324,7 +324,7 @@ static void on_other(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * Where a time range cuts off the beginning nobody knows what is open there before the first record
+ * After a time range has cut off the beginning, nobody knows the open calls before the first record
  * tells.
  */
 static bool may_be_inside(const struct stg_calls *calls)
@@ -403,7 +403,7 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 	size_t depth = calls->nr;
 	size_t cap = calls->cap;
 	uint64_t slow_ns;
-	/* Behind the end of the outermost call fast_until() must be asked again. */
+	/* After the end of the outermost call fast_until() must be asked again. */
 	size_t least = calls->has_kernel ? 1 : 0;
 
 	slow_ns = fast_until(calls);

@@ -18,8 +18,8 @@ static inline void enter_func(struct pending_call *frame, uint32_t *open, const 
 }
 
 /*
- * How much of a call's time is not its caller's own: all, unless it is left out for being short,
- * or small: then only what it called itself.
+ * The part of a call's time that is not its caller's own: all; or only the time of its own calls,
+ * when it is left out for being short, or small.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)

@@ -29,7 +29,7 @@ struct filter_frame {
 	uint64_t addr;
 	const struct call_path *path;
 	const struct cond *cond; /* with TRIGGER_IF */
-	uint64_t bits;		 /* which of its terms hold so far */
+	uint64_t bits;		 /* those of its terms that hold so far */
 	size_t nr_asked; /* its number among the calls with conditions on return values; 0: none */
 	uint32_t flags;
 };
@@ -72,7 +72,7 @@ int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from)
 	}
 	to->nr = from->nr;
 	to->now = from->now;
-	/* What a call will return is asked for in its own task. */
+	/* A question about a call's return value is asked in its own task. */
 	for (size_t i = 0; i < to->nr; i++)
 		to->frames[i].nr_asked = 0;
 	return 0;
@@ -159,7 +159,7 @@ static int begin_child(struct stg_filter *stage, const struct event *event)
 	return 0;
 }
 
-/* What was inherited from @depth on is over: left, or lost, or gone with the old program. */
+/* Inherited calls from @depth on are over: left, or lost, or gone with the old program. */
 static void leave_inherited(struct stg_filter *stage, size_t depth)
 {
 	if (depth < stage->nr) {
@@ -251,9 +251,8 @@ static uint32_t obey(struct stg_filter *stage, const struct trigger *trigger)
 }
 
 /*
- * Whether the filter part of a call's trigger counts. What is said of a return value is known only
- * at the end of the call: it was found out in the first run, call by call, in the order of their
- * entries.
+ * True when the filter part of a call's trigger counts. A return value is known only at the end of
+ * the call. The first run has found those out, call by call, in the order of their entries.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)
@@ -341,7 +340,7 @@ static int decide(struct stg_filter *stage, const struct trigger *trigger,
 	return ret;
 }
 
-/* How long the call must take at least; UINT64_MAX: only with something in it that is shown. */
+/* The least time that the call must take; UINT64_MAX: only with something in it that is shown. */
 static uint64_t threshold_of(const struct stg_filter *stage, uint32_t flags)
 {
 	if (flags & FRAME_KEEP)
@@ -444,7 +443,9 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 
 	if (parent && ((frame->flags & FRAME_HAS_KEPT) || (is_seen && is_long)))
 		parent->flags |= FRAME_HAS_KEPT;
-	/* What is too short does not exist, wherever it is, and so its time is its caller's. */
+	/*
+	 * A call that is too short does not exist, wherever it is, and so its time is its caller's.
+	 */
 	if (parent && !is_long)
 		parent->extra_ns += time_abs(event->total_ns);
 	else if (parent && (frame->flags & FRAME_SMALL))

@@ -11,8 +11,8 @@
 #include "utils/trace/rules.h"
 
 /*
- * What decides about the next call of a task; a call that changes it has it changed back at its
- * end.
+ * The state that decides about the next call of a task; a call that changes it has it changed back
+ * at its end.
  *
  * @threshold_ns, @size: calls that take at least as long, functions that are at least as large
  * @in, @out: open calls that were opted in, opted out
@@ -29,8 +29,7 @@ struct selection {
 };
 
 /*
- * @task: where it was reached, task->index. @nth: as they were found, those of a task in their
- *        order
+ * @task: the task->index that reached it. @nth: as they were found, those of a task in their order
  */
 struct filter_switch {
 	uint64_t time_ns;
@@ -40,15 +39,16 @@ struct filter_switch {
 };
 
 /*
- * What the lanes of a pipeline share.
+ * The part that the lanes of a pipeline share.
  *
- * @uses: of @rules: which actions there are at all
+ * @uses: the actions that @rules have at all
  * @wants_cpus: of the stage_config
  * @ends_only: the view sees no entries: too short calls are dropped at their end
- * @counts_off: what is switched off is passed on, marked EVENT_OFF, since it counts as depth
+ * @counts_off: an event that is switched off is passed on, marked EVENT_OFF, since it counts as
+ *              depth
  * @hides_libcalls: stg_select leaves them out, so that they are no levels
  * @wants_paths: the view shows them, and reads in one thread
- * @outcomes: by task->index, where a condition is on return values: whether it holds, call by call
+ * @outcomes: by task->index, the results of conditions on return values, call by call
  * @switches: trace_on and trace_off of all tasks, by time once they are sorted
  * @collects: a first run, that finds the @switches
  */
@@ -118,7 +118,7 @@ int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
 		       const struct task *task);
 
-/* In place, after stg_calls. How many are left, or -ENOMEM. */
+/* In place, after stg_calls. Returns how many are left, or -ENOMEM. */
 ssize_t stg_filter(struct stg_filter *stage, struct event *events, size_t nr);
 
 #endif

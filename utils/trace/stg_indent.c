@@ -2,7 +2,7 @@
 #include "utils/trace/stage.h"
 #include "utils/trace/stg_filter.h"
 
-/* How many of the calls around @event, which is the first that is shown, were entered unseen. */
+/* The number of calls around @event, which is the first that is shown, that were entered unseen. */
 static size_t nr_unseen(const struct stg_calls *calls, const struct event *event)
 {
 	size_t nr = event->indent > event->depth ? event->indent - event->depth : 0;
@@ -11,8 +11,8 @@ static size_t nr_unseen(const struct stg_calls *calls, const struct event *event
 }
 
 /*
- * Where the first call stands: at the margin, or where the stack of the beginning puts it, as
- * far as that is shown. After LOST nobody knows but the record.
+ * The depth of the first call: at the margin, or at the end of the stack of the beginning, as far
+ * as that is shown. After LOST nobody knows but the record.
  */
 static void resync(struct stg_indent *stage, const struct event *event)
 {
@@ -51,7 +51,7 @@ void stg_indent_more(struct stg_indent *stage, uint64_t last_ns)
 	stage->exec_ns = task_next_exec_ns(stage->calls->task, last_ns);
 }
 
-/* What is switched off has been counted, and that was all. */
+/* Events that are switched off have been counted, and that was all. */
 static size_t drop_off(struct event *events, size_t nr)
 {
 	size_t kept = 0;

@@ -26,7 +26,7 @@ static bool keeps_func(const struct stage_config *config, const struct func *fun
 
 static bool keeps_call(const struct stage_config *config, const struct event *event)
 {
-	/* Of a call that was entered unseen the record knows how deep it is. */
+	/* The record knows the depth of a call that was entered unseen. */
 	if ((event->flags & EVENT_UNPAIRED) && event->indent >= config->depth)
 		return false;
 	if (event->depth >= config->depth || is_too_short(config, event))
