@@ -12,12 +12,14 @@
 #include "libmcount/seal.h"
 
 /*
- * An arena is gigabytes of address space, and the program may have a limit on that, or set one at any moment. So only the header is
- * mapped at first, then rings when threads need them: one, then as many again as there are.
+ * An arena is gigabytes of address space, and the program may have a limit on that, or set one at
+ * any moment. So only the header is mapped at first, then rings when threads need them: one, then
+ * as many again as there are.
  *
- * No descriptor is kept, and none is needed: mremap(2) with an old size of 0 maps shared memory once more, from the given address on
- * and as far as one says. So whoever has the page in front of a ring mapped can map that ring. That page is mapped with it, and
- * the last page of each piece is where the next one begins.
+ * No descriptor is kept, and none is needed: mremap(2) with an old size of 0 maps shared memory
+ * once more, from the given address on and as far as one says. So whoever has the page in front of
+ * a ring mapped can map that ring. That page is mapped with it, and the last page of each piece is
+ * where the next one begins.
  *
  * @rings: the first one of @nr, @first in the arena
  */
@@ -57,7 +59,10 @@ static void unmap_all(struct arena *a)
 bool arena_adopt(int fd)
 {
 	struct stat st;
-	/* Other threads of a forked child may note something at any moment: the new header takes the place of the old one. */
+	/*
+	 * Other threads of a forked child may note something at any moment: the new header takes
+	 * the place of the old one.
+	 */
 	struct arena *old = probe.arena;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size < 2 * RING_PAGE)

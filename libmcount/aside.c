@@ -13,19 +13,22 @@
 #include "libmcount/seal.h"
 
 /*
- * A hook that is interrupted half-way must find everything as it left it, so the handler's calls may touch neither the
- * thread's frames nor its ring. They get a thread state of their own, with the same code working on it: the aside, whose
- * "ring" is a private buffer. When the interrupted hook is done, it moves the aside's records to the ring. The
- * handler is over by then, so the aside's frames are, too; unless it has jumped out, see aside_give_up().
+ * A hook that is interrupted half-way must find everything as it left it, so the handler's calls
+ * may touch neither the thread's frames nor its ring. They get a thread state of their own, with
+ * the same code working on it: the aside, whose "ring" is a private buffer. When the interrupted
+ * hook is done, it moves the aside's records to the ring. The handler is over by then, so the
+ * aside's frames are, too; unless it has jumped out, see aside_give_up().
  *
  * A handler that interrupts a hook of a handler that interrupted a hook is counted as lost.
  */
 #define ASIDE_BYTES (1U << 20) /* address space; a page is memory when it is written to */
 
 /*
- * How far aside_flush() has come. A handler may jump out of it at any point; then it begins again, and must not move anything twice.
+ * How far aside_flush() has come. A handler may jump out of it at any point; then it begins again,
+ * and must not move anything twice.
  *
- * @at: records before it are in the ring of the thread; that at it, too, if the ring has gone on from @from. NULL: none is
+ * @at: records before it are in the ring of the thread; that at it, too, if the ring has gone on
+ * from @from. NULL: none is
  */
 struct aside_mark {
 	const char *at;
@@ -95,7 +98,10 @@ struct thread *aside_enter(struct thread *t)
 	if (!aside) {
 		struct begin_aside b = { .t = t };
 
-		/* Should the handler's own handler come here meanwhile, one of the two asides stays unused. */
+		/*
+		 * Should the handler's own handler come here meanwhile, one of the two asides stays
+		 * unused.
+		 */
 		slow_call(begin_aside, &b);
 		aside = b.aside;
 	}
@@ -147,7 +153,10 @@ static void set_mark(struct aside *aside, const char *at, uint64_t from)
 	guard_barrier();
 }
 
-/* The calls that are open around a handler's: their times are before those of its records, and so are their ENTRYs in the ring. */
+/*
+ * The calls that are open around a handler's: their times are before those of its records, and so
+ * are their ENTRYs in the ring.
+ */
 static void write_held_back(struct thread *t)
 {
 	if (t->planned)
@@ -166,7 +175,10 @@ static const char *move_records(struct thread *t, struct aside *aside)
 		at += emit_aside_bytes(at);
 	while (at < __atomic_load_n(&t->aside->at, __ATOMIC_RELAXED)) {
 		write_held_back(t);
-		/* From the mark on the position changes with the record alone, and with no segment that begins. */
+		/*
+		 * From the mark on the position changes with the record alone, and with no segment
+		 * that begins.
+		 */
 		hot_reserve(t, emit_ring_bytes(at));
 		set_mark(aside, at, ring_position(t));
 		move_record(t, (const struct record *)at);
@@ -214,7 +226,10 @@ static bool empty_at(struct thread *t, const char *at)
 	return is_done;
 }
 
-/* Without slow_call(), for which a handler's stack may be too small: libc's syscall() touches no vector register. */
+/*
+ * Without slow_call(), for which a handler's stack may be too small: libc's syscall() touches no
+ * vector register.
+ */
 void aside_flush(struct thread *t)
 {
 	struct thread *aside = t->aside;
@@ -235,7 +250,10 @@ void aside_give_up(struct thread *t)
 
 	if (!aside)
 		return;
-	/* It may have interrupted aside_flush() when all was moved; then nobody else makes the aside free. */
+	/*
+	 * It may have interrupted aside_flush() when all was moved; then nobody else makes the
+	 * aside free.
+	 */
 	if (!t->has_aside_records) {
 		aside_reset(aside);
 		guard_barrier();

@@ -1,4 +1,7 @@
-/* backtrace(3) and _Unwind_Backtrace(), interposed: a program that looks at its own stack sees its own functions there, and no more. */
+/*
+ * backtrace(3) and _Unwind_Backtrace(), interposed: a program that looks at its own stack sees its
+ * own functions there, and no more.
+ */
 #include <errno.h>
 #include <execinfo.h>
 #include <stdint.h>
@@ -11,11 +14,12 @@
 #include "libmcount/probe.h"
 
 /*
- * A walk through replaced return slots is right whatever unwinder does it (arch/x86_64/stubs.S), but it also comes by the return
- * trampoline, two frames of it for each slot. They, and those of the functions here, are left out of what the program gets.
+ * A walk through replaced return slots is right whatever unwinder does it (arch/x86_64/stubs.S),
+ * but it also comes by the return trampoline, two frames of it for each slot. They, and those of
+ * the functions here, are left out of what the program gets.
  *
- * Both may be called in handlers of signals: no allocation but by mmap(2), no lock but the dynamic linker's in the first
- * _Unwind_Backtrace(), whose own first use takes it as well.
+ * Both may be called in handlers of signals: no allocation but by mmap(2), no lock but the dynamic
+ * linker's in the first _Unwind_Backtrace(), whose own first use takes it as well.
  */
 EXPORTED int backtrace(void **addresses, int size);
 EXPORTED _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg);
@@ -24,7 +28,10 @@ typedef int backtrace_fn(void **addresses, int size);
 typedef _Unwind_Reason_Code walk_fn(_Unwind_Trace_Fn visit, void *arg);
 typedef _Unwind_Ptr get_ip_fn(struct _Unwind_Context *context);
 
-/* Of a walk @size frames long at most so many are met: each may come with two of the trampoline, and a few are ours. */
+/*
+ * Of a walk @size frames long at most so many are met: each may come with two of the trampoline,
+ * and a few are ours.
+ */
 #define FRAMES_MET(size) ((size_t)(size)*3 + 8)
 
 static void *next_backtrace;
@@ -81,7 +88,10 @@ static _Unwind_Reason_Code visit_unless_ours(struct _Unwind_Context *context, vo
 	return interpose_is_own(v->get_ip(context)) ? _URC_NO_REASON : v->visit(context, v->arg);
 }
 
-/* The unwinder that the program would call without us; libgcc's may be in nobody's scope but that of a library opened late. */
+/*
+ * The unwinder that the program would call without us; libgcc's may be in nobody's scope but that
+ * of a library opened late.
+ */
 static void *find_in_unwinder(void **cache, const char *name)
 {
 	void *fn = interposed(cache, name);

@@ -2,7 +2,10 @@
 #ifndef UTRAIL_LIBMCOUNT_BACKTRACE_H
 #define UTRAIL_LIBMCOUNT_BACKTRACE_H
 
-/* At start, where the dynamic linker's lock is free: the program may call it for the first time when it crashes. */
+/*
+ * At start, where the dynamic linker's lock is free: the program may call it for the first time
+ * when it crashes.
+ */
 void backtrace_setup(void);
 
 #endif

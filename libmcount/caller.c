@@ -1,7 +1,8 @@
 /*
- * Library functions that act for the module that their return address lies in: dlopen(3) takes it for $ORIGIN, RUNPATH and the
- * name space, dlsym(3) for RTLD_NEXT. They may see neither our trampoline there nor ourselves: they would load another library, or
- * find another function, than the program asked for. So they return through a return instruction in the caller's module, to us.
+ * Library functions that act for the module that their return address lies in: dlopen(3) takes it
+ * for $ORIGIN, RUNPATH and the name space, dlsym(3) for RTLD_NEXT. They may see neither our
+ * trampoline there nor ourselves: they would load another library, or find another function, than
+ * the program asked for. So they return through a return instruction in the caller's module, to us.
  */
 #include "libmcount/caller.h"
 

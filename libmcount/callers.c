@@ -13,9 +13,10 @@
 struct callers callers;
 
 /*
- * @kept: pieces of code whose return addresses stay; beyond KEPT_MAX none is replaced in the whole process
- * @strangers: by page number: pages that are no such code. One that becomes such code later stays here until callers_forget(): that costs
- *             exact ends of calls, and harms nobody
+ * @kept: pieces of code whose return addresses stay; beyond KEPT_MAX none is replaced in the whole
+ * process
+ * @strangers: by page number: pages that are no such code. One that becomes such code later stays
+ *             here until callers_forget(): that costs exact ends of calls, and harms nobody
  */
 static struct {
 	bool is_any;
@@ -43,7 +44,10 @@ struct look_up {
 	bool is_text;
 };
 
-/* Whether all of [low, high) is text from the file of a module with these segments. What is written to is no text. */
+/*
+ * Whether all of [low, high) is text from the file of a module with these segments. What is written
+ * to is no text.
+ */
 static bool is_text(const struct look_up *l, uint64_t bias, const ElfW(Phdr) * ph, unsigned nr)
 {
 	const uint64_t mask = (1UL << CALLERS_PAGE_SHIFT) - 1;
@@ -68,8 +72,8 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * The dynamic linker's own answer takes no lock, and is there since glibc 2.35. Before that we ask as unwinders do. (A module that is being
- * loaded is known to both before its constructors run.)
+ * The dynamic linker's own answer takes no lock, and is there since glibc 2.35. Before that we ask
+ * as unwinders do. (A module that is being loaded is known to both before its constructors run.)
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern int _dl_find_object(void *pc, struct dl_find_object *out) __attribute__((weak));
@@ -132,7 +136,10 @@ void callers_forget(void)
 	}
 }
 
-/* What is kept has to lie outside of what the stubs look at first. The larger rest is that from here on. */
+/*
+ * What is kept has to lie outside of what the stubs look at first. The larger rest is that from
+ * here on.
+ */
 static void cut(const struct plan_callers *kept)
 {
 	uint64_t low = callers.low;

@@ -9,11 +9,13 @@
 #include "utils/format/plan.h"
 
 /*
- * A run time that makes code itself finds frames of that code by the return addresses on the stack, and gives up at one that it does not
- * know. So a return address is replaced only where it leads into the text of a loaded module, and not into a part of it that the recorder
- * has named (PLAN_CALLERS). The end of all other calls is estimated (FRAME_KEPT in frames.h).
+ * A run time that makes code itself finds frames of that code by the return addresses on the stack,
+ * and gives up at one that it does not know. So a return address is replaced only where it leads
+ * into the text of a loaded module, and not into a part of it that the recorder has named
+ * (PLAN_CALLERS). The end of all other calls is estimated (FRAME_KEPT in frames.h).
  *
- * @low, @bytes: the largest piece of the program's text that is such code; the stubs look there first
+ * @low, @bytes: the largest piece of the program's text that is such code; the stubs look there
+ * first
  * @pages: by page number: other pages of such code; the stubs look there next
  */
 #define CALLERS_PAGE_SHIFT 12
@@ -44,7 +46,9 @@ static inline bool callers_may_replace(uint64_t ret)
 	return callers_know(ret) || callers_look_up(ret);
 }
 
-/* COLD. The first plan: what the program itself has. @is_any: all return addresses may be replaced. */
+/*
+ * COLD. The first plan: what the program itself has. @is_any: all return addresses may be replaced.
+ */
 void callers_begin(bool is_any);
 
 /* COLD. Return addresses into these pieces of code are not replaced from here on. */

@@ -1,4 +1,7 @@
-/* Library calls of functions that are patched themselves: these record the call, and the library call's hook leaves it alone. */
+/*
+ * Library calls of functions that are patched themselves: these record the call, and the library
+ * call's hook leaves it alone.
+ */
 #include <sys/mman.h>
 
 #include "libmcount/calls_patched.h"
@@ -150,7 +153,9 @@ bool calls_is_left_alone(struct call_site *site, uint64_t target)
 {
 	if ((site->flags & CALL_OF_UNKNOWN) && target != site->unbound)
 		slow_call(learn, site);
-	/* Before it is bound it leads to the dynamic linker, and then most likely to that function. */
+	/*
+	 * Before it is bound it leads to the dynamic linker, and then most likely to that function.
+	 */
 	return (site->flags & CALL_OF_PATCHED) &&
 	       (target == site->function || target == site->unbound) &&
 	       *site->hook != site->unpatched;

@@ -141,8 +141,8 @@ static void put_std_string(struct capture_run *run, uint64_t object)
 }
 
 /*
- * libc++ on little-endian machines: when bit 0 is set: capacity, length, address; else a byte with the length times two and
- * the text itself.
+ * libc++ on little-endian machines: when bit 0 is set: capacity, length, address; else a byte with
+ * the length times two and the text itself.
  */
 static void put_std_string_llvm(struct capture_run *run, uint64_t object)
 {

@@ -5,13 +5,19 @@
 #include "libmcount/probe.h"
 #include "utils/format/capture.h"
 
-/* What a program may write to, see below: more than the longest payload, since strings are copied by words. */
+/*
+ * What a program may write to, see below: more than the longest payload, since strings are copied
+ * by words.
+ */
 #define CAPTURE_ROOM (ARGBLOB_MAX_BYTES + 128)
 
 /*
- * HOT: put the arguments that the program which begins with @head asks for at @to, which has CAPTURE_ROOM bytes.
- * @slot: the return slot. Returns the payload's length, a multiple of 8; 0: there is none, or it would be too long.
- *   cost            a few ns per value; strings by words; a system call only where the thread blocks SIGSEGV
+ * HOT: put the arguments that the program which begins with @head asks for at @to, which has
+ * CAPTURE_ROOM bytes.
+ * @slot: the return slot. Returns the payload's length, a multiple of 8; 0: there is none, or it
+ * would be too long.
+ *   cost            a few ns per value; strings by words; a system call only where the thread
+ *                   blocks SIGSEGV
  *   signal-safety   a pointer that leads nowhere is a fault that libmcount/fault.c takes back
  */
 uint32_t capture_args(const struct capture_step *head, const struct arch_regs *regs,
@@ -23,7 +29,10 @@ uint32_t capture_retval(const struct capture_step *head, const struct arch_regs 
 /* What capture_text() may write to. */
 #define CAPTURE_TEXT_ROOM (ARGBLOB_STRING_MAX + 32)
 
-/* HOT: the string that @step reads, behind its length in two bytes, as it would be recorded; returns that length. */
+/*
+ * HOT: the string that @step reads, behind its length in two bytes, as it would be recorded;
+ * returns that length.
+ */
 uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to);
 

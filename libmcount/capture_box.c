@@ -5,7 +5,8 @@
 
 /*
  * @to, @len, @bytes: the box
- * @looks: so many elements may still be looked at, of all sequences together: what is nested multiplies
+ * @looks: so many elements may still be looked at, of all sequences together: what is nested
+ * multiplies
  */
 struct box {
 	uint8_t *to;
@@ -168,7 +169,9 @@ static bool climb(const struct box_step *step, uint64_t *node)
 	uint64_t above;
 	uint64_t right;
 
-	/* The least of what is on the right, or else the first above of which this is on the left. */
+	/*
+	 * The least of what is on the right, or else the first above of which this is on the left.
+	 */
 	if (!read_word(*node + step->e, &right))
 		return false;
 	if (right) {
@@ -443,7 +446,10 @@ static bool put_weak(struct box *box, const struct box_step *step, uint64_t obje
 	return put_byte(box, 1) && put_value(box, first_child(step), pointer);
 }
 
-/* What @step says, of the object at @object. False when it is not there, or there is no room for it. */
+/*
+ * What @step says, of the object at @object. False when it is not there, or there is no room for
+ * it.
+ */
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object)
 {
 	uint64_t words[2];

@@ -14,10 +14,16 @@
 #include "utils/base/compiler.h"
 #include "utils/base/unix_name.h"
 
-/* Long enough for a loaded machine, short enough that a stopped recorder does not stop the program for good. */
+/*
+ * Long enough for a loaded machine, short enough that a stopped recorder does not stop the program
+ * for good.
+ */
 #define ANSWER_TIMEOUT_S 10
 
-/* A recorder that says that it is at work is waited for, as long as somebody might wait at a terminal. */
+/*
+ * A recorder that says that it is at work is waited for, as long as somebody might wait at a
+ * terminal.
+ */
 #define WORKING_MAX_S 600
 
 void channel_init(struct channel *ch)
@@ -50,8 +56,9 @@ void channel_close(struct channel *ch)
 }
 
 /*
- * A conversation takes a few descriptors for a moment. Where the program's limit has no room for them it is raised for that long, as
- * far as that is allowed; privileged programs may pass the hard limit, too.
+ * A conversation takes a few descriptors for a moment. Where the program's limit has no room for
+ * them it is raised for that long, as far as that is allowed; privileged programs may pass the hard
+ * limit, too.
  */
 static bool raise_limit(struct channel *ch)
 {
@@ -214,7 +221,10 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 	};
 	long n;
 
-	/* Who hangs up on what we have said last is reported before what he himself has said last; once. */
+	/*
+	 * Who hangs up on what we have said last is reported before what he himself has said last;
+	 * once.
+	 */
 	do {
 		n = own_syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC | MSG_TRUNC);
 	} while (n < 0 && (errno == EINTR || errno == ECONNRESET));

@@ -1,4 +1,7 @@
-/* One conversation with the recorder: greet it, send messages, wait for answers and their descriptors, close. */
+/*
+ * One conversation with the recorder: greet it, send messages, wait for answers and their
+ * descriptors, close.
+ */
 #ifndef UTRAIL_LIBMCOUNT_CHANNEL_H
 #define UTRAIL_LIBMCOUNT_CHANNEL_H
 
@@ -11,8 +14,8 @@
 
 /*
  * COLD or SLOW: plain system calls, no libc locks, no allocation, no cancellation point. Any
- * failure means "no recorder": the caller goes on without tracing. No call waits for longer than a few seconds, unless the recorder says again and again that it
- * is at work.
+ * failure means "no recorder": the caller goes on without tracing. No call waits for longer than a
+ * few seconds, unless the recorder says again and again that it is at work.
  *
  * @seq: of the last message that was sent
  * @fds: what the answer brought, -1 where nothing came; closed by channel_close()
@@ -27,15 +30,18 @@ struct channel {
 
 void channel_init(struct channel *ch);
 
-/* Connect to the recorder at probe.address, see that it runs as our user or as root, and say HELLO. Each conversation begins so. */
+/*
+ * Connect to the recorder at probe.address, see that it runs as our user or as root, and say HELLO.
+ * Each conversation begins so.
+ */
 bool channel_greet(struct channel *ch, enum control_hello_kind kind);
 
 /* Send @message, of @len bytes, with its header filled in here. */
 bool channel_send(struct channel *ch, enum control_type type, void *message, size_t len);
 
 /*
- * Wait for the answer to the last message. Whatever may be skipped is skipped. True when it is of type @type; the first @len
- * bytes are in @answer, which has all members that we know.
+ * Wait for the answer to the last message. Whatever may be skipped is skipped. True when it is of
+ * type @type; the first @len bytes are in @answer, which has all members that we know.
  */
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
 

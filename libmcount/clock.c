@@ -9,9 +9,9 @@
 #define NSEC_PER_SEC 1000000000ULL
 
 /*
- * How long a fit is used. Short at first, because the baseline that the scale comes from is short then; the error
- * of a reading is some 10 ns, so a scale from 1 ms is good to 10 ppm, which is 10 ns over the
- * next millisecond.
+ * How long a fit is used. Short at first, because the baseline that the scale comes from is short
+ * then; the error of a reading is some 10 ns, so a scale from 1 ms is good to 10 ppm, which is 10
+ * ns over the next millisecond.
  */
 #define FIT_FIRST_NS 1000000ULL
 #define FIT_LAST_NS  100000000ULL
@@ -22,8 +22,8 @@ struct clock_reading {
 };
 
 /*
- * libc's own, set before there are hooks. Programs may have put theirs in front of it, sanitizers do: these call other functions of libc in
- * turn, and such calls are not the program's.
+ * libc's own, set before there are hooks. Programs may have put theirs in front of it, sanitizers
+ * do: these call other functions of libc in turn, and such calls are not the program's.
  */
 static int (*real_clock_gettime)(clockid_t clock, struct timespec *ts) = clock_gettime;
 
@@ -36,8 +36,9 @@ uint64_t clock_kernel_ns(void)
 }
 
 /*
- * The kernel's clock was seen to leave vector registers alone. libc's function calls the vDSO's, and the kernel compiles that without
- * instructions that have such registers (its Makefile for x86 says -mno-sse).
+ * The kernel's clock was seen to leave vector registers alone. libc's function calls the vDSO's,
+ * and the kernel compiles that without instructions that have such registers (its Makefile for x86
+ * says -mno-sse).
  */
 static bool leaves_vectors;
 
@@ -105,7 +106,10 @@ static void refit(void *arg)
 
 	uint64_t mult = scale_between(from, now);
 
-	/* A signal handler may jump out of here for good: until all is in place the next reading fits again. */
+	/*
+	 * A signal handler may jump out of here for good: until all is in place the next reading
+	 * fits again.
+	 */
 	t->refit_ticks = 0;
 	guard_barrier();
 	if (mult)

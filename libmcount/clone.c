@@ -1,4 +1,7 @@
-/* clone(2), _Fork(3) and syscall(3), interposed: children that libc's fork handlers are not called for, and cages. */
+/*
+ * clone(2), _Fork(3) and syscall(3), interposed: children that libc's fork handlers are not called
+ * for, and cages.
+ */
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -41,7 +44,9 @@ static int begin_lent_child(void *arg)
 	return child->fn(child->arg);
 }
 
-/* The child has our memory and our thread-local storage, and we wait until it has done with both. */
+/*
+ * The child has our memory and our thread-local storage, and we wait until it has done with both.
+ */
 static bool is_lending(uint64_t flags)
 {
 	return (flags & CLONE_VM) && (flags & CLONE_VFORK) && !(flags & CLONE_SETTLS);
@@ -107,7 +112,10 @@ uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t th
 		return PROBE_CHILD_NONE;
 	}
 
-	/* struct clone_args of clone3(2) begins with the flags; what cannot be read is the kernel's to refuse. */
+	/*
+	 * struct clone_args of clone3(2) begins with the flags; what cannot be read is the kernel's
+	 * to refuse.
+	 */
 	if (number == SYS_clone3)
 		flags = frames_is_readable(first) ? *(const uint64_t *)first
 						  : CLONE_VM | CLONE_VFORK;

@@ -89,7 +89,10 @@ static uint64_t widen_float(uint32_t bits)
 	return sign | (uint64_t)(exponent - 127 + DOUBLE_BIAS) << 52 | fraction << 29;
 }
 
-/* An x87 extended as a double, rounded to the nearest; what is too small for one becomes the smallest. */
+/*
+ * An x87 extended as a double, rounded to the nearest; what is too small for one becomes the
+ * smallest.
+ */
 static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 {
 	uint64_t sign = (uint64_t)(head >> 15) << 63;

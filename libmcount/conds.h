@@ -5,8 +5,9 @@
 #include "libmcount/probe.h"
 
 /*
- * HOT: the @nr comparisons of a rule: alternatives of some that must hold together. @slot: the return slot. Without @regs, where nobody tells arguments
- * (-finstrument-functions), none holds. Strings are read as capture.h reads them.
+ * HOT: the @nr comparisons of a rule: alternatives of some that must hold together. @slot: the
+ * return slot. Without @regs, where nobody tells arguments (-finstrument-functions), none holds.
+ * Strings are read as capture.h reads them.
  */
 bool conds_hold(const struct plan_cond *conds, uint32_t nr, const uint64_t *slot,
 		const struct arch_regs *regs);

@@ -8,7 +8,10 @@
 EXPORTED int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to);
 EXPORTED int setcontext(const ucontext_t *to);
 
-/* The stack is what makecontext(3) was given. What a context of another origin has in its place says nothing, and its stack pointer lies elsewhere. */
+/*
+ * The stack is what makecontext(3) was given. What a context of another origin has in its place
+ * says nothing, and its stack pointer lies elsewhere.
+ */
 static void take_up(const ucontext_t *to)
 {
 	if (to)

@@ -13,7 +13,10 @@
 #include "libmcount/seal.h"
 #include "utils/base/compiler.h"
 
-/* A descriptor that is kept, as an exception: a counter counts from when it was opened. @id: by which it is known again */
+/*
+ * A descriptor that is kept, as an exception: a counter counts from when it was opened. @id: by
+ * which it is known again
+ */
 struct open_counter {
 	int fd;
 	uint32_t leader; /* which of the set leads its group; itself */
@@ -21,7 +24,8 @@ struct open_counter {
 };
 
 /*
- * The counters of one thread. It lives as long as the recording, and is another thread's when this one has ended.
+ * The counters of one thread. It lives as long as the recording, and is another thread's when this
+ * one has ended.
  *
  * @generation: of what there was to count when they were opened
  */
@@ -111,7 +115,10 @@ static struct thread_counters *own_counters(void)
 	return own;
 }
 
-/* The kernel's own tasks are counted by what it has done for the program; the processor's events are the program's alone. */
+/*
+ * The kernel's own tasks are counted by what it has done for the program; the processor's events
+ * are the program's alone.
+ */
 static int open_one(const struct plan_counter *counter, int leader, bool user_only)
 {
 	struct perf_event_attr attr = {
@@ -144,7 +151,10 @@ static int open_counter(const struct plan_counter *counter, int leader)
 	return fd < 0 && is_clock(counter) ? open_one(counter, leader, true) : fd;
 }
 
-/* Whether the descriptor is still the counter that it was: the program may have closed it, and have a file of its own in its place. */
+/*
+ * Whether the descriptor is still the counter that it was: the program may have closed it, and have
+ * a file of its own in its place.
+ */
 static bool is_ours(const struct open_counter *c)
 {
 	uint64_t id = 0;

@@ -20,7 +20,8 @@ enum counter_set {
  * One reading of a set.
  *
  * @got: bits of those that could be read
- * @idle_ns: by counter: how long the processor had no room for it, so far. A difference is right only between readings where it is the same
+ * @idle_ns: by counter: how long the processor had no room for it, so far. A difference is right
+ * only between readings where it is the same
  */
 struct counter_values {
 	uint32_t got;
@@ -32,7 +33,10 @@ struct counter_values {
 /* COLD, before any is read: COUNTERS_BY_NAME of the recording that begins. */
 void counters_choose(const struct plan_counter *counters, uint32_t nr);
 
-/* SLOW. Read a set of this thread, which is opened with the first reading. Returns bits of those that cannot be opened. */
+/*
+ * SLOW. Read a set of this thread, which is opened with the first reading. Returns bits of those
+ * that cannot be opened.
+ */
 uint32_t counters_read(enum counter_set set, struct counter_values *out);
 
 /* COLD: this thread ends; its descriptors are closed. */

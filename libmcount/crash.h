@@ -1,12 +1,16 @@
-/* The program dies of a signal: what is held back is written, and the recorder is told what was running. */
+/*
+ * The program dies of a signal: what is held back is written, and the recorder is told what was
+ * running.
+ */
 #ifndef UTRAIL_LIBMCOUNT_CRASH_H
 #define UTRAIL_LIBMCOUNT_CRASH_H
 
 #include <signal.h>
 
 /*
- * In a signal handler, in the thread that caused it, when the signal is about to end the program: SIGSEGV, SIGBUS, SIGABRT, SIGFPE or
- * SIGILL, and the program has no handler of its own. Plain system calls only.
+ * In a signal handler, in the thread that caused it, when the signal is about to end the program:
+ * SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL, and the program has no handler of its own. Plain
+ * system calls only.
  */
 void crash_note(int sig, const siginfo_t *info);
 

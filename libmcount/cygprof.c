@@ -7,12 +7,13 @@
 #include "libmcount/stacks.h"
 
 /*
- * HOT. gcc and clang call these at the beginning of a function and before each of its ends; they are ordinary
- * calls for the compiler (gcc manual, "Program Instrumentation Options").
+ * HOT. gcc and clang call these at the beginning of a function and before each of its ends; they
+ * are ordinary calls for the compiler (gcc manual, "Program Instrumentation Options").
  */
 /*
- * The stack pointer of the function that calls a hook: the hook's canonical frame address (DWARF 5, section 6.4), which is right above its return
- * address. The hook needs no frame pointer for it. All calls that the function makes have their return slots below. Odd: FRAME_EXPLICIT.
+ * The stack pointer of the function that calls a hook: the hook's canonical frame address (DWARF 5,
+ * section 6.4), which is right above its return address. The hook needs no frame pointer for it.
+ * All calls that the function makes have their return slots below. Odd: FRAME_EXPLICIT.
  */
 #define CALLER_SP() ((uint64_t)__builtin_dwarf_cfa() + FRAME_EXPLICIT)
 
@@ -26,9 +27,9 @@ static bool is_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * Frames inside of @sp were left without their exits. Those at @sp are still there if @fn is a part of the same
- * machine function, inlined, which then returns to the same place. Else they were left with them. So was @fn
- * itself when it was called from there before (setjmp in a loop).
+ * Frames inside of @sp were left without their exits. Those at @sp are still there if @fn is a part
+ * of the same machine function, inlined, which then returns to the same place. Else they were left
+ * with them. So was @fn itself when it was called from there before (setjmp in a loop).
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -44,10 +45,11 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * Calls that filters leave alone have no frame, so that most calls of most filters cost next to nothing. Their exits are told
- * from that of the innermost frame by the function, and where that does not tell, by counting: no frame comes while
- * something is opted out. The stack pointer does not tell: compilers make a function's last call a jump, and that may be the exit hook's; then it is
- * as high as at the call of the function, which is that of the frame.
+ * Calls that filters leave alone have no frame, so that most calls of most filters cost next to
+ * nothing. Their exits are told from that of the innermost frame by the function, and where that
+ * does not tell, by counting: no frame comes while something is opted out. The stack pointer does
+ * not tell: compilers make a function's last call a jump, and that may be the exit hook's; then it
+ * is as high as at the call of the function, which is that of the frame.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -61,7 +63,10 @@ static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 	return likely(!t->low) || (sp >= t->low && sp <= t->high);
 }
 
-/* HOT: whether that is the exit of such a call. A frame's own may have a lower stack pointer than its enter (alloca(3)), or a higher one. */
+/*
+ * HOT: whether that is the exit of such a call. A frame's own may have a lower stack pointer than
+ * its enter (alloca(3)), or a higher one.
+ */
 static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	if (!planned_skips(t) || !is_on_stack(t, sp) || sp > t->top->slot)
@@ -69,7 +74,10 @@ static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 	return !is_of(t->top, fn) || (t->cyg_again && t->cyg_again--);
 }
 
-/* HOT: whether @f may be of that function, by the low half of its address: one compare, where is_of() is four instructions. */
+/*
+ * HOT: whether @f may be of that function, by the low half of its address: one compare, where
+ * is_of() is four instructions.
+ */
 static inline bool may_be_of(const struct frame *f, uint64_t fn)
 {
 	uint32_t low;
@@ -81,8 +89,9 @@ static inline bool may_be_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * HOT: whether nothing has to be noted or ended for the call, or the exit, of a function that is left alone, be it by filters or because it is left out: nearly all of those. It needs no
- * guard, for nothing changes that a signal handler could see half done.
+ * HOT: whether nothing has to be noted or ended for the call, or the exit, of a function that is
+ * left alone, be it by filters or because it is left out: nearly all of those. It needs no guard,
+ * for nothing changes that a signal handler could see half done.
  */
 static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -97,21 +106,30 @@ static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 	return t->top->slot == sp && is_of(t->top, fn);
 }
 
-/* The same of one that was open before anybody looked: is_of() says no to these, so that the fast paths leave them alone. */
+/*
+ * The same of one that was open before anybody looked: is_of() says no to these, so that the fast
+ * paths leave them alone.
+ */
 static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {
 	return frame_is_unseen(t->top) && t->top->slot == sp &&
 	       frame_addr(t->top) == (fn & RECORD_ADDR_MASK);
 }
 
-/* HOT: whether that is the exit of a function that is left out, and its call was, too: so it has no frame. */
+/*
+ * HOT: whether that is the exit of a function that is left out, and its call was, too: so it has no
+ * frame.
+ */
 static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
 {
 	return t->planned->has_left_out && planned_leaves_out(t, fn) && planned_is_open(t) &&
 	       t->top->slot >= sp && sp >= t->low && !is_top(t, sp, fn);
 }
 
-/* The same for what thread->calls does not know. A call from before it was left out may have calls inside that have not ended by themselves. */
+/*
+ * The same for what thread->calls does not know. A call from before it was left out may have calls
+ * inside that have not ended by themselves.
+ */
 static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	const struct frame *f = t->top;
@@ -180,7 +198,10 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, u
 
 	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
 		t = stacks_enter(t, sp);
-	/* Inlined functions are announced too: they share the stack pointer of the function around them. */
+	/*
+	 * Inlined functions are announced too: they share the stack pointer of the function around
+	 * them.
+	 */
 	if (unlikely(t->top->slot < sp))
 		leave_jumped_out(t, sp, fn, caller);
 	if (unlikely(!probe.plain))
@@ -230,8 +251,9 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: what thread->calls does not know; the guard is set, and no frame lies within @sp. Not inline: they need more registers than the hook. One
- * for any thread, one for where nothing is opted in, and one each for a thread that is ready (planned_pass.h) and for one that is open.
+ * HOT: what thread->calls does not know; the guard is set, and no frame lies within @sp. Not
+ * inline: they need more registers than the hook. One for any thread, one for where nothing is
+ * opted in, and one each for a thread that is ready (planned_pass.h) and for one that is open.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -275,8 +297,8 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 }
 
 /*
- * The hooks themselves only find out which of these goes on, so that calls that are left alone need none of their registers. They set
- * the guard: the hook has seen that it is not set.
+ * The hooks themselves only find out which of these goes on, so that calls that are left alone need
+ * none of their registers. They set the guard: the hook has seen that it is not set.
  */
 
 /* HOT: there is no plan. */
@@ -346,7 +368,8 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 }
 
 /*
- * HOT: whether the exit hook is called elsewhere than in the innermost call: deeper in the stack that may be the end of another call of the same function, which is left out by now, or of the
+ * HOT: whether the exit hook is called elsewhere than in the innermost call: deeper in the stack
+ * that may be the end of another call of the same function, which is left out by now, or of the
  * same one (alloca(3)); far above it is on another stack.
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)

@@ -1,4 +1,7 @@
-/* Events that the program declares (see declared.h), and the door that libutrail-trace comes in by (utils/fstrace/recorder.h). */
+/*
+ * Events that the program declares (see declared.h), and the door that libutrail-trace comes in by
+ * (utils/fstrace/recorder.h).
+ */
 #include "libmcount/declared.h"
 
 #include <errno.h>
@@ -22,7 +25,9 @@
 
 /* --- what is declared --- */
 
-/* What the recorder has said of events, by number. Chunks are made when they are needed, and stay. */
+/*
+ * What the recorder has said of events, by number. Chunks are made when they are needed, and stay.
+ */
 #define CHOICES_CHUNK 4096U
 
 static _Atomic(_Atomic int8_t *) choices[EVENT_USER_MAX / CHOICES_CHUNK + 1];
@@ -342,7 +347,10 @@ static bool emit(uint32_t event, const void *payload, size_t len)
 	return is_done;
 }
 
-/* A place has room for so much at least: most payloads are shorter, and a segment of the ring loses little by it. */
+/*
+ * A place has room for so much at least: most payloads are shorter, and a segment of the ring loses
+ * little by it.
+ */
 #define PLACE_MIN 256
 
 /* HOT: room for both records; nothing is published yet. */
@@ -418,7 +426,10 @@ const struct utrail_trace_recorder *declared_recorder(void)
 
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 {
-	/* A probe that was put into a process leaves it again, and the library would keep this answer: that one knocks at doors. */
+	/*
+	 * A probe that was put into a process leaves it again, and the library would keep this
+	 * answer: that one knocks at doors.
+	 */
 	return abi == UTRAIL_TRACE_ABI && probe.ready && !probe.is_attached ? declared_recorder()
 									    : NULL;
 }

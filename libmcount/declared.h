@@ -1,4 +1,7 @@
-/* Events that the program declares (libutrail-trace): what they say goes into a ring of its own, a record without it beside the calls. */
+/*
+ * Events that the program declares (libutrail-trace): what they say goes into a ring of its own, a
+ * record without it beside the calls.
+ */
 #ifndef UTRAIL_LIBMCOUNT_DECLARED_H
 #define UTRAIL_LIBMCOUNT_DECLARED_H
 
@@ -8,17 +11,25 @@
 #include "utils/fstrace/recorder.h"
 
 /*
- * An event with @len bytes of @payload, or what of it a ring takes at a time. False when there was no room, which is counted.
+ * An event with @len bytes of @payload, or what of it a ring takes at a time. False when there was
+ * no room, which is counted.
  *
- * thread->payloads is a thread state without frames that writes to the second ring of @t's one (utils/format/ring.h), in which no one else
- * reserves or commits. Both are made for the first event; a thread without events has neither.
+ * thread->payloads is a thread state without frames that writes to the second ring of @t's one
+ * (utils/format/ring.h), in which no one else reserves or commits. Both are made for the first
+ * event; a thread without events has neither.
  */
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 
-/* HOT, rarely: one from an aside's buffer, where it is a record with all of its entry as its payload, which is at @entry. Counts nothing. */
+/*
+ * HOT, rarely: one from an aside's buffer, where it is a record with all of its entry as its
+ * payload, which is at @entry. Counts nothing.
+ */
 bool declared_from_aside(struct thread *t, const struct event_data *entry, uint64_t time_ns);
 
-/* COLD, while the recorder has a thread stand for it: choices are noted, and then told to who watches. 0 or -errno, as ATTACH_CHOOSE and ATTACH_CHOSEN. */
+/*
+ * COLD, while the recorder has a thread stand for it: choices are noted, and then told to who
+ * watches. 0 or -errno, as ATTACH_CHOOSE and ATTACH_CHOSEN.
+ */
 struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);
 int64_t declared_chosen(void);

@@ -48,8 +48,9 @@ static void go_through(struct doors *doors, const struct dl_phdr_info *info,
 }
 
 /*
- * gABI, "Note Section". mold puts notes that are aligned to 4 and to 8 into one segment, whose own alignment then does not say where each ends. So
- * all places are looked at where one may begin. That of a door is aligned to 4.
+ * gABI, "Note Section". mold puts notes that are aligned to 4 and to 8 into one segment, whose own
+ * alignment then does not say where each ends. So all places are looked at where one may begin.
+ * That of a door is aligned to 4.
  */
 static void look_at_notes(struct doors *doors, const struct dl_phdr_info *info,
 			  const ElfW(Phdr) * ph)

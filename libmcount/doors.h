@@ -1,16 +1,22 @@
-/* Copies of libutrail-trace in a process that runs already: they did not see the probe come (utils/fstrace/door.h). */
+/*
+ * Copies of libutrail-trace in a process that runs already: they did not see the probe come
+ * (utils/fstrace/door.h).
+ */
 #ifndef UTRAIL_LIBMCOUNT_DOORS_H
 #define UTRAIL_LIBMCOUNT_DOORS_H
 
 #include <stdint.h>
 
 /*
- * Each copy that is loaded records from now on what the program declares, and what it has declared. May wait for the recorder. How many there
- * are; -EAGAIN: a lock is held, come again.
+ * Each copy that is loaded records from now on what the program declares, and what it has declared.
+ * May wait for the recorder. How many there are; -EAGAIN: a lock is held, come again.
  */
 int64_t doors_open(void);
 
-/* None of them comes to the probe any more. How many there are; -EAGAIN: events are still switched on in one, for nobody. */
+/*
+ * None of them comes to the probe any more. How many there are; -EAGAIN: events are still switched
+ * on in one, for nobody.
+ */
 int64_t doors_close(void);
 
 /* A thread has loaded modules. */

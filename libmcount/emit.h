@@ -4,12 +4,16 @@
 
 #include "libmcount/hot.h"
 
-/* HOT: @len bytes from @from, and zeros up to a multiple of 8; where that ends. No libc, and no vector registers. */
+/*
+ * HOT: @len bytes from @from, and zeros up to a multiple of 8; where that ends. No libc, and no
+ * vector registers.
+ */
 char *emit_put_bytes(char *at, const void *from, uint32_t len);
 
 /*
- * HOT: one record with @len bytes of @payload (at least one), padded with zeros to 8 as doc/formats/records.md, "Payloads" has it;
- * RECORD_MORE is set here. False when there was no room: the caller counts.
+ * HOT: one record with @len bytes of @payload (at least one), padded with zeros to 8 as
+ * doc/formats/records.md, "Payloads" has it; RECORD_MORE is set here. False when there was no room:
+ * the caller counts.
  */
 bool emit_with_payload(struct thread *t, uint64_t time_ns, uint64_t data, const void *payload,
 		       uint32_t len);
@@ -33,8 +37,8 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 
 /*
- * What an aside's buffer holds: a record, and behind one with RECORD_MORE the length of its payload (which only this
- * knows) and the payload. The bytes of the record at @at, all in all.
+ * What an aside's buffer holds: a record, and behind one with RECORD_MORE the length of its payload
+ * (which only this knows) and the payload. The bytes of the record at @at, all in all.
  */
 uint32_t emit_aside_bytes(const char *at);
 

@@ -1,4 +1,7 @@
-/* Entry of a traced function whose stub knows the return slot: decide, note the frame, replace the slot. */
+/*
+ * Entry of a traced function whose stub knows the return slot: decide, note the frame, replace the
+ * slot.
+ */
 #include "libmcount/caller.h"
 #include "libmcount/calls_patched.h"
 #include "libmcount/callers.h"
@@ -177,8 +180,9 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 }
 
 /*
- * Who called setjmp(3) with which buffer, for its second return. One that is pushed out by another buffer is not told of a second
- * time. Threads may race for a place: then @env or @sp does not fit the rest.
+ * Who called setjmp(3) with which buffer, for its second return. One that is pushed out by another
+ * buffer is not told of a second time. Threads may race for a place: then @env or @sp does not fit
+ * the rest.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;

@@ -1,4 +1,7 @@
-/* execve(2) and its relatives, interposed: a program that makes up its own environment goes on being recorded. */
+/*
+ * execve(2) and its relatives, interposed: a program that makes up its own environment goes on
+ * being recorded.
+ */
 #include <alloca.h>
 #include <errno.h>
 #include <spawn.h>
@@ -12,11 +15,11 @@
 #include "utils/format/control.h"
 
 /*
- * Only environments that the caller hands over are added to, as uftrace does. What a program removes from its own
- * (clearenv(3), `env -i`) stays removed.
+ * Only environments that the caller hands over are added to, as uftrace does. What a program
+ * removes from its own (clearenv(3), `env -i`) stays removed.
  *
- * All this may run in the child of a vfork(2), on a small stack, or in a signal handler: no allocation, no lock; and what
- * does not fit is handed on as it is.
+ * All this may run in the child of a vfork(2), on a small stack, or in a signal handler: no
+ * allocation, no lock; and what does not fit is handed on as it is.
  */
 #define PRELOAD_NAME "LD_PRELOAD="
 #define PRELOAD_LEN  (sizeof(PRELOAD_NAME) - 1)
@@ -36,12 +39,18 @@ typedef int fexec_fn(int fd, char *const argv[], char *const envp[]);
 typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 		     const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
 
-/* The functions behind ours. In a forked child the dynamic linker's lock may be held for ever, so they are looked up early. */
+/*
+ * The functions behind ours. In a forked child the dynamic linker's lock may be held for ever, so
+ * they are looked up early.
+ */
 static struct {
 	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;
 } next;
 
-/* What a traced program's environment must have: LD_PRELOAD=<us>, and the variable with the recorder's address. */
+/*
+ * What a traced program's environment must have: LD_PRELOAD=<us>, and the variable with the
+ * recorder's address.
+ */
 static char preload[PRELOAD_LEN + 4096];
 static char socket_var[sizeof(CONTROL_ENV_SOCKET "=") + sizeof(probe.address)];
 
@@ -88,7 +97,10 @@ struct environment {
 	char *preload; /* the variable in it, or NULL */
 };
 
-/* False when it is to be handed on as it is: nothing to add, too much in it, or another recorder has made it. */
+/*
+ * False when it is to be handed on as it is: nothing to add, too much in it, or another recorder
+ * has made it.
+ */
 static bool measure(char *const envp[], struct environment *env)
 {
 	*env = (struct environment){ 0 };
@@ -120,7 +132,9 @@ static void merge(char *const envp[], const struct environment *env, char **vars
 	*vars = NULL;
 }
 
-/* The environment to hand on instead of @envp; a macro, because it lives on the stack of who calls. */
+/*
+ * The environment to hand on instead of @envp; a macro, because it lives on the stack of who calls.
+ */
 #define MERGED(envp)                                                                            \
 	({                                                                                      \
 		struct environment env_;                                                        \

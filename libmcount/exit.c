@@ -32,7 +32,10 @@ NOINLINE static uint64_t exit_unguarded(uint64_t slot, const struct arch_regs *r
 {
 	struct thread *t = guard_return();
 
-	/* The thread is not traced any more, or a frame of it returns inside of one of its hooks: only where to counts. */
+	/*
+	 * The thread is not traced any more, or a frame of it returns inside of one of its hooks:
+	 * only where to counts.
+	 */
 	return t ? exit_guarded(t, slot, regs) : frames_find_return(slot);
 }
 

@@ -6,14 +6,16 @@
 #include "libmcount/planned.h"
 
 /*
- * HOT. These do the whole work of a push or a pop, or find out that it is not the common case and have changed nothing: then
- * the caller goes the long way (guard.h, frames.h) by a tail call. So compilers keep everything in registers that the
- * stubs have saved already, and a hook has no prologue. That is worth an eighth of what a call costs.
+ * HOT. These do the whole work of a push or a pop, or find out that it is not the common case and
+ * have changed nothing: then the caller goes the long way (guard.h, frames.h) by a tail call. So
+ * compilers keep everything in registers that the stubs have saved already, and a hook has no
+ * prologue. That is worth an eighth of what a call costs.
  */
 
 /*
- * What the stubs' fast paths may do alone, in @t that has no open calls: all, where all calls are alike. A record's depth
- * ends at RECORD_DEPTH_MAX; and that of a frame is one more than its caller's, so the sentinel has that of "-1". Stubs take all bits below the address from the
+ * What the stubs' fast paths may do alone, in @t that has no open calls: all, where all calls are
+ * alike. A record's depth ends at RECORD_DEPTH_MAX; and that of a frame is one more than its
+ * caller's, so the sentinel has that of "-1". Stubs take all bits below the address from the
  * caller's data word.
  */
 static inline void fast_limits(struct thread *t)

@@ -1,4 +1,7 @@
-/* Our handler in the place of the program's, for guarded reads, for crashes and for --signal (see fault.h). */
+/*
+ * Our handler in the place of the program's, for guarded reads, for crashes and for --signal (see
+ * fault.h).
+ */
 #include "libmcount/fault.h"
 
 #include <errno.h>
@@ -16,18 +19,23 @@
 #include "libmcount/switches.h"
 
 /*
- * What the program asks for these signals is kept here, and the kernel has our handler with the program's flags and mask. So
- * the kernel makes the stack and the mask that the program's handler expects, and ours only steps aside: it calls it
- * with what it got itself. SIG_DFL ends the program by the same signal as ever. SIG_IGN is left to the kernel.
+ * What the program asks for these signals is kept here, and the kernel has our handler with the
+ * program's flags and mask. So the kernel makes the stack and the mask that the program's handler
+ * expects, and ours only steps aside: it calls it with what it got itself. SIG_DFL ends the program
+ * by the same signal as ever. SIG_IGN is left to the kernel.
  *
- * Handlers of other signals run without these two in their masks: a fault of ours must be possible there.
+ * Handlers of other signals run without these two in their masks: a fault of ours must be possible
+ * there.
  */
 
 __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 
 uint8_t fault_guarded = FAULT_GUARDED;
 
-/* While we read though the program blocks the signals; and which of them came meanwhile: bit 0: SIGSEGV, bit 1: SIGBUS. */
+/*
+ * While we read though the program blocks the signals; and which of them came meanwhile: bit 0:
+ * SIGSEGV, bit 1: SIGBUS.
+ */
 static __thread bool is_unblocked __attribute__((tls_model("initial-exec")));
 static __thread uint8_t came_early __attribute__((tls_model("initial-exec")));
 
@@ -147,8 +155,9 @@ static void send_to_self(int sig)
 }
 
 /*
- * The program's handler, or the default action. Signals that somebody sent have a code of 0 or less (sigaction(2)); what the
- * kernel finds itself ends the program even where it is ignored, and comes again as soon as we return.
+ * The program's handler, or the default action. Signals that somebody sent have a code of 0 or less
+ * (sigaction(2)); what the kernel finds itself ends the program even where it is ignored, and comes
+ * again as soon as we return.
  */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
@@ -228,8 +237,8 @@ static int change_other(int sig, const struct sigaction *act, struct sigaction *
 }
 
 /*
- * Another process with our memory: a vfork(2) child. Its signals are its own, so nothing is kept of them: the kernel gets what
- * it asks for.
+ * Another process with our memory: a vfork(2) child. Its signals are its own, so nothing is kept of
+ * them: the kernel gets what it asks for.
  */
 static bool is_borrower(void)
 {
@@ -393,7 +402,10 @@ void fault_withdraw(void)
 	}
 }
 
-/* Asked from the kernel, within a hook: the C library's function may have one of its own, whose records would be lost. */
+/*
+ * Asked from the kernel, within a hook: the C library's function may have one of its own, whose
+ * records would be lost.
+ */
 static bool has_our_handler(int sig)
 {
 	struct {
@@ -468,7 +480,10 @@ static void copy_looking(struct copy *c)
 	c->result = copy_now(c);
 }
 
-/* The thread blocks the signals: not while we read. One that waited to be delivered is made to wait again. */
+/*
+ * The thread blocks the signals: not while we read. One that waited to be delivered is made to wait
+ * again.
+ */
 static void copy_unblocked(struct copy *c, uint64_t mask)
 {
 	uint64_t open = mask & ~(MASK_BIT(SIGSEGV) | MASK_BIT(SIGBUS));

@@ -1,15 +1,20 @@
-/* Reading memory of the program that may not be there, without harm and, as a rule, without a system call. */
+/*
+ * Reading memory of the program that may not be there, without harm and, as a rule, without a
+ * system call.
+ */
 #ifndef UTRAIL_LIBMCOUNT_FAULT_H
 #define UTRAIL_LIBMCOUNT_FAULT_H
 
 #include "libmcount/probe.h"
 
 /*
- * Memory is read by arch_copy_guarded() and arch_copy_string(). When that faults, our handler of SIGSEGV and SIGBUS takes the
- * thread out of there; all other faults go on to the program's handler, whose place ours takes: see fault.c.
+ * Memory is read by arch_copy_guarded() and arch_copy_string(). When that faults, our handler of
+ * SIGSEGV and SIGBUS takes the thread out of there; all other faults go on to the program's
+ * handler, whose place ours takes: see fault.c.
  *
- * A fault while the thread blocks the signal would end the program. Whether it does is known from the last look at its mask;
- * everything that may change the mask is interposed and makes the next read look again.
+ * A fault while the thread blocks the signal would end the program. Whether it does is known from
+ * the last look at its mask; everything that may change the mask is interposed and makes the next
+ * read look again.
  */
 enum fault_state {
 	FAULT_UNKNOWN = 0, /* look first */
@@ -22,7 +27,10 @@ extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 /* FAULT_GUARDED as long as our handlers may be relied on, and no state at all afterwards. */
 extern uint8_t fault_guarded __attribute__((visibility("hidden")));
 
-/* COLD. What our handlers need is about to be forbidden (seal.h): the program's own take their places, for good. */
+/*
+ * COLD. What our handlers need is about to be forbidden (seal.h): the program's own take their
+ * places, for good.
+ */
 void fault_withdraw(void);
 
 /* COLD. From now on memory of the program may be read. */
@@ -58,8 +66,8 @@ static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
 }
 
 /*
- * HOT: copy the string at @from without its NUL, at most @max bytes of it, and up to 7 bytes more than that. Returns how many; -1 - n
- * when n were there and the next could not be read.
+ * HOT: copy the string at @from without its NUL, at most @max bytes of it, and up to 7 bytes more
+ * than that. Returns how many; -1 - n when n were there and the next could not be read.
  */
 static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max)
 {

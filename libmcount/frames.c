@@ -62,7 +62,10 @@ void frames_write_entries(struct thread *t, struct frame *f)
 	}
 }
 
-/* Whether the slot of @f was replaced by us and is its own (a tail-called function shares its caller's). */
+/*
+ * Whether the slot of @f was replaced by us and is its own (a tail-called function shares its
+ * caller's).
+ */
 static bool owns_slot(const struct frame *f)
 {
 	return !(f->slot & FRAME_EXPLICIT) && !frame_is_unseen(f) && !frame_is_kept(f) &&
@@ -76,8 +79,9 @@ struct slot_access {
 };
 
 /*
- * Whether memory can be read, asked from the kernel without a fault: rt_sigprocmask(2) copies the set before it finds that
- * there is no such "how". Of the system calls that look at memory it is the one that filters always allow.
+ * Whether memory can be read, asked from the kernel without a fault: rt_sigprocmask(2) copies the
+ * set before it finds that there is no such "how". Of the system calls that look at memory it is
+ * the one that filters always allow.
  */
 bool frames_is_readable(uint64_t address)
 {
@@ -196,8 +200,9 @@ void frames_make_way(struct thread *t, uint64_t *slot)
 		planned_begin_estimate(t);
 	frames_leave_inside(t, (uint64_t)slot);
 	/*
-	 * Frames with this very slot: when it still leads to the trampoline, the new function was called by a jump from
-	 * theirs (a tail call), and they are not over. Else it holds a fresh return address, and they are gone.
+	 * Frames with this very slot: when it still leads to the trampoline, the new function was
+	 * called by a jump from theirs (a tail call), and they are not over. Else it holds a fresh
+	 * return address, and they are gone.
 	 */
 	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
 		frames_leave_any(t);
@@ -233,9 +238,10 @@ void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_r
 }
 
 /*
- * The return address of a slot that is not among the open frames of this thread: its frame was abandoned too early, or
- * the stack is run by another thread than the one that entered the frame (coroutines that migrate). In that case
- * the frame stays in its array, where its owner will find it abandoned.
+ * The return address of a slot that is not among the open frames of this thread: its frame was
+ * abandoned too early, or the stack is run by another thread than the one that entered the frame
+ * (coroutines that migrate). In that case the frame stays in its array, where its owner will find
+ * it abandoned.
  */
 static uint64_t look_for_return(uint64_t slot)
 {
@@ -269,8 +275,9 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 }
 
 /*
- * A return by @slot, which no frame has: a function has taken its return address from where it was, and put it elsewhere, most often further
- * out, in the place of arguments that it has taken off the stack. NULL: there is no frame near by that may be.
+ * A return by @slot, which no frame has: a function has taken its return address from where it was,
+ * and put it elsewhere, most often further out, in the place of arguments that it has taken off the
+ * stack. NULL: there is no frame near by that may be.
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

@@ -1,4 +1,7 @@
-/* Open frames: leaving them in order, and out of order (longjmp, exceptions, stacks that were switched). */
+/*
+ * Open frames: leaving them in order, and out of order (longjmp, exceptions, stacks that were
+ * switched).
+ */
 #ifndef UTRAIL_LIBMCOUNT_FRAMES_H
 #define UTRAIL_LIBMCOUNT_FRAMES_H
 
@@ -12,8 +15,8 @@
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT, rarely. There is no frame for a call that would be recorded. Counted, unless the user asked for that; and the call that it is in
- * gets a mark, now or when its own ENTRY is written.
+ * HOT, rarely. There is no frame for a call that would be recorded. Counted, unless the user asked
+ * for that; and the call that it is in gets a mark, now or when its own ENTRY is written.
  */
 void note_too_deep(struct thread *t);
 
@@ -26,33 +29,43 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
 /*
- * SLOW in spirit (a few system calls), callable from hot functions. What runs now lies at @address of the stack, though
- * frames that must lie inside of it are open: they were left without returning. Each gets its EXIT now and its own
- * return address back, so that one that does return after all (its stack had only been switched away) finds its way.
+ * SLOW in spirit (a few system calls), callable from hot functions. What runs now lies at @address
+ * of the stack, though frames that must lie inside of it are open: they were left without
+ * returning. Each gets its EXIT now and its own return address back, so that one that does return
+ * after all (its stack had only been switched away) finds its way.
  */
 void frames_leave_inside(struct thread *t, uint64_t address);
 
-/* Same when a function with return slot @slot begins; frames that had this slot before it are over, too. */
+/*
+ * Same when a function with return slot @slot begins; frames that had this slot before it are over,
+ * too.
+ */
 void frames_make_way(struct thread *t, uint64_t *slot);
 
-/* The innermost frame of function @fn returns (-finstrument-functions); those inside were abandoned. */
+/*
+ * The innermost frame of function @fn returns (-finstrument-functions); those inside were
+ * abandoned.
+ */
 void frames_leave_until(struct thread *t, uint64_t fn);
 
 /*
- * The frame of a function with return slot @slot that announces its return (XRay) ends; those inside were abandoned. Nothing
- * happens when it has none: it was not recorded.
+ * The frame of a function with return slot @slot that announces its return (XRay) ends; those
+ * inside were abandoned. Nothing happens when it has none: it was not recorded.
  */
 void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
-/* The frame with @slot returns, with @regs, though it is not the innermost one. Where it goes on. */
+/*
+ * The frame with @slot returns, with @regs, though it is not the innermost one. Where it goes on.
+ */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
 /* Where the frame with @slot goes on, whose thread's ever it is; nothing is recorded. */
 uint64_t frames_find_return(uint64_t slot);
 
 /*
- * A function whose return must not come through us was called by a jump from the innermost frames' function (a tail
- * call), so their slot is its return slot: end them here and give the slot its own address back.
+ * A function whose return must not come through us was called by a jump from the innermost frames'
+ * function (a tail call), so their slot is its return slot: end them here and give the slot its own
+ * address back.
  */
 void frames_end_tail_call(struct thread *t, uint64_t *slot);
 
@@ -62,7 +75,10 @@ void frames_unhook(struct thread *t);
 /* SLOW. Whether the word at @address can be read; asked from the kernel, without a fault. */
 bool frames_is_readable(uint64_t address);
 
-/* The thread or the process ends, and with it the innermost calls whose end is estimated: all, with PLAN_ESTIMATE. */
+/*
+ * The thread or the process ends, and with it the innermost calls whose end is estimated: all, with
+ * PLAN_ESTIMATE.
+ */
 void frames_close_estimated(struct thread *t);
 
 /* The innermost frame is over, in whatever way but by a return through the trampoline. */
@@ -84,12 +100,16 @@ static inline uint64_t frame_return(const struct frame *f)
 	return f->ret & ~FRAME_KEPT;
 }
 
-/* HOT, rarely. Calls with FRAME_KEPT that have returned by the time that one with @slot begins; the innermost one is one of these. */
+/*
+ * HOT, rarely. Calls with FRAME_KEPT that have returned by the time that one with @slot begins; the
+ * innermost one is one of these.
+ */
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
- * HOT, rarely, where all calls are alike. The next call asks whether that has returned; what the stubs do alone ends at such a frame, if it is the
- * innermost one, and begins again when it is not any more.
+ * HOT, rarely, where all calls are alike. The next call asks whether that has returned; what the
+ * stubs do alone ends at such a frame, if it is the innermost one, and begins again when it is not
+ * any more.
  */
 void frames_narrow(struct thread *t);
 
@@ -112,7 +132,10 @@ static inline void frames_reset(struct thread *t)
 	t->written = t->frames;
 }
 
-/* HOT: the innermost frame of a thread without planned.h is over since @now_ns: write its EXIT (unless -t drops it) and pop it. */
+/*
+ * HOT: the innermost frame of a thread without planned.h is over since @now_ns: write its EXIT
+ * (unless -t drops it) and pop it.
+ */
 static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 {
 	struct frame *f = t->top;
@@ -133,7 +156,10 @@ static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 		note_lost(t, 1);
 }
 
-/* HOT: the innermost frame, one that was seen, returns now. @regs: what it returns; NULL when it is left in another way */
+/*
+ * HOT: the innermost frame, one that was seen, returns now. @regs: what it returns; NULL when it is
+ * left in another way
+ */
 static inline void frames_leave_top(struct thread *t, const struct arch_regs *regs)
 {
 	if (unlikely(t->planned))

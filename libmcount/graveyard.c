@@ -8,7 +8,10 @@
 #define GRAVES 65536 /* a power of two; pages that nobody uses cost nothing */
 #define PROBES 8
 
-/* @slot is 0 while @ret is being written, so that a reader never sees a pair that does not belong together. */
+/*
+ * @slot is 0 while @ret is being written, so that a reader never sees a pair that does not belong
+ * together.
+ */
 static struct grave {
 	_Atomic uint64_t slot;
 	_Atomic uint64_t ret;

@@ -6,8 +6,8 @@
 #include "libmcount/hot.h"
 
 /*
- * HOT: the state that a call belongs to, with the guard set: this thread's, or its aside when a hook is interrupted. NULL
- * when the call is to be left alone.
+ * HOT: the state that a call belongs to, with the guard set: this thread's, or its aside when a
+ * hook is interrupted. NULL when the call is to be left alone.
  */
 static inline struct thread *guard_enter(void)
 {
@@ -32,7 +32,9 @@ static inline void guard_leave(struct thread *t)
 	t->busy = 0;
 }
 
-/* HOT: the same as the last thing that a hook does: with the rare case apart it needs no prologue. */
+/*
+ * HOT: the same as the last thing that a hook does: with the rare case apart it needs no prologue.
+ */
 static inline void guard_leave_fast(struct thread *t)
 {
 	guard_barrier();
@@ -43,8 +45,9 @@ static inline void guard_leave_fast(struct thread *t)
 }
 
 /*
- * HOT: the state that a return belongs to, with the guard set. While a hook of the thread is interrupted only
- * its handler's functions run, and these have their frames in the aside. NULL when there is none.
+ * HOT: the state that a return belongs to, with the guard set. While a hook of the thread is
+ * interrupted only its handler's functions run, and these have their frames in the aside. NULL when
+ * there is none.
  */
 static inline struct thread *guard_return(void)
 {

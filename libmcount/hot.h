@@ -4,7 +4,10 @@
 
 #include "libmcount/probe.h"
 
-/* Keep the compiler from moving work out of the guarded region; a signal handler is the only other party. */
+/*
+ * Keep the compiler from moving work out of the guarded region; a signal handler is the only other
+ * party.
+ */
 #define guard_barrier() __asm__ volatile("" ::: "memory")
 
 /* HOT: set the guard of @t, which is not set. */
@@ -61,8 +64,9 @@ static inline void hot_commit(struct thread *t, char *end)
 }
 
 /*
- * HOT, not common: before the time of a record is taken that is written at once. A forked child reports itself with its first record: the recorder
- * then knows of it before anything has the time at which it happened, so that who follows the recording sees all in order.
+ * HOT, not common: before the time of a record is taken that is written at once. A forked child
+ * reports itself with its first record: the recorder then knows of it before anything has the time
+ * at which it happened, so that who follows the recording sees all in order.
  */
 static inline void hot_be_known(struct thread *t)
 {

@@ -7,8 +7,9 @@
 #include "libmcount/probe.h"
 
 /*
- * The next definition of @name after ours, looked up once and kept in @cache; NULL when there is none. When the probe came later than all
- * others, none of its names is the program's: then it is the one that the program has.
+ * The next definition of @name after ours, looked up once and kept in @cache; NULL when there is
+ * none. When the probe came later than all others, none of its names is the program's: then it is
+ * the one that the program has.
  */
 static inline void *interposed(void **cache, const char *name)
 {
@@ -31,8 +32,8 @@ static inline bool interpose_is_own(uint64_t address)
 }
 
 /*
- * own_<name>: the exported function <name> of this module, whose definition is in the same source, whoever else exports that name. For
- * libcall.c.
+ * own_<name>: the exported function <name> of this module, whose definition is in the same source,
+ * whoever else exports that name. For libcall.c.
  */
 #define OWN_NAME(name) \
 	__asm__(".globl own_" #name "\n.hidden own_" #name "\n.set own_" #name ", " #name)

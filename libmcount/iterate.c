@@ -1,4 +1,7 @@
-/* dl_iterate_phdr(3), interposed: AddressSanitizer's library wants to be the first one, and is shown as it. */
+/*
+ * dl_iterate_phdr(3), interposed: AddressSanitizer's library wants to be the first one, and is
+ * shown as it.
+ */
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,9 +12,11 @@
 #include "libmcount/probe.h"
 
 /*
- * libasan ends the program when another library is in front of it, since that might define functions that libasan means to replace.
- * Those that the probe defines call the next definition, which is libasan's, so the order does no harm. It cannot be changed from
- * outside: what LD_PRELOAD says holds for all programs that are started later, and most of them are none of AddressSanitizer's.
+ * libasan ends the program when another library is in front of it, since that might define
+ * functions that libasan means to replace. Those that the probe defines call the next definition,
+ * which is libasan's, so the order does no harm. It cannot be changed from outside: what LD_PRELOAD
+ * says holds for all programs that are started later, and most of them are none of
+ * AddressSanitizer's.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);

@@ -1,4 +1,7 @@
-/* Attaching and leaving (see leave.h): what the recorder has a thread call (doc/internals/attach.md). */
+/*
+ * Attaching and leaving (see leave.h): what the recorder has a thread call
+ * (doc/internals/attach.md).
+ */
 #include "libmcount/leave.h"
 
 #include <errno.h>
@@ -35,7 +38,10 @@ enum undo_kind {
 	UNDO_PROTECTED_SLOT,
 };
 
-/* @value: how many bytes; or what the slot held; @now: or where it stands; @ours: see leave_note_slot() */
+/*
+ * @value: how many bytes; or what the slot held; @now: or where it stands; @ours: see
+ * leave_note_slot()
+ */
 struct undo {
 	_Atomic uint32_t kind; /* stored last */
 	uint64_t address;
@@ -196,7 +202,10 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 	return code.nr;
 }
 
-/* How many threads are within hooks, or were when they were interrupted, and how many slots still led to us. */
+/*
+ * How many threads are within hooks, or were when they were interrupted, and how many slots still
+ * led to us.
+ */
 static int64_t count_inside(void)
 {
 	int64_t nr = unhook_frames() + atomic_load(&inside);
@@ -341,7 +350,10 @@ int64_t utrail_attach(const char *address, uint64_t handle)
 
 	if (probe.address[0])
 		return ATTACH_BUSY;
-	/* The recorder may be killed now, and the next one is not to unload what this thread is still within. */
+	/*
+	 * The recorder may be killed now, and the next one is not to unload what this thread is
+	 * still within.
+	 */
 	leave_enter();
 	own_handle = handle;
 	probe.is_attached = true;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * What must be undone is noted when it is done; nothing happens here in a process that was started with the probe. Any context; no
- * lock. What there is no memory to note stays.
+ * What must be undone is noted when it is done; nothing happens here in a process that was started
+ * with the probe. Any context; no lock. What there is no memory to note stays.
  */
 
 /* @bytes of pages at @at, which are to be unmapped. */
@@ -16,11 +16,17 @@ void leave_note_memory(void *at, uint64_t bytes);
 /* The same for code that is jumped to. */
 void leave_note_code(void *at, uint64_t bytes);
 
-/* @slot held @before and is about to lead to @ours. With @now it is given what stands there instead. @is_protected: its page is read-only. */
+/*
+ * @slot held @before and is about to lead to @ours. With @now it is given what stands there
+ * instead. @is_protected: its page is read-only.
+ */
 void leave_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
 		     bool is_protected);
 
-/* A call that may take long enters, and leaves, code of ours with nothing of that in a thread's state. */
+/*
+ * A call that may take long enters, and leaves, code of ours with nothing of that in a thread's
+ * state.
+ */
 void leave_enter(void);
 void leave_exit(void);
 

@@ -6,8 +6,8 @@
 #include "libmcount/seal.h"
 
 /*
- * Above all that a stack can hold, and below the sentinel: no call and no return finds such a frame inside of it. Odd, as places are
- * that nobody is to look at (FRAME_EXPLICIT).
+ * Above all that a stack can hold, and below the sentinel: no call and no return finds such a frame
+ * inside of it. Odd, as places are that nobody is to look at (FRAME_EXPLICIT).
  */
 static uint64_t place_outside(uint64_t depth)
 {

@@ -1,4 +1,7 @@
-/* Library calls: the program's GOT slots lead through us, and stay so while the dynamic linker works behind. */
+/*
+ * Library calls: the program's GOT slots lead through us, and stay so while the dynamic linker
+ * works behind.
+ */
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -12,17 +15,21 @@
 #include "libmcount/probe.h"
 
 /*
- * A slot that is bound (-z now, RELRO, -fno-plt) holds the function: it is kept as the site's target, and the slot gets
- * the address of the site's stub.
+ * A slot that is bound (-z now, RELRO, -fno-plt) holds the function: it is kept as the site's
+ * target, and the slot gets the address of the site's stub.
  *
- * A slot that is not bound yet holds code that asks the dynamic linker. It would store the function into the slot,
- * behind our back, the first time it is called. Where it stores is said by the relocation, in the table that the module's
- * DT_JMPREL points to. So the module gets a copy of that table in which the relocations of hooked slots point to
- * the sites' targets. The slots keep our stubs, whoever calls first and however many threads race; and binding
- * happens when, how, and with the same error messages as without us.
+ * A slot that is not bound yet holds code that asks the dynamic linker. It would store the function
+ * into the slot, behind our back, the first time it is called. Where it stores is said by the
+ * relocation, in the table that the module's DT_JMPREL points to. So the module gets a copy of that
+ * table in which the relocations of hooked slots point to the sites' targets. The slots keep our
+ * stubs, whoever calls first and however many threads race; and binding happens when, how, and with
+ * the same error messages as without us.
  */
 
-/* Address space set aside, in sites: for what later modules bring, too. It does not grow, since sites stay where they are. */
+/*
+ * Address space set aside, in sites: for what later modules bring, too. It does not grow, since
+ * sites stay where they are.
+ */
 #define CALLS_ROOM 65536
 #define CALLS_MAX  (1U << 20)
 
@@ -65,7 +72,10 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 	for (uint32_t i = 0; i < nr; i++)
 		arch_write_call_stub(page->stubs + i * ARCH_CALL_STUB_BYTES, first + i,
 				     &page->cell);
-	/* Never writable and executable at a time. Systems that forbid this have no library calls recorded. */
+	/*
+	 * Never writable and executable at a time. Systems that forbid this have no library calls
+	 * recorded.
+	 */
 	if (mprotect(page, bytes, PROT_READ | PROT_EXEC) < 0) {
 		munmap(page, bytes);
 		return NULL;
@@ -111,7 +121,9 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
 	return m->found;
 }
 
-/* Relocation is over when we come, so the part may be read-only by now; it is again when we leave. */
+/*
+ * Relocation is over when we come, so the part may be read-only by now; it is again when we leave.
+ */
 static bool protect_relro(const struct module *m, int protection)
 {
 	return m->relro_end <= m->relro_start ||
@@ -128,8 +140,9 @@ static ElfW(Dyn) * find_dynamic(const struct module *m, int64_t tag)
 }
 
 /*
- * Give the module a copy of its table of lazy relocations; NULL when there is none, or no memory. The pointer is an
- * address where the dynamic linker has relocated it (it does on x86), else an offset.
+ * Give the module a copy of its table of lazy relocations; NULL when there is none, or no memory.
+ * The pointer is an address where the dynamic linker has relocated it (it does on x86), else an
+ * offset.
  */
 static ElfW(Rela) * copy_relocations(const struct module *m, ElfW(Dyn) * *jmprel, uint64_t *nr)
 {
@@ -216,13 +229,18 @@ static void lead_to_hook(const struct module *m, const struct plan_call_site *si
 	__atomic_store_n(slot, ours, __ATOMIC_RELEASE);
 }
 
-/* Whether the program's vfork(2) is the one that keeps its return address from what the child does. */
+/*
+ * Whether the program's vfork(2) is the one that keeps its return address from what the child does.
+ */
 static bool has_own_vfork(void)
 {
 	return probe.is_attached || dlsym(RTLD_DEFAULT, "vfork") == (const void *)own_vfork;
 }
 
-/* In a process that ran already the dynamic linker has found the C library's, or will; ours is called in its place. */
+/*
+ * In a process that ran already the dynamic linker has found the C library's, or will; ours is
+ * called in its place.
+ */
 static bool is_led_to_own_vfork(const struct plan_call_site *site)
 {
 	return probe.is_attached && (site->flags & PLAN_CALL_VFORK);
@@ -277,7 +295,10 @@ static bool is_elsewhere(const struct module *m, uint64_t target)
 	return target < m->text_start || target >= m->text_end;
 }
 
-/* The sites of one module, numbered from @first on. @finds: what they call is to be known before they are bound */
+/*
+ * The sites of one module, numbered from @first on. @finds: what they call is to be known before
+ * they are bound
+ */
 static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_t first,
 			struct stub_page *page, bool finds)
 {
@@ -325,7 +346,10 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 		if (sites[i].flags & PLAN_CALL_HOOK)
 			continue;
 
-		/* A lazy slot whose relocation is not where the file says would be bound behind our back. */
+		/*
+		 * A lazy slot whose relocation is not where the file says would be bound behind our
+		 * back.
+		 */
 		if (is_lazy && (sites[i].reloc >= nr_relocs ||
 				relocs[sites[i].reloc].r_offset + m.bias !=
 					(uint64_t)&probe.calls[first + i].target))

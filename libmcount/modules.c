@@ -77,7 +77,8 @@ static bool remember(struct reported_module m)
 }
 
 /*
- * An absolute path: our readers are somewhere else. @path has PATH_MAX bytes. Its length, 0 when there is none.
+ * An absolute path: our readers are somewhere else. @path has PATH_MAX bytes. Its length, 0 when
+ * there is none.
  */
 static size_t absolute_path(const char *name, char *path)
 {
@@ -90,7 +91,10 @@ static size_t absolute_path(const char *name, char *path)
 	return len;
 }
 
-/* What was executed, as the kernel says it or, where /proc is not mounted, as it was told. The same results. */
+/*
+ * What was executed, as the kernel says it or, where /proc is not mounted, as it was told. The same
+ * results.
+ */
 static size_t program_path(char *path)
 {
 	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -134,7 +138,10 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 		end = MAX(end, (uint64_t)(info->dlpi_addr + ph->p_vaddr + ph->p_memsz));
 		m->has_text |= ph->p_flags & PF_X;
 	}
-	/* The vDSO has no file; what has no segments has no addresses; and the probe may be where only this process finds it. */
+	/*
+	 * The vDSO has no file; what has no segments has no addresses; and the probe may be where
+	 * only this process finds it.
+	 */
 	if (!end || (probe.is_attached && info->dlpi_addr == (uint64_t)__ehdr_start) ||
 	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
 		return 0;

@@ -7,7 +7,10 @@
 
 #include "libmcount/channel.h"
 
-/* What tells, beside its load address, a module from another that is loaded later at the same place. FNV-1a. */
+/*
+ * What tells, beside its load address, a module from another that is loaded later at the same
+ * place. FNV-1a.
+ */
 static inline uint64_t module_path_hash(const char *path)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL;
@@ -17,7 +20,10 @@ static inline uint64_t module_path_hash(const char *path)
 	return hash;
 }
 
-/* COLD. Send a MODULE packet for each object that was not reported yet. False when the channel broke. */
+/*
+ * COLD. Send a MODULE packet for each object that was not reported yet. False when the channel
+ * broke.
+ */
 bool modules_report_all(struct channel *ch);
 
 /* COLD. A dlopen() returned that began at @begin_ns: tell the recorder about the new objects. */
@@ -26,7 +32,10 @@ void modules_after_dlopen(uint64_t begin_ns);
 /* COLD. What is kept of them is given back: there is no recorder any more. */
 void modules_drop(void);
 
-/* SLOW. Keep other threads from telling the recorder of modules, and from adding them to the plan; false when one is at it. */
+/*
+ * SLOW. Keep other threads from telling the recorder of modules, and from adding them to the plan;
+ * false when one is at it.
+ */
 bool modules_try_lock(void);
 void modules_unlock(void);
 

@@ -1,4 +1,7 @@
-/* libmcount-nop: the hooks of compilers as functions that do nothing, to measure what the calls alone cost. */
+/*
+ * libmcount-nop: the hooks of compilers as functions that do nothing, to measure what the calls
+ * alone cost.
+ */
 #include "utils/base/compiler.h"
 
 EXPORTED void mcount(void);
@@ -7,7 +10,10 @@ EXPORTED void __fentry__(void);
 EXPORTED void __cyg_profile_func_enter(void *fn, void *caller);
 EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 
-/* Bare returns: these are called where argument registers must survive, which an empty function leaves alone. */
+/*
+ * Bare returns: these are called where argument registers must survive, which an empty function
+ * leaves alone.
+ */
 void mcount(void)
 {
 }

@@ -1,6 +1,6 @@
 /*
- * Where the stubs (arch/<isa>/stubs.S) find things in the probe's structs. Compiled to assembly only: libmcount/offsets.py makes
- * #defines of the marked lines, offsets.h in the build directory.
+ * Where the stubs (arch/<isa>/stubs.S) find things in the probe's structs. Compiled to assembly
+ * only: libmcount/offsets.py makes #defines of the marked lines, offsets.h in the build directory.
  */
 #include "libmcount/callers.h"
 #include "libmcount/planned.h"

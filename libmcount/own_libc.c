@@ -14,7 +14,10 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 /* Of glibc only. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
-/* What the dynamic section of a module leads to; gABI chapter 5, and the GNU extensions: DT_GNU_HASH, symbol versions (LSB core). */
+/*
+ * What the dynamic section of a module leads to; gABI chapter 5, and the GNU extensions:
+ * DT_GNU_HASH, symbol versions (LSB core).
+ */
 struct module {
 	uintptr_t base;
 	const ElfW(Sym) * symbols;
@@ -73,7 +76,10 @@ static void read_dynamic(struct module *m, const ElfW(Dyn) * d)
 	}
 }
 
-/* The module that has the version of the C library in it is that library: nobody else has reason to define that function. */
+/*
+ * The module that has the version of the C library in it is that library: nobody else has reason to
+ * define that function.
+ */
 static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct module *libc = arg;
@@ -180,7 +186,10 @@ static void *find_function(const struct module *m, const char *name, uint32_t ve
 	}
 }
 
-/* What is done for each function of others that we call: its slot, and what is to be called: what libc has for it. */
+/*
+ * What is done for each function of others that we call: its slot, and what is to be called: what
+ * libc has for it.
+ */
 typedef void visit_fn(void **slot, void *function, void *arg);
 
 static void visit(const struct module *ours, const struct module *libc, const ElfW(Rela) * rela,

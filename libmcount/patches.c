@@ -50,13 +50,19 @@ static uint64_t stub_bytes(const struct plan_patch *plan)
 	return has_stub(plan) ? head_bytes(plan) + plan->len : 0;
 }
 
-/* The hook's cell; a stub lies as far from it, and from what else it leads to, where it is written as where it is executed. */
+/*
+ * The hook's cell; a stub lies as far from it, and from what else it leads to, where it is written
+ * as where it is executed.
+ */
 static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook hook)
 {
 	return (const uint64_t *)&memory->cells[hook];
 }
 
-/* To @at, to be executed at @as, which has the cells of @memory. @operands: where those of its arguments will be, if it has any */
+/*
+ * To @at, to be executed at @as, which has the cells of @memory. @operands: where those of its
+ * arguments will be, if it has any
+ */
 static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
 		       const struct stub_memory *memory, const void *operands)
 {
@@ -93,7 +99,10 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
-	/* In front of a silent one's code is nothing; one without code leads to the stub behind it, which is of the same kind. */
+	/*
+	 * In front of a silent one's code is nothing; one without code leads to the stub behind it,
+	 * which is of the same kind.
+	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START
 			     : 0);
@@ -111,8 +120,9 @@ struct adoption {
 };
 
 /*
- * A plan of 200,000 patches is larger than all that is made of it, and is gone through several times. What was read is mapped anew, which takes no memory. That is no
- * madvise(2), which programs that forbid themselves system calls may not know; where it fails all stays as it is.
+ * A plan of 200,000 patches is larger than all that is made of it, and is gone through several
+ * times. What was read is mapped anew, which takes no memory. That is no madvise(2), which programs
+ * that forbid themselves system calls may not know; where it fails all stays as it is.
  */
 static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		   const struct plan_patch *until)
@@ -299,8 +309,8 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 }
 
 /*
- * Patches of places that lie near each other are written in one piece, with what is between them: a write for each costs 2 us. What a gap
- * spans is mapped, since it is shorter than a page.
+ * Patches of places that lie near each other are written in one piece, with what is between them: a
+ * write for each costs 2 us. What a gap spans is mapped, since it is shorter than a page.
  */
 #define RUN_BYTES 4096
 #define RUN_GAP	  1024
@@ -339,7 +349,10 @@ static bool run_has_room(const struct run *run, const struct patch *patch)
 		patch->site + PLAN_PATCH_ORIGINAL - run->start <= RUN_BYTES);
 }
 
-/* While nobody else can be in the text. Those that depend on others are left, and who they are of learns it from the text. */
+/*
+ * While nobody else can be in the text. Those that depend on others are left, and who they are of
+ * learns it from the text.
+ */
 static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_module *module)
 {
 	static struct run run; /* stacks may be small, and there is one thread */
@@ -484,7 +497,10 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		/* It is in no list: nothing of it came in. */
 		if (a.module && a.module != patched_modules)
 			munmap(a.module, module_bytes(of_module));
-		/* Who has executed another program since, or closed the module, has nothing to patch. */
+		/*
+		 * Who has executed another program since, or closed the module, has nothing to
+		 * patch.
+		 */
 		if (a.module && !a.is_loaded && text == PATCHES_OUT)
 			continue;
 		atomic_fetch_add(&probe.arena->points_failed, a.failed);

@@ -6,7 +6,10 @@
 
 enum patches_text {
 	PATCHES_WRITE, /* they are put in, by the probe or by the recorder that has attached */
-	PATCHES_OUT, /* stubs are made; whether and when they are put in is the recorder's business from then on */
+	/*
+	 * stubs are made; whether and when they are put in is the recorder's business from then on
+	 */
+	PATCHES_OUT,
 };
 
 /* The file of a plan, which is mapped at @image, to be read only. */
@@ -16,10 +19,12 @@ struct plan_file {
 };
 
 /*
- * COLD. Put the @nr patches of a plan into the program, whose PLAN_OPERANDS are @operands: stubs first, for those that have any, then what leads there. One whose code is not
- * as the recorder has seen it in the file is left alone; what fails is counted for the recorder. There may be other
- * threads, but they must not run in that code: at the start there are none, and a library that was just loaded is run by those that
- * its own constructors have started. @file: they are in this mapping, whose pages need not stay in memory; NULL: they are elsewhere.
+ * COLD. Put the @nr patches of a plan into the program, whose PLAN_OPERANDS are @operands: stubs
+ * first, for those that have any, then what leads there. One whose code is not as the recorder has
+ * seen it in the file is left alone; what fails is counted for the recorder. There may be other
+ * threads, but they must not run in that code: at the start there are none, and a library that was
+ * just loaded is run by those that its own constructors have started. @file: they are in this
+ * mapping, whose pages need not stay in memory; NULL: they are elsewhere.
  */
 void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		   const struct plan_operand *operands, enum patches_text text,
@@ -30,24 +35,31 @@ bool patches_are_there(void);
 bool patches_are_around(const void *function);
 
 /*
- * COLD, after a dlopen(). A module that was closed and came back to the same place has its own code again: put its patches in
- * again.
+ * COLD, after a dlopen(). A module that was closed and came back to the same place has its own code
+ * again: put its patches in again.
  */
 void patches_look_again(void);
 
 /*
- * For a process that is attached to (see utils/format/attach.h). What is patched when it begins is put in by the recorder; so these are called
- * by a thread that it has stopped, and patches_pass() while all others run.
+ * For a process that is attached to (see utils/format/attach.h). What is patched when it begins is
+ * put in by the recorder; so these are called by a thread that it has stopped, and patches_pass()
+ * while all others run.
  */
 
 /* Nothing that is patched leads to the probe any more. */
 void patches_pass(void);
 
-/* All changes of the text, in memory that stays until the next call or patches_forget(). How many; negative errno when there is no memory for them. */
+/*
+ * All changes of the text, in memory that stays until the next call or patches_forget(). How many;
+ * negative errno when there is no memory for them.
+ */
 struct attach_change;
 int64_t patches_changes(const struct attach_change **first);
 
-/* Where their code is: the first @room pairs of first and last address go to @ranges. How many there are. */
+/*
+ * Where their code is: the first @room pairs of first and last address go to @ranges. How many
+ * there are.
+ */
 int64_t patches_codes(uint64_t *ranges, uint64_t room);
 
 /* The recorder has written what could be: how many are not there. */

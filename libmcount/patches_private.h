@@ -12,7 +12,8 @@
  *
  * @leads_to: the stub, or the gate to the hook; not for PATCH_NOP
  * @is_raised: the semaphore is
- * @to_function: from @site to what stands for its function in records, INT16_MIN if that is further away
+ * @to_function: from @site to what stands for its function in records, INT16_MIN if that is further
+ * away
  * @is_out: it is not to be in the text now; the recorder writes this, with the text
  */
 struct patch {
@@ -30,8 +31,9 @@ struct patch {
 };
 
 /*
- * Those that one plan has for one module; there may be more for it. Nothing is taken out of the list. Under modules.c's lock, but for a thread
- * that the recorder has stopped when it begins and when it leaves.
+ * Those that one plan has for one module; there may be more for it. Nothing is taken out of the
+ * list. Under modules.c's lock, but for a thread that the recorder has stopped when it begins and
+ * when it leaves.
  *
  * @is_waiting: the text is written by the recorder, while all threads stand, and has not been yet
  */

@@ -190,7 +190,10 @@ static void begin_actions(struct thread *t, const struct frame *f, struct planne
 		read_at_entry(t, f, pf, rule->read);
 }
 
-/* HOT: the arguments of a new frame. They are not there any more when an ENTRY that is held back is written. */
+/*
+ * HOT: the arguments of a new frame. They are not there any more when an ENTRY that is held back is
+ * written.
+ */
 static void keep_args(struct planned *p, struct planned_frame *pf, const struct capture_step *args,
 		      const uint64_t *slot, const struct arch_regs *regs)
 {
@@ -231,14 +234,20 @@ static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uin
 	}
 }
 
-/* `finish` in a call that has passed the filters: what is open has been seen, and nothing comes any more. */
+/*
+ * `finish` in a call that has passed the filters: what is open has been seen, and nothing comes any
+ * more.
+ */
 static void finish(struct thread *t)
 {
 	planned_write_entries(t, t->top);
 	probe_finish();
 }
 
-/* PLAN_ESTIMATE: a frame whose slot holds something else is over, though the new one lies deeper in the stack. */
+/*
+ * PLAN_ESTIMATE: a frame whose slot holds something else is over, though the new one lies deeper in
+ * the stack.
+ */
 NOINLINE static void leave_gone(struct thread *t)
 {
 	uint64_t now;
@@ -278,7 +287,10 @@ NOINLINE static bool take_news(struct thread *t)
 	return true;
 }
 
-/* HOT: opted out, or nothing that is opted in: most calls of most filters, and that is all they cost. */
+/*
+ * HOT: opted out, or nothing that is opted in: most calls of most filters, and that is all they
+ * cost.
+ */
 static inline bool is_outside(struct planned *p, uint64_t addr)
 {
 	if (p->now.out)
@@ -316,7 +328,10 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 	return replaced;
 }
 
-/* Not the common case. What needs most of the program's stack is done before the decision takes its share of it. */
+/*
+ * Not the common case. What needs most of the program's stack is done before the decision takes its
+ * share of it.
+ */
 NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
 					const struct arch_regs *regs)
 {
@@ -344,8 +359,10 @@ bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t 
 }
 
 /*
- * HOT: a call of a function without a rule, of a thread that is open: it stays so. The stub knows such calls, but not the first one of a function, nor those of two whose places are
- * the same; and it leaves to this what is called by a jump (its frame has the slot of the one around it), and where the segment has no room or the clock needs a new fit.
+ * HOT: a call of a function without a rule, of a thread that is open: it stays so. The stub knows
+ * such calls, but not the first one of a function, nor those of two whose places are the same; and
+ * it leaves to this what is called by a jump (its frame has the slot of the one around it), and
+ * where the segment has no room or the clock needs a new fit.
  */
 static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -354,7 +371,10 @@ static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t
 	if (!probe_is_recording() || !probe_skips || steer_has_news() ||
 	    (!is_known && find_func(t->planned, addr)))
 		return false;
-	/* Room may end that the thread is open: there is a fork to be reported, or the end of the recording. A call that is too deep asks for none. */
+	/*
+	 * Room may end that the thread is open: there is a fork to be reported, or the end of the
+	 * recording. A call that is too deep asks for none.
+	 */
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
 		return false;
@@ -483,7 +503,9 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 	return enter_known(t, slot, addr, regs);
 }
 
-/* Whether there is room for a frame; a call that would be recorded is counted when there is none. */
+/*
+ * Whether there is room for a frame; a call that would be recorded is counted when there is none.
+ */
 static bool has_frame_for(struct thread *t, uint64_t addr)
 {
 	if (unlikely(!t->planned) && !planned_begin_late(t))

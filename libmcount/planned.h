@@ -1,4 +1,7 @@
-/* Calls that are not all alike: each function's rule, and the filter state of a thread that the rules change. */
+/*
+ * Calls that are not all alike: each function's rule, and the filter state of a thread that the
+ * rules change.
+ */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_H
 #define UTRAIL_LIBMCOUNT_PLANNED_H
 
@@ -8,8 +11,9 @@
 #include "libmcount/watch.h"
 
 /*
- * The meaning of rules is in doc/facts/language.md, "Which calls are kept". Frames come to the shadow stack for two reasons here: the call is
- * recorded, or what its rule has changed must be undone when it returns. Other calls keep their return slot.
+ * The meaning of rules is in doc/facts/language.md, "Which calls are kept". Frames come to the
+ * shadow stack for two reasons here: the call is recorded, or what its rule has changed must be
+ * undone when it returns. Other calls keep their return slot.
  */
 
 /*
@@ -54,12 +58,14 @@ struct open_frame {
 };
 
 /*
- * What belongs to the frame with the same index. All that its end needs of the plan under which it began, which may have been replaced.
+ * What belongs to the frame with the same index. All that its end needs of the plan under which it
+ * began, which may have been replaced.
  *
- * @result: of struct live_func; NULL also where there is nothing to capture from. The plan that it lies in stays as long as the frame
+ * @result: of struct live_func; NULL also where there is nothing to capture from. The plan that it
+ * lies in stays as long as the frame
  * @read: of struct plan_rule, with PLANNED_READ
- * @args_at, @args_len: its arguments within planned.args until its ENTRY is written; @args_at is the top of that stack before
- *                      this frame
+ * @args_at, @args_len: its arguments within planned.args until its ENTRY is written; @args_at is
+ *                      the top of that stack before this frame
  */
 struct planned_frame {
 	union {
@@ -82,17 +88,22 @@ struct planned_known {
 #define PLANNED_KNOWN 1024
 
 /*
- * Calls that need no look at a rule. The stubs find them by address in thread->calls, which is the table of the present state, and is never NULL:
+ * Calls that need no look at a rule. The stubs find them by address in thread->calls, which is the
+ * table of the present state, and is never NULL:
  *
  *   planned.skip_out       something is opted out: all functions
- *   planned.skip_outside   nothing is opted in: functions without a rule, and those that are opted in (PLAN_FILTER)
- *   planned.pass           the thread is open (planned_pass.h): functions without a rule, and those that are left out (PLAN_LEFT_OUT)
+ *   planned.skip_outside   nothing is opted in: functions without a rule, and those that are opted
+ *                          in (PLAN_FILTER)
+ *   planned.pass           the thread is open (planned_pass.h): functions without a rule, and those
+ *                          that are left out (PLAN_LEFT_OUT)
  *   planned_no_calls       none: each call is looked at
  *
- * A function is in them once it has gone the long way. @call is its address: the call is recorded as all are; or the address with its sign changed: it is
- * recorded, and its call opens the thread (planned_pass.h). @alone is its address: it is left alone. The addresses are in functions, which most often begin at multiples of 16; so that
- * the stubs need one `and` to find the place, a place has that size. Functions whose places are the same go the long way by turns, so there are many. An empty place says all of that of the
- * address 0, which no function has.
+ * A function is in them once it has gone the long way. @call is its address: the call is recorded
+ * as all are; or the address with its sign changed: it is recorded, and its call opens the thread
+ * (planned_pass.h). @alone is its address: it is left alone. The addresses are in functions, which
+ * most often begin at multiples of 16; so that the stubs need one `and` to find the place, a place
+ * has that size. Functions whose places are the same go the long way by turns, so there are many.
+ * An empty place says all of that of the address 0, which no function has.
  */
 struct planned_place {
 	uint64_t call;
@@ -113,24 +124,28 @@ static inline uint32_t planned_place_of(uint64_t addr)
 /*
  * Of one thread; struct thread has a pointer.
  *
- * @plan: what decides about its calls: probe.live, or what that was when this was last looked at. While it stands here, in @taking, or
- *        behind a frame, the plan is not unmapped
+ * @plan: what decides about its calls: probe.live, or what that was when this was last looked at.
+ *        While it stands here, in @taking, or behind a frame, the plan is not unmapped
  * @serial, @era: of @plan; @era is 0 when @now is not that of any plan
  * @taking: what planned_take_up() is about to make of @plan
- * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on it; not so in an aside
- * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but what such rules let in
+ * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on
+ * it; not so in an aside
+ * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but
+ * what such rules let in
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
  * @has_watch: there is anything to watch
  * @has_noted: there is, or was, something in the tables of calls
- * @has_opted_in: there was a call that would have been thread->admitted, had the thread been ready for it
+ * @has_opted_in: there was a call that would have been thread->admitted, had the thread been ready
+ * for it
  * @has_steps: of a plan under which calls were entered: they may capture something
  * @depth: of the plan
- * @open_base: the innermost frame that is settled, while others are or may come above it (planned_pass.h); else NULL
+ * @open_base: the innermost frame that is settled, while others are or may come above it
+ * (planned_pass.h); else NULL
  * @is_ready: the frame above that is, or would be, thread->admitted
  * @readings: by frame: what was read at its entry; NULL until something is
  * @estimate_ns: PLAN_ESTIMATE: when the calls that are found gone have ended; 0: now
- * @args: payloads on their way, of open calls whose ENTRY is held back first of all; untouched room of it costs nothing. NULL until
- *        there is one
+ * @args: payloads on their way, of open calls whose ENTRY is held back first of all; untouched room
+ *        of it costs nothing. NULL until there is one
  */
 struct planned {
 	struct selection now;
@@ -167,23 +182,41 @@ struct planned {
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs);
 
-/* HOT: whether a call is opted out, or not opted in, so that it needs no frame. The next time thread->calls tells. */
+/*
+ * HOT: whether a call is opted out, or not opted in, so that it needs no frame. The next time
+ * thread->calls tells.
+ */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
-/* HOT: whether a call is deeper than the limit, and nothing else is said about it; that costs no thread its being open. The next time the stub finds it. */
+/*
+ * HOT: whether a call is deeper than the limit, and nothing else is said about it; that costs no
+ * thread its being open. The next time the stub finds it.
+ */
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
 
-/* HOT: whether a call is one of a function that is left out. The next time the stub finds it, if the thread is open (planned_pass.h). */
+/*
+ * HOT: whether a call is one of a function that is left out. The next time the stub finds it, if
+ * the thread is open (planned_pass.h).
+ */
 bool planned_is_left_out(struct thread *t, uint64_t addr);
 
-/* HOT: a call of -finstrument-functions, which is not planned_is_unwanted(). False when it has no frame, for want of room. */
+/*
+ * HOT: a call of -finstrument-functions, which is not planned_is_unwanted(). False when it has no
+ * frame, for want of room.
+ */
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr);
 
-/* HOT: a call that announces its return itself (XRay); @slot: its return slot, which stays as it is. */
+/*
+ * HOT: a call that announces its return itself (XRay); @slot: its return slot, which stays as it
+ * is.
+ */
 void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t addr,
 			     const struct arch_regs *regs);
 
-/* HOT: a call whose return cannot be seen: ENTRY and EXIT at one moment. @result: what it returns, or NULL */
+/*
+ * HOT: a call whose return cannot be seen: ENTRY and EXIT at one moment. @result: what it returns,
+ * or NULL
+ */
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 		     const struct arch_regs *regs, const struct arch_regs *result);
 
@@ -203,8 +236,8 @@ void planned_leave_kept(struct thread *t);
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 
 /*
- * HOT, PLAN_ESTIMATE: nobody sees calls return. That some have is known when the next one begins: they are taken to have
- * ended halfway between the last record and now.
+ * HOT, PLAN_ESTIMATE: nobody sees calls return. That some have is known when the next one begins:
+ * they are taken to have ended halfway between the last record and now.
  */
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);
@@ -215,34 +248,53 @@ bool planned_is_top_written(struct thread *t);
 /* HOT: write the ENTRY records that were held back, of all frames up to and including @f. */
 void planned_write_entries(struct thread *t, struct frame *f);
 
-/* HOT: what was let in while the thread was open gets what the frames of other calls have, and planned.now is that of the innermost one. */
+/*
+ * HOT: what was let in while the thread was open gets what the frames of other calls have, and
+ * planned.now is that of the innermost one.
+ */
 void planned_close(struct thread *t);
 
 /* SLOW. Memory for @t; false when there is none. */
 bool planned_make(struct thread *t);
 
 /*
- * HOT, rarely. Another plan is in force than @t knows: it decides from here on. Calls that are open end as they began; what counts inside
- * of them is what it would be had they been entered under the new plan.
+ * HOT, rarely. Another plan is in force than @t knows: it decides from here on. Calls that are open
+ * end as they began; what counts inside of them is what it would be had they been entered under the
+ * new plan.
  */
 void planned_take_up(struct thread *t);
 
-/* HOT, rarely. A thread that was made when all calls were alike has a call under a plan. False: nothing is recorded of it. */
+/*
+ * HOT, rarely. A thread that was made when all calls were alike has a call under a plan. False:
+ * nothing is recorded of it.
+ */
 bool planned_begin_late(struct thread *t);
 
-/* Any thread. Whether @t may look at the plan in [@plan, @end), or will: it is its plan, or some open call needs it. */
+/*
+ * Any thread. Whether @t may look at the plan in [@plan, @end), or will: it is its plan, or some
+ * open call needs it.
+ */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
-/* SLOW. @to, which was just begun, has the frames of @from: what counts inside of them does so for it, too. Their ENTRYs are @from's. */
+/*
+ * SLOW. @to, which was just begun, has the frames of @from: what counts inside of them does so for
+ * it, too. Their ENTRYs are @from's.
+ */
 void planned_copy(struct thread *to, struct thread *from);
 
-/* SLOW, or HOT and rarely. @t has no open calls, and has none before planned_begin() or planned_begin_aside(): it needs no plan. */
+/*
+ * SLOW, or HOT and rarely. @t has no open calls, and has none before planned_begin() or
+ * planned_begin_aside(): it needs no plan.
+ */
 void planned_end(struct thread *t);
 
 /* SLOW. A thread begins to use the state @t. */
 void planned_begin(struct thread *t);
 
-/* HOT, rarely. A signal handler's first call, in a hook of @t: the aside goes on where the thread is. */
+/*
+ * HOT, rarely. A signal handler's first call, in a hook of @t: the aside goes on where the thread
+ * is.
+ */
 void planned_begin_aside(struct thread *aside, const struct thread *t);
 
 /* COLD. Another plan is in force: what threads skip they may not skip any more. */

@@ -1,4 +1,7 @@
-/* The common cases of calls that are not all alike: a rule that only limits, or none, with arguments at most; see planned.h. */
+/*
+ * The common cases of calls that are not all alike: a rule that only limits, or none, with
+ * arguments at most; see planned.h.
+ */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 #define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 
@@ -10,8 +13,9 @@
 #include "libmcount/steer.h"
 
 /*
- * HOT. As in fast.h these do the whole work, or find out that it is not the common case and have changed nothing. What they do
- * is what planned.c would do, without the detours for what is not there. The thread is not open (planned_pass.h).
+ * HOT. As in fast.h these do the whole work, or find out that it is not the common case and have
+ * changed nothing. What they do is what planned.c would do, without the detours for what is not
+ * there. The thread is not open (planned_pass.h).
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -42,7 +46,10 @@ static inline bool planned_is_current(const struct planned *p)
 	return likely(p->plan == __atomic_load_n(&probe.live, __ATOMIC_RELAXED));
 }
 
-/* Whether nothing but the function itself decides about the next call: nor is there news (steer.h), for then nothing may be skipped. */
+/*
+ * Whether nothing but the function itself decides about the next call: nor is there news (steer.h),
+ * for then nothing may be skipped.
+ */
 static inline bool planned_is_simple(const struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -59,7 +66,9 @@ static inline bool planned_has_room(const struct thread *t, const struct capture
 	return likely((uint64_t)(t->end - t->at) >= bytes);
 }
 
-/* Rules that say no more than that something is opted in, and what limits hold inside of the call. */
+/*
+ * Rules that say no more than that something is opted in, and what limits hold inside of the call.
+ */
 #define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
 
 /* PLAN_FILTER. */
@@ -83,8 +92,9 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
 }
 
 /*
- * A new frame, with @pf, which keeps planned.now to undo what its call changes after this. A signal handler may jump out for good at any
- * point, so the frame is there before the changes are, and undoing them twice does no harm.
+ * A new frame, with @pf, which keeps planned.now to undo what its call changes after this. A signal
+ * handler may jump out for good at any point, so the frame is there before the changes are, and
+ * undoing them twice does no harm.
  */
 static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
 				uint64_t ret, uint64_t data, uint64_t now_ns,
@@ -97,7 +107,10 @@ static inline void planned_push(struct thread *t, struct planned_frame *pf, uint
 	f->ret = ret;
 	f->data = data;
 	f->time_ns = now_ns;
-	/* One by one: for a literal the compiler clears all of it first, by an instruction that costs more than the rest. */
+	/*
+	 * One by one: for a literal the compiler clears all of it first, by an instruction that
+	 * costs more than the rest.
+	 */
 	pf->before = p->now;
 	pf->result = result;
 	pf->flags = flags;
@@ -132,7 +145,10 @@ static inline const uint64_t *planned_slot(uint64_t slot)
 	return (const uint64_t *)(slot & ~(uint64_t)FRAME_EXPLICIT);
 }
 
-/* Under the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for -finstrument-functions, which has no arguments. */
+/*
+ * Under the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for
+ * -finstrument-functions, which has no arguments.
+ */
 static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uint64_t ret,
 					    uint64_t addr, const struct arch_regs *regs)
 {

@@ -169,7 +169,10 @@ void planned_leave_unseen(struct thread *t)
 	planned_open(t, planned_frame_of(t, t->top));
 }
 
-/* The end of a call that the fast paths have pushed, of a thread that is open and stays so: it was jumped out of, or there was no room, or no fit of the clock. */
+/*
+ * The end of a call that the fast paths have pushed, of a thread that is open and stays so: it was
+ * jumped out of, or there was no room, or no fit of the clock.
+ */
 static bool leave_passing(struct thread *t)
 {
 	if (t->top <= t->fast_base || !probe_is_recording() ||

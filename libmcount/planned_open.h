@@ -1,12 +1,16 @@
-/* The common cases of calls in a thread that is open, which are not the stubs'; and of those that open it. */
+/*
+ * The common cases of calls in a thread that is open, which are not the stubs'; and of those that
+ * open it.
+ */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 #define UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 
 #include "libmcount/planned_fast.h"
 
 /*
- * HOT. As in planned_fast.h, for a thread that is open (planned_pass.h), which is simple then, and stays so. Of a function without a rule something is captured. The frame and the
- * records are those of fast_push_alike().
+ * HOT. As in planned_fast.h, for a thread that is open (planned_pass.h), which is simple then, and
+ * stays so. Of a function without a rule something is captured. The frame and the records are those
+ * of fast_push_alike().
  */
 static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr, const struct live_func *func,
@@ -79,7 +83,8 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 bool planned_leave_admitted(struct thread *t);
 
 /*
- * The innermost frame ends, of a thread that is open or barred. True: it was one that the fast paths leave to this, and that is all.
+ * The innermost frame ends, of a thread that is open or barred. True: it was one that the fast
+ * paths leave to this, and that is all.
  */
 static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)
 {
@@ -101,7 +106,10 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
 	return true;
 }
 
-/* The same for a thread that is open, which is simple then, and a function that is opted out with all that it calls. */
+/*
+ * The same for a thread that is open, which is simple then, and a function that is opted out with
+ * all that it calls.
+ */
 static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				    const struct live_func *func)
 {
@@ -126,7 +134,8 @@ static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint
 }
 
 /*
- * HOT: a thread is ready, and calls a function that may be opted in by a rule that says no more, which opens it. The next time the stub finds it.
+ * HOT: a thread is ready, and calls a function that may be opted in by a rule that says no more,
+ * which opens it. The next time the stub finds it.
  */
 bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 

@@ -1,4 +1,7 @@
-/* Calls under a plan that asks nothing of them: most calls of `-F main`, or of `-N` of something else. */
+/*
+ * Calls under a plan that asks nothing of them: most calls of `-F main`, or of `-N` of something
+ * else.
+ */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_PASS_H
 #define UTRAIL_LIBMCOUNT_PLANNED_PASS_H
 
@@ -6,26 +9,36 @@
 #include "libmcount/planned.h"
 
 /*
- * Where something is opted in, nothing is opted out and no ENTRY is held back, a function without a rule is recorded as if there were no
- * plan. Then the thread is open: the fast paths may push and pop frames as they do without a plan, of functions that planned.pass, which is
- * thread->calls then, knows. Such calls look for no news of the recorder (steer.h), but at probe_skips,
- * as those do that the stubs leave alone.
+ * Where something is opted in, nothing is opted out and no ENTRY is held back, a function without a
+ * rule is recorded as if there were no plan. Then the thread is open: the fast paths may push and
+ * pop frames as they do without a plan, of functions that planned.pass, which is thread->calls
+ * then, knows. Such calls look for no news of the recorder (steer.h), but at probe_skips, as those
+ * do that the stubs leave alone.
  *
- * Such a frame has no struct planned_frame. All that would stand there follows from how many there are: each is one level deeper
- * than that around it. planned.now is what holds inside of planned.open_base, the innermost frame that is not one of them. Before anybody
- * else looks, planned_settle() makes them what others are, and the thread is not open any more. That costs each of their returns the long way, so nothing that is common does it: what
- * the stubs do not do themselves (a call by a jump, a full segment, a new fit of the clock, a function that is not in the table) C does without that.
+ * Such a frame has no struct planned_frame. All that would stand there follows from how many there
+ * are: each is one level deeper than that around it. planned.now is what holds inside of
+ * planned.open_base, the innermost frame that is not one of them. Before anybody else looks,
+ * planned_settle() makes them what others are, and the thread is not open any more. That costs each
+ * of their returns the long way, so nothing that is common does it: what the stubs do not do
+ * themselves (a call by a jump, a full segment, a new fit of the clock, a function that is not in
+ * the table) C does without that.
  *
- * A function of which no more is said than that something is captured ends nothing of that: planned_fast_capture() pushes its frame as the fast paths
- * would. If it is the return value, the frame has a struct open_frame, and is thread->fast_base, so that its return comes to planned_leave_open().
+ * A function of which no more is said than that something is captured ends nothing of that:
+ * planned_fast_capture() pushes its frame as the fast paths would. If it is the return value, the
+ * frame has a struct open_frame, and is thread->fast_base, so that its return comes to
+ * planned_leave_open().
  *
- * A call of a function that is opted out by its rule, which says no more, ends nothing of that: it gets a frame whose time is OPEN_OUT, and
- * the thread is barred until that is over. No frame comes above it. A call that is too deep ends nothing either, and needs no frame; but where
- * returns are announced (-finstrument-functions) it has one, whose time is OPEN_TOO_DEEP, so that they are known apart.
+ * A call of a function that is opted out by its rule, which says no more, ends nothing of that: it
+ * gets a frame whose time is OPEN_OUT, and the thread is barred until that is over. No frame comes
+ * above it. A call that is too deep ends nothing either, and needs no frame; but where returns are
+ * announced (-finstrument-functions) it has one, whose time is OPEN_TOO_DEEP, so that they are
+ * known apart.
  *
- * Where nothing is opted in, the thread may be ready for a call that is, by a rule that says no more: then all is prepared as for a thread that is open, but
- * that thread->calls is planned.skip_outside and planned.now.in is 0. Such a call gets the frame thread->admitted, and these two are all that changes, until
- * its end. A handler that jumps out for good may leave the frame there without the change, but not the change without the frame.
+ * Where nothing is opted in, the thread may be ready for a call that is, by a rule that says no
+ * more: then all is prepared as for a thread that is open, but that thread->calls is
+ * planned.skip_outside and planned.now.in is 0. Such a call gets the frame thread->admitted, and
+ * these two are all that changes, until its end. A handler that jumps out for good may leave the
+ * frame there without the change, but not the change without the frame.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1
@@ -54,7 +67,9 @@ static inline void planned_settle(struct thread *t)
 		planned_close(t);
 }
 
-/* Whether thread->calls is a table of calls that are left alone, as nothing but their rules counts. */
+/*
+ * Whether thread->calls is a table of calls that are left alone, as nothing but their rules counts.
+ */
 static inline bool planned_skips(const struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -62,7 +77,10 @@ static inline bool planned_skips(const struct thread *t)
 	return p && (t->calls == p->skip_outside || t->calls == p->skip_out);
 }
 
-/* Whether @t is open, and @addr has no rule: its calls are recorded by the fast paths, unless nothing is recorded at present, or there are news. */
+/*
+ * Whether @t is open, and @addr has no rule: its calls are recorded by the fast paths, unless
+ * nothing is recorded at present, or there are news.
+ */
 static inline bool planned_knows(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].call == addr;
@@ -81,8 +99,9 @@ static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 }
 
 /*
- * It may from now on, if the plan is still the one that says so: who replaces it empties the tables afterwards (plans.c), so that one
- * of both sees what the other has done. @word, @entry: of a struct planned_place
+ * It may from now on, if the plan is still the one that says so: who replaces it empties the tables
+ * afterwards (plans.c), so that one of both sees what the other has done. @word, @entry: of a
+ * struct planned_place
  */
 static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
 {
@@ -99,7 +118,10 @@ static inline void planned_note_pass(struct planned *p, uint64_t addr)
 	planned_note(p, &p->pass[planned_place_of(addr)].call, addr);
 }
 
-/* A call has begun or ended, and @t is not open: it is from now on, or ready to be, if it can be. @pf: of the innermost frame */
+/*
+ * A call has begun or ended, and @t is not open: it is from now on, or ready to be, if it can be.
+ * @pf: of the innermost frame
+ */
 static inline void planned_open(struct thread *t, const struct planned_frame *pf)
 {
 	struct planned *p = t->planned;
@@ -136,7 +158,10 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 		t->calls = p->pass;
 }
 
-/* Whether a call of @addr is one of a function that is opted in, by which a thread that is ready becomes open. */
+/*
+ * Whether a call of @addr is one of a function that is opted in, by which a thread that is ready
+ * becomes open.
+ */
 static inline bool planned_admits(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].call == -addr && probe_is_recording() &&
@@ -172,7 +197,9 @@ static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64
 	return true;
 }
 
-/* The return of @f, which is about to be pushed, is none that the fast paths may write an EXIT for. */
+/*
+ * The return of @f, which is about to be pushed, is none that the fast paths may write an EXIT for.
+ */
 static inline void planned_keep_back(struct thread *t, struct frame *f)
 {
 	t->planned->frames[f - t->frames].open.outer = t->fast_base - t->frames;
@@ -181,7 +208,10 @@ static inline void planned_keep_back(struct thread *t, struct frame *f)
 	guard_barrier();
 }
 
-/* A frame without a record, of a thread that is open. A handler may jump out for good anywhere in this, and in what follows. */
+/*
+ * A frame without a record, of a thread that is open. A handler may jump out for good anywhere in
+ * this, and in what follows.
+ */
 static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				     uint64_t kind)
 {
@@ -207,8 +237,9 @@ static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, ui
 }
 
 /*
- * A call of a function that may pass, of a thread that is open, but it is too deep, and is not recorded: it gets a frame that only says where it
- * ends. False: it is not too deep, or the frames are used up.
+ * A call of a function that may pass, of a thread that is open, but it is too deep, and is not
+ * recorded: it gets a frame that only says where it ends. False: it is not too deep, or the frames
+ * are used up.
  */
 static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)

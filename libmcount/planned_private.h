@@ -1,4 +1,7 @@
-/* What the parts of planned.h share: planned.c (entries), planned_leave.c (records, returns), planned_state.c (memory). */
+/*
+ * What the parts of planned.h share: planned.c (entries), planned_leave.c (records, returns),
+ * planned_state.c (memory).
+ */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_PRIVATE_H
 #define UTRAIL_LIBMCOUNT_PLANNED_PRIVATE_H
 
@@ -19,9 +22,10 @@ static inline bool has_args_room(struct planned *p)
 }
 
 /*
- * HOT: make room for a record with all that may belong to it, where arguments are recorded. That may be SLOW, and what is SLOW saves vector
- * registers on the program's stack, which may be small: so it happens here and not below the functions that capture. It need
- * not succeed. A forked child that has nothing to tell does not report itself for it.
+ * HOT: make room for a record with all that may belong to it, where arguments are recorded. That
+ * may be SLOW, and what is SLOW saves vector registers on the program's stack, which may be small:
+ * so it happens here and not below the functions that capture. It need not succeed. A forked child
+ * that has nothing to tell does not report itself for it.
  */
 static inline void planned_prepare(struct thread *t)
 {
@@ -39,8 +43,8 @@ static inline void planned_prepare(struct thread *t)
 }
 
 /*
- * HOT: hot_clock() behind planned_prepare(), which has fitted it. Who lost the CPU since goes on with that fit, and the next call
- * makes another one.
+ * HOT: hot_clock() behind planned_prepare(), which has fitted it. Who lost the CPU since goes on
+ * with that fit, and the next call makes another one.
  */
 static inline uint64_t planned_clock(struct thread *t)
 {
@@ -65,7 +69,8 @@ void planned_take_reading(void *take);
 uint64_t planned_own_return(const struct frame *f);
 
 /*
- * `recover`: whoever walks the stack by itself inside of @f sees the program's own return addresses, and after it no more.
+ * `recover`: whoever walks the stack by itself inside of @f sees the program's own return
+ * addresses, and after it no more.
  */
 void planned_show_returns(struct thread *t, const struct frame *f);
 void planned_hide_returns(struct thread *t, const struct frame *f);

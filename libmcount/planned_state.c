@@ -70,8 +70,8 @@ uint64_t planned_own_return(const struct frame *f)
 }
 
 /*
- * `recover`: whoever walks the stack by itself inside of @f sees the program's own return addresses. That of @f stays
- * replaced: by it we know when it is over.
+ * `recover`: whoever walks the stack by itself inside of @f sees the program's own return
+ * addresses. That of @f stays replaced: by it we know when it is over.
  */
 void planned_show_returns(struct thread *t, const struct frame *f)
 {
@@ -136,7 +136,10 @@ static struct selection selection_of(const struct live_plan *plan)
 	};
 }
 
-/* What a call that is open would have changed, had it been entered under @plan. Its arguments are gone, and with them its conditions. */
+/*
+ * What a call that is open would have changed, had it been entered under @plan. Its arguments are
+ * gone, and with them its conditions.
+ */
 static void replay_call(struct selection *s, const struct live_plan *plan, uint64_t addr,
 			uint16_t flags)
 {
@@ -158,7 +161,10 @@ static void replay_call(struct selection *s, const struct live_plan *plan, uint6
 	}
 }
 
-/* Whether a call of @addr is one of the recorded ones, with @s what holds inside of it but for its own level. */
+/*
+ * Whether a call of @addr is one of the recorded ones, with @s what holds inside of it but for its
+ * own level.
+ */
 static bool is_recorded(const struct planned *p, const struct selection *s, uint64_t addr)
 {
 	const struct live_func *func = plans_find(p->plan, addr);
@@ -235,7 +241,10 @@ void planned_close(struct thread *t)
 			now.level++;
 		}
 	}
-	/* A signal handler may jump out for good at any point: what is undone by the frames has then been undone too often, which does no harm. */
+	/*
+	 * A signal handler may jump out for good at any point: what is undone by the frames has
+	 * then been undone too often, which does no harm.
+	 */
 	guard_barrier();
 	t->calls = planned_no_calls;
 	t->fast_limit = t->frames;
@@ -309,8 +318,9 @@ static void prepare_plan(struct planned *p, const struct live_plan *plan)
 }
 
 /*
- * First it says which plan it is about to look at, then it looks whether that is still the one; who has replaced it looks the other way
- * round (plans.c). So one of them sees the other. A handler that jumps out of this leaves it to be done again by the next call.
+ * First it says which plan it is about to look at, then it looks whether that is still the one; who
+ * has replaced it looks the other way round (plans.c). So one of them sees the other. A handler
+ * that jumps out of this leaves it to be done again by the next call.
  */
 void planned_take_up(struct thread *t)
 {
@@ -327,7 +337,10 @@ void planned_take_up(struct thread *t)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
 
-	/* Where only functions were added, what is open has changed the selection as it has, by its arguments, too. */
+	/*
+	 * Where only functions were added, what is open has changed the selection as it has, by its
+	 * arguments, too.
+	 */
 	struct selection now = p->era == plan->era ? p->now : replay(t, plan);
 
 	forget_known(p);
@@ -343,7 +356,10 @@ void planned_take_up(struct thread *t)
 	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
 }
 
-/* In the order in which planned_take_up() moves on, and pushes come before that. What was just popped may still be at work. */
+/*
+ * In the order in which planned_take_up() moves on, and pushes come before that. What was just
+ * popped may still be at work.
+ */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {
 	const struct planned *p = __atomic_load_n(&t->planned, __ATOMIC_ACQUIRE);
@@ -391,7 +407,9 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 
 	aside->limit = aside->frames + probe.plan.max_stack;
 	p->args_top = 0;
-	/* That of the thread stays while its hook is interrupted. What this had before may be gone. */
+	/*
+	 * That of the thread stays while its hook is interrupted. What this had before may be gone.
+	 */
 	if (p->serial != of->serial) {
 		p->plan = NULL;
 		forget_known(p);

@@ -174,9 +174,11 @@ static bool steps_read_memory(const struct live_plan *plan)
 /* --- the end of one --- */
 
 /*
- * Nobody comes to a plan any more that is not probe.live (planned_take_up() looks again once it has said what it takes). So who has said
- * nothing of a retired one now, and has no frame that needs it, never will again. On x86 what a thread has read of a plan it has read
- * before others see it say otherwise; a machine that does not keep that order needs membarrier(2) before the memory may go.
+ * Nobody comes to a plan any more that is not probe.live (planned_take_up() looks again once it has
+ * said what it takes). So who has said nothing of a retired one now, and has no frame that needs
+ * it, never will again. On x86 what a thread has read of a plan it has read before others see it
+ * say otherwise; a machine that does not keep that order needs membarrier(2) before the memory may
+ * go.
  */
 static bool is_needed(const struct live_plan *plan)
 {
@@ -276,7 +278,10 @@ static bool can_stay(const struct plan_list *patches)
 	       (uintptr_t)patches->entries % _Alignof(struct plan_patch) == 0;
 }
 
-/* What is common to all settings but the first. Library calls and patches come last: they may be called at once. */
+/*
+ * What is common to all settings but the first. Library calls and patches come last: they may be
+ * called at once.
+ */
 static void add_places(const struct plan_view *view, enum patches_text text,
 		       const struct plan_file *file)
 {
@@ -328,15 +333,18 @@ static void begin(const struct plan *settings)
 }
 
 /*
- * And is set up anew as far as that can be. Threads that were made before there were rules get what they need at their next call; what is
- * open in them was recorded.
+ * And is set up anew as far as that can be. Threads that were made before there were rules get what
+ * they need at their next call; what is open in them was recorded.
  */
 static void turn(const struct plan *settings)
 {
 	uint32_t former = probe.plan.flags;
 	bool was_off = !(former & PLAN_SELECTIVE) && (former & PLAN_TRACE_OFF);
 
-	/* First this, so that no thread has what it needs for rules and goes the way of those without. */
+	/*
+	 * First this, so that no thread has what it needs for rules and goes the way of those
+	 * without.
+	 */
 	__atomic_store_n(&probe.plain, false, __ATOMIC_SEQ_CST);
 	probe.plan.signals_on = settings->signals_on;
 	probe.plan.signals_off = settings->signals_off;
@@ -381,7 +389,10 @@ static void choose_counters(const struct plan_view *view)
 	counters_choose(counters, view->lists[PLAN_COUNTERS].nr);
 }
 
-/* Before anything leads to us that could replace a return address. Chunk by chunk: there may be many. */
+/*
+ * Before anything leads to us that could replace a return address. Chunk by chunk: there may be
+ * many.
+ */
 static void keep_callers(const struct plan_view *view)
 {
 	const struct plan_list *list = &view->lists[PLAN_CALLERS];

@@ -1,4 +1,7 @@
-/* Arguments of events of the program (static probes): where each is, and how it is read while the program is there. */
+/*
+ * Arguments of events of the program (static probes): where each is, and how it is read while the
+ * program is there.
+ */
 #ifndef UTRAIL_LIBMCOUNT_POINT_ARGS_H
 #define UTRAIL_LIBMCOUNT_POINT_ARGS_H
 
@@ -17,8 +20,8 @@ static inline uint64_t point_operands_bytes(uint64_t nr)
 }
 
 /*
- * HOT. The payload of an event (utils/format/event_data.h), of values as they are at @point; how many bytes it has. Vector registers still hold the
- * program's. Who calls this has the guard.
+ * HOT. The payload of an event (utils/format/event_data.h), of values as they are at @point; how
+ * many bytes it has. Vector registers still hold the program's. Who calls this has the guard.
  */
 uint64_t point_args_read(const struct point_operands *operands, const struct arch_point *point,
 			 uint64_t payload[1 + PLAN_OPERANDS_MAX]);

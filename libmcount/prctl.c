@@ -12,8 +12,9 @@
 EXPORTED int prctl(int option, ...);
 
 /*
- * Strict seccomp leaves four system calls and takes the CPU's counter away (seccomp(2): the thread may not read the
- * time stamp counter any more), and so does PR_SET_TSC. A hook would kill the program.
+ * Strict seccomp leaves four system calls and takes the CPU's counter away (seccomp(2): the thread
+ * may not read the time stamp counter any more), and so does PR_SET_TSC. A hook would kill the
+ * program.
  */
 static bool forbids_hooks(int option, unsigned long arg)
 {

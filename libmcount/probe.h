@@ -1,4 +1,6 @@
-/* The probe's whole state: one struct per process, one per thread, and the rules of its hot path. */
+/*
+ * The probe's whole state: one struct per process, one per thread, and the rules of its hot path.
+ */
 #ifndef UTRAIL_LIBMCOUNT_PROBE_H
 #define UTRAIL_LIBMCOUNT_PROBE_H
 
@@ -21,7 +23,8 @@
  *   HOT   runs on every call of the traced program. No block, no allocation, no lock, no libc, no
  *         errno, no vector register. See doc/internals/hot-path.md.
  *   SLOW  entered from a hot function, rarely, through slow_call(): vector registers and errno are
- *         saved around it. May make system calls; may not allocate from malloc, take libc's locks or fail.
+ *         saved around it. May make system calls; may not allocate from malloc, take libc's locks
+ *         or fail.
  *   COLD  start, fork, dlopen, thread end: an ordinary function in an ordinary context.
  */
 
@@ -29,19 +32,21 @@
  * One call that was entered and not yet left.
  *
  * @slot: address of the return slot, which is what identifies the frame. Frames of
- *        -finstrument-functions, whose slot nobody knows, carry the stack pointer at the call of the enter hook,
- *        with FRAME_EXPLICIT.
- * @ret: what the slot held: where to go on. FRAME_EXPLICIT: the same, as the compiler says. With FRAME_KEPT where nothing was replaced
+ *        -finstrument-functions, whose slot nobody knows, carry the stack pointer at the call of
+ *        the enter hook, with FRAME_EXPLICIT.
+ * @ret: what the slot held: where to go on. FRAME_EXPLICIT: the same, as the compiler says. With
+ * FRAME_KEPT where nothing was replaced
  * @data: the data word of the ENTRY record
  * @time_ns: when it was entered
  */
 #define FRAME_EXPLICIT 1 /* in @slot: it ends by a call of the exit hook, nothing was replaced */
-#define FRAME_UNSEEN \
-	(1ULL        \
-	 << 63) /* in @data: it was open before anybody looked, has no ENTRY, and nothing was replaced: unseen.h */
-#define FRAME_KEPT \
-	(1ULL      \
-	 << 63) /* in @ret: nothing was replaced (callers.h): it is over when its slot holds something else, or a call lies further out */
+/* in @data: it was open before anybody looked, has no ENTRY, and nothing was replaced: unseen.h */
+#define FRAME_UNSEEN   (1ULL << 63)
+/*
+ * in @ret: nothing was replaced (callers.h): it is over when its slot holds something else, or a
+ * call lies further out
+ */
+#define FRAME_KEPT     (1ULL << 63)
 
 /* In @slot: of no stack. Unwind expressions compare signed. */
 #define FRAME_ABOVE_ALL INT64_MAX
@@ -56,20 +61,24 @@ struct frame {
 /*
  * One traced thread. The first two cache lines hold all that a call needs.
  *
- * @busy: the guard: set while a hook of this thread runs. A call seen while it is set (a signal handler
- *        that interrupted the hook) goes to the aside (aside.c).
+ * @busy: the guard: set while a hook of this thread runs. A call seen while it is set (a signal
+ *        handler that interrupted the hook) goes to the aside (aside.c).
  * @at, @end: where the next record goes in the current segment, and the segment's end; both NULL
  *        when there is no segment (new thread, forked child, no room): the slow path decides
  * @top: the innermost open frame. Slots fall from frame to frame (equal ones are tail calls);
- *       frames[0] is a sentinel whose slot is above everything, or, when @is_made, above all of that stack
- * @fast_limit, @fast_base: frames of the stubs' own fast paths (arch/<isa>/fast_stubs.S): they push one only upon a frame below
- *                          @fast_limit, and pop only one above @fast_base; see fast_begin() and planned_pass.h
- * @drop_limit: the stubs leave a call alone upon that frame, and upon those above it; looked at only where the call is
- *              none of @fast_limit's
- * @admitted: the place of the frame with which the thread becomes open, when its function is opted in by a rule that says no more (planned_pass.h): the
- *            stubs push and pop it. NULL: there is none such
- * @held_limit: and push one whose ENTRY is held back (-t) upon a frame below this one; then all frames are below it or at it, and their
- *              returns are the stubs', too. NULL: there are none such
+ *       frames[0] is a sentinel whose slot is above everything, or, when @is_made, above all of
+ *       that stack
+ * @fast_limit, @fast_base: frames of the stubs' own fast paths (arch/<isa>/fast_stubs.S): they push
+ *                          one only upon a frame below @fast_limit, and pop only one above
+ *                          @fast_base; see fast_begin() and planned_pass.h
+ * @drop_limit: the stubs leave a call alone upon that frame, and upon those above it; looked at
+ *              only where the call is none of @fast_limit's
+ * @admitted: the place of the frame with which the thread becomes open, when its function is opted
+ *            in by a rule that says no more (planned_pass.h): the stubs push and pop it. NULL:
+ *            there is none such
+ * @held_limit: and push one whose ENTRY is held back (-t) upon a frame below this one; then all
+ *              frames are below it or at it, and their returns are the stubs', too. NULL: there are
+ *              none such
  * @limit: the frame that may not be passed: the smaller of -D and --max-stack
  * @written: the innermost frame whose ENTRY is in the ring. All frames below it are, too. Means
  *           nothing when there is @planned: that one knows
@@ -87,7 +96,9 @@ struct thread {
 	struct frame *written;
 	struct ring *ring;
 
-	/* The clock: ns = base_ns + ((counter - base_counter) * mult >> 32), never below last_ns. */
+	/*
+	 * The clock: ns = base_ns + ((counter - base_counter) * mult >> 32), never below last_ns.
+	 */
 	uint64_t base_counter;
 	uint64_t base_ns;
 	uint64_t mult;	      /* ns per tick, 32 fractional bits */
@@ -115,8 +126,8 @@ struct thread {
 	const struct planned_place *calls; /* what the stubs know of calls: see planned.h */
 	uint32_t is_aside;
 	uint32_t is_made; /* a stack that the program has made: not the own one of a thread */
-	uint32_t
-		is_exact; /* when @is_made: @low and @high are what the program said (stacks_take_up()) */
+	/* when @is_made: @low and @high are what the program said (stacks_take_up()) */
+	uint32_t is_exact;
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended; another may take it over */
 	/* Open -finstrument-functions calls that were left alone, within @top: see cygprof.c. */
@@ -126,8 +137,8 @@ struct thread {
 		*payloads; /* writes what events say: see declared.h. NULL until there are any */
 	uint32_t has_no_payloads; /* there was no second ring */
 	uint32_t is_narrow;	  /* see frames_narrow() */
-	struct thread *
-		lender; /* of the parent of a child that runs in its memory: lend.h. NULL for all others */
+	/* of the parent of a child that runs in its memory: lend.h. NULL for all others */
+	struct thread *lender;
 	struct frame last; /* above everything: where a made stack ends too early for a loop */
 	struct frame frames[];
 };
@@ -141,7 +152,10 @@ static inline void cyg_forget(struct thread *t)
 	t->cyg_skipped = t->cyg_again = t->cyg_deep = 0;
 }
 
-/* The stubs, and the trampoline's call frame information, get at both structs by the numbers that offsets.c makes. */
+/*
+ * The stubs, and the trampoline's call frame information, get at both structs by the numbers that
+ * offsets.c makes.
+ */
 _Static_assert(__builtin_offsetof(struct thread, base_counter) == 64, "hot line one ends here");
 _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two");
 
@@ -181,7 +195,8 @@ struct live_plan;
  * @news: non-zero: the recorder has something to say, see steer.h
  * @is_on: what the triggers trace_on and trace_off switch
  * @live: the plan in force, see plans.h; NULL before the first one
- * @plan: its settings. What a later plan may change of them counts for threads from planned.plan on, and here for `plain` calls
+ * @plan: its settings. What a later plan may change of them counts for threads from planned.plan
+ * on, and here for `plain` calls
  * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
  *          children that only exec cost nothing
  *
@@ -192,7 +207,8 @@ struct live_plan;
  *	!ready				no recorder, or it is not known yet: hooks do nothing
  *	ready, tracing, plain		each call is recorded
  *	ready, tracing, !plain		rules say which calls are recorded, while @is_on
- *	ready, !tracing			--trace=off without rules, or the end: the recorder is gone, or the recording is finished
+ *	ready, !tracing			--trace=off without rules, or the end: the recorder is gone,
+ *	               			or the recording is finished
  *
  * The other flags say what this process is like.
  */
@@ -220,12 +236,13 @@ struct probe {
 	const _Atomic uint32_t *news;
 	uint32_t nr_writers; /* of @control, at the beginning */
 	bool is_finished;    /* this process has asked for it; others may see it later */
-	struct arena *
-		arena; /* its header, always at this place; the rest is mapped as needed, see arena.h */
+	/* its header, always at this place; the rest is mapped as needed, see arena.h */
+	struct arena *arena;
 
 	uint64_t fork_ns; /* in a child: when the fork returned */
 	pid_t parent_pid;
-	bool is_attached; /* it was put into a process that ran already, and is to leave it: leave.h */
+	/* it was put into a process that ran already, and is to leave it: leave.h */
+	bool is_attached;
 	bool is_elsewhere; /* in a pid namespace that the process with @arena is not in */
 	pthread_key_t thread_key;
 	char address[CONTROL_ADDRESS_SIZE]; /* of the recorder: see control.h */
@@ -249,12 +266,15 @@ static inline bool probe_is_recording(void)
 	return both == 0x101;
 }
 
-/* The stubs look at thread->calls before anything else. In a steerable process it is arena.may_skip: see steer.h. */
+/*
+ * The stubs look at thread->calls before anything else. In a steerable process it is
+ * arena.may_skip: see steer.h.
+ */
 extern bool probe_skips __attribute__((visibility("hidden")));
 
 /*
- * All thread states, newest first. Unwinders walk this list at any moment, in any thread, so a state is never
- * freed: when its thread ends it is empty, and the next new thread takes it.
+ * All thread states, newest first. Unwinders walk this list at any moment, in any thread, so a
+ * state is never freed: when its thread ends it is empty, and the next new thread takes it.
  */
 extern _Atomic(struct thread *) probe_threads;
 
@@ -268,15 +288,22 @@ extern struct thread probe_idle_thread;
 /* HOT, called by the entry stubs. @slot: the return slot. True when it was replaced. */
 uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
-/* HOT. The same for this thread's state, with the guard set: the stub's fast path has found that it is not the common case. */
+/*
+ * HOT. The same for this thread's state, with the guard set: the stub's fast path has found that it
+ * is not the common case.
+ */
 uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
-/* HOT. The same for what the stub has found in no table (thread->calls), or what is not for its fast path. */
+/*
+ * HOT. The same for what the stub has found in no table (thread->calls), or what is not for its
+ * fast path.
+ */
 uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. Same for a stub that found @slot through the frame pointer. A function that aligned its stack has a copy of
- * its return address there; then the slot that counts is @other, which is anything at all otherwise.
+ * HOT. Same for a stub that found @slot through the frame pointer. A function that aligned its
+ * stack has a copy of its return address there; then the slot that counts is @other, which is
+ * anything at all otherwise.
  */
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other);
@@ -284,7 +311,10 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 /* How far apart the two can be: the alignment and the copy. */
 #define REALIGN_MAX 4096
 
-/* HOT, called by the stubs' fast paths in place of lowering the guard, when a signal handler has left records in the aside. */
+/*
+ * HOT, called by the stubs' fast paths in place of lowering the guard, when a signal handler has
+ * left records in the aside.
+ */
 void probe_leave(void);
 
 /* HOT, called by the return trampoline. @slot: whose return it was. Where to go on. */
@@ -302,14 +332,14 @@ struct libcall {
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs);
 
 /*
- * COLD. The setjmp(3) with buffer @env, in the function that is @t's innermost one, returns once more, with stack pointer @sp; the guard
- * is set.
+ * COLD. The setjmp(3) with buffer @env, in the function that is @t's innermost one, returns once
+ * more, with stack pointer @sp; the guard is set.
  */
 void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t value);
 
 /*
- * HOT, called by arch_point. The program passes a place with event @event, with stack pointer @sp: the event goes into the ring, and
- * so do the calls around it.
+ * HOT, called by arch_point. The program passes a place with event @event, with stack pointer @sp:
+ * the event goes into the ring, and so do the calls around it.
  */
 void probe_point(uint32_t event, uint64_t sp);
 
@@ -318,8 +348,9 @@ struct arch_point;
 void probe_point_args(const struct arch_point *point);
 
 /*
- * HOT, called by the stubs of XRay's sleds (xray.c). A function with return slot @slot begins; it ends by an exit sled with the same slot, with
- * @regs what it returns, or NULL before it jumps to another one.
+ * HOT, called by the stubs of XRay's sleds (xray.c). A function with return slot @slot begins; it
+ * ends by an exit sled with the same slot, with @regs what it returns, or NULL before it jumps to
+ * another one.
  */
 void probe_xray_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 void probe_xray_exit(uint64_t slot, const struct arch_regs *regs);
@@ -336,13 +367,18 @@ void note_lost(struct thread *t, uint32_t count);
 /* The same for calls that came while a hook was at work, and that the aside had no place for. */
 void note_lost_inside(struct thread *t, uint32_t count);
 
-/* HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced. */
+/*
+ * HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced.
+ */
 struct thread *thread_begin(void);
 
 /* Any context. Nothing is to be recorded any more. */
 void probe_stop(void);
 
-/* Any context. The same for all processes of the recording: `finish`. Waits a moment for the recorder to make it so. */
+/*
+ * Any context. The same for all processes of the recording: `finish`. Waits a moment for the
+ * recorder to make it so.
+ */
 void probe_finish(void);
 
 /* SLOW. A state with empty frames, in the list; NULL without memory. */
@@ -351,19 +387,25 @@ struct thread *thread_make_state(void);
 /* COLD. From here on this thread is not traced any more; open frames return by themselves. */
 void thread_leave_alone(void);
 
-/* COLD. The same, in the middle of the program: the recorder is told by @counter, one of the arena's. */
+/*
+ * COLD. The same, in the middle of the program: the recorder is told by @counter, one of the
+ * arena's.
+ */
 void thread_cut_off(_Atomic uint32_t *counter);
 
 /*
- * COLD. A clone(2) with CLONE_VM and no thread-local storage of its own is about to be made: two that run at a time will have one
- * state, and there is no telling whose call it is.
+ * COLD. A clone(2) with CLONE_VM and no thread-local storage of its own is about to be made: two
+ * that run at a time will have one state, and there is no telling whose call it is.
  */
 void thread_before_sharing(uint64_t flags);
 
 /* COLD. Strict seccomp and the like: hooks would kill the program from here on. */
 void thread_before_cage(void);
 
-/* COLD, called by the stub of syscall(3) for the numbers that matter: what is to be done about the child. */
+/*
+ * COLD, called by the stub of syscall(3) for the numbers that matter: what is to be done about the
+ * child.
+ */
 enum probe_child {
 	PROBE_CHILD_NONE = 0,	/* nothing */
 	PROBE_CHILD_FORKED = 1, /* it is to call thread_after_fork() */
@@ -377,7 +419,10 @@ void prctl_before(int option, unsigned long first, unsigned long second);
 /* COLD, from the same stub: errno for the negative @result. -1 */
 long probe_syscall_failed(long result);
 
-/* SLOW. A state that is ready for records, but has no ring yet; NULL without memory. Nobody's self points to it. */
+/*
+ * SLOW. A state that is ready for records, but has no ring yet; NULL without memory. Nobody's self
+ * points to it.
+ */
 struct thread *thread_take_state(void);
 
 /* SLOW. Its records are complete, its frames nobody's any more: others may have it. */
@@ -386,7 +431,10 @@ void thread_give_back(struct thread *t);
 /* SLOW. Give @t a ring of the process' arena; without one it drops and counts nothing. */
 void thread_take_ring(struct thread *t);
 
-/* SLOW. The same in two steps: a ring for @t, and later the caller's name on it. Not so while self is another one's. */
+/*
+ * SLOW. The same in two steps: a ring for @t, and later the caller's name on it. Not so while self
+ * is another one's.
+ */
 void thread_claim_ring(struct thread *t);
 void thread_name_ring(struct thread *t);
 
@@ -406,16 +454,22 @@ void session_report_fork(struct thread *t);
 /* SLOW. Make room for @len bytes in a segment; false when there is none: the caller counts. */
 bool ring_make_room(struct thread *t, uint32_t len);
 
-/* COLD. A handler has left a hook of @t for good, perhaps within ring_make_room(): what it left half done is undone. */
+/*
+ * COLD. A handler has left a hook of @t for good, perhaps within ring_make_room(): what it left
+ * half done is undone.
+ */
 void ring_settle(struct thread *t);
 
 /*
- * COLD. Lead the @nr library calls in @sites through us. Those that cannot be are left as they are. @finds: what they call is asked
- * for, where the dynamic linker has not done so yet
+ * COLD. Lead the @nr library calls in @sites through us. Those that cannot be are left as they are.
+ * @finds: what they call is asked for, where the dynamic linker has not done so yet
  */
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 
-/* COLD, when functions were patched: calls of these have one entry, by the function's own hook (calls_patched.h). */
+/*
+ * COLD, when functions were patched: calls of these have one entry, by the function's own hook
+ * (calls_patched.h).
+ */
 void libcall_find_patched(void);
 
 /* COLD. A module may be about to go. */

@@ -123,7 +123,10 @@ static void emit_counter(struct thread *t, uint64_t time_ns, uint32_t id, uint64
 	hot_commit(t, at);
 }
 
-/* A difference from before and behind a time in which the processor had no room for the counter is no difference. */
+/*
+ * A difference from before and behind a time in which the processor had no room for the counter is
+ * no difference.
+ */
 static void emit_counters(struct thread *t, uint64_t time_ns, const struct counter_values *now,
 			  const struct counter_values *before)
 {

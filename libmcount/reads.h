@@ -6,8 +6,9 @@
 #include "libmcount/probe.h"
 
 /*
- * One reading. In the order of enum plan_read: statm (size, resident, shared, in KB), page faults (major, minor), cycles
- * and instructions, cache references and misses, branches and misses; then the counters by name.
+ * One reading. In the order of enum plan_read: statm (size, resident, shared, in KB), page faults
+ * (major, minor), cycles and instructions, cache references and misses, branches and misses; then
+ * the counters by name.
  *
  * @got: enum plan_read bits of what could be read, but for counters by name
  */
@@ -23,7 +24,9 @@ struct reading {
 /* SLOW. Read @what (enum plan_read bits) for this thread. errno is kept. */
 void reads_take(uint32_t what, struct reading *out);
 
-/* HOT, rarely: write events for what @now holds: as it is, or with @before the difference to that. */
+/*
+ * HOT, rarely: write events for what @now holds: as it is, or with @before the difference to that.
+ */
 void reads_emit(struct thread *t, uint64_t time_ns, const struct reading *now,
 		const struct reading *before);
 

@@ -16,17 +16,17 @@
 
 /*
  * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
- * writer works at memory speed, so this is short, unless its disk is slow: then it is as long as the disk takes.
- * When the recorder was stopped or is gone, records are dropped and counted until there is room again; and so when it
- * looks alive but has done nothing for very long.
+ * writer works at memory speed, so this is short, unless its disk is slow: then it is as long as
+ * the disk takes. When the recorder was stopped or is gone, records are dropped and counted until
+ * there is room again; and so when it looks alive but has done nothing for very long.
  */
 #define WAIT_STEP_NS 10000000
 #define LOOK_NS	     1000000000ULL /* how often the recorder's state is looked at */
 #define WAIT_NS	     30000000000ULL
 
 /*
- * One step of waiting may be short (signals end it) and counts for what it took; but not for more than this: who was stopped
- * together with the recorder has not waited in vain.
+ * One step of waiting may be short (signals end it) and counts for what it took; but not for more
+ * than this: who was stopped together with the recorder has not waited in vain.
  */
 #define STEP_MAX_NS 100000000ULL
 
@@ -46,7 +46,10 @@ void ring_wake_writer(struct ring *r)
 {
 	uint32_t writer = r->index % probe.nr_writers;
 
-	/* Between what was stored for the writer to find, and the load; the writer has one between its store and its last look. */
+	/*
+	 * Between what was stored for the writer to find, and the load; the writer has one between
+	 * its store and its last look.
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&probe.control->writers[writer].sleeping))
 		futex(&probe.control->writers[writer].wake, FUTEX_WAKE, 1, NULL);
@@ -62,8 +65,8 @@ static bool has_room(const struct ring *r, uint64_t position)
 }
 
 /*
- * Waking a sleeping writer costs the thread some microseconds, so it is done when half of the ring is
- * full, not for each segment. What stays below that is fetched by the writer's own clock.
+ * Waking a sleeping writer costs the thread some microseconds, so it is done when half of the ring
+ * is full, not for each segment. What stays below that is fetched by the writer's own clock.
  */
 static bool wants_writer(const struct ring *r, uint64_t position)
 {
@@ -73,7 +76,9 @@ static bool wants_writer(const struct ring *r, uint64_t position)
 	       (uint64_t)probe.arena->nr_segments * probe.arena->segment_bytes / 2;
 }
 
-/* HOT. The last wait was in vain and nothing has moved since: dropping a record must cost little. */
+/*
+ * HOT. The last wait was in vain and nothing has moved since: dropping a record must cost little.
+ */
 static bool has_stalled(const struct thread *t)
 {
 	return t->stalled_tail && t->ring &&
@@ -215,7 +220,10 @@ static void use_segment(struct thread *t, uint64_t position)
 	t->end = end;
 }
 
-/* Publish what is there; its hook may have been left for good by a handler that interrupted hot_commit(). */
+/*
+ * Publish what is there; its hook may have been left for good by a handler that interrupted
+ * hot_commit().
+ */
 static uint64_t publish(struct thread *t)
 {
 	uint64_t head = atomic_load_explicit(&t->ring->head, memory_order_relaxed);
@@ -227,7 +235,10 @@ static uint64_t publish(struct thread *t)
 	return head;
 }
 
-/* When one of the two is NULL and the other is not, or not yet, the difference is room that there is not. */
+/*
+ * When one of the two is NULL and the other is not, or not yet, the difference is room that there
+ * is not.
+ */
 void ring_settle(struct thread *t)
 {
 	if (!t->at || !t->end)
@@ -235,9 +246,10 @@ void ring_settle(struct thread *t)
 }
 
 /*
- * Room for @len bytes: in the segment that head is in, when this thread has just come to the ring, else in the next one.
- * False when that is not empty. A signal handler may jump out of here for good at any point, so head alone is the truth,
- * and at and end are NULL while they do not agree with it; or one of them is, see ring_settle().
+ * Room for @len bytes: in the segment that head is in, when this thread has just come to the ring,
+ * else in the next one. False when that is not empty. A signal handler may jump out of here for
+ * good at any point, so head alone is the truth, and at and end are NULL while they do not agree
+ * with it; or one of them is, see ring_settle().
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {
@@ -260,7 +272,10 @@ static bool next_segment(struct thread *t, uint32_t len)
 		return false;
 	/* Publishes segment_used[] and segment_before[]. */
 	atomic_store_explicit(&r->head, next, memory_order_release);
-	/* Flight: what follows overwrites what somebody may be copying, who must not see it without the new head. */
+	/*
+	 * Flight: what follows overwrites what somebody may be copying, who must not see it without
+	 * the new head.
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	use_segment(t, next);
 	if (!(probe.plan.flags & PLAN_FLIGHT) && wants_writer(r, next))

@@ -26,7 +26,10 @@ static const uint16_t to_begin[] = { SYS_rt_sigprocmask, SYS_mmap, SYS_mremap, S
 static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
 				      SYS_tgkill,	SYS_getpid,	    SYS_gettid };
 
-/* To talk to the recorder, and to do what it says: also of functions of libc. What a program needs at least to be recorded from its beginning. */
+/*
+ * To talk to the recorder, and to do what it says: also of functions of libc. What a program needs
+ * at least to be recorded from its beginning.
+ */
 static const uint16_t to_talk[] = {
 	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,
 	SYS_setsockopt,	   SYS_getsockopt,     SYS_close,	 SYS_prlimit64,
@@ -66,7 +69,10 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 	return true;
 }
 
-/* Also what is forbidden already: no filter allows it again. What is in no list is not ours to do any more. */
+/*
+ * Also what is forbidden already: no filter allows it again. What is in no list is not ours to do
+ * any more.
+ */
 static void judge(struct numbers *forbidden, const struct sock_fprog *program,
 		  const uint16_t *numbers, unsigned nr)
 {
@@ -102,7 +108,10 @@ static void expect_one_more(void)
 	exec_expect_filter();
 }
 
-/* Whether libc reads the clock without a system call. The kernel's own counter is what hooks use, and what that takes the vDSO has, too. */
+/*
+ * Whether libc reads the clock without a system call. The kernel's own counter is what hooks use,
+ * and what that takes the vDSO has, too.
+ */
 static bool has_fast_clock(void)
 {
 	static const char *const fast[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page" };

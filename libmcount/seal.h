@@ -1,4 +1,7 @@
-/* System calls that the program has forbidden itself (seccomp(2)): which of them the probe may still make. */
+/*
+ * System calls that the program has forbidden itself (seccomp(2)): which of them the probe may
+ * still make.
+ */
 #ifndef UTRAIL_LIBMCOUNT_SEAL_H
 #define UTRAIL_LIBMCOUNT_SEAL_H
 
@@ -9,9 +12,10 @@
 #include <unistd.h>
 
 /*
- * A filter may end the program for a call that is ours. So each filter is read before it counts (seal_before_filter()), and what it
- * does not allow whatever the arguments are is not done any more, by any thread. All system calls of the probe go through
- * own_syscall(), or are made only where seal_allows() has said yes. doc/internals/hot-path.md, "Sealed programs".
+ * A filter may end the program for a call that is ours. So each filter is read before it counts
+ * (seal_before_filter()), and what it does not allow whatever the arguments are is not done any
+ * more, by any thread. All system calls of the probe go through own_syscall(), or are made only
+ * where seal_allows() has said yes. doc/internals/hot-path.md, "Sealed programs".
  */
 #define SEAL_NUMBERS 512
 
@@ -55,19 +59,26 @@ long seal_refuse(void);
 #define own_syscall(number, ...) \
 	(seal_allows(number) ? syscall(number, ##__VA_ARGS__) : seal_refuse())
 
-/* COLD. The filter at @program (struct sock_fprog) is about to be put on this thread, and maybe on others. */
+/*
+ * COLD. The filter at @program (struct sock_fprog) is about to be put on this thread, and maybe on
+ * others.
+ */
 void seal_before_filter(uint64_t program);
 
 /* COLD. This thread is about to get a filter that nobody has read: nothing is allowed any more. */
 void seal_all(void);
 
 /*
- * COLD, before anything else is done. Whether this process has more filters than its recorder's programs begin with; by the only calls that
- * the dynamic linker has just made. @expected: as the recorder has said.
+ * COLD, before anything else is done. Whether this process has more filters than its recorder's
+ * programs begin with; by the only calls that the dynamic linker has just made. @expected: as the
+ * recorder has said.
  */
 bool seal_was_before(unsigned expected);
 
-/* Of the text of proc_pid_status(5): how many filters; where the kernel does not say that, whether there are any. */
+/*
+ * Of the text of proc_pid_status(5): how many filters; where the kernel does not say that, whether
+ * there are any.
+ */
 unsigned seal_count_filters(const char *status);
 
 #endif

@@ -8,8 +8,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * The filter is followed with what is known: the number and the machine. What depends on anything else is unknown, and so is all that is
- * computed from it; where a jump depends on that, both ways are followed. Jumps lead forward only, so each way ends.
+ * The filter is followed with what is known: the number and the machine. What depends on anything
+ * else is unknown, and so is all that is computed from it; where a jump depends on that, both ways
+ * are followed. Jumps lead forward only, so each way ends.
  */
 #define WORDS	  BPF_MEMWORDS
 #define WAYS_MAX  32

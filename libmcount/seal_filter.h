@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether each way through @code ends in permission for call @number of this machine. False, too, when there are too many ways. */
+/*
+ * Whether each way through @code ends in permission for call @number of this machine. False, too,
+ * when there are too many ways.
+ */
 bool seal_filter_allows(const struct sock_filter *code, uint32_t len, uint32_t number);
 
 #endif

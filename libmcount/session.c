@@ -1,4 +1,6 @@
-/* The process' side of the recording: report to the recorder, get the plan and the shared memory. */
+/*
+ * The process' side of the recording: report to the recorder, get the plan and the shared memory.
+ */
 #include "libmcount/probe.h"
 
 #include <errno.h>
@@ -61,8 +63,8 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 }
 
 /*
- * A ring, frames and tables, and as much again that the program has to itself. A process that was given less address space
- * (ulimit -v) is left alone, and the recorder is told.
+ * A ring, frames and tables, and as much again that the program has to itself. A process that was
+ * given less address space (ulimit -v) is left alone, and the recorder is told.
  */
 #define ADDRESS_SPACE_NEEDED (32UL << 20)
 
@@ -83,8 +85,9 @@ static bool has_address_space(void)
 }
 
 /*
- * The program's C library is glibc, whose jmp_buf, dynamic linker and thread-local storage the probe knows. It is loaded into
- * programs of others, too (a traced program starts one), and must do nothing there; what not all of them have are weak references.
+ * The program's C library is glibc, whose jmp_buf, dynamic linker and thread-local storage the
+ * probe knows. It is loaded into programs of others, too (a traced program starts one), and must do
+ * nothing there; what not all of them have are weak references.
  */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
@@ -106,7 +109,10 @@ static bool report_exec(struct channel *ch, bool has_shadow_stack, struct contro
 	if (!channel_greet(ch, why ? why : CONTROL_EXEC))
 		return false;
 	if (why) {
-		/* The recorder hangs up when it has read that; a program that is over at once must not be faster. */
+		/*
+		 * The recorder hangs up when it has read that; a program that is over at once must
+		 * not be faster.
+		 */
 		channel_wait(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
 		return false;
 	}
@@ -187,15 +193,17 @@ static int64_t begin(const char *address)
 	thread_setup();
 	is_waiting = probe.is_attached;
 	/*
-	 * The recorder still has to change the text and to say which calls are open. And who is to leave again has no handlers of
-	 * signals: the program could have learnt of them.
+	 * The recorder still has to change the text and to say which calls are open. And who is to
+	 * leave again has no handlers of signals: the program could have learnt of them.
 	 */
 	if (probe.is_attached)
 		return ATTACH_DONE;
 	session_go();
 	if (probe.plan.flags & PLAN_ESTIMATE)
 		fault_guard_begin();
-	/* Where ENTRY records are held back, a crash would lose those of the calls that led to it. */
+	/*
+	 * Where ENTRY records are held back, a crash would lose those of the calls that led to it.
+	 */
 	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
 		fault_watch_crashes();
 	switches_begin();
@@ -204,7 +212,10 @@ static int64_t begin(const char *address)
 	return ATTACH_DONE;
 }
 
-/* The C library's start files have each library call that of a program with -pg, which is not ready for it before us. Ours is nothing. */
+/*
+ * The C library's start files have each library call that of a program with -pg, which is not ready
+ * for it before us. Ours is nothing.
+ */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)
 {
@@ -216,8 +227,8 @@ void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
 
 /*
- * It begins in .preinit_array, which the dynamic linker runs after us: until then its own functions in the place of the C
- * library's crash. To begin twice does nothing.
+ * It begins in .preinit_array, which the dynamic linker runs after us: until then its own functions
+ * in the place of the C library's crash. To begin twice does nothing.
  */
 static void begin_sanitizer(void)
 {
@@ -230,8 +241,9 @@ static void begin_sanitizer(void)
 }
 
 /*
- * COLD. Before all other constructors, of libraries, too (the probe is linked with -z initfirst): else what they call would be made by no plan. The C library's own
- * have not run either, so it does not know the environment yet; it sets the same a little later.
+ * COLD. Before all other constructors, of libraries, too (the probe is linked with -z initfirst):
+ * else what they call would be made by no plan. The C library's own have not run either, so it does
+ * not know the environment yet; it sets the same a little later.
  */
 __attribute__((constructor)) static void session_begin(int argc, char **argv, char **envp)
 {

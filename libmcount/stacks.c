@@ -55,7 +55,10 @@ static bool is_alternate(uint64_t slot)
 	return slot >= alternate_low && slot < alternate_high;
 }
 
-/* Whether all memory between is there: two stacks of the system have a gap between them, or a page that none may read. */
+/*
+ * Whether all memory between is there: two stacks of the system have a gap between them, or a page
+ * that none may read.
+ */
 static bool is_contiguous(uint64_t low, uint64_t high)
 {
 	if (high - low > FAR)
@@ -82,7 +85,9 @@ static bool is_in_range(const struct thread *t, uint64_t slot)
 	return slot >= t->low && slot <= t->high + SLACK;
 }
 
-/* Whether a thread's first call is on its own stack, which ends in what pthread_self() points to. */
+/*
+ * Whether a thread's first call is on its own stack, which ends in what pthread_self() points to.
+ */
 static bool begins_at_home(const struct thread *t, uint64_t slot)
 {
 	uint64_t end = (uint64_t)pthread_self();
@@ -156,7 +161,10 @@ static struct thread *find_around(struct thread *t, uint64_t slot)
 	return o && o->is_made && is_in_range(o, slot) && take(o) ? o : NULL;
 }
 
-/* A call above it is on another stack, also when none is open on this one: its outermost call may have ended by uc_link of makecontext(3). */
+/*
+ * A call above it is on another stack, also when none is open on this one: its outermost call may
+ * have ended by uc_link of makecontext(3).
+ */
 static void end_at(struct thread *t, uint64_t end)
 {
 	/* No slot is equal: these are multiples of 8, or odd. */
@@ -222,7 +230,10 @@ static struct thread *make(uint64_t slot)
 	return t;
 }
 
-/* The stack of a child that runs in this memory, as posix_spawn(3) makes it. The parent is the first to leave it, when the child is gone. */
+/*
+ * The stack of a child that runs in this memory, as posix_spawn(3) makes it. The parent is the
+ * first to leave it, when the child is gone.
+ */
 static bool is_of_child(const struct thread *t)
 {
 	return t->is_made && t->ring && t->ring->is_child;
@@ -339,7 +350,10 @@ static bool lies_in(const struct taking *k, uint64_t address)
 	return address >= k->low && address < k->high;
 }
 
-/* Whether the stack that is taken up lies in a call of @t. What calls of @t lie on is no such stack, whatever the program says of it. */
+/*
+ * Whether the stack that is taken up lies in a call of @t. What calls of @t lie on is no such
+ * stack, whatever the program says of it.
+ */
 static bool is_within(struct thread *t, const struct taking *k)
 {
 	if (lies_in(k, t->top->slot))

@@ -14,8 +14,9 @@
 #include "libmcount/seal.h"
 
 /*
- * The arena's header a second time, at a place that the stubs know; a page of our own, with nothing else in it, where there is nothing to
- * steer. So the recorder can switch off what stubs skip, and they need no instruction for that.
+ * The arena's header a second time, at a place that the stubs know; a page of our own, with nothing
+ * else in it, where there is nothing to steer. So the recorder can switch off what stubs skip, and
+ * they need no instruction for that.
  */
 union {
 	struct arena header;
@@ -30,7 +31,10 @@ __asm__(".globl probe_skips\n"
 	".size probe_skips, 1\n"
 	".set probe_skips, steer_page + " TEXT_OF(ARENA_MAY_SKIP) "\n");
 
-/* A forked child without an arena of its own looks at each call: the word that its parent's arena has is its parent's. */
+/*
+ * A forked child without an arena of its own looks at each call: the word that its parent's arena
+ * has is its parent's.
+ */
 static const _Atomic uint32_t always = 1;
 
 /*
@@ -46,7 +50,10 @@ static struct {
 
 #define ASK_AGAIN_NS 10000000
 
-/* Whether the recorder can tell this process that it is to look: else it looks at each call, and the stubs skip nothing. */
+/*
+ * Whether the recorder can tell this process that it is to look: else it looks at each call, and
+ * the stubs skip nothing.
+ */
 static bool is_told(void)
 {
 	return probe.news != &always;
@@ -90,7 +97,10 @@ static void get_plan(uint32_t newest)
 		steer.given_up = newest;
 }
 
-/* The recorder writes its page's generation first, then @news and what may be skipped: so either we see that, or it comes after us. */
+/*
+ * The recorder writes its page's generation first, then @news and what may be skipped: so either we
+ * see that, or it comes after us.
+ */
 static void look(void)
 {
 	bool skips = !(probe.plan.flags & PLAN_ESTIMATE) && is_told();

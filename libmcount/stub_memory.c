@@ -12,8 +12,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * Memory for stubs lies within 2 GiB of all of the module that they are for. Where the heap is to grow (brk(2)) nothing may be
- * put.
+ * Memory for stubs lies within 2 GiB of all of the module that they are for. Where the heap is to
+ * grow (brk(2)) nothing may be put.
  */
 #define NEAR_ENOUGH    ((2ULL << 30) - (16 << 20))
 #define SMALL_STEP     (64ULL << 10)

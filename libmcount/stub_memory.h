@@ -11,11 +11,12 @@
 #define STUB_MEMORY_PAGE 4096
 
 /*
- * One module's. Stubs and gates lead on through cells, since the probe may be further away than a jump reaches. The cells have a page of
- * their own that can be written; what is executed cannot be.
+ * One module's. Stubs and gates lead on through cells, since the probe may be further away than a
+ * jump reaches. The cells have a page of their own that can be written; what is executed cannot be.
  *
- * It is never unmapped once something leads there: a thread may be within it for as long as it likes, in a handler of a signal, say. A probe that leaves
- * a process has the cells lead to @pass; the next probe takes over what it would write itself, byte by byte.
+ * It is never unmapped once something leads there: a thread may be within it for as long as it
+ * likes, in a handler of a signal, say. A probe that leaves a process has the cells lead to @pass;
+ * the next probe takes over what it would write itself, byte by byte.
  *
  * @mark: STUB_MEMORY_MARK, written last
  * @bytes: of all
@@ -36,8 +37,8 @@ struct stub_memory {
 typedef bool (*stub_writer)(struct stub_memory *to, const struct stub_memory *as, void *arg);
 
 /*
- * COLD. Memory within 2 GiB of all of the module that has @bytes of stubs, written by @write, and cells that lead to the hooks. NULL: there is
- * none.
+ * COLD. Memory within 2 GiB of all of the module that has @bytes of stubs, written by @write, and
+ * cells that lead to the hooks. NULL: there is none.
  */
 struct stub_memory *stub_memory_make(const struct dl_phdr_info *info, uint64_t bytes,
 				     stub_writer write, void *arg);

@@ -27,7 +27,10 @@ bool switches_have(int sig)
 	return all_signals() & MASK_BIT(sig);
 }
 
-/* What is open stays visible, as with the triggers of the same names. Not in the middle of a hook, which has begun to write. */
+/*
+ * What is open stays visible, as with the triggers of the same names. Not in the middle of a hook,
+ * which has begun to write.
+ */
 static void show_open_calls(void)
 {
 	struct thread *t = self;

@@ -4,15 +4,19 @@
 
 #include <stdbool.h>
 
-/* COLD. From now on the plan's signals come to us; handlers of the program for them are called, too. */
+/*
+ * COLD. From now on the plan's signals come to us; handlers of the program for them are called,
+ * too.
+ */
 void switches_begin(void);
 
 /* Whether the plan says something about signal @sig. */
 bool switches_have(int sig);
 
 /*
- * In a signal handler: do what the plan says. With @has_handler the program has one of its own, which is called next: its calls are still recorded where the
- * signal ends the recording, and switches_end() ends it then, also when the handler is left by a jump.
+ * In a signal handler: do what the plan says. With @has_handler the program has one of its own,
+ * which is called next: its calls are still recorded where the signal ends the recording, and
+ * switches_end() ends it then, also when the handler is left by a jump.
  */
 void switches_obey(int sig, bool has_handler);
 void switches_end(void);

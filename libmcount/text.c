@@ -23,8 +23,8 @@ void text_close(int fd)
 }
 
 /*
- * Text is written through /proc/self/mem where that is allowed, so that no page is ever writable, and else by changing the page's
- * protection for a moment. @fd: -1 for the second.
+ * Text is written through /proc/self/mem where that is allowed, so that no page is ever writable,
+ * and else by changing the page's protection for a moment. @fd: -1 for the second.
  */
 static bool write_bytes(int fd, uint64_t addr, const void *bytes, uint64_t len)
 {

@@ -297,8 +297,8 @@ static void thread_end(void *arg)
 }
 
 /*
- * COLD, before fork(2). The parent may end before its child has run at all; by this count the recorder
- * knows that there is one to come.
+ * COLD, before fork(2). The parent may end before its child has run at all; by this count the
+ * recorder knows that there is one to come.
  */
 void thread_before_fork(void)
 {
@@ -323,7 +323,10 @@ void thread_after_fork(void)
 	probe.parent_pid = probe.pid;
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
-	/* pid_namespaces(7): a parent outside of one's own is 0. So are children of this process there until it has an arena. */
+	/*
+	 * pid_namespaces(7): a parent outside of one's own is 0. So are children of this process
+	 * there until it has an arena.
+	 */
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);
 	modules_after_fork();
@@ -358,8 +361,8 @@ void thread_after_fork(void)
 }
 
 /*
- * What glibc's pthread_atfork() calls. That function is linked into each library, and with it a reference that other C libraries'
- * dynamic linkers would not get over.
+ * What glibc's pthread_atfork() calls. That function is linked into each library, and with it a
+ * reference that other C libraries' dynamic linkers would not get over.
  */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *dso) __attribute__((weak));

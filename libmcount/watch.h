@@ -12,8 +12,8 @@ struct watch_state {
 };
 
 /*
- * HOT: write an event for each value that the plan of @t wants to be watched, if it is another one than was seen last. The first time all are
- * written.
+ * HOT: write an event for each value that the plan of @t wants to be watched, if it is another one
+ * than was seen last. The first time all are written.
  */
 void watch_look(struct thread *t, uint64_t time_ns);
 

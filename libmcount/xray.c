@@ -1,13 +1,22 @@
-/* Sleds of clang's XRay: a function announces its beginning and its ends; no return address is replaced. */
+/*
+ * Sleds of clang's XRay: a function announces its beginning and its ends; no return address is
+ * replaced.
+ */
 #include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
 #include "libmcount/planned_fast.h"
 #include "libmcount/stacks.h"
 
-/* HOT. Frames are known by the return slot, which both hooks know; it is odd in the frame: FRAME_EXPLICIT. */
+/*
+ * HOT. Frames are known by the return slot, which both hooks know; it is odd in the frame:
+ * FRAME_EXPLICIT.
+ */
 
-/* A call from the same place, by whatever function: the one before it was left by an exception or a longjmp(3). */
+/*
+ * A call from the same place, by whatever function: the one before it was left by an exception or a
+ * longjmp(3).
+ */
 static void leave_replaced(struct thread *t, uint64_t id)
 {
 	while (t->top->slot == id)

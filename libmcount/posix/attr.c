@@ -132,7 +132,10 @@ int utrail_trace_attr_setfunctions(trace_attr_t *attr, int is_on)
 	return 0;
 }
 
-/* Until it is set, it depends on which function makes the stream: this is what posix_trace_create() takes. */
+/*
+ * Until it is set, it depends on which function makes the stream: this is what posix_trace_create()
+ * takes.
+ */
 int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict attr, int *restrict policy)
 {
 	const struct pxt_attr *own = pxt_attr_of(attr);

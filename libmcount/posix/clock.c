@@ -1,4 +1,6 @@
-/* The time of events: CLOCK_MONOTONIC, by the CPU's counter where the kernel keeps it by that, too. */
+/*
+ * The time of events: CLOCK_MONOTONIC, by the CPU's counter where the kernel keeps it by that, too.
+ */
 #include "libmcount/posix/posix.h"
 
 #include <fcntl.h>
@@ -15,8 +17,9 @@
 #endif
 
 /*
- * A fit comes from at least the first, and is used for at most the last: processes share a stream, and theirs differ by what the kernel
- * has changed of its clock's speed meanwhile. A reading errs by some 10 ns, so a fit over a millisecond is good to 10 ns for the next one.
+ * A fit comes from at least the first, and is used for at most the last: processes share a stream,
+ * and theirs differ by what the kernel has changed of its clock's speed meanwhile. A reading errs
+ * by some 10 ns, so a fit over a millisecond is good to 10 ns for the next one.
  */
 #define FIT_FIRST_NS 1000000
 #define FIT_LAST_NS  10000000

@@ -14,7 +14,10 @@ static void begin_running(struct pxt_view *view, const void *address)
 		atomic_store(&stream->run, PT_RUNS);
 }
 
-/* A full stream was read or flushed. Not after posix_trace_stop(). Until it runs it is full: what comes meanwhile is lost, and counted. */
+/*
+ * A full stream was read or flushed. Not after posix_trace_stop(). Until it runs it is full: what
+ * comes meanwhile is lost, and counted.
+ */
 void pxt_restart(struct pxt_view *view)
 {
 	struct pxt_stream *stream = atomic_load(&view->stream);

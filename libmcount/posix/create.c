@@ -75,7 +75,10 @@ static uint64_t count_cells(const struct pxt_attr *attr)
 	return nr;
 }
 
-/* The file that another one leaves behind between looking and making is not taken for free: the folder is locked. */
+/*
+ * The file that another one leaves behind between looking and making is not taken for free: the
+ * folder is locked.
+ */
 static int find_number(struct making *making)
 {
 	char name[64];
@@ -162,7 +165,10 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 											 : 0;
 }
 
-/* Without one the log is finished by who opens it, and the memory is given back by who makes the next stream. */
+/*
+ * Without one the log is finished by who opens it, and the memory is given back by who makes the
+ * next stream.
+ */
 static void start_keeper(struct making *making)
 {
 	struct pxt_handle *handle = making->handle;
@@ -269,7 +275,10 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(file_desc, &st) < 0)
 		return EBADF;
-	/* Records are written at their places, which a descriptor that appends, and what is no file, do not have. */
+	/*
+	 * Records are written at their places, which a descriptor that appends, and what is no
+	 * file, do not have.
+	 */
 	if ((flags & O_APPEND) || !S_ISREG(st.st_mode))
 		return EINVAL;
 	return make(pid, attr, file_desc, trid);

@@ -1,13 +1,17 @@
 /*
- * From a stream into its log. A record is in the log before its cells are given back, and what shared memory says of that changes at once: so
- * whoever comes after a process that was killed here finds each record once.
+ * From a stream into its log. A record is in the log before its cells are given back, and what
+ * shared memory says of that changes at once: so whoever comes after a process that was killed here
+ * finds each record once.
  */
 #include "libmcount/posix/keeper.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* A thread that is in the middle of a record needs nanoseconds more; one that is stopped is not waited for. */
+/*
+ * A thread that is in the middle of a record needs nanoseconds more; one that is stopped is not
+ * waited for.
+ */
 #define WAITS_MAX 50
 
 /* All that is in the log up to now is there as a whole. */
@@ -54,7 +58,10 @@ static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
 	return pxt_log_append(&drain->writer, &event, NULL, false);
 }
 
-/* First the place, then the time: what is lost from now on is another gap. It may find its time taken, and then has that of what comes next. */
+/*
+ * First the place, then the time: what is lost from now on is another gap. It may find its time
+ * taken, and then has that of what comes next.
+ */
 static void note_gap(struct pxt_stream *stream, struct pxt_log_part *part, uint64_t before_ns)
 {
 	uint64_t lost_ns, none = 0;
@@ -74,7 +81,10 @@ static int append_gap(struct pxt_drain *drain, uint64_t resumed_ns)
 	return error;
 }
 
-/* 1; 0: another look is worth it. What is lost of a stream that loops is not in the log then, and no gap is forgotten. */
+/*
+ * 1; 0: another look is worth it. What is lost of a stream that loops is not in the log then, and
+ * no gap is forgotten.
+ */
 static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 		       const struct pxt_event *event, uint32_t nr_cells)
 {
@@ -132,7 +142,10 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	return 1;
 }
 
-/* Somebody writes the record at the tail. Of one that has gone it is clear that nobody does, though its number may be in use. */
+/*
+ * Somebody writes the record at the tail. Of one that has gone it is clear that nobody does, though
+ * its number may be in use.
+ */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)
 {
@@ -149,7 +162,10 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 	return true;
 }
 
-/* 1 when another look is worth it; 0: there is nothing; -EAGAIN: somebody is writing it; another negative errno. */
+/*
+ * 1 when another look is worth it; 0: there is nothing; -EAGAIN: somebody is writing it; another
+ * negative errno.
+ */
 static int drain_one(struct pxt_handle *handle, struct pxt_drain *drain, int *waits)
 {
 	const struct pxt_view *view = handle->view;
@@ -235,7 +251,10 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain)
 	status->lost = atomic_load(&stream->lost);
 }
 
-/* A log that is not to lose what it has ends with a STOP, and the stream stops for good. What was not flushed is dropped. */
+/*
+ * A log that is not to lose what it has ends with a STOP, and the stream stops for good. What was
+ * not flushed is dropped.
+ */
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);

@@ -33,7 +33,10 @@ int posix_trace_eventset_empty(trace_event_set_t *set)
 	return 0;
 }
 
-/* System events that have nothing to do with a process: there are none of ours. Types that get a name later are in all events. */
+/*
+ * System events that have nothing to do with a process: there are none of ours. Types that get a
+ * name later are in all events.
+ */
 int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 {
 	uint32_t end = what == POSIX_TRACE_ALL_EVENTS ? PT_END_NAMED : PT_NR_SYSTEM;

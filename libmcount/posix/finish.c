@@ -1,4 +1,7 @@
-/* Logs of processes that have ended without shutting their streams down are written to their end by who comes next. */
+/*
+ * Logs of processes that have ended without shutting their streams down are written to their end by
+ * who comes next.
+ */
 #include "libmcount/posix/keeper.h"
 
 #include <errno.h>
@@ -194,7 +197,10 @@ static void wait_for_keeper(struct pxt_log_part *part)
 		nanosleep(&step, NULL);
 }
 
-/* The descriptor may be one for reading only: the file is opened once more, whatever its name is by now. */
+/*
+ * The descriptor may be one for reading only: the file is opened once more, whatever its name is by
+ * now.
+ */
 static void finish_now(const struct opening *opening, struct pxt_stream *stream, size_t bytes)
 {
 	struct pxt_names *names;

@@ -13,7 +13,8 @@
 #define LOOK_NS 100000000
 
 /*
- * @dev, @ino: the file, should the program have closed the descriptor and opened another one of that number
+ * @dev, @ino: the file, should the program have closed the descriptor and opened another one of
+ * that number
  * @turn: held by who flushes; taken before the handle's locks
  */
 struct pxt_flusher {
@@ -120,7 +121,10 @@ int pxt_flush(struct pxt_handle *handle)
 	return -error;
 }
 
-/* The first thread has left by pthread_exit(): the process ends with the last of the program's, and that is not one of ours. */
+/*
+ * The first thread has left by pthread_exit(): the process ends with the last of the program's, and
+ * that is not one of ours.
+ */
 static _Atomic uint32_t first_has_ended;
 static _Atomic uint32_t nr_flushers;
 

@@ -1,7 +1,8 @@
 /*
- * Entries and exits of functions as system events, for streams that ask for them (utrail_trace_attr_setfunctions()). The shared library has these
- * two by the names, too, that gcc and clang call with -finstrument-functions (libmcount/trace/meson.build). The static one has not: what is in
- * the program itself comes before the probe, which would see no call any more.
+ * Entries and exits of functions as system events, for streams that ask for them
+ * (utrail_trace_attr_setfunctions()). The shared library has these two by the names, too, that gcc
+ * and clang call with -finstrument-functions (libmcount/trace/meson.build). The static one has not:
+ * what is in the program itself comes before the probe, which would see no call any more.
  */
 #include "libmcount/posix/posix.h"
 

@@ -1,4 +1,7 @@
-/* Streams whose owner is not there any more: whether that is so, and that nobody writes to them from then on. All of it is signal-safe. */
+/*
+ * Streams whose owner is not there any more: whether that is so, and that nobody writes to them
+ * from then on. All of it is signal-safe.
+ */
 #include "libmcount/posix/keeper.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /*
- * Which threads are in a stream just now: so its memory can go. A thread says so in a word of its own, without an atomic change; who waits
- * makes the kernel order that (membarrier(2)). Where that does not work, nobody has a word, and the view's counters are used.
+ * Which threads are in a stream just now: so its memory can go. A thread says so in a word of its
+ * own, without an atomic change; who waits makes the kernel order that (membarrier(2)). Where that
+ * does not work, nobody has a word, and the view's counters are used.
  */
 #include "libmcount/posix/posix.h"
 
@@ -98,7 +99,10 @@ void pxt_inside_in_child(void)
 	}
 }
 
-/* Whoever comes now sees what was stored before; whoever was inside has left. False: one has not, as long as @tries lasted. */
+/*
+ * Whoever comes now sees what was stored before; whoever was inside has left. False: one has not,
+ * as long as @tries lasted.
+ */
 bool pxt_inside_wait(int *tries)
 {
 	struct timespec step = { 0, 1000000 };

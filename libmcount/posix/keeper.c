@@ -1,6 +1,8 @@
 /*
- * The keeper: a process that waits until the owner of a stream ends or executes another program, and then writes the log to its end, if there is
- * one, and gives the memory back. It is a child of nobody whom the owner waits for, has no terminal and none of the owner's descriptors, and does what a signal handler may do.
+ * The keeper: a process that waits until the owner of a stream ends or executes another program,
+ * and then writes the log to its end, if there is one, and gives the memory back. It is a child of
+ * nobody whom the owner waits for, has no terminal and none of the owner's descriptors, and does
+ * what a signal handler may do.
  */
 #include "libmcount/posix/keeper.h"
 
@@ -25,7 +27,10 @@
 /* A disk that is full may have room again: 1 + 2 + 4 ... seconds. */
 #define TRIES_MAX 7
 
-/* Processes are made by the kernel's own call: handlers of fork() are the program's business. @exit_signal 0: wait() does not see it. */
+/*
+ * Processes are made by the kernel's own call: handlers of fork() are the program's business.
+ * @exit_signal 0: wait() does not see it.
+ */
 static pid_t make_process(int exit_signal)
 {
 	return (pid_t)syscall(SYS_clone, exit_signal, NULL, NULL, NULL, NULL);
@@ -50,8 +55,9 @@ static bool lock_whole(int fd, int how)
 }
 
 /*
- * A file without a name that the owner has locked. The kernel takes the lock away when the last thread has ended, and when the process executes a
- * program, but not when a child of it does either: the lock is the process' own.
+ * A file without a name that the owner has locked. The kernel takes the lock away when the last
+ * thread has ended, and when the process executes a program, but not when a child of it does
+ * either: the lock is the process' own.
  */
 static int make_lock(void)
 {
@@ -102,7 +108,9 @@ static void close_others(const int fds[3])
 	close_from_to(from, ~0u);
 }
 
-/* Signals stay blocked: who ends the program's session or group must not end what writes its log. */
+/*
+ * Signals stay blocked: who ends the program's session or group must not end what writes its log.
+ */
 static void leave_program(const int fds[3])
 {
 	const struct rlimit none = { 0, 0 };
@@ -117,8 +125,8 @@ static void leave_program(const int fds[3])
 }
 
 /*
- * What ps shows beside the name is memory of the program: its arguments, and what stands behind them when they have no end. proc(5): fields 48, 49
- * and 51 of "stat".
+ * What ps shows beside the name is memory of the program: its arguments, and what stands behind
+ * them when they have no end. proc(5): fields 48, 49 and 51 of "stat".
  */
 static void rename_arguments(void)
 {
@@ -175,7 +183,10 @@ static bool is_gone(const struct pxt_keeping *keeping)
 	       pxt_process_has_changed(pid, keeping->mapped_at, keeping->bytes);
 }
 
-/* False when there is nothing to do. The lock may have gone because the program has closed all descriptors. */
+/*
+ * False when there is nothing to do. The lock may have gone because the program has closed all
+ * descriptors.
+ */
 static bool wait_for_owner(const struct pxt_keeping *keeping, const struct pxt_log_part *part,
 			   int lock)
 {
@@ -242,7 +253,10 @@ keep(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
 	end_process(0);
 }
 
-/* Who adopts orphans would get the keeper, as a child that it can wait for: there it stays one that wait() does not see. */
+/*
+ * Who adopts orphans would get the keeper, as a child that it can wait for: there it stays one that
+ * wait() does not see.
+ */
 static bool adopts_orphans(void)
 {
 	int is_subreaper = 0;

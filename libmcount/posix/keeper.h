@@ -1,6 +1,7 @@
 /*
- * Logs whose owner has ended without a word: what somebody else needs to write them to their end, and the process that does. All of it is
- * signal-safe but for pxt_flusher_end(). doc/internals/posix-trace.md, "When the owner ends".
+ * Logs whose owner has ended without a word: what somebody else needs to write them to their end,
+ * and the process that does. All of it is signal-safe but for pxt_flusher_end().
+ * doc/internals/posix-trace.md, "When the owner ends".
  */
 #ifndef UTRAIL_POSIX_KEEPER_H
 #define UTRAIL_POSIX_KEEPER_H
@@ -9,8 +10,8 @@
 #include "utils/posixtrace/log.h"
 
 /*
- * How far the log is: what is before @begin is in the file, @pending bytes behind it in struct pxt_log_part's buffer, and what is in the stream
- * before @taken is in either.
+ * How far the log is: what is before @begin is in the file, @pending bytes behind it in struct
+ * pxt_log_part's buffer, and what is in the stream before @taken is in either.
  */
 struct pxt_log_slot {
 	uint64_t begin;
@@ -20,7 +21,8 @@ struct pxt_log_slot {
 };
 
 /*
- * Behind the cells of a stream with a log. As all of the stream anybody of the user may write it: it says where to look, and never where to write.
+ * Behind the cells of a stream with a log. As all of the stream anybody of the user may write it:
+ * it says where to look, and never where to write.
  *
  * @dev, @ino: the file
  * @mapped_at, @mapped_bytes: where the owner has the stream
@@ -68,7 +70,10 @@ struct pxt_drain {
 	pid_t owner;
 };
 
-/* drain.c. 0, or negative errno: -EXFULL when the log has no room for the next one. With handle->reads. */
+/*
+ * drain.c. 0, or negative errno: -EXFULL when the log has no room for the next one. With
+ * handle->reads.
+ */
 void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_t taken);
 int pxt_drain_until(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t head);
 int pxt_drain_last_gap(struct pxt_handle *handle, struct pxt_drain *drain);
@@ -76,18 +81,25 @@ int pxt_drain_names(struct pxt_handle *handle, struct pxt_drain *drain);
 void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain);
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
 
-/* gone.c: where this process has a stream, for pxt_process_has_changed(): 0 when the kernel does not say so, or says something else. */
+/*
+ * gone.c: where this process has a stream, for pxt_process_has_changed(): 0 when the kernel does
+ * not say so, or says something else.
+ */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
 /* Whether the owner has ended, or executed another program */
 bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_part *part);
 
 /*
- * finish.c. Writes the log to its end: 0, also when somebody else does or has done so, or negative errno. @stream: @bytes, mapped; @fd: the log.
+ * finish.c. Writes the log to its end: 0, also when somebody else does or has done so, or negative
+ * errno. @stream: @bytes, mapped; @fd: the log.
  */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd);
 /* NULL when nobody needs to. */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
-/* For who opens a log: it is finished, or its keeper is waited for, for up to a second. Nothing happens to one whose owner is there. */
+/*
+ * For who opens a log: it is finished, or its keeper is waited for, for up to a second. Nothing
+ * happens to one whose owner is there.
+ */
 void pxt_finish_file(int fd);
 /* The name of what is left of stream @number when another one gets the number. */
 void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
@@ -95,7 +107,8 @@ void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream);
 
 /*
- * keeper.c: for a stream that is made. @place: the folder's descriptor; @log: the log's, -1 when there is none; @names are needed for a log only.
+ * keeper.c: for a stream that is made. @place: the folder's descriptor; @log: the log's, -1 when
+ * there is none; @names are needed for a log only.
  * @mapped_at: where this process has the stream; 0: the kernel does not say so.
  */
 struct pxt_keeping {
@@ -113,7 +126,10 @@ void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keepi
 /* The stream was closed, and its log is done. */
 void pxt_keeper_end(const struct pxt_keeper *keeper);
 
-/* trim.c: gives back the memory that a child has got from its parent and does not need. @keeps: @nr addresses of what stays. */
+/*
+ * trim.c: gives back the memory that a child has got from its parent and does not need. @keeps: @nr
+ * addresses of what stays.
+ */
 void pxt_trim(const void *const *keeps, int nr);
 
 #endif

@@ -11,7 +11,10 @@ static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 	text[PT_NAME_MAX] = '\0';
 }
 
-/* Who writes a name needs less than a microsecond. Nobody waits for ever: what says that it is being written may be a lie. */
+/*
+ * Who writes a name needs less than a microsecond. Nobody waits for ever: what says that it is
+ * being written may be a lie.
+ */
 #define WAITS_MAX (1 << 20)
 
 /* Waits for who writes it. False when that one died: then it is this process' to write. */
@@ -28,7 +31,8 @@ static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 }
 
 /*
- * All look at the names in the same order, and take the first free one only behind names that are ready: so no name is there twice.
+ * All look at the names in the same order, and take the first free one only behind names that are
+ * ready: so no name is there twice.
  */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text)
 {

@@ -1,4 +1,7 @@
-/* The folder with what processes of a user share: streams "s-N", registries "p-PID-START", names "n-PID-START". Signal-safe. */
+/*
+ * The folder with what processes of a user share: streams "s-N", registries "p-PID-START", names
+ * "n-PID-START". Signal-safe.
+ */
 #include "libmcount/posix/posix.h"
 
 #include <errno.h>
@@ -39,7 +42,10 @@ void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start)
 	*at = '\0';
 }
 
-/* Others must not get into it: a folder of somebody else's, or one that others may write to, is none. */
+/*
+ * Others must not get into it: a folder of somebody else's, or one that others may write to, is
+ * none.
+ */
 static int open_folder(int dir, const char *path, bool makes)
 {
 	struct stat st;
@@ -123,7 +129,10 @@ static int make_other(int memory, const char *own)
 	return mkdirat(memory, name, 0700) < 0 ? -errno : 0;
 }
 
-/* Somebody else has the folder's usual name: one that was made in its place, by us now or by an earlier process. */
+/*
+ * Somebody else has the folder's usual name: one that was made in its place, by us now or by an
+ * earlier process.
+ */
 static int open_other(int memory, const char *own, bool makes)
 {
 	char name[NAME_MAX + 1];
@@ -251,7 +260,10 @@ void *pxt_place_map(int place, const char *name, size_t *bytes)
 	return memory;
 }
 
-/* A new file, in place of one of that name. It has all of its memory from the beginning: who writes there must not be killed for want of it. */
+/*
+ * A new file, in place of one of that name. It has all of its memory from the beginning: who writes
+ * there must not be killed for want of it.
+ */
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 {
 	void *memory = NULL;

@@ -1,4 +1,7 @@
-/* Inside of POSIX Trace: streams in shared memory, who writes to them, and handles of those who read. doc/internals/posix-trace.md */
+/*
+ * Inside of POSIX Trace: streams in shared memory, who writes to them, and handles of those who
+ * read. doc/internals/posix-trace.md
+ */
 #ifndef UTRAIL_POSIX_H
 #define UTRAIL_POSIX_H
 
@@ -59,7 +62,8 @@ enum pxt_run {
 
 /*
  * @head, @tail: cells since the beginning: where the next record begins, and the oldest one
- * @gap: where events were lost since the reader was told, plus 1; 0: nowhere. @gap_ns: the time of the first of them
+ * @gap: where events were lost since the reader was told, plus 1; 0: nowhere. @gap_ns: the time of
+ * the first of them
  * @clear_at: what begins before is not to be read any more
  * @is_in_use: pid of who reads or writes names
  * @log_bytes: of struct pxt_log_part (keeper.h) behind the cells; 0: there is no log
@@ -99,7 +103,9 @@ struct pxt_stream {
 
 _Static_assert(sizeof(struct pxt_stream) <= PT_CELLS_OFFSET, "cells are behind it");
 
-/* Names of user events: of a process and of those that it has forked while a stream was inherited. */
+/*
+ * Names of user events: of a process and of those that it has forked while a stream was inherited.
+ */
 struct pxt_name {
 	_Atomic uint32_t state; /* 0: free, PT_NAME_READY, or the pid of who writes it */
 	char text[PT_NAME_MAX + 1];
@@ -113,7 +119,10 @@ struct pxt_names {
 	struct pxt_name names[PT_NR_NAMED];
 };
 
-/* What a process is traced by. @attached: a bit for each stream. @serial: which stream of that number it is. */
+/*
+ * What a process is traced by. @attached: a bit for each stream. @serial: which stream of that
+ * number it is.
+ */
 #define PT_ATTACHED_BITS  (8 * sizeof(unsigned long))
 #define PT_ATTACHED_WORDS (TRACE_SYS_MAX / PT_ATTACHED_BITS)
 
@@ -136,7 +145,8 @@ struct pxt_users {
 };
 
 /*
- * A stream as this process has it: what was checked when it was mapped, and is never asked of shared memory again.
+ * A stream as this process has it: what was checked when it was mapped, and is never asked of
+ * shared memory again.
  *
  * @stream: NULL: it is not mapped
  * @users: who is in it just now, spread by threads
@@ -184,7 +194,10 @@ int pxt_process_field(pid_t pid, int field, uint64_t *value);
 pid_t pxt_process_parent(pid_t pid);
 bool pxt_process_is_dead(pid_t pid);
 bool pxt_process_is_alive(pid_t pid, uint64_t start);
-/* gone.c: whether the process has executed a program: it has no file mapped at exactly that place any more. False when nobody knows. */
+/*
+ * gone.c: whether the process has executed a program: it has no file mapped at exactly that place
+ * any more. False when nobody knows.
+ */
 bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes);
 uint64_t pxt_clock_ns(clockid_t clock);
 struct timespec pxt_timespec(uint64_t ns);
@@ -210,7 +223,10 @@ void *pxt_place_make(int place, const char *name, size_t bytes, int *error);
 /* sweep.c: with the folder's lock */
 void pxt_sweep(int place);
 
-/* inherit.c: streams of the parent, for a process that its parent has made by posix_spawn() or fork() and exec. With the folder's lock. */
+/*
+ * inherit.c: streams of the parent, for a process that its parent has made by posix_spawn() or
+ * fork() and exec. With the folder's lock.
+ */
 void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t start);
 /* The registry of a process' parent, mapped; NULL when it has none. */
 struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
@@ -219,12 +235,18 @@ void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
 /* process.c: this one */
 bool pxt_join(void);
-/* @names: those that this process has, until it is forked; NULL when it has none. 0; -EAGAIN: just now nobody knows. */
+/*
+ * @names: those that this process has, until it is forked; NULL when it has none. 0; -EAGAIN: just
+ * now nobody knows.
+ */
 int pxt_known_names(struct pxt_names **names);
 struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start);
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error);
 
-/* names.c. pxt_names_open(): an id; PT_UNNAMED when there is no room. pxt_names_get(): NULL when there is none */
+/*
+ * names.c. pxt_names_open(): an id; PT_UNNAMED when there is no room. pxt_names_get(): NULL when
+ * there is none
+ */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text);
 const char *pxt_names_get(const struct pxt_names *names, uint32_t id, char text[PT_NAME_MAX + 1]);
 
@@ -251,7 +273,8 @@ struct pxt_fit {
 };
 
 /*
- * inside.c. A thread that is in streams: @turn is odd then. Handlers that come meanwhile leave it as it is.
+ * inside.c. A thread that is in streams: @turn is odd then. Handlers that come meanwhile leave it
+ * as it is.
  *
  * @tid: whose it is
  * @last_ns: its last event's time: times of a thread do not go back
@@ -280,7 +303,10 @@ extern struct pxt_thread pxt_nobody;
 void pxt_clock_begin(void);
 uint64_t pxt_clock_slow(struct pxt_thread *thread);
 
-/* HOT: the time of an event of this thread, of CLOCK_MONOTONIC. Half of what clock_gettime(2) takes, which waits until all before it is done. */
+/*
+ * HOT: the time of an event of this thread, of CLOCK_MONOTONIC. Half of what clock_gettime(2)
+ * takes, which waits until all before it is done.
+ */
 static inline uint64_t pxt_now_ns(void)
 {
 	struct pxt_thread *thread = pxt_thread;
@@ -356,12 +382,16 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 }
 
 /*
- * ring.c: records in cells. pxt_ring_put() is signal-safe. 0, or -ENOSPC; -EBUSY when somebody has not finished what is the oldest. The event's
- * time becomes a later one when it had to give way to others.
+ * ring.c: records in cells. pxt_ring_put() is signal-safe. 0, or -ENOSPC; -EBUSY when somebody has
+ * not finished what is the oldest. The event's time becomes a later one when it had to give way to
+ * others.
  */
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
-/* Without taking it. 1, 0 when there is nothing, -EAGAIN when it is not finished, -ESTALE when it is gone. @data: of pxt_data_room(). */
+/*
+ * Without taking it. 1, 0 when there is nothing, -EAGAIN when it is not finished, -ESTALE when it
+ * is gone. @data: of pxt_data_room().
+ */
 int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *event, void *data,
 		  uint32_t *nr_cells);
 /* False when somebody else has taken it. */
@@ -406,7 +436,8 @@ enum pxt_kind {
 };
 
 /*
- * @fd tells the keeper (keeper.h) that this process goes on; -1: there is none. @dev, @ino: of its file, should the program have closed it.
+ * @fd tells the keeper (keeper.h) that this process goes on; -1: there is none. @dev, @ino: of its
+ * file, should the program have closed it.
  * @child: the keeper, when it is our child
  */
 struct pxt_keeper {
@@ -422,7 +453,8 @@ struct pxt_keeper {
  * @number: of the stream; @view: of it; @attr: as it was made. @names: of who is traced
  * @reads, @controls: held by who takes events, and by who changes the stream; in this order
  * @at: where who reads a stream with a log is
- * @queue, @nr_queued: OVERFLOW and RESUME, which come before @held, which has been taken already, with its bytes in @buffer
+ * @queue, @nr_queued: OVERFLOW and RESUME, which come before @held, which has been taken already,
+ * with its bytes in @buffer
  */
 struct pxt_handle {
 	enum pxt_kind kind;
@@ -450,10 +482,15 @@ struct pxt_handle {
 	struct pxt_handle *next_forgotten;
 };
 
-/* A handle that is in use until pxt_handle_put(), or NULL: no such one, or not of @kinds, or of another process. */
+/*
+ * A handle that is in use until pxt_handle_put(), or NULL: no such one, or not of @kinds, or of
+ * another process.
+ */
 struct pxt_handle *pxt_handle_get(trace_id_t trid, int kinds);
 void pxt_handle_put(struct pxt_handle *handle);
-/* A new one, in use and not found by anybody before pxt_handle_publish(). NULL: there are too many. */
+/*
+ * A new one, in use and not found by anybody before pxt_handle_publish(). NULL: there are too many.
+ */
 struct pxt_handle *pxt_handle_new(void);
 trace_id_t pxt_handle_publish(struct pxt_handle *handle, enum pxt_kind kind);
 void pxt_handle_discard(struct pxt_handle *handle);
@@ -499,10 +536,16 @@ void pxt_log_status(struct pxt_handle *handle, struct posix_trace_status_info *s
 const struct pxt_attr *pxt_log_attr(const struct pxt_handle *handle);
 const char *pxt_log_name(const struct pxt_handle *handle, uint32_t id, char text[PT_NAME_MAX + 1]);
 
-/* take.c: 1 with the next event that nobody had yet, its data in handle->buffer; 0: none; -EAGAIN: somebody is writing it. With handle->reads. */
+/*
+ * take.c: 1 with the next event that nobody had yet, its data in handle->buffer; 0: none; -EAGAIN:
+ * somebody is writing it. With handle->reads.
+ */
 int pxt_take(struct pxt_handle *handle, struct pxt_event *event);
 void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event);
-/* Nothing comes any more, and all was taken. True when events were lost behind it: then pxt_take() says so. */
+/*
+ * Nothing comes any more, and all was taken. True when events were lost behind it: then pxt_take()
+ * says so.
+ */
 bool pxt_take_last_gap(struct pxt_handle *handle);
 /* The same of a stream with a log, where it stays until it is flushed. */
 int pxt_follow(struct pxt_handle *handle, struct pxt_event *event);

@@ -40,7 +40,10 @@ void pxt_fd_path(char path[32], int fd)
 	*add_number(path + 14, fd) = '\0';
 }
 
-/* The fields behind the command's name, which may have anything in it but ends with the last bracket. NULL: no such process. */
+/*
+ * The fields behind the command's name, which may have anything in it but ends with the last
+ * bracket. NULL: no such process.
+ */
 static const char *read_stat(pid_t pid, char text[512])
 {
 	char path[32], *end;
@@ -110,7 +113,10 @@ static bool is_dead(pid_t pid)
 		return false;
 	if (kill(pid, 0) < 0)
 		return errno == ESRCH;
-	/* One that its parent has not looked after yet is still there for kill(). Where there is no /proc we do not know. */
+	/*
+	 * One that its parent has not looked after yet is still there for kill(). Where there is no
+	 * /proc we do not know.
+	 */
 	return pxt_process_start(pid, &start) < 0 && access("/proc/self/stat", F_OK) == 0;
 }
 

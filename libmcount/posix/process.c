@@ -1,4 +1,7 @@
-/* This process as one that is traced: its registry, its names, and what becomes of them in children and at the end. */
+/*
+ * This process as one that is traced: its registry, its names, and what becomes of them in children
+ * and at the end.
+ */
 #include "libmcount/posix/posix.h"
 
 #include <errno.h>
@@ -39,7 +42,10 @@ struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
 	return names;
 }
 
-/* A child's are its parent's, to begin with. Who makes them for another process finds those that it may have been forked with. */
+/*
+ * A child's are its parent's, to begin with. Who makes them for another process finds those that it
+ * may have been forked with.
+ */
 static void copy_parents_names(int place, struct pxt_names *names, pid_t pid)
 {
 	struct pxt_registry *registry;
@@ -77,7 +83,10 @@ static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *e
 	return names;
 }
 
-/* Found, or made by who comes first: the process itself, or who wants to trace it. The folder's lock is held. */
+/*
+ * Found, or made by who comes first: the process itself, or who wants to trace it. The folder's
+ * lock is held.
+ */
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error)
 {
 	size_t bytes = sizeof(struct pxt_registry);
@@ -170,7 +179,8 @@ static struct pxt_registry *join_now(void)
 }
 
 /*
- * Signal-safe: a handler that interrupts it does not record. False when there is no registry, or not yet.
+ * Signal-safe: a handler that interrupts it does not record. False when there is no registry, or
+ * not yet.
  */
 bool pxt_join(void)
 {
@@ -240,7 +250,10 @@ static void map_attached(struct pxt_registry *registry)
 	}
 }
 
-/* One thread is left. What it has mapped and does not inherit goes, unless a handler that forked will return into it. */
+/*
+ * One thread is left. What it has mapped and does not inherit goes, unless a handler that forked
+ * will return into it.
+ */
 static void in_child(void)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
@@ -272,7 +285,10 @@ static void in_child(void)
 		pxt_join();
 }
 
-/* Who is traced from the beginning on joins while its parent is still there. All others only when they have something to say. */
+/*
+ * Who is traced from the beginning on joins while its parent is still there. All others only when
+ * they have something to say.
+ */
 static void join_if_traced(void)
 {
 	size_t bytes = sizeof(struct pxt_registry);

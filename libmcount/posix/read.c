@@ -78,7 +78,10 @@ static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespe
 	return ret;
 }
 
-/* 0 when another look is worth it. @is_writing: somebody is, who may be killed, and then nobody says so. */
+/*
+ * 0 when another look is worth it. @is_writing: somebody is, who may be killed, and then nobody
+ * says so.
+ */
 static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct reading *reading,
 		     bool is_writing)
 {
@@ -99,7 +102,10 @@ static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct read
 	return errno == ETIMEDOUT && !is_short ? ETIMEDOUT : 0;
 }
 
-/* @has_said: that it waits. What a cancelled thread comes back to is not what the compiler sees: hence volatile. */
+/*
+ * @has_said: that it waits. What a cancelled thread comes back to is not what the compiler sees:
+ * hence volatile.
+ */
 struct waiting {
 	struct pxt_handle *handle;
 	volatile bool *has_said;
@@ -116,7 +122,10 @@ static void end_waiting(void *argument)
 	pxt_handle_put(waiting->handle);
 }
 
-/* Who waits says so first and then looks again, or an event that comes in between would wake nobody. */
+/*
+ * Who waits says so first and then looks again, or an event that comes in between would wake
+ * nobody.
+ */
 static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
 {
 	struct pxt_handle *handle = waiting->handle;

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* An event that finds no room makes some, by one record at a time; a large one may need all cells. */
+/*
+ * An event that finds no room makes some, by one record at a time; a large one may need all cells.
+ */
 #define EVICTIONS_MAX (1 << 24)
 
 /* Once in that many lost events it costs a look at /proc. */

@@ -1,4 +1,7 @@
-/* Events that go to a recorder, too: the probe, when it is in this process (utils/fstrace/recorder.h). They are "posix:NAME" there. */
+/*
+ * Events that go to a recorder, too: the probe, when it is in this process
+ * (utils/fstrace/recorder.h). They are "posix:NAME" there.
+ */
 #include "libmcount/posix/posix.h"
 
 #include <errno.h>
@@ -77,7 +80,10 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 	return 0;
 }
 
-/* Who declares an event just now may still note a number: it leads to nobody, and counts no more when the next recorder comes. */
+/*
+ * Who declares an event just now may still note a number: it leads to nobody, and counts no more
+ * when the next recorder comes.
+ */
 void pxt_recorded_went(void)
 {
 	atomic_store(&pxt_process.is_recorded, 0);

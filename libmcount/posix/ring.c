@@ -1,15 +1,20 @@
 /*
- * Records in the cells of a stream: any number of writers and readers, without a lock, in memory that nobody trusts.
+ * Records in the cells of a stream: any number of writers and readers, without a lock, in memory
+ * that nobody trusts.
  *
- * A record is claimed by one change of the word of its first cell, which says who writes it and how many cells it has; then anybody can
- * move @head behind it. Cells are given back by moving @tail, and never while they are written: doc/internals/posix-trace.md, "Cells".
+ * A record is claimed by one change of the word of its first cell, which says who writes it and how
+ * many cells it has; then anybody can move @head behind it. Cells are given back by moving @tail,
+ * and never while they are written: doc/internals/posix-trace.md, "Cells".
  */
 #include "libmcount/posix/posix.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* A word: the round, the state, how many cells, and the pid of who writes. Rounds begin with 1: fresh cells are of round 0. */
+/*
+ * A word: the round, the state, how many cells, and the pid of who writes. Rounds begin with 1:
+ * fresh cells are of round 0.
+ */
 #define PID_BITS   22
 #define COUNT_BITS 14
 #define STATE_BITS 2
@@ -50,7 +55,10 @@ static pid_t pid_of(uint64_t word)
 	return (pid_t)(word & ((1u << PID_BITS) - 1));
 }
 
-/* By how many rounds the word is ahead of the place: 0 when it is of a record that was claimed there. */
+/*
+ * By how many rounds the word is ahead of the place: 0 when it is of a record that was claimed
+ * there.
+ */
 static int rounds_ahead(const struct pxt_view *view, uint64_t word, uint64_t at)
 {
 	uint64_t here = (at >> view->shift) << (64 - ROUND_BITS);
@@ -76,7 +84,10 @@ uint32_t pxt_cells_of(uint32_t len)
 				     : 1 + (len - PT_INLINE_DATA + PT_CELL_DATA - 1) / PT_CELL_DATA;
 }
 
-/* HOT. Pieces, since others may read at the same time, who will find that what they read was not for them. */
+/*
+ * HOT. Pieces, since others may read at the same time, who will find that what they read was not
+ * for them.
+ */
 static inline __attribute__((always_inline)) void put_bytes(_Atomic pxt_piece *to,
 							    const unsigned char *from, size_t len)
 {
@@ -145,8 +156,9 @@ static inline void pause_cpu(void)
 }
 
 /*
- * Who has lost a race lets the other one write some dozens of events before it tries again, once. To hand the lines of the cache over to
- * another CPU takes as long as ten events do: two who take turns at each event do little else. The event happens afterwards.
+ * Who has lost a race lets the other one write some dozens of events before it tries again, once.
+ * To hand the lines of the cache over to another CPU takes as long as ten events do: two who take
+ * turns at each event do little else. The event happens afterwards.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
 						     struct pxt_event *event)
@@ -176,7 +188,9 @@ static inline __attribute__((always_inline)) int claim(const struct pxt_view *vi
 		int ahead = rounds_ahead(view, word, head);
 
 		if (ahead == 0) {
-			/* Claimed by somebody who has not moved the head yet: it is moved for them. */
+			/*
+			 * Claimed by somebody who has not moved the head yet: it is moved for them.
+			 */
 			if (is_count(view, count_of(word)))
 				atomic_compare_exchange_strong(&stream->head, &head,
 							       head + count_of(word));
@@ -205,7 +219,10 @@ static inline __attribute__((always_inline)) int claim(const struct pxt_view *vi
 	return -EBUSY;
 }
 
-/* HOT. The change of the head is also what orders the record before the question whether somebody waits. */
+/*
+ * HOT. The change of the head is also what orders the record before the question whether somebody
+ * waits.
+ */
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data)
 {
 	struct pxt_stream *stream = atomic_load_explicit(&view->stream, memory_order_relaxed);
@@ -282,7 +299,10 @@ bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells)
 	return atomic_compare_exchange_strong(&stream->tail, &at, at + nr_cells);
 }
 
-/* It may have committed its record and ended while we asked. Of a process that is known to be dead the word does not change any more. */
+/*
+ * It may have committed its record and ended while we asked. Of a process that is known to be dead
+ * the word does not change any more.
+ */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at)
 {
 	_Atomic uint64_t *word = &cell_at(view, at)->word;
@@ -302,7 +322,9 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
 	       pxt_ring_take(view, at, count_of(reserved));
 }
 
-/* The place where events were lost is said once to the reader, with the time of the first of them. */
+/*
+ * The place where events were lost is said once to the reader, with the time of the first of them.
+ */
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
 {
 	uint64_t none = 0;

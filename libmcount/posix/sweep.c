@@ -14,7 +14,10 @@
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
 
-/* Names that are in use: those of processes that live, and of streams. @nr_left: logs that wait for somebody who opens them. */
+/*
+ * Names that are in use: those of processes that live, and of streams. @nr_left: logs that wait for
+ * somebody who opens them.
+ */
 struct in_use {
 	int place;
 	unsigned int nr_left;
@@ -130,7 +133,10 @@ static bool is_stream(int place, unsigned int number, uint32_t serial)
 	return is;
 }
 
-/* One that somebody has made for a process which has never looked is of use only while there is a stream. */
+/*
+ * One that somebody has made for a process which has never looked is of use only while there is a
+ * stream.
+ */
 static bool has_use(int place, const struct pxt_registry *registry)
 {
 	if (atomic_load(&registry->has_joined))

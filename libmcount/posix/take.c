@@ -1,4 +1,6 @@
-/* Which event is the next one: those in the cells, and those that are made when it comes to them. */
+/*
+ * Which event is the next one: those in the cells, and those that are made when it comes to them.
+ */
 #include "libmcount/posix/posix.h"
 
 #include <errno.h>
@@ -15,7 +17,10 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
 	uint64_t lost_ns;
 
-	/* First: what is lost from now on is another gap. It may find its time taken, and then has that of what comes behind it. */
+	/*
+	 * First: what is lost from now on is another gap. It may find its time taken, and then has
+	 * that of what comes behind it.
+	 */
 	atomic_store(&stream->gap, 0);
 	lost_ns = atomic_exchange(&stream->gap_ns, 0);
 	handle->queue[1] = about_stream(PT_OVERFLOW, lost_ns ? lost_ns : resumed_ns);
@@ -23,7 +28,10 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 	handle->nr_queued = 2;
 }
 
-/* Behind a gap come OVERFLOW, RESUME and what is there, which is taken: others cannot make another gap of it. */
+/*
+ * Behind a gap come OVERFLOW, RESUME and what is there, which is taken: others cannot make another
+ * gap of it.
+ */
 static void tell_gap(struct pxt_handle *handle, uint64_t at, const struct pxt_event *event)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);

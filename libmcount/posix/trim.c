@@ -1,6 +1,7 @@
 /*
- * A child that lives as long as its parent must not keep a copy of the parent's memory, whose pages would be there twice as soon as the parent
- * writes to them. What stays is what was loaded from files (code, and the data with it), the stack, and what the caller names.
+ * A child that lives as long as its parent must not keep a copy of the parent's memory, whose pages
+ * would be there twice as soon as the parent writes to them. What stays is what was loaded from
+ * files (code, and the data with it), the stack, and what the caller names.
  */
 #include "libmcount/posix/keeper.h"
 
@@ -24,12 +25,16 @@ static bool has_sanitizer(void)
 	return __asan_init || __hwasan_init || __msan_init || __tsan_init;
 }
 
-/* The kernel may have put what has nothing to do with each other into one mapping, so only so many bytes around an address stay. */
+/*
+ * The kernel may have put what has nothing to do with each other into one mapping, so only so many
+ * bytes around an address stay.
+ */
 #define WINDOW	      (256ul << 10)
 #define ZERO_DATA_MAX (4ul << 20)
 
 /*
- * @end_of_file: where the last mapping of a file ended: what follows at once is its data that is zero at first
+ * @end_of_file: where the last mapping of a file ended: what follows at once is its data that is
+ * zero at first
  */
 struct trimming {
 	const void *const *keeps;

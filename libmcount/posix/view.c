@@ -35,7 +35,10 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 	return 0;
 }
 
-/* A few instructions each. Whoever jumps out of them (siglongjmp() in a handler) never ends: then the memory stays. */
+/*
+ * A few instructions each. Whoever jumps out of them (siglongjmp() in a handler) never ends: then
+ * the memory stays.
+ */
 static bool wait_for_users(struct pxt_view *view, int tries)
 {
 	struct timespec step = { 0, 1000000 };
@@ -72,7 +75,10 @@ void pxt_view_forget(struct pxt_view *view)
 		munmap(stream, view->map_bytes);
 }
 
-/* A signal handler may have interrupted one of those that are waited for: then the old stream stays until another event comes. */
+/*
+ * A signal handler may have interrupted one of those that are waited for: then the old stream stays
+ * until another event comes.
+ */
 static void map_number(struct pxt_view *view, unsigned int number, uint32_t serial)
 {
 	struct pxt_stream *old = atomic_exchange(&view->stream, NULL), *stream;
@@ -98,8 +104,8 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 }
 
 /*
- * Signal-safe. One thread maps, the others wait for it, but not for ever: it may be the one that a signal handler waits in.
- * False when there is nothing.
+ * Signal-safe. One thread maps, the others wait for it, but not for ever: it may be the one that a
+ * signal handler waits in. False when there is nothing.
  */
 bool pxt_view_map(unsigned int number, uint32_t serial)
 {

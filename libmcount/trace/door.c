@@ -11,8 +11,9 @@
 #define INTERNAL __attribute__((used, visibility("hidden")))
 
 /*
- * A recorder's code is unmapped when it goes, and a thread may be anywhere meanwhile. So it does not get to see an address of the recorder's: what it
- * calls are these jumps, each of one instruction that reads where it leads. Whoever is behind that instruction is within the recorder,
+ * A recorder's code is unmapped when it goes, and a thread may be anywhere meanwhile. So it does
+ * not get to see an address of the recorder's: what it calls are these jumps, each of one
+ * instruction that reads where it leads. Whoever is behind that instruction is within the recorder,
  * which looks for such threads before it goes.
  */
 enum {

@@ -1,4 +1,7 @@
-/* A recorder that comes while the program runs, and goes again (utils/fstrace/door.h), for those parts of the library that record. */
+/*
+ * A recorder that comes while the program runs, and goes again (utils/fstrace/door.h), for those
+ * parts of the library that record.
+ */
 #ifndef UTRAIL_TRACE_DOOR_H
 #define UTRAIL_TRACE_DOOR_H
 
@@ -6,7 +9,10 @@
 
 #if defined(__x86_64__) && defined(__LP64__)
 #define FST_HAS_DOOR  1
-/* A program that is linked with the static library takes door.c from it, too, though nothing there is called. */
+/*
+ * A program that is linked with the static library takes door.c from it, too, though nothing there
+ * is called.
+ */
 #define FST_TAKE_DOOR static const void *const taken_door __attribute__((used)) = fst_door_open
 #else
 #define FST_HAS_DOOR  0
@@ -19,8 +25,9 @@ __attribute__((visibility("hidden"))) int fst_door_open(
 __attribute__((visibility("hidden"))) int fst_door_close(void);
 
 /*
- * The recorder has come: tell it what is declared. @door leads to it while it is there, and to nothing afterwards; it is never freed. 0, or -EAGAIN:
- * come again. Threads of the program run meanwhile.
+ * The recorder has come: tell it what is declared. @door leads to it while it is there, and to
+ * nothing afterwards; it is never freed. 0, or -EAGAIN: come again. Threads of the program run
+ * meanwhile.
  */
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* under the lock of threads */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);

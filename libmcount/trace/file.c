@@ -1,6 +1,7 @@
 /*
- * The file of a log. Writers take no lock: each record is one write() to a descriptor with O_APPEND, and how much
- * room is left before the file is turned is a number in memory that all processes of the log share.
+ * The file of a log. Writers take no lock: each record is one write() to a descriptor with
+ * O_APPEND, and how much room is left before the file is turned is a number in memory that all
+ * processes of the log share.
  */
 #include "libmcount/trace/trace.h"
 
@@ -104,7 +105,10 @@ static int open_log(const char *prefix)
 	return fd;
 }
 
-/* From now on @fd, which is taken, is file number @file. Its number stays the same: other threads may be writing to it. */
+/*
+ * From now on @fd, which is taken, is file number @file. Its number stays the same: other threads
+ * may be writing to it.
+ */
 static void install(fstrace_t *trace, int fd, uint32_t file)
 {
 	int old = atomic_load(&trace->fd);
@@ -137,8 +141,8 @@ static bool has_bytes(int fd)
 }
 
 /*
- * File number @file is full. Called with the lock. What cannot be turned is written on, and tried again after as many bytes. A log
- * without a byte is what somebody has left that was killed here.
+ * File number @file is full. Called with the lock. What cannot be turned is written on, and tried
+ * again after as many bytes. A log without a byte is what somebody has left that was killed here.
  */
 static void turn(fstrace_t *trace, uint32_t file)
 {
@@ -283,7 +287,10 @@ void fst_file_reopen(fstrace_t *trace)
 	if (fd >= 0) {
 		struct stat of_old, of_new;
 
-		/* The program's own file may have this number now, or nobody, and then it is the new one's; our own one is exchanged for the same. */
+		/*
+		 * The program's own file may have this number now, or nobody, and then it is the
+		 * new one's; our own one is exchanged for the same.
+		 */
 		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
 		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {
 			close(fd);

@@ -1,7 +1,8 @@
 /*
  * Events that a program declares: lines in a log, off until they are selected. See fstrace(3).
  *
- * The interface is that of F-Secure's fstrace, so that programs written for it need only be compiled again.
+ * The interface is that of F-Secure's fstrace, so that programs written for it need only be
+ * compiled again.
  */
 #ifndef FSTRACE_H
 #define FSTRACE_H
@@ -31,8 +32,9 @@ typedef struct fstrace_event_spec {
 } fstrace_event_spec_t;
 
 /*
- * Log to PREFIX.log, which is made with the first event that is written. When it is larger than @rotate_size, it gets
- * another name and a new one begins; a negative size is no limit. NULL and errno on failure.
+ * Log to PREFIX.log, which is made with the first event that is written. When it is larger than
+ * @rotate_size, it gets another name and a new one begins; a negative size is no limit. NULL and
+ * errno on failure.
  */
 fstrace_t *fstrace_open(const char *prefix, ssize_t rotate_size);
 /* Log to a stream, which stays the caller's. */
@@ -42,7 +44,10 @@ int fstrace_close(fstrace_t *trace);
 
 /* A new event, disabled. NULL when the format is wrong. */
 fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *format);
-/* What stands before the text of each event: directives without arguments. NULL, "" and wrong formats remove it. */
+/*
+ * What stands before the text of each event: directives without arguments. NULL, "" and wrong
+ * formats remove it.
+ */
 void fstrace_set_common_format(fstrace_t *trace, const char *format);
 
 /* Tells the compiler to choose without a branch. */
@@ -52,7 +57,10 @@ void fstrace_set_common_format(fstrace_t *trace, const char *format);
 #define FSTRACE_LIKELY_OR_NOT_(condition) (condition)
 #endif
 
-/* For FSTRACE() and FSTRACE_NO_ARGS(). Cold: the arguments are made ready away from the code that runs while the event is disabled. */
+/*
+ * For FSTRACE() and FSTRACE_NO_ARGS(). Cold: the arguments are made ready away from the code that
+ * runs while the event is disabled.
+ */
 void fstrace_log(fstrace_event_t *event, ...) __attribute__((cold));
 void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
 	__attribute__((cold));
@@ -60,7 +68,9 @@ void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
 /* In the caller also without optimisation, and not among the calls of a program that is traced. */
 #define FSTRACE_INLINE_ static inline __attribute__((always_inline, no_instrument_function))
 
-/* An event that is never enabled instead of NULL: another address to look at, not another branch. */
+/*
+ * An event that is never enabled instead of NULL: another address to look at, not another branch.
+ */
 FSTRACE_INLINE_ fstrace_event_t *fstrace_or_never_(fstrace_event_t *event)
 {
 	static fstrace_event_t never;
@@ -80,8 +90,8 @@ FSTRACE_INLINE_ bool FSTRACE_ENABLED(fstrace_event_t *event)
 
 #ifdef FSTRACE_CHECK
 /*
- * For utrail events check-sources, which looks for these in preprocessed text and has the compiler check something else instead:
- * nothing is compiled with it.
+ * For utrail events check-sources, which looks for these in preprocessed text and has the compiler
+ * check something else instead: nothing is compiled with it.
  */
 typedef __INT64_TYPE__ fstrace_check_int64_;
 __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ...);
@@ -92,8 +102,9 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 	fstrace_check_decl_(NAME, FORMAT)
 #else
 /*
- * FSTRACE(event, ...): log the event if it is enabled; the arguments, which may be none, are not evaluated otherwise. No standard but the latest has a
- * macro with an argument and perhaps others, so that these are the first and the rest of a list that ends with a 0, which nothing looks at.
+ * FSTRACE(event, ...): log the event if it is enabled; the arguments, which may be none, are not
+ * evaluated otherwise. No standard but the latest has a macro with an argument and perhaps others,
+ * so that these are the first and the rest of a list that ends with a 0, which nothing looks at.
  */
 #define FSTRACE(...)                                                      \
 	do {                                                              \
@@ -114,10 +125,16 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 	} while (0)
 #endif
 
-/* Enable (above 0), disable (below) or leave (0) each event that has been declared so far. The first one suits signal handlers. */
+/*
+ * Enable (above 0), disable (below) or leave (0) each event that has been declared so far. The
+ * first one suits signal handlers.
+ */
 void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
-/* By POSIX extended regular expressions; what does not match is disabled. False when one is wrong: nothing changes then. */
+/*
+ * By POSIX extended regular expressions; what does not match is disabled. False when one is wrong:
+ * nothing changes then.
+ */
 bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *exclude_re);
 void fstrace_select_event(fstrace_event_t *event, int selection);
 
@@ -139,8 +156,9 @@ void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
 
 #ifndef FSTRACE_CHECK
 /*
- * FSTRACE_DECL(DISK_FULL, "FREE=%64u"): a static event "DISK-FULL", which fstrace_declare_globals() declares. The section is for tools
- * that look at the file: its name, a blank, and its format as it stands in the source.
+ * FSTRACE_DECL(DISK_FULL, "FREE=%64u"): a static event "DISK-FULL", which fstrace_declare_globals()
+ * declares. The section is for tools that look at the file: its name, a blank, and its format as it
+ * stands in the source.
  */
 #define FSTRACE_DECL(NAME, FORMAT)                                                               \
 	static fstrace_event_t *NAME;                                                            \
@@ -229,8 +247,8 @@ struct trace_iterator_of_<T, typename trace_void_<typename T::const_iterator>::t
 };
 
 /*
- * Strings or numbers from one iterator to another, for %J: FSTRACE(EVENT, TraceIterator<T>::trace, &iterator). T is the iterators' type or that of
- * their container; C++17 finds it out.
+ * Strings or numbers from one iterator to another, for %J: FSTRACE(EVENT, TraceIterator<T>::trace,
+ * &iterator). T is the iterators' type or that of their container; C++17 finds it out.
  */
 template <typename T> class TraceIterator
 {

@@ -18,8 +18,9 @@ static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
 /*
- * A thread that held the mutex is not in the child; what it was changing are files, which the parent goes on with. It is recursive: a
- * function of the program that logs, though it may not, and a handler of a fault must not wait for themselves.
+ * A thread that held the mutex is not in the child; what it was changing are files, which the
+ * parent goes on with. It is recursive: a function of the program that logs, though it may not, and
+ * a handler of a fault must not wait for themselves.
  */
 static void renew_mutex(void)
 {

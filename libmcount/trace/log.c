@@ -1,4 +1,7 @@
-/* One event becomes one line. Nothing here waits, but for functions of the program (%I, %J), which run one at a time. */
+/*
+ * One event becomes one line. Nothing here waits, but for functions of the program (%I, %J), which
+ * run one at a time.
+ */
 #include "libmcount/trace/trace.h"
 
 #include <errno.h>
@@ -216,7 +219,10 @@ static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_
 	fst_text_free(&line);
 }
 
-/* With a copy: it is for both, or calls functions of the program, or the recorder has no place for it now. */
+/*
+ * With a copy: it is for both, or calls functions of the program, or the recorder has no place for
+ * it now.
+ */
 __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_impl *impl,
 						   const struct fst_recorded *recorded,
 						   const struct fst_spot *spot,
@@ -253,7 +259,10 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 		emit_to_ring(impl, recorded, spot, values, consumers & FST_TO_TEXT);
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
-	/* Else it was for a recorder, who has gone since the program looked, or is another process'. */
+	/*
+	 * Else it was for a recorder, who has gone since the program looked, or is another
+	 * process'.
+	 */
 	errno = spot->error;
 }
 

@@ -1,4 +1,6 @@
-/* Events that go to a recorder: the probe, when it is in this process (utils/fstrace/recorder.h). */
+/*
+ * Events that go to a recorder: the probe, when it is in this process (utils/fstrace/recorder.h).
+ */
 #include "libmcount/trace/door.h"
 #include "libmcount/trace/trace.h"
 
@@ -51,7 +53,10 @@ static void choose_again(const fstrace_t *trace)
 	}
 }
 
-/* The user has chosen other events. Any thread may be borrowed for this, but one that is at work on what this looks at. */
+/*
+ * The user has chosen other events. Any thread may be borrowed for this, but one that is at work on
+ * what this looks at.
+ */
 static bool take_choices(void)
 {
 	struct fst_held held;

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 /*
- * Events are in memory that children share, so that they are chosen for all processes at once. A chunk that was made
- * before a fork is filled by all of them: what a place there is for is between them, too.
+ * Events are in memory that children share, so that they are chosen for all processes at once. A
+ * chunk that was made before a fork is filled by all of them: what a place there is for is between
+ * them, too.
  */
 struct fst_chunk {
 	struct fst_chunk *next; /* of this process */

@@ -1,4 +1,7 @@
-/* What the files of libutrail-trace have in common: logs, their events, and the lock between processes. */
+/*
+ * What the files of libutrail-trace have in common: logs, their events, and the lock between
+ * processes.
+ */
 #ifndef UTRAIL_TRACE_TRACE_H
 #define UTRAIL_TRACE_TRACE_H
 
@@ -18,8 +21,9 @@
 #include "utils/fstrace/text.h"
 
 /*
- * What an event is for. It is in memory that children share, behind what programs know of it: so an event is chosen for all processes at
- * once. The flag that programs look at says whether there is anybody.
+ * What an event is for. It is in memory that children share, behind what programs know of it: so an
+ * event is chosen for all processes at once. The flag that programs look at says whether there is
+ * anybody.
  */
 enum fst_consumer {
 	FST_TO_TEXT = 1U << 0, /* a line of the log */
@@ -55,11 +59,15 @@ struct fstrace_event_impl {
 /* Where the processes that have a log in common agree. It is in memory that children inherit. */
 struct fst_shared {
 	/*
-	 * How much of the log has been given away, and in which file of it: (number of the file) << 48 | bytes. Who adds the length of
-	 * a record knows by what was there before whether the record goes into this file or is the one that begins the next.
+	 * How much of the log has been given away, and in which file of it: (number of the file) <<
+	 * 48 | bytes. Who adds the length of a record knows by what was there before whether the
+	 * record goes into this file or is the one that begins the next.
 	 */
 	_Atomic uint64_t place;
-	/* Writers in the middle of a record. Who was killed there is counted for ever: his line may be torn. */
+	/*
+	 * Writers in the middle of a record. Who was killed there is counted for ever: his line may
+	 * be torn.
+	 */
 	_Atomic uint32_t nr_writing;
 };
 
@@ -110,24 +118,31 @@ void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 		    struct fst_values *values);
 
 /*
- * recorded.c: who records this process' events. Each event is declared to him, and again when what stands before it changes. Under
- * the lock of threads.
+ * recorded.c: who records this process' events. Each event is declared to him, and again when what
+ * stands before it changes. Under the lock of threads.
  */
 void fst_recorded_begin(fstrace_t *trace);
 /* The log is closed. Not under the lock. */
 void fst_recorded_end(fstrace_t *trace);
 void fst_recorded_declare(struct fstrace_event_impl *impl);
 void fst_recorded_free(struct fstrace_event_impl *impl);
-/* HOT: make the record in his place; formats must be plain. False when that cannot be: then it must be made elsewhere, and emitted. */
+/*
+ * HOT: make the record in his place; formats must be plain. False when that cannot be: then it must
+ * be made elsewhere, and emitted.
+ */
 bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 			const struct fst_spot *spot, struct fst_values *values);
 /* Give the record to him, if he is still there. */
 void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_text *payload);
 
-/* trace.c: the consumers of an event that the program wants as text, or not. Suits signal handlers. */
+/*
+ * trace.c: the consumers of an event that the program wants as text, or not. Suits signal handlers.
+ */
 void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 
-/* file.c: one record, with one write(). What cannot be written is lost, as there is nobody to tell. */
+/*
+ * file.c: one record, with one write(). What cannot be written is lost, as there is nobody to tell.
+ */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
 /* An old log of that name makes room. 0, or -1 and errno. */
 int fst_file_set_aside(const char *prefix);
@@ -148,8 +163,8 @@ void fst_limits_repair(const char *prefix, size_t nr);
 #define FST_PATH_MAX 4096
 
 /*
- * lock.c: what is rare, one after the other: all threads of this process and all processes of the log. Signals wait
- * meanwhile, except those that a fault raises.
+ * lock.c: what is rare, one after the other: all threads of this process and all processes of the
+ * log. Signals wait meanwhile, except those that a fault raises.
  */
 struct fst_held {
 	sigset_t before;
@@ -165,9 +180,15 @@ bool fst_try_lock_threads(struct fst_held *held);
 int fst_lock_open(void);
 /* Gives the file of a log to whom fstrace_chown() named. */
 void fst_owner_set(int fd);
-/* A descriptor that is none of 0, 1 and 2, which belong to the program even if it has closed them. Takes @fd. */
+/*
+ * A descriptor that is none of 0, 1 and 2, which belong to the program even if it has closed them.
+ * Takes @fd.
+ */
 int fst_keep_away(int fd);
-/* @fd by the number of @old, if the program has closed that one and not taken the number itself. Takes @fd. */
+/*
+ * @fd by the number of @old, if the program has closed that one and not taken the number itself.
+ * Takes @fd.
+ */
 int fst_replace_fd(int old, int fd);
 
 #endif

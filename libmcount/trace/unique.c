@@ -5,7 +5,10 @@
 
 static _Atomic uint64_t counter;
 
-/* Close to each other in one process, far apart in two: the pid in front, and what goes beyond 18 bits scattered. */
+/*
+ * Close to each other in one process, far apart in two: the pid in front, and what goes beyond 18
+ * bits scattered.
+ */
 uint64_t fstrace_get_unique_id(void)
 {
 	uint64_t nr = atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed);
@@ -52,7 +55,10 @@ const char *fstrace_hex_repr(uint64_t value)
 	return make_repr(&text);
 }
 
-/* The last one first. Constructors of libraries that are opened by several threads run one after the other. */
+/*
+ * The last one first. Constructors of libraries that are opened by several threads run one after
+ * the other.
+ */
 static fstrace_event_spec_t *specs;
 
 void fstrace_specify(fstrace_event_spec_t *spec, fstrace_event_t **variable, char name[],

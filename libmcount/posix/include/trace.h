@@ -1,8 +1,9 @@
 /*
- * POSIX Trace: streams of events that a process records about itself or another one. See posix_trace(3).
+ * POSIX Trace: streams of events that a process records about itself or another one. See
+ * posix_trace(3).
  *
- * The interface is that of POSIX.1-2017 (IEEE Std 1003.1-2017), options TRC, TEF, TRL, TRI and TMO, with the spellings of its
- * earlier issues. It is for C from C89 on, and for C++.
+ * The interface is that of POSIX.1-2017 (IEEE Std 1003.1-2017), options TRC, TEF, TRL, TRI and TMO,
+ * with the spellings of its earlier issues. It is for C from C89 on, and for C++.
  */
 #ifndef _UTRAIL_POSIX_TRACE_H
 #define _UTRAIL_POSIX_TRACE_H
@@ -13,7 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The C library says that it has none of these; unistd.h above has its include guard, so nobody says so again. */
+/*
+ * The C library says that it has none of these; unistd.h above has its include guard, so nobody
+ * says so again.
+ */
 #undef _POSIX_TRACE
 #undef _POSIX_TRACE_EVENT_FILTER
 #undef _POSIX_TRACE_INHERIT
@@ -33,8 +37,9 @@
 #define _POSIX_TRACE_USER_EVENT_MAX 32
 
 /*
- * Bytes in the name of an event, without the zero byte; in the name of a stream and in the version, with it: so an array of TRACE_NAME_MAX takes
- * them; streams at a time; types of user events of a process, the unnamed one among them.
+ * Bytes in the name of an event, without the zero byte; in the name of a stream and in the version,
+ * with it: so an array of TRACE_NAME_MAX takes them; streams at a time; types of user events of a
+ * process, the unnamed one among them.
  */
 #undef TRACE_EVENT_NAME_MAX
 #undef TRACE_NAME_MAX
@@ -196,13 +201,19 @@ int posix_trace_timedgetnext_event(trace_id_t, struct posix_trace_event_info *__
 int posix_trace_trygetnext_event(trace_id_t, struct posix_trace_event_info *__restrict,
 				 void *__restrict, size_t, size_t *__restrict, int *__restrict);
 
-/* sysconf() with answers for _SC_TRACE, _SC_TRACE_EVENT_FILTER and so on, for which the C library has -1. */
+/*
+ * sysconf() with answers for _SC_TRACE, _SC_TRACE_EVENT_FILTER and so on, for which the C library
+ * has -1.
+ */
 long utrail_sysconf(int);
 
 /* 1: the stream gets entries and exits of functions, too; 0 at first. */
 int utrail_trace_attr_getfunctions(const trace_attr_t *__restrict, int *__restrict);
 int utrail_trace_attr_setfunctions(trace_attr_t *, int);
-/* A function began, or ended. Programs that are compiled with -finstrument-functions call these by themselves. */
+/*
+ * A function began, or ended. Programs that are compiled with -finstrument-functions call these by
+ * themselves.
+ */
 void utrail_trace_function_entry(void *, void *);
 void utrail_trace_function_exit(void *, void *);
 
