@@ -9,8 +9,8 @@
  * To add an architecture <isa>:
  *
  *  1. arch/<isa>/arch_isa.h: the inline answers below (arch_counter_read).
- *  2. arch/<isa>/guarded.S, fault.c: reading memory and registers of the program (arch_copy_guarded ...).
- *     arch/<isa>/stubs.S: entry stubs under the symbol names that compilers call (mcount,
+ *  2. arch/<isa>/guarded.S, fault.c: reading memory and registers of the program (arch_copy_guarded
+ *     ...). arch/<isa>/stubs.S: entry stubs under the symbol names that compilers call (mcount,
  *     __fentry__, _mcount ...), the return trampoline arch_return_trampoline and
  *     arch_call_preserving_vectors. A stub saves all registers that a call may change, except
  *     vector registers, and calls probe_entry() or probe_exit() (libmcount/probe.h).
@@ -34,7 +34,10 @@
  */
 static inline uint64_t arch_counter_read(void);
 
-/* The stack pointer with which longjmp(3) goes on; any number when this is not the C library that we know. */
+/*
+ * The stack pointer with which longjmp(3) goes on; any number when this is not the C library that
+ * we know.
+ */
 struct __jmp_buf_tag;
 static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env);
 
@@ -47,10 +50,16 @@ static inline uint64_t arch_context_sp(const ucontext_t *context);
  */
 bool arch_has_invariant_counter(void);
 
-/* Whether the CPU compares return addresses with a stack of its own: then none may be replaced. Normal context. */
+/*
+ * Whether the CPU compares return addresses with a stack of its own: then none may be replaced.
+ * Normal context.
+ */
 bool arch_has_shadow_stack(void);
 
-/* What the kernel calls that counter in /sys/devices/system/clocksource/clocksource0/current_clocksource. */
+/*
+ * What the kernel calls that counter in
+ * /sys/devices/system/clocksource/clocksource0/current_clocksource.
+ */
 extern const char arch_counter_clocksource[];
 
 /* e_machine and EI_CLASS of the programs that this probe can live in. */
@@ -61,26 +70,31 @@ extern const unsigned arch_elf_class;
 void arch_init(void);
 
 /*
- * Call @fn(@arg) on the current stack with all vector, FP and mask registers saved around it, so that
- * @fn may use libc. Saves nothing else: general registers follow the C ABI. errno is @fn's own care.
+ * Call @fn(@arg) on the current stack with all vector, FP and mask registers saved around it, so
+ * that @fn may use libc. Saves nothing else: general registers follow the C ABI. errno is @fn's own
+ * care.
  */
 void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
 /*
- * Call @fn(@arg) once, and look at all vector, FP and mask registers. True when it left them alone: later calls of it need no
- * arch_call_preserving_vectors(). False when it did not, or when nobody can tell. The look itself changes these registers, so call this
- * function from arch_call_preserving_vectors(). One caller at a time.
+ * Call @fn(@arg) once, and look at all vector, FP and mask registers. True when it left them alone:
+ * later calls of it need no arch_call_preserving_vectors(). False when it did not, or when nobody
+ * can tell. The look itself changes these registers, so call this function from
+ * arch_call_preserving_vectors(). One caller at a time.
  */
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
 
-/* Where library calls enter the probe, and the code that leads there: each call site has a stub of its own. */
+/*
+ * Where library calls enter the probe, and the code that leads there: each call site has a stub of
+ * its own.
+ */
 extern const char arch_libcall[];
 
 #define ARCH_CALL_STUB_BYTES 16
 
 /*
- * Write the stub of call site @index (below 2^31) to @code: ARCH_CALL_STUB_BYTES, to be executed where it is. It
- * jumps to the address in @cell, which lies within 2 GiB.
+ * Write the stub of call site @index (below 2^31) to @code: ARCH_CALL_STUB_BYTES, to be executed
+ * where it is. It jumps to the address in @cell, which lies within 2 GiB.
  */
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 
@@ -98,17 +112,26 @@ enum arch_hook {
 
 extern const char *const arch_hooks[ARCH_HOOKS];
 
-/* A gate: code that jumps to the address in @cell, which lies within 2 GiB; to be executed where it is. */
+/*
+ * A gate: code that jumps to the address in @cell, which lies within 2 GiB; to be executed where it
+ * is.
+ */
 #define ARCH_GATE_BYTES 8
 
 void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell);
 
-/* What a hook can be replaced by, anywhere: code that goes back to where the hook would have gone, and does nothing. */
+/*
+ * What a hook can be replaced by, anywhere: code that goes back to where the hook would have gone,
+ * and does nothing.
+ */
 #define ARCH_PASS_BYTES 8
 
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES]);
 
-/* A jump from anywhere to code within 2 GiB, a call of it, and instructions of so many bytes that do nothing. */
+/*
+ * A jump from anywhere to code within 2 GiB, a call of it, and instructions of so many bytes that
+ * do nothing.
+ */
 #define ARCH_JUMP_BYTES 5
 
 void arch_write_jump(uint8_t jump[ARCH_JUMP_BYTES], uint64_t from, uint64_t to);
@@ -121,16 +144,18 @@ void arch_write_nops(uint8_t *nops, uint32_t bytes);
 bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, uint64_t to);
 
 /*
- * Write the beginning of the stub of event @event (below 2^31), which stands for code at @site, to @code: ARCH_POINT_STUB_BYTES, to
- * be executed where it is; code of the program follows. It calls the address in @cell, which lies within 2 GiB, and comes back with
- * the stack and all registers, flags too, as they were.
+ * Write the beginning of the stub of event @event (below 2^31), which stands for code at @site, to
+ * @code: ARCH_POINT_STUB_BYTES, to be executed where it is; code of the program follows. It calls
+ * the address in @cell, which lies within 2 GiB, and comes back with the stack and all registers,
+ * flags too, as they were.
  */
 #define ARCH_POINT_STUB_BYTES 37
 
 void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell);
 
 /*
- * The same for an event with arguments: probe_point_args() finds at @operands, within 2 GiB, where they are. Registers are all there are.
+ * The same for an event with arguments: probe_point_args() finds at @operands, within 2 GiB, where
+ * they are. Registers are all there are.
  */
 #define ARCH_POINT_ARGS_STUB_BYTES 42
 
@@ -138,8 +163,8 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 				const void *operands);
 
 /*
- * The same for a function that records have as @addr, with its return slot @slot bytes above the stack pointer at @site. What it comes
- * from leads to the byte ARCH_ENTRY_STUB_START.
+ * The same for a function that records have as @addr, with its return slot @slot bytes above the
+ * stack pointer at @site. What it comes from leads to the byte ARCH_ENTRY_STUB_START.
  */
 #define ARCH_ENTRY_STUB_BYTES 43
 #define ARCH_ENTRY_STUB_START 24
@@ -147,13 +172,17 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t slot,
 			   const uint64_t *cell);
 
-/* The distance in the instruction at @at is for another place, @moved bytes lower. False when it does not reach that far. */
+/*
+ * The distance in the instruction at @at is for another place, @moved bytes lower. False when it
+ * does not reach that far.
+ */
 bool arch_move_distance(uint8_t *at, int64_t moved);
 
 /*
- * Call @fn(@a, @b), a libc function that looks at its return address to know who called it. It sees @through, which
- * must hold a return instruction of the caller's module (arch_find_return()). @lazy: what code that binds a library call may want
- * to find in a register of its own (arch_pass_site()).
+ * Call @fn(@a, @b), a libc function that looks at its return address to know who called it. It sees
+ * @through, which must hold a return instruction of the caller's module (arch_find_return()).
+ * @lazy: what code that binds a library call may want to find in a register of its own
+ * (arch_pass_site()).
  */
 void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through,
 				  uint64_t lazy);
@@ -161,24 +190,34 @@ void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const voi
 /* A return instruction in [@start, @end), or NULL. The bytes must be readable. */
 const void *arch_find_return(const void *start, const void *end);
 
-/* Where a replaced return address leads: calls probe_exit(), then goes on at the address it yields. */
+/*
+ * Where a replaced return address leads: calls probe_exit(), then goes on at the address it yields.
+ */
 extern const char arch_return_trampoline[];
 
 /*
- * Copy @len bytes; how many there were before one could not be read. HOT; a fault in it ends it by arch_fault_resume().
+ * Copy @len bytes; how many there were before one could not be read. HOT; a fault in it ends it by
+ * arch_fault_resume().
  */
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len);
 
 /*
- * Copy the string at @from without its NUL, at most @max bytes of it; up to 7 bytes behind that are written, too. How many;
- * -1 - n when n were there and the next could not be read. HOT, in the same way.
+ * Copy the string at @from without its NUL, at most @max bytes of it; up to 7 bytes behind that are
+ * written, too. How many; -1 - n when n were there and the next could not be read. HOT, in the same
+ * way.
  */
 int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 
-/* In a signal handler with @context (ucontext_t): was it one of the above? Then the thread goes on at its end. */
+/*
+ * In a signal handler with @context (ucontext_t): was it one of the above? Then the thread goes on
+ * at its end.
+ */
 bool arch_fault_resume(void *context);
 
-/* HOT: the low 16 bytes of vector register @index, from 0 to 15; the lower half of them holds arguments and results. */
+/*
+ * HOT: the low 16 bytes of vector register @index, from 0 to 15; the lower half of them holds
+ * arguments and results.
+ */
 void arch_read_vector(void *to, unsigned index);
 
 /* HOT: the ten bytes on top of the floating point stack, where long double results are. */

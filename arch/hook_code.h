@@ -1,4 +1,7 @@
-/* What compilers leave in functions for those who want to hook them: nops, sleds, calls. Known by its bytes, without a disassembler. */
+/*
+ * What compilers leave in functions for those who want to hook them: nops, sleds, calls. Known by
+ * its bytes, without a disassembler.
+ */
 #ifndef UTRAIL_ARCH_HOOK_CODE_H
 #define UTRAIL_ARCH_HOOK_CODE_H
 
@@ -13,10 +16,13 @@ struct hook_call {
 };
 
 /*
- * What an instruction set has to have; NULL in its struct isa: functions cannot be prepared. @left: so many bytes there are at @at.
+ * What an instruction set has to have; NULL in its struct isa: functions cannot be prepared. @left:
+ * so many bytes there are at @at.
  *
- * @nop: how many bytes the one instruction at @at has if it does nothing and is one that compilers leave for this, else 0
- * @landing_pad: the bytes of a mark at @at that indirect calls may come here (x86_64: `endbr64`), else 0
+ * @nop: how many bytes the one instruction at @at has if it does nothing and is one that compilers
+ * leave for this, else 0
+ * @landing_pad: the bytes of a mark at @at that indirect calls may come here (x86_64: `endbr64`),
+ * else 0
  * @call: whether at @at, which is @addr, is a call that may be one of a hook
  * @entry_sled, @exit_sled, @tail_sled: XRay's, not patched: their bytes that are replaced, else 0
  */

@@ -1,4 +1,7 @@
-/* Machine instructions: which places code leads to, and the same code made to run somewhere else (with capstone). */
+/*
+ * Machine instructions: which places code leads to, and the same code made to run somewhere else
+ * (with capstone).
+ */
 #ifndef UTRAIL_ARCH_INSN_H
 #define UTRAIL_ARCH_INSN_H
 
@@ -11,12 +14,16 @@
 struct isa;
 
 /*
- * A disassembler of one instruction set. Keeps memory of its own; one per thread, but for insns_step(), insns_look_through(), insns_near_names() and
- * insns_far_names(), which several threads may call with the same one.
+ * A disassembler of one instruction set. Keeps memory of its own; one per thread, but for
+ * insns_step(), insns_look_through(), insns_near_names() and insns_far_names(), which several
+ * threads may call with the same one.
  */
 struct insns;
 
-/* -ENOSYS when this build does not read the code of @isa (NULL: a machine that is not in the table), -ENOMEM. */
+/*
+ * -ENOSYS when this build does not read the code of @isa (NULL: a machine that is not in the
+ * table), -ENOMEM.
+ */
 int insns_open(struct insns **out, const struct isa *isa, struct uft_err *err);
 
 /* One more for the same instruction set, for another thread. -ENOMEM. */
@@ -35,8 +42,8 @@ struct insn_text {
 };
 
 /*
- * Where the instructions of @text before @addr begin, the last first, at most @max of them; how many. 0 also when @addr is not the
- * beginning of one.
+ * Where the instructions of @text before @addr begin, the last first, at most @max of them; how
+ * many. 0 also when @addr is not the beginning of one.
  */
 unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 		      uint64_t *starts, unsigned max);
@@ -56,10 +63,12 @@ enum insn_flow {
 /*
  * One instruction.
  *
- * @names: with @has_name: where it leads by a distance, or what it addresses relative to itself, data too
+ * @names: with @has_name: where it leads by a distance, or what it addresses relative to itself,
+ * data too
  * @name_at: where in the instruction the distance stands
  * @is_address: the address is computed, not read from or jumped to (x86_64: `lea`)
- * @is_padding: it does nothing, or is never meant to be reached: what compilers put between functions
+ * @is_padding: it does nothing, or is never meant to be reached: what compilers put between
+ * functions
  */
 struct insn_step {
 	uint64_t addr;
@@ -72,13 +81,16 @@ struct insn_step {
 	bool is_padding;
 };
 
-/* The instruction at @at, of which there are @left bytes, at address @addr. False when it is none that is known. */
+/*
+ * The instruction at @at, of which there are @left bytes, at address @addr. False when it is none
+ * that is known.
+ */
 bool insns_step(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
 		struct insn_step *out);
 
 /*
- * Call @fn with each instruction of @text, from the first one on. 0; -EILSEQ when there is something in it that is no
- * instruction, with the place.
+ * Call @fn with each instruction of @text, from the first one on. 0; -EILSEQ when there is
+ * something in it that is no instruction, with the place.
  */
 int insns_look_through(struct insns *insns, const struct insn_text *text,
 		       void (*fn)(const struct insn_step *step, void *arg), void *arg,
@@ -102,10 +114,11 @@ enum insn_refusal {
  * Instructions that do what those at @from did, to be executed elsewhere within 2 GiB of it.
  *
  * @taken: how many bytes there they were
- * @fixes: places in @bytes of distances, 4 bytes each. They are as if @bytes stood at @from: whoever puts them elsewhere
- *         adds how far @from lies behind (or subtracts)
- * @ret_at: when it ends in a call: the place of the low half of the address that is pushed, which is @ret until a load address is
- *          added by insn_load_at(); the high half is INSN_RET_HIGH behind. 0: no call
+ * @fixes: places in @bytes of distances, 4 bytes each. They are as if @bytes stood at @from:
+ *         whoever puts them elsewhere adds how far @from lies behind (or subtracts)
+ * @ret_at: when it ends in a call: the place of the low half of the address that is pushed, which
+ *          is @ret until a load address is added by insn_load_at(); the high half is INSN_RET_HIGH
+ *          behind. 0: no call
  * @ends: what is behind @bytes is never reached
  * @refusal: enum insn_refusal, set by who returns -EXDEV
  */
@@ -125,16 +138,17 @@ struct insn_code {
 #define INSN_RET_HIGH 8
 
 /*
- * Move whole instructions, from address @from of @text on, until @nr_bytes of them are taken or one never goes on to the next.
- * -EXDEV with the reason when one cannot run elsewhere, or a call in it would come back to a place that is among the first @nr_bytes:
- * those are to be overwritten.
+ * Move whole instructions, from address @from of @text on, until @nr_bytes of them are taken or one
+ * never goes on to the next. -EXDEV with the reason when one cannot run elsewhere, or a call in it
+ * would come back to a place that is among the first @nr_bytes: those are to be overwritten.
  */
 int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from, unsigned nr_bytes,
 	       struct insn_code *out, struct uft_err *err);
 
 /*
- * Move all of [@from, @until) of @text: jumps within it lead to what was moved, so that nobody comes to what is there any more but by
- * its first byte, if nobody else leads into it. Calls cannot be in it, since they come back there. -EXDEV with the reason, as for insns_move().
+ * Move all of [@from, @until) of @text: jumps within it lead to what was moved, so that nobody
+ * comes to what is there any more but by its first byte, if nobody else leads into it. Calls cannot
+ * be in it, since they come back there. -EXDEV with the reason, as for insns_move().
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);
@@ -142,26 +156,37 @@ int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t f
 /* Go on at @to behind what @code does, unless it ends. -EXDEV when there is no room. */
 int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err);
 
-/* The file's addresses are @bias higher in this process. @isa: whose code it is, as made by insns_move(). */
+/*
+ * The file's addresses are @bias higher in this process. @isa: whose code it is, as made by
+ * insns_move().
+ */
 void insn_load_at(const struct isa *isa, struct insn_code *code, uint64_t bias);
 
-/* Whether it marks a place where indirect jumps may land (x86_64: `endbr64`); there are @left bytes. */
+/*
+ * Whether it marks a place where indirect jumps may land (x86_64: `endbr64`); there are @left
+ * bytes.
+ */
 bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left);
 
 /*
- * A program begins with the @left bytes at @at, of address @addr, which call __libc_start_main() with main() as first argument: the address of main(). False when
- * they do not, or it is found out in another way than in the start files of C libraries.
+ * A program begins with the @left bytes at @at, of address @addr, which call __libc_start_main()
+ * with main() as first argument: the address of main(). False when they do not, or it is found out
+ * in another way than in the start files of C libraries.
  */
 bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
 		uint64_t *address);
 
-/* How many bytes from @at on, before @end, do nothing and go on to the next or are never meant to be reached (padding). */
+/*
+ * How many bytes from @at on, before @end, do nothing and go on to the next or are never meant to
+ * be reached (padding).
+ */
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
 /*
- * Of bytes of which nobody knows where instructions begin: call @fn with each address that there may be a jump to, beginning anywhere.
- * insns_near_names(): by jumps that reach insns_near_reach() bytes, before and behind. insns_far_names(): by all others; and
- * @base with each that may be taken for the beginning of a table, which says no more than where (0, or what that returns below 0).
+ * Of bytes of which nobody knows where instructions begin: call @fn with each address that there
+ * may be a jump to, beginning anywhere. insns_near_names(): by jumps that reach insns_near_reach()
+ * bytes, before and behind. insns_far_names(): by all others; and @base with each that may be taken
+ * for the beginning of a table, which says no more than where (0, or what that returns below 0).
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);
@@ -171,8 +196,8 @@ int insns_far_names(struct insns *insns, const struct insn_text *text,
 unsigned insns_near_reach(const struct insns *insns);
 
 /*
- * What an instruction set has to have for all this: see the functions above of the same names. A struct insns begins with a
- * pointer to it, which open() sets.
+ * What an instruction set has to have for all this: see the functions above of the same names. A
+ * struct insns begins with a pointer to it, which open() sets.
  */
 struct insn_set {
 	int (*open)(struct insns **out, struct uft_err *err);
@@ -196,7 +221,10 @@ struct insn_set {
 	unsigned near_reach;
 };
 
-/* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. In a build without capstone it only says so. */
+/*
+ * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. In a build without
+ * capstone it only says so.
+ */
 extern const struct insn_set x86_64_insns;
 
 #endif

@@ -1,4 +1,7 @@
-/* The tables of instruction sets (see isa.h). What they say is from the psABI documents and from what linkers write. */
+/*
+ * The tables of instruction sets (see isa.h). What they say is from the psABI documents and from
+ * what linkers write.
+ */
 #include "arch/isa.h"
 
 #include <elf.h>
@@ -14,7 +17,9 @@
 #define R_RISCV_JUMP_SLOT 5
 #endif
 
-/* Where each group of names begins. Some are names in two sets: aarch64 has arm's s0 and d0, too. */
+/*
+ * Where each group of names begins. Some are names in two sets: aarch64 has arm's s0 and d0, too.
+ */
 enum {
 	X86_64_INT = 0,
 	X86_64_SSE = 6,
@@ -119,7 +124,10 @@ static const struct isa isa_x86_64 = {
 	.parse_operand = x86_64_parse_operand,
 };
 
-/* System V psABI for Intel386: arguments are on the stack; results in eax, edx and st(0), which hold no arguments. */
+/*
+ * System V psABI for Intel386: arguments are on the stack; results in eax, edx and st(0), which
+ * hold no arguments.
+ */
 static const struct isa isa_i386 = {
 	.name = "i386",
 	.machine = EM_386,
@@ -129,7 +137,10 @@ static const struct isa isa_i386 = {
 	.plt = { 16, 0, 16, R_386_JMP_SLOT, 0 },
 };
 
-/* Procedure Call Standard for the Arm Architecture (AAPCS32). Small floats fill gaps that larger ones leave: not known here. */
+/*
+ * Procedure Call Standard for the Arm Architecture (AAPCS32). Small floats fill gaps that larger
+ * ones leave: not known here.
+ */
 static const struct isa isa_arm = {
 	.name = "arm",
 	.machine = EM_ARM,

@@ -1,4 +1,7 @@
-/* Operands as assemblers write them ("%rdi", "$3", "-20(%rbp)", "table(,%rax,8)"): where a static probe's argument is. */
+/*
+ * Operands as assemblers write them ("%rdi", "$3", "-20(%rbp)", "table(,%rax,8)"): where a static
+ * probe's argument is.
+ */
 #ifndef UTRAIL_ARCH_OPERAND_H
 #define UTRAIL_ARCH_OPERAND_H
 
@@ -11,9 +14,10 @@ struct isa;
 enum operand_kind {
 	OPERAND_UNKNOWN,
 	OPERAND_CONSTANT, /* @value, and the address of the symbol, if it has one */
-	OPERAND_REGISTER, /* the low @bytes of general register @base, shifted right by @shift bits */
-	OPERAND_VECTOR,	  /* the lowest bytes of vector register @base */
-	OPERAND_MEMORY,	  /* at @value + the symbol's address + @base + (@index << @shift) */
+	/* the low @bytes of general register @base, shifted right by @shift bits */
+	OPERAND_REGISTER,
+	OPERAND_VECTOR, /* the lowest bytes of vector register @base */
+	OPERAND_MEMORY, /* at @value + the symbol's address + @base + (@index << @shift) */
 };
 
 #define OPERAND_NO_REGISTER 0xff
@@ -35,8 +39,9 @@ struct operand {
 };
 
 /*
- * Take the @len bytes of @text, which may be anything, for an operand of a program of @isa (may be NULL). False, with @out unknown, when they
- * are none, or none that is certain to mean one thing only.
+ * Take the @len bytes of @text, which may be anything, for an operand of a program of @isa (may be
+ * NULL). False, with @out unknown, when they are none, or none that is certain to mean one thing
+ * only.
  */
 bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
 

@@ -1,4 +1,7 @@
-/* Numbers of the system calls that a recorder watches, by each way in which a program may call the kernel. */
+/*
+ * Numbers of the system calls that a recorder watches, by each way in which a program may call the
+ * kernel.
+ */
 #ifndef UTRAIL_ARCH_SYSCALLS_H
 #define UTRAIL_ARCH_SYSCALLS_H
 
@@ -46,7 +49,8 @@ enum syscall_id {
 
 /*
  * @audit_arch: AUDIT_ARCH_*, which the kernel tells filters and tracers
- * @mask: the bits of a number that say which call it is; x32 programs use numbers of x86_64 with one more bit
+ * @mask: the bits of a number that say which call it is; x32 programs use numbers of x86_64 with
+ * one more bit
  * @numbers: by enum syscall_id; negative: there is no such call
  */
 struct syscall_abi {
@@ -58,7 +62,10 @@ struct syscall_abi {
 /* Of all machines on which there is a recorder; the end has no audit_arch. */
 extern const struct syscall_abi syscall_abis[];
 
-/* Whether @number is that call in any of them: for whom it cannot be told which it is, and who knows what other calls it can be. */
+/*
+ * Whether @number is that call in any of them: for whom it cannot be told which it is, and who
+ * knows what other calls it can be.
+ */
 bool syscall_may_be(uint64_t number, enum syscall_id id);
 
 #endif

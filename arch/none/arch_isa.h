@@ -1,4 +1,7 @@
-/* Machines that no probe was written for: the recorder's sources compile, and `record` says that it cannot. */
+/*
+ * Machines that no probe was written for: the recorder's sources compile, and `record` says that it
+ * cannot.
+ */
 #ifndef UTRAIL_ARCH_NONE_ISA_H
 #define UTRAIL_ARCH_NONE_ISA_H
 

@@ -1,4 +1,7 @@
-/* Machines that no probe was written for: what the recorder's sources ask. Programs can be looked at all the same. */
+/*
+ * Machines that no probe was written for: what the recorder's sources ask. Programs can be looked
+ * at all the same.
+ */
 #include "arch/arch.h"
 
 #include <elf.h>

@@ -16,8 +16,8 @@ static inline uint64_t arch_counter_read(void)
 }
 
 /*
- * The CPU that we run on: the kernel keeps its number and node in the limit of a segment that is there for that
- * (__CPUNODE_SEG, as the vDSO's getcpu uses it).
+ * The CPU that we run on: the kernel keeps its number and node in the limit of a segment that is
+ * there for that (__CPUNODE_SEG, as the vDSO's getcpu uses it).
  */
 static inline uint32_t arch_cpu(void)
 {
@@ -28,8 +28,8 @@ static inline uint32_t arch_cpu(void)
 }
 
 /*
- * The general registers at an entry or a return, as the stubs have pushed them. Vector registers still hold what they
- * held: the probe is compiled without them.
+ * The general registers at an entry or a return, as the stubs have pushed them. Vector registers
+ * still hold what they held: the probe is compiled without them.
  */
 struct arch_regs {
 	uint64_t r11;
@@ -46,7 +46,8 @@ _Static_assert(__builtin_offsetof(struct arch_regs, rdi) == 4 * 8, "known to arc
 _Static_assert(__builtin_offsetof(struct arch_regs, r9) == 2 * 8, "known to arch_int_arg");
 
 /*
- * What arch_point_args has on the stack, which the program's own is behind: its registers as they are at the site.
+ * What arch_point_args has on the stack, which the program's own is behind: its registers as they
+ * are at the site.
  *
  * @back: where it returns to: into the stub
  * @operands: how far from there the struct point_operands are
@@ -108,8 +109,9 @@ static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uin
 }
 
 /*
- * Have a function of two arguments get @site as its third one, and as its fourth what code that binds the call may want to find in a
- * register of its own: mold's PLT has the relocation's index in %r11.
+ * Have a function of two arguments get @site as its third one, and as its fourth what code that
+ * binds the call may want to find in a register of its own: mold's PLT has the relocation's index
+ * in %r11.
  */
 static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 {
@@ -126,8 +128,8 @@ static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 #define ARCH_AUDIT 0xc000003eU
 
 /*
- * Where glibc's setjmp(3) keeps the stack pointer (bits/setjmp.h: rbx rbp r12-r15 rsp pc), and how it hides it: by an exclusive or
- * with the thread's pointer guard at %fs:0x30 and a rotation.
+ * Where glibc's setjmp(3) keeps the stack pointer (bits/setjmp.h: rbx rbp r12-r15 rsp pc), and how
+ * it hides it: by an exclusive or with the thread's pointer guard at %fs:0x30 and a rotation.
  */
 #define ARCH_JMP_BUF_RSP 6
 

@@ -1,11 +1,17 @@
-/* How the kernel of this machine has system calls, for eBPF programs: where their arguments are, and by which ABI they were made. */
+/*
+ * How the kernel of this machine has system calls, for eBPF programs: where their arguments are,
+ * and by which ABI they were made.
+ */
 #ifndef UTRAIL_ARCH_X86_64_BPF_CALLS_H
 #define UTRAIL_ARCH_X86_64_BPF_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is needed of the kernel's own structs; where it is in the kernel that runs is found out when the program is loaded. */
+/*
+ * What is needed of the kernel's own structs; where it is in the kernel that runs is found out when
+ * the program is loaded.
+ */
 struct pt_regs {
 	unsigned long r10;
 	unsigned long r9;

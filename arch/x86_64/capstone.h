@@ -7,8 +7,9 @@
 #include "utils/base/err.h"
 
 /*
- * Its functions that are used, by their names there without "cs_". A program that is linked with the library has the loader write 77,000 addresses into
- * the library's tables each time that it starts, more than half of what it takes to start, and few commands read code.
+ * Its functions that are used, by their names there without "cs_". A program that is linked with
+ * the library has the loader write 77,000 addresses into the library's tables each time that it
+ * starts, more than half of what it takes to start, and few commands read code.
  */
 struct capstone {
 	__typeof__(cs_open) *open;
@@ -19,7 +20,10 @@ struct capstone {
 	__typeof__(cs_disasm_iter) *disasm_iter;
 };
 
-/* By any thread. *@out is there until the program ends. -ENOSYS when the library, in the version of its header, is not installed. */
+/*
+ * By any thread. *@out is there until the program ends. -ENOSYS when the library, in the version of
+ * its header, is not installed.
+ */
 int capstone_load(const struct capstone **out, struct uft_err *err);
 
 #endif

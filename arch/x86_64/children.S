@@ -4,9 +4,10 @@
 	.text
 
 /*
- * syscall(3), interposed: what glibc's does, and a look at the calls that make children behind libc's back or forbid what hooks
- * need (libmcount/clone.c). The child may return on another stack, so nothing of what it needs is on this one: that
- * thread_after_fork() is to be called is kept in %r9, which is no argument of the calls that make children.
+ * syscall(3), interposed: what glibc's does, and a look at the calls that make children behind
+ * libc's back or forbid what hooks need (libmcount/clone.c). The child may return on another stack,
+ * so nothing of what it needs is on this one: that thread_after_fork() is to be called is kept in
+ * %r9, which is no argument of the calls that make children.
  */
 FUNCTION syscall
 	cmpq	$56, %rdi /* clone */
@@ -67,8 +68,9 @@ FUNCTION syscall
 END syscall
 
 /*
- * vfork(2), interposed: the child returns first, and what it calls then has its place where our return address was. So that is in
- * a register meanwhile, and so is what lend_prepare() has given (libmcount/lend.h).
+ * vfork(2), interposed: the child returns first, and what it calls then has its place where our
+ * return address was. So that is in a register meanwhile, and so is what lend_prepare() has given
+ * (libmcount/lend.h).
  */
 FUNCTION vfork
 	movl	$58, %eax
@@ -80,7 +82,10 @@ END vfork
 	.hidden	own_vfork
 	.set	own_vfork, vfork
 
-/* %rax: a system call with at most four arguments, in their places. The stack of the child is this one. */
+/*
+ * %rax: a system call with at most four arguments, in their places. The stack of the child is this
+ * one.
+ */
 	.type	lend_and_call, @function
 	.balign	16
 lend_and_call:
@@ -110,7 +115,10 @@ lend_and_call:
 	.cfi_adjust_cfa_offset -8
 	cmpq	$-4095, %rax
 	jae	3f
-	/* The child has written to a shadow stack, too, if there is one (the instruction does nothing without). */
+	/*
+	 * The child has written to a shadow stack, too, if there is one (the instruction does
+	 * nothing without).
+	 */
 	xorl	%edx, %edx
 	rdsspq	%rdx
 	testq	%rdx, %rdx

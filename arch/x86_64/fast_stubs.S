@@ -1,9 +1,12 @@
 /*
- * x86_64: the common case of a call and of a return in full, as macros of stubs.S: all ENTRYs are written, there is room for the frame and
- * the record, the clock needs no new fit. Where that is not so they have changed nothing, and the stub calls the functions of
- * libmcount/entry.c and exit.c, which do all (and the common case as libmcount/fast.h has it). What the lines mean is said there.
+ * x86_64: the common case of a call and of a return in full, as macros of stubs.S: all ENTRYs are
+ * written, there is room for the frame and the record, the clock needs no new fit. Where that is
+ * not so they have changed nothing, and the stub calls the functions of libmcount/entry.c and
+ * exit.c, which do all (and the common case as libmcount/fast.h has it). What the lines mean is
+ * said there.
  *
- * They take five registers and call nothing: 89 instructions for a call and its return, of 160 when C functions do it.
+ * They take five registers and call nothing: 89 instructions for a call and its return, of 160 when
+ * C functions do it.
  */
 #ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
 #define UTRAIL_ARCH_X86_64_FAST_STUBS_H
@@ -64,8 +67,9 @@
 	.endm
 
 /*
- * %rcx: this thread's state with the guard set; %rdi: the innermost frame. The guard is stored as a whole, as C loads it: a load that is wider than the store
- * before it waits until that has reached the cache.
+ * %rcx: this thread's state with the guard set; %rdi: the innermost frame. The guard is stored as a
+ * whole, as C loads it: a load that is wider than the store before it waits until that has reached
+ * the cache.
  */
 	.macro FAST_GUARD unguarded
 	FAST_SELF %rcx, \unguarded
@@ -81,7 +85,10 @@
 	ja	\other
 	.endm
 
-/* %rax: the time as of hot_clock(), if that does not wait for a former fit of the clock. Overwrites %rdx. */
+/*
+ * %rax: the time as of hot_clock(), if that does not wait for a former fit of the clock. Overwrites
+ * %rdx.
+ */
 	.macro FAST_CLOCK other
 	rdtsc
 	shlq	$32, %rdx
@@ -108,10 +115,13 @@
 	.endm
 
 /*
- * Under a plan: whether thread->calls knows the call of \addr, with its return slot at \slot; both operands are meant with LOOK_UP_SAVED. Calls that are to
- * be left alone are: that is all for most calls of most filters, and no jump is taken on the way. For those to be recorded as they are what FAST_GUARD leaves is there
- * behind this, and SAVE_FAST was done; and so it is at \admitted, for those that are to open the thread (FAST_ADMIT). Else it goes on at \slow with nothing saved, or at
- * \useless, where no call may be looked up. Frames that must be ended first are not left alone with.
+ * Under a plan: whether thread->calls knows the call of \addr, with its return slot at \slot; both
+ * operands are meant with LOOK_UP_SAVED. Calls that are to be left alone are: that is all for most
+ * calls of most filters, and no jump is taken on the way. For those to be recorded as they are what
+ * FAST_GUARD leaves is there behind this, and SAVE_FAST was done; and so it is at \admitted, for
+ * those that are to open the thread (FAST_ADMIT). Else it goes on at \slow with nothing saved, or
+ * at \useless, where no call may be looked up. Frames that must be ended first are not left alone
+ * with.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
@@ -156,7 +166,10 @@
 	movq	THREAD_TOP(%rcx), %rdi
 	.endm
 
-/* Nothing is recorded while that is so, nor are there frames that the call of \slot has to end: it is left alone. Else it goes on at \other. */
+/*
+ * Nothing is recorded while that is so, nor are there frames that the call of \slot has to end: it
+ * is left alone. Else it goes on at \other.
+ */
 	.macro FAST_QUIET slot, other
 	cmpb	$0, probe + PROBE_TRACING(%rip)
 	jne	\other
@@ -183,8 +196,9 @@
 	.endm
 
 /*
- * The frame of a call that begins at %rax is above %rdi, which has its slot already, and %rdi from now on. %rax is then its data word. Overwrites %rdx.
- * What is below the address there is that of the frame around it, one deeper; that may wrap (fast_begin()).
+ * The frame of a call that begins at %rax is above %rdi, which has its slot already, and %rdi from
+ * now on. %rax is then its data word. Overwrites %rdx. What is below the address there is that of
+ * the frame around it, one deeper; that may wrap (fast_begin()).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx
@@ -216,8 +230,9 @@
 	.endm
 
 /*
- * A call, behind FAST_GUARD or FAST_LOOK_UP. \slot: operand that is its return slot, \addr: address of the function. At \other, with the guard set,
- * nothing has been done; at \beyond neither, FAST_ENTER_BEYOND is to go on.
+ * A call, behind FAST_GUARD or FAST_LOOK_UP. \slot: operand that is its return slot, \addr: address
+ * of the function. At \other, with the guard set, nothing has been done; at \beyond neither,
+ * FAST_ENTER_BEYOND is to go on.
  */
 	.macro FAST_ENTER slot, addr, beyond, other
 	FAST_CALLER \slot, \other
@@ -261,7 +276,10 @@
 	movq	%rax, \slot
 	.endm
 
-/* A return. \slot: its return slot, which gets the address where to go on. At \beyond FAST_LEAVE_BEYOND is to go on. */
+/*
+ * A return. \slot: its return slot, which gets the address where to go on. At \beyond
+ * FAST_LEAVE_BEYOND is to go on.
+ */
 	.macro FAST_LEAVE slot, unguarded, beyond, written, other
 	FAST_GUARD \unguarded
 	leaq	\slot, %rsi
@@ -288,7 +306,10 @@
 	FAST_COMMIT
 	.endm
 
-/* The return of a call whose ENTRY was held back, and is dropped; at \written it was written meanwhile. */
+/*
+ * The return of a call whose ENTRY was held back, and is dropped; at \written it was written
+ * meanwhile.
+ */
 	.macro FAST_LEAVE_BEYOND slot, written, maybe_admitted, other
 	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi
 	ja	\maybe_admitted
@@ -304,7 +325,10 @@
 	movq	%rdi, THREAD_TOP(%rcx)
 	.endm
 
-/* The return of a call that has opened the thread: planned_admit_over(). It goes on as others do, and may come to C yet. */
+/*
+ * The return of a call that has opened the thread: planned_admit_over(). It goes on as others do,
+ * and may come to C yet.
+ */
 	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi
 	jne	\other

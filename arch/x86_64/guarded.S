@@ -1,8 +1,10 @@
 /*
- * x86_64: reading memory that may not be there, and registers that C code of the probe does not touch.
+ * x86_64: reading memory that may not be there, and registers that C code of the probe does not
+ * touch.
  *
- * An access to memory of the program between arch_guarded_start and arch_guarded_end that faults goes on at the end of its
- * function: the signal handler (libmcount/fault.c) asks arch_fault_resume(), which looks at the place here.
+ * An access to memory of the program between arch_guarded_start and arch_guarded_end that faults
+ * goes on at the end of its function: the signal handler (libmcount/fault.c) asks
+ * arch_fault_resume(), which looks at the place here.
  */
 	.text
 
@@ -26,8 +28,8 @@ arch_guarded_start:
 	.endm
 
 /*
- * int64_t arch_copy_guarded(void *to, const void *from, uint64_t len): how many bytes could be copied. After a fault %rcx
- * tells how many are left.
+ * int64_t arch_copy_guarded(void *to, const void *from, uint64_t len): how many bytes could be
+ * copied. After a fault %rcx tells how many are left.
  */
 FUNCTION arch_copy_guarded
 	movq	%rdx, %rcx
@@ -41,9 +43,10 @@ arch_copy_guarded_end:
 END arch_copy_guarded
 
 /*
- * int64_t arch_copy_string(void *to, const void *from, uint64_t max): the bytes before the first NUL, at most @max; -1 - n
- * when there were n and the next could not be read. Words are loaded where they are aligned, so that none reaches into a page
- * that the string is not in; up to 7 bytes more than the result are written.
+ * int64_t arch_copy_string(void *to, const void *from, uint64_t max): the bytes before the first
+ * NUL, at most @max; -1 - n when there were n and the next could not be read. Words are loaded
+ * where they are aligned, so that none reaches into a page that the string is not in; up to 7 bytes
+ * more than the result are written.
  */
 FUNCTION arch_copy_string
 	movq	%rdi, %r8

@@ -11,8 +11,9 @@ static bool begins_with(const uint8_t *at, uint64_t left, const char *bytes, uns
 }
 
 /*
- * The opcode of nops with an operand. Compilers write 66 and cs prefixes in front of it to make them longer: gcc -fpatchable-function-entry
- * writes single bytes, clang one instruction as long as it may be, -mnop-mcount five bytes.
+ * The opcode of nops with an operand. Compilers write 66 and cs prefixes in front of it to make
+ * them longer: gcc -fpatchable-function-entry writes single bytes, clang one instruction as long as
+ * it may be, -mnop-mcount five bytes.
  */
 static unsigned long_nop(const uint8_t *at, uint64_t left)
 {
@@ -28,7 +29,9 @@ static unsigned long_nop(const uint8_t *at, uint64_t left)
 	unsigned mod = at[2] >> 6;
 	unsigned len = 3;
 
-	/* ModRM: the operation is 0; no register, and of the forms without a base none is in use. */
+	/*
+	 * ModRM: the operation is 0; no register, and of the forms without a base none is in use.
+	 */
 	if ((at[2] & 0x38) || mod == 3)
 		return 0;
 	if ((at[2] & 7) == 4)
@@ -71,7 +74,10 @@ static bool call(const uint8_t *at, uint64_t left, uint64_t addr, struct hook_ca
 	return true;
 }
 
-/* A jump over nine bytes: compiler-rt's lib/xray/xray_x86_64.cpp describes it, "Here we do the dance of replacing the following sled". */
+/*
+ * A jump over nine bytes: compiler-rt's lib/xray/xray_x86_64.cpp describes it, "Here we do the
+ * dance of replacing the following sled".
+ */
 static unsigned jump_sled(const uint8_t *at, uint64_t left)
 {
 	return left >= 11 && at[0] == 0xeb && at[1] == 9 ? 11 : 0;

@@ -30,8 +30,9 @@ static uint64_t read_xcr0(void)
 }
 
 /*
- * CPUID is slow under a hypervisor (it traps, some 20 us), and this runs in each process. So only the last component is
- * asked for its place: in the standard format, components lie in the order of their numbers.
+ * CPUID is slow under a hypervisor (it traps, some 20 us), and this runs in each process. So only
+ * the last component is asked for its place: in the standard format, components lie in the order of
+ * their numbers.
  */
 void arch_init(void)
 {

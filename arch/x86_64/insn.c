@@ -65,8 +65,8 @@ static bool is_landing_pad(const uint8_t *at, uint64_t left)
 }
 
 /*
- * Instructions that the disassembler does not know: their length; 0 for all others. Those of shadow stacks are rdssp (f3 0f 1e /1) and
- * incssp (f3 0f ae /5) of a register, with or without REX.
+ * Instructions that the disassembler does not know: their length; 0 for all others. Those of shadow
+ * stacks are rdssp (f3 0f 1e /1) and incssp (f3 0f ae /5) of a register, with or without REX.
  */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {
@@ -83,8 +83,9 @@ static unsigned known_length(const uint8_t *at, uint64_t left)
 }
 
 /*
- * The instruction at @at, of which there are @left bytes; its length, 0 when it is none. insns->insn tells of it, unless it is
- * one of those with a known length, which then counts as a plain one.
+ * The instruction at @at, of which there are @left bytes; its length, 0 when it is none.
+ * insns->insn tells of it, unless it is one of those with a known length, which then counts as a
+ * plain one.
  */
 static unsigned decode(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr)
 {
@@ -135,10 +136,12 @@ static unsigned starts_before(struct insns *insns, const struct insn_text *text,
 /* --- moving --- */
 
 /*
- * Code that is moved at once. Two decoders have to say the same of what is moved: steps.c and capstone.
+ * Code that is moved at once. Two decoders have to say the same of what is moved: steps.c and
+ * capstone.
  *
  * @step, @at: the instruction that it is the turn of
- * @moved_to: of each byte from out->from on 1 + where in out->bytes the instruction that begins there was moved to; 0: none does
+ * @moved_to: of each byte from out->from on 1 + where in out->bytes the instruction that begins
+ * there was moved to; 0: none does
  */
 struct move {
 	struct insns *insns;
@@ -185,7 +188,10 @@ static bool put_byte(struct insn_code *out, uint8_t byte)
 	return put(out, &byte, 1);
 }
 
-/* Whether a distance of 32 bits leads to @target from behind the last byte of @out and @behind more, as if it stood at out->from. */
+/*
+ * Whether a distance of 32 bits leads to @target from behind the last byte of @out and @behind
+ * more, as if it stood at out->from.
+ */
 static bool is_near(const struct insn_code *out, uint64_t target, unsigned behind)
 {
 	int64_t distance = target - (out->from + out->len + behind);
@@ -216,7 +222,10 @@ static bool put_push_return(struct insn_code *out, uint64_t ret)
 	return put(out, push, sizeof(push)) && put(out, mov_high, sizeof(mov_high));
 }
 
-/* The instruction's @bytes, of which there are @len, with the distance in it, if there is one, as the new place needs it. */
+/*
+ * The instruction's @bytes, of which there are @len, with the distance in it, if there is one, as
+ * the new place needs it.
+ */
 static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 {
 	struct insn_code *out = m->out;
@@ -277,7 +286,10 @@ static int move_direct(struct move *m)
 	return good ? 0 : cannot(m, INSN_TOO_MUCH);
 }
 
-/* What is addressed relative to the stack pointer lies a word further, once there is one more on it. */
+/*
+ * What is addressed relative to the stack pointer lies a word further, once there is one more on
+ * it.
+ */
 static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 {
 	unsigned mod = bytes[modrm_at] >> 6;
@@ -419,7 +431,9 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 		m.moved_to[out->taken] = out->len + 1;
 		if (m.step.flow == INSN_CALL || m.step.flow == INSN_CALL_ANYWHERE)
 			return cannot(&m, INSN_RETURNS_INTO);
-		/* Who takes an address in there, or reads from there, is not led to what was moved. */
+		/*
+		 * Who takes an address in there, or reads from there, is not led to what was moved.
+		 */
 		if (m.step.has_name && m.step.names >= from && m.step.names < until) {
 			if (m.step.flow != INSN_JUMP && m.step.flow != INSN_BRANCH)
 				return cannot(&m, INSN_NOT_UNDERSTOOD);
@@ -494,8 +508,8 @@ static void near_names(const struct insn_text *text, void (*fn)(uint64_t addr, v
 }
 
 /*
- * What could be a jump or a call of 32 bits (e8, e9, 0f 80 to 0f 8f), and what could be a `lea` of an address (48 8d, ModRM of a
- * distance; 4c for the upper registers) from which a table is read.
+ * What could be a jump or a call of 32 bits (e8, e9, 0f 80 to 0f 8f), and what could be a `lea` of
+ * an address (48 8d, ModRM of a distance; 4c for the upper registers) from which a table is read.
  */
 static int far_names(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
 		     int (*base)(uint64_t addr, void *arg), void *arg)

@@ -1,4 +1,7 @@
-/* Operands of x86_64 in the syntax of AT&T, which compilers use unless they are told otherwise (see arch/operand.h). */
+/*
+ * Operands of x86_64 in the syntax of AT&T, which compilers use unless they are told otherwise (see
+ * arch/operand.h).
+ */
 #include "arch/operand.h"
 
 #include <string.h>
@@ -221,7 +224,10 @@ static bool take_scale(struct cursor *c, uint8_t *shift)
 	return true;
 }
 
-/* What an address is relative to the next instruction of is a symbol's address; a number alone would not say of which instruction. */
+/*
+ * What an address is relative to the next instruction of is a symbol's address; a number alone
+ * would not say of which instruction.
+ */
 static bool take_counter(struct cursor *c, const struct operand *out)
 {
 	struct cursor rest = *c;
@@ -257,8 +263,8 @@ static bool take_place(struct cursor *c, struct operand *out)
 }
 
 /*
- * Not without brackets: in Intel's syntax a number alone is a constant, and here it is an address; a name alone may be that of a
- * register there.
+ * Not without brackets: in Intel's syntax a number alone is a constant, and here it is an address;
+ * a name alone may be that of a register there.
  */
 static bool take_memory(struct cursor *c, struct operand *out)
 {

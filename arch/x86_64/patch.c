@@ -28,7 +28,10 @@ void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell)
 	memcpy(gate, code, sizeof(code));
 }
 
-/* All hooks return to where they were called, and that of XRay's exits to where the function would have. */
+/*
+ * All hooks return to where they were called, and that of XRay's exits to where the function would
+ * have.
+ */
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES])
 {
 	/* endbr64; ret; int3 */

@@ -126,7 +126,10 @@ bool arch_remote_restart(struct arch_remote *r)
 }
 
 static const uint8_t call_gadget[] = { 0x0f, 0x05, 0xc3 }; /* syscall; ret */
-/* mov $15, %rax; syscall: __restore_rt of the C libraries; unwinders know a signal frame by these bytes. */
+/*
+ * mov $15, %rax; syscall: __restore_rt of the C libraries; unwinders know a signal frame by these
+ * bytes.
+ */
 static const uint8_t return_gadget[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
 bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call, size_t *handler_return)
@@ -141,7 +144,10 @@ bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call, siz
 	return true;
 }
 
-/* What the kernel itself puts behind the vector state of a signal frame (struct _fpx_sw_bytes in asm/sigcontext.h). */
+/*
+ * What the kernel itself puts behind the vector state of a signal frame (struct _fpx_sw_bytes in
+ * asm/sigcontext.h).
+ */
 #define XSTATE_MAGIC1	   0x46505853U
 #define XSTATE_MAGIC2	   0x46505845U
 #define XSTATE_SW_RESERVED 464
@@ -311,7 +317,10 @@ bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr)
 	       (words[flags] & (EFLAGS_SET | EFLAGS_UNUSED)) == EFLAGS_SET;
 }
 
-/* How many bytes call *r/m64 has, of which @modrm is the second and @sib the third (Intel SDM, volume 2, 2.1.5). */
+/*
+ * How many bytes call *r/m64 has, of which @modrm is the second and @sib the third (Intel SDM,
+ * volume 2, 2.1.5).
+ */
 static size_t indirect_call_bytes(uint8_t modrm, uint8_t sib)
 {
 	const unsigned mod = modrm >> 6;

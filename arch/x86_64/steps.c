@@ -8,13 +8,14 @@
 #define LENGTH_MAX 15
 
 /*
- * Opcode maps: what is behind an opcode's last byte, a letter for each of 16 opcodes in a row (Intel 64 and IA-32 Architectures Software
- * Developer's Manual, volume 2, appendix A; AMD64 Architecture Programmer's Manual, volume 3, for XOP and 3DNow).
+ * Opcode maps: what is behind an opcode's last byte, a letter for each of 16 opcodes in a row
+ * (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A; AMD64
+ * Architecture Programmer's Manual, volume 3, for XOP and 3DNow).
  *
- *  .  nothing              m  ModRM                M  ModRM and 8 bits     Z  ModRM and 16 or 32 bits
- *  b  8 bits               w  16 bits              z  16 or 32 bits        v  16, 32 or 64 bits
- *  e  16 and 8 bits        o  an address           j  a distance of 8 bits J  a distance of 32 bits
- *  3  ModRM, and 8 bits if its register is 0 or 1  4  the same with 16 or 32 bits
+ *  . nothing m ModRM M ModRM and 8 bits Z ModRM and 16 or 32 bits
+ *  b  8 bits w 16 bits z 16 or 32 bits v 16, 32 or 64 bits
+ *  e  16 and 8 bits o an address j a distance of 8 bits J a distance of 32 bits
+ *  3  ModRM, and 8 bits if its register is 0 or 1 4 the same with 16 or 32 bits
  *  -  no instruction, a prefix, or another map
  */
 static const char *const one_byte[16] = {
@@ -366,7 +367,10 @@ static uint32_t number_at(const uint8_t *at)
 	return number;
 }
 
-/* The first argument of a call is in %rdi: lea DISTANCE(%rip),%rdi; mov $ADDRESS,%rdi; mov $ADDRESS,%edi. */
+/*
+ * The first argument of a call is in %rdi: lea DISTANCE(%rip),%rdi; mov $ADDRESS,%rdi; mov
+ * $ADDRESS,%edi.
+ */
 static bool takes_first_argument(const uint8_t *at, const struct insn_step *step, uint64_t *value)
 {
 	static const uint8_t lea[] = { 0x48, 0x8d, 0x3d };

@@ -1,13 +1,17 @@
-/* Lengths of x86_64 instructions, and where they lead: of code that is looked through and not moved. */
+/*
+ * Lengths of x86_64 instructions, and where they lead: of code that is looked through and not
+ * moved.
+ */
 #ifndef UTRAIL_ARCH_X86_64_STEPS_H
 #define UTRAIL_ARCH_X86_64_STEPS_H
 
 #include "arch/insn.h"
 
 /*
- * The instruction at @at, of which there are @left bytes, at address @addr. False when it is none that is known. It is for whole
- * files, millions of instructions: a disassembler takes a microsecond for each, this a hundredth of that. What it says is
- * compared with what capstone says in the unit tests.
+ * The instruction at @at, of which there are @left bytes, at address @addr. False when it is none
+ * that is known. It is for whole files, millions of instructions: a disassembler takes a
+ * microsecond for each, this a hundredth of that. What it says is compared with what capstone says
+ * in the unit tests.
  */
 bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_step *out);
 

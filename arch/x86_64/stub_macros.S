@@ -64,7 +64,10 @@
 	.size	\name, . - \name
 	.endm
 
-/* The flags, as a word at \place and %rax. They do not come through instructions that count, but through all that only move. */
+/*
+ * The flags, as a word at \place and %rax. They do not come through instructions that count, but
+ * through all that only move.
+ */
 	.macro SAVE_FLAGS place
 	lahf
 	seto	%al

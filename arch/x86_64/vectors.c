@@ -17,7 +17,9 @@ bool arch_leaves_vectors(void (*fn)(void *arg), void *arg)
 	if (!arch_xsave_mask || arch_xsave_bytes > IMAGE_BYTES)
 		return false;
 	arch_vectors_around(fn, arg, before, after);
-	/* The header between says what is in its initial state, and may differ from call to call. */
+	/*
+	 * The header between says what is in its initial state, and may differ from call to call.
+	 */
 	return memcmp(before, after, XSAVE_HEADER) == 0 &&
 	       memcmp(before + XSAVE_LEGACY, after + XSAVE_LEGACY,
 		      arch_xsave_bytes - XSAVE_LEGACY) == 0;
