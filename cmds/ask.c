@@ -21,7 +21,10 @@
 /* Without a sign of life for this time a recorder is stopped, or is none. */
 #define SILENCE_MS 2000
 
-/* The file in which a recorder says under which other name it is found. Its first line is the name, the second the secret. */
+/*
+ * The file in which a recorder says under which other name it is found. Its first line is the name,
+ * the second the secret.
+ */
 static bool read_door(const char *dir, const struct stat *st, struct recorder_name *name)
 {
 	int dir_fd cleanup_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -154,8 +157,8 @@ static bool is_at_work(const struct recorder_name *name)
 }
 
 /*
- * A request may take its time: signs of life are asked for meanwhile. What another user answers, who is not asked to prove
- * anything, is not worth more than the silence.
+ * A request may take its time: signs of life are asked for meanwhile. What another user answers,
+ * who is not asked to prove anything, is not worth more than the silence.
  */
 static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_patient,
 			      int timeout_ms)
@@ -176,7 +179,10 @@ static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_
 	return -ETIMEDOUT;
 }
 
-/* Whoever has the name that a file in the data directory says must know the secret that stands beside it. */
+/*
+ * Whoever has the name that a file in the data directory says must know the secret that stands
+ * beside it.
+ */
 static int check_secret(const struct recorder_name *name)
 {
 	struct strbuf secret cleanup_strbuf = { 0 };
@@ -245,8 +251,9 @@ int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 #define IS_LISTENING 0x10000U
 
 /*
- * Each line of /proc/net/unix ends in a name; '@' stands for the NUL of the abstract name space. The other ends of connections have the name
- * of who listens, too, so each of ours would be one more to ask.
+ * Each line of /proc/net/unix ends in a name; '@' stands for the NUL of the abstract name space.
+ * The other ends of connections have the name of who listens, too, so each of ours would be one
+ * more to ask.
  */
 static bool is_recorder_line(const char *line, struct recorder_name *name)
 {
@@ -278,7 +285,10 @@ static uid_t user_of(pid_t pid)
 	return uid;
 }
 
-/* The names of all that may be recorders, each with a NUL behind it. Nobody is asked before all is read: that changes the list. */
+/*
+ * The names of all that may be recorders, each with a NUL behind it. Nobody is asked before all is
+ * read: that changes the list.
+ */
 static int list_recorders(struct strbuf *names)
 {
 	FILE *file cleanup_file = fopen("/proc/net/unix", "re");

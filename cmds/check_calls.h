@@ -1,4 +1,7 @@
-/* Uses of declared events in preprocessed sources (FSTRACE_CHECK of <fstrace.h>), turned into what compilers check. */
+/*
+ * Uses of declared events in preprocessed sources (FSTRACE_CHECK of <fstrace.h>), turned into what
+ * compilers check.
+ */
 #ifndef UTRAIL_CMDS_CHECK_CALLS_H
 #define UTRAIL_CMDS_CHECK_CALLS_H
 
@@ -48,7 +51,8 @@ struct check_use {
  * @declared: by FSTRACE_DECL() and fstrace_declare() in this source
  * @externs: a list of variables that other sources may declare events into
  * @has_long_64: int64_t is long
- * @text: for a compiler: instead of each use a call of a function like printf(), in "line" N of the "file" CHECK_FILE for the use N
+ * @text: for a compiler: instead of each use a call of a function like printf(), in "line" N of the
+ * "file" CHECK_FILE for the use N
  */
 struct check_calls {
 	struct check_events declared;
@@ -61,13 +65,17 @@ struct check_calls {
 
 #define CHECK_FILE "<utrail>"
 
-/* The declarations in @text: FSTRACE_DECL()'s and fstrace_declare()'s into @calls, the latter into @global, too. 0 or -ENOMEM. */
+/*
+ * The declarations in @text: FSTRACE_DECL()'s and fstrace_declare()'s into @calls, the latter into
+ * @global, too. 0 or -ENOMEM.
+ */
 int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);
 
 /*
- * The uses, which look into the source's own declarations first. What stands in @global counts for variables that the source says are
- * somewhere else, and for members of structures, which a parameter cannot be called like. 0 or -ENOMEM.
+ * The uses, which look into the source's own declarations first. What stands in @global counts for
+ * variables that the source says are somewhere else, and for members of structures, which a
+ * parameter cannot be called like. 0 or -ENOMEM.
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

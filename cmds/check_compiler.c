@@ -99,7 +99,10 @@ static bool is_compiler(const char *name)
 	return is_one_of(base, name + len - base, compilers, ARRAY_SIZE(compilers));
 }
 
-/* The program of that name in $PATH, whose relative directories do not count: they would be those of the entry. */
+/*
+ * The program of that name in $PATH, whose relative directories do not count: they would be those
+ * of the entry.
+ */
 static bool find_in_path(const char *name, char out[static PATH_MAX])
 {
 	const char *path = getenv("PATH");
@@ -154,7 +157,10 @@ static int take_option(struct check_compiler *compiler, const struct words *argv
 			continue;
 		if (word[len] ? option->has_value || option->is_prefix : !option->has_value)
 			return add_option(compiler, option, word, "");
-		/* In one word with its option, it cannot be taken for another option, nor for the name of a file of them ("@FILE"). */
+		/*
+		 * In one word with its option, it cannot be taken for another option, nor for the
+		 * name of a file of them ("@FILE").
+		 */
 		if (!word[len] && *at + 1 < argv->nr)
 			return add_option(compiler, option, word, argv->words[++*at]);
 	}

@@ -7,10 +7,12 @@
 #include "cmds/check_db.h"
 
 /*
- * How the source of an entry is preprocessed, and how its preprocessed text is checked; both are argv without what goes in and out.
+ * How the source of an entry is preprocessed, and how its preprocessed text is checked; both are
+ * argv without what goes in and out.
  *
- * A file of entries may be anybody's. So the compiler is one of $PATH (which, only its name says), no shell is asked, and options are taken from
- * a list: what to include and define, and what the language is. Those that write files or load code are not on it.
+ * A file of entries may be anybody's. So the compiler is one of $PATH (which, only its name says),
+ * no shell is asked, and options are taken from a list: what to include and define, and what the
+ * language is. Those that write files or load code are not on it.
  *
  * @is_source: false for assembler and other languages: there is nothing to do
  */
@@ -20,14 +22,18 @@ struct check_compiler {
 	bool is_source;
 };
 
-/* -EINVAL, with the reason, for what is no compiler that we know, or not there; -ENOMEM. Starts as { 0 }. */
+/*
+ * -EINVAL, with the reason, for what is no compiler that we know, or not there; -ENOMEM. Starts as
+ * { 0 }.
+ */
 int check_compiler_choose(const struct check_entry *entry, struct check_compiler *compiler,
 			  struct uft_err *err);
 void check_compiler_deinit(struct check_compiler *compiler);
 #define cleanup_check_compiler cleanup(check_compiler_deinit)
 
 /*
- * Run @argv in @directory with @input, and take what it writes. The exit status (above 0 also for a signal), or a negative errno.
+ * Run @argv in @directory with @input, and take what it writes. The exit status (above 0 also for a
+ * signal), or a negative errno.
  *
  * @out, @messages: appended to
  */

@@ -16,7 +16,8 @@ enum check_kind {
 
 /*
  * @left: behind the last token; @start: where the token is
- * @line, @file: of the last token, as line markers say; @file is how it stands there, without its quotes
+ * @line, @file: of the last token, as line markers say; @file is how it stands there, without its
+ * quotes
  */
 struct check_scan {
 	struct text left;
@@ -35,8 +36,9 @@ bool check_scan_next(struct check_scan *scan);
 bool check_scan_is(const struct check_scan *scan, const char *token);
 
 /*
- * An argument of a call whose bracket is open, up to the ',' or ')' that is the token then; ',' ends nothing when @takes_all. Line markers are
- * left out, and each run of blanks is one. False: the text ends before.
+ * An argument of a call whose bracket is open, up to the ',' or ')' that is the token then; ','
+ * ends nothing when @takes_all. Line markers are left out, and each run of blanks is one. False:
+ * the text ends before.
  */
 bool check_scan_argument(struct check_scan *scan, bool takes_all, struct strbuf *out);
 

@@ -260,7 +260,10 @@ static int open_source(struct conversion *c, struct uft_err *err)
 	if (got < 0 || header_decode(bytes, got, &header, &why) < 0)
 		return err_set(err, -EBADMSG, "cannot read '%s/info': %s", c->from,
 			       why.code ? why.text : "it is not a recording");
-	/* A recorder has the lock; where there are none (some network file systems) nobody can tell. */
+	/*
+	 * A recorder has the lock; where there are none (some network file systems) nobody can
+	 * tell.
+	 */
 	if (flock(c->from_fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return err_set(err, -EBUSY, "cannot convert '%s': it is still being recorded",
 			       c->from);

@@ -22,7 +22,8 @@
  *
  * @options: of this one only
  * @check: what only it understands; NULL: nothing
- * @run: for words that read files; @choose: for those that read a recording, which say who writes. With both it is files when any are named
+ * @run: for words that read files; @choose: for those that read a recording, which say who writes.
+ * With both it is files when any are named
  */
 struct events_word {
 	const char *name;
@@ -97,7 +98,10 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 	return word->choose == export_as && opts->export_as == OPTS_AS_ETRACE;
 }
 
-/* Does @row, an option of this command, mean something for @word? What convert has, too, all commands have. */
+/*
+ * Does @row, an option of this command, mean something for @word? What convert has, too, all
+ * commands have.
+ */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {

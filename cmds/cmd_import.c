@@ -1,4 +1,6 @@
-/* `utrail import`: what trace-cmd has recorded of the kernel, as a recording or as a part of one. */
+/*
+ * `utrail import`: what trace-cmd has recorded of the kernel, as a recording or as a part of one.
+ */
 #include "cmds/cmd.h"
 #include "cmds/import/kernel_trace.h"
 

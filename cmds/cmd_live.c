@@ -168,7 +168,10 @@ static int record_then_show(const struct opts *opts, char *data_dir, struct uft_
 	return status ? status : shown;
 }
 
-/* Can calls be shown while the program runs? A report comes first, and a flight recording is in memory. */
+/*
+ * Can calls be shown while the program runs? A report comes first, and a flight recording is in
+ * memory.
+ */
 static bool can_follow(const struct opts *opts)
 {
 	return !opts->live_at_end && !opts->live_report && !opts->flight_bytes && !opts->nop &&
@@ -178,8 +181,8 @@ static bool can_follow(const struct opts *opts)
 #define LOOK_AGAIN_MS 10
 
 /*
- * Wait until the recorder of @data_dir answers, or has written to @over_fd that it is done. False when it closes that
- * without a word: then there is nothing to show.
+ * Wait until the recorder of @data_dir answers, or has written to @over_fd that it is done. False
+ * when it closes that without a word: then there is nothing to show.
  */
 static bool wait_for_recorder(const char *data_dir, int over_fd)
 {
@@ -193,7 +196,10 @@ static bool wait_for_recorder(const char *data_dir, int over_fd)
 	return true;
 }
 
-/* Another process' part: show what the recorder records. What goes wrong with recording is said by that one. */
+/*
+ * Another process' part: show what the recorder records. What goes wrong with recording is said by
+ * that one.
+ */
 static int show_while_recording(const struct opts *opts, char *data_dir, int over_fd,
 				struct uft_err *err)
 {
@@ -213,7 +219,10 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 	return CMD_DONE;
 }
 
-/* How the child ended that shows the calls. The recording is complete: who interrupts now has seen enough. */
+/*
+ * How the child ended that shows the calls. The recording is complete: who interrupts now has seen
+ * enough.
+ */
 static int wait_for_viewer(pid_t pid)
 {
 	sigset_t set = interrupts();
@@ -366,13 +375,17 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * --keep-pid: show the calls, and clean up behind those who show and record, however they end. This process is nobody's child, and
- * interrupts are blocked. @over_fd comes to its end with the recorder's part.
+ * --keep-pid: show the calls, and clean up behind those who show and record, however they end. This
+ * process is nobody's child, and interrupts are blocked. @over_fd comes to its end with the
+ * recorder's part.
  */
 static int show_beside(const struct opts *opts, char *data_dir, const char *top, int over_fd,
 		       const sigset_t *before, struct uft_err *err)
 {
-	/* The program has ended before the last is shown, and the terminal is somebody else's by then: that is no place for a pager. */
+	/*
+	 * The program has ended before the last is shown, and the terminal is somebody else's by
+	 * then: that is no place for a pager.
+	 */
 	struct opts quiet = *opts;
 	char done;
 
@@ -400,8 +413,8 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 }
 
 /*
- * --keep-pid: this process becomes the program, so that it can neither show nor clean up, nor have children that do: the program's
- * wait(2) would meet them. Its status is the program's, without us.
+ * --keep-pid: this process becomes the program, so that it can neither show nor clean up, nor have
+ * children that do: the program's wait(2) would meet them. Its status is the program's, without us.
  */
 static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 {
@@ -443,7 +456,9 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 	int status = record(opts, data_dir, err);
 	char done;
 
-	/* This is the recorder; or nobody has become the program, and here is who was to become it. */
+	/*
+	 * This is the recorder; or nobody has become the program, and here is who was to become it.
+	 */
 	if (status >= 0 && !err->code)
 		fd_write_all(over_fd, "", 1);
 	close(take_fd(&over_fd));

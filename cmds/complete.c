@@ -14,15 +14,18 @@
 #include "utils/object/symtab.h"
 #include "utils/trace/event_kinds.h"
 
-/* A shell would take a word with a blank in it for two, and -F one with ';' or '@' for something else. */
+/*
+ * A shell would take a word with a blank in it for two, and -F one with ';' or '@' for something
+ * else.
+ */
 static bool is_one_word(const char *name)
 {
 	return *name && !strpbrk(name, " \t\n;@'\"\\");
 }
 
 /*
- * Fields and keys: no list of all of them stands anywhere but in the error about one that is none, which each command makes
- * from its own table.
+ * Fields and keys: no list of all of them stands anywhere but in the error about one that is none,
+ * which each command makes from its own table.
  */
 static void print_known(const struct opts *asked)
 {

@@ -1,4 +1,7 @@
-/* --complete: the words that may stand for the argument of an option, one in a line, for the completion of shells. */
+/*
+ * --complete: the words that may stand for the argument of an option, one in a line, for the
+ * completion of shells.
+ */
 #ifndef UTRAIL_CMDS_COMPLETE_H
 #define UTRAIL_CMDS_COMPLETE_H
 
@@ -15,8 +18,8 @@ enum opts_complete {
 };
 
 /*
- * Print the words for opts->cmd: of the program on the command line, or of the data directory. Where nothing can be read there
- * are none: a shell that completes a word wants no error.
+ * Print the words for opts->cmd: of the program on the command line, or of the data directory.
+ * Where nothing can be read there are none: a shell that completes a word wants no error.
  */
 void complete_print(const struct opts *opts);
 

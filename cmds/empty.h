@@ -1,4 +1,7 @@
-/* Nothing is left to show, or to record: which of the user's options left nothing, and what there would have been. */
+/*
+ * Nothing is left to show, or to record: which of the user's options left nothing, and what there
+ * would have been.
+ */
 #ifndef UTRAIL_CMDS_EMPTY_H
 #define UTRAIL_CMDS_EMPTY_H
 
@@ -9,15 +12,19 @@ struct pipeline;
 struct trace_data;
 
 /*
- * @pipe has come to its end, and its view had nothing to show: say why. The recording is read again, once for each option that
- * leaves something out. What was damaged or interrupted is said by others.
+ * @pipe has come to its end, and its view had nothing to show: say why. The recording is read
+ * again, once for each option that leaves something out. What was damaged or interrupted is said by
+ * others.
  */
 void empty_explain(const struct opts *opts, const struct pipeline *pipe);
 
 /* The same of a view that reads the files of @data itself. */
 void empty_explain_data(const struct opts *opts, struct trace_data *data);
 
-/* Append the options that leave calls out, as they would be typed: "-t 10s, -F main"; nothing when there are none. */
+/*
+ * Append the options that leave calls out, as they would be typed: "-t 10s, -F main"; nothing when
+ * there are none.
+ */
 void empty_add_options(const struct opts *opts, struct strbuf *out);
 
 #endif

@@ -5,7 +5,10 @@
 #include "cmds/opts.h"
 #include "utils/trace/event_kinds.h"
 
-/* At reading: rules that match none of the events that @data may have, with the nearest of these. May read kernel_header into @data. */
+/*
+ * At reading: rules that match none of the events that @data may have, with the nearest of these.
+ * May read kernel_header into @data.
+ */
 void event_warn_unmatched(const struct opts *opts, struct trace_data *data);
 
 #endif

@@ -42,7 +42,10 @@ static void warn_left_out(const struct opts *opts, const struct etrace_writer *w
 			 (unsigned long long)writer->nr_out);
 }
 
-/* @broken: what is wrong with the recording; what comes before that has been written. 0 or negative with @err. */
+/*
+ * @broken: what is wrong with the recording; what comes before that has been written. 0 or negative
+ * with @err.
+ */
 static int put_all(const struct opts *opts, const struct trace_data *data,
 		   const struct etrace_choice *choice, bool is_terminal, struct sink *sink,
 		   struct uft_err *broken, struct uft_err *err)
@@ -118,7 +121,10 @@ static int write_to(const struct opts *opts, const struct trace_data *data,
 	return reader_finish(&sink, &broken, ret, err);
 }
 
-/* Of a recording that is damaged there is what comes before the damage. Whoever reads environments reads secrets. */
+/*
+ * Of a recording that is damaged there is what comes before the damage. Whoever reads environments
+ * reads secrets.
+ */
 static int write_named(const struct opts *opts, const struct trace_data *data,
 		       const struct etrace_choice *choice, const char *name, struct uft_err *err)
 {

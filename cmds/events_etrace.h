@@ -1,4 +1,7 @@
-/* Process and file events as text: `utrail events export --as=etrace`, and `utrail build --as=etrace`. */
+/*
+ * Process and file events as text: `utrail events export --as=etrace`, and `utrail build
+ * --as=etrace`.
+ */
 #ifndef UTRAIL_CMDS_EVENTS_ETRACE_H
 #define UTRAIL_CMDS_EVENTS_ETRACE_H
 
@@ -11,7 +14,10 @@
 int events_etrace_export(const struct opts *opts, const struct trace_data *data, struct sink *sink,
 			 struct uft_err *err);
 
-/* What @opts ask build for, to the file @name; "-": to standard output. The same results; a file is there when all of it is. */
+/*
+ * What @opts ask build for, to the file @name; "-": to standard output. The same results; a file is
+ * there when all of it is.
+ */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err);
 

@@ -1,4 +1,7 @@
-/* `utrail events check`: are the lines of a log what libutrail-trace writes? And how it is told what is wrong with one. */
+/*
+ * `utrail events check`: are the lines of a log what libutrail-trace writes? And how it is told
+ * what is wrong with one.
+ */
 #ifndef UTRAIL_CMDS_EVENTS_LOG_H
 #define UTRAIL_CMDS_EVENTS_LOG_H
 
@@ -7,11 +10,15 @@
 #include "cmds/opts.h"
 #include "utils/base/err.h"
 
-/* Lists what is wrong with the files that are the arguments from the second one on. An exit status, or negative with @err. */
+/*
+ * Lists what is wrong with the files that are the arguments from the second one on. An exit status,
+ * or negative with @err.
+ */
 int events_log_check(const struct opts *opts, struct uft_err *err);
 
 /*
- * Lines of a log's files, one file behind the other, that are wrong. Of each file only the first ones are told.
+ * Lines of a log's files, one file behind the other, that are wrong. Of each file only the first
+ * ones are told.
  *
  * @msg: where warnings go; NULL: they are listed on stdout
  * @path, @nr: the file of the last one, and how many it had; @nr_all: in all files

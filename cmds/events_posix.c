@@ -1,4 +1,7 @@
-/* The events of logs of POSIX Trace, as lines (see events_posix.h): those that a recording of them would have. */
+/*
+ * The events of logs of POSIX Trace, as lines (see events_posix.h): those that a recording of them
+ * would have.
+ */
 #include "cmds/events_posix.h"
 
 #include <errno.h>

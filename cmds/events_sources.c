@@ -90,7 +90,10 @@ static struct fst_piece directive_of(const char *format, unsigned long nr)
 	return (struct fst_piece){ 0 };
 }
 
-/* "expects argument of type 'long int', but argument 3 has type 'int'", of gcc; clang does not say which argument. */
+/*
+ * "expects argument of type 'long int', but argument 3 has type 'int'", of gcc; clang does not say
+ * which argument.
+ */
 static bool put_types(struct strbuf *out, const char *format, const char *text)
 {
 	const char *want = strstr(text, "type '");
@@ -117,7 +120,10 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 	return true;
 }
 
-/* What fits all the same: any pointer without a type for a text (NULL is one), and of two types of 64 bits the other one. */
+/*
+ * What fits all the same: any pointer without a type for a text (NULL is one), and of two types of
+ * 64 bits the other one.
+ */
 static bool does_fit(const struct check_calls *calls, const char *text)
 {
 	const char *have = strstr(text, "has type '");
@@ -147,7 +153,10 @@ static void put_problem(struct strbuf *out, const char *format, const char *text
 		strbuf_addstr(out, text);
 }
 
-/* "<utrail>:7:22: warning: ... [-Wformat=]", of the use 7, and what stands behind its kind. NULL: it is of something else. */
+/*
+ * "<utrail>:7:22: warning: ... [-Wformat=]", of the use 7, and what stands behind its kind. NULL:
+ * it is of something else.
+ */
 static const struct check_use *use_of(const char *line, const struct check_calls *calls,
 				      const char **text)
 {

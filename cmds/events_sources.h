@@ -5,7 +5,10 @@
 #include "cmds/opts.h"
 #include "utils/base/err.h"
 
-/* Lists what does not, in the sources of compile_commands.json, which is the second argument. An exit status, or negative with @err. */
+/*
+ * Lists what does not, in the sources of compile_commands.json, which is the second argument. An
+ * exit status, or negative with @err.
+ */
 int events_sources_check(const struct opts *opts, struct uft_err *err);
 
 #endif

@@ -1,4 +1,7 @@
-/* What --debug and --debug-domain tell of a recording, gathered when the work is done: utils/ and the recorder print nothing. */
+/*
+ * What --debug and --debug-domain tell of a recording, gathered when the work is done: utils/ and
+ * the recorder print nothing.
+ */
 #ifndef UTRAIL_CMDS_FACTS_H
 #define UTRAIL_CMDS_FACTS_H
 
@@ -35,7 +38,10 @@ struct facts_filters {
 	} * found;
 };
 
-/* One module for facts_filters_add(). @source_of: where a function is written, or NULL; NULL when nobody knows. */
+/*
+ * One module for facts_filters_add(). @source_of: where a function is written, or NULL; NULL when
+ * nobody knows.
+ */
 struct facts_module {
 	const char *basename;
 	bool is_program;
@@ -51,7 +57,10 @@ void facts_filters_add(struct facts_filters *facts, const struct facts_module *m
 /* Print, and release what it has. */
 void facts_filters_end(struct facts_filters *facts);
 
-/* Of an open recording: when it was opened, which took @took_ns (0: it was not now), and when all is shown. */
+/*
+ * Of an open recording: when it was opened, which took @took_ns (0: it was not now), and when all
+ * is shown.
+ */
 void facts_data_opened(const struct opts *opts, const struct trace_data *data, uint64_t took_ns);
 void facts_data_shown(const struct opts *opts, struct trace_data *data);
 

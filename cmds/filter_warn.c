@@ -57,7 +57,10 @@ void filter_warn_ignored(const struct opts *opts)
 	}
 }
 
-/* Functions of the kernel are looked for by its tracer while recording, which says what it does not find. */
+/*
+ * Functions of the kernel are looked for by its tracer while recording, which says what it does not
+ * find.
+ */
 static bool is_unmatched(const struct opts *opts, const struct filter_entry *entry)
 {
 	return !entry->has_match && !means_nothing(opts, entry) &&
@@ -116,7 +119,10 @@ static void add_action(const struct spec *spec, struct strbuf *out)
 		strbuf_addf(out, " (did you mean the action '%s'?)", near.best[0].word);
 }
 
-/* Does nothing get through, since no spec of the kinds that let something in (filters_opt_in()) matches? */
+/*
+ * Does nothing get through, since no spec of the kinds that let something in (filters_opt_in())
+ * matches?
+ */
 static bool all_is_out(const struct filters *filters, uint32_t kinds)
 {
 	for (size_t i = 0; i < filters->nr; i++) {

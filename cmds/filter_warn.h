@@ -23,7 +23,10 @@ void filter_warn_ignored(const struct opts *opts);
 /* Whether there is something for filter_warn_unmatched() to say: before the names are collected. */
 bool filter_has_unmatched(const struct opts *opts);
 
-/* Filters that have matched no function, with the nearest of @names. True when that leaves nothing at all, and says so. */
+/*
+ * Filters that have matched no function, with the nearest of @names. True when that leaves nothing
+ * at all, and says so.
+ */
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names);
 
 #endif

@@ -10,7 +10,10 @@
 
 /* How long to rest between two looks. */
 #define REST_NS 30000000
-/* On a terminal a function that was entered so long ago is shown as entered: it may take for ever to return. */
+/*
+ * On a terminal a function that was entered so long ago is shown as entered: it may take for ever
+ * to return.
+ */
 #define OPEN_NS 200000000
 
 int follow_is_possible(const char *dir, struct uft_err *err)
@@ -29,8 +32,8 @@ int follow_is_possible(const char *dir, struct uft_err *err)
 }
 
 /*
- * What task.txt says by now. The files that it speaks of are written when the recorder answers after it was read. 1: @answer is
- * there; 0: the recorder has ended, and all was read; negative.
+ * What task.txt says by now. The files that it speaks of are written when the recorder answers
+ * after it was read. 1: @answer is there; 0: the recorder has ended, and all was read; negative.
  */
 static int read_tasks(struct trace_data *data, struct request_answer *answer, struct uft_err *err)
 {
@@ -54,9 +57,10 @@ static int read_tasks(struct trace_data *data, struct request_answer *answer, st
 }
 
 /*
- * One look at the recording. The order matters: what the recorder calls complete is known to us when task.txt is read and files
- * are measured after that. Entries that were held back are in the files, too, at any time after their session's line: so task.txt is
- * read once more, or they would get the names of the session before.
+ * One look at the recording. The order matters: what the recorder calls complete is known to us
+ * when task.txt is read and files are measured after that. Entries that were held back are in the
+ * files, too, at any time after their session's line: so task.txt is read once more, or they would
+ * get the names of the session before.
  */
 static int look(struct follow *follow, struct uft_err *err)
 {
@@ -100,7 +104,10 @@ int follow_open(struct follow *follow, struct trace_data *data, const struct opt
 	return ret;
 }
 
-/* Calls that began before this time are shown as entered. In a pipe or a file none is: each leaf has its one line. */
+/*
+ * Calls that began before this time are shown as entered. In a pipe or a file none is: each leaf
+ * has its one line.
+ */
 static uint64_t open_since_ns(const struct follow *follow)
 {
 	if (!follow->is_watched)

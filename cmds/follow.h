@@ -8,10 +8,12 @@
 #include "utils/view/replay.h"
 
 /*
- * @complete_ns: what happened until then is in the files and known to @data; UINT64_MAX when that is all
+ * @complete_ns: what happened until then is in the files and known to @data; UINT64_MAX when that
+ * is all
  * @has_late_entries: see struct pipeline
  * @answer_ns: what the recorder said last; complete as soon as task.txt was read once more
- * @is_watched: somebody looks at each line as it comes; else what reads it gets the lines of a replay
+ * @is_watched: somebody looks at each line as it comes; else what reads it gets the lines of a
+ * replay
  */
 struct follow {
 	struct trace_data *data;
@@ -25,13 +27,16 @@ struct follow {
 int follow_is_possible(const char *dir, struct uft_err *err);
 
 /*
- * Open the recording in @data, and wait until it has records. 0; CMD_NO_DATA when it ends without any, or cannot be
- * opened; negative. @data is open only after 0.
+ * Open the recording in @data, and wait until it has records. 0; CMD_NO_DATA when it ends without
+ * any, or cannot be opened; negative. @data is open only after 0.
  */
 int follow_open(struct follow *follow, struct trace_data *data, const struct opts *opts,
 		struct uft_err *err);
 
-/* Show all calls, while they are recorded, until the recorder has ended. @pipe was opened on the same data. */
+/*
+ * Show all calls, while they are recorded, until the recorder has ended. @pipe was opened on the
+ * same data.
+ */
 int follow_run(struct follow *follow, struct pipeline *pipe, struct replay *replay,
 	       struct uft_err *err);
 

@@ -10,7 +10,10 @@
 #include "config.h"
 
 #define HELP_COLUMN    30
-/* A terminal that is narrower than this has one column: the text of an option is in the line after its name. */
+/*
+ * A terminal that is narrower than this has one column: the text of an option is in the line after
+ * its name.
+ */
 #define HELP_INDENT    8
 #define HELP_WIDTH_TWO 60
 /* Where nobody knows how wide the terminal is; and what is still a line to read. */
@@ -84,7 +87,10 @@ static void add_usage_of(const struct cmd *cmd, size_t width, struct strbuf *out
 	add_usage_line(strbuf_str(&words), width, out);
 }
 
-/* Put @text at @column of the line that begins at @start of @out; in the next line when what is there is too long. */
+/*
+ * Put @text at @column of the line that begins at @start of @out; in the next line when what is
+ * there is too long.
+ */
 static void add_right(size_t start, const char *text, size_t column, size_t width,
 		      struct strbuf *out)
 {

@@ -8,7 +8,10 @@
 /* The usage line and the list of commands. */
 void help_usage(struct strbuf *out);
 
-/* The text for @cmd: usage line, examples, the options that are used often; with NULL all commands. As wide as the terminal. */
+/*
+ * The text for @cmd: usage line, examples, the options that are used often; with NULL all commands.
+ * As wide as the terminal.
+ */
 void help_common(const struct cmd *cmd, struct strbuf *out);
 
 /* The same with all options. */

@@ -1,16 +1,22 @@
-/* What uftrace has and utrail has not: a sentence with what to use instead, not a guess at what was meant. */
+/*
+ * What uftrace has and utrail has not: a sentence with what to use instead, not a guess at what was
+ * meant.
+ */
 #ifndef UTRAIL_CMDS_LACKING_H
 #define UTRAIL_CMDS_LACKING_H
 
 #include "utils/base/err.h"
 #include "utils/base/optparse.h"
 
-/* .set of an option that is only known so that it can be refused; row->help is what to use instead. -ERR_USAGE */
+/*
+ * .set of an option that is only known so that it can be refused; row->help is what to use instead.
+ * -ERR_USAGE
+ */
 int lacking_refuse(const struct opt_row *row, const char *text, void *target, struct uft_err *err);
 
 /*
- * Judge the first word of a command line, which names no command. -ERR_USAGE when it is a command of uftrace's that we lack;
- * 0 when it may be a program.
+ * Judge the first word of a command line, which names no command. -ERR_USAGE when it is a command
+ * of uftrace's that we lack; 0 when it may be a program.
  */
 int lacking_check_command(const char *word, struct uft_err *err);
 

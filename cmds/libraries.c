@@ -67,7 +67,10 @@ int libraries_of(const char *path, struct strbuf *paths)
 		return 0;
 	ret = ask_linker(linker, path, &text);
 	rest = text.data;
-	/* "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or the path alone, which may be relative. */
+	/*
+	 * "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or the path alone, which
+	 * may be relative.
+	 */
 	while (ret == 0 && (line = strsep(&rest, "\n"))) {
 		const char *arrow = strstr(line, " => ");
 		const char *library = arrow ? arrow + strlen(" => ") : line + strspn(line, "\t");

@@ -5,8 +5,9 @@
 #include "cmds/opts.h"
 
 /*
- * Print the kernel's tracepoints and the static probes (SDT) of the program opts->args[0], if there is one: those that --Event
- * speaks of, and then those of the program's libraries, too; or all. CMD_DONE, or negative with @err.
+ * Print the kernel's tracepoints and the static probes (SDT) of the program opts->args[0], if there
+ * is one: those that --Event speaks of, and then those of the program's libraries, too; or all.
+ * CMD_DONE, or negative with @err.
  */
 int list_events(const struct opts *opts, struct uft_err *err);
 

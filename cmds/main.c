@@ -19,7 +19,10 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/outfile.h"
 
-/* A variable by which users say something about all programs (no-color.org, bixense.com/clicolors): not empty, and not "0". */
+/*
+ * A variable by which users say something about all programs (no-color.org, bixense.com/clicolors):
+ * not empty, and not "0".
+ */
 static bool is_set(const char *variable)
 {
 	const char *value = getenv(variable);

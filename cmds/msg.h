@@ -1,4 +1,6 @@
-/* Lines for the user beside the output: warnings and debug messages, on stderr or in the log file. */
+/*
+ * Lines for the user beside the output: warnings and debug messages, on stderr or in the log file.
+ */
 #ifndef UTRAIL_CMDS_MSG_H
 #define UTRAIL_CMDS_MSG_H
 
@@ -64,8 +66,8 @@ void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const c
 bool msg_wants(const struct msg *msg, enum msg_domain domain, int level);
 
 /*
- * Warn of the domains of --debug-domain that have nothing to say when @command reads a recording (@reads) or makes one
- * (@records).
+ * Warn of the domains of --debug-domain that have nothing to say when @command reads a recording
+ * (@reads) or makes one (@records).
  */
 void msg_warn_silent(const struct msg *msg, const char *command, bool reads, bool records);
 

@@ -5,7 +5,10 @@
 #include "cmds/opts.h"
 #include "utils/trace/data.h"
 
-/* Warn about files of @data whose functions were shown as addresses since the files have no symbols of their own. After all is shown. */
+/*
+ * Warn about files of @data whose functions were shown as addresses since the files have no symbols
+ * of their own. After all is shown.
+ */
 void nameless_warn(const struct opts *opts, const struct trace_data *data);
 
 #endif

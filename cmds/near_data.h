@@ -6,7 +6,10 @@
 
 #include "utils/base/err.h"
 
-/* Append to @err, which says that the directory @wanted is not there. @is_default: nobody has asked for that one. */
+/*
+ * Append to @err, which says that the directory @wanted is not there. @is_default: nobody has asked
+ * for that one.
+ */
 void near_data_add(const char *wanted, bool is_default, struct uft_err *err);
 
 #endif

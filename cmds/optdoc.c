@@ -72,7 +72,10 @@ static void add_roff_commands(struct strbuf *out)
 	}
 }
 
-/* What may stand for the argument of @row: "words w1 w2", "ask WHAT" for --complete=WHAT, "dir", "file", or "" where nobody knows. */
+/*
+ * What may stand for the argument of @row: "words w1 w2", "ask WHAT" for --complete=WHAT, "dir",
+ * "file", or "" where nobody knows.
+ */
 static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
 {
 	static const struct {
@@ -116,7 +119,10 @@ static void add_bash_words(const struct opt_row *row, struct strbuf *out)
 	strbuf_addstr(out, "'\n");
 }
 
-/* Within single quotes of a shell, which end where @text has one; @special: what needs a backslash besides. */
+/*
+ * Within single quotes of a shell, which end where @text has one; @special: what needs a backslash
+ * besides.
+ */
 static void add_quoted(const char *text, const char *special, struct strbuf *out)
 {
 	for (; *text; text++) {
@@ -129,7 +135,10 @@ static void add_quoted(const char *text, const char *special, struct strbuf *out
 	}
 }
 
-/* "'(-F --filter)'{-F+,--filter=}'[help]:FUNC:_utrail_argument ask functions'", as zsh's _arguments wants it. */
+/*
+ * "'(-F --filter)'{-F+,--filter=}'[help]:FUNC:_utrail_argument ask functions'", as zsh's _arguments
+ * wants it.
+ */
 static void add_zsh_option(const struct opt_row *row, struct strbuf *out)
 {
 	struct strbuf kind cleanup_strbuf = { 0 };
@@ -245,7 +254,10 @@ static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 	}
 }
 
-/* Options by command, what their arguments can be (of those that can only be behind a '=', too), and what the letters stand for. */
+/*
+ * Options by command, what their arguments can be (of those that can only be behind a '=', too),
+ * and what the letters stand for.
+ */
 static void add_bash_tables(struct strbuf *out)
 {
 	strbuf_addstr(out, "declare -gA _utrail_options=(\n");

@@ -298,7 +298,10 @@ static int set_old_format(const struct opt_row *row, const char *text, void *tar
 
 #define MEMBER(name) .offset = offsetof(struct opts, name)
 
-/* An option of uftrace's that utrail has not: it means nothing for any command, so that nothing lists it. */
+/*
+ * An option of uftrace's that utrail has not: it means nothing for any command, so that nothing
+ * lists it.
+ */
 #define LACKING(name, letter, arg, instead)                                                 \
 	{                                                                                   \
 		name, letter, arg, instead, GROUP_COMMON, 0, OPT_SET, .set = lacking_refuse \

@@ -112,8 +112,8 @@ struct opts {
 	int complete; /* enum opts_complete */
 
 	/*
-	 * Of the command line, not of option files: which options there were, by index of opts_table; and the last one whose
-	 * argument was a word of its own, NULL without any.
+	 * Of the command line, not of option files: which options there were, by index of
+	 * opts_table; and the last one whose argument was a word of its own, NULL without any.
 	 */
 	bool given[OPTS_ROWS_MAX];
 	const struct opt_row *last;
@@ -149,8 +149,8 @@ struct opts {
 	char *specs[SPEC_OPTIONS]; /* heap; by enum spec_option; separated by ';' */
 	int match;		   /* enum pattern_match */
 	struct filters *filters;   /* heap */
-	uint32_t
-		view_actions; /* enum trigger_flags that count when reading; `live` has obeyed the others */
+	/* enum trigger_flags that count when reading; `live` has obeyed the others */
+	uint32_t view_actions;
 	char *signal_specs; /* heap; --signal */
 	char *watch_specs;  /* heap; --watch */
 	struct watch_spec watch;
@@ -278,8 +278,8 @@ void opts_deinit(struct opts *opts);
 
 /*
  * Parse `utrail [options] [COMMAND] [options] [PROGRAM [its arguments]]`. The first word that is no
- * option is the command, or else the PROGRAM of `live`. @opts->cmd stays NULL when there is neither. The words
- * `help [COMMAND]` and `version` are the options --help and --version.
+ * option is the command, or else the PROGRAM of `live`. @opts->cmd stays NULL when there is
+ * neither. The words `help [COMMAND]` and `version` are the options --help and --version.
  * 0, -ENOMEM, or -ERR_USAGE with the line to print.
  */
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err);

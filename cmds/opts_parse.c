@@ -65,7 +65,10 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 	return check_format(opts, err);
 }
 
-/* A task has one tracer at most: so nobody else may stop it, and the recorder must be its parent. Events are kept for good. */
+/*
+ * A task has one tracer at most: so nobody else may stop it, and the recorder must be its parent.
+ * Events are kept for good.
+ */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {
 	const struct {
@@ -151,8 +154,8 @@ static void swap_runs(char **argv, int from, int middle, int end)
 }
 
 /*
- * `graph main -d DIR`: without a program to run nobody else's options follow. They change places with the words in front of
- * them, so that the line means the same when it is parsed again.
+ * `graph main -d DIR`: without a program to run nobody else's options follow. They change places
+ * with the words in front of them, so that the line means the same when it is parsed again.
  */
 static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_err *err)
 {
@@ -231,8 +234,8 @@ static void start_again(struct opts *opts)
 }
 
 /*
- * Again from the start, with the words of --opt-file in front: so that what the command line says counts, and lists are of
- * both.
+ * Again from the start, with the words of --opt-file in front: so that what the command line says
+ * counts, and lists are of both.
  */
 static int parse_with_file(struct opts *opts, struct line *line, struct uft_err *err)
 {
@@ -276,9 +279,10 @@ static bool is_time_given(const struct opts *opts)
 }
 
 /*
- * What was recorded with some options is to be read with them, too: the file's words come behind those of the user, so a
- * time filter or range that he gives is left as it is. But a recording may be a stranger's, and what a stranger says is
- * not the user's wish: nothing is taken but what `record` itself writes there.
+ * What was recorded with some options is to be read with them, too: the file's words come behind
+ * those of the user, so a time filter or range that he gives is left as it is. But a recording may
+ * be a stranger's, and what a stranger says is not the user's wish: nothing is taken but what
+ * `record` itself writes there.
  */
 static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
 			     struct uft_err *err)

@@ -62,7 +62,10 @@ static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 	return CMD_NO_DATA;
 }
 
-/* `live` has said it when it recorded, `info` has a line for it, and reader_check_records() says it with what it has to say. */
+/*
+ * `live` has said it when it recorded, `info` has a line for it, and reader_check_records() says it
+ * with what it has to say.
+ */
 static void warn_of_end(const struct trace_data *data, const struct opts *opts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -156,7 +159,10 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 	/* `live` has said it when it recorded. */
 	if (opts->view_actions != UINT32_MAX)
 		return CMD_NO_DATA;
-	/* Of tasks without a probe the kernel tells, too, and proc.dat; that is outside of all functions. */
+	/*
+	 * Of tasks without a probe the kernel tells, too, and proc.dat; that is outside of all
+	 * functions.
+	 */
 	if (has_kernel || has_cpu_files(data, "perf-cpu") || has_processes) {
 		bool shows_outside = opts->event_full || (opts->cmd->bit & CMD_EVENTS);
 

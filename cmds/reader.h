@@ -9,8 +9,8 @@
 #include "utils/view/sink.h"
 
 /*
- * The data directory that the options name. When that is the default one and it is not there, the current directory itself
- * counts if it is a recording, and then `ftrace.dir`.
+ * The data directory that the options name. When that is the default one and it is not there, the
+ * current directory itself counts if it is a recording, and then `ftrace.dir`.
  */
 const char *reader_data_dir(const struct opts *opts);
 
@@ -29,11 +29,16 @@ int reader_open_growing(struct trace_data *data, const struct opts *opts, struct
 /* The same for a recording that must have records: -ENODATA is a failure. */
 int reader_open_records(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
-/* The same for a command that is about function @name, which is shown by that name, of several; NULL: about all. */
+/*
+ * The same for a command that is about function @name, which is shown by that name, of several;
+ * NULL: about all.
+ */
 int reader_open_records_of(struct trace_data *data, const struct opts *opts, const char *name,
 			   struct uft_err *err);
 
-/* 0 when it has records, else CMD_NO_DATA with @err; without a word in the second half of `live`. */
+/*
+ * 0 when it has records, else CMD_NO_DATA with @err; without a word in the second half of `live`.
+ */
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err);
 
@@ -52,8 +57,9 @@ void reader_warn_dropped(const struct opts *opts, const struct exporter *exporte
 			 uint64_t nr_dropped);
 
 /*
- * Warn about what cannot be shown of the kernel's events in @data: those that were lost when @pipe (or NULL) was recorded, and the
- * fields of all of them in a build without the library for that. After @pipe has read them.
+ * Warn about what cannot be shown of the kernel's events in @data: those that were lost when @pipe
+ * (or NULL) was recorded, and the fields of all of them in a build without the library for that.
+ * After @pipe has read them.
  */
 void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			const struct pipeline *pipe);

@@ -39,7 +39,10 @@ bool statusline_open(void)
 		return false;
 	pthread_mutex_lock(&line.lock);
 	if (line.fd < 0) {
-		/* A description of our own: O_NONBLOCK on stderr's would be everybody's. Who has become another user has none. */
+		/*
+		 * A description of our own: O_NONBLOCK on stderr's would be everybody's. Who has
+		 * become another user has none.
+		 */
 		line.fd = open("/proc/self/fd/2", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 		line.is_own = line.fd >= 0;
 		if (!line.is_own)
@@ -49,7 +52,10 @@ bool statusline_open(void)
 	return true;
 }
 
-/* From the background a write would stop us where the terminal is set so (TOSTOP), and mix with what is in the foreground in any case. */
+/*
+ * From the background a write would stop us where the terminal is set so (TOSTOP), and mix with
+ * what is in the foreground in any case.
+ */
 static bool is_in_foreground(void)
 {
 	pid_t group = tcgetpgrp(line.fd);
@@ -186,7 +192,9 @@ bool statusline_terminal(uint64_t *device)
 	bool is_known;
 
 	pthread_mutex_lock(&line.lock);
-	/* The device of a descriptor that was opened as /dev/tty is that, and not the terminal's. */
+	/*
+	 * The device of a descriptor that was opened as /dev/tty is that, and not the terminal's.
+	 */
 	is_known = line.fd >= 0 && ioctl(line.fd, TIOCGDEV, &nr) == 0;
 	pthread_mutex_unlock(&line.lock);
 	if (!is_known)

@@ -1,12 +1,19 @@
-/* Limits of resources that who starts us has set (ulimit): what we do about them, and how they are told. */
+/*
+ * Limits of resources that who starts us has set (ulimit): what we do about them, and how they are
+ * told.
+ */
 #ifndef UTRAIL_CMDS_ULIMITS_H
 #define UTRAIL_CMDS_ULIMITS_H
 
-/* What fn(argc, argv) returns, on a stack of 8 MB at least, if memory allows. Later threads have as much by default, too. */
+/*
+ * What fn(argc, argv) returns, on a stack of 8 MB at least, if memory allows. Later threads have as
+ * much by default, too.
+ */
 int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv);
 
 /*
- * The limit that is behind an error, a negative errno, as the shell names it: "; ulimit -n is 20". "" when there is none. Lives until the next call.
+ * The limit that is behind an error, a negative errno, as the shell names it: "; ulimit -n is 20".
+ * "" when there is none. Lives until the next call.
  */
 const char *limit_behind(int code);
 

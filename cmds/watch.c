@@ -128,7 +128,10 @@ void watch_opened(void)
 
 void watch_add_left(struct strbuf *out, uint64_t done, uint64_t all, uint64_t took_ns)
 {
-	/* So early the rate says nothing; and at the end of the files it is not reading that takes long. */
+	/*
+	 * So early the rate says nothing; and at the end of the files it is not reading that takes
+	 * long.
+	 */
 	if (done >= all || done < all / 100 || !done)
 		return;
 

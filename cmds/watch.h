@@ -18,7 +18,8 @@
  * Begins with watch_begin(), ends with watch_end().
  *
  * @began_ns: of the monotonic clock
- * @signal: what the thread waits for, which wakes it at the end, too: SIGINT; with a pager, whose SIGINT is, one that nobody sends
+ * @signal: what the thread waits for, which wakes it at the end, too: SIGINT; with a pager, whose
+ * SIGINT is, one that nobody sends
  */
 struct watch {
 	struct pipeline *pipe;
@@ -32,9 +33,11 @@ struct watch {
 };
 
 /*
- * The recording @dir is about to be opened, with its symbols and tasks. When the command has taken a second by then, and stderr is a
- * terminal, a line there says so, until watch_opened(), watch_begin() or the first output to that terminal. Nothing happens for commands that do not
- * show how far they are, and in the second half of `live`: the program may have left a line there that is not complete.
+ * The recording @dir is about to be opened, with its symbols and tasks. When the command has taken
+ * a second by then, and stderr is a terminal, a line there says so, until watch_opened(),
+ * watch_begin() or the first output to that terminal. Nothing happens for commands that do not show
+ * how far they are, and in the second half of `live`: the program may have left a line there that
+ * is not complete.
  */
 void watch_opening(const struct opts *opts, const char *dir);
 
@@ -43,17 +46,21 @@ void watch_opened(void);
 
 /*
  * From here on SIGINT makes @pipe end as if there were no more records; a second one kills. When
- * the command takes longer than a second, and stderr is a terminal that nothing else is written to, a line there
- * says how far it is, and how long it will take. @prints_at_end: the command writes nothing while it reads
+ * the command takes longer than a second, and stderr is a terminal that nothing else is written to,
+ * a line there says how far it is, and how long it will take. @prints_at_end: the command writes
+ * nothing while it reads
  */
 void watch_begin(struct watch *watch, const struct opts *opts, struct pipeline *pipe,
 		 bool prints_at_end);
 
-/* STATUS_INTERRUPTED with a warning when it was interrupted and @status is CMD_DONE, else @status. */
+/*
+ * STATUS_INTERRUPTED with a warning when it was interrupted and @status is CMD_DONE, else @status.
+ */
 int watch_end(struct watch *watch, const struct opts *opts, int status);
 
 /*
- * Append how long it will take, from how long that much of it took: ", about 12 s left". Nothing when that cannot be known.
+ * Append how long it will take, from how long that much of it took: ", about 12 s left". Nothing
+ * when that cannot be known.
  *
  * @done, @all: bytes
  * @took_ns: for @done

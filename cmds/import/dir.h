@@ -7,10 +7,16 @@
 #include "utils/format/header.h"
 #include "utils/format/info.h"
 
-/* Open the recording @path, into which nobody records or imports meanwhile. 0, or negative with @err. */
+/*
+ * Open the recording @path, into which nobody records or imports meanwhile. 0, or negative with
+ * @err.
+ */
 int import_dir_lock(struct store_dir *dir, const char *path, struct uft_err *err);
 
-/* Make the directory @path, with the text @options as what reading commands apply by themselves. 0, or negative with @err. */
+/*
+ * Make the directory @path, with the text @options as what reading commands apply by themselves. 0,
+ * or negative with @err.
+ */
 int import_dir_make(struct store_dir *dir, const char *path, const char *options,
 		    struct uft_err *err);
 

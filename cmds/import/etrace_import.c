@@ -24,7 +24,8 @@
 
 /*
  * Without --no-limit: so many bytes of records in any case, and so many times the text. An argument
- * may be far from the one before, with empty ones between them; a variable may be that of many tasks.
+ * may be far from the one before, with empty ones between them; a variable may be that of many
+ * tasks.
  */
 #define BYTES_MIN     (64UL << 20)
 #define HELD_TIMES    4

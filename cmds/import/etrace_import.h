@@ -5,7 +5,10 @@
 #include "cmds/opts.h"
 #include "utils/base/err.h"
 
-/* Is the file that the command names such a text? 1, 0, or negative with @err: when others are named beside it, or options that mean nothing for it. */
+/*
+ * Is the file that the command names such a text? 1, 0, or negative with @err: when others are
+ * named beside it, or options that mean nothing for it.
+ */
 int etrace_is_given(const struct opts *opts, struct uft_err *err);
 
 /* An exit status, or negative with @err. */

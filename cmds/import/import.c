@@ -16,8 +16,8 @@
 /* So much waits in memory before it is written. */
 #define BUFFER_BYTES  (32UL << 20)
 /*
- * Lines of several writers may come a little out of order. What goes back further than that was the clock, which was set: then the
- * recording's clock, which never goes back, goes on from there.
+ * Lines of several writers may come a little out of order. What goes back further than that was the
+ * clock, which was set: then the recording's clock, which never goes back, goes on from there.
  */
 #define SET_BACK_US   10000000LL
 /* What is left of 63 bits is room for the records of one time, a nanosecond each. */
@@ -28,7 +28,8 @@
  * One log.
  *
  * @has_line: @line is the next one, at @ns of a clock that never goes back
- * @last_us: the time of the line before; @shift_ns: how much the clock was set back until now, which was @nr_back times
+ * @last_us: the time of the line before; @shift_ns: how much the clock was set back until now,
+ * which was @nr_back times
  */
 struct source {
 	struct fst_log log;
@@ -148,7 +149,10 @@ static const char *find_origin(const struct import *im, const struct fst_line *l
 	return wrong;
 }
 
-/* When the event was on the recording's clock: behind all others, so that they come out in the same order. */
+/*
+ * When the event was on the recording's clock: behind all others, so that they come out in the same
+ * order.
+ */
 static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 {
 	uint64_t at = ns - (uint64_t)im->out.offset_ns;
@@ -159,7 +163,10 @@ static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 	return true;
 }
 
-/* NULL with the line's place, which has a NULL in it without memory; or why it has none, and at which byte. */
+/*
+ * NULL with the line's place, which has a NULL in it without memory; or why it has none, and at
+ * which byte.
+ */
 static const char *find_place(struct import *im, struct source *src, struct place *to, size_t *at)
 {
 	const struct fst_line *line = &src->line.parts;

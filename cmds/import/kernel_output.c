@@ -73,7 +73,10 @@ int kernel_output_end(struct kernel_output *out, struct uft_err *err)
 		       : 0;
 }
 
-/* trace-cmd saves the formats of all events that the kernel has. Old readers cannot read some of them. */
+/*
+ * trace-cmd saves the formats of all events that the kernel has. Old readers cannot read some of
+ * them.
+ */
 static bool is_wanted(const struct kernel_output *out, const struct kernel_file *file)
 {
 	struct kernel_event_type type;

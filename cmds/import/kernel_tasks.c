@@ -40,7 +40,10 @@ int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlin
 		int32_t tid;
 
 		at[len] = '\0';
-		/* Of a path readers would show what is behind the last '/': "kworker/1:2" becomes "kworker-1:2". */
+		/*
+		 * Of a path readers would show what is behind the last '/': "kworker/1:2" becomes
+		 * "kworker-1:2".
+		 */
 		for (char *slash = at; (slash = strchr(slash, '/'));)
 			*slash = '-';
 		if (text_i32(&line, &tid) && tid > 0 && text_word(&line, " ") && text_left(&line) &&

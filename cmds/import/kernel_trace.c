@@ -25,7 +25,10 @@ struct place {
 	int64_t shift_ns;
 };
 
-/* What one CPU recorded into one buffer; @next is its next record, when it @has_next, at @time_ns of the recording. */
+/*
+ * What one CPU recorded into one buffer; @next is its next record, when it @has_next, at @time_ns
+ * of the recording.
+ */
 struct part {
 	const struct place *place;
 	const struct tracedat_cpu *cpu;
@@ -39,7 +42,8 @@ struct part {
 /*
  * @into: the recording that is added to; its @data is open then. NULL: a new one is made
  * @parts: by their CPU
- * @nr_of_others: records of tasks that the recording does not have; @nr_of_tracers: those that are no events and no calls
+ * @nr_of_others: records of tasks that the recording does not have; @nr_of_tracers: those that are
+ * no events and no calls
  */
 struct kernel_trace {
 	const struct opts *opts;
@@ -129,7 +133,9 @@ static bool is_same_clock(const struct kernel_trace *kt, const char *clock, cons
 	return !kt->file.has_tsc && strcmp(clock, recorded) == 0;
 }
 
-/* False, with the reason in @why, when nobody can say what the buffer's times are in the recording. */
+/*
+ * False, with the reason in @why, when nobody can say what the buffer's times are in the recording.
+ */
 static bool align(struct kernel_trace *kt, struct place *place, struct uft_err *why)
 {
 	const char *clock = place->buffer->clock;

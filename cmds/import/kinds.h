@@ -9,7 +9,8 @@
 /*
  * One event.
  *
- * @format: of its values; NULL: there are lines of it, and @keys are those of "KEY=value" in them, in the order in which they came first
+ * @format: of its values; NULL: there are lines of it, and @keys are those of "KEY=value" in them,
+ * in the order in which they came first
  */
 struct import_kind {
 	uint32_t id;
@@ -36,7 +37,10 @@ struct import_kinds {
 	struct strbuf name;
 };
 
-/* The event of @line, whose keys are noted. NULL without memory or, then @is_full, when there are too many. */
+/*
+ * The event of @line, whose keys are noted. NULL without memory or, then @is_full, when there are
+ * too many.
+ */
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
 				     bool *is_full);
 /* The event @name, whose values have that format. NULL as above. */

@@ -148,8 +148,8 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
 }
 
 /*
- * All processes of a log are one program, of the log's name, in one session, which is called by the first one's number: nobody else in
- * the recording has that.
+ * All processes of a log are one program, of the log's name, in one session, which is called by the
+ * first one's number: nobody else in the recording has that.
  */
 static int put_session(struct import_output *out, struct strbuf *text,
 		       const struct import_task *task, struct text program, int32_t *first,

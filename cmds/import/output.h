@@ -21,14 +21,17 @@ struct import_output {
 };
 
 /*
- * Make the directory, or look at the one that there is: then @tasks and @kinds know what it has. 0, or negative with @err. It ends with
- * import_output_close().
+ * Make the directory, or look at the one that there is: then @tasks and @kinds know what it has. 0,
+ * or negative with @err. It ends with import_output_close().
  */
 int import_output_open(struct import_output *out, const struct opts *opts,
 		       struct import_tasks *tasks, struct import_kinds *kinds, struct uft_err *err);
 void import_output_close(struct import_output *out);
 
-/* When all events are written: who and what they are of. @programs: what each log is of, by the log of a task, @nr_logs of them; @last_ns: the time of the last record. */
+/*
+ * When all events are written: who and what they are of. @programs: what each log is of, by the log
+ * of a task, @nr_logs of them; @last_ns: the time of the last record.
+ */
 int import_output_finish(struct import_output *out, const struct import_tasks *tasks,
 			 const struct import_kinds *kinds, const struct text *programs,
 			 size_t nr_logs, uint64_t last_ns, struct uft_err *err);

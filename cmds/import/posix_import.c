@@ -1,4 +1,7 @@
-/* Logs of POSIX Trace become a recording (see posix_import.h). What a payload is: utils/format/event_data.h. */
+/*
+ * Logs of POSIX Trace become a recording (see posix_import.h). What a payload is:
+ * utils/format/event_data.h.
+ */
 #include "cmds/import/posix_import.h"
 
 #include <endian.h>
@@ -66,7 +69,10 @@ static int take_names(struct posix_importing *im, const struct posix_log *log)
 	return 0;
 }
 
-/* As for lines of logs, each record is behind the one before it. False: it is older than the clock of the recording. */
+/*
+ * As for lines of logs, each record is behind the one before it. False: it is older than the clock
+ * of the recording.
+ */
 static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *time_ns)
 {
 	int64_t offset_ns = im->out.offset_ns;

@@ -1,4 +1,7 @@
-/* Logs of POSIX Trace (see posix_logs.h). They may be anybody's: utils/posixtrace/log_read.c believes nothing. */
+/*
+ * Logs of POSIX Trace (see posix_logs.h). They may be anybody's: utils/posixtrace/log_read.c
+ * believes nothing.
+ */
 #include "cmds/import/posix_logs.h"
 
 #include <errno.h>

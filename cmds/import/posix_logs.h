@@ -30,7 +30,8 @@ struct posix_log {
 /*
  * Starts as { .msg = ... }, ends with posix_logs_close().
  *
- * @nr_damaged: so many logs end before they say; @nr_cut: so many events have more data than a recording takes
+ * @nr_damaged: so many logs end before they say; @nr_cut: so many events have more data than a
+ * recording takes
  */
 struct posix_logs {
 	const struct msg *msg;
@@ -41,7 +42,10 @@ struct posix_logs {
 	uint64_t nr_cut;
 };
 
-/* Are all files that the command names such logs? 1, 0 when none is, or negative with @err: when some are, or a file cannot be read. */
+/*
+ * Are all files that the command names such logs? 1, 0 when none is, or negative with @err: when
+ * some are, or a file cannot be read.
+ */
 int posix_logs_are_given(const struct opts *opts, struct uft_err *err);
 
 /* Open them. 0, or negative with @err. What is missing in them is told. */

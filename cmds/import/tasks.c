@@ -55,8 +55,8 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 }
 
 /*
- * The number of a thread where the line has that, that of the process for the first thread that has none, or one that no task of Linux
- * has.
+ * The number of a thread where the line has that, that of the process for the first thread that has
+ * none, or one that no task of Linux has.
  */
 static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
 {

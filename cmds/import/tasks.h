@@ -33,7 +33,8 @@ struct import_task {
 /*
  * Starts as { .next_made = IMPORT_TID_MADE }, ends with import_tasks_deinit().
  *
- * @by_origin: by a key of process and thread. @tids: those that somebody has; @pids: processes that are known
+ * @by_origin: by a key of process and thread. @tids: those that somebody has; @pids: processes that
+ * are known
  * @next_made: for tasks without a number of their own
  * @buffered: bytes that wait in all of them
  * @hides: files get their names at the end, since others read the directory
@@ -58,7 +59,10 @@ struct import_tasks {
 /* A task of the recording that is added to: its numbers are taken. 0 or -ENOMEM. */
 int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);
 
-/* The one that has written lines of @origin into the @log-th log. NULL without memory or, then @is_full, when there are too many. */
+/*
+ * The one that has written lines of @origin into the @log-th log. NULL without memory or, then
+ * @is_full, when there are too many.
+ */
 struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fst_origin *origin,
 				     size_t log, bool *is_full);
 void import_tasks_deinit(struct import_tasks *tasks);
@@ -70,7 +74,10 @@ int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint6
 /* Write what waits. 0 or negative with @err. */
 int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err);
 
-/* When what the events mean is known: files that @hides are there for readers, in the directory @dir_fd. 0 or negative with @err. */
+/*
+ * When what the events mean is known: files that @hides are there for readers, in the directory
+ * @dir_fd. 0 or negative with @err.
+ */
 int import_tasks_publish(const struct import_tasks *tasks, int dir_fd, struct uft_err *err);
 
 /* Take away what was written. */

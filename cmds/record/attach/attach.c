@@ -21,7 +21,10 @@
 #define PUT_IN_TRIES   50
 #define PUT_IN_WAIT_US 1000
 
-/* What is patched, and the program's events. Functions that threads do not get out of the beginning of are left alone: the probe counts them. */
+/*
+ * What is patched, and the program's events. Functions that threads do not get out of the beginning
+ * of are left alone: the probe counts them.
+ */
 static int put_text_in(struct attaching *a, struct uft_err *err)
 {
 	uint64_t nr_failed;
@@ -45,7 +48,10 @@ static int put_text_in(struct attaching *a, struct uft_err *err)
 	return attaching_leave(a, ATTACH_CHANGED, &nr_failed, err);
 }
 
-/* A probe that is there already: with a recorder, or left behind by one that was killed. Gone when this returns 0. */
+/*
+ * A probe that is there already: with a recorder, or left behind by one that was killed. Gone when
+ * this returns 0.
+ */
 static int deal_with_former(struct attaching *a, struct uft_err *err)
 {
 	uint64_t state;
@@ -184,8 +190,9 @@ static const char *refusal(uint64_t result)
 }
 
 /*
- * Everything is in its place. The calls that are open now would never be heard of, so they are told before others are seen; those that begin
- * meanwhile would be open, and not seen, so nothing runs meanwhile.
+ * Everything is in its place. The calls that are open now would never be heard of, so they are told
+ * before others are seen; those that begin meanwhile would be open, and not seen, so nothing runs
+ * meanwhile.
  */
 static int begin_recording(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {
@@ -246,7 +253,10 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 	return ret;
 }
 
-/* A program that was just started is ready soon; five seconds are long for one that has no glibc at all. */
+/*
+ * A program that was just started is ready soon; five seconds are long for one that has no glibc at
+ * all.
+ */
 #define STARTING_TRIES	 500
 #define STARTING_WAIT_US 10000
 

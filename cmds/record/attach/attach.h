@@ -25,20 +25,21 @@ struct attach_how {
 };
 
 /*
- * Put the probe into process @pid, which target_check() has nothing against. When this returns 0 the process is recorded; else it is as it was,
- * and the text says why.
+ * Put the probe into process @pid, which target_check() has nothing against. When this returns 0
+ * the process is recorded; else it is as it was, and the text says why.
  */
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * Take it out of it. -ESRCH when it has ended. -EBUSY: nothing of the program leads to the probe any more, but there is a thread that is within
- * it, so that it could not be unloaded; the next attach will try again.
+ * Take it out of it. -ESRCH when it has ended. -EBUSY: nothing of the program leads to the probe
+ * any more, but there is a thread that is within it, so that it could not be unloaded; the next
+ * attach will try again.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * What a process is to have of its hooks. @nr_left: so many places stay as they are, since threads were in them whenever it was looked, or since they
- * lie in two pages
+ * What a process is to have of its hooks. @nr_left: so many places stay as they are, since threads
+ * were in them whenever it was looked, or since they lie in two pages
  */
 struct attach_patches {
 	const struct process_patches *patches;
@@ -46,15 +47,17 @@ struct attach_patches {
 };
 
 /*
- * Put hooks into a process that is recorded, however that began, and take others out: what @job says, and nothing else. All its threads are stopped for that
- * moment. 0 or negative errno with a text, and then nothing or some of it is done; the next call goes on from there.
+ * Put hooks into a process that is recorded, however that began, and take others out: what @job
+ * says, and nothing else. All its threads are stopped for that moment. 0 or negative errno with a
+ * text, and then nothing or some of it is done; the next call goes on from there.
  */
 int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
 		 struct uft_err *err);
 
 /*
- * Tell a process that is recorded, however that began, what is said of events that it may have declared: which go to the recording, from now on. A thread of it is
- * stopped for that moment. 0 or negative errno with a text; what was told stays told.
+ * Tell a process that is recorded, however that began, what is said of events that it may have
+ * declared: which go to the recording, from now on. A thread of it is stopped for that moment. 0 or
+ * negative errno with a text; what was told stays told.
  */
 int attach_choose(pid_t pid, const struct attach_how *how, const struct attach_choice *choices,
 		  size_t nr, struct uft_err *err);

@@ -85,7 +85,10 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 	return world_find_gadgets(&a->w, code->start, code->end, err);
 }
 
-/* After execve(2) the file that was opened before is that of the former program's memory, which is gone. */
+/*
+ * After execve(2) the file that was opened before is that of the former program's memory, which is
+ * gone.
+ */
 static bool is_former_memory(const struct attaching *a)
 {
 	uint8_t byte;

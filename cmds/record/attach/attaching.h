@@ -43,14 +43,20 @@ void attaching_done(struct attaching **a);
 /* Its C library, and what of it is needed. */
 int attaching_find_libc(struct attaching *a, struct uft_err *err);
 
-/* The process has become another program since @a was made, or its dynamic linker has not loaded the C library yet: look again later. */
+/*
+ * The process has become another program since @a was made, or its dynamic linker has not loaded
+ * the C library yet: look again later.
+ */
 bool attaching_is_starting(struct attaching *a);
 
 /* The probe's functions, when it is there. */
 bool attaching_find_probe(struct attaching *a);
 bool attaching_has_probe(const struct attaching *a);
 
-/* A thread stands where it can make calls, and there is a room for them; and what was asked of it is over, well or badly. */
+/*
+ * A thread stands where it can make calls, and there is a room for them; and what was asked of it
+ * is over, well or badly.
+ */
 int attaching_begin_calls(struct attaching *a, struct uft_err *err);
 void attaching_end_calls(struct attaching *a);
 
@@ -72,24 +78,28 @@ int attaching_read_text(struct attaching *a, struct uft_err *err);
 int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err);
 
 /*
- * Whether a thread is just now in the probe's code, or was when a signal came; or in the dynamic linker, which may be about to store what it
- * has found where it was told before. All stand.
+ * Whether a thread is just now in the probe's code, or was when a signal came; or in the dynamic
+ * linker, which may be about to store what it has found where it was told before. All stand.
  */
 bool attaching_is_anybody_within(struct attaching *a);
 
 /*
- * Take those changes of @text out whose functions have no call open, and look some times whether more have none: those that stay are left in
- * @text. No hook at the beginning of one of these functions is left. @patches has each of them among its ends.
+ * Take those changes of @text out whose functions have no call open, and look some times whether
+ * more have none: those that stay are left in @text. No hook at the beginning of one of these
+ * functions is left. @patches has each of them among its ends.
  */
 int attaching_take_ends_out(struct attaching *a, const struct process_patches *patches,
 			    struct text *text, struct uft_err *err);
 
-/* All threads stand. Another thread makes the calls when one of them did not stop: then all were let go. */
+/*
+ * All threads stand. Another thread makes the calls when one of them did not stop: then all were
+ * let go.
+ */
 int attaching_stop_all(struct attaching *a, struct uft_err *err);
 
 /*
- * The program's own events, recorded from now on, and no more (doors.c). Threads run meanwhile. What cannot be opened is said; the library comes
- * to the probe no more when closing returns 0.
+ * The program's own events, recorded from now on, and no more (doors.c). Threads run meanwhile.
+ * What cannot be opened is said; the library comes to the probe no more when closing returns 0.
  */
 void attaching_open_doors(struct attaching *a, const struct attach_how *how);
 int attaching_close_doors(struct attaching *a, struct uft_err *err);

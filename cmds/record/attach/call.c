@@ -1,10 +1,11 @@
 /*
  * Calls by a thread of another process (see world.h).
  *
- * At each instant the thread may be let go as it stands, for the kernel does that when the recorder is killed. So the context that it is to
- * go on in lies in its memory before its registers are changed, and the code that it runs ends by restoring that context. Where the
- * recorder lives it restores the registers itself, in front of that: only so a system call that was interrupted goes on with the time
- * that was left to it (restart_syscall(2)), which rt_sigreturn(2) forgets.
+ * At each instant the thread may be let go as it stands, for the kernel does that when the recorder
+ * is killed. So the context that it is to go on in lies in its memory before its registers are
+ * changed, and the code that it runs ends by restoring that context. Where the recorder lives it
+ * restores the registers itself, in front of that: only so a system call that was interrupted goes
+ * on with the time that was left to it (restart_syscall(2)), which rt_sigreturn(2) forgets.
  */
 #include <errno.h>
 #include <linux/ptrace.h>
@@ -55,7 +56,10 @@ static int go_on(const struct world *w, struct world_thread *t, int request, int
 	return world_wait(w, t, until_ms, status);
 }
 
-/* Stand still in front of the next instruction of the program, where registers may be set that begin a system call again. */
+/*
+ * Stand still in front of the next instruction of the program, where registers may be set that
+ * begin a system call again.
+ */
 static int stand_still(const struct world *w, struct world_thread *t)
 {
 	uint64_t until_ms = world_now_ms() + SYSCALL_WAIT_MS;
@@ -87,8 +91,9 @@ static int put_back(const struct world *w, struct world_thread *t, const uint64_
 }
 
 /*
- * The system call that @t begins again when a context is restored; negative: it was in none. restart_syscall(2) itself would fail with EINTR
- * then: rt_sigreturn(2) makes the kernel forget what it was to go on with.
+ * The system call that @t begins again when a context is restored; negative: it was in none.
+ * restart_syscall(2) itself would fail with EINTR then: rt_sigreturn(2) makes the kernel forget
+ * what it was to go on with.
  */
 static long interrupted_call(const struct world *w, const struct world_thread *t)
 {

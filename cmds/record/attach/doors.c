@@ -1,4 +1,7 @@
-/* Events that a process declares by libutrail-trace, which was there before the probe (see attaching.h; utils/fstrace/door.h). */
+/*
+ * Events that a process declares by libutrail-trace, which was there before the probe (see
+ * attaching.h; utils/fstrace/door.h).
+ */
 #include <errno.h>
 
 #include "cmds/record/attach/attaching.h"
@@ -6,7 +9,10 @@
 #define TRIES	200
 #define WAIT_US 1000
 
-/* Until no thread is within what the library does one at a time: this thread may be that one, so it runs meanwhile. */
+/*
+ * Until no thread is within what the library does one at a time: this thread may be that one, so it
+ * runs meanwhile.
+ */
 static int pass_doors(struct attaching *a, enum attach_step step, uint64_t *nr, struct uft_err *err)
 {
 	int ret = attaching_leave(a, step, nr, err);

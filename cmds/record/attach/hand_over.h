@@ -6,8 +6,9 @@
 #include "cmds/record/attach/unwind.h"
 
 /*
- * All threads of @w are stopped, and @thread is made to call @leave_fn, utrail_leave(). Threads whose calls are not known begin at depth 0;
- * with -v @msg says so. 0, or negative errno with a text when @thread did not come back.
+ * All threads of @w are stopped, and @thread is made to call @leave_fn, utrail_leave(). Threads
+ * whose calls are not known begin at depth 0; with -v @msg says so. 0, or negative errno with a
+ * text when @thread did not come back.
  */
 int hand_over_calls(struct world *w, struct unwinder *u, struct world_thread *thread,
 		    uint64_t leave_fn, const struct msg *msg, struct uft_err *err);

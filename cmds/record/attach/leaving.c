@@ -50,11 +50,17 @@ bool attaching_is_anybody_within(struct attaching *a)
 #define EMPTY_TRIES 2000
 #define EMPTY_NS    (30 * NSEC_PER_SEC)
 
-/* It runs for at least so long between two looks, and for longer than a look takes: of many changes that is long. */
+/*
+ * It runs for at least so long between two looks, and for longer than a look takes: of many changes
+ * that is long.
+ */
 #define EMPTY_WAIT_US 2000
 #define EMPTY_WAITS   4
 
-/* Until the text is as it was, and no thread is within the probe: nothing leads there any more, so this stays so. */
+/*
+ * Until the text is as it was, and no thread is within the probe: nothing leads there any more, so
+ * this stays so.
+ */
 static int empty(struct attaching *a, struct uft_err *err)
 {
 	const uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + EMPTY_NS;
@@ -66,7 +72,10 @@ static int empty(struct attaching *a, struct uft_err *err)
 		int ret = 0;
 
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
-		/* The one that makes the calls may itself be within: it waits for the recorder's answer. */
+		/*
+		 * The one that makes the calls may itself be within: it waits for the recorder's
+		 * answer.
+		 */
 		if (i >= SAME_TRIES) {
 			world_let_go(&a->w);
 			ret = quiet_stop(&a->w, &a->maps, &a->thread, err);
@@ -100,8 +109,9 @@ static int empty(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * What dlopen(3) has returned for the probe, when the recorder was killed before it could tell the probe: in glibc it is the link map, which
- * dladdr1(3) gives. Nothing is written when there is none.
+ * What dlopen(3) has returned for the probe, when the recorder was killed before it could tell the
+ * probe: in glibc it is the link map, which dladdr1(3) gives. Nothing is written when there is
+ * none.
  */
 static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *err)
 {

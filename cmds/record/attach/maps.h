@@ -31,15 +31,19 @@ void maps_deinit(struct maps *maps);
 /* NULL: nothing is there. */
 const struct mapping *maps_find(const struct maps *maps, uint64_t address);
 
-/* The first line of the first module whose file has a name that begins with one of @names, NULL-terminated. */
+/*
+ * The first line of the first module whose file has a name that begins with one of @names,
+ * NULL-terminated.
+ */
 const struct mapping *maps_module(const struct maps *maps, const char *const *names);
 
 /* The executable line of the module that begins with @first, or NULL. */
 const struct mapping *maps_code(const struct maps *maps, const struct mapping *first);
 
 /*
- * The address of the function or variable @name that the module at @base exports, 0: it does not. Read from the process' memory, for its file
- * may be gone, replaced, or where we do not see it; and nothing in there is believed.
+ * The address of the function or variable @name that the module at @base exports, 0: it does not.
+ * Read from the process' memory, for its file may be gone, replaced, or where we do not see it; and
+ * nothing in there is believed.
  */
 uint64_t maps_symbol(const struct world *w, uint64_t base, const char *name);
 

@@ -100,8 +100,9 @@ static bool is_library_call(struct open_calls *calls, struct unwinder *u,
 }
 
 /*
- * A function of -finstrument-functions says where its stack is, and not where it returns to. So the next call of that kind does not tell that the
- * innermost library call has returned, which is left out then. (One that has calls inside of it is needed for their depth, and counts until the
+ * A function of -finstrument-functions says where its stack is, and not where it returns to. So the
+ * next call of that kind does not tell that the innermost library call has returned, which is left
+ * out then. (One that has calls inside of it is needed for their depth, and counts until the
  * function around it ends.)
  */
 static int drop_unending(const struct attach_call *list, int nr)

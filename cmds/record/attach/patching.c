@@ -105,7 +105,10 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 	return strbuf_oom(image) ? -ENOMEM : 0;
 }
 
-/* The probe knows all of @all, and a->text is what it knows. -EAGAIN: not by this thread, or not now. */
+/*
+ * The probe knows all of @all, and a->text is what it knows. -EAGAIN: not by this thread, or not
+ * now.
+ */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {
 	struct strbuf known cleanup_strbuf = { 0 };

@@ -5,13 +5,19 @@
 #include "cmds/record/attach/attaching.h"
 #include "utils/base/compiler.h"
 
-/* Calls that are over soon are waited for; who is in a hook just now comes out of it, as soon as he has a CPU. */
+/*
+ * Calls that are over soon are waited for; who is in a hook just now comes out of it, as soon as he
+ * has a CPU.
+ */
 #define LOOKS	  12
 #define TRIES	  50
 #define WAIT_US	  1000 /* longer by so much after each look */
 #define ASKED_MAX (WORLD_ARGS_BYTES / sizeof(uint64_t))
 
-/* Of @funcs those become 0 that have a call open. -EAGAIN: a thread is within a hook; -EINVAL: the probe does not know. */
+/*
+ * Of @funcs those become 0 that have a call open. -EAGAIN: a thread is within a hook; -EINVAL: the
+ * probe does not know.
+ */
 static int ask(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
 {
 	size_t bytes = nr * sizeof(*funcs);

@@ -27,10 +27,12 @@ const char *const quiet_probe_names[] = { QUIET_PROBE, "memfd:" QUIET_PROBE, NUL
 #define LOOK_WAIT_US 5000
 
 /*
- * The thread stands in a system call that begins again, whichever that is: it waits for something, of the program's or of nobody's, and so
- * does the C library for it, with no lock of its allocator or of the dynamic linker. For what these two do is to map, open and read, in
- * the linker's own code, and to wait for each other: by FUTEX_WAIT without an end, which is the one exception. (With an end, and so in
- * restart_syscall(2), which a sleep becomes when it is stopped once, it is no lock of theirs.) is_past_locks() knows some of the others.
+ * The thread stands in a system call that begins again, whichever that is: it waits for something,
+ * of the program's or of nobody's, and so does the C library for it, with no lock of its allocator
+ * or of the dynamic linker. For what these two do is to map, open and read, in the linker's own
+ * code, and to wait for each other: by FUTEX_WAIT without an end, which is the one exception. (With
+ * an end, and so in restart_syscall(2), which a sleep becomes when it is stopped once, it is no
+ * lock of theirs.) is_past_locks() knows some of the others.
  */
 static bool waits_for_events(long nr, const uint64_t args[4])
 {
@@ -80,8 +82,8 @@ bool quiet_has_interrupted(const struct world *w, const struct maps *maps,
 #define SYSCALL_BYTES 64
 
 /*
- * Whose locks a FUTEX_WAIT without an end can be for. @has_one_allocator: the C library's is the only one, so that it waits in there, as does
- * the dynamic linker, and neither by syscall(3)
+ * Whose locks a FUTEX_WAIT without an end can be for. @has_one_allocator: the C library's is the
+ * only one, so that it waits in there, as does the dynamic linker, and neither by syscall(3)
  */
 struct locks {
 	bool has_one_allocator;
@@ -152,8 +154,8 @@ static bool is_quiet(const struct world *w, const struct maps *maps, const struc
 }
 
 /*
- * The first thread is asked alone for a while: its part of the allocator is there, where another one's might be made for this and would
- * stay.
+ * The first thread is asked alone for a while: its part of the allocator is there, where another
+ * one's might be made for this and would stay.
  */
 #define LOOKS_AT_FIRST 40
 

@@ -8,14 +8,15 @@
 #include "utils/base/err.h"
 
 /*
- * The process that @text names: by its number, or by what it is called, if only one is. Negative errno with a text that lists the others, if there
- * are some.
+ * The process that @text names: by its number, or by what it is called, if only one is. Negative
+ * errno with a text that lists the others, if there are some.
  */
 pid_t target_find(const char *text, struct uft_err *err);
 
 /*
- * Whether process @pid is one that the probe can be put into; nothing is done to it. Else negative errno, with a sentence that says why, and
- * what can be done. @force: also where it is confined by filters of system calls (seccomp(2)), which may end it for what the probe does.
+ * Whether process @pid is one that the probe can be put into; nothing is done to it. Else negative
+ * errno, with a sentence that says why, and what can be done. @force: also where it is confined by
+ * filters of system calls (seccomp(2)), which may end it for what the probe does.
  */
 int target_check(pid_t pid, bool force, struct uft_err *err);
 

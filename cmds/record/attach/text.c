@@ -11,7 +11,10 @@
 #define PAGE	    4096
 #define CHANGES_MAX (16UL << 20)
 
-/* So much of a stack is looked at, in pieces; and so many stacks that handlers of signals have come from. */
+/*
+ * So much of a stack is looked at, in pieces; and so many stacks that handlers of signals have come
+ * from.
+ */
 #define STACK_MAX   (64UL << 20)
 #define PIECE_WORDS 8192
 #define STACKS_MAX  8
@@ -124,7 +127,10 @@ static bool may_return_to(const struct look *look, uint64_t address, const struc
 	return arch_remote_may_end_call(code);
 }
 
-/* @words[0] of a stack may be left from a call that has returned, or be a number. Only what a thread can come back to counts. */
+/*
+ * @words[0] of a stack may be left from a call that has returned, or be a number. Only what a
+ * thread can come back to counts.
+ */
 static void block_word(struct look *look, const uint64_t *words, size_t nr)
 {
 	const struct range *range = range_at(look, words[0]);
@@ -230,7 +236,10 @@ static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 	return code && code->is_code && c->site % PAGE + c->len <= PAGE;
 }
 
-/* Where two that are to be put in overlap, the second one is not. What was written before is found in the bytes (holds()). */
+/*
+ * Where two that are to be put in overlap, the second one is not. What was written before is found
+ * in the bytes (holds()).
+ */
 static void drop_overlaps(struct look *look, const struct text *text)
 {
 	uint64_t end = 0;
@@ -247,7 +256,10 @@ static void drop_overlaps(struct look *look, const struct text *text)
 static void add_range(struct look *look, const struct text *text, size_t index, bool is_out)
 {
 	const struct attach_change *c = &text->changes[index];
-	/* Who is at the first byte has not begun with them; but on an island there is nothing to begin with. */
+	/*
+	 * Who is at the first byte has not begun with them; but on an island there is nothing to
+	 * begin with.
+	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
 	uint64_t len = is_out ? c->len : c->clear;
 

@@ -42,7 +42,10 @@ struct unwinder {
 
 /* --- modules --- */
 
-/* The file is what was mapped: its first bytes are, among them where its parts are to be, and mostly its build id. */
+/*
+ * The file is what was mapped: its first bytes are, among them where its parts are to be, and
+ * mostly its build id.
+ */
 static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 {
 	uint8_t file[1024];

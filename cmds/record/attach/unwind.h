@@ -1,4 +1,7 @@
-/* The calls that are open in a stopped thread, by the call frame information of the modules that are mapped. */
+/*
+ * The calls that are open in a stopped thread, by the call frame information of the modules that
+ * are mapped.
+ */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_UNWIND_H
 #define UTRAIL_CMDS_RECORD_ATTACH_UNWIND_H
 
@@ -8,7 +11,8 @@
 /*
  * A call that is open.
  *
- * @pc: where it goes on; that of a call inside of it returns there, unless @is_interrupted: it stands there, or a signal has come
+ * @pc: where it goes on; that of a call inside of it returns there, unless @is_interrupted: it
+ * stands there, or a signal has come
  * @sp: its stack pointer there. Below it is the return slot of the call inside, at a fixed distance
  */
 struct unwind_frame {
@@ -17,7 +21,10 @@ struct unwind_frame {
 	bool is_interrupted;
 };
 
-/* Where @pc is: the file's name in /proc/PID/maps, what is added to the file's own addresses, and the open file. */
+/*
+ * Where @pc is: the file's name in /proc/PID/maps, what is added to the file's own addresses, and
+ * the open file.
+ */
 struct unwind_module {
 	const char *path;
 	uint64_t bias;
@@ -34,8 +41,9 @@ struct unwinder *unwinder_open(const struct world *w, const struct maps *maps, s
 void unwinder_close(struct unwinder *u);
 
 /*
- * The calls that are open in @thread, innermost first, as far as to the one that nothing has called; they stay until the next time. How many, or
- * -ENOENT with a text: not all of them are known. Nothing of the process is believed; there may be anything in the list.
+ * The calls that are open in @thread, innermost first, as far as to the one that nothing has
+ * called; they stay until the next time. How many, or -ENOENT with a text: not all of them are
+ * known. Nothing of the process is believed; there may be anything in the list.
  */
 int unwind_thread(struct unwinder *u, const struct world_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err);

@@ -180,8 +180,8 @@ bool world_is_caught(const struct world *w, int sig)
 }
 
 /*
- * A thread that is attached to is woken by signals that mean nothing, too: SIGCHLD, where nobody has asked for it. Its system call is not
- * to learn of that.
+ * A thread that is attached to is woken by signals that mean nothing, too: SIGCHLD, where nobody
+ * has asked for it. Its system call is not to learn of that.
  */
 static void deliver(const struct world *w, struct world_thread *t, int sig)
 {
@@ -192,8 +192,8 @@ static void deliver(const struct world *w, struct world_thread *t, int sig)
 }
 
 /*
- * Until the thread stands still. A signal that comes first is delivered: then the stop comes at the first instruction of its handler. What
- * ends the process ends it.
+ * Until the thread stands still. A signal that comes first is delivered: then the stop comes at the
+ * first instruction of its handler. What ends the process ends it.
  */
 static int await_stop(const struct world *w, struct world_thread *t, uint64_t until_ms)
 {
@@ -211,7 +211,10 @@ static int await_stop(const struct world *w, struct world_thread *t, uint64_t un
 
 	int ret = get_regs(t);
 
-	/* At once, not when it is let go: should we die before that, its system call is not to fail. */
+	/*
+	 * At once, not when it is let go: should we die before that, its system call is not to
+	 * fail.
+	 */
 	if (ret == 0 && arch_remote_restart(&t->regs))
 		ret = world_set_regs(t->tid, &t->regs);
 	return ret;
@@ -282,7 +285,10 @@ static char thread_state(pid_t pid, pid_t tid)
 	return end && end[1] ? end[2] : 0;
 }
 
-/* One look at the list of threads: those that are new are told to stop. How many there were, or negative errno. */
+/*
+ * One look at the list of threads: those that are new are told to stop. How many there were, or
+ * negative errno.
+ */
 static int seize_new(struct world *w)
 {
 	char path[64];
@@ -307,7 +313,9 @@ static int seize_new(struct world *w)
 		if (ret < 0) {
 			char state = thread_state(w->pid, tid);
 
-			/* It ends just now, or has ended and is only there because its process is. */
+			/*
+			 * It ends just now, or has ended and is only there because its process is.
+			 */
 			if (ret == -ESRCH || !state || state == 'Z' || state == 'X')
 				continue;
 			return ret;
@@ -384,7 +392,10 @@ int world_stop_thread(struct world *w, pid_t tid, struct world_thread **thread, 
 
 static void detach(struct world *w, struct world_thread *t)
 {
-	/* One that does not stop: what is asked of it stays asked, and only one that stands can be let go. It ends with us. */
+	/*
+	 * One that does not stop: what is asked of it stays asked, and only one that stands can be
+	 * let go. It ends with us.
+	 */
 	if (t->is_gone)
 		return;
 	if (!t->is_stopped)

@@ -1,4 +1,7 @@
-/* The threads of a running process: stopping them all, looking at them, having one of them call a function, letting them go. */
+/*
+ * The threads of a running process: stopping them all, looking at them, having one of them call a
+ * function, letting them go.
+ */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_WORLD_H
 #define UTRAIL_CMDS_RECORD_ATTACH_WORLD_H
 
@@ -11,9 +14,10 @@
 #include "utils/base/err.h"
 
 /*
- * Made with ptrace(2): PTRACE_SEIZE and PTRACE_INTERRUPT, which no thread can tell from not having run for a while, and which leave job
- * control alone. When the recorder dies, at whatever moment, the kernel lets all threads go as they stand. So what a thread is made to do ends
- * by itself, in the context that it was taken out of (see world_call()).
+ * Made with ptrace(2): PTRACE_SEIZE and PTRACE_INTERRUPT, which no thread can tell from not having
+ * run for a while, and which leave job control alone. When the recorder dies, at whatever moment,
+ * the kernel lets all threads go as they stand. So what a thread is made to do ends by itself, in
+ * the context that it was taken out of (see world_call()).
  *
  * All functions of one world are called by one thread: the kernel knows that one as the tracer.
  *
@@ -30,7 +34,8 @@ struct world_thread {
  * @memory_fd: /proc/PID/mem: of the process' whole memory, read-only pages too
  * @is_child: of ours: whoever waits for its end is to have its status, so it is left there
  * @threads: those that are attached to
- * @wait: called while a call of a thread is waited for, if it is not NULL: for a millisecond at most, less when there is a SIGCHLD
+ * @wait: called while a call of a thread is waited for, if it is not NULL: for a millisecond at
+ * most, less when there is a SIGCHLD
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
  * @room: memory of ours in the process, or 0: code, and then a stack
  */
@@ -61,7 +66,10 @@ int world_open(struct world *w, pid_t pid, struct uft_err *err);
 void world_close(struct world *w);
 #define cleanup_world cleanup(world_close)
 
-/* Stop all threads, those too that begin meanwhile. When one does not stop (it waits for a disk, or in vfork(2)) all are let go: -EBUSY. */
+/*
+ * Stop all threads, those too that begin meanwhile. When one does not stop (it waits for a disk, or
+ * in vfork(2)) all are let go: -EBUSY.
+ */
 int world_stop(struct world *w, struct uft_err *err);
 
 /* Stop one thread of it; -ESRCH when it has ended. */
@@ -74,25 +82,30 @@ void world_let_go(struct world *w);
 /* Likewise but for @thread, which stays stopped. */
 void world_let_others_go(struct world *w, const struct world_thread *thread);
 
-/* How much could be read or written. Writing goes to the process' own copy of what is mapped read-only, too. */
+/*
+ * How much could be read or written. Writing goes to the process' own copy of what is mapped
+ * read-only, too.
+ */
 size_t world_read(const struct world *w, uint64_t address, void *to, size_t len);
 size_t world_write(const struct world *w, uint64_t address, const void *from, size_t len);
 
 /*
- * The stopped thread executes instructions one by one until it is not in [@start, @end). 0; -EBUSY: it stays there, as in a loop or a system call.
+ * The stopped thread executes instructions one by one until it is not in [@start, @end). 0; -EBUSY:
+ * it stays there, as in a loop or a system call.
  */
 int world_step_out(struct world *w, struct world_thread *t, uint64_t start, uint64_t end);
 
 /*
- * Where the instructions are that calls begin and end with, in the executable memory [@start, @end) of a C library. -ENOEXEC when
- * there are none.
+ * Where the instructions are that calls begin and end with, in the executable memory [@start, @end)
+ * of a C library. -ENOEXEC when there are none.
  */
 int world_find_gadgets(struct world *w, uint64_t start, uint64_t end, struct uft_err *err);
 
 /*
- * Have a stopped thread make a system call; what it returned goes to @result. Below its red zone is what it goes on with should we die
- * meanwhile: its registers and its signal mask, as a frame that rt_sigreturn(2) restores. With us alive it is put back by ptrace(2), so that a
- * system call that it was in goes on with the time that was left. -EAGAIN: there is no room on its stack.
+ * Have a stopped thread make a system call; what it returned goes to @result. Below its red zone is
+ * what it goes on with should we die meanwhile: its registers and its signal mask, as a frame that
+ * rt_sigreturn(2) restores. With us alive it is put back by ptrace(2), so that a system call that
+ * it was in goes on with the time that was left. -EAGAIN: there is no room on its stack.
  */
 int world_syscall(struct world *w, struct world_thread *thread, long nr, const uint64_t args[6],
 		  int64_t *result, struct uft_err *err);
@@ -106,9 +119,10 @@ int world_drop_room(struct world *w, struct world_thread *thread, struct uft_err
 uint64_t world_args(const struct world *w);
 
 /*
- * Have a stopped thread call @fn with @args, in the room, with all signals blocked; its result goes to @result. When it does not return
- * within @patience_ms, -ETIMEDOUT: then the thread goes on with that call, and after it with what it did before, without us. -EFAULT when it has
- * met a fault; the thread is where it was before.
+ * Have a stopped thread call @fn with @args, in the room, with all signals blocked; its result goes
+ * to @result. When it does not return within @patience_ms, -ETIMEDOUT: then the thread goes on with
+ * that call, and after it with what it did before, without us. -EFAULT when it has met a fault; the
+ * thread is where it was before.
  */
 int world_call(struct world *w, struct world_thread *thread, uint64_t fn, const uint64_t args[6],
 	       int patience_ms, uint64_t *result, struct uft_err *err);

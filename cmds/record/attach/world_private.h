@@ -6,7 +6,10 @@
 
 uint64_t world_now_ms(void);
 
-/* Until the kernel says what became of @t, with waitpid(2)'s @status. -ESRCH: it has ended. -ETIMEDOUT: it runs. */
+/*
+ * Until the kernel says what became of @t, with waitpid(2)'s @status. -ESRCH: it has ended.
+ * -ETIMEDOUT: it runs.
+ */
 int world_wait(const struct world *w, struct world_thread *t, uint64_t until_ms, int *status);
 
 /* A thread of ours that runs is to stand still, with its registers in @t. */

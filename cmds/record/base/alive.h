@@ -1,18 +1,25 @@
-/* Until when a recording goes on: what is alive, who has interrupted, and what comes next. It makes no system calls. */
+/*
+ * Until when a recording goes on: what is alive, who has interrupted, and what comes next. It makes
+ * no system calls.
+ */
 #ifndef UTRAIL_CMDS_RECORD_BASE_ALIVE_H
 #define UTRAIL_CMDS_RECORD_BASE_ALIVE_H
 
 #include <stdbool.h>
 
 /*
- * A recording goes on until the program has ended, and so have all that it left behind (other traced processes, children that may
- * still report themselves). Interrupts (any signal that asks a process to end) are the program's business, with two exceptions:
+ * A recording goes on until the program has ended, and so have all that it left behind (other
+ * traced processes, children that may still report themselves). Interrupts (any signal that asks a
+ * process to end) are the program's business, with two exceptions:
  *
- *   - from the second one on, or once the program has ended from the first one on, nobody waits for what it left behind;
- *   - from the second one on the program itself is waited for only for a number of ticks. It may be about to end by this very
- *     interrupt, and then its status is wanted; or it may not care for interrupts.
+ *   - from the second one on, or once the program has ended from the first one on, nobody waits for
+ *     what it left behind;
+ *   - from the second one on the program itself is waited for only for a number of ticks. It may be
+ *     about to end by this very interrupt, and then its status is wanted; or it may not care for
+ *     interrupts.
  *
- * Whoever sets @leaves_rest before the start waits only a number of ticks for what the program left behind.
+ * Whoever sets @leaves_rest before the start waits only a number of ticks for what the program left
+ * behind.
  *
  * All other fields are for alive.c. Starts as { 0 }.
  */
@@ -27,7 +34,8 @@ struct alive {
 	bool program_ended;
 	bool is_alone;	    /* what the program left behind is not waited for */
 	bool has_left_rest; /* it is not, since it has taken too long */
-	bool has_looked; /* for those that it left behind, after the last one that is known had ended */
+	/* for those that it left behind, after the last one that is known had ended */
+	bool has_looked;
 };
 
 #define ALIVE_TICK_MS	  100
@@ -51,10 +59,11 @@ bool alive_wants_ticks(const struct alive *a);
 void alive_tick(struct alive *a);
 
 /*
- * What the machine does not do itself. All of it tells the machine what it finds, by the functions above.
+ * What the machine does not do itself. All of it tells the machine what it finds, by the functions
+ * above.
  *
- * @serve: serve events: what is there already, or, when @waits, at least one, a tick among them when alive_wants_ticks(). How many
- *         there were, or negative errno.
+ * @serve: serve events: what is there already, or, when @waits, at least one, a tick among them
+ *         when alive_wants_ticks(). How many there were, or negative errno.
  * @look: for processes that were left behind and that nobody knows of yet
  * @reap: look whether the program has ended
  */

@@ -10,8 +10,8 @@
 /*
  * A member of whatever is watched; container_of() leads from it to that.
  *
- * @serve: on the control thread, when the descriptor has something to say. It may end the watching of any
- *         descriptor, its own too.
+ * @serve: on the control thread, when the descriptor has something to say. It may end the watching
+ *         of any descriptor, its own too.
  * @owner: for @serve; the loop itself does not look at it
  */
 struct watcher {
@@ -39,8 +39,8 @@ int loop_watch(struct loop *loop, int fd, struct watcher *watcher);
 void loop_unwatch(struct loop *loop, int fd, const struct watcher *watcher);
 
 /*
- * Wait for @timeout_ms, -1 for ever, and serve who has something to say. How many there were, 0 when it was a signal handler, too;
- * or negative errno.
+ * Wait for @timeout_ms, -1 for ever, and serve who has something to say. How many there were, 0
+ * when it was a signal handler, too; or negative errno.
  */
 int loop_serve(struct loop *loop, int timeout_ms);
 

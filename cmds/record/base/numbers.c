@@ -40,7 +40,10 @@ static struct numbers read_numbers(const char *path)
 	return numbers;
 }
 
-/* The first one in a directory of processes, or of threads, that knows itself as @self; with @parent that is its parent. 0: none */
+/*
+ * The first one in a directory of processes, or of threads, that knows itself as @self; with
+ * @parent that is its parent. 0: none
+ */
 static pid_t find(const char *directory, pid_t self, pid_t parent)
 {
 	DIR *dir cleanup_dir = opendir(directory);

@@ -1,4 +1,7 @@
-/* Numbers of tasks: as they know themselves, and as we know them. They differ in a pid namespace (pid_namespaces(7)) below ours. */
+/*
+ * Numbers of tasks: as they know themselves, and as we know them. They differ in a pid namespace
+ * (pid_namespaces(7)) below ours.
+ */
 #ifndef UTRAIL_CMDS_RECORD_BASE_NUMBERS_H
 #define UTRAIL_CMDS_RECORD_BASE_NUMBERS_H
 
@@ -7,11 +10,14 @@
 #include "cmds/record/base/peer.h"
 
 /*
- * Two processes may know themselves by one number; nothing of a recording is named by that. All functions look into /proc, so
- * they find who is there.
+ * Two processes may know themselves by one number; nothing of a recording is named by that. All
+ * functions look into /proc, so they find who is there.
  */
 
-/* Our number of the thread of process @os_pid that knows itself as @tid. 0: there is none, or no more. */
+/*
+ * Our number of the thread of process @os_pid that knows itself as @tid. 0: there is none, or no
+ * more.
+ */
 pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 
 /* The same of a child of that process, which need not be in the same namespace. */

@@ -50,7 +50,10 @@ static bool read_status(const char *path, struct strbuf *out)
 	return file_read_all(path, STATUS_MAX, out, NULL) == 0 && !strbuf_oom(out);
 }
 
-/* What stands behind "@field:" in a status, up to the end of the line, or NULL. The name of the program comes escaped. */
+/*
+ * What stands behind "@field:" in a status, up to the end of the line, or NULL. The name of the
+ * program comes escaped.
+ */
 static const char *find_field(const struct strbuf *status, const char *field)
 {
 	size_t len = strlen(field);
@@ -63,7 +66,10 @@ static const char *find_field(const struct strbuf *status, const char *field)
 	return NULL;
 }
 
-/* The last of the numbers in a line: in "NSpid:", what the process itself sees. 0 when there is none. @nr: how many there are */
+/*
+ * The last of the numbers in a line: in "NSpid:", what the process itself sees. 0 when there is
+ * none. @nr: how many there are
+ */
 static pid_t last_of(const char *line, unsigned *nr)
 {
 	pid_t last = 0;
@@ -220,7 +226,10 @@ bool rights_enter(const struct peer *peer, struct rights *before)
 	snprintf(path, sizeof(path), "/proc/%d/status", peer->pid);
 	read_status(path, &status);
 
-	/* "Uid:	real	effective	saved	of files". Who cannot be looked up is who he was when he connected. */
+	/*
+	 * "Uid: real effective saved of files". Who cannot be looked up is who he was when he
+	 * connected.
+	 */
 	const char *uids = find_field(&status, "Uid");
 	const char *gids = find_field(&status, "Gid");
 	uid_t uid = uids ? (uid_t)last_number(uids) : peer->uid;
@@ -234,7 +243,10 @@ bool rights_enter(const struct peer *peer, struct rights *before)
 	before->groups = own_groups(&before->nr_groups);
 	bool good = groups && before->groups;
 
-	/* Where a user namespace forbids it (user_namespaces(7)), nobody could change his: the peer has ours. */
+	/*
+	 * Where a user namespace forbids it (user_namespaces(7)), nobody could change his: the peer
+	 * has ours.
+	 */
 	before->has_groups = good && set_groups(nr_groups, groups) == 0;
 	if (!before->has_groups && (!good || errno != EPERM)) {
 		free(before->groups);

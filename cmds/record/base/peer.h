@@ -1,4 +1,7 @@
-/* Who is at the other end of a socket, as the kernel says; and files opened with no more rights than he has. */
+/*
+ * Who is at the other end of a socket, as the kernel says; and files opened with no more rights
+ * than he has.
+ */
 #ifndef UTRAIL_CMDS_RECORD_BASE_PEER_H
 #define UTRAIL_CMDS_RECORD_BASE_PEER_H
 
@@ -20,14 +23,15 @@ struct peer {
 bool peer_get(int fd, struct peer *peer);
 
 /*
- * A descriptor of the process that has connected (pidfd_open(2)), which its successor under the same pid cannot be mistaken
- * for where the kernel can tell (SO_PEERPIDFD, Linux 6.5). -ESRCH when it has ended and been waited for, or another negative errno.
+ * A descriptor of the process that has connected (pidfd_open(2)), which its successor under the
+ * same pid cannot be mistaken for where the kernel can tell (SO_PEERPIDFD, Linux 6.5). -ESRCH when
+ * it has ended and been waited for, or another negative errno.
  */
 int peer_pidfd(int fd, const struct peer *peer);
 
 /*
- * Whether process @os_pid knows itself as @pid: they differ in a pid namespace of its own. When that cannot be looked up (no /proc, or
- * the process is gone) they must be the same.
+ * Whether process @os_pid knows itself as @pid: they differ in a pid namespace of its own. When
+ * that cannot be looked up (no /proc, or the process is gone) they must be the same.
  */
 bool peer_is_pid(pid_t os_pid, pid_t pid);
 
@@ -49,12 +53,15 @@ enum peer_task peer_task(pid_t os_pid, pid_t tid);
 /* A process that ends has no memory for a moment before its end can be seen. */
 #define PEER_END_MS 200
 
-/* Whether the process of a pidfd has ended, or does so within @wait_ms; so has one of whom there is no descriptor (below 0). */
+/*
+ * Whether the process of a pidfd has ended, or does so within @wait_ms; so has one of whom there is
+ * no descriptor (below 0).
+ */
 bool peer_has_ended(int pidfd, int wait_ms);
 
 /*
- * How this thread looks at files (credentials(7)): as itself, or as a peer. Only of interest where we may more than others, that is as
- * root. Other threads are not changed.
+ * How this thread looks at files (credentials(7)): as itself, or as a peer. Only of interest where
+ * we may more than others, that is as root. Other threads are not changed.
  */
 struct rights {
 	bool is_changed;
@@ -66,13 +73,16 @@ struct rights {
 };
 
 /*
- * Open files as process @os_pid may, until rights_leave(), which @before is for. False when that cannot be made so: nothing is changed
- * then, and no file that he names is to be opened.
+ * Open files as process @os_pid may, until rights_leave(), which @before is for. False when that
+ * cannot be made so: nothing is changed then, and no file that he names is to be opened.
  */
 bool rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);
 
-/* Within rights_enter(): what is ours (the data directory) is opened as us. Ends with rights_resume(). Outside of it nothing happens. */
+/*
+ * Within rights_enter(): what is ours (the data directory) is opened as us. Ends with
+ * rights_resume(). Outside of it nothing happens.
+ */
 struct rights rights_pause(void);
 void rights_resume(struct rights *paused);
 #define cleanup_rights_pause cleanup(rights_resume) __attribute__((unused))

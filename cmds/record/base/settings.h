@@ -53,15 +53,16 @@ struct record_settings {
 	struct signal_switches signals;
 	const struct watch_spec *watch;	  /* never NULL */
 	const struct event_rules *events; /* never NULL */
-	const struct pattern *
-		trace_include; /* --trace-include: ids of events that the program declares, or NULL */
-	const struct pattern *trace_exclude; /* --trace-exclude, or NULL */
-	struct patch_rules *patches;	     /* never NULL */
+	/* --trace-include, --trace-exclude: ids of events that the program declares, or NULL */
+	const struct pattern *trace_include;
+	const struct pattern *trace_exclude;
+	struct patch_rules *patches; /* never NULL */
 	struct capture_settings captures;
 	int demangle; /* enum demangle_mode: of the names that filters are compared with */
 	unsigned depth;
 	unsigned max_stack;
-	bool tells_depth; /* nobody asked for a limit as low as @max_stack: what is beyond is told */
+	/* nobody asked for a limit as low as @max_stack: what is beyond is told */
+	bool tells_depth;
 	int clock_id;
 	uint64_t flight_bytes; /* --flight: of each running task; 0: everything is kept */
 	uint64_t max_bytes;    /* --max-size; 0: no limit */
@@ -70,14 +71,19 @@ struct record_settings {
 	char *const *specs; /* what @filters are made of, by enum spec_option: as typed, or NULL */
 	int match;	    /* enum pattern_match of these */
 	bool trace_on;
-	bool is_steerable; /* what is recorded may change while programs run (control/steering.h): by others, or by ourselves */
-	bool has_agent;	   /* --agent: others may */
+	/*
+	 * what is recorded may change while programs run (control/steering.h): by others, or by
+	 * ourselves
+	 */
+	bool is_steerable;
+	bool has_agent;		   /* --agent: others may */
 	unsigned overhead_percent; /* --overhead: what recording may cost; 0: whatever it does */
 	bool traces_processes;	   /* --proc */
 	enum proc_way_choice proc_way;
 	bool traces_files;	 /* --proc without --no-proc-files */
 	bool traces_environment; /* --proc-env */
-	bool leaves_rest; /* who goes on a while after the program's end is left alone, where that does no harm */
+	/* who goes on a while after the program's end is left alone, where that does no harm */
+	bool leaves_rest;
 	bool uses_cache; /* what is found out of files is kept (--no-cache: it is not) */
 	bool drops_when_full;
 	bool estimates_return;
@@ -86,7 +92,8 @@ struct record_settings {
 	bool reports_crashes;
 	bool use_libcalls; /* calls that the program makes into libraries */
 	bool attaches;	   /* -p: processes run already, and are to be left as they are */
-	bool force; /* processes are attached to though their filters of system calls may end them for it */
+	/* processes are attached to though their filters of system calls may end them for it */
+	bool force;
 	bool nest_libcalls; /* and that libraries make into each other */
 	/* What the kernel is to tell by itself, see sources/perf.h: */
 	bool use_tasks; /* new ones, and those that end */

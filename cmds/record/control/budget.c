@@ -5,13 +5,16 @@
 
 #include "utils/base/compiler.h"
 
-/* Once something has to go, so much of the limit is aimed at: else the next small change would be another reason. */
+/*
+ * Once something has to go, so much of the limit is aimed at: else the next small change would be
+ * another reason.
+ */
 #define AIM	0.7
 /* However much of the limit goes to others: that much of it is for calls that are recorded. */
 #define LEAST	0.25
 /*
- * A function that costs less of the limit than that stays: it is too little known, and matters too little. But many that matter little are much in all: of
- * compilers a thousand.
+ * A function that costs less of the limit than that stays: it is too little known, and matters too
+ * little. But many that matter little are much in all: of compilers a thousand.
  */
 #define MATTERS 0.001
 

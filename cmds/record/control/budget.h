@@ -1,4 +1,7 @@
-/* What recording may cost (--overhead): which functions are left out of it. No system calls, no clocks: what was measured is told. */
+/*
+ * What recording may cost (--overhead): which functions are left out of it. No system calls, no
+ * clocks: what was measured is told.
+ */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_BUDGET_H
 #define UTRAIL_CMDS_RECORD_CONTROL_BUDGET_H
 
@@ -10,8 +13,10 @@
  * @limit: what recording may take of the time that the program itself needs: 0.2 is 20 %
  * @call_ns: what it costs the program that a call is recorded
  * @left_ns: what a call costs that is left out, and still comes to a hook
- * @recorder_part: what the recorder does besides taking records, as a part of the program's own time, in all of the recording so far
- * @left_rate: such calls in a nanosecond of the program's own time, as they were when they were left out: nobody counts them any more
+ * @recorder_part: what the recorder does besides taking records, as a part of the program's own
+ * time, in all of the recording so far
+ * @left_rate: such calls in a nanosecond of the program's own time, as they were when they were
+ * left out: nobody counts them any more
  */
 struct budget {
 	double limit;
@@ -21,7 +26,10 @@ struct budget {
 	double left_rate;
 };
 
-/* What was measured since the last decision. @cpu_ns: CPU time of the traced processes. @calls: recorded. @writer_ns: CPU time of the recorder */
+/*
+ * What was measured since the last decision. @cpu_ns: CPU time of the traced processes. @calls:
+ * recorded. @writer_ns: CPU time of the recorder
+ */
 struct budget_time {
 	uint64_t cpu_ns;
 	uint64_t writer_ns;
@@ -55,8 +63,9 @@ double budget_overhead(const struct budget *b, const struct budget_time *t);
 double budget_own_ns(const struct budget *b, const struct budget_time *t);
 
 /*
- * Choose functions so that the rest is within the limit: those that are called often and are over soon first, and none that matters little. Returns how
- * many. What was chosen once is not offered again: it stays left out, so that nothing can go back and forth.
+ * Choose functions so that the rest is within the limit: those that are called often and are over
+ * soon first, and none that matters little. Returns how many. What was chosen once is not offered
+ * again: it stays left out, so that nothing can go back and forth.
  */
 size_t budget_decide(struct budget *b, const struct budget_time *t, struct budget_func *funcs,
 		     size_t nr);

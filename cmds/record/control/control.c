@@ -1,4 +1,7 @@
-/* Conversations with probes: who reports what, and what it is told (utils/format/control.h has the protocol). */
+/*
+ * Conversations with probes: who reports what, and what it is told (utils/format/control.h has the
+ * protocol).
+ */
 #include "cmds/record/control/control.h"
 
 #include <errno.h>
@@ -19,8 +22,8 @@
 	 CONTROL_IN(TALK_STEERED) | CONTROL_IN(TALK_DECLARING))
 
 /*
- * Limits. Probes are far from all of them: a process has one conversation at a time, seldom two, of a few milliseconds. Whoever
- * stays without a word keeps his place until others need it.
+ * Limits. Probes are far from all of them: a process has one conversation at a time, seldom two, of
+ * a few milliseconds. Whoever stays without a word keeps his place until others need it.
  */
 #define STRANGERS_MAX	  256 /* have not said HELLO yet */
 #define TALKS_OF_PEER_MAX 8
@@ -49,8 +52,8 @@ static struct process *find_token(const struct control *ctl,
 }
 
 /*
- * Whether the peer may speak as the process that was given his token: as that itself; or as a child of it that was forked
- * off and has not reported itself. Others cannot have it.
+ * Whether the peer may speak as the process that was given his token: as that itself; or as a child
+ * of it that was forked off and has not reported itself. Others cannot have it.
  */
 static bool has_token(struct control *ctl, struct conversation *talk)
 {
@@ -212,7 +215,10 @@ static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows
 
 /* --- packets --- */
 
-/* The conversation is over with this packet. Who knows the secret is told why, and so is the user at the end. */
+/*
+ * The conversation is over with this packet. Who knows the secret is told why, and so is the user
+ * at the end.
+ */
 static void refuse(struct control *ctl, struct conversation *talk, const void *packet, size_t len,
 		   enum control_verdict verdict)
 {
@@ -297,7 +303,10 @@ static void begin_talk(struct control *ctl, int fd)
 {
 	struct conversation *talk = NULL;
 	struct peer peer;
-	/* Another user than ours has no business here, unless we are root: then he may be one who was root, too. */
+	/*
+	 * Another user than ours has no business here, unless we are root: then he may be one who
+	 * was root, too.
+	 */
 	bool may_talk = peer_get(fd, &peer) && (geteuid() == 0 || peer.uid == geteuid()) &&
 			peer.pid > 0 && make_place(ctl, &peer);
 

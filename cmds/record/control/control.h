@@ -50,14 +50,16 @@ struct talks {
 };
 
 /*
- * The door for probes. Only the control thread touches it. What is above the empty line is set before control_listen().
+ * The door for probes. Only the control thread touches it. What is above the empty line is set
+ * before control_listen().
  *
  * @plan: the part that is the same for all processes; @steering changes it
  * @page_fd: of the page that is shared with all probes
- * @socket_name, @secret: where probes find us, and what shows that they are ours; @address: both, for the program's environment
+ * @socket_name, @secret: where probes find us, and what shows that they are ours; @address: both,
+ * for the program's environment
  * @working_ms: so often who waits for us is told that we are at work
- * @served: who that is, and @told_ms: when he was told
- * @declined and so on: processes that had too little address space to be traced, that have a shadow stack, whose C library is not glibc
+ * @served: who that is, and @told_ms: when he was told @declined and so on: processes that had too
+ * little address space to be traced, that have a shadow stack, whose C library is not glibc
  * @nr_without_arena: processes that got no shared memory; @why_no_arena: errno of the first
  * @save_error: the first map or symbol file that failed
  */
@@ -95,7 +97,10 @@ struct control {
 /* Open the abstract socket @socket_name and watch it: from here on probes are served. */
 int control_listen(struct control *ctl, struct uft_err *err);
 
-/* @arg: the struct control. Something takes its time; the probe that waits for it, if any does, is told. */
+/*
+ * @arg: the struct control. Something takes its time; the probe that waits for it, if any does, is
+ * told.
+ */
 void control_tick(void *arg);
 
 /* Hang up on everybody. */

@@ -18,15 +18,19 @@
 #include "utils/format/record.h"
 #include "utils/object/demangle.h"
 
-/* How often it is looked at. The first time comes soon, since a program that calls a lot does so from its start. */
+/*
+ * How often it is looked at. The first time comes soon, since a program that calls a lot does so
+ * from its start.
+ */
 #define LOOK_MS 30
 
 /* After a change rings still have what was called before it. */
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
 /*
- * What calls cost, in reads of the clock with their records, of which a recorded call has two: what else there is to a call makes it more, and a real
- * program's caches and predictors make all of it more than a loop's. Estimates: doc/internals/overhead.md has what came of them.
+ * What calls cost, in reads of the clock with their records, of which a recorded call has two: what
+ * else there is to a call makes it more, and a real program's caches and predictors make all of it
+ * more than a loop's. Estimates: doc/internals/overhead.md has what came of them.
  */
 #define CALL_READS 3.0
 #define LEFT_READS 0.25
@@ -37,7 +41,10 @@ struct known_symbols {
 	struct symtab symbols;
 };
 
-/* A function that has calls, and what the budget is told of it. @is_program: its module is one; @seen: calls in the sample */
+/*
+ * A function that has calls, and what the budget is told of it. @is_program: its module is one;
+ * @seen: calls in the sample
+ */
 struct called {
 	struct known_module *module;
 	const struct symbol *sym;
@@ -89,7 +96,10 @@ static bool candidates_init(struct candidates *c)
 
 #define PROBE_ROUNDS 2000
 
-/* One read of the recording's clock, with the record that it is for. The shortest of some: others run, too. */
+/*
+ * One read of the recording's clock, with the record that it is for. The shortest of some: others
+ * run, too.
+ */
 static double measure_read_ns(const struct record_settings *settings, bool reads_counter)
 {
 	static struct record records[PROBE_ROUNDS];
@@ -145,8 +155,8 @@ static uint64_t writers_time_ns(const struct writers *writers)
 }
 
 /*
- * What a call costs the writers, in all of the recording so far: they take it later than it is made. They look around when there is
- * nothing, too: of few calls that says too much.
+ * What a call costs the writers, in all of the recording so far: they take it later than it is
+ * made. They look around when there is nothing, too: of few calls that says too much.
  */
 static double writer_call_ns(const struct overhead *o)
 {
@@ -155,8 +165,9 @@ static double writer_call_ns(const struct overhead *o)
 }
 
 /*
- * The recorder's own work: what it has done since it began, less what was taken for the calls' share, and less looking for functions in files, which is
- * done once for each file and becomes no less when functions are left out.
+ * The recorder's own work: what it has done since it began, less what was taken for the calls'
+ * share, and less looking for functions in files, which is done once for each file and becomes no
+ * less when functions are left out.
  */
 static void measure_recorder(struct overhead *o)
 {
@@ -296,8 +307,8 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 #define SEEN_LEAST 4
 
 /*
- * Calls of what is left out already were in the rings when that came into force: a writer that gets no CPU takes them much later. They cost nothing any
- * more, so that nothing else is to go for them.
+ * Calls of what is left out already were in the rings when that came into force: a writer that gets
+ * no CPU takes them much later. They cost nothing any more, so that nothing else is to go for them.
  */
 static void forget_calls(struct overhead *o, double calls)
 {
@@ -443,7 +454,10 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 	o->not_before_ns = settings_now_ns(o->settings) + SETTLE_NS;
 }
 
-/* How many calls one in the sample stands for: those that found no place in it are taken to be of the same functions. */
+/*
+ * How many calls one in the sample stands for: those that found no place in it are taken to be of
+ * the same functions.
+ */
 static double calls_for_one(const struct overhead *o)
 {
 	double placed = 0;
@@ -488,7 +502,10 @@ static void serve_timer(struct watcher *watcher, uint32_t epoll_events)
 	struct overhead *o = container_of(watcher, struct overhead, timer);
 	uint64_t nr;
 
-	/* While hooks are taken out, be it for a user, the loop is served: then the next look is for the time since the last. */
+	/*
+	 * While hooks are taken out, be it for a user, the loop is served: then the next look is
+	 * for the time since the last.
+	 */
 	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))
 		return;
 	look(o);

@@ -1,4 +1,7 @@
-/* --overhead: what recording costs is measured, and functions are left out of it that cost too much, with their hooks (overhead_hooks.h). */
+/*
+ * --overhead: what recording costs is measured, and functions are left out of it that cost too
+ * much, with their hooks (overhead_hooks.h).
+ */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
 #define UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
 
@@ -11,7 +14,8 @@
 #include "utils/base/strbuf.h"
 
 /*
- * Only the control thread touches it. What is above the empty line is set before overhead_begin(); without --overhead nothing happens.
+ * Only the control thread touches it. What is above the empty line is set before overhead_begin();
+ * without --overhead nothing happens.
  *
  * @timer, @timer_fd: when to look
  * @taken: what the writers' sample had when it was looked at last

@@ -13,7 +13,10 @@
 #include "cmds/record/plan/modules.h"
 #include "utils/base/fd.h"
 
-/* Looks at a process that is busy, that somebody else traces or has stopped, or that has not asked for its plan. */
+/*
+ * Looks at a process that is busy, that somebody else traces or has stopped, or that has not asked
+ * for its plan.
+ */
 #define TRIES_MAX 5
 
 static struct known_module *module_of(const struct overhead *o, const struct process *p,
@@ -27,8 +30,8 @@ static struct known_module *module_of(const struct overhead *o, const struct pro
 /* --- what is there --- */
 
 /*
- * Of a process that cannot be read nothing is known: it is as if it were there. Where it can, but not at this place, it is another program
- * by now (execve(2)), or has closed the module.
+ * Of a process that cannot be read nothing is known: it is as if it were there. Where it can, but
+ * not at this place, it is another program by now (execve(2)), or has closed the module.
  */
 static bool is_hooked(int memory, const struct plan_patch *patch)
 {
@@ -144,8 +147,9 @@ static void say(struct overhead *o, const struct process *p, size_t nr_left,
 }
 
 /*
- * Most have none any more when they are looked at for the first time: those that came later have not got them, and children have their parent's text. These are
- * not stopped. One that has not taken its plan up may still be about to obey an earlier one.
+ * Most have none any more when they are looked at for the first time: those that came later have
+ * not got them, and children have their parent's text. These are not stopped. One that has not
+ * taken its plan up may still be about to obey an earlier one.
  */
 static void serve_process(struct overhead *o, struct process *p)
 {

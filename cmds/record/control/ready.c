@@ -129,8 +129,8 @@ static struct image *begin_session(struct control *ctl, struct conversation *tal
 }
 
 /*
- * Who has forked the child: mostly the process whose token it has. Between them there may be others that have not reported
- * themselves.
+ * Who has forked the child: mostly the process whose token it has. Between them there may be others
+ * that have not reported themselves.
  */
 static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
 {
@@ -144,7 +144,10 @@ static void find_parent(struct control *ctl, struct process *proc, struct proces
 		proc->ppid = proc->parent->os_pid;
 }
 
-/* A process for who has said HELLO; the descriptor of its arena goes to @arena_fd. NULL when it has ended, or without memory. */
+/*
+ * A process for who has said HELLO; the descriptor of its arena goes to @arena_fd. NULL when it has
+ * ended, or without memory.
+ */
 static struct process *begin_process(struct control *ctl, struct conversation *talk, int *arena_fd)
 {
 	int pidfd cleanup_fd = peer_pidfd(talk->fd, &talk->peer);
@@ -260,7 +263,10 @@ static uint64_t now_ms(void)
 	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
 }
 
-/* There are large files, and slow machines: his patience begins anew. Who does not read it loses nothing but that. */
+/*
+ * There are large files, and slow machines: his patience begins anew. Who does not read it loses
+ * nothing but that.
+ */
 void control_tick(void *arg)
 {
 	struct control *ctl = arg;

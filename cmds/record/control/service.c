@@ -72,7 +72,10 @@ static bool program_runs(const struct service *svc)
 	return poll(&poll_fd, 1, 0) == 0;
 }
 
-/* Files that this thread writes, be it maps or symbols, are complete whenever it has time to answer. */
+/*
+ * Files that this thread writes, be it maps or symbols, are complete whenever it has time to
+ * answer.
+ */
 static int tell_progress(struct service *svc, struct request_answer *answer)
 {
 	if (svc->settings->flight_bytes)
@@ -288,7 +291,10 @@ static bool is_behind_sudo(uid_t uid)
 	return user && *user && strtoul(user, NULL, 10) == uid;
 }
 
-/* Abstract sockets have no permissions. Whose recording it is may ask, and root; and not more of them than anybody needs. */
+/*
+ * Abstract sockets have no permissions. Whose recording it is may ask, and root; and not more of
+ * them than anybody needs.
+ */
 static bool may_ask(const struct service *svc, int fd)
 {
 	struct peer peer;

@@ -14,13 +14,15 @@
 struct client;
 
 /*
- * The door for other commands. Only the control thread touches it. What is above the empty line is set before service_listen().
+ * The door for other commands. Only the control thread touches it. What is above the empty line is
+ * set before service_listen().
  *
  * @program_fd: a pidfd of the program, as soon as there is one
  * @service_fd: -1: nobody can ask us for anything
  * @secret: of REQUEST_DOOR_NAME; "": the door has its usual name
  * @trouble: there is no door, or another one than clients look for first
- * @is_busy: somebody is served, or changes what is recorded in another way (service_hold()); others wait
+ * @is_busy: somebody is served, or changes what is recorded in another way (service_hold()); others
+ * wait
  */
 struct service {
 	const struct record_settings *settings;
@@ -40,10 +42,16 @@ struct service {
 	bool is_busy;
 };
 
-/* Open the door; @trouble tells what is wrong with it. The recording goes on without one: the program is more important. */
+/*
+ * Open the door; @trouble tells what is wrong with it. The recording goes on without one: the
+ * program is more important.
+ */
 void service_listen(struct service *svc);
 
-/* Nobody else changes what is recorded until service_release(), though the loop may be served. False: somebody does so just now. */
+/*
+ * Nobody else changes what is recorded until service_release(), though the loop may be served.
+ * False: somebody does so just now.
+ */
 bool service_hold(struct service *svc);
 void service_release(struct service *svc);
 

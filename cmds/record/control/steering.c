@@ -56,7 +56,10 @@ static void set_plan(struct steering *steer)
 	plan->size_filter = MIN(now->size_filter, (uint64_t)UINT32_MAX);
 	plan->depth = now->tells_depth ? UINT16_MAX : now->depth;
 	plan->flags &= ~(PLAN_OPT_IN_ALL | PLAN_TRACE_OFF);
-	/* Off is a plan that lets in what a filter does, and has no filter: so calls that are open have their ends recorded. */
+	/*
+	 * Off is a plan that lets in what a filter does, and has no filter: so calls that are open
+	 * have their ends recorded.
+	 */
 	plan->flags |= steer->is_on ? plan_opt_in_flags(now->filters) : PLAN_OPT_IN_FILTER;
 	steer->planner->is_off = !steer->is_on;
 	if (!now->trace_on)
@@ -87,7 +90,10 @@ int steering_plan(struct steering *steer, struct process *proc)
 
 /* --- notes --- */
 
-/* For who replays, in the form that users write themselves: "<seconds>.<nanoseconds> text" (doc/formats/events.md, "extern.dat"). */
+/*
+ * For who replays, in the form that users write themselves: "<seconds>.<nanoseconds> text"
+ * (doc/formats/events.md, "extern.dat").
+ */
 static void note(struct steering *steer, const char *text)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -135,7 +141,10 @@ static int add_specs(const struct steering *steer, const struct steer_change *ch
 	return 0;
 }
 
-/* What is captured of calls is chosen at the start: it needs debug information, and files that readers have read by now. */
+/*
+ * What is captured of calls is chosen at the start: it needs debug information, and files that
+ * readers have read by now.
+ */
 #define FIXED_ACTIONS ((uint32_t)(TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS))
 
 static int check_spec(const struct spec *spec, struct uft_err *err)
@@ -163,7 +172,8 @@ static size_t count_specs(const struct filters *filters, enum spec_option option
 }
 
 /*
- * What a change adds: of each option the specs behind those that there were. Of these, what matches nothing was told about.
+ * What a change adds: of each option the specs behind those that there were. Of these, what matches
+ * nothing was told about.
  *
  * @left: by option: how many old ones are still to come
  */
@@ -236,8 +246,9 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 }
 
 /*
- * Bind the functions of all that runs: then it is known what matches nothing, and plans are made fast. Their files were named by
- * processes, and are read with the rights of these (trust.md); what is ours meanwhile with our own.
+ * Bind the functions of all that runs: then it is known what matches nothing, and plans are made
+ * fast. Their files were named by processes, and are read with the rights of these (trust.md); what
+ * is ours meanwhile with our own.
  */
 static void bind_all(struct steering *steer)
 {
@@ -319,7 +330,10 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 		return ret;
 	}
 	filters_deinit(&old);
-	/* What a spec and one that clears it would do is nothing, so neither is in the list that the next change adds to. */
+	/*
+	 * What a spec and one that clears it would do is nothing, so neither is in the list that
+	 * the next change adds to.
+	 */
 	free_specs(specs);
 	memset(specs, 0, sizeof(specs));
 	ret = clearing_texts(&filters, specs);

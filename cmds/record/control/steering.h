@@ -1,4 +1,7 @@
-/* What a user changes of a recording that goes on: filters, limits, on and off; and the plans that processes get for it. */
+/*
+ * What a user changes of a recording that goes on: filters, limits, on and off; and the plans that
+ * processes get for it.
+ */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_H
 #define UTRAIL_CMDS_RECORD_CONTROL_STEERING_H
 
@@ -10,7 +13,10 @@
 #include "utils/format/attach.h"
 #include "utils/spec/steer.h"
 
-/* What was said of declared events since the recording began; without one of them the option counts. */
+/*
+ * What was said of declared events since the recording began; without one of them the option
+ * counts.
+ */
 struct steering_ids {
 	bool has_include;
 	bool has_exclude;
@@ -22,8 +28,9 @@ struct steering_ids {
  * Only the control thread touches it. What is above the empty line is set before steering_begin().
  *
  * @plan: the settings that all processes get; changed here
- * @repatch: hooks of the process @pid are put in and taken out, as @patches says: how many places stay as they are goes to @nr_left. 0; -ESRCH when it has ended,
- *           or another negative errno with a text. Others may be served meanwhile
+ * @repatch: hooks of the process @pid are put in and taken out, as @patches says: how many places
+ *           stay as they are goes to @nr_left. 0; -ESRCH when it has ended, or another negative
+ *           errno with a text. Others may be served meanwhile
  * @choose: the process @pid is told of its declared events. As @repatch
  * @now: the settings as they are by now; the planner's, too
  * @filters, @specs: of @now, once they are others than those of the command line
@@ -63,14 +70,19 @@ void steering_begin(struct steering *steer);
 void steering_end(struct steering *steer);
 
 /*
- * Put what @change says into force, all of it or nothing. Processes take it up at their next call. 0, or negative with a text: -EOPNOTSUPP
- * when the recording cannot be steered, -ERR_USAGE for what is no spec.
- * @out: what there is to say of it; lines that begin with STEER_WARNING are warnings: of specs that no function of theirs matches, say.
+ * Put what @change says into force, all of it or nothing. Processes take it up at their next call.
+ * 0, or negative with a text: -EOPNOTSUPP when the recording cannot be steered, -ERR_USAGE for what
+ * is no spec.
+ * @out: what there is to say of it; lines that begin with STEER_WARNING are warnings: of specs that
+ * no function of theirs matches, say.
  */
 int steering_change(struct steering *steer, const struct steer_change *change, struct strbuf *out,
 		    struct uft_err *err);
 
-/* Functions have become known_module.left_out: they are not recorded from here on. @text: for who replays */
+/*
+ * Functions have become known_module.left_out: they are not recorded from here on. @text: for who
+ * replays
+ */
 void steering_leave_out(struct steering *steer, const char *text);
 
 /* What is in force, as lines "word: value". */

@@ -10,7 +10,10 @@
 
 /* --- rules --- */
 
-/* Readers are to know the functions of @known, which may be recorded now; they are bound anew with all others. */
+/*
+ * Readers are to know the functions of @known, which may be recorded now; they are bound anew with
+ * all others.
+ */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {
 	planner_forget(steer->planner);

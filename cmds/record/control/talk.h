@@ -13,7 +13,8 @@
  *                 |---> DECLARING --DECLARE--> SERVED
  *                 \---> STEERED --READY--> SERVED
  *
- * STATUS is answered in each state but the first. Whatever else comes is refused, and the conversation is over.
+ * STATUS is answered in each state but the first. Whatever else comes is refused, and the
+ * conversation is over.
  */
 enum talk_state {
 	TALK_OVER = CONTROL_OVER,
@@ -26,8 +27,8 @@ enum talk_state {
 };
 
 /*
- * One connection. It collects HELLO and the MODULEs; READY makes it act and answer. Nothing here waits: a
- * probe that stops talking costs a descriptor, not the recording.
+ * One connection. It collects HELLO and the MODULEs; READY makes it act and answer. Nothing here
+ * waits: a probe that stops talking costs a descriptor, not the recording.
  *
  * @list: strangers, or those that are believed
  * @seq: of the message that is served just now
@@ -73,10 +74,16 @@ void talk_drop(struct control *ctl, struct conversation *talk);
 /* How many of @list are of that process. */
 unsigned talk_count_peer(const struct talk_list *list, pid_t pid);
 
-/* Our number of the thread of the peer that it knows as @tid; that of the peer itself when there is no such thread. */
+/*
+ * Our number of the thread of the peer that it knows as @tid; that of the peer itself when there is
+ * no such thread.
+ */
 pid_t talk_number(const struct conversation *talk, pid_t tid);
 
-/* @packet: a whole message, but for its header; @fds: @nr descriptors that go with it. False: it could not be sent. */
+/*
+ * @packet: a whole message, but for its header; @fds: @nr descriptors that go with it. False: it
+ * could not be sent.
+ */
 bool talk_answer(struct conversation *talk, enum control_type type, void *packet, size_t len,
 		 const int *fds, int nr);
 

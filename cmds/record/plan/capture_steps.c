@@ -7,7 +7,9 @@
 
 #define WORD 8U
 
-/* That of the probe, which runs on this machine. Words on the stack go on where its registers end. */
+/*
+ * That of the probe, which runs on this machine. Words on the stack go on where its registers end.
+ */
 static const struct isa *own_isa(void)
 {
 	return isa_of(arch_elf_machine, WORD);
@@ -97,7 +99,10 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 	} else if (spec->kind == ARG_KIND_RETVAL) {
 		struct argspec both = *spec;
 
-		/* Nobody said in which registers: the general ones, or memory that the first one points to. */
+		/*
+		 * Nobody said in which registers: the general ones, or memory that the first one
+		 * points to.
+		 */
 		both.nr_regs = bytes > WORD ? 2 : 1;
 		both.regs[0] = own_isa()->ints.first;
 		both.regs[1] = own_isa()->ints.first + 1;

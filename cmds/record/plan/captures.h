@@ -1,4 +1,7 @@
-/* What of a function's calls is to be captured: from the user's rules, debug information and tables to capture programs. */
+/*
+ * What of a function's calls is to be captured: from the user's rules, debug information and tables
+ * to capture programs.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
 #define UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
 
@@ -18,8 +21,8 @@ static inline bool capture_is_wanted(const struct capture_settings *settings)
 bool capture_needs_debug(const struct capture_settings *settings);
 
 /*
- * A function: its name as filters know it, its symbol, the base name of its file, and what debug information says of it, or
- * NULL. @has_llvm_strings: captures_llvm_strings() of its module.
+ * A function: its name as filters know it, its symbol, the base name of its file, and what debug
+ * information says of it, or NULL. @has_llvm_strings: captures_llvm_strings() of its module.
  */
 struct capture_subject {
 	const char *name;
@@ -29,19 +32,23 @@ struct capture_subject {
 	bool has_llvm_strings;
 };
 
-/* Whether the module with these symbols works with the std::string of LLVM's library: those have a namespace of their own. */
+/*
+ * Whether the module with these symbols works with the std::string of LLVM's library: those have a
+ * namespace of their own.
+ */
 bool captures_llvm_strings(const struct symtab *symbols);
 
 /*
- * Append the function's program to @steps; its index, or PLAN_NO_CAPTURE when there is nothing to capture, or memory
- * is short.
+ * Append the function's program to @steps; its index, or PLAN_NO_CAPTURE when there is nothing to
+ * capture, or memory is short.
  */
 uint32_t captures_add(const struct capture_settings *settings,
 		      const struct capture_subject *subject, struct strbuf *steps);
 
 /*
- * The .dbg file of a module: lines of all functions in @symbols that debug information knows, and the specifications of those of
- * which captures_add() has taken them from there. 0 with the text in @out, "" when it knows none; -ENOMEM.
+ * The .dbg file of a module: lines of all functions in @symbols that debug information knows, and
+ * the specifications of those of which captures_add() has taken them from there. 0 with the text in
+ * @out, "" when it knows none; -ENOMEM.
  */
 struct capture_module {
 	const char *path;

@@ -7,7 +7,10 @@
 #include "utils/format/sym.h"
 #include "utils/object/dwarf_info.h"
 
-/* What was read so far; @problem: the first there was. Starts as { 0 }, ends with debuginfo_deinit(). */
+/*
+ * What was read so far; @problem: the first there was. Starts as { 0 }, ends with
+ * debuginfo_deinit().
+ */
 struct debuginfo {
 	struct debuginfo_file *files;
 	struct uft_err problem;
@@ -15,7 +18,10 @@ struct debuginfo {
 
 void debuginfo_deinit(struct debuginfo *debug);
 
-/* The debug information of the file @path, empty if it has none; NULL when memory is short. Lives as long as @debug. */
+/*
+ * The debug information of the file @path, empty if it has none; NULL when memory is short. Lives
+ * as long as @debug.
+ */
 const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path);
 
 /* Whether debuginfo_of() was asked for it. */
@@ -24,7 +30,10 @@ bool debuginfo_has(const struct debuginfo *debug, const char *path);
 /* What the function of symbol @sym is, or NULL. */
 const struct dwarf_func *debuginfo_func(const struct dwarf_info *info, const struct symbol *sym);
 
-/* The compiler has given it other parameters than its source has (foo.isra.0, foo.constprop.0, foo.part.0). */
+/*
+ * The compiler has given it other parameters than its source has (foo.isra.0, foo.constprop.0,
+ * foo.part.0).
+ */
 bool symbol_is_clone(const struct symbol *sym);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Events that say something: those that programs declare (libutrail-trace), and static probes with arguments. Their numbers, what readers need
- * to know of them, and which of the former are recorded.
+ * Events that say something: those that programs declare (libutrail-trace), and static probes with
+ * arguments. Their numbers, what readers need to know of them, and which of the former are
+ * recorded.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
 #define UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
@@ -14,7 +15,8 @@
 #include "utils/base/strmap.h"
 
 /*
- * Of all processes. Starts with declared_init(), ends with declared_deinit(). Only the control thread touches it.
+ * Of all processes. Starts with declared_init(), ends with declared_deinit(). Only the control
+ * thread touches it.
  *
  * @points: gives the numbers, and has their names
  * @lines: lines of events.def, as keys of @numbers: the same event of several processes is one
@@ -45,20 +47,32 @@ void declared_init(struct declared *declared, const struct record_settings *sett
 		   struct points *points);
 void declared_deinit(struct declared *declared);
 
-/* The number of that event, a new one when it is new; 0: there is none. @common: NULL when there is nothing in front. */
+/*
+ * The number of that event, a new one when it is new; 0: there is none. @common: NULL when there is
+ * nothing in front.
+ */
 uint32_t declared_add(struct declared *declared, const char *id, const char *format,
 		      const char *common);
 
-/* The same of a static probe, "provider:event", with arguments of @types (doc/formats/records.md, "Payloads beside"). */
+/*
+ * The same of a static probe, "provider:event", with arguments of @types (doc/formats/records.md,
+ * "Payloads beside").
+ */
 uint32_t declared_add_probe(struct declared *declared, const char *name, const char *types);
 
-/* What the user has said of an event with that id: below 0 off, above 0 on, 0: it is the program's business. */
+/*
+ * What the user has said of an event with that id: below 0 off, above 0 on, 0: it is the program's
+ * business.
+ */
 int declared_choice(struct declared *declared, const char *id);
 
 /* Does any of those that are known have an id that matches? */
 bool declared_have(const struct declared *declared, const struct pattern *pattern);
 
-/* At the end: say what was asked for in vain, and what is not recorded. @nr_untold: events that nobody could tell us of */
+/*
+ * At the end: say what was asked for in vain, and what is not recorded. @nr_untold: events that
+ * nobody could tell us of
+ */
 void declared_warn(const struct declared *declared, unsigned long long nr_untold,
 		   bool has_processes, const struct msg *msg);
 

@@ -29,24 +29,31 @@ static inline bool found_patch_is_function(const struct found_patch *found)
 }
 
 /*
- * Append to @found what is written for a site that can have its jump: @patch is what the stub there does. Those that belong together
- * follow each other: an island, what is done before the site, the site.
+ * Append to @found what is written for a site that can have its jump: @patch is what the stub there
+ * does. Those that belong together follow each other: an island, what is done before the site, the
+ * site.
  */
 void found_patch_add_site(struct strbuf *found, const struct code_site *site,
 			  struct plan_patch patch, uint64_t func);
 
-/* Add it to the PLAN_PATCHES in @out for a process in which the file's addresses are @bias higher. */
+/*
+ * Add it to the PLAN_PATCHES in @out for a process in which the file's addresses are @bias higher.
+ */
 void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
 
 /* How many bytes from its site on are replaced, or done elsewhere. */
 uint64_t found_patch_reach(const struct found_patch *found);
 
-/* Whether no patch of this module among the first @nr in @patches, a list of struct plan_patch, has to do with bytes that it would have to do with. */
+/*
+ * Whether no patch of this module among the first @nr in @patches, a list of struct plan_patch, has
+ * to do with bytes that it would have to do with.
+ */
 bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 			 const struct strbuf *patches, size_t nr);
 
 /*
- * Patches by their functions, for who asks of single ones of many. Starts as { 0 }, ends with found_index_deinit().
+ * Patches by their functions, for who asks of single ones of many. Starts as { 0 }, ends with
+ * found_index_deinit().
  *
  * @entries: of each patch where its function begins, and its number, sorted
  */
@@ -61,7 +68,10 @@ struct found_index {
 
 void found_index_deinit(struct found_index *index);
 
-/* Know those of @found, a list of struct found_patch that may have become longer since. Without memory there are none. */
+/*
+ * Know those of @found, a list of struct found_patch that may have become longer since. Without
+ * memory there are none.
+ */
 void found_index_update(struct found_index *index, const struct strbuf *found);
 
 /* All whose functions begin in [@start, @end): @nr entries from the one that is returned on. */

@@ -5,7 +5,10 @@
 #include "cmds/record/plan/known_functions.h"
 #include "utils/object/elf_file.h"
 
-/* The key of @file, which @path names and of which @names are known, into @key. False when it cannot be known again: it has no build id. */
+/*
+ * The key of @file, which @path names and of which @names are known, into @key. False when it
+ * cannot be known again: it has no build id.
+ */
 bool functions_cache_key(const struct elf_file *file, const char *path, const struct symtab *names,
 			 struct functions_key *key);
 

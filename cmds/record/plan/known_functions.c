@@ -29,7 +29,10 @@ struct image_head {
 	uint32_t pad;
 };
 
-/* Behind it are @nr_fixes bytes and @len ones of code. Addresses are distances from the function's beginning. */
+/*
+ * Behind it are @nr_fixes bytes and @len ones of code. Addresses are distances from the function's
+ * beginning.
+ */
 struct image_patch {
 	int32_t site;
 	int32_t addr;
@@ -91,7 +94,8 @@ void known_functions_seal(struct strbuf *image)
 /* --- making --- */
 
 /*
- * The image is written as it will be: room for all functions, then patches; texts, which are few, come behind these at the end.
+ * The image is written as it will be: room for all functions, then patches; texts, which are few,
+ * come behind these at the end.
  *
  * @nr: functions
  */

@@ -1,4 +1,7 @@
-/* What was found out of a file that was not compiled for it: its functions, and what is written where they begin; in one image, which can be kept. */
+/*
+ * What was found out of a file that was not compiled for it: its functions, and what is written
+ * where they begin; in one image, which can be kept.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H
 #define UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H
 
@@ -6,12 +9,14 @@
 #include "utils/object/build_id.h"
 
 /*
- * Which file it is of, found out by whom. A build id alone can be copied; what the kernel says of the file's place and last change cannot.
+ * Which file it is of, found out by whom. A build id alone can be copied; what the kernel says of
+ * the file's place and last change cannot.
  *
  * @build_id: hex, with zeros behind it; "" when the file has none
  * @device, @inode, @size, @mtime_ns, @ctime_ns: of the file, as stat(2) has them
  * @names: a sum of the names that the file did not have itself
- * @maker_size, @maker_mtime_ns: of the program that has found it out: another version may find something else
+ * @maker_size, @maker_mtime_ns: of the program that has found it out: another version may find
+ * something else
  */
 struct functions_key {
 	char build_id[48];
@@ -66,21 +71,25 @@ void known_functions_deinit(struct known_functions *known);
 #define cleanup_known_functions cleanup(known_functions_deinit)
 
 /*
- * Find out about all functions of @u. @names: of the file's symbols, relative to @base: functions that these name get no name of their own. 0; -ENOMEM;
- * -E2BIG: there is more than an image can say.
+ * Find out about all functions of @u. @names: of the file's symbols, relative to @base: functions
+ * that these name get no name of their own. 0; -ENOMEM; -E2BIG: there is more than an image can
+ * say.
  */
 int known_functions_make(struct known_functions *out, const struct unprepared *u,
 			 const struct symtab *names, uint64_t base, const struct functions_key *key,
 			 struct uft_err *err);
 
 /*
- * Take @image, which is empty afterwards, for what is known of the file of @key. False when it is of another one, or damaged in any way: whatever
- * is accepted can be used.
+ * Take @image, which is empty afterwards, for what is known of the file of @key. False when it is
+ * of another one, or damaged in any way: whatever is accepted can be used.
  */
 bool known_functions_take(struct known_functions *out, struct strbuf *image,
 			  const struct functions_key *key);
 
-/* The key that stands in @image; false: there is no room for one. And the sum that it should have is written to it. */
+/*
+ * The key that stands in @image; false: there is no room for one. And the sum that it should have
+ * is written to it.
+ */
 bool known_functions_key(const struct strbuf *image, struct functions_key *key);
 void known_functions_seal(struct strbuf *image);
 

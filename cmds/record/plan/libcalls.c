@@ -1,4 +1,7 @@
-/* Which library calls are recorded, and which of them need care (doc/facts/programs.md, "Library calls"). */
+/*
+ * Which library calls are recorded, and which of them need care (doc/facts/programs.md, "Library
+ * calls").
+ */
 #include <string.h>
 
 #include "cmds/record/plan/libcalls.h"
@@ -53,10 +56,16 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__libc_start_main"),
 	NOT_HOOKED("__cxa_finalize"),
 	NOT_HOOKED("__gmon_start__"),
-	/* What FSTRACE() and FSTRACE_DECL() of fstrace.h are made of: the event tells all that there is to be told. */
+	/*
+	 * What FSTRACE() and FSTRACE_DECL() of fstrace.h are made of: the event tells all that
+	 * there is to be told.
+	 */
 	NOT_HOOKED("fstrace_log_2"),
 	NOT_HOOKED("fstrace_specify"),
-	/* The machinery of exceptions and of thread-local variables, not calls that a program makes. */
+	/*
+	 * The machinery of exceptions and of thread-local variables, not calls that a program
+	 * makes.
+	 */
 	NOT_HOOKED("__cxa_throw"),
 	NOT_HOOKED("__cxa_rethrow"),
 	LANDING("__cxa_begin_catch"),
@@ -66,8 +75,9 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__tls_get_addr"),
 	NOT_HOOKED("runtime.schedinit"),
 	/*
-	 * They do not return. The frames that they leave get their EXITs behind them, and then setjmp() returns once more: see
-	 * libmcount/longjmp.c. uftrace, reading this, takes a call of such a name as the end of these frames by itself, and indents what follows less.
+	 * They do not return. The frames that they leave get their EXITs behind them, and then
+	 * setjmp() returns once more: see libmcount/longjmp.c. uftrace, reading this, takes a call
+	 * of such a name as the end of these frames by itself, and indents what follows less.
 	 */
 	NO_RETURN_HOOK("longjmp"),
 	NO_RETURN_HOOK("_longjmp"),
@@ -104,7 +114,9 @@ bool libcall_is_hooked(const char *name, uint32_t *flags)
 
 bool libcall_is_nested_module(const char *path)
 {
-	/* What everything stands on: its calls are the implementation of what is recorded already. */
+	/*
+	 * What everything stands on: its calls are the implementation of what is recorded already.
+	 */
 	static const char *const system_libraries[] = {
 		"libc.so.",	"libm.so.", "libgcc_s.so.", "libpthread.so.", "libdl.so.",
 		"librt.so.",	"ld-linux", "ld-musl",	    "linux-vdso",     "linux-gate",
@@ -120,8 +132,9 @@ bool libcall_is_nested_module(const char *path)
 }
 
 /*
- * Compilers' hooks are called where nothing else is done with their address. Other functions' addresses may be in registers when we are
- * to leave, where calls go through the GOT (-fno-plt); a PLT only jumps there.
+ * Compilers' hooks are called where nothing else is done with their address. Other functions'
+ * addresses may be in registers when we are to leave, where calls go through the GOT (-fno-plt); a
+ * PLT only jumps there.
  */
 static const struct {
 	const char *name;

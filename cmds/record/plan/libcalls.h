@@ -11,7 +11,10 @@ bool libcall_is_hooked(const char *name, uint32_t *flags);
 /* Whether the calls that library @path makes into others are recorded with --nest-libcall. */
 bool libcall_is_nested_module(const char *path);
 
-/* Which of the probe's own functions a program calls by that name, enum plan_hook; -1: none. @by_plt: not through the GOT alone */
+/*
+ * Which of the probe's own functions a program calls by that name, enum plan_hook; -1: none.
+ * @by_plt: not through the GOT alone
+ */
 int libcall_hook_of(const char *name, bool by_plt);
 
 #endif

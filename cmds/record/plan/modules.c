@@ -18,7 +18,10 @@
 /* So many different files are looked at: programs may name as many as they like. */
 #define KNOWN_MODULES_MAX 262144
 
-/* Within rights_enter(): what somebody else's process has named may be a file that this one must not know of. */
+/*
+ * Within rights_enter(): what somebody else's process has named may be a file that this one must
+ * not know of.
+ */
 static bool may_read(const char *path)
 {
 	int fd cleanup_fd = file_open_regular(path, NULL);

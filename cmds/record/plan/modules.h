@@ -18,7 +18,8 @@
  *
  * @func: relative to the file's start, without a rule
  * @rate: as in struct budget_func
- * @rules: generation of the rules of -P and -U at that time: what the user says later goes before it
+ * @rules: generation of the rules of -P and -U at that time: what the user says later goes before
+ * it
  * @can_go: it has hooks that can be taken out
  * @stays: of some process they could not be
  * @is_back: the user has put them in again: it is recorded, and is not chosen again
@@ -45,12 +46,14 @@ struct module_left_out {
  * @has_functions: functions of it can have records: it is instrumented, or some of it are patched
  * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
- * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its start
+ * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its
+ * start
  * @left_out: struct module_left_out, by where they begin
  * @points: events of its own that are to be recorded
  * @patches: what is to be changed in it as a library, and as a program
  * @own_frames: struct own_frames, once @has_own_frames_known
- * @callers_why: why return addresses into it, or into a part of it, stay as they are; NULL: they do not
+ * @callers_why: why return addresses into it, or into a part of it, stay as they are; NULL: they do
+ * not
  * @unnamed: names for functions that were found in its code and have no symbol, as its symbols are
  */
 struct known_module {
@@ -74,7 +77,8 @@ struct known_module {
 };
 
 /*
- * All of them, newest first; nothing is removed before the end. Only the control thread touches it. Starts as { 0 }.
+ * All of them, newest first; nothing is removed before the end. Only the control thread touches it.
+ * Starts as { 0 }.
  *
  * @reads_as_peer: within rights_enter(): only what he may read is looked at
  * @nr_left_out: there were too many
@@ -89,19 +93,22 @@ struct known_modules {
 void known_modules_deinit(struct known_modules *modules);
 
 /*
- * What is known of a file that was seen as a module: hundreds of processes run the same few. NULL for paths that are no files, and
- * without memory.
+ * What is known of a file that was seen as a module: hundreds of processes run the same few. NULL
+ * for paths that are no files, and without memory.
  */
 struct known_module *known_module_get(struct known_modules *modules, const char *path);
 
 /*
- * The symbols of the file @path into the empty @out: from --with-syms if it has them, else from the file. 0, or negative when there
- * are none to be had.
+ * The symbols of the file @path into the empty @out: from --with-syms if it has them, else from the
+ * file. 0, or negative when there are none to be had.
  */
 int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
 		 struct symtab *out);
 
-/* The same of a file that is known, with what was found out of it. Functions of several names have one that the filters ask for. */
+/*
+ * The same of a file that is known, with what was found out of it. Functions of several names have
+ * one that the filters ask for.
+ */
 int known_symbols_load(const struct record_settings *settings, const struct known_module *known,
 		       struct symtab *out);
 

@@ -74,7 +74,9 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 	return patch_rules_choose(f->settings->patches, &subject);
 }
 
-/* Without any rule that puts hooks in, each function that was compiled with room for one gets it. */
+/*
+ * Without any rule that puts hooks in, each function that was compiled with room for one gets it.
+ */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice)
 {
@@ -118,7 +120,10 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 	f->out->nr_functions += site->what == PATCH_CALL || site->what == PATCH_XRAY_ENTRY;
 }
 
-/* Rules learn which names there are, too: of what has no room. Where nothing can be patched the reason is told once for the file. */
+/*
+ * Rules learn which names there are, too: of what has no room. Where nothing can be patched the
+ * reason is told once for the file.
+ */
 static void note_names(struct finding *f)
 {
 	const char *why = f->known->is_instrumented ? NULL
@@ -133,7 +138,10 @@ static void note_names(struct finding *f)
 	}
 }
 
-/* All sites of a function are chosen alike, but its names are looked up once for each: XRay's are few. */
+/*
+ * All sites of a function are chosen alike, but its names are looked up once for each: XRay's are
+ * few.
+ */
 static void choose_all(struct finding *f, const struct prepared *prepared)
 {
 	for (size_t i = 0; i < prepared->nr; i++) {

@@ -1,4 +1,7 @@
-/* Functions with room for a hook, with a call of one, or as they were shipped: which are patched, as patches of a plan. */
+/*
+ * Functions with room for a hook, with a call of one, or as they were shipped: which are patched,
+ * as patches of a plan.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PATCHES_H
 #define UTRAIL_CMDS_RECORD_PLAN_PATCHES_H
 
@@ -13,11 +16,16 @@
 
 struct known_module;
 
-/* What all modules have in common. Starts as { 0 }, ends with patches_deinit(). Only the control thread touches it. */
+/*
+ * What all modules have in common. Starts as { 0 }, ends with patches_deinit(). Only the control
+ * thread touches it.
+ */
 struct patches {
 	struct strbuf complaints; /* to be told at the end, each with its NUL */
 	bool wants_verdicts;
-	/* Called with @tick_arg now and then while files are looked at; NULL: nobody wants to know. */
+	/*
+	 * Called with @tick_arg now and then while files are looked at; NULL: nobody wants to know.
+	 */
 	void (*tick)(void *arg);
 	void *tick_arg;
 	/* CPU time that went into looking at files. */
@@ -27,7 +35,8 @@ struct patches {
 void patches_deinit(struct patches *patches);
 
 /*
- * Patches of an unprepared file as they are known of it, which takes a quarter of the memory that struct found_patch does. Starts as { 0 }.
+ * Patches of an unprepared file as they are known of it, which takes a quarter of the memory that
+ * struct found_patch does. Starts as { 0 }.
  *
  * @chosen: which functions of @known are patched; NULL: there is nothing in here
  * @nr: patches of these
@@ -41,12 +50,14 @@ struct packed_patches {
 /*
  * Of one file, as a program or as a library.
  *
- * @packed: of a file that was not compiled for it, until somebody asks for single patches: module_patches_unpack()
+ * @packed: of a file that was not compiled for it, until somebody asks for single patches:
+ * module_patches_unpack()
  * @found: struct found_patch; those that belong together follow each other
  * @nr_short, @nr_unknown: as in struct prepared
  * @nr_chosen: the functions of an unprepared file that rules put hooks into
  * @counts: of these, by enum unprepared_way
- * @verdicts: each of these in a line, "ADDRESS NAME: how or why not", each with its NUL; when they are wanted
+ * @verdicts: each of these in a line, "ADDRESS NAME: how or why not", each with its NUL; when they
+ * are wanted
  * @has_constructors: it has some of its own
  * @is_late_told: it was said that these were not recorded
  * @is_of_cache: its functions were found out an earlier time
@@ -59,7 +70,8 @@ struct packed_patches {
  * @has_all: @found has all that could be patched; what is not to be is out
  * @generation: of the rules that have chosen last
  * @symbols: of the file
- * @refused: struct patch_refusal: what cannot be patched; @why_not: all of it, or NULL; lives for ever
+ * @refused: struct patch_refusal: what cannot be patched; @why_not: all of it, or NULL; lives for
+ * ever
  */
 struct module_patches {
 	bool is_known;
@@ -101,7 +113,8 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 		  struct known_module *known, bool is_program);
 
 /*
- * A process has loaded @known while it ran, and what is patched of it is patched now: by then its constructors have run. That is to be told.
+ * A process has loaded @known while it ran, and what is patched of it is patched now: by then its
+ * constructors have run. That is to be told.
  */
 void patches_note_late(struct patches *patches, struct known_module *known);
 
@@ -112,30 +125,38 @@ struct patches_turned {
 };
 
 /*
- * The rules of @settings have changed: which of what could be patched in @known is to be from now on. It is looked for when the first such change is about this file,
- * and later changes only choose. 0 or -ENOMEM; what cannot be patched at all is not an error: no rule has a match then.
+ * The rules of @settings have changed: which of what could be patched in @known is to be from now
+ * on. It is looked for when the first such change is about this file, and later changes only
+ * choose. 0 or -ENOMEM; what cannot be patched at all is not an error: no rule has a match then.
  */
 int patches_turn(const struct record_settings *settings, struct known_module *known,
 		 bool is_program, struct patches_turned *turned);
 
 /*
- * What functions that are left out (known_module.left_out) need: calls of hooks that were compiled into them are found, once; whether a function from
- * @start to @end, relative to the file's start, has hooks that can be taken out; and, behind a change of that list, those that are to be there no more
- * become out, for processes that come, too.
+ * What functions that are left out (known_module.left_out) need: calls of hooks that were compiled
+ * into them are found, once; whether a function from @start to @end, relative to the file's start,
+ * has hooks that can be taken out; and, behind a change of that list, those that are to be there no
+ * more become out, for processes that come, too.
  */
 void patches_find_calls(struct known_module *known);
 bool patches_can_go(struct known_module *known, bool is_program, uint64_t start, uint64_t end);
 void patches_leave_out(struct known_module *known);
 
-/* Add a struct plan_patch to @out for each place that was found in @known, which is loaded as @module. */
+/*
+ * Add a struct plan_patch to @out for each place that was found in @known, which is loaded as
+ * @module.
+ */
 void patches_bind(const struct known_module *known, const struct control_module *module,
 		  bool is_program, struct strbuf *out);
 
 /*
- * What can be patched in one process, and what is to be. Starts as { 0 }, ends with process_patches_deinit().
+ * What can be patched in one process, and what is to be. Starts as { 0 }, ends with
+ * process_patches_deinit().
  *
- * @all: struct plan_patch; those that belong together follow each other, and the last of them is the one that is not silent
- * @sites, @wanted: uint64_t, sorted: places of all of them that text is written at; those where a patch is to be
+ * @all: struct plan_patch; those that belong together follow each other, and the last of them is
+ * the one that is not silent
+ * @sites, @wanted: uint64_t, sorted: places of all of them that text is written at; those where a
+ * patch is to be
  * @ends: struct patch_end, sorted: of sites those that tell the ends of calls
  */
 struct process_patches {
@@ -154,7 +175,10 @@ struct patch_end {
 void process_patches_deinit(struct process_patches *patches);
 #define cleanup_process_patches cleanup(process_patches_deinit)
 
-/* Add what rules have chosen of @known (patches_turn()), which is loaded as @module; then process_patches_sort() is due. */
+/*
+ * Add what rules have chosen of @known (patches_turn()), which is loaded as @module; then
+ * process_patches_sort() is due.
+ */
 void process_patches_add(struct process_patches *patches, const struct known_module *known,
 			 const struct control_module *module, bool is_program);
 /* Only those of functions that are left out. */
@@ -163,8 +187,8 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 void process_patches_sort(struct process_patches *patches);
 
 /*
- * Once they are sorted, for a process that gets no hook that it has not had: of @all keep only what is to be in its text. A hook that is
- * to go and that its probe does not know is not there.
+ * Once they are sorted, for a process that gets no hook that it has not had: of @all keep only what
+ * is to be in its text. A hook that is to go and that its probe does not know is not there.
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 
@@ -172,12 +196,16 @@ void process_patches_keep_wanted(struct process_patches *patches);
 const struct patch_end *process_patches_end(const struct process_patches *patches, uint64_t site);
 
 /*
- * At the end: say what could not be patched, and which rules are about nothing. @names: of functions that there are, each with its NUL.
+ * At the end: say what could not be patched, and which rules are about nothing. @names: of
+ * functions that there are, each with its NUL.
  */
 void patches_warn(const struct patches *patches, const struct patch_rules *rules,
 		  const struct strbuf *names, const struct msg *msg);
 
-/* Why @rule, which has no match, is about nothing; @is_of: what has said it: "option '--patch'". @names: as above */
+/*
+ * Why @rule, which has no match, is about nothing; @is_of: what has said it: "option '--patch'".
+ * @names: as above
+ */
 void patches_explain(const struct patch_rule *rule, const char *is_of, const struct strbuf *names,
 		     struct strbuf *out);
 

@@ -39,15 +39,24 @@ struct finding {
 struct patch_subject;
 void finding_name(struct finding *f, const struct symbol *sym, struct patch_subject *subject);
 
-/* What the rules say of the function @sym (NULL: it has no name); they note whether it @can_be patched, or why not. */
+/*
+ * What the rules say of the function @sym (NULL: it has no name); they note whether it @can_be
+ * patched, or why not.
+ */
 enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bool can_be,
 				 const char *why_not);
 
-/* Whether a place of the function @sym (or NULL) is to be patched as @what says, for which the rules say @choice. */
+/*
+ * Whether a place of the function @sym (or NULL) is to be patched as @what says, for which the
+ * rules say @choice.
+ */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice);
 
-/* Whether the file may be looked at: of one that was not compiled for it, only if somebody has asked for it. */
+/*
+ * Whether the file may be looked at: of one that was not compiled for it, only if somebody has
+ * asked for it.
+ */
 bool finding_may_be(const struct record_settings *settings, const struct known_module *known,
 		    bool is_program);
 
@@ -60,13 +69,17 @@ struct found_patch found_patch_of_prepared(const struct prepared_site *site);
 const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
 
 /*
- * What is known of a file that was not compiled for it, of the cache or of itself, with names for functions that have none in f->symbols. 0; nothing is known
- * when f->why_not says so; or negative errno, with a text when it is -ENOSYS.
+ * What is known of a file that was not compiled for it, of the cache or of itself, with names for
+ * functions that have none in f->symbols. 0; nothing is known when f->why_not says so; or negative
+ * errno, with a text when it is -ENOSYS.
  */
 int finding_known(struct finding *f, const struct elf_file *file, struct known_functions *known,
 		  struct uft_err *err);
 
-/* What is to be patched of a file that was not compiled for it. 0, or negative errno with a text when it is -ENOSYS. */
+/*
+ * What is to be patched of a file that was not compiled for it. 0, or negative errno with a text
+ * when it is -ENOSYS.
+ */
 int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err);
 
 #endif

@@ -1,4 +1,7 @@
-/* Rules of -P and -U that change while programs run: all that could be patched is found once, and rules choose of it (see patches.h). */
+/*
+ * Rules of -P and -U that change while programs run: all that could be patched is found once, and
+ * rules choose of it (see patches.h).
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +79,9 @@ static bool has_func(const struct taken *taken, uint64_t func)
 	       bsearch(&func, taken->funcs, taken->nr, sizeof(*taken->funcs), order_u64);
 }
 
-/* They may overlap where one is done elsewhere as a whole, but none is longer than what is moved. */
+/*
+ * They may overlap where one is done elsewhere as a whole, but none is longer than what is moved.
+ */
 static bool is_free(const struct taken *taken, uint64_t start, uint64_t end)
 {
 	size_t below = order_count_until(taken->ranges, taken->nr, sizeof(*taken->ranges), end - 1);
@@ -135,7 +140,10 @@ static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 	return end - at;
 }
 
-/* What was found earlier stays as it is, since processes have it so: what would be in its way is left out. */
+/*
+ * What was found earlier stays as it is, since processes have it so: what would be in its way is
+ * left out.
+ */
 static void add_groups(struct finding *f, const struct strbuf *more, const struct taken *taken)
 {
 	struct found_patch *list = (struct found_patch *)more->data;
@@ -227,7 +235,9 @@ static const struct module_left_out *left_out_of(const struct known_module *know
 	return left && !left->is_back ? left : NULL;
 }
 
-/* What the user has said since goes before --overhead. He has said nothing of calls into libraries. */
+/*
+ * What the user has said since goes before --overhead. He has said nothing of calls into libraries.
+ */
 static void look_who_is_back(struct finding *f)
 {
 	known_left_out_each (f->known, left) {

@@ -1,4 +1,7 @@
-/* Patches of files that were not compiled for it: which functions are chosen, and what they are called (see patches.h). */
+/*
+ * Patches of files that were not compiled for it: which functions are chosen, and what they are
+ * called (see patches.h).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +27,10 @@ static const struct symbol *symbol_of(const struct finding *f,
 	return finding_symbol(&f->symbols, function->start - f->base);
 }
 
-/* A function without a symbol is called by its address in the file, so in all recordings of the file alike; but all know main(). */
+/*
+ * A function without a symbol is called by its address in the file, so in all recordings of the
+ * file alike; but all know main().
+ */
 static int add_name(struct symtab *to, const struct finding *f, const struct known_functions *known,
 		    size_t index)
 {
@@ -103,7 +109,10 @@ static void choose_functions(struct finding *f, const struct known_functions *kn
 	}
 }
 
-/* Rules learn what came of them. One that takes functions out has its way with whatever could have been patched. */
+/*
+ * Rules learn what came of them. One that takes functions out has its way with whatever could have
+ * been patched.
+ */
 static void note_matches(struct finding *f, const struct known_functions *known, const bool *chosen)
 {
 	for (size_t i = 0; i < known->nr && patches_have_unmatched(f->settings->patches); i++) {

@@ -91,8 +91,8 @@ static uint32_t capture_of(struct binding *b, const struct symbol *sym, const ch
 }
 
 /*
- * A function that was opted in, and then out by a later filter: without any other one that is opted in, nothing is recorded.
- * A rule without functions tells the probe.
+ * A function that was opted in, and then out by a later filter: without any other one that is opted
+ * in, nothing is recorded. A rule without functions tells the probe.
  */
 static void note_opted_in(struct binding *b, const struct filter_subject *subject)
 {
@@ -174,7 +174,10 @@ static void bind_module(struct binding *b)
 
 	if (known_symbols_load(b->settings, m, &symbols) < 0)
 		return;
-	/* Other modules' functions have no records, so what debug information says of them does not matter. */
+	/*
+	 * Other modules' functions have no records, so what debug information says of them does not
+	 * matter.
+	 */
 	if (capture_needs_debug(captures) && m->has_functions)
 		b->debug = debuginfo_of(captures->debug, m->path);
 	b->has_llvm_strings = looks_at_strings(b->settings) && captures_llvm_strings(&symbols);
@@ -206,7 +209,10 @@ static void sort_funcs(struct strbuf *out)
 	out->len = kept * sizeof(*funcs);
 }
 
-/* A probe that came later than the program takes the places that were its by name, had it been there before. */
+/*
+ * A probe that came later than the program takes the places that were its by name, had it been
+ * there before.
+ */
 static void add_hook(const struct plt_entry *e, struct plan_call_site call, struct strbuf *out)
 {
 	int hook = libcall_hook_of(e->name, e->reloc != PLT_NO_RELOC);
@@ -276,7 +282,9 @@ static void add_moved(struct strbuf *out, const struct strbuf *funcs, uint64_t s
 	}
 }
 
-/* What there is to do with the functions of the modules of a fresh image; each file is bound once. */
+/*
+ * What there is to do with the functions of the modules of a fresh image; each file is bound once.
+ */
 static void plan_image(struct planner *planner, struct control_module *const *modules, size_t nr,
 		       struct plan_entries *out)
 {
@@ -467,7 +475,10 @@ uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind)
 	return bytes ? plan->lists[kind].len / bytes : 0;
 }
 
-/* Of large programs the lists are tens of megabytes: they are written from where they are, so that nobody has them twice. */
+/*
+ * Of large programs the lists are tens of megabytes: they are written from where they are, so that
+ * nobody has them twice.
+ */
 static int write_image(int fd, const struct plan_view *view)
 {
 	uint64_t head[256];

@@ -1,4 +1,7 @@
-/* The plan's maker: options that speak of functions, library calls and events, bound to the modules of a process. */
+/*
+ * The plan's maker: options that speak of functions, library calls and events, bound to the modules
+ * of a process.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PLAN_H
 #define UTRAIL_CMDS_RECORD_PLAN_PLAN_H
 
@@ -42,8 +45,9 @@ struct planner {
 };
 
 /*
- * Arrays of a large program's functions come and go while plans are made. glibc keeps what was given back, up to 64 MB, once arrays of such a size have been there; the
- * recorder stays for as long as the program does. From now on they go back to the kernel.
+ * Arrays of a large program's functions come and go while plans are made. glibc keeps what was
+ * given back, up to 64 MB, once arrays of such a size have been there; the recorder stays for as
+ * long as the program does. From now on they go back to the kernel.
  */
 void plan_give_memory_back(void);
 
@@ -61,8 +65,8 @@ void plan_entries_deinit(struct plan_entries *plan);
 #define cleanup_plan_entries cleanup(plan_entries_deinit)
 
 /*
- * What the options say about the @nr modules in @modules, of which the first is the program itself when
- * @has_program. A module that cannot be read has no entries.
+ * What the options say about the @nr modules in @modules, of which the first is the program itself
+ * when @has_program. A module that cannot be read has no entries.
  */
 void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
 	       bool has_program, struct plan_entries *out);
@@ -85,7 +89,10 @@ int plan_memfd(const struct plan_entries *plan);
 /* How many entries of @kind there are. */
 uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind);
 
-/* Whether there are calls whose ENTRY is recorded only when they have taken long enough, or when they have called something. */
+/*
+ * Whether there are calls whose ENTRY is recorded only when they have taken long enough, or when
+ * they have called something.
+ */
 bool settings_hold_back(const struct record_settings *settings);
 
 /* Whether anything in the options lets a program end the recording. */

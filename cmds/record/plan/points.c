@@ -124,7 +124,9 @@ void points_write_event(struct points *points, uint32_t id)
 		points->error = ret;
 }
 
-/* The id of the event, a new one when it is the first of its name. Errors as of points_new_event(). */
+/*
+ * The id of the event, a new one when it is the first of its name. Errors as of points_new_event().
+ */
 static int event_id(struct points *points, const char *name, uint32_t *id)
 {
 	for (size_t i = 0; i < points->nr_events; i++) {
@@ -218,7 +220,10 @@ static void complain_of_args(struct points *points, const char *event, size_t nr
 		strbuf_list_add(&points->complaints, strbuf_str(&text));
 }
 
-/* The event's id, and where its arguments are. Probes of one name have different ids when their arguments have different types. */
+/*
+ * The event's id, and where its arguments are. Probes of one name have different ids when their
+ * arguments have different types.
+ */
 static int identify(struct points *points, struct known_module *known, const struct code *code,
 		    const struct wanted *wanted, struct plan_patch *patch)
 {
@@ -332,8 +337,8 @@ static void bind_one(const struct known_module *known, const struct found_patch 
 }
 
 /*
- * Those that have to do with each other come in or none of them; and none does that changes, or moves, bytes that a function's
- * patch does, of which sites_prepare() did not know.
+ * Those that have to do with each other come in or none of them; and none does that changes, or
+ * moves, bytes that a function's patch does, of which sites_prepare() did not know.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
 			struct strbuf *out, struct strbuf *operands)

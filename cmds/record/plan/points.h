@@ -1,4 +1,7 @@
-/* Events of the program (-E): the static probes of each module that the user asked for, as patches of a plan. */
+/*
+ * Events of the program (-E): the static probes of each module that the user asked for, as patches
+ * of a plan.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_POINTS_H
 #define UTRAIL_CMDS_RECORD_PLAN_POINTS_H
 
@@ -17,7 +20,8 @@ struct known_module;
 struct store;
 
 /*
- * What all modules have in common. Starts with points_init(), ends with points_deinit(). Only the control thread touches it.
+ * What all modules have in common. Starts with points_init(), ends with points_deinit(). Only the
+ * control thread touches it.
  *
  * @declared: has what readers need to know of those with arguments; of declared_init()
  * @events: by id - EVENT_ID_USER; each has its line in events.txt
@@ -59,33 +63,42 @@ struct module_points {
 
 void module_points_deinit(struct module_points *points);
 
-/* Whether the rules ask for any event of the program, and not only for those that are known without it ("linux:..."). */
+/*
+ * Whether the rules ask for any event of the program, and not only for those that are known without
+ * it ("linux:...").
+ */
 bool points_are_wanted(const struct event_rules *rules);
 
 /* Whether there is an events.txt: for events of the program, or counters. */
 bool points_have_file(const struct record_settings *settings);
 
-/* COLD, before the program starts: events.txt, which readers look for, with the counters, and without any event yet. */
+/*
+ * COLD, before the program starts: events.txt, which readers look for, with the counters, and
+ * without any event yet.
+ */
 int points_make_file(struct store *store, const struct record_settings *settings,
 		     struct uft_err *err);
 
-/* A number for the event @name, "provider:event", of nobody else. 0, -ENOMEM, or -ERANGE when there are none left. */
+/*
+ * A number for the event @name, "provider:event", of nobody else. 0, -ENOMEM, or -ERANGE when there
+ * are none left.
+ */
 int points_new_event(struct points *points, const char *name, uint32_t *id);
 
 /* Its line in events.txt: readers know it from here on. */
 void points_write_event(struct points *points, uint32_t id);
 
 /*
- * Add a struct plan_patch to @patches for each probe of @known, loaded as @module, that is wanted and can be recorded, and what they say of their
- * arguments to the PLAN_OPERANDS in @operands.
+ * Add a struct plan_patch to @patches for each probe of @known, loaded as @module, that is wanted
+ * and can be recorded, and what they say of their arguments to the PLAN_OPERANDS in @operands.
  */
 void points_bind(struct points *points, struct known_module *known,
 		 const struct control_module *module, struct strbuf *patches,
 		 struct strbuf *operands);
 
 /*
- * At the end: say what could not be recorded, and which rules are about nothing. @nr_failed: as probes have noted; @has_processes: some
- * process has reported itself.
+ * At the end: say what could not be recorded, and which rules are about nothing. @nr_failed: as
+ * probes have noted; @has_processes: some process has reported itself.
  */
 void points_warn(const struct points *points, unsigned long long nr_failed, bool has_processes,
 		 const struct msg *msg);

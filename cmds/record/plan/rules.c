@@ -109,7 +109,9 @@ static const struct {
 	{ TRIGGER_LOCATION_OUT, PLAN_LOCATION_OUT },
 };
 
-/* What a term is compared with that has no room in it goes to @data; its place there goes to @out. */
+/*
+ * What a term is compared with that has no room in it goes to @data; its place there goes to @out.
+ */
 static void put_text(const struct cond_term *term, struct plan_cond *out, struct strbuf *data)
 {
 	static const char zeros[sizeof(struct plan_cond)];

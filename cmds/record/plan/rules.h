@@ -11,8 +11,8 @@
 #include "utils/spec/trigger.h"
 
 /*
- * Functions with the same triggers share a rule. Starts with @rules and @conds, where what is made is appended to, and ends
- * with rule_set_deinit().
+ * Functions with the same triggers share a rule. Starts with @rules and @conds, where what is made
+ * is appended to, and ends with rule_set_deinit().
  *
  * @has_llvm_strings: captures_llvm_strings() of the module that the functions are of
  * @slots: open addressing, hold index + 1
@@ -27,7 +27,10 @@ struct rule_set {
 
 void rule_set_deinit(struct rule_set *set);
 
-/* The index of the rule for @trigger. PLAN_NO_RULE when the trigger is for readers only, or memory is short. */
+/*
+ * The index of the rule for @trigger. PLAN_NO_RULE when the trigger is for readers only, or memory
+ * is short.
+ */
 uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger);
 
 #endif

@@ -27,8 +27,9 @@ static bool is_loader(const char *path)
 }
 
 /*
- * What the probe calls of the C library (tests/rules/probe.py compares), some of it before it can tell its own calls from the program's, and
- * the implementations of it that are chosen for the machine ("__memcpy_avx_unaligned").
+ * What the probe calls of the C library (tests/rules/probe.py compares), some of it before it can
+ * tell its own calls from the program's, and the implementations of it that are chosen for the
+ * machine ("__memcpy_avx_unaligned").
  */
 static const char *const probe_needs[] = {
 	"__cxa_finalize",
@@ -277,8 +278,8 @@ struct finder {
 };
 
 /*
- * All that is chosen, piece by piece: each thread has one, then all results are taken in their order, so that what is found does not depend on
- * how many threads there are.
+ * All that is chosen, piece by piece: each thread has one, then all results are taken in their
+ * order, so that what is found does not depend on how many threads there are.
  *
  * @wanted: their indexes
  * @places: what is looked for of each that can have a jump
@@ -465,7 +466,10 @@ static size_t add_around(const struct finding_all *all, size_t index, size_t nex
 	return i;
 }
 
-/* They are few, and are looked at once more with their neighbours. What has got an island is visited again. */
+/*
+ * They are few, and are looked at once more with their neighbours. What has got an island is
+ * visited again.
+ */
 static int find_islands(struct finding_all *all)
 {
 	const struct unprepared *u = all->unprepared;

@@ -7,7 +7,10 @@
 #include "cmds/record/plan/plan.h"
 #include "utils/format/control.h"
 
-/* Whether the program @path has the variables to watch: -ENOENT with the first that it has not, and the nearest names. */
+/*
+ * Whether the program @path has the variables to watch: -ENOENT with the first that it has not, and
+ * the nearest names.
+ */
 int watches_check(const struct record_settings *settings, const char *path, struct uft_err *err);
 
 /* Where they are in the process whose program is @module; those that it has. */

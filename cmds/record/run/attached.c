@@ -138,7 +138,10 @@ static void find_patches_of(struct run *run, struct recorder *rec, pid_t pid)
 		const struct mapping *m = &maps.lines[i];
 		struct known_module *known;
 
-		/* A file that is gone, or is somewhere else for us, is looked for when the process has named it. */
+		/*
+		 * A file that is gone, or is somewhere else for us, is looked for when the process
+		 * has named it.
+		 */
 		if (!m->is_code || m->path[0] != '/' || !realpath(m->path, path) ||
 		    strcmp(m->path, path) != 0)
 			continue;
@@ -262,7 +265,10 @@ static int wait_for_end(struct attachment *a)
 	return 0;
 }
 
-/* Those too that they have forked. One that ends meanwhile needs no leaving. False: a process is not as it was before. */
+/*
+ * Those too that they have forked. One that ends meanwhile needs no leaving. False: a process is
+ * not as it was before.
+ */
 static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
 {
 	bool all_left = true;

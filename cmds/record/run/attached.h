@@ -5,17 +5,22 @@
 #include "cmds/record/run/run.h"
 
 /*
- * Whom -p means, which must be processes that can be attached to, and the first one's program into @run->program. The options must be such
- * that make sense for them. Nothing is done to them. 0, -ERR_USAGE or negative errno.
+ * Whom -p means, which must be processes that can be attached to, and the first one's program into
+ * @run->program. The options must be such that make sense for them. Nothing is done to them. 0,
+ * -ERR_USAGE or negative errno.
  */
 int attached_find(struct run *run, struct uft_err *err);
 
-/* Behind recorder_open(): look for what is to be patched in the files that the processes have now, so that none of their threads waits for that. */
+/*
+ * Behind recorder_open(): look for what is to be patched in the files that the processes have now,
+ * so that none of their threads waits for that.
+ */
 void attached_find_patches(struct run *run, struct recorder *rec);
 
 /*
- * Behind recorder_open(): attach to all, record until a signal asks for the end, --for is over, --max-size is reached, or they have ended; and
- * leave them, and the processes that they have forked. What stays behind is told. When one cannot be attached to, the others are left again.
+ * Behind recorder_open(): attach to all, record until a signal asks for the end, --for is over,
+ * --max-size is reached, or they have ended; and leave them, and the processes that they have
+ * forked. What stays behind is told. When one cannot be attached to, the others are left again.
  */
 int attached_run(struct run *run, struct recorder *rec, struct uft_err *err);
 

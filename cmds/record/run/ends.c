@@ -38,7 +38,10 @@ static bool ask_kernel(struct end *end)
 	return true;
 }
 
-/* Before that: proc_pid_stat(5), whose last number it is. As long as the number is its own nobody else has it. */
+/*
+ * Before that: proc_pid_stat(5), whose last number it is. As long as the number is its own nobody
+ * else has it.
+ */
 static bool ask_proc(struct end *end)
 {
 	struct strbuf stat cleanup_strbuf = { 0 };

@@ -28,7 +28,10 @@ struct end {
 /* From here on its end is seen by @loop. */
 void ends_watch(struct end *end, pid_t pid, struct loop *loop);
 
-/* The same, and say what it was. The status as of waitpid(2) of one that a signal has ended, 0 of any other that has ended, or -1: it goes on, or nobody can say. */
+/*
+ * The same, and say what it was. The status as of waitpid(2) of one that a signal has ended, 0 of
+ * any other that has ended, or -1: it goes on, or nobody can say.
+ */
 int ends_tell(struct end *end, const struct msg *msg);
 
 #endif

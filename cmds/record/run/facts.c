@@ -105,7 +105,9 @@ static void tell_symbols(const struct msg *msg, const struct record_settings *se
 			  symbols.nr, m->is_saved ? "" : "; they were not needed");
 }
 
-/* Of a file that was not compiled for it: how many functions are patched, and why others are not. */
+/*
+ * Of a file that was not compiled for it: how many functions are patched, and why others are not.
+ */
 static void tell_patches(const struct msg *msg, const struct known_module *m)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(m->patches); i++) {
@@ -135,7 +137,10 @@ static void tell_modules(struct run *run, const struct recorder *rec)
 				  "'%s': return addresses into it stay, and ends of calls are "
 				  "estimated: %s",
 				  m->path, m->callers_why);
-		/* The others cannot have records: not worth reading for somebody who wants to know a little. */
+		/*
+		 * The others cannot have records: not worth reading for somebody who wants to know
+		 * a little.
+		 */
 		if (msg_wants(msg, MSG_SYMBOL, m->is_saved ? 1 : 2))
 			tell_symbols(msg, &run->settings, m);
 		if (debuginfo_has(&run->debug, m->path))

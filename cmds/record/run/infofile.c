@@ -305,8 +305,8 @@ static bool keeps_short_calls(const struct filters *filters)
 }
 
 /*
- * Readers take -t from there, so that the scheduler's events are filtered as calls were. They would drop the calls, too,
- * that -T f@trace or f@time=1us has kept: no filter, then.
+ * Readers take -t from there, so that the scheduler's events are filtered as calls were. They would
+ * drop the calls, too, that -T f@trace or f@time=1us has kept: no filter, then.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {

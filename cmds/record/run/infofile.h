@@ -13,7 +13,10 @@ int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err 
 /* The command line as a shell takes it; of the heap, NULL without memory. */
 char *infofile_command_line(const struct opts *opts);
 
-/* Options that reading commands are to use, too (doc/formats/events.md, "default.opts"). 0 or negative with @err. */
+/*
+ * Options that reading commands are to use, too (doc/formats/events.md, "default.opts"). 0 or
+ * negative with @err.
+ */
 int infofile_default_opts(const struct run *run, struct uft_err *err);
 
 #endif

@@ -148,7 +148,9 @@ int launch_find_library(const char *dir, const char *name, char *path, struct uf
 		       name);
 }
 
-/* @environ with our variables on top; the strings of the old one are shared. NULL without memory. */
+/*
+ * @environ with our variables on top; the strings of the old one are shared. NULL without memory.
+ */
 static char **make_environment(const struct launch *launch, struct strbuf *preload,
 			       struct strbuf *socket)
 {
@@ -223,7 +225,9 @@ NORETURN static void become_program(const struct launch *launch, char **env, int
 {
 	char byte;
 
-	/* End of file means go; so does a recorder that has died, and then the program runs alone. */
+	/*
+	 * End of file means go; so does a recorder that has died, and then the program runs alone.
+	 */
 	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
 		;
 	execute(launch, env, report_fd);

@@ -17,8 +17,10 @@
  * @fixed_addresses: without address space randomisation
  * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
  * @ignores_children: SIGCHLD is ignored, as it was when we were started
- * @filter: of system calls, that the program and all its descendants are to have (cmds/record/proc/filter.h); NULL: none
- * @mask, @file_size, @file_number: the signal mask and the limits on files that the program is to begin with
+ * @filter: of system calls, that the program and all its descendants are to have
+ * (cmds/record/proc/filter.h); NULL: none
+ * @mask, @file_size, @file_number: the signal mask and the limits on files that the program is to
+ * begin with
  */
 struct launch {
 	const char *path;
@@ -53,26 +55,31 @@ int launch_prepare(const struct launch *launch, struct launched *child, struct u
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
 
 /*
- * Fork a process that the caller's wait(2) does not meet, so that a program that the caller becomes does not, either. 0, in the new
- * process 1, or negative errno.
+ * Fork a process that the caller's wait(2) does not meet, so that a program that the caller becomes
+ * does not, either. 0, in the new process 1, or negative errno.
  */
 int launch_fork_away(void);
 
 /*
- * --keep-pid: change places. The caller becomes the program and a new process, which is no child of it and which this
- * returns 0 in, becomes the recorder. The caller waits in here for launch_release() by the recorder, then executes the
- * program; if the recorder ends before that, with a message or without, the caller ends with CMD_FAILED.
- * @launch needs no address yet. Negative errno, in the caller: nothing has changed.
+ * --keep-pid: change places. The caller becomes the program and a new process, which is no child of
+ * it and which this returns 0 in, becomes the recorder. The caller waits in here for
+ * launch_release() by the recorder, then executes the program; if the recorder ends before that,
+ * with a message or without, the caller ends with CMD_FAILED. @launch needs no address yet.
+ * Negative errno, in the caller: nothing has changed.
  */
 int launch_change_places(const struct launch *launch, struct launched *program,
 			 struct uft_err *err);
 
-/* In the recorder: let the program go, with that address. 0, or negative errno when it cannot be executed. */
+/*
+ * In the recorder: let the program go, with that address. 0, or negative errno when it cannot be
+ * executed.
+ */
 int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err);
 
 /*
- * Where @name is: as it is when it has a slash, else in the working directory, else by $PATH. -ENOENT, -EACCES or -EISDIR with a
- * text that says why it cannot be traced; @path has PATH_MAX bytes.
+ * Where @name is: as it is when it has a slash, else in the working directory, else by $PATH.
+ * -ENOENT, -EACCES or -EISDIR with a text that says why it cannot be traced; @path has PATH_MAX
+ * bytes.
  */
 int launch_find_program(const char *name, char *path, struct uft_err *err);
 
@@ -80,8 +87,8 @@ int launch_find_program(const char *name, char *path, struct uft_err *err);
 bool launch_is_command(const char *name);
 
 /*
- * The preload library @name ("libmcount.so"): in @dir or its libmcount/ when given, else beside this
- * program (build tree, installation) or where it was configured to be installed.
+ * The preload library @name ("libmcount.so"): in @dir or its libmcount/ when given, else beside
+ * this program (build tree, installation) or where it was configured to be installed.
  */
 int launch_find_library(const char *dir, const char *name, char *path, struct uft_err *err);
 

@@ -7,7 +7,10 @@
 #include "utils/base/path.h"
 #include "utils/object/elf_file.h"
 
-/* A program of that much code may be what it is about; a library of less is hardly what a program is there for. */
+/*
+ * A program of that much code may be what it is about; a library of less is hardly what a program
+ * is there for.
+ */
 #define LAUNCHER_BYTES_MAX (512U << 10)
 #define LIBRARY_BYTES_MIN  (1U << 20)
 #define TIMES_LARGER	   16

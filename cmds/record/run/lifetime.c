@@ -1,4 +1,7 @@
-/* A recording from its program's first step to the end: signals, the program's status, and whom it left behind (see alive.h). */
+/*
+ * A recording from its program's first step to the end: signals, the program's status, and whom it
+ * left behind (see alive.h).
+ */
 #include "cmds/record/run/recorder.h"
 
 #include <errno.h>
@@ -107,7 +110,9 @@ static void serve_ticker(struct watcher *watcher, uint32_t epoll_events)
 	struct lifetime *life = container_of(watcher, struct lifetime, ticker);
 	uint64_t nr;
 
-	/* However many were missed: a machine that stood still has not given the program that time. */
+	/*
+	 * However many were missed: a machine that stood still has not given the program that time.
+	 */
 	if (read(life->ticker_fd, &nr, sizeof(nr)) == sizeof(nr))
 		alive_tick(&life->rec->alive);
 }
@@ -125,7 +130,9 @@ static void start_ticking(struct lifetime *life)
 		loop_watch(&life->rec->loop, life->ticker_fd, &life->ticker);
 }
 
-/* One from the terminal reaches the program by itself; one that somebody sent to us is passed on. */
+/*
+ * One from the terminal reaches the program by itself; one that somebody sent to us is passed on.
+ */
 static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info)
 {
 	life->last_interrupt = info->ssi_signo;
@@ -199,7 +206,10 @@ static int watch_signals(struct lifetime *life, struct uft_err *err)
 	return ret < 0 ? err_set_errno(err, ret, "cannot watch signals") : 0;
 }
 
-/* Its end is seen by its descriptor, and when it is our child by SIGCHLD, too: there may be no descriptor. */
+/*
+ * Its end is seen by its descriptor, and when it is our child by SIGCHLD, too: there may be no
+ * descriptor.
+ */
 static int watch_program(struct lifetime *life, struct uft_err *err)
 {
 	struct recorder *rec = life->rec;

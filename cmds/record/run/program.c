@@ -66,7 +66,10 @@ static int use_interpreter(struct record_program *program, struct uft_err *err)
 		ret = object_check_program(program->path, &facts, err);
 	if (ret < 0)
 		return ret;
-	/* The kernel does the rest by itself when the script is executed; only the facts count here. */
+	/*
+	 * The kernel does the rest by itself when the script is executed; only the facts count
+	 * here.
+	 */
 	strcpy(program->path, script);
 	program->facts = facts;
 	return 0;
@@ -93,7 +96,10 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 		ret = check_elf(name, &program->facts, opts, err);
 	if (ret < 0)
 		return ret;
-	/* What is recorded of a program of another kind the recorder writes by itself; its children may be of our kind. */
+	/*
+	 * What is recorded of a program of another kind the recorder writes by itself; its children
+	 * may be of our kind.
+	 */
 	if (program->facts.machine != arch_elf_machine ||
 	    program->facts.elf_class != arch_elf_class) {
 		program->facts.elf_class = arch_elf_class;

@@ -18,8 +18,8 @@ struct record_program {
 };
 
 /*
- * Find opts->args[0] and go through the checks of doc/facts/programs.md, "Checks of a program". Negative errno with a
- * text that says why it cannot be traced and what to do about it.
+ * Find opts->args[0] and go through the checks of doc/facts/programs.md, "Checks of a program".
+ * Negative errno with a text that says why it cannot be traced and what to do about it.
  */
 int record_program_find(struct record_program *program, const struct opts *opts,
 			struct uft_err *err);

@@ -33,7 +33,10 @@ static bool prints_there(const struct run_progress *progress, pid_t pid)
 	return S_ISCHR(st.st_mode) && (st.st_rdev == progress->device || st.st_rdev == DEV_TTY);
 }
 
-/* The line would stand between what they print, or would erase it. A message to stderr now and then does not count. */
+/*
+ * The line would stand between what they print, or would erase it. A message to stderr now and then
+ * does not count.
+ */
 static bool is_others(const struct run_progress *progress)
 {
 	const struct recorder *rec = progress->rec;

@@ -9,7 +9,8 @@
 #include "cmds/record/run/run.h"
 
 /*
- * Control thread. From run_progress_begin() to run_progress_end(); nothing in it is needed by who calls these.
+ * Control thread. From run_progress_begin() to run_progress_end(); nothing in it is needed by who
+ * calls these.
  *
  * @program: 0 when there is none of ours (-p)
  * @is_asked_for: whoever else writes to the terminal
@@ -29,8 +30,9 @@ struct run_progress {
 void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*
- * From here on a line says how many calls and bytes were recorded and lost, and for how long, but only while none of the recorded
- * processes has that terminal as its stdout. With --progress it does not matter. What cannot be had is no failure: then there is no line.
+ * From here on a line says how many calls and bytes were recorded and lost, and for how long, but
+ * only while none of the recorded processes has that terminal as its stdout. With --progress it
+ * does not matter. What cannot be had is no failure: then there is no line.
  */
 void run_progress_begin(struct run_progress *progress, const struct run *run, struct recorder *rec,
 			pid_t program);

@@ -71,8 +71,9 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 }
 
 /*
- * Nobody can write to it any more but by our own mapping. Before Linux 5.1 there is no seal for that: then the descriptor that probes get is
- * one for reading, and only our own user can have another one.
+ * Nobody can write to it any more but by our own mapping. Before Linux 5.1 there is no seal for
+ * that: then the descriptor that probes get is one for reading, and only our own user can have
+ * another one.
  */
 static int close_control_page(struct recorder *rec)
 {
@@ -112,7 +113,10 @@ static int make_control_page(struct recorder *rec, struct uft_err *err)
 		       : 0;
 }
 
-/* Shared memory counts as a file. It is address space for the most part, but the limit does not know that. */
+/*
+ * Shared memory counts as a file. It is address space for the most part, but the limit does not
+ * know that.
+ */
 static int check_file_limit(struct uft_err *err)
 {
 	struct rlimit limit;
@@ -144,8 +148,8 @@ static int make_address(struct control *ctl, struct uft_err *err)
 }
 
 /*
- * Descriptors: one for each process, thread and conversation. The program gets its own limit back (launch.c). A quarter of them is
- * for conversations, with strangers and with others.
+ * Descriptors: one for each process, thread and conversation. The program gets its own limit back
+ * (launch.c). A quarter of them is for conversations, with strangers and with others.
  */
 #define FILES_WANTED 65536
 #define TALKS_MAX    4096

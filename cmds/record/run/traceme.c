@@ -29,7 +29,10 @@ static uint64_t start_stack(pid_t tid)
 	return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* The kernel tells a tracer of an exec by SIGTRAP, before the first instruction; without a tracer there is no such signal. */
+/*
+ * The kernel tells a tracer of an exec by SIGTRAP, before the first instruction; without a tracer
+ * there is no such signal.
+ */
 static bool tells_exec(pid_t tid, const siginfo_t *info)
 {
 	struct __ptrace_syscall_info now = { 0 };
@@ -65,7 +68,10 @@ static bool let_go(struct traceme *seen, pid_t tid)
 	return true;
 }
 
-/* Somebody else's tracee may stand in front of ours: it is looked at once more when that one goes on, which makes a SIGCHLD, too. */
+/*
+ * Somebody else's tracee may stand in front of ours: it is looked at once more when that one goes
+ * on, which makes a SIGCHLD, too.
+ */
 void traceme_let_go(struct traceme *seen)
 {
 	for (;;) {

@@ -1,4 +1,7 @@
-/* Children that asked for tracing by their parent (PTRACE_TRACEME), which we are: nobody else would let them go on. */
+/*
+ * Children that asked for tracing by their parent (PTRACE_TRACEME), which we are: nobody else would
+ * let them go on.
+ */
 #ifndef UTRAIL_CMDS_RECORD_RUN_TRACEME_H
 #define UTRAIL_CMDS_RECORD_RUN_TRACEME_H
 
@@ -21,8 +24,9 @@ struct traceme {
 };
 
 /*
- * Let all go on that stand still for us as their tracer; they run untraced afterwards. To be called by the thread that has started
- * the program, which is the tracer, after a SIGCHLD. Those that somebody else in this process traces are left alone.
+ * Let all go on that stand still for us as their tracer; they run untraced afterwards. To be called
+ * by the thread that has started the program, which is the tracer, after a SIGCHLD. Those that
+ * somebody else in this process traces are left alone.
  */
 void traceme_let_go(struct traceme *seen);
 

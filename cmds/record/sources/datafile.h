@@ -7,17 +7,22 @@
 #include "cmds/record/sources/writer.h"
 
 /*
- * Append whole records of @r, which @sink stands for, to its task's file. What cannot be written is counted, and told by a
- * LOST record at that place as soon as there is room again.
+ * Append whole records of @r, which @sink stands for, to its task's file. What cannot be written is
+ * counted, and told by a LOST record at that place as soon as there is room again.
  */
 void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink, const void *data, size_t len);
 
-/* The same for what is in its second ring, and <tid>.evt. What cannot be written is only an error: its records are there. */
+/*
+ * The same for what is in its second ring, and <tid>.evt. What cannot be written is only an error:
+ * its records are there.
+ */
 void sink_append_payloads(struct writers *writers, struct process *proc, struct ring *r,
 			  struct ring_sink *sink, const void *data, size_t len);
 
-/* The ring's owner is gone and all is taken from it: tell what is still to be told, close the file. */
+/*
+ * The ring's owner is gone and all is taken from it: tell what is still to be told, close the file.
+ */
 void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink);
 

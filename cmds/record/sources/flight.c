@@ -74,9 +74,11 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
  * One ring on its way to a file. It is copied first: a thread that runs on needs a fraction of a
  * millisecond for a small ring, a file may take longer.
  *
- * @room: memory of @room_bytes, at whose end is the copy: the newest segments in one row, @bytes of them
+ * @room: memory of @room_bytes, at whose end is the copy: the newest segments in one row, @bytes of
+ * them
  * @before: bytes of records that came ahead of it
- * @is_damaged: the program has written over what says how full its segments are, so that another attempt gets no further
+ * @is_damaged: the program has written over what says how full its segments are, so that another
+ * attempt gets no further
  */
 struct saving {
 	struct process *proc;
@@ -93,7 +95,10 @@ static char *copy_of(const struct saving *s)
 	return s->room + s->room_bytes - s->bytes;
 }
 
-/* Attempts to copy a ring that its thread overwrites meanwhile. The second one is rare: we were off the CPU. */
+/*
+ * Attempts to copy a ring that its thread overwrites meanwhile. The second one is rare: we were off
+ * the CPU.
+ */
 #define COPY_ATTEMPTS 100
 
 static uint64_t head_of(const struct saving *s)
@@ -102,8 +107,8 @@ static uint64_t head_of(const struct saving *s)
 }
 
 /*
- * Put the segment that begins at @position ahead of the copy. False when it is damaged, or was overwritten meanwhile,
- * which only a thread that runs on can do: so were all older ones, then.
+ * Put the segment that begins at @position ahead of the copy. False when it is damaged, or was
+ * overwritten meanwhile, which only a thread that runs on can do: so were all older ones, then.
  */
 static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {
@@ -137,15 +142,18 @@ static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 }
 
 /*
- * Copy the newest segments, from the newest one back to that of @first, which a thread that runs on overwrites first.
- * Returns how many were copied.
+ * Copy the newest segments, from the newest one back to that of @first, which a thread that runs on
+ * overwrites first. Returns how many were copied.
  */
 static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 {
 	uint64_t segment_bytes = s->proc->segment_bytes;
 	uint64_t newest = head - head % segment_bytes;
 	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
-	/* The number that an older segment has may be that of the next lap, which the thread notes before it goes there. */
+	/*
+	 * The number that an older segment has may be that of the next lap, which the thread notes
+	 * before it goes there.
+	 */
 	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t nr = 0;
 
@@ -163,8 +171,9 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 }
 
 /*
- * Copy the newest segments that @budget has room for. Half of them is enough, since a thread that runs on has overwritten
- * the others meanwhile; when each attempt has less, the last one counts. -EAGAIN: that had none.
+ * Copy the newest segments that @budget has room for. Half of them is enough, since a thread that
+ * runs on has overwritten the others meanwhile; when each attempt has less, the last one counts.
+ * -EAGAIN: that had none.
  */
 static int copy_segments(struct saving *s, uint64_t budget)
 {
@@ -197,8 +206,8 @@ static int copy_ring(struct saving *s, uint64_t budget)
 }
 
 /*
- * A file that does not go back to the beginning starts with the count of what is not there. @bytes_beside: of the task's
- * other file
+ * A file that does not go back to the beginning starts with the count of what is not there.
+ * @bytes_beside: of the task's other file
  */
 static int save_copy(struct writers *writers, const struct saving *s, int32_t tid,
 		     uint64_t bytes_beside)
@@ -235,8 +244,8 @@ static int save_payloads(struct writers *writers, struct saving *s, int32_t tid,
 }
 
 /*
- * @beside: the payloads of the same task, if it has a ring of them. They get half of @budget. Who reads the directory meanwhile
- * finds no records of a task that has no line in task.txt.
+ * @beside: the payloads of the same task, if it has a ring of them. They get half of @budget. Who
+ * reads the directory meanwhile finds no records of a task that has no line in task.txt.
  */
 static int save_task(struct writers *writers, struct saving *s, struct saving *beside,
 		     struct ring_sink *sink, int32_t tid, uint64_t budget)
@@ -256,7 +265,10 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 	return save_copy(writers, s, tid, beside->bytes);
 }
 
-/* Is it time to clear task.txt? Then the tids of all files, to be freed; else NULL. Not more often than it is worth. */
+/*
+ * Is it time to clear task.txt? Then the tids of all files, to be freed; else NULL. Not more often
+ * than it is worth.
+ */
 static int32_t *tids_to_keep(struct writers *writers, size_t *nr)
 {
 	struct flight *flight = &writers->flight;

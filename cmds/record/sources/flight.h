@@ -1,4 +1,7 @@
-/* The flight recorder: the newest records of each task, kept in its ring until somebody wants them saved. */
+/*
+ * The flight recorder: the newest records of each task, kept in its ring until somebody wants them
+ * saved.
+ */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_FLIGHT_H
 #define UTRAIL_CMDS_RECORD_SOURCES_FLIGHT_H
 
@@ -16,7 +19,8 @@ struct writers;
 #define FLIGHT_BYTES_MIN (128ULL << 10)
 
 /*
- * The files that were saved, oldest first: when they are more than --max-size in all, the oldest go. Under @lock.
+ * The files that were saved, oldest first: when they are more than --max-size in all, the oldest
+ * go. Under @lock.
  *
  * @nr_gone: so many have gone since task.txt was last cleared of their tasks
  */
@@ -36,15 +40,18 @@ void flight_init(struct flight *flight);
 void flight_deinit(struct flight *flight);
 
 /*
- * Put what ring @index of @proc holds into <tid>.dat, in place of what an earlier call has put there. The ring's thread may
- * go on meanwhile; but nobody may give the ring back. @nr_tasks are saved in a row and share --max-size. A file that
- * does not go back to the task's beginning begins with a LOST record, which says how many records came before.
- * A write that fails is noted as the store's error.
+ * Put what ring @index of @proc holds into <tid>.dat, in place of what an earlier call has put
+ * there. The ring's thread may go on meanwhile; but nobody may give the ring back. @nr_tasks are
+ * saved in a row and share --max-size. A file that does not go back to the task's beginning begins
+ * with a LOST record, which says how many records came before. A write that fails is noted as the
+ * store's error.
  */
 void flight_save_ring(struct writers *writers, struct process *proc, uint32_t index,
 		      unsigned nr_tasks);
 
-/* The same for all tasks that run: a snapshot. Returns how many there were. For the control thread. */
+/*
+ * The same for all tasks that run: a snapshot. Returns how many there were. For the control thread.
+ */
 unsigned flight_save_all(struct writers *writers);
 
 #endif

@@ -49,7 +49,10 @@ static void instance_name(char name[static NAME_SIZE])
 
 /* --- the instance --- */
 
-/* Recorders that were killed could not remove theirs. One in use cannot be removed, whoever uses it. */
+/*
+ * Recorders that were killed could not remove theirs. One in use cannot be removed, whoever uses
+ * it.
+ */
 static void remove_stale_instances(int tracefs_fd)
 {
 	int fd = openat(tracefs_fd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -151,8 +154,9 @@ static int check_pid_space(struct uft_err *err)
 }
 
 /*
- * Which part of the buffer is a reason to wake us, in percent, but no less than two pages: with one that is being filled, of which
- * serve_cpu() takes nothing, we would never sleep. Kernels before 5.0 do not ask.
+ * Which part of the buffer is a reason to wake us, in percent, but no less than two pages: with one
+ * that is being filled, of which serve_cpu() takes nothing, we would never sleep. Kernels before
+ * 5.0 do not ask.
  */
 static void set_watermark(struct kernel *kernel)
 {
@@ -187,7 +191,9 @@ static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
 		ret = tracefs_write(fd, "options/event-fork", "1", err);
 	if (ret == 0 && kernel->has_events)
 		ret = tracefs_write(fd, "set_event_pid", who, err);
-	/* Before the pipes are open: as long as they are the kernel lets nobody change the tracer. */
+	/*
+	 * Before the pipes are open: as long as they are the kernel lets nobody change the tracer.
+	 */
 	if (ret == 0 && kernel->has_graph)
 		ret = graph_set_up(kernel, pid, err);
 	return ret;
@@ -449,7 +455,10 @@ static void forget_old(struct kernel_cpu *cpu)
 	kept->len = limit;
 }
 
-/* Of --max-size they get half: they may be so many that nothing is left for the calls, without which nobody can read them. */
+/*
+ * Of --max-size they get half: they may be so many that nothing is left for the calls, without
+ * which nobody can read them.
+ */
 static bool has_share(struct kernel *kernel, size_t len)
 {
 	uint64_t max = kernel->settings->max_bytes;
@@ -476,7 +485,9 @@ static int take(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 	return store_append(kernel->store, cpu->stream, pages, len);
 }
 
-/* By splice(2) the kernel gives pages that are full and no others. How much came; 0: that is all. */
+/*
+ * By splice(2) the kernel gives pages that are full and no others. How much came; 0: that is all.
+ */
 static ssize_t get_full_pages(struct kernel_cpu *cpu)
 {
 	struct kernel *kernel = cpu->kernel;
@@ -503,8 +514,8 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
 }
 
 /*
- * A program in the middle of many events could keep us here: it is enough to have had the whole buffer once. What cannot be
- * written is dropped, so that the kernel finds room.
+ * A program in the middle of many events could keep us here: it is enough to have had the whole
+ * buffer once. What cannot be written is dropped, so that the kernel finds room.
  */
 static int empty(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {

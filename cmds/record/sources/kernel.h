@@ -1,4 +1,7 @@
-/* What the traced tasks do in the kernel: tracepoints (-E 'system:event@kernel'), and calls of its functions (-k). */
+/*
+ * What the traced tasks do in the kernel: tracepoints (-E 'system:event@kernel'), and calls of its
+ * functions (-k).
+ */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
 #define UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
 
@@ -13,9 +16,10 @@
 struct kernel_cpu;
 
 /*
- * An instance of the kernel's tracing that is ours alone (Documentation/trace/ftrace.rst, "Instances"): nobody else's tracing is
- * touched by it, and it is gone when we remove it. Calls are traced by the one instance that everybody has, where the kernel lets no other one do
- * that; @state has what was there before.
+ * An instance of the kernel's tracing that is ours alone (Documentation/trace/ftrace.rst,
+ * "Instances"): nobody else's tracing is touched by it, and it is gone when we remove it. Calls are
+ * traced by the one instance that everybody has, where the kernel lets no other one do that; @state
+ * has what was there before.
  *
  * @instance_fd: its directory
  * @is_everybodys: it is the top one
@@ -51,10 +55,11 @@ struct kernel {
 };
 
 /*
- * Have the kernel record the events and calls that the settings choose, of @pid, which has not executed its program yet, and of
- * all that it forks; and write what readers need to know about them (kernel_header, kallsyms). The buffers are emptied by the
- * loop: it is a new one of @sources. Negative errno when nothing can be recorded: @kernel is as good as
- * closed and nothing is left behind. 0 with @err set: some of it cannot.
+ * Have the kernel record the events and calls that the settings choose, of @pid, which has not
+ * executed its program yet, and of all that it forks; and write what readers need to know about
+ * them (kernel_header, kallsyms). The buffers are emptied by the loop: it is a new one of @sources.
+ * Negative errno when nothing can be recorded: @kernel is as good as closed and nothing is left
+ * behind. 0 with @err set: some of it cannot.
  */
 int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err);
 

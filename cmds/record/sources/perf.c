@@ -65,7 +65,10 @@ static uint64_t kept_bytes(const struct perf_cpu *cpu)
 	return sources_kept_bytes(cpu->perf->settings, cpu->perf->nr_cpus);
 }
 
-/* Keep the newest. Only between two records, which begin with their length: when the kernel's ring is empty. */
+/*
+ * Keep the newest. Only between two records, which begin with their length: when the kernel's ring
+ * is empty.
+ */
 static void forget_old(struct perf_cpu *cpu)
 {
 	struct strbuf *kept = &cpu->kept;
@@ -121,7 +124,10 @@ static int empty(struct perf_cpu *cpu)
 	return ret;
 }
 
-/* When all tasks are gone that it counts for, the kernel says so (EPOLLHUP) as long as anybody asks. */
+/*
+ * When all tasks are gone that it counts for, the kernel says so (EPOLLHUP) as long as anybody
+ * asks.
+ */
 static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct perf_cpu *cpu = container_of(watcher, struct perf_cpu, watcher);

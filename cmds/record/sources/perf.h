@@ -21,9 +21,9 @@ struct perf {
 };
 
 /*
- * Watch @pid, which has not executed its program yet, and all its children, as the settings say: a new one of @sources. The
- * rings are emptied by the loop. Negative errno when the kernel does not allow it or
- * has no such events: the recording goes on without, and @perf is as good as closed.
+ * Watch @pid, which has not executed its program yet, and all its children, as the settings say: a
+ * new one of @sources. The rings are emptied by the loop. Negative errno when the kernel does not
+ * allow it or has no such events: the recording goes on without, and @perf is as good as closed.
  */
 int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_err *err);
 

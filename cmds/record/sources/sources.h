@@ -1,4 +1,7 @@
-/* Where a recording comes from besides the rings of probes: what each source needs, and what it offers. */
+/*
+ * Where a recording comes from besides the rings of probes: what each source needs, and what it
+ * offers.
+ */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 #define UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 
@@ -9,7 +12,8 @@
 #include "cmds/record/store/store.h"
 
 /*
- * A source at work; a member of what stands for it. It has its descriptors watched by the loop, and writes to the store.
+ * A source at work; a member of what stands for it. It has its descriptors watched by the loop, and
+ * writes to the store.
  *
  * @save: write what there is; of a flight recording, what was kept. 0 or the first negative errno.
  * @finish: the same, then end it
@@ -20,7 +24,10 @@ struct source {
 	struct source *next;
 };
 
-/* What a source is opened with, and those that are open. Only the control thread touches it; @nr does not change once the program runs. */
+/*
+ * What a source is opened with, and those that are open. Only the control thread touches it; @nr
+ * does not change once the program runs.
+ */
 struct sources {
 	const struct record_settings *settings;
 	struct store *store;
@@ -32,14 +39,20 @@ struct sources {
 /* @source is open. */
 void sources_add(struct sources *sources, struct source *source);
 
-/* All of them; 0 or the first negative errno. None is open behind sources_finish(), but their shares stay theirs. */
+/*
+ * All of them; 0 or the first negative errno. None is open behind sources_finish(), but their
+ * shares stay theirs.
+ */
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);
 
 /* What is kept of each CPU's events at most: some 50,000 context switches. */
 #define SOURCE_KEPT_BYTES_MAX (2ULL << 20)
 
-/* Flight recordings: what a source is to keep of each of @nr_cpus CPUs; and what is left of --max-size for tasks. */
+/*
+ * Flight recordings: what a source is to keep of each of @nr_cpus CPUs; and what is left of
+ * --max-size for tasks.
+ */
 uint64_t sources_kept_bytes(const struct record_settings *settings, unsigned nr_cpus);
 uint64_t sources_left_bytes(const struct sources *sources);
 

@@ -9,23 +9,30 @@
 #include "utils/format/text.h"
 
 /*
- * Open the directory where tracefs is mounted: by /proc/self/mounts, of its own or in debugfs. A descriptor, or
- * negative errno with a text that says what to do about it.
+ * Open the directory where tracefs is mounted: by /proc/self/mounts, of its own or in debugfs. A
+ * descriptor, or negative errno with a text that says what to do about it.
  */
 int tracefs_open(struct uft_err *err);
 
 /* Append a whole file below the directory @dir_fd. 0 or negative errno. */
 int tracefs_read(int dir_fd, const char *name, struct strbuf *out, struct uft_err *err);
 
-/* Write @text to a file below @dir_fd; what is there stays when the file is a list. 0 or negative errno. */
+/*
+ * Write @text to a file below @dir_fd; what is there stays when the file is a list. 0 or negative
+ * errno.
+ */
 int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err *err);
 
-/* Open a list below @dir_fd to be written anew: what is in it goes. A descriptor or negative errno. Async-signal-safe. */
+/*
+ * Open a list below @dir_fd to be written anew: what is in it goes. A descriptor or negative errno.
+ * Async-signal-safe.
+ */
 int tracefs_open_empty(int dir_fd, const char *name);
 
 /*
- * Append the names of all tracepoints, "system:event" and a newline each, in the order of the kernel. For whoever lists
- * or chooses events; 0 or negative errno with a text that says what to do.
+ * Append the names of all tracepoints, "system:event" and a newline each, in the order of the
+ * kernel. For whoever lists or chooses events; 0 or negative errno with a text that says what to
+ * do.
  */
 int tracefs_list_events(struct strbuf *out, struct uft_err *err);
 

@@ -20,11 +20,15 @@ enum file_kind {
 	FILE_VALUE,  /* what it says can be written to it */
 	FILE_CHOICE, /* one of several words, in brackets */
 	FILE_SIZE,   /* a number; kernels before the first use say more behind it */
-	FILE_LIST, /* lines; none stands as a comment ("#### all functions enabled ####"), or as "no pid" */
+	/* lines; none stands as a comment ("#### all functions enabled ####"), or as "no pid" */
+	FILE_LIST,
 	FILE_EMPTY, /* what it says cannot be written: it is emptied */
 };
 
-/* In the order in which they are put back: first nothing is traced any more. A kernel may be without some of them. */
+/*
+ * In the order in which they are put back: first nothing is traced any more. A kernel may be
+ * without some of them.
+ */
 static const struct {
 	const char *name;
 	enum file_kind kind;
@@ -46,7 +50,10 @@ static const struct {
 	{ "tracing_on", FILE_VALUE },
 };
 
-/* @text: what to write; empty: only empty the file. NULL: the kernel has no such file, or it need not be touched */
+/*
+ * @text: what to write; empty: only empty the file. NULL: the kernel has no such file, or it need
+ * not be touched
+ */
 struct saved {
 	char *text;
 	size_t len;
@@ -157,7 +164,9 @@ static void keep(int dir_fd, int pipe, const struct saved *saved)
 	char byte;
 	ssize_t n;
 
-	/* In a session of its own no terminal's keys reach it; other signals wait until it is done. */
+	/*
+	 * In a session of its own no terminal's keys reach it; other signals wait until it is done.
+	 */
 	setsid();
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);

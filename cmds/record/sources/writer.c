@@ -15,7 +15,9 @@
 #include "utils/base/order.h"
 #include "utils/format/record.h"
 
-/* How old a committed record may get before it is in its file, when its segment does not fill up. */
+/*
+ * How old a committed record may get before it is in its file, when its segment does not fill up.
+ */
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
 /* Who has forbidden itself system calls may be unable to wake us, and loses what does not fit. */
@@ -103,7 +105,10 @@ static uint64_t drain(struct writers *writers, struct process *proc, const struc
 	return taken;
 }
 
-/* All that a task has. A payload is committed before its record: it is in its file no later than the next look at both. */
+/*
+ * All that a task has. A payload is committed before its record: it is in its file no later than
+ * the next look at both.
+ */
 static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)
 {
@@ -134,7 +139,10 @@ static void free_ring(struct ring *r)
 	atomic_store_explicit(&r->state, RING_FREE, memory_order_release);
 }
 
-/* The owner of ring @index is done with it: empty it and give it back. @nr_tasks: how many rings are closed now */
+/*
+ * The owner of ring @index is done with it: empty it and give it back. @nr_tasks: how many rings
+ * are closed now
+ */
 static void close_ring(struct writers *writers, struct process *proc, uint32_t index,
 		       unsigned nr_tasks)
 {
@@ -177,8 +185,8 @@ struct ended_ring {
 _Static_assert(offsetof(struct ended_ring, start_ns) == 0, "ordered by order_u64()");
 
 /*
- * Of every @step th ring from @first on. Oldest first, for flight recordings, where what comes later may take the place of
- * what was earlier.
+ * Of every @step th ring from @first on. Oldest first, for flight recordings, where what comes
+ * later may take the place of what was earlier.
  */
 static void close_ended_rings(struct writers *writers, struct process *proc, uint32_t first,
 			      uint32_t step)
@@ -342,7 +350,10 @@ static void *writer_main(void *arg)
 		if (atomic_load_explicit(&writers->has_sealed, memory_order_relaxed))
 			timeout.tv_nsec = MIN(timeout.tv_nsec, (long)SEALED_INTERVAL_NS);
 
-		/* Pairs with the producer (ring_wake_writer()): either it sees this, or we see what it has. */
+		/*
+		 * Pairs with the producer (ring_wake_writer()): either it sees this, or we see what
+		 * it has.
+		 */
 		atomic_store(sleeping, 1);
 		if (writer_look(writers, index, false) == 0)
 			futex(wake, FUTEX_WAIT, seen, &timeout);

@@ -1,4 +1,7 @@
-/* Writers: the threads that take what probes have put into their rings, and what is counted on the way. */
+/*
+ * Writers: the threads that take what probes have put into their rings, and what is counted on the
+ * way.
+ */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_WRITER_H
 #define UTRAIL_CMDS_RECORD_SOURCES_WRITER_H
 
@@ -22,8 +25,8 @@
  * @counts_calls: somebody wants to know @calls
  * @is_followed: somebody reads while we write: flush more often
  * @flushed_ns: by writer: what was committed before is in the files
- * @calls: those whose entries are in the files
- * @records_lost and so on: what could not be saved; @records_lost_inside: of these, see ring.lost_inside
+ * @calls: those whose entries are in the files @records_lost and so on: what could not be saved;
+ * @records_lost_inside: of these, see ring.lost_inside
  */
 struct writers {
 	const struct record_settings *settings;
@@ -55,8 +58,8 @@ void writers_stop(struct writers *writers);
 void writers_deinit(struct writers *writers);
 
 /*
- * One look at all rings of writer @index: what is in whole segments is taken, and with @everything the rest, too. Rings whose
- * threads have ended are given back. Returns the bytes taken.
+ * One look at all rings of writer @index: what is in whole segments is taken, and with @everything
+ * the rest, too. Rings whose threads have ended are given back. Returns the bytes taken.
  */
 uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 
@@ -64,8 +67,9 @@ uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 uint64_t writers_complete_ns(const struct writers *writers);
 
 /*
- * Control thread. How it goes: what is in the files, what was lost so far, also of tasks that run, and how much is still in the rings. Numbers
- * for somebody to look at: what a program says in its own memory is taken as it is, and what changes meanwhile may be counted twice.
+ * Control thread. How it goes: what is in the files, what was lost so far, also of tasks that run,
+ * and how much is still in the rings. Numbers for somebody to look at: what a program says in its
+ * own memory is taken as it is, and what changes meanwhile may be counted twice.
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
  * @ring_bytes: of @nr_rings rings, one for each task that runs
@@ -83,7 +87,10 @@ void writers_sum(const struct writers *writers, struct writers_sum *sum);
 /* Take all that is committed in the rings of @proc, which no writer looks at any more. */
 void writer_drain_all(struct writers *writers, struct process *proc);
 
-/* Control thread. What child @pid has recorded in the memory of its parent goes to its file now: it has become another program. */
+/*
+ * Control thread. What child @pid has recorded in the memory of its parent goes to its file now: it
+ * has become another program.
+ */
 void writer_drain_child(struct writers *writers, pid_t pid);
 
 #endif

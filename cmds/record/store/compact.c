@@ -11,7 +11,10 @@
 #include "utils/format/compact.h"
 #include "utils/format/datadir.h"
 
-/* @inner: the stream there; -1: nobody has this one. @tid: whose records it gets; 0: it is no file of records */
+/*
+ * @inner: the stream there; -1: nobody has this one. @tid: whose records it gets; 0: it is no file
+ * of records
+ */
 struct compact_stream {
 	int inner;
 	int32_t tid;

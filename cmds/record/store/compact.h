@@ -1,4 +1,7 @@
-/* The store that writes the records of tasks in compact blocks, and hands everything else to another store. */
+/*
+ * The store that writes the records of tasks in compact blocks, and hands everything else to
+ * another store.
+ */
 #ifndef UTRAIL_CMDS_RECORD_STORE_COMPACT_H
 #define UTRAIL_CMDS_RECORD_STORE_COMPACT_H
 
@@ -7,12 +10,14 @@
 #include "cmds/record/store/store.h"
 
 /*
- * doc/internals/compact.md. What is appended to <tid>.dat, or published as that, goes to <tid>.cdat; each append is whole blocks, so
- * that everything is in the file that would be in the plain one.
+ * doc/internals/compact.md. What is appended to <tid>.dat, or published as that, goes to
+ * <tid>.cdat; each append is whole blocks, so that everything is in the file that would be in the
+ * plain one.
  *
  * @inner: where all goes; it outlives this one. What counts bytes and errors is @store
  * @lock: of @streams and @works
- * @streams: by the number that the user of this store has; @works: coders and buffers that nobody uses now
+ * @streams: by the number that the user of this store has; @works: coders and buffers that nobody
+ * uses now
  */
 struct store_compact {
 	struct store store;

@@ -22,8 +22,8 @@ static int fd_of(struct store *store)
 }
 
 /*
- * A recording that is added to may be another user's: his link, second name of a file, or FIFO is not written to.
- * -EINVAL for these.
+ * A recording that is added to may be another user's: his link, second name of a file, or FIFO is
+ * not written to. -EINVAL for these.
  */
 static int dir_open(struct store *store, const char *name)
 {
@@ -100,8 +100,8 @@ static int reuse_tmp(int dir_fd, const char *tmp)
 }
 
 /*
- * A temporary file. The one of `info` is there from the beginning, and marks the directory as a recording: it is never
- * missing. What another user has put in its place is removed.
+ * A temporary file. The one of `info` is there from the beginning, and marks the directory as a
+ * recording: it is never missing. What another user has put in its place is removed.
  */
 static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 {
@@ -118,7 +118,10 @@ static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 	return fd >= 0 ? fd : -errno;
 }
 
-/* Under a name that no reader looks at; then it takes the place of the former file, for us and for readers. */
+/*
+ * Under a name that no reader looks at; then it takes the place of the former file, for us and for
+ * readers.
+ */
 static int dir_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
 		       int *stream, struct uft_err *err)
 {

@@ -1,13 +1,14 @@
 /*
  * Making a data directory, and what was in its place before (see dir.h).
  *
- * A recorder locks its directory, as flock(2) does, from the start to the end; the lock goes with the directory when that gets another
- * name. Whose lock it is owns the directory, not who made it: of several recorders that begin at the same time one may find that
- * its new directory has been put aside already, and begins again. Where there are no locks (some network file systems) all goes on
+ * A recorder locks its directory, as flock(2) does, from the start to the end; the lock goes with
+ * the directory when that gets another name. Whose lock it is owns the directory, not who made it:
+ * of several recorders that begin at the same time one may find that its new directory has been put
+ * aside already, and begins again. Where there are no locks (some network file systems) all goes on
  * without.
  *
- * Only directories that are recordings are put aside, only files with the names of a recording's are deleted, nothing through a link,
- * and nothing before all of that has been looked at.
+ * Only directories that are recordings are put aside, only files with the names of a recording's
+ * are deleted, nothing through a link, and nothing before all of that has been looked at.
  */
 #include "cmds/record/store/dir.h"
 
@@ -30,8 +31,8 @@
 #include "utils/format/task_txt.h"
 
 /*
- * The first file of a recording, empty at first, and gone when there is `info`: it tells a directory whose recorder was killed when it
- * had just begun from one of the user's.
+ * The first file of a recording, empty at first, and gone when there is `info`: it tells a
+ * directory whose recorder was killed when it had just begun from one of the user's.
  */
 #define MARKER	       DATADIR_TMP("info")
 /* Others that begin at the same time are done soon, and so is the end of a recorder. */
@@ -125,10 +126,16 @@ static bool has_marker(int dir_fd)
 	return fd >= 0;
 }
 
-/* A directory that we may put aside: a recording, ours or uftrace's, however it ended, or an empty one. */
+/*
+ * A directory that we may put aside: a recording, ours or uftrace's, however it ended, or an empty
+ * one.
+ */
 static bool is_recording(int dir_fd)
 {
-	/* One that is just being made is empty, gets the marker, which becomes info: what happens between two looks is seen by the next. */
+	/*
+	 * One that is just being made is empty, gets the marker, which becomes info: what happens
+	 * between two looks is seen by the next.
+	 */
 	for (int i = 0; i < 2; i++) {
 		if (has_marker(dir_fd) || has_info(dir_fd) || has_tasks(dir_fd) || is_empty(dir_fd))
 			return true;
@@ -162,8 +169,8 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 }
 
 /*
- * Delete the files that tell that it is a recording (@is_last), or all others. When we are killed on the way, the next one
- * goes on.
+ * Delete the files that tell that it is a recording (@is_last), or all others. When we are killed
+ * on the way, the next one goes on.
  */
 static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
 {
@@ -216,8 +223,8 @@ static bool lock_dir(int dir_fd)
 }
 
 /*
- * Delete the recording at @spot, if there is one. CHANGED_MEANWHILE: somebody else has it; it is tried again, for a recorder that
- * is at its end lets go soon.
+ * Delete the recording at @spot, if there is one. CHANGED_MEANWHILE: somebody else has it; it is
+ * tried again, for a recorder that is at its end lets go soon.
  */
 static int remove_recording(const struct spot *spot, struct uft_err *err)
 {
@@ -284,7 +291,10 @@ static int put_aside(const struct spot *spot, const struct spot *old, struct uft
 	return ret ? ret : rename_dir(spot, old, err);
 }
 
-/* Where others may write, somebody may have put another directory in the place of the one that was just made. */
+/*
+ * Where others may write, somebody may have put another directory in the place of the one that was
+ * just made.
+ */
 static bool is_mine(int dir_fd)
 {
 	struct stat st;

@@ -1,4 +1,7 @@
-/* Where a recording goes: files with names that grow, or are written as a whole. Nobody but a store opens one. */
+/*
+ * Where a recording goes: files with names that grow, or are written as a whole. Nobody but a store
+ * opens one.
+ */
 #ifndef UTRAIL_CMDS_RECORD_STORE_STORE_H
 #define UTRAIL_CMDS_RECORD_STORE_STORE_H
 
@@ -16,18 +19,24 @@
 struct store;
 
 /*
- * What a store can do. Any thread may ask for any of it at any time, but for one stream only one at a time, and only one may
- * replace a file. What fails is a negative errno and leaves what was there before.
+ * What a store can do. Any thread may ask for any of it at any time, but for one stream only one at
+ * a time, and only one may replace a file. What fails is a negative errno and leaves what was there
+ * before.
  *
- * @open: begin to append to the file @name, an empty one when there is none. A stream (0 or more), until @close.
+ * @open: begin to append to the file @name, an empty one when there is none. A stream (0 or more),
+ * until @close.
  * @append: all @len bytes, or nothing of them
- * @may_stay_open: whether there are streams enough to keep this one open while nothing is appended. NULL: always.
- * @publish: write the whole file @name, of @nr parts; others see the former one or the new one. When @stream is not NULL, it is a
- *           stream of that file, and appends to the new one from then on, maybe under another number.
- * @overwrite_end: write over the last @len bytes of the file @name, without a byte more of room: also a full disk has that. NULL: it cannot
+ * @may_stay_open: whether there are streams enough to keep this one open while nothing is appended.
+ * NULL: always.
+ * @publish: write the whole file @name, of @nr parts; others see the former one or the new one.
+ *           When @stream is not NULL, it is a stream of that file, and appends to the new one from
+ *           then on, maybe under another number.
+ * @overwrite_end: write over the last @len bytes of the file @name, without a byte more of room:
+ * also a full disk has that. NULL: it cannot
  * @read: append the file's content to @out, but no more than @max bytes
  * @remove: a file that is not there is fine
- * @place: what fstat(2) says of the directory by which other processes know the recording. NULL: there is none.
+ * @place: what fstat(2) says of the directory by which other processes know the recording. NULL:
+ * there is none.
  */
 struct store_ops {
 	int (*open)(struct store *store, const char *name);
@@ -47,7 +56,8 @@ struct store_ops {
  *
  * @error: negative errno of the first write that failed
  * @max_bytes: how much store_may_take() lets in; 0: there is no limit
- * @taken: that was counted so far, and @is_full, once it was too much; @when_full is called then, in any thread, maybe more than once
+ * @taken: that was counted so far, and @is_full, once it was too much; @when_full is called then,
+ * in any thread, maybe more than once
  */
 struct store {
 	const struct store_ops *ops;
@@ -62,7 +72,10 @@ struct store {
 /* Before anything else: how much may come. */
 void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void *arg), void *arg);
 
-/* Any thread. Count @len bytes that are about to be appended. False when there is a limit that forbids them, from then on always. */
+/*
+ * Any thread. Count @len bytes that are about to be appended. False when there is a limit that
+ * forbids them, from then on always.
+ */
 bool store_may_take(struct store *store, size_t len);
 
 /* Any thread. Of @asked bytes that store_may_take() let in only @len came. */
@@ -123,15 +136,16 @@ int store_publish(struct store *store, const char *name, const void *data, size_
 		  struct uft_err *err);
 
 /*
- * The name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a sum of the path) when another module has
- * taken that (doc/formats/symbols.md, "Names of the files"). False when the module's symbols are saved already.
+ * The name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a sum of
+ * the path) when another module has taken that (doc/formats/symbols.md, "Names of the files").
+ * False when the module's symbols are saved already.
  */
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size);
 
 /*
- * Files of which there is one for each CPU, "<prefix><cpu>.dat": a stream, or negative errno; write a whole one; remove those of
- * the first @nr CPUs.
+ * Files of which there is one for each CPU, "<prefix><cpu>.dat": a stream, or negative errno; write
+ * a whole one; remove those of the first @nr CPUs.
  */
 int store_open_cpu(struct store *store, const char *prefix, unsigned cpu);
 int store_publish_cpu(struct store *store, const char *prefix, unsigned cpu,

@@ -14,8 +14,8 @@
 #include "utils/format/event_data.h"
 
 /*
- * Pages of processes that have ended: so few are not worth a look; when there are so many, half of them are enough, so that one look in
- * thousands does.
+ * Pages of processes that have ended: so few are not worth a look; when there are so many, half of
+ * them are enough, so that one look in thousands does.
  */
 #define ENDED_FEW 256
 #define ENDED_MAX 4096

@@ -26,7 +26,10 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 	return proc->memory.dev == dev && proc->memory.ino == ino;
 }
 
-/* Whose memory, of the processes from @first to before @end in the list of notes, @pid has mapped; NULL, too, when we may not know. */
+/*
+ * Whose memory, of the processes from @first to before @end in the list of notes, @pid has mapped;
+ * NULL, too, when we may not know.
+ */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
 	char path[64];
@@ -84,7 +87,10 @@ static void watch(struct processes *procs, pid_t pid, struct process *parent)
 {
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
-	/* What is alive behind the look at its maps was this process all the time: the number was not given to another one. */
+	/*
+	 * What is alive behind the look at its maps was this process all the time: the number was
+	 * not given to another one.
+	 */
 	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || peer_has_ended(pidfd, 0))
 		return;
 
@@ -103,8 +109,8 @@ static void watch(struct processes *procs, pid_t pid, struct process *parent)
 }
 
 /*
- * A program may end between its fork and its child's first step (daemon(3) does). The child is due at once;
- * a fork that failed has none, so the wait has an end.
+ * A program may end between its fork and its child's first step (daemon(3) does). The child is due
+ * at once; a fork that failed has none, so the wait has an end.
  */
 static void wait_for_newborns(const struct processes *procs)
 {
@@ -171,7 +177,10 @@ static uint64_t count_forks(const struct processes *procs)
 
 void orphans_look(struct processes *procs)
 {
-	/* A child may fork and end while we look. The notes are the program's, which could let us count for ever. */
+	/*
+	 * A child may fork and end while we look. The notes are the program's, which could let us
+	 * count for ever.
+	 */
 	for (int i = 0; i < LOOKS_MAX; i++) {
 		wait_for_newborns(procs);
 

@@ -1,4 +1,7 @@
-/* Children that the program forked off and that have not reported themselves: they do so with their first record. */
+/*
+ * Children that the program forked off and that have not reported themselves: they do so with their
+ * first record.
+ */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_ORPHANS_H
 #define UTRAIL_CMDS_RECORD_TASKS_ORPHANS_H
 
@@ -19,9 +22,10 @@ struct memory_id {
 };
 
 /*
- * Watch the children that the notes of all processes (notes.h) tell of, if they are alive. Whatever numbers stand there, only a
- * process that has the memory mapped in which it stands can have something to report. In a pid namespace of its own a child does
- * not know the number that it has for us: then we look through all processes that are in such.
+ * Watch the children that the notes of all processes (notes.h) tell of, if they are alive. Whatever
+ * numbers stand there, only a process that has the memory mapped in which it stands can have
+ * something to report. In a pid namespace of its own a child does not know the number that it has
+ * for us: then we look through all processes that are in such.
  */
 void orphans_look(struct processes *procs);
 

@@ -15,13 +15,15 @@
 #include "utils/base/vec.h"
 
 /*
- * An arena is address space, not memory: up to ARENA_BYTES_MAX of it, for at most this many threads at
- * a time. A thread touches only the segments it fills.
+ * An arena is address space, not memory: up to ARENA_BYTES_MAX of it, for at most this many threads
+ * at a time. A thread touches only the segments it fills.
  */
 #define ARENA_RINGS_MAX 16384
 #define RING_SEGMENTS	8
 
-/* Flight: up to one segment of these is always about to be overwritten, so there are more of them. */
+/*
+ * Flight: up to one segment of these is always about to be overwritten, so there are more of them.
+ */
 #define FLIGHT_SEGMENTS 32
 
 /* Of one process: programs may load as many as they like. */
@@ -39,7 +41,10 @@ static void choose_ring(const struct record_settings *settings, struct process *
 	}
 }
 
-/* Of what fits so much is left for other processes, and for ourselves, where address space is limited (ulimit -v). */
+/*
+ * Of what fits so much is left for other processes, and for ourselves, where address space is
+ * limited (ulimit -v).
+ */
 #define ARENA_PART_OF_LIMITED 4
 #define ARENA_RINGS_LEAST     4
 
@@ -305,7 +310,10 @@ void process_retire(struct processes *procs, struct process *proc)
 	}
 	if (!proc->arena)
 		return;
-	/* The image may be replaced by one of another user, with whose eyes we look at files just now. */
+	/*
+	 * The image may be replaced by one of another user, with whose eyes we look at files just
+	 * now.
+	 */
 	struct rights paused cleanup_rights_pause = rights_pause();
 
 	/* From here on this thread is the only one that looks at it. */

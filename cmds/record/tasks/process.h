@@ -26,7 +26,8 @@
  * The recorder's side of one ring.
  *
  * @tid: whose records the ring holds; 0 while it has none
- * @is_open: @stream is <tid>.dat. Not so before the first record, and while the store has too few streams.
+ * @is_open: @stream is <tid>.dat. Not so before the first record, and while the store has too few
+ * streams.
  * @tail: what the ring's tail is told from; the ring itself is memory of the program
  * @untold: records that were lost here and no LOST record in the file tells of
  * @payloads: the same of its second ring, and of <tid>.evt
@@ -52,9 +53,9 @@ struct ring_sink {
  * @parent: the process that forked this one; NULL for an exec'd image, or when unknown. Its struct
  *          lives as long as the recorder.
  * @pidfd: readable when the process has ended; -1 once that was seen
- * @arena: NULL once everything was taken from it. The program can write to all of it, so nothing in it is
- *         believed, its header least: it has the shape that we gave it,
- * @nr_rings, @nr_segments, @segment_bytes
+ * @arena: NULL once everything was taken from it. The program can write to all of it, so nothing in
+ * it is believed, its header least: it has the shape that we gave it, @nr_rings, @nr_segments,
+ * @segment_bytes
  */
 struct process {
 	struct watcher watcher; /* of @pidfd */
@@ -86,7 +87,10 @@ struct process {
 	uint64_t cpu_ns; /* CPU time that it had when it was asked last (control/overhead.h) */
 	uint32_t plan_generation; /* of the plan that it was given last */
 	bool has_declared;	  /* events; or those that it was forked off have */
-	/* Of what is left out, once hooks are out of its text, and how often that was to be tried again (control/overhead_hooks.h): */
+	/*
+	 * Of what is left out, once hooks are out of its text, and how often that was to be tried
+	 * again (control/overhead_hooks.h):
+	 */
 	uint32_t left_out_generation;
 	uint32_t left_out_tries;
 	struct process *next;	     /* in processes.first */
@@ -102,7 +106,10 @@ static inline struct ring *process_ring(const struct process *proc, uint32_t ind
 	return (struct ring *)((char *)proc->arena + RING_PAGE + index * stride);
 }
 
-/* The second ring of ring @index; NULL when it has none so far. Any of the process' rings may be said to be that. */
+/*
+ * The second ring of ring @index; NULL when it has none so far. Any of the process' rings may be
+ * said to be that.
+ */
 static inline struct ring *process_payloads(const struct process *proc, uint32_t index)
 {
 	uint32_t said = atomic_load_explicit(&process_ring(proc, index)->payloads,
@@ -121,13 +128,14 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
 }
 
 /*
- * All images. The control thread adds and removes; of what it does, writers see @live and what is in a live process.
+ * All images. The control thread adds and removes; of what it does, writers see @live and what is
+ * in a live process.
  *
  * @control: shared with all probes
  * @drain: take what is left in the rings of a process that no writer looks at any more
  * @may_finish: as settings_can_finish(), of what was steered to
- * @first: newest first; the newest by pid, as we see it; all by the first half of their token. Nothing is
- *         removed before the end.
+ * @first: newest first; the newest by pid, as we see it; all by the first half of their token.
+ *         Nothing is removed before the end.
  * @live: those with an arena: what writers look at, under @live_lock for reading
  */
 struct processes {
@@ -153,7 +161,9 @@ struct processes {
 /* Make the lock; all above the empty line is set by who owns @procs, the rest starts as zeros. */
 void processes_init(struct processes *procs);
 
-/* None of them is traced any more (process_retire()), or it is the end of a recording that failed. */
+/*
+ * None of them is traced any more (process_retire()), or it is the end of a recording that failed.
+ */
 void processes_deinit(struct processes *procs);
 
 /*
@@ -170,8 +180,9 @@ void process_destroy(struct process *proc);
 void process_publish(struct processes *procs, struct process *proc);
 
 /*
- * Plans may change: remember the @nr modules that @proc has loaded. They become its own, and what is taken over is NULL afterwards. One
- * that lies where another one was takes its place. Those that there is no memory for are not in later plans.
+ * Plans may change: remember the @nr modules that @proc has loaded. They become its own, and what
+ * is taken over is NULL afterwards. One that lies where another one was takes its place. Those that
+ * there is no memory for are not in later plans.
  */
 void process_keep_modules(struct processes *procs, struct process *proc,
 			  struct control_module **modules, size_t nr);
@@ -180,10 +191,16 @@ void process_keep_modules(struct processes *procs, struct process *proc,
 void process_inherit_modules(struct processes *procs, struct process *child,
 			     const struct process *parent);
 
-/* Plans may change: have each process look what is new, be it the end or another plan. Control thread. */
+/*
+ * Plans may change: have each process look what is new, be it the end or another plan. Control
+ * thread.
+ */
 void processes_tell_news(struct processes *procs);
 
-/* The newest forked child of @parent that knows itself as @pid; the newest image with that pid in our view. NULL: there is none. */
+/*
+ * The newest forked child of @parent that knows itself as @pid; the newest image with that pid in
+ * our view. NULL: there is none.
+ */
 struct process *process_find_child(struct processes *procs, const struct process *parent,
 				   pid_t pid);
 struct process *process_find_os(struct processes *procs, pid_t os_pid);

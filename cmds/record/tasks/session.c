@@ -1,4 +1,7 @@
-/* Sessions: one per process image, with its module map and the symbol files of what can be traced in it. */
+/*
+ * Sessions: one per process image, with its module map and the symbol files of what can be traced
+ * in it.
+ */
 #include "cmds/record/tasks/session.h"
 
 #include <errno.h>
@@ -76,8 +79,9 @@ int image_add_module(struct image *s, const struct control_module *m)
 #define STACK_GUESS_END	  0x7ffffffff000ULL
 
 /*
- * uftrace guesses the kernel's base address from the stack's line (doc/formats/tasks.md, "Module maps") and takes a program
- * without one for a part of the kernel. So a process that hides its maps gets a usual one.
+ * uftrace guesses the kernel's base address from the stack's line (doc/formats/tasks.md, "Module
+ * maps") and takes a program without one for a part of the kernel. So a process that hides its maps
+ * gets a usual one.
  */
 int image_add_stack(struct image *s, pid_t os_pid)
 {
@@ -155,9 +159,10 @@ static int save_symbols(struct sessions *sessions, struct known_module *known, s
 }
 
 /*
- * Only code that calls one of the probe's hooks can have records, and modules whose library calls are hooked. Their symbols
- * are saved, and those of the libraries that they call, which readers need to say where a function is from
- * (--libname). What those in turn are linked with costs nothing.
+ * Only code that calls one of the probe's hooks can have records, and modules whose library calls
+ * are hooked. Their symbols are saved, and those of the libraries that they call, which readers
+ * need to say where a function is from (--libname). What those in turn are linked with costs
+ * nothing.
  */
 static int save_all_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err)
 {
@@ -224,8 +229,9 @@ static bool is_free(const struct module_map *map, const struct control_module *m
 }
 
 /*
- * uftrace looks for specifications of arguments only in modules that are in the map, and ends at a record whose
- * specification it does not find. Where something else had been before, task.txt alone must do.
+ * uftrace looks for specifications of arguments only in modules that are in the map, and ends at a
+ * record whose specification it does not find. Where something else had been before, task.txt alone
+ * must do.
  */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err)

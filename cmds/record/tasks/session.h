@@ -1,4 +1,7 @@
-/* Sessions: one per process image, with its module map and the symbol files of what can be traced in it. */
+/*
+ * Sessions: one per process image, with its module map and the symbol files of what can be traced
+ * in it.
+ */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_SESSION_H
 #define UTRAIL_CMDS_RECORD_TASKS_SESSION_H
 
@@ -56,7 +59,10 @@ int sessions_save_module(struct sessions *sessions, const char *path, struct uft
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err);
 
-/* Note where the stack of process @os_pid is; while it waits for its plan, since later it may be gone. */
+/*
+ * Note where the stack of process @os_pid is; while it waits for its plan, since later it may be
+ * gone.
+ */
 int image_add_stack(struct image *s, pid_t os_pid);
 
 /* Write the session's map file, and the symbol files of the modules that can have records. */

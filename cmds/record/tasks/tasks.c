@@ -1,4 +1,7 @@
-/* task.txt: which sessions, processes and threads a recording has, in the order they had something to say. */
+/*
+ * task.txt: which sessions, processes and threads a recording has, in the order they had something
+ * to say.
+ */
 #include "cmds/record/tasks/tasks.h"
 
 #include <errno.h>
@@ -106,7 +109,10 @@ static void announce_one(struct tasks *tasks, struct process *proc)
 		write_fork(tasks, proc->os_pid, proc->ppid, proc->time_ns);
 }
 
-/* A child is nothing without its parents: the eldest that is not announced comes first. A chain of forks may be of any length. */
+/*
+ * A child is nothing without its parents: the eldest that is not announced comes first. A chain of
+ * forks may be of any length.
+ */
 static void announce_process(struct tasks *tasks, struct process *proc)
 {
 	struct process *next = NULL;

@@ -1,4 +1,7 @@
-/* task.txt: which sessions, processes and threads a recording has, and whose records go under which id. */
+/*
+ * task.txt: which sessions, processes and threads a recording has, and whose records go under which
+ * id.
+ */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_TASKS_H
 #define UTRAIL_CMDS_RECORD_TASKS_TASKS_H
 
@@ -14,7 +17,8 @@
 #include "utils/format/control.h"
 
 /*
- * Any thread may call the functions below. What is behind @lock is theirs, and so are the @announced flags of sessions and processes.
+ * Any thread may call the functions below. What is behind @lock is theirs, and so are the
+ * @announced flags of sessions and processes.
  *
  * @stream: task.txt
  * @tids: of all tasks with records, some more than once
@@ -47,13 +51,16 @@ int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err);
 void tasks_close(struct tasks *tasks);
 
 /*
- * The id under which the records of a ring go that says it is task @tid of @proc; 0 when it cannot be one. That is @tid, if it is a thread of
- * that process, or was, as far as anybody can know, and else a new one: no process adds to the records of another. What has another number in a
- * pid namespace of its own goes under ours.
+ * The id under which the records of a ring go that says it is task @tid of @proc; 0 when it cannot
+ * be one. That is @tid, if it is a thread of that process, or was, as far as anybody can know, and
+ * else a new one: no process adds to the records of another. What has another number in a pid
+ * namespace of its own goes under ours.
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
-/* The same for a child of @proc that has run in its memory (vfork(2)), and is to be told of as one. */
+/*
+ * The same for a child of @proc that has run in its memory (vfork(2)), and is to be told of as one.
+ */
 int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid);
 
 /* First records of a task: make sure that its session, its process and itself stand in task.txt. */
@@ -67,8 +74,9 @@ void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 void tasks_dlopen(struct tasks *tasks, struct image *s, const struct control_module *m);
 
 /*
- * Of a flight recording that goes on for weeks: forget threads and forked processes that have ended, but those in
- * @kept (sorted here), which have a file, and the parents of these. What cannot be written is noted as the store's error.
+ * Of a flight recording that goes on for weeks: forget threads and forked processes that have
+ * ended, but those in @kept (sorted here), which have a file, and the parents of these. What cannot
+ * be written is noted as the store's error.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

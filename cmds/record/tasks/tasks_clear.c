@@ -1,6 +1,6 @@
 /*
- * Clearing task.txt of a flight recording: a server may start millions of threads while it is recorded, of which there is
- * nothing any more but a line each.
+ * Clearing task.txt of a flight recording: a server may start millions of threads while it is
+ * recorded, of which there is nothing any more but a line each.
  */
 #include "cmds/record/tasks/tasks.h"
 
