@@ -24,7 +24,7 @@
 #define ASIDE_BYTES (1U << 20) /* address space; a page is memory when it is written to */
 
 /*
- * How far aside_flush() has come. A handler may jump out of it at any point; then it begins again,
+ * The progress of aside_flush(). A handler may jump out of it at any point; then it begins again,
  * and must not move anything twice.
  *
  * @at: records before it are in the ring of the thread; that at it, too, if the ring has gone on

@@ -4,7 +4,7 @@
 #include "libmcount/capture_box.h"
 #include "libmcount/fault.h"
 
-/* What the steps of one program work on. */
+/* The data that the steps of one program work on. */
 struct capture_run {
 	const struct arch_regs *regs;
 	const uint64_t *slot; /* NULL: of a return value */
@@ -33,7 +33,7 @@ static inline void pad(struct capture_run *run)
 		run->to[run->len++] = 0;
 }
 
-/* Of what is in one register. */
+/* The bytes of a value in one register. */
 #define VALUE_BYTES_MAX 16
 
 static void put_bytes(struct capture_run *run, const void *from, uint32_t bytes)
@@ -109,7 +109,7 @@ static void put_string(struct capture_run *run, uint64_t address)
 
 	int64_t len = fault_copy_string(text, (const void *)address, ARGBLOB_STRING_MAX);
 
-	/* What there was of it before the end of the memory. */
+	/* The part before the end of the memory. */
 	if (len < -1)
 		len = -1 - len;
 	end_string(run, len < 0 ? put_address(text, address) : cut_string(text, len));
@@ -235,7 +235,7 @@ static NOINLINE uint32_t put_box(struct capture_run *run, const struct capture_s
 	return 2 + counts->bytes + counts->index;
 }
 
-/* What one step can add at most. */
+/* The most that one step can add. */
 static inline uint32_t room_for(const struct capture_step *step)
 {
 	bool is_string = step->op >= CAPTURE_STRING && step->op <= CAPTURE_STD_STRING_LLVM;

@@ -6,8 +6,8 @@
 #include "utils/format/capture.h"
 
 /*
- * What a program may write to, see below: more than the longest payload, since strings are copied
- * by words.
+ * The bytes that a program may write to, see below: more than the longest payload, since strings
+ * are copied by words.
  */
 #define CAPTURE_ROOM (ARGBLOB_MAX_BYTES + 128)
 
@@ -26,17 +26,17 @@ uint32_t capture_args(const struct capture_step *head, const struct arch_regs *r
 /* HOT: the same for the return value. */
 uint32_t capture_retval(const struct capture_step *head, const struct arch_regs *regs, uint8_t *to);
 
-/* What capture_text() may write to. */
+/* The bytes that capture_text() may write to. */
 #define CAPTURE_TEXT_ROOM (ARGBLOB_STRING_MAX + 32)
 
 /*
- * HOT: the string that @step reads, behind its length in two bytes, as it would be recorded;
- * returns that length.
+ * HOT: write the string that @step reads as it would be recorded: its length in two bytes, then the
+ * string. Returns that length.
  */
 uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to);
 
-/* What counts of a register that holds a narrower value. */
+/* The significant bits of a register that holds a narrower value. */
 static inline uint64_t capture_widen(uint64_t word, uint8_t narrow)
 {
 	unsigned bytes = narrow & ~(CAPTURE_SIGNED | CAPTURE_WIDE);

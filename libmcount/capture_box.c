@@ -1,4 +1,4 @@
-/* What is in containers of the C++ library (see capture_box.h). */
+/* Captures the contents of containers of the C++ library (see capture_box.h). */
 #include "libmcount/capture_box.h"
 
 #include "libmcount/fault.h"
@@ -127,7 +127,7 @@ static inline const struct box_step *next_sibling(const struct box_step *step)
 }
 
 /*
- * Where the elements of a sequence are found, one after the other.
+ * The position in a sequence, whose elements are found one after the other.
  *
  * @at: the element or its node
  * @block, @slot: of those in blocks: where this one ends, and where in the table its address is
@@ -141,7 +141,7 @@ struct cursor {
 	uint32_t bit;
 };
 
-/* How large blocks are: constants of the libraries, part of their ABI. */
+/* The size of blocks: constants of the libraries, part of their ABI. */
 static uint32_t gnu_block_bytes(uint32_t bytes)
 {
 	return bytes < 512 ? 512 / bytes * bytes : bytes;
@@ -240,7 +240,7 @@ static bool count_links(const struct box_step *step, uint64_t node, uint64_t *nu
 	return true;
 }
 
-/* What an iterator of GNU's deque has in it. */
+/* The members of an iterator of GNU's deque. */
 struct gnu_iterator {
 	uint64_t at, first, last, slot;
 };
@@ -305,7 +305,7 @@ static bool find_bits(const struct box_step *step, uint64_t object, uint64_t *fi
 	return *number < ELEMENTS_MAX;
 }
 
-/* Where the first element is, and how many there are; false when that cannot be. */
+/* Find the first element and the number of elements; false when they cannot be right. */
 static bool find_elements(struct cursor *cursor, uint64_t object, uint64_t *number)
 {
 	const struct box_step *step = cursor->step;
@@ -447,8 +447,8 @@ static bool put_weak(struct box *box, const struct box_step *step, uint64_t obje
 }
 
 /*
- * What @step says, of the object at @object. False when it is not there, or there is no room for
- * it.
+ * Write what @step says of the object at @object. False when it is not there, or there is no room
+ * for it.
  */
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object)
 {

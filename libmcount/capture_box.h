@@ -1,4 +1,4 @@
-/* What is in containers of the C++ library: the part of a capture program that is a box. */
+/* The contents of containers of the C++ library: the part of a capture program that is a box. */
 #ifndef UTRAIL_LIBMCOUNT_CAPTURE_BOX_H
 #define UTRAIL_LIBMCOUNT_CAPTURE_BOX_H
 

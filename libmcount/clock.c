@@ -9,9 +9,9 @@
 #define NSEC_PER_SEC 1000000000ULL
 
 /*
- * How long a fit is used. Short at first, because the baseline that the scale comes from is short
- * then; the error of a reading is some 10 ns, so a scale from 1 ms is good to 10 ppm, which is 10
- * ns over the next millisecond.
+ * The time that a fit is used for. It is short at first, because the baseline that the scale comes
+ * from is short then. The error of a reading is some 10 ns, so a scale from 1 ms is good to 10 ppm,
+ * which is 10 ns over the next millisecond.
  */
 #define FIT_FIRST_NS 1000000ULL
 #define FIT_LAST_NS  100000000ULL

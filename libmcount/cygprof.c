@@ -100,7 +100,7 @@ static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
 	return likely(sp <= top->slot) && likely(!may_be_of(top, fn));
 }
 
-/* Whether the innermost call is the one that has begun there. */
+/* True when the innermost call is the one that has begun there. */
 static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {
 	return t->top->slot == sp && is_of(t->top, fn);
@@ -178,7 +178,7 @@ static void note_skipped(struct thread *t, uint64_t fn)
 	t->cyg_deep += is_of(t->top, fn);
 }
 
-/* Whether that is the exit of such a call; as was_unwanted(). */
+/* True when that is the exit of such a call; as was_unwanted(). */
 static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	bool is_alike = is_of(t->top, fn);
@@ -191,7 +191,7 @@ static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
 	return true;
 }
 
-/* What is not the common case; the guard is set. */
+/* All but the common case; the guard is set. */
 NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	bool has_frame;

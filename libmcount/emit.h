@@ -37,8 +37,8 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 
 /*
- * What an aside's buffer holds: a record, and behind one with RECORD_MORE the length of its payload
- * (which only this knows) and the payload. The bytes of the record at @at, all in all.
+ * The bytes of the record at @at in an aside's buffer, all in all. With RECORD_MORE, the length of
+ * its payload (which only this function knows) and the payload follow the record.
  */
 uint32_t emit_aside_bytes(const char *at);
 

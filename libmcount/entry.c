@@ -20,7 +20,7 @@ NOINLINE static void enter_kept(struct thread *t, const uint64_t *slot, uint64_t
 		note_too_deep(t);
 }
 
-/* What is not the common case; the guard is set. */
+/* All but the common case; the guard is set. */
 NOINLINE static uint32_t enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
 				       const struct arch_regs *regs)
 {
@@ -105,7 +105,7 @@ static inline uint32_t enter(uint64_t *slot, uint64_t addr, const struct arch_re
 	return 1;
 }
 
-/* What the stub has found in no table, or what is not for its fast path. */
+/* Calls that the stub has found in no table, or that are not for its fast path. */
 static inline uint32_t enter_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
 {
 	struct thread *t = fast_guard();
@@ -180,16 +180,16 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 }
 
 /*
- * Who called setjmp(3) with which buffer, for its second return. One that is pushed out by another
- * buffer is not told of a second time. Threads may race for a place: then @env or @sp does not fit
- * the rest.
+ * The callers of setjmp(3) with their buffers, for its second return. A call that another buffer
+ * has pushed out is not noted a second time. Threads may race for a place: then @env or @sp does
+ * not fit the rest.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;
 	_Atomic uint64_t addr;
 	_Atomic uint64_t more; /* the second argument of sigsetjmp(3) */
 	_Atomic uint64_t
-		sp; /* behind the return; a buffer at that place may have become another one */
+		sp; /* after the return; a buffer at that place may have become another one */
 } setjmp_calls[1024];
 
 static struct setjmp_call *setjmp_place(uint64_t env)
@@ -249,7 +249,7 @@ static inline void enter_instant(uint64_t *slot, const struct call_site *site,
 	guard_leave(t);
 }
 
-/* HOT. What was called inside of this call is over; the call itself is not recorded. */
+/* HOT. Calls that were made inside of this call are over; the call itself is not recorded. */
 static inline void land(uint64_t *slot)
 {
 	struct thread *t = guard_enter();

@@ -16,7 +16,7 @@ NOINLINE static uint64_t exit_elsewhere(struct thread *t, uint64_t slot,
 	return ret;
 }
 
-/* What is not the common case; the guard is set. */
+/* All but the common case; the guard is set. */
 NOINLINE static uint64_t exit_guarded(struct thread *t, uint64_t slot, const struct arch_regs *regs)
 {
 	uint64_t ret = t->top->ret;

@@ -13,10 +13,10 @@
  */
 
 /*
- * What the stubs' fast paths may do alone, in @t that has no open calls: all, where all calls are
- * alike. A record's depth ends at RECORD_DEPTH_MAX; and that of a frame is one more than its
- * caller's, so the sentinel has that of "-1". Stubs take all bits below the address from the
- * caller's data word.
+ * The calls that the stubs' fast paths may record alone, in @t that has no open calls: all, when
+ * all calls are alike. A record's depth ends at RECORD_DEPTH_MAX; and that of a frame is one more
+ * than its caller's, so the sentinel has that of "-1". Stubs take all bits below the address from
+ * the caller's data word.
  */
 static inline void fast_limits(struct thread *t)
 {
@@ -31,7 +31,7 @@ static inline void fast_limits(struct thread *t)
 	t->fast_limit = is_fast ? limit : t->frames;
 	t->fast_base = is_fast ? t->frames : (struct frame *)UINTPTR_MAX;
 	t->held_limit = is_alike && !is_fast ? limit : NULL;
-	/* What is counted comes to us. */
+	/* Calls that are counted come to us. */
 	t->drop_limit = is_alike && !(probe.plan.flags & PLAN_TELLS_DEPTH)
 				? t->limit
 				: (struct frame *)UINTPTR_MAX;
@@ -106,7 +106,10 @@ static inline void fast_put_exit(struct thread *t, uint64_t now_ns)
 	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT));
 }
 
-/* What the stubs' fast paths do (arch/<isa>/fast_stubs.S), for calls that do not come from them. */
+/*
+ * The work of the stubs' fast paths (arch/<isa>/fast_stubs.S), for calls that do not come from
+ * them.
+ */
 static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct frame *top = t->top;

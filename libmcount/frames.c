@@ -63,7 +63,7 @@ void frames_write_entries(struct thread *t, struct frame *f)
 }
 
 /*
- * Whether the slot of @f was replaced by us and is its own (a tail-called function shares its
+ * True when the slot of @f was replaced by us and is its own (a tail-called function shares its
  * caller's).
  */
 static bool owns_slot(const struct frame *f)
@@ -79,9 +79,9 @@ struct slot_access {
 };
 
 /*
- * Whether memory can be read, asked from the kernel without a fault: rt_sigprocmask(2) copies the
- * set before it finds that there is no such "how". Of the system calls that look at memory it is
- * the one that filters always allow.
+ * True when memory can be read. The kernel says so without a fault: rt_sigprocmask(2) copies the
+ * set before it finds that there is no such "how". Among the system calls that look at memory,
+ * filters always allow this one.
  */
 bool frames_is_readable(uint64_t address)
 {

@@ -29,8 +29,8 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
 /*
- * SLOW in spirit (a few system calls), callable from hot functions. What runs now lies at @address
- * of the stack, though frames that must lie inside of it are open: they were left without
+ * SLOW in spirit (a few system calls), callable from hot functions. The running code lies at
+ * @address of the stack, though frames that must lie inside of it are open: they were left without
  * returning. Each gets its EXIT now and its own return address back, so that one that does return
  * after all (its stack had only been switched away) finds its way.
  */
@@ -55,11 +55,14 @@ void frames_leave_until(struct thread *t, uint64_t fn);
 void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
 /*
- * The frame with @slot returns, with @regs, though it is not the innermost one. Where it goes on.
+ * The frame with @slot returns, with @regs, though it is not the innermost one. Returns the address
+ * where it goes on.
  */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
-/* Where the frame with @slot goes on, whose thread's ever it is; nothing is recorded. */
+/*
+ * Returns the address where the frame with @slot goes on, in whichever thread; nothing is recorded.
+ */
 uint64_t frames_find_return(uint64_t slot);
 
 /*
@@ -72,7 +75,7 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot);
 /* COLD. The thread ends: put the true return addresses back into all open frames of @t. */
 void frames_unhook(struct thread *t);
 
-/* SLOW. Whether the word at @address can be read; asked from the kernel, without a fault. */
+/* SLOW. True when the word at @address can be read; the kernel says so, without a fault. */
 bool frames_is_readable(uint64_t address);
 
 /*
@@ -94,7 +97,7 @@ static inline bool frame_is_kept(const struct frame *f)
 	return (int64_t)f->ret < 0;
 }
 
-/* Where it goes on. */
+/* The address where it goes on. */
 static inline uint64_t frame_return(const struct frame *f)
 {
 	return f->ret & ~FRAME_KEPT;
@@ -113,7 +116,7 @@ void frames_leave_returned(struct thread *t, const uint64_t *slot);
  */
 void frames_narrow(struct thread *t);
 
-/* Of which function, as records have it. */
+/* The address of its function, as records have it. */
 static inline uint64_t frame_addr(const struct frame *f)
 {
 	return record_addr(f->data & ~FRAME_UNSEEN);

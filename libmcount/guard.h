@@ -1,4 +1,4 @@
-/* What all entry hooks share: the per-thread guard, the decision, the push. */
+/* The parts that all entry hooks share: the per-thread guard, the decision, the push. */
 #ifndef UTRAIL_LIBMCOUNT_GUARD_H
 #define UTRAIL_LIBMCOUNT_GUARD_H
 

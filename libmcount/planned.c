@@ -9,7 +9,7 @@
 #include "libmcount/frames.h"
 #include "libmcount/hot.h"
 
-/* What is to happen at a call. */
+/* The outcome of deciding about a call. */
 struct decision {
 	struct selection next;
 	const struct plan_rule *rule;
@@ -57,13 +57,13 @@ static inline uint32_t effective_flags(const struct planned *p, const struct pla
 
 static void switch_off(struct thread *t)
 {
-	/* What is open stays visible; its EXITs are not written while it is off. */
+	/* Open calls stay visible; their EXITs are not written while it is off. */
 	if (probe.is_on)
 		planned_write_entries(t, t->top);
 	__atomic_store_n(&probe.is_on, false, __ATOMIC_RELAXED);
 }
 
-/* What a rule says about the recording as a whole. */
+/* Do what a rule says about the recording as a whole. */
 static void obey_switches(struct thread *t, const struct plan_rule *rule)
 {
 	if (rule->flags & PLAN_TRACE_ON)
@@ -149,7 +149,7 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 	d->next.depth--;
 	d->next.level++;
 	d->flags |= PLANNED_RECORD;
-	/* Where a recording ends is shown, even if it was off. */
+	/* The end of a recording is shown, even if it was off. */
 	if (!probe.is_on && !d->finishes)
 		d->flags |= PLANNED_OFF;
 }
@@ -180,7 +180,7 @@ static void read_at_entry(struct thread *t, const struct frame *f, struct planne
 	pf->flags |= PLANNED_READ;
 }
 
-/* What a rule does at the entry of @f beside changing the selection. */
+/* Do what a rule does at the entry of @f beside changing the selection. */
 static void begin_actions(struct thread *t, const struct frame *f, struct planned_frame *pf,
 			  const struct plan_rule *rule)
 {
@@ -277,7 +277,7 @@ static inline uint32_t enter(struct thread *t, uint64_t *slot, uint64_t addr,
 	return 1;
 }
 
-/* HOT, rarely: there are news. Whether another plan counts from here on. */
+/* HOT, rarely: there are news. True when another plan counts from here on. */
 NOINLINE static bool take_news(struct thread *t)
 {
 	steer_obey(t);
@@ -329,8 +329,8 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 }
 
 /*
- * Not the common case. What needs most of the program's stack is done before the decision takes its
- * share of it.
+ * Not the common case. The work that needs most of the program's stack is done before the decision
+ * takes its share of it.
  */
 NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
 					const struct arch_regs *regs)
@@ -385,7 +385,7 @@ static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t
 	return true;
 }
 
-/* What may be of interest, by a function that nothing depends on but the selection. */
+/* A call that may be of interest, by a function that nothing depends on but the selection. */
 static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 			       const struct arch_regs *regs)
 {
@@ -504,7 +504,7 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 }
 
 /*
- * Whether there is room for a frame; a call that would be recorded is counted when there is none.
+ * True when there is room for a frame; a call that would be recorded is counted when there is none.
  */
 static bool has_frame_for(struct thread *t, uint64_t addr)
 {
@@ -526,7 +526,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 	if (planned_is_open(t) && push_passing(t, sp, ret, addr))
 		return true;
 	planned_settle(t);
-	/* Whether there is another plan was seen to by planned_is_unwanted(). */
+	/* planned_is_unwanted() has already looked for another plan. */
 	if (likely(planned_fast_enter_known(t, sp, ret, addr, NULL)))
 		return true;
 	if (steer_has_news())

@@ -17,7 +17,7 @@
  */
 
 /*
- * What decides about the next call. A frame keeps what was before it.
+ * The state that decides about the next call. A frame keeps what was before it.
  *
  * @threshold_ns, @size: calls that are longer, functions that are not smaller are kept
  * @in, @out: open calls of functions with PLAN_FILTER, PLAN_NOTRACE
@@ -58,8 +58,8 @@ struct open_frame {
 };
 
 /*
- * What belongs to the frame with the same index. All that its end needs of the plan under which it
- * began, which may have been replaced.
+ * The part that belongs to the frame with the same index. It has all that the frame's end needs of
+ * the plan under which it began, which may have been replaced.
  *
  * @result: of struct live_func; NULL also where there is nothing to capture from. The plan that it
  * lies in stays as long as the frame
@@ -80,7 +80,7 @@ struct planned_frame {
 	uint32_t pad;
 };
 
-/* What is known of an address, so that the number of functions and rules does not matter. */
+/* The knowledge about an address, so that the number of functions and rules does not matter. */
 struct planned_known {
 	uint64_t addr;
 	const struct live_func *func; /* NULL: not listed */
@@ -122,25 +122,25 @@ static inline uint32_t planned_place_of(uint64_t addr)
 }
 
 /*
- * Of one thread; struct thread has a pointer.
+ * The state of one thread; struct thread has a pointer.
  *
  * @plan: what decides about its calls: probe.live, or what that was when this was last looked at.
- *        While it stands here, in @taking, or behind a frame, the plan is not unmapped
+ *        While it stands here, in @taking, or while a frame needs it, the plan is not unmapped
  * @serial, @era: of @plan; @era is 0 when @now is not that of any plan
  * @taking: what planned_take_up() is about to make of @plan
  * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on
- * it; not so in an aside
+ *             it; not so in an aside
  * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but
- * what such rules let in
+ *                 what such rules let in
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
  * @has_watch: there is anything to watch
  * @has_noted: there is, or was, something in the tables of calls
  * @has_opted_in: there was a call that would have been thread->admitted, had the thread been ready
- * for it
+ *                for it
  * @has_steps: of a plan under which calls were entered: they may capture something
  * @depth: of the plan
  * @open_base: the innermost frame that is settled, while others are or may come above it
- * (planned_pass.h); else NULL
+ *             (planned_pass.h); else NULL
  * @is_ready: the frame above that is, or would be, thread->admitted
  * @readings: by frame: what was read at its entry; NULL until something is
  * @estimate_ns: PLAN_ESTIMATE: when the calls that are found gone have ended; 0: now
@@ -220,7 +220,7 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 		     const struct arch_regs *regs, const struct arch_regs *result);
 
-/* Whether a call of @addr would be recorded, were there room for its frame. */
+/* True when a call of @addr would be recorded if there were room for its frame. */
 bool planned_would_record(const struct thread *t, uint64_t addr);
 
 /* SLOW. A frame with FRAME_UNSEEN, which counts as if it had been entered under the plan. */
@@ -236,8 +236,8 @@ void planned_leave_kept(struct thread *t);
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 
 /*
- * HOT, PLAN_ESTIMATE: nobody sees calls return. That some have is known when the next one begins:
- * they are taken to have ended halfway between the last record and now.
+ * HOT, PLAN_ESTIMATE: nobody sees calls return. The beginning of the next one shows that some have
+ * returned: they are taken to have ended halfway between the last record and now.
  */
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);
@@ -271,7 +271,7 @@ void planned_take_up(struct thread *t);
 bool planned_begin_late(struct thread *t);
 
 /*
- * Any thread. Whether @t may look at the plan in [@plan, @end), or will: it is its plan, or some
+ * Any thread. True when @t may look at the plan in [@plan, @end), or will: it is its plan, or some
  * open call needs it.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);

@@ -14,8 +14,8 @@
 
 /*
  * HOT. As in fast.h these do the whole work, or find out that it is not the common case and have
- * changed nothing. What they do is what planned.c would do, without the detours for what is not
- * there. The thread is not open (planned_pass.h).
+ * changed nothing. They do what planned.c would do, without the detours for what is not there. The
+ * thread is not open (planned_pass.h).
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -40,15 +40,15 @@ static inline void choose_calls(struct thread *t)
 		t->calls = p->has_filter && p->now.in == 0 ? p->skip_outside : planned_no_calls;
 }
 
-/* Whether no other plan is in force than the one that the thread knows. */
+/* True when the plan that the thread knows is the one in force. */
 static inline bool planned_is_current(const struct planned *p)
 {
 	return likely(p->plan == __atomic_load_n(&probe.live, __ATOMIC_RELAXED));
 }
 
 /*
- * Whether nothing but the function itself decides about the next call: nor is there news (steer.h),
- * for then nothing may be skipped.
+ * True when nothing but the function itself decides about the next call. There is no news (steer.h)
+ * then either, for with news nothing may be skipped.
  */
 static inline bool planned_is_simple(const struct thread *t)
 {
@@ -58,7 +58,7 @@ static inline bool planned_is_simple(const struct thread *t)
 	       probe_skips;
 }
 
-/* Room for a record and what a program may put behind it. */
+/* True when there is room for a record and the payload that a program may put after it. */
 static inline bool planned_has_room(const struct thread *t, const struct capture_step *capture)
 {
 	uint64_t bytes = sizeof(struct record) + (capture ? CAPTURE_ROOM : 0);
@@ -182,7 +182,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 			args = func->args;
 			result = func->result;
 		}
-		/* Which costs a lot of stack: see planned_prepare(). */
+		/* This costs a lot of stack: see planned_prepare(). */
 		if ((args || result) && unlikely(fault_state == FAULT_UNKNOWN))
 			return false;
 	}

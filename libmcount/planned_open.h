@@ -9,7 +9,7 @@
 
 /*
  * HOT. As in planned_fast.h, for a thread that is open (planned_pass.h), which is simple then, and
- * stays so. Of a function without a rule something is captured. The frame and the records are those
+ * stays so. Something is captured of a function without a rule. The frame and the records are those
  * of fast_push_alike().
  */
 static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
@@ -23,7 +23,7 @@ static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_
 
 	if ((!func->args && !func->result) || !probe_is_recording() || !probe_skips ||
 	    t->top >= t->fast_limit || !planned_has_room(t, args) ||
-	    /* Which costs a lot of stack: see planned_prepare(). */
+	    /* The look at the mask costs a lot of stack: see planned_prepare(). */
 	    unlikely(fault_state == FAULT_UNKNOWN) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
 

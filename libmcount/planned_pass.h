@@ -9,33 +9,33 @@
 #include "libmcount/planned.h"
 
 /*
- * Where something is opted in, nothing is opted out and no ENTRY is held back, a function without a
- * rule is recorded as if there were no plan. Then the thread is open: the fast paths may push and
- * pop frames as they do without a plan, of functions that planned.pass, which is thread->calls
- * then, knows. Such calls look for no news of the recorder (steer.h), but at probe_skips, as those
- * do that the stubs leave alone.
+ * While something is opted in, nothing is opted out and no ENTRY is held back, a function without a
+ * rule is recorded as if there were no plan. Then the thread is open. The fast paths may push and
+ * pop frames as they do without a plan, of functions that planned.pass knows, which is
+ * thread->calls then. Such calls look for no news of the recorder (steer.h), but at probe_skips, as
+ * those do that the stubs leave alone.
  *
- * Such a frame has no struct planned_frame. All that would stand there follows from how many there
- * are: each is one level deeper than that around it. planned.now is what holds inside of
+ * Such a frame has no struct planned_frame. All that would stand there follows from the number of
+ * such frames: each is one level deeper than that around it. planned.now holds inside of
  * planned.open_base, the innermost frame that is not one of them. Before anybody else looks,
  * planned_settle() makes them what others are, and the thread is not open any more. That costs each
- * of their returns the long way, so nothing that is common does it: what the stubs do not do
- * themselves (a call by a jump, a full segment, a new fit of the clock, a function that is not in
- * the table) C does without that.
+ * of their returns the long way, so nothing that is common does it. C code does without it what the
+ * stubs do not do themselves: a call by a jump, a full segment, a new fit of the clock, a function
+ * that is not in the table.
  *
- * A function of which no more is said than that something is captured ends nothing of that:
+ * A thread stays open in a function of which values are captured and nothing else is said:
  * planned_fast_capture() pushes its frame as the fast paths would. If it is the return value, the
  * frame has a struct open_frame, and is thread->fast_base, so that its return comes to
  * planned_leave_open().
  *
- * A call of a function that is opted out by its rule, which says no more, ends nothing of that: it
+ * A thread stays open at a call of a function whose rule opts it out and says no more. The call
  * gets a frame whose time is OPEN_OUT, and the thread is barred until that is over. No frame comes
- * above it. A call that is too deep ends nothing either, and needs no frame; but where returns are
- * announced (-finstrument-functions) it has one, whose time is OPEN_TOO_DEEP, so that they are
- * known apart.
+ * above it. A thread stays open at a call that is too deep, too, which needs no frame. If returns
+ * are announced (-finstrument-functions), the call has one, whose time is OPEN_TOO_DEEP, so that
+ * its return is known.
  *
- * Where nothing is opted in, the thread may be ready for a call that is, by a rule that says no
- * more: then all is prepared as for a thread that is open, but that thread->calls is
+ * While nothing is opted in, the thread may be ready for a call that is, by a rule that says no
+ * more. All is then prepared as for a thread that is open, but thread->calls is
  * planned.skip_outside and planned.now.in is 0. Such a call gets the frame thread->admitted, and
  * these two are all that changes, until its end. A handler that jumps out for good may leave the
  * frame there without the change, but not the change without the frame.
@@ -48,7 +48,7 @@ static inline bool planned_is_open(const struct thread *t)
 	return t->planned && t->calls == t->planned->pass;
 }
 
-/* How many recorded calls the innermost frame is deeper than planned.now. */
+/* The number of recorded calls by which the innermost frame is deeper than planned.now. */
 static inline uint32_t planned_open_calls(const struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -68,7 +68,8 @@ static inline void planned_settle(struct thread *t)
 }
 
 /*
- * Whether thread->calls is a table of calls that are left alone, as nothing but their rules counts.
+ * True when thread->calls is a table of calls that are left alone, as nothing but their rules
+ * counts.
  */
 static inline bool planned_skips(const struct thread *t)
 {
@@ -78,21 +79,21 @@ static inline bool planned_skips(const struct thread *t)
 }
 
 /*
- * Whether @t is open, and @addr has no rule: its calls are recorded by the fast paths, unless
- * nothing is recorded at present, or there are news.
+ * True when @t is open, and @addr has no rule: the fast paths record its calls, unless nothing is
+ * recorded at present, or there are news.
  */
 static inline bool planned_knows(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].call == addr;
 }
 
-/* Whether the fast paths may record a call of @addr. */
+/* True when the fast paths may record a call of @addr. */
 static inline bool planned_passes(const struct thread *t, uint64_t addr)
 {
 	return planned_knows(t, addr) && probe_is_recording() && probe_skips;
 }
 
-/* Whether a call of @addr is to be left alone: what the entry stubs find, too. */
+/* True when a call of @addr is to be left alone, as the entry stubs find, too. */
 static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].alone == addr && probe_skips;
@@ -139,7 +140,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||
 	    ((record_depth(t->top->data) + 1) & RECORD_DEPTH_MAX) != now->level)
 		return;
-	/* Of what is opted in; it means nothing before. */
+	/* The depth counts from the opted-in call; it means nothing before. */
 	if (is_outside)
 		now->depth = p->depth;
 	p->is_ready = is_outside;
@@ -150,7 +151,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	t->fast_base = t->top + is_outside;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
 	t->drop_limit = MIN(t->limit, t->top + now->depth);
-	/* What has no frame is counted, which the stubs do not do. */
+	/* Calls without a frame are counted, which the stubs do not do. */
 	if (t->drop_limit == t->limit && (probe.plan.flags & PLAN_TELLS_DEPTH))
 		t->drop_limit = (struct frame *)UINTPTR_MAX;
 	guard_barrier();
@@ -159,7 +160,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 }
 
 /*
- * Whether a call of @addr is one of a function that is opted in, by which a thread that is ready
+ * True when a call of @addr is one of a function that is opted in, by which a thread that is ready
  * becomes open.
  */
 static inline bool planned_admits(const struct thread *t, uint64_t addr)
@@ -225,7 +226,7 @@ static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t r
 	t->top = f;
 }
 
-/* The thread is open, and barred behind this: @addr is opted out. */
+/* The thread is open, and barred after this: @addr is opted out. */
 static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct planned *p = t->planned;

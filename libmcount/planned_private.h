@@ -1,5 +1,5 @@
 /*
- * What the parts of planned.h share: planned.c (entries), planned_leave.c (records, returns),
+ * The parts of planned.h share this: planned.c (entries), planned_leave.c (records, returns),
  * planned_state.c (memory).
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_PRIVATE_H
@@ -23,8 +23,8 @@ static inline bool has_args_room(struct planned *p)
 
 /*
  * HOT: make room for a record with all that may belong to it, where arguments are recorded. That
- * may be SLOW, and what is SLOW saves vector registers on the program's stack, which may be small:
- * so it happens here and not below the functions that capture. It need not succeed. A forked child
+ * may be SLOW, and SLOW code saves vector registers on the program's stack, which may be small. So
+ * it happens here and not below the functions that capture. It need not succeed. A forked child
  * that has nothing to tell does not report itself for it.
  */
 static inline void planned_prepare(struct thread *t)
@@ -43,8 +43,8 @@ static inline void planned_prepare(struct thread *t)
 }
 
 /*
- * HOT: hot_clock() behind planned_prepare(), which has fitted it. Who lost the CPU since goes on
- * with that fit, and the next call makes another one.
+ * HOT: hot_clock() after planned_prepare(), which has fitted it. A thread that has lost the CPU
+ * since goes on with that fit, and its next call makes another one.
  */
 static inline uint64_t planned_clock(struct thread *t)
 {
@@ -57,7 +57,7 @@ static inline uint64_t planned_clock(struct thread *t)
 	return now_ns;
 }
 
-/* What PLAN_READ reads; SLOW, by slow_call(). */
+/* The reading of PLAN_READ; SLOW, by slow_call(). */
 struct take_reading {
 	uint32_t what;
 	struct reading *out;
@@ -65,7 +65,7 @@ struct take_reading {
 
 void planned_take_reading(void *take);
 
-/* What the slot of @f held before us; frames of tail calls share it. */
+/* The value that the slot of @f held before us; frames of tail calls share it. */
 uint64_t planned_own_return(const struct frame *f);
 
 /*

@@ -70,8 +70,8 @@ uint64_t planned_own_return(const struct frame *f)
 }
 
 /*
- * `recover`: whoever walks the stack by itself inside of @f sees the program's own return
- * addresses. That of @f stays replaced: by it we know when it is over.
+ * `recover`: code that walks the stack by itself inside of @f sees the program's own return
+ * addresses. The one of @f stays replaced: by it we know when it is over.
  */
 void planned_show_returns(struct thread *t, const struct frame *f)
 {
@@ -137,8 +137,8 @@ static struct selection selection_of(const struct live_plan *plan)
 }
 
 /*
- * What a call that is open would have changed, had it been entered under @plan. Its arguments are
- * gone, and with them its conditions.
+ * Change @s as an open call would have, had it been entered under @plan. Its arguments are gone,
+ * and with them its conditions.
  */
 static void replay_call(struct selection *s, const struct live_plan *plan, uint64_t addr,
 			uint16_t flags)
@@ -162,8 +162,8 @@ static void replay_call(struct selection *s, const struct live_plan *plan, uint6
 }
 
 /*
- * Whether a call of @addr is one of the recorded ones, with @s what holds inside of it but for its
- * own level.
+ * True when a call of @addr is one of the recorded ones. @s is the selection inside of it but for
+ * its own level.
  */
 static bool is_recorded(const struct planned *p, const struct selection *s, uint64_t addr)
 {
@@ -224,7 +224,7 @@ void planned_close(struct thread *t)
 	for (struct frame *f = p->open_base + 1; f <= t->top; f++) {
 		struct planned_frame *pf = planned_frame_of(t, f);
 
-		/* Where it is that of the frame, it stays. */
+		/* A result stays if it is the frame's own. */
 		if (pf->open.began_ns != f->time_ns)
 			pf->result = NULL;
 		pf->before = now;
@@ -264,7 +264,7 @@ static void forget_known(struct planned *p)
 		p->known[i].addr = 0;
 }
 
-/* Of what was never used the memory is not there. */
+/* Memory that was never used is not there. */
 static void forget_word(uint64_t *word)
 {
 	if (__atomic_load_n(word, __ATOMIC_RELAXED))
@@ -338,7 +338,7 @@ void planned_take_up(struct thread *t)
 	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
 
 	/*
-	 * Where only functions were added, what is open has changed the selection as it has, by its
+	 * If only functions were added, open calls have changed the selection already, by their
 	 * arguments, too.
 	 */
 	struct selection now = p->era == plan->era ? p->now : replay(t, plan);
@@ -357,8 +357,8 @@ void planned_take_up(struct thread *t)
 }
 
 /*
- * In the order in which planned_take_up() moves on, and pushes come before that. What was just
- * popped may still be at work.
+ * Look at the plans in the order in which planned_take_up() moves on; pushes come before that. A
+ * frame that was just popped may still be at work.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {
@@ -408,7 +408,8 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 	aside->limit = aside->frames + probe.plan.max_stack;
 	p->args_top = 0;
 	/*
-	 * That of the thread stays while its hook is interrupted. What this had before may be gone.
+	 * The thread's own plan stays while its hook is interrupted. The plan that this had before
+	 * may be gone.
 	 */
 	if (p->serial != of->serial) {
 		p->plan = NULL;

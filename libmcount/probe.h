@@ -167,7 +167,7 @@ _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two"
  * @flags: enum plan_call, and CALL_OF_...
  * @unbound: what @target was before that
  * @function: that it is bound to, or will be, as far as is known; 0: that is not known
- * @behind: when @function is one of ours: the one that it stands in front of
+ * @behind: the function that ours stands in front of, if @function is one of ours
  * @hook: CALL_OF_PATCHED: a byte of the function, which is @unpatched when its hook is not there
  */
 struct call_site {
@@ -193,10 +193,10 @@ struct live_plan;
  * @plain: all calls are recorded alike, so that the common case is one test
  * @tracing: there is anything to record at all
  * @news: non-zero: the recorder has something to say, see steer.h
- * @is_on: what the triggers trace_on and trace_off switch
+ * @is_on: the triggers trace_on and trace_off switch it
  * @live: the plan in force, see plans.h; NULL before the first one
- * @plan: its settings. What a later plan may change of them counts for threads from planned.plan
- * on, and here for `plain` calls
+ * @plan: its settings. The settings that a later plan may change count for threads from
+ *        planned.plan on, and here for `plain` calls
  * @forked: enum fork_state; a forked child reports itself when it has its first record, so that
  *          children that only exec cost nothing
  *
@@ -308,7 +308,7 @@ uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other);
 
-/* How far apart the two can be: the alignment and the copy. */
+/* The largest distance between the two: the alignment and the copy. */
 #define REALIGN_MAX 4096
 
 /*
@@ -317,12 +317,15 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
  */
 void probe_leave(void);
 
-/* HOT, called by the return trampoline. @slot: whose return it was. Where to go on. */
+/*
+ * HOT, called by the return trampoline. @slot: of the frame that has returned. Returns the address
+ * where it goes on.
+ */
 uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs);
 /* HOT. The same with the guard set, as for a call. */
 uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs);
 
-/* How a library call goes on: its function, and whether the return slot was replaced. */
+/* The way on of a library call: its function, and whether the return slot was replaced. */
 struct libcall {
 	uint64_t target;
 	uint64_t replaced;
@@ -475,7 +478,7 @@ void libcall_find_patched(void);
 /* COLD. A module may be about to go. */
 void libcall_before_dlclose(void);
 
-/* SLOW. Whether library calls that are known by @addr have frames. */
+/* SLOW. True when library calls that are known by @addr have frames. */
 bool libcall_has_frames(uint64_t addr);
 
 /* SLOW or COLD. There is something to take from @r. */

@@ -55,7 +55,7 @@ void ring_wake_writer(struct ring *r)
 		futex(&probe.control->writers[writer].wake, FUTEX_WAKE, 1, NULL);
 }
 
-/* Whether the segment that begins at @position is empty. */
+/* True when the segment that begins at @position is empty. */
 static bool has_room(const struct ring *r, uint64_t position)
 {
 	uint64_t data_bytes = (uint64_t)probe.arena->nr_segments * probe.arena->segment_bytes;
@@ -66,7 +66,7 @@ static bool has_room(const struct ring *r, uint64_t position)
 
 /*
  * Waking a sleeping writer costs the thread some microseconds, so it is done when half of the ring
- * is full, not for each segment. What stays below that is fetched by the writer's own clock.
+ * is full, not for each segment. Records below that are fetched by the writer's own clock.
  */
 static bool wants_writer(const struct ring *r, uint64_t position)
 {
@@ -128,7 +128,7 @@ static uint64_t monotonic_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Sleep until there is room, or for a step. How long that took. */
+/* Sleep until there is room, or for a step. Returns how long that took. */
 static uint64_t wait_a_step(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
@@ -185,7 +185,7 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 static bool get_room(struct thread *t, uint64_t position)
 {
 	ring_wake_writer(t->ring);
-	/* Who has forbidden itself to wait loses what does not fit. */
+	/* A program that has forbidden itself to wait loses records that do not fit. */
 	if (!(probe.plan.flags & PLAN_DROP) && seal_allows(SYS_futex))
 		return wait_for_room(t, position);
 	t->stalled_tail = atomic_load_explicit(&t->ring->tail, memory_order_acquire) + 1;
@@ -302,7 +302,7 @@ void note_lost_inside(struct thread *t, uint32_t count)
 		add_lost(&t->ring->lost_inside, count);
 }
 
-/* How many records were lost that no LOST record tells of. */
+/* The number of lost records that no LOST record tells of. */
 static uint64_t count_untold(const struct ring *r)
 {
 	return atomic_load_explicit(&r->lost, memory_order_relaxed) -
@@ -340,7 +340,7 @@ static void make_room(void *arg)
 	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)
 		return;
 
-	/* What was lost is told in front of the next record, in the room that is asked for here. */
+	/* Lost records are told in front of the next record, in the room that is asked for here. */
 	uint64_t untold = count_untold(t->ring);
 
 	if (!next_segment(t, m->len + (untold ? sizeof(struct record) : 0)))
