@@ -16,10 +16,10 @@
  * any moment. So only the header is mapped at first, then rings when threads need them: one, then
  * as many again as there are.
  *
- * No descriptor is kept, and none is needed: mremap(2) with an old size of 0 maps shared memory
- * once more, from the given address on and as far as one says. So whoever has the page in front of
- * a ring mapped can map that ring. That page is mapped with it, and the last page of each piece is
- * where the next one begins.
+ * No descriptor is kept, and none is needed. mremap(2) with an old size of 0 maps shared memory
+ * once more, from the given address on and for any length. So a process that has mapped the page in
+ * front of a ring can map that ring. That page is mapped with it, and the last page of each piece
+ * is where the next one begins.
  *
  * @rings: the first one of @nr, @first in the arena
  */

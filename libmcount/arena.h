@@ -5,8 +5,8 @@
 #include "libmcount/probe.h"
 
 /*
- * COLD, or SLOW in a forked child: take over the arena behind @fd, which is not needed afterwards;
- * the former one's mappings go. False when it cannot be mapped or is none.
+ * COLD, or SLOW in a forked child: take over the arena that @fd refers to, which is not needed
+ * afterwards; the former one's mappings go. False when it cannot be mapped or is none.
  */
 bool arena_adopt(int fd);
 

@@ -29,8 +29,8 @@ typedef _Unwind_Reason_Code walk_fn(_Unwind_Trace_Fn visit, void *arg);
 typedef _Unwind_Ptr get_ip_fn(struct _Unwind_Context *context);
 
 /*
- * Of a walk @size frames long at most so many are met: each may come with two of the trampoline,
- * and a few are ours.
+ * A walk of @size frames meets at most this many: each may come with two of the trampoline, and a
+ * few are ours.
  */
 #define FRAMES_MET(size) ((size_t)(size)*3 + 8)
 

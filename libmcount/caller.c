@@ -48,7 +48,7 @@ void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, ui
 	return arch_call_returning_through(fn, a, b, through, lazy);
 }
 
-/* Where the call with this return slot goes back to. */
+/* The address that the call with this return slot returns to. */
 static uint64_t true_return(uint64_t slot)
 {
 	const struct thread *t = self;

@@ -1,4 +1,4 @@
-/* Whose return addresses may be replaced (see callers.h). */
+/* Decides whose return addresses may be replaced (see callers.h). */
 #include "libmcount/callers.h"
 
 #include <dlfcn.h>
@@ -45,8 +45,8 @@ struct look_up {
 };
 
 /*
- * Whether all of [low, high) is text from the file of a module with these segments. What is written
- * to is no text.
+ * True when all of [low, high) is text from the file of a module with these segments. Memory that
+ * is written to is no text.
  */
 static bool is_text(const struct look_up *l, uint64_t bias, const ElfW(Phdr) * ph, unsigned nr)
 {
@@ -137,8 +137,8 @@ void callers_forget(void)
 }
 
 /*
- * What is kept has to lie outside of what the stubs look at first. The larger rest is that from
- * here on.
+ * The parts that are kept must lie outside of the range that the stubs look at first. From here on
+ * that range is the larger rest.
  */
 static void cut(const struct plan_callers *kept)
 {

@@ -1,4 +1,4 @@
-/* Whose return addresses may be replaced: by the code that they lead into. */
+/* Calls whose return addresses may be replaced: the code that they return into decides. */
 #ifndef UTRAIL_LIBMCOUNT_CALLERS_H
 #define UTRAIL_LIBMCOUNT_CALLERS_H
 

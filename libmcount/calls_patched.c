@@ -33,7 +33,7 @@ static struct entry *entry_of(const struct functions *f, uint64_t function)
 	}
 }
 
-/* Whose hook would record the call. */
+/* The function whose hook would record the call. */
 static uint64_t hooked_function(const struct call_site *site)
 {
 	return site->behind ? site->behind : site->function;
@@ -57,7 +57,7 @@ static bool functions_init(struct functions *f, const struct call_site *sites, u
 	return true;
 }
 
-/* Whether it records calls of its function, and its text tells whether it is there. */
+/* True when it records calls of its function, and its text tells whether it is there. */
 static bool is_entrance(const struct patch *patch)
 {
 	switch (patch->what) {

@@ -56,8 +56,8 @@ void channel_close(struct channel *ch)
 }
 
 /*
- * A conversation takes a few descriptors for a moment. Where the program's limit has no room for
- * them it is raised for that long, as far as that is allowed; privileged programs may pass the hard
+ * A conversation takes a few descriptors for a moment. When the program's limit has no room for
+ * them, it is raised for that moment as far as allowed. Privileged programs may pass the hard
  * limit, too.
  */
 static bool raise_limit(struct channel *ch)
@@ -162,7 +162,7 @@ static void take_descriptors(struct channel *ch, struct msghdr *msg)
 		memcpy(&ch->fds[i], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
 }
 
-/* What is waited for, and whether that came; or that it is worked at. */
+/* The condition that is waited for, and whether it came; or that work on it goes on. */
 struct wait {
 	uint32_t seq;
 	enum control_type type;
@@ -222,8 +222,8 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 	long n;
 
 	/*
-	 * Who hangs up on what we have said last is reported before what he himself has said last;
-	 * once.
+	 * A peer that hangs up on our last message is reported once, before its own last message
+	 * is.
 	 */
 	do {
 		n = own_syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC | MSG_TRUNC);

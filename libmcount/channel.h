@@ -45,7 +45,7 @@ bool channel_send(struct channel *ch, enum control_type type, void *message, siz
  */
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
 
-/* Whether there is a recorder at the address that is known. Nothing is said to it. */
+/* True when a recorder listens at the known address. Nothing is sent to it. */
 bool channel_is_answered(struct channel *ch);
 
 /* Send READY and wait for its answer. */

@@ -21,7 +21,7 @@ typedef pid_t fork_fn(void);
 EXPORTED clone_fn clone;
 EXPORTED fork_fn _Fork;
 
-/* What the child is to do; it finds that on its parent's stack, or in its copy of that. */
+/* The child's task. The child finds it on its parent's stack, or in its copy of that. */
 struct child {
 	int (*fn)(void *);
 	void *arg;

@@ -9,8 +9,8 @@ EXPORTED int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict t
 EXPORTED int setcontext(const ucontext_t *to);
 
 /*
- * The stack is what makecontext(3) was given. What a context of another origin has in its place
- * says nothing, and its stack pointer lies elsewhere.
+ * The stack is what makecontext(3) was given. In a context of another origin this member says
+ * nothing, and the stack pointer lies elsewhere.
  */
 static void take_up(const ucontext_t *to)
 {

@@ -54,7 +54,7 @@ static struct set sets[COUNTER_SETS] = {
 	  2 },
 };
 
-/* What was opened in another generation is not good any more. */
+/* Counters that were opened in another generation are not valid any more. */
 static _Atomic uint32_t generation = 1;
 static _Atomic(struct thread_counters *) all;
 /* @own_generation: when it was set; the memory is gone when a recording has ended. */
@@ -131,7 +131,7 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 
-	/* What cannot be closed again is not opened. */
+	/* A counter that cannot be closed again is not opened. */
 	if (!seal_allows(SYS_close) || !seal_allows(SYS_ioctl))
 		return -1;
 	return own_syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
@@ -152,8 +152,8 @@ static int open_counter(const struct plan_counter *counter, int leader)
 }
 
 /*
- * Whether the descriptor is still the counter that it was: the program may have closed it, and have
- * a file of its own in its place.
+ * True when the descriptor is still the counter that it was. The program may have closed it, and
+ * have a file of its own in its place.
  */
 static bool is_ours(const struct open_counter *c)
 {
@@ -289,7 +289,7 @@ void counters_drop(void)
 	atomic_fetch_add(&generation, 1);
 }
 
-/* Only the memory is a copy. What stays open there is closed by exec. */
+/* Only the memory is a copy. Descriptors that stay open there are closed by exec. */
 void counters_after_fork(void)
 {
 	for (struct thread_counters *t = atomic_load(&all); t; t = t->next)

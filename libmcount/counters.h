@@ -7,7 +7,9 @@
 
 #include "utils/format/plan.h"
 
-/* What is opened together: first those that have been there always, each a group of two. */
+/*
+ * Counters that are opened together: first the sets that have always existed, each a group of two.
+ */
 enum counter_set {
 	COUNTERS_PMU_CYCLE,  /* cycles and instructions */
 	COUNTERS_PMU_CACHE,  /* references and misses */

@@ -25,9 +25,7 @@
 
 /* --- what is declared --- */
 
-/*
- * What the recorder has said of events, by number. Chunks are made when they are needed, and stay.
- */
+/* The recorder's choices of events, by number. Chunks are made when they are needed, and stay. */
 #define CHOICES_CHUNK 4096U
 
 static _Atomic(_Atomic int8_t *) choices[EVENT_USER_MAX / CHOICES_CHUNK + 1];
@@ -364,14 +362,14 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 		return false;
 	place->owner = t;
 	place->at = data + sizeof(struct event_data);
-	/* Zeros behind a payload are one store. */
+	/* The zeros that follow a payload are one store. */
 	place->room = MIN((uint64_t)(p->end - data) - sizeof(struct event_data) - sizeof(uint64_t),
 			  longest());
 	place->time_ns = hot_clock(t);
 	return true;
 }
 
-/* HOT. What a handler records meanwhile goes aside, and comes behind. */
+/* HOT. Records that a handler makes meanwhile go aside, and follow later. */
 static int begin(uint32_t event, struct utrail_trace_place *place)
 {
 	struct thread *t = point_begin((uint64_t)__builtin_frame_address(0));

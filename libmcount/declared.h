@@ -34,7 +34,7 @@ struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);
 int64_t declared_chosen(void);
 
-/* What copies of libutrail-trace are given that come by the door (doors.h). */
+/* The recorder that copies of libutrail-trace get when they come by the door (doors.h). */
 const struct utrail_trace_recorder *declared_recorder(void);
 
 /* @t is about to have another ring, or none. */
@@ -47,7 +47,7 @@ static inline void declared_forget_ring(struct thread *t)
 	t->has_no_payloads = 0;
 }
 
-/* Whether a record of an aside's buffer is such a one. */
+/* True when a record of an aside's buffer is such a one. */
 static inline bool declared_is(uint64_t data)
 {
 	return record_type(data) == RECORD_EVENT && record_has_more(data) &&

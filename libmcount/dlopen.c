@@ -34,7 +34,7 @@ OWN_NAME(dlopen);
 
 EXPORTED int dlclose(void *handle);
 
-/* What lies there next may be no module. */
+/* The next thing that lies there may be no module. */
 int dlclose(void *handle)
 {
 	static void *next;

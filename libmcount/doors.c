@@ -17,7 +17,7 @@ struct doors {
 	bool is_busy;
 };
 
-/* What a module says of itself is used only within its own segments. */
+/* Addresses that a module says of itself are used only within its own segments. */
 static bool lies_within(const struct dl_phdr_info *info, uint64_t address, uint64_t bytes,
 			uint32_t flags)
 {
@@ -49,8 +49,8 @@ static void go_through(struct doors *doors, const struct dl_phdr_info *info,
 
 /*
  * gABI, "Note Section". mold puts notes that are aligned to 4 and to 8 into one segment, whose own
- * alignment then does not say where each ends. So all places are looked at where one may begin.
- * That of a door is aligned to 4.
+ * alignment then does not say where each ends. So all places are looked at where one may begin. The
+ * note of a door is aligned to 4.
  */
 static void look_at_notes(struct doors *doors, const struct dl_phdr_info *info,
 			  const ElfW(Phdr) * ph)

@@ -9,13 +9,13 @@
 
 /*
  * Each copy that is loaded records from now on what the program declares, and what it has declared.
- * May wait for the recorder. How many there are; -EAGAIN: a lock is held, come again.
+ * May wait for the recorder. Returns their number; -EAGAIN: a lock is held, come again.
  */
 int64_t doors_open(void);
 
 /*
- * None of them comes to the probe any more. How many there are; -EAGAIN: events are still switched
- * on in one, for nobody.
+ * None of them comes to the probe any more. Returns their number; -EAGAIN: events are still
+ * switched on in one, for nobody.
  */
 int64_t doors_close(void);
 

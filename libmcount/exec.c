@@ -15,11 +15,11 @@
 #include "utils/format/control.h"
 
 /*
- * Only environments that the caller hands over are added to, as uftrace does. What a program
- * removes from its own (clearenv(3), `env -i`) stays removed.
+ * Only environments that the caller hands over are added to, as uftrace does. Variables that a
+ * program removes from its own (clearenv(3), `env -i`) stay removed.
  *
  * All this may run in the child of a vfork(2), on a small stack, or in a signal handler: no
- * allocation, no lock; and what does not fit is handed on as it is.
+ * allocation, no lock; and an environment that does not fit is handed on as it is.
  */
 #define PRELOAD_NAME "LD_PRELOAD="
 #define PRELOAD_LEN  (sizeof(PRELOAD_NAME) - 1)
@@ -40,16 +40,16 @@ typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_action
 		     const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
 
 /*
- * The functions behind ours. In a forked child the dynamic linker's lock may be held for ever, so
- * they are looked up early.
+ * The functions that ours stand in front of. In a forked child the dynamic linker's lock may be
+ * held for ever, so they are looked up early.
  */
 static struct {
 	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;
 } next;
 
 /*
- * What a traced program's environment must have: LD_PRELOAD=<us>, and the variable with the
- * recorder's address.
+ * The variables that a traced program's environment must have: LD_PRELOAD=<us>, and the one with
+ * the recorder's address.
  */
 static char preload[PRELOAD_LEN + 4096];
 static char socket_var[sizeof(CONTROL_ENV_SOCKET "=") + sizeof(probe.address)];

@@ -5,7 +5,10 @@
 /* COLD. Once, when probe.address is known. */
 void exec_setup(void);
 
-/* COLD. What is executed begins with one filter of system calls more than before (seal.h). */
+/*
+ * COLD. A program that is executed begins with one filter of system calls more than before
+ * (seal.h).
+ */
 void exec_expect_filter(void);
 
 #endif

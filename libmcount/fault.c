@@ -19,10 +19,10 @@
 #include "libmcount/switches.h"
 
 /*
- * What the program asks for these signals is kept here, and the kernel has our handler with the
+ * The program's wishes for these signals are kept here, and the kernel has our handler with the
  * program's flags and mask. So the kernel makes the stack and the mask that the program's handler
- * expects, and ours only steps aside: it calls it with what it got itself. SIG_DFL ends the program
- * by the same signal as ever. SIG_IGN is left to the kernel.
+ * expects, and ours only steps aside: it calls the program's with its own arguments. SIG_DFL ends
+ * the program by the same signal as ever. SIG_IGN is left to the kernel.
  *
  * Handlers of other signals run without these two in their masks: a fault of ours must be possible
  * there.
@@ -100,7 +100,7 @@ static bool has_handler(const struct sigaction *act)
 
 static void on_fault(int sig, siginfo_t *info, void *context);
 
-/* What the kernel is to have when the program wants @act. */
+/* The action that the kernel is to have when the program wants @act. */
 static struct sigaction kernel_action(int sig, const struct sigaction *act)
 {
 	struct sigaction ours = {
@@ -340,7 +340,7 @@ EXPORTED int sigignore(int sig)
 	return fn(sig);
 }
 
-/* What changes this thread's mask, or runs handlers with another one. */
+/* Functions that change this thread's mask, or run handlers with another one. */
 #define INTERPOSE_MASK(type, name, params, args)             \
 	EXPORTED type name params;                           \
 	type name params                                     \

@@ -12,9 +12,9 @@
  * SIGSEGV and SIGBUS takes the thread out of there; all other faults go on to the program's
  * handler, whose place ours takes: see fault.c.
  *
- * A fault while the thread blocks the signal would end the program. Whether it does is known from
- * the last look at its mask; everything that may change the mask is interposed and makes the next
- * read look again.
+ * A fault while the thread blocks the signal would end the program. The last look at its mask tells
+ * whether the thread blocks it; everything that may change the mask is interposed and makes the
+ * next read look again.
  */
 enum fault_state {
 	FAULT_UNKNOWN = 0, /* look first */
@@ -28,8 +28,8 @@ extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 extern uint8_t fault_guarded __attribute__((visibility("hidden")));
 
 /*
- * COLD. What our handlers need is about to be forbidden (seal.h): the program's own take their
- * places, for good.
+ * COLD. Things that our handlers need are about to be forbidden (seal.h): the program's own take
+ * their places, for good.
  */
 void fault_withdraw(void);
 
@@ -49,7 +49,9 @@ void fault_look(void);
 uint64_t fault_copy_careful(void *to, const void *from, uint64_t len);
 int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max);
 
-/* What no program can have mapped: the first page, and what is not an address at all. */
+/*
+ * Memory that no program can have mapped: the first page, and values that are no addresses at all.
+ */
 static inline bool fault_is_hopeless(const void *from)
 {
 	return (uint64_t)from - 4096 >= ARCH_ADDRESS_END - 4096;

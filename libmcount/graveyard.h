@@ -17,7 +17,7 @@
 /* Remember where the frame with @slot goes on. */
 void graveyard_put(uint64_t slot, uint64_t ret);
 
-/* What was remembered last for @slot; 0 when nothing was, or it had to make room. */
+/* The value that was noted last for @slot; 0 when none was, or it had to make room. */
 uint64_t graveyard_get(uint64_t slot);
 
 #endif

@@ -1,4 +1,4 @@
-/* Functions that the probe puts itself in front of: finding the one behind. */
+/* Functions that the probe puts itself in front of: how it finds the next definition. */
 #ifndef UTRAIL_LIBMCOUNT_INTERPOSE_H
 #define UTRAIL_LIBMCOUNT_INTERPOSE_H
 

@@ -50,7 +50,7 @@ static int find_owner(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* What is shown, but for ours, which is kept for later. */
+/* The modules that are shown. Ours is kept for later. */
 struct walk {
 	visit_fn *visit;
 	void *arg;

@@ -126,7 +126,10 @@ static void for_each_undo(void (*fn)(struct undo *undo, void *arg), void *arg)
 
 /* --- the steps --- */
 
-/* What leads to us leads where it did. If somebody else has changed it since, it is his. */
+/*
+ * A slot that leads to us gets its former target back. If somebody else has changed it since, it is
+ * theirs.
+ */
 static void undo_slot(struct undo *undo, void *arg)
 {
 	uint32_t kind = atomic_load(&undo->kind);
@@ -203,7 +206,7 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 }
 
 /*
- * How many threads are within hooks, or were when they were interrupted, and how many slots still
+ * Count the threads within hooks, also when they were interrupted there, and the slots that still
  * led to us.
  */
 static int64_t count_inside(void)
@@ -217,7 +220,7 @@ static int64_t count_inside(void)
 
 /* --- hooks that go --- */
 
-/* Hooks say an address behind their first bytes. */
+/* The address that hooks give lies after their first bytes. */
 #define FUNCTION_BEGIN 16
 
 static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
- * What must be undone is noted when it is done; nothing happens here in a process that was started
- * with the probe. Any context; no lock. What there is no memory to note stays.
+ * Changes that must be undone are noted when they are made; nothing happens here in a process that
+ * was started with the probe. Any context; no lock. A change stays when there is no memory to note
+ * it.
  */
 
 /* @bytes of pages at @at, which are to be unmapped. */

@@ -18,8 +18,8 @@
 
 /*
  * COLD, before the child is made. @slot: the return slot of the function that returns in both; 0:
- * there is none. What the child begins with, and what its parent ends; NULL when nothing is to be
- * recorded of it, or cannot be.
+ * there is none. Returns the thread that the child begins with, and that its parent ends; NULL when
+ * nothing is to be recorded of it, or cannot be.
  */
 struct thread *lend_prepare(uint64_t slot);
 

@@ -1,6 +1,6 @@
 /*
  * Library calls: the program's GOT slots lead through us, and stay so while the dynamic linker
- * works behind.
+ * works after them.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -19,8 +19,8 @@
  * target, and the slot gets the address of the site's stub.
  *
  * A slot that is not bound yet holds code that asks the dynamic linker. It would store the function
- * into the slot, behind our back, the first time it is called. Where it stores is said by the
- * relocation, in the table that the module's DT_JMPREL points to. So the module gets a copy of that
+ * into the slot, without our knowledge, the first time it is called. The relocation says where it
+ * stores, in the table that the module's DT_JMPREL points to. So the module gets a copy of that
  * table in which the relocations of hooked slots point to the sites' targets. The slots keep our
  * stubs, whoever calls first and however many threads race; and binding happens when, how, and with
  * the same error messages as without us.
@@ -84,7 +84,7 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 	return page;
 }
 
-/* What of a module's program headers matters here. */
+/* The parts of a module's program headers that matter here. */
 struct module {
 	uint64_t bias;
 	ElfW(Dyn) * dynamic;
@@ -230,7 +230,8 @@ static void lead_to_hook(const struct module *m, const struct plan_call_site *si
 }
 
 /*
- * Whether the program's vfork(2) is the one that keeps its return address from what the child does.
+ * True when the program's vfork(2) is the one that keeps its return address from the child's
+ * changes.
  */
 static bool has_own_vfork(void)
 {
@@ -275,7 +276,7 @@ static const char *name_of(const struct module *m, const ElfW(Rela) * rela)
 	return names + symbols[index].st_name;
 }
 
-/* What the dynamic linker will most likely find, where it has not done so yet. */
+/* The function that the dynamic linker will most likely find, where it has not done so yet. */
 static void find_function(struct call_site *site, const char *name)
 {
 	if (!name)
@@ -347,8 +348,8 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 			continue;
 
 		/*
-		 * A lazy slot whose relocation is not where the file says would be bound behind our
-		 * back.
+		 * A lazy slot whose relocation is not where the file says would be bound without
+		 * our knowledge.
 		 */
 		if (is_lazy && (sites[i].reloc >= nr_relocs ||
 				relocs[sites[i].reloc].r_offset + m.bias !=

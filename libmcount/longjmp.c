@@ -14,9 +14,9 @@
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*
- * A handler that interrupted a hook of this thread and jumps out never comes back to the hook. What
- * the hook had done by then is in order at any moment: see the order of stores in ring.c, clock.c
- * and frame_push().
+ * A handler that interrupted a hook of this thread and jumps out never comes back to the hook. The
+ * work that the hook had done by then is in order at any moment: see the order of stores in ring.c,
+ * clock.c and frame_push().
  */
 static void forget_interrupted_hook(void)
 {

@@ -19,7 +19,10 @@
 #include "libmcount/probe.h"
 #include "libmcount/seal.h"
 
-/* What tells one loaded object from another that is loaded later at the same place. */
+/*
+ * The identity of a loaded object, which tells it from another one that is loaded later at the same
+ * place.
+ */
 struct reported_module {
 	uint64_t bias;
 	uint64_t path_hash;
@@ -92,7 +95,7 @@ static size_t absolute_path(const char *name, char *path)
 }
 
 /*
- * What was executed, as the kernel says it or, where /proc is not mounted, as it was told. The same
+ * The executed file, as the kernel says it or, where /proc is not mounted, as it was told. The same
  * results.
  */
 static size_t program_path(char *path)
@@ -113,7 +116,7 @@ static size_t module_path(const struct dl_phdr_info *info, char *path)
 	return name && name[0] ? absolute_path(name, path) : program_path(path);
 }
 
-/* Of this very module, made by the linker. */
+/* The header of this very module, made by the linker. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 static int report_module(struct dl_phdr_info *info, size_t size, void *arg)

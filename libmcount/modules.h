@@ -8,8 +8,8 @@
 #include "libmcount/channel.h"
 
 /*
- * What tells, beside its load address, a module from another that is loaded later at the same
- * place. FNV-1a.
+ * A hash that, beside its load address, tells a module from another one that is loaded later at the
+ * same place. FNV-1a.
  */
 static inline uint64_t module_path_hash(const char *path)
 {
@@ -29,7 +29,7 @@ bool modules_report_all(struct channel *ch);
 /* COLD. A dlopen() returned that began at @begin_ns: tell the recorder about the new objects. */
 void modules_after_dlopen(uint64_t begin_ns);
 
-/* COLD. What is kept of them is given back: there is no recorder any more. */
+/* COLD. Give back what is kept of them: there is no recorder any more. */
 void modules_drop(void);
 
 /*

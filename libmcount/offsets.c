@@ -1,6 +1,7 @@
 /*
- * Where the stubs (arch/<isa>/stubs.S) find things in the probe's structs. Compiled to assembly
- * only: libmcount/offsets.py makes #defines of the marked lines, offsets.h in the build directory.
+ * The places where the stubs (arch/<isa>/stubs.S) find things in the probe's structs. Compiled to
+ * assembly only: libmcount/offsets.py makes #defines of the marked lines, offsets.h in the build
+ * directory.
  */
 #include "libmcount/callers.h"
 #include "libmcount/planned.h"

@@ -8,14 +8,14 @@
 
 #include "libmcount/probe.h"
 
-/* Of this very module, made by the linker, as _DYNAMIC is. */
+/* The header of this very module, made by the linker, as _DYNAMIC is. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
-/* Of glibc only. */
+/* Only glibc has it. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /*
- * What the dynamic section of a module leads to; gABI chapter 5, and the GNU extensions:
+ * The parts that a module's dynamic section leads to; gABI chapter 5, and the GNU extensions:
  * DT_GNU_HASH, symbol versions (LSB core).
  */
 struct module {
@@ -187,8 +187,8 @@ static void *find_function(const struct module *m, const char *name, uint32_t ve
 }
 
 /*
- * What is done for each function of others that we call: its slot, and what is to be called: what
- * libc has for it.
+ * Called for each function of others that we call: its slot, and libc's function, which is to be
+ * called.
  */
 typedef void visit_fn(void **slot, void *function, void *arg);
 
@@ -203,7 +203,7 @@ static void visit(const struct module *ours, const struct module *libc, const El
 
 		if (!index || (only && !is_same(name, only)))
 			continue;
-		/* What we interpose goes on to libc's when it is called from here. */
+		/* Functions that we interpose go on to libc's when they are called from here. */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
 			function = (void *)(ours->base + sym->st_value);
 		else
@@ -213,7 +213,7 @@ static void visit(const struct module *ours, const struct module *libc, const El
 	}
 }
 
-/* Of all of them, or only of those with that name. */
+/* Visit all of them, or only those with that name. */
 static void visit_all(const struct module *ours, const struct module *libc, const char *only,
 		      visit_fn *fn, void *arg)
 {
@@ -234,7 +234,7 @@ static void bind(void **slot, void *function, void *arg)
 		*slot = function;
 }
 
-/* What the dynamic linker has made read-only again (RELRO), in whole pages, as it does. */
+/* The part that the dynamic linker has made read-only again (RELRO), in whole pages, as it does. */
 static size_t sealed_part(const struct module *ours, void **start)
 {
 	const ElfW(Ehdr) *elf = (const void *)__ehdr_start;

@@ -35,7 +35,7 @@ static bool has_stub(const struct plan_patch *plan)
 	return plan->what == PATCH_EVENT || plan->what == PATCH_ENTRY;
 }
 
-/* Of the stub in front of the moved code. */
+/* The bytes of the stub in front of the moved code. */
 static uint32_t head_bytes(const struct plan_patch *plan)
 {
 	if (plan->flags & PLAN_PATCH_SILENT)
@@ -86,7 +86,7 @@ static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
 	return true;
 }
 
-/* Where the patch leads to; @at: its stub, if it has one. */
+/* The address that the patch leads to; @at: its stub, if it has one. */
 static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 			  const struct stub_memory *memory)
 {
@@ -100,8 +100,8 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/*
-	 * In front of a silent one's code is nothing; one without code leads to the stub behind it,
-	 * which is of the same kind.
+	 * Nothing stands in front of a silent one's code; one without code leads to the stub that
+	 * follows it, which is of the same kind.
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START
@@ -121,8 +121,9 @@ struct adoption {
 
 /*
  * A plan of 200,000 patches is larger than all that is made of it, and is gone through several
- * times. What was read is mapped anew, which takes no memory. That is no madvise(2), which programs
- * that forbid themselves system calls may not know; where it fails all stays as it is.
+ * times. Pages that were read are mapped anew, which takes no memory. madvise(2) is not used, since
+ * programs that forbid themselves system calls may not know it. When the mapping fails, all stays
+ * as it is.
  */
 static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		   const struct plan_patch *until)
@@ -145,7 +146,7 @@ static const struct plan_patch *plan_at(const struct adoption *a, uint32_t i)
 	return &a->plans[i];
 }
 
-/* Of all stubs, one behind the other. */
+/* The bytes of all stubs, one after the other. */
 static uint64_t all_stub_bytes(const struct adoption *a)
 {
 	uint64_t bytes = 0;
@@ -155,7 +156,7 @@ static uint64_t all_stub_bytes(const struct adoption *a)
 	return bytes;
 }
 
-/* Of one patch: what is in a plan ends in a last one. */
+/* The number of one patch's operands. Its last one is marked in the plan. */
 static uint32_t count_operands(const struct adoption *a, const struct plan_patch *plan)
 {
 	uint32_t nr = 0;
@@ -177,7 +178,7 @@ static uint64_t all_operands_bytes(const struct adoption *a)
 	return bytes;
 }
 
-/* How many bytes. */
+/* Returns how many bytes they have. */
 static uint64_t write_operands(const struct adoption *a, const struct plan_patch *plan, uint8_t *to)
 {
 	struct point_operands *out = (struct point_operands *)to;
@@ -310,7 +311,7 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 
 /*
  * Patches of places that lie near each other are written in one piece, with what is between them: a
- * write for each costs 2 us. What a gap spans is mapped, since it is shorter than a page.
+ * write for each costs 2 us. The bytes of a gap are mapped, since it is shorter than a page.
  */
 #define RUN_BYTES 4096
 #define RUN_GAP	  1024
@@ -321,7 +322,7 @@ struct run {
 	uint8_t bytes[RUN_BYTES];
 };
 
-/* What cannot be written is tried again, one by one. */
+/* The patches of a piece that cannot be written are tried again, one by one. */
 static void run_flush(struct run *run, int fd)
 {
 	if (run->end > run->start)
@@ -375,7 +376,7 @@ static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_
 	run_flush(&run, fd);
 }
 
-/* How many could not be. @is_alone: there is no other thread */
+/* Returns the number that could not be put in. @is_alone: there is no other thread */
 static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *module,
 		       bool is_alone)
 {
@@ -416,7 +417,7 @@ static int adopt_module(struct dl_phdr_info *info, size_t size, void *arg)
 	a->is_loaded = true;
 	module->path_hash = module_path_hash(info->dlpi_name);
 	if (make_stubs(info, a)) {
-		/* Of a process that runs the recorder stops all threads first. */
+		/* The recorder of a process that runs stops all threads first. */
 		module->is_waiting = a->text == PATCHES_WRITE && probe.is_attached && !probe.ready;
 		a->failed = module->is_waiting || a->text == PATCHES_OUT
 				    ? 0
@@ -480,7 +481,7 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 {
 	uint32_t of_module;
 
-	/* Who has checked the plan has gone through all of it. */
+	/* The check of the plan has gone through all of it. */
 	let_go(file, patches, patches + nr);
 	for (uint32_t start = 0; start < nr; start += of_module) {
 		struct adoption a = {
@@ -498,8 +499,8 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		if (a.module && a.module != patched_modules)
 			munmap(a.module, module_bytes(of_module));
 		/*
-		 * Who has executed another program since, or closed the module, has nothing to
-		 * patch.
+		 * A process that has executed another program since, or closed the module, has
+		 * nothing to patch.
 		 */
 		if (a.module && !a.is_loaded && text == PATCHES_OUT)
 			continue;

@@ -30,7 +30,7 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		   const struct plan_operand *operands, enum patches_text text,
 		   const struct plan_file *file);
 
-/* COLD. Whether any module was patched; or the one with that function. */
+/* COLD. True when any module was patched; or the one with that function. */
 bool patches_are_there(void);
 bool patches_are_around(const void *function);
 
@@ -41,8 +41,8 @@ bool patches_are_around(const void *function);
 void patches_look_again(void);
 
 /*
- * For a process that is attached to (see utils/format/attach.h). What is patched when it begins is
- * put in by the recorder; so these are called by a thread that it has stopped, and patches_pass()
+ * For a process that is attached to (see utils/format/attach.h). The recorder puts in the patches
+ * that exist at the beginning; so a thread that it has stopped calls these, and patches_pass()
  * while all others run.
  */
 
@@ -50,15 +50,15 @@ void patches_look_again(void);
 void patches_pass(void);
 
 /*
- * All changes of the text, in memory that stays until the next call or patches_forget(). How many;
- * negative errno when there is no memory for them.
+ * All changes of the text, in memory that stays until the next call or patches_forget(). Returns
+ * their number; negative errno when there is no memory for them.
  */
 struct attach_change;
 int64_t patches_changes(const struct attach_change **first);
 
 /*
- * Where their code is: the first @room pairs of first and last address go to @ranges. How many
- * there are.
+ * The places of their code: the first @room pairs of first and last address go to @ranges. Returns
+ * the number of all.
  */
 int64_t patches_codes(uint64_t *ranges, uint64_t room);
 

@@ -21,7 +21,7 @@ static void for_each_module(int (*fn)(struct dl_phdr_info *info, size_t size, vo
 		dl_iterate_phdr(fn, module);
 }
 
-/* Where the module was there may be another one by now. */
+/* Another module may by now lie at the module's place. */
 static bool is_loaded_here(const struct dl_phdr_info *info, const struct patched_module *module)
 {
 	return info->dlpi_addr == module->load_bias &&

@@ -1,4 +1,4 @@
-/* What patches.c and patches_leave.c share. */
+/* The declarations that patches.c and patches_leave.c share. */
 #ifndef UTRAIL_LIBMCOUNT_PATCHES_PRIVATE_H
 #define UTRAIL_LIBMCOUNT_PATCHES_PRIVATE_H
 
@@ -8,7 +8,7 @@
 #include "libmcount/stub_memory.h"
 
 /*
- * What is kept of a struct plan_patch once its stub is written.
+ * The part of a struct plan_patch that is kept once its stub is written.
  *
  * @leads_to: the stub, or the gate to the hook; not for PATCH_NOP
  * @is_raised: the semaphore is
@@ -63,7 +63,10 @@ static inline uint64_t patch_function(const struct patch *patch)
 	return patch->to_function == INT16_MIN ? 0 : patch->site + patch->to_function;
 }
 
-/* What is to stand at the site, at most PLAN_PATCH_ORIGINAL bytes; how many, 0: that cannot be. */
+/*
+ * Make the bytes that are to stand at the site, at most PLAN_PATCH_ORIGINAL. Returns their number;
+ * 0: that cannot be.
+ */
 uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to);
 
 /* All that is known of them. */

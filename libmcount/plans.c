@@ -100,7 +100,7 @@ static void add_funcs(struct live_plan *plan, const struct live_plan *old,
 		plan->funcs[plan->nr_funcs++] = move_func(plan, old, old->funcs[i++]);
 }
 
-/* What @old has, which comes first, so that its indexes stay. */
+/* Add the parts of @old, which come first, so that its indexes stay. */
 static void add_old(struct live_plan *plan, const struct live_plan *old)
 {
 	memcpy(plan->rules, old->rules, old->nr_rules * sizeof(*old->rules));
@@ -115,7 +115,7 @@ static void add_old(struct live_plan *plan, const struct live_plan *old)
 	plan->nr_watches = old->nr_watches;
 }
 
-/* The plan of an image, behind what @old has, or alone. NULL without memory. */
+/* Make the plan of an image, after the parts of @old, or alone. NULL without memory. */
 static struct live_plan *make_plan(const struct plan_view *view, const struct live_plan *old)
 {
 	const struct plan_list *lists = view->lists;
@@ -245,7 +245,7 @@ static void publish(struct live_plan *plan)
 {
 	struct live_plan *old = probe.live;
 
-	/* That must do no harm. */
+	/* Reading memory must do no harm. */
 	if (steps_read_memory(plan) || conds_read_memory(plan->rules, plan->nr_rules, plan->conds))
 		fault_guard_begin();
 	plan->serial = ++plans.serial;
@@ -279,8 +279,8 @@ static bool can_stay(const struct plan_list *patches)
 }
 
 /*
- * What is common to all settings but the first. Library calls and patches come last: they may be
- * called at once.
+ * The part that all settings but the first have in common. Library calls and patches come last:
+ * they may be called at once.
  */
 static void add_places(const struct plan_view *view, enum patches_text text,
 		       const struct plan_file *file)
@@ -484,7 +484,7 @@ int plans_add_patches(const void *image, uint64_t bytes)
 	struct plan_view view;
 	int ret;
 
-	/* Who has been stopped may have it himself. */
+	/* A thread that was stopped may have it itself. */
 	if (!modules_try_lock())
 		return -EAGAIN;
 	if (pthread_mutex_trylock(&plans.lock) == 0) {

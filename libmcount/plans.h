@@ -51,7 +51,7 @@ struct live_plan {
 	struct plan_watch watches[PLAN_WATCHES_MAX];
 };
 
-/* So many plans that calls still need may be left behind by replacements. */
+/* Replacements may leave this many plans that calls still need. */
 #define PLANS_RETIRED_MAX 256
 
 /*
@@ -80,8 +80,8 @@ int plans_replace(int fd);
 int plans_add_patches(const void *image, uint64_t bytes);
 
 /*
- * What the process was set up for at its start, which no later plan can change; nor can it clock,
- * clock_id and max_stack.
+ * The properties that the process was set up for at its start, which no later plan can change; nor
+ * can it clock, clock_id and max_stack.
  */
 #define PLANS_FIXED_FLAGS                                                                          \
 	((uint32_t)(PLAN_DROP | PLAN_FLIGHT | PLAN_CRASH_REPORT | PLAN_ESTIMATE | PLAN_STEERABLE | \

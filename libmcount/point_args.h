@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 #include "utils/format/plan.h"
 
-/* What a stub leads to: it stays where the stub is, as long as that. */
+/* The data that a stub leads to: it stays where the stub is, as long as that. */
 struct point_operands {
 	uint64_t nr; /* from 1 to PLAN_OPERANDS_MAX */
 	struct plan_operand list[];
@@ -20,8 +20,8 @@ static inline uint64_t point_operands_bytes(uint64_t nr)
 }
 
 /*
- * HOT. The payload of an event (utils/format/event_data.h), of values as they are at @point; how
- * many bytes it has. Vector registers still hold the program's. Who calls this has the guard.
+ * HOT. The payload of an event (utils/format/event_data.h), of values as they are at @point;
+ * returns its bytes. Vector registers still hold the program's. The caller has the guard.
  */
 uint64_t point_args_read(const struct point_operands *operands, const struct arch_point *point,
 			 uint64_t payload[1 + PLAN_OPERANDS_MAX]);

@@ -6,7 +6,7 @@
 #include "libmcount/planned_fast.h"
 #include "libmcount/stacks.h"
 
-/* Whether calls here and now would be recorded, were they long enough. */
+/* True when calls here and now would be recorded if they were long enough. */
 static inline bool is_wanted(struct thread *t)
 {
 	const struct planned *p = t->planned;

@@ -1,6 +1,6 @@
 /*
- * What records of events have in common: the state they belong to, and what must be written ahead
- * of them.
+ * The parts that records of events have in common: the state they belong to, and the records that
+ * must be written ahead of them.
  */
 #ifndef UTRAIL_LIBMCOUNT_POINTS_H
 #define UTRAIL_LIBMCOUNT_POINTS_H
@@ -14,7 +14,7 @@
  */
 struct thread *point_begin(uint64_t sp);
 
-/* HOT. What is open and was held back comes first: times never go back. */
+/* HOT. Open calls that were held back come first: times never go back. */
 void point_write_entries(struct thread *t);
 
 #endif

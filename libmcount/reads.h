@@ -1,4 +1,4 @@
-/* What triggers read of the process at entry and exit: memory, page faults, counters. */
+/* The values of the process that triggers read at entry and exit: memory, page faults, counters. */
 #ifndef UTRAIL_LIBMCOUNT_READS_H
 #define UTRAIL_LIBMCOUNT_READS_H
 

@@ -1,4 +1,6 @@
-/* Which system calls the probe may make in a program that forbids itself some (see seal.h). */
+/*
+ * Decides which system calls the probe may make in a program that forbids itself some (see seal.h).
+ */
 #include "libmcount/seal.h"
 
 #include <errno.h>
@@ -27,8 +29,8 @@ static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_
 				      SYS_tgkill,	SYS_getpid,	    SYS_gettid };
 
 /*
- * To talk to the recorder, and to do what it says: also of functions of libc. What a program needs
- * at least to be recorded from its beginning.
+ * Calls for talking to the recorder, and for doing what it says: also of functions of libc. A
+ * program needs at least these to be recorded from its beginning.
  */
 static const uint16_t to_talk[] = {
 	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,
@@ -42,7 +44,7 @@ static const uint16_t to_talk[] = {
 	SYS_futex,	   SYS_sched_yield,
 };
 
-/* What is only done where it is wanted. */
+/* Calls that are only made when something is asked for. */
 static const uint16_t others[] = { SYS_kill, SYS_getrusage, SYS_perf_event_open, SYS_ioctl };
 
 long seal_refuse(void)
@@ -70,8 +72,8 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 }
 
 /*
- * Also what is forbidden already: no filter allows it again. What is in no list is not ours to do
- * any more.
+ * It also judges calls that are forbidden already: no filter allows them again. Calls that are in
+ * no list are not ours any more.
  */
 static void judge(struct numbers *forbidden, const struct sock_fprog *program,
 		  const uint16_t *numbers, unsigned nr)
@@ -97,7 +99,7 @@ static struct numbers judge_all(const struct sock_fprog *program)
 	return forbidden;
 }
 
-/* What the recorder expects of the programs that this one executes: one filter more. */
+/* Tell the recorder that programs that this one executes begin with one filter more. */
 static void expect_one_more(void)
 {
 	char *address = getenv(CONTROL_ENV_SOCKET);
@@ -109,8 +111,8 @@ static void expect_one_more(void)
 }
 
 /*
- * Whether libc reads the clock without a system call. The kernel's own counter is what hooks use,
- * and what that takes the vDSO has, too.
+ * True when libc reads the clock without a system call. Hooks use the kernel's own counter, and the
+ * vDSO has what that takes, too.
  */
 static bool has_fast_clock(void)
 {
@@ -197,11 +199,11 @@ void seal_before_filter(uint64_t address)
 
 		begin(&forbidden);
 	}
-	/* What cannot be read the kernel refuses. */
+	/* The kernel refuses a filter that cannot be read. */
 	errno = saved;
 }
 
-/* The number behind @name in @status; 0 when it is not there. */
+/* The number after @name in @status; 0 when it is not there. */
 static unsigned find_number(const char *status, const char *name)
 {
 	const char *at = strstr(status, name);

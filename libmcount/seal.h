@@ -26,7 +26,7 @@ extern struct seal {
 	_Atomic uint8_t forbidden[SEAL_NUMBERS / 8];
 } seal;
 
-/* Any context. Whether system call @number may be made. */
+/* Any context. True when system call @number may be made. */
 static inline bool seal_allows(long number)
 {
 	if (__builtin_expect(!atomic_load_explicit(&seal.is_on, memory_order_relaxed), 1))
@@ -52,7 +52,7 @@ static inline bool seal_may_talk(void)
 	return !atomic_load(&seal.is_on) || atomic_load(&seal.may_talk);
 }
 
-/* What a call that was not made returns, with errno. */
+/* Return this, with errno, for a call that was not made. */
 long seal_refuse(void);
 
 /* Like syscall(3); -1 with EPERM, and nothing done, where that is forbidden. */
@@ -69,15 +69,15 @@ void seal_before_filter(uint64_t program);
 void seal_all(void);
 
 /*
- * COLD, before anything else is done. Whether this process has more filters than its recorder's
- * programs begin with; by the only calls that the dynamic linker has just made. @expected: as the
- * recorder has said.
+ * COLD, before anything else is done. True when this process has more filters than its recorder's
+ * programs begin with; known by the only calls that the dynamic linker has just made. @expected: as
+ * the recorder has said.
  */
 bool seal_was_before(unsigned expected);
 
 /*
- * Of the text of proc_pid_status(5): how many filters; where the kernel does not say that, whether
- * there are any.
+ * The number of filters in @status, the text of proc_pid_status(5). If the kernel does not say
+ * that: whether there are any.
  */
 unsigned seal_count_filters(const char *status);
 

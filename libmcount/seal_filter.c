@@ -8,9 +8,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * The filter is followed with what is known: the number and the machine. What depends on anything
- * else is unknown, and so is all that is computed from it; where a jump depends on that, both ways
- * are followed. Jumps lead forward only, so each way ends.
+ * The filter is followed with the known values: the number and the machine. A value that depends on
+ * anything else is unknown, and so is all that is computed from it. If a jump depends on such a
+ * value, both ways are followed. Jumps lead forward only, so each way ends.
  */
 #define WORDS	  BPF_MEMWORDS
 #define WAYS_MAX  32
@@ -95,7 +95,10 @@ static bool compare(uint16_t op, uint32_t a, uint32_t b)
 	}
 }
 
-/* Where a way goes on; one that may go on in two places is two from here on. False: too many. */
+/*
+ * Take a way on to its next place; one that may go on in two places is two from here on. False: too
+ * many.
+ */
 static bool jump(struct walk *w, struct way *way, const struct sock_filter *insn, struct value b)
 {
 	uint16_t op = BPF_OP(insn->code);

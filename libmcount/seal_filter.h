@@ -1,4 +1,4 @@
-/* What a filter of system calls says of one of them, whatever its arguments are. */
+/* The verdict of a filter of system calls on one of them, whatever its arguments are. */
 #ifndef UTRAIL_LIBMCOUNT_SEAL_FILTER_H
 #define UTRAIL_LIBMCOUNT_SEAL_FILTER_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * Whether each way through @code ends in permission for call @number of this machine. False, too,
+ * True when each way through @code ends in permission for call @number of this machine. False, too,
  * when there are too many ways.
  */
 bool seal_filter_allows(const struct sock_filter *code, uint32_t len, uint32_t number);

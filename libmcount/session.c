@@ -202,7 +202,7 @@ static int64_t begin(const char *address)
 	if (probe.plan.flags & PLAN_ESTIMATE)
 		fault_guard_begin();
 	/*
-	 * Where ENTRY records are held back, a crash would lose those of the calls that led to it.
+	 * A crash would lose ENTRY records that are held back: those of the calls that led to it.
 	 */
 	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
 		fault_watch_crashes();
@@ -221,7 +221,7 @@ void __gmon_start__(void)
 {
 }
 
-/* Of a sanitizer that the program is linked with, if it is. */
+/* A function of the sanitizer that the program is linked with, if it is. */
 void __asan_init(void) __attribute__((weak));
 void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));

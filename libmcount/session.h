@@ -8,7 +8,7 @@
 /* COLD. Be recorded by the recorder at @address, from session_go() on. enum attach_result */
 int64_t session_attach(const char *address);
 
-/* COLD. Whether session_go() is waited for; and no more. */
+/* COLD. True while session_go() is waited for; it does nothing more. */
 bool session_is_waiting(void);
 void session_end_wait(void);
 

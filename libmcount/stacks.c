@@ -56,8 +56,8 @@ static bool is_alternate(uint64_t slot)
 }
 
 /*
- * Whether all memory between is there: two stacks of the system have a gap between them, or a page
- * that none may read.
+ * True when all memory between them is there: two stacks of the system have a gap between them, or
+ * a page that none may read.
  */
 static bool is_contiguous(uint64_t low, uint64_t high)
 {
@@ -86,7 +86,7 @@ static bool is_in_range(const struct thread *t, uint64_t slot)
 }
 
 /*
- * Whether a thread's first call is on its own stack, which ends in what pthread_self() points to.
+ * True when a thread's first call is on its own stack, which ends in what pthread_self() points to.
  */
 static bool begins_at_home(const struct thread *t, uint64_t slot)
 {
@@ -110,7 +110,7 @@ static void bound_by_neighbours(struct thread *t)
 	}
 }
 
-/* Whether @slot lies on the stack of @t, beyond what was seen of it so far. */
+/* True when @slot lies on the stack of @t, beyond the part seen so far. */
 static bool goes_on(struct thread *t, uint64_t slot)
 {
 	if (!t->high) {
@@ -351,8 +351,8 @@ static bool lies_in(const struct taking *k, uint64_t address)
 }
 
 /*
- * Whether the stack that is taken up lies in a call of @t. What calls of @t lie on is no such
- * stack, whatever the program says of it.
+ * True when the stack that is taken up lies in a call of @t. A stack that calls of @t lie on is no
+ * such stack, whatever the program says of it.
  */
 static bool is_within(struct thread *t, const struct taking *k)
 {

@@ -1,6 +1,6 @@
 /*
- * Which stack a call runs on, in programs that switch stacks themselves: coroutines, fibers,
- * swapcontext(3).
+ * Finds the stack that a call runs on, in programs that switch stacks themselves: coroutines,
+ * fibers, swapcontext(3).
  */
 #ifndef UTRAIL_LIBMCOUNT_STACKS_H
 #define UTRAIL_LIBMCOUNT_STACKS_H

@@ -51,8 +51,8 @@ static struct {
 #define ASK_AGAIN_NS 10000000
 
 /*
- * Whether the recorder can tell this process that it is to look: else it looks at each call, and
- * the stubs skip nothing.
+ * True when the recorder can tell this process that it is to look. Otherwise it looks at each call,
+ * and the stubs skip nothing.
  */
 static bool is_told(void)
 {
@@ -109,7 +109,7 @@ static void look(void)
 		look_again();
 		return;
 	}
-	/* What a child has not of its own is its parent's. */
+	/* A child without an arena of its own leaves that of its parent alone. */
 	if (is_told())
 		atomic_store(&probe.arena->news, 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -12,8 +12,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * Memory for stubs lies within 2 GiB of all of the module that they are for. Where the heap is to
- * grow (brk(2)) nothing may be put.
+ * Memory for stubs lies within 2 GiB of all of the module that they are for. Nothing may be put
+ * where the heap is to grow (brk(2)).
  */
 #define NEAR_ENOUGH    ((2ULL << 30) - (16 << 20))
 #define SMALL_STEP     (64ULL << 10)
@@ -23,7 +23,7 @@
 #define MARK	       0x315f737475627475ULL /* "utubts_1" */
 
 /*
- * What is looked for.
+ * The memory that is looked for.
  *
  * @bytes: of all
  * @draft: memory of as many bytes, once there was something to compare; NULL before

@@ -28,7 +28,7 @@ bool switches_have(int sig)
 }
 
 /*
- * What is open stays visible, as with the triggers of the same names. Not in the middle of a hook,
+ * Open calls stay visible, as with the triggers of the same names. Not in the middle of a hook,
  * which has begun to write.
  */
 static void show_open_calls(void)

@@ -10,7 +10,7 @@
  */
 void switches_begin(void);
 
-/* Whether the plan says something about signal @sig. */
+/* True when the plan says something about signal @sig. */
 bool switches_have(int sig);
 
 /*

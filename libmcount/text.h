@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* COLD. What text_write() goes through; -1 is fine, too. The caller closes it with text_close(). */
+/*
+ * COLD. Open the descriptor that text_write() goes through; -1 is fine, too. The caller closes it
+ * with text_close().
+ */
 int text_open(void);
 void text_close(int fd);
 

@@ -135,7 +135,7 @@ static struct thread *take_state(void)
 	return thread_make_state();
 }
 
-/* Nobody's any more. What was open is gone with its stack. */
+/* The state is nobody's any more. Its open calls are gone with its stack. */
 static void release_state(struct thread *t)
 {
 	frames_reset(t);
@@ -347,7 +347,7 @@ void thread_after_fork(void)
 		return;
 
 	/*
-	 * What is open was entered in the parent, whose file has the ENTRY records (those that -t
+	 * Open calls were entered in the parent, whose file has the ENTRY records (those that -t
 	 * held back too, should they be long enough): the child adds only EXITs.
 	 */
 	t->ring = NULL;
@@ -361,8 +361,8 @@ void thread_after_fork(void)
 }
 
 /*
- * What glibc's pthread_atfork() calls. That function is linked into each library, and with it a
- * reference that other C libraries' dynamic linkers would not get over.
+ * The function that glibc's pthread_atfork() calls. pthread_atfork() is linked into each library,
+ * and with it a reference that other C libraries' dynamic linkers would not accept.
  */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *dso) __attribute__((weak));

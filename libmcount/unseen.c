@@ -76,9 +76,9 @@ void unseen_drop(void)
 }
 
 /*
- * How far the stack was found to hold what the recorder has seen there.
+ * The part of the stack that was found to hold what the recorder has seen there.
  *
- * @low: where this thread is now: what lies below has returned
+ * @low: the place of this thread now: calls that lie below have returned
  * @high: the return slot of the call around
  * @page: the last one that was found to be readable
  */

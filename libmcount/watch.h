@@ -4,7 +4,7 @@
 
 #include "libmcount/probe.h"
 
-/* What a thread saw last. Starts as zeros. */
+/* The values that a thread saw last. Starts as zeros. */
 struct watch_state {
 	bool has_seen;
 	uint32_t cpu;

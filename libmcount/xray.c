@@ -23,7 +23,7 @@ static void leave_replaced(struct thread *t, uint64_t id)
 		frames_leave_top(t, NULL);
 }
 
-/* What is not the common case; the guard is set. */
+/* All but the common case; the guard is set. */
 NOINLINE static void enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
 				   const struct arch_regs *regs)
 {

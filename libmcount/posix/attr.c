@@ -69,7 +69,7 @@ int posix_trace_attr_getname(const trace_attr_t *attr, char *name)
 	return 0;
 }
 
-/* What is too long is cut, so that it fits into TRACE_NAME_MAX bytes with its end. */
+/* A name that is too long is cut, so that it fits into TRACE_NAME_MAX bytes with its end. */
 int posix_trace_attr_setname(trace_attr_t *attr, const char *name)
 {
 	struct pxt_attr *own = pxt_attr_of(attr);

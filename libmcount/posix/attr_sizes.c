@@ -53,8 +53,8 @@ int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t size)
 }
 
 /*
- * What the record of an event takes of a stream, all in all: so a stream of the sum of these sizes
- * takes all of them.
+ * The bytes that the record of an event takes of a stream, all in all: so a stream of the sum of
+ * these sizes takes all of them.
  */
 int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr, size_t *restrict size)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the kernel calls the counter. */
+/* The kernel's name of the counter. */
 #ifdef __x86_64__
 #define COUNTER	       "tsc\n"
 #define counter_read() __builtin_ia32_rdtsc()

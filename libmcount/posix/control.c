@@ -28,7 +28,7 @@ void pxt_restart(struct pxt_view *view)
 	atomic_compare_exchange_strong(&stream->run, &run, run & PT_RESTARTS ? PT_RUNS : 0);
 }
 
-/* Whether it ran until now. */
+/* True when it ran until now. */
 static bool end_running(struct pxt_stream *stream)
 {
 	uint32_t run = atomic_load(&stream->run);
@@ -100,7 +100,7 @@ static void forget_events(struct pxt_handle *handle)
 	struct pxt_event event;
 	uint32_t nr_cells;
 
-	/* What somebody has not finished yet is stepped over by who comes to it. */
+	/* A process that comes to an unfinished record steps over it. */
 	atomic_store(&stream->clear_at, head);
 	while ((tail = atomic_load(&stream->tail)) != head) {
 		int found = pxt_ring_peek(handle->view, tail, &event, NULL, &nr_cells);

@@ -43,7 +43,7 @@ static int check_attr(const trace_attr_t *from, bool has_log, struct pxt_attr *a
 	return attr->stream_policy == POSIX_TRACE_FLUSH && !has_log ? EINVAL : 0;
 }
 
-/* Of the same user: others have a folder of their own. */
+/* It must be of the same user: others have a folder of their own. */
 static int check_target(pid_t pid, struct making *making)
 {
 	char path[32];
@@ -76,8 +76,8 @@ static uint64_t count_cells(const struct pxt_attr *attr)
 }
 
 /*
- * The file that another one leaves behind between looking and making is not taken for free: the
- * folder is locked.
+ * No file that another one leaves between looking and making is taken for free: the folder is
+ * locked.
  */
 static int find_number(struct making *making)
 {
@@ -284,7 +284,7 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
 	return make(pid, attr, file_desc, trid);
 }
 
-/* Of another process that never wrote events nothing stays that was made for it. */
+/* Nothing stays that was made for another process that never wrote events. */
 static void remove_file(struct pxt_handle *handle, int place)
 {
 	int lock;

@@ -29,7 +29,7 @@ static void settle(struct pxt_drain *drain, uint64_t taken)
 	atomic_store_explicit(&drain->part->which, other, memory_order_release);
 }
 
-/* The buffer gets other bytes now. Of a record that is being added nothing counts yet. */
+/* The buffer gets other bytes now. A record that is being added does not count yet. */
 static void buffer_was_written(void *argument)
 {
 	struct pxt_drain *drain = argument;
@@ -82,7 +82,7 @@ static int append_gap(struct pxt_drain *drain, uint64_t resumed_ns)
 }
 
 /*
- * 1; 0: another look is worth it. What is lost of a stream that loops is not in the log then, and
+ * 1; 0: another look is worth it. Events that a looping stream loses are not in the log then, and
  * no gap is forgotten.
  */
 static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
@@ -143,8 +143,8 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Somebody writes the record at the tail. Of one that has gone it is clear that nobody does, though
- * its number may be in use.
+ * Somebody writes the record at the tail. Nobody writes the record of a process that has gone,
+ * though its number may be in use.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)
@@ -252,8 +252,8 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * A log that is not to lose what it has ends with a STOP, and the stream stops for good. What was
- * not flushed is dropped.
+ * A log that is not to lose what it has ends with a STOP, and the stream stops for good. Events
+ * that were not flushed are dropped.
  */
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
 {

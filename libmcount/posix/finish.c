@@ -33,7 +33,7 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	return error;
 }
 
-/* Who had looked at the stream's status just before it was closed may still write. */
+/* Threads that looked at the stream's status just before it was closed may still write. */
 static int copy_events(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -67,7 +67,7 @@ static int write_rest(struct pxt_handle *handle, struct pxt_drain *drain)
 	return error ? error : pxt_log_sync(&drain->writer);
 }
 
-/* From where the one before was. What it says is believed where it can be. */
+/* Go on from the place where the one before was. Its data are believed when they can be right. */
 static int go_on(struct pxt_handle *handle, struct pxt_drain *drain, struct pxt_log_part *part)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -135,7 +135,7 @@ int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names,
 		return 0;
 	pxt_close_stream(stream);
 	error = write_log(&handle, part, fd);
-	/* What is no log any more never will be one. */
+	/* A file that is no log any more never will be one. */
 	if (!error || error == -EINVAL)
 		atomic_store(&part->is_done, 1);
 	atomic_store(&part->finisher, 0);

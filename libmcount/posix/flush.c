@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How often a thread looks whether it is the last one. */
+/* The time after which a thread looks again whether it is the last one. */
 #define LOOK_NS 100000000
 
 /*
@@ -54,7 +54,7 @@ static void note_status(struct pxt_handle *handle)
 		atomic_store(&flusher->is_log_full, 1);
 }
 
-/* Up to where the stream was when it began; not for ever behind one that writes as fast. */
+/* Up to the stream's end when it began; it does not follow for ever a writer that is as fast. */
 static int copy_events(struct pxt_handle *handle)
 {
 	struct pxt_drain *drain = &handle->flusher->drain;
@@ -249,7 +249,7 @@ int pxt_flusher_file(const struct pxt_handle *handle)
 	return handle->flusher ? handle->flusher->fd : -1;
 }
 
-/* What could not be written is lost with the stream, and so is said. */
+/* Events that could not be written are lost with the stream, and it says so. */
 int pxt_flusher_end(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;

@@ -1,4 +1,4 @@
-/* What a trace_id_t stands for, in the process that made it and in no other one. */
+/* The objects that a trace_id_t stands for, in the process that made it and in no other one. */
 #include "libmcount/posix/posix.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What a process image begins with: streams of the parent that are inherited, none of its own. */
+/* A process image begins with this: streams of the parent that are inherited, none of its own. */
 #include "libmcount/posix/keeper.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * Which threads are in a stream just now: so its memory can go. A thread says so in a word of its
- * own, without an atomic change; who waits makes the kernel order that (membarrier(2)). Where that
- * does not work, nobody has a word, and the view's counters are used.
+ * Threads that are in a stream now: once there are none, its memory can go. A thread says so in a
+ * word of its own, without an atomic change; the waiting thread makes the kernel order that
+ * (membarrier(2)). If that does not work, nobody has a word, and the view's counters are used.
  */
 #include "libmcount/posix/posix.h"
 

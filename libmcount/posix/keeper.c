@@ -21,7 +21,7 @@
 
 #define NAME "utrail-keeper"
 
-/* Where the owner has closed the descriptor that tells. */
+/* The time between two looks, for an owner that has closed the descriptor that tells. */
 #define LOOK_MS 100
 
 /* A disk that is full may have room again: 1 + 2 + 4 ... seconds. */
@@ -125,8 +125,8 @@ static void leave_program(const int fds[3])
 }
 
 /*
- * What ps shows beside the name is memory of the program: its arguments, and what stands behind
- * them when they have no end. proc(5): fields 48, 49 and 51 of "stat".
+ * The text that ps shows beside the name is memory of the program: its arguments, and the bytes
+ * that follow them when they have no end. proc(5): fields 48, 49 and 51 of "stat".
  */
 static void rename_arguments(void)
 {
@@ -254,8 +254,8 @@ keep(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
 }
 
 /*
- * Who adopts orphans would get the keeper, as a child that it can wait for: there it stays one that
- * wait() does not see.
+ * A process that adopts orphans would get the keeper, as a child that it can wait for. There it
+ * stays a child that wait() does not see.
  */
 static bool adopts_orphans(void)
 {

@@ -10,8 +10,8 @@
 #include "utils/posixtrace/log.h"
 
 /*
- * How far the log is: what is before @begin is in the file, @pending bytes behind it in struct
- * pxt_log_part's buffer, and what is in the stream before @taken is in either.
+ * The progress of the log: the file has what is before @begin, @pending bytes after that are in
+ * struct pxt_log_part's buffer, and either has what is in the stream before @taken.
  */
 struct pxt_log_slot {
 	uint64_t begin;
@@ -56,10 +56,10 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
 }
 
 /*
- * What is behind a log that is written: by the owner, or by who finishes it.
+ * The state of writing a log: by the owner, or by the process that finishes it.
  *
  * @taken: what is in the stream before it is in the log; @settled: so long was the log then
- * @owner: 0, or whose records that were begun will never be finished
+ * @owner: 0, or the process whose unfinished records will never be finished
  */
 struct pxt_drain {
 	struct pxt_log_writer writer;
@@ -86,7 +86,7 @@ void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
  * not say so, or says something else.
  */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
-/* Whether the owner has ended, or executed another program */
+/* True when the owner has ended, or executed another program */
 bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_part *part);
 
 /*

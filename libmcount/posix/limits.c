@@ -1,4 +1,4 @@
-/* What sysconf() would say of POSIX Trace. */
+/* The values that sysconf() would give for POSIX Trace. */
 #include "libmcount/posix/posix.h"
 
 #include <unistd.h>

@@ -12,8 +12,8 @@ static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 }
 
 /*
- * Who writes a name needs less than a microsecond. Nobody waits for ever: what says that it is
- * being written may be a lie.
+ * Writing a name takes less than a microsecond. Nobody waits for ever: the mark that it is being
+ * written may be a lie.
  */
 #define WAITS_MAX (1 << 20)
 
@@ -31,7 +31,7 @@ static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 }
 
 /*
- * All look at the names in the same order, and take the first free one only behind names that are
+ * All look at the names in the same order, and take the first free one only after names that are
  * ready: so no name is there twice.
  */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text)

@@ -205,7 +205,7 @@ static int lock_place(int place, int how)
 	return fd;
 }
 
-/* For those who make and remove files. Who dies gives it back. */
+/* For processes that make and remove files. One that dies gives it back. */
 int pxt_place_lock(int place)
 {
 	return lock_place(place, LOCK_EX);

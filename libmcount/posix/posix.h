@@ -27,7 +27,7 @@
 #define PT_VERSION	2
 #define PT_CELL_BYTES	64
 #define PT_CELL_DATA	56
-#define PT_INLINE_DATA	24 /* of the first cell, behind struct pxt_head */
+#define PT_INLINE_DATA	24 /* of the first cell, after struct pxt_head */
 #define PT_CELLS_OFFSET 4096
 
 typedef unsigned long pxt_piece; /* what is copied at once */
@@ -62,11 +62,11 @@ enum pxt_run {
 
 /*
  * @head, @tail: cells since the beginning: where the next record begins, and the oldest one
- * @gap: where events were lost since the reader was told, plus 1; 0: nowhere. @gap_ns: the time of
- * the first of them
+ * @gap: the place where events were lost since the reader was told, plus 1; 0: nowhere. @gap_ns:
+ *       the time of the first of them
  * @clear_at: what begins before is not to be read any more
- * @is_in_use: pid of who reads or writes names
- * @log_bytes: of struct pxt_log_part (keeper.h) behind the cells; 0: there is no log
+ * @is_in_use: pid of the process that reads or writes names
+ * @log_bytes: of struct pxt_log_part (keeper.h) after the cells; 0: there is no log
  * @run_at_end: @run as it was when somebody else than its owner closed it, and PT_WAS_CLOSED
  */
 struct pxt_stream {
@@ -120,8 +120,8 @@ struct pxt_names {
 };
 
 /*
- * What a process is traced by. @attached: a bit for each stream. @serial: which stream of that
- * number it is.
+ * A process' streams. @attached: a bit for each one that traces it. @serial: tells streams of the
+ * same number apart.
  */
 #define PT_ATTACHED_BITS  (8 * sizeof(unsigned long))
 #define PT_ATTACHED_WORDS (TRACE_SYS_MAX / PT_ATTACHED_BITS)
@@ -188,7 +188,7 @@ void pxt_process_path(char path[32], pid_t pid);
 /* "/proc/self/fd/N" */
 void pxt_fd_path(char path[32], int fd);
 int pxt_process_start(pid_t pid, uint64_t *start);
-/* Of the fields of "stat" in proc(5), which begin with 3. 0, or negative errno. */
+/* A field of "stat" in proc(5), whose numbers begin with 3. 0, or negative errno. */
 int pxt_process_field(pid_t pid, int field, uint64_t *value);
 /* 0: nobody knows */
 pid_t pxt_process_parent(pid_t pid);
@@ -448,13 +448,13 @@ struct pxt_keeper {
 };
 
 /*
- * What a trace_id_t stands for.
+ * The object that a trace_id_t stands for.
  *
- * @number: of the stream; @view: of it; @attr: as it was made. @names: of who is traced
- * @reads, @controls: held by who takes events, and by who changes the stream; in this order
- * @at: where who reads a stream with a log is
+ * @number: of the stream; @view: of it; @attr: as it was made. @names: of the traced process
+ * @reads, @controls: locks of taking events, and of changing the stream; in this order
+ * @at: the place that reading a stream with a log has reached
  * @queue, @nr_queued: OVERFLOW and RESUME, which come before @held, which has been taken already,
- * with its bytes in @buffer
+ *                 with its bytes in @buffer
  */
 struct pxt_handle {
 	enum pxt_kind kind;
@@ -543,7 +543,7 @@ const char *pxt_log_name(const struct pxt_handle *handle, uint32_t id, char text
 int pxt_take(struct pxt_handle *handle, struct pxt_event *event);
 void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event);
 /*
- * Nothing comes any more, and all was taken. True when events were lost behind it: then pxt_take()
+ * Nothing comes any more, and all was taken. True when events were lost after it: then pxt_take()
  * says so.
  */
 bool pxt_take_last_gap(struct pxt_handle *handle);

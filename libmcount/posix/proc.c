@@ -41,7 +41,7 @@ void pxt_fd_path(char path[32], int fd)
 }
 
 /*
- * The fields behind the command's name, which may have anything in it but ends with the last
+ * The fields after the command's name, which may have anything in it but ends with the last
  * bracket. NULL: no such process.
  */
 static const char *read_stat(pid_t pid, char text[512])
@@ -63,7 +63,7 @@ static const char *read_stat(pid_t pid, char text[512])
 	return end && end[1] == ' ' ? end + 2 : NULL;
 }
 
-/* Of the fields of proc(5); what we get begins with field 3. */
+/* Read one of the fields of proc(5). The text that we get begins with field 3. */
 static int take_field(const char *at, int wanted, uint64_t *value)
 {
 	uint64_t number = 0;
@@ -79,7 +79,7 @@ static int take_field(const char *at, int wanted, uint64_t *value)
 	return 0;
 }
 
-/* Of a process whose first thread has ended others may go on: field 20 counts them. */
+/* Other threads of a process may go on when its first one has ended: field 20 counts them. */
 int pxt_process_field(pid_t pid, int wanted, uint64_t *value)
 {
 	char text[512];
@@ -114,8 +114,8 @@ static bool is_dead(pid_t pid)
 	if (kill(pid, 0) < 0)
 		return errno == ESRCH;
 	/*
-	 * One that its parent has not looked after yet is still there for kill(). Where there is no
-	 * /proc we do not know.
+	 * A process that its parent has not waited for yet is still there for kill(). Without /proc
+	 * we do not know.
 	 */
 	return pxt_process_start(pid, &start) < 0 && access("/proc/self/stat", F_OK) == 0;
 }

@@ -18,7 +18,7 @@ static struct pxt_registry none;
 struct pxt_process pxt_process = { .registry = &unknown };
 
 static _Atomic uint32_t is_joining;
-/* Of the parent's streams: what this process goes on with. It was forked: then this is all. */
+/* The parent's streams that this process goes on with. It was forked: then this is all. */
 static unsigned long inherited[PT_ATTACHED_WORDS];
 static bool was_forked;
 
@@ -43,8 +43,8 @@ struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
 }
 
 /*
- * A child's are its parent's, to begin with. Who makes them for another process finds those that it
- * may have been forked with.
+ * A child's are its parent's, to begin with. A process that makes them for another one finds those
+ * that the other may have been forked with.
  */
 static void copy_parents_names(int place, struct pxt_names *names, pid_t pid)
 {
@@ -251,8 +251,8 @@ static void map_attached(struct pxt_registry *registry)
 }
 
 /*
- * One thread is left. What it has mapped and does not inherit goes, unless a handler that forked
- * will return into it.
+ * One thread is left. Memory that it has mapped and does not inherit goes, unless a handler that
+ * forked will return into it.
  */
 static void in_child(void)
 {
@@ -280,14 +280,14 @@ static void in_child(void)
 	}
 	atomic_store(&pxt_process.registry, &unknown);
 	munmap(registry, sizeof(*registry));
-	/* Who looks whether the names are in use is to find it. */
+	/* Others that look whether the names are in use are to find it. */
 	if (has_inherited)
 		pxt_join();
 }
 
 /*
- * Who is traced from the beginning on joins while its parent is still there. All others only when
- * they have something to say.
+ * A process that is traced from the beginning on joins while its parent is still there. All others
+ * only when they have something to say.
  */
 static void join_if_traced(void)
 {
@@ -353,7 +353,7 @@ __attribute__((destructor)) static void end(void)
 		return;
 	pxt_place_name(name, 'p', (uint64_t)getpid(), pxt_process.start);
 	unlinkat(place, name, 0);
-	/* Who has the lock sweeps, too, and may be one that was stopped. */
+	/* The holder of the lock sweeps, too, and may be a process that was stopped. */
 	lock = pxt_place_try_lock(place);
 	if (lock >= 0) {
 		pxt_sweep(place);

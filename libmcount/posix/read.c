@@ -5,7 +5,7 @@
 #include <linux/futex.h>
 #include <string.h>
 
-/* How often to look whether who writes the next event still lives. */
+/* The time after which to look again whether the writer of the next event still lives. */
 #define LOOK_NS 20000000
 
 enum waits {
@@ -14,7 +14,7 @@ enum waits {
 	WAITS_UNTIL,
 };
 
-/* Where an event goes. */
+/* The place that an event goes to. */
 struct reading {
 	struct posix_trace_event_info *info;
 	void *data;
@@ -103,8 +103,8 @@ static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct read
 }
 
 /*
- * @has_said: that it waits. What a cancelled thread comes back to is not what the compiler sees:
- * hence volatile.
+ * @has_said: that it waits. The state that a cancelled thread comes back to is not the one that the
+ * compiler sees: hence volatile.
  */
 struct waiting {
 	struct pxt_handle *handle;
@@ -123,8 +123,8 @@ static void end_waiting(void *argument)
 }
 
 /*
- * Who waits says so first and then looks again, or an event that comes in between would wake
- * nobody.
+ * A reader that waits says so first and then looks again, or an event that comes in between would
+ * wake nobody.
  */
 static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
 {

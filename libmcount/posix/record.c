@@ -1,4 +1,4 @@
-/* What becomes of an event: which streams it goes to, and what happens when one is full. */
+/* The way of an event: the streams that it goes to, and what happens when one is full. */
 #include "libmcount/posix/posix.h"
 
 #include <errno.h>
@@ -150,7 +150,7 @@ void pxt_put_start(struct pxt_view *view, const void *address)
 	pxt_put_system(view, PT_START, &filter, sizeof(filter), address);
 }
 
-/* HOT. Of an event that nobody wants the time is not asked for. */
+/* HOT. The time is not asked for when nobody wants the event. */
 static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct pxt_event *event,
 			const void *data)
 {

@@ -81,8 +81,8 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 }
 
 /*
- * Who declares an event just now may still note a number: it leads to nobody, and counts no more
- * when the next recorder comes.
+ * A thread that is declaring an event may still note a number: it leads to nobody, and counts no
+ * more when the next recorder comes.
  */
 void pxt_recorded_went(void)
 {

@@ -3,8 +3,8 @@
  * that nobody trusts.
  *
  * A record is claimed by one change of the word of its first cell, which says who writes it and how
- * many cells it has; then anybody can move @head behind it. Cells are given back by moving @tail,
- * and never while they are written: doc/internals/posix-trace.md, "Cells".
+ * many cells it has; then anybody can move @head past it. Cells are given back by moving @tail, and
+ * never while they are written: doc/internals/posix-trace.md, "Cells".
  */
 #include "libmcount/posix/posix.h"
 
@@ -156,9 +156,9 @@ static inline void pause_cpu(void)
 }
 
 /*
- * Who has lost a race lets the other one write some dozens of events before it tries again, once.
- * To hand the lines of the cache over to another CPU takes as long as ten events do: two who take
- * turns at each event do little else. The event happens afterwards.
+ * A thread that has lost a race lets the other one write some dozens of events before it tries
+ * again, once. Handing the lines of the cache over to another CPU takes as long as ten events do:
+ * two threads that take turns at each event do little else. The event happens afterwards.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
 						     struct pxt_event *event)
@@ -300,8 +300,8 @@ bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells)
 }
 
 /*
- * It may have committed its record and ended while we asked. Of a process that is known to be dead
- * the word does not change any more.
+ * It may have committed its record and ended while we asked. The word of a process that is known to
+ * be dead does not change any more.
  */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at)
 {
@@ -345,7 +345,7 @@ bool pxt_ring_evict(const struct pxt_view *view)
 	int found = pxt_ring_peek(view, tail, &event, NULL, &count);
 
 	if (found == 1) {
-		/* What was cleared is not lost. */
+		/* Cleared records are not lost ones. */
 		if (pxt_ring_take(view, tail, count) &&
 		    tail >= atomic_load_explicit(&stream->clear_at, memory_order_relaxed))
 			pxt_note_lost(stream, tail + count, event.time_ns);

@@ -1,4 +1,4 @@
-/* What processes have left behind that were killed. The folder's lock is held. Signal-safe. */
+/* Removes the files of processes that were killed. The folder's lock is held. Signal-safe. */
 #include "libmcount/posix/keeper.h"
 
 #include <fcntl.h>

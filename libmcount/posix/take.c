@@ -1,5 +1,5 @@
 /*
- * Which event is the next one: those in the cells, and those that are made when it comes to them.
+ * The choice of the next event: those in the cells, and those that are made when it comes to them.
  */
 #include "libmcount/posix/posix.h"
 
@@ -18,8 +18,8 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 	uint64_t lost_ns;
 
 	/*
-	 * First: what is lost from now on is another gap. It may find its time taken, and then has
-	 * that of what comes behind it.
+	 * First: events that are lost from now on are another gap. It may find its time taken, and
+	 * then has the time of the event that follows it.
 	 */
 	atomic_store(&stream->gap, 0);
 	lost_ns = atomic_exchange(&stream->gap_ns, 0);

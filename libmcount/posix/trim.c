@@ -1,6 +1,6 @@
 /*
  * A child that lives as long as its parent must not keep a copy of the parent's memory, whose pages
- * would be there twice as soon as the parent writes to them. What stays is what was loaded from
+ * would be there twice as soon as the parent writes to them. These pages stay: those loaded from
  * files (code, and the data with it), the stack, and what the caller names.
  */
 #include "libmcount/posix/keeper.h"

@@ -17,7 +17,7 @@ static void add_call(struct fst_text *payload, struct fst_values *values)
 	add_string(payload, arg ? function(arg) : NULL);
 }
 
-/* How many there are is known behind them. */
+/* The number of calls is known only after them. */
 static void add_call_list(struct fst_text *payload, struct fst_values *values)
 {
 	fst_text_function function = va_arg(values->list, fst_text_function);

@@ -12,9 +12,9 @@
 
 /*
  * A recorder's code is unmapped when it goes, and a thread may be anywhere meanwhile. So it does
- * not get to see an address of the recorder's: what it calls are these jumps, each of one
- * instruction that reads where it leads. Whoever is behind that instruction is within the recorder,
- * which looks for such threads before it goes.
+ * not see an address of the recorder's. It calls these jumps, each of one instruction that reads
+ * where it leads. A thread that is past that instruction is within the recorder, which looks for
+ * such threads before it goes.
  */
 enum {
 	DECLARE,

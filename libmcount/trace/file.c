@@ -141,8 +141,8 @@ static bool has_bytes(int fd)
 }
 
 /*
- * File number @file is full. Called with the lock. What cannot be turned is written on, and tried
- * again after as many bytes. A log without a byte is what somebody has left that was killed here.
+ * File number @file is full. Called with the lock. A file that cannot be turned is written on, and
+ * tried again after as many bytes. A killed process has left a log without a byte.
  */
 static void turn(fstrace_t *trace, uint32_t file)
 {
@@ -217,7 +217,7 @@ static void write_record(int fd, const char *bytes, size_t len)
 	do
 		ret = syscall(SYS_write, fd, bytes, len);
 	while (ret < 0 && errno == EINTR);
-	/* The disk is full. What is there of the record is a line of its own. */
+	/* The disk is full. The written part of the record is a line of its own. */
 	if (ret > 0 && (size_t)ret < len && bytes[ret - 1] != '\n')
 		ret = syscall(SYS_write, fd, "\n", 1);
 }

@@ -45,8 +45,8 @@ int fstrace_close(fstrace_t *trace);
 /* A new event, disabled. NULL when the format is wrong. */
 fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *format);
 /*
- * What stands before the text of each event: directives without arguments. NULL, "" and wrong
- * formats remove it.
+ * Set the text that stands before the text of each event: directives without arguments. NULL, ""
+ * and wrong formats remove it.
  */
 void fstrace_set_common_format(fstrace_t *trace, const char *format);
 
@@ -143,13 +143,13 @@ uint64_t fstrace_get_unique_id(void);
 
 /* Before the first fstrace_open(), and once. */
 void fstrace_set_lock_path(const char *path);
-/* Who is to own new logs and the lock. 0, or -1 and errno. */
+/* Set the owner of new logs and of the lock. 0, or -1 and errno. */
 int fstrace_chown(uid_t uid, gid_t gid);
 /* In a child that has closed all descriptors: both return 0. */
 int fstrace_reinit(void);
 int fstrace_reopen(fstrace_t *trace);
 
-/* What rotation leaves of old logs; a negative number is no limit. */
+/* Limit the old logs that rotation leaves; a negative number is no limit. */
 void fstrace_limit_rotation_file_count(fstrace_t *trace, int count);
 void fstrace_limit_rotation_file_age(fstrace_t *trace, int seconds);
 void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
@@ -234,7 +234,7 @@ class UniqueId
 	uint64_t id_;
 };
 
-/* Of a container its iterator, and else the iterator itself. */
+/* The iterator of a container, and else the type itself. */
 template <typename T> struct trace_void_ {
 	typedef void type;
 };

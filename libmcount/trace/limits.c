@@ -1,6 +1,6 @@
 /*
- * Which of the old files of a log stay: those within all limits, and one more. It happens while a
- * record is written, perhaps in a signal handler: no malloc(), no opendir().
+ * Chooses the old files of a log that stay: those within all limits, and one more. It happens while
+ * a record is written, perhaps in a signal handler: no malloc(), no opendir().
  */
 #include "libmcount/trace/trace.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t threads;
-/* How often its owner has it. */
+/* The number of times that its owner holds it. */
 static unsigned depth;
 static char lock_path[FST_PATH_MAX];
 static int lock_fd = -1;

@@ -11,7 +11,7 @@
 
 FST_TAKE_DOOR;
 
-/* Who has fewer members than this version of the library uses is none for it. */
+/* A recorder with fewer members than this version of the library uses is none for it. */
 static const struct utrail_trace_recorder *find_recorder(void)
 {
 	const struct utrail_trace_recorder *(*ask)(uint32_t abi) = utrail_trace_recorder;
@@ -33,7 +33,7 @@ static inline const struct utrail_trace_recorder *get_recorder(void)
 /* The logs that are open; under the lock of threads. */
 static fstrace_t *traces;
 
-/* What the program wants has not changed. */
+/* The program's wishes have not changed. */
 static void keep_text(struct fstrace_event_impl *impl)
 {
 	fst_choose(impl, atomic_load(&impl->event->consumers) & FST_TO_TEXT);

@@ -1,9 +1,8 @@
 /*
  * Lines of writers that were killed. The kernel copies a record page by page, and stops between two
- * pages when the process is killed: what is there of the line ends at a multiple of the page's
- * size, without a newline, and the next writer's line is right behind it. So where a time begins at
- * such a place and no newline is before it, the end of the torn line is made " (torn)\n". No byte
- * moves.
+ * pages when the process is killed: the written part of the line ends at a multiple of the page's
+ * size, without a newline, and the next writer's line follows at once. So if a time begins at such
+ * a place and no newline is before it, the end of the torn line is made " (torn)\n". No byte moves.
  */
 #include "libmcount/trace/trace.h"
 
@@ -17,7 +16,7 @@
 #define PAGE	   4096
 #define MARK_LEN   8
 #define TIME_LEN   26
-/* Of larger files the end only: nobody is to wait for a disk. */
+/* Only the end of larger files is read: nobody is to wait for a disk. */
 #define MOST_BYTES ((off_t)64 << 20)
 
 static bool is_time(const char *text)

@@ -1,6 +1,6 @@
 /*
- * What the files of libutrail-trace have in common: logs, their events, and the lock between
- * processes.
+ * The declarations that the files of libutrail-trace share: logs, their events, and the lock
+ * between processes.
  */
 #ifndef UTRAIL_TRACE_TRACE_H
 #define UTRAIL_TRACE_TRACE_H
@@ -21,9 +21,9 @@
 #include "utils/fstrace/text.h"
 
 /*
- * What an event is for. It is in memory that children share, behind what programs know of it: so an
- * event is chosen for all processes at once. The flag that programs look at says whether there is
- * anybody.
+ * The consumers of an event. They are in memory that children share, after what programs know of
+ * it: so an event is chosen for all processes at once. The flag that programs look at says whether
+ * there is anybody.
  */
 enum fst_consumer {
 	FST_TO_TEXT = 1U << 0, /* a line of the log */
@@ -56,17 +56,21 @@ struct fstrace_event_impl {
 	size_t head_len;
 };
 
-/* Where the processes that have a log in common agree. It is in memory that children inherit. */
+/*
+ * The state by which processes agree that have a log in common. It is in memory that children
+ * inherit.
+ */
 struct fst_shared {
 	/*
-	 * How much of the log has been given away, and in which file of it: (number of the file) <<
-	 * 48 | bytes. Who adds the length of a record knows by what was there before whether the
-	 * record goes into this file or is the one that begins the next.
+	 * The bytes of the log that have been given away, and the file of it that they are in:
+	 * (number of the file) << 48 | bytes. A writer that adds the length of a record knows by
+	 * the value before whether the record goes into this file or is the one that begins the
+	 * next.
 	 */
 	_Atomic uint64_t place;
 	/*
-	 * Writers in the middle of a record. Who was killed there is counted for ever: his line may
-	 * be torn.
+	 * Writers in the middle of a record. A writer that was killed there is counted for ever:
+	 * its line may be torn.
 	 */
 	_Atomic uint32_t nr_writing;
 };
@@ -98,7 +102,7 @@ struct fstrace {
 /* No process has a file of this number. */
 #define FST_NO_FILE UINT32_MAX
 
-/* What a record needs to know of the place that it comes from. */
+/* The facts that a record needs of the place that it comes from. */
 struct fst_spot {
 	const char *file;
 	unsigned line;
@@ -141,7 +145,8 @@ void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_tex
 void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 
 /*
- * file.c: one record, with one write(). What cannot be written is lost, as there is nobody to tell.
+ * file.c: one record, with one write(). A record that cannot be written is lost, as there is nobody
+ * to tell.
  */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
 /* An old log of that name makes room. 0, or -1 and errno. */

@@ -50,7 +50,7 @@
 #define TRACE_SYS_MAX	     64
 #define TRACE_USER_EVENT_MAX 512
 
-/* What to do when a stream, or a log, is full. */
+/* The action when a stream, or a log, is full. */
 #define POSIX_TRACE_LOOP       1
 #define POSIX_TRACE_UNTIL_FULL 2
 #define POSIX_TRACE_FLUSH      3
@@ -86,12 +86,12 @@
 #define POSIX_TRACE_UNNAMED_USER_EVENT 64
 #define POSIX_TRACE_UNNAMED_USEREVENT  POSIX_TRACE_UNNAMED_USER_EVENT
 
-/* Which types posix_trace_eventset_fill() puts into a set. */
+/* The types that posix_trace_eventset_fill() puts into a set. */
 #define POSIX_TRACE_WOPID_EVENTS  1
 #define POSIX_TRACE_SYSTEM_EVENTS 2
 #define POSIX_TRACE_ALL_EVENTS	  3
 
-/* How posix_trace_set_filter() changes the filter. */
+/* The way in which posix_trace_set_filter() changes the filter. */
 #define POSIX_TRACE_SET_EVENTSET 1
 #define POSIX_TRACE_ADD_EVENTSET 2
 #define POSIX_TRACE_SUB_EVENTSET 3
