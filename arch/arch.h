@@ -45,19 +45,19 @@ static inline uint64_t arch_jmp_buf_sp(const struct __jmp_buf_tag *env);
 static inline uint64_t arch_context_sp(const ucontext_t *context);
 
 /*
- * Whether the counter ticks at one rate, on all CPUs together, in all power states, so that it
+ * True when the counter ticks at one rate, on all CPUs together, in all power states, so that it
  * can stand for a kernel clock once it is fitted to it.
  */
 bool arch_has_invariant_counter(void);
 
 /*
- * Whether the CPU compares return addresses with a stack of its own: then none may be replaced.
+ * True when the CPU compares return addresses with a stack of its own: then none may be replaced.
  * Normal context.
  */
 bool arch_has_shadow_stack(void);
 
 /*
- * What the kernel calls that counter in
+ * The kernel's name of that counter in
  * /sys/devices/system/clocksource/clocksource0/current_clocksource.
  */
 extern const char arch_counter_clocksource[];
@@ -85,8 +85,8 @@ void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
 
 /*
- * Where library calls enter the probe, and the code that leads there: each call site has a stub of
- * its own.
+ * The place where library calls enter the probe, and the code that leads there: each call site has
+ * a stub of its own.
  */
 extern const char arch_libcall[];
 
@@ -98,7 +98,7 @@ extern const char arch_libcall[];
  */
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 
-/* Where code that was patched enters the probe. */
+/* The place where code that was patched enters the probe. */
 enum arch_hook {
 	ARCH_HOOK_POINT,      /* an event, from its stub */
 	ARCH_HOOK_POINT_ARGS, /* the same with arguments */
@@ -121,8 +121,8 @@ extern const char *const arch_hooks[ARCH_HOOKS];
 void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell);
 
 /*
- * What a hook can be replaced by, anywhere: code that goes back to where the hook would have gone,
- * and does nothing.
+ * The replacement of a hook, anywhere: code that goes back to where the hook would have gone, and
+ * does nothing.
  */
 #define ARCH_PASS_BYTES 8
 
@@ -164,7 +164,7 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 
 /*
  * The same for a function that records have as @addr, with its return slot @slot bytes above the
- * stack pointer at @site. What it comes from leads to the byte ARCH_ENTRY_STUB_START.
+ * stack pointer at @site. The code that it comes from leads to the byte ARCH_ENTRY_STUB_START.
  */
 #define ARCH_ENTRY_STUB_BYTES 43
 #define ARCH_ENTRY_STUB_START 24
@@ -191,7 +191,8 @@ void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const voi
 const void *arch_find_return(const void *start, const void *end);
 
 /*
- * Where a replaced return address leads: calls probe_exit(), then goes on at the address it yields.
+ * The place that a replaced return address leads to: calls probe_exit(), then goes on at the
+ * address it yields.
  */
 extern const char arch_return_trampoline[];
 
@@ -202,9 +203,9 @@ extern const char arch_return_trampoline[];
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len);
 
 /*
- * Copy the string at @from without its NUL, at most @max bytes of it; up to 7 bytes behind that are
- * written, too. How many; -1 - n when n were there and the next could not be read. HOT, in the same
- * way.
+ * Copy the string at @from without its NUL, at most @max bytes of it; up to 7 bytes after those are
+ * written, too. Returns their number; -1 - n when n were there and the next could not be read. HOT,
+ * in the same way.
  */
 int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 

@@ -1,6 +1,6 @@
 /*
- * What compilers leave in functions for those who want to hook them: nops, sleds, calls. Known by
- * its bytes, without a disassembler.
+ * Code that compilers leave in functions for those who want to hook them: nops, sleds, calls. Known
+ * by its bytes, without a disassembler.
  */
 #ifndef UTRAIL_ARCH_HOOK_CODE_H
 #define UTRAIL_ARCH_HOOK_CODE_H
@@ -16,8 +16,8 @@ struct hook_call {
 };
 
 /*
- * What an instruction set has to have; NULL in its struct isa: functions cannot be prepared. @left:
- * so many bytes there are at @at.
+ * The functions that an instruction set has to have; NULL in its struct isa: functions cannot be
+ * prepared. @left: the number of bytes at @at.
  *
  * @nop: how many bytes the one instruction at @at has if it does nothing and is one that compilers
  * leave for this, else 0

@@ -42,13 +42,13 @@ struct insn_text {
 };
 
 /*
- * Where the instructions of @text before @addr begin, the last first, at most @max of them; how
- * many. 0 also when @addr is not the beginning of one.
+ * Find the addresses where the instructions of @text before @addr begin, the last first, at most
+ * @max of them. Returns their number. 0 also when @addr is not the beginning of one.
  */
 unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 		      uint64_t *starts, unsigned max);
 
-/* What comes behind an instruction. */
+/* The code that follows an instruction. */
 enum insn_flow {
 	INSN_PLAIN,	    /* the next one */
 	INSN_BRANCH,	    /* the next one, or what it names */
@@ -113,14 +113,14 @@ enum insn_refusal {
 /*
  * Instructions that do what those at @from did, to be executed elsewhere within 2 GiB of it.
  *
- * @taken: how many bytes there they were
- * @fixes: places in @bytes of distances, 4 bytes each. They are as if @bytes stood at @from:
- *         whoever puts them elsewhere adds how far @from lies behind (or subtracts)
+ * @taken: the number of their bytes there
+ * @fixes: places in @bytes of distances, 4 bytes each. They are as if @bytes stood at @from: code
+ *         that puts them elsewhere adds how far @from lies after that place (or subtracts)
  * @ret_at: when it ends in a call: the place of the low half of the address that is pushed, which
- *          is @ret until a load address is added by insn_load_at(); the high half is INSN_RET_HIGH
- *          behind. 0: no call
- * @ends: what is behind @bytes is never reached
- * @refusal: enum insn_refusal, set by who returns -EXDEV
+ *          is @ret until a load address is added by insn_load_at(); the high half follows after
+ *          INSN_RET_HIGH bytes. 0: no call
+ * @ends: the place after @bytes is never reached
+ * @refusal: enum insn_refusal, set with a return of -EXDEV
  */
 struct insn_code {
 	uint64_t from;
@@ -153,7 +153,7 @@ int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from,
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);
 
-/* Go on at @to behind what @code does, unless it ends. -EXDEV when there is no room. */
+/* After the code of @code go on at @to, unless it ends. -EXDEV when there is no room. */
 int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err);
 
 /*
@@ -163,7 +163,7 @@ int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct
 void insn_load_at(const struct isa *isa, struct insn_code *code, uint64_t bias);
 
 /*
- * Whether it marks a place where indirect jumps may land (x86_64: `endbr64`); there are @left
+ * True when it marks a place where indirect jumps may land (x86_64: `endbr64`); there are @left
  * bytes.
  */
 bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left);
@@ -177,16 +177,16 @@ bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t 
 		uint64_t *address);
 
 /*
- * How many bytes from @at on, before @end, do nothing and go on to the next or are never meant to
- * be reached (padding).
+ * The number of bytes from @at on, before @end, that do nothing and go on to the next or are never
+ * meant to be reached (padding).
  */
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
 /*
- * Of bytes of which nobody knows where instructions begin: call @fn with each address that there
+ * For bytes of which nobody knows where instructions begin: call @fn with each address that there
  * may be a jump to, beginning anywhere. insns_near_names(): by jumps that reach insns_near_reach()
- * bytes, before and behind. insns_far_names(): by all others; and @base with each that may be taken
- * for the beginning of a table, which says no more than where (0, or what that returns below 0).
+ * bytes, before and after. insns_far_names(): by all others; and @base with each that may be taken
+ * for the beginning of a table, of which it says only the place (0, or what that returns below 0).
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);
@@ -196,8 +196,8 @@ int insns_far_names(struct insns *insns, const struct insn_text *text,
 unsigned insns_near_reach(const struct insns *insns);
 
 /*
- * What an instruction set has to have for all this: see the functions above of the same names. A
- * struct insns begins with a pointer to it, which open() sets.
+ * The functions that an instruction set has to have for all this: see the functions above of the
+ * same names. A struct insns begins with a pointer to it, which open() sets.
  */
 struct insn_set {
 	int (*open)(struct insns **out, struct uft_err *err);

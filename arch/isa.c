@@ -1,6 +1,6 @@
 /*
- * The tables of instruction sets (see isa.h). What they say is from the psABI documents and from
- * what linkers write.
+ * The tables of instruction sets (see isa.h). Their content is from the psABI documents and from
+ * the code that linkers write.
  */
 #include "arch/isa.h"
 
@@ -18,7 +18,8 @@
 #endif
 
 /*
- * Where each group of names begins. Some are names in two sets: aarch64 has arm's s0 and d0, too.
+ * The beginnings of the groups of names. Some are names in two sets: aarch64 has arm's s0 and d0,
+ * too.
  */
 enum {
 	X86_64_INT = 0,

@@ -27,7 +27,7 @@ struct arch_remote {
 };
 
 /*
- * Whether threads of this machine can be made to run code. Without that the functions below do
+ * True when threads of this machine can be made to run code. Otherwise the functions below do
  * nothing.
  */
 extern const bool arch_has_remote;
@@ -64,7 +64,7 @@ long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 bool arch_remote_restart(struct arch_remote *r);
 
 /*
- * What the process must have in its code for a first system call: instructions that make one and
+ * Find the code of the process that a first system call needs: instructions that make one and
  * return, and those that signal handlers return to. Offsets in @code[@len], of code that is
  * executable; false when they are not there.
  */

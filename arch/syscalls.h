@@ -59,12 +59,12 @@ struct syscall_abi {
 	int16_t numbers[SYSCALL_BEYOND];
 };
 
-/* Of all machines on which there is a recorder; the end has no audit_arch. */
+/* The ABIs of all machines on which there is a recorder; the end has no audit_arch. */
 extern const struct syscall_abi syscall_abis[];
 
 /*
- * Whether @number is that call in any of them: for whom it cannot be told which it is, and who
- * knows what other calls it can be.
+ * True when @number is that call in any of them: for processes whose ABI cannot be told, and which
+ * may make other calls by that number.
  */
 bool syscall_may_be(uint64_t number, enum syscall_id id);
 

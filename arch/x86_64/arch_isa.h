@@ -46,11 +46,11 @@ _Static_assert(__builtin_offsetof(struct arch_regs, rdi) == 4 * 8, "known to arc
 _Static_assert(__builtin_offsetof(struct arch_regs, r9) == 2 * 8, "known to arch_int_arg");
 
 /*
- * What arch_point_args has on the stack, which the program's own is behind: its registers as they
- * are at the site.
+ * The data that arch_point_args has on the stack, which the program's own follows: its registers as
+ * they are at the site.
  *
- * @back: where it returns to: into the stub
- * @operands: how far from there the struct point_operands are
+ * @back: the address that it returns to: in the stub
+ * @operands: the distance from there to the struct point_operands
  */
 struct arch_point {
 	uint64_t r15;
@@ -128,8 +128,8 @@ static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 #define ARCH_AUDIT 0xc000003eU
 
 /*
- * Where glibc's setjmp(3) keeps the stack pointer (bits/setjmp.h: rbx rbp r12-r15 rsp pc), and how
- * it hides it: by an exclusive or with the thread's pointer guard at %fs:0x30 and a rotation.
+ * The place where glibc's setjmp(3) keeps the stack pointer (bits/setjmp.h: rbx rbp r12-r15 rsp
+ * pc). It is hidden by an exclusive or with the thread's pointer guard at %fs:0x30 and a rotation.
  */
 #define ARCH_JMP_BUF_RSP 6
 

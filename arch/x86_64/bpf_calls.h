@@ -1,6 +1,6 @@
 /*
- * How the kernel of this machine has system calls, for eBPF programs: where their arguments are,
- * and by which ABI they were made.
+ * System calls in the kernel of this machine, for eBPF programs: where their arguments are, and by
+ * which ABI they were made.
  */
 #ifndef UTRAIL_ARCH_X86_64_BPF_CALLS_H
 #define UTRAIL_ARCH_X86_64_BPF_CALLS_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * What is needed of the kernel's own structs; where it is in the kernel that runs is found out when
- * the program is loaded.
+ * The needed parts of the kernel's own structs. Loading the program finds their places in the
+ * kernel that runs.
  */
 struct pt_regs {
 	unsigned long r10;

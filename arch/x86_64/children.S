@@ -4,10 +4,10 @@
 	.text
 
 /*
- * syscall(3), interposed: what glibc's does, and a look at the calls that make children behind
- * libc's back or forbid what hooks need (libmcount/clone.c). The child may return on another stack,
- * so nothing of what it needs is on this one: that thread_after_fork() is to be called is kept in
- * %r9, which is no argument of the calls that make children.
+ * syscall(3), interposed: the work of glibc's, and a look at the calls that make children without
+ * libc or forbid what hooks need (libmcount/clone.c). The child may return on another stack, so
+ * nothing that it needs is on this one. %r9, which is no argument of the calls that make children,
+ * says that thread_after_fork() is to be called.
  */
 FUNCTION syscall
 	cmpq	$56, %rdi /* clone */

@@ -1,9 +1,9 @@
 /*
  * x86_64: the common case of a call and of a return in full, as macros of stubs.S: all ENTRYs are
- * written, there is room for the frame and the record, the clock needs no new fit. Where that is
- * not so they have changed nothing, and the stub calls the functions of libmcount/entry.c and
- * exit.c, which do all (and the common case as libmcount/fast.h has it). What the lines mean is
- * said there.
+ * written, there is room for the frame and the record, the clock needs no new fit. Otherwise they
+ * have changed nothing, and the stub calls the functions of libmcount/entry.c and exit.c, which do
+ * all (and the common case as libmcount/fast.h has it). The meaning of the lines is explained
+ * there.
  *
  * They take five registers and call nothing: 89 instructions for a call and its return, of 160 when
  * C functions do it.
@@ -77,7 +77,7 @@
 	movq	THREAD_TOP(%rcx), %rdi
 	.endm
 
-/* %rsi: behind where the record goes. */
+/* %rsi: the address after the record's place. */
 	.macro FAST_ROOM other
 	movq	THREAD_AT(%rcx), %rsi
 	addq	$RECORD_BYTES, %rsi
@@ -104,7 +104,7 @@
 	movq	%rax, THREAD_LAST_NS(%rcx)
 	.endm
 
-/* %rdi: the frame that is the innermost one now; %rsi: behind the record. */
+/* %rdi: the frame that is the innermost one now; %rsi: the address after the record. */
 	.macro FAST_COMMIT
 	movq	%rdi, THREAD_TOP(%rcx)
 	movq	%rdi, THREAD_WRITTEN(%rcx)
@@ -115,13 +115,13 @@
 	.endm
 
 /*
- * Under a plan: whether thread->calls knows the call of \addr, with its return slot at \slot; both
- * operands are meant with LOOK_UP_SAVED. Calls that are to be left alone are: that is all for most
- * calls of most filters, and no jump is taken on the way. For those to be recorded as they are what
- * FAST_GUARD leaves is there behind this, and SAVE_FAST was done; and so it is at \admitted, for
- * those that are to open the thread (FAST_ADMIT). Else it goes on at \slow with nothing saved, or
- * at \useless, where no call may be looked up. Frames that must be ended first are not left alone
- * with.
+ * Under a plan: look up in thread->calls the call of \addr, with its return slot at \slot; both
+ * operands are meant with LOOK_UP_SAVED. A call that is to be left alone is left alone here. Most
+ * calls of most filters take this way, on which no jump is taken. For a call to be recorded as it
+ * is, the state after this is that of FAST_GUARD and SAVE_FAST. The same holds at \admitted, for
+ * calls that are to open the thread (FAST_ADMIT). Else it goes on at \slow with nothing saved, or
+ * at \useless, where no call may be looked up. No call is left alone while there are frames that
+ * must be ended first.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
@@ -197,8 +197,8 @@
 
 /*
  * The frame of a call that begins at %rax is above %rdi, which has its slot already, and %rdi from
- * now on. %rax is then its data word. Overwrites %rdx. What is below the address there is that of
- * the frame around it, one deeper; that may wrap (fast_begin()).
+ * now on. %rax is then its data word. Overwrites %rdx. The bits below the address there are those
+ * of the frame around it, one deeper; they may wrap (fast_begin()).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx
@@ -230,7 +230,7 @@
 	.endm
 
 /*
- * A call, behind FAST_GUARD or FAST_LOOK_UP. \slot: operand that is its return slot, \addr: address
+ * A call, after FAST_GUARD or FAST_LOOK_UP. \slot: operand that is its return slot, \addr: address
  * of the function. At \other, with the guard set, nothing has been done; at \beyond neither,
  * FAST_ENTER_BEYOND is to go on.
  */

@@ -189,8 +189,8 @@ static bool put_byte(struct insn_code *out, uint8_t byte)
 }
 
 /*
- * Whether a distance of 32 bits leads to @target from behind the last byte of @out and @behind
- * more, as if it stood at out->from.
+ * True when a distance of 32 bits leads to @target from @behind bytes after the last byte of @out,
+ * as if it stood at out->from.
  */
 static bool is_near(const struct insn_code *out, uint64_t target, unsigned behind)
 {
@@ -199,7 +199,7 @@ static bool is_near(const struct insn_code *out, uint64_t target, unsigned behin
 	return (int32_t)distance == distance;
 }
 
-/* The distance from behind it to @target, as if the code stood at out->from. */
+/* The distance from its end to @target, as if the code stood at out->from. */
 static bool put_distance(struct insn_code *out, uint64_t target)
 {
 	int32_t word = target - (out->from + out->len + sizeof(int32_t));
@@ -207,7 +207,7 @@ static bool put_distance(struct insn_code *out, uint64_t target)
 	return put_fix(out, out->len) && put(out, &word, sizeof(word));
 }
 
-/* What a call pushes; no register and no flag is free for it. */
+/* The return address that a call pushes; no register and no flag is free for it. */
 static bool put_push_return(struct insn_code *out, uint64_t ret)
 {
 	static const uint8_t push[] = { OP_PUSH_IMM32, 0, 0, 0, 0 };
@@ -287,8 +287,8 @@ static int move_direct(struct move *m)
 }
 
 /*
- * What is addressed relative to the stack pointer lies a word further, once there is one more on
- * it.
+ * An operand that is addressed relative to the stack pointer lies a word further, once there is one
+ * more on it.
  */
 static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 {
@@ -432,7 +432,8 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 		if (m.step.flow == INSN_CALL || m.step.flow == INSN_CALL_ANYWHERE)
 			return cannot(&m, INSN_RETURNS_INTO);
 		/*
-		 * Who takes an address in there, or reads from there, is not led to what was moved.
+		 * Code that takes an address in there, or reads from there, is not led to the moved
+		 * code.
 		 */
 		if (m.step.has_name && m.step.names >= from && m.step.names < until) {
 			if (m.step.flow != INSN_JUMP && m.step.flow != INSN_BRANCH)
@@ -446,7 +447,7 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 			return ret;
 		out->taken += m.step.len;
 	}
-	/* Where instructions begin, and nowhere else. */
+	/* The places where instructions begin, and no others. */
 	for (unsigned i = 0; i < nr_named; i++) {
 		if (!m.moved_to[named[i] - from])
 			return cannot(&m, INSN_NOT_UNDERSTOOD);
@@ -508,7 +509,7 @@ static void near_names(const struct insn_text *text, void (*fn)(uint64_t addr, v
 }
 
 /*
- * What could be a jump or a call of 32 bits (e8, e9, 0f 80 to 0f 8f), and what could be a `lea` of
+ * Byte sequences that could be a jump or a call of 32 bits (e8, e9, 0f 80 to 0f 8f), or a `lea` of
  * an address (48 8d, ModRM of a distance; 4c for the upper registers) from which a table is read.
  */
 static int far_names(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),

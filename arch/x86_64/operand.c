@@ -9,7 +9,7 @@
 #include "arch/isa.h"
 #include "utils/base/compiler.h"
 
-/* What has not been read; only what has been understood is taken. */
+/* The text that has not been read; only text that has been understood is taken. */
 struct cursor {
 	const char *at;
 	const char *end;
@@ -43,7 +43,7 @@ static const char second_bytes[][5] = { "ah", "dh", "ch", "bh" };
 #define VECTORS	     16 /* xmm16 and above are not kept apart from what they are a part of */
 #define REGISTER_MAX 5
 
-/* The name behind a '%', with its NUL. */
+/* The name after a '%', with its NUL. */
 static bool take_name(struct cursor *c, char name[REGISTER_MAX + 1])
 {
 	size_t len = 0;
@@ -225,8 +225,8 @@ static bool take_scale(struct cursor *c, uint8_t *shift)
 }
 
 /*
- * What an address is relative to the next instruction of is a symbol's address; a number alone
- * would not say of which instruction.
+ * An address relative to the next instruction is a symbol's address; a number alone would not say
+ * of which instruction.
  */
 static bool take_counter(struct cursor *c, const struct operand *out)
 {
@@ -240,7 +240,7 @@ static bool take_counter(struct cursor *c, const struct operand *out)
 	return true;
 }
 
-/* "(base,index,scale)" behind the '('; what is left out has no comma behind it. */
+/* "(base,index,scale)" after the '('; a part that is left out has no comma after it. */
 static bool take_place(struct cursor *c, struct operand *out)
 {
 	bool has_base = c->at < c->end && *c->at == '%';

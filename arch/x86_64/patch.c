@@ -92,7 +92,9 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 
 void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell)
 {
-	/* What arch_point finds on the stack is below the program's red zone; see there. */
+	/*
+	 * The data that arch_point finds on the stack are below the program's red zone; see there.
+	 */
 	uint8_t stub[ARCH_POINT_STUB_BYTES] = {
 		0x48, 0x8d, 0x64, 0x24, 0x80,	       /* lea -128(%rsp), %rsp */
 		0x68, 0,    0,	  0,	0,	       /* push $site, its low half */
@@ -115,7 +117,7 @@ void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const u
 void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell,
 				const void *operands)
 {
-	/* What arch_point_args finds on the stack, a struct arch_point in the making. */
+	/* The data that arch_point_args finds on the stack, a struct arch_point in the making. */
 	uint8_t stub[ARCH_POINT_ARGS_STUB_BYTES] = {
 		0x48, 0x8d, 0x64, 0x24, 0x80,	       /* lea -128(%rsp), %rsp */
 		0x68, 0,    0,	  0,	0,	       /* push $site, its low half */
@@ -142,7 +144,7 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t slot,
 			   const uint64_t *cell)
 {
-	/* What arch_entry finds by its return address is in front of it. */
+	/* The data that arch_entry finds by its return address are in front of it. */
 	uint8_t stub[ARCH_ENTRY_STUB_BYTES] = {
 		[ARCH_ENTRY_STUB_START] = 0x48,
 		0x8d,

@@ -145,8 +145,8 @@ bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call, siz
 }
 
 /*
- * What the kernel itself puts behind the vector state of a signal frame (struct _fpx_sw_bytes in
- * asm/sigcontext.h).
+ * The words that the kernel itself puts after the vector state of a signal frame (struct
+ * _fpx_sw_bytes in asm/sigcontext.h).
  */
 #define XSTATE_MAGIC1	   0x46505853U
 #define XSTATE_MAGIC2	   0x46505845U
@@ -318,7 +318,7 @@ bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr)
 }
 
 /*
- * How many bytes call *r/m64 has, of which @modrm is the second and @sib the third (Intel SDM,
+ * The number of bytes of call *r/m64, of which @modrm is the second and @sib the third (Intel SDM,
  * volume 2, 2.1.5).
  */
 static size_t indirect_call_bytes(uint8_t modrm, uint8_t sib)

@@ -8,14 +8,17 @@
 #define LENGTH_MAX 15
 
 /*
- * Opcode maps: what is behind an opcode's last byte, a letter for each of 16 opcodes in a row
- * (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A; AMD64
+ * Opcode maps: the bytes that follow an opcode's last byte, a letter for each of 16 opcodes in a
+ * row (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A; AMD64
  * Architecture Programmer's Manual, volume 3, for XOP and 3DNow).
  *
- *  . nothing m ModRM M ModRM and 8 bits Z ModRM and 16 or 32 bits
- *  b  8 bits w 16 bits z 16 or 32 bits v 16, 32 or 64 bits
- *  e  16 and 8 bits o an address j a distance of 8 bits J a distance of 32 bits
- *  3  ModRM, and 8 bits if its register is 0 or 1 4 the same with 16 or 32 bits
+ *  .  nothing                                      b  8 bits
+ *  m  ModRM                                        w  16 bits
+ *  M  ModRM and 8 bits                             z  16 or 32 bits
+ *  Z  ModRM and 16 or 32 bits                      v  16, 32 or 64 bits
+ *  3  ModRM, and 8 bits if its register is 0 or 1  e  16 and 8 bits
+ *  4  the same with 16 or 32 bits                  o  an address
+ *  j  a distance of 8 bits                         J  a distance of 32 bits
  *  -  no instruction, a prefix, or another map
  */
 static const char *const one_byte[16] = {
@@ -67,7 +70,7 @@ struct scan {
 	uint8_t rex;
 	uint8_t opcode;
 	uint8_t modrm;
-	uint8_t map;		 /* 1: one byte; 0x0f, 0x38, 0x3a: behind 0f; 0: none of these */
+	uint8_t map;		 /* 1: one byte; 0x0f, 0x38, 0x3a: after 0f; 0: none of these */
 	const uint8_t *distance; /* within ModRM: relative to the instruction's end; NULL: none */
 };
 

@@ -10,8 +10,8 @@
 /*
  * The instruction at @at, of which there are @left bytes, at address @addr. False when it is none
  * that is known. It is for whole files, millions of instructions: a disassembler takes a
- * microsecond for each, this a hundredth of that. What it says is compared with what capstone says
- * in the unit tests.
+ * microsecond for each, this a hundredth of that. The unit tests compare its answers with those of
+ * capstone.
  */
 bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_step *out);
 

@@ -1,22 +1,25 @@
 /*
  * x86_64: where compiled code enters the probe, and how it gets back.
  *
- * The common case of a call and of a return is fast_stubs.S, all else C functions. Frame of the entry stubs after SAVE_CALLER_SAVED
- * (offsets from %rsp):
+ * The common case of a call and of a return is in fast_stubs.S, all else in C functions. Frame of
+ * the entry stubs after SAVE_CALLER_SAVED (offsets from %rsp):
  *
  *	 0 .. 71   r11 r10 r9 r8 rdi rsi rdx rcx rax, which are a struct arch_regs
  *	72         return address of the stub's own call: inside the traced function
  *	80         mcount: whatever the function has pushed; its return slot is 8(%rbp)
  *	           __fentry__: the function's return slot (nothing was pushed yet)
  *
- * What must survive: all argument registers, rax (vector count of variadic calls), r10 (static chain
- * of nested functions, or the realigned frame's pointer), and on the way into a library r11, too: mold's PLT
- * passes the relocation's index in it. Vector registers are not touched: probe code is built with -mgeneral-regs-only.
+ * These must survive: all argument registers, rax (vector count of variadic calls), r10 (static
+ * chain of nested functions, or the realigned frame's pointer), and on the way into a library r11,
+ * too: mold's PLT passes the relocation's index in it. Vector registers are not touched: probe code
+ * is built with -mgeneral-regs-only.
  *
- * Neither way back is a `ret`. The CPU predicts returns by the calls that it has seen, and a function whose return slot was replaced
- * has not been called by the trampoline. So a `call` stands directly in front of the trampoline, which makes it the newest entry of the CPU's
- * return stack, and what follows is an indirect jump. The entry stub goes through it for the `ret` of the traced function, and the
- * trampoline for that of its caller, which is most often a traced one, too. Measured: 8 and 3 of 30 ns per call.
+ * Neither way back is a `ret`. The CPU predicts returns by the calls that it has seen, and a
+ * function whose return slot was replaced has not been called by the trampoline. So a `call` stands
+ * directly in front of the trampoline, which makes it the newest entry of the CPU's return stack,
+ * and an indirect jump follows. The entry stub goes through it for the `ret` of the traced
+ * function, and the trampoline for that of its caller, which is most often a traced one, too.
+ * Measured: 8 and 3 of 30 ns per call.
  */
 
 #include "arch/x86_64/fast_stubs.S"
@@ -30,7 +33,7 @@
 
 	.text
 
-/* Whether 8(%rbp) may be a copy of the return address: then %r10 points behind the slot that counts. */
+/* 8(%rbp) may be a copy of the return address: then %r10 points past the slot that counts. */
 	.macro FAST_REALIGNED maybe
 	leaq	-17(%r10), %rax
 	subq	%rbp, %rax
@@ -49,13 +52,13 @@
 	.endm
 
 /*
- * -pg: called behind the prologue, so the return slot is found through %rbp. A function that aligns its stack
- * (AVX locals, and arguments on the stack) has a copy of its return address there, and the slot that counts
- * is below what %r10 points to.
- * probe_entry_framed(return slot, address inside the function, saved registers, other slot) yields non-zero when the slot
- * was replaced.
+ * -pg: called after the prologue, so the return slot is found through %rbp. A function that aligns
+ * its stack (AVX locals, and arguments on the stack) has a copy of its return address there, and
+ * the slot that counts is below what %r10 points to. probe_entry_framed(return slot, address inside
+ * the function, saved registers, other slot) yields non-zero when the slot was replaced.
  */
-	.balign	64 /* where the way of calls that are left alone lies in few lines of the cache (hot-path.md) */
+	/* calls that are left alone take their way through few lines of the cache (hot-path.md) */
+	.balign	64
 FUNCTION mcount
 	cmpb	$0, probe + PROBE_PLAIN(%rip)
 	je	.Lmcount_planned
@@ -117,7 +120,7 @@ END mcount
 	.hidden	own_mcount
 	.set	own_mcount, mcount /* whoever else exports that name */
 
-/* -pg -mfentry: called before anything was pushed, so the return slot lies above our own return address. */
+/* -pg -mfentry: called before anything was pushed: the return slot is above our return address. */
 	.globl	arch_fentry
 	.hidden	arch_fentry
 	.set	arch_fentry, __fentry__
@@ -177,8 +180,8 @@ FUNCTION __fentry__
 	ret
 
 /*
- * gcc keeps the static chain of a nested function by `push %r10; call __fentry__; pop %r10`, so that the
- * return slot is one higher. The pop is looked for only when the word could be the chain.
+ * gcc keeps the static chain of a nested function by `push %r10; call __fentry__; pop %r10`, so
+ * that the return slot is one higher. The pop is looked for only when the word could be the chain.
  */
 	.cfi_adjust_cfa_offset REGS_BYTES
 .Lmaybe_chain:
@@ -222,10 +225,13 @@ END __fentry__
 	.cfi_endproc
 
 /*
- * The call has opened the thread. The functions around it have no frames: what returns from them is a `ret`, which is predicted only if the CPU's return stack is
- * left as calls and returns make it. So we go back by a `ret`, too, and the one that is not predicted is that of the function; from the trampoline it goes on by a
- * jump. That is worth it where a function was left alone that is still open by then, which the last one is that has its return slot above ours. Not more than four
- * calls take it for that (the lowest bits count them), for it may be main(). In a loop of opted-in calls the way of all other calls is the better one: nothing is mispredicted there.
+ * The call has opened the thread. The functions around it have no frames: they return by a `ret`,
+ * which is predicted only if the CPU's return stack is left as calls and returns make it. So we go
+ * back by a `ret`, too, and the one that is not predicted is that of the function; from the
+ * trampoline it goes on by a jump. This is worth it if a function that was left alone is still open
+ * by then: the last one with its return slot above ours. Not more than four calls take it for that
+ * (the lowest bits count them), for it may be main(). In a loop of opted-in calls the way of all
+ * other calls is the better one: nothing is mispredicted there.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -262,19 +268,21 @@ END __fentry__
 	.cfi_endproc
 
 /*
- * Back into the traced function, with the trampoline as the newest entry of the return stack; and the
- * trampoline itself, which runs when that function returns. %rsp is then one above its return slot.
- * What must survive it: rax, rdx, xmm0, xmm1 and st0-1 (return values), and, for compilers that look into
- * callees (-fipa-ra), every other register.
+ * Back into the traced function, with the trampoline as the newest entry of the return stack; and
+ * the trampoline itself, which runs when that function returns. %rsp is then one above its return
+ * slot. These must survive it: rax, rdx, xmm0, xmm1 and st0-1 (return values), and, for compilers
+ * that look into callees (-fipa-ra), every other register.
  *
- * Unwinders. A stack walk that comes through a replaced return slot finds this code as the caller. Its call
- * frame information says what the slot held: a DWARF expression looks the slot up in the shadow stacks, as
- * libmcount/frames.c does. So C++ exceptions, pthread_cancel(3), backtrace(3) and debuggers see the program's
- * own return addresses, whatever unwinder they use, and nothing has to be put back for them.
+ * Unwinders. A stack walk that comes through a replaced return slot finds this code as the caller.
+ * Its call frame information says what the slot held: a DWARF expression looks the slot up in the
+ * shadow stacks, as libmcount/frames.c does. So C++ exceptions, pthread_cancel(3), backtrace(3) and
+ * debuggers see the program's own return addresses, whatever unwinder they use, and nothing has to
+ * be put back for them.
  *
- * The rule holds at the trampoline's first byte only, where every walk arrives (and one byte before, where
- * unwinders look a return address up). The expression finds its data from the program counter, since it may
- * not contain addresses (no text relocations): the word 16 bytes in front of arch_return_caller is the way to probe_threads.
+ * The rule holds at the trampoline's first byte only, where every walk arrives (and one byte
+ * before, where unwinders look a return address up). The expression finds its data from the program
+ * counter, since it may not contain addresses (no text relocations): the word 16 bytes in front of
+ * arch_return_caller is the way to probe_threads.
  *
  *	 slot = (CFA - 8) & -8
  *	 for (t = probe_threads; t; t = t->next)
@@ -285,14 +293,15 @@ END __fentry__
  *				return f->ret
  *	 return 0
  *
- * It takes two frames. libgcc tells frames apart by their CFAs, so that the last one's must not be the stack
- * pointer: with it, that frame and its caller would be the same one. libunwind takes the CFA for the stack
- * pointer whatever the rules say, so that it must be. Hence the trampoline says: CFA = %rsp, but %rsp is
- * four bytes above, in the frame of arch_return_caller; and there CFA = %rsp is one or the other, and the
- * rest goes by the CFA without its lowest bits.
+ * It takes two frames. libgcc tells frames apart by their CFAs, so that the last one's must not be
+ * the stack pointer: with it, that frame and its caller would be the same one. libunwind takes the
+ * CFA for the stack pointer whatever the rules say, so that it must be. Hence the trampoline says:
+ * CFA = %rsp, but %rsp is four bytes above, in the frame of arch_return_caller; and there CFA =
+ * %rsp is one or the other, and the rest goes by the CFA without its lowest bits.
  *
- * Frames of one thread have falling slots and end in a sentinel above everything; of several frames with one
- * slot (tail calls) the outermost holds the program's address. Offsets in the expression are one byte long.
+ * Frames of one thread have falling slots and end in a sentinel above everything; of several frames
+ * with one slot (tail calls) the outermost holds the program's address. Offsets in the expression
+ * are one byte long.
  */
 	.balign	16
 	.long	probe_threads - .
@@ -335,7 +344,8 @@ arch_return_caller: /* of which there is nothing but what unwinders are told */
 	.cfi_startproc
 	.cfi_def_cfa %rsp, 0
 	.cfi_escape 0x16, 7, 2, 0x34, 0x22	/* DW_CFA_val_expression: %rsp = lit4; plus */
-	.cfi_escape 0x16, 16, 2, 0x80, 0x70	/* DW_CFA_val_expression: %rip = breg16 -16, arch_return_caller */
+	/* DW_CFA_val_expression: %rip = breg16 -16, arch_return_caller */
+	.cfi_escape 0x16, 16, 2, 0x80, 0x70
 	.byte	0
 	.globl	arch_return_trampoline
 	.hidden	arch_return_trampoline
@@ -353,9 +363,10 @@ arch_return_trampoline:
 	RESTORE_FAST
 	jmp	.Lresume
 /*
- * On the stack: the trampoline, where to go on; carry: into a function, and not out of one. No register is free: mold's PLT keeps an index in %r11.
- * Two jumps, since one has too many targets to be predicted: 3 ns per call in a tree of five functions. Where to go on is then in the red zone, where no
- * signal handler writes.
+ * On the stack: the trampoline, where to go on; carry: into a function, and not out of one. No
+ * register is free: mold's PLT keeps an index in %r11. Two jumps, since one has too many targets to
+ * be predicted: 3 ns per call in a tree of five functions. The address to go on at is then in the
+ * red zone, where no signal handler writes.
  */
 .Lgo:
 	leaq	16(%rsp), %rsp
@@ -405,10 +416,11 @@ arch_return_trampoline:
 	.size	arch_return_trampoline, . - arch_return_trampoline
 
 /*
- * A library call: a GOT slot leads to a small stub (arch_write_call_stub) that pushes the call site's index and
- * comes here. Stack: index, return slot of the call.
- * probe_libcall(return slot, index, saved registers) yields the library function in %rax, and in %rdx non-zero when the return slot was
- * replaced. The function's address takes the index's place, so that leaving is the same as for the other stubs.
+ * A library call: a GOT slot leads to a small stub (arch_write_call_stub) that pushes the call
+ * site's index and comes here. Stack: index, return slot of the call.
+ * probe_libcall(return slot, index, saved registers) yields the library function in %rax, and in
+ * %rdx non-zero when the return slot was replaced. The function's address takes the index's place,
+ * so that leaving is the same as for the other stubs.
  */
 	.balign	16
 	.globl	arch_libcall
@@ -434,8 +446,9 @@ arch_libcall:
 	.size	arch_libcall, . - arch_libcall
 
 /*
- * An event of the program: a jump in its code leads to a stub (arch_write_point_stub), which calls here. It may stand between any two
- * instructions, so everything must survive: all registers, the flags, and the red zone below the stack pointer.
+ * An event of the program: a jump in its code leads to a stub (arch_write_point_stub), which calls
+ * here. It may stand between any two instructions, so everything must survive: all registers, the
+ * flags, and the red zone below the stack pointer.
  *
  *	 (%rsp)    return address, into the stub
  *	 8         the event's id
@@ -471,8 +484,8 @@ arch_point:
 	.size	arch_point, . - arch_point
 
 /*
- * The same with arguments, which may be in any register and anywhere on the stack: what is made here, from the red zone down, is a struct
- * arch_point.
+ * The same with arguments, which may be in any register and anywhere on the stack: what is made
+ * here, from the red zone down, is a struct arch_point.
  *
  *	 (%rsp)    return address, into the stub
  *	 8         how far from there it is said where the arguments are
@@ -521,12 +534,14 @@ arch_point_args:
 	.size	arch_point_args, . - arch_point_args
 
 /*
- * A function begins that was compiled without hooks: a jump in it leads to a stub (arch_write_entry_stub), which calls here. What is there
- * may be written by hand, so all registers and the flags survive, and the red zone, which is in use when the jump
- * does not stand at the function's first instruction.
+ * A function begins that was compiled without hooks: a jump in it leads to a stub
+ * (arch_write_entry_stub), which calls here. Its code may be written by hand, so all registers and
+ * the flags survive, and the red zone, which is in use when the jump does not stand at the
+ * function's first instruction.
  *
- *	 (%rsp)    return address, into the stub: the function's address in records is 35 bytes before that, the place of the jump
- *	           27, the distance of the return slot from the program's stack pointer (32 bits) 19
+ *	 (%rsp)    return address, into the stub: the function's address in records is 35 bytes
+ *	           before that, the place of the jump 27, the distance of the return slot from the
+ *	           program's stack pointer (32 bits) 19
  *	 8 .. 135  red zone
  *	 136       what the program's stack pointer points to
  *
@@ -540,7 +555,8 @@ arch_entry:
 	.cfi_startproc
 	.cfi_signal_frame
 	.cfi_def_cfa %rsp, 136
-	.cfi_escape 0x16, 16, 9			/* DW_CFA_val_expression: %rip, the CFA is on the stack */
+	/* DW_CFA_val_expression: %rip, the CFA is on the stack */
+	.cfi_escape 0x16, 16, 9
 	.cfi_escape 0x0a, 136, 0, 0x1c, 0x06	/* const2u 136; minus; deref: return address */
 	.cfi_escape 0x08, 27, 0x1c, 0x06	/* const1u 27; minus; deref */
 	endbr64
@@ -593,8 +609,9 @@ arch_entry:
 	.size	arch_entry, . - arch_entry
 
 /*
- * Sleds of clang's XRay. No return address is replaced: the compiler has put sleds before all ends of a function. The first is where a
- * function begins, before it has pushed anything; it becomes a call.
+ * Sleds of clang's XRay. No return address is replaced: the compiler has put sleds before all ends
+ * of a function. The first is where a function begins, before it has pushed anything; it becomes a
+ * call.
  * probe_xray_entry(return slot, address inside the function, saved registers)
  */
 	.balign	16
@@ -615,8 +632,8 @@ arch_xray_entry:
 	.size	arch_xray_entry, . - arch_xray_entry
 
 /*
- * A return instruction has become a jump to here, and we return in its place. What must survive is what survives the trampoline.
- * probe_xray_exit(return slot, saved registers)
+ * A return instruction has become a jump to here, and we return in its place. The same registers
+ * must survive as survive the trampoline. probe_xray_exit(return slot, saved registers)
  */
 	.balign	16
 	.globl	arch_xray_exit
@@ -635,8 +652,8 @@ arch_xray_exit:
 	.size	arch_xray_exit, . - arch_xray_exit
 
 /*
- * A call in front of a jump to another function, arguments of which are in registers; the jump may be a conditional one.
- * probe_xray_exit(return slot, NULL)
+ * A call in front of a jump to another function, arguments of which are in registers; the jump may
+ * be a conditional one. probe_xray_exit(return slot, NULL)
  */
 	.balign	16
 	.globl	arch_xray_tail
@@ -661,7 +678,7 @@ arch_xray_tail:
 	.cfi_endproc
 	.size	arch_xray_tail, . - arch_xray_tail
 
-/* See arch.h. %rdi: fn, %rsi: arg. The area is 64-byte aligned and XSAVE's header starts as zeros. */
+/* See arch.h. %rdi: fn, %rsi: arg. The area is 64-byte aligned, XSAVE's header starts as zeros. */
 FUNCTION arch_call_preserving_vectors
 	pushq	%rbp
 	.cfi_adjust_cfa_offset 8
@@ -699,7 +716,7 @@ FUNCTION arch_call_preserving_vectors
 END arch_call_preserving_vectors
 	.hidden	arch_call_preserving_vectors
 
-/* The pattern that fills the vector registers. A function that leaves them alone returns with it in place. */
+/* The pattern that fills the vector registers. A function that leaves them alone keeps it. */
 	.balign	32
 vector_pattern:
 	.quad	0x5aa5c33c0ff09669, 0x96690ff0c33c5aa5, 0xa55a3cc3f00f6996, 0x6996f00f3cc3a55a
@@ -711,8 +728,9 @@ vector_pattern:
 	.endm
 
 /*
- * arch_vectors_around(fn, arg, before, after): fill the vector registers and call @fn(@arg). XSAVE writes what is in them to @before, and
- * after the call to @after. Both have arch_xsave_bytes bytes, 64-byte aligned, with zeros in the header.
+ * arch_vectors_around(fn, arg, before, after): fill the vector registers and call @fn(@arg). XSAVE
+ * writes what is in them to @before, and after the call to @after. Both have arch_xsave_bytes
+ * bytes, 64-byte aligned, with zeros in the header.
  */
 FUNCTION arch_vectors_around
 	pushq	%rbp
@@ -747,8 +765,8 @@ END arch_vectors_around
 	.hidden	arch_vectors_around
 
 /*
- * See arch.h. %rdi: fn, %rsi and %rdx: its arguments, %rcx: the address fn is to return to, which holds a `ret`, %r8: its %r11.
- * That one takes the second address on the stack, which is ours.
+ * See arch.h. %rdi: fn, %rsi and %rdx: its arguments, %rcx: the address fn is to return to, which
+ * holds a `ret`, %r8: its %r11. The function takes the second address on the stack, which is ours.
  */
 FUNCTION arch_call_returning_through
 	pushq	%rbp

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /*
- * How arch_call_preserving_vectors() saves vector state. Set by arch_init().
+ * The way in which arch_call_preserving_vectors() saves vector state. Set by arch_init().
  *
  * @arch_xsave_mask: components for XSAVE: x87, SSE, AVX and AVX-512. Not AMX's tiles (8 KiB): libc
  *                   does not touch them. 0 when the CPU or the kernel has no XSAVE, then FXSAVE is
