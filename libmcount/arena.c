@@ -18,8 +18,8 @@
  *
  * No descriptor is kept, and none is needed. mremap(2) with an old size of 0 maps shared memory
  * once more, from the given address on and for any length. So a process that has mapped the page in
- * front of a ring can map that ring. That page is mapped with it, and the last page of each piece
- * is where the next one begins.
+ * front of a ring can map that ring. The page is mapped with it, and the last page of each piece is
+ * where the next one begins.
  *
  * @rings: the first one of @nr, @first in the arena
  */

@@ -9,7 +9,7 @@
  * HOT. These do the whole work of a push or a pop, or find out that it is not the common case and
  * have changed nothing: then the caller goes the long way (guard.h, frames.h) by a tail call. So
  * compilers keep everything in registers that the stubs have saved already, and a hook has no
- * prologue. That is worth an eighth of what a call costs.
+ * prologue. This is worth an eighth of what a call costs.
  */
 
 /*

@@ -18,10 +18,10 @@
  * Such a frame has no struct planned_frame. All that would stand there follows from the number of
  * such frames: each is one level deeper than that around it. planned.now holds inside of
  * planned.open_base, the innermost frame that is not one of them. Before anybody else looks,
- * planned_settle() makes them what others are, and the thread is not open any more. That costs each
- * of their returns the long way, so nothing that is common does it. C code does without it what the
- * stubs do not do themselves: a call by a jump, a full segment, a new fit of the clock, a function
- * that is not in the table.
+ * planned_settle() makes them what others are, and the thread is not open any more. Settling costs
+ * each of their returns the long way, so nothing that is common does it. C code does without it
+ * what the stubs do not do themselves: a call by a jump, a full segment, a new fit of the clock, a
+ * function that is not in the table.
  *
  * A thread stays open in a function of which values are captured and nothing else is said:
  * planned_fast_capture() pushes its frame as the fast paths would. If it is the return value, the

@@ -22,10 +22,10 @@ static inline bool has_args_room(struct planned *p)
 }
 
 /*
- * HOT: make room for a record with all that may belong to it, where arguments are recorded. That
- * may be SLOW, and SLOW code saves vector registers on the program's stack, which may be small. So
- * it happens here and not below the functions that capture. It need not succeed. A forked child
- * that has nothing to tell does not report itself for it.
+ * HOT: make room for a record with all that may belong to it, where arguments are recorded. Making
+ * room may be SLOW, and SLOW code saves vector registers on the program's stack, which may be
+ * small. So it happens here and not below the functions that capture. It need not succeed. A forked
+ * child that has nothing to tell does not report itself for it.
  */
 static inline void planned_prepare(struct thread *t)
 {
