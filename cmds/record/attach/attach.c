@@ -22,8 +22,8 @@
 #define PUT_IN_WAIT_US 1000
 
 /*
- * What is patched, and the program's events. Functions that threads do not get out of the beginning
- * of are left alone: the probe counts them.
+ * Put in the patches, and the program's events. Functions are left alone when threads do not get
+ * out of their beginning: the probe counts them.
  */
 static int put_text_in(struct attaching *a, struct uft_err *err)
 {
@@ -49,7 +49,7 @@ static int put_text_in(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * A probe that is there already: with a recorder, or left behind by one that was killed. Gone when
+ * A probe that is there already: with a recorder, or one whose recorder was killed. It is gone when
  * this returns 0.
  */
 static int deal_with_former(struct attaching *a, struct uft_err *err)

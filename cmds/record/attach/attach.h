@@ -38,8 +38,8 @@ int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * What a process is to have of its hooks. @nr_left: so many places stay as they are, since threads
- * were in them whenever it was looked, or since they lie in two pages
+ * The hooks that a process is to have. @nr_left: the number of places that stay as they are, since
+ * threads were in them whenever it was looked, or since they lie in two pages
  */
 struct attach_patches {
 	const struct process_patches *patches;

@@ -71,15 +71,16 @@ int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result
 /* The process is let be for a moment, and spoken with meanwhile. */
 void attaching_wait(const struct attaching *a, unsigned us);
 
-/* What the probe changes of the program's text, to a->text. */
+/* Read the probe's changes of the program's text to a->text. */
 int attaching_read_text(struct attaching *a, struct uft_err *err);
 
 /* To a->codes, which @step finds: ATTACH_CODES, ATTACH_WITHDRAW. -E2BIG when there are too many. */
 int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err);
 
 /*
- * Whether a thread is just now in the probe's code, or was when a signal came; or in the dynamic
- * linker, which may be about to store what it has found where it was told before. All stand.
+ * True when a thread runs the probe's code now, or did when a signal came; or is in the dynamic
+ * linker, which may be about to store the address that it has found where it was told before. All
+ * stand.
  */
 bool attaching_is_anybody_within(struct attaching *a);
 
@@ -99,7 +100,8 @@ int attaching_stop_all(struct attaching *a, struct uft_err *err);
 
 /*
  * The program's own events, recorded from now on, and no more (doors.c). Threads run meanwhile.
- * What cannot be opened is said; the library comes to the probe no more when closing returns 0.
+ * Libraries that cannot be opened are told; the library comes to the probe no more when closing
+ * returns 0.
  */
 void attaching_open_doors(struct attaching *a, const struct attach_how *how);
 int attaching_close_doors(struct attaching *a, struct uft_err *err);

@@ -3,7 +3,7 @@
  *
  * At each instant the thread may be let go as it stands, for the kernel does that when the recorder
  * is killed. So the context that it is to go on in lies in its memory before its registers are
- * changed, and the code that it runs ends by restoring that context. Where the recorder lives it
+ * changed, and the code that it runs ends by restoring that context. If the recorder lives, it
  * restores the registers itself, in front of that: only so a system call that was interrupted goes
  * on with the time that was left to it (restart_syscall(2)), which rt_sigreturn(2) forgets.
  */

@@ -14,7 +14,7 @@
 	((ATTACH_THREAD_BYTES_MAX - sizeof(struct attach_thread)) / sizeof(struct attach_call))
 _Static_assert(ATTACH_THREAD_BYTES_MAX <= WORLD_ARGS_BYTES, "the room holds it");
 
-/* Who is told what, and by whom. */
+/* The process and the thread that hand over, and the probe's function that does it. */
 struct handing {
 	struct world *w;
 	struct world_thread *thread;

@@ -109,9 +109,9 @@ static int empty(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * What dlopen(3) has returned for the probe, when the recorder was killed before it could tell the
- * probe: in glibc it is the link map, which dladdr1(3) gives. Nothing is written when there is
- * none.
+ * Find the handle that dlopen(3) has returned for the probe, when the recorder was killed before it
+ * could tell the probe: in glibc it is the link map, which dladdr1(3) gives. Nothing is written
+ * when there is none.
  */
 static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *err)
 {

@@ -1,4 +1,4 @@
-/* What is mapped into another process (see maps.h). */
+/* Reads the mappings of another process (see maps.h). */
 #include "cmds/record/attach/maps.h"
 
 #include <elf.h>
@@ -110,7 +110,7 @@ struct dynamic {
 	uint64_t strings_len;
 };
 
-/* Where a module is: @bytes from @base on. */
+/* The place of a module: @bytes from @base on. */
 struct extent {
 	uint64_t base;
 	uint64_t bytes;
@@ -179,7 +179,7 @@ uint64_t maps_symbol(const struct world *w, uint64_t base, const char *name)
 	if (!find_dynamic(w, base, &dynamic))
 		return 0;
 
-	/* Linkers put the names behind the symbols. */
+	/* Linkers put the names after the symbols. */
 	size_t nr = MIN((dynamic.strings - dynamic.symbols) / sizeof(Elf64_Sym),
 			(uint64_t)SYMBOLS_MAX);
 	Elf64_Sym *symbols cleanup_free = calloc(nr, sizeof(*symbols));

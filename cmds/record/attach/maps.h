@@ -1,4 +1,4 @@
-/* What is mapped into another process, and the names in its modules, as they lie in its memory. */
+/* The mappings of another process, and the names in its modules, as they lie in its memory. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_MAPS_H
 #define UTRAIL_CMDS_RECORD_ATTACH_MAPS_H
 
@@ -23,7 +23,7 @@ struct maps {
 	size_t nr;
 };
 
-/* 0 or negative errno. What @maps had is freed. */
+/* 0 or negative errno. The former content of @maps is freed. */
 int maps_read(struct maps *maps, pid_t pid);
 void maps_deinit(struct maps *maps);
 #define cleanup_maps cleanup(maps_deinit)

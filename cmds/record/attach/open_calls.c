@@ -125,7 +125,7 @@ int open_calls_find(struct open_calls *calls, struct unwinder *u, const struct w
 
 	if (!found)
 		return err_set_errno(err, -ENOMEM, "open calls are not known");
-	/* What has begun the thread has been called by nobody. */
+	/* The function that has begun the thread has been called by nobody. */
 	for (int i = nr_frames - 2; i >= 0; i--) {
 		if (is_seen_call(calls, u, &frames[i], &frames[i + 1], &found[nr]))
 			nr++;

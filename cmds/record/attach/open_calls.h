@@ -1,6 +1,6 @@
 /*
- * Which calls are open in the threads of a process that recording begins in: those that would have
- * been seen.
+ * Finds calls that are open in the threads of a process when recording begins in it: those that
+ * would have been seen.
  */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_OPEN_CALLS_H
 #define UTRAIL_CMDS_RECORD_ATTACH_OPEN_CALLS_H
@@ -18,8 +18,8 @@ void open_calls_deinit(struct open_calls *calls);
 
 /*
  * The calls that are open in @thread of functions that call a hook where they begin, and of library
- * functions through the PLT; outermost first, for the caller to free. How many, or negative errno
- * with a text.
+ * functions through the PLT; outermost first, for the caller to free. Returns their number, or
+ * negative errno with a text.
  */
 int open_calls_find(struct open_calls *calls, struct unwinder *u, const struct world_thread *thread,
 		    struct attach_call **list, struct uft_err *err);

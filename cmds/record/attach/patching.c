@@ -175,7 +175,7 @@ enum selected {
 	TO_GO_WHEN_UNUSED, /* at the ends of functions */
 };
 
-/* What leads to the one before it stays beside it. */
+/* A patch that leads to the one before it stays beside it. */
 static int select_changes(struct attaching *a, const struct attach_patches *job,
 			  enum selected selected, struct text *out)
 {

@@ -15,7 +15,7 @@
 #define ASKED_MAX (WORLD_ARGS_BYTES / sizeof(uint64_t))
 
 /*
- * Of @funcs those become 0 that have a call open. -EAGAIN: a thread is within a hook; -EINVAL: the
+ * Set those of @funcs to 0 that have a call open. -EAGAIN: a thread is within a hook; -EINVAL: the
  * probe does not know.
  */
 static int ask(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
@@ -33,7 +33,7 @@ static int ask(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *
 	return world_read(&a->w, world_args(&a->w), funcs, bytes) == bytes ? 0 : -EIO;
 }
 
-/* All threads stand, none of them in a hook. What is taken out is no longer in @text. */
+/* All threads stand, none of them in a hook. Changes that are taken out are no longer in @text. */
 static int take_out(struct attaching *a, const struct process_patches *patches, struct text *text,
 		    struct uft_err *err)
 {
@@ -50,7 +50,7 @@ static int take_out(struct attaching *a, const struct process_patches *patches, 
 			const struct patch_end *end = process_patches_end(
 				patches, text->changes[at + i].site);
 
-			/* What is none stays. */
+			/* A patch that is no end of a call stays. */
 			funcs[i] = end ? end->func : 0;
 		}
 		ret = ask(a, funcs, nr, err);
@@ -105,7 +105,7 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 			attaching_wait(a, (1 + looks) * WAIT_US);
 		ret = try(a, patches, text, &why);
 		looks += ret == 0;
-		/* What the probe does not know, or has in too many places, stays. */
+		/* Functions that the probe does not know, or has in too many places, stay. */
 		if (ret == -EINVAL || ret == -E2BIG)
 			return 0;
 		if (ret < 0 && ret != -EAGAIN) {

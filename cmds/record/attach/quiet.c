@@ -1,4 +1,4 @@
-/* Which thread can be made to call functions (see quiet.h). */
+/* Finds a thread that can be made to call functions (see quiet.h). */
 #include "cmds/record/attach/quiet.h"
 
 #include <dirent.h>
@@ -82,8 +82,9 @@ bool quiet_has_interrupted(const struct world *w, const struct maps *maps,
 #define SYSCALL_BYTES 64
 
 /*
- * Whose locks a FUTEX_WAIT without an end can be for. @has_one_allocator: the C library's is the
- * only one, so that it waits in there, as does the dynamic linker, and neither by syscall(3)
+ * The owners of locks that a FUTEX_WAIT without an end can be for. @has_one_allocator: the C
+ * library's is the only one, so that it waits in there, as does the dynamic linker, and neither by
+ * syscall(3)
  */
 struct locks {
 	bool has_one_allocator;

@@ -1,4 +1,4 @@
-/* Which thread of a process can be made to call functions of its C library just now. */
+/* Finds a thread of a process that can now be made to call functions of its C library. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_QUIET_H
 #define UTRAIL_CMDS_RECORD_ATTACH_QUIET_H
 

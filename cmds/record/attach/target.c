@@ -1,4 +1,4 @@
-/* Which processes may be attached to (see target.h). */
+/* Decides which processes may be attached to (see target.h). */
 #include "cmds/record/attach/target.h"
 
 #include <dirent.h>
@@ -22,7 +22,7 @@
 #define FILE_MAX  (64UL << 10)
 #define NAMED_MAX 12 /* so many are listed */
 
-/* How long children of the same name may take to end: a second. */
+/* The time that children of the same name may take to end: a second. */
 #define CHILD_LOOKS   100
 #define CHILD_WAIT_US 10000
 
@@ -37,7 +37,7 @@ static int read_proc(pid_t pid, const char *name, struct strbuf *out)
 	return ret == 0 && strbuf_oom(out) ? -ENOMEM : ret;
 }
 
-/* What stands behind "@field:" in a status, without blanks in front; "" when there is none. */
+/* The text after "@field:" in a status, without blanks in front; "" when there is none. */
 static const char *find_field(const struct strbuf *status, const char *field)
 {
 	size_t len = strlen(field);

@@ -1,4 +1,4 @@
-/* Which processes may be attached to, and why not. */
+/* Decides which processes may be attached to, and says why others may not. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_TARGET_H
 #define UTRAIL_CMDS_RECORD_ATTACH_TARGET_H
 
@@ -14,9 +14,9 @@
 pid_t target_find(const char *text, struct uft_err *err);
 
 /*
- * Whether process @pid is one that the probe can be put into; nothing is done to it. Else negative
- * errno, with a sentence that says why, and what can be done. @force: also where it is confined by
- * filters of system calls (seccomp(2)), which may end it for what the probe does.
+ * Check that process @pid is one that the probe can be put into; nothing is done to it. Returns 0,
+ * or negative errno with a sentence that says why not, and what can be done. @force: also where it
+ * is confined by filters of system calls (seccomp(2)), which may end it for the probe's calls.
  */
 int target_check(pid_t pid, bool force, struct uft_err *err);
 

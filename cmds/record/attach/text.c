@@ -42,7 +42,7 @@ int text_read(struct text *text, const struct world *w, uint64_t address, uint64
 	text->nr = nr;
 	if (world_read(w, address, text->changes, bytes) != bytes)
 		return err_set_errno(err, -EIO, "cannot read the memory of process %d", w->pid);
-	/* What comes from there is not believed. */
+	/* Data that come from there are not believed. */
 	for (size_t i = 0; i < nr; i++) {
 		struct attach_change *c = &text->changes[i];
 
@@ -237,8 +237,8 @@ static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 }
 
 /*
- * Where two that are to be put in overlap, the second one is not. What was written before is found
- * in the bytes (holds()).
+ * If two that are to be put in overlap, the second one is not put in. Earlier changes are found in
+ * the bytes (holds()).
  */
 static void drop_overlaps(struct look *look, const struct text *text)
 {
@@ -257,7 +257,7 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 {
 	const struct attach_change *c = &text->changes[index];
 	/*
-	 * Who is at the first byte has not begun with them; but on an island there is nothing to
+	 * A thread at the first byte has not begun with them; but on an island there is nothing to
 	 * begin with.
 	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
@@ -295,7 +295,7 @@ static void write_in(const struct look *look, const struct text *text)
 	}
 }
 
-/* How many are still there. */
+/* Returns the number of those that are still there. */
 static size_t write_out(const struct look *look, const struct text *text)
 {
 	size_t left = 0;

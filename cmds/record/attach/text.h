@@ -21,11 +21,11 @@ int text_read(struct text *text, const struct world *w, uint64_t address, uint64
 /*
  * All threads are stopped, and @maps is of now. A change is made when the process' memory holds
  * what it should, and no thread is, or will come back to, within the bytes: its program counter, a
- * return address, or what a handler of a signal has interrupted. A thread that is there executes
- * instructions until it has left. Each is written at once, so that it is there or not should we be
- * killed.
+ * return address, or the place that a handler of a signal has interrupted. A thread that is there
+ * executes instructions until it has left. Each is written at once, so that it is there or not
+ * should we be killed.
  *
- * How many could not be made because of threads; the others will never be, or are.
+ * Returns the number that could not be made because of threads; the others will never be, or are.
  */
 size_t text_put_in(struct text *text, struct world *w, const struct maps *maps);
 size_t text_take_out(struct text *text, struct world *w, const struct maps *maps);

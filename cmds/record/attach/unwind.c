@@ -56,7 +56,7 @@ static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 	       memcmp(file, memory, n) == 0;
 }
 
-/* Of its namespace; or the program itself, which may have been deleted. */
+/* Open the module in its namespace; or the program itself, which may have been deleted. */
 static int open_module(const struct unwinder *u, const char *path, uint64_t start)
 {
 	for (int is_exe = 0; is_exe <= 1; is_exe++) {
@@ -221,7 +221,7 @@ static int add_frame(Dwfl_Frame *state, void *arg)
 	return DWARF_CB_OK;
 }
 
-/* How far the walk came. */
+/* Say how far the walk came. */
 static int say_where(const struct unwinder *u, const char *why, struct uft_err *err)
 {
 	uint64_t pc = u->nr ? u->frames[u->nr - 1].pc : arch_remote_pc(&u->thread->regs);

@@ -22,8 +22,8 @@ struct unwind_frame {
 };
 
 /*
- * Where @pc is: the file's name in /proc/PID/maps, what is added to the file's own addresses, and
- * the open file.
+ * The module at @pc: the file's name in /proc/PID/maps, the distance from the file's own addresses,
+ * and the open file.
  */
 struct unwind_module {
 	const char *path;
@@ -33,7 +33,7 @@ struct unwind_module {
 
 struct unwinder;
 
-/* Whether this build can do any of it. Without that the functions below are not to be called. */
+/* True when this build can do any of it. Otherwise the functions below are not to be called. */
 extern const bool unwind_is_possible;
 
 /* For the threads of @w, and what @maps says is mapped; both are borrowed. NULL with a text. */
@@ -42,8 +42,8 @@ void unwinder_close(struct unwinder *u);
 
 /*
  * The calls that are open in @thread, innermost first, as far as to the one that nothing has
- * called; they stay until the next time. How many, or -ENOENT with a text: not all of them are
- * known. Nothing of the process is believed; there may be anything in the list.
+ * called; they stay until the next time. Returns their number, or -ENOENT with a text: not all of
+ * them are known. Nothing of the process is believed; there may be anything in the list.
  */
 int unwind_thread(struct unwinder *u, const struct world_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err);

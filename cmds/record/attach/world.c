@@ -193,7 +193,7 @@ static void deliver(const struct world *w, struct world_thread *t, int sig)
 
 /*
  * Until the thread stands still. A signal that comes first is delivered: then the stop comes at the
- * first instruction of its handler. What ends the process ends it.
+ * first instruction of its handler. A signal that ends the process ends it.
  */
 static int await_stop(const struct world *w, struct world_thread *t, uint64_t until_ms)
 {
@@ -286,7 +286,7 @@ static char thread_state(pid_t pid, pid_t tid)
 }
 
 /*
- * One look at the list of threads: those that are new are told to stop. How many there were, or
+ * One look at the list of threads: those that are new are told to stop. Returns their number, or
  * negative errno.
  */
 static int seize_new(struct world *w)
@@ -367,7 +367,7 @@ int world_stop(struct world *w, struct uft_err *err)
 	uint64_t until_ms = world_now_ms() + STOP_PATIENCE_MS;
 	int nr;
 
-	/* What runs may begin threads; when a look finds none that is new, all stand. */
+	/* Running threads may begin others; when a look finds none that is new, all stand. */
 	do {
 		nr = seize_new(w);
 

@@ -62,7 +62,7 @@ struct world {
 /* The process' memory is opened; its threads run on. 0 or negative errno with a text. */
 int world_open(struct world *w, pid_t pid, struct uft_err *err);
 
-/* Lets all threads go. What is in the process stays there. */
+/* Lets all threads go. Things that were put into the process stay there. */
 void world_close(struct world *w);
 #define cleanup_world cleanup(world_close)
 
@@ -83,8 +83,8 @@ void world_let_go(struct world *w);
 void world_let_others_go(struct world *w, const struct world_thread *thread);
 
 /*
- * How much could be read or written. Writing goes to the process' own copy of what is mapped
- * read-only, too.
+ * Returns the number of bytes that could be read or written. Writing goes to the process' own copy
+ * of memory that is mapped read-only, too.
  */
 size_t world_read(const struct world *w, uint64_t address, void *to, size_t len);
 size_t world_write(const struct world *w, uint64_t address, const void *from, size_t len);
@@ -96,8 +96,8 @@ size_t world_write(const struct world *w, uint64_t address, const void *from, si
 int world_step_out(struct world *w, struct world_thread *t, uint64_t start, uint64_t end);
 
 /*
- * Where the instructions are that calls begin and end with, in the executable memory [@start, @end)
- * of a C library. -ENOEXEC when there are none.
+ * Find the instructions that calls begin and end with, in the executable memory [@start, @end) of a
+ * C library. -ENOEXEC when there are none.
  */
 int world_find_gadgets(struct world *w, uint64_t start, uint64_t end, struct uft_err *err);
 
@@ -114,7 +114,7 @@ int world_syscall(struct world *w, struct world_thread *thread, long nr, const u
 int world_make_room(struct world *w, struct world_thread *thread, struct uft_err *err);
 int world_drop_room(struct world *w, struct world_thread *thread, struct uft_err *err);
 
-/* How many bytes of room there are for arguments that are in memory, and where. */
+/* The bytes of room for arguments that are in memory, and their place. */
 #define WORLD_ARGS_BYTES 8192
 uint64_t world_args(const struct world *w);
 

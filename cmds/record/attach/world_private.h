@@ -1,4 +1,4 @@
-/* What world.c and call.c share. */
+/* The declarations that world.c and call.c share. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_WORLD_PRIVATE_H
 #define UTRAIL_CMDS_RECORD_ATTACH_WORLD_PRIVATE_H
 
@@ -15,7 +15,7 @@ int world_wait(const struct world *w, struct world_thread *t, uint64_t until_ms,
 /* A thread of ours that runs is to stand still, with its registers in @t. */
 int world_interrupt(const struct world *w, struct world_thread *t, uint64_t until_ms);
 
-/* Whether the process has a handler for @sig (proc_pid_status(5)). */
+/* True when the process has a handler for @sig (proc_pid_status(5)). */
 bool world_is_caught(const struct world *w, int sig);
 
 int world_get_vectors(struct world_thread *t);

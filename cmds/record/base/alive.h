@@ -8,18 +8,18 @@
 #include <stdbool.h>
 
 /*
- * A recording goes on until the program has ended, and so have all that it left behind (other
+ * A recording goes on until the program has ended, and so have all that it left running (other
  * traced processes, children that may still report themselves). Interrupts (any signal that asks a
  * process to end) are the program's business, with two exceptions:
  *
  *   - from the second one on, or once the program has ended from the first one on, nobody waits for
- *     what it left behind;
+ *     processes that it left running;
  *   - from the second one on the program itself is waited for only for a number of ticks. It may be
  *     about to end by this very interrupt, and then its status is wanted; or it may not care for
  *     interrupts.
  *
- * Whoever sets @leaves_rest before the start waits only a number of ticks for what the program left
- * behind.
+ * If @leaves_rest is set before the start, the wait for processes that the program left running is
+ * only a number of ticks.
  *
  * All other fields are for alive.c. Starts as { 0 }.
  */
@@ -32,16 +32,16 @@ struct alive {
 	unsigned last_rounds; /* in which somebody had something to say though all were over */
 	bool leaves_rest;
 	bool program_ended;
-	bool is_alone;	    /* what the program left behind is not waited for */
+	bool is_alone;	    /* processes that the program left running are not waited for */
 	bool has_left_rest; /* it is not, since it has taken too long */
-	/* for those that it left behind, after the last one that is known had ended */
+	/* for those that it left running, after the last one that is known had ended */
 	bool has_looked;
 };
 
 #define ALIVE_TICK_MS	  100
 #define ALIVE_TICKS	  50 /* how long the program may take after a second interrupt */
 #define ALIVE_FINAL_TICKS 10 /* and after a third one */
-#define ALIVE_REST_TICKS  20 /* and what it left behind, with @leaves_rest */
+#define ALIVE_REST_TICKS  20 /* and processes that it left running, with @leaves_rest */
 #define ALIVE_LAST_ROUNDS 16
 
 /* A process begins to be followed, or was seen to end. */
@@ -51,20 +51,20 @@ void alive_remove(struct alive *a);
 /* The program has ended, and its status, if it is ours to have, was taken. */
 void alive_program_ended(struct alive *a);
 
-/* Somebody asks for the end. Whether the program is still there to be told of it. */
+/* Somebody asks for the end. True when the program is still there to be told of it. */
 bool alive_interrupt(struct alive *a);
 
-/* Whether ticks are to be counted now, and one of them. */
+/* True when ticks are to be counted now; and count one of them. */
 bool alive_wants_ticks(const struct alive *a);
 void alive_tick(struct alive *a);
 
 /*
- * What the machine does not do itself. All of it tells the machine what it finds, by the functions
- * above.
+ * The work that the machine does not do itself. All of it reports its findings by the functions
+ * above. All of it tells the machine what it finds, by the functions above.
  *
  * @serve: serve events: what is there already, or, when @waits, at least one, a tick among them
- *         when alive_wants_ticks(). How many there were, or negative errno.
- * @look: for processes that were left behind and that nobody knows of yet
+ *         when alive_wants_ticks(). Returns their number, or negative errno.
+ * @look: for processes that were left running and that nobody knows of yet
  * @reap: look whether the program has ended
  */
 struct alive_ops {

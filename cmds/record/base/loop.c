@@ -29,7 +29,9 @@ int loop_watch(struct loop *loop, int fd, struct watcher *watcher)
 void loop_unwatch(struct loop *loop, int fd, const struct watcher *watcher)
 {
 	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-	/* What was told of it already is not to be served any more: it may be gone by then. */
+	/*
+	 * Events that it was already told of are not to be served any more: it may be gone by then.
+	 */
 	for (int i = loop->at; i < loop->nr; i++) {
 		if (loop->events[i].data.ptr == watcher)
 			loop->events[i].data.ptr = NULL;

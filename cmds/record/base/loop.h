@@ -1,4 +1,7 @@
-/* What the recorder's control thread waits for: descriptors that anybody may have watched. */
+/*
+ * The events that the recorder's control thread waits for: descriptors that anybody may have
+ * watched.
+ */
 #ifndef UTRAIL_CMDS_RECORD_BASE_LOOP_H
 #define UTRAIL_CMDS_RECORD_BASE_LOOP_H
 
@@ -39,8 +42,8 @@ int loop_watch(struct loop *loop, int fd, struct watcher *watcher);
 void loop_unwatch(struct loop *loop, int fd, const struct watcher *watcher);
 
 /*
- * Wait for @timeout_ms, -1 for ever, and serve who has something to say. How many there were, 0
- * when it was a signal handler, too; or negative errno.
+ * Wait for @timeout_ms, -1 for ever, and serve those that have something to say. Returns their
+ * number, 0 when it was a signal handler, too; or negative errno.
  */
 int loop_serve(struct loop *loop, int timeout_ms);
 

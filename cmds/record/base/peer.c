@@ -1,4 +1,4 @@
-/* Who is at the other end of a socket (see peer.h). */
+/* Identifies the process at the other end of a socket (see peer.h). */
 #include "cmds/record/base/peer.h"
 
 #include <errno.h>
@@ -51,8 +51,8 @@ static bool read_status(const char *path, struct strbuf *out)
 }
 
 /*
- * What stands behind "@field:" in a status, up to the end of the line, or NULL. The name of the
- * program comes escaped.
+ * The text after "@field:" in a status, up to the end of the line, or NULL. The name of the program
+ * comes escaped.
  */
 static const char *find_field(const struct strbuf *status, const char *field)
 {
@@ -227,8 +227,8 @@ bool rights_enter(const struct peer *peer, struct rights *before)
 	read_status(path, &status);
 
 	/*
-	 * "Uid: real effective saved of files". Who cannot be looked up is who he was when he
-	 * connected.
+	 * "Uid: real effective saved of files". A peer that cannot be looked up has the user that
+	 * it had when it connected.
 	 */
 	const char *uids = find_field(&status, "Uid");
 	const char *gids = find_field(&status, "Gid");
@@ -244,7 +244,7 @@ bool rights_enter(const struct peer *peer, struct rights *before)
 	bool good = groups && before->groups;
 
 	/*
-	 * Where a user namespace forbids it (user_namespaces(7)), nobody could change his: the peer
+	 * If a user namespace forbids it (user_namespaces(7)), nobody could change his: the peer
 	 * has ours.
 	 */
 	before->has_groups = good && set_groups(nr_groups, groups) == 0;

@@ -1,6 +1,6 @@
 /*
- * Who is at the other end of a socket, as the kernel says; and files opened with no more rights
- * than he has.
+ * Identifies the process at the other end of a socket, as the kernel says; and opens files with no
+ * more rights than it has.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_PEER_H
 #define UTRAIL_CMDS_RECORD_BASE_PEER_H
@@ -9,7 +9,8 @@
 #include <sys/types.h>
 
 /*
- * Who has connected (SO_PEERCRED, unix(7)). He may have ended since, or may have changed his user.
+ * The process that has connected (SO_PEERCRED, unix(7)). He may have ended since, or may have
+ * changed his user.
  *
  * @pid: 0 for a process that we cannot see: it is in a pid namespace that is not below ours
  */
@@ -30,19 +31,19 @@ bool peer_get(int fd, struct peer *peer);
 int peer_pidfd(int fd, const struct peer *peer);
 
 /*
- * Whether process @os_pid knows itself as @pid: they differ in a pid namespace of its own. When
+ * True when process @os_pid knows itself as @pid: they differ in a pid namespace of its own. When
  * that cannot be looked up (no /proc, or the process is gone) they must be the same.
  */
 bool peer_is_pid(pid_t os_pid, pid_t pid);
 
-/* Whether process @os_pid is in a pid namespace below ours, where it has another number. */
+/* True when process @os_pid is in a pid namespace below ours, where it has another number. */
 bool peer_is_elsewhere(pid_t os_pid);
 
-/* How many filters of system calls (seccomp) are on us, and so on what we start. */
+/* The number of filters of system calls (seccomp) on us, and so on processes that we start. */
 #define PEER_FILTERS_MAX 9999UL
 unsigned peer_own_filters(void);
 
-/* What is known of a thread that process @os_pid calls one of its own, by our number. */
+/* The knowledge about a thread that process @os_pid calls one of its own, by our number. */
 enum peer_task {
 	PEER_TASK_OWN,	  /* it is */
 	PEER_TASK_GONE,	  /* there is no such thread any more, or nobody can say */
@@ -54,14 +55,15 @@ enum peer_task peer_task(pid_t os_pid, pid_t tid);
 #define PEER_END_MS 200
 
 /*
- * Whether the process of a pidfd has ended, or does so within @wait_ms; so has one of whom there is
- * no descriptor (below 0).
+ * True when the process of a pidfd has ended, or does so within @wait_ms; also when there is no
+ * descriptor of it (below 0).
  */
 bool peer_has_ended(int pidfd, int wait_ms);
 
 /*
- * How this thread looks at files (credentials(7)): as itself, or as a peer. Only of interest where
- * we may more than others, that is as root. Other threads are not changed.
+ * The credentials with which this thread looks at files (credentials(7)): its own, or those of a
+ * peer. They matter only if we may do more than others, that is as root. Other threads are not
+ * changed.
  */
 struct rights {
 	bool is_changed;

@@ -1,4 +1,4 @@
-/* What a recording is to be like, from the options: nobody changes it once it has begun. */
+/* The properties of a recording, from the options: nobody changes them once it has begun. */
 #ifndef UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
 #define UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
 
@@ -17,13 +17,13 @@
 struct debuginfo;
 
 /*
- * What of calls is captured (plan/captures.h).
+ * The values that are captured of calls (plan/captures.h).
  *
  * @rules: of -A, -R and -T
  * @is_auto: -a: everything that can be found out
  * @has_lines: --srcline
  * @elements: --arg-elements: of a container, at most
- * @debug: what was read of debug information
+ * @debug: the debug information that was read
  */
 struct capture_settings {
 	const struct argrules *rules;
@@ -33,7 +33,7 @@ struct capture_settings {
 	struct debuginfo *debug;
 };
 
-/* How it is found out what processes do. */
+/* The way in which it is found out what processes do. */
 enum proc_way_choice {
 	PROC_WAY_AUTO,
 	PROC_WAY_PTRACE,
@@ -95,7 +95,7 @@ struct record_settings {
 	/* processes are attached to though their filters of system calls may end them for it */
 	bool force;
 	bool nest_libcalls; /* and that libraries make into each other */
-	/* What the kernel is to tell by itself, see sources/perf.h: */
+	/* The kernel is to tell these by itself, see sources/perf.h: */
 	bool use_tasks; /* new ones, and those that end */
 	bool use_names; /* of tasks, when they change */
 	bool use_switches;
