@@ -1,4 +1,4 @@
-/* What recording may cost (see budget.h). */
+/* The limit on the cost of recording (see budget.h). */
 #include "cmds/record/control/budget.h"
 
 #include <stdlib.h>
@@ -22,11 +22,11 @@ double budget_own_ns(const struct budget *b, const struct budget_time *t)
 {
 	double own = ((double)t->cpu_ns - t->calls * b->call_ns) / (1 + b->left_rate * b->left_ns);
 
-	/* What a call costs is not known that well. */
+	/* The cost of a call is not known that well. */
 	return MAX(own, (double)t->cpu_ns / 16);
 }
 
-/* What of @own_ns the calls that are recorded take. */
+/* The part of @own_ns that recorded calls take. */
 static double recorded_part(const struct budget *b, const struct budget_time *t)
 {
 	return (t->calls * b->call_ns + (double)t->writer_ns) / budget_own_ns(b, t);
@@ -37,7 +37,7 @@ double budget_overhead(const struct budget *b, const struct budget_time *t)
 	return t->cpu_ns ? recorded_part(b, t) + b->left_rate * b->left_ns + b->recorder_part : 0;
 }
 
-/* How much is won by leaving it out, the more the less of its own time it has. */
+/* The gain of leaving it out: the less of its own time it has, the more. */
 static double weight(const struct budget *b, const struct budget_func *f)
 {
 	return f->calls * b->call_ns / (b->call_ns + f->mean_ns);
@@ -60,7 +60,7 @@ static int compare_choice(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* @least: calls that matter. How many @choices there are. */
+/* @least: calls that matter. Returns the number of @choices. */
 static size_t list_choices(const struct budget *b, double least, const struct budget_func *funcs,
 			   size_t nr, struct choice *choices)
 {
@@ -74,7 +74,7 @@ static size_t list_choices(const struct budget *b, double least, const struct bu
 	return nr_choices;
 }
 
-/* What recorded calls may take, when those that are left out take @left. */
+/* The time that recorded calls may take, when those that are left out take @left. */
 static double room(const struct budget *b, double left)
 {
 	return MAX(b->limit - left - b->recorder_part, b->limit * LEAST);
@@ -85,7 +85,7 @@ size_t budget_decide(struct budget *b, const struct budget_time *t, struct budge
 {
 	double left = b->left_rate * b->left_ns;
 	double own = budget_own_ns(b, t);
-	/* Of a recorded call, the writer's share with it. */
+	/* The cost of a recorded call, the writer's share with it. */
 	double call_ns = b->call_ns + (t->calls > 0 ? (double)t->writer_ns / t->calls : 0);
 	double least = MATTERS * b->limit * own / call_ns;
 	double calls = t->calls;

@@ -1,6 +1,6 @@
 /*
- * What recording may cost (--overhead): which functions are left out of it. No system calls, no
- * clocks: what was measured is told.
+ * The limit on the cost of recording (--overhead): functions are left out of it. No system calls,
+ * no clocks: the caller passes what was measured.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_BUDGET_H
 #define UTRAIL_CMDS_RECORD_CONTROL_BUDGET_H
@@ -27,7 +27,7 @@ struct budget {
 };
 
 /*
- * What was measured since the last decision. @cpu_ns: CPU time of the traced processes. @calls:
+ * Measurements since the last decision. @cpu_ns: CPU time of the traced processes. @calls:
  * recorded. @writer_ns: CPU time of the recorder
  */
 struct budget_time {
@@ -56,16 +56,16 @@ struct budget_func {
 /* Below that nothing is decided: sums of so little say nothing. */
 #define BUDGET_CPU_MIN_NS 25000000ULL
 
-/* What recording takes, as a part of the program's own time. */
+/* The cost of recording, as a part of the program's own time. */
 double budget_overhead(const struct budget *b, const struct budget_time *t);
 
-/* What the program would have needed without us in that time, in nanoseconds. */
+/* The time that the program would have needed without us, in nanoseconds. */
 double budget_own_ns(const struct budget *b, const struct budget_time *t);
 
 /*
  * Choose functions so that the rest is within the limit: those that are called often and are over
- * soon first, and none that matters little. Returns how many. What was chosen once is not offered
- * again: it stays left out, so that nothing can go back and forth.
+ * soon first, and none that matters little. Returns how many. A function that was chosen once is
+ * not offered again: it stays left out, so that nothing can go back and forth.
  */
 size_t budget_decide(struct budget *b, const struct budget_time *t, struct budget_func *funcs,
 		     size_t nr);

@@ -52,8 +52,8 @@ static struct process *find_token(const struct control *ctl,
 }
 
 /*
- * Whether the peer may speak as the process that was given his token: as that itself; or as a child
- * of it that was forked off and has not reported itself. Others cannot have it.
+ * True when the peer may speak as the process that was given this token: as that itself; or as a
+ * child of it that was forked off and has not reported itself. Others cannot have it.
  */
 static bool has_token(struct control *ctl, struct conversation *talk)
 {
@@ -216,8 +216,8 @@ static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows
 /* --- packets --- */
 
 /*
- * The conversation is over with this packet. Who knows the secret is told why, and so is the user
- * at the end.
+ * The conversation is over with this packet. A peer that knows the secret is told why, and so is
+ * the user at the end.
  */
 static void refuse(struct control *ctl, struct conversation *talk, const void *packet, size_t len,
 		   enum control_verdict verdict)
@@ -292,7 +292,7 @@ static bool make_place(struct control *ctl, const struct peer *peer)
 {
 	if (talk_count_peer(&ctl->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
 		return false;
-	/* What serves the others needs descriptors, too. */
+	/* Serving the others needs descriptors, too. */
 	if (ctl->talks.strangers.nr >= MIN(ctl->talks.max, (unsigned)STRANGERS_MAX))
 		talk_drop(ctl, ctl->talks.strangers.oldest);
 	return true;

@@ -28,12 +28,12 @@ struct talk_list {
 };
 
 /*
- * What of the control channel is open.
+ * The open parts of the control channel.
  *
- * @max: so many may be believed at a time
- * @module_bytes: what they have reported so far
+ * @max: the most that may be believed at a time
+ * @module_bytes: of their reports so far
  * @pause, @pause_fd: a timer: when it makes sense again to accept connections
- * @nr_dropped, @nr_modules_left_out: what limits have cost
+ * @nr_dropped, @nr_modules_left_out: the cost of limits
  */
 struct talks {
 	struct talk_list strangers;
@@ -50,16 +50,17 @@ struct talks {
 };
 
 /*
- * The door for probes. Only the control thread touches it. What is above the empty line is set
+ * The door for probes. Only the control thread touches it. Members above the empty line are set
  * before control_listen().
  *
  * @plan: the part that is the same for all processes; @steering changes it
  * @page_fd: of the page that is shared with all probes
- * @socket_name, @secret: where probes find us, and what shows that they are ours; @address: both,
- * for the program's environment
- * @working_ms: so often who waits for us is told that we are at work
- * @served: who that is, and @told_ms: when he was told @declined and so on: processes that had too
- * little address space to be traced, that have a shadow stack, whose C library is not glibc
+ * @socket_name, @secret: the name by which probes find us, and the proof that they are ours;
+ *                 @address: both, for the program's environment
+ * @working_ms: the time after which a waiting process is told again that we are at work
+ * @served: that process, and @told_ms: the time when it was told
+ * @declined and so on: processes that had too little address space to be traced, that have a
+ *                      shadow stack, whose C library is not glibc
  * @nr_without_arena: processes that got no shared memory; @why_no_arena: errno of the first
  * @save_error: the first map or symbol file that failed
  */

@@ -1,6 +1,6 @@
 /*
- * What was running when a signal ended a traced process: kept as probes report it, printed at the
- * end with names.
+ * The calls that were running when a signal ended a traced process: kept as probes report them,
+ * printed at the end with names.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_CRASH_H
 #define UTRAIL_CMDS_RECORD_CONTROL_CRASH_H

@@ -19,7 +19,7 @@
 #include "utils/object/demangle.h"
 
 /*
- * How often it is looked at. The first time comes soon, since a program that calls a lot does so
+ * The time between two looks. The first time comes soon, since a program that calls a lot does so
  * from its start.
  */
 #define LOOK_MS 30
@@ -28,9 +28,9 @@
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
 /*
- * What calls cost, in reads of the clock with their records, of which a recorded call has two: what
- * else there is to a call makes it more, and a real program's caches and predictors make all of it
- * more than a loop's. Estimates: doc/internals/overhead.md has what came of them.
+ * The cost of calls, in reads of the clock with their records, of which a recorded call has two:
+ * the rest of a call makes it more, and a real program's caches and predictors make all of it more
+ * than a loop's. Estimates: doc/internals/overhead.md has what came of them.
  */
 #define CALL_READS 3.0
 #define LEFT_READS 0.25
@@ -130,7 +130,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return clock_gettime(clock, &ts) < 0 ? 0 : ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* How much CPU time a process has had since it was asked last. */
+/* The CPU time that a process has had since the last question. */
 static uint64_t process_took_ns(struct process *proc)
 {
 	clockid_t clock;
@@ -155,8 +155,8 @@ static uint64_t writers_time_ns(const struct writers *writers)
 }
 
 /*
- * What a call costs the writers, in all of the recording so far: they take it later than it is
- * made. They look around when there is nothing, too: of few calls that says too much.
+ * The cost of a call to the writers, in all of the recording so far: they take it later than it is
+ * made. They look around when there is nothing, too, so with few calls the cost seems too high.
  */
 static double writer_call_ns(const struct overhead *o)
 {
@@ -303,7 +303,7 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 /* A call whose end was not seen in a sample is a long one: as long as samples are. */
 #define LONG_NS 100000.0
 
-/* Of a function with fewer calls in the sample nothing is known. */
+/* Nothing is known of a function with fewer calls in the sample. */
 #define SEEN_LEAST 4
 
 /*
@@ -411,7 +411,7 @@ static void add_left_out(struct overhead *o, const struct called *f, const struc
 	strbuf_list_add(&o->said, strbuf_str(&text));
 }
 
-/* What the user has put hooks into again. */
+/* Functions that the user has put hooks into again. */
 static void tell_who_is_back(struct overhead *o)
 {
 	for (struct known_module *m = o->planner->modules.first; m; m = m->next) {
@@ -455,8 +455,8 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 }
 
 /*
- * How many calls one in the sample stands for: those that found no place in it are taken to be of
- * the same functions.
+ * The number of calls that one in the sample stands for: those that found no place in it are taken
+ * to be of the same functions.
  */
 static double calls_for_one(const struct overhead *o)
 {

@@ -14,19 +14,19 @@
 #include "utils/base/strbuf.h"
 
 /*
- * Only the control thread touches it. What is above the empty line is set before overhead_begin();
+ * Only the control thread touches it. Members above the empty line are set before overhead_begin();
  * without --overhead nothing happens.
  *
  * @timer, @timer_fd: when to look
- * @taken: what the writers' sample had when it was looked at last
+ * @taken: the count of the writers' sample at the last look
  * @calls: that writers have taken in all
- * @own_ns: what the program would have needed by itself so far
+ * @own_ns: the time that the program would have needed by itself so far
  * @began_ns: CPU time that this process had had when it began
- * @not_before_ns: what was changed last shows in what is measured from then on
+ * @not_before_ns: measurements from then on show the last change
  * @symbols: struct known_symbols, of modules that had calls
  * @notes: left-out.txt; -1 before the first line
  * @left_out_generation: of the plan that the last ones were left out of; 0: none was
- * @said: what came of their hooks, each with its NUL
+ * @said: the outcome for their hooks, each with its NUL
  */
 struct overhead {
 	const struct record_settings *settings;

@@ -30,8 +30,9 @@ static struct known_module *module_of(const struct overhead *o, const struct pro
 /* --- what is there --- */
 
 /*
- * Of a process that cannot be read nothing is known: it is as if it were there. Where it can, but
- * not at this place, it is another program by now (execve(2)), or has closed the module.
+ * Nothing is known of a process that cannot be read: it is as if the hook were there. A process
+ * that can be read, but not at this place, runs another program by now (execve(2)), or has closed
+ * the module.
  */
 static bool is_hooked(int memory, const struct plan_patch *patch)
 {
@@ -45,7 +46,7 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 	return (memcmp(there, patch->original, len) == 0) == (patch->what == PATCH_NOP);
 }
 
-/* How many places are hooked; if it @notes, so it does whose they are. */
+/* The number of places that are hooked; their functions, too, if it @notes them. */
 static size_t look_at_module(int memory, struct known_module *known, const struct control_module *m,
 			     bool is_program, bool notes)
 {
@@ -88,7 +89,7 @@ static size_t look_at_process(const struct overhead *o, const struct process *p,
 	return nr;
 }
 
-/* What is left out, and still comes to a hook. */
+/* Functions that are left out, and still come to a hook. */
 static void count_left(struct overhead *o)
 {
 	o->budget.left_rate = 0;

@@ -27,7 +27,10 @@ static bool is_too_much(const struct control *ctl, const struct conversation *ta
 	       ctl->talks.module_bytes + len > ALL_MODULE_BYTES;
 }
 
-/* What is too much is left out, and said at the end: the process is traced all the same. */
+/*
+ * Modules beyond the limit are left out, and that is told at the end: the process is traced all the
+ * same.
+ */
 unsigned ready_take_module(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -129,8 +132,8 @@ static struct image *begin_session(struct control *ctl, struct conversation *tal
 }
 
 /*
- * Who has forked the child: mostly the process whose token it has. Between them there may be others
- * that have not reported themselves.
+ * Find the process that has forked the child: mostly the one whose token it has. Between them there
+ * may be others that have not reported themselves.
  */
 static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
 {
@@ -153,7 +156,10 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	int pidfd cleanup_fd = peer_pidfd(talk->fd, &talk->peer);
 	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
 
-	/* He waits for our answer. Who does not is another one than he that has connected. */
+	/*
+	 * The peer waits for our answer. A process that does not wait is not the one that has
+	 * connected.
+	 */
 	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;
 	/* The records of the image that was replaced come first in the file. */
@@ -264,8 +270,8 @@ static uint64_t now_ms(void)
 }
 
 /*
- * There are large files, and slow machines: his patience begins anew. Who does not read it loses
- * nothing but that.
+ * There are large files, and slow machines: the peer's patience begins anew. A peer that does not
+ * read it loses nothing but that.
  */
 void control_tick(void *arg)
 {
@@ -298,7 +304,7 @@ unsigned ready_take_ready(void *context, const void *message, size_t len)
 	}
 	rights_leave(&before);
 	ctl->planner->modules.reads_as_peer = false;
-	/* What a child loads before it has reported itself is none of its parent's. */
+	/* Modules that a child loads before it has reported itself are none of its parent's. */
 	if (is_served && ctl->settings->is_steerable && talk->origin->os_pid == talk->peer.pid)
 		process_keep_modules(ctl->processes, talk->origin, talk->modules, talk->nr_modules);
 	talk_free_modules(ctl, talk);

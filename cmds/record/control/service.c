@@ -1,4 +1,7 @@
-/* What other commands ask of a recorder at work (utils/format/request.h): `utrail snapshot`. */
+/*
+ * Answers other commands' requests to a recorder at work (utils/format/request.h): `utrail
+ * snapshot`.
+ */
 #include "cmds/record/control/service.h"
 
 #include <errno.h>
@@ -84,12 +87,12 @@ static int tell_progress(struct service *svc, struct request_answer *answer)
 	answer->complete_ns = writers_complete_ns(svc->writers);
 	answer->holds_back = settings_hold_back(&svc->steering->now);
 
-	/* That is for the end of the recording, as with everything that cannot be written. */
+	/* An error is for the end of the recording, as with everything that cannot be written. */
 	store_note_error(svc->store, sources_save(svc->sources));
 	return 0;
 }
 
-/* What it counts so far, and what is in force. */
+/* Its counts so far, and the settings in force. */
 static void tell_status(struct service *svc, struct strbuf *text)
 {
 	steering_status(svc->steering, text);
@@ -256,7 +259,7 @@ void service_release(struct service *svc)
 	unpark_all(svc);
 }
 
-/* What clients ask to see that there is somebody at work. */
+/* The request by which clients see that there is somebody at work. */
 static bool is_quick(int fd)
 {
 	struct request request = { 0 };
@@ -283,7 +286,7 @@ static void serve_client(struct watcher *watcher, uint32_t epoll_events)
 	service_release(svc);
 }
 
-/* What sudo says of who is behind it: the recording will be his (store_dir_give_to_user()). */
+/* True when sudo runs for user @uid: the recording will be theirs (store_dir_give_to_user()). */
 static bool is_behind_sudo(uid_t uid)
 {
 	const char *user = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
@@ -292,8 +295,8 @@ static bool is_behind_sudo(uid_t uid)
 }
 
 /*
- * Abstract sockets have no permissions. Whose recording it is may ask, and root; and not more of
- * them than anybody needs.
+ * Abstract sockets have no permissions. The user whose recording it is may ask, and root; and not
+ * more of them than anybody needs.
  */
 static bool may_ask(const struct service *svc, int fd)
 {

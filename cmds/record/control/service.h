@@ -1,4 +1,4 @@
-/* What other commands ask of a recorder at work (utils/format/request.h). */
+/* The requests of other commands to a recorder at work (utils/format/request.h). */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
 #define UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
 
@@ -14,7 +14,7 @@
 struct client;
 
 /*
- * The door for other commands. Only the control thread touches it. What is above the empty line is
+ * The door for other commands. Only the control thread touches it. Members above the empty line are
  * set before service_listen().
  *
  * @program_fd: a pidfd of the program, as soon as there is one

@@ -46,7 +46,7 @@ void steering_end(struct steering *steer)
 
 /* --- plans --- */
 
-/* What of the plan's settings may change. */
+/* Set those of the plan's settings that may change. */
 static void set_plan(struct steering *steer)
 {
 	const struct record_settings *now = &steer->now;
@@ -142,8 +142,8 @@ static int add_specs(const struct steering *steer, const struct steer_change *ch
 }
 
 /*
- * What is captured of calls is chosen at the start: it needs debug information, and files that
- * readers have read by now.
+ * Captures of calls are chosen at the start: they need debug information, and files that readers
+ * have read by now.
  */
 #define FIXED_ACTIONS ((uint32_t)(TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS))
 
@@ -161,7 +161,7 @@ static int check_spec(const struct spec *spec, struct uft_err *err)
 	return 0;
 }
 
-/* How many specs of an option there are. */
+/* The number of specs of an option. */
 static size_t count_specs(const struct filters *filters, enum spec_option option)
 {
 	size_t nr = 0;
@@ -172,10 +172,10 @@ static size_t count_specs(const struct filters *filters, enum spec_option option
 }
 
 /*
- * What a change adds: of each option the specs behind those that there were. Of these, what matches
- * nothing was told about.
+ * The specs that a change adds: for each option those that follow the former ones. Former specs
+ * that match nothing were told about.
  *
- * @left: by option: how many old ones are still to come
+ * @left: by option: the number of old ones that are still to come
  */
 struct new_specs {
 	size_t left[SPEC_OPTIONS];
@@ -232,7 +232,7 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 	strbuf_list_each (&names, name)
 		nearest_offer(&near, name);
 	strbuf_addf(out, STEER_WARNING "no function of what runs matches '%s'", typed);
-	/* What is no action is the name of a file. */
+	/* A word that is no action is the name of a file. */
 	if (spec->module_kind == MODULE_NAMED)
 		strbuf_addf(out,
 			    ": '%s' is no action, so that it was taken for the beginning of a "
@@ -331,8 +331,8 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 	}
 	filters_deinit(&old);
 	/*
-	 * What a spec and one that clears it would do is nothing, so neither is in the list that
-	 * the next change adds to.
+	 * A spec and one that clears it do nothing together, so neither is in the list that the
+	 * next change adds to.
 	 */
 	free_specs(specs);
 	memset(specs, 0, sizeof(specs));

@@ -1,5 +1,5 @@
 /*
- * What a user changes of a recording that goes on: filters, limits, on and off; and the plans that
+ * The user's changes of a recording that goes on: filters, limits, on and off; and the plans that
  * processes get for it.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_H
@@ -14,7 +14,7 @@
 #include "utils/spec/steer.h"
 
 /*
- * What was said of declared events since the recording began; without one of them the option
+ * The user's words on declared events since the recording began; without one of them the option
  * counts.
  */
 struct steering_ids {
@@ -25,19 +25,19 @@ struct steering_ids {
 };
 
 /*
- * Only the control thread touches it. What is above the empty line is set before steering_begin().
+ * Only the control thread touches it. Members above the empty line are set before steering_begin().
  *
  * @plan: the settings that all processes get; changed here
- * @repatch: hooks of the process @pid are put in and taken out, as @patches says: how many places
- *           stay as they are goes to @nr_left. 0; -ESRCH when it has ended, or another negative
- *           errno with a text. Others may be served meanwhile
+ * @repatch: hooks of the process @pid are put in and taken out, as @patches says: the number of
+ *           places that stay as they are goes to @nr_left. 0; -ESRCH when it has ended, or another
+ *           negative errno with a text. Others may be served meanwhile
  * @choose: the process @pid is told of its declared events. As @repatch
  * @now: the settings as they are by now; the planner's, too
  * @filters, @specs: of @now, once they are others than those of the command line
  * @is_on: calls are recorded as @now says; else none is
  * @generation: of the newest plan
  * @changed_ns: when that was; 0: it is the first one
- * @notes: extern.dat, where changes are noted for who replays; -1 before the first one
+ * @notes: extern.dat, where changes are noted for replays; -1 before the first one
  */
 struct steering {
 	const struct record_settings *settings;
@@ -85,7 +85,7 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
  */
 void steering_leave_out(struct steering *steer, const char *text);
 
-/* What is in force, as lines "word: value". */
+/* The settings in force, as lines "word: value". */
 void steering_status(const struct steering *steer, struct strbuf *out);
 
 /* The newest plan for @proc, as plan_memfd() has it. */

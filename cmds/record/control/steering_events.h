@@ -26,7 +26,7 @@ struct rechoosing {
 int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 		      const struct steer_change *change, struct uft_err *err);
 
-/* What was in force before is so again. */
+/* The former choice is in force again. */
 void rechoosing_undo(struct rechoosing *r, struct steering *steer);
 
 /*

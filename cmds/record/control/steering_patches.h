@@ -19,7 +19,7 @@ struct repatching {
 	struct patches_turned turned;
 };
 
-/* Whom the names are of: functions of @proc, each with its NUL. */
+/* Offer the names of the functions of @proc, each with its NUL. */
 void steering_offer_names(const struct steering *steer, const struct process *proc,
 			  struct strbuf *names);
 

@@ -1,4 +1,4 @@
-/* What is done to each process that runs (see steering_processes.h). */
+/* Changes each process that runs (see steering_processes.h). */
 #include "cmds/record/control/steering_processes.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What a change does to each process that runs, while others are served. */
+/* Applies a change to each process that runs, while others are served. */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_PROCESSES_H
 #define UTRAIL_CMDS_RECORD_CONTROL_STEERING_PROCESSES_H
 

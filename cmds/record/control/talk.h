@@ -6,14 +6,14 @@
 #include "cmds/record/control/control.h"
 
 /*
- * Where a conversation stands. HELLO is believed when it is what only somebody of ours can say.
+ * The state of a conversation. HELLO is believed when only somebody of ours can say it.
  *
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
  *                 |---> ENDING --CRASH--> over
  *                 |---> DECLARING --DECLARE--> SERVED
  *                 \---> STEERED --READY--> SERVED
  *
- * STATUS is answered in each state but the first. Whatever else comes is refused, and the
+ * STATUS is answered in each state but the first. Any other message is refused, and the
  * conversation is over.
  */
 enum talk_state {
@@ -62,7 +62,7 @@ void talk_unlink(struct conversation *talk);
 /* It said something: others are to go first. */
 void talk_touch(struct conversation *talk);
 
-/* What it has reported is not needed any more. */
+/* The reports of the peer are not needed any more. */
 void talk_free_modules(struct control *ctl, struct conversation *talk);
 
 /* It is over, and freed. */
@@ -71,7 +71,7 @@ void talk_end(struct control *ctl, struct conversation *talk);
 /* The same, as others need its place. */
 void talk_drop(struct control *ctl, struct conversation *talk);
 
-/* How many of @list are of that process. */
+/* The number of entries of @list that are of that process. */
 unsigned talk_count_peer(const struct talk_list *list, pid_t pid);
 
 /*
