@@ -1,4 +1,4 @@
-/* Of which modules' code return addresses stay as they are (see callers.h). */
+/* Chooses the modules into whose code return addresses stay as they are (see callers.h). */
 #include "cmds/record/plan/callers.h"
 
 #include <string.h>

@@ -8,7 +8,8 @@
 #define WORD 8U
 
 /*
- * That of the probe, which runs on this machine. Words on the stack go on where its registers end.
+ * The instruction set of the probe, which runs on this machine. Words on the stack go on where its
+ * registers end.
  */
 static const struct isa *own_isa(void)
 {
@@ -59,7 +60,7 @@ static void put_parts(struct strbuf *steps, const struct argspec *spec)
 		else
 			put(steps, CAPTURE_WORD, bytes < WORD ? bytes : WORD,
 			    reg - own_isa()->ints.first + first);
-		/* What the user says may be more than there is. */
+		/* The user may ask for more than there is. */
 		if (!is_vector_register(reg) && bytes > WORD)
 			put(steps, CAPTURE_ZEROS, bytes - WORD, 0);
 		if (is_vector_register(reg) && bytes > 2 * WORD)

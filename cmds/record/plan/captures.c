@@ -1,4 +1,4 @@
-/* What of a function's calls is to be captured (see captures.h). */
+/* Chooses the values to capture of a function's calls (see captures.h). */
 #include "cmds/record/plan/captures.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 /* With so many that there is less for each the payload is too long all the same. */
 #define BOX_BYTES_MIN 8U
 
-/* Of each container as much as there is room for. */
+/* Capture as much of each container as there is room for. */
 static void size_boxes(struct argspecs *list, unsigned elements)
 {
 	size_t nr = 0;
@@ -55,13 +55,13 @@ static void size_boxes(struct argspecs *list, unsigned elements)
 	}
 }
 
-/* Who is asked about a function. */
+/* The sources that are asked about a function. */
 struct asked {
 	const struct capture_settings *settings;
 	const struct capture_subject *subject;
 };
 
-/* What debug information knows of @about. */
+/* Ask debug information about @about. */
 static int ask_debug(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;
@@ -90,7 +90,7 @@ static int ask_debug(void *self, int about, struct argfound *found)
 	return told;
 }
 
-/* What tables know of a function of the C or C++ library. */
+/* Ask the tables about a function of the C or C++ library. */
 static int ask_table(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;
@@ -217,7 +217,9 @@ static void put_keys(const struct argspecs *list, struct strbuf *out, bool *any)
 	}
 }
 
-/* What readers need to show structs that debug information knows with their fields. */
+/*
+ * Keep the text that readers need to show structs that debug information knows with their fields.
+ */
 static const char *keep_keys(struct texts *texts, const struct argfound *found, bool *oom)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

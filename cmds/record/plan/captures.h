@@ -1,5 +1,5 @@
 /*
- * What of a function's calls is to be captured: from the user's rules, debug information and tables
+ * The values to capture of a function's calls: from the user's rules, debug information and tables
  * to capture programs.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
@@ -33,8 +33,8 @@ struct capture_subject {
 };
 
 /*
- * Whether the module with these symbols works with the std::string of LLVM's library: those have a
- * namespace of their own.
+ * True when the module with these symbols works with the std::string of LLVM's library: such
+ * symbols have a namespace of their own.
  */
 bool captures_llvm_strings(const struct symtab *symbols);
 

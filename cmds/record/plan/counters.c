@@ -50,7 +50,7 @@ static int try_counter(const struct counter *counter)
 	return fd < 0 ? -errno : 0;
 }
 
-/* What the kernel says to us is most likely what it said to the program. */
+/* The kernel's answer to us is most likely its answer to the program. */
 static void warn_counter(const struct counter *counter, const struct msg *msg)
 {
 	int ret = try_counter(counter);

@@ -1,6 +1,6 @@
 /*
- * What `read=` reads: counters by name, as a plan and events.txt have them, and those that could
- * not be read.
+ * The counters that `read=` reads: by name, as a plan and events.txt have them, and those that
+ * could not be read.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_COUNTERS_H
 #define UTRAIL_CMDS_RECORD_PLAN_COUNTERS_H

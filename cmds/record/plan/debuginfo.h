@@ -8,8 +8,8 @@
 #include "utils/object/dwarf_info.h"
 
 /*
- * What was read so far; @problem: the first there was. Starts as { 0 }, ends with
- * debuginfo_deinit().
+ * The debug information that was read so far; @problem: the first there was. Starts as { 0 }, ends
+ * with debuginfo_deinit().
  */
 struct debuginfo {
 	struct debuginfo_file *files;
@@ -24,10 +24,10 @@ void debuginfo_deinit(struct debuginfo *debug);
  */
 const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path);
 
-/* Whether debuginfo_of() was asked for it. */
+/* True when debuginfo_of() was asked for it. */
 bool debuginfo_has(const struct debuginfo *debug, const char *path);
 
-/* What the function of symbol @sym is, or NULL. */
+/* The function of symbol @sym, or NULL. */
 const struct dwarf_func *debuginfo_func(const struct dwarf_info *info, const struct symbol *sym);
 
 /*

@@ -34,7 +34,7 @@ void declared_deinit(struct declared *declared)
 	strmap_deinit(&declared->numbers);
 }
 
-/* How much later it is for people than for records. */
+/* The difference of people's time to that of records. */
 static int64_t clock_offset_ns(const struct record_settings *settings)
 {
 	uint64_t before_ns = settings_now_ns(settings);
@@ -119,7 +119,7 @@ static uint32_t add_new(struct declared *declared, const char *name, const struc
 	}
 	if (keep(declared, copy, number) < 0)
 		return 0;
-	/* Who finds its name finds its definition, too. */
+	/* A reader that finds its name finds its definition, too. */
 	write_line(declared, number, copy);
 	points_write_event(declared->points, number);
 	return number;

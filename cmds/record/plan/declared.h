@@ -15,8 +15,8 @@
 #include "utils/base/strmap.h"
 
 /*
- * Of all processes. Starts with declared_init(), ends with declared_deinit(). Only the control
- * thread touches it.
+ * The declared events of all processes. Starts with declared_init(), ends with declared_deinit().
+ * Only the control thread touches it.
  *
  * @points: gives the numbers, and has their names
  * @lines: lines of events.def, as keys of @numbers: the same event of several processes is one
@@ -61,7 +61,7 @@ uint32_t declared_add(struct declared *declared, const char *id, const char *for
 uint32_t declared_add_probe(struct declared *declared, const char *name, const char *types);
 
 /*
- * What the user has said of an event with that id: below 0 off, above 0 on, 0: it is the program's
+ * The user's choice of an event with that id: below 0 off, above 0 on, 0: it is the program's
  * business.
  */
 int declared_choice(struct declared *declared, const char *id);

@@ -65,7 +65,7 @@ void found_patch_bind(const struct found_patch *found, uint64_t bias, struct str
 	strbuf_add(out, &patch, sizeof(patch));
 }
 
-/* How many bytes from its site on are replaced, or done elsewhere. */
+/* The number of bytes from its site on that are replaced, or done elsewhere. */
 static uint64_t reach(uint8_t bytes, uint8_t moved)
 {
 	return bytes > moved ? bytes : moved;

@@ -1,4 +1,7 @@
-/* What was found in a file and is to be patched, the same for all processes that have the file. */
+/*
+ * A place that was found in a file and is to be patched, the same for all processes that have the
+ * file.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_FOUND_PATCH_H
 #define UTRAIL_CMDS_RECORD_PLAN_FOUND_PATCH_H
 
@@ -9,8 +12,8 @@
 
 /*
  * @patch: with the file's own addresses; load_bias, code and what belongs to it are not filled in
- * @code: what the stub is to do; @from is the site. Of those without code @len is 0
- * @func: where the function begins that it is for; 0: it is an event
+ * @code: the code of the stub; @from is the site. Without code @len is 0
+ * @func: the beginning of the function that it is for; 0: it is an event
  * @is_out: it could be patched, and is not to be
  */
 struct found_patch {
@@ -41,12 +44,12 @@ void found_patch_add_site(struct strbuf *found, const struct code_site *site,
  */
 void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
 
-/* How many bytes from its site on are replaced, or done elsewhere. */
+/* The number of bytes from its site on that are replaced, or done elsewhere. */
 uint64_t found_patch_reach(const struct found_patch *found);
 
 /*
- * Whether no patch of this module among the first @nr in @patches, a list of struct plan_patch, has
- * to do with bytes that it would have to do with.
+ * True when no patch of this module among the first @nr in @patches, a list of struct plan_patch,
+ * shares bytes with it.
  */
 bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 			 const struct strbuf *patches, size_t nr);

@@ -70,7 +70,7 @@ bool functions_cache_key(const struct elf_file *file, const char *path, const st
 	return true;
 }
 
-/* Of each build id there is one: files of another place or time take each other's. */
+/* Each build id has one: files of another place or time take each other's. */
 static void name_of(const struct functions_key *key, char *out, size_t size)
 {
 	snprintf(out, size, "%s.functions", key->build_id);

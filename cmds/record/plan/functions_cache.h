@@ -1,4 +1,4 @@
-/* What was found out of files, kept in the user's cache directory by their build ids. */
+/* The facts found out of files, kept in the user's cache directory by their build ids. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_FUNCTIONS_CACHE_H
 #define UTRAIL_CMDS_RECORD_PLAN_FUNCTIONS_CACHE_H
 
@@ -12,7 +12,7 @@
 bool functions_cache_key(const struct elf_file *file, const char *path, const struct symtab *names,
 			 struct functions_key *key);
 
-/* Whether it is kept what is known of the file of @key, to @out. */
+/* Load the facts about the file of @key to @out; false when none are kept. */
 bool functions_cache_load(const struct functions_key *key, struct known_functions *out);
 
 /* Keep it, if @file is still as its key says. */

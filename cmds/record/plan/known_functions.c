@@ -1,4 +1,4 @@
-/* What was found out of a file (see known_functions.h). */
+/* The facts found out of a file (see known_functions.h). */
 #include "cmds/record/plan/known_functions.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define IMAGE_MAGIC  0x464c494152545501ULL
 #define IMAGE_FORMAT 1
 
-/* Behind it are the functions, the patches, the texts. @sum is of all that is behind it. */
+/* The functions, the patches and the texts follow it. @sum is of all that follows. */
 struct image_head {
 	uint64_t magic;
 	uint64_t sum;
@@ -95,7 +95,7 @@ void known_functions_seal(struct strbuf *image)
 
 /*
  * The image is written as it will be: room for all functions, then patches; texts, which are few,
- * come behind these at the end.
+ * come after these at the end.
  *
  * @nr: functions
  */
@@ -302,7 +302,7 @@ static bool check_code(const struct image_patch *patch, const uint8_t *fixes)
 
 #define PATCH_FLAGS (PLAN_PATCH_INNER | PLAN_PATCH_SILENT | PLAN_PATCH_SHORT)
 
-/* The patch at *@at, which goes on behind it; false: there is none. */
+/* The patch at *@at, which moves on to the one after it; false: there is none. */
 static bool next_patch(const struct known_functions *known, size_t *at, struct image_patch *out,
 		       const uint8_t **bytes)
 {
@@ -421,7 +421,7 @@ void known_function_add_patches(const struct known_functions *known, size_t inde
 			.func = f->start,
 		};
 
-		/* What is silent stands for no function. */
+		/* A silent patch stands for no function. */
 		if (!(patch.flags & PLAN_PATCH_SILENT))
 			one.patch.addr = f->start + patch.addr;
 		memcpy(one.patch.original, patch.original, sizeof(patch.original));

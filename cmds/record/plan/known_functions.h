@@ -1,6 +1,6 @@
 /*
- * What was found out of a file that was not compiled for it: its functions, and what is written
- * where they begin; in one image, which can be kept.
+ * The facts found out of a file that was not compiled for it: its functions, and the patches where
+ * they begin; in one image, which can be kept.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H
 #define UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H
@@ -9,14 +9,14 @@
 #include "utils/object/build_id.h"
 
 /*
- * Which file it is of, found out by whom. A build id alone can be copied; what the kernel says of
- * the file's place and last change cannot.
+ * The identity of the file, and of the program that looked at it. A build id alone can be copied;
+ * the kernel's word on the file's place and last change cannot.
  *
- * @build_id: hex, with zeros behind it; "" when the file has none
+ * @build_id: hex, with zeros after it; "" when the file has none
  * @device, @inode, @size, @mtime_ns, @ctime_ns: of the file, as stat(2) has them
  * @names: a sum of the names that the file did not have itself
  * @maker_size, @maker_mtime_ns: of the program that has found it out: another version may find
- * something else
+ *                 something else
  */
 struct functions_key {
 	char build_id[48];

@@ -1,6 +1,6 @@
 /*
- * Which library calls are recorded, and which of them need care (doc/facts/programs.md, "Library
- * calls").
+ * Decides which library calls are recorded, and which of them need care (doc/facts/programs.md,
+ * "Library calls").
  */
 #include <string.h>
 
@@ -57,7 +57,7 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__cxa_finalize"),
 	NOT_HOOKED("__gmon_start__"),
 	/*
-	 * What FSTRACE() and FSTRACE_DECL() of fstrace.h are made of: the event tells all that
+	 * FSTRACE() and FSTRACE_DECL() of fstrace.h are made of these: the event tells all that
 	 * there is to be told.
 	 */
 	NOT_HOOKED("fstrace_log_2"),
@@ -75,7 +75,7 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__tls_get_addr"),
 	NOT_HOOKED("runtime.schedinit"),
 	/*
-	 * They do not return. The frames that they leave get their EXITs behind them, and then
+	 * They do not return. The frames that they leave get their EXITs after them, and then
 	 * setjmp() returns once more: see libmcount/longjmp.c. uftrace, reading this, takes a call
 	 * of such a name as the end of these frames by itself, and indents what follows less.
 	 */
@@ -115,7 +115,8 @@ bool libcall_is_hooked(const char *name, uint32_t *flags)
 bool libcall_is_nested_module(const char *path)
 {
 	/*
-	 * What everything stands on: its calls are the implementation of what is recorded already.
+	 * The libraries that everything stands on: their calls are the implementation of what is
+	 * recorded already.
 	 */
 	static const char *const system_libraries[] = {
 		"libc.so.",	"libm.so.", "libgcc_s.so.", "libpthread.so.", "libdl.so.",

@@ -90,7 +90,7 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 	int ret = 0;
 
 	if (settings->syms_dir) {
-		/* Which the user has named, not the program. */
+		/* The user has named it, not the program. */
 		struct rights paused cleanup_rights_pause = rights_pause();
 
 		ret = sym_dir_load(settings->syms_dir, &query, out, NULL, NULL);
@@ -159,7 +159,7 @@ static size_t nr_left_out(const struct known_module *known)
 	return known->left_out.len / sizeof(struct module_left_out);
 }
 
-/* Of two that have it, one within the other, the inner one. */
+/* The part that has it; of two, one within the other, the inner one. */
 struct module_left_out *known_left_out_at(const struct known_module *known, uint64_t at)
 {
 	struct module_left_out *list = (struct module_left_out *)known->left_out.data;

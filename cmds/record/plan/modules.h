@@ -93,7 +93,7 @@ struct known_modules {
 void known_modules_deinit(struct known_modules *modules);
 
 /*
- * What is known of a file that was seen as a module: hundreds of processes run the same few. NULL
+ * The facts known of a file that was seen as a module: hundreds of processes run the same few. NULL
  * for paths that are no files, and without memory.
  */
 struct known_module *known_module_get(struct known_modules *modules, const char *path);

@@ -121,8 +121,8 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 }
 
 /*
- * Rules learn which names there are, too: of what has no room. Where nothing can be patched the
- * reason is told once for the file.
+ * Rules learn the names of functions without room, too. If nothing can be patched, the reason is
+ * told once for the file.
  */
 static void note_names(struct finding *f)
 {
@@ -231,7 +231,7 @@ static void complain(struct patches *patches, const struct module_patches *found
 	}
 }
 
-/* Of a file that was not compiled for it, only if somebody has asked for it. */
+/* A file that was not compiled for it is looked at only if somebody has asked for it. */
 bool finding_may_be(const struct record_settings *settings, const struct known_module *known,
 		    bool is_program)
 {
@@ -324,7 +324,7 @@ static void bind_packed(const struct packed_patches *packed, uint64_t bias, stru
 		known_function_add_patches(&packed->known, i, &found);
 		bind_found(&found, bias, out);
 	}
-	/* Who lacks memory has no plan, rather than a part of one. */
+	/* A lack of memory makes no plan, rather than a part of one. */
 	out->oom |= found.oom;
 }
 
@@ -369,7 +369,7 @@ void patches_explain(const struct patch_rule *rule, const char *is_of, const str
 	strbuf_addf(out, "%s: no function %s%s%s matches '%s'", is_of,
 		    rule->module ? "in a file whose name begins with '" : "of the program",
 		    rule->module ? rule->module : "", rule->module ? "'" : "", rule->name.text);
-	/* Of which file a name is nobody has noted. */
+	/* Nobody has noted which file a name is of. */
 	nearest_init(&near, rule->name.text);
 	strbuf_list_each (names, name)
 		nearest_offer(&near, name);

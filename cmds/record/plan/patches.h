@@ -17,8 +17,8 @@
 struct known_module;
 
 /*
- * What all modules have in common. Starts as { 0 }, ends with patches_deinit(). Only the control
- * thread touches it.
+ * The data that all modules have in common. Starts as { 0 }, ends with patches_deinit(). Only the
+ * control thread touches it.
  */
 struct patches {
 	struct strbuf complaints; /* to be told at the end, each with its NUL */
@@ -48,16 +48,16 @@ struct packed_patches {
 };
 
 /*
- * Of one file, as a program or as a library.
+ * The patches of one file, as a program or as a library.
  *
  * @packed: of a file that was not compiled for it, until somebody asks for single patches:
- * module_patches_unpack()
+ *          module_patches_unpack()
  * @found: struct found_patch; those that belong together follow each other
  * @nr_short, @nr_unknown: as in struct prepared
  * @nr_chosen: the functions of an unprepared file that rules put hooks into
  * @counts: of these, by enum unprepared_way
  * @verdicts: each of these in a line, "ADDRESS NAME: how or why not", each with its NUL; when they
- * are wanted
+ *            are wanted
  * @has_constructors: it has some of its own
  * @is_late_told: it was said that these were not recorded
  * @is_of_cache: its functions were found out an earlier time
@@ -67,11 +67,11 @@ struct packed_patches {
  *
  * Once rules have changed while programs run (patches_turn()):
  *
- * @has_all: @found has all that could be patched; what is not to be is out
+ * @has_all: @found has all that could be patched; patches that are not wanted are out
  * @generation: of the rules that have chosen last
  * @symbols: of the file
- * @refused: struct patch_refusal: what cannot be patched; @why_not: all of it, or NULL; lives for
- * ever
+ * @refused: struct patch_refusal: functions that cannot be patched; @why_not: none can be, or NULL;
+ *           lives for ever
  */
 struct module_patches {
 	bool is_known;
@@ -99,7 +99,7 @@ struct module_patches {
 
 void module_patches_deinit(struct module_patches *patches);
 
-/* Whether anything is to be patched, or might be. */
+/* True when anything is to be patched, or might be. */
 static inline bool module_patches_has_any(const struct module_patches *patches)
 {
 	return patches->packed.nr || patches->found.len;
@@ -113,12 +113,12 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 		  struct known_module *known, bool is_program);
 
 /*
- * A process has loaded @known while it ran, and what is patched of it is patched now: by then its
- * constructors have run. That is to be told.
+ * A process has loaded @known while it ran, and its patches are put in now. Its constructors have
+ * run by then, which is to be told.
  */
 void patches_note_late(struct patches *patches, struct known_module *known);
 
-/* How many functions have got a hook, and how many have none any more. */
+/* The numbers of functions that have got a hook, and that have none any more. */
 struct patches_turned {
 	size_t nr_in;
 	size_t nr_out;
@@ -133,10 +133,10 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 		 bool is_program, struct patches_turned *turned);
 
 /*
- * What functions that are left out (known_module.left_out) need: calls of hooks that were compiled
- * into them are found, once; whether a function from @start to @end, relative to the file's start,
- * has hooks that can be taken out; and, behind a change of that list, those that are to be there no
- * more become out, for processes that come, too.
+ * The work for functions that are left out (known_module.left_out). Calls of hooks that were
+ * compiled into them are found, once. A function from @start to @end, relative to the file's start,
+ * is asked whether it has hooks that can be taken out. After a change of that list, hooks that are
+ * to go become out, for processes that come, too.
  */
 void patches_find_calls(struct known_module *known);
 bool patches_can_go(struct known_module *known, bool is_program, uint64_t start, uint64_t end);
@@ -150,14 +150,14 @@ void patches_bind(const struct known_module *known, const struct control_module 
 		  bool is_program, struct strbuf *out);
 
 /*
- * What can be patched in one process, and what is to be. Starts as { 0 }, ends with
+ * The possible patches of one process, and the wanted ones. Starts as { 0 }, ends with
  * process_patches_deinit().
  *
  * @all: struct plan_patch; those that belong together follow each other, and the last of them is
- * the one that is not silent
+ *       the one that is not silent
  * @sites, @wanted: uint64_t, sorted: places of all of them that text is written at; those where a
- * patch is to be
- * @ends: struct patch_end, sorted: of sites those that tell the ends of calls
+ *                 patch is to be
+ * @ends: struct patch_end, sorted: the sites that tell the ends of calls
  */
 struct process_patches {
 	struct strbuf all;
@@ -209,7 +209,7 @@ void patches_warn(const struct patches *patches, const struct patch_rules *rules
 void patches_explain(const struct patch_rule *rule, const char *is_of, const struct strbuf *names,
 		     struct strbuf *out);
 
-/* Whether any rule is about nothing. */
+/* True when any rule is about nothing. */
 bool patches_have_unmatched(const struct patch_rules *rules);
 
 #endif

@@ -1,4 +1,4 @@
-/* What patches.c and patches_unprepared.c have in common. */
+/* The parts that patches.c and patches_unprepared.c have in common. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PATCHES_PRIVATE_H
 #define UTRAIL_CMDS_RECORD_PLAN_PATCHES_PRIVATE_H
 
@@ -35,27 +35,27 @@ struct finding {
 	struct module_patches *out;
 };
 
-/* What @sym is called, to f->name and f->others, which @subject refers to. */
+/* Put the names of @sym to f->name and f->others, which @subject refers to. */
 struct patch_subject;
 void finding_name(struct finding *f, const struct symbol *sym, struct patch_subject *subject);
 
 /*
- * What the rules say of the function @sym (NULL: it has no name); they note whether it @can_be
+ * The rules' choice for the function @sym (NULL: it has no name); they note whether it @can_be
  * patched, or why not.
  */
 enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bool can_be,
 				 const char *why_not);
 
 /*
- * Whether a place of the function @sym (or NULL) is to be patched as @what says, for which the
+ * True when a place of the function @sym (or NULL) is to be patched as @what says, for which the
  * rules say @choice.
  */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice);
 
 /*
- * Whether the file may be looked at: of one that was not compiled for it, only if somebody has
- * asked for it.
+ * True when the file may be looked at. If it was not compiled for it, somebody must have asked for
+ * it.
  */
 bool finding_may_be(const struct record_settings *settings, const struct known_module *known,
 		    bool is_program);
@@ -69,16 +69,16 @@ struct found_patch found_patch_of_prepared(const struct prepared_site *site);
 const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
 
 /*
- * What is known of a file that was not compiled for it, of the cache or of itself, with names for
- * functions that have none in f->symbols. 0; nothing is known when f->why_not says so; or negative
- * errno, with a text when it is -ENOSYS.
+ * Find the facts about a file that was not compiled for it, from the cache or from itself, with
+ * names for functions that have none in f->symbols. 0; nothing is known when f->why_not says so; or
+ * negative errno, with a text when it is -ENOSYS.
  */
 int finding_known(struct finding *f, const struct elf_file *file, struct known_functions *known,
 		  struct uft_err *err);
 
 /*
- * What is to be patched of a file that was not compiled for it. 0, or negative errno with a text
- * when it is -ENOSYS.
+ * Find the patches of a file that was not compiled for it. 0, or negative errno with a text when it
+ * is -ENOSYS.
  */
 int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err);
 

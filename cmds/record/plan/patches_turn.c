@@ -141,8 +141,8 @@ static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 }
 
 /*
- * What was found earlier stays as it is, since processes have it so: what would be in its way is
- * left out.
+ * Patches that were found earlier stay as they are, since processes have them so: others that would
+ * be in their way are left out.
  */
 static void add_groups(struct finding *f, const struct strbuf *more, const struct taken *taken)
 {
@@ -187,7 +187,7 @@ static int add_unprepared(struct finding *f, const struct elf_file *file, const 
 	return 0;
 }
 
-/* What cannot be read, or is of another machine, has nothing. */
+/* A file that cannot be read, or is of another machine, has nothing. */
 static bool open_file(struct elf_file *file, const char *path)
 {
 	return elf_file_open(file, path, NULL) == 0 && file->head.e_machine == arch_elf_machine &&
@@ -236,7 +236,7 @@ static const struct module_left_out *left_out_of(const struct known_module *know
 }
 
 /*
- * What the user has said since goes before --overhead. He has said nothing of calls into libraries.
+ * Later words of the user go before --overhead. The user has said nothing of calls into libraries.
  */
 static void look_who_is_back(struct finding *f)
 {
@@ -415,7 +415,7 @@ static void each_left_out(struct known_module *known, struct module_patches *fou
 		for (size_t i = 0; i < nr; i++) {
 			struct found_patch *one = found_at(found, entries[i].number);
 
-			/* Of one within another each place counts once. */
+			/* A place within several of them counts once. */
 			if (left_out_of(known, found, one) == left)
 				fn(one, arg);
 		}

@@ -98,7 +98,7 @@ int finding_known(struct finding *f, const struct elf_file *file, struct known_f
 	return add_names(f, known);
 }
 
-/* Which functions the rules put hooks into. */
+/* Choose the functions that the rules put hooks into. */
 static void choose_functions(struct finding *f, const struct known_functions *known, bool *chosen)
 {
 	for (size_t i = 0; i < known->nr; i++) {

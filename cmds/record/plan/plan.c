@@ -282,9 +282,7 @@ static void add_moved(struct strbuf *out, const struct strbuf *funcs, uint64_t s
 	}
 }
 
-/*
- * What there is to do with the functions of the modules of a fresh image; each file is bound once.
- */
+/* Plan the functions of the modules of a fresh image; each file is bound once. */
 static void plan_image(struct planner *planner, struct control_module *const *modules, size_t nr,
 		       struct plan_entries *out)
 {
@@ -356,7 +354,10 @@ static struct plan_func *find_func(const struct strbuf *funcs, size_t nr, uint64
 	return nr ? bsearch(&start, funcs->data, nr, sizeof(struct plan_func), order_u64) : NULL;
 }
 
-/* What is left out has no other rule: control/overhead.c does not choose what has one. */
+/*
+ * A function that is left out has no other rule: control/overhead.c does not choose one with a
+ * rule.
+ */
 static void plan_left_out(struct planner *planner, struct control_module *const *modules, size_t nr,
 			  struct plan_entries *out)
 {
@@ -476,7 +477,7 @@ uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind)
 }
 
 /*
- * Of large programs the lists are tens of megabytes: they are written from where they are, so that
+ * The lists of large programs are tens of megabytes: they are written from where they are, so that
  * nobody has them twice.
  */
 static int write_image(int fd, const struct plan_view *view)

@@ -18,19 +18,22 @@
 #include "utils/format/control.h"
 #include "utils/format/plan.h"
 
-/* What a plan's memfd is to hold: entries by enum plan_kind. Starts as { 0 }. */
+/* The content of a plan's memfd: entries by enum plan_kind. Starts as { 0 }. */
 struct plan_entries {
 	struct strbuf lists[PLAN_KINDS];
 };
 
-/* What the functions of all images have in common: rules, conditions, steps. Starts as { 0 }. */
+/*
+ * The parts that the functions of all images have in common: rules, conditions, steps. Starts as {
+ * 0 }.
+ */
 struct plan_binder {
 	struct rule_set rules;
 	struct plan_entries entries;
 };
 
 /*
- * What plans are made of. Only the control thread touches it. Starts with planner_init().
+ * The data that plans are made of. Only the control thread touches it. Starts with planner_init().
  *
  * @is_off: nothing is to be recorded for now: no function is opted in
  */
@@ -65,8 +68,8 @@ void plan_entries_deinit(struct plan_entries *plan);
 #define cleanup_plan_entries cleanup(plan_entries_deinit)
 
 /*
- * What the options say about the @nr modules in @modules, of which the first is the program itself
- * when @has_program. A module that cannot be read has no entries.
+ * Make the plan that the options ask for the @nr modules in @modules, of which the first is the
+ * program itself when @has_program. A module that cannot be read has no entries.
  */
 void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
 	       bool has_program, struct plan_entries *out);
@@ -80,22 +83,22 @@ void planner_forget(struct planner *planner);
 
 void plan_binder_deinit(struct plan_binder *binder);
 
-/* Whether the library calls that module @path makes are recorded. */
+/* True when the library calls that module @path makes are recorded. */
 bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program);
 
 /* A memfd with the image of these entries, or -1 when there are none or memory is short. */
 int plan_memfd(const struct plan_entries *plan);
 
-/* How many entries of @kind there are. */
+/* The number of entries of @kind. */
 uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind);
 
 /*
- * Whether there are calls whose ENTRY is recorded only when they have taken long enough, or when
+ * True when there are calls whose ENTRY is recorded only when they have taken long enough, or when
  * they have called something.
  */
 bool settings_hold_back(const struct record_settings *settings);
 
-/* Whether anything in the options lets a program end the recording. */
+/* True when anything in the options lets a program end the recording. */
 bool settings_can_finish(const struct record_settings *settings);
 
 #define PLAN_OPT_IN_ALL ((uint32_t)(PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION))
@@ -110,7 +113,7 @@ void plan_add_settings(const struct planner *planner, struct plan *settings,
 /* Functions of fewer bytes are never recorded. */
 uint64_t settings_smallest_size(const struct record_settings *settings);
 
-/* Whether the options say different things about different functions. */
+/* True when the options say different things about different functions. */
 bool settings_are_selective(const struct record_settings *settings);
 
 static inline void planner_deinit(struct planner *planner)

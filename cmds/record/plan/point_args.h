@@ -14,16 +14,16 @@ struct found_operand {
 
 /*
  * Append the operands of a probe of @file with arguments @args, of which there is at least one, to
- * @found, a list of struct found_operand; and their types, with blanks between them, to @types. How
- * many arguments there are; those behind the first PLAN_OPERANDS_MAX are left out.
+ * @found, a list of struct found_operand; and their types, with blanks between them, to @types.
+ * Returns the number of arguments; those after the first PLAN_OPERANDS_MAX are left out.
  */
 size_t point_args_find(const struct elf_file *file, const char *args, struct strbuf *found,
 		       struct strbuf *types);
 
 /*
  * The same in a process in which the file's addresses are @bias higher: append those that begin at
- * place @first of @found, counted from 1 on, to the PLAN_OPERANDS in @out. Where they are there,
- * counted from 1 on.
+ * place @first of @found, counted from 1 on, to the PLAN_OPERANDS in @out. Returns their place
+ * there, counted from 1 on.
  */
 uint32_t point_args_bind(const struct strbuf *found, uint32_t first, uint64_t bias,
 			 struct strbuf *out);

@@ -280,7 +280,7 @@ static int prepare(struct points *points, struct known_module *known, const stru
 	return ret;
 }
 
-/* What can be recorded of the file's probes goes to known->points. */
+/* Put those of the file's probes that can be recorded to known->points. */
 static int find_points(struct points *points, struct known_module *known, struct uft_err *err)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

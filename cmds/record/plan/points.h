@@ -20,10 +20,10 @@ struct known_module;
 struct store;
 
 /*
- * What all modules have in common. Starts with points_init(), ends with points_deinit(). Only the
- * control thread touches it.
+ * The data that all modules have in common. Starts with points_init(), ends with points_deinit().
+ * Only the control thread touches it.
  *
- * @declared: has what readers need to know of those with arguments; of declared_init()
+ * @declared: has the facts that readers need about those with arguments; of declared_init()
  * @events: by id - EVENT_ID_USER; each has its line in events.txt
  * @names: of all probes that were seen, each with its NUL, wanted or not
  * @left_out: events of which some probe cannot be recorded, each with its NUL; told once for each
@@ -49,7 +49,7 @@ void points_init(struct points *points, const struct event_rules *rules, struct 
 void points_deinit(struct points *points);
 
 /*
- * Of one file. Starts as { 0 }, ends with module_points_deinit().
+ * The probes of one file. Starts as { 0 }, ends with module_points_deinit().
  *
  * @is_known: the file was looked at
  * @found: a list of struct found_patch; plan_patch.operands is a place in
@@ -64,12 +64,12 @@ struct module_points {
 void module_points_deinit(struct module_points *points);
 
 /*
- * Whether the rules ask for any event of the program, and not only for those that are known without
- * it ("linux:...").
+ * True when the rules ask for any event of the program, and not only for those that are known
+ * without it ("linux:...").
  */
 bool points_are_wanted(const struct event_rules *rules);
 
-/* Whether there is an events.txt: for events of the program, or counters. */
+/* True when there is an events.txt: for events of the program, or counters. */
 bool points_have_file(const struct record_settings *settings);
 
 /*

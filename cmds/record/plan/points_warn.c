@@ -1,4 +1,4 @@
-/* What the user is told about events of the program (see points.h). */
+/* Warnings about events of the program (see points.h). */
 #include "cmds/record/plan/points.h"
 
 #include <string.h>

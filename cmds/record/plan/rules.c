@@ -110,7 +110,8 @@ static const struct {
 };
 
 /*
- * What a term is compared with that has no room in it goes to @data; its place there goes to @out.
+ * Put the text that a term is compared with and has no room for to @data; its place there goes to
+ * @out.
  */
 static void put_text(const struct cond_term *term, struct plan_cond *out, struct strbuf *data)
 {
@@ -120,7 +121,7 @@ static void put_text(const struct cond_term *term, struct plan_cond *out, struct
 
 	out->value = data->len;
 	if (term->op == COND_MATCH) {
-		/* That it can be made was checked when the options were read. */
+		/* The options were read with a check that it can be made. */
 		out->kind = PLAN_COND_AUTOMATON;
 		regex_plan(text, &automaton, NULL);
 		strbuf_add(data, &automaton, sizeof(automaton));

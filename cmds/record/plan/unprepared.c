@@ -13,7 +13,7 @@
 #include "utils/object/own_frames.h"
 #include "utils/object/runtimes.h"
 
-/* What loads the program and the probe cannot be led through the probe. */
+/* The code that loads the program and the probe cannot be led through the probe. */
 static bool is_loader(const char *path)
 {
 	static const char *const names[] = { "ld-linux", "ld-musl", "ld-2.", "libmcount.so" };
@@ -27,9 +27,9 @@ static bool is_loader(const char *path)
 }
 
 /*
- * What the probe calls of the C library (tests/rules/probe.py compares), some of it before it can
- * tell its own calls from the program's, and the implementations of it that are chosen for the
- * machine ("__memcpy_avx_unaligned").
+ * Functions of the C library that the probe calls (tests/rules/probe.py compares), some of them
+ * before it can tell its own calls from the program's, and the implementations of them that are
+ * chosen for the machine ("__memcpy_avx_unaligned").
  */
 static const char *const probe_needs[] = {
 	"__cxa_finalize",
@@ -122,7 +122,7 @@ static void leave_to_probe(struct functions *functions)
 	}
 }
 
-/* Of a run time that the program brings along. */
+/* Leave out the functions of a run time that the program brings along. */
 static int leave_to_run_time(const struct code *code, struct functions *functions)
 {
 	struct strbuf pieces cleanup_strbuf = { 0 };
@@ -385,7 +385,10 @@ static void find_piece(void *arg, unsigned index)
 	size_t end = finder->first + finder->nr;
 	bool is_over = false;
 
-	/* And the first one behind the piece: what is too near to it has that for a reason. */
+	/*
+	 * Look also at the first function after the piece: one that is too near to it has a reason
+	 * for that.
+	 */
 	for (size_t i = finder->first; i < all->nr && !is_over; i++) {
 		const struct function *function = wanted_at(all, i);
 
@@ -467,8 +470,8 @@ static size_t add_around(const struct finding_all *all, size_t index, size_t nex
 }
 
 /*
- * They are few, and are looked at once more with their neighbours. What has got an island is
- * visited again.
+ * They are few, and are looked at once more with their neighbours. A function that has got an
+ * island is visited again.
  */
 static int find_islands(struct finding_all *all)
 {

@@ -33,13 +33,13 @@ int unprepared_open(struct unprepared *out, const struct elf_file *file, const c
 void unprepared_close(struct unprepared *unprepared);
 #define cleanup_unprepared cleanup(unprepared_close)
 
-/* How a function is patched, or why not. */
+/* The way in which a function is patched, or why it is not. */
 enum unprepared_way {
 	UNPREPARED_JUMP,
 	UNPREPARED_LOOP,   /* with a loop at its beginning, which is moved as a whole */
 	UNPREPARED_ISLAND, /* by a short jump to a long one */
 	/*
-	 * and those behind it: the sum of this, the function's enum function_kind and its enum
+	 * and those that follow it: the sum of this, the function's enum function_kind and its enum
 	 * site_refusal
 	 */
 	UNPREPARED_CANNOT,
@@ -55,7 +55,7 @@ struct unprepared_verdict {
 /* In words; of what cannot be patched the reason. */
 const char *unprepared_way_text(unsigned way);
 
-/* Where main() is, as the program's first instructions say; 0: they do not. */
+/* The address of main(), as the program's first instructions say; 0: they do not. */
 uint64_t unprepared_main(const struct unprepared *unprepared);
 
 /*
@@ -71,8 +71,8 @@ int unprepared_find_all(const struct unprepared *unprepared,
 			void *arg, struct uft_err *err);
 
 /*
- * What is to be written for the functions of which @chosen says so, appended to @found: struct
- * found_patch; and how each is patched, or why not, to @verdicts (one for each of the functions;
+ * Append the patches of the functions that @chosen selects to @found: struct found_patch; and the
+ * way in which each is patched, or why it is not, to @verdicts (one for each of the functions;
  * NULL: nobody wants to know). 0 or -ENOMEM.
  */
 int unprepared_find(const struct unprepared *unprepared, const bool *chosen, struct strbuf *found,

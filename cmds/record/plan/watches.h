@@ -8,12 +8,12 @@
 #include "utils/format/control.h"
 
 /*
- * Whether the program @path has the variables to watch: -ENOENT with the first that it has not, and
- * the nearest names.
+ * Check that the program @path has the variables to watch: -ENOENT with the first that it has not,
+ * and the nearest names.
  */
 int watches_check(const struct record_settings *settings, const char *path, struct uft_err *err);
 
-/* Where they are in the process whose program is @module; those that it has. */
+/* Find their places in the process whose program is @module; only those that it has. */
 void watches_bind(const struct record_settings *settings, const struct control_module *module,
 		  struct plan_entries *plan);
 
