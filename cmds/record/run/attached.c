@@ -23,7 +23,7 @@
 
 /* --- whom --- */
 
-/* What is done before a program begins cannot be done to one that runs. */
+/* Work before a program begins cannot be done for one that runs. */
 static int check_options(const struct opts *opts, struct uft_err *err)
 {
 	static const char late[] = "says how a program is started: it cannot be used with -p";
@@ -290,7 +290,7 @@ static bool leave_all(struct run *run, struct attachment *a, const struct attach
 	return all_left;
 }
 
-/* What has become of them: the first one that failed is what our own status says. */
+/* Tell how they ended: the first one that failed gives our own status. */
 static void tell_ends(struct run *run, struct end *ends)
 {
 	for (size_t i = 0; i < run->nr_pids; i++) {

@@ -5,9 +5,9 @@
 #include "cmds/record/run/run.h"
 
 /*
- * Whom -p means, which must be processes that can be attached to, and the first one's program into
- * @run->program. The options must be such that make sense for them. Nothing is done to them. 0,
- * -ERR_USAGE or negative errno.
+ * Find the processes that -p means, which must be such that can be attached to, and put the first
+ * one's program into @run->program. @run->program. The options must be such that make sense for
+ * them. Nothing is done to them. 0, -ERR_USAGE or negative errno.
  */
 int attached_find(struct run *run, struct uft_err *err);
 
@@ -18,9 +18,10 @@ int attached_find(struct run *run, struct uft_err *err);
 void attached_find_patches(struct run *run, struct recorder *rec);
 
 /*
- * Behind recorder_open(): attach to all, record until a signal asks for the end, --for is over,
+ * After recorder_open(): attach to all, record until a signal asks for the end, --for is over,
  * --max-size is reached, or they have ended; and leave them, and the processes that they have
- * forked. What stays behind is told. When one cannot be attached to, the others are left again.
+ * forked. Things that stay in them are told. When one cannot be attached to, the others are left
+ * again.
  */
 int attached_run(struct run *run, struct recorder *rec, struct uft_err *err);
 

@@ -1,4 +1,4 @@
-/* How processes end that are no children of ours (see ends.h). */
+/* Tells how processes end that are no children of ours (see ends.h). */
 #include "cmds/record/run/ends.h"
 
 #include <signal.h>
@@ -109,6 +109,6 @@ int ends_tell(struct end *end, const struct msg *msg)
 			 "recording may have had a part in that: look whether it happens without, "
 			 "and with -e or fewer functions (-P)",
 			 end->pid, WTERMSIG(end->status), strsignal(WTERMSIG(end->status)));
-	/* How it ended by itself is its parent's affair, who may have heard of it before us. */
+	/* An end by itself is the affair of its parent, who may have heard of it before us. */
 	return WIFSIGNALED(end->status) ? end->status : 0;
 }

@@ -1,4 +1,4 @@
-/* How processes end that are no children of ours: those that are attached to. */
+/* Tells how processes end that are no children of ours: those that are attached to. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_ENDS_H
 #define UTRAIL_CMDS_RECORD_RUN_ENDS_H
 

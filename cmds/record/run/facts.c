@@ -1,4 +1,4 @@
-/* What --debug and --debug-domain tell of the making of a recording (see facts.h). */
+/* The facts of the making of a recording that --debug and --debug-domain tell (see facts.h). */
 #include "cmds/record/run/facts.h"
 
 #include <stdatomic.h>
@@ -106,7 +106,8 @@ static void tell_symbols(const struct msg *msg, const struct record_settings *se
 }
 
 /*
- * Of a file that was not compiled for it: how many functions are patched, and why others are not.
+ * Tell of a file that was not compiled for it: the number of patched functions, and why others are
+ * not.
  */
 static void tell_patches(const struct msg *msg, const struct known_module *m)
 {

@@ -1,4 +1,6 @@
-/* What --debug and --debug-domain tell of the making of a recording (see cmds/facts.h). */
+/*
+ * The facts of the making of a recording that --debug and --debug-domain tell (see cmds/facts.h).
+ */
 #ifndef UTRAIL_CMDS_RECORD_RUN_FACTS_H
 #define UTRAIL_CMDS_RECORD_RUN_FACTS_H
 

@@ -60,7 +60,10 @@ static int keep_text(struct strbuf *text, char **field)
 	return 0;
 }
 
-/* What readers need to take the payloads apart (doc/formats/info.md, "Argument specifications"). */
+/*
+ * Write the text by which readers take the payloads apart (doc/formats/info.md, "Argument
+ * specifications").
+ */
 static int describe_args(const struct run *run, struct info *info)
 {
 	struct strbuf texts[5] = { 0 };

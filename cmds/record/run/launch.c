@@ -233,7 +233,7 @@ NORETURN static void become_program(const struct launch *launch, char **env, int
 	execute(launch, env, report_fd);
 }
 
-/* Of the recorder for the process that is to become the program. */
+/* The recorder's message to the process that is to become the program. */
 struct release {
 	char address[CONTROL_ADDRESS_SIZE];
 };

@@ -77,13 +77,13 @@ int launch_change_places(const struct launch *launch, struct launched *program,
 int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err);
 
 /*
- * Where @name is: as it is when it has a slash, else in the working directory, else by $PATH.
- * -ENOENT, -EACCES or -EISDIR with a text that says why it cannot be traced; @path has PATH_MAX
- * bytes.
+ * Find the file of @name: as it is when it has a slash, else in the working directory, else by
+ * $PATH. -ENOENT, -EACCES or -EISDIR with a text that says why it cannot be traced; @path has
+ * PATH_MAX bytes.
  */
 int launch_find_program(const char *name, char *path, struct uft_err *err);
 
-/* Whether a shell would find the command @name: by its path, or in $PATH. */
+/* True when a shell would find the command @name: by its path, or in $PATH. */
 bool launch_is_command(const char *name);
 
 /*

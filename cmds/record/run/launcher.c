@@ -15,7 +15,7 @@
 #define LIBRARY_BYTES_MIN  (1U << 20)
 #define TIMES_LARGER	   16
 
-/* Of these every program has some. */
+/* Every program has some of these. */
 static bool is_of_everybody(const char *name)
 {
 	static const char *const names[] = { "libc.so",	  "libc-",     "libc.musl", "libm.so",
@@ -29,7 +29,7 @@ static bool is_of_everybody(const char *name)
 	return false;
 }
 
-/* What could be patched: all that is executed. 0: it cannot be read. */
+/* The code that could be patched: all that is executed. 0: it cannot be read. */
 static uint64_t code_bytes_of(const char *path)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

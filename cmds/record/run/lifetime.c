@@ -1,6 +1,6 @@
 /*
- * A recording from its program's first step to the end: signals, the program's status, and whom it
- * left behind (see alive.h).
+ * A recording from its program's first step to the end: signals, the program's status, and the
+ * processes that it left running (see alive.h).
  */
 #include "cmds/record/run/recorder.h"
 
@@ -175,7 +175,7 @@ static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
 	struct signalfd_siginfo info;
 
 	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		/* Whether it has ended already makes a difference to an interrupt. */
+		/* The effect of an interrupt depends on whether it has ended. */
 		reap_program(life);
 		if (info.ssi_signo == SIGCHLD)
 			let_go(life);
@@ -218,7 +218,7 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 	life->is_parent = waitid(P_PID, life->program, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
 	life->program_end = (struct watcher){ see_program_end, rec };
 	rec->program_fd = syscall(SYS_pidfd_open, life->program, 0);
-	/* Who traces it is told of its end first, and has its status. */
+	/* Its tracer is told of its end first, and has its status. */
 	if (proc_tells_end(&rec->proc)) {
 		int watched = loop_watch(&rec->loop, rec->proc.end_fd, &life->program_end);
 

@@ -1,4 +1,4 @@
-/* Which program a `record` is about (see program.h). */
+/* Finds the program of a `record` (see program.h). */
 #include "cmds/record/run/program.h"
 
 #include <elf.h>
@@ -9,7 +9,7 @@
 #include "arch/arch.h"
 #include "cmds/record/run/launch.h"
 
-/* Whether anything of it can be recorded. */
+/* True when anything of it can be recorded. */
 static bool has_hooks(const struct object_program *facts, const struct opts *opts)
 {
 	return object_is_instrumented(facts) || opts->force || opts->proc || opts->nest_libcalls ||
@@ -25,7 +25,7 @@ static int check_elf(const char *name, const struct object_program *facts, const
 	if (facts->type != ET_EXEC && facts->type != ET_DYN)
 		return err_set(err, -ENOEXEC, "cannot trace '%s': ELF type %u is not a program",
 			       name, facts->type);
-	/* What processes do needs no probe. */
+	/* --proc needs no probe. */
 	if (opts->proc)
 		return 0;
 	if (facts->machine != arch_elf_machine || facts->elf_class != arch_elf_class)
@@ -97,7 +97,7 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 	if (ret < 0)
 		return ret;
 	/*
-	 * What is recorded of a program of another kind the recorder writes by itself; its children
+	 * The recorder by itself writes the recording of a program of another kind; its children
 	 * may be of our kind.
 	 */
 	if (program->facts.machine != arch_elf_machine ||

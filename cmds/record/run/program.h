@@ -1,4 +1,4 @@
-/* Which program a `record` is about, and whether calls in it can be recorded. */
+/* Finds the program of a `record`, and tells whether calls in it can be recorded. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_PROGRAM_H
 #define UTRAIL_CMDS_RECORD_RUN_PROGRAM_H
 

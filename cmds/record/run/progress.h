@@ -30,9 +30,9 @@ struct run_progress {
 void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*
- * From here on a line says how many calls and bytes were recorded and lost, and for how long, but
- * only while none of the recorded processes has that terminal as its stdout. With --progress it
- * does not matter. What cannot be had is no failure: then there is no line.
+ * From here on a line shows the number of calls and bytes that were recorded and lost, and the
+ * time. It is shown only while none of the recorded processes has that terminal as its stdout. With
+ * --progress it does not matter. An error is no failure: then there is no line.
  */
 void run_progress_begin(struct run_progress *progress, const struct run *run, struct recorder *rec,
 			pid_t program);

@@ -1,4 +1,4 @@
-/* The recorder's life: set up, and, behind recorder_run() (lifetime.c), take what is left. */
+/* The recorder's life: set up, and, after recorder_run() (lifetime.c), take the rest. */
 #include "cmds/record/plan/callers.h"
 #include "cmds/record/run/recorder.h"
 
@@ -19,7 +19,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
-/* Whether the kernel itself keeps time by the CPU's counter: then so may we. */
+/* True when the kernel itself keeps time by the CPU's counter: then so may we. */
 static bool kernel_trusts_counter(void)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -129,7 +129,7 @@ static int check_file_limit(struct uft_err *err)
 	return 0;
 }
 
-/* Where probes find us, and what shows that they are ours. */
+/* Make the name by which probes find us, and the proof that they are ours. */
 static int make_address(struct control *ctl, struct uft_err *err)
 {
 	uint64_t random[1 + CONTROL_SECRET_BYTES / sizeof(uint64_t)];

@@ -28,7 +28,7 @@
 #include "utils/base/err.h"
 
 /*
- * What belongs to whom, and which thread may touch it, is with each of them.
+ * Each of them says who owns its parts, and which thread may touch them.
  *
  * @control, @control_fd: the page that is shared with all probes
  * @program_fd: pidfd of the program, from recorder_run() on
@@ -68,15 +68,15 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
 #define RECORDER_STATUS_UNKNOWN -1
 
 /*
- * How the program ended.
+ * The end of the program.
  *
  * @status: of wait(2); RECORDER_STATUS_UNKNOWN when it is no child of ours (its parent gets its
- * status), or still runs
+ *          status), or still runs
  * @given_up: it still runs, and this signal is why nobody waits for it any more; else 0
- * @has_left_rest: processes that it has left behind still run, and nobody waits for them (settings'
- * @leaves_rest)
+ * @has_left_rest: processes that it has left still run, and nobody waits for them (settings'
+ *                 @leaves_rest)
  * @has_stayed: a process that was attached to could not be left as it was
- * @traceme: who asked us to be its tracer
+ * @traceme: the process that asked us to be its tracer
  * @usage: its resources
  */
 struct recorder_end {
@@ -90,14 +90,13 @@ struct recorder_end {
 
 /*
  * The signals that a recorder of these settings serves by a descriptor: to be blocked before it
- * starts a thread. Of those that ask for the end, a hang-up is left out when it is ignored
- * (nohup(1)).
+ * starts a thread. A hang-up asks for the end, too, but is left out when it is ignored (nohup(1)).
  */
 void recorder_signals(const struct record_settings *settings, sigset_t *set);
 
 /*
- * Serve probes until the program @child has ended and so have all traced processes it left behind,
- * or until there were interrupts enough (alive.h).
+ * Serve probes until the program @child has ended and so have all traced processes that it left
+ * running, or until there were interrupts enough (alive.h).
  */
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 

@@ -1,4 +1,4 @@
-/* What the `info` file says about the machine and the run (see sysinfo.h). */
+/* Writes the facts about the machine and the run into the `info` file (see sysinfo.h). */
 #include "cmds/record/run/sysinfo.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static int read_file(const char *path, struct strbuf *text)
 	return file_read_all(path, SMALL_FILE, text, NULL);
 }
 
-/* The rest of the line behind @key, heap; NULL when no line begins with it. */
+/* The rest of the line after @key, heap; NULL when no line begins with it. */
 static char *line_after(const struct strbuf *text, const char *key)
 {
 	size_t len = strlen(key);

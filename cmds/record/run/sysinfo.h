@@ -1,4 +1,4 @@
-/* What the `info` file says about the machine and the run. */
+/* The facts about the machine and the run in the `info` file. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_SYSINFO_H
 #define UTRAIL_CMDS_RECORD_RUN_SYSINFO_H
 
@@ -7,8 +7,8 @@
 #include "utils/format/info.h"
 
 /*
- * Fill the items about the machine: cpu, memory, system, load, sysctl. What cannot be found out
- * is left out, with its bit. -ENOMEM.
+ * Fill the items about the machine: cpu, memory, system, load, sysctl. An item that cannot be found
+ * out is left out, with its bit. -ENOMEM.
  */
 int sysinfo_add_machine(struct info *info);
 

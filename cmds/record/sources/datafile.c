@@ -14,7 +14,7 @@ static int open_data_file(struct writers *writers, int32_t tid, const char *suff
 	return store_open(writers->store, name);
 }
 
-/* Whether a record may begin here, behind a payload whose length nobody says. */
+/* True when a record may begin here, after a payload whose length nobody says. */
 static bool is_record(const struct record *r, uint64_t after_ns)
 {
 	return record_magic_is_good(r->data) && r->time_ns >= after_ns &&
@@ -52,7 +52,7 @@ static struct tally tally(const char *data, size_t len)
 	return sum;
 }
 
-/* What is missing in the file at this place is told first, so that readers know. */
+/* A LOST record first tells what is missing in the file at this place, so that readers know. */
 static int append_with_lost(struct store *store, int stream, struct ring_sink *sink,
 			    const void *data, size_t len)
 {
@@ -68,7 +68,7 @@ static int append_with_lost(struct store *store, int stream, struct ring_sink *s
 	return store_append(store, stream, data, len);
 }
 
-/* Whose records the ring holds. False when it does not say. */
+/* Name the task whose records the ring holds. False when it does not say. */
 static bool name_sink(struct writers *writers, struct process *proc, struct ring *r,
 		      struct ring_sink *sink)
 {
@@ -163,7 +163,7 @@ void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 	uint64_t inside = atomic_load(&r->lost_inside);
 	uint64_t too_deep = atomic_load(&r->too_deep);
 
-	/* What the producer could not tell any more. */
+	/* The losses that the producer could not tell any more. */
 	atomic_fetch_add(&writers->records_lost, lost);
 	atomic_fetch_add(&writers->records_lost_inside, MIN(inside, lost));
 	sink->untold += lost > told ? lost - told : 0;

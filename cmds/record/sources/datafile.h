@@ -7,15 +7,15 @@
 #include "cmds/record/sources/writer.h"
 
 /*
- * Append whole records of @r, which @sink stands for, to its task's file. What cannot be written is
- * counted, and told by a LOST record at that place as soon as there is room again.
+ * Append whole records of @r, which @sink stands for, to its task's file. A record that cannot be
+ * written is counted, and a LOST record tells of it at that place as soon as there is room again.
  */
 void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink, const void *data, size_t len);
 
 /*
- * The same for what is in its second ring, and <tid>.evt. What cannot be written is only an error:
- * its records are there.
+ * The same for the content of its second ring, and <tid>.evt. A payload that cannot be written is
+ * only an error: its records are there.
  */
 void sink_append_payloads(struct writers *writers, struct process *proc, struct ring *r,
 			  struct ring_sink *sink, const void *data, size_t len);

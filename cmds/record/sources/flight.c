@@ -244,8 +244,8 @@ static int save_payloads(struct writers *writers, struct saving *s, int32_t tid,
 }
 
 /*
- * @beside: the payloads of the same task, if it has a ring of them. They get half of @budget. Who
- * reads the directory meanwhile finds no records of a task that has no line in task.txt.
+ * @beside: the payloads of the same task, if it has a ring of them. They get half of @budget. A
+ * reader of the directory meanwhile finds no records of a task that has no line in task.txt.
  */
 static int save_task(struct writers *writers, struct saving *s, struct saving *beside,
 		     struct ring_sink *sink, int32_t tid, uint64_t budget)

@@ -12,7 +12,7 @@
 struct process;
 struct writers;
 
-/* What --max-size is with --flight when nobody says: that many times the size for one task. */
+/* The default of --max-size with --flight: this many times the size for one task. */
 #define FLIGHT_DEFAULT_TASKS 16
 
 /* The least for --flight: a page for each segment of a ring (process.c). */

@@ -39,7 +39,7 @@ static int write_names(int dir_fd, const char *file, const struct strbuf *names,
 	return ret < 0 ? err_set_errno(err, ret, "cannot write functions to '%s'", file) : 0;
 }
 
-/* What the user's filters say about each function that can be traced. */
+/* The verdict of the user's filters on each function that can be traced. */
 struct choice {
 	struct strbuf in;
 	struct strbuf out;

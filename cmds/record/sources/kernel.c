@@ -26,7 +26,7 @@
 /* As much as a pipe takes. */
 #define PAGES_AT_ONCE	16
 #define INSTANCE_PREFIX "utrail-"
-/* Of the pid name space that trace events speak of: PROC_PID_INIT_INO of the kernel. */
+/* The pid name space that trace events speak of: PROC_PID_INIT_INO of the kernel. */
 #define FIRST_PID_SPACE "pid:[4026531836]"
 
 /*
@@ -154,9 +154,9 @@ static int check_pid_space(struct uft_err *err)
 }
 
 /*
- * Which part of the buffer is a reason to wake us, in percent, but no less than two pages: with one
- * that is being filled, of which serve_cpu() takes nothing, we would never sleep. Kernels before
- * 5.0 do not ask.
+ * Set the part of the buffer that is a reason to wake us, in percent, but no less than two pages.
+ * With one that is being filled, of which serve_cpu() takes nothing, we would never sleep. Kernels
+ * before 5.0 do not ask.
  */
 static void set_watermark(struct kernel *kernel)
 {
@@ -231,7 +231,7 @@ static void begin_header(struct kernel *kernel, struct strbuf *header)
 	add_file(kernel, "events/ftrace/funcgraph_exit/format", header);
 }
 
-/* Switch one event on. What has no switch (the tracers' own records) is no tracepoint. */
+/* Switch one event on. An event without a switch (the tracers' own records) is no tracepoint. */
 static int enable(struct kernel *kernel, const char *name, struct strbuf *header,
 		  struct uft_err *err)
 {
@@ -273,7 +273,7 @@ static void check_rules(const struct event_rules *rules, const struct strbuf *na
 	}
 }
 
-/* How many events are on goes to @nr. */
+/* The number of events that are on goes to @nr. */
 static int enable_all(struct kernel *kernel, struct strbuf *header, unsigned *nr,
 		      struct uft_err *err)
 {
@@ -436,7 +436,7 @@ static int open_all(struct kernel *kernel, pid_t pid, struct uft_err *err)
 	return ret;
 }
 
-/* Of a flight recording, of each CPU. */
+/* The bytes that a flight recording keeps of each CPU. */
 static uint64_t kept_bytes(const struct kernel *kernel)
 {
 	return sources_kept_bytes(kernel->settings, kernel->nr_cpus);
@@ -456,7 +456,7 @@ static void forget_old(struct kernel_cpu *cpu)
 }
 
 /*
- * Of --max-size they get half: they may be so many that nothing is left for the calls, without
+ * They get half of --max-size: they may be so many that nothing is left for the calls, without
  * which nobody can read them.
  */
 static bool has_share(struct kernel *kernel, size_t len)
@@ -486,7 +486,8 @@ static int take(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 }
 
 /*
- * By splice(2) the kernel gives pages that are full and no others. How much came; 0: that is all.
+ * By splice(2) the kernel gives pages that are full and no others. Returns the number of bytes that
+ * came; 0: that is all.
  */
 static ssize_t get_full_pages(struct kernel_cpu *cpu)
 {
@@ -515,7 +516,7 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
 
 /*
  * A program in the middle of many events could keep us here: it is enough to have had the whole
- * buffer once. What cannot be written is dropped, so that the kernel finds room.
+ * buffer once. Data that cannot be written are dropped, so that the kernel finds room.
  */
 static int empty(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {
@@ -570,7 +571,7 @@ static int kernel_save(struct source *source)
 	return ret;
 }
 
-/* What the kernel says that it overwrote, or had no room for. */
+/* The number of records that the kernel says it overwrote, or had no room for. */
 static uint64_t count_lost(struct kernel_cpu *cpu)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -660,6 +661,6 @@ int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struc
 
 	if (ret == 0 || !graph || !events)
 		return ret;
-	/* What failed may be the calls. */
+	/* The calls may be what failed. */
 	return open_kinds(kernel, sources, pid, false, true, &why) == 0 ? 0 : ret;
 }

@@ -1,6 +1,6 @@
 /*
- * What the traced tasks do in the kernel: tracepoints (-E 'system:event@kernel'), and calls of its
- * functions (-k).
+ * The acts of the traced tasks in the kernel: tracepoints (-E 'system:event@kernel'), and calls of
+ * its functions (-k).
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
 #define UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
@@ -56,10 +56,10 @@ struct kernel {
 
 /*
  * Have the kernel record the events and calls that the settings choose, of @pid, which has not
- * executed its program yet, and of all that it forks; and write what readers need to know about
+ * executed its program yet, and of all that it forks; and write the data that readers need about
  * them (kernel_header, kallsyms). The buffers are emptied by the loop: it is a new one of @sources.
- * Negative errno when nothing can be recorded: @kernel is as good as closed and nothing is left
- * behind. 0 with @err set: some of it cannot.
+ * Negative errno when nothing can be recorded: @kernel is as good as closed and nothing of it is
+ * left. 0 with @err set: some of it cannot.
  */
 int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err);
 

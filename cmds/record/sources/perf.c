@@ -1,4 +1,4 @@
-/* What the kernel tells about the traced tasks (see perf.h). */
+/* The kernel's own reports about the traced tasks (see perf.h). */
 #include "cmds/record/sources/perf.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static struct perf_event_attr make_attr(const struct record_settings *settings)
 	};
 }
 
-/* Of a flight recording. */
+/* The bytes that a flight recording keeps. */
 static uint64_t kept_bytes(const struct perf_cpu *cpu)
 {
 	return sources_kept_bytes(cpu->perf->settings, cpu->perf->nr_cpus);
@@ -119,7 +119,7 @@ static int empty(struct perf_cpu *cpu)
 	}
 	if (cpu->kept.len > 2 * kept_bytes(cpu))
 		forget_old(cpu);
-	/* What could not be written is dropped, so that the kernel finds room. */
+	/* Data that could not be written are dropped, so that the kernel finds room. */
 	atomic_store_explicit(our_tail, head, memory_order_release);
 	return ret;
 }

@@ -1,4 +1,4 @@
-/* What the kernel tells about the traced tasks meanwhile: context switches, forks, exits, names. */
+/* The kernel's own reports about the traced tasks: context switches, forks, exits, names. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_PERF_H
 #define UTRAIL_CMDS_RECORD_SOURCES_PERF_H
 

@@ -1,4 +1,4 @@
-/* Which functions are called how often (see sample.h). */
+/* Counts how often functions are called (see sample.h). */
 #include "cmds/record/sources/sample.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/record.h"
 
-/* Of what comes the first part is looked at, and that much at least. */
+/* The part of the records that is looked at, the first one; and the least of them. */
 #define LOOK_AT_PART  16
 #define LOOK_AT_BYTES 2048
 

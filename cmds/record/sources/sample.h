@@ -1,4 +1,4 @@
-/* Which functions are called how often, from samples of what writers take (--overhead). */
+/* Counts how often functions are called, from samples of what writers take (--overhead). */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_SAMPLE_H
 #define UTRAIL_CMDS_RECORD_SOURCES_SAMPLE_H
 
@@ -51,7 +51,7 @@ void sample_free(struct sample *sample);
 /* Whole records of a thread of @proc. */
 void sample_take(struct sample *sample, const struct process *proc, const void *data, size_t len);
 
-/* What there is becomes @out (allocated by sample_new()), and nothing is left. */
+/* Move the content to @out (allocated by sample_new()); nothing is left. */
 void sample_move(struct sample *sample, struct sample *out);
 
 #endif

@@ -44,7 +44,7 @@ int sources_finish(struct sources *sources)
 	return first;
 }
 
-/* Of --max-size, for all CPUs of one source. */
+/* The share of --max-size for all CPUs of one source. */
 static uint64_t share_bytes(const struct record_settings *settings)
 {
 	return settings->max_bytes / 8;

@@ -1,7 +1,4 @@
-/*
- * Where a recording comes from besides the rings of probes: what each source needs, and what it
- * offers.
- */
+/* The sources of a recording besides the rings of probes: their needs, and their functions. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 #define UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 
@@ -25,7 +22,7 @@ struct source {
 };
 
 /*
- * What a source is opened with, and those that are open. Only the control thread touches it; @nr
+ * The arguments of opening a source, and the open sources. Only the control thread touches it; @nr
  * does not change once the program runs.
  */
 struct sources {
@@ -40,13 +37,13 @@ struct sources {
 void sources_add(struct sources *sources, struct source *source);
 
 /*
- * All of them; 0 or the first negative errno. None is open behind sources_finish(), but their
- * shares stay theirs.
+ * All of them; 0 or the first negative errno. None is open after sources_finish(), but their shares
+ * stay theirs.
  */
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);
 
-/* What is kept of each CPU's events at most: some 50,000 context switches. */
+/* The most that is kept of each CPU's events: some 50,000 context switches. */
 #define SOURCE_KEPT_BYTES_MAX (2ULL << 20)
 
 /*

@@ -23,7 +23,10 @@ static void close_mounts(FILE **mounts)
 		endmntent(*mounts);
 }
 
-/* Where it is mounted, tracefs itself before the one in debugfs. False when it is not. */
+/*
+ * Find the place where it is mounted, tracefs itself before the one in debugfs. False when it is
+ * not.
+ */
 static bool find_mount(char path[static PATH_MAX])
 {
 	FILE *mounts cleanup(close_mounts) = setmntent("/proc/self/mounts", "r");
@@ -43,7 +46,7 @@ static bool find_mount(char path[static PATH_MAX])
 	return has_debugfs;
 }
 
-/* What can be done about it. */
+/* The advice on what can be done about it. */
 static const char *advice(int code)
 {
 	switch (code) {

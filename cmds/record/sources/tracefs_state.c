@@ -19,7 +19,7 @@
 enum file_kind {
 	FILE_VALUE,  /* what it says can be written to it */
 	FILE_CHOICE, /* one of several words, in brackets */
-	FILE_SIZE,   /* a number; kernels before the first use say more behind it */
+	FILE_SIZE,   /* a number; kernels before the first use say more after it */
 	/* lines; none stands as a comment ("#### all functions enabled ####"), or as "no pid" */
 	FILE_LIST,
 	FILE_EMPTY, /* what it says cannot be written: it is emptied */
@@ -211,7 +211,7 @@ static int start_keeper(struct tracefs_state *state, int dir_fd, const struct sa
 
 	if (pid == 0) {
 		if (fork() == 0) {
-			/* What it needs goes to where nothing else is. */
+			/* The descriptors that it needs go to numbers where nothing else is. */
 			int dir = fcntl(dir_fd, F_DUPFD_CLOEXEC, 10);
 			int in = fcntl(life[0], F_DUPFD_CLOEXEC, dir + 1);
 			int out = fcntl(done[1], F_DUPFD_CLOEXEC, in + 1);
@@ -247,7 +247,7 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(files); i++)
 		ret = save(tracefs_fd, i, &saved[i], err);
-	/* Who traces by himself would get our calls, and we his. */
+	/* Another user of tracefs would get our calls, and we theirs. */
 	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)
 		ret = err_set(err, -EBUSY,
 			      "somebody else is tracing with '%.*s' (current_tracer in tracefs)",

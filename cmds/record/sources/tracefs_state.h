@@ -1,6 +1,6 @@
 /*
- * What files of tracefs said before we changed them, and how they come to say it again, whoever
- * dies.
+ * The text of files of tracefs before we changed them, and the way in which they get it back,
+ * whoever dies.
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_STATE_H
 #define UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_STATE_H

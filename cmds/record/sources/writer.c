@@ -16,11 +16,15 @@
 #include "utils/format/record.h"
 
 /*
- * How old a committed record may get before it is in its file, when its segment does not fill up.
+ * The age that a committed record may have before it is in its file, when its segment does not fill
+ * up.
  */
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
-/* Who has forbidden itself system calls may be unable to wake us, and loses what does not fit. */
+/*
+ * A program that has forbidden itself system calls may be unable to wake us, and loses records that
+ * do not fit.
+ */
 #define SEALED_INTERVAL_NS   1000000
 /* A thread may be kept from the CPU between looking at the clock and committing its record. */
 #define COMMIT_SLACK_NS	     20000000
@@ -43,7 +47,7 @@ static void release_producer(struct ring *r)
 	}
 }
 
-/* How far the producer filled a segment that it has left. Any value may stand there. */
+/* The end of the producer's records in a segment that it has left. Any value may stand there. */
 static uint32_t segment_used(const struct process *proc, const struct ring *r, uint64_t segment)
 {
 	uint32_t used = __atomic_load_n(&r->segment_used[segment], __ATOMIC_RELAXED);
@@ -157,7 +161,7 @@ static void close_ring(struct writers *writers, struct process *proc, uint32_t i
 
 	struct ring *second = process_payloads(proc, index);
 
-	/* What is no such ring is another task's. */
+	/* A ring of another kind is another task's. */
 	if (second && atomic_load(&second->state) == RING_PAYLOADS)
 		free_ring(second);
 	free_ring(r);
@@ -185,8 +189,8 @@ struct ended_ring {
 _Static_assert(offsetof(struct ended_ring, start_ns) == 0, "ordered by order_u64()");
 
 /*
- * Of every @step th ring from @first on. Oldest first, for flight recordings, where what comes
- * later may take the place of what was earlier.
+ * Close every @step th ring from @first on. Oldest first, for flight recordings, where later
+ * records may take the place of earlier ones.
  */
 static void close_ended_rings(struct writers *writers, struct process *proc, uint32_t first,
 			      uint32_t step)

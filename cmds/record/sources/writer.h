@@ -18,14 +18,15 @@
 #include "cmds/record/tasks/tasks.h"
 
 /*
- * What is above the empty line is set before writers_start() and does not change.
+ * Members above the empty line are set before writers_start() and do not change.
  *
  * @control: shared with all probes
  * @sample: of all that is taken; NULL: not wanted
  * @counts_calls: somebody wants to know @calls
  * @is_followed: somebody reads while we write: flush more often
- * @flushed_ns: by writer: what was committed before is in the files
- * @calls: those whose entries are in the files @records_lost and so on: what could not be saved;
+ * @flushed_ns: by writer: records that were committed before are in the files
+ * @calls: those whose entries are in the files
+ * @records_lost and so on: those that could not be saved;
  * @records_lost_inside: of these, see ring.lost_inside
  */
 struct writers {
@@ -67,9 +68,9 @@ uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 uint64_t writers_complete_ns(const struct writers *writers);
 
 /*
- * Control thread. How it goes: what is in the files, what was lost so far, also of tasks that run,
- * and how much is still in the rings. Numbers for somebody to look at: what a program says in its
- * own memory is taken as it is, and what changes meanwhile may be counted twice.
+ * Control thread. The progress: the content of the files, the losses so far, also of tasks that
+ * run, and the content of the rings. These are numbers for somebody to look at. A program's own
+ * memory is taken as it is, and values that change meanwhile may be counted twice.
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
  * @ring_bytes: of @nr_rings rings, one for each task that runs
@@ -88,7 +89,7 @@ void writers_sum(const struct writers *writers, struct writers_sum *sum);
 void writer_drain_all(struct writers *writers, struct process *proc);
 
 /*
- * Control thread. What child @pid has recorded in the memory of its parent goes to its file now: it
+ * Control thread. Write the records of child @pid in the memory of its parent to its file now: it
  * has become another program.
  */
 void writer_drain_child(struct writers *writers, pid_t pid);

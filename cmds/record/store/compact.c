@@ -20,7 +20,7 @@ struct compact_stream {
 	int32_t tid;
 };
 
-/* What one thread needs to encode: @out has room for @cap bytes. */
+/* The buffers that one thread needs to encode: @out has room for @cap bytes. */
 struct compact_work {
 	struct compact_work *next;
 	struct compact_coder *coder;
@@ -82,7 +82,7 @@ static void work_give(struct store_compact *compact, struct compact_work *work)
 	pthread_mutex_unlock(&compact->lock);
 }
 
-/* Room for one more block behind @len bytes. */
+/* Make room for one more block after @len bytes. */
 static bool work_grow(struct compact_work *work, size_t len)
 {
 	size_t cap = len + compact_bound(COMPACT_RAW_MAX);
@@ -250,7 +250,7 @@ static int compact_publish(struct store *store, const char *name, const struct i
 
 static int compact_read(struct store *store, const char *name, size_t max, struct strbuf *out)
 {
-	/* Of small files only: no records are asked for. */
+	/* It reads small files only: no records are asked for. */
 	return datadir_records_tid(name) ? -EINVAL : store_read(of(store)->inner, name, max, out);
 }
 

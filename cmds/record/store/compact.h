@@ -10,14 +10,14 @@
 #include "cmds/record/store/store.h"
 
 /*
- * doc/internals/compact.md. What is appended to <tid>.dat, or published as that, goes to
+ * doc/internals/compact.md. Records that are appended to <tid>.dat, or published as that, go to
  * <tid>.cdat; each append is whole blocks, so that everything is in the file that would be in the
  * plain one.
  *
- * @inner: where all goes; it outlives this one. What counts bytes and errors is @store
+ * @inner: the store that all goes to; it outlives this one. @store counts bytes and errors
  * @lock: of @streams and @works
  * @streams: by the number that the user of this store has; @works: coders and buffers that nobody
- * uses now
+ *           uses now
  */
 struct store_compact {
 	struct store store;

@@ -40,7 +40,7 @@ static int dir_open(struct store *store, const char *name)
 	return S_ISREG(st.st_mode) && st.st_nlink <= 1 ? take_fd(&fd) : -EINVAL;
 }
 
-/* What a full disk took of it is cut off again. */
+/* The part that a full disk took of it is cut off again. */
 static int dir_append(struct store *store, int stream, const void *data, size_t len)
 {
 	size_t done = 0;
@@ -101,7 +101,7 @@ static int reuse_tmp(int dir_fd, const char *tmp)
 
 /*
  * A temporary file. The one of `info` is there from the beginning, and marks the directory as a
- * recording: it is never missing. What another user has put in its place is removed.
+ * recording: it is never missing. A file that another user has put in its place is removed.
  */
 static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 {

@@ -16,10 +16,10 @@ struct store_dir {
 	}
 
 /*
- * Make the data directory @path: what is there and is a recording, or empty, becomes <path>.old,
- * which replaces an older one of that name. What is something else stays, and is an error, and so
- * is an older one that has other files, is a link, or that somebody is recording into. 0 or
- * negative errno; until store_dir_close() the directory is locked, so that nobody replaces it.
+ * Make the data directory @path. A directory that is a recording, or empty, becomes <path>.old,
+ * which replaces an older one of that name. Anything else stays, and is an error. So is an older
+ * one that has other files, is a link, or that somebody is recording into. 0 or negative errno;
+ * until store_dir_close() the directory is locked, so that nobody replaces it.
  */
 int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 

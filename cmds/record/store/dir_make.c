@@ -1,11 +1,11 @@
 /*
- * Making a data directory, and what was in its place before (see dir.h).
+ * Makes a data directory, and handles a former one in its place (see dir.h).
  *
  * A recorder locks its directory, as flock(2) does, from the start to the end; the lock goes with
- * the directory when that gets another name. Whose lock it is owns the directory, not who made it:
- * of several recorders that begin at the same time one may find that its new directory has been put
- * aside already, and begins again. Where there are no locks (some network file systems) all goes on
- * without.
+ * the directory when that gets another name. The holder of the lock owns the directory, not its
+ * maker. One of several recorders that begin at the same time may find that its new directory has
+ * been put aside already, and begins again. Without locks (some network file systems) all goes on
+ * as it is.
  *
  * Only directories that are recordings are put aside, only files with the names of a recording's
  * are deleted, nothing through a link, and nothing before all of that has been looked at.
@@ -38,10 +38,10 @@
 /* Others that begin at the same time are done soon, and so is the end of a recorder. */
 #define TRIES	       100
 #define TRY_AGAIN_US   10000
-/* Of task.txt: as long as its first line may be. */
+/* The bytes of task.txt that are read: as long as its first line may be. */
 #define FIRST_LINE_MAX (PATH_MAX + 128)
 
-/* What may come to somebody who is not alone: begin again. */
+/* The result when others are at work here, too: begin again. */
 #define CHANGED_MEANWHILE 1
 
 /* A directory by its place: @name in @dir_fd. @path is what it is called in messages. */
@@ -292,8 +292,8 @@ static int put_aside(const struct spot *spot, const struct spot *old, struct uft
 }
 
 /*
- * Where others may write, somebody may have put another directory in the place of the one that was
- * just made.
+ * Others may have put another directory in the place of the one that was just made, if they may
+ * write there.
  */
 static bool is_mine(int dir_fd)
 {
@@ -330,7 +330,7 @@ static int make_dir(const struct spot *spot, int *dir_fd, struct uft_err *err)
 	return 0;
 }
 
-/* What to say when it was tried often enough. */
+/* Tell the error when it was tried often enough. */
 static int give_up(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
 	int fd cleanup_fd = open_spot(old, O_NOFOLLOW);

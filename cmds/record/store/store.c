@@ -1,4 +1,4 @@
-/* What all stores have in common (see store.h). */
+/* The parts that all stores have in common (see store.h). */
 #include "cmds/record/store/store.h"
 
 #include <errno.h>
@@ -58,7 +58,9 @@ int store_publish(struct store *store, const char *name, const void *data, size_
 	return store->ops->publish(store, name, &part, 1, NULL, err);
 }
 
-/* Whether the symbol file @name stands for this module; -ENOENT when there is no such file. */
+/*
+ * 1 when the symbol file @name stands for this module, else 0; -ENOENT when there is no such file.
+ */
 static int stands_for(struct store *store, const char *name, const char *path, const char *build_id)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

@@ -1,6 +1,6 @@
 /*
- * Where a recording goes: files with names that grow, or are written as a whole. Nobody but a store
- * opens one.
+ * The place that a recording goes to: files with names that grow, or are written as a whole. Nobody
+ * but a store opens one.
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_STORE_H
 #define UTRAIL_CMDS_RECORD_STORE_STORE_H
@@ -19,24 +19,24 @@
 struct store;
 
 /*
- * What a store can do. Any thread may ask for any of it at any time, but for one stream only one at
- * a time, and only one may replace a file. What fails is a negative errno and leaves what was there
- * before.
+ * The functions of a store. Any thread may call any of them at any time, but for one stream only
+ * one at a time, and only one may replace a file. A failure is a negative errno and leaves the
+ * former content.
  *
  * @open: begin to append to the file @name, an empty one when there is none. A stream (0 or more),
- * until @close.
+ *        until @close.
  * @append: all @len bytes, or nothing of them
  * @may_stay_open: whether there are streams enough to keep this one open while nothing is appended.
- * NULL: always.
+ *                 NULL: always.
  * @publish: write the whole file @name, of @nr parts; others see the former one or the new one.
  *           When @stream is not NULL, it is a stream of that file, and appends to the new one from
  *           then on, maybe under another number.
  * @overwrite_end: write over the last @len bytes of the file @name, without a byte more of room:
- * also a full disk has that. NULL: it cannot
+ *                 also a full disk has that. NULL: it cannot
  * @read: append the file's content to @out, but no more than @max bytes
  * @remove: a file that is not there is fine
- * @place: what fstat(2) says of the directory by which other processes know the recording. NULL:
- * there is none.
+ * @place: the answer of fstat(2) for the directory by which other processes know the recording.
+ *         NULL: there is none.
  */
 struct store_ops {
 	int (*open)(struct store *store, const char *name);
@@ -52,12 +52,12 @@ struct store_ops {
 };
 
 /*
- * What all stores have in common; a member of each.
+ * The data that all stores have in common; a member of each.
  *
  * @error: negative errno of the first write that failed
- * @max_bytes: how much store_may_take() lets in; 0: there is no limit
+ * @max_bytes: the bytes that store_may_take() lets in; 0: there is no limit
  * @taken: that was counted so far, and @is_full, once it was too much; @when_full is called then,
- * in any thread, maybe more than once
+ *         in any thread, maybe more than once
  */
 struct store {
 	const struct store_ops *ops;
@@ -78,7 +78,7 @@ void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void
  */
 bool store_may_take(struct store *store, size_t len);
 
-/* Any thread. Of @asked bytes that store_may_take() let in only @len came. */
+/* Any thread. Only @len of @asked bytes that store_may_take() let in came. */
 void store_took(struct store *store, size_t asked, size_t len);
 
 /* Any thread. Note the first write that failed; @code: negative errno, anything else is none. */

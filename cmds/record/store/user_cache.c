@@ -19,7 +19,7 @@
 #define DIR_NAME       "utrail"
 #define SUFFIX	       ".functions"
 #define UNDONE	       ".new"
-/* What a writer that was killed has left is older. */
+/* Files that a killed writer has left are older. */
 #define UNDONE_SECONDS 600
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -50,7 +50,10 @@ static int open_below(int parent, const char *name, mode_t others_may_not)
 	return is_ours(fd, others_may_not) ? take_fd(&fd) : -1;
 }
 
-/* Where caches of all programs are. The user's own directories may be links: he has made them. */
+/*
+ * Open the directory that has the caches of all programs. The user's own directories may be links,
+ * made by the user.
+ */
 static int open_around(void)
 {
 	const char *path = getenv("XDG_CACHE_HOME");

@@ -11,7 +11,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/strbuf.h"
 
-/* No file is larger, and all together are not. What was used longest ago goes first. */
+/* No file is larger, and all together are not. The file that was used longest ago goes first. */
 #define USER_CACHE_FILE_MAX  (128ULL << 20)
 #define USER_CACHE_BYTES_MAX (512ULL << 20)
 
@@ -34,14 +34,14 @@ int user_cache_open(void);
 bool user_cache_read(int dir, const char *name, struct strbuf *out);
 
 /*
- * Keep @len bytes as @name: the file appears whole or not at all. What fails is not told: then it
- * is looked for anew the next time.
+ * Keep @len bytes as @name: the file appears whole or not at all. An error is not told: then the
+ * facts are looked for anew the next time.
  */
 void user_cache_write(int dir, const char *name, const void *data, size_t len);
 
 /*
- * What is not ours to keep goes: files that were used longest ago, while all are more than
- * @max_bytes, and what writers that were killed have left.
+ * Remove files that are not to be kept: those that were used longest ago, while all are more than
+ * @max_bytes, and those that killed writers have left.
  */
 void user_cache_shrink(int dir, unsigned long long max_bytes);
 

@@ -1,4 +1,4 @@
-/* What processes note in the first page of their arenas (see notes.h). */
+/* Keeps the notes of processes in the first page of their arenas (see notes.h). */
 #include "cmds/record/tasks/notes.h"
 
 #include <errno.h>
@@ -159,7 +159,7 @@ void notes_obey(struct processes *procs, struct process *proc)
 {
 	if (procs->settings->is_steerable && atomic_load(&procs->control->finished))
 		notes_tell_news(proc);
-	/* Where no option says `finish`, no program of ours asks for it. */
+	/* No program of ours asks for it unless an option says `finish`. */
 	if (atomic_load_explicit(&proc->arena->finish_wanted, memory_order_relaxed) &&
 	    !atomic_load(&procs->control->finished) &&
 	    (settings_can_finish(procs->settings) || atomic_load(&procs->may_finish)))

@@ -1,6 +1,6 @@
 /*
- * What processes note in the first page of their arenas (utils/format/ring.h): kept for as long as
- * somebody may write there.
+ * The notes of processes in the first page of their arenas (utils/format/ring.h): kept for as long
+ * as somebody may write there.
  */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_NOTES_H
 #define UTRAIL_CMDS_RECORD_TASKS_NOTES_H
@@ -54,7 +54,10 @@ void notes_close(struct processes *procs);
  */
 void notes_warn_about_events(const struct notes *notes, const struct msg *msg);
 
-/* Whether each fork that was begun has noted its child. Not so for long where a fork has failed. */
+/*
+ * True when each fork that was begun has noted its child. After a fork that has failed this is
+ * false for a while.
+ */
 bool notes_has_newborns(const struct processes *procs);
 
 /* Writers. Does what @proc asks for in its page. */

@@ -27,8 +27,8 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 }
 
 /*
- * Whose memory, of the processes from @first to before @end in the list of notes, @pid has mapped;
- * NULL, too, when we may not know.
+ * The process whose memory @pid has mapped, among those from @first to before @end in the list of
+ * notes; NULL, too, when we may not know.
  */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
@@ -88,8 +88,8 @@ static void watch(struct processes *procs, pid_t pid, struct process *parent)
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/*
-	 * What is alive behind the look at its maps was this process all the time: the number was
-	 * not given to another one.
+	 * A process that is alive after the look at its maps was this one all the time: the number
+	 * was not given to another one.
 	 */
 	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || peer_has_ended(pidfd, 0))
 		return;

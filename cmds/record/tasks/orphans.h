@@ -15,7 +15,10 @@ struct orphans {
 	struct orphan *first;
 };
 
-/* Which shared memory it is: what fstat(2) says of it, and proc(5) of those who have it mapped. */
+/*
+ * The identity of shared memory: as fstat(2) gives it, and proc(5) for processes that have it
+ * mapped.
+ */
 struct memory_id {
 	dev_t dev;
 	ino_t ino;

@@ -26,7 +26,7 @@
  */
 #define FLIGHT_SEGMENTS 32
 
-/* Of one process: programs may load as many as they like. */
+/* The most for one process: programs may load as many as they like. */
 #define MODULES_KEPT_MAX 4096
 #define KEPT_BYTES_MAX	 (256UL << 20) /* of all processes */
 
@@ -42,8 +42,8 @@ static void choose_ring(const struct record_settings *settings, struct process *
 }
 
 /*
- * Of what fits so much is left for other processes, and for ourselves, where address space is
- * limited (ulimit -v).
+ * The rings that fit are divided by this if address space is limited (ulimit -v): the rest is left
+ * for other processes, and for ourselves.
  */
 #define ARENA_PART_OF_LIMITED 4
 #define ARENA_RINGS_LEAST     4

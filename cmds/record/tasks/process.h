@@ -88,8 +88,8 @@ struct process {
 	uint32_t plan_generation; /* of the plan that it was given last */
 	bool has_declared;	  /* events; or those that it was forked off have */
 	/*
-	 * Of what is left out, once hooks are out of its text, and how often that was to be tried
-	 * again (control/overhead_hooks.h):
+	 * The state of functions that are left out, once hooks are out of its text, and the number
+	 * of further tries (control/overhead_hooks.h):
 	 */
 	uint32_t left_out_generation;
 	uint32_t left_out_tries;

@@ -74,7 +74,7 @@ int image_add_module(struct image *s, const struct control_module *m)
 	return m->has_text ? module_map_add(&s->map, &entry) : 0;
 }
 
-/* Where x86_64 puts the stack without randomisation: above all else that a program can map. */
+/* The place of the stack on x86_64 without randomisation: above all else that a program can map. */
 #define STACK_GUESS_START 0x7ffffffde000ULL
 #define STACK_GUESS_END	  0x7ffffffff000ULL
 
@@ -161,8 +161,8 @@ static int save_symbols(struct sessions *sessions, struct known_module *known, s
 /*
  * Only code that calls one of the probe's hooks can have records, and modules whose library calls
  * are hooked. Their symbols are saved, and those of the libraries that they call, which readers
- * need to say where a function is from (--libname). What those in turn are linked with costs
- * nothing.
+ * need to say where a function is from (--libname). The libraries that those in turn are linked
+ * with cost nothing.
  */
 static int save_all_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err)
 {
@@ -230,7 +230,7 @@ static bool is_free(const struct module_map *map, const struct control_module *m
 
 /*
  * uftrace looks for specifications of arguments only in modules that are in the map, and ends at a
- * record whose specification it does not find. Where something else had been before, task.txt alone
+ * record whose specification it does not find. If something else was there before, task.txt alone
  * must do.
  */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,

@@ -16,10 +16,10 @@
 #include "utils/format/map.h"
 
 /*
- * One process image: what a session id stands for.
+ * One process image: a session id stands for it.
  *
- * @announced: its SESS and TASK lines are in task.txt. That happens with its first record, so that
- *             images in which nothing was recorded leave no trace. Under tasks.lock.
+ * @announced: its SESS and TASK lines are in task.txt. They are written with its first record, so
+ *             that images in which nothing was recorded leave no trace. Under tasks.lock.
  */
 struct image {
 	char sid[SID_LEN + 1];

@@ -125,7 +125,7 @@ static void announce_process(struct tasks *tasks, struct process *proc)
 		announce_one(tasks, next);
 }
 
-/* Whether task @tid is to be taken for one of @proc, which is what the kernel says of it. */
+/* True when task @tid is to be taken for one of @proc, as the kernel says. */
 static bool is_own_task(struct tasks *tasks, const struct process *proc, int32_t tid,
 			enum peer_task task)
 {

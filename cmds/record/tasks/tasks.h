@@ -17,7 +17,7 @@
 #include "utils/format/control.h"
 
 /*
- * Any thread may call the functions below. What is behind @lock is theirs, and so are the
+ * Any thread may call the functions below. Members after @lock are theirs, and so are the
  * @announced flags of sessions and processes.
  *
  * @stream: task.txt
@@ -52,9 +52,9 @@ void tasks_close(struct tasks *tasks);
 
 /*
  * The id under which the records of a ring go that says it is task @tid of @proc; 0 when it cannot
- * be one. That is @tid, if it is a thread of that process, or was, as far as anybody can know, and
- * else a new one: no process adds to the records of another. What has another number in a pid
- * namespace of its own goes under ours.
+ * be one. The id is @tid, if it is a thread of that process, or was, as far as anybody can know,
+ * and else a new one: no process adds to the records of another. A task with another number in a
+ * pid namespace of its own goes under ours.
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
@@ -74,9 +74,9 @@ void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 void tasks_dlopen(struct tasks *tasks, struct image *s, const struct control_module *m);
 
 /*
- * Of a flight recording that goes on for weeks: forget threads and forked processes that have
- * ended, but those in @kept (sorted here), which have a file, and the parents of these. What cannot
- * be written is noted as the store's error.
+ * For a flight recording that goes on for weeks: forget threads and forked processes that have
+ * ended, but those in @kept (sorted here), which have a file, and the parents of these. An error of
+ * writing is noted as the store's error.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

@@ -114,7 +114,7 @@ static int choose(struct log *log, const int32_t *kept, size_t nr_kept)
 	return 0;
 }
 
-/* What comes later is appended to the new one. */
+/* Later lines are appended to the new one. */
 static int replace_log(struct tasks *tasks, const struct log *log)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
