@@ -23,7 +23,10 @@ int import_dir_make(struct store_dir *dir, const char *path, const char *options
 /* The head of `info` of a new recording, of this machine. */
 struct data_header import_dir_header(const struct opts *opts);
 
-/* What `info` says of a new recording: who made it, when, of what (@exename). 0 or -ENOMEM. */
+/*
+ * Write the `info` of a new recording: its maker, its time, and its program (@exename). 0 or
+ * -ENOMEM.
+ */
 int import_dir_describe(const struct opts *opts, const char *exename, size_t len,
 			struct info *info);
 

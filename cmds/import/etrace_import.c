@@ -17,7 +17,7 @@
 #include "utils/format/datadir.h"
 #include "utils/procs/etrace_read.h"
 
-/* What is written at once. */
+/* The bytes that are written at once. */
 #define BUFFER_BYTES (1UL << 20)
 /* A first line has a path in it at most. */
 #define HEAD_BYTES   8192
@@ -145,7 +145,7 @@ static void know(struct importing *im, const struct proc_record *rec)
 {
 	struct proc_exec exec;
 
-	/* Where a task is is no event. */
+	/* The CPU that a task is on is no event. */
 	if (rec->kind == PROC_CPU)
 		return;
 	if (!im->nr_events++)
@@ -188,7 +188,7 @@ static int write_records(struct importing *im, struct uft_err *err)
 	return ret;
 }
 
-/* What time of day it was is not known. */
+/* The time of day is not known. */
 static int write_info(struct importing *im, struct uft_err *err)
 {
 	struct info info cleanup_info = { .elapsed_ns = im->reader.last_ns - im->first_ns };

@@ -16,11 +16,11 @@
 /* So much waits in memory before it is written. */
 #define BUFFER_BYTES  (32UL << 20)
 /*
- * Lines of several writers may come a little out of order. What goes back further than that was the
- * clock, which was set: then the recording's clock, which never goes back, goes on from there.
+ * Lines of several writers may come a little out of order. A time that goes back further means that
+ * the clock was set: then the recording's clock, which never goes back, goes on from there.
  */
 #define SET_BACK_US   10000000LL
-/* What is left of 63 bits is room for the records of one time, a nanosecond each. */
+/* The rest of 63 bits is room for the records of one time, a nanosecond each. */
 #define RECORD_NS_MAX (INT64_MAX - (1LL << 40))
 #define US_MAX	      (RECORD_NS_MAX / 1000)
 
@@ -127,7 +127,7 @@ static int advance(struct source *src, struct uft_err *err)
 
 /* --- one event --- */
 
-/* What becomes of a line. */
+/* The place that a line goes to. */
 struct place {
 	uint64_t time_ns;
 	struct import_kind *kind;
@@ -150,8 +150,8 @@ static const char *find_origin(const struct import *im, const struct fst_line *l
 }
 
 /*
- * When the event was on the recording's clock: behind all others, so that they come out in the same
- * order.
+ * The time of the event on the recording's clock: after all others, so that they come out in the
+ * same order.
  */
 static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 {
@@ -299,7 +299,7 @@ static int open_logs(struct import *im, struct uft_err *err)
 	return 0;
 }
 
-/* What is no line of a log is told, and whether there was any. */
+/* Tell of text that is no line of a log, and return whether there was any. */
 static uint64_t tell_problems(struct import *im)
 {
 	uint64_t nr_wrong = 0;
@@ -348,7 +348,10 @@ static int run(struct import *im, struct uft_err *err)
 	if (ret == 0)
 		ret = finish(im, err);
 	if (ret < 0) {
-		/* Of a recording that there was; another one has no `info` yet. */
+		/*
+		 * They are taken out of a recording that existed before; a new one has no `info`
+		 * yet.
+		 */
 		import_tasks_remove(&im->tasks, &im->out.dir.store);
 		return ret;
 	}

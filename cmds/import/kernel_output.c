@@ -1,4 +1,4 @@
-/* Where the records of a trace.dat go (see kernel_output.h). */
+/* The output of the records of a trace.dat (see kernel_output.h). */
 #include "cmds/import/kernel_output.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "utils/base/vec.h"
 #include "utils/format/datadir.h"
 
-/* What is written at once. */
+/* The bytes that are written at once. */
 #define BUFFER_BYTES (1UL << 20)
 
 static void put_name(char name[static NAME_MAX], uint32_t cpu, bool is_hidden)
@@ -47,7 +47,7 @@ int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err 
 		return err_set_errno(err, -ENOMEM, "cannot write the records of CPU %u", cpu);
 	out->cpus = cpus;
 	put_name(name, cpu, out->hides);
-	/* What somebody has left who was killed. */
+	/* Files that a killed import has left. */
 	if (out->hides)
 		store_remove(out->store, name);
 	out->stream = store_open(out->store, name);
@@ -83,7 +83,7 @@ static bool is_wanted(const struct kernel_output *out, const struct kernel_file 
 
 	if (!kernel_event_type_of(file, &type))
 		return true;
-	/* Of calls readers want both. */
+	/* Readers want both kinds of records of calls. */
 	return type.graph.kind || (out->seen[type.id / 64] >> type.id % 64 & 1);
 }
 

@@ -1,5 +1,6 @@
 /*
- * Where the records of a trace.dat go: kernel-cpu<N>.dat, and what readers need to understand them.
+ * The output of the records of a trace.dat: kernel-cpu<N>.dat, and the files that readers need to
+ * understand them.
  */
 #ifndef UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
 #define UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H

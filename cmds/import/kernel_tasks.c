@@ -13,7 +13,7 @@
 #include "utils/base/vec.h"
 #include "utils/format/task_txt.h"
 
-/* What trace-cmd calls those that nobody knows the name of. */
+/* The name that trace-cmd gives to tasks that nobody knows the name of. */
 #define UNKNOWN_NAME "<...>"
 
 void kernel_trace_tasks_deinit(struct kernel_trace_tasks *tasks)
@@ -41,7 +41,7 @@ int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlin
 
 		at[len] = '\0';
 		/*
-		 * Of a path readers would show what is behind the last '/': "kworker/1:2" becomes
+		 * Readers would show the part of a path after its last '/': "kworker/1:2" becomes
 		 * "kworker-1:2".
 		 */
 		for (char *slash = at; (slash = strchr(slash, '/'));)

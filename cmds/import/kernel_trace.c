@@ -19,15 +19,15 @@
 /* The clock of recordings that do not say another one. */
 #define DEFAULT_CLOCK "mono"
 
-/* How times of a buffer become times of the recording. */
+/* The conversion of a buffer's times into times of the recording. */
 struct place {
 	const struct tracedat_buffer *buffer;
 	int64_t shift_ns;
 };
 
 /*
- * What one CPU recorded into one buffer; @next is its next record, when it @has_next, at @time_ns
- * of the recording.
+ * The records of one CPU in one buffer; @next is its next record, when it @has_next, at @time_ns of
+ * the recording.
  */
 struct part {
 	const struct place *place;
@@ -98,7 +98,9 @@ static void recorded_clock(const struct info *info, char clock[static TRACEDAT_N
 	clock[len] = '\0';
 }
 
-/* What is to be added to a time of the recording for that of people. False when it does not say. */
+/*
+ * The difference to add to a time of the recording for that of people. False when it does not say.
+ */
 static bool recorded_offset(struct kernel_trace *kt, int64_t *offset_ns)
 {
 	struct event_kinds kinds;
@@ -210,13 +212,13 @@ static int advance(struct kernel_trace *kt, struct part *part, struct uft_err *e
 	return 1;
 }
 
-/* Whether readers show such records at all. */
+/* True when readers show such records at all. */
 static bool is_of_tracer(const struct kernel_event_type *type)
 {
 	return type && type->is_tracer && !type->graph.kind;
 }
 
-/* Who the record is of goes to @number. False when it is left out. */
+/* The task of the record goes to @number. False when it is left out. */
 static bool choose_task(struct kernel_trace *kt, const struct part *part, int32_t *number, int *ret)
 {
 	const struct kernel_record *rec = &part->next;
@@ -368,7 +370,7 @@ static int take_all(struct kernel_trace *kt, struct uft_err *err)
 
 /* --- the file, and the recording --- */
 
-/* What records mean must be known before they are taken: whose they are it says, too. */
+/* The meaning of records must be known before they are taken: it also says whose they are. */
 static int read_formats(struct kernel_trace *kt, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -550,7 +552,10 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 	int ret = run(&kt, err);
 
 	if (ret < 0) {
-		/* Of a recording that there was; another one has no `info` yet. */
+		/*
+		 * They are taken out of a recording that existed before; a new one has no `info`
+		 * yet.
+		 */
 		if (kt.out.nr_cpus)
 			kernel_output_remove(&kt.out);
 		return ret;

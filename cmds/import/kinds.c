@@ -9,7 +9,7 @@
 #include "utils/format/event_ids.h"
 #include "utils/fstrace/definition.h"
 
-/* What is in a line of either file beside texts. */
+/* The bytes of a line of either file beside texts. */
 #define LINE_BYTES_MAX 48
 
 static void free_kind(struct import_kind *kind)

@@ -1,6 +1,5 @@
 /*
- * Logs of POSIX Trace become a recording (see posix_import.h). What a payload is:
- * utils/format/event_data.h.
+ * Logs of POSIX Trace become a recording (see posix_import.h). Payloads: utils/format/event_data.h.
  */
 #include "cmds/import/posix_import.h"
 
@@ -16,7 +15,7 @@
 
 /* So much waits in memory before it is written. */
 #define BUFFER_BYTES (32UL << 20)
-/* What is left of 63 bits is room for records of one time, a nanosecond each. */
+/* The rest of 63 bits is room for records of one time, a nanosecond each. */
 #define TIME_NS_MAX  (INT64_MAX - (1LL << 40))
 
 /* @last_ns: the time of the last record; @nr_out: events that were left out */
@@ -70,8 +69,8 @@ static int take_names(struct posix_importing *im, const struct posix_log *log)
 }
 
 /*
- * As for lines of logs, each record is behind the one before it. False: it is older than the clock
- * of the recording.
+ * As for lines of logs, each record is later than the one before it. False: it is older than the
+ * clock of the recording.
  */
 static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *time_ns)
 {
@@ -123,7 +122,7 @@ static int add(struct posix_importing *im, const struct posix_log *log, struct i
 				text_of(im->body.data, im->body.len));
 }
 
-/* 0, or -ENOMEM. What cannot be taken is counted. */
+/* 0, or -ENOMEM. Events that cannot be taken are counted. */
 static int take(struct posix_importing *im, const struct posix_log *log)
 {
 	bool lacks_kind = false, lacks_task = false;

@@ -11,7 +11,7 @@
 #include "utils/format/event_data.h"
 #include "utils/posixtrace/log.h"
 
-/* What a payload takes of an event's data, with what goes around it. */
+/* The most of an event's data that a payload takes, with what goes around it. */
 #define POSIX_DATA_MAX (EVENT_DATA_MAX - sizeof(struct event_posix) - sizeof(uint32_t))
 
 /*
@@ -48,7 +48,7 @@ struct posix_logs {
  */
 int posix_logs_are_given(const struct opts *opts, struct uft_err *err);
 
-/* Open them. 0, or negative with @err. What is missing in them is told. */
+/* Open them. 0, or negative with @err. It tells what is missing in them. */
 int posix_logs_open(struct posix_logs *logs, const struct opts *opts, struct uft_err *err);
 void posix_logs_close(struct posix_logs *logs);
 

@@ -152,7 +152,7 @@ static int append(const struct import_tasks *tasks, const struct import_task *ta
 	char name[NAME_MAX];
 
 	put_name(name, task, suffix, tasks->hides);
-	/* What somebody has left who was killed. */
+	/* Files that a killed import has left. */
 	if (tasks->hides && !task->is_written)
 		store_remove(store, name);
 
