@@ -157,7 +157,7 @@ static bool is_at_work(const struct recorder_name *name)
 }
 
 /*
- * A request may take its time: signs of life are asked for meanwhile. What another user answers,
+ * A request may take its time: signs of life are asked for meanwhile. The answer of another user,
  * who is not asked to prove anything, is not worth more than the silence.
  */
 static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_patient,
@@ -286,8 +286,8 @@ static uid_t user_of(pid_t pid)
 }
 
 /*
- * The names of all that may be recorders, each with a NUL behind it. Nobody is asked before all is
- * read: that changes the list.
+ * The names of all that may be recorders, each with a NUL after it. Nobody is asked before all is
+ * read: asking changes the list.
  */
 static int list_recorders(struct strbuf *names)
 {

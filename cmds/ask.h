@@ -47,7 +47,7 @@ int ask_named(const struct recorder_name *name, enum request_type type, const st
 	      int timeout_ms, struct request_answer *answer, struct strbuf *out);
 
 /*
- * What to say of a request that was not answered: "cannot WHAT: REASON". @ret: of the functions
+ * Set the error of a request that was not answered: "cannot WHAT: REASON". @ret: of the functions
  * above, below 0.
  */
 int ask_failed(int ret, const char *what, const char *whom, struct uft_err *err);

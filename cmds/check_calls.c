@@ -10,7 +10,7 @@
 #include "utils/fstrace/directive.h"
 #include "utils/object/c_literal.h"
 
-/* What <fstrace.h> makes of its macros. */
+/* The prefix that <fstrace.h> gives to uses of its macros. */
 #define USE   "fstrace_check_use_"
 #define DECL  "fstrace_check_decl_"
 #define INT64 "fstrace_check_int64_"
@@ -67,7 +67,7 @@ static int add_event(struct check_events *events, struct check_event *event)
 	struct check_event *known = strmap_get(&events->map, event->key);
 
 	if (known) {
-		/* Which of them a use means, nobody knows. */
+		/* Nobody knows which of them a use means. */
 		if (!is_equal(known->format, event->format)) {
 			free(known->format);
 			known->format = NULL;
@@ -125,7 +125,7 @@ static int take_decl(struct check_scan *scan, struct check_calls *calls)
 			 make_event(&here, strbuf_str(&name), id, strbuf_str(&format)));
 }
 
-/* What "static fstrace_event_t *sold" or "trc->sold" declares or means. */
+/* The variable that "static fstrace_event_t *sold" or "trc->sold" declares or means. */
 static char *variable_of(const struct text *left_side)
 {
 	char *text cleanup_free = copy_of(left_side);
@@ -165,7 +165,7 @@ static int take_declare(struct check_scan *scan, const struct text *left_side,
 	return ret;
 }
 
-/* `extern fstrace_event_t *sold, *quiet;`: @scan is behind the type. */
+/* `extern fstrace_event_t *sold, *quiet;`: @scan is after the type. */
 static void take_externs(struct check_scan *scan, struct check_calls *calls)
 {
 	while (check_scan_next(scan) && !check_scan_is(scan, ";") && !check_scan_is(scan, "(")) {

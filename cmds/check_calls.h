@@ -11,7 +11,7 @@
 #include "utils/base/strmap.h"
 
 /*
- * What is known of an event that sources call by one expression ("SOLD", "trc.sold").
+ * The facts about an event that sources call by one expression ("SOLD", "trc.sold").
  *
  * @format: NULL when no literal says it, or several declarations do not agree
  * @file, @line: where it was declared
@@ -46,7 +46,7 @@ struct check_use {
 };
 
 /*
- * What a source has. Starts as { 0 }, ends with check_calls_deinit().
+ * The declarations and uses of a source. Starts as { 0 }, ends with check_calls_deinit().
  *
  * @declared: by FSTRACE_DECL() and fstrace_declare() in this source
  * @externs: a list of variables that other sources may declare events into
@@ -73,7 +73,7 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);
 
 /*
- * The uses, which look into the source's own declarations first. What stands in @global counts for
+ * The uses, which look into the source's own declarations first. Entries of @global count for
  * variables that the source says are somewhere else, and for members of structures, which a
  * parameter cannot be called like. 0 or -ENOMEM.
  */

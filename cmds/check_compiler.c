@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-/* Who stands in front of compilers. */
+/* Programs that stand in front of compilers. */
 static const char *const wrappers[] = { "ccache", "distcc", "sccache", "icecc" };
 static const char *const compilers[] = { "cc", "gcc", "clang", "c++", "g++", "clang++" };
 
@@ -24,7 +24,7 @@ static const char *const compilers[] = { "cc", "gcc", "clang", "c++", "g++", "cl
  * Options that are taken over.
  *
  * @has_value: in the same word, or in the next one
- * @is_prefix: with anything behind it
+ * @is_prefix: with anything after it
  * @is_language: also for preprocessed text
  */
 struct option {

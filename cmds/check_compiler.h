@@ -7,8 +7,8 @@
 #include "cmds/check_db.h"
 
 /*
- * How the source of an entry is preprocessed, and how its preprocessed text is checked; both are
- * argv without what goes in and out.
+ * The commands that preprocess the source of an entry, and that check its preprocessed text; both
+ * are argv without input and output.
  *
  * A file of entries may be anybody's. So the compiler is one of $PATH (which, only its name says),
  * no shell is asked, and options are taken from a list: what to include and define, and what the

@@ -10,7 +10,7 @@
 #include "utils/base/vec.h"
 #include "utils/format/text.h"
 
-/* Who nests values deeper has something else in mind. */
+/* Deeper nesting of values means something else. */
 #define DEPTH_MAX 32
 
 static bool take(struct text *t, char c)
@@ -73,7 +73,7 @@ static bool take_unicode(struct text *t, struct strbuf *out)
 			return false;
 		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 	}
-	/* What follows it would be lost where the text is used. */
+	/* Text that follows a NUL would be lost where the text is used. */
 	if (!c)
 		return false;
 	put_utf8(out, c);
@@ -126,7 +126,7 @@ static bool take_strings(struct text *t, struct words *words)
 		if (!take_string(t, &word))
 			return false;
 
-		/* One more, and the NULL behind it. */
+		/* One more, and the NULL after it. */
 		char **more = reallocarray(words->words, words->nr + 2, sizeof(*more));
 
 		if (!more)
@@ -141,7 +141,7 @@ static bool take_strings(struct text *t, struct words *words)
 	return take(t, ']');
 }
 
-/* Of members that nobody asked for. */
+/* Skip the value of a member that nobody asked for. */
 static bool skip_value(struct text *t, int depth)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

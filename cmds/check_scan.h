@@ -15,9 +15,9 @@ enum check_kind {
 };
 
 /*
- * @left: behind the last token; @start: where the token is
- * @line, @file: of the last token, as line markers say; @file is how it stands there, without its
- * quotes
+ * @left: the text after the last token; @start: the place of the token
+ * @line, @file: of the last token, as line markers say; @file stands as it is there, without its
+ *               quotes
  */
 struct check_scan {
 	struct text left;

@@ -1,4 +1,4 @@
-/* What a sub-command is: one file, one value. */
+/* A sub-command: one file, one value. */
 #ifndef UTRAIL_CMDS_CMD_H
 #define UTRAIL_CMDS_CMD_H
 
@@ -62,7 +62,7 @@ extern const struct cmd cmd_replay;
 extern const struct cmd cmd_report;
 extern const struct cmd cmd_snapshot;
 
-/* All commands in the order of the help text, and a NULL behind the last. */
+/* All commands in the order of the help text, and a NULL after the last. */
 extern const struct cmd *const all_cmds[];
 
 /* The command of that name, or NULL. */

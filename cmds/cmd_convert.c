@@ -196,7 +196,7 @@ static int open_regular(const struct conversion *c, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What tells that a directory is a whole recording comes last. */
+/* The file that marks a directory as a whole recording comes last. */
 static int convert_info(struct conversion *c, struct uft_err *err)
 {
 	struct one_file file = { .name = "info", .fd = open_regular(c, "info") };
@@ -278,7 +278,7 @@ static bool is_same(const struct conversion *c, const char *path)
 	       from.st_ino == to.st_ino;
 }
 
-/* What is there and is a recording goes aside, as when recording. */
+/* A recording that is there already goes aside, as when recording. */
 static int make_output(struct conversion *c, struct uft_err *err)
 {
 	const char *path = c->opts->args[0];

@@ -69,7 +69,10 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	return ret;
 }
 
-/* What is typed and does nothing is said; what default.opts says was obeyed while recording. */
+/*
+ * Options that were typed and do nothing are told; those of default.opts were obeyed while
+ * recording.
+ */
 static void warn_raw(const struct opts *opts)
 {
 	for (size_t i = 0; i < opts_table_nr; i++) {

@@ -18,12 +18,12 @@
 #include "utils/export/export.h"
 
 /*
- * What it can do.
+ * The abilities of a word of this command.
  *
  * @options: of this one only
- * @check: what only it understands; NULL: nothing
+ * @check: judges what only it understands; NULL: nothing
  * @run: for words that read files; @choose: for those that read a recording, which say who writes.
- * With both it is files when any are named
+ *       With both it is files when any are named
  */
 struct events_word {
 	const char *name;
@@ -99,8 +99,8 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 }
 
 /*
- * Does @row, an option of this command, mean something for @word? What convert has, too, all
- * commands have.
+ * True when @row, an option of this command, means something for @word. All commands have the
+ * options that convert has, too.
  */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {

@@ -21,7 +21,10 @@
 #include "utils/base/fd.h"
 #include "utils/base/nearest.h"
 
-/* What was left out while recording is not there any more: do not leave it out a second time. */
+/*
+ * Calls that were left out while recording are not there any more: do not leave them out a second
+ * time.
+ */
 static struct opts view_options(const struct opts *opts, const struct cmd *cmd, char *data_dir)
 {
 	struct opts view = *opts;
@@ -197,8 +200,8 @@ static bool wait_for_recorder(const char *data_dir, int over_fd)
 }
 
 /*
- * Another process' part: show what the recorder records. What goes wrong with recording is said by
- * that one.
+ * Another process' part: show what the recorder records. The other process tells of errors of
+ * recording.
  */
 static int show_while_recording(const struct opts *opts, char *data_dir, int over_fd,
 				struct uft_err *err)
@@ -220,8 +223,8 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 }
 
 /*
- * How the child ended that shows the calls. The recording is complete: who interrupts now has seen
- * enough.
+ * The end of the child that shows the calls. The recording is complete: a user who interrupts now
+ * has seen enough.
  */
 static int wait_for_viewer(pid_t pid)
 {
@@ -327,7 +330,7 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 
 		int sig = sigwaitinfo(signals, &info);
 
-		/* What the terminal sends, it sends to the child too. */
+		/* The terminal sends its signals to the child, too. */
 		if (sig > 0 && sig != SIGCHLD && info.si_code <= 0)
 			kill(pid, sig);
 	}
@@ -335,8 +338,8 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 }
 
 /*
- * The work is done by a child and the parent cleans up after it, so that nothing is left behind
- * however it ends: by Ctrl-C, by a pager that was left, by a crash.
+ * The work is done by a child and the parent cleans up after it, so that nothing is left however it
+ * ends: by Ctrl-C, by a pager that was left, by a crash.
  */
 static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 {
@@ -347,7 +350,7 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 	struct sigaction children;
 
 	sigaddset(&blocked, SIGCHLD);
-	/* Before there is anything to be left behind. */
+	/* Before there is anything that could be left. */
 	sigprocmask(SIG_BLOCK, &blocked, &before);
 
 	int ret = make_temp_dir(top, err);
@@ -375,7 +378,7 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * --keep-pid: show the calls, and clean up behind those who show and record, however they end. This
+ * --keep-pid: show the calls, and clean up after those who show and record, however they end. This
  * process is nobody's child, and interrupts are blocked. @over_fd comes to its end with the
  * recorder's part.
  */

@@ -177,10 +177,10 @@ static void warn_about_limits(const struct run *run, const struct recorder *rec)
 			 limit_behind(-code));
 }
 
-/* With fewer descriptors than that no process can speak to the recorder, or the recorder cannot hear it. */
+/* With fewer descriptors no process can speak to the recorder, or the recorder cannot hear it. */
 #define FILES_LEAST 24
 
-/* Nobody reported: the loader could not or would not preload the probe. The program did what it does all the same. */
+/* Nobody reported: the loader did not preload the probe. The program did its work all the same. */
 static void warn_that_nobody_came(const struct run *run, int status)
 {
 	struct rlimit limit;
@@ -195,7 +195,7 @@ static void warn_that_nobody_came(const struct run *run, int status)
 		 are_few ? limit_behind(-EMFILE) : "", status);
 }
 
-/* A filter that the program has put on itself past libc is not seen by the probe, whose calls it may forbid. */
+/* The probe does not see a filter that was set past libc, and which may forbid its calls. */
 static void warn_about_unseen_filter(const struct run *run, const struct notes *notes)
 {
 	int status = run->end.status;
@@ -209,7 +209,7 @@ static void warn_about_unseen_filter(const struct run *run, const struct notes *
 		 "call that it forbids may be one of utrail's");
 }
 
-/* Programs that have forbidden themselves system calls: the probe goes without them, and that shows. */
+/* Programs that have forbidden themselves system calls: the probe goes without, and that shows. */
 static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			      unsigned long long lost)
 {
@@ -232,7 +232,7 @@ static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			 (unsigned long long)notes->talks_sealed);
 }
 
-/* What got lost must be said; what was saved is still good. */
+/* Losses must be told; what was saved is still good. */
 static void warn_about_losses(const struct run *run, struct recorder *rec)
 {
 	const struct msg *msg = &run->opts->msg;
@@ -252,7 +252,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	warn_about_limits(run, rec);
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
-	/* Where nothing can be written no buffer is large enough. */
+	/* No buffer is large enough when nothing can be written. */
 	if (lost)
 		msg_warn(msg, "%llu records were lost%s", lost,
 			 write_error || atomic_load(&rec->store->is_full)
@@ -349,8 +349,9 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 }
 
 /*
- * What the user asked for and cannot get is said, and the recording goes on. From here on `info` tells that there are kernel
- * files, so that a recording that is cut off can be read by those who go by that.
+ * Tracepoints that the user asked for and cannot get are told, and the recording goes on. From here
+ * on `info` tells that there are kernel files, so that a recording that is cut off can be read by
+ * those who go by that.
  */
 static void watch_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 {
@@ -379,7 +380,7 @@ static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
 		run->has_perf = true;
 }
 
-/* What has to be ready before there is a process to watch. */
+/* The parts that have to be ready before there is a process to watch. */
 static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct uft_err note = { 0 };
@@ -393,7 +394,7 @@ static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err
 	return ret;
 }
 
-/* Its child has not begun yet, and does not when that fails: who asks for processes wants a recording that has them all. */
+/* Its child waits for this to succeed: --proc wants a recording that has all processes. */
 static int watch_processes(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launched *program = &run->program_process;
@@ -442,7 +443,7 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 	return ret;
 }
 
-/* The program waits while the recorder looks for what is to be patched; so what can be known before it starts is found out before. */
+/* The program waits while patches are looked for, so they are looked for before it starts. */
 static void find_patches(struct run *run, struct recorder *rec)
 {
 	char path[PATH_MAX];
@@ -458,7 +459,7 @@ static void find_patches(struct run *run, struct recorder *rec)
 		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
 }
 
-/* Others may have the name by which this recorder is found. Whoever does not mean to ask it anything does not want to know. */
+/* Others may have this recorder's name. Only users who want to ask it anything need to know. */
 static void warn_about_door(const struct run *run, const struct recorder *rec)
 {
 	if (rec->service.trouble.code && (run->settings.has_agent || run->settings.flight_bytes))
@@ -481,7 +482,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	if (ret == 0)
 		warn_about_door(run, rec);
 
-	/* Readers take a directory that has it for a recording, so it comes behind all else that they want. */
+	/* It comes last: readers take a directory that has it for a recording. */
 	if (ret == 0)
 		ret = infofile_begin(run, err);
 	if (ret < 0)
@@ -517,7 +518,7 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	return finish_run(run, rec, ret);
 }
 
-/* The shell's convention: the program's own status, or 128 + the signal that ended it, or the recording of it. */
+/* The shell's convention: its own status, or 128 + the signal that ended it or the recording. */
 static int exit_status(const struct run *run)
 {
 	const struct msg *msg = &run->opts->msg;
@@ -585,7 +586,7 @@ static void gather_names(const struct run *run, const struct recorder *rec,
 	}
 }
 
-/* By the end every library that was loaded has been seen. True when it was said that nothing is recorded. */
+/* By the end every library has been seen. True when it was said that nothing is recorded. */
 static bool warn_about_filters(const struct run *run, const struct recorder *rec)
 {
 	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
@@ -629,7 +630,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 			 "nothing was recorded: the program made no call that can be seen");
 }
 
-/* What was written first will do when the disk is full by now: the program's status is what counts. */
+/* The first version will do when the disk is full by now: the program's status is what counts. */
 static void save_info(const struct run *run, struct recorder *rec)
 {
 	struct uft_err err = { 0 };

@@ -7,7 +7,7 @@
 
 #include "cmds/opts.h"
 
-/* What is asked for; --complete is off as OPTS_COMPLETE_NOTHING. */
+/* The kind of words that is asked for; --complete is off as OPTS_COMPLETE_NOTHING. */
 enum opts_complete {
 	OPTS_COMPLETE_NOTHING,
 	OPTS_COMPLETE_EVENTS,
@@ -19,7 +19,7 @@ enum opts_complete {
 
 /*
  * Print the words for opts->cmd: of the program on the command line, or of the data directory.
- * Where nothing can be read there are none: a shell that completes a word wants no error.
+ * There are none when nothing can be read: a shell that completes a word wants no error.
  */
 void complete_print(const struct opts *opts);
 

@@ -22,7 +22,7 @@ int control_send(const struct opts *opts, const struct recorder_name *name, cons
  */
 int control_find(const char *text, struct recorder_name *name, struct uft_err *err);
 
-/* Whether @text is the number of a process that an utrail of ours records just now. */
+/* True when @text is the number of a process that an utrail of ours is recording. */
 bool control_is_recorded(const char *text);
 
 /* `live -p PID` of such a process: the options of the command line, as words. */

@@ -7,7 +7,7 @@
 #include "utils/base/units.h"
 #include "utils/trace/pipeline.h"
 
-/* What a run has found. */
+/* The findings of a run. */
 struct found {
 	bool has_any;
 	uint64_t longest_ns; /* of its calls */
@@ -256,7 +256,7 @@ static bool is_off(const struct opts *opts)
 static void take_off(const struct opts *opts, struct opts *only)
 {
 	only->trace_on = false;
-	/* What switches it on is one of them. */
+	/* The option that switches it on is one of them. */
 	only->filters = opts->filters;
 }
 
@@ -271,7 +271,7 @@ static void why_off(const struct opts *opts, const struct trace_data *data, cons
 	strbuf_addstr(out, "nothing has switched it on (--trace=off; see trace_on)");
 }
 
-/* What has no hook is not in the recording, so this is about making one. */
+/* Functions without hooks are not in the recording, so this is about making one. */
 static bool has_patches(const struct opts *opts)
 {
 	return opts->patches && opts->patches->nr && !opts->cmd->reads_data;

@@ -13,8 +13,8 @@ struct trace_data;
 
 /*
  * @pipe has come to its end, and its view had nothing to show: say why. The recording is read
- * again, once for each option that leaves something out. What was damaged or interrupted is said by
- * others.
+ * again, once for each option that leaves something out. Others tell of a recording that was
+ * damaged or interrupted.
  */
 void empty_explain(const struct opts *opts, const struct pipeline *pipe);
 

@@ -1,4 +1,4 @@
-/* What the user is told about --Event (see event_warn.h). */
+/* Tells the user about --Event (see event_warn.h). */
 #include "cmds/event_warn.h"
 
 #include "utils/base/nearest.h"
@@ -39,7 +39,10 @@ void event_warn_unmatched(const struct opts *opts, struct trace_data *data)
 	struct event_kinds kinds = { 0 };
 	struct uft_err broken = { 0 };
 
-	/* Of a recording that grows nobody knows yet. What cannot be read, the view will say. */
+	/*
+	 * Nobody knows yet of a recording that grows. The view will tell of one that cannot be
+	 * read.
+	 */
 	if (!opts->events.nr || data->growth)
 		return;
 	kernel_formats_load(&data->kernel, data->dir, &broken, NULL);

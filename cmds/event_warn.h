@@ -1,4 +1,4 @@
-/* What the user is told about --Event: which names mean nothing, and what was probably meant. */
+/* Warnings about --Event: names that mean nothing, and what was probably meant. */
 #ifndef UTRAIL_CMDS_EVENT_WARN_H
 #define UTRAIL_CMDS_EVENT_WARN_H
 

@@ -121,10 +121,7 @@ static int write_to(const struct opts *opts, const struct trace_data *data,
 	return reader_finish(&sink, &broken, ret, err);
 }
 
-/*
- * Of a recording that is damaged there is what comes before the damage. Whoever reads environments
- * reads secrets.
- */
+/* A damaged recording gives the part before the damage. Environments that are read hold secrets. */
 static int write_named(const struct opts *opts, const struct trace_data *data,
 		       const struct etrace_choice *choice, const char *name, struct uft_err *err)
 {

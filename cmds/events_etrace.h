@@ -15,8 +15,8 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 			 struct uft_err *err);
 
 /*
- * What @opts ask build for, to the file @name; "-": to standard output. The same results; a file is
- * there when all of it is.
+ * Write the output that @opts ask build for to the file @name; "-": to standard output. The same
+ * results; a file is there when all of it is.
  */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err);

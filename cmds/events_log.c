@@ -58,7 +58,7 @@ static void check_line(struct log_problems *problems, const char *path, uint64_t
 		log_problems_note(problems, path, number, at, wrong);
 }
 
-/* How many lines it has goes to @nr_lines. */
+/* The number of its lines goes to @nr_lines. */
 static int check_file(const char *path, struct log_problems *problems, uint64_t *nr_lines,
 		      struct uft_err *err)
 {

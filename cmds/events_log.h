@@ -17,11 +17,11 @@
 int events_log_check(const struct opts *opts, struct uft_err *err);
 
 /*
- * Lines of a log's files, one file behind the other, that are wrong. Of each file only the first
- * ones are told.
+ * Lines of a log's files, one file after the other, that are wrong. Only the first ones of each
+ * file are told.
  *
  * @msg: where warnings go; NULL: they are listed on stdout
- * @path, @nr: the file of the last one, and how many it had; @nr_all: in all files
+ * @path, @nr: the file of the last one, and their number in it; @nr_all: in all files
  */
 struct log_problems {
 	const struct msg *msg;

@@ -57,7 +57,7 @@ static void tell(struct tally *tally, const struct strbuf *line)
 		free(key);
 }
 
-/* What it is called there, which tools that jump to it need with its directory. */
+/* The place's name there. Tools that jump to it need it with its directory. */
 static void put_place(struct strbuf *out, const struct check_entry *entry, const char *file,
 		      unsigned line)
 {
@@ -121,8 +121,8 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 }
 
 /*
- * What fits all the same: any pointer without a type for a text (NULL is one), and of two types of
- * 64 bits the other one.
+ * Arguments that fit all the same: any pointer without a type for a text (NULL is one), and of two
+ * types of 64 bits the other one.
  */
 static bool does_fit(const struct check_calls *calls, const char *text)
 {
@@ -154,8 +154,8 @@ static void put_problem(struct strbuf *out, const char *format, const char *text
 }
 
 /*
- * "<utrail>:7:22: warning: ... [-Wformat=]", of the use 7, and what stands behind its kind. NULL:
- * it is of something else.
+ * "<utrail>:7:22: warning: ... [-Wformat=]", of the use 7, and the text that follows its kind.
+ * NULL: it is of something else.
  */
 static const struct check_use *use_of(const char *line, const struct check_calls *calls,
 				      const char **text)

@@ -1,4 +1,4 @@
-/* What --debug and --debug-domain tell of a recording (see facts.h). */
+/* The facts of a recording that --debug and --debug-domain tell (see facts.h). */
 #include "cmds/facts.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * What --debug and --debug-domain tell of a recording, gathered when the work is done: utils/ and
- * the recorder print nothing.
+ * The facts of a recording that --debug and --debug-domain tell, gathered when the work is done:
+ * utils/ and the recorder print nothing.
  */
 #ifndef UTRAIL_CMDS_FACTS_H
 #define UTRAIL_CMDS_FACTS_H
@@ -19,14 +19,14 @@ struct facts_time {
 };
 struct facts_time facts_time(uint64_t time_ns);
 
-/* How many modules @map has: without "[stack]". */
+/* The number of modules in @map: without "[stack]". */
 size_t facts_count_modules(const struct module_map *map);
 
 /* CLOCK_MONOTONIC. */
 uint64_t facts_now_ns(void);
 
 /*
- * How many functions each spec of the options matches, by module.
+ * The number of functions that each spec of the options matches, by module.
  *
  * @found: by index of opts->filters->entries
  */
@@ -58,8 +58,8 @@ void facts_filters_add(struct facts_filters *facts, const struct facts_module *m
 void facts_filters_end(struct facts_filters *facts);
 
 /*
- * Of an open recording: when it was opened, which took @took_ns (0: it was not now), and when all
- * is shown.
+ * Tell of an open recording: when it was opened, which took @took_ns (0: it was not now), and when
+ * all is shown.
  */
 void facts_data_opened(const struct opts *opts, const struct trace_data *data, uint64_t took_ns);
 void facts_data_shown(const struct opts *opts, struct trace_data *data);

@@ -18,7 +18,7 @@ int filter_opts_parse(struct opts *opts, struct uft_err *err);
 void filter_opts_free(struct opts *opts);
 
 /*
- * Whether all conditions can be judged when the function begins, as recording needs. -ERR_USAGE
+ * Check that all conditions can be judged when the function begins, as recording needs. -ERR_USAGE
  * names the one that cannot.
  */
 int filter_opts_check_recording(const struct opts *opts, struct uft_err *err);

@@ -1,4 +1,4 @@
-/* What the user is told about filters (see filter_warn.h). */
+/* Tells the user about filters (see filter_warn.h). */
 #include "cmds/filter_warn.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ void func_names_add(struct func_names *names, const struct symtab *symbols)
 	}
 }
 
-/* Is its option one that does nothing for this command? That is said by itself. */
+/* True when its option is one that does nothing for this command, which is told by itself. */
 static bool means_nothing(const struct opts *opts, const struct filter_entry *entry)
 {
 	const char *name = filter_as_typed(entry->option, entry->spec.text).option;
@@ -104,7 +104,7 @@ static void add_nearest(const struct spec *spec, const struct func_names *names,
 	nearest_text(&near, "", out);
 }
 
-/* What is no action is the name of a module; perhaps it was meant to be one. */
+/* A word that is no action is the name of a module; perhaps it was meant to be one. */
 static void add_action(const struct spec *spec, struct strbuf *out)
 {
 	struct nearest near;
@@ -134,7 +134,7 @@ static bool all_is_out(const struct filters *filters, uint32_t kinds)
 	return kinds != 0;
 }
 
-/* Who gives a list of a thousand names has an old list; that much can be said in fewer lines. */
+/* A list of a thousand names is an old list; that much can be said in fewer lines. */
 #define WARNINGS_MAX 8
 
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names)

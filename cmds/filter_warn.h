@@ -1,4 +1,4 @@
-/* What the user is told about filters: which match nothing, and what was probably meant. */
+/* Warnings about filters: those that match nothing, and what was probably meant. */
 #ifndef UTRAIL_CMDS_FILTER_WARN_H
 #define UTRAIL_CMDS_FILTER_WARN_H
 
@@ -7,7 +7,7 @@
 
 /* Names of functions, demangled. Starts as { 0 }, ends with func_names_deinit(). */
 struct func_names {
-	struct strbuf text; /* one behind the other, each with its NUL */
+	struct strbuf text; /* one after the other, each with its NUL */
 	int demangle;	    /* enum demangle_mode */
 };
 
@@ -20,7 +20,9 @@ void func_names_add(struct func_names *names, const struct symtab *symbols);
 /* Actions that were given with an option that does not take them. */
 void filter_warn_ignored(const struct opts *opts);
 
-/* Whether there is something for filter_warn_unmatched() to say: before the names are collected. */
+/*
+ * True when there is something for filter_warn_unmatched() to say: before the names are collected.
+ */
 bool filter_has_unmatched(const struct opts *opts);
 
 /*

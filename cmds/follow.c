@@ -8,7 +8,7 @@
 #include "cmds/ask.h"
 #include "cmds/reader.h"
 
-/* How long to rest between two looks. */
+/* The time to rest between two looks. */
 #define REST_NS 30000000
 /*
  * On a terminal a function that was entered so long ago is shown as entered: it may take for ever
@@ -32,8 +32,9 @@ int follow_is_possible(const char *dir, struct uft_err *err)
 }
 
 /*
- * What task.txt says by now. The files that it speaks of are written when the recorder answers
- * after it was read. 1: @answer is there; 0: the recorder has ended, and all was read; negative.
+ * Read the present content of task.txt. The files that it speaks of are written when the recorder
+ * answers after it was read. 1: @answer is there; 0: the recorder has ended, and all was read;
+ * negative.
  */
 static int read_tasks(struct trace_data *data, struct request_answer *answer, struct uft_err *err)
 {

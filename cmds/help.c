@@ -1,4 +1,4 @@
-/* What --help, --usage and --version print (see help.h). */
+/* Prints --help, --usage and --version (see help.h). */
 #include "cmds/help.h"
 
 #include <ctype.h>
@@ -16,7 +16,9 @@
  */
 #define HELP_INDENT    8
 #define HELP_WIDTH_TWO 60
-/* Where nobody knows how wide the terminal is; and what is still a line to read. */
+/*
+ * The width when nobody knows that of the terminal; and the limits of lines that are easy to read.
+ */
 #define HELP_WIDTH     80
 #define HELP_WIDTH_MIN 30
 #define HELP_WIDTH_MAX 120

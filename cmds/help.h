@@ -1,4 +1,6 @@
-/* What --help, --usage and --version print, made from the option table and the list of commands. */
+/*
+ * The output of --help, --usage and --version, made from the option table and the list of commands.
+ */
 #ifndef UTRAIL_CMDS_HELP_H
 #define UTRAIL_CMDS_HELP_H
 

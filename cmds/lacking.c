@@ -1,4 +1,4 @@
-/* What uftrace has and utrail has not (see lacking.h). */
+/* Options that uftrace has and utrail has not (see lacking.h). */
 #include "cmds/lacking.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * What uftrace has and utrail has not: a sentence with what to use instead, not a guess at what was
- * meant.
+ * Options that uftrace has and utrail has not: a sentence with what to use instead, not a guess at
+ * what was meant.
  */
 #ifndef UTRAIL_CMDS_LACKING_H
 #define UTRAIL_CMDS_LACKING_H

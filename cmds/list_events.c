@@ -46,7 +46,7 @@ static void list_kernel_events(const struct opts *opts)
 	}
 }
 
-/* Of several places with the same name and arguments one line. */
+/* Several places with the same name and arguments have one line. */
 static bool is_told(const struct sdt_probes *probes, size_t index)
 {
 	const struct sdt_probe *probe = &probes->probes[index];

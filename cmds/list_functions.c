@@ -36,7 +36,7 @@ static bool is_traceable(const struct symbol *sym)
 	return sym->type == 'P' ? libcall_is_hooked(sym->name, &flags) : symbol_is_function(sym);
 }
 
-/* What -F and -N say. */
+/* The answer of -F and -N. */
 static bool is_listed(const struct opts *opts, const struct filter_subject *subject)
 {
 	struct trigger trigger;
@@ -72,7 +72,7 @@ static int print_sorted(const struct strbuf *text, size_t nr, struct uft_err *er
 	return CMD_DONE;
 }
 
-/* How many names went to @text, each with its NUL. */
+/* The number of names that went to @text, each with its NUL. */
 static size_t list_names(const struct opts *opts, const char *path, const struct symtab *symbols,
 			 struct strbuf *text)
 {

@@ -124,7 +124,7 @@ static int show_usage(void)
 	return print_text(&text, CMD_DONE);
 }
 
-/* What the options have become, for those who want to know. */
+/* Tell those who want to know what the options have become. */
 static void tell_command(const struct opts *opts)
 {
 	const struct msg *msg = &opts->msg;
@@ -138,7 +138,7 @@ static void tell_command(const struct opts *opts)
 			  opts->syms_dir);
 }
 
-/* The same behind it. */
+/* The same after it. */
 static int run_and_tell(const struct opts *opts, struct uft_err *err)
 {
 	const pid_t self = getpid();

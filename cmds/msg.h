@@ -11,7 +11,7 @@
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 
-/* What a debug message is about; the words of --debug-domain (the peer's names). */
+/* The subject of a debug message; the words of --debug-domain (the peer's names). */
 enum msg_domain {
 	MSG_UTRAIL, /* the commands */
 	MSG_SYMBOL,

@@ -15,7 +15,7 @@
 #include "utils/base/strbuf.h"
 #include "utils/format/header.h"
 
-/* Of a folder with thousands of entries not all are looked at: this is a hint. */
+/* Not all entries of a folder with thousands are looked at: this is a hint. */
 #define LOOKED_AT_MAX 4096
 #define SHOWN_MAX     3
 
@@ -36,7 +36,7 @@ static void cleanup_near_list(struct near_list *list)
 		strbuf_deinit(&list->best[i].path);
 }
 
-/* Whether the folder @name in @dir_fd holds a recording, and from when. */
+/* True when the folder @name in @dir_fd holds a recording; @time is when it was made. */
 static bool is_recording(int dir_fd, const char *name, time_t *time)
 {
 	uint8_t bytes[HEADER_SIZE];

@@ -73,8 +73,8 @@ static void add_roff_commands(struct strbuf *out)
 }
 
 /*
- * What may stand for the argument of @row: "words w1 w2", "ask WHAT" for --complete=WHAT, "dir",
- * "file", or "" where nobody knows.
+ * The possible arguments of @row: "words w1 w2", "ask WHAT" for --complete=WHAT, "dir", "file", or
+ * "" where nobody knows.
  */
 static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
 {
@@ -255,8 +255,8 @@ static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Options by command, what their arguments can be (of those that can only be behind a '=', too),
- * and what the letters stand for.
+ * Options by command, the arguments that they can have (also those that can only follow a '='), and
+ * the meanings of the letters.
  */
 static void add_bash_tables(struct strbuf *out)
 {
@@ -302,7 +302,10 @@ static void add_roff_control(struct strbuf *out)
 	}
 }
 
-/* What stands for the word at @at of the template; its length in the template, 0: no such word. */
+/*
+ * The text for the word at @at of the template; returns its length in the template, 0: no such
+ * word.
+ */
 static size_t expand(const char *at, const struct cmd *cmd, struct strbuf *out)
 {
 	static const char *const words[] = { "@OPTIONS@\n",	"@COMMANDS@\n", "@TABLES@\n",

@@ -237,7 +237,7 @@ static int set_tids(const struct opt_row *row, const char *text, void *target, s
 	}
 }
 
-/* Each item of @text with a `!` in front of it, behind what is in @specs. */
+/* Add each item of @text with a `!` in front of it, after those in @specs. */
 static int add_negated(char **specs, const char *text)
 {
 	struct strbuf list = { 0 };

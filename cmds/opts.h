@@ -102,7 +102,7 @@ enum opts_as {
  * deinit it. Strings are argv's unless a field says otherwise. Times are in nanoseconds.
  */
 struct opts {
-	/* The command line as it was given, and what is left of it behind the options. */
+	/* The command line as it was given, and the words that follow its options. */
 	int argc;
 	char **argv;
 	int nr_args;
@@ -112,7 +112,7 @@ struct opts {
 	int complete; /* enum opts_complete */
 
 	/*
-	 * Of the command line, not of option files: which options there were, by index of
+	 * Options of the command line, not of option files: which there were, by index of
 	 * opts_table; and the last one whose argument was a word of its own, NULL without any.
 	 */
 	bool given[OPTS_ROWS_MAX];
@@ -291,7 +291,7 @@ void opts_warn_unused(const struct opts *opts);
 extern const struct opt_row opts_table[];
 extern const size_t opts_table_nr;
 
-/* Whether the command line itself, not an option file, has the option of that name. */
+/* True when the command line itself, not an option file, has the option of that name. */
 bool opts_has_given(const struct opts *opts, const char *name);
 
 /* The word of --match for an enum pattern_match. */
@@ -300,7 +300,7 @@ const char *opts_match_word(int match);
 /* The words of --format. */
 extern const struct opt_word opts_format_words[];
 
-/* The heading of a group of rows, by @group from 0 on; NULL behind the last. */
+/* The heading of a group of rows, by @group from 0 on; NULL after the last. */
 const char *opts_group_title(int group);
 
 #endif

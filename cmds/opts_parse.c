@@ -100,7 +100,7 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* What can only be judged when everything is known. */
+/* Rules that can only be judged when everything is known. */
 static int check_together(const struct opts *opts, struct uft_err *err)
 {
 	int ret;
@@ -279,10 +279,10 @@ static bool is_time_given(const struct opts *opts)
 }
 
 /*
- * What was recorded with some options is to be read with them, too: the file's words come behind
- * those of the user, so a time filter or range that he gives is left as it is. But a recording may
- * be a stranger's, and what a stranger says is not the user's wish: nothing is taken but what
- * `record` itself writes there.
+ * A recording that was made with some options is to be read with them, too. The file's words come
+ * after those of the user, so a time filter or range that he gives is left as it is. But a
+ * recording may be a stranger's, and a stranger's words are not the user's wish: nothing is taken
+ * but what `record` itself writes there.
  */
 static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
 			     struct uft_err *err)

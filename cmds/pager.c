@@ -84,7 +84,7 @@ static bool is_there(const char *command)
 	size_t len = strcspn(command, " \t");
 	char *name cleanup_free = strndup(command, len);
 
-	/* What is more than words is the shell's to judge. */
+	/* A command that is more than words is the shell's to judge. */
 	if (!name || strpbrk(name, "=$`\"'\\|&;<>(){}~*?[#"))
 		return true;
 	return launch_is_command(name);

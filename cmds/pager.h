@@ -13,7 +13,7 @@ struct pager {
 };
 
 /*
- * Put $PAGER, /usr/bin/pager or less behind stdout, unless stdout is no terminal, --no-pager was
+ * Lead stdout into $PAGER, /usr/bin/pager or less, unless stdout is no terminal, --no-pager was
  * given or there is none. Without one, output goes straight to stdout: never an error.
  */
 void pager_open(struct pager *pager, const struct opts *opts);

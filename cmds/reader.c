@@ -1,4 +1,4 @@
-/* What the commands that read a recording have in common (see reader.h). */
+/* The parts that the commands that read a recording have in common (see reader.h). */
 #include "cmds/reader.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@
 
 #define OLD_DEFAULT_DIR "ftrace.dir"
 
-/* Where to look when nobody said where. */
+/* The place to look at when nobody has named one. */
 static const char *find_default_dir(void)
 {
 	if (access(OPTS_DEFAULT_DIR, F_OK) == 0)
@@ -141,7 +141,7 @@ static int has_bytes(void *self, const char *name, uint32_t cpu)
 	return stat(path, &st) == 0 && st.st_size > 0 ? -EEXIST : 0;
 }
 
-/* Whether there are files "<prefix><cpu>.dat" with anything in them. */
+/* True when there are files "<prefix><cpu>.dat" with anything in them. */
 static bool has_cpu_files(const struct trace_data *data, const char *prefix)
 {
 	return cpu_files_each(data->dir, prefix, has_bytes, (void *)data, NULL) == -EEXIST;
@@ -160,7 +160,7 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 	if (opts->view_actions != UINT32_MAX)
 		return CMD_NO_DATA;
 	/*
-	 * Of tasks without a probe the kernel tells, too, and proc.dat; that is outside of all
+	 * The kernel and proc.dat tell of tasks without a probe, too; that is outside of all
 	 * functions.
 	 */
 	if (has_kernel || has_cpu_files(data, "perf-cpu") || has_processes) {

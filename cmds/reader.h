@@ -1,4 +1,7 @@
-/* What the commands that read a recording have in common: opening it, and where output goes. */
+/*
+ * The parts that the commands that read a recording have in common: opening it, and choosing where
+ * output goes.
+ */
 #ifndef UTRAIL_CMDS_READER_H
 #define UTRAIL_CMDS_READER_H
 
@@ -46,7 +49,7 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 void reader_add_nearest(const struct opts *opts, struct trace_data *data, const char *name,
 			struct uft_err *err);
 
-/* What the options select. */
+/* The selection of the options. */
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config);
 
 /* Warn about filters that match nothing in @data; after a pipeline was opened with them. */
@@ -64,10 +67,10 @@ void reader_warn_dropped(const struct opts *opts, const struct exporter *exporte
 void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			const struct pipeline *pipe);
 
-/* How many threads may share the work: --num-thread, or one for each CPU. */
+/* The number of threads that may share the work: --num-thread, or one for each CPU. */
 size_t reader_threads(const struct opts *opts);
 
-/* A sink that writes to stdout, behind what stdio has for it. 0 or -ENOMEM. */
+/* A sink that writes to stdout, after the text that stdio holds for it. 0 or -ENOMEM. */
 int reader_open_sink(struct sink *sink, struct uft_err *err);
 
 /*

@@ -40,8 +40,8 @@ bool statusline_open(void)
 	pthread_mutex_lock(&line.lock);
 	if (line.fd < 0) {
 		/*
-		 * A description of our own: O_NONBLOCK on stderr's would be everybody's. Who has
-		 * become another user has none.
+		 * A description of our own: O_NONBLOCK on stderr's would be everybody's. A process
+		 * that has become another user has none.
 		 */
 		line.fd = open("/proc/self/fd/2", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 		line.is_own = line.fd >= 0;

@@ -49,8 +49,8 @@ void statusline_before_output(bool is_paged);
 bool statusline_terminal(uint64_t *device);
 
 /*
- * How many bytes of @text take at most @columns. A character that is not ASCII is taken for one of
- * two columns.
+ * The number of bytes of @text that take at most @columns. A character that is not ASCII is taken
+ * for one of two columns.
  */
 size_t statusline_cut(const char *text, size_t columns);
 

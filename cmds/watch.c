@@ -31,7 +31,7 @@ static bool is_ignored(int sig)
 /* --- while it is opened --- */
 
 /*
- * One at a time. What is above the empty line does not change while @thread runs.
+ * One at a time. Members above the empty line do not change while @thread runs.
  *
  * @began_ns: when the command opened its first recording
  */
@@ -46,7 +46,7 @@ static struct {
 	bool is_done;
 } opening = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* How long nothing needs to be said yet. */
+/* The time for which nothing needs to be said yet. */
 static uint64_t quiet_ns(void)
 {
 	uint64_t took_ns = facts_now_ns() - opening.began_ns;
@@ -180,7 +180,7 @@ static void *wait_and_show(void *arg)
 		if (atomic_load(&watch->is_done))
 			break;
 		if (sig == SIGINT && atomic_load(&watch->is_interrupted)) {
-			/* What is shown may be long, too: the second one is final. */
+			/* Showing may take long, too: the second one is final. */
 			pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 			raise(SIGINT);
 		} else if (sig == SIGINT) {
