@@ -26,7 +26,7 @@ static const char *take_number(const char *at, int base, int max, char *out)
 	return at;
 }
 
-/* What stands behind a backslash. NULL: nothing of C. */
+/* The character for which the one after a backslash stands. NULL: nothing of C. */
 static const char *take_escape(const char *at, char *out)
 {
 	static const char letters[] = "abefnrtv";
@@ -45,7 +45,10 @@ static const char *take_escape(const char *at, char *out)
 	return *at && strchr("\\\"'?", *at) ? at + 1 : NULL;
 }
 
-/* A string literal of C whose quotes are open, up to behind them. NULL when it is none. */
+/*
+ * A string literal of C whose quotes are open, to the end of its closing quotes. NULL when it is
+ * none.
+ */
 static const char *take_literal(const char *at, struct strbuf *out)
 {
 	while (*at && *at != '"') {

@@ -3,7 +3,7 @@
 #define UTRAIL_OBJECT_C_LITERAL_H
 
 /*
- * The text, of the heap, that @source stands for: literals one behind the other, with blanks in
+ * The text, of the heap, that @source stands for: literals one after the other, with blanks in
  * between. NULL: it is something else (a variable, a text with a zero byte in it, a literal with a
  * prefix), or no memory.
  */

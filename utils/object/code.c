@@ -21,7 +21,7 @@
 #define PE_OMIT	   0xff
 #define PE_ULEB128 0x01
 
-/* What is left of a section's bytes; @addr is that of @at. */
+/* The rest of a section's bytes; @addr is that of @at. */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -185,16 +185,16 @@ static int add_func(struct code *code, struct code_func func)
 	return 0;
 }
 
-/* What the FDEs of a CIE have in common. */
+/* The part that the FDEs of a CIE share. */
 struct cie {
 	uint8_t code_encoding;
 	uint8_t table_encoding; /* PE_OMIT: no table */
 	bool has_size;		/* of the augmentation data */
-	bool is_of_signals;	/* what it describes is no function that was called */
+	bool is_of_signals;	/* it describes no function that was called */
 	bool has_personality;
 };
 
-/* @c: behind the identifier of a CIE. */
+/* @c: after the identifier of a CIE. */
 static bool read_cie(struct cursor c, struct cie *out)
 {
 	const uint8_t *version = take(&c, 1);
@@ -230,8 +230,9 @@ static bool read_cie(struct cursor c, struct cie *out)
 }
 
 /*
- * What call frame instructions say ahead of the first one that moves on (DWARF 4, 6.4.2): of a
- * function that is entered by a call the CIE has said it all. @c is at the first of them.
+ * True when call frame instructions before the first one that moves on say more than the CIE (DWARF
+ * 4, 6.4.2): the CIE says all about a function that is entered by a call. @c is at the first of
+ * them.
  */
 static bool says_more_at_start(struct cursor c)
 {
@@ -256,7 +257,7 @@ static int add_table(struct code *code, struct code_table table, struct code_fun
 	return 0;
 }
 
-/* @c: behind the CIE's distance. */
+/* @c: after the CIE's distance. */
 static int read_fde(struct code *code, struct cursor c, const struct cie *cie)
 {
 	struct code_func func = { .start = take_pointer(&c, cie->code_encoding),
@@ -334,7 +335,7 @@ static int compare_extent(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-/* How many from the first on are in order. */
+/* The number of functions, from the first on, that are in order. */
 static size_t count_sorted(const struct code_func *funcs, size_t nr)
 {
 	size_t sorted = nr ? 1 : 0;
@@ -345,7 +346,7 @@ static size_t count_sorted(const struct code_func *funcs, size_t nr)
 }
 
 /*
- * What comes behind those that are in order is little, or all: it is sorted, and put between them
+ * Functions that follow those in order are few, or all: they are sorted, and put between the others
  * from the back.
  */
 static int order_funcs(struct code_func *funcs, size_t nr)
@@ -370,7 +371,7 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 	return 0;
 }
 
-/* Of those that are within others the outer ones stay; they get what the inner ones know. */
+/* Outer functions stay and take over the facts of those within them. */
 static int sort_funcs(struct code *code)
 {
 	size_t kept = 0;
@@ -505,8 +506,8 @@ static int add_start(struct code *code, struct code_start start)
 }
 
 /*
- * Most symbols say what call frame information, the first @nr functions, has said already, and come
- * in the same order. @next: which of these is likely; becomes the one behind it.
+ * Most symbols repeat call frame information, the first @nr functions, and come in the same order.
+ * @next: the likely one of these; becomes the one after it.
  */
 static bool has_framed(struct code *code, size_t nr, const struct code_func *func, size_t *next)
 {
@@ -613,8 +614,8 @@ int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr)
 	return ret < 0 ? ret : sort_funcs(code);
 }
 
-#define PIECE \
-	1024 /* functions: some 10 ms of work, and half a megabyte of what is known of them meanwhile */
+/* Functions at a time: some 10 ms of work, and half a megabyte of facts about them meanwhile. */
+#define PIECE	    1024
 #define THREADS_MAX 8
 
 unsigned code_threads(const struct code *code, size_t nr)
@@ -674,7 +675,7 @@ const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len)
 	return sec && len <= sec->end - addr ? sec->bytes + (addr - sec->start) : NULL;
 }
 
-/* How many functions begin at or before @addr. */
+/* The number of functions that begin at or before @addr. */
 static size_t count_until(const struct code *code, uint64_t addr)
 {
 	return order_count_until(code->funcs, code->nr_funcs, sizeof(*code->funcs), addr);
@@ -734,7 +735,7 @@ bool code_landings(const struct code *code, const struct code_func *func,
 	uint64_t base = encoding == PE_OMIT ? table->base : take_pointer(&c, encoding);
 
 	if (take_unsigned(&c, 1) != PE_OMIT)
-		take_uleb128(&c); /* how far away the types are */
+		take_uleb128(&c); /* distance to the types */
 	encoding = take_unsigned(&c, 1);
 
 	uint64_t len = take_uleb128(&c);
@@ -748,7 +749,7 @@ bool code_landings(const struct code *code, const struct code_func *func,
 
 		uint64_t landing = take_pointer(&c, encoding);
 
-		take_uleb128(&c); /* what is done there */
+		take_uleb128(&c); /* the action there */
 		if (landing && !c.failed)
 			fn(base + landing, arg);
 	}

@@ -35,7 +35,7 @@ struct code_table {
  * A stretch of code of which one function is made, or a part of one ("f.cold").
  *
  * @name: NULL when no symbol begins there
- * @table: which one of the code's tables says where exceptions land in it, counted from 1 on; 0
+ * @table: the one of the code's tables that says where exceptions land in it, counted from 1 on; 0
  *         when it has none
  * @has_frames: call frame information says where it begins
  * @is_framed: it also says that a frame is there already, or that nobody returns from it: so it is
@@ -67,14 +67,14 @@ struct code_start {
 };
 
 /*
- * Whether a function of this name (or NULL) has a return address that is not for others, or is
+ * True when a function of this name (or NULL) has a return address that is not for others, or is
  * entered in a way of its own.
  */
 bool code_is_special(const char *name);
 
 /*
- * How the work on a large file is shared out. What is found does not depend on it. Zeros: as CPUs
- * and files are.
+ * The way in which the work on a large file is shared out. Results do not depend on it. Zeros: as
+ * CPUs and files are.
  */
 struct code_work {
 	unsigned nr_threads;
@@ -82,8 +82,8 @@ struct code_work {
 };
 
 /*
- * @funcs: sorted by start. What call frame information says (.eh_frame, which stripped files have,
- *         too), and symbols where it says nothing. None is within another one.
+ * @funcs: sorted by start. They come from call frame information (.eh_frame, which stripped files
+ *         have, too), and from symbols where it says nothing. None is within another one.
  * @sections: those that a running program has, without call frame information
  * @starts: sorted by address
  * @file: borrowed
@@ -107,7 +107,9 @@ struct code {
 	struct code_work work;
 };
 
-/* How many threads are of use for @nr functions, and how many functions are in a piece. */
+/*
+ * The number of threads that are of use for @nr functions, and the number of functions in a piece.
+ */
 unsigned code_threads(const struct code *code, size_t nr);
 size_t code_piece(const struct code *code);
 
@@ -123,7 +125,7 @@ static inline void code_tick(const struct code *code, size_t index)
 		code->tick(code->tick_arg);
 }
 
-/* 0 or -ENOMEM. What is damaged in the file is as if absent. */
+/* 0 or -ENOMEM. A damaged part of the file counts as absent. */
 int code_load(const struct elf_file *file, struct code *out);
 
 /* Symbols are of no use any more. */
@@ -149,7 +151,7 @@ const struct code_func *code_func_at(const struct code *code, uint64_t addr);
  */
 const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near);
 
-/* Where the first function begins that does so behind @addr, or the end of the section of @addr. */
+/* The beginning of the first function after @addr, or the end of the section of @addr. */
 uint64_t code_next_start(const struct code *code, uint64_t addr);
 
 /*

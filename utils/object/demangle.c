@@ -95,7 +95,7 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 	return print_full(name, out);
 }
 
-/* Functions that the compiler makes around another one have its name behind theirs. */
+/* Functions that the compiler makes around another one have its name after a prefix. */
 static size_t prefix_length(const char *name)
 {
 	static const char *const prefixes[] = { "_GLOBAL__sub_I_", "_GLOBAL__sub_D_",
@@ -132,7 +132,7 @@ static bool is_clone_word(const char *text, size_t len, bool has_number)
 	return false;
 }
 
-/* Where the last ending of the @len bytes at @name begins; @len when there is none. */
+/* The beginning of the last ending of the @len bytes at @name; @len when there is none. */
 static size_t last_ending(const char *name, size_t len)
 {
 	size_t end = len;
@@ -205,7 +205,7 @@ static void add_rust_names(const char *shown, struct strbuf *out)
 	const char *path = method.len ? strbuf_str(&method) : shown;
 	const char *inside = strstr(path, "::");
 
-	/* What is left must still say where it is: "main" of a crate is not everybody's main. */
+	/* The rest must still say where it is: "main" of a crate is not everybody's main. */
 	if (inside && strstr(inside + 2, "::") && !memchr(path, '<', inside - path))
 		add_name(out, inside + 2, strlen(inside + 2));
 }
@@ -241,7 +241,7 @@ void demangle(const char *name, enum demangle_mode mode, struct strbuf *out)
 	struct strbuf plain cleanup_strbuf = { 0 };
 	size_t len = mode == DEMANGLE_SIMPLE ? demangle_plain_length(name) : 0;
 
-	/* Here and not behind it: not all demanglers know all endings. */
+	/* Here and not after it: not all demanglers know all endings. */
 	if (mode == DEMANGLE_SIMPLE && name[len]) {
 		strbuf_add(&plain, name, len);
 		name = strbuf_str(&plain);

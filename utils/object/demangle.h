@@ -18,16 +18,16 @@ enum demangle_mode {
 void demangle(const char *name, enum demangle_mode mode, struct strbuf *out);
 
 /*
- * How much of @name is left without what compilers append to the names of copies and parts that
- * they make of a function: of "f.constprop.0.isra.0" that is "f".
+ * The length of @name without the endings that compilers append to the names of copies and parts
+ * that they make of a function: in "f.constprop.0.isra.0" that of "f".
  */
 size_t demangle_plain_length(const char *name);
 
 /*
- * Append to @out what else people call the function of symbol @name, whose name in @mode is another
- * one: the name without (or, where it is shown without, with) a compiler's endings; that of a Rust
- * function without its crate, and of its methods as "module::Type::method". Each ends with a NUL,
- * so that behind the last one there is an empty one.
+ * Append to @out the other names that people use for the function of symbol @name, whose name in
+ * @mode is another one. These are the name without (or, when it is shown without, with) a
+ * compiler's endings; that of a Rust function without its crate, and of its methods as
+ * "module::Type::method". Each ends with a NUL, so that an empty one follows the last one.
  */
 void demangle_others(const char *name, enum demangle_mode mode, struct strbuf *out);
 

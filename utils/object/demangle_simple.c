@@ -12,7 +12,7 @@
 #define DEPTH_MAX 128
 
 /*
- * @at: what comes next; never goes back, so the cost is that of the length
+ * @at: the next byte; never goes back, so the cost is that of the length
  * @mute: above 0 names are skipped, not written
  */
 struct skim {
@@ -156,7 +156,8 @@ static bool skip_template_args(struct skim *s)
 }
 
 /*
- * What begins with 'S' and is no name below std: the tail of a back reference or an abbreviation.
+ * A part that begins with 'S' and is no name below std: the tail of a back reference or an
+ * abbreviation.
  */
 static bool skip_substitution(struct skim *s)
 {
@@ -556,7 +557,7 @@ static bool skim_class(struct skim *s)
 	return skim_name(s);
 }
 
-/* What the compiler makes for a class or a variable begins with what it is. */
+/* The name of a thing that the compiler makes for a class or a variable begins with its kind. */
 static bool skim_special(struct skim *s, bool *is_special)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /*
- * How types are laid out for calls: alignment, and what fills one vector register (see
+ * The layout of types for calls: alignment, and the parts that fill one vector register (see
  * dwarf_type.h).
  */
 #include "utils/object/dwarf_type.h"
@@ -72,7 +72,7 @@ static uint32_t alignment_of_parts(struct dwarf_loader *loader, Dwarf_Die *die, 
 		uint32_t own = MAX(alignment(loader, &type, nesting + 1),
 				   number_of(&child, DW_AT_alignment));
 
-		/* Of a packed struct. */
+		/* Members of a packed struct lie anywhere. */
 		if (own && offset % own == 0)
 			most = MAX(most, own);
 	} while (dwarf_next(loader, &child));

@@ -1,4 +1,6 @@
-/* How the psABI passes types: the classes of their first 16 bytes (see dwarf_type.h). */
+/*
+ * The way in which the psABI passes types: the classes of their first 16 bytes (see dwarf_type.h).
+ */
 #include "utils/object/dwarf_type.h"
 
 #define NESTING_MAX 64
@@ -19,8 +21,8 @@ static enum dwarf_class join(enum dwarf_class a, enum dwarf_class b)
 }
 
 /*
- * What lies at [@offset, @offset + @bytes) of a struct is of class @class, behind its first word of
- * class @rest. Both are what a file says: only the first two words count.
+ * The bytes [@offset, @offset + @bytes) of a struct are of class @class, and of class @rest after
+ * their first word. A file gives both: only the first two words count.
  */
 static void note_wide(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class,
 		      enum dwarf_class rest)

@@ -37,8 +37,8 @@ struct member {
 static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsigned nesting);
 
 /*
- * A member of @die itself, or, @depth steps away, of what is part of it: base classes and what has
- * no name. What is near hides what is far.
+ * A member of @die itself, or, @depth steps away, of its parts: base classes and members without a
+ * name. A near one hides a far one.
  */
 static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char *name, size_t len,
 			unsigned depth, uint32_t base, struct member *found)
@@ -230,7 +230,7 @@ static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint3
 	return *bytes > 0;
 }
 
-/* Elements one behind the other. */
+/* Elements one after the other. */
 static bool put_sequence(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			 uint32_t offset, unsigned nesting)
 {
@@ -289,7 +289,7 @@ static bool put_optional(struct shaping *s, Dwarf_Die *die, const struct dwarf_l
 	return put_type(s, &type, offset + value.offset, nesting);
 }
 
-/* Bits, which have a pointer to the first and one behind the last, or their number. */
+/* Bits, which have a pointer to the first and one past the last, or their number. */
 static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 		     uint32_t offset)
 {
@@ -306,7 +306,7 @@ static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layou
 }
 
 /*
- * GNU's iterators end with the place in the table of blocks: 24 bytes behind their begin in all
+ * GNU's iterators end with the place in the table of blocks: 24 bytes after their begin in all
  * versions that are known.
  */
 #define ITERATOR_SLOT 24
@@ -337,7 +337,7 @@ static bool put_deque(struct shaping *s, Dwarf_Die *die, const struct dwarf_layo
 	return put_type(s, &element, 0, nesting);
 }
 
-/* What cannot be shown by what it points to is a pointer. */
+/* A pointer whose target cannot be shown is shown as a pointer. */
 static bool put_pointer(struct shaping *s, Dwarf_Die *die, const struct dwarf_layout *layout,
 			uint32_t offset, unsigned nesting)
 {
@@ -392,7 +392,7 @@ struct leaves {
 	unsigned seen; /* bits */
 };
 
-/* What stands behind the '<' of "_Head_base<1, int, false>". */
+/* The number after the '<' of "_Head_base<1, int, false>". */
 static bool leaf_number(Dwarf_Die *die, const char *name, unsigned *number)
 {
 	const char *full = dwarf_diename(die);
@@ -484,7 +484,7 @@ static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct dwarf_la
 	return true;
 }
 
-/* What the compiler aligns a value to. */
+/* The alignment that the compiler gives a value. */
 static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsigned depth)
 {
 	Dwarf_Die type = *die;

@@ -1,4 +1,4 @@
-/* What debug information says about functions (see dwarf_info.h). */
+/* Debug information about functions (see dwarf_info.h). */
 #include "utils/object/dwarf_info.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define STEPS_MORE	(64U << 10)
 #define TEXT_PER_BYTE	16
 #define TEXT_MORE	(1U << 20)
-/* What a compressed section has room for. */
+/* A compressed section may have so many times the entries that another one of its size may have. */
 #define COMPRESSED_MORE 8
 
 /* The entry of the unit that says where its sources are. */
@@ -98,7 +98,7 @@ static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 	return dwarf_attr(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
 }
 
-/* What library headers call in each other is their own affair, and a lot. */
+/* Calls between functions of library headers are their own affair, and many. */
 static bool is_of_library(const char *file)
 {
 	return file &&
@@ -191,7 +191,9 @@ static void add_params(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Addr p
 	} while (dwarf_next(loader, &child));
 }
 
-/* Where the function begins; one in several parts (foo.cold) begins with the first. */
+/*
+ * The address at which the function begins; one in several parts (foo.cold) begins with the first.
+ */
 static bool entry_of(Dwarf_Die *die, Dwarf_Addr *pc)
 {
 	Dwarf_Addr base;
@@ -258,7 +260,7 @@ static void walk(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
 	} while (!loader->oom && dwarf_next(loader, &child));
 }
 
-/* What is known by its place in memory. */
+/* Forget all facts that are known by their place in memory. */
 static void forget_places(struct dwarf_loader *loader)
 {
 	for (size_t i = 0; i < loader->types.nr_slots; i++)

@@ -1,5 +1,5 @@
 /*
- * What debug information says about functions: where they are from, and the types of their
+ * Debug information about functions: the source lines they are from, and the types of their
  * arguments and results.
  */
 #ifndef UTRAIL_OBJECT_DWARF_INFO_H
@@ -26,12 +26,12 @@ enum dwarf_kind {
 	DWARF_UNKNOWN,	   /* a struct that is only declared: nobody knows how it is passed */
 };
 
-/* How each eight bytes of a struct are passed (psABI x86_64 section 3.2.3). */
+/* The way in which each eight bytes of a struct are passed (psABI x86_64 section 3.2.3). */
 enum dwarf_class {
 	DWARF_CLASS_NONE,
 	DWARF_CLASS_INT,
 	DWARF_CLASS_SSE,
-	DWARF_CLASS_SSE_UP, /* behind one of these, in the same register */
+	DWARF_CLASS_SSE_UP, /* after one of these, in the same register */
 	DWARF_CLASS_X87,    /* a long double: in memory, but returned in st(0) */
 	DWARF_CLASS_X87_UP,
 	DWARF_CLASS_MEMORY,
@@ -98,8 +98,8 @@ struct dwarf_func {
 	uint32_t nr_params;
 	struct dwarf_param *params;
 	struct dwarf_type result;
-	struct dwarf_inline *
-		inlined; /* in the order of debug information, calls within inlined calls behind them */
+	/* In the order of debug information, calls within inlined calls after them */
+	struct dwarf_inline *inlined;
 	uint32_t nr_inlined;
 };
 
@@ -109,7 +109,7 @@ struct dwarf_func {
  * @funcs: by address; of several at one address the first
  * @enums: definitions for utils/spec/enumdef.h, of the types that occur
  * @structs: definitions for utils/spec/structdef.h, likewise
- * @texts: what the strings point into
+ * @texts: the memory that the strings point into
  */
 struct dwarf_info {
 	struct dwarf_func *funcs;

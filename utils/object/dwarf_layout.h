@@ -1,4 +1,4 @@
-/* How containers of the C++ library look inside; private to the readers of debug information. */
+/* The inside of containers of the C++ library; private to the readers of debug information. */
 #ifndef UTRAIL_OBJECT_DWARF_LAYOUT_H
 #define UTRAIL_OBJECT_DWARF_LAYOUT_H
 
@@ -16,8 +16,8 @@ struct dwarf_node {
 };
 
 /*
- * Of weak_ptr: where the number of owners is in what counts them, in how many bytes, and by how
- * much it is less.
+ * The number of owners of a weak_ptr: its place in the struct that counts them, its bytes, and the
+ * difference to the number that is shown.
  */
 struct dwarf_owners {
 	uint8_t offset, bytes, bias;
@@ -38,7 +38,7 @@ struct dwarf_layout {
 };
 
 /*
- * The next of the layouts behind @layout, or the first one, that containers named as class @die may
+ * The next of the layouts after @layout, or the first one, that containers named as class @die may
  * have; NULL: none.
  */
 const struct dwarf_layout *dwarf_layout_next(const struct dwarf_layout *layout, Dwarf_Die *die);

@@ -11,14 +11,14 @@
 #include "utils/base/path.h"
 #include "utils/format/bytes.h"
 
-/* What a compressed section may unpack to, for each byte of its file. */
+/* The most bytes that a compressed section may unpack to, for each byte of its file. */
 #define UNPACKED_PER_BYTE 16
 /* More columns than a package's table can have: sections that it is in pieces of. */
 #define COLUMNS_MAX	  8
 
 /*
- * A section of the file that is made up: which bytes, and its name there and, with .dwo behind it,
- * in the file that they are from.
+ * A section of the file that is made up: its bytes, and its name there and, with .dwo appended, in
+ * the file that they are from.
  */
 struct part {
 	const char *name;
@@ -27,7 +27,7 @@ struct part {
 };
 
 /*
- * Which sections a unit's rest is made of, and their numbers in the tables of packages (DWARF 5
+ * The sections that a unit's rest is made of, and their numbers in the tables of packages (DWARF 5
  * section 7.3.5.3, and GNU's version 2).
  */
 static const struct {
@@ -103,7 +103,8 @@ static void parts_of_file(const struct elf_file *file, struct parts *parts)
 }
 
 /*
- * Of a table that is two thirds full at most (DWARF 5 section 7.3.5.3), a look-up sees a few slots.
+ * The most slots that a look-up sees. A few are enough in a table that is two thirds full at most
+ * (DWARF 5 section 7.3.5.3).
  */
 #define PROBES_MAX 1024
 
@@ -151,7 +152,7 @@ static bool open_index(const struct elf_file *package, struct index *index)
 	if (index->nr_columns > COLUMNS_MAX || index->nr_slots & (index->nr_slots - 1) ||
 	    index->nr_slots > index->size / 12 || index->nr_units > index->size / 4)
 		return false;
-	/* Behind the slots: a row of section numbers, the rows of offsets, the rows of sizes. */
+	/* After the slots: a row of section numbers, the rows of offsets, the rows of sizes. */
 	return INDEX_HEAD_BYTES + slots_bytes(index) +
 		       4ULL * index->nr_columns * (1 + 2ULL * index->nr_units) <=
 	       index->size;
@@ -240,7 +241,7 @@ static struct dwarf_package *open_package(const char *module)
 	return package;
 }
 
-/* What the package has of unit @id. */
+/* The parts of unit @id that the package has. */
 static void parts_of_package(const struct dwarf_package *package, uint64_t id, struct parts *parts)
 {
 	const struct index *index = &package->index;

@@ -14,8 +14,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Of files named by skeletons: so many bytes for each byte of the module, and some more for small
- * ones.
+ * The limits for files named by skeletons: so many bytes for each byte of the module, and some more
+ * for small ones.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U
@@ -53,7 +53,7 @@ void dwarf_splits_deinit(struct dwarf_splits *splits);
  *
  * @die: its unit, which lives until dwarf_split_close()
  * @info_bytes: of its section .debug_info
- * @file: what the bytes are of, unless that is the package; @elf: made of pieces of it and of the
+ * @file: the file of the bytes, unless that is the package; @elf: made of pieces of it and of the
  *        module; @names: of its sections
  */
 struct dwarf_split {

@@ -16,7 +16,7 @@
 #define ELEMENTS_MAX   65535
 #define FIELD_NAME_MAX 1024 /* longer ones are left out: many may share one */
 
-/* What is being made: "KEY BYTES field,field,..." without the key. */
+/* The text that is being made: "KEY BYTES field,field,..." without the key. */
 struct making {
 	struct dwarf_loader *loader;
 	struct strbuf text;
@@ -84,7 +84,7 @@ static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
 	return dwarf_attr_integrate(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
 }
 
-/* Of the storage unit of a bit-field, in bytes. */
+/* The size of the storage unit of a bit-field, in bytes. */
 static Dwarf_Word unit_size(Dwarf_Die *member)
 {
 	Dwarf_Word bytes = 0;
@@ -146,7 +146,10 @@ static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uin
 	m->nr++;
 }
 
-/* What a container or a string holds is not in its bytes, nor what is in a struct that has some. */
+/*
+ * The contents of a container or a string are not in its bytes, nor are those of a struct that has
+ * some.
+ */
 static bool put_boxed(struct making *m, Dwarf_Die *member, const struct dwarf_type *type,
 		      uint32_t offset)
 {
@@ -205,7 +208,9 @@ static void put_member(struct making *m, Dwarf_Die *member, uint32_t base, unsig
 	    !dwarf_peel(&type))
 		return;
 	offset += base;
-	/* What has no name is part of what is around it: base classes, anonymous unions. */
+	/*
+	 * A member without a name is part of the struct around it: base classes, anonymous unions.
+	 */
 	if (dwarf_tag(member) == DW_TAG_inheritance || !dwarf_diename(member))
 		put_members(m, &type, offset, nesting + 1);
 	else if (dwarf_tag(&type) == DW_TAG_array_type)

@@ -287,7 +287,7 @@ static bool has_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *
 }
 
 /*
- * From the unit's root down: of each list the last entry that does not begin behind @die holds it.
+ * From the unit's root down: the last entry of each list that does not begin after @die holds it.
  */
 static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const char *wanted)
 {
@@ -466,8 +466,8 @@ static void make_enum(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 }
 
 /*
- * What has no fields, but parts that are shown: @nr of @letter, of @bytes each, without names
- * (utils/spec/structdef.h).
+ * A type without fields, but with parts that are shown: @nr of @letter, of @bytes each, without
+ * names (utils/spec/structdef.h).
  */
 static void define_parts(struct dwarf_loader *loader, struct dwarf_type *type, char letter,
 			 uint32_t bytes, uint32_t nr)
@@ -542,8 +542,8 @@ static void classify_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 }
 
 /*
- * The elements of a vector that is @type, when they are numbers. Of one with more than 16 bytes the
- * probe has the first half alone.
+ * The elements of a vector that is @type, when they are numbers. The probe has the first half alone
+ * of one with more than 16 bytes.
  */
 static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
@@ -684,7 +684,7 @@ void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct 
 		make_reference(loader, &at, type);
 		break;
 	case DW_TAG_ptr_to_member_type:
-		/* Of a function: its address and what is to be added to "this". */
+		/* A pointer to a member function: its address and a number to add to "this". */
 		if (type->bytes > EIGHTBYTE) {
 			type->kind = DWARF_STRUCT;
 			type->classes[0] = type->classes[1] = DWARF_CLASS_INT;

@@ -13,7 +13,7 @@
 /*
  * @enums: those that were seen, by name
  * @structs: those that were defined, by key; @keys: their keys, by place in the debug information
- * @types: what structs are, by the same place; of the heap
+ * @types: the types of structs, by the same place; of the heap
  * @boxed: keys of structs that have fields which are containers or strings
  * @skeleton: the entry in the module whose rest, in another file, is read; NULL: it is not split
  * @nesting: of the struct that is being defined
@@ -77,8 +77,7 @@ unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_
 			    struct dwarf_boxed_field *fields, unsigned max);
 
 /*
- * Whether class @die has the name of a container of the C++ library; nothing is said of what it
- * looks like.
+ * True when class @die has the name of a container of the C++ library; its inside may be anything.
  */
 bool dwarf_is_container(Dwarf_Die *die);
 
@@ -126,8 +125,8 @@ void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes
 void dwarf_settle_classes(uint8_t classes[2]);
 
 /*
- * How many elements an array has in all of its dimensions; 0 when that is not known, or more than
- * @max.
+ * The number of elements of an array in all of its dimensions; 0 when that is not known, or more
+ * than @max.
  */
 uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max);
 
@@ -144,7 +143,9 @@ struct dwarf_bits {
 };
 bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits);
 
-/* Where a member or base class is in its struct; false when that is not fixed (a virtual base). */
+/*
+ * The offset of a member or base class in its struct; false when it is not fixed (a virtual base).
+ */
 bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset);
 
 /*
@@ -157,13 +158,13 @@ void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_typ
 /* An array that the processor adds up at once: __m128, and whatever has vector_size. */
 bool dwarf_is_vector(Dwarf_Die *die);
 
-/* How large one is: its debug information says that of its elements. */
+/* The size of a vector, from the debug information about its elements. */
 uint32_t dwarf_vector_bytes(struct dwarf_loader *loader, Dwarf_Die *die);
 
 /* Is it one vector, however many structs are around it? */
 bool dwarf_is_one_vector(struct dwarf_loader *loader, Dwarf_Die *die);
 
-/* What its place in memory is a multiple of, 64 at most; 1 where that is not known. */
+/* The alignment of a type, 64 at most; 1 when it is not known. */
 uint32_t dwarf_alignment(struct dwarf_loader *loader, Dwarf_Die *die);
 
 #endif

@@ -49,7 +49,7 @@ int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err)
 
 	elf_version(EV_CURRENT);
 	opened.fd = file_open_regular(path, err);
-	/* What is no file at all is no ELF file either. */
+	/* A name that is no file at all is no ELF file either. */
 	if (opened.fd < 0)
 		return opened.fd == -EINVAL ? -ENOEXEC : opened.fd;
 	/* Not mapped: a file that shrinks meanwhile must not kill us with SIGBUS. */
@@ -380,7 +380,7 @@ bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_sym
 	return open_table(file, scn, &head, symbols);
 }
 
-/* Entry @index, read with those behind it. */
+/* Entry @index, read with those after it. */
 static bool read_ahead(struct elf_symbols *symbols, size_t index, GElf_Sym *sym)
 {
 	if (index < symbols->first || index - symbols->first >= symbols->nr_ahead) {

@@ -11,8 +11,8 @@
 #include "utils/base/err.h"
 
 /*
- * An open ELF file; starts as ELF_FILE_CLOSED. What it hands out (sections, names) lives until
- * elf_file_close(). Files are untrusted: sections that point outside of the file are as if absent.
+ * An open ELF file; starts as ELF_FILE_CLOSED. Its sections and names live until elf_file_close().
+ * Files are untrusted: sections that point outside of the file are as if absent.
  *
  * @size: bytes of the file
  * @base: the address that is mapped at the start of the module: addresses in .sym files are
@@ -66,19 +66,19 @@ struct elf_bytes {
 int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes *out);
 
 /*
- * Whether the first section of that name has the @len bytes of @text anywhere; it is not kept in
+ * True when the first section of that name has the @len bytes of @text anywhere; it is not kept in
  * memory for that. False also when memory is short.
  */
 bool elf_section_has(const struct elf_file *file, const char *name, const void *text, size_t len);
 
 /*
- * What a running program has at @addr, @len bytes of one section, to @to. False when there is no
- * such thing.
+ * Copy the @len bytes of one section that a running program has at @addr to @to. False when there
+ * is no such section.
  */
 bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len);
 
 /*
- * Program headers one after the other: @i begins as 0. False behind the last one, and at the first
+ * Program headers one after the other: @i begins as 0. False after the last one, and at the first
  * one that is not in the file: a file of 84 bytes may say that it has four billion.
  */
 bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment);
@@ -86,7 +86,7 @@ bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment
 /* Is there a program header of that type (PT_*)? */
 bool elf_has_segment(const struct elf_file *file, uint32_t type);
 
-/* Which sections exist in the memory of a running program; starts as { 0 }. */
+/* The sections that exist in the memory of a running program; starts as { 0 }. */
 struct elf_loaded {
 	bool *sections;
 	size_t nr;

@@ -1,4 +1,4 @@
-/* Who jumps where (see entrances.h). */
+/* Jumps and their targets (see entrances.h). */
 #include "utils/object/entrances.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include "utils/base/vec.h"
 
 /*
- * @near: so far away a short jump to a window may be
- * @lead: what is being looked at
+ * @near: the greatest distance of a short jump to a window
+ * @lead: the kind that is being looked at
  * @from, @until: the function that it is in; nothing when it is in none
  * @is_jump: it is an instruction that is known to go there and not to come back
  * @next_func: functions before it have been looked through
@@ -28,7 +28,7 @@ struct search {
 	size_t next_func;
 };
 
-/* The first window of a site at @addr or behind. */
+/* The first window of a site at @addr or after. */
 static size_t first_from(const struct search *s, uint64_t addr)
 {
 	_Static_assert(offsetof(struct window, site) == 0, "ordered by order_u64()");
@@ -135,8 +135,8 @@ static void look_between(struct search *s, uint64_t start, uint64_t end)
 }
 
 /*
- * What short jumps can come from. Sites come in their order, so that each function and each gap is
- * looked at once.
+ * Look through the code that short jumps can come from. Sites come in their order, so that each
+ * function and each gap is looked at once.
  */
 static void look_around(struct search *s, uint64_t site)
 {
@@ -284,7 +284,7 @@ static void scan_part(struct scan *s, const struct code_section *sec, uint64_t s
 
 #define REST_OF_FAR 4 /* bytes that what begins in the last one may have at least */
 
-/* Where the code before function @index ends, in its section. */
+/* The end of the code before function @index, in its section. */
 static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)
 {
 	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
@@ -301,14 +301,14 @@ static void scan_func(struct scan *s, size_t index)
 
 	if (before < func->start)
 		scan_part(s, sec, before, MIN(func->start + REST_OF_FAR, sec->end), UINT32_MAX);
-	/* Where sections overlap it may end in another one. */
+	/* A function may end in another section when sections overlap. */
 	scan_part(s, sec, func->start, MIN(func->end + REST_OF_FAR, sec->end), index);
 	s->lead = LEAD_LANDING;
 	if (!code_landings(s->code, func, scan_note, s))
 		keep_note(s, func->start, LEAD_UNKNOWN);
 }
 
-/* Behind its last function. */
+/* The section after its last function. */
 static void scan_rest(struct scan *s, const struct code_section *sec)
 {
 	const struct code *code = s->code;
@@ -566,7 +566,7 @@ static void apply_all(struct search *s, const struct leads *leads)
 		apply(s, &leads->list[i]);
 }
 
-/* Functions before this one are too far away from @site and what is behind it. */
+/* Functions before this one are too far away from @site and the bytes after it. */
 static size_t first_near(const struct search *s, uint64_t site)
 {
 	size_t nr = order_count_until(s->code->funcs, s->code->nr_funcs, sizeof(*s->code->funcs),

@@ -1,4 +1,4 @@
-/* Whether anything in a file jumps into the middle of bytes that are to be overwritten. */
+/* The places in a file that jump into the middle of bytes that are to be overwritten. */
 #ifndef UTRAIL_OBJECT_ENTRANCES_H
 #define UTRAIL_OBJECT_ENTRANCES_H
 
@@ -7,15 +7,15 @@
 
 #define WINDOW_BYTES 5 /* a jump that reaches 2 GiB */
 
-#define WINDOW_BEFORE 24 /* how far in front of a place its jump may be */
-#define WINDOW_BEHIND 64 /* and how far behind it is looked at */
+#define WINDOW_BEFORE 24 /* a jump may be so far before its place */
+#define WINDOW_BEHIND 64 /* so many bytes after it are looked at */
 
 /* Why there may be no jump. */
 enum site_refusal {
 	SITE_CAN,
 	SITE_NOT_CODE, /* something of the function is no code that is known */
 	SITE_NO_FUNCTION,
-	SITE_LANDINGS, /* where exceptions are caught is not known */
+	SITE_LANDINGS, /* nobody knows where exceptions are caught */
 	/*
 	 * An instruction of the function leads into the bytes of the jump, or back to its beginning
 	 */
@@ -28,7 +28,7 @@ enum site_refusal {
 	SITE_REFUSALS
 };
 
-/* What leads to a byte. Of several the last in this list counts. */
+/* The kind of reference that leads to a byte. The last one in this list counts, of several. */
 enum lead {
 	LEAD_NONE,
 	LEAD_OWN, /* an instruction of the function itself */
@@ -45,12 +45,12 @@ enum lead {
 const char *lead_text(enum lead lead);
 
 /*
- * What surrounds a place in the code. A jump that is written to @site or before it overwrites
- * WINDOW_BYTES, of which nothing may lead to any but the first.
+ * The surroundings of a place in the code. A jump that is written to @site or before it overwrites
+ * WINDOW_BYTES. Nothing may lead to any of these but the first.
  *
  * @is_padding: it is no part of any function, and need not be. Filled in by the caller, like @site
- * @entry: where the function begins of which @site is the first instruction that counts; 0: it is
- *         none's. Anybody may lead to these two but jumps of the function itself: these would be
+ * @entry: the beginning of the function of which @site is the first instruction that counts; 0: it
+ *         is none's. Anybody may lead to these two but jumps of the function itself: these would be
  *         new calls. Filled in by the caller, too
  * @why_not: nothing may be written here, with the reason; NULL: not known yet. All reasons live for
  *           ever
@@ -83,8 +83,8 @@ struct lead_place {
 /*
  * Something leads to @addr.
  *
- * @func: which of the code's functions it is in; UINT32_MAX: none
- * @lead: enum lead; or LEAD_UNKNOWN: where exceptions are caught in the function is not known
+ * @func: the index of the code's function that it is in; UINT32_MAX: none
+ * @lead: enum lead; or LEAD_UNKNOWN: nobody knows where the function catches exceptions
  */
 struct lead_note {
 	uint64_t addr;
@@ -104,9 +104,9 @@ void leads_deinit(struct leads *leads);
 #define cleanup_leads cleanup(leads_deinit)
 
 /*
- * Look through all of the file, in several threads, for what leads to the surroundings of the @nr
- * @places, which are sorted by site. What comes from the functions around by a short jump is not
- * among it. 0 or -ENOMEM.
+ * Look through all of the file, in several threads, for references to the surroundings of the @nr
+ * @places, which are sorted by site. Short jumps from the functions around are not among them. 0 or
+ * -ENOMEM.
  */
 int leads_find(const struct code *code, struct insns *insns, const struct lead_place *places,
 	       size_t nr, struct leads *out);
@@ -116,16 +116,18 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
 		  struct window *windows, size_t nr);
 
 /*
- * Both: look for whatever leads into one of the @nr windows, which are sorted by site:
+ * Both: look for references into one of the @nr windows, which are sorted by site:
  *
- *  - jumps and calls by a distance: within the functions around, instruction by instruction; from anywhere else whatever could be
- *    one of 32 bits, from any byte on (those of 8 bits do not come from further away)
- *  - tables of distances (switch): from each address in read-only data that some code takes, as long as the entries lead to code
+ *  - jumps and calls by a distance: within the functions around, instruction by instruction; from
+ *    anywhere else whatever could be one of 32 bits, from any byte on (those of 8 bits do not come
+ *    from further away)
+ *  - tables of distances (switch): from each address in read-only data that some code takes, as
+ *    long as the entries lead to code
  *  - tables of addresses: any aligned word of data, and the relocations that make one
- *  - where exceptions land
+ *  - the places where exceptions land
  *
- * What is no function, or contains what is no instruction, has windows that may not be used. So has
- * one that no function holds. -ENOMEM, else 0.
+ * Windows may not be used when no function holds them, or when bytes of their function are no
+ * instruction. -ENOMEM, else 0.
  */
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr);
 

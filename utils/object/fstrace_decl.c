@@ -8,7 +8,7 @@
 #include "utils/base/vec.h"
 #include "utils/object/c_literal.h"
 
-/* What <fstrace.h> says. */
+/* The names in <fstrace.h>. */
 #define SECTION "fstrace_decl"
 #define DECLARE "fstrace_declare"
 

@@ -8,20 +8,20 @@
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
 
-/* How the beginning of a function is reached. */
+/* The ways to reach the beginning of a function. */
 enum reached {
 	REACHED_CALL = 1 << 0,
 	REACHED_JUMP = 1 << 1,
 	REACHED_BRANCH = 1 << 2, /* by a condition, which compilers hardly ever call functions by */
 	REACHED_ADDRESS = 1 << 3, /* somebody takes its address */
-	FALLEN_INTO = 1 << 4,	  /* what is before it goes on in it */
+	FALLEN_INTO = 1 << 4,	  /* the code before it goes on in it */
 };
 
 /*
  * @how: of each function of the code, enum reached
- * @func: which one is being looked through; NULL: what is in none
+ * @func: the one that is being looked through; NULL: code that is in none
  * @last: its last instruction before padding, if there is any
- * @end: where what was looked through ends
+ * @end: the end of the code that was looked through
  * @gaps: addresses in no function that are called
  */
 struct survey {
@@ -118,8 +118,8 @@ static void note_step(const struct insn_step *step, void *arg)
 }
 
 /*
- * Whether @s->last goes on to what is behind it. A call may be the last thing there is: of what
- * never returns.
+ * True when @s->last goes on to the code after it. A call may be the last instruction of a function
+ * that never returns.
  */
 static bool goes_on(const struct survey *s)
 {
@@ -209,7 +209,7 @@ static void survey_share(void *arg, unsigned index)
 		look_at_relocations(s);
 }
 
-/* What another thread has found. */
+/* Take over the results of another thread. */
 static void survey_join(struct survey *s, const struct survey *other)
 {
 	for (size_t i = 0; i < s->code->nr_funcs; i++)
@@ -290,7 +290,10 @@ static int survey_added(struct survey *s, struct insns *insns, const uint64_t *s
 	return s->out_of_memory ? -ENOMEM : 0;
 }
 
-/* What is called, or has a symbol, but no beginning and end. True when there were any. */
+/*
+ * Add functions that are called, or have a symbol, but no beginning and end. True when there were
+ * any.
+ */
 static int add_unknown(struct survey *s, struct code *code)
 {
 	struct code_func *funcs;
@@ -331,7 +334,10 @@ static int add_unknown(struct survey *s, struct code *code)
 	return ret < 0 ? ret : 1;
 }
 
-/* What linkers and compilers add to every program, and the program's author knows nothing of. */
+/*
+ * Functions that linkers and compilers add to every program, and that the program's author knows
+ * nothing of.
+ */
 static bool is_of_start_files(const char *name)
 {
 	static const char *const names[] = { "_dl_relocate_static_pie", "deregister_tm_clones",
@@ -410,7 +416,7 @@ static int compare_function(const void *a, const void *b)
 	return (int)y->kind - (int)x->kind;
 }
 
-/* Of several at one address the one with most against it stays. */
+/* The function with most against it stays, of several at one address. */
 static void sort_functions(struct functions *functions)
 {
 	size_t kept = 0;
@@ -450,7 +456,7 @@ static int add_starts(const struct survey *s, struct functions *out)
 	return ret;
 }
 
-/* Of other files, which have more names. */
+/* Add names of other files, which have more of them. */
 static int add_named(struct code *code, const struct symtab *names)
 {
 	struct code_func *funcs = names ? calloc(names->nr + 1, sizeof(*funcs)) : NULL;

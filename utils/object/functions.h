@@ -56,10 +56,10 @@ void functions_deinit(struct functions *functions);
 #define cleanup_functions cleanup(functions_deinit)
 
 /*
- * All functions of @code. They begin where call frame information, symbols (of the file, and those
- * of @names, relative to its map start; NULL: no others) and direct calls say so; @code gets those
- * that it did not know. What is only ever jumped to, and by a function around, is a part of one
- * ("f.cold"), and none of its own. 0 or -ENOMEM.
+ * All functions of @code. They begin where call frame information, symbols and direct calls say so.
+ * The symbols are those of the file and of @names, relative to its map start (NULL: no others);
+ * @code gets those that it did not know. Code that is only ever jumped to, and by a function
+ * around, is a part of one ("f.cold"), and no function of its own. 0 or -ENOMEM.
  */
 int functions_find(struct code *code, struct insns *insns, const struct symtab *names,
 		   struct functions *out);

@@ -1,4 +1,4 @@
-/* How calls that are open in a program would have been seen (see hooked.h). */
+/* The records that calls which are open in a program would have had (see hooked.h). */
 #include "utils/object/hooked.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static enum hooked_by hook_named(const struct plt_entry *entry)
 	return HOOKED_NOT;
 }
 
-/* Whether a call leads to an entry of the PLT, or through its slot. */
+/* True when a call leads to an entry of the PLT, or through its slot. */
 static bool leads_to(const struct hook_call *call, const struct plt_entry *entry)
 {
 	return call->target == (call->is_slot ? entry->slot : entry->addr);

@@ -1,6 +1,6 @@
 /*
- * How calls that are open in a program would have been seen: which hook a function calls, and which
- * library call an address returns from.
+ * The records that calls which are open in a program would have had: the hook that a function
+ * calls, and the library call that an address returns from.
  */
 #ifndef UTRAIL_OBJECT_HOOKED_H
 #define UTRAIL_OBJECT_HOOKED_H
@@ -21,7 +21,7 @@ struct hooked {
 	struct plt_entries plt;
 };
 
-/* 0 or -ENOMEM. What is damaged is as if absent. */
+/* 0 or -ENOMEM. A damaged part counts as absent. */
 int hooked_load(const struct elf_file *file, struct hooked *out);
 void hooked_deinit(struct hooked *hooked);
 
@@ -32,8 +32,8 @@ void hooked_deinit(struct hooked *hooked);
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start);
 
 /*
- * Whether @ret is behind a call that leads to the PLT, and what that call is known by in a
- * recording.
+ * True when @ret is after a call that leads to the PLT; and the address that stands for that call
+ * in a recording.
  */
 bool hooked_library_call(const struct hooked *hooked, uint64_t ret, uint64_t *addr);
 

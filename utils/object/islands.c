@@ -22,7 +22,7 @@ static bool is_in_reach(uint64_t from, uint64_t addr)
 	return distance >= -REACH_BACK && distance <= REACH_FORWARD;
 }
 
-/* Jumps of others may end in the padding behind their function. */
+/* Jumps of others may end in the padding after their function. */
 static bool is_free(const struct code_site *sites, size_t nr, uint64_t addr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -34,7 +34,10 @@ static bool is_free(const struct code_site *sites, size_t nr, uint64_t addr)
 	return true;
 }
 
-/* Its last instruction goes elsewhere, so that what is behind is not run into. */
+/*
+ * True when its last instruction goes elsewhere, so that the program does not run into the next
+ * bytes.
+ */
 static bool does_end(const struct code *code, struct insns *insns, const struct code_func *func)
 {
 	struct insn_text text = { code_bytes(code, func->start, func->end - func->start),
@@ -58,8 +61,8 @@ static bool has_room(const struct code *code, struct insns *insns, const struct 
 }
 
 /*
- * What is behind the functions around one site; those that are in the list already are not added
- * again.
+ * Add the padding after the functions around one site; windows that are in the list already are not
+ * added again.
  */
 static int add_around(const struct code *code, struct insns *insns, uint64_t site,
 		      struct window **windows, size_t *nr)

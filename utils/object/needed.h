@@ -1,4 +1,4 @@
-/* Which libraries a module asks for by name. */
+/* The libraries that a module asks for by name. */
 #ifndef UTRAIL_OBJECT_NEEDED_H
 #define UTRAIL_OBJECT_NEEDED_H
 

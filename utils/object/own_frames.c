@@ -30,10 +30,10 @@ static bool has_end(const char *name, size_t len, const char *end)
 }
 
 /*
- * What symbols say of V8.
+ * The symbols of V8.
  *
- * @start, @size_at: of the builtins; and where their size is
- * @low, @high: where single builtins are
+ * @start, @size_at: of the builtins; and the place of their size
+ * @low, @high: the places of single builtins
  */
 struct v8 {
 	bool is_there;
@@ -122,7 +122,7 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 	struct code loaded cleanup_code = { 0 };
 	int ret = 0;
 
-	/* How nearly all files say that they have no such code. */
+	/* Nearly all files say in this way that they have no such code. */
 	if (!elf_section_has(file, ".eh_frame", "zPR", sizeof("zPR")))
 		return 0;
 	if (!code) {
@@ -139,7 +139,7 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 	return ret;
 }
 
-/* What takes long, and much memory, is the last resort. */
+/* The way that takes long, and much memory, is the last resort. */
 static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
 		  struct strbuf *out)
 {
@@ -190,7 +190,9 @@ static bool has_shift(const uint8_t *bytes, size_t len)
 	return false;
 }
 
-/* Larger files, the C library among them, are not known to do so, and each record would read them. */
+/*
+ * Larger files, the C library among them, are not known to do so, and each record would read them.
+ */
 #define TEXT_MAX (1U << 20)
 
 static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)

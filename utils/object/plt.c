@@ -10,7 +10,7 @@
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
 
-/* Where entry number N of the PLT is. */
+/* The place of entry number N of the PLT. */
 struct plt_layout {
 	uint64_t first;
 	uint64_t entry;
@@ -242,9 +242,9 @@ static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 }
 
 /*
- * Whether the code has an indirect call or jump (x86: ff 15, ff 25, 32-bit distance) through the
+ * True when the code has an indirect call or jump (x86: ff 15, ff 25, 32-bit distance) through the
  * slot of a library function. Slots are there for other uses of a function's address, too, which
- * must stay what it is.
+ * must stay as it is.
  */
 static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
 {

@@ -8,9 +8,9 @@
 /*
  * One way of calling a library function.
  *
- * @addr: what stands for the call in a recording (doc/formats/symbols.md, "Library calls"): the PLT
- *        entry, or for calls that read the address from the GOT (-fno-plt) the relocation entry
- *        itself
+ * @addr: the address that stands for the call in a recording (doc/formats/symbols.md, "Library
+ *        calls"): the PLT entry, or for calls that read the address from the GOT (-fno-plt) the
+ *        relocation entry itself
  * @size: bytes at @addr
  * @slot: the GOT slot that holds the function's address
  * @reloc: its index in DT_JMPREL, or PLT_NO_RELOC when calls go through the GOT
@@ -40,8 +40,8 @@ void plt_entries_deinit(struct plt_entries *plt);
 #define cleanup_plt_entries cleanup(plt_entries_deinit)
 
 /*
- * All of @file, those of the PLT first. 0 or -ENOMEM; none is a success. That the address of a
- * function is in the GOT does not prove that it is called from there: see plt_is_bypassed().
+ * All of @file, those of the PLT first. 0 or -ENOMEM; none is a success. An address in the GOT does
+ * not prove that the function is called from there: see plt_is_bypassed().
  */
 int plt_entries_load(const struct elf_file *file, struct plt_entries *out);
 

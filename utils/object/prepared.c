@@ -76,8 +76,8 @@ static void addresses_deinit(struct addresses *list)
 #define cleanup_addresses cleanup(addresses_deinit)
 
 /*
- * Where the file will be loaded is added to these by the dynamic linker: what they are in the file
- * need not be in the section.
+ * The dynamic linker adds the file's load address to these: their values in the file need not be in
+ * the section.
  */
 static void apply_relocations(const struct elf_file *file, uint64_t start, struct addresses *list)
 {
@@ -117,7 +117,7 @@ static int load_addresses(const struct elf_file *file, const char *name, struct 
 
 /* --- nops --- */
 
-/* How many bytes from @at on are nops. */
+/* The number of bytes from @at on that are nops. */
 static uint64_t nops_at(const struct finder *f, const uint8_t *at, uint64_t left)
 {
 	uint64_t len = 0;
@@ -191,14 +191,14 @@ static int find_patchable(struct finder *f)
 	int ret = load_addresses(f->file, PATCHABLE_SECTION, &list);
 
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
-		/* Of functions that the linker has left out. */
+		/* Functions that the linker has left out have 0. */
 		if (list.addrs[i])
 			ret = add_patchable(f, list.addrs[i]);
 	}
 	return ret;
 }
 
-/* Whether it imports any of these. */
+/* True when it imports any of these. */
 static bool refers_to(const struct elf_file *file, const char *const *names)
 {
 	struct elf_symbols symbols;
@@ -244,7 +244,7 @@ static int find_mcount_nops(struct finder *f)
 			ret = add_nops(f, func, func + pad_at(f, func), false);
 		}
 	}
-	/* Where there are calls it is not ours to say so. */
+	/* It is not ours to say so when there are calls. */
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
 		const struct code_func *func = code_func_at(&f->code, list.addrs[i]);
 

@@ -11,10 +11,10 @@
 /*
  * One place that can be changed; addresses are the file's own.
  *
- * @func: where its function begins
+ * @func: the beginning of its function
  * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL, or PATCH_NOP for a call of a hook that is
  *        there
- * @bytes, @original: what is there
+ * @bytes, @original: the code that is there
  */
 struct prepared_site {
 	uint64_t addr;
@@ -42,12 +42,12 @@ void prepared_deinit(struct prepared *prepared);
 #define cleanup_prepared cleanup(prepared_deinit)
 
 /*
- * Whether functions of @file have room for hooks:
+ * True when functions of @file have room for hooks:
  *
  *  - section __patchable_function_entries (-fpatchable-function-entry=N[,M])
  *  - section xray_instr_map (clang -fxray-instrument)
- *  - nops where __mcount_loc says (-mnop-mcount with -mrecord-mcount), or without that section, in a program that was linked for gprof and
- *    has no calls of a hook, where functions begin
+ *  - nops where __mcount_loc says (-mnop-mcount with -mrecord-mcount); or without that section, in
+ *    a program that was linked for gprof and has no calls of a hook, where functions begin
  */
 bool object_is_prepared(const struct elf_file *file);
 

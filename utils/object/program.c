@@ -1,4 +1,4 @@
-/* What a program on disk is, and whether calls in it can be recorded (see program.h). */
+/* The kind of a program on disk, and the chance to record its calls (see program.h). */
 #include "utils/object/program.h"
 
 #include <errno.h>

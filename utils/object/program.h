@@ -1,4 +1,4 @@
-/* What a program on disk is, and whether calls in it can be recorded. */
+/* The kind of a program on disk, and the chance to record its calls. */
 #ifndef UTRAIL_OBJECT_PROGRAM_H
 #define UTRAIL_OBJECT_PROGRAM_H
 
@@ -15,14 +15,14 @@ enum object_kind {
 };
 
 /*
- * The facts behind the program checks of doc/facts/programs.md, "Checks of a program". All but
+ * The facts for the program checks of doc/facts/programs.md, "Checks of a program". All but
  * @kind and @interpreter are 0 for files that are no ELF.
  *
  * @interpreter: the program named in the first line of a script
  * @elf_class, @endian: values of EI_CLASS and EI_DATA
  * @type, @machine: values of e_type and e_machine
  * @is_static: nothing loads libraries into it, so nothing can be preloaded
- * @has_mcount...: which entry points of the compilers' instrumentation it refers to
+ * @has_mcount...: the entry points of the compilers' instrumentation that it refers to
  * @is_prepared: its functions have room for hooks (prepared.h)
  * @switches_stacks: it refers to functions that do: swapcontext(3), those of Boost.Context
  */
@@ -41,7 +41,7 @@ struct object_program {
 	bool switches_stacks;
 };
 
-/* Whether calls of its functions can be seen. */
+/* True when calls of its functions can be seen. */
 static inline bool object_is_instrumented(const struct object_program *program)
 {
 	return program->has_mcount || program->has_fentry || program->has_cyg_profile ||

@@ -63,8 +63,8 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 }
 
 /*
- * Of a stripped program nothing else is left. A program may have these texts for another reason,
- * then it has no function recorded.
+ * These texts are all that remains in a stripped program. A program may have them for another
+ * reason; then none of its functions is recorded.
  */
 static const char *of_texts(const struct elf_file *file)
 {

@@ -11,7 +11,7 @@
 #define NOTE_OWNER "stapsdt"
 #define NOTE_ALIGN 4
 
-/* What is left of one note's description. */
+/* The rest of one note's description. */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -43,7 +43,7 @@ static bool take_text(struct cursor *c, const char **out)
 	return true;
 }
 
-/* Where a linker or prelinker has moved the file after the notes were made, by how much. */
+/* The distance by which a linker or prelinker has moved the file after the notes were made. */
 static uint64_t moved_by(const struct elf_file *file, uint64_t base)
 {
 	struct elf_section sec;

@@ -9,12 +9,12 @@
 #include "utils/object/elf_file.h"
 
 /*
- * One place: where the compiler was told to put a `nop`. One probe may have several (inlined
+ * One place at which the compiler was told to put a `nop`. One probe may have several (inlined
  * functions, or simply named twice).
  *
  * @provider, @name: of the heap, never empty, without control characters
- * @args: where its arguments are then, in the words of assemblers ("4@%eax -8@8(%rsp)"); "" when it
- *        has none
+ * @args: the places of its arguments then, in the words of assemblers ("4@%eax -8@8(%rsp)"); ""
+ *        when it has none
  * @pc: the file's own address of the `nop`
  * @semaphore: the file's own address of a counter of 16 bits: while it is 0 the program may skip
  *             the probe. 0: there is none

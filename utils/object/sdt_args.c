@@ -8,7 +8,7 @@
 /* --- the text --- */
 
 /*
- * "-4@", "8f@": where an operand begins behind it; NULL when @at does not begin so.
+ * "-4@", "8f@": returns the operand after it; NULL when @at does not begin so.
  *
  * @arg: gets the type
  */
@@ -38,7 +38,7 @@ static const char *take_type(const char *at, struct sdt_arg *arg)
 }
 
 /*
- * Where the argument that @at is within ends: at the blanks before the next one, or at the end of
+ * The end of the argument that @at is within: at the blanks before the next one, or at the end of
  * all.
  */
 static const char *find_end(const char *at)
@@ -56,7 +56,7 @@ static const char *find_end(const char *at)
 }
 
 /*
- * A register has bytes of others behind those that its name says, and a vector of integers is none
+ * A register has bytes of others above those that its name says, and a vector of integers is none
  * that we know.
  */
 static bool has_value(const struct sdt_arg *arg)
@@ -79,7 +79,7 @@ static void forget(struct sdt_arg *arg)
 	arg->is_address = false;
 }
 
-/* The one that @text begins with. Where what is behind it begins. */
+/* The argument that @text begins with. Returns the text after it. */
 static const char *take_arg(const struct isa *isa, const char *text, struct sdt_arg *arg)
 {
 	const char *at = take_type(text, arg);
@@ -114,7 +114,7 @@ void sdt_arg_put_type(const struct sdt_arg *arg, struct strbuf *out)
 
 /* --- symbols --- */
 
-/* @nr: how many different addresses have that name */
+/* @nr: the number of different addresses that have that name */
 struct wanted {
 	const char *name;
 	size_t len;

@@ -17,7 +17,7 @@
  *
  * @bytes: 1, 2, 4 or 8; 0: it is of another size, or the note does not say
  * @is_float: of 4 or 8 bytes
- * @operand: where it is; OPERAND_UNKNOWN when that is not certain, and always without @bytes
+ * @operand: its place; OPERAND_UNKNOWN when that is not certain, and always without @bytes
  * @is_address: its value is an address of the file: that of @operand.symbol, which is then no
  *              matter any more, and what was added to it
  */
@@ -30,17 +30,17 @@ struct sdt_arg {
 };
 
 /*
- * Those that @text, which may be anything, has for a program of @isa. An argument begins where a
- * size and '@' stand, and goes as far as the next one, so that one in a form that is not known does
- * not change the others' numbers. How many there are; what does not fit into
- * @args is not there. @text stays while @args are used.
+ * The arguments in @text, which may be anything, for a program of @isa. An argument begins with a
+ * size and '@', and goes as far as the next one, so that one in an unknown form does not change the
+ * others' numbers. Returns how many there are; those that do not fit into @args are left out. @text
+ * stays while @args are used.
  */
 size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg args[SDT_ARGS_MAX]);
 
 /*
- * Find the symbols of the first @nr. What the file does not have, or may have twice, becomes
- * OPERAND_UNKNOWN: also when static variables have no symbols there, for one of them may have the
- * name of another one.
+ * Find the symbols of the first @nr. A symbol that the file does not have, or may have twice,
+ * becomes OPERAND_UNKNOWN. So do all when static variables have no symbols there, for one of them
+ * may have the name of another one.
  */
 void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr);
 

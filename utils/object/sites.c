@@ -14,10 +14,10 @@
 /*
  * Sites that one jump is to serve.
  *
- * @end: what is behind the jump
- * @all_until: all is moved up to there, and jumps in it lead to what was moved; 0: as little as can
+ * @end: the first byte after the jump
+ * @all_until: all is moved up to there, and jumps in it lead to the moved code; 0: as little as can
  *             be
- * @low, @high: what may be moved: the rest is, with other jumps
+ * @low, @high: the range that may be moved: the rest is, with other jumps
  */
 struct group {
 	const struct code *code;
@@ -77,7 +77,7 @@ static enum site_refusal refusal_of(enum lead lead)
 	}
 }
 
-/* What insns_move() and its like said: -EXDEV is about instructions. */
+/* The result of insns_move() and its like: -EXDEV is about instructions. */
 static int check_moved(struct verdict *v, int ret)
 {
 	if (ret < 0 && !v->refusal)
@@ -86,8 +86,8 @@ static int check_moved(struct verdict *v, int ret)
 }
 
 /*
- * The function's code ends before the jump does, and does not go on there. What is behind it may be
- * overwritten when that is padding.
+ * The function's code ends before the jump does, and does not go on there. The bytes after it may
+ * be overwritten when they are padding.
  */
 static int check_behind(const struct group *g, struct verdict *v)
 {
@@ -104,7 +104,7 @@ static int check_behind(const struct group *g, struct verdict *v)
 	return 0;
 }
 
-/* What is from @from to @until, where the next one begins. */
+/* Move the code from @from to @until, where the next one begins. */
 static int move_between(const struct group *g, uint64_t from, uint64_t until, struct insn_code *out,
 			struct verdict *v)
 {
@@ -175,7 +175,9 @@ static void note_jump(const struct insn_step *step, void *arg)
 	    step->names >= jumps->site + WINDOW_BEHIND)
 		return;
 	if (step->flow != INSN_JUMP && step->flow != INSN_BRANCH) {
-		/* That it calls itself, or takes its own address, is as if others did. */
+		/*
+		 * A function that calls itself, or takes its own address, counts as if others did.
+		 */
 		jumps->is_dark |= step->names != jumps->site;
 		return;
 	}
@@ -210,7 +212,7 @@ static bool is_closed(const struct inner_jumps *jumps, const struct window *wind
 	return true;
 }
 
-/* Where the instruction ends that has what is in front of @end. */
+/* The end of the instruction that has the byte before @end. */
 static uint64_t round_up(const struct group *g, uint64_t end)
 {
 	struct insn_step step;
@@ -223,8 +225,8 @@ static uint64_t round_up(const struct group *g, uint64_t end)
 }
 
 /*
- * The function leads back into bytes of the jump: a loop. So all of the loop is moved, until
- * nothing that is left behind leads there any more. Where that ends, or 0.
+ * The function leads back into bytes of the jump: a loop. So all of the loop is moved, until no
+ * code that stays leads there any more. Returns where that ends, or 0.
  */
 static uint64_t find_closed_end(const struct group *g, const struct window *window, unsigned bytes)
 {
@@ -265,8 +267,8 @@ static enum site_refusal window_refusal(const struct window *window, enum lead l
 }
 
 /*
- * Try to write a jump of @bytes for the first of @nr sites to @jump_at. How many it serves; 0 when
- * it cannot be.
+ * Try to write a jump of @bytes for the first of @nr sites to @jump_at. Returns how many it serves;
+ * 0 when it cannot be.
  */
 static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at,
 		       unsigned bytes, size_t nr, struct verdict *v)
@@ -360,7 +362,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 			       "it is within code that was moved for the one before it");
 		if (at < g->low || site - at > WINDOW_BEFORE)
 			break;
-		/* Who comes there by an indirect jump may have to find it. */
+		/* A thread that comes there by an indirect jump may have to find it. */
 		if (at < site &&
 		    insns_is_landing_pad(g->insns, g->text.bytes + (at - g->text.start),
 					 g->text.end - at))
@@ -371,7 +373,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 	return served;
 }
 
-/* What a site that has its jump has taken: behind it the next may be moved. */
+/* The end of the code that a site's jump has taken: the next one after it may be moved. */
 static uint64_t end_of(const struct code_site *site)
 {
 	uint64_t end = site->code.from + site->code.taken;
@@ -381,7 +383,10 @@ static uint64_t end_of(const struct code_site *site)
 	return MAX(end, site->jump_at + (site->island ? SHORT_JUMP_BYTES : WINDOW_BYTES));
 }
 
-/* How many sites from the first on have no jump yet, of those that may have to do with it. */
+/*
+ * The number of sites from the first on that have no jump yet, of those that may have to do with
+ * it.
+ */
 static size_t count_left(const struct code_site *sites, size_t nr)
 {
 	size_t count = 0;
@@ -412,7 +417,7 @@ static void find_jumps(struct group *g, const struct window *windows, const stru
 		if (i + left < nr && !sites[i + left].refusal)
 			g->high = sites[i + left].jump_at;
 		served = find_jump(g, &windows[i], islands, left, &verdict);
-		/* Those behind it may have a jump of their own. */
+		/* Those after it may have a jump of their own. */
 		if (!served && !islands) {
 			sites[i].refusal = verdict.refusal;
 			snprintf(sites[i].why_not, sizeof(sites[i].why_not), "%.*s",

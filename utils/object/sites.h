@@ -16,23 +16,23 @@ const char *site_refusal_text(enum site_refusal refusal);
  * One place, an instruction's first byte.
  *
  * @addr: the file's own address; filled in by the caller
- * @entry: where the function begins of which this is the first instruction that may be moved
- *         (behind what marks where indirect jumps may land); 0: it is no function's beginning.
- *         Filled in by the caller. Jumps within the function that lead there are no calls, and
- *         never come by
+ * @entry: the beginning of the function of which this is the first instruction that may be moved
+ *         (after the mark where indirect jumps may land); 0: it is no function's beginning. Filled
+ *         in by the caller. Jumps within the function that lead there are no calls, and never come
+ *         by
  * @refusal: enum site_refusal
  * @why_not: the same in detail; "" when there may be one
  * @is_inner: it is among the bytes that the jump of the site before it replaces: there is none for
  *            this one, but the code of that site ends where this one's begins
  * @is_loop: jumps at the function's beginning lead back to it, and were moved with it
- * @jump_at: where the jump is written: @addr, or a little before it, if there is no room behind;
- *           not when it is inner
- * @island: where else a jump is written, in padding, to which the one at @jump_at, a short one,
- *          leads; 0: that is a long one
- * @original, @island_original: what is there
- * @before: what is done between @jump_at and @addr; nothing when these are the same
- * @code: what is to be done there before the program goes on, which the code itself leads to,
- *        unless the next one is inner
+ * @jump_at: the address that the jump is written to: @addr, or a little before it, if there is no
+ *           room after it; not when it is inner
+ * @island: a second jump in padding, to which the one at @jump_at, a short one, leads; 0: that is a
+ *          long one
+ * @original, @island_original: the code that is there
+ * @before: the code between @jump_at and @addr; empty when these are the same
+ * @code: the code to run there before the program goes on. It leads there itself, unless the next
+ *        one is inner
  */
 struct code_site {
 	uint64_t addr;
@@ -51,17 +51,16 @@ struct code_site {
 
 /*
  * Find out about the @nr sites, sorted by address, as far as it goes without islands. @leads: of
- * these places and of any others. Those of one function are not told apart: they come in one call,
- * and the first one of the function behind, too. Sites of different functions have nothing to do
- * with each other, so calls for them may come in any order, or in threads with @insns of their own.
- * 0 or -ENOMEM.
+ * these places and of any others. Sites of one function come in one call, and so does the first one
+ * of the function after it. Sites of different functions have nothing to do with each other, so
+ * calls for them may come in any order, or in threads with @insns of their own. 0 or -ENOMEM.
  */
 int sites_prepare_near(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);
 
 /*
- * Find out about the @nr sites, sorted by address. Whether the program may be running there
- * meanwhile is the caller's question. 0 or -ENOMEM.
+ * Find out about the @nr sites, sorted by address. The caller must know whether the program may be
+ * running there meanwhile. 0 or -ENOMEM.
  */
 int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr);
 

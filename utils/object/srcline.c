@@ -70,7 +70,7 @@ static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 	Dwarf_Die split;
 
 	while (dwarf_get_units(dwarf, cu, &cu, &version, &type, unit, &split) == 0) {
-		/* What is split has its lines here, too. */
+		/* A split unit has its lines here, too. */
 		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
 		    dwarf_haspc(unit, addr) == 1)
 			return true;
