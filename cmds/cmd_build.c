@@ -149,8 +149,10 @@ static void warn_about_commands(const struct opts *opts, const struct compdb *db
 {
 	if (db->nr_unread)
 		msg_warn(&opts->msg,
-			 "%zu response files (@FILE) of compilers could not be read any more",
-			 db->nr_unread);
+			 "%zu response files (@FILE) of compilers could not be read%s%s%s%s%s",
+			 db->nr_unread, db->unread ? ", the first: '" : "",
+			 db->unread ? db->unread : "", db->unread ? "' (" : "",
+			 db->unread ? strerror(-db->unread_why) : "", db->unread ? ")" : "");
 	if (db->nr_beyond)
 		msg_warn(&opts->msg,
 			 "%zu commands are left out: all together they and their response files "
@@ -259,13 +261,18 @@ static int write_executions(const struct opts *opts, struct compdb *db,
 {
 	struct executions executions cleanup_executions = { 0 };
 	struct files files cleanup_files = { .is_unlimited = opts->no_limit };
+	struct responses responses cleanup_responses = { .watcher = { responses_see },
+							 .is_big_endian = data->is_big_endian,
+							 .is_unlimited = opts->no_limit };
 	struct uft_err broken = { 0 };
 	int ret;
 
 	if (asks_for_files(opts))
 		ret = files_load(&files, &executions, data->dir, data->is_big_endian, &broken, err);
 	else
-		ret = executions_load(&executions, data->dir, data->is_big_endian, &broken, err);
+		ret = executions_load_watched(&executions, data->dir, data->is_big_endian,
+					      &responses.watcher, &broken, err);
+	db->responses = &responses;
 
 	if (ret == -ENOENT)
 		return err_set(err, -ENODATA,
@@ -275,6 +282,7 @@ static int write_executions(const struct opts *opts, struct compdb *db,
 	if (ret == 0)
 		ret = is_compdb(opts) ? write_compdb(opts, db, &executions, err)
 				      : write_tree(opts, &executions, &files, err);
+	db->responses = NULL;
 	if (broken.code)
 		msg_warn(&opts->msg, "%s", broken.text);
 	return ret == 0 && broken.code ? CMD_FAILED : ret;

@@ -38,8 +38,9 @@ enum proc_kind {
 	PROC_UMOUNT_FAILED,
 	PROC_CLONE_FAILED,
 	PROC_BEYOND,
-	/* The CPU that the task is on; no event. */
+	/* No events: the CPU that the task is on; a response file, with the payload of an act. */
 	PROC_CPU = 64,
+	PROC_RESPONSE,
 };
 
 /* The byte order in which records are encoded: that of this machine. */

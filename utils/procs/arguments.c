@@ -16,8 +16,9 @@
 #define FILES_MAX 2000
 #define BYTES_MAX (4UL << 20)
 
-/* A file that is being read: up to @at its words are taken. */
+/* A file that is being read, by its name in the heap: up to @at its words are taken. */
 struct response {
+	char *name;
 	struct strbuf text;
 	const char *at;
 };
@@ -28,7 +29,7 @@ struct response {
  * @nr_files, @nr_bytes: what may still be read
  */
 struct expansion {
-	const char *cwd;
+	struct arguments_source *source;
 	struct words *out;
 	struct response *open;
 	size_t nr_open;
@@ -91,27 +92,45 @@ static bool next_word(const char **at, const char *end, struct strbuf *word)
 	return true;
 }
 
+static void close_last(struct expansion *e)
+{
+	struct response *last = &e->open[--e->nr_open];
+
+	free(last->name);
+	strbuf_deinit(&last->text);
+}
+
+/* A file that is within itself would have no end. */
+static bool is_open(const struct expansion *e, const char *name)
+{
+	for (size_t i = 0; i < e->nr_open; i++) {
+		if (strcmp(e->open[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* 1 when it is open, 0 when the word stays as it is, or -ENOMEM. */
 static int open_response(struct expansion *e, const char *name)
 {
 	struct response *open = vec_grow(e->open, e->nr_open, sizeof(*open));
 	struct strbuf text cleanup_strbuf = { 0 };
-	bool is_absolute = *name == '/';
-	char path[PATH_MAX];
 	int ret;
 
 	if (!open)
 		return -ENOMEM;
 	e->open = open;
-	if (!e->nr_files || snprintf(path, sizeof(path), "%s%s%s", is_absolute ? "" : e->cwd,
-				     is_absolute ? "" : "/", name) >= PATH_MAX)
+	if (!e->nr_files || is_open(e, name))
 		return 0;
 	e->nr_files--;
-	ret = file_read_all(path, e->nr_bytes, &text, NULL);
+	ret = e->source->read(e->source, name, e->nr_bytes, &text);
 	e->nr_bytes -= MIN(e->nr_bytes, text.len);
 	if (ret < 0)
 		return ret == -ENOMEM ? ret : 0;
-	open[e->nr_open++] = (struct response){ text, strbuf_str(&text) };
+	open[e->nr_open] = (struct response){ strdup(name), text, strbuf_str(&text) };
+	if (!open[e->nr_open].name)
+		return -ENOMEM;
+	e->nr_open++;
 	text = (struct strbuf){ 0 };
 	return 1;
 }
@@ -137,8 +156,7 @@ static int take_responses(struct expansion *e)
 		struct response *last = &e->open[e->nr_open - 1];
 
 		if (!next_word(&last->at, last->text.data + last->text.len, &word)) {
-			strbuf_deinit(&last->text);
-			e->nr_open--;
+			close_last(e);
 			continue;
 		}
 		ret = strbuf_oom(&word) ? -ENOMEM : take_word(e, strbuf_str(&word));
@@ -159,16 +177,17 @@ static int expand(struct expansion *e, const struct words *args)
 	return ret;
 }
 
-int arguments_expand(struct words *args, const char *cwd, struct arguments_read *read)
+int arguments_expand_from(struct words *args, struct arguments_source *source,
+			  struct arguments_read *read)
 {
 	struct words out cleanup_words = { 0 };
 	struct expansion e = {
-		.cwd = cwd, .out = &out, .nr_files = FILES_MAX, .nr_bytes = BYTES_MAX
+		.source = source, .out = &out, .nr_files = FILES_MAX, .nr_bytes = BYTES_MAX
 	};
 	int ret = expand(&e, args);
 
-	for (size_t i = 0; i < e.nr_open; i++)
-		strbuf_deinit(&e.open[i].text);
+	while (e.nr_open)
+		close_last(&e);
 	free(e.open);
 	*read = (struct arguments_read){
 		.nr_tried = FILES_MAX - e.nr_files,
@@ -182,4 +201,36 @@ int arguments_expand(struct words *args, const char *cwd, struct arguments_read 
 		out = given;
 	}
 	return ret;
+}
+
+int arguments_read_file(const char *cwd, const char *name, size_t max, struct strbuf *text)
+{
+	bool is_absolute = *name == '/';
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s%s%s", is_absolute ? "" : cwd, is_absolute ? "" : "/",
+		     name) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return file_read_all(path, max, text, NULL);
+}
+
+/* Files that are there now. */
+struct files_now {
+	struct arguments_source source;
+	const char *cwd;
+};
+
+static int read_now(struct arguments_source *source, const char *name, size_t max,
+		    struct strbuf *text)
+{
+	struct files_now *now = container_of(source, struct files_now, source);
+
+	return arguments_read_file(now->cwd, name, max, text);
+}
+
+int arguments_expand(struct words *args, const char *cwd, struct arguments_read *read)
+{
+	struct files_now now = { { read_now }, cwd };
+
+	return arguments_expand_from(args, &now.source, read);
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "utils/base/cleanup.h"
+#include "utils/base/strbuf.h"
 #include "utils/base/words.h"
 
 /* A copy of the @len bytes of @text, which have no NUL, behind the others. 0 or -ENOMEM. */
@@ -21,9 +22,25 @@ struct arguments_read {
 };
 
 /*
- * Put what is in the files in the place of each @FILE, as gcc and clang do: names are relative to @cwd, and files may name others. One that cannot be
- * read stays as it is. 0 or -ENOMEM.
+ * Where response files are read. @read: append what is in the file @name, of @max bytes at most,
+ * to @text. 0; -ENOMEM, which ends all; another negative errno: the word @FILE stays.
  */
+struct arguments_source {
+	int (*read)(struct arguments_source *source, const char *name, size_t max,
+		    struct strbuf *text);
+};
+
+/*
+ * Put what is in the files in the place of each @FILE, as gcc and clang do: files may name others.
+ * One that cannot be read stays as it is. 0 or -ENOMEM.
+ */
+int arguments_expand_from(struct words *args, struct arguments_source *source,
+			  struct arguments_read *read);
+
+/* The same with the files that are there now: names are relative to @cwd. */
 int arguments_expand(struct words *args, const char *cwd, struct arguments_read *read);
+
+/* A regular file of @cwd, as arguments_source has it. */
+int arguments_read_file(const char *cwd, const char *name, size_t max, struct strbuf *text);
 
 #endif

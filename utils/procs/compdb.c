@@ -6,10 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "utils/base/compiler.h"
 #include "utils/base/escape.h"
-#include "utils/base/path.h"
 #include "utils/base/vec.h"
 #include "utils/procs/arguments.h"
+#include "utils/procs/command.h"
 #include "utils/procs/compile.h"
 #include "utils/procs/json.h"
 
@@ -19,6 +20,22 @@
 #define FILE_COST     1024U
 #define WORD_COST     8U
 
+/*
+ * The response files of one command.
+ *
+ * @at: its execution by number
+ * @nr_unread: words @FILE that stay; @why, @name: of the first one, the error and the file
+ */
+struct reading {
+	struct arguments_source source;
+	struct compdb *db;
+	const struct execution *execution;
+	size_t at;
+	size_t nr_unread;
+	int why;
+	struct strbuf name;
+};
+
 void compdb_deinit(struct compdb *db)
 {
 	for (size_t i = 0; i < db->nr; i++) {
@@ -27,6 +44,7 @@ void compdb_deinit(struct compdb *db)
 	}
 	free(db->entries);
 	free(db->keys);
+	free(db->unread);
 	strmap_deinit(&db->by_key);
 	*db = (struct compdb){ 0 };
 }
@@ -223,64 +241,6 @@ int compdb_write(const struct compdb *db, int (*write)(void *self, const void *d
 	return ret < 0 ? ret : write(self, out.data, out.len);
 }
 
-/*
- * How many of the first words are in front of what the script was called with: the kernel puts the interpreter, what else stands in the script's first line, and
- * the script's name there.
- */
-static size_t words_of_interpreter(const struct execution *execution, const struct words *argv)
-{
-	const char *script = path_base(execution->program);
-
-	if (!*script || !*execution->interpreter ||
-	    strcmp(execution->program, execution->interpreter) == 0)
-		return 0;
-	for (size_t i = 1; i < argv->nr && i <= 2; i++) {
-		if (strcmp(path_base(argv->words[i]), script) == 0)
-			return i;
-	}
-	/* By the name of a symbolic link. */
-	return argv->nr > 1 ? 1 : 0;
-}
-
-/* What the program was called with. */
-static int command_of(const struct execution *execution, struct words *argv)
-{
-	int ret = 0;
-
-	for (const char *arg = NULL;
-	     ret == 0 && (arg = execution_next_arg(execution, arg)) != NULL;)
-		ret = arguments_add(argv, arg, strlen(arg));
-	if (ret == 0 && argv->nr)
-		arguments_drop(argv, words_of_interpreter(execution, argv));
-	return ret;
-}
-
-/* ccache and the like in front of it go, and what they are told themselves (NAME=VALUE). */
-static void drop_launchers(struct words *argv)
-{
-	while (argv->nr > 1 && compiler_is_launcher(argv->words[0])) {
-		size_t next = 1;
-
-		while (next + 1 < argv->nr && strchr(argv->words[next], '='))
-			next++;
-		if (!compiler_is_launcher(argv->words[next]) &&
-		    !compiler_is_driver(compiler_kind(argv->words[next])))
-			return;
-		arguments_drop(argv, next);
-	}
-}
-
-/* Its name is what it was called by, or that of its file. */
-static enum compiler_kind kind_of(const struct execution *execution, const struct words *argv)
-{
-	if (argv->nr > 1 && compiler_name_words(argv->words[0], argv->words[1]) > 1)
-		return COMPILER_DRIVER;
-
-	enum compiler_kind kind = argv->nr ? compiler_kind(argv->words[0]) : COMPILER_NONE;
-
-	return kind == COMPILER_NONE ? compiler_kind(execution->program) : kind;
-}
-
 static uint64_t cost_of_words(const struct words *argv)
 {
 	return argv->nr * WORD_COST;
@@ -346,9 +306,27 @@ static int add_sources(struct compdb *db, const struct execution *execution,
 	return ret;
 }
 
+static int read_response(struct arguments_source *source, const char *name, size_t max,
+			 struct strbuf *text)
+{
+	struct reading *reading = container_of(source, struct reading, source);
+	struct compdb *db = reading->db;
+	int why = 0;
+	int ret = responses_get(db->responses, reading->at, name, max, text, &why);
+
+	/* Nobody has looked when the compiler began, or it had ended by then: it may still be there. */
+	if (ret == -ENOENT && (!why || why == -ESRCH))
+		ret = arguments_read_file(reading->execution->cwd, name, max, text);
+	if (ret < 0 && ret != -ENOMEM && !reading->why) {
+		reading->why = why ? why : ret;
+		strbuf_reset(&reading->name);
+		strbuf_addstr(&reading->name, name);
+	}
+	return ret;
+}
+
 /* Response files. 1 when the command is left out, since they are beyond the limit. */
-static int expand(struct compdb *db, const struct execution *execution, struct words *argv,
-		  size_t *nr_unread)
+static int expand(struct compdb *db, struct reading *reading, struct words *argv)
 {
 	struct arguments_read read;
 	int ret;
@@ -357,33 +335,38 @@ static int expand(struct compdb *db, const struct execution *execution, struct w
 		db->nr_beyond++;
 		return 1;
 	}
-	ret = arguments_expand(argv, execution->cwd, &read);
-	*nr_unread = read.nr_unread;
+	ret = arguments_expand_from(argv, &reading->source, &read);
+	reading->nr_unread = read.nr_unread;
 	db->cost += read.nr_bytes + read.nr_tried * FILE_COST;
 	if (read.nr_tried)
 		db->cost += cost_of_words(argv);
 	return ret;
 }
 
+/* The first one is said by its name. */
+static void note_unread(struct compdb *db, struct reading *reading)
+{
+	if (!db->nr_unread && reading->why) {
+		db->unread_why = reading->why;
+		db->unread = strdup(strbuf_str(&reading->name));
+	}
+	db->nr_unread += reading->nr_unread;
+}
+
 /*
  * Entries of one execution. 1 when all that it executes is its own business: the compiler that a wrapper calls, the compiler proper. 0, or negative.
  */
-static int add_execution(struct compdb *db, const struct execution *execution)
+static int add_command(struct compdb *db, struct reading *reading)
 {
+	const struct execution *execution = reading->execution;
 	struct words argv cleanup_words = { 0 };
 	struct compile compile cleanup_compile = { 0 };
-	size_t nr_unread = 0;
-	int ret = command_of(execution, &argv);
+	enum compiler_kind kind = COMPILER_NONE;
+	int ret = compiler_command(execution, &argv, &kind);
 
-	if (ret < 0)
+	if (ret < 0 || kind == COMPILER_NONE)
 		return ret;
-	drop_launchers(&argv);
-
-	enum compiler_kind kind = kind_of(execution, &argv);
-
-	if (kind == COMPILER_NONE || !argv.nr)
-		return 0;
-	ret = expand(db, execution, &argv, &nr_unread);
+	ret = expand(db, reading, &argv);
 	if (ret > 0)
 		return 0;
 	if (ret == 0)
@@ -393,11 +376,25 @@ static int add_execution(struct compdb *db, const struct execution *execution)
 	if (ret < 0)
 		return ret;
 	/* Then the compiler proper knows what is not known here. */
-	if (nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
-		db->nr_unread += nr_unread;
+	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
+		note_unread(db, reading);
 		return 0;
 	}
 	return compiler_is_driver(kind);
+}
+
+static int add_execution(struct compdb *db, const struct executions *executions, size_t at)
+{
+	struct reading reading = {
+		.source = { read_response },
+		.db = db,
+		.execution = &executions->all[at],
+		.at = at,
+	};
+	int ret = add_command(db, &reading);
+
+	strbuf_deinit(&reading.name);
+	return ret;
 }
 
 int compdb_add_executions(struct compdb *db, const struct executions *executions)
@@ -418,7 +415,7 @@ int compdb_add_executions(struct compdb *db, const struct executions *executions
 			covered[i] = covered[before];
 		if (covered[i] || !execution->index)
 			continue;
-		ret = add_execution(db, execution);
+		ret = add_execution(db, executions, i);
 		covered[i] = ret > 0;
 	}
 	return MIN(ret, 0);

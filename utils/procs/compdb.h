@@ -10,6 +10,7 @@
 #include "utils/base/strbuf.h"
 #include "utils/base/strmap.h"
 #include "utils/base/words.h"
+#include "utils/procs/responses.h"
 #include "utils/trace/executions.h"
 
 /*
@@ -19,7 +20,9 @@
  * @nr_not_text: commands that are left out since JSON has no way to write them: they are not UTF-8
  * @leaves_out_gone: sources that are no file (any more), or are below /tmp in a build that is not: as those of configure; @nr_gone: how many that were
  * @is_build_temporary: the build began below /tmp
- * @nr_unread: response files that could not be read any more
+ * @responses: what was read of response files when compilers began, or NULL: they are read now
+ * @nr_unread: response files that could not be read; @unread: the name of the first one, of the
+ *             heap, or NULL, and @unread_why, negative errno
  * @cost: of the commands so far, in bytes and words; @is_unlimited: however much that becomes
  * @nr_beyond: commands that are left out, since they would cost more than COMPDB_COST_MAX
  */
@@ -33,7 +36,10 @@ struct compdb {
 	bool leaves_out_gone;
 	bool is_build_temporary;
 	size_t nr_gone;
+	const struct responses *responses;
 	size_t nr_unread;
+	char *unread;
+	int unread_why;
 	uint64_t cost;
 	bool is_unlimited;
 	size_t nr_beyond;

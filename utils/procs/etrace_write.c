@@ -469,7 +469,7 @@ static int put_lines(struct etrace_writer *writer, const struct proc_record *rec
 {
 	int ret = rec->kind == PROC_EXEC && !writer->nr_tasks ? put_wrapper(writer, rec) : 0;
 
-	if (ret < 0 || rec->kind == PROC_CPU)
+	if (ret < 0 || rec->kind == PROC_CPU || rec->kind == PROC_RESPONSE)
 		return ret;
 
 	uint64_t upid = upid_of(writer, rec->tid);

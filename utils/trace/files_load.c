@@ -309,7 +309,8 @@ static int see(struct executions_watcher *watcher, const struct executions *exec
 					    : descriptors_get(&load->descriptors, rec->pid, at);
 	int ret = 0;
 
-	if (at == EXECUTION_NONE)
+	/* A response file was read by the recorder, which is nothing that the task has done. */
+	if (at == EXECUTION_NONE || rec->kind == PROC_RESPONSE)
 		return 0;
 	if (!of)
 		return -ENOMEM;

@@ -143,11 +143,8 @@ static void whether_the_recording_tells_of_files(void **state)
 	static const struct {
 		enum proc_kind kind;
 		bool tells;
-	} rows[] = { { PROC_ENV, false },
-		     { PROC_NAME, false },
-		     { PROC_MOUNT, true },
-		     { PROC_OPEN, true },
-		     { PROC_CLOSE, true } };
+	} rows[] = { { PROC_ENV, false },  { PROC_NAME, false }, { PROC_RESPONSE, false },
+		     { PROC_MOUNT, true }, { PROC_OPEN, true },	 { PROC_CLOSE, true } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char dir[] = "/tmp/utrail-unit-XXXXXX";

@@ -1,0 +1,17 @@
+/* The command of a compiler, of what an execution was called with. */
+#ifndef UTRAIL_PROCS_COMMAND_H
+#define UTRAIL_PROCS_COMMAND_H
+
+#include "utils/base/words.h"
+#include "utils/procs/compiler.h"
+#include "utils/trace/executions.h"
+
+/*
+ * The command without what the kernel puts in front of a script, and without launchers: append its
+ * words to @argv, which is empty, and say in @kind which compiler it is. COMPILER_NONE: none. Of
+ * @execution only the texts count. 0 or -ENOMEM.
+ */
+int compiler_command(const struct execution *execution, struct words *argv,
+		     enum compiler_kind *kind);
+
+#endif
