@@ -89,24 +89,43 @@ static void read_program(pid_t pid, const struct strbuf *runs, const struct strb
 		strbuf_add(out, strbuf_str(runs), runs->len);
 }
 
-void became_encode(pid_t pid, pid_t old_tid, struct strbuf *out)
+void became_read(pid_t pid, struct became *became)
 {
-	struct strbuf runs cleanup_strbuf = { 0 };
-	struct strbuf program cleanup_strbuf = { 0 };
-	struct strbuf cwd cleanup_strbuf = { 0 };
-	struct strbuf args cleanup_strbuf = { 0 };
+	*became = (struct became){ 0 };
+	paths_link(pid, "exe", &became->interpreter);
+	paths_link(pid, "cwd", &became->cwd);
+	read_program(pid, &became->interpreter, &became->cwd, &became->program);
+	read_args(pid, &became->args);
+}
 
-	paths_link(pid, "exe", &runs);
-	paths_link(pid, "cwd", &cwd);
-	read_program(pid, &runs, &cwd, &program);
-	read_args(pid, &args);
+void became_deinit(struct became *became)
+{
+	strbuf_deinit(&became->interpreter);
+	strbuf_deinit(&became->program);
+	strbuf_deinit(&became->cwd);
+	strbuf_deinit(&became->args);
+}
+
+void became_encode(const struct became *became, pid_t old_tid, struct strbuf *out)
+{
 	proc_exec_encode(
 		&(struct proc_exec){
 			.old_tid = old_tid,
-			.interpreter = text_of_buf(&runs),
-			.program = text_of_buf(&program),
-			.cwd = text_of_buf(&cwd),
-			.args = text_of_buf(&args),
+			.interpreter = text_of_buf(&became->interpreter),
+			.program = text_of_buf(&became->program),
+			.cwd = text_of_buf(&became->cwd),
+			.args = text_of_buf(&became->args),
 		},
 		out);
+}
+
+struct execution became_execution(const struct became *became)
+{
+	return (struct execution){
+		.program = strbuf_str(&became->program),
+		.interpreter = strbuf_str(&became->interpreter),
+		.cwd = strbuf_str(&became->cwd),
+		.args = strbuf_str(&became->args),
+		.args_len = became->args.len,
+	};
 }

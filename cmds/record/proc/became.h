@@ -4,12 +4,29 @@
 
 #include <sys/types.h>
 
+#include "utils/base/cleanup.h"
 #include "utils/base/strbuf.h"
+#include "utils/trace/executions.h"
 
 /*
- * Append the payload of a PROC_EXEC record about process @pid, which the thread @old_tid made another program. What cannot be found out (there is no
- * /proc, or somebody has killed it) is left empty.
+ * The texts of a PROC_EXEC record. What cannot be found out (there is no /proc, or somebody has killed
+ * the process) is empty. Ends with became_deinit().
  */
-void became_encode(pid_t pid, pid_t old_tid, struct strbuf *out);
+struct became {
+	struct strbuf interpreter;
+	struct strbuf program;
+	struct strbuf cwd;
+	struct strbuf args;
+};
+
+void became_read(pid_t pid, struct became *became);
+void became_deinit(struct became *became);
+#define cleanup_became cleanup(became_deinit)
+
+/* Append the payload of the record; the thread @old_tid made the process another program. */
+void became_encode(const struct became *became, pid_t old_tid, struct strbuf *out);
+
+/* The same texts, which it borrows. */
+struct execution became_execution(const struct became *became);
 
 #endif

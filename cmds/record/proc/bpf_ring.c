@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/record/proc/became.h"
 #include "cmds/record/proc/calls.h"
 #include "cmds/record/proc/places.h"
+#include "cmds/record/proc/response_files.h"
 #include "utils/base/fd.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/vec.h"
@@ -26,10 +28,7 @@ struct bpf_becoming {
 	uint64_t time_ns;
 	pid_t pid;
 	pid_t old_tid;
-	struct strbuf interpreter;
-	struct strbuf program;
-	struct strbuf cwd;
-	struct strbuf args;
+	struct became became;
 	struct strbuf env;
 	struct strbuf inherited;
 };
@@ -206,10 +205,10 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 	if (!b)
 		return NULL;
 	b->pid = pid;
-	strbuf_reset(&b->interpreter);
-	strbuf_reset(&b->program);
-	strbuf_reset(&b->cwd);
-	strbuf_reset(&b->args);
+	strbuf_reset(&b->became.interpreter);
+	strbuf_reset(&b->became.program);
+	strbuf_reset(&b->became.cwd);
+	strbuf_reset(&b->became.args);
 	strbuf_reset(&b->env);
 	strbuf_reset(&b->inherited);
 	b->next = ring->becoming;
@@ -250,9 +249,9 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 	leader_forget(ring, record->pid);
 	b->time_ns = time_of(ring, record);
 	b->old_tid = record->value;
-	strbuf_addstr(&b->interpreter, strings[WIRE_FILE]);
-	strbuf_addstr(&b->cwd, strings[WIRE_FROM_DIR]);
-	find_program(record, strings, &b->program);
+	strbuf_addstr(&b->became.interpreter, strings[WIRE_FILE]);
+	strbuf_addstr(&b->became.cwd, strings[WIRE_FROM_DIR]);
+	find_program(record, strings, &b->became.program);
 }
 
 /* Parts come in order; behind one that is missing none counts. */
@@ -300,16 +299,15 @@ static void write_inherited(struct bpf_ring *ring, const struct bpf_becoming *b)
 
 static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
 {
-	struct proc_exec exec = {
-		.old_tid = b->old_tid,
-		.interpreter = text_of_buf(&b->interpreter),
-		.program = text_of_buf(&b->program),
-		.cwd = text_of_buf(&b->cwd),
-		.args = text_of_buf(&b->args),
+	const struct execution execution = became_execution(&b->became);
+	/* It goes on meanwhile: what it was told to read may be gone. */
+	struct view view = {
+		.tid = b->pid, .dirfd = AT_FDCWD, .base = execution.cwd, .is_late = true
 	};
 
-	proc_exec_encode(&exec, &ring->log->payload);
+	became_encode(&b->became, b->old_tid, &ring->log->payload);
 	proc_log_write_at(ring->log, b->time_ns, PROC_EXEC, b->pid, b->pid);
+	response_files_write(ring->log, &view, &execution);
 	if (ring->log->settings->traces_environment) {
 		proc_act_encode(&(struct proc_act){ .texts = { text_of_buf(&b->env) } },
 				&ring->log->payload);
@@ -329,7 +327,7 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 		return;
 	switch (record->kind) {
 	case WIRE_ARGS:
-		see_part(ring, record, size, &(*at)->args);
+		see_part(ring, record, size, &(*at)->became.args);
 		break;
 	case WIRE_ENV:
 		see_part(ring, record, size, &(*at)->env);
@@ -439,10 +437,7 @@ void bpf_ring_deinit(struct bpf_ring *ring)
 		struct bpf_becoming *b = ring->spare;
 
 		ring->spare = b->next;
-		strbuf_deinit(&b->interpreter);
-		strbuf_deinit(&b->program);
-		strbuf_deinit(&b->cwd);
-		strbuf_deinit(&b->args);
+		became_deinit(&b->became);
 		strbuf_deinit(&b->env);
 		strbuf_deinit(&b->inherited);
 		free(b);

@@ -40,6 +40,7 @@ enum wire_text {
 #define WIRE_IS_LEADER	  8U  /* exit: of the first thread, while others go on */
 #define WIRE_IS_LAST	  16U /* exit: of another thread, and none goes on */
 #define WIRE_IS_OF_GROUP  32U /* exit: it was the process that was ended */
+#define WIRE_IS_URGENT	  64U /* became: the arguments name a file that may be gone soon */
 
 /*
  * @time_ns: CLOCK_MONOTONIC

@@ -23,6 +23,7 @@
 #define NAMES_ON_THE_WAY 2100U /* a path of PATH_MAX bytes has no more */
 #define NAME_MASK	 255U
 #define PARTS		 ((9U << 20) / WIRE_PART_MAX)
+#define SEARCHED_BYTES	 8192U
 #define WORD_BITS	 64U
 #define WORDS		 (1U << 16)
 
@@ -100,7 +101,8 @@ INLINE void end(struct scratch *s, const struct wire_mark *mark)
 
 	BOUND(size, WIRE_BYTES_MAX - 1);
 	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > settings.ring_bytes / 4 ||
-	    (s->record.kind == WIRE_EXIT && counts.nr_live == 1))
+	    (s->record.kind == WIRE_EXIT && counts.nr_live == 1) ||
+	    (s->record.kind == WIRE_BECAME && s->record.flags & WIRE_IS_URGENT))
 		flags = BPF_RB_FORCE_WAKEUP;
 	s->record.time_ns = bpf_ktime_get_ns();
 	/* Were the kernel to let another of our programs in between, its record would be there, and ours were lost. */
@@ -456,12 +458,30 @@ int see_exit(uint64_t *ctx)
 
 /* --- programs --- */
 
+/* @names_file: a word of it begins with @: the recorder is to read that file while it is there */
 struct part {
 	struct wire_mark *mark;
 	uint64_t addr;
 	uint32_t len;
 	uint32_t kind;
+	uint32_t names_file;
+	uint32_t unused;
 };
+
+/* Of a part that is in scratch.bytes: whether the word behind byte @i begins with @. */
+static long find_name(uint32_t i, struct part *part)
+{
+	struct scratch *s = scratch_here();
+	uint32_t at = i;
+
+	if (!s || i + 1 >= part->len || i + 1 >= WIRE_PART_MAX)
+		return 1;
+	BOUND(at, WIRE_PART_MAX - 1);
+	if (s->bytes[at] || s->bytes[at + 1] != '@')
+		return 0;
+	part->names_file = 1;
+	return 1;
+}
 
 static long put_part(uint32_t i, struct part *part)
 {
@@ -482,16 +502,20 @@ static long put_part(uint32_t i, struct part *part)
 	if (bpf_probe_read_user(s->bytes, len, (const void *)(part->addr + at)) < 0) {
 		s->record.flags = WIRE_IS_UNREAD;
 		s->used = 0;
+	} else if (i == 0 && part->kind == WIRE_ARGS) {
+		bpf_loop(SEARCHED_BYTES, find_name, part, 0);
 	}
 	end(s, part->mark);
 	return 0;
 }
 
-INLINE void put_parts(struct wire_mark *mark, enum wire_kind kind, uint64_t addr, uint32_t len)
+/* Whether a word among the first ones begins with @. */
+INLINE bool put_parts(struct wire_mark *mark, enum wire_kind kind, uint64_t addr, uint32_t len)
 {
-	struct part part = { mark, addr, len, kind };
+	struct part part = { mark, addr, len, kind, 0, 0 };
 
 	bpf_loop(PARTS, put_part, &part, 0);
+	return part.names_file;
 }
 
 /* @first: the descriptor of the lowest bit of @open */
@@ -556,6 +580,7 @@ int see_exec(uint64_t *ctx)
 	uint32_t args_len = mm->arg_end - args;
 	bool is_script = BPF_CORE_READ(bprm, interp) != BPF_CORE_READ(bprm, filename);
 	struct scratch *s;
+	bool names_file;
 
 	if (!mark)
 		return 0;
@@ -577,7 +602,7 @@ int see_exec(uint64_t *ctx)
 		put_root(s, task);
 	}
 	end(s, mark);
-	put_parts(mark, WIRE_ARGS, args, args_len);
+	names_file = put_parts(mark, WIRE_ARGS, args, args_len);
 	if (settings.traces_environment)
 		put_parts(mark, WIRE_ENV, env, env_len);
 	if (settings.traces_files) {
@@ -586,8 +611,10 @@ int see_exec(uint64_t *ctx)
 		bpf_loop(WORDS, put_inherited_word, &in, 0);
 	}
 	s = begin(mark, WIRE_BECAME);
-	if (s)
+	if (s) {
+		s->record.flags = names_file ? WIRE_IS_URGENT : 0;
 		end(s, mark);
+	}
 	return 0;
 }
 

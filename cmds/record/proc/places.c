@@ -106,6 +106,11 @@ static int open_path(const struct view *view, const char *name, int links)
 		       : fd;
 }
 
+int places_open(const struct view *view, const char *name)
+{
+	return open_path(view, name, 0);
+}
+
 bool places_has(const struct view *view, const char *name)
 {
 	int fd = open_path(view, name, O_NOFOLLOW);

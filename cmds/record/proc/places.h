@@ -29,6 +29,9 @@ void places_given(const struct view *view, const char *name, struct strbuf *out)
 /* The file itself, all links followed, those of the last name, too. Nothing when there is none. */
 void places_target(const struct view *view, const char *name, struct strbuf *out);
 
+/* A descriptor of the same file that says which it is and reads nothing (O_PATH), or -1 with errno. */
+int places_open(const struct view *view, const char *name);
+
 /* Whether there is anything of that name, be it a link that leads nowhere. */
 bool places_has(const struct view *view, const char *name);
 

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -18,6 +19,7 @@
 
 #include "cmds/record/proc/became.h"
 #include "cmds/record/proc/filter.h"
+#include "cmds/record/proc/response_files.h"
 #include "cmds/record/proc/tracees.h"
 #include "cmds/record/proc/untraced.h"
 #include "utils/base/fd.h"
@@ -133,6 +135,15 @@ static void see_inherited(struct tracing *t, const struct tracee *tracee)
 		closedir(dir);
 }
 
+/* The compiler stands still, and has not opened them itself. */
+static void see_responses(struct tracing *t, pid_t pid, const struct became *became)
+{
+	const struct execution execution = became_execution(became);
+	struct view view = { .tid = pid, .dirfd = AT_FDCWD, .base = execution.cwd };
+
+	response_files_write(t->log, &view, &execution);
+}
+
 /* A thread that is not the leader of its process becomes that by execve(2): its own number is gone, and nobody tells of its end. */
 static void see_exec(struct tracing *t, struct tracee *leader)
 {
@@ -141,10 +152,14 @@ static void see_exec(struct tracing *t, struct tracee *leader)
 				     ? tracees_find(&t->tracees, old_tid)
 				     : NULL;
 
+	struct became became cleanup_became;
+
 	if (old)
 		tracees_set(&t->tracees, old, TRACEE_NONE);
-	became_encode(leader->pid, old_tid, &t->log->payload);
+	became_read(leader->pid, &became);
+	became_encode(&became, old_tid, &t->log->payload);
 	proc_log_write(t->log, PROC_EXEC, leader->tid, leader->pid);
+	see_responses(t, leader->pid, &became);
 	stopped_reset(&leader->call);
 	if (t->log->settings->traces_environment) {
 		stopped_encode_environment(leader->pid, &t->log->payload);

@@ -78,6 +78,14 @@ static pid_t run(const char *name, char *const args[])
 	return pid;
 }
 
+static void encode(pid_t pid, pid_t old_tid, struct strbuf *out)
+{
+	struct became became cleanup_became;
+
+	became_read(pid, &became);
+	became_encode(&became, old_tid, out);
+}
+
 static void check_text(const struct text *text, const char *wanted, size_t len)
 {
 	assert_int_equal(text->end - text->at, len);
@@ -90,7 +98,7 @@ static void check(pid_t pid, const char *program, const char *args, size_t args_
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct proc_exec exec;
 
-	became_encode(pid, 4711, &out);
+	encode(pid, 4711, &out);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	assert_true(proc_exec_decode((const uint8_t *)strbuf_str(&out), out.len,
@@ -134,7 +142,7 @@ static void of_nobody_nothing_is_known(void **state)
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct proc_exec exec;
 
-	became_encode(-1, 5, &out);
+	encode(-1, 5, &out);
 	assert_true(proc_exec_decode((const uint8_t *)strbuf_str(&out), out.len,
 				     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, &exec));
 	assert_int_equal(exec.old_tid, 5);
@@ -150,7 +158,7 @@ static void nothing_stays_open(void **state)
 	int fd = dup(STDERR_FILENO);
 
 	close(fd);
-	became_encode(getpid(), 5, &out);
+	encode(getpid(), 5, &out);
 	assert_int_equal(dup(STDERR_FILENO), fd);
 	close(fd);
 }

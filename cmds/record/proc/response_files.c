@@ -1,0 +1,157 @@
+/* Response files of compilers (see response_files.h). */
+#include "cmds/record/proc/response_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/record/proc/rights.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+#include "utils/base/fd.h"
+#include "utils/base/strmap.h"
+#include "utils/procs/arguments.h"
+#include "utils/procs/command.h"
+
+/* So many names of one command count; those beyond stay as they are. */
+#define NAMES_MAX 200
+
+/*
+ * @names: of those that are written already, @seen: the same as a map, which borrows them
+ */
+struct reading {
+	struct arguments_source source;
+	struct proc_log *log;
+	const struct view *view;
+	struct words names;
+	struct strmap seen;
+};
+
+/* Most programs have none: then nothing is looked at further. */
+static bool may_have_some(const struct execution *execution)
+{
+	const char *at = NULL;
+
+	while ((at = execution_next_arg(execution, at))) {
+		if (at[0] == '@' && at[1])
+			return true;
+	}
+	return false;
+}
+
+/* The file is looked at first: to open a device, or a FIFO, may do something. */
+static int open_regular(const struct view *view, const char *name, size_t max)
+{
+	int place cleanup_fd = places_open(view, name);
+	char link[64];
+	struct stat st;
+	int fd;
+
+	if (place < 0 || fstat(place, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if ((uint64_t)st.st_size > max)
+		return -EFBIG;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_as_process(const struct view *view, const char *name, size_t max)
+{
+	struct rights before;
+	int ret = rights_take(view->tid, &before);
+
+	if (ret < 0)
+		return ret;
+	ret = open_regular(view, name, max);
+	rights_give_back(&before);
+	return ret;
+}
+
+/* It may grow while it is read. */
+static int read_whole(int fd, size_t max, struct strbuf *text)
+{
+	struct stat st;
+	ssize_t len;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!strbuf_grow(text, st.st_size + 1))
+		return -ENOMEM;
+	len = fd_read_full(fd, text->data, st.st_size);
+	if (len < 0)
+		return len;
+	text->len = len;
+	text->data[len] = '\0';
+	return text->len > max ? -EFBIG : 0;
+}
+
+static void write_record(struct reading *reading, const char *name, const struct strbuf *text,
+			 int error)
+{
+	struct proc_log *log = reading->log;
+	struct proc_act act = {
+		.numbers = { -error },
+		.texts = { text_of(name, strlen(name)) },
+	};
+
+	if (!error)
+		act.texts[1] = text_of_buf(text);
+	proc_act_encode(&act, &log->payload);
+	proc_log_write_at(log, log->last_ns, PROC_RESPONSE, reading->view->tid, reading->view->tid);
+}
+
+/* Each name once: what is in a circle would not end. */
+static int note_name(struct reading *reading, const char *name)
+{
+	int ret;
+
+	if (strmap_get(&reading->seen, name))
+		return -ELOOP;
+	if (reading->names.nr == NAMES_MAX)
+		return -EMFILE;
+	ret = arguments_add(&reading->names, name, strlen(name));
+	return ret < 0 ? ret
+		       : strmap_put(&reading->seen, reading->names.words[reading->names.nr - 1],
+				    reading);
+}
+
+static int read_one(struct arguments_source *source, const char *name, size_t max,
+		    struct strbuf *text)
+{
+	struct reading *reading = container_of(source, struct reading, source);
+	int ret = note_name(reading, name);
+
+	if (ret < 0)
+		return ret;
+
+	int fd cleanup_fd = open_as_process(reading->view, name, max);
+
+	ret = fd < 0 ? fd : read_whole(fd, max, text);
+	write_record(reading, name, text, ret);
+	return ret;
+}
+
+void response_files_write(struct proc_log *log, const struct view *view,
+			  const struct execution *execution)
+{
+	struct reading reading = { .source = { read_one }, .log = log, .view = view };
+	struct words argv cleanup_words = { 0 };
+	enum compiler_kind kind = COMPILER_NONE;
+	struct arguments_read read;
+
+	if (!may_have_some(execution))
+		return;
+	/* Without memory what is missing is read at the end, or said then. */
+	if (compiler_command(execution, &argv, &kind) == 0 && kind != COMPILER_NONE)
+		arguments_expand_from(&argv, &reading.source, &read);
+	strmap_deinit(&reading.seen);
+	words_deinit(&reading.names);
+}
