@@ -6,7 +6,7 @@
 
 #include "libmcount/interpose.h"
 
-/* Of a module: what its dynamic section leads to. */
+/* The tables that a module's dynamic section leads to. */
 struct tables {
 	const ElfW(Sym) * symbols;
 	const char *names;
@@ -25,7 +25,10 @@ struct hash_table {
 	const uint32_t *chain;
 };
 
-/* The version is not the default one: a program that is linked today does not get it (Elf symbol versioning, Versym). */
+/*
+ * The version is not the default one: a program that is linked today does not get it (Elf symbol
+ * versioning, Versym).
+ */
 #define HIDDEN_VERSION 0x8000
 
 struct search {

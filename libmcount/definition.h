@@ -1,12 +1,16 @@
-/* The definition of a name in a process whose other threads stand: dlsym(3) would wait for their locks. */
+/*
+ * The definition of a name in a process whose other threads stand: dlsym(3) would wait for their
+ * locks.
+ */
 #ifndef UTRAIL_LIBMCOUNT_DEFINITION_H
 #define UTRAIL_LIBMCOUNT_DEFINITION_H
 
 #include <stdint.h>
 
 /*
- * COLD. The address of the first function called @name in the order of loading, the probe's own left out: the dynamic linker most likely
- * binds a call to it. 0 when no module with a DT_GNU_HASH table has one. Takes the lock of dl_iterate_phdr(3) and no other.
+ * COLD. The address of the first function called @name in the order of loading, the probe's own
+ * left out: the dynamic linker most likely binds a call to it. 0 when no module with a DT_GNU_HASH
+ * table has one. Takes the lock of dl_iterate_phdr(3) and no other.
  */
 uint64_t definition_find(const char *name);
 

@@ -19,7 +19,8 @@
  * @is_parent: of @program; not so with --keep-pid
  * @ticker_fd: a timer, from the moment on when there are ticks to be counted; else -1
  * @last_interrupt: the signal
- * @late_interrupt: one that came after the program's end, of which we were not told yet; signal 0: none
+ * @late_interrupt: one that came after the program's end, of which we were not told yet; signal 0:
+ * none
  */
 struct lifetime {
 	struct recorder *rec;
@@ -142,7 +143,10 @@ static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info
 		start_ticking(life);
 }
 
-/* The tracer's thread tells the end some time after it: an interrupt in between is none of the program's. */
+/*
+ * The tracer's thread tells the end some time after it: an interrupt in between is none of the
+ * program's.
+ */
 static bool has_ended_untold(const struct lifetime *life)
 {
 	struct pollfd end = { .fd = life->rec->program_fd, .events = POLLIN };
