@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Comments say their subject first, and lines end at 100 columns (doc/style.md).
+
+usage: comments.py TOP
+"""
+import pathlib
+import re
+import sys
+
+# Rooms whose comments are plain; and what is in them that is not yet.
+ROOMS = ("arch", "cmds", "libmcount")
+NOT_YET = ("cmds/build_deps", "cmds/cmd_build", "cmds/record/proc/")
+
+COLUMNS = 100
+NO_SUBJECT = "What|Of|Whether|Who|Whom|Whose|Which|Where|How|That"
+# Strings come first: they may have "/*" in them.
+COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/', re.S)
+BEGINNING = re.compile(rf"(?:^|\n\n|[.:;!?)]\s+)({NO_SUBJECT})\b")
+# A parameter may have the name.
+BEHIND = re.compile(r"(?<!@)\bbehind\b")
+
+
+def text_of(comment):
+    lines = comment[2:-2].split("\n")
+    return "\n".join(re.sub(r"^\s*\*? ?", "", line).rstrip() for line in lines).strip()
+
+
+def check_words(name, text):
+    for found in COMMENT.finditer(text):
+        if not found.group().startswith("/*"):
+            continue
+        number = text.count("\n", 0, found.start()) + 1
+        said = text_of(found.group())
+        for beginning in BEGINNING.finditer(said):
+            yield f"{name}:{number}: a sentence begins with '{beginning.group(1)}', not with its subject"
+        if BEHIND.search(said):
+            yield f"{name}:{number}: 'behind' says where, 'after' says when and in which order"
+
+
+def check_columns(name, text):
+    """Tables may be wider: clang-format is off there."""
+    is_table = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if "clang-format off" in line or "clang-format on" in line:
+            is_table = "clang-format off" in line
+        width = len(line.expandtabs(8))
+        if width > COLUMNS and not is_table:
+            yield f"{name}:{number}: {width} columns, {COLUMNS} at most"
+
+
+def main():
+    top = pathlib.Path(sys.argv[1])
+    problems = []
+    nr = 0
+    for path in sorted(path for room in ROOMS for path in (top / room).rglob("*.[chS]")):
+        name = path.relative_to(top).as_posix()
+        if name.startswith(NOT_YET):
+            continue
+        nr += 1
+        text = path.read_text()
+        problems += check_words(name, text)
+        if path.suffix in (".c", ".h"):
+            problems += check_columns(name, text)
+    print("\n".join(problems) or f"{nr} files are good")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
