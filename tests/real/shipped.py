@@ -35,6 +35,8 @@ LIMIT_S = 300
 FUNCTIONS = 200
 # More calls than that of one function take breakpoints too long.
 CALLS_MAX = 20000
+# Words of a command line take no more than that.
+WORDS_BYTES = 1 << 20
 # How long a program works, short and long.
 SECONDS = (1.5, 10)
 ENV = {"PERL_HASH_SEED": "0", "PERL_PERTURB_KEYS": "0", "PYTHONHASHSEED": "0", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1",
@@ -270,9 +272,15 @@ class Run:
             began = time.monotonic()
             self.once(rounds=rounds)
             took = time.monotonic() - began
-            if took > SECONDS[self.is_long] / 3 or rounds > 100_000:
-                return max(rounds, int(rounds * SECONDS[self.is_long] / took))
-            rounds *= 4
+            most = self.most_rounds()
+            if took > SECONDS[self.is_long] / 3 or rounds > 100_000 or rounds >= most:
+                return min(max(rounds, int(rounds * SECONDS[self.is_long] / took)), most)
+            rounds = min(4 * rounds, most)
+
+    def most_rounds(self):
+        """Some programs are told their work in words, and the kernel takes so many only (execve(2))."""
+        bytes_each = sum(map(len, self.words(2))) - sum(map(len, self.words(1)))
+        return WORDS_BYTES // bytes_each if bytes_each > 1 else 1 << 30
 
     def begin(self):
         self.folder = Path(tempfile.mkdtemp(prefix=f"shipped-{self.name}-", dir=BUILD))

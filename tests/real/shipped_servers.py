@@ -106,7 +106,7 @@ SERVERS = {
         "redis-server redis-tools", ("redis-server", "redis-benchmark"),
         lambda folder, port: ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder), "--io-threads", "2"],
         lambda folder, port, n: [["redis-benchmark", "-p", str(port), "-n", str(n), "-c", "8", "--csv", "-t", "set,get,incr,lpush,lrange_100,hset,zadd"]],
-        r'^"([A-Z]+[^"]*)","\d', (2000, 50000)),
+        r'^"([A-Z]+[^"]*)","\d', (2000, 20000)),
     "memcached": Server(
         "memcached libmemcached-tools", ("memcached", "memccapable"),
         lambda folder, port: ["memcached", "-p", str(port), "-U", "0", "-l", "127.0.0.1", "-u", "nobody", "-t", "4"],
