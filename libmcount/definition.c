@@ -133,7 +133,13 @@ static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
 /* Nothing is bound to the kernel's module, which is no file and has a name all the same. */
 static bool is_of_kernel(const struct dl_phdr_info *info)
 {
-	return info->dlpi_name && info->dlpi_name[0] && !strchr(info->dlpi_name, '/');
+	const char *c = info->dlpi_name;
+
+	if (!c || !*c)
+		return false;
+	while (*c && *c != '/')
+		c++;
+	return !*c;
 }
 
 static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
