@@ -41,7 +41,7 @@ static void choose(struct exec_slices *slices, const struct pipeline *pipe, size
 		struct exec_slice *slice = &slices->all[slices->nr];
 		size_t parent = execution->parent;
 
-		/* Whose parents are not shown are their grandparents' children. */
+		/* Children of an execution that is not shown are its parent's. */
 		numbers[i] = parent == EXECUTION_NONE ? EXECUTION_NONE : numbers[parent];
 		if (!is_chosen(pipe, execution))
 			continue;
@@ -96,7 +96,7 @@ void exec_put_name(struct strbuf *out, const struct execution *execution)
 
 	if (!execution->index)
 		strbuf_addstr(out, *name ? "fork of " : "fork");
-	/* Of what runs since before the recording nothing is known. */
+	/* Nothing is known of an execution that has run since before the recording. */
 	else if (!*name)
 		strbuf_addstr(out, "?");
 	strbuf_addstr(out, name);

@@ -16,10 +16,10 @@
 #include "utils/trace/pipeline.h"
 
 /*
- * @is: the execution; @start_ns, @end_ns: what of it is in the time range
- * @parent: of the shown ones the nearest that has made the process; EXECUTION_NONE: nobody
- * @signal: that has ended the process with it, 0: none; @status: its exit status, -1: it did not
- *          exit with it
+ * @is: the execution; @start_ns, @end_ns: its part in the time range
+ * @parent: the nearest shown one that has made the process; EXECUTION_NONE: nobody
+ * @signal: the one that has ended the process with it, 0: none; @status: its exit status, -1: it
+ *          did not exit with it
  * @is_first: of those of its process that are shown
  */
 struct exec_slice {
@@ -41,7 +41,7 @@ struct exec_slices {
 
 /*
  * Those that the user chose: not without events (--no-event), in the time range, of processes whose
- * first thread is chosen (--tid). None when the recording has none. What is damaged is left out:
+ * first thread is chosen (--tid). None when the recording has none. Damaged records are left out:
  * the pipeline, which reads the same file, tells.
  */
 int exec_slices_load(struct exec_slices *slices, const struct pipeline *pipe, struct uft_err *err);
@@ -49,8 +49,8 @@ void exec_slices_deinit(struct exec_slices *slices);
 #define cleanup_exec_slices cleanup(exec_slices_deinit)
 
 /*
- * The name of what runs: "gcc", or "fork of gcc" in front of its execve(2). As it is, for somebody
- * to escape.
+ * The name of the running program: "gcc", or "fork of gcc" before its execve(2). As it is, for
+ * somebody to escape.
  */
 void exec_put_name(struct strbuf *out, const struct execution *execution);
 

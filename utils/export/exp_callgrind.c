@@ -15,7 +15,7 @@ static void put_name(struct export *ex, const char *name)
 	sink_lit(ex->sink, "\n");
 }
 
-/* What a function takes itself, over all callers. */
+/* The time that a function takes itself, over all callers. */
 struct own {
 	const struct func *func;
 	uint64_t self_ns;
@@ -76,8 +76,8 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 }
 
 /*
- * What a cost is: the time, or a counter. Functions and pairs are the same in each of them, in the
- * same order.
+ * The meaning of a cost: the time, or a counter. Functions and pairs are the same in each of them,
+ * in the same order.
  *
  * @all, @nr: by function
  */

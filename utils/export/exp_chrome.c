@@ -15,8 +15,8 @@
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
 
 /*
- * @names: what stands behind the task, up to the end of the line
- * @tasks: by task->index, what stands between the kind of event and the name
+ * @names: the text after the task, up to the end of the line
+ * @tasks: by task->index, the text between the kind of event and the name
  * @second_ns, @second_text: the second of the last line
  */
 struct chrome {
@@ -98,7 +98,7 @@ static int begin(struct export *ex, struct uft_err *err)
 	return 0;
 }
 
-/* What all lines of a second begin with: it changes seldom. */
+/* The text that all lines of a second begin with: it changes seldom. */
 static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t time_ns)
 {
 	uint64_t second = time_ns / 1000000000;
@@ -111,7 +111,7 @@ static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t
 		chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":");
 }
 
-/* HOT: microseconds with three digits behind the point. */
+/* HOT: microseconds with three digits after the point. */
 static inline char *put_ts(struct chrome *chrome, char *to, uint64_t time_ns)
 {
 	if (unlikely(time_ns - chrome->second_ns >= 1000000000))
@@ -153,7 +153,7 @@ static int put_edge(struct export *ex, const struct task_text *task, uint64_t ti
 	return 0;
 }
 
-/* The same with arguments or a return value, which go behind the name. */
+/* The same with arguments or a return value, which go after the name. */
 static int put_edge_with_payload(struct export *ex, const struct task *task,
 				 const struct event *event, const struct nest_edge *edge)
 {
@@ -223,8 +223,8 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 }
 
 /*
- * What both edges of an execution have: an id of its process, since numbers of processes are used
- * again.
+ * The part that both edges of an execution share: an id of its process, since numbers of processes
+ * are used again.
  */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {

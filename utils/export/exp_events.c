@@ -217,7 +217,7 @@ const struct exporter exp_event_json = {
 
 /* --- lines as libutrail-trace writes them --- */
 
-/* What time it was for people; of a line of a log what that says. */
+/* The event's time for people; for a line of a log the time in it. */
 static int64_t real_time_us(const struct export *ex, const struct declared_event *declared,
 			    const struct event *event)
 {
@@ -266,7 +266,7 @@ const struct exporter exp_event_fstrace = {
 
 /* --- which there are --- */
 
-/* @nr: how often it came; @bytes: of what it said */
+/* @nr: the number of its events; @bytes: of their data */
 struct tally {
 	uint64_t id;
 	uint64_t nr;

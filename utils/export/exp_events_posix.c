@@ -1,6 +1,6 @@
 /*
  * Events as a log of POSIX Trace (utils/posixtrace/log.h), which posix_trace_open() reads. A log
- * says at its beginning what is in it, so it is made in a file without a name and then copied to
+ * lists its contents at its beginning, so it is made in a file without a name and then copied to
  * where the output goes.
  */
 #include <endian.h>
@@ -22,7 +22,7 @@
 
 /*
  * @ids: of @names, @nr_ids of them, each the place there plus 1, as a pointer
- * @made: what @event becomes; @data: its data, borrowed or in @text
+ * @made: the event that @event becomes; @data: its data, borrowed or in @text
  */
 struct posix_export {
 	FILE *file;
@@ -68,7 +68,7 @@ static uint32_t fixed_id(const char *name)
 	return 0;
 }
 
-/* What is one too many is the unnamed event, as for programs. Negative errno. */
+/* A name that is one too many is the unnamed event, as for programs. Negative errno. */
 static int id_of(struct posix_export *to, const char *name, uint32_t *id)
 {
 	uintptr_t known = (uintptr_t)strmap_get(&to->ids, name);
@@ -131,7 +131,7 @@ static int begin(struct export *ex, struct uft_err *err)
 
 /* --- events --- */
 
-/* The value of "DATA=%B", and what stands behind it when it was imported. */
+/* The value of "DATA=%B", and the facts after it when it was imported. */
 static void take_data(struct posix_export *to, const struct event *event)
 {
 	const uint8_t *at = event->data;
@@ -226,7 +226,7 @@ static int point(struct export *ex, const struct task *task, const struct event 
 
 /*
  * A call, as a stream has it (struct utrail_trace_function of <trace.h>), with the function's name
- * behind it. Where it was called from is not known.
+ * after it. The place that it was called from is not known.
  */
 static int call(struct export *ex, const struct task *task, const struct event *event)
 {

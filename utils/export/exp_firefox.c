@@ -62,7 +62,7 @@ struct firefox {
 	bool has_thread;
 };
 
-/* How the profiler shows the markers. */
+/* The way in which the profiler shows the markers. */
 #define MARKER_SCHEMA                                                                            \
 	"{\"name\":\"Call\",\"display\":[\"marker-chart\",\"marker-table\"],\"isStackBased\":"   \
 	"true,"                                                                                  \
@@ -81,7 +81,7 @@ static uint64_t since_start(const struct export *ex, uint64_t time_ns)
 	return time_ns > first_ns ? time_ns - first_ns : 0;
 }
 
-/* Milliseconds with six digits behind the point. */
+/* Milliseconds with six digits after the point. */
 static void add_ms(struct strbuf *out, uint64_t ns)
 {
 	strbuf_addf(out, "%s%llu.%06u", out->len ? "," : "", (unsigned long long)(ns / 1000000),
@@ -258,7 +258,7 @@ static int point(struct export *ex, const struct task *task, const struct event 
 	return 0;
 }
 
-/* What was going on up to now becomes a sample. */
+/* The calls that were open up to now become a sample. */
 static void put_sample(struct export *ex, uint64_t now_ns)
 {
 	struct firefox *f = ex->state;

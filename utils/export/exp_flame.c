@@ -14,8 +14,8 @@
 #define TEXT_MAX_BYTES (4ULL << 30)
 
 /*
- * What cannot stand in a name: the separator of names, the end of a line, and a number at its end
- * with a blank in front, which would be taken for the count.
+ * Replace the text that cannot stand in a name: the separator of names, the end of a line, and a
+ * number at its end with a blank before it, which would be taken for the count.
  */
 static void put_name(struct strbuf *out, const char *name)
 {
@@ -52,7 +52,7 @@ static int too_long(struct uft_err *err)
 		TEXT_MAX_BYTES >> 30);
 }
 
-/* Where the name of the last call in @path begins, with its separator. */
+/* The beginning of the name of the last call in @path, with its separator. */
 static size_t last_name(const struct strbuf *path, size_t keep)
 {
 	const char *at = memrchr(path->data + keep, ';', path->len - keep);
@@ -61,7 +61,7 @@ static size_t last_name(const struct strbuf *path, size_t keep)
 }
 
 /*
- * A line for each node with a count, callers first. @path: what stands in front of all of them;
+ * A line for each node with a count, callers first. @path: the text before all of them;
  * @divisor: ns that one count stands for; @text_bytes: how long the text has become. False when
  *           that is too long
  */
@@ -103,7 +103,7 @@ static uint64_t samples_in(uint64_t ns, uint64_t sample_ns)
 	return (int64_t)ns < 0 ? 0 : ns / sample_ns;
 }
 
-/* Samples that are not those of what it called. */
+/* Samples of its own, without those of its callees. */
 static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 {
 	uint64_t all = samples_in(node->total_ns, sample_ns);
@@ -115,7 +115,7 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 		below_ns += child->total_ns;
 	}
 	/*
-	 * A forked child was in there, too, and did not return: what it did is not in the time of
+	 * A forked child was in there, too, and did not return: its calls are not in the time of
 	 * the call.
 	 */
 	if ((int64_t)(below_ns - (node->total_ns - node->self_ns)) > 0)
@@ -164,7 +164,7 @@ static uint64_t count_self(const struct tree_node *node, uint64_t divisor)
 	return (int64_t)node->self_ns < 0 ? 0 : node->self_ns;
 }
 
-/* The same, exact: a program in front, self times in ns behind. */
+/* The same, exact: a program before the names, self times in ns after them. */
 static int show_folded(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

@@ -2,7 +2,7 @@
 #include "utils/export/export.h"
 #include "utils/view/titles.h"
 
-/* In a comment: what has lines stays in one. */
+/* In a comment: text of several lines stays in one. */
 static void put_value(struct export *ex, const char *value)
 {
 	sink_lit(ex->sink, "\"");

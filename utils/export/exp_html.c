@@ -73,7 +73,7 @@ static void add_string(struct strbuf *out, const char *text)
 {
 	struct strbuf shown cleanup_strbuf = { 0 };
 
-	/* The page shows what it gets: hidden characters are made visible here. */
+	/* The page shows its data as it is: hidden characters are made visible here. */
 	escape_addstr(&shown, MEDIUM_TERMINAL, text);
 	strbuf_addch(out, '"');
 	escape_add(out, MEDIUM_SCRIPT, strbuf_str(&shown), shown.len);
@@ -147,7 +147,7 @@ static int set_text(struct html *html, struct slice *slice)
 	return slice->text ? 0 : -ENOMEM;
 }
 
-/* "(1, 2)" of an entry, " = 3" behind it of an exit. */
+/* "(1, 2)" of an entry, " = 3" of an exit after it. */
 static int add_payload(struct export *ex, const struct event *event, struct slice *slice)
 {
 	struct html *html = ex->state;
@@ -245,7 +245,7 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 	} else {
 		slice = leave(html, html->last_ns);
 	}
-	/* Of an event with several edges the call that it is about is the last one. */
+	/* The call that an event is about is the last one of its edges. */
 	return event->data && event->func == edge->func ? add_payload(ex, event, slice) : 0;
 }
 
@@ -278,7 +278,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 }
 
 /*
- * Of longer command lines the page has the beginning: those of linkers have thousands of objects.
+ * The page has the beginning of longer command lines: those of linkers have thousands of objects.
  */
 static void add_command(struct strbuf *out, const struct execution *execution)
 {

@@ -74,7 +74,7 @@ enum {
 };
 
 /*
- * @task: whose events are being written: a sequence of packets of its own
+ * @task: the one whose events are being written: a sequence of packets of its own
  * @known: by function id, the sequence that knows its name
  * @last_ns: of the task, as times must not go backwards
  */
@@ -165,7 +165,7 @@ static void begin_packet(struct perfetto *p, uint64_t time_ns)
 	proto_add_uint(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
 }
 
-/* One without a probe has no session, and the name of what it runs. */
+/* A task without a probe has no session, and the name of the program that it runs. */
 static void write_process(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct perfetto *p = ex->state;
@@ -205,7 +205,7 @@ static void write_thread(struct export *ex, const struct task *task, uint64_t ti
 	write_packet(ex);
 }
 
-/* What all packets of the sequence have in common. */
+/* The part that all packets of the sequence share. */
 static void write_defaults(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct perfetto *p = ex->state;
@@ -362,7 +362,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 		if (unlikely(event->type == EVENT_POINT))
 			ret |= export_point(ex, span->task, event);
 		while (nest_next(&p->nest, open, event, &edge)) {
-			/* How deep it is: an end has just been taken from the stack. */
+			/* The depth of the edge: an end has just been taken from the stack. */
 			if (unlikely(open->depth + !edge.is_begin > DEPTH_MAX))
 				continue;
 			if (unlikely(event->data || (edge.is_begin && !knows(p, edge.func))))

@@ -9,7 +9,7 @@
 #include "utils/view/titles.h"
 #include "utils/view/tree_counters.h"
 
-/* Of longer paths the innermost calls are written: a sample names all of its path. */
+/* The innermost calls of longer paths are written: a sample names all of its path. */
 #define PATH_MAX_CALLS 1000
 
 /* Field numbers: doc/formats/exports.md, "pprof". */
@@ -40,8 +40,8 @@ enum {
 };
 
 /*
- * What the string table begins with, in this order; then come the names of counters, and those of
- * functions.
+ * The strings that the string table begins with, in this order; then come the names of counters,
+ * and those of functions.
  */
 enum {
 	STRING_EMPTY,
@@ -56,8 +56,8 @@ enum {
 /* Functions get numbers as they come, from 1 on; each has one location. */
 struct pprof {
 	struct tree_counters counters;
-	uint64_t *
-		own; /* what counters have grown by: of each node, in the order of the samples, all of them */
+	/* Growth of counters: of each node, in the order of the samples, all counters */
+	uint64_t *own;
 	struct strbuf part;
 	struct strbuf inner;
 	struct strbuf text;

@@ -11,7 +11,7 @@
 #include "utils/view/titles.h"
 
 /*
- * @task: whose profile is being written
+ * @task: the one whose profile is being written
  * @numbers: functions, which the file calls frames
  * @last_ns: of the task, since the start of the recording
  */

@@ -273,7 +273,7 @@ static int enter(struct sqlite_export *s, const struct func *func, bool is_inher
 
 	int ret = know_function(s, func);
 
-	/* A copy of a function is made known behind it, so there is room for both. */
+	/* A copy of a function is made known right after it, so there is room for both. */
 	if (ret == 0)
 		s->open[func->count_id]++;
 	return ret;

@@ -16,8 +16,8 @@
 #include "utils/view/tree.h"
 
 /*
- * All exporters: the name of the variable (exp_<name>), and the word of --format. What they write
- * is described in the man page of dump, facts about the formats in doc/formats/exports.md.
+ * All exporters: the name of the variable (exp_<name>), and the word of --format. The man page of
+ * dump describes their output, doc/formats/exports.md has facts about the formats.
  */
 #define EXPORTERS(row)                                                                          \
 	row(chrome, "chrome") row(flame_graph, "flame-graph") row(graphviz, "graphviz")         \
@@ -38,7 +38,7 @@ enum export_number {
 
 struct exporter;
 
-/* Of `utrail events`: events without calls. They are in no list. */
+/* The exporters of `utrail events`: events without calls. They are in no list. */
 extern const struct exporter exp_event_list;
 extern const struct exporter exp_event_lines;
 extern const struct exporter exp_event_fstrace;
@@ -47,15 +47,15 @@ extern const struct exporter exp_event_csv;
 extern const struct exporter exp_event_posix;
 
 /*
- * What the user chose.
+ * The user's choices.
  *
  * @tool: name and version of this program
  * @sample_ns: of flame graphs; 0: chosen by the length of the recording
  * @counts_outside: time off the CPU outside of functions too
- * @shows_args: arguments and return values, where they were recorded
+ * @shows_args: arguments and return values, if they were recorded
  * @shows_paths: of events alone: the calls around each
- * @has_calls: of events alone: entries and exits of functions, where the format has events for them
- * @threads: that may share the work
+ * @has_calls: of events alone: entries and exits of functions, if the format has events for them
+ * @threads: the number of those that may share the work
  */
 struct export_config {
 	const char *tool;
@@ -86,27 +86,26 @@ struct export
 };
 
 /*
- * One format. There are two ways to write one: from the stream of events, with @events and what of
- * @begin and @end is needed, or from the finished call tree, with @show.
+ * One format. There are two ways to write one: from the stream of events, with @events and, if
+ * needed, with @begin and @end; or from the finished call tree, with @show.
  *
- * @medium: the language of its texts, of which sink_str() makes what is not ours
+ * @medium: the language of its texts, to which sink_str() turns texts that are not ours
  * @is_binary: nothing for a terminal
  * @state_bytes: of ex->state
- * @configure: what the pipeline has to do; NULL for those from the call tree
- * @deinit: free what is in ex->state; called in any case
+ * @configure: ask the pipeline for its part; NULL for those from the call tree
+ * @deinit: free the contents of ex->state; called in any case
  *
- * Each says what becomes of points (EVENT_POINT: what happens at a time and takes none, other than
- * calls and the scheduler's), by one of:
+ * Each says how it handles points (EVENT_POINT: events that take no time, other than calls and the
+ * scheduler's), by one of:
  *
  * @point: writes one. @events calls export_point() with each; in its place in time, between the
  *         calls around it
  * @points_as_calls: those from the call tree: they are calls that take no time, of a function that
  *                   is called like the event
- * @drops_points: why the format has no place for them, to be told when there were any: "N events
- *                are left out of <name>: <why>"
+ * @drops_points: the reason why the format has no place for them, to be told when there were any:
+ *                "N events are left out of <name>: <why>"
  *
- * All return 0 or a negative errno with @err; what ex->sink could not write is looked at in the
- * end.
+ * All return 0 or a negative errno with @err; failures of ex->sink are looked at in the end.
  */
 struct exporter {
 	const char *name;
@@ -126,7 +125,7 @@ struct exporter {
 
 const struct exporter *exporter_by_number(enum export_number number);
 
-/* Add to what the user selected what the exporter needs. */
+/* Add the exporter's needs to the user's selection. */
 void export_configure(const struct exporter *exporter, struct pipeline_config *stages);
 
 /*
@@ -136,25 +135,25 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 int export_run(const struct exporter *exporter, const struct export_config *config,
 	       struct pipeline *pipe, struct sink *sink, uint64_t *nr_dropped, struct uft_err *err);
 
-/* What the exporter does with a point: 0 or -ENOMEM. */
+/* The exporter's act for a point: 0 or -ENOMEM. */
 int export_point(struct export *ex, const struct task *task, const struct event *event);
 
 /*
- * Members of a JSON object, for what @event says: "vmrss":12,"shared":3 by the names of its fields
- * or, when only a text is known of it, "data":"its text"; nothing when it says nothing. @medium: of
- * the strings. How many there are
+ * Members of a JSON object, for the values of @event: "vmrss":12,"shared":3 by the names of its
+ * fields. An event of which only a text is known has "data":"its text"; one without values has
+ * nothing. @medium: of the strings. Returns how many there are.
  */
 size_t export_point_json(struct export *ex, const struct task *task, const struct event *event,
 			 enum medium medium, struct strbuf *out);
 
 /*
- * What @event carries: "(1, 2)" of an ENTRY, "3" of an EXIT. False, with nothing appended, when
- * there is nothing, or it is not wanted.
+ * The values that @event carries: "(1, 2)" of an ENTRY, "3" of an EXIT. False, with nothing
+ * appended, when there is nothing, or it is not wanted.
  */
 bool export_put_payload(const struct export *ex, const struct task *task, const struct event *event,
 			struct strbuf *out);
 
-/* Begin @nest for what the user chose; ends with nest_deinit(). */
+/* Begin @nest for the user's choice; ends with nest_deinit(). */
 int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err *err);
 
 /* @text as a JSON string, with quotes around it; of exporters whose medium that is. */

@@ -92,7 +92,10 @@ static bool enter(struct nest *nest, struct nest_task *task, const struct event 
 	return begin(nest, task, event->func, edge);
 }
 
-/* The end of what is open at that depth; of more, if ends are missing; of nothing, if it is not. */
+/*
+ * The end of the call that is open at that depth; of more, if ends are missing; of nothing, if it
+ * is not.
+ */
 static bool leave(struct nest_task *task, const struct event *event, struct nest_edge *edge)
 {
 	size_t depth = task->depth - task->is_out;

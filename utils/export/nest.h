@@ -1,5 +1,6 @@
 /*
- * Begins and ends in pairs: what formats that cannot bear a missing or crossed one are made from.
+ * Begins and ends in pairs: the source of formats that cannot bear a missing or crossed one, made
+ * from.
  */
 #ifndef UTRAIL_EXPORT_NEST_H
 #define UTRAIL_EXPORT_NEST_H
@@ -12,7 +13,7 @@
 #include "utils/trace/pipeline.h"
 
 /*
- * What is open in one task: calls, and at most one wait of the scheduler as the innermost.
+ * The open calls of one task, and at most one wait of the scheduler as the innermost.
  *
  * @stack: functions; NULL: entered unseen
  * @is_out: the innermost is a wait
@@ -40,7 +41,7 @@ struct nest_edge {
 	bool is_begin;
 };
 
-/* What the pipeline has to do for it; by_task: one task after the other. */
+/* Ask the pipeline for its part; by_task: one task after the other. */
 void nest_configure(struct pipeline_config *config);
 void nest_configure_by_task(struct pipeline_config *config);
 
@@ -55,10 +56,9 @@ bool nest_repair(struct nest *nest, struct nest_task *task, const struct event *
 		 struct nest_edge *edge);
 
 /*
- * HOT: what @event begins or ends; call it again until it returns false:
+ * HOT: a call that @event begins or ends; call it again until it returns false:
  *
- *	while (nest_next(nest, task, event, &edge))
- *		...
+ * while (nest_next(nest, task, event, &edge)) ...
  *
  * All edges of an event have its time. An end always belongs to the innermost thing that is open.
  * Calls that never return stay open. Memory that is short is told in nest->is_oom.

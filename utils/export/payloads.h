@@ -8,8 +8,8 @@
 #include "utils/base/strbuf.h"
 
 /*
- * Of one task, the innermost last; few calls have any. Starts as zeros, ends with
- * payloads_deinit().
+ * Arguments of the open calls of one task, the innermost last; few calls have any. Starts as zeros,
+ * ends with payloads_deinit().
  */
 struct payloads {
 	struct payload {
@@ -23,14 +23,14 @@ struct payloads {
 void payloads_deinit(struct payloads *payloads);
 
 /*
- * The call at @depth has these arguments, which are copied. What was open there or deeper has
- * ended. 0 or -ENOMEM.
+ * The call at @depth has these arguments, which are copied. Calls that were open there or deeper
+ * have ended. 0 or -ENOMEM.
  */
 int payloads_put(struct payloads *payloads, size_t depth, const struct strbuf *text);
 
 /*
- * The call at @depth ends: its arguments, which are the caller's to free, or NULL. What was open
- * deeper has ended, too.
+ * The call at @depth ends: its arguments, which are the caller's to free, or NULL. Deeper calls
+ * have ended, too.
  */
 char *payloads_take(struct payloads *payloads, size_t depth);
 
