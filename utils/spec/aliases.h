@@ -10,19 +10,19 @@
 #include "utils/spec/filters.h"
 
 /*
- * Whether the user asks for a function of this name. @others: as demangle_others() makes them; of
+ * True when the user asks for a function of this name. @others: as demangle_others() makes them; of
  * this name alone.
  */
 typedef bool (*is_asked_for_fn)(void *arg, const struct strbuf *name, const char *others);
 
 /*
- * Functions of @symbols get that one of their names that the user asks for, when he does not ask
- * for the one that they have: who asks for a name sees it. 0 or -ENOMEM.
+ * Functions of @symbols get the one of their names that the user asks for, when he does not ask for
+ * the one that they have: a user sees the name that he asks for. 0 or -ENOMEM.
  */
 int aliases_prefer(struct symtab *symbols, enum demangle_mode mode, is_asked_for_fn is_asked_for,
 		   void *arg);
 
-/* The same of what filters ask for in the module of which @module is the base name. */
+/* The same for functions that filters ask for in the module of which @module is the base name. */
 int aliases_prefer_filtered(struct symtab *symbols, struct filters *filters,
 			    enum demangle_mode mode, const char *module);
 

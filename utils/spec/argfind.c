@@ -1,4 +1,4 @@
-/* What of a function's calls is captured (see argfind.h). */
+/* Values that are captured of a function's calls (see argfind.h). */
 #include "utils/spec/argfind.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@ void argfound_deinit(struct argfound *found)
 	*found = (struct argfound){ 0 };
 }
 
-/* Ask for what is missing; what is missing then, or negative. */
+/* Ask for the missing ones; returns those that are missing then, or negative. */
 static int ask(const struct argfind *find, argfind_fn fn, int missing, struct argfound *found,
 	       int *from)
 {
@@ -31,7 +31,7 @@ int argfind_function(const struct argfind *find, const struct argrules_subject *
 		return missing;
 	if (find->is_auto)
 		missing = ARGRULES_BOTH;
-	/* What was said in full counts, and nothing else. */
+	/* A full specification counts, and nothing else. */
 	if (found->args.nr)
 		missing &= ~ARGRULES_ARGS;
 	if (found->retval.nr)

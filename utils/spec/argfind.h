@@ -1,6 +1,6 @@
 /*
- * What of a function's calls is captured: what was asked for, and where to look for what was asked
- * for without saying it.
+ * Values that are captured of a function's calls: those that were asked for, and the places to look
+ * for those that were asked for without a specification.
  */
 #ifndef UTRAIL_SPEC_ARGFIND_H
 #define UTRAIL_SPEC_ARGFIND_H
@@ -33,7 +33,7 @@ typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 
 /*
  * @is_auto: functions that no rule is about are looked for, too (-a)
- * @debug, @table: who is asked, in this order, with @self; NULL: nobody
+ * @debug, @table: the functions that are asked, in this order, with @self; NULL: none
  */
 struct argfind {
 	const struct argrules *rules;
@@ -44,9 +44,9 @@ struct argfind {
 };
 
 /*
- * What is captured of the function @subject, into the empty @found. Recorder and reader both go by
- * this: a reader has to come to the same specifications, or it cannot take payloads apart
- * (doc/formats/info.md, "Argument specifications"). 0 or negative errno.
+ * Find the values that are captured of the function @subject, into the empty @found. Recorder and
+ * reader both go by this: a reader has to come to the same specifications, or it cannot take
+ * payloads apart (doc/formats/info.md, "Argument specifications"). 0 or negative errno.
  */
 int argfind_function(const struct argfind *find, const struct argrules_subject *subject,
 		     struct argfound *found);

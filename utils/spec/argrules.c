@@ -1,4 +1,4 @@
-/* Which functions have which argument specifications (see argrules.h). */
+/* Argument specifications of functions (see argrules.h). */
 #include "utils/spec/argrules.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static int add_argument(struct argrule *rule, const char *item,
 	return 0;
 }
 
-/* "clear", "clear=arg+time+retval": what of it is about arguments and return values. */
+/* "clear", "clear=arg+time+retval": the part of it about arguments and return values. */
 static uint8_t cleared_by(const char *item)
 {
 	uint8_t clears = 0;

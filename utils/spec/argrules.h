@@ -1,6 +1,6 @@
 /*
- * Which functions have which argument specifications: the strings of -A and -R, and those that a
- * recording carries.
+ * Argument specifications of functions: the strings of -A and -R, and those that a recording
+ * carries.
  */
 #ifndef UTRAIL_SPEC_ARGRULES_H
 #define UTRAIL_SPEC_ARGRULES_H
@@ -8,7 +8,7 @@
 #include "utils/spec/argspec.h"
 #include "utils/spec/pattern.h"
 
-/* What a string of rules may speak of: -A has arguments, -R the return value. */
+/* The subjects that a string of rules may speak of: -A has arguments, -R the return value. */
 enum argrules_about {
 	ARGRULES_ARGS = 1,
 	ARGRULES_RETVAL = 2,
@@ -18,11 +18,11 @@ enum argrules_about {
 /*
  * "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
- * @about: enum argrules_about: what @items are about, and what to find out by itself when there are
- *         none
- * @clears: enum argrules_about: what earlier rules have said about these is forgotten, `clear`
+ * @about: enum argrules_about: the subjects of @items, or those to find out by itself when there
+ *         are none
+ * @clears: enum argrules_about: earlier rules about these are forgotten, `clear`
  * @module: a prefix of the module's file name, or "PLT"; NULL: any
- * @text: what the user wrote
+ * @text: the user's words
  */
 struct argrule {
 	struct pattern pattern;
@@ -48,9 +48,9 @@ void argrules_deinit(struct argrules *rules);
  * -ENOMEM.
  *
  * @is_trigger: the text is that of -T: a rule that has no items about arguments says nothing about
- *              them, and "auto-args" asks for what can be found out
- * @is_lenient: the text is from a recording: what is not about arguments is skipped, and so is what
- *              cannot be read
+ *              them, and "auto-args" asks for those that can be found
+ * @is_lenient: the text is from a recording: items that are not about arguments are skipped, and so
+ *              are those that cannot be read
  */
 struct argrules_source {
 	enum pattern_match match;
@@ -67,12 +67,13 @@ struct argrules_subject {
 	const char *name; /* demangled, or as in the symbol table */
 	const char *module;
 	bool is_plt;
-	const char *others; /* what else it is called (demangle_others()); NULL: nothing */
+	const char *others; /* its other names (demangle_others()); NULL: none */
 };
 
 /*
- * What the rules say about a function: its items go to @args and @retval, merged; bits of enum
- * argrules_about tell what it shall find out by itself, because a rule without items is about it.
+ * Apply the rules to a function: its items go to @args and @retval, merged. The bits of enum
+ * argrules_about that are returned tell the subjects that it shall find out by itself, because a
+ * rule without items is about them.
  */
 int argrules_collect(const struct argrules *rules, const struct argrules_subject *subject,
 		     struct argspecs *args, struct argspecs *retval);

@@ -12,7 +12,7 @@
 
 #define STRUCT_BYTES_MAX 65535U
 
-/* What is being parsed: [@at, @end) is left of [@start, @end). */
+/* The text that is being parsed: [@at, @end) is left of [@start, @end). */
 struct cursor {
 	const char *start;
 	const char *at;
@@ -92,7 +92,7 @@ bool argspec_is_item(const char *text, size_t len)
 	return c.at < c.end && isdigit((unsigned char)*c.at);
 }
 
-/* @missing: what to say when there is none */
+/* @missing: the message when there is none */
 static int take_index(struct cursor *c, const char *at, const char *missing, uint32_t *index)
 {
 	const char *digit = at;
@@ -135,7 +135,7 @@ static int parse_bits(struct cursor *c, struct argspec *spec)
 		return fail(c, at, "expected 8, 16, 32, 64, or 80 bits");
 	if (bits == 80 && spec->type.format != ARG_FLOAT)
 		return fail(c, at, "only floating point values have 80 bits");
-	/* The width of a string or a character is what it is. */
+	/* A string or a character has its own width. */
 	if (!arg_format_is_string(spec->type.format) && spec->type.format != ARG_CHAR)
 		spec->type.size = bits / 8;
 	if (spec->type.format == ARG_FLOAT && bits < 32)
@@ -295,7 +295,7 @@ static bool is_same_value(const struct argspec *a, const struct argspec *b)
 		return false;
 	if (a->kind == ARG_KIND_RETVAL)
 		return true;
-	/* Of several registers the last one counts, as with the peer. */
+	/* The last of several registers counts, as with the peer. */
 	if (a->place == ARG_IN_REGISTER)
 		return a->regs[a->nr_regs - 1] == b->regs[b->nr_regs - 1];
 	return a->index == b->index;
@@ -393,7 +393,7 @@ static void put_format(const struct argspec *spec, unsigned word_bytes, struct s
 		strbuf_addf(out, "/%c", letter_of(type.format));
 		break;
 	default:
-		/* Of a floating-point register nothing means a floating-point number. */
+		/* A floating-point register without a format holds a floating-point number. */
 		if (type.format == ARG_AUTO && type.size == word_bytes &&
 		    spec->kind != ARG_KIND_FLOAT)
 			return;
@@ -408,7 +408,7 @@ static void put_format(const struct argspec *spec, unsigned word_bytes, struct s
 
 static void put_location(const struct argspec *spec, struct strbuf *out)
 {
-	/* Where results are is not a question. */
+	/* The place of results is known. */
 	if (spec->kind == ARG_KIND_RETVAL)
 		return;
 	if (spec->place == ARG_ON_STACK)

@@ -41,9 +41,9 @@ enum arg_place {
  * @name: of the enum or struct; NULL when there is none; of the heap
  * @fields: key of the struct's definition (utils/spec/structdef.h), which debug information tells;
  *          NULL; of the heap
- * @narrow, @how: what only debug information knows, and only recording needs: how many bytes of the
- *                value count, with CAPTURE_SIGNED (utils/format/capture.h), and what is in the
- *                place
+ * @narrow, @how: facts that only debug information knows, and only recording needs: how many bytes
+ *                of the value count, with CAPTURE_SIGNED (utils/format/capture.h), and the kind of
+ *                content of the place
  * @shape, @object_bytes, @elements: likewise: of a container (utils/spec/shape.h), of the heap; its
  * size, which @type does not say, since that is the box's; and how many elements are recorded
  */
@@ -97,16 +97,15 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 void argspec_deinit(struct argspec *spec);
 
 /*
- * Add a specification, which the list takes over, with its name. What is about the same value as
- * one that is there takes its place, unless only the old one is exact; all others go behind. 0 or
- * -ENOMEM.
+ * Add a specification, which the list takes over, with its name. It replaces one about the same
+ * value, unless only the old one is exact; all others are appended. 0 or -ENOMEM.
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);
 
 /* The same without looking for one that is about the same value. */
 int argspecs_append(struct argspecs *list, struct argspec *spec);
 
-/* A copy of @from behind what is in @list, merged in the same way. 0 or -ENOMEM. */
+/* Append a copy of @from to @list, merged in the same way. 0 or -ENOMEM. */
 int argspecs_add_copy(struct argspecs *list, const struct argspec *from);
 
 /* Parse items separated by ',' ("arg1/s,arg2%rsi") onto @list. As argspec_parse(). */

@@ -1,4 +1,4 @@
-/* What is known of library functions without debug information (see autoargs.h). */
+/* Known specifications of library functions without debug information (see autoargs.h). */
 #include "utils/spec/autoargs.h"
 
 #include <stdbool.h>
@@ -122,8 +122,8 @@ size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 }
 
 /*
- * uftrace 0.13 knows no octal numbers and refuses what it does not know: readers of ours know the
- * modes by autoargs_find().
+ * uftrace 0.13 knows no octal numbers and refuses words that it does not know: readers of ours know
+ * the modes by autoargs_find().
  */
 static void put_row(const char *name, const char *items, struct strbuf *out)
 {

@@ -1,6 +1,6 @@
 /*
- * What is known of functions of the C and C++ libraries and POSIX without debug information: their
- * arguments and results.
+ * Known specifications of functions of the C and C++ libraries and POSIX without debug information:
+ * their arguments and results.
  */
 #ifndef UTRAIL_SPEC_AUTOARGS_H
 #define UTRAIL_SPEC_AUTOARGS_H
@@ -21,9 +21,8 @@ struct autoargs {
 const struct autoargs *autoargs_find(const char *name);
 
 /*
- * How many of the arguments in its row a call of the variadic function @name has: open() without
- * O_CREAT has no mode. @values: the first
- * @nr of them. Where these do not tell, all.
+ * The number of arguments in its row that a call of the variadic function @name has: open() without
+ * O_CREAT has no mode. @values: the first ones, @nr of them. All count when these do not tell.
  */
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
 

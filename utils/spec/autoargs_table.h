@@ -1,4 +1,4 @@
-/* The table behind utils/spec/autoargs.h. */
+/* The table of utils/spec/autoargs.h. */
 #ifndef UTRAIL_SPEC_AUTOARGS_TABLE_H
 #define UTRAIL_SPEC_AUTOARGS_TABLE_H
 

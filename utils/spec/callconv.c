@@ -7,7 +7,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/capture.h"
 
-/* What was handed out so far. @nr_int, @nr_float: names: argN, fpargN */
+/* The registers and places that were handed out so far. @nr_int, @nr_float: names: argN, fpargN */
 struct allocation {
 	const struct isa *isa;
 	unsigned int_regs;
@@ -98,7 +98,7 @@ static bool is_long_double(const struct dwarf_type *type)
 	return type->kind == DWARF_FLOAT && type->bytes > sizeof(double);
 }
 
-/* Do we know where such a value is, and what has its place behind it? */
+/* True when we know the place of such a value, and of the values after it. */
 static bool is_known(const struct isa *isa, const struct dwarf_type *type)
 {
 	switch (type->kind) {
@@ -146,7 +146,7 @@ static struct arg_type format_of(const struct isa *isa, const struct dwarf_type 
 	}
 }
 
-/* What the type says, wherever the value is. 0 or -ENOMEM. */
+/* The facts that the type gives, wherever the value is. 0 or -ENOMEM. */
 static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum arg_kind kind,
 		      struct argspec *spec)
 {
@@ -227,7 +227,7 @@ static int add_param(struct allocation *a, const struct dwarf_param *param, enum
 		argspec_deinit(&spec);
 		return 0;
 	}
-	/* What it is called; on the stack the index is the place. */
+	/* The number in its name; on the stack the index is the place. */
 	unsigned number = is_float ? ++a->nr_float : ++a->nr_int;
 
 	if (spec.place == ARG_IN_REGISTER)
@@ -289,7 +289,7 @@ int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum ca
 	    (is_string_object(result) || (result->kind == DWARF_STRUCT &&
 					  (result->is_by_reference || is_in_memory(isa, result)))))
 		a.int_regs++;
-	/* Where what comes behind something unknown is, nobody knows either. */
+	/* Nobody knows the places of values after an unknown one either. */
 	if (!is_known(isa, result))
 		return ret;
 	for (uint32_t i = 0; ret == 0 && i < func->nr_params; i++) {

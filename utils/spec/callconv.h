@@ -10,13 +10,13 @@
 #include "utils/spec/argspec.h"
 
 /*
- * Specifications of what @func takes and returns, by the calling convention of @isa (for classes,
- * the Itanium C++ ABI). What @isa says nothing about is left out, with all that comes behind it.
- * The formats are those that uftrace derives from the same types (doc/formats/symbols.md,
- * "Specifications from types").
+ * Specifications of the arguments and results of @func, by the calling convention of @isa (for
+ * classes, the Itanium C++ ABI). A value that @isa says nothing about is left out, with all that
+ * follow it. The formats are those that uftrace derives from the same types
+ * (doc/formats/symbols.md, "Specifications from types").
  *
- * @is_clone: the compiler has changed the function's parameters (foo.isra.0): only those count of
- *            which debug information says where they are
+ * @is_clone: the compiler has changed the function's parameters (foo.isra.0): only those count
+ *            whose places are in debug information
  *
  * 0 or -ENOMEM.
  */

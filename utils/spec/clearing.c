@@ -57,7 +57,7 @@ static bool is_taken_away(const struct filters *filters, size_t index)
 	return false;
 }
 
-/* It does nothing by itself, and what it could take away is gone. */
+/* It does nothing by itself, and the specs that it could take away are gone. */
 static bool is_idle(const struct filters *filters, const bool *gone, size_t index)
 {
 	const struct spec *spec = &filters->entries[index].spec;

@@ -159,7 +159,7 @@ static bool is_number_char(char c)
 	return isalnum((unsigned char)c) || c == '.' || c == '+' || c == '-';
 }
 
-/* What is too small for a normal number is one all the same. */
+/* A number that is too small for a normal one is a number all the same. */
 static double read_real(const char *text, char **end)
 {
 	double real = strtod(text, end);
@@ -207,7 +207,7 @@ static int parse_value(struct parse *p, struct cond_term *term)
 	bool is_text = p->at < p->end && *p->at == '"';
 	const char *start = p->at;
 
-	/* Who compares with a string means one. */
+	/* A comparison with a string is one of strings. */
 	if (is_text && term->type == COND_INT && !term->bytes)
 		term->type = COND_STRING;
 	if (is_text != (term->type == COND_STRING))

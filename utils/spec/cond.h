@@ -1,4 +1,4 @@
-/* Conditions of triggers, `if:`: what must hold of a call's arguments. */
+/* Conditions of triggers, `if:`, on a call's arguments. */
 #ifndef UTRAIL_SPEC_COND_H
 #define UTRAIL_SPEC_COND_H
 
@@ -8,7 +8,7 @@
 
 #include "utils/spec/pattern.h"
 
-/* What is looked at. */
+/* The value that is looked at. */
 enum cond_subject {
 	COND_ARG,   /* argN: integer argument, or string */
 	COND_FPARG, /* fpargN */
@@ -40,7 +40,7 @@ enum cond_op {
  * @bytes, @is_signed: the integer that is compared: 1, 2, 4 or 8 bytes
  * @text: COND_STRING; of the heap
  * @is_object: COND_STRING: a std::string, as /S says
- * @starts_alternative: it is the first one behind `||`
+ * @starts_alternative: it is the first one after `||`
  */
 struct cond_term {
 	enum cond_subject subject;
@@ -60,7 +60,8 @@ struct cond_term {
  * TERM { (`&&` | `||`) TERM }, `&&` before `||`; TERM is
  * (`argN` | `fpargN` | `retval`) [`/` format] operator (integer | float | "string").
  * Formats: of integers d i u x o p c e with 8, 16, 32 or 64; f with 32, 64, 80; s.
- * One integer comparison of an argument is all that uftrace knows (doc/facts/language.md, "Actions").
+ * uftrace knows no more than one integer comparison of an argument (doc/facts/language.md,
+ * "Actions").
  */
 struct cond {
 	struct cond_term *terms;
@@ -68,7 +69,7 @@ struct cond {
 };
 
 /*
- * Parse the @len bytes at @text, which follow `if:`. -ERR_USAGE, and the offset of what is wrong in
+ * Parse the @len bytes at @text, which follow `if:`. -ERR_USAGE, and the offset of the error in
  * *@wrong_at; -ENOMEM.
  */
 int cond_parse(const char *text, size_t len, struct cond *cond, size_t *wrong_at,
@@ -84,7 +85,7 @@ struct cond_value {
 	size_t text_len;
 };
 
-/* Whether @term holds for @value, which must have its type. */
+/* True when @term holds for @value, which must have its type. */
 bool cond_term_holds(const struct cond_term *term, const struct cond_value *value);
 
 #endif

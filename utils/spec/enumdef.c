@@ -45,7 +45,7 @@ static int add_value(struct enum_def *def, const char *name, int64_t value)
 	return 0;
 }
 
-/* "= 4" at @at, if there is one. The number behind it, or NULL when it is none. */
+/* "= 4" at @at, if there is one. Returns the text after the number, or NULL when it is none. */
 static char *parse_number(char *at, int64_t *value)
 {
 	char *end;
@@ -58,7 +58,7 @@ static char *parse_number(char *at, int64_t *value)
 	return end == at || errno ? NULL : skip_blanks(end);
 }
 
-/* "{ A, B = 4 }" from behind the brace on; where it ends, or NULL with the place in @bad. */
+/* "{ A, B = 4 }" from after the brace on; returns where it ends, or NULL with the place in @bad. */
 static char *parse_values(char *at, struct enum_def *def, char **bad)
 {
 	int64_t value = 0;
@@ -109,7 +109,7 @@ static int add_def(struct enum_defs *defs, struct enum_def *def)
 	return 0;
 }
 
-/* One definition at *@at, which goes behind it. */
+/* One definition at *@at, which moves past it. */
 static int parse_one(struct enum_defs *defs, char **at, char **bad)
 {
 	struct enum_def def = { 0 };
@@ -197,8 +197,8 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 #define PARTS_MAX 64
 
 /*
- * What is not in the flags of open() is a number in its lowest two bits, and 0 of them is a mode,
- * too.
+ * The access mode, which is no flag of open(), is a number in its lowest two bits, and 0 of them is
+ * a mode, too.
  */
 static const char *zero_of_field(const struct enum_def *def, int64_t value)
 {

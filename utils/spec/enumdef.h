@@ -25,7 +25,7 @@ struct enum_def {
 struct enum_defs {
 	struct enum_def *defs;
 	size_t nr;
-	char **texts; /* that the names point into */
+	char **texts; /* texts that the names point into */
 	size_t nr_texts;
 };
 
@@ -47,8 +47,8 @@ const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *
 const char *enum_def_name(const struct enum_def *def, int64_t value);
 
 /*
- * Append what @value is called: the name of that value, or names of parts of it joined by '|', lowest first, as headers define
- * them, with "+0x.." for what is left. False, with nothing appended, when no name fits.
+ * Append the name of @value, or names of parts of it joined by '|', lowest first, as headers define
+ * them, with "+0x.." for the rest. False, with nothing appended, when no name fits.
  */
 bool enum_def_put(const struct enum_def *def, int64_t value, const char *joint, struct strbuf *out);
 

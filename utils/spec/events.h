@@ -8,9 +8,11 @@
 #include "utils/base/err.h"
 #include "utils/spec/pattern.h"
 
-/* Where an event comes from. */
+/* The origin of an event. */
 enum event_origin {
-	/* A static probe of the program (SDT), or what the recorder knows by itself (linux:...) */
+	/*
+	 * A static probe of the program (SDT), or one that the recorder knows by itself (linux:...)
+	 */
 	EVENT_OF_PROGRAM,
 	EVENT_OF_KERNEL, /* a tracepoint of the kernel */
 };
@@ -19,7 +21,7 @@ enum event_origin {
  * One item of the list.
  *
  * @name: of "provider:event"
- * @origin: with "@kernel" behind it EVENT_OF_KERNEL
+ * @origin: EVENT_OF_KERNEL when "@kernel" follows the name
  * @text: as typed, of the heap
  */
 struct event_rule {
@@ -29,7 +31,7 @@ struct event_rule {
 };
 
 /*
- * What the user chose; without any rule nothing was chosen. Starts as { 0 }, ends with
+ * The user's choice; without any rule nothing was chosen. Starts as { 0 }, ends with
  * event_rules_deinit().
  */
 struct event_rules {
@@ -45,30 +47,30 @@ int event_rules_parse(const char *text, enum pattern_match match, struct event_r
 		      struct uft_err *err);
 void event_rules_deinit(struct event_rules *rules);
 
-/* Whether @rule means the event "provider:event" of @origin. */
+/* True when @rule means the event "provider:event" of @origin. */
 bool event_rule_matches(const struct event_rule *rule, enum event_origin origin, const char *name);
 
-/* Whether any of them does: what is to be recorded. */
+/* True when any of them does: such events are recorded. */
 bool event_rules_match(const struct event_rules *rules, enum event_origin origin, const char *name);
 
 /*
- * Whether the name alone is meant, wherever the event came from: what is to be shown. @kernel means
+ * True when the name matches, whatever the event's origin: such events are shown. @kernel means
  * those of the kernel only.
  */
 bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name);
 
-/* What the kernel tells of each task, as bits: "linux:...". */
+/* The events that the kernel tells of each task, as bits: "linux:...". */
 enum event_linux {
 	EVENT_LINUX_TASKS = 1U << 0, /* task-new, task-exit */
 	EVENT_LINUX_NAMES = 1U << 1, /* task-name */
 	EVENT_LINUX_SCHED = 1U << 2, /* sched-in, sched-out, or schedule for both */
 };
 
-/* Which of enum event_linux @rule, or any of @rules, means. */
+/* The bits of enum event_linux that @rule, or any of @rules, means. */
 unsigned event_rule_linux(const struct event_rule *rule);
 unsigned event_rules_linux(const struct event_rules *rules);
 
-/* Whether any rule is about @origin. */
+/* True when any rule is about @origin. */
 bool event_rules_want(const struct event_rules *rules, enum event_origin origin);
 
 #endif

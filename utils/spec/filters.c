@@ -188,8 +188,8 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 }
 
 /*
- * Which of the lists of plain names is about the earliest entry, if that is before the one with
- * index @before; else -1.
+ * The list of plain names that is about the earliest entry, if that is before the one with index
+ * @before; else -1.
  */
 static int first_exact(const struct filter_walk *walk, size_t before)
 {

@@ -28,7 +28,7 @@ struct filter_entry {
  * @next: the chain by index: the next entry with the same plain name, + 1; 0 at the end
  * @patterns: indexes of the others, in ascending order
  * @clears: some spec takes away what earlier ones have set
- * @counters: that some `read=` names, in the order of their bits in trigger.read
+ * @counters: those that some `read=` names, in the order of their bits in trigger.read
  */
 struct filters {
 	struct filter_entry *entries;
@@ -68,14 +68,14 @@ int filters_prepare(struct filters *filters, struct uft_err *err);
 void filters_deinit(struct filters *filters);
 #define cleanup_filters cleanup(filters_deinit)
 
-/* What lets something in, and with that nothing else. */
+/* The actions that let something in, and with that nothing else. */
 #define FILTERS_OPT_IN ((uint32_t)(TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION))
 
 /*
- * What there must be before anything is kept, as enum trigger_flags: of TRIGGER_FILTER,
- * TRIGGER_CALLER and TRIGGER_LOCATION those that some spec asks for. A spec that matches nothing
- * counts: then nothing is kept. One that was cleared for all functions that it has matched does
- * not. Functions of the kernel are another matter.
+ * The actions that must let something in before anything is kept: those of TRIGGER_FILTER,
+ * TRIGGER_CALLER and TRIGGER_LOCATION that some spec asks for. A spec that matches nothing counts:
+ * then nothing is kept. One that was cleared for all functions that it has matched does not.
+ * Functions of the kernel are another matter.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 
@@ -83,7 +83,7 @@ uint32_t filters_opt_in(const struct filters *filters);
  * A function, as filters see it.
  *
  * @name: demangled, with its length
- * @others: what else it is called (aliases_all_names()); NULL: nothing
+ * @others: its other names (aliases_all_names()); NULL: none
  * @module: base name of its file, or NULL
  */
 struct filter_subject {
@@ -115,7 +115,7 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 		       const struct filter_subject *subject);
 struct filter_entry *filter_walk_next(struct filter_walk *walk);
 
-/* What all specs together say about @subject. False when they say nothing. */
+/* The trigger that all specs together make for @subject. False when they say nothing. */
 bool filters_match(struct filters *filters, const struct filter_subject *subject,
 		   struct trigger *trigger);
 

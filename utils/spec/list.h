@@ -12,7 +12,7 @@ struct spec_piece {
 };
 
 /*
- * The next spec of @list; false behind the last. A ';' in a string, "like; this", divides nothing.
+ * The next spec of @list; false after the last. A ';' in a string, "like; this", divides nothing.
  * Empty specs, as in `a;;b` and `a;`, are passed over.
  */
 bool spec_list_next(const char *list, struct spec_piece *piece);

@@ -85,7 +85,7 @@ static bool is_of_module(const struct patch_rule *rule, const char *module, bool
 	return rule->module ? strncmp(module, rule->module, strlen(rule->module)) == 0 : is_program;
 }
 
-/* What has no name is matched by what matches any. */
+/* A pattern that matches any name matches functions without a name. */
 #define NAMELESS "?"
 
 static bool matches(const struct patch_rule *rule, const struct patch_subject *subject)
@@ -96,7 +96,7 @@ static bool matches(const struct patch_rule *rule, const struct patch_subject *s
 		return false;
 	if (pattern_matches(&rule->name, name, strlen(name)))
 		return true;
-	/* One behind the other, each with its NUL. */
+	/* They follow one another, each with its NUL. */
 	for (const char *other = subject->others; other && *other; other += strlen(other) + 1) {
 		if (pattern_matches(&rule->name, other, strlen(other)))
 			return true;
@@ -178,7 +178,7 @@ static bool is_said_anew(const struct patch_rule *former, const struct patch_rul
 	return false;
 }
 
-/* Of the rules before @change, which are its own, number @index is none of the present ones. */
+/* Rule @index of those before @change, which are the change's own, is none of the present ones. */
 static bool is_replaced(const struct patch_rules *rules, const struct patch_rules_change *change,
 			size_t index)
 {
@@ -217,7 +217,7 @@ void patch_rules_undo(struct patch_rules *rules, struct patch_rules_change *chan
 {
 	size_t kept = 0;
 
-	/* What they have noted meanwhile stays noted. */
+	/* The notes that they have taken meanwhile stay. */
 	for (size_t i = 0; i < change->nr_before; i++) {
 		if (!is_replaced(rules, change, i))
 			change->before[i] = rules->rules[kept++];

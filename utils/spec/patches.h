@@ -11,15 +11,15 @@
 /*
  * One item of the list.
  *
- * @module: what the base name of the function's file begins with, of the heap; NULL: the program
+ * @module: the beginning of the base name of the function's file, of the heap; NULL: the program
  *          itself
- * @takes_out: with `!` in front of it, or of --unpatch
+ * @takes_out: with `!` before it, or of --unpatch
  * @text: as typed, without `!`, of the heap
  * @generation: of the rules when it came: 0 is of the command line
  * @has_name, @has_match: of some function the name matched, and it could be as the rule says, so
  *                        far
- * @why_not: why the first function that matched could not, of the heap; NULL when nobody has said
- *           so
+ * @why_not: the reason why the first function that matched could not, of the heap; NULL when nobody
+ *           has said so
  */
 struct patch_rule {
 	struct pattern name;
@@ -33,10 +33,10 @@ struct patch_rule {
 };
 
 /*
- * In the order of the command line, and behind them those that the user has added while the program
+ * In the order of the command line; after them those that the user has added while the program
  * runs. Starts as { 0 }, ends with patch_rules_deinit().
  *
- * @nr_first: how many are of the command line
+ * @nr_first: the number of those of the command line
  * @generation: another one with each change
  */
 struct patch_rules {
@@ -75,19 +75,19 @@ enum patch_choice {
 	PATCH_OUT,
 };
 
-/* What the last rule that matches says. Each that does is noted to have a match. */
+/* The choice of the last rule that matches. Each that does is noted to have a match. */
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
 				     const struct patch_subject *subject);
 
-/* Whether any rule is about it. Nothing is noted. */
+/* True when any rule is about it. Nothing is noted. */
 bool patch_rules_match(const struct patch_rules *rules, const struct patch_subject *subject);
 
-/* What those rules alone say that came behind @generation. Nothing is noted. */
+/* The choice of those rules alone that came after @generation. Nothing is noted. */
 enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 					   const struct patch_subject *subject,
 					   unsigned generation);
 
-/* Whether any rule of the command line puts hooks in, or takes some out. */
+/* True when any rule of the command line puts hooks in, or takes some out. */
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out);
 
 /* The same for files of which @module is the base name. */
@@ -98,7 +98,7 @@ bool patch_rules_are_about(const struct patch_rules *rules, const char *module, 
  * A change that may still be taken back, by patch_rules_undo(), or stays, by patch_rules_keep().
  *
  * @before: the rules as they were
- * @nr_new: how many of the present ones are new: the last
+ * @nr_new: the number of new ones: the last of the present ones
  */
 struct patch_rules_change {
 	struct patch_rule *before;

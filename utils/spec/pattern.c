@@ -29,7 +29,7 @@ static bool is_plain(const char *text)
 	return strpbrk(text, SPECIAL) == NULL || strncmp(text, "operator ", 9) == 0;
 }
 
-/* Whether the character in front of @next may be absent: "a+?" is an "(a+)?". */
+/* True when the character before @next may be absent: "a+?" is an "(a+)?". */
 static bool is_optional(const char *next)
 {
 	next += strspn(next, "+");
@@ -142,7 +142,7 @@ static bool has_literal(const struct pattern *p, const char *name, size_t len)
 {
 	if (p->literal_len > len)
 		return false;
-	/* Of a thousand expressions for a hundred thousand names that is what most come to. */
+	/* A thousand expressions for a hundred thousand names mostly come to this. */
 	if (p->prefix_len && (p->prefix_len > len || memcmp(name, p->text + 1, p->prefix_len) != 0))
 		return false;
 	if (p->prefix_len && p->literal_at == 1)

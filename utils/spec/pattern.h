@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/spec/regex.h"
 
-/* How a pattern is to be read; what --match says (doc/facts/language.md, "Specifications"). */
+/* The way to read a pattern, which --match says (doc/facts/language.md, "Specifications"). */
 enum pattern_match {
 	MATCH_REGEX, /* POSIX extended, unanchored; a text without special characters is exact */
 	MATCH_GLOB,  /* fnmatch(3) over the whole name; plain texts as above */
@@ -21,9 +21,9 @@ const char *pattern_match_name(enum pattern_match match);
 
 /*
  * @text: of the heap
- * @match: MATCH_SIMPLE for a text without special characters, whatever was asked for
+ * @match: MATCH_SIMPLE for a text without special characters, in all modes
  * @literal: a part of @text that every matching name has; @literal_len is 0 when none is known
- * @prefix_len: so many characters behind a leading `^` begin every matching name
+ * @prefix_len: so many characters after a leading `^` begin every matching name
  * @is_scope: a plain text that ends with "::": it matches all that is in there
  * @regex: compiled; NULL: it is none
  */
@@ -38,8 +38,8 @@ struct pattern {
 };
 
 /*
- * Parse the @len bytes at @text into @p. -ERR_USAGE for a bad regular expression with what is wrong
- * with it; -ENOMEM. @p is empty after a failure.
+ * Parse the @len bytes at @text into @p. -ERR_USAGE, with the reason, for a bad regular expression;
+ * -ENOMEM. @p is empty after a failure.
  */
 int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
 		 struct uft_err *err);
@@ -50,8 +50,8 @@ void pattern_deinit(struct pattern *p);
 #define cleanup_pattern cleanup(pattern_deinit)
 
 /*
- * Whether @name matches. Most names that do not cost one search in memory; none costs more than its
- * length times a constant.
+ * True when @name matches. Most names that do not cost one search in memory; none costs more than
+ * its length times a constant.
  */
 bool pattern_matches(const struct pattern *p, const char *name, size_t len);
 

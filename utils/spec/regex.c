@@ -1,7 +1,7 @@
 /*
  * Finding regular expressions (see regex.h): all ways through the nodes at once, byte by byte. Sets
- * of nodes that were met are kept, with what comes after each byte, so that names that are alike
- * cost one look-up for a byte.
+ * of nodes that were met are kept, with the set that follows after each byte, so that names that
+ * are alike cost one look-up for a byte.
  */
 #include "utils/spec/regex.h"
 
@@ -13,7 +13,7 @@
 #include "utils/base/compiler.h"
 #include "utils/spec/regex_prog.h"
 
-/* Sets that are kept, and what they may take; then all are forgotten. */
+/* Sets that are kept, and the memory that they may take; then all are forgotten. */
 #define STATES_MAX 8192U
 #define BYTES_MAX  (1U << 20)
 #define BUCKETS	   256U
@@ -36,12 +36,12 @@ struct state {
 
 /*
  * @classes: bytes of the same class are the same to all nodes; @sample: one of each
- * @list, @nr: the set that is being made; @marks: which nodes are in it or were passed
- * @begin: the nodes of an expression that begins behind the start; @begins: which they are
+ * @list, @nr: the set that is being made; @marks: the nodes that are in it or were passed
+ * @begin: the nodes of an expression that begins after the start; @begins: a mark for each of them
  * @found: the whole expression is
- * @none, @match: where nothing can follow, and where nothing needs to
+ * @none, @match: the states in which nothing can follow, and in which nothing needs to
  * @spare: of a set that cannot be kept
- * @era: how often all states were forgotten
+ * @era: the number of times that all states were forgotten
  */
 struct regex {
 	struct regex_prog prog;
@@ -188,7 +188,10 @@ static void begin_set(struct regex *re)
 	}
 }
 
-/* Into the set, unless it is there: what can be reached from node @at without taking a byte. */
+/*
+ * Add to the set, unless they are there, the nodes that can be reached from node @at without taking
+ * a byte.
+ */
 static void add_reachable(struct regex *re, uint32_t at, bool is_start)
 {
 	uint32_t depth = 0;
@@ -445,7 +448,7 @@ size_t regex_steps(const struct regex *re)
 size_t regex_steps_per_byte(const struct regex *re)
 {
 	/*
-	 * Each node is looked at once in the set, passed once before the byte and once behind it;
+	 * Each node is looked at once in the set, passed once before the byte and once after it;
 	 * and the look-up itself.
 	 */
 	return 3 * (size_t)re->prog.nr + 1;

@@ -12,14 +12,14 @@ struct regex;
 
 /*
  * POSIX extended regular expressions as regcomp(3) and regexec(3) of glibc take them in the C
- * locale, \w, \s, \b and the like included; what is found is the same. Only back references are
+ * locale, \w, \s, \b and the like included; the results are the same. Only back references are
  * refused: nobody can find them in linear time.
  *
  * Patterns come from recordings, too, and regexec(3) takes minutes for some of them. Here a byte of
  * a name costs at most one step for each part of the expression, whose number is limited; most
  * often it costs one in all.
  *
- * NULL with @err: -ERR_USAGE and what is wrong with the expression, a phrase; -ENOMEM.
+ * NULL with @err: -ERR_USAGE and the error in the expression, a phrase; -ENOMEM.
  */
 struct regex *regex_create(const char *text, struct uft_err *err);
 void regex_destroy(struct regex *regex);

@@ -1,6 +1,6 @@
 /*
- * From the text of a regular expression to its nodes (see regex_prog.h). What is allowed where is
- * what glibc allows.
+ * From the text of a regular expression to its nodes (see regex_prog.h). It allows the same as
+ * glibc.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ enum token_kind {
 	TOKEN_BRACKET,
 	TOKEN_BRACE,
 	TOKEN_BRACE_END, /* a byte, unless it ends an interval */
-	TOKEN_BACKSLASH, /* with nothing behind it */
+	TOKEN_BACKSLASH, /* with nothing after it */
 };
 
 struct token {
@@ -46,8 +46,8 @@ struct token {
 };
 
 /*
- * @at: behind @token, which is the next to be looked at
- * @why: what is wrong; nothing counts any more once it is set
+ * @at: after @token, which is the next to be looked at
+ * @why: the error; nothing counts any more once it is set
  */
 struct parse {
 	struct regex_prog *prog;
@@ -228,7 +228,7 @@ static void add_escaped_class(struct parse *p, char letter)
 	add_set(p, &set);
 }
 
-/* What stands in brackets: a byte, or a class of them, which cannot be the end of a range. */
+/* An element in brackets: a byte, or a class of them, which cannot be the end of a range. */
 struct element {
 	uint8_t byte;
 	bool is_class;
@@ -326,7 +326,7 @@ static void parse_item(struct parse *p, struct regex_set *set, bool is_first)
 		set_add(set, c);
 }
 
-/* Behind the '['. */
+/* The part after the '['. */
 static void parse_bracket(struct parse *p)
 {
 	struct regex_set set = { 0 };
@@ -360,7 +360,7 @@ static void parse_group(struct parse *p)
 		fail(p, "a '(' has no ')'");
 }
 
-/* -1: there is none; -2: it is wrong. The token behind it is the next. */
+/* -1: there is none; -2: it is wrong. The token after it is the next. */
 static long parse_number(struct parse *p)
 {
 	long number = -1;
@@ -395,7 +395,7 @@ static bool parse_interval(struct parse *p, long *low, long *high)
 	return !has_failed(p);
 }
 
-/* A copy of the @len nodes at @start behind all others. */
+/* A copy of the @len nodes at @start, after all others. */
 static void add_copy(struct parse *p, uint32_t start, uint32_t len)
 {
 	struct regex_prog *prog = p->prog;
@@ -542,8 +542,8 @@ static bool is_at_end(const struct parse *p)
 static void parse_branches(struct parse *p)
 {
 	struct regex_prog *prog = p->prog;
-	int32_t jump =
-		-1; /* the last of those to the end; each knows how far the one before it is */
+	/* The last of those to the end; each knows how far the one before it is */
+	int32_t jump = -1;
 
 	for (;;) {
 		uint32_t start = prog->nr;

@@ -7,7 +7,7 @@
 
 #include "utils/base/compiler.h"
 
-/* @why: what cannot be done; nothing is changed any more once it is set */
+/* @why: the reason why it cannot be done; nothing is changed any more once it is set */
 struct parse {
 	const char *at;
 	struct automaton *a;
@@ -160,7 +160,7 @@ static struct part parse_group(struct parse *p)
 	return part;
 }
 
-/* What a repetition can stand behind. */
+/* A part that a repetition can follow. */
 static struct part parse_atom(struct parse *p)
 {
 	byte_set any;
@@ -283,7 +283,7 @@ static struct part parse_sequence(struct parse *p)
 	struct part all = empty;
 
 	while (!is_at_end(p) && !p->why) {
-		/* That of an outermost alternative. */
+		/* The '$' of an outermost alternative. */
 		if (*p->at == '$' && p->depth == 0 && (!p->at[1] || p->at[1] == '|'))
 			break;
 		all = join(p, all, parse_piece(p));

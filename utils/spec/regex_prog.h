@@ -1,4 +1,4 @@
-/* What a regular expression is compiled to; private to regex.c and regex_parse.c. */
+/* The compiled form of a regular expression; private to regex.c and regex_parse.c. */
 #ifndef UTRAIL_SPEC_REGEX_PROG_H
 #define UTRAIL_SPEC_REGEX_PROG_H
 
@@ -17,7 +17,7 @@ enum regex_op {
 	REGEX_MATCH,
 };
 
-/* What REGEX_LOOK asks of the bytes before and behind. */
+/* The conditions of REGEX_LOOK on the bytes before and after. */
 enum regex_look {
 	REGEX_LOOK_START,
 	REGEX_LOOK_END,

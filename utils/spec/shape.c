@@ -142,7 +142,7 @@ bool shape_parse(struct shape *shape, const char *text)
 /* Most texts among others are short. */
 #define TEXT_BYTES 24
 
-/* What node @index takes; *@index goes behind it and what is below it. */
+/* The bytes that node @index takes; *@index moves past it and all below it. */
 static uint64_t bytes_of(const struct shape *shape, size_t *index, unsigned elements)
 {
 	const struct shape_node *node = &shape->nodes[(*index)++];

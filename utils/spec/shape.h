@@ -1,5 +1,5 @@
 /*
- * Shapes: what is where in a container of the C++ library, and so what a box holds of it
+ * Shapes: the layout of a container of the C++ library, and so the contents that a box holds of it
  * (utils/format/capture.h).
  */
 #ifndef UTRAIL_SPEC_SHAPE_H
@@ -14,17 +14,21 @@
  *
  * 	LETTER NUMBER[.NUMBER...][:NAME];
  *
- * Offsets are from where the node's object begins. Values, @a is their offset:
- * 	i u c f p e t	@b bytes, as in utils/spec/structdef.h; of e and t the name is that of the enum or struct
- * 	z s S		what points to a C string; std::string of GNU's library, of LLVM's
+ * Offsets count from the beginning of the node's object. Values, @a is their offset:
+ * 	i u c f p e t	@b bytes, as in utils/spec/structdef.h; the name of e and t is the
+ * 			enum's or struct's
+ * 	z s S		a pointer to a C string; std::string of GNU's library, of LLVM's
  * 	w		a text: @a offset of the pointer, @b of the length
  * Composites, whose name is shown, with one child (m and v: as many as they say):
- * 	r BEGIN.END.BYTES	n POINTER.COUNT.BYTES	k POINTER.NUMBER.BYTES	a OFFSET.NUMBER.BYTES
+ * 	r BEGIN.END.BYTES	n POINTER.COUNT.BYTES	k POINTER.NUMBER.BYTES
+ * 	a OFFSET.NUMBER.BYTES
  * 	m OFFSET.NUMBER		o FLAG.BYTES		q POINTER		v INDEX.BYTES.NUMBER
  * 	l FIRST.COUNT.NEXT.VALUE			T FIRST.COUNT.LEFT.VALUE.RIGHT.PARENT
  * 	L FIRST.NEXT.VALUE	b BEGIN.END		B BEGIN.COUNT
- * 	d START.FINISH.BYTES	D TABLE.START.COUNT.BYTES			Q POINTER.OWNERS.OFFSET.BYTES.BIAS
- * 	x OFFSET.BYTES.NUMBER	a struct; its name is the key of its definition, the children are that one's fields 'b', in their order
+ * 	d START.FINISH.BYTES	D TABLE.START.COUNT.BYTES
+ * 	Q POINTER.OWNERS.OFFSET.BYTES.BIAS
+ * 	x OFFSET.BYTES.NUMBER	a struct; its name is the key of its definition, the children
+ * 				are that one's fields 'b', in their order
  * They are those of enum box_op, in the same order.
  */
 #define SHAPE_NODES_MAX	  32
@@ -53,8 +57,8 @@ static inline bool shape_is_sequence(char letter)
 }
 
 /*
- * How large a box should be, with at most @elements of each sequence; at most @max. A multiple of
- * 4.
+ * The size that a box should have, with at most @elements of each sequence; at most @max. A
+ * multiple of 4.
  */
 uint32_t shape_box_bytes(const struct shape *shape, unsigned elements, uint32_t max);
 

@@ -90,7 +90,7 @@ static void set(struct signal_switches *out, int sig, const char *action)
 		out->off |= bit;
 }
 
-/* @one is a copy of what stands at @at of @text. */
+/* @one is a copy of the word at @at of @text. */
 static int parse_one(char *one, const char *text, size_t at, struct signal_switches *out,
 		     struct uft_err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * What a user may change of a recording that goes on, as words: `utrail control DIR off`, `...
- * filter main depth 3`.
+ * The changes that a user may make to a recording that goes on, as words: `utrail control DIR off`,
+ * `... filter main depth 3`.
  */
 #ifndef UTRAIL_SPEC_STEER_H
 #define UTRAIL_SPEC_STEER_H
@@ -13,14 +13,16 @@
 #include "utils/base/strbuf.h"
 #include "utils/spec/trigger.h"
 
-/* What was asked for, as bits of steer_change.flags. */
+/* The requests, as bits of steer_change.flags. */
 enum steer_flags {
 	STEER_STATUS = 1U << 0,
 	STEER_ON = 1U << 1,
 	STEER_OFF = 1U << 2,
-	STEER_CLEAR =
-		1U
-		<< 3, /* forget all filters and triggers that there are; those that stand beside it are added afterwards */
+	/*
+	 * Forget all filters and triggers that there are; those of the same words are added
+	 * afterwards
+	 */
+	STEER_CLEAR = 1U << 3,
 	STEER_SPECS = 1U << 4, /* @specs */
 	STEER_DEPTH = 1U << 5,
 	STEER_TIME = 1U << 6,
@@ -42,10 +44,11 @@ enum steer_flags {
 /*
  * Starts as { 0 }, ends with steer_change_deinit(). Members count only with their flag.
  *
- * @specs: by enum spec_option: what is added, separated by ';', as options have it; empty: nothing
- * @patches: what is added to the rules of -P and -U, as -P has it
- * @trace_include, @trace_exclude: in place of what the options of these names say
- * @match: enum pattern_match of what is added
+ * @specs: by enum spec_option: those that are added, separated by ';', as options have it; empty:
+ *         none
+ * @patches: those that are added to the rules of -P and -U, as -P has it
+ * @trace_include, @trace_exclude: in place of the values of the options of these names
+ * @match: enum pattern_match of those that are added
  * @text: the words again, with a blank between them, without those that change nothing
  */
 struct steer_change {
@@ -61,7 +64,7 @@ struct steer_change {
 	struct strbuf text;
 };
 
-/* How a line of an answer begins that is a warning. */
+/* The beginning of a line of an answer that is a warning. */
 #define STEER_WARNING "WARN: "
 
 void steer_change_deinit(struct steer_change *change);
@@ -70,7 +73,7 @@ void steer_change_deinit(struct steer_change *change);
 /*
  * One word of the language.
  *
- * @arg: what follows it; NULL: nothing
+ * @arg: the words that follow it; NULL: none
  */
 struct steer_word {
 	const char *word;

@@ -21,7 +21,7 @@ void struct_defs_deinit(struct struct_defs *defs)
 	*defs = (struct struct_defs){ 0 };
 }
 
-/* A number at *@at, at most @max; *@at goes behind it. */
+/* A number at *@at, at most @max; *@at moves past it. */
 static bool take_number(char **at, uint32_t max, uint32_t *number)
 {
 	char *end;
@@ -87,9 +87,7 @@ static bool parse_bits(char *at, struct struct_field *field)
 	       field->type.size <= sizeof(uint64_t);
 }
 
-/*
- * What stands behind the type: ":REF", then "*COUNT" or ".SHIFT+WIDTH"; all of it may be missing.
- */
+/* The text after the type: ":REF", then "*COUNT" or ".SHIFT+WIDTH"; all of it may be missing. */
 static bool parse_rest(char *at, struct struct_field *field)
 {
 	if (*at == ':') {

@@ -20,8 +20,8 @@
  * @type: of one element
  * @ref: name of the enum, key of the struct; NULL: none
  * @count: elements of an array; 0: it is none
- * @is_boxed: a container, a string, or a struct with such fields: of a struct in a box, what is in
- *            it stands behind its bytes (shape.h)
+ * @is_boxed: a container, a string, or a struct with such fields: in a box, the contents of a
+ *            struct's containers follow its bytes (shape.h)
  * @shift, @width: of a bit-field within the bytes, from the lowest bit on; @width is 0 when it is
  *                 none
  */
@@ -37,7 +37,7 @@ struct struct_field {
 };
 
 /*
- * @key: the name, with "#2" and so on behind it where several have the same; "_anon" without one
+ * @key: the name, with "#2" and so on appended when several have the same; "_anon" without one
  * @shape: of a container, whose bytes are a box (utils/spec/shape.h); NULL: it has fields
  */
 struct struct_def {
@@ -52,7 +52,7 @@ struct struct_def {
 struct struct_defs {
 	struct struct_def *defs;
 	size_t nr;
-	char **texts; /* that the names point into */
+	char **texts; /* texts that the names point into */
 	size_t nr_texts;
 	struct strmap by_key; /* the newest of each: index + 1 */
 };
@@ -61,10 +61,10 @@ void struct_defs_deinit(struct struct_defs *defs);
 #define cleanup_struct_defs cleanup(struct_defs_deinit)
 
 /*
- * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, TYPE a letter and the bytes: i u
- * (integers), f (16: IEEE 754's binary128), c, p, e (with ":ENUM"), t (a struct, with ":KEY" when
- * it is defined), b (one that is boxed); behind it "*N" for N elements or ".SHIFT+WIDTH" for bits;
- * or "KEY BYTES =SHAPE". -EINVAL when it is not one, and then nothing is added; -ENOMEM.
+ * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, or "KEY BYTES =SHAPE". TYPE is a
+ * letter and the bytes: i u (integers), f (16: IEEE 754's binary128), c, p, e (with ":ENUM"), t (a
+ * struct, with ":KEY" when it is defined), b (one that is boxed). "*N" follows for N elements, or
+ * ".SHIFT+WIDTH" for bits. -EINVAL when it is not one, and then nothing is added; -ENOMEM.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);
 

@@ -77,7 +77,7 @@ static const struct {
 	{ "bold", COLOR_BOLD },	    { "gray", COLOR_GRAY },
 };
 
-/* What `clear=` may name, beside the words above. */
+/* The words that `clear=` may name, beside those above. */
 static const struct {
 	const char *name;
 	uint32_t flags;
@@ -102,7 +102,10 @@ static const struct {
 	{ "if", TRIGGER_IF },
 };
 
-/* What an option takes beside what it implies. The rest is ignored, as by uftrace. */
+/*
+ * The actions that an option takes beside those that it implies. The rest is ignored, as by
+ * uftrace.
+ */
 static uint32_t accepted_flags(enum spec_option option)
 {
 	switch (option) {
@@ -387,7 +390,7 @@ static int unknown_action(struct parse *p, const char *word, size_t at)
 	return wrong_word(p, at, "action", &near);
 }
 
-/* @item is the parser's own copy of what stands at @at. */
+/* @item is the parser's own copy of the text at @at. */
 static int parse_item(struct parse *p, char *item, size_t at)
 {
 	uint32_t args = args_flag(item);
@@ -465,13 +468,13 @@ static uint32_t implied_flag(enum spec_option option, bool is_negated)
 	}
 }
 
-/* What the option means by itself, now that the items are known. */
+/* The action that the option means by itself, now that the items are known. */
 static void apply_option(struct parse *p, bool is_negated)
 {
 	struct trigger *trigger = &p->spec->trigger;
 
 	if (trigger->flags & TRIGGER_CLEAR) {
-		/* `-F f@clear` takes a filter away; what is not named is the option's own kind. */
+		/* `-F f@clear` takes a filter away; without names it is the option's own kind. */
 		if (p->option == SPEC_FILTER)
 			p->spec->cleared &= TRIGGER_FILTER | TRIGGER_NOTRACE;
 		if (p->option == SPEC_CALLER)

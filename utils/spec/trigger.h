@@ -34,13 +34,13 @@ enum trigger_flags {
 	TRIGGER_RETVAL = 1U << 18, /* retval: in @args */
 	TRIGGER_IF = 1U << 19,
 	TRIGGER_CLEAR = 1U << 20,    /* forget what specs before this one have set: @cleared */
-	TRIGGER_LOCATION = 1U << 21, /* -L: functions of that source file, without what they call */
+	TRIGGER_LOCATION = 1U << 21, /* -L: functions of that source file, without their callees */
 	TRIGGER_LOCATION_OUT = 1U << 22, /* not those */
 };
 
 #define TRIGGER_LOCATIONS (TRIGGER_LOCATION | TRIGGER_LOCATION_OUT)
 
-/* What `read=` reads. */
+/* The values that `read=` reads. */
 enum trigger_read {
 	READ_STATM = 1U << 0,
 	READ_PAGE_FAULT = 1U << 1,
@@ -50,7 +50,7 @@ enum trigger_read {
 	READ_COUNTER = 1U << 8, /* the first of COUNTERS_MAX bits: see struct filters */
 };
 
-/* What to do at the calls of a function. Members count only with their flag. */
+/* The actions at the calls of a function. Members count only with their flag. */
 struct trigger {
 	uint32_t flags; /* enum trigger_flags */
 	uint32_t read;	/* enum trigger_read */
@@ -74,8 +74,8 @@ enum spec_module {
  * @text: as the user typed it; of the heap
  * @pattern: for names of functions; with -L for source files
  * @module: the beginning of a file's base name; MODULE_NAMED
- * @counters: that `read=` names; filters_add() gives them their bits of trigger.read
- * @cleared: TRIGGER_CLEAR: enum trigger_flags of what is forgotten
+ * @counters: those that `read=` names; filters_add() gives them their bits of trigger.read
+ * @cleared: TRIGGER_CLEAR: enum trigger_flags of the forgotten actions
  * @args: items about arguments and return values, as they were typed, separated by ','; NULL
  *        without any
  * @ignored: the first word of an action that the option does not take; NULL
@@ -93,7 +93,9 @@ struct spec {
 	const char *ignored;
 };
 
-/* Which option a text was given with: it says what actions mean something, and which is implied. */
+/*
+ * The option that a text was given with: it says what actions mean something, and which is implied.
+ */
 enum spec_option {
 	SPEC_FILTER,   /* -F: filter, or notrace with `!` in front */
 	SPEC_TRIGGER,  /* -T */

@@ -1,4 +1,4 @@
-/* The --watch language: what is to be told when it changes. */
+/* The --watch language: values to tell of when they change. */
 #ifndef UTRAIL_SPEC_WATCH_H
 #define UTRAIL_SPEC_WATCH_H
 
