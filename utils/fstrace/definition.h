@@ -1,5 +1,5 @@
 /*
- * How events that programs declare are written down in a data directory: events.def and events.txt
+ * The definitions of events that programs declare, in a data directory: events.def and events.txt
  * (doc/formats/records.md, "Payloads beside").
  */
 #ifndef UTRAIL_FSTRACE_DEFINITION_H

@@ -40,13 +40,13 @@ enum fst_kind {
 
 struct fst_piece {
 	enum fst_kind kind;
-	const char *text; /* what it is in the format; of "%%" the second one */
+	const char *text; /* its text in the format; of "%%" the second one */
 	size_t len;
 };
 
 /*
- * The next piece of the format at @at, which moves behind it. 1, or 0 at the end, or -1 when what
- * begins with this '%' is no directive; @at stays on it then.
+ * The next piece of the format at @at, which moves past it. 1, or 0 at the end, or -1 when this '%'
+ * begins no directive; @at stays on it then.
  */
 int fst_next_piece(const char **at, struct fst_piece *piece);
 

@@ -1,7 +1,7 @@
 /*
- * How a recorder that comes while the program runs finds the copies of libutrail-trace in it: by an
- * ELF note in each module that has one, which neither strip(1) nor hidden symbols take away. Only
- * where utrail can attach: x86_64.
+ * A recorder that comes while the program runs finds the copies of libutrail-trace in it by an ELF
+ * note in each module that has one. Neither strip(1) nor hidden symbols take the note away. Only on
+ * machines on which utrail can attach: x86_64.
  *
  * The note's name is "utrail", its type 1; its descriptor is a struct utrail_trace_door, whose
  * offsets count from the descriptor itself.
@@ -22,9 +22,10 @@ struct utrail_trace_door {
 };
 
 /*
- * From now on @recorder records; what is declared already is declared to it. 0; -EAGAIN when a lock
- * of the library is held, maybe by this thread: the rest is to be done later, by another call;
- * -EINVAL when the recorder is of another version. No handler of a signal may call it.
+ * From now on @recorder records; events that are declared already are declared to it. 0; -EAGAIN
+ * when a lock of the library is held, maybe by this thread: the rest is to be done later, by
+ * another call; -EINVAL when the recorder is of another version. No handler of a signal may call
+ * it.
  */
 typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 

@@ -8,7 +8,7 @@
 		return #number
 
 /*
- * Of two names for one number it is the one without a meaning of its own: EAGAIN, EOPNOTSUPP,
+ * The name without a meaning of its own is the one of two for one number: EAGAIN, EOPNOTSUPP,
  * EDEADLK.
  */
 const char *fst_errno_name(int number)

@@ -11,7 +11,7 @@ struct fst_format *fst_format_make(const char *text)
 
 	if (nr < 0)
 		return NULL;
-	/* The kinds are behind the pieces. */
+	/* The kinds follow the pieces. */
 	format = calloc(1, sizeof(*format) + nr * (sizeof(format->pieces[0]) + 1) + 1);
 	if (!format)
 		return NULL;

@@ -8,12 +8,12 @@
 #include "utils/fstrace/directive.h"
 
 /*
- * @next: for who has several of them
+ * @next: for callers that have several of them
  * @has_calls: of functions of the program: %I, %J
- * @values: kinds of the pieces that take a value, in their order, enum fst_kind, behind them a 0:
- *          for who has no use of the text
- * @is_plain: all values are arguments, or what a record knows of its place: no function is called
- *            for them
+ * @values: kinds of the pieces that take a value, in their order, enum fst_kind, then a 0: for
+ *          callers that have no use of the text
+ * @is_plain: all values are arguments, or facts that a record has of its place: no function is
+ *            called for them
  */
 struct fst_format {
 	struct fst_format *next;

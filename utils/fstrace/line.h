@@ -17,7 +17,7 @@ struct fst_line {
 	size_t body_len;
 };
 
-/* Of the "KEY" of a value "KEY=value". */
+/* True for a character of the "KEY" of a value "KEY=value". */
 static inline bool fst_is_key_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -1,4 +1,4 @@
-/* Reading logs of declared events (see log.h). What is in the files may be anything. */
+/* Reading logs of declared events (see log.h). Files may contain anything. */
 #include "utils/fstrace/log.h"
 
 #include <errno.h>
@@ -15,7 +15,9 @@
 
 #define SUFFIX ".log"
 
-/* What libutrail-trace puts between prefix and suffix of an old file. Each '0' is a digit. */
+/*
+ * The text that libutrail-trace puts between prefix and suffix of an old file. Each '0' is a digit.
+ */
 static const char stamp_shape[] = "-0000-00-00T00:00:00.000000";
 
 #define STAMP_LEN (sizeof(stamp_shape) - 1)
@@ -142,7 +144,7 @@ static int open_next(struct fst_log *log, struct uft_err *err)
 	return 1;
 }
 
-/* More of the file behind what is left. 1, or 0 at its end, or negative. */
+/* More of the file after the rest. 1, or 0 at its end, or negative. */
 static int read_more(struct fst_log *log, struct uft_err *err)
 {
 	ssize_t n;
@@ -171,7 +173,7 @@ static void parse(const char *text, size_t len, bool is_ended, struct fst_log_li
 	line->wrong_at = len;
 }
 
-/* What is in the buffer up to @end is a line, or the beginning of one that is too long. */
+/* The bytes in the buffer up to @end are a line, or the beginning of one that is too long. */
 static int take_line(struct fst_log *log, const char *end, bool is_ended, struct fst_log_line *line)
 {
 	const char *text = log->buf + log->at;

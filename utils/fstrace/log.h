@@ -12,13 +12,13 @@
 #include "utils/base/err.h"
 #include "utils/fstrace/line.h"
 
-/* What is longer is no line that anybody takes, wherever it ends. Bytes without the newline. */
+/* A longer one is no line that anybody takes, wherever it ends. Bytes without the newline. */
 #define FST_LOG_LINE_MAX 65536
 
 /*
  * The files of one log, the oldest first.
  *
- * @prefix: what their names have in common, of @prefix_len bytes
+ * @prefix: the common beginning of their names, of @prefix_len bytes
  * @paths, @nr_paths: borrowed; @nr_opened of them were, or are, read
  * @buf, @at, @len: [@at, @len) of @buf was not looked at yet
  * @skips: the rest of a line that is too long

@@ -1,6 +1,6 @@
 /*
- * Who has written a line of a log: a line has no place for that, but many programs put it into
- * their common format.
+ * The writer of a line of a log: a line has no place for that, but many programs put it into their
+ * common format.
  */
 #ifndef UTRAIL_FSTRACE_ORIGIN_H
 #define UTRAIL_FSTRACE_ORIGIN_H
@@ -16,7 +16,7 @@
 
 /*
  * @pid: 0 when the line does not say
- * @thread: as %T has it: what pthread_self() returned, or a thread's number where the program
+ * @thread: as %T has it: the result of pthread_self(), or a thread's number where the program
  *          writes that
  */
 struct fst_origin {
@@ -26,7 +26,7 @@ struct fst_origin {
 };
 
 /*
- * By the words "PID=1234" and "TID=..." that the text behind the event's name begins with, in any
+ * By the words "PID=1234" and "TID=..." that the text after the event's name begins with, in any
  * order.
  */
 void fst_origin_find(const char *body, size_t len, struct fst_origin *origin);

@@ -7,8 +7,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * Pages have a multiple of so many bytes: whose first byte may be read, the rest of its part of a
- * page may be, too.
+ * Pages have a multiple of so many bytes: if the first byte of such a part may be read, its rest
+ * may be, too.
  */
 #define PAGE_PART 4096U
 
@@ -18,8 +18,8 @@ static inline bool may_read_word(const char *at)
 }
 
 /*
- * How many bytes are in front of the first zero, of a word that has been read as little-endian; 8:
- * there is none.
+ * The number of bytes before the first zero of a word that has been read as little-endian; 8: there
+ * is none.
  */
 static inline unsigned bytes_before_zero(uint64_t word)
 {
@@ -30,8 +30,8 @@ static inline unsigned bytes_before_zero(uint64_t word)
 }
 
 /*
- * @string as far as its end, at most @max bytes; how many these are. Words are read whole, also
- *         behind the end, and stored whole, where there is room for them.
+ * @string as far as its end, at most @max bytes; returns how many these are. Words are read whole,
+ *         also past the end, and stored whole, if there is room for them.
  */
 NO_SANITIZE_ADDRESS static inline size_t copy_string(char *to, const char *string, size_t max)
 {
@@ -217,7 +217,7 @@ bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_va
 	struct fst_bytes rest = *from;
 	uint32_t len;
 
-	/* What is left of an address is another one. */
+	/* The rest of an address is another one. */
 	if (fst_form_of(kind) != FST_FORM_TEXT || kind == FST_ADDRESS || !take_u32(&rest, &len) ||
 	    len == FST_NULL || rest.at == rest.end)
 		return false;

@@ -20,7 +20,7 @@
 /* The length of a text that is NULL. */
 #define FST_NULL UINT32_MAX
 
-/* What is left to be read. */
+/* The bytes that are still to be read. */
 struct fst_bytes {
 	const unsigned char *at;
 	const unsigned char *end;
@@ -43,7 +43,7 @@ struct fst_value {
 	size_t len;
 };
 
-/* What a value of that kind is in a payload. */
+/* The form of a value of that kind in a payload. */
 enum fst_form {
 	FST_FORM_NONE, /* literal text */
 	FST_FORM_SIGNED32,
@@ -58,14 +58,14 @@ enum fst_form {
 enum fst_form fst_form_of(enum fst_kind kind);
 
 /*
- * Take the next value, of a directive of that kind. False, with nothing taken, when what is left is
+ * Take the next value, of a directive of that kind. False, with nothing taken, when the rest is
  * none.
  */
 bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
 /*
- * When that is false for a text that is cut: take what is left of it. False: it is none, or there
- * is none of it.
+ * When that is false for a text that is cut: take the rest of it. False: it is none, or there is
+ * none of it.
  */
 bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
@@ -79,7 +79,7 @@ void fst_put_value(struct fst_text *text, const struct fst_value *value);
 bool fst_put_payload(struct fst_text *text, const struct fst_format *format,
 		     struct fst_bytes *from);
 
-/* --- for who writes one: @text is the payload, bytes instead of a line --- */
+/* --- for writers of one: @text is the payload, bytes instead of a line --- */
 
 /* @size is known when this is compiled, so that it is one store. */
 static inline void fst_add_fixed(struct fst_text *text, const void *value, size_t size)
@@ -129,8 +129,8 @@ static inline void fst_copy(char *to, const char *from, size_t len)
 }
 
 /*
- * @bytes may be NULL. What is longer than any record can be makes the payload fail, as it does a
- *        line.
+ * @bytes may be NULL. A text that is longer than any record can be makes the payload fail, as it
+ *        does a line.
  */
 static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_t len)
 {

@@ -1,6 +1,7 @@
 /*
- * What libutrail-trace asks of the probe: the recorder of a program's events. Both have this;
- * neither needs the other. A probe that comes later than the library knocks at its door (door.h).
+ * The questions of libutrail-trace to the probe: the recorder of a program's events. Both have
+ * this; neither needs the other. A probe that comes later than the library knocks at its door
+ * (door.h).
  */
 #ifndef UTRAIL_FSTRACE_RECORDER_H
 #define UTRAIL_FSTRACE_RECORDER_H
@@ -14,10 +15,9 @@
 /*
  * A later version with the same number only appends members; @size says how many bytes there are.
  *
- * @declare: a new event. Its number, or 0 when it cannot be recorded. @common: the format in front
- *           of @format, or NULL. May wait for the recorder; not for signal handlers
- * @choose: what the user has said of that event: below 0 off, above 0 on, 0: it is the program's
- *          business
+ * @declare: a new event. Its number, or 0 when it cannot be recorded. @common: the format before
+ *           @format, or NULL. May wait for the recorder; not for signal handlers
+ * @choose: the user's choice for that event: below 0 off, above 0 on, 0: the program decides
  * @emit: a record of this thread, now. @payload: as utils/fstrace/payload.h has it, of the common
  *        format and then of the other one. Signal-safe, no lock, no system call, errno may change.
  *        False when it is not recorded: the event is lost, and nothing else

@@ -16,12 +16,12 @@ struct fst_text {
 	size_t len;
 	size_t room;
 	bool is_fixed;	 /* @base is somebody else's, and all there is */
-	bool has_failed; /* there was no memory: what @base has is not all */
+	bool has_failed; /* there was no memory: the text at @base is not all */
 	char local[1000];
 };
 
 void fst_text_init(struct fst_text *text);
-/* In @room bytes at @base, and no more: what goes beyond them makes it fail. */
+/* In @room bytes at @base, and no more: a longer text makes it fail. */
 static inline void fst_text_init_at(struct fst_text *text, void *base, size_t room)
 {
 	text->base = base;
@@ -40,7 +40,7 @@ void fst_put_unsigned(struct fst_text *text, uint64_t value);
 void fst_put_hex(struct fst_text *text, uint64_t value);
 /* As "%.17g" prints it in the C locale. */
 void fst_put_double(struct fst_text *text, double value);
-/* URL-encoded: a blank becomes '+', what is not in the table "%XX". */
+/* URL-encoded: a blank becomes '+', a byte that is not in the table "%XX". */
 void fst_put_encoded(struct fst_text *text, const void *bytes, size_t len);
 /* The same of a string; NULL is "%00". */
 void fst_put_string(struct fst_text *text, const char *string);

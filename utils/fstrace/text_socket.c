@@ -84,7 +84,7 @@ static void put_unix(struct fst_text *text, const char *path, size_t len)
 		put_word(text, "AF_UNIX`abstract`");
 		fst_put_encoded(text, path + 1, len - 1);
 	} else {
-		/* A path that fills all of its room has no NUL behind it. */
+		/* A path that fills all of its room has no NUL after it. */
 		put_word(text, memchr(path, '\0', len) ? "AF_UNIX`" : "AF_UNIX`bad`");
 		fst_put_encoded(text, path, strnlen(path, len));
 	}

@@ -1,6 +1,6 @@
 /*
- * What an event of POSIX Trace is, in streams and in logs: numbers, limits, one event. <trace.h>
- * has the same numbers.
+ * An event of POSIX Trace, in streams and in logs: numbers, limits, one event. <trace.h> has the
+ * same numbers.
  */
 #ifndef UTRAIL_POSIXTRACE_EVENT_H
 #define UTRAIL_POSIXTRACE_EVENT_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ids are bits of a set. System events are below the unnamed event, those with names behind it. */
+/* Ids are bits of a set. System events are below the unnamed event, those with names above it. */
 enum {
 	PT_ERROR = 1,
 	PT_START,
@@ -41,7 +41,7 @@ enum {
 
 /*
  * @time_ns: since 1970
- * @address: where the program was; @thread: its pthread_t
+ * @address: the place of the program; @thread: its pthread_t
  * @len: bytes of data that were recorded
  * @flags: PT_TRUNCATED: there were more of them
  */
@@ -60,7 +60,7 @@ struct pxt_event {
  * times are without padding between them.
  *
  * @magic: PT_ATTR_MAGIC while they may be used
- * @functions: whether entries and exits of functions are wanted
+ * @functions: entries and exits of functions are wanted
  * @stream_policy: 0: it depends on whether there is a log
  */
 #define PT_ATTR_MAGIC 0x52545441
@@ -82,7 +82,7 @@ struct pxt_attr {
 
 _Static_assert(sizeof(struct pxt_attr) == 56 + 64 + 256, "the same in programs of 32 and 64 bits");
 
-/* What a stream's status was, as a log has it. */
+/* The status of a stream, as a log has it. */
 struct pxt_status {
 	uint32_t is_running;
 	uint32_t is_full;

@@ -10,7 +10,7 @@
 /*
  * A file begins with the header, in a page of its own; names follow, PT_NR_NAMED of them in order
  * of their ids, with a zero byte each (no name: nothing else); then records from PT_LOG_DATA on.
- * Numbers are in the byte order of who wrote it.
+ * Numbers are in the byte order of its writer.
  *
  * @room: bytes for records; a log that loops has its record of byte N at N modulo @room
  * @first, @last: bytes since the beginning: the oldest record, and the end of the newest one
@@ -73,7 +73,7 @@ int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t 
 /* The name of any event; NULL when it has none there. */
 const char *pxt_log_name_of(const struct pxt_log *log, uint32_t id, char text[PT_NAME_MAX + 1]);
 
-/* What is full does what @policy says (POSIX_TRACE_LOOP 1, _UNTIL_FULL 2, _APPEND 4). */
+/* The policy of a full log (POSIX_TRACE_LOOP 1, _UNTIL_FULL 2, _APPEND 4). */
 enum pxt_log_policy {
 	PT_LOG_LOOPS = 1,
 	PT_LOG_UNTIL_FULL = 2,
@@ -115,9 +115,10 @@ int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt
 /* Goes on with a log that somebody else has begun: -EINVAL when it is none. */
 int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer);
 /*
- * What a writer had done that did not come to its next pxt_log_sync(): records up to @begin are in
- * the file, and @nr_pending bytes behind them in writer->buffer. Nothing of it is trusted: the log
- * ends before the first thing there that is no record. After pxt_log_writer_resume().
+ * Save the work of a writer that did not come to its next pxt_log_sync(): records up to @begin are
+ * in the file, and the @nr_pending bytes after them are in writer->buffer. Nothing of it is
+ * trusted: the log ends before the first thing there that is no record. After
+ * pxt_log_writer_resume().
  */
 int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
 /*

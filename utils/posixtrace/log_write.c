@@ -119,8 +119,8 @@ static int write_room(const struct pxt_log_writer *writer, const unsigned char *
 }
 
 /*
- * What the file says that there is must be there: so what goes is said before others take its
- * place.
+ * All that the file announces must be there: so records that go are announced before others take
+ * their place.
  */
 static int write_buffer(struct pxt_log_writer *writer)
 {
@@ -160,7 +160,7 @@ static int drop_oldest(struct pxt_log_writer *writer)
 	}
 	log.at = writer->header.first;
 	found = pxt_log_next(&log, &event, NULL, 0);
-	/* Somebody else has written to the file: what is left of it is not known any more. */
+	/* Another process has written to the file: its contents are not known any more. */
 	writer->header.first = found == 1 ? log.at : writer->header.last;
 	writer->drops = true;
 	writer->header.status.is_log_overrun = 1;
@@ -236,7 +236,7 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 	if (error)
 		return error;
 	last = writer->header.last;
-	/* What the buffer has as a whole is not mixed with parts. */
+	/* Records that the buffer has as a whole are not mixed with parts. */
 	if (writer->nr_buffered + record.bytes > PT_LOG_BUFFER)
 		error = write_buffer(writer);
 	writer->adds = true;
@@ -249,8 +249,8 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 		error = add_bytes(writer, zeros, padding);
 	writer->adds = false;
 	/*
-	 * The part of it that was written is behind the end. What is in the buffer is tried again
-	 * with the next one.
+	 * The part of it that was written is after the end. The contents of the buffer are tried
+	 * again with the next one.
 	 */
 	if (error)
 		pxt_log_take_back(writer, last);
@@ -297,8 +297,8 @@ static uint64_t check_record(const struct pxt_log_record *record, uint64_t left)
 }
 
 /*
- * Where records from header.last on end that are in the file at least as far as @begin. The last
- * one may go on in the buffer.
+ * The end of the records from header.last on that are in the file at least as far as @begin. The
+ * last one may go on in the buffer.
  */
 static uint64_t walk_file(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending)
 {

@@ -1,4 +1,4 @@
-/* What reading a trace.dat may cost (see budget.h). */
+/* The costs that reading a trace.dat may have (see budget.h). */
 #include "utils/tracecmd/budget.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ void budget_give_back(struct tracedat_budget *budget, uint64_t bytes)
 		budget->memory_left += bytes;
 }
 
-/* How many of the taken parts begin before @at. */
+/* The number of taken parts that begin before @at. */
 static size_t count_before(const struct tracedat_budget *budget, uint64_t at)
 {
 	size_t low = 0;

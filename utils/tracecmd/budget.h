@@ -1,6 +1,6 @@
 /*
- * What reading a trace.dat may cost, all in all: bytes that are unpacked, memory that is held,
- * parts that are read twice.
+ * The costs that reading a trace.dat may have, all in all: bytes that are unpacked, memory that is
+ * held, parts that are read twice.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
 #define UTRAIL_TRACECMD_BUDGET_H

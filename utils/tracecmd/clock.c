@@ -3,7 +3,7 @@
 
 #include "utils/tracecmd/parts.h"
 
-/* What readers take for a time at most, with room to add to it. */
+/* The largest time that readers take, with room to add to it. */
 #define TIME_MAX ((uint64_t)INT64_MAX >> 1)
 
 /* @raw * @mult >> @shift, with @shift 32 at most. */

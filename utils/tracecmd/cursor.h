@@ -14,7 +14,7 @@
 /*
  * [@at, @end) has not been read: of the file @fd, or of the bytes at @bytes, if these are not NULL.
  *
- * @start: where in the file the bytes at @bytes come from, packed; for messages
+ * @start: the place in the file that the bytes at @bytes come from, packed; for messages
  */
 struct tracedat_cursor {
 	int fd;
@@ -25,7 +25,10 @@ struct tracedat_cursor {
 	bool is_big_endian;
 };
 
-/* Where it stands, as messages say it: "offset 17", or "17 in what is packed at offset 4000". */
+/*
+ * The place where it stands, as messages say it: "offset 17", or "17 in what is packed at offset
+ * 4000".
+ */
 struct tracedat_place {
 	char text[80];
 };
@@ -38,7 +41,7 @@ static inline uint64_t tracedat_cursor_left(const struct tracedat_cursor *in)
 
 /*
  * Exactly @len bytes; numbers. -EBADMSG with the place when there are not so many left, or a
- * negative errno of read(2). What was not read is as it was.
+ * negative errno of read(2). A value that was not read is as it was.
  */
 int tracedat_take(struct tracedat_cursor *in, void *to, size_t len, struct uft_err *err);
 int tracedat_take_u16(struct tracedat_cursor *in, uint16_t *value, struct uft_err *err);

@@ -1,4 +1,4 @@
-/* Where the parts of a trace.dat are, and its options (see parts.h). */
+/* The places of the parts of a trace.dat, and its options (see parts.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -66,10 +66,7 @@ static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uf
 		tracedat_note(file, "%s: a counter cannot run so fast", place.text);
 		return 0;
 	}
-	/*
-	 * Behind it there is where the counter began, which moves all times and none against
-	 * another.
-	 */
+	/* The start of the counter follows; it moves all times and none against another. */
 	file->tsc_mult = mult;
 	file->tsc_shift = shift;
 	file->has_tsc = true;
@@ -104,7 +101,9 @@ int tracedat_read_option(struct tracedat *file, unsigned id, struct tracedat_cur
 		file->has_other_clocks = true;
 		return 0;
 	case TRACEDAT_TRACECLOCK:
-		/* Of the top instance in version 6; in version 7 buffers have their own. */
+		/*
+		 * The list of the top instance in version 6; in version 7 buffers have their own.
+		 */
 		ret = tracedat_take_text(in, list, sizeof(list), err);
 		if (ret == 0 && file->nr_buffers)
 			tracedat_chosen_clock(list, file->buffers[0].clock);
@@ -175,7 +174,7 @@ static const char v6_options[] = "options  ";
 static const char v6_records[] = "flyrecord";
 static const char v6_text[] = "latency  ";
 
-/* Where the records of the @nr CPUs are, and the clock, which older files have not. */
+/* The places of the records of the @nr CPUs, and the clock, which older files have not. */
 static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t nr,
 			struct tracedat_cursor *in, struct uft_err *err)
 {
@@ -226,7 +225,7 @@ static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct trac
 	return ret < 0 ? ret : read_v6_cpus(file, buffer, nr_cpus, &at, err);
 }
 
-/* What cannot be read of an option is told, and the next one is read. */
+/* A part of an option that cannot be read is told, and the next one is read. */
 static int read_v6_options(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			   struct uft_err *err)
 {
@@ -291,7 +290,7 @@ int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct u
 {
 	int ret = 0;
 
-	/* One behind the other; where one ends only it says. */
+	/* They follow one another; only a section itself tells where it ends. */
 	for (unsigned id = TRACEDAT_HEADER_INFO; ret == 0 && id <= TRACEDAT_CMDLINES; id++)
 		ret = tracedat_read_section(file, id, in, err);
 	return ret < 0 ? ret : read_v6_tables(file, in, err);

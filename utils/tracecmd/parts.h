@@ -1,5 +1,5 @@
 /*
- * The parts of a trace.dat, for the files of this room: what is in sections, and where these are.
+ * The parts of a trace.dat, for the files of this room: the contents of sections, and their places.
  */
 #ifndef UTRAIL_TRACECMD_PARTS_H
 #define UTRAIL_TRACECMD_PARTS_H
@@ -10,7 +10,7 @@
 /* No machine has more CPUs, or events (their numbers have 16 bits). */
 #define TRACEDAT_CPUS_MAX	    65536
 #define TRACEDAT_EVENTS_MAX	    65536
-/* What is copied into a recording may be as large as readers of recordings allow. */
+/* Files that are copied into a recording may be as large as readers of recordings allow. */
 #define TRACEDAT_FILES_MAX_BYTES    (64UL << 20)
 #define TRACEDAT_KALLSYMS_MAX_BYTES (64UL << 20)
 #define TRACEDAT_CMDLINES_MAX_BYTES (64UL << 20)
@@ -38,7 +38,7 @@ enum tracedat_id {
 int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tracedat_cursor *in,
 			  struct uft_err *err);
 
-/* Everything behind what both versions begin with. */
+/* Everything after the beginning that both versions share. */
 int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 

@@ -10,7 +10,7 @@
 
 #define PAGE_BYTES_MIN	4096
 #define PAGE_BYTES_MAX	65536
-/* What is read at once of pages that are not packed. */
+/* The bytes that are read at once of pages that are not packed. */
 #define WINDOW_BYTES	(4 * PAGE_BYTES_MAX)
 /* trace-cmd packs some tens of KB at a time. */
 #define CHUNK_MAX_BYTES (16U << 20)

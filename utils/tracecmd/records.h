@@ -9,9 +9,9 @@
  * [@at, @end) of the file has not been read. Starts as { 0 }, ends with tracedat_stream_close().
  *
  * @bytes: room for @cap; @len of them are pages, and those from @used on have not been looked at
- * @from: where in the file they, or the chunk that they were packed in, begin
- * @nr_chunks: how many are still to come
- * @missed: so many records were lost in front of the next one; UINT64_MAX: nobody knows how many
+ * @from: the place in the file at which they, or the chunk that they were packed in, begin
+ * @nr_chunks: the number of those that are still to come
+ * @missed: so many records were lost before the next one; UINT64_MAX: nobody knows how many
  */
 struct tracedat_stream {
 	struct tracedat *file;
@@ -37,9 +37,9 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 void tracedat_stream_close(struct tracedat_stream *stream);
 
 /*
- * The next record, with its raw time, which is there until this is called again, and how many were
- * lost in front of it. 1; 0 at the end; negative with @err when the file cannot be read. What is
- * damaged is noted in the file's notes, and counts as lost.
+ * The next record, with its raw time, which is there until this is called again, and the number of
+ * those that were lost before it. 1; 0 at the end; negative with @err when the file cannot be read.
+ * Damage is noted in the file's notes, and counts as lost.
  */
 int tracedat_stream_next(struct tracedat_stream *stream, struct kernel_record *rec,
 			 uint64_t *missed, struct uft_err *err);

@@ -1,6 +1,6 @@
 /*
- * What is in the sections of a trace.dat (see parts.h), that is, copies of files of tracefs and
- * /proc.
+ * The contents of the sections of a trace.dat (see parts.h), that is, copies of files of tracefs
+ * and /proc.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "utils/format/text.h"
 #include "utils/tracecmd/parts.h"
 
-/* Of one file of tracefs. */
+/* The limits of one file of tracefs. */
 #define FORMAT_MAX_BYTES (1UL << 20)
 #define SYSTEM_MAX	 128
 #define EVENT_MAX	 128
@@ -170,7 +170,7 @@ static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t l
 	return ret < 0 ? ret : budget_hold(&file->budget, to->len - before, err);
 }
 
-/* Formats of trace_printk(), whose records nobody shows; they are in the way in version 6. */
+/* Formats of trace_printk(); nobody shows its records. They are in the way in version 6. */
 static int read_printk(struct tracedat_cursor *in, struct uft_err *err)
 {
 	struct strbuf formats cleanup_strbuf = { 0 };

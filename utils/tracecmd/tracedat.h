@@ -1,6 +1,6 @@
 /*
- * A trace.dat, the file of trace-cmd, versions 6 and 7: what is in it, and where the records of the
- * kernel are.
+ * A trace.dat, the file of trace-cmd, versions 6 and 7: its contents, and the places of the
+ * kernel's records.
  */
 #ifndef UTRAIL_TRACECMD_TRACEDAT_H
 #define UTRAIL_TRACECMD_TRACEDAT_H
@@ -28,10 +28,10 @@ struct tracedat_cpu {
 #define TRACEDAT_NAME_MAX 256
 
 /*
- * What one instance of the kernel's tracing recorded.
+ * The recording of one instance of the kernel's tracing.
  *
  * @name: "" is the top one
- * @clock: what the kernel calls it ("mono"); "" when the file does not say
+ * @clock: its name in the kernel ("mono"); "" when the file does not say
  * @is_packed: its pages are in chunks
  */
 struct tracedat_buffer {
@@ -48,18 +48,18 @@ struct tracedat_buffer {
  *
  * @bytes: size of the file. @long_size: of a page's second word. @page_bytes: of a page of buffers
  *         that do not say it themselves
- * @packing: what sections are compressed with, "" for nothing; @unpack does that, and is NULL for
- *           what nobody knows here
+ * @packing: the method that sections are compressed with, "" for none; @unpack undoes it, and is
+ *           NULL for a method that nobody knows here
  * @files: files of tracefs, each as kernel_header_put_file() has it; @nr_events of them are formats
  *         of events
- * @kallsyms, @cmdlines: what is in these files of the kernel
+ * @kallsyms, @cmdlines: the contents of these files of the kernel
  * @uname: of the machine, "" when it is not known
  * @offset: to be added to all raw times. @date_ns: to be added to a time for that of people, when
  *          it @has_date
- * @tsc_mult, @tsc_shift: how raw times become nanoseconds, when @has_tsc
+ * @tsc_mult, @tsc_shift: raw times become nanoseconds by these, when @has_tsc
  * @has_other_clocks: times are to be corrected by those of another machine, which nobody does here
  * @has_text: there is a buffer that has been made text of
- * @damage: a list of lines, what is wrong with the file and was left out; @nr_damage may be more
+ * @damage: a list of lines, the parts that are damaged and were left out; @nr_damage may be more
  *          than it has
  */
 struct tracedat {
@@ -92,10 +92,10 @@ struct tracedat {
 };
 
 /*
- * Read all but the records. What is damaged is noted in @file->damage, and the rest is used.
- * -EINVAL when @path is no trace.dat of these versions, -EDQUOT when it costs more than @limit
- * allows, -EBADMSG when it says nowhere where its records are, -ENOSYS when this build cannot
- * unpack it, others as they come.
+ * Read all but the records. Damage is noted in @file->damage, and the rest is used. -EINVAL when
+ * @path is no trace.dat of these versions, -EDQUOT when it costs more than @limit allows, -EBADMSG
+ * when it says nowhere where its records are, -ENOSYS when this build cannot unpack it, others as
+ * they come.
  */
 int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
 		  struct uft_err *err);
@@ -103,23 +103,24 @@ void tracedat_close(struct tracedat *file);
 #define cleanup_tracedat cleanup(tracedat_close)
 
 /*
- * How blocks are unpacked that were packed by @name; NULL when nobody knows that, or it is "none".
+ * The function that unpacks blocks which were packed by @name; NULL when nobody knows that, or it
+ * is "none".
  */
 unpack_fn *tracedat_unpacker(const char *name);
 
 /* Does @path begin as a trace.dat does? */
 bool tracedat_is_one(const char *path);
 
-/* Note what was left out. */
+/* Note a part that was left out. */
 void tracedat_note(struct tracedat *file, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
-/* How many of these notes are kept. */
+/* The number of these notes that are kept. */
 #define TRACEDAT_NOTES_MAX 20
 
 /* A raw time of a record in nanoseconds; times that no record can have become the nearest one. */
 uint64_t tracedat_time_ns(const struct tracedat *file, uint64_t raw);
 
-/* Whether times of the clock @name are nanoseconds, or become that. */
+/* True when times of the clock @name are nanoseconds, or become that. */
 bool tracedat_clock_is_time(const struct tracedat *file, const char *name);
 
 #endif

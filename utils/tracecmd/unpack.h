@@ -1,13 +1,13 @@
-/* Unpacking of what trace-cmd compresses: one block, whose size is known. */
+/* Unpacking of blocks that trace-cmd compresses: one block, whose size is known. */
 #ifndef UTRAIL_TRACECMD_UNPACK_H
 #define UTRAIL_TRACECMD_UNPACK_H
 
 #include <stddef.h>
 
 /*
- * How a block is unpacked: the @len bytes at @data, which are to become exactly @out_len bytes at
- * @out; never more are written. 0; -ENOSYS: built without the library; -EBADMSG: damaged, or of
- * another size; -ENOMEM.
+ * Unpack a block: the @len bytes at @data are to become exactly @out_len bytes at @out; never more
+ * are written. 0; -ENOSYS: built without the library; -EBADMSG: damaged, or of another size;
+ * -ENOMEM.
  */
 typedef int unpack_fn(const void *data, size_t len, void *out, size_t out_len);
 int unpack_zstd(const void *data, size_t len, void *out, size_t out_len);
