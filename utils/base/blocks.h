@@ -41,7 +41,7 @@ void blocks_deinit(struct blocks *blocks);
  */
 void *blocks_take(struct blocks *blocks, size_t bytes);
 
-/* @block: what blocks_take() or malloc(3) has returned, or NULL. */
+/* @block: the result of blocks_take() or malloc(3), or NULL. */
 void blocks_give(struct blocks *blocks, void *block);
 
 #endif

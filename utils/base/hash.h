@@ -1,6 +1,6 @@
 /*
- * Places in tables of what strangers have chosen: nobody can tell beforehand which numbers or texts
- * get the same one.
+ * Places in tables of keys that strangers have chosen: nobody can tell beforehand which numbers or
+ * texts get the same one.
  */
 #ifndef UTRAIL_BASE_HASH_H
 #define UTRAIL_BASE_HASH_H

@@ -55,7 +55,7 @@ static unsigned edit_distance(const struct nearest *n, const char *word)
 
 void nearest_offer(struct nearest *n, const char *word)
 {
-	/* A word that was cut short, or that contains what was typed, is nearly right. */
+	/* A word that was cut short, or that contains the typed one, is nearly right. */
 	unsigned distance = edit_distance(n, word);
 
 	if (*n->typed && strstr(word, n->typed))

@@ -53,8 +53,8 @@ void outfile_deinit(struct outfile *out);
 #define cleanup_outfile __attribute__((__cleanup__(outfile_deinit)))
 
 /*
- * Say what outfile_open() would, without making anything: for what is written after hours. 0 or
- * negative errno.
+ * Say the same as outfile_open(), without making anything: for output that is written after hours.
+ * 0 or negative errno.
  */
 int outfile_check(const char *path, struct uft_err *err);
 

@@ -71,7 +71,7 @@ static int take_name(struct walk *walk, char *name, bool *is_last)
 	memcpy(name, from, len);
 	name[len] = '\0';
 	*is_last = !*after;
-	/* "x/" is a directory: what comes next is "." */
+	/* "x/" is a directory: the next name is "." */
 	if (*is_last && from[len] == '/') {
 		strcpy(walk->rest, ".");
 		*is_last = false;
@@ -106,7 +106,7 @@ static int check_link(struct walk *walk, const struct stat *dir, const struct st
 	return 0;
 }
 
-/* Put the text of a link in front of what is left. */
+/* Put the text of a link in front of the rest. */
 static int read_link(struct walk *walk, int link_fd, bool *is_absolute, struct uft_err *err)
 {
 	char text[PATH_MAX];
@@ -150,7 +150,7 @@ static int follow_link(struct place *place, struct walk *walk, int link_fd, cons
 }
 
 /*
- * The file, or the directory where it would be, belongs to who has made the link that leads there.
+ * The file, or the directory of the future file, belongs to the maker of the link that leads there.
  */
 static int check_end(const struct place *place, const struct walk *walk, const struct stat *dir,
 		     struct uft_err *err)
@@ -197,7 +197,7 @@ static int walk_step(struct place *place, struct walk *walk, struct uft_err *err
 	return check_end(place, walk, &dir, err) ?: 1;
 }
 
-/* Follow the first @len bytes of what @walk is about. */
+/* Follow the first @len bytes of the rest of @walk. */
 static int walk_all(struct place *place, struct walk *walk, size_t len, struct uft_err *err)
 {
 	int ret;

@@ -32,12 +32,13 @@ struct place {
 #define PLACE_NOWHERE ((struct place){ .dir_fd = -1 })
 
 /*
- * Follow @path to its place. Links of the caller and of root are followed. A link of anybody else is
+ * Follow @path to its place. Links of the caller and of root are followed. A link of anybody else
+ * is
  *  - refused in a directory in which all may make names (mode o+w or sticky), as the kernel's
  *    protected_symlinks does for a part of these (proc_sys_fs(5)), here on any kernel;
  *  - followed elsewhere only to what belongs to the owner of the link.
- * The last name need not be there. Each step works on descriptors, so the file that was looked at is
- * the file that is used.
+ * The last name need not be there. Each step works on descriptors, so the file that was looked at
+ * is the file that is used.
  *
  * 0, or a negative errno with a text that names @path: -EACCES for a refused link, -EISDIR for a
  * directory as the last name, -ELOOP after 40 links.

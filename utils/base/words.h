@@ -1,4 +1,4 @@
-/* Text cut into words in the way of a shell: what option files consist of. */
+/* Text cut into words in the way of a shell, as in option files. */
 #ifndef UTRAIL_BASE_WORDS_H
 #define UTRAIL_BASE_WORDS_H
 

@@ -20,9 +20,9 @@ struct workers_job {
 
 /*
  * Call @job->fn with each @index below @nr, each in a thread of its own, the first in the calling
- * one; returns when all have returned. For what gets no thread, for want of memory or by a limit,
- * the calling one is used as well, one after the other. No signal comes to the others; their stacks
- * have WORKERS_STACK bytes.
+ * one; returns when all have returned. For a call that gets no thread, for want of memory or by a
+ * limit, the calling one is used as well, one after the other. No signal comes to the others; their
+ * stacks have WORKERS_STACK bytes.
  */
 #define WORKERS_STACK (1U << 20)
 void workers_run(unsigned nr, const struct workers_job *job);

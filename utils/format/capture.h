@@ -25,8 +25,8 @@ enum capture_op {
 	CAPTURE_STRING,	    /* the C string that the word points to */
 	CAPTURE_STD_STRING, /* the std::string of GNU's library that the word points to */
 	CAPTURE_STD_STRING_LLVM, /* and of LLVM's */
-	CAPTURE_ZEROS,		 /* @bytes of nothing: what cannot be had */
-	CAPTURE_BOX,		 /* @bytes for what is in a container: see below */
+	CAPTURE_ZEROS,		 /* @bytes of nothing: the value cannot be had */
+	CAPTURE_BOX,		 /* @bytes for the contents of a container: see below */
 };
 
 /*
@@ -82,7 +82,7 @@ enum box_place {
 
 enum box_op {
 	BOX_BYTES,	     /* @a: offset, @b: bytes */
-	BOX_STRING,	     /* @a: offset of what points to a C string */
+	BOX_STRING,	     /* @a: offset of the pointer to a C string */
 	BOX_STD_STRING,	     /* @a: offset */
 	BOX_STD_STRING_LLVM, /* @a: offset */
 	BOX_TEXT,	     /* @a: offset of the pointer, @b: of the length */
@@ -159,7 +159,7 @@ _Static_assert(sizeof(struct box_step) % sizeof(struct capture_step) == 0,
 /* Steps of one program for arguments, or for the return value. */
 #define CAPTURE_STEPS_MAX 1024U
 
-/* No payload is longer; what would be is not recorded at all. */
+/* No payload is longer; a longer one is not recorded at all. */
 #define CAPTURE_MAX_BYTES (ARGBLOB_MAX_BYTES - 8)
 
 #endif

@@ -1,4 +1,4 @@
-/* Compact blocks of trace records: what <tid>.cdat consists of. */
+/* Compact blocks of trace records, of which <tid>.cdat consists. */
 #ifndef UTRAIL_FORMAT_COMPACT_H
 #define UTRAIL_FORMAT_COMPACT_H
 

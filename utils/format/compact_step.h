@@ -158,7 +158,7 @@ static inline bool compact_payload_next(struct compact_state *state, const uint8
 	return true;
 }
 
-/* The same for what it does not know. @block: with the state put back. */
+/* The same for all else. @block: with the state put back. */
 enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
 				       struct compact_call *call);
 

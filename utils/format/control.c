@@ -1,6 +1,6 @@
 /*
- * Messages of the control channel: what is one, and whose turn it is (see control.h). The probe has
- * this, too: no libc.
+ * Messages of the control channel: their forms and their turns (see control.h). The probe has this,
+ * too: no libc.
  */
 #include "utils/format/control.h"
 

@@ -22,7 +22,7 @@
  *                                      <-    PLAN + descriptor (plan of the new modules)
  *  with PLAN_STEERABLE, when control_page.plan_generation has changed:
  *  HELLO, READY                        ->
- *                                      <-    SET_PLAN + descriptor (another plan for all loaded modules)
+ *                                      <-    SET_PLAN + descriptor (plan for all loaded modules)
  *  when a signal ends the program, with PLAN_CRASH_REPORT:
  *  HELLO, CRASH                        ->
  *  when the program declares an event (libutrail-trace):
@@ -225,7 +225,7 @@ struct control_declare {
 };
 
 /*
- * @event: the number in its records; 0: there is none. @choice: what the user said of it: below 0
+ * @event: the number in its records; 0: there is none. @choice: the user's choice for it: below 0
  *         off, above 0 on, 0: nothing
  */
 struct control_declared {

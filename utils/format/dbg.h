@@ -1,4 +1,4 @@
-/* The `<module>.dbg` text: what debug information says about the functions of one module. */
+/* The `<module>.dbg` text: debug information about the functions of one module. */
 #ifndef UTRAIL_FORMAT_DBG_H
 #define UTRAIL_FORMAT_DBG_H
 

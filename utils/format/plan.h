@@ -1,6 +1,6 @@
 /*
- * The plan: what the recorder tells a probe to do, in terms the probe can obey without looking
- * anything up.
+ * The plan: the recorder's orders to a probe, in terms the probe can obey without looking anything
+ * up.
  */
 #ifndef UTRAIL_FORMAT_PLAN_H
 #define UTRAIL_FORMAT_PLAN_H
@@ -58,7 +58,7 @@ enum plan_rule_flags {
 	PLAN_READ = 1U << 12,
 	PLAN_LOCATION = 1U << 14, /* of the functions without it none is recorded, if any has it */
 	PLAN_LOCATION_OUT = 1U << 15, /* it is not recorded itself */
-	/* It is not recorded itself, for what that costs (--overhead); stands alone */
+	/* It is not recorded itself, for its cost (--overhead); stands alone */
 	PLAN_LEFT_OUT = 1U << 16,
 	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE hold only if the conditions do */
 };
@@ -143,7 +143,7 @@ _Static_assert(sizeof(struct plan_rule) == 32, "plan_rule is laid out without ho
 
 /*
  * One function: [start, end) in the process' address space. A function without rule is listed for
- * what it captures, or for its size.
+ * its captured values, or for its size.
  */
 struct plan_func {
 	uint64_t start;
@@ -220,8 +220,8 @@ _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out 
 /* The change at a place in the code of a module. */
 enum plan_patch_what {
 	/*
-	 * An event of the program (-E): a jump to a stub, which records it, does what was there,
-	 * and goes on in the program.
+	 * An event of the program (-E): a jump to a stub, which records it, runs the replaced
+	 * instructions, and goes on in the program.
 	 */
 	PATCH_EVENT = 0,
 	/*
@@ -259,8 +259,8 @@ enum plan_patch_flags {
 	 */
 	PLAN_PATCH_SHORT = 1U << 2,
 	/*
-	 * PATCH_ENTRY: what is there is a call of the function. It becomes a call of the stub,
-	 * whose code jumps to the function.
+	 * PATCH_ENTRY: the place has a call of the function. It becomes a call of the stub, whose
+	 * code jumps to the function.
 	 */
 	PLAN_PATCH_BY_CALLER = 1U << 3,
 };
@@ -312,7 +312,7 @@ struct plan_patch {
 _Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 
 /*
- * @flags: enum plan_patch_flags. Nothing is written at its site: what is before it runs into its
+ * @flags: enum plan_patch_flags. Nothing is written at its site: the code before it runs into its
  *         stub.
  */
 static inline bool plan_patch_has_no_text(unsigned flags)
@@ -452,7 +452,7 @@ struct plan_list {
 	uint32_t entry_bytes; /* from one to the next */
 };
 
-/* An image by kind; an empty list for what it has not. */
+/* An image by kind; an empty list for a kind that it has not. */
 struct plan_view {
 	struct plan_list lists[PLAN_KINDS];
 };

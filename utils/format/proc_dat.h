@@ -1,4 +1,4 @@
-/* The records of proc.dat: what processes did, as the recorder saw it. */
+/* The records of proc.dat: acts of processes, as the recorder saw them. */
 #ifndef UTRAIL_FORMAT_PROC_DAT_H
 #define UTRAIL_FORMAT_PROC_DAT_H
 
@@ -65,7 +65,7 @@ enum proc_kind {
  * @time_ns: of the recording's clock
  * @tid: the task it is about, @pid: its process, both as the recorder sees them
  * @kind: enum proc_kind
- * @data, @len: what depends on the kind
+ * @data, @len: the part that depends on the kind
  */
 struct proc_record {
 	uint64_t time_ns;
@@ -123,7 +123,7 @@ struct proc_act {
 	struct text texts[PROC_ACT_TEXTS];
 };
 
-/* Append the record's head and what is in @rec->data, padded. In the byte order of this machine. */
+/* Append the record's head and @rec->data, padded. In the byte order of this machine. */
 void proc_record_encode(const struct proc_record *rec, struct strbuf *out);
 
 /* Append the payload alone. */

@@ -35,7 +35,7 @@ static inline void request_name(char name[static REQUEST_NAME_SIZE], const struc
 #define REQUEST_VERSION 2
 
 enum request_type {
-	REQUEST_SAVE = 1, /* flight recording: put what the rings hold into the directory */
+	REQUEST_SAVE = 1, /* flight recording: put the contents of the rings into the directory */
 	/* Answered while the program runs; after that the recorder just ends */
 	REQUEST_IS_RUNNING = 2,
 	/* Up to which time the files are complete; from now on they are kept fresh */

@@ -75,7 +75,8 @@ struct ring {
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
 	uint32_t index;		    /* the ring's number; the owning process' own note */
 	/*
-	 * Those of @lost that are of calls inside of the probe (aside.c), which no larger ring would hold
+	 * Those of @lost that are of calls inside of the probe (aside.c), which no larger ring
+	 * would hold
 	 */
 	_Atomic uint64_t lost_inside;
 	_Atomic uint64_t too_deep; /* calls for which there was no frame: PLAN_TELLS_DEPTH */
@@ -130,8 +131,8 @@ struct arena_forks {
  * With PLAN_STEERABLE (libmcount/steer.h):
  * @news: 1: the recorder has something to say: the end, or another plan. The process makes it 0
  *        before it looks for the message
- * @may_skip: 1: entry stubs need not come to the code that looks at @news. The recorder makes it 0 with
- *            @news, the process 1 again when it has the newest plan
+ * @may_skip: 1: entry stubs need not come to the code that looks at @news. The recorder makes it 0
+ *            with @news, the process 1 again when it has the newest plan
  *
  * These are not in the recording, though it looks complete:
  * @threads_caged: threads that were traced until system calls or the counter were forbidden
@@ -217,10 +218,11 @@ struct control_page {
 	uint32_t pad[12];
 	struct {
 		/*
-		 * Futex. A producer looks at @sleeping when there is something to take, and wakes
-		 * who waits at @wake; the writer changes @sleeping before it looks for something to
-		 * take for the last time. One that comes between that look and the wait is missed,
-		 * which costs no more than the time until the writer's own clock wakes it.
+		 * Futex. A producer looks at @sleeping when there is something to take, and wakes a
+		 * writer that waits at @wake; the writer changes @sleeping before it looks for
+		 * something to take for the last time. One that comes between that look and the
+		 * wait is missed, which costs no more than the time until the writer's own clock
+		 * wakes it.
 		 */
 		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */

@@ -295,7 +295,7 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 	return NULL;
 }
 
-/* Padding between functions; what is larger belongs to nobody. */
+/* Padding between functions; a larger gap belongs to nobody. */
 #define PADDING_MAX 64
 
 /*

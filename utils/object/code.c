@@ -115,14 +115,14 @@ static bool is_one_of(const char *name, const char *const *names, size_t nr)
 	return false;
 }
 
-/* Does a running program have it, with what is in the file? */
+/* True when a running program has it, with the file's contents. */
 static bool is_in_memory(Elf_Scn *scn, GElf_Shdr *head)
 {
 	return gelf_getshdr(scn, head) && (head->sh_flags & SHF_ALLOC) &&
 	       !(head->sh_flags & SHF_TLS) && head->sh_type != SHT_NOBITS && head->sh_size;
 }
 
-/* As in the file: nothing here depends on what kinds of data there are in it. */
+/* As in the file: nothing here depends on the kinds of data in it. */
 static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, const char *name)
 {
 	static const char *const glue[] = { ".init", ".fini", ".plt", ".plt.got", ".plt.sec" };
@@ -427,8 +427,8 @@ static int load_frames(struct code *code)
 
 /*
  * Functions whose return address is not what it is elsewhere. Some return twice or in another place
- * (setjmp, contexts, vfork), some are entered in ways of their own (what the loader and compilers
- * call between instructions), some ask who has called them.
+ * (setjmp, contexts, vfork), some are entered in ways of their own (those that the loader and
+ * compilers call between instructions), some ask for their caller.
  */
 bool code_is_special(const char *name)
 {
@@ -711,7 +711,7 @@ uint64_t code_next_start(const struct code *code, uint64_t addr)
 }
 
 /*
- * The table's layout: GCC's "Exception Handling Tables" (gcc/except.c); what C++ and C with
+ * The table's layout: GCC's "Exception Handling Tables" (gcc/except.c); the one that C++ and C with
  * cleanups use.
  */
 bool code_landings(const struct code *code, const struct code_func *func,

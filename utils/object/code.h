@@ -23,8 +23,8 @@ struct code_section {
 };
 
 /*
- * A table of where exceptions land: the file's own address, and what it is relative to, unless it
- * says so itself.
+ * A table of the places where exceptions land: the file's own address, and the base that it is
+ * relative to, unless it says so itself.
  */
 struct code_table {
 	uint64_t addr;

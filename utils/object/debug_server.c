@@ -13,9 +13,8 @@ struct functions {
 };
 
 /*
- * The library is loaded when it is needed: it comes with libcurl and what that is linked with, some
- * twenty libraries, which each start of utrail would pay for. It stays, since it has threads of its
- * own.
+ * The library is loaded when it is needed: it comes with libcurl and its some twenty libraries,
+ * which each start of utrail would pay for. It stays, since it has threads of its own.
  */
 static bool load(struct functions *server)
 {

@@ -1,4 +1,4 @@
-/* Scope and name of a mangled C++ name: what DEMANGLE_SIMPLE shows (see demangle_simple.h). */
+/* Scope and name of a mangled C++ name: the text of DEMANGLE_SIMPLE (see demangle_simple.h). */
 #include "utils/object/demangle_simple.h"
 
 #include <ctype.h>
@@ -108,7 +108,7 @@ static bool skip_source_name(struct skim *s)
 	return take_identifier(s, &text, &len);
 }
 
-/* Names inside of what is skipped. */
+/* Names inside of skipped parts. */
 static bool skip_name(struct skim *s)
 {
 	s->mute++;

@@ -87,7 +87,7 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 	} while (dwarf_next(loader, &child));
 }
 
-/* At most 16 elements: what has more is larger than what counts. */
+/* At most 16 elements: more of them are larger than the bytes that count. */
 static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 			   uint8_t classes[2], int nesting)
 {
@@ -101,7 +101,7 @@ static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t
 			 nesting + 1);
 }
 
-/* psABI 3.2.3: the classes of what lies at @offset of the struct that is passed. */
+/* psABI 3.2.3: the classes of a member at @offset of the struct that is passed. */
 static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 		     uint8_t classes[2], int nesting)
 {

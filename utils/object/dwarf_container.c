@@ -1,6 +1,5 @@
 /*
- * Containers of the C++ library: which they are, and where in them what they hold is (see
- * dwarf_type.h).
+ * Containers of the C++ library: their kinds, and the places of their contents (see dwarf_type.h).
  */
 #include "utils/object/dwarf_type.h"
 
@@ -211,8 +210,8 @@ static uint32_t size_of(Dwarf_Die *type)
 }
 
 /*
- * The element's type, and its size in *@bytes; what is only declared has none, but strings are
- * known.
+ * The element's type, and its size in *@bytes; a type that is only declared has none, but strings
+ * are known.
  */
 static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint32_t *bytes)
 {
@@ -524,7 +523,8 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 #define ALIGNMENT_DEPTH 12
 
 /*
- * The first template argument, or with those of a map the first two: what is in a node at @offset.
+ * The first template argument, or with those of a map the first two: the contents of a node at
+ * @offset.
  */
 static bool put_entry(struct shaping *s, Dwarf_Die *die, bool is_map, uint32_t head,
 		      unsigned nesting, uint32_t *offset)
@@ -621,7 +621,7 @@ static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct dwarf_lay
 	}
 }
 
-/* *@is_one: it has the name of a container, whether or not we know what it looks like. */
+/* *@is_one: it has the name of a container, whether or not we know its inside. */
 static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsigned nesting,
 			  bool *is_one)
 {
@@ -640,8 +640,8 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 }
 
 /*
- * A struct's bytes, and then what is in its fields; of what there is no room for, or what nobody
- * knows, one byte that says nothing.
+ * A struct's bytes, and then the contents of its fields; for a field that there is no room for, or
+ * that nobody knows, one byte that says nothing.
  */
 static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint32_t bytes,
 		       uint32_t offset, unsigned nesting)

@@ -48,11 +48,12 @@ enum dwarf_class {
  * @classes: DWARF_STRUCT: of its first 16 bytes; the first is DWARF_CLASS_MEMORY when it is in
  *           memory
  * @name: DWARF_ENUM, DWARF_STRUCT: without template arguments; NULL: it has none
- * @fields: DWARF_STRUCT: the key of its definition among the structs; NULL: nothing is known of
- *          what is in it
+ * @fields: DWARF_STRUCT: the key of its definition among the structs; NULL: nothing is known of its
+ *          fields
  * @shape: DWARF_STRUCT: a container of the C++ library (utils/spec/shape.h), which @fields defines,
  *         too; else NULL
- * @is_reference: a reference to it, of what is shown as the object is: strings and containers
+ * @is_reference: a reference to it, of types that are shown as the object is: strings and
+ *                containers
  */
 struct dwarf_type {
 	uint8_t kind; /* enum dwarf_kind */

@@ -9,7 +9,7 @@
 
 /*
  * In a node: the offsets of the next one's address (or the left one's), the right one's, the
- * parent's; the end of what is in front of the value.
+ * parent's; the end of the part before the value.
  */
 struct dwarf_node {
 	uint8_t next, right, parent, head;

@@ -395,7 +395,7 @@ static bool find_unit(struct dwarf_split *split, uint64_t id)
 	return false;
 }
 
-/* @taken: bytes that were counted already; what is unpacked may be more. */
+/* @taken: bytes that were counted already; unpacked ones may be more. */
 static bool open_parts(struct dwarf_split *split, struct dwarf_splits *splits, Dwarf_Die *skeleton,
 		       uint64_t id, struct parts *parts, uint64_t taken)
 {

@@ -1,7 +1,7 @@
 /*
- * Split debug information (-gsplit-dwarf): the program has of each unit a skeleton, whose rest is
- * in a file of its own (.dwo), or in a package of such files (.dwp; DWARF 5 section 7.3). Private
- * to dwarf_info.c.
+ * Split debug information (-gsplit-dwarf): the program has a skeleton of each unit. Its rest is in
+ * a file of its own (.dwo), or in a package of such files (.dwp; DWARF 5 section 7.3). Private to
+ * dwarf_info.c.
  */
 #ifndef UTRAIL_OBJECT_DWARF_SPLIT_H
 #define UTRAIL_OBJECT_DWARF_SPLIT_H
@@ -66,8 +66,9 @@ struct dwarf_split {
 };
 
 /*
- * The rest of @unit, whose first entry is @skeleton. Looked for where the compiler wrote it, beside
- * the module, and in the module's package. False when it is nowhere, which is counted in @splits.
+ * The rest of @unit, whose first entry is @skeleton. Looked for at the place where the compiler
+ * wrote it, beside the module, and in the module's package. False when it is nowhere, which is
+ * counted in @splits.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
 		      struct dwarf_split *split);

@@ -630,7 +630,7 @@ static void make_pointer(Dwarf_Die *die, struct dwarf_type *type)
 		type->kind = DWARF_STRING;
 }
 
-/* A reference is shown as what it is to, where more is known of that than where it is. */
+/* A reference is shown as its target, if more is known of that than its address. */
 static void make_reference(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {
 	struct dwarf_type object = { 0 };

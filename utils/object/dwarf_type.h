@@ -118,8 +118,8 @@ bool dwarf_is_x87(Dwarf_Die *die);
 
 /*
  * Note in @classes, which begin as none, those of the first 16 bytes of type @die (psABI x86_64,
- * 3.2.3); then what the rules say of both of them together, which is for structs alone (ibid.,
- * "post merger cleanup").
+ * 3.2.3); then the rules for both of them together apply, which is for structs alone (ibid., "post
+ * merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);
@@ -132,8 +132,8 @@ uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uin
 
 /*
  * A bit-field: the bytes of its struct that hold it, and which of their bits, from the lowest on.
- * False when @member is none, or it is not known where it is. @base: where what it is a member of
- * begins.
+ * False when @member is none, or it is not known where it is. @base: the offset of the struct that
+ * it is a member of.
  */
 struct dwarf_bits {
 	uint32_t offset;

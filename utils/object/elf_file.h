@@ -96,9 +96,7 @@ struct elf_loaded {
 int elf_loaded_init(struct elf_loaded *loaded, const struct elf_file *file);
 void elf_loaded_deinit(struct elf_loaded *loaded);
 
-/*
- * Is what stands in section @index of a program's memory? False for undefined and absolute symbols.
- */
+/* True when section @index is in a program's memory. False for undefined and absolute symbols. */
 bool elf_section_is_loaded(const struct elf_loaded *loaded, uint16_t index);
 
 #define ELF_SYMBOLS_AHEAD 128

@@ -120,7 +120,7 @@ static void look_through(struct search *s, const struct code_func *func)
 	s->from = s->until = 0;
 }
 
-/* Between functions is padding, and code of which nobody says what it is: the start files'. */
+/* Between functions is padding, and code of an unknown kind: the start files'. */
 static void look_between(struct search *s, uint64_t start, uint64_t end)
 {
 	struct insn_text text = { NULL, start, end };
@@ -183,7 +183,7 @@ static void look_at_functions(struct search *s)
 /*
  * One thread's part of it.
  *
- * @func, @lead: what is being looked at, as in struct lead_note
+ * @func, @lead: the code that is being looked at, as in struct lead_note
  * @bases: addresses that code takes, where tables may begin
  */
 struct scan {
@@ -224,8 +224,8 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * Most of what leads anywhere are calls of functions, of which nobody is to know, unless the place
- * before reaches to there.
+ * Most references are calls of functions, of which nobody is to know, unless the place before
+ * reaches to there.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {

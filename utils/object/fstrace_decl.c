@@ -21,7 +21,7 @@ static int compare(const void *a, const void *b)
 	return order ? order : strcmp(x->format ?: "", y->format ?: "");
 }
 
-/* By name; what several sources have of one header stays once. */
+/* By name; a declaration of one header that several sources have stays once. */
 static void sort(struct fstrace_decls *decls)
 {
 	size_t nr = 0;

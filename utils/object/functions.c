@@ -142,7 +142,7 @@ static void look_through(struct survey *s, struct insns *insns, size_t index)
 		s->how[index + 1] |= FALLEN_INTO;
 }
 
-/* Start files and the like, which call what they are there for. */
+/* Start files and the like, which call functions of their own. */
 static void look_between(struct survey *s, struct insns *insns, uint64_t start, uint64_t end)
 {
 	struct insn_text text = { NULL, start, end };
@@ -252,8 +252,8 @@ static int survey(struct survey *s, struct insns *insns)
 }
 
 /*
- * Functions were added to the @nr that began at @starts: what is known of these stays, the others
- * are looked through, and what they follow.
+ * Functions were added to the @nr that began at @starts: the facts about these stay; the others are
+ * looked through, and the code that they follow.
  */
 static int survey_added(struct survey *s, struct insns *insns, const uint64_t *starts, size_t nr)
 {
@@ -318,7 +318,7 @@ static int add_unknown(struct survey *s, struct code *code)
 		uint64_t end = code_next_start(code, s->gaps[i]);
 		size_t around = index_of(code, s->gaps[i]);
 
-		/* Two begin in what was taken for one. */
+		/* Two begin in a stretch that was taken for one. */
 		if (around != SIZE_MAX && code->funcs[around].is_guessed &&
 		    code->funcs[around].start < s->gaps[i])
 			code->funcs[around].end = MIN(code->funcs[around].end, s->gaps[i]);

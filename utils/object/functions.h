@@ -24,9 +24,9 @@ enum function_kind {
 	 * it
 	 */
 	FUNCTION_SPECIAL,
-	/* The program's run time copies it (own_frames.h); set by who knows that */
+	/* The program's run time copies it (own_frames.h); set by callers that know it */
 	FUNCTION_COPIED,
-	FUNCTION_NEEDED, /* whoever records calls it himself; set by who knows that */
+	FUNCTION_NEEDED, /* its recorder calls it itself; set by callers that know it */
 	FUNCTION_KINDS
 };
 

@@ -12,7 +12,7 @@
 #define BLOB   "_embedded_blob_code_"
 #define MARKER "embedded_blob_code" /* also in names of C++ functions that libraries export */
 
-/* Without call frame information: what is between two functions by chance is shorter. */
+/* Without call frame information: a shorter sequence may be between two functions by chance. */
 #define GAP_MIN 16384
 
 static int add(struct strbuf *out, struct own_frames piece)
@@ -159,7 +159,7 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 }
 
 /*
- * Coroutines that share one stack: what lies on it is copied away and back, and other calls are at
+ * Coroutines that share one stack: its contents are copied away and back, and other calls are at
  * the same places meanwhile. So a slot does not tell which call it is of. The code that goes over
  * to another piece adds one register to the stack pointer and then to the frame pointer.
  */

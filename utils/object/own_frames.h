@@ -29,7 +29,7 @@ struct own_frames {
  * personality routine that needs no table, as LuaJIT's interpreter has, is an engine's with an
  * unwinder of its own. Libraries that copy pieces of stacks, as greenlet does, are recognised by
  * the instructions with which they move the stack pointer and the frame pointer by one distance.
- * @code: of the file, for who has it; NULL: it is loaded when it is needed. 0 or -ENOMEM.
+ * @code: of the file, for callers that have it; NULL: it is loaded when it is needed. 0 or -ENOMEM.
  */
 int object_own_frames(const struct elf_file *file, const struct code *code, struct strbuf *out);
 

@@ -51,7 +51,7 @@ void prepared_deinit(struct prepared *prepared);
  */
 bool object_is_prepared(const struct elf_file *file);
 
-/* All such places. 0 or -ENOMEM; what is damaged is as if absent. */
+/* All such places. 0 or -ENOMEM; damaged parts count as absent. */
 int prepared_find(const struct elf_file *file, struct prepared *out);
 
 /* Calls of mcount and __fentry__, one for each function. 0 or -ENOMEM. */

@@ -1,5 +1,6 @@
 /*
- * Languages whose functions are not called like those of C: what their compilers leave in a file.
+ * Languages whose functions are not called like those of C: the traces of their compilers in a
+ * file.
  */
 #ifndef UTRAIL_OBJECT_RUNTIMES_H
 #define UTRAIL_OBJECT_RUNTIMES_H

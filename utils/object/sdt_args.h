@@ -1,5 +1,5 @@
 /*
- * Arguments of static probes: what a note says of their types, and of where they are while the
+ * Arguments of static probes: the words of a note about their types, and their places while the
  * program is at the probe.
  */
 #ifndef UTRAIL_OBJECT_SDT_ARGS_H
@@ -19,7 +19,7 @@
  * @is_float: of 4 or 8 bytes
  * @operand: its place; OPERAND_UNKNOWN when that is not certain, and always without @bytes
  * @is_address: its value is an address of the file: that of @operand.symbol, which is then no
- *              matter any more, and what was added to it
+ *              matter any more, and the number that was added to it
  */
 struct sdt_arg {
 	uint8_t bytes;

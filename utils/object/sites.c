@@ -295,7 +295,7 @@ static size_t try_jump(struct group *g, const struct window *window, uint64_t ju
 	}
 	for (g->nr = 1; g->nr < nr && g->sites[g->nr].addr < MAX(g->end, g->all_until);)
 		g->nr++;
-	/* Anybody may enter a function that begins in what would be overwritten. */
+	/* Anybody may enter a function that begins in the overwritten bytes. */
 	for (size_t i = 1; i < g->nr; i++)
 		has_entry |= g->sites[i].entry != 0;
 	if ((g->all_until || has_entry) && g->nr > 1) {

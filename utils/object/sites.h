@@ -1,6 +1,6 @@
 /*
- * Places in a file's code where a jump may be written, and what the jump must lead to so that
- * nothing is missed.
+ * Places in a file's code where a jump may be written, and the code that the jump must lead to so
+ * that nothing is missed.
  */
 #ifndef UTRAIL_OBJECT_SITES_H
 #define UTRAIL_OBJECT_SITES_H
@@ -64,7 +64,7 @@ int sites_prepare_near(const struct code *code, struct insns *insns, const struc
  */
 int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr);
 
-/* The same with what was found out before of where something leads (leads_find()). */
+/* The same with references that were found before (leads_find()) */
 int sites_prepare_with(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);
 

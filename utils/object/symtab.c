@@ -106,7 +106,7 @@ static int add_debugdata(const struct elf_file *file, struct symtab *out)
 
 	if (rc == -ENOMEM)
 		return rc;
-	/* Damaged, too large or not readable by this build: what .dynsym has is still right. */
+	/* Damaged, too large or not readable by this build: .dynsym is still right. */
 	if (rc < 0 || elf_file_open_image(&inner, image.data, image.len) < 0)
 		return 0;
 	return add_section(&inner, SHT_SYMTAB, file->base, out);

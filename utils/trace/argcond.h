@@ -1,4 +1,4 @@
-/* Conditions on arguments and return values, judged by what was recorded of them. */
+/* Conditions on arguments and return values, judged by the recorded ones. */
 #ifndef UTRAIL_TRACE_ARGCOND_H
 #define UTRAIL_TRACE_ARGCOND_H
 

@@ -24,9 +24,9 @@ struct func_args {
 };
 
 /*
- * The rules of doc/formats/info.md, "Argument specifications": what the user asked for, then what
- * the recorder found out by itself, from debug information (.dbg) or else from tables of library
- * functions.
+ * The rules of doc/formats/info.md, "Argument specifications": those that the user asked for, then
+ * those that the recorder found by itself, from debug information (.dbg) or else from tables of
+ * library functions.
  *
  * @args_auto, @retval_auto: specifications by the name of the function, texts within @tables
  * @args_alike, @retval_alike: the same by demangled name, of those that are mangled; names of the

@@ -185,7 +185,7 @@ static ssize_t read_block(struct reader *reader, const struct compact_place *pla
 	return head.raw_len;
 }
 
-/* A part of a block, for who has little room. */
+/* A part of a block, for callers with little room. */
 static ssize_t read_part(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			 size_t room, uint64_t end)
 {

@@ -1,5 +1,5 @@
 /*
- * <tid>.cdat as if it was <tid>.dat: where its blocks are, and reading bytes of what they stand
+ * <tid>.cdat as if it was <tid>.dat: the places of its blocks, and reading bytes that they stand
  * for.
  */
 #ifndef UTRAIL_TRACE_COMPACT_FILE_H

@@ -127,7 +127,7 @@ struct task *data_task(const struct trace_data *data, int32_t tid);
 int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const char *name);
 
 /*
- * Tasks that are only known by their events: what is known of them. Starts as { 0 }, ends with
+ * Tasks that are only known by their events, with their properties. Starts as { 0 }, ends with
  * task_list_deinit(). @by_tid: indexes plus one
  */
 struct task_list {

@@ -134,7 +134,7 @@ static int apply(struct trace_data *data, const struct task_line *line, struct u
 	return ret;
 }
 
-/* A new task begins in the session of whom it comes from, who is older. */
+/* A new task begins in the session of the task it comes from, which is older. */
 static int inherit(struct trace_data *data, struct task *task)
 {
 	const struct task *origin = task_origin(data, task);

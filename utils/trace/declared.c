@@ -121,7 +121,7 @@ static const char *usual_name(enum fst_kind kind)
 	}
 }
 
-/* "KEY", what the directive is, or its number: no two fields have the same. */
+/* "KEY", the directive's kind, or its number: no two fields have the same. */
 static char *name_field(const struct declared_event *event, const struct fst_piece *before,
 			enum fst_kind kind)
 {
@@ -376,7 +376,7 @@ static struct fst_bytes payload_of(const struct event_context *context)
 	return (struct fst_bytes){ data, data + context->event->data_len };
 }
 
-/* As a line has it, but for strings, which are what they are. */
+/* As a line has it, but for strings, which stay as they are. */
 static struct text text_of_value(struct strbuf *out, const struct fst_value *value, bool is_cut)
 {
 	bool is_string = value->kind == FST_STRING || value->kind == FST_STRING_MAX ||

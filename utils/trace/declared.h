@@ -1,5 +1,5 @@
 /*
- * Events that programs have declared: what their payloads mean, by events.def
+ * Events that programs have declared: the meaning of their payloads, by events.def
  * (doc/formats/records.md, "Payloads beside").
  */
 #ifndef UTRAIL_TRACE_DECLARED_H

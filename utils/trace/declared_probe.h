@@ -9,7 +9,7 @@
 
 /*
  * Fields of @event, "arg1" and so on, one for each word of @types, which is kept: "-4", "8", "8f",
- * or "?" for what nobody knows. 0, -EINVAL when it is none of these or there are too many, or
+ * or "?" for one that nobody knows. 0, -EINVAL when it is none of these or there are too many, or
  * -ENOMEM.
  */
 int declared_probe_set_types(struct declared_event *event, char *types);

@@ -1,4 +1,4 @@
-/* The event: what sources make of records, stages work on and views show. */
+/* The event: sources make it of records, stages work on it and views show it. */
 #ifndef UTRAIL_TRACE_EVENT_H
 #define UTRAIL_TRACE_EVENT_H
 
@@ -19,7 +19,7 @@ enum event_type {
 	EVENT_SCHED_IN,	 /* ... and back; @total_ns is the time between */
 	EVENT_HIDDEN,	 /* not shown, but something was there: no leaf is around it */
 	/*
-	 * Not shown, but it tells by @cpu where the task is: what SCHED_* become for
+	 * Not shown, but it tells by @cpu the CPU of the task: SCHED_* become this for
 	 * stage_config.wants_cpus
 	 */
 	EVENT_ON_CPU,

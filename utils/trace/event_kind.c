@@ -9,7 +9,7 @@
 #include "utils/format/bytes.h"
 #include "utils/format/event_ids.h"
 
-/* By allotment: what stands for all numbers of it that have no row. */
+/* By allotment: the row for all numbers of it that have no row of their own. */
 static const struct event_kind nameless[] = {
 	{ EVENT_ID_KERNEL, "kernel_event", EVENT_OF_KERNEL, EVENT_KIND_NAMELESS },
 	{ EVENT_ID_BUILTIN, "builtin_event", EVENT_OF_PROGRAM, EVENT_KIND_NAMELESS },

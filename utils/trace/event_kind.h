@@ -49,7 +49,7 @@ struct event_value {
 };
 
 /*
- * An event, and what it takes to read it.
+ * An event, and the means to read it.
  *
  * @task: NULL: of no task
  * @is_raw: for the dump of what files have: differences have no plus sign
@@ -171,7 +171,7 @@ bool event_payload_get(const struct event_kind *kind, const struct event_context
 void event_kind_put(const struct event_kind *kind, const struct event_context *context,
 		    struct strbuf *out);
 
-/* "provider:event", or "user_event:1000007" of what has no name. @id: of the event */
+/* "provider:event", or "user_event:1000007" for one without a name. @id: of the event */
 void event_kind_put_name(const struct event_kind *kind, uint64_t id, struct strbuf *out);
 
 #endif

@@ -92,8 +92,7 @@ struct executions {
 
 /*
  * Read those of the data directory @dir. 0; -ENOENT when what processes did was not recorded;
- * negative with @err. A damaged file is told in @broken, and what is in front of the damage is
- * there.
+ * negative with @err. A damaged file is told in @broken, and all before the damage is there.
  */
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
 		    struct uft_err *broken, struct uft_err *err);

@@ -13,12 +13,12 @@
 
 /*
  * CPUs write at the same time, and each for a task of its own. So that not every call is a turn of
- * another one, calls are read so much ahead of what other sources have; where that brings events of
- * a task out of their order, they are sorted.
+ * another one, calls are read so much ahead of other sources; if that brings events of a task out
+ * of their order, they are sorted.
  */
 #define AHEAD_NS 100000
 
-/* Beside the payload, what malloc(3) takes for it. */
+/* The bytes that malloc(3) takes beside the payload. */
 #define PAYLOAD_OVERHEAD 16
 
 /* An event of tasks that are not in task.txt. */

@@ -119,10 +119,7 @@ int feed_open(struct feed *feed, const struct source_context *context,
 	      const struct source_kind *const *kinds, struct uft_err *err);
 void feed_close(struct feed *feed);
 
-/*
- * Read all of it and keep nothing, but for what there was of each task in @surveys (by
- * task->index).
- */
+/* Read all of it and keep nothing, but for a survey of each task in @surveys (by task->index). */
 int feed_survey(struct feed *feed, struct survey *surveys, struct uft_err *err);
 
 /*
@@ -141,7 +138,7 @@ int feed_more(struct feed *feed, struct uft_err *err);
 int queue_add(struct queue *queue, struct queued event);
 int queue_add_calls(struct queue *queue, const struct queued *calls, size_t nr, size_t source);
 
-/* Sort what has come, if it did not come by time. 0 or -ENOMEM. */
+/* Sort the events, if they did not come by time. 0 or -ENOMEM. */
 int queue_settle(struct queue *queue);
 void queue_deinit(struct queue *queue);
 

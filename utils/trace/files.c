@@ -299,7 +299,7 @@ static int move_one(struct files *files, uint32_t from, uint32_t to)
 	return 0;
 }
 
-/* The next one in the tree of names below @top, each directory in front of what is in it. */
+/* The next one in the tree of names below @top, each directory before its contents. */
 static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 {
 	if (files->names[at].first_child != FILES_NONE)

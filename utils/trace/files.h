@@ -102,11 +102,11 @@ struct files_of_execution {
 
 /*
  * @of: by the number of an execution, @nr_of of them
- * @has_events: the recording tells what was done to files; without that there are only the programs
- *              that were run
+ * @has_events: the recording tells of acts on files; without that there are only the programs that
+ *              were run
  * @by_path, @by_place: names by path, uses by execution and name; indexes plus one
  * @is_unlimited: it may cost whatever it takes
- * @cost_max, @cost: what it may cost, 0: there is no limit; what it has cost
+ * @cost_max, @cost: the limit of its cost, 0: there is none; its cost
  *
  * Starts as { 0 }, ends with files_deinit().
  */
@@ -128,8 +128,8 @@ struct files {
 };
 
 /*
- * Read @executions, and what they have done to files. As executions_load(); -EDQUOT with a text
- * that names the limit.
+ * Read @executions, and their acts on files. As executions_load(); -EDQUOT with a text that names
+ * the limit.
  */
 int files_load(struct files *files, struct executions *executions, const char *dir,
 	       bool is_big_endian, struct uft_err *broken, struct uft_err *err);
@@ -146,7 +146,7 @@ uint32_t files_find(const struct files *files, const char *path);
 bool files_is_left(const struct files *files, uint32_t content);
 
 /*
- * For who reads recordings: each negative is -ENOMEM, or -EDQUOT; without memory, or beyond the
+ * For readers of recordings: each negative is -ENOMEM, or -EDQUOT; without memory, or beyond the
  * limit there is FILES_NONE, too.
  */
 
@@ -177,7 +177,7 @@ uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_
 		   uint64_t now_ns);
 
 /*
- * @to is another name of what @from is, too; @from is moved there, with all that is in it; @name is
+ * @to is another name of @from's file, too; @from is moved there, with all that is in it; @name is
  *     nobody's any more; they change places.
  */
 int files_link(struct files *files, uint32_t from, uint32_t to);

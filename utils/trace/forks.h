@@ -5,12 +5,12 @@
 #include "utils/trace/pipeline.h"
 
 /*
- * Find out what the filter knew of each forked child's parent at the fork, and keep it in
- * pipe->at_fork, from which lane_open() takes it. Reads the parents' records once more, up to their
- * last fork: nothing is done without filters, without forks, with the beginning of a time range
- * (the child's first record is not seen then), and of a recording that grows.
+ * Find the filter's state of each forked child's parent at the fork, and keep it in pipe->at_fork,
+ * from which lane_open() takes it. Reads the parents' records once more, up to their last fork:
+ * nothing is done without filters, without forks, with the beginning of a time range (the child's
+ * first record is not seen then), and of a recording that grows.
  *
- * Only what the process's first thread did is known: of a child that another thread forked the
+ * Only acts of the process's first thread are known: of a child that another thread forked the
  * depth does not fit, and it begins as if nothing was known. 0, or negative with @err.
  */
 int forks_find(struct pipeline *pipe, struct uft_err *err);

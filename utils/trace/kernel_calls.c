@@ -185,7 +185,7 @@ static struct event come_back(struct kernel_calls *calls, uint64_t entry_ns)
 	return event;
 }
 
-/* Notes what the scheduler did. False: it is a SCHED_IN that was handed out already. */
+/* Notes an act of the scheduler. False: it is a SCHED_IN that was handed out already. */
 static bool note_sched(struct kernel_calls *calls, const struct queued *next)
 {
 	bool is_known = next->type == EVENT_SCHED_IN && calls->was_back;

@@ -20,8 +20,8 @@
 #define KERNEL_CALLS_SKEW_NS 20000
 
 /*
- * A call of the kernel that has not returned. @depth: as the kernel counts, which leaves out what
- * it does not trace.
+ * A call of the kernel that has not returned. @depth: as the kernel counts, which leaves out
+ * functions that it does not trace.
  */
 struct kernel_frame {
 	uint64_t addr;

@@ -1,4 +1,4 @@
-/* Types of events: what the probe reads, watches and notes by itself. */
+/* Types of events that the probe reads, watches and notes by itself. */
 #include "utils/format/bytes.h"
 #include "utils/format/event_ids.h"
 #include "utils/trace/event_kind.h"

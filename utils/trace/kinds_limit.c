@@ -1,4 +1,4 @@
-/* Types of events: what the probe left out, at the place where it is missing. */
+/* Types of events: calls that the probe left out, at the place where they are missing. */
 #include "utils/format/event_ids.h"
 #include "utils/trace/event_kind.h"
 

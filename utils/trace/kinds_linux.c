@@ -1,4 +1,4 @@
-/* Types of events: what the kernel tells of tasks and of its scheduler (see src_perf.h). */
+/* Types of events that the kernel tells of tasks and of its scheduler (see src_perf.h). */
 #include <string.h>
 
 #include "utils/format/event_ids.h"

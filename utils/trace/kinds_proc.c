@@ -1,4 +1,4 @@
-/* Types of events: what processes do (see src_proc.h). */
+/* Types of events: acts of processes (see src_proc.h). */
 #include <string.h>
 #include <sys/wait.h>
 

@@ -1,4 +1,4 @@
-/* Types of events: what processes do to files and names (see src_proc.h). */
+/* Types of events: acts of processes on files and names (see src_proc.h). */
 #include <fcntl.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* One task's way from its records to what a view gets (see pipeline.h). */
+/* One task's way from its records to the events that a view gets (see pipeline.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,7 +266,7 @@ static int make_room(struct lane *lane, size_t nr)
 	return 0;
 }
 
-/* The same for what has not passed the stages yet, of which there are @nr. */
+/* The same for the @nr events that have not passed the stages yet. */
 static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 {
 	if (!lane->holds_back)
@@ -500,7 +500,8 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, si
 }
 
 /*
- * All that there is so far has been read: what is held back may be known to be long enough by now.
+ * All that there is so far has been read: a call that is held back may be known to be long enough
+ * by now.
  */
 static ssize_t release_due(struct lane *lane, struct uft_err *err)
 {
@@ -587,7 +588,7 @@ void lane_set_reader(struct lane *lane, unsigned reader)
 	lane->filter.reader = reader;
 }
 
-/* For who wants to know whether anything is left: what is hidden is nothing to see. */
+/* For callers that want to know whether anything is left: hidden events are nothing to see. */
 static void note_shown(struct lane *lane)
 {
 	for (size_t i = 0; i < lane->nr; i++) {

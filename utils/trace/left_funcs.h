@@ -1,5 +1,5 @@
 /*
- * Functions that were left out of a recording from some time on, for what they cost (record
+ * Functions that were left out of a recording from some time on, for their cost (record
  * --overhead).
  */
 #ifndef UTRAIL_TRACE_LEFT_FUNCS_H

@@ -8,8 +8,8 @@
 
 /*
  * @heap: the next event of each lane, the first at the top; @cap slots, HEAD_END in those that are
- * not used, so that every node has two children to look at
- * @barrier_ns: of a recording that grows: what is later waits, for a lane holds something back that
+ *        not used, so that every node has two children to look at
+ * @barrier_ns: of a recording that grows: later events wait, for a lane holds something back that
  *              is earlier
  * @is_running: the lane at the top was there before: it may have a long run
  */
@@ -188,7 +188,7 @@ static bool takes_turns(const struct merge *merge, const struct lane *lane, head
 }
 
 /*
- * Show the events of the two lanes that come first in turns. 1, 0 if that is not what they do, or
+ * Show the events of the two lanes that come first in turns. 1, 0 if they do not take turns, or
  * negative.
  */
 static int take_turns(struct merge *merge, const struct view *view, struct uft_err *err)

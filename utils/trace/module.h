@@ -1,4 +1,4 @@
-/* Modules of a recording and the functions in them: what an address means. */
+/* Modules of a recording and the functions in them: the meaning of addresses. */
 #ifndef UTRAIL_TRACE_MODULE_H
 #define UTRAIL_TRACE_MODULE_H
 
@@ -101,7 +101,7 @@ struct module *module_set_kernel(struct module_set *set);
 
 /*
  * The kernel's function at @addr, which has KERNEL_ADDR_BIT: 1 with *@func, 0 where kallsyms knows
- * none, negative with @err. For who has no address space (session.h); not thread-safe.
+ * none, negative with @err. For callers that have no address space (session.h); not thread-safe.
  */
 int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct func **func,
 			   struct uft_err *err);

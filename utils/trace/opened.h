@@ -39,9 +39,9 @@ void opened_deinit(struct opened *opened);
 bool opened_note(struct opened *opened, const struct event *event);
 
 /*
- * The range has begun: how many events opened_put() makes of what is open. @next is the first one
- * that is not before it. Nothing is open any more when the task has become another program since
- * its last record.
+ * The range has begun: returns how many events opened_put() makes of the open calls. @next is the
+ * first one that is not before it. Nothing is open any more when the task has become another
+ * program since its last record.
  */
 size_t opened_begin(struct opened *opened, const struct task *task, const struct event *next,
 		    uint64_t start_ns);

@@ -249,7 +249,7 @@ static void note_first_sched(struct pipeline *pipe)
 	}
 }
 
-/* Actions that make a difference to what is shown. */
+/* Actions that make a difference to the shown events. */
 #define STAGE_ACTIONS                                                                           \
 	(TRIGGER_FILTER | TRIGGER_NOTRACE | TRIGGER_DEPTH | TRIGGER_TIME | TRIGGER_SIZE |       \
 	 TRIGGER_CALLER | TRIGGER_HIDE | TRIGGER_TRACE | TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF | \

@@ -291,9 +291,9 @@ int lane_fill(struct lane *lane, struct uft_err *err);
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 uint64_t pipeline_limit_ns(const struct pipeline *pipe);
 
-/* --- how lanes get what the feed has (pipeline_feed.c) --- */
+/* --- the way from the feed to lanes (pipeline_feed.c) --- */
 
-/* Note which sources there will be, and what they have of each task. */
+/* Note the sources that there will be, and their events of each task. */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
 
 /* Has the task something to show, be it without calls? */

@@ -68,7 +68,7 @@ static int refresh(struct lane *lane, struct uft_err *err)
 	lane->indent.filter = &lane->filter;
 	stg_indent_more(&lane->indent, lane->user.last_ns);
 	ret = source_more(&lane->user.source, err);
-	/* Not what has come since: it may be of a session that is not known yet. */
+	/* Newer events do not count: they may be of a session that is not known yet. */
 	lane->user.end_offset = lane->task->data_bytes;
 	if (!lane->task->data_bytes)
 		lane->user.at_end = true;

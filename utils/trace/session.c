@@ -1,4 +1,4 @@
-/* Sessions: what was mapped where in one process image (see session.h). */
+/* Sessions: the mappings of one process image (see session.h). */
 #include "utils/trace/session.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Sessions: what was mapped where in one process image, and the function at an address. */
+/* Sessions: the mappings of one process image, and the function at an address. */
 #ifndef UTRAIL_TRACE_SESSION_H
 #define UTRAIL_TRACE_SESSION_H
 

@@ -105,8 +105,8 @@ static int note_child(struct src_proc *src)
 }
 
 /*
- * A task is called what it runs, as the kernel has it: the file's name without its directory; or
- * what it has called itself.
+ * A task has the name of the file that it runs, as in the kernel: without its directory; or the
+ * name that it has given itself.
  */
 static int note_name(struct src_proc *src)
 {

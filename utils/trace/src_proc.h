@@ -1,4 +1,4 @@
-/* Source of events: proc.dat, what processes did (record --proc). */
+/* Source of events: proc.dat, acts of processes (record --proc). */
 #ifndef UTRAIL_TRACE_SRC_PROC_H
 #define UTRAIL_TRACE_SRC_PROC_H
 

@@ -114,7 +114,8 @@ static inline void event_of_record(const struct record *rec, uint64_t last_ns, s
 
 /*
  * The records from @src->buf + @src->at on that begin in front of this one may be taken out of the
- * buffer, as long as they are plain calls; who does so moves @at and @last_ns on. NULL: none may.
+ * buffer, as long as they are plain calls; a caller that does so moves @at and @last_ns on. NULL:
+ * none may.
  */
 const uint8_t *src_user_plain_end(const struct src_user *src);
 
@@ -178,9 +179,9 @@ void src_user_release(struct src_user *src);
 
 /*
  * Decode up to @max records (at least one) that are not later than @until_ns into @events, which
- * get time, address, depth as recorded, type, payload and EVENT_BACKWARDS. Returns how many; 0
- * when the next one is later or there is none (@src->at_end). Negative errno when the file
- * cannot be read or is damaged; what was decoded before that has been returned then.
+ * get time, address, depth as recorded, type, payload and EVENT_BACKWARDS. Returns how many; 0 when
+ * the next one is later or there is none (@src->at_end). Negative errno when the file cannot be
+ * read or is damaged; all that was decoded before has been returned then.
  */
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err);

@@ -1,4 +1,4 @@
-/* Stages: what turns the raw events of one task into those that a view shows. */
+/* Stages: the functions that turn the raw events of one task into those that a view shows. */
 #ifndef UTRAIL_TRACE_STAGE_H
 #define UTRAIL_TRACE_STAGE_H
 
@@ -75,7 +75,7 @@ static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 	return true;
 }
 
-/* Functions that views show for what is none. */
+/* Functions that views show for events that are no calls. */
 struct pseudo_funcs {
 	const struct func *sched;
 	const struct func *sched_preempt;
@@ -139,7 +139,7 @@ struct stg_calls {
 void stg_calls_deinit(struct stg_calls *calls);
 
 /*
- * Make @to, which has nothing, what @from is. Frames of @from may have no functions yet, and its
+ * Make @to, which has nothing, a copy of @from. Frames of @from may have no functions yet, and its
  * counts of open calls may be wrong; those of @to are right. 0, or negative with @err; @to needs
  * its stg_calls_deinit() in any case.
  */
@@ -155,8 +155,8 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 
 /*
- * stg_kernel: calls of the kernel that are in no function of the program, and, of who wants only
- * the kernel's, the others.
+ * stg_kernel: calls of the kernel that are in no function of the program, and, for users who want
+ * only the kernel's, the others.
  *
  * @config: of the pipeline
  * @depth: so many calls of the kernel are open of which the first is outside
@@ -209,7 +209,7 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 	return stage->nr - stage->at + nr;
 }
 
-/* Not in place: what passes is written to @out. Returns how many, or -ENOMEM. */
+/* Not in place: events that pass are written to @out. Returns how many, or -ENOMEM. */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
  * For a recording that grows: the calls that are known to be long enough at @now_ns, when nothing
@@ -219,7 +219,7 @@ ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, 
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);
 
-/* At the end: what is still held has not returned, and passes; @out has stg_time_room(). */
+/* At the end: calls that are still held have not returned, and pass; @out has stg_time_room(). */
 ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
 

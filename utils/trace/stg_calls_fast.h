@@ -1,4 +1,7 @@
-/* HOT: what stg_calls() does for most calls, for who has them from elsewhere than from records. */
+/*
+ * HOT: the work of stg_calls() for most calls, for callers that have them from elsewhere than from
+ * records.
+ */
 #ifndef UTRAIL_TRACE_STG_CALLS_FAST_H
 #define UTRAIL_TRACE_STG_CALLS_FAST_H
 

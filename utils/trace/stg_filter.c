@@ -17,7 +17,7 @@ enum frame_flags {
 	FRAME_HAS_KEPT = 1U << 2, /* a call in it is shown, so it is, too */
 	FRAME_CALLER = 1U << 3,
 	FRAME_PASSED = 1U << 6, /* not opted out */
-	FRAME_SMALL = 1U << 4,	/* not shown for its size: what it did itself is its caller's */
+	FRAME_SMALL = 1U << 4,	/* not shown for its size: its own time is its caller's */
 	FRAME_MARK = 1U << 5,	/* too deep to be shown, but what leads to it is */
 };
 
@@ -107,7 +107,7 @@ static bool set_depth(struct stg_filter *stage, size_t depth)
 	return true;
 }
 
-/* Is the call of @frame a level of what is shown? */
+/* True when the call of @frame is a level of the shown calls. */
 static bool is_level(const struct stg_filter *stage, const struct filter_frame *frame)
 {
 	if (stage->filter->hides_libcalls && frame->func && frame->func->is_libcall)
@@ -434,7 +434,7 @@ static bool is_long_enough(const struct filter_frame *frame, const struct event 
 	       (frame->threshold_ns != UINT64_MAX && (event->flags & EVENT_UNFINISHED));
 }
 
-/* For views that see no entries. @parent: what it was called in, or NULL */
+/* For views that see no entries. @parent: the call around it, or NULL */
 static int end_call(const struct filter_frame *frame, struct filter_frame *parent,
 		    const struct event *event)
 {
@@ -522,7 +522,7 @@ static int pass(struct stg_filter *stage, struct event *event)
 		ret = on_other(stage, event);
 	if (ret <= 0 || stage->is_on)
 		return ret;
-	/* Not shown, but a level of what is shown later. */
+	/* Not shown, but a level of calls that are shown later. */
 	event->flags |= EVENT_OFF;
 	return event->type <= EVENT_EXIT && stage->filter->counts_off;
 }

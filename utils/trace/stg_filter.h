@@ -108,7 +108,7 @@ struct stg_filter {
 void stg_filter_init(struct stg_filter *stage, struct call_filter *filter, size_t task);
 void stg_filter_deinit(struct stg_filter *stage);
 
-/* Make @to, whose frames are its own or none, know of calls what @from does. 0 or -ENOMEM. */
+/* Give @to, whose frames are its own or none, the state of calls that @from has. 0 or -ENOMEM. */
 int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 
 /*

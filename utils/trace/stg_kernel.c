@@ -1,6 +1,6 @@
 /*
- * Stage: calls of the kernel outside of the program's functions; and of who wants no others, the
- * program's.
+ * Stage: calls of the kernel outside of the program's functions; and for users who want no others,
+ * the program's.
  */
 #include "utils/trace/stage.h"
 

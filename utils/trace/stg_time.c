@@ -105,7 +105,7 @@ static bool is_closing(const struct event *event)
 	return event->type == EVENT_EXIT || event->type == EVENT_SCHED_IN;
 }
 
-/* With one threshold for all: the first that is not long enough is the end of what goes. */
+/* With one threshold for all: the first that is not long enough is the end of those that go. */
 static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 {
 	size_t i = stage->at;
@@ -117,8 +117,8 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * With thresholds of their own: what is long enough takes all before it along, for that is what it
- * was called by. Nothing is before stage->due_ns, so that deep stacks are not looked through for
+ * With thresholds of their own: a call that is long enough takes all before it along, for these
+ * have called it. Nothing is before stage->due_ns, so that deep stacks are not looked through for
  * each event.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
@@ -148,7 +148,7 @@ static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 	return end;
 }
 
-/* Let go what has lasted long enough at @now_ns, and what happened in it. */
+/* Let calls go that have lasted long enough at @now_ns, with the events in them. */
 static ssize_t release_until(struct stg_time *stage, uint64_t now_ns, struct event *out)
 {
 	size_t until = stage->has_own_thresholds ? behind_long(stage, now_ns)

@@ -301,7 +301,7 @@ static void put_pointer(const struct subject *s, const struct arg_value *value, 
 	color_end(out, s->text->color);
 }
 
-/* "A|B+0x4" in its colours: names blue, what joins them bold. */
+/* "A|B+0x4" in its colours: names blue, the signs between them bold. */
 static void put_enum_names(const struct subject *s, const char *names, struct strbuf *out)
 {
 	for (const char *at = names;;) {

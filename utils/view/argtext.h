@@ -17,8 +17,8 @@ struct argtext {
 };
 
 /*
- * Append "(1, "text")", what the payload of an ENTRY says. False, with nothing appended, when it
- * has none or nobody knows what is in it.
+ * Append "(1, "text")", the payload of an ENTRY. False, with nothing appended, when it has none or
+ * nobody knows its contents.
  */
 bool argtext_put_args(const struct argtext *text, const struct task *task,
 		      const struct event *event, struct strbuf *out);

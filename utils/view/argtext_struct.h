@@ -1,4 +1,4 @@
-/* The text of structs, and what it needs of argtext.c; private to that. */
+/* The text of structs, and the parts of argtext.c that it needs; private to that. */
 #ifndef UTRAIL_VIEW_ARGTEXT_STRUCT_H
 #define UTRAIL_VIEW_ARGTEXT_STRUCT_H
 

@@ -71,7 +71,7 @@ static size_t fold(struct call_pair *pairs, size_t nr)
 	return kept;
 }
 
-/* There are few pairs and may be many nodes: what is full is folded before it grows. */
+/* There are few pairs and may be many nodes: a full table is folded before it grows. */
 static int make_room(struct collector *c)
 {
 	if (c->callers->nr < c->cap)

@@ -1,4 +1,4 @@
-/* View: what the files of a recording say, record by record (see dump.h). */
+/* View: the contents of a recording's files, record by record (see dump.h). */
 #include "utils/view/dump.h"
 
 #include <errno.h>

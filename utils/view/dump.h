@@ -1,4 +1,4 @@
-/* View: what the files of a recording say, record by record (doc/facts/text.md, "Dump"). */
+/* View: the contents of a recording's files, record by record (doc/facts/text.md, "Dump"). */
 #ifndef UTRAIL_VIEW_DUMP_H
 #define UTRAIL_VIEW_DUMP_H
 

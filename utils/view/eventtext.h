@@ -1,4 +1,4 @@
-/* The text of an event that is no call: its name and what it says (doc/facts/text.md, "Events"). */
+/* The text of an event that is no call: its name and its values (doc/facts/text.md, "Events"). */
 #ifndef UTRAIL_VIEW_EVENTTEXT_H
 #define UTRAIL_VIEW_EVENTTEXT_H
 

@@ -66,7 +66,7 @@ static void put_line(const struct graph *graph, const struct tree_node *node,
 }
 
 /*
- * All below @top. Each call with siblings moves what it called three columns to the right; a chain
+ * All below @top. Each call with siblings moves its own calls three columns to the right; a chain
  * of only children stays where it is.
  */
 static int put_below(const struct graph *graph, const struct tree_node *top, struct sink *sink)

@@ -186,7 +186,9 @@ static uint64_t picture_value(const struct tree_node *node)
 	return MAX(total_of(base_of(node)), total_of(pair_of(node)));
 }
 
-/* Red is slower, blue is faster, the more the stronger; what only one side has is strongest. */
+/*
+ * Red is slower, blue is faster, the more the stronger; a node that only one side has is strongest.
+ */
 static void picture_color(const struct tree_node *node, struct sink *sink)
 {
 	double part = (double)change_of(node) / MAX(picture_value(node), (uint64_t)1);

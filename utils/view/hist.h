@@ -31,7 +31,7 @@ int hist_merge(struct hist *to, const struct hist *from);
 
 /*
  * The value below or at which @permille of a thousand values are (nearest rank); 0 when there is
- * none. Never outside of what was added. @permille: 1 to 1000, e.g. 999 for 99.9 %
+ * none. Never outside of the added values. @permille: 1 to 1000, e.g. 999 for 99.9 %
  */
 uint64_t hist_percentile(const struct hist *hist, unsigned permille);
 

@@ -1,4 +1,7 @@
-/* View: what was recorded, where and how it ended (see infotext.h): one table row per line. */
+/*
+ * View: facts about the recording, its machine and its end (see infotext.h): one table row per
+ * line.
+ */
 #include "utils/view/infotext.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* View: what was recorded, where and how it ended (doc/facts/text.md, "Info"). */
+/* View: facts about the recording, its machine and its end (doc/facts/text.md, "Info"). */
 #ifndef UTRAIL_VIEW_INFOTEXT_H
 #define UTRAIL_VIEW_INFOTEXT_H
 
@@ -7,13 +7,13 @@
 #include "utils/trace/data.h"
 #include "utils/view/sink.h"
 
-/* The items of the recording, with what a user wrote into note.txt. */
+/* The items of the recording, with the user's note.txt. */
 int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
 /* The items about a machine, plainly, as `info --system` shows this one. */
 void info_show_machine(const struct info *info, struct sink *sink);
 
-/* A line per task: when it began, what it is, how much it wrote. */
+/* A line per task: the time of its beginning, its kind, the bytes of its records. */
 int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
 /* The symbols of the program, its own and those of libraries that it calls. */

@@ -1,4 +1,4 @@
-/* The text of the kernel's events: "sched:sched_switch" and what it says. */
+/* The text of the kernel's events: "sched:sched_switch" and their fields. */
 #ifndef UTRAIL_VIEW_KERNELTEXT_H
 #define UTRAIL_VIEW_KERNELTEXT_H
 
@@ -22,7 +22,7 @@ void kerneltext_destroy(struct kerneltext *text);
 /* "system:event". False when nobody knows that number. */
 bool kerneltext_put_name(const struct kerneltext *text, uint64_t id, struct strbuf *out);
 
-/* The fields of a record, in one line; nothing when it is not known what they are. */
+/* The fields of a record, in one line; nothing when they are not known. */
 void kerneltext_put_fields(struct kerneltext *text, uint64_t id, const uint8_t *data, size_t len,
 			   struct strbuf *out);
 

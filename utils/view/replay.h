@@ -63,7 +63,7 @@ struct replay {
 	bool shows_plain_calls;
 	uint32_t *task_columns; /* by task->index: its --column-view, from 1 on; 0: none yet */
 	uint32_t nr_task_columns;
-	/* An ENTRY or SCHED_OUT that may become one line with what comes next. */
+	/* An ENTRY or SCHED_OUT that may become one line with the next event. */
 	struct event pending;
 	const struct task *pending_task;
 	struct strbuf pending_data;

@@ -20,7 +20,7 @@ struct replay_row {
 	const char *label;
 };
 
-/* Choose by config.fields, make what the cells need. */
+/* Choose by config.fields; prepare the cells' data. */
 int replay_columns_init(struct replay *replay, struct uft_err *err);
 
 /* The header line. Nothing when there are no columns. */

@@ -1,4 +1,4 @@
-/* View: a table of functions or of tasks with what they took (doc/facts/text.md, "Report"). */
+/* View: a table of functions or of tasks with their times (doc/facts/text.md, "Report"). */
 #ifndef UTRAIL_VIEW_REPORT_H
 #define UTRAIL_VIEW_REPORT_H
 

@@ -46,7 +46,7 @@ struct report_between {
 	uint64_t nr_unfollowed;
 };
 
-/* @text: "ID1,ID2[,FIELD...]". -ERR_USAGE with what is wrong with it, -ENOMEM. */
+/* @text has the form "ID1,ID2[,FIELD...]". -ERR_USAGE with its error, -ENOMEM. */
 int report_between_init(struct report_between *between, const char *text, enum color_mode color,
 			enum report_format format, struct uft_err *err);
 void report_between_deinit(struct report_between *between);

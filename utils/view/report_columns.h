@@ -46,7 +46,7 @@ struct report_cells {
 			 struct sink *sink);
 };
 
-/* @total_name, @self_name: what it is called with --avg-total, --avg-self */
+/* @total_name, @self_name: its names with --avg-total, --avg-self */
 struct report_key {
 	const char *name;
 	int (*compare)(const struct report_row *x, const struct report_row *y);

@@ -1,4 +1,4 @@
-/* View: what changed between recordings (see report_diff.h). */
+/* View: differences between recordings (see report_diff.h). */
 #include "utils/view/report_diff.h"
 
 #include <errno.h>

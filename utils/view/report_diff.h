@@ -1,4 +1,4 @@
-/* View: what changed between recordings, function by function (doc/facts/text.md, "Report"). */
+/* View: differences between recordings, function by function (doc/facts/text.md, "Report"). */
 #ifndef UTRAIL_VIEW_REPORT_DIFF_H
 #define UTRAIL_VIEW_REPORT_DIFF_H
 

@@ -5,7 +5,7 @@
 
 #define PERCENT_MAX 999.99
 
-/* Sums fit into a double well enough: what is shown has six digits. */
+/* Sums fit into a double well enough: six digits are shown. */
 static double total_of(const struct side *side, const struct diff_field *field)
 {
 	return (double)(int64_t)side->stats.total_ns / side->nr_runs;

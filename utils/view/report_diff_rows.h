@@ -1,4 +1,6 @@
-/* The rows of a comparison, and what is in their columns. Private to utils/view/report_diff*.c. */
+/*
+ * The rows of a comparison, and the cells of their columns. Private to utils/view/report_diff*.c.
+ */
 #ifndef UTRAIL_VIEW_REPORT_DIFF_ROWS_H
 #define UTRAIL_VIEW_REPORT_DIFF_ROWS_H
 

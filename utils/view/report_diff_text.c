@@ -132,7 +132,7 @@ static void put_count_cell(const struct report_diff *diff, double base, double p
 	put_colored(diff, change > 0 ? COLOR_RED : change < 0 ? COLOR_BLUE : -1, text, sink);
 }
 
-/* Two digits of what comes once in many calls. */
+/* Two digits after the point, for things that occur once in many calls. */
 static void put_ratio_cell(const struct report_diff *diff, double base, double pair,
 			   struct sink *sink)
 {
@@ -278,7 +278,7 @@ void report_diff_put_table(const struct diff_table *table, const struct diff_row
 	}
 }
 
-/* @none: stands for what there is not */
+/* @none: the text when there is no value */
 static void put_exact(const struct diff_field *field, double value, const char *none,
 		      struct sink *sink)
 {

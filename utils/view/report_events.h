@@ -21,7 +21,7 @@ struct event_row {
  * Starts with report_events_init(), ends with report_events_deinit().
  *
  * @by_id, @by_name: of @rows
- * @nr_events: in all rows. @first_ns, @last_ns: what is shown of the recording
+ * @nr_events: in all rows. @first_ns, @last_ns: the shown part of the recording
  */
 struct report_events {
 	struct report_config config;

@@ -1,6 +1,4 @@
-/*
- * Views about one function: who calls it, what it calls, how long it takes, when it took longest.
- */
+/* Views about one function: its callers and callees, its times, its longest calls. */
 #ifndef UTRAIL_VIEW_REPORT_FUNC_H
 #define UTRAIL_VIEW_REPORT_FUNC_H
 

@@ -68,7 +68,7 @@ void sink_str_padded(struct sink *sink, const char *text, int width);
 void sink_format(struct sink *sink, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 void sink_fill(struct sink *sink, char c, size_t count);
 
-/* Bytes as they are, of any length: what is in the sink's language already. */
+/* Bytes as they are, of any length: they are in the sink's language already. */
 void sink_put_raw(struct sink *sink, const void *data, size_t len);
 static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 {

@@ -1,4 +1,6 @@
-/* Calls added up by call path: a tree of what called what, one for each program of a recording. */
+/*
+ * Calls added up by call path: a tree of callers and callees, one for each program of a recording.
+ */
 #ifndef UTRAIL_VIEW_TREE_H
 #define UTRAIL_VIEW_TREE_H
 
@@ -74,7 +76,7 @@ struct tree_task {
  */
 struct tree_fork {
 	struct tree_node *top; /* NULL: nobody knows */
-	bool is_main;	       /* it is what the first thread of the parent had open */
+	bool is_main;	       /* the first thread of the parent had it open */
 };
 
 /* A call from which a child may return, too; @node is in the tree of @pid. */

@@ -182,7 +182,7 @@ static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_
 	}
 }
 
-/* Put what the child did below them into its parent's tree. @chain: the innermost first */
+/* Put the child's calls below them into its parent's tree. @chain: the innermost first */
 static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		 struct tree_node *top)
 {
@@ -229,7 +229,7 @@ static int compare_fork_calls(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Is @node what the @nr calls of @chain say, as far as one knows them? */
+/* True when @node is the path that the @nr calls of @chain name, as far as it is known. */
 static bool fits_chain(const struct tree_node *node, const struct tree_unseen *chain, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++, node = node->parent) {
@@ -312,7 +312,7 @@ static int settle_inherited(struct tree *tree, const struct tree_unseen *chain, 
 	return 0;
 }
 
-/* Take out of the lists of children what has gone. */
+/* Take the nodes that have gone out of the lists of children. */
 static void drop_gone(struct tree_node *root)
 {
 	for (struct tree_node *node = root; node; node = tree_next(node, root)) {
