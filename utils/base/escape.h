@@ -10,11 +10,11 @@
 /*
  * The languages that we write text in.
  *
- * "Hidden" below is what a reader does not see as it is: control characters (C0, DEL, C1), marks
- * that change the direction of writing, separators of lines and paragraphs, noncharacters, and
- * bytes that are not UTF-8. Such a byte is shown as \xNN. A backslash of the text itself stays as
- * it is, since names in demangled form have none: so a name that spells "\x1b" and one with the
- * byte look the same.
+ * "Hidden" characters are those that a reader does not see as they are: control characters (C0,
+ * DEL, C1), marks that change the direction of writing, separators of lines and paragraphs,
+ * noncharacters, and bytes that are not UTF-8. Such a byte is shown as \xNN. A backslash of the
+ * text itself stays as it is, since names in demangled form have none. So a name that spells "\x1b"
+ * and one with the byte look the same.
  */
 enum medium {
 	MEDIUM_TERMINAL, /* and plain text: one line */
@@ -36,7 +36,7 @@ void escape_add(struct strbuf *out, enum medium medium, const char *text, size_t
 /* The same for a C string. */
 void escape_addstr(struct strbuf *out, enum medium medium, const char *text);
 
-/* Is @text shown as it is for certain? Fast, and true for most names. */
+/* True when @text is certainly shown as it is. Fast, and true for most names. */
 bool escape_is_plain(enum medium medium, const char *text, size_t len);
 
 /*

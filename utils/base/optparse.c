@@ -333,7 +333,7 @@ static const struct opt_row *find_exact(const struct optparse *p, const char *wo
 	return NULL;
 }
 
-/* Is @item, which is none of the others cut short, one of the items in @list? */
+/* True when @item, which is none of the others cut short, is one of the items in @list. */
 static bool has_item(const struct strbuf *list, const char *item)
 {
 	size_t len = strlen(item);

@@ -95,10 +95,9 @@ struct optparse {
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
 /*
- * The same for all words of a file that anybody may have written: only options that are
- * is_recorded, by their whole names and with arguments that are right, are taken. The others are
- * named in @ignored, separated by ", ", in words of the table and not in those of the file. 0 or
- * -ENOMEM.
+ * The same for all words of a file that anybody may have written. It takes only options that are
+ * is_recorded, by their whole names and with arguments that are right. The others are named in
+ * @ignored, separated by ", ", in words of the table and not in those of the file. 0 or -ENOMEM.
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);

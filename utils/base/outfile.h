@@ -30,8 +30,8 @@ struct outfile {
 /*
  * Begin to write @path, which must stay valid until the end. A regular file, or one that is not
  * there, is written under a random name in the same directory and takes the place of the old one by
- * rename(2): it keeps mode, owner and group of the old one (no rights for others where @mode has
- * none), a new one gets @mode and the umask. A device or a pipe is written as it is; a pipe that
+ * rename(2). It keeps mode, owner and group of the old one (no rights for others when @mode has
+ * none); a new one gets @mode and the umask. A device or a pipe is written as it is. A pipe that
  * nobody reads from, and a block device, are errors at once.
  *
  * Links are followed as place_find() says. A file that cannot keep its owner (another user's, and

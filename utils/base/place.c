@@ -35,7 +35,7 @@ static bool is_ours(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* May everybody make names in the directory? */
+/* True when everybody may make names in the directory. */
 static bool is_public(const struct stat *dir)
 {
 	return (dir->st_mode & S_IWOTH) || ((dir->st_mode & S_ISVTX) && !is_ours(dir->st_uid));

@@ -52,8 +52,8 @@ int place_find(struct place *place, const char *path, struct uft_err *err);
 int place_find_parent(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * Is it allowed to write into what is there? -EACCES with a text for a file that another user has
- * put there.
+ * Check that it is allowed to write into the file that is there. -EACCES with a text for a file
+ * that another user has put there.
  */
 int place_check_owner(const struct place *place, const char *path, struct uft_err *err);
 

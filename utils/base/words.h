@@ -19,9 +19,9 @@ struct words {
 };
 
 /*
- * Append the words of @text. They are separated by blanks and ends of lines, but for those within
- * 'quotes' and "quotes"; `\` takes the next character as it is, `#` at the start of a word begins a
- * comment. -EINVAL, with the line, for a quote without end; -ENOMEM.
+ * Append the words of @text. Blanks and ends of lines separate them, but not within 'quotes' and
+ * "quotes". `\` takes the next character as it is; `#` at the start of a word begins a comment.
+ * -EINVAL, with the line, for a quote without end; -ENOMEM.
  */
 int words_add(struct words *words, const char *text, struct uft_err *err);
 void words_deinit(struct words *words);

@@ -239,7 +239,7 @@ static inline bool knows(const struct perfetto *p, const struct func *func)
 	return func->id < p->nr_known && p->known[func->id] == p->sequence;
 }
 
-/* Does the sequence know the name of @func? From now on it does. */
+/* True when the sequence knows the name of @func. From now on it does. */
 static bool is_known(struct perfetto *p, const struct func *func)
 {
 	if (unlikely(func->id >= p->nr_known)) {

@@ -58,7 +58,8 @@ bool nest_repair(struct nest *nest, struct nest_task *task, const struct event *
 /*
  * HOT: a call that @event begins or ends; call it again until it returns false:
  *
- * while (nest_next(nest, task, event, &edge)) ...
+ *	while (nest_next(nest, task, event, &edge))
+ *		...
  *
  * All edges of an event have its time. An end always belongs to the innermost thing that is open.
  * Calls that never return stay open. Memory that is short is told in nest->is_oom.

@@ -60,9 +60,9 @@ enum attach_step {
 	ATTACH_BEGIN = 8, /* from now on calls are recorded */
 	/*
 	 * While it is recorded, by whatever way it began: the second argument is the address of an
-	 * image of a plan that has only patches, the third its bytes. Their stubs are made; in the
-	 * text they are once the recorder has written it. 0 or -errno; -EAGAIN: not by this thread,
-	 * or not now
+	 * image of a plan that has only patches, the third its bytes. Their stubs are made now; the
+	 * recorder writes the patches into the text later. 0 or -errno; -EAGAIN: not by this
+	 * thread, or not now
 	 */
 	ATTACH_ADOPT = 9,
 	/*
@@ -148,8 +148,8 @@ enum attach_state {
  * which they are taken out. The recorder does both, while all threads stand.
  *
  * @len: of @before, which is there without us, and @after, which is with us
- * @clear: so many bytes from @site on must have nobody in them when it is put in: all that is done
- *         elsewhere from then on. Not less than @len
+ * @clear: no thread may be in so many bytes from @site on when it is put in: these run elsewhere
+ *         from then on. Not less than @len
  * @out_at: address of a byte that is 1 while it is not to be there, so that the probe leaves it
  *          out, too, when a module is loaded again; 0: there is none
  */

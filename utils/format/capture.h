@@ -11,8 +11,8 @@
 
 /*
  * One step adds one value to the payload, or a part of one (a struct in two registers). "The word"
- * is the @index-th integer argument, from 1 on, where the calling convention has it
- * (arch_int_arg()); of a return value the @index-th word of the result, from 0 on.
+ * is the @index-th integer argument, from 1 on, at its place in the calling convention
+ * (arch_int_arg()). For a return value it is the @index-th word of the result, from 0 on.
  */
 enum capture_op {
 	/* The start of a program: @bytes steps for arguments, then @index for the return value */

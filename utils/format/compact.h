@@ -65,9 +65,10 @@ size_t compact_bound(size_t raw_len);
 
 /*
  * Write one block for the bytes of <tid>.dat that begin at @raw (where a record begins) to @out,
- * which has room for compact_bound(COMPACT_RAW_MAX). @len is at least one. Returns how many bytes
- * of @raw are in it: all, unless there are too many for a block, or unless @has_more says that
- * others follow and the last record may not be whole: then maybe 0. *@out_len: of the block.
+ * which has room for compact_bound(COMPACT_RAW_MAX). @len is at least one. *@out_len: of the block.
+ *
+ * Returns how many bytes of @raw are in it: all, unless there are too many for a block. With
+ * @has_more others follow, and the last record may not be whole: then it may be 0.
  */
 size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *raw, size_t len,
 		      bool has_more, uint8_t *out, size_t *out_len);

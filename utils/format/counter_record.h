@@ -12,8 +12,8 @@
 /*
  * uftrace 0.13 stops at a payload that it does not know, but takes the low 32 bits of the address
  * as the id and does not look at the depth. So a value goes in pieces of 24 bits, the lowest first:
- * 16 bits at the top of the address, 8 in the depth, whose highest bit says that another piece is
- * in the next record, which has the same time and id.
+ * 16 bits at the top of the address, 8 in the depth. The highest bit of the depth says that another
+ * piece is in the next record, which has the same time and id.
  */
 #define COUNTER_PIECES_MAX 3
 #define COUNTER_PIECE_BITS 24

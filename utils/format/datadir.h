@@ -27,7 +27,7 @@
  */
 bool datadir_has_name(const char *name);
 
-/* Is the file of that name for the eyes of the recording's user only? */
+/* True when the file of that name is for the eyes of the recording's user only. */
 bool datadir_is_private(const char *name);
 
 /*

@@ -65,8 +65,8 @@ _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 
 /*
  * The payload of a static probe with arguments, all little-endian: 8 bytes with a bit for each
- * argument that could be read, from the lowest on; then 8 bytes for each argument, whether it is
- * there or not: integers widened by their sign, of floating point 4 or 8 bytes and zeros.
+ * argument that could be read, from the lowest on. Then come 8 bytes for each argument, be it there
+ * or not: integers widened by their sign, of floating point 4 or 8 bytes and zeros.
  */
 #define EVENT_PROBE_ARGS_MAX	      16U
 #define EVENT_PROBE_PAYLOAD_BYTES(nr) (8U * (1 + (nr)))

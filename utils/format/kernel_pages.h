@@ -25,9 +25,9 @@ struct kernel_pages {
 };
 
 /*
- * Add @rec, of the task @pid at @time_ns (which no later one comes before: then it gets the time of
- * the one before), with @missed lost records in front of it (UINT64_MAX: nobody knows how many). 0;
- * -EMSGSIZE: no page has room for it, and it is left out; -ENOMEM, or what @write says.
+ * Add @rec, of the task @pid at @time_ns, with @missed lost records before it (UINT64_MAX: nobody
+ * knows how many). A record that is earlier than the one before gets the time of that one. 0;
+ * -EMSGSIZE: no page has room for it, and it is left out; -ENOMEM, or the error of @write.
  */
 int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec, uint64_t time_ns,
 		     int32_t pid, uint64_t missed);

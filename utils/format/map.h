@@ -43,9 +43,9 @@ int module_map_add(struct module_map *map, const struct map_entry *entry);
 void module_map_encode(const struct module_map *map, struct strbuf *out);
 
 /*
- * Parse a map file into an empty @map. Lines without a path are skipped; lines of one path in a
- * row become one entry that starts at the first and ends with the last (so a copy of
- * /proc/PID/maps is fine too). -EINVAL names the line.
+ * Parse a map file into an empty @map. Lines without a path are skipped. Lines of one path in a row
+ * become one entry that starts at the first and ends with the last, so a copy of /proc/PID/maps is
+ * fine, too. -EINVAL names the line.
  */
 int module_map_decode(const char *text, size_t len, struct module_map *map, struct uft_err *err);
 

@@ -158,7 +158,7 @@ _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without ho
 enum plan_call {
 	/*
 	 * Its return slot must stay as it is, since the function looks at it, keeps it for later,
-	 * or returns more than once (setjmp, vfork, dlvsym ...): ENTRY and EXIT are written
+	 * or returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written
 	 * together.
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,

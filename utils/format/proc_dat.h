@@ -134,9 +134,9 @@ void proc_cpu_encode(int cpu, struct strbuf *out);
 void proc_act_encode(const struct proc_act *act, struct strbuf *out);
 
 /*
- * Decode the record at the start of @data. Returns its length; 0 when @len bytes do not hold all of
- * it (get more, or it is the end), and then *@wanted is how many it takes to know more; -EBADMSG
- * when it cannot be one.
+ * Decode the record at the start of @data. Returns its length; -EBADMSG when it cannot be one. 0
+ * when @len bytes do not hold all of it (get more, or it is the end): then *@wanted is how many it
+ * takes to know more.
  */
 ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct proc_record *rec,
 			   size_t *wanted, struct uft_err *err);

@@ -65,8 +65,8 @@ struct ring {
 	uint64_t pad0[5];
 
 	/*
-	 * Producer. @head is stored with release after the record's bytes and loaded with acquire
-	 * by the writer: it publishes all bytes below it, and segment_used[] of the segments that
+	 * Producer. @head is stored with release after the record's bytes, and the writer loads it
+	 * with acquire. It publishes all bytes below it, and segment_used[] of the segments that
 	 * lie wholly below it.
 	 */
 	_Atomic uint64_t head;

@@ -88,8 +88,9 @@ int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, cons
 }
 
 /*
- * Two names for one address: is @next the better one? The peer's choice: plain names beat those
- * that begin with '_', C++ names ("_Z") stay with the first, and among equals the last one wins.
+ * True when @next is the better one of two names for one address. The peer's choice: plain names
+ * beat those that begin with '_', C++ names ("_Z") stay with the first, and among equals the last
+ * one wins.
  */
 static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 {
@@ -299,9 +300,9 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 #define PADDING_MAX 64
 
 /*
- * The form without sizes, in which a symbol reaches to the next one, is what every reader knows:
- * the peer's 0.13 takes a line with a size for a damaged one. So the end of a symbol is written
- * where it is not the beginning of the next.
+ * Every reader knows the form without sizes, in which a symbol reaches to the next one: the peer's
+ * 0.13 takes a line with a size for a damaged one. So the end of a symbol is written when it is not
+ * the beginning of the next.
  */
 static bool is_followed_by_gap(const struct symtab *tab, size_t index)
 {

@@ -86,9 +86,8 @@ struct sym_file_head {
 
 /*
  * The text of a .sym file (doc/formats/symbols.md, "Symbol files"), without the size column, which
- * not every uftrace can read: sizes become "up to the next symbol", ends that are farther off are
- * written.
- * @build_id may be NULL.
+ * not every uftrace can read. Sizes become "up to the next symbol"; ends that are farther off are
+ * written. @build_id may be NULL.
  */
 void sym_file_encode(const struct symtab *tab, const char *path, const char *build_id,
 		     struct strbuf *out);

@@ -53,7 +53,7 @@ int fst_next_piece(const char **at, struct fst_piece *piece);
 /* The number of pieces, or -1 for a format that is wrong. */
 int fst_count_pieces(const char *format);
 
-/* Does it take no argument? Only such ones may stand in a common format. */
+/* True when it takes no argument. Only such ones may stand in a common format. */
 bool fst_kind_is_bare(enum fst_kind kind);
 
 #endif

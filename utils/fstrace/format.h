@@ -29,7 +29,7 @@ struct fst_format {
 struct fst_format *fst_format_make(const char *text);
 void fst_format_free(struct fst_format *format);
 
-/* Has it only directives without arguments? */
+/* True when it has only directives without arguments. */
 bool fst_format_is_bare(const struct fst_format *format);
 
 #endif

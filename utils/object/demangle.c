@@ -111,8 +111,8 @@ static size_t prefix_length(const char *name)
 }
 
 /*
- * Is the @len bytes at @text such an ending? Its number (".part.0") has been taken off; @has_number
- * tells whether there was one.
+ * True when the @len bytes at @text are such an ending. Its number (".part.0") has been taken off;
+ * @has_number tells whether there was one.
  */
 static bool is_clone_word(const char *text, size_t len, bool has_number)
 {

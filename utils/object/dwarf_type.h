@@ -161,7 +161,7 @@ bool dwarf_is_vector(Dwarf_Die *die);
 /* The size of a vector, from the debug information about its elements. */
 uint32_t dwarf_vector_bytes(struct dwarf_loader *loader, Dwarf_Die *die);
 
-/* Is it one vector, however many structs are around it? */
+/* True for one vector, however many structs are around it. */
 bool dwarf_is_one_vector(struct dwarf_loader *loader, Dwarf_Die *die);
 
 /* The alignment of a type, 64 at most; 1 when it is not known. */

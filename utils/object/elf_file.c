@@ -323,7 +323,7 @@ bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t 
 	return false;
 }
 
-/* Can its entries be taken from the file as they are? */
+/* True when its entries can be taken from the file as they are. */
 static bool are_native(const struct elf_file *file)
 {
 	const unsigned char *ident = file->head.e_ident;

@@ -83,7 +83,7 @@ bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t 
  */
 bool elf_next_segment(const struct elf_file *file, size_t *i, GElf_Phdr *segment);
 
-/* Is there a program header of that type (PT_*)? */
+/* True when there is a program header of that type (PT_*). */
 bool elf_has_segment(const struct elf_file *file, uint32_t type);
 
 /* The sections that exist in the memory of a running program; starts as { 0 }. */
@@ -121,7 +121,7 @@ struct elf_symbols {
 
 /*
  * Names of symbols may be parts of each other, so that all of them together are much longer than
- * the file. Are @bytes of names, which are to be kept, more than a file like this has?
+ * the file. True when @bytes of names, which are to be kept, are more than a file like this has.
  */
 bool elf_has_too_long_names(const struct elf_file *file, size_t bytes);
 

@@ -19,8 +19,8 @@ struct sym_query {
 };
 
 /*
- * Does a file with this head speak of the module? Both are written by one recorder, so paths agree,
- * if they must.
+ * True when a file with this head speaks of the module. Both are written by one recorder, so paths
+ * agree, if they must.
  */
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 

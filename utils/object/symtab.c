@@ -35,7 +35,7 @@ static char symbol_type(const GElf_Sym *sym)
 	}
 }
 
-/* Is it at an address of the running program? */
+/* True when it is at an address of the running program. */
 static bool is_in_memory(const GElf_Sym *sym, uint32_t type, const struct elf_loaded *loaded)
 {
 	/* Dynamic symbols always are; tools that drop sections do not renumber them there. */

@@ -83,7 +83,8 @@ void argspecs_deinit(struct argspecs *list);
 #define cleanup_argspecs cleanup(argspecs_deinit)
 
 /*
- * Does an item of a trigger begin like an argument or return value ("arg1", "fparg2/32", "retval")?
+ * True when an item of a trigger begins like an argument or return value ("arg1", "fparg2/32",
+ * "retval").
  */
 bool argspec_is_item(const char *text, size_t len);
 

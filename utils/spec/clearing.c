@@ -42,7 +42,7 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 	       (a->module_kind != MODULE_NAMED || strcmp(a->module, b->module) == 0);
 }
 
-/* Does a later spec take away all that this one does? */
+/* True when a later spec takes away all that this one does. */
 static bool is_taken_away(const struct filters *filters, size_t index)
 {
 	const struct spec *spec = &filters->entries[index].spec;

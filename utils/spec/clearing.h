@@ -15,8 +15,8 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
 /*
- * The specs of @filters as text, by option, without those that a later one with the same pattern
- * takes away, and without that one once nothing is left for it. NULL: none; of the heap. 0 or
+ * The specs of @filters as text, by option. Those are left out that a later one with the same
+ * pattern takes away, and that one, too, once nothing is left for it. NULL: none; of the heap. 0 or
  * -ENOMEM.
  */
 int clearing_texts(const struct filters *filters, char *specs[SPEC_OPTIONS]);

@@ -34,9 +34,9 @@ void enum_defs_deinit(struct enum_defs *defs);
 
 /*
  * Add "enum NAME { A, B = 4, C };", any number of them (doc/formats/info.md, "Argument
- * specifications"): values decimal, 0x or octal; a name without a value has the one before it plus
- * 1; there may be a comma before the brace, and the ';' may be missing. -EINVAL with the column,
- * and then the definitions in front of it have been added; -ENOMEM.
+ * specifications"). Values are decimal, 0x or octal; a name without a value has the one before it
+ * plus 1. There may be a comma before the brace, and the ';' may be missing. -EINVAL with the
+ * column, and then the definitions before it have been added; -ENOMEM.
  */
 int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct uft_err *err);
 

@@ -25,7 +25,7 @@ struct time_range {
 };
 
 /*
- * "A~B" (doc/facts/language.md, "Times and sizes"): each side may be empty; with a unit it is the
+ * "A~B" (doc/facts/language.md, "Times and sizes"): each side may be empty. With a unit it is the
  * time since the first record ("1.5ms"), without one it is a timestamp in seconds
  * ("146.307278384"). -EINVAL with a text that names the accepted form; @range is written only on
  * success.

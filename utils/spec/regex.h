@@ -25,8 +25,8 @@ struct regex *regex_create(const char *text, struct uft_err *err);
 void regex_destroy(struct regex *regex);
 
 /*
- * Is it found anywhere in the @len bytes at @name? Threads wait for each other. Memory that is
- * short makes it slower, and no more than that.
+ * True when it is found anywhere in the @len bytes at @name. Threads wait for each other. Memory
+ * that is short makes it slower, and no more than that.
  */
 bool regex_finds(struct regex *regex, const char *name, size_t len);
 

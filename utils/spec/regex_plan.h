@@ -6,8 +6,8 @@
 #include "utils/format/automaton.h"
 
 /*
- * @regex is a regular expression that regex_create() takes (utils/spec/regex.h); the automaton
- *        finds what regexec(3) finds, in the C locale. -ERR_USAGE with the reason where an
+ * @regex is a regular expression that regex_create() takes (utils/spec/regex.h). The automaton
+ *        finds the same as regexec(3), in the C locale. -ERR_USAGE with the reason when an
  *        automaton cannot: more than 64 places that take a character, back references and other
  *        escapes of letters, `^` and `$` elsewhere than at the ends of the outermost alternatives.
  */

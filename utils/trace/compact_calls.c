@@ -52,9 +52,9 @@ static const struct func_args *args_of(const struct stg_calls *calls, struct com
 }
 
 /*
- * HOT: a call with payload, if that is as long as is known of the function, so that it is known
- * where the next record begins; @event gets the payload, which is in the block. False: it is not,
- * and nothing has changed.
+ * HOT: a call with payload, if that is as long as is known of the function, which tells where the
+ * next record begins. @event gets the payload, which is in the block. False: it is not, and nothing
+ * has changed.
  */
 NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_cursor *cursor,
 				  struct compact_state *state, uint64_t until_ns,

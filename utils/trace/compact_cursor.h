@@ -55,9 +55,9 @@ struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big)
 void compact_cursor_destroy(struct compact_cursor *cursor);
 
 /*
- * Open the block that begins at @raw. False: none begins there, or it cannot be read call by call
- * (it is damaged, or does not end where a record does), or memory is short: compact_file_read()
- * knows what to do.
+ * Open the block that begins at @raw. False: none begins there, or memory is short, or it cannot be
+ * read call by call (it is damaged, or does not end where a record does). compact_file_read() knows
+ * how to go on.
  */
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);

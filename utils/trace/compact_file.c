@@ -80,7 +80,7 @@ int compact_file_look(struct compact_file *file, int fd)
 		if (compact_head_decode(bytes, &head)) {
 			uint64_t len = COMPACT_HEAD_BYTES + (uint64_t)head.body_len;
 
-			/* Is all of it there? */
+			/* True when all of it is there. */
 			got = fd_pread_full(fd, &last, 1, at + len - 1);
 			if (got <= 0) {
 				file->is_torn = true;

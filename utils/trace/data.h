@@ -89,7 +89,7 @@ struct trace_data {
 
 /*
  * Open @dir. -ENOENT when it is not there, -EINVAL when it is no recording, -ENODATA when no task
- * has records (see data_has_records()), others as they come; each with a text that names the file.
+ * has records (see data_has_records()). Others as they come; each with a text that names the file.
  * Ends with data_close().
  */
 int data_open(struct trace_data *data, const char *dir, enum demangle_mode demangle,
@@ -117,7 +117,7 @@ int data_grow(struct trace_data *data, struct uft_err *err);
 void data_measure_files(struct trace_data *data);
 #define cleanup_data cleanup(data_close)
 
-/* Is there at least one record to read? */
+/* True when there is at least one record to read. */
 bool data_has_records(const struct trace_data *data);
 
 /* The task with that id, or NULL. */

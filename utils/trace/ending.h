@@ -6,8 +6,8 @@
 #include "utils/trace/data.h"
 
 /*
- * Append what is missing in @data, and why; nothing when it is whole, when it is still being
- * recorded, or when its recorder does not say how it ended. True when there was something.
+ * Append the missing parts of @data, and the reasons. Nothing when it is whole, when it is still
+ * being recorded, or when its recorder does not say how it ended. True when there was something.
  */
 bool data_describe_end(const struct trace_data *data, struct strbuf *out);
 

@@ -101,8 +101,8 @@ static inline uint64_t time_abs(uint64_t ns)
 }
 
 /*
- * Events of one task in a row; at most about EVENT_BATCH of them, so that what a stage does per
- * batch costs nothing per event and a batch stays in the first level cache.
+ * Events of one task in a row; at most about EVENT_BATCH of them. So the work of a stage per batch
+ * costs nothing per event, and a batch stays in the first level cache.
  */
 #define EVENT_BATCH 512
 

@@ -13,7 +13,7 @@
 
 /*
  * CPUs write at the same time, and each for a task of its own. So that not every call is a turn of
- * another one, calls are read so much ahead of other sources; if that brings events of a task out
+ * another one, calls are read so much ahead of other sources. If that brings events of a task out
  * of their order, they are sorted.
  */
 #define AHEAD_NS 100000

@@ -11,7 +11,7 @@
 
 /*
  * The files are by CPU, and everything else is by task. So a feed reads all of them at the same
- * time, as far as the queues may grow, and goes on when those who take from them are done:
+ * time, as far as the queues may grow. It goes on when those who take from them are done:
  * feed_fill(), then everything up to complete_ns, and again.
  */
 

@@ -275,7 +275,7 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 	return nr;
 }
 
-/* Does a call come, or go, that fits to the frames as they are? */
+/* True when a call comes, or goes, that fits to the frames as they are. */
 static inline bool follow(struct kernel_calls *calls, const struct queued *next)
 {
 	struct kernel_frame *frames = calls->frames;
@@ -296,7 +296,9 @@ static inline bool follow(struct kernel_calls *calls, const struct queued *next)
 	return true;
 }
 
-/* It is before the next record, at @record_ns, by its own time. Is it by due_ns(), too? */
+/*
+ * It is before the next record, at @record_ns, by its own time. True when it is by due_ns(), too.
+ */
 static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,
 				 uint64_t record_ns)
 {

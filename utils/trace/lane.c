@@ -52,8 +52,8 @@ uint64_t lane_next_other_ns(const struct lane *lane)
 }
 
 /*
- * May an event of @other_ns be taken, or can there be records before it that are not in the file
- * yet?
+ * True when an event of @other_ns may be taken; false when there can be records before it that are
+ * not in the file yet.
  */
 static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns)
 {
@@ -163,8 +163,8 @@ static bool has_range(const struct pipeline *pipe)
 }
 
 /*
- * May the next records of a compact file go to their calls the short way? Not where the records
- * themselves are asked for.
+ * True when the next records of a compact file may go to their calls the short way; false when the
+ * records themselves are asked for.
  */
 static bool takes_calls(const struct lane *lane)
 {
@@ -200,7 +200,7 @@ static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_er
 
 /*
  * Room for the next batch. The first one of one of many lanes is small, for it may wait long for
- * its turn; what the others need it most likely gets from a lane that has just ended.
+ * its turn. Most likely the others get their room from a lane that has just ended.
  */
 static int get_buffers(struct lane *lane, struct uft_err *err)
 {

@@ -259,7 +259,7 @@ static int compare_heads(const void *a, const void *b)
 }
 
 /*
- * No event of the lane is earlier. It is read when that time has come: of thousands of tasks few
+ * No event of the lane is earlier. It is read when that time has come: few of thousands of tasks
  * live at a time, and the buffers of those that have ended are still in the CPU's caches.
  */
 static uint64_t earliest_ns(const struct lane *lane)

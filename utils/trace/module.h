@@ -124,7 +124,7 @@ const struct func *module_func(struct module_set *set, struct module *mod,
  */
 int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
 
-/* Is that how somebody calls @func? */
+/* True when somebody calls @func so. */
 bool func_is_called(const struct func *func, const char *name);
 
 /*

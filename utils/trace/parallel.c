@@ -197,7 +197,7 @@ uint64_t pipeline_bytes(const struct pipeline *pipe)
 	return bytes;
 }
 
-/* Is it worth splitting? */
+/* True when it is worth splitting. */
 static bool is_large(const struct pipeline *pipe, const struct lane *lane, size_t nr_threads)
 {
 	uint64_t bytes = lane->task->data_bytes;

@@ -232,7 +232,7 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 
 /*
  * The beginning of "elapsed": the first record. When events are kept, the end of the first time off
- * the CPU, and the first call of the kernel, count too, as with the peer; a range counts from
+ * the CPU, and the first call of the kernel, count too, as with the peer. A range counts from
  * records only.
  */
 static void note_first_sched(struct pipeline *pipe)

@@ -55,8 +55,9 @@ struct pipeline_config {
 void pipeline_config_init(struct pipeline_config *config);
 
 /*
- * The place where a view begins, mostly in the middle of a task: in these calls, of which it does
- * not get the ENTRY; after all events up to @last_ns. @is_start: it is the beginning of the task.
+ * The place where a view begins, mostly in the middle of a task. It is within these calls, of which
+ * it does not get the ENTRY, and after all events up to @last_ns. @is_start: it is the beginning of
+ * the task.
  */
 struct view_resume {
 	const struct task *task;
@@ -228,9 +229,9 @@ int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err 
 uint64_t pipeline_bytes(const struct pipeline *pipe);
 
 /*
- * For a recording that grows (data_open_growing()), in the place of pipeline_run() and as often as
- * one likes: send what happened up to @until_ns, which is complete, and is not less than the last
- * time. UINT64_MAX is the end.
+ * For a recording that grows (data_open_growing()), in the place of pipeline_run(): send the events
+ * up to @until_ns, which are complete. May be called as often as one likes; @until_ns is not less
+ * than the last time. UINT64_MAX is the end.
  */
 int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view *view,
 		    struct uft_err *err);
@@ -296,7 +297,7 @@ uint64_t pipeline_limit_ns(const struct pipeline *pipe);
 /* Note the sources that there will be, and their events of each task. */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
 
-/* Has the task something to show, be it without calls? */
+/* True when the task has something to show, be it without calls. */
 bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 
 /* The way in which tasks share descriptors with the other sources. */
@@ -316,7 +317,7 @@ ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err 
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Lanes of calls of the kernel, if there are more of these than may be held at a time: all files
+ * Lanes of calls of the kernel, if there are more of these than may be held at a time. All files
  * are read once, a window of time after the other, instead of once for each lane. Does nothing when
  * the view does not take tasks in parts. pipeline_load_group() leaves these lanes out then. 0, or
  * negative with @err.

@@ -321,8 +321,8 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 /* --- merged by task, a window of time after the other --- */
 
 /*
- * Have all lanes together more than may be held, and calls of the kernel among that? Then those
- * with anything of it are run that way.
+ * True when all lanes together have more events than may be held, and calls of the kernel among
+ * them. Then those with any of these are run that way.
  */
 static bool choose_windows(struct pipeline *pipe)
 {

@@ -150,10 +150,10 @@ int source_list_add(struct source_list *list, struct source *src);
 
 /*
  * One row for each kind of source of all tasks (pipeline.c has the table): open() appends those
- * that the recording has, mostly one for each CPU. Their order counts where times are equal. 0, or
+ * that the recording has, mostly one for each CPU. Their order counts when times are equal. 0, or
  * negative with @err; the caller closes the appended ones in any case.
  *
- * @wants: does a pipeline of this configuration show any of it? NULL: always
+ * @wants: true when a pipeline of this configuration shows any of it. NULL: always
  */
 struct source_kind {
 	const char *name;

@@ -213,7 +213,7 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 	return is_odd;
 }
 
-/* Is what @event does to the open calls beyond doubt? */
+/* True when the effect of @event on the open calls is beyond doubt. */
 static bool is_clear(const struct lane *lane, const struct event *event)
 {
 	const struct stg_calls *calls = &lane->calls;

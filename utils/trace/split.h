@@ -36,8 +36,8 @@ struct piece {
 void piece_destroy(struct piece *piece);
 
 /*
- * Can the lane's records be read in pieces? Not when stages before the view remember more than open
- * calls (filters, a time range, a duration), and not in the other byte order.
+ * True when the lane's records can be read in pieces. False when stages before the view remember
+ * more than open calls (filters, a time range, a duration), and in the other byte order.
  */
 bool lane_can_split(const struct lane *lane);
 

@@ -398,7 +398,7 @@ static size_t known_payload(struct src_user *src, const struct record *rec, size
 	return record_magic_is_good(next.data) ? len : 0;
 }
 
-/* Is the payload of an EVENT, which has its length in front, there and of a sane size? */
+/* True when the payload of an EVENT, which begins with its length, is there and of a sane size. */
 static bool has_good_payload(const struct src_user *src, const struct record *rec)
 {
 	size_t left = src->len - src->at - sizeof(*rec);
@@ -484,7 +484,10 @@ static void skip_hole(struct src_user *src)
 		src->next_offset = MAX(src->next_offset, (uint64_t)data);
 }
 
-/* Is there nothing but zeros up to the end? A crash can leave blocks that were never written. */
+/*
+ * True when there is nothing but zeros up to the end. A crash can leave blocks that were never
+ * written.
+ */
 static int rest_is_zero(struct src_user *src, struct uft_err *err)
 {
 	for (;;) {

@@ -113,8 +113,8 @@ static inline void event_of_record(const struct record *rec, uint64_t last_ns, s
 }
 
 /*
- * The records from @src->buf + @src->at on that begin in front of this one may be taken out of the
- * buffer, as long as they are plain calls; a caller that does so moves @at and @last_ns on. NULL:
+ * The records from @src->buf + @src->at on that begin before this one may be taken out of the
+ * buffer, as long as they are plain calls. A caller that does so moves @at and @last_ns on. NULL:
  * none may.
  */
 const uint8_t *src_user_plain_end(const struct src_user *src);
@@ -122,7 +122,7 @@ const uint8_t *src_user_plain_end(const struct src_user *src);
 /*
  * For a file of compact blocks: the cursor from which the next records can be read call by call,
  * without being made up first; at most *@max of them. NULL: they cannot, or an error has to be
- * told: src_user_read() has them. A caller that has read some says so with src_user_took().
+ * told; src_user_read() has them then. A caller that has read some says so with src_user_took().
  */
 struct compact_cursor *src_user_calls(struct src_user *src, size_t *max);
 static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_ns)
@@ -132,7 +132,7 @@ static inline void src_user_took(struct src_user *src, size_t nr, uint64_t last_
 	src->last_ns = last_ns;
 }
 
-/* Is the next record in a block that is read call by call? */
+/* True when the next record is in a block that is read call by call. */
 static inline bool src_user_is_by_calls(const struct src_user *src)
 {
 	return src->cursor && src->at == src->len && src->next_offset < src->cursor->raw_end;

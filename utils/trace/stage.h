@@ -15,8 +15,8 @@
 
 /*
  * Stages work on one task at a time, before the tasks are merged: all of them are about one call
- * stack, and one that must look ahead (the duration filter) may hold events back without
- * disturbing the order of the others.
+ * stack. So one that must look ahead (the duration filter) may hold events back without disturbing
+ * the order of the others.
  *
  * Most work in place: they get @nr events and return how many are left.
  */
@@ -65,7 +65,7 @@ struct stage_config {
 
 void stage_config_init(struct stage_config *config);
 
-/* A stage drops @event: is it kept as what tells the CPU? */
+/* A stage drops @event: true when it is kept, since it tells the CPU. */
 static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 {
 	if (likely(!wants_cpus) ||
@@ -178,7 +178,10 @@ static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
  * stg_select: depth, size, library calls, kinds of events; with STAGE_WANTS_ENDS also the duration.
  */
 bool stg_select_is_needed(const struct stage_config *config);
-/* Is a call of @func with so many around it shown, as far as this stage can tell before its end? */
+/*
+ * True when a call of @func with so many around it is shown, as far as this stage can tell before
+ * its end.
+ */
 bool stg_select_keeps_open(const struct stage_config *config, const struct func *func,
 			   size_t depth);
 size_t stg_select(const struct stage_config *config, struct event *events, size_t nr);

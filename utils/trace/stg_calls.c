@@ -251,7 +251,7 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 }
 
 /*
- * Is the task in none of its functions? In exec it is not any more: what happens until the new
+ * True when the task is in none of its functions. In exec it is in none any more: all until the new
  * program's first call is the kernel's work.
  */
 static bool is_outside(const struct stg_calls *calls)
@@ -263,7 +263,7 @@ static bool is_outside(const struct stg_calls *calls)
 
 /*
  * The depth of an event. A view of lines has events of the outermost library call at the margin, if
- * that call is not shown; any other call counts, shown or not, as with the peer.
+ * that call is not shown. Any other call counts, shown or not, as with the peer.
  */
 static uint32_t event_depth(const struct stg_calls *calls)
 {
@@ -385,9 +385,9 @@ static inline bool enter_fast(const struct stg_calls *calls, const struct addr_s
 }
 
 /*
- * Until the first record has told where the stack begins nothing is fast, nor are calls of the
- * kernel that may be in none of the program's: the outermost call and its end are always seen by
- * handle().
+ * Nothing is fast until the first record has told where the stack begins. Calls of the kernel that
+ * may be in none of the program's are not fast either. handle() always sees the outermost call and
+ * its end.
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {

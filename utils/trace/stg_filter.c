@@ -300,7 +300,9 @@ static bool is_inside(const struct stg_filter *stage)
 	return !(stage->filter->uses & TRIGGER_FILTER) || stage->now.in;
 }
 
-/* Is the call of @func shown, as far as can be said at its entry? Changes the selection. */
+/*
+ * True when the call of @func is shown, as far as can be said at its entry. Changes the selection.
+ */
 static int decide(struct stg_filter *stage, const struct trigger *trigger,
 		  const struct event *event, bool holds, uint32_t *flags)
 {
@@ -406,9 +408,9 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 }
 
 /*
- * The end of a call that was entered unseen, by the parent of a fork or before the range: what it
- * was called by is not known, so that what is said about itself decides. With -F that is as good as
- * known: it is the outermost that is left.
+ * The end of a call that was entered unseen, by the parent of a fork or before the range. Its
+ * caller is not known, so the rules about itself decide. With -F the end is as good as known: it is
+ * the outermost that is left.
  */
 static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 {

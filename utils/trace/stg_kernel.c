@@ -9,7 +9,9 @@ static bool is_kernel(const struct event *event)
 	return event->type <= EVENT_EXIT && event->func->is_kernel;
 }
 
-/* Is it within calls of the kernel that are in no function of the program? Counts them. */
+/*
+ * True when it is within calls of the kernel that are in no function of the program. Counts them.
+ */
 static bool is_in_outside(struct stg_kernel *stage, const struct event *event)
 {
 	bool is_in = stage->depth;

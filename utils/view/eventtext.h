@@ -10,8 +10,8 @@
 struct kerneltext;
 
 /*
- * Is it something of its own: not what the kernel tells of each task, and no part of a call? Only
- * of these there are lists.
+ * True for an event of its own: none that the kernel tells of each task, and no part of a call.
+ * Only of these there are lists.
  */
 static inline bool event_is_listed(const struct event *event)
 {

@@ -116,7 +116,7 @@ static bool op_has_risk(const struct tep_print_arg_op *op, unsigned depth)
 	return has_risk(op->left, depth) || has_risk(op->right, depth);
 }
 
-/* Does it go by numbers of the record that may be anything? */
+/* True when it goes by numbers of the record that may be anything. */
 static bool has_risk(const struct tep_print_arg *arg, unsigned depth)
 {
 	if (!arg)

@@ -1,4 +1,4 @@
-/* Format files of the kernel's events: are they what a kernel writes? */
+/* Checks that format files of the kernel's events are such as a kernel writes. */
 #ifndef UTRAIL_VIEW_KERNELFORMAT_H
 #define UTRAIL_VIEW_KERNELFORMAT_H
 
@@ -9,10 +9,10 @@
 
 /*
  * libtraceevent reads formats of kernels, and falls over many others. So it gets a copy of @format
- * with those parts alone that are well-formed: the lines of fields, and of the line "print fmt" the
- * text and its expressions. These must speak of fields that exist and use functions that the
- * library knows; else the text is empty, and *@has_print is false. Returns false when not even the
- * fields are good.
+ * with the well-formed parts alone: the lines of fields, and of the line "print fmt" the text and
+ * its expressions. These must speak of fields that exist and use functions that the library knows;
+ * else the text is empty, and *@has_print is false. Returns false when not even the fields are
+ * good.
  *
  * Documentation/trace/events.rst of the kernel, "Event formats".
  */

@@ -48,7 +48,7 @@ void replay_deinit(struct replay *replay)
 	*replay = (struct replay){ 0 };
 }
 
-/* Can @second be on one line with @first, of the same task? */
+/* True when @second can be on one line with @first, of the same task. */
 static bool makes_one_line(const struct replay *replay, const struct event *first,
 			   const struct event *second)
 {
@@ -236,7 +236,10 @@ int replay_pause(struct replay *replay, uint64_t since_ns)
 	return sink_flush(replay->sink);
 }
 
-/* Was this call shown when it was entered? The depth does not count here, as with the peer. */
+/*
+ * True when this call was shown when it was entered. The depth does not count here, as with the
+ * peer.
+ */
 static bool is_remaining(const struct replay *replay, const struct pending_call *frame)
 {
 	uint64_t size = replay->pipe->config.stages.size_filter;
@@ -298,7 +301,7 @@ static void show_remaining(struct replay *replay)
 	}
 }
 
-/* Was there anything in the range that took long enough, if only to be left out? */
+/* True when there was anything in the range that took long enough, if only to be left out. */
 static bool has_records(const struct pipeline *pipe)
 {
 	for (size_t i = 0; i < pipe->nr_lanes; i++) {

@@ -76,7 +76,7 @@ struct replay {
 	uint64_t nr_flat;
 };
 
-/* Are these, of -f or NULL, fields that replay knows? -ERR_USAGE when not. */
+/* Check that these, of -f or NULL, are fields that replay knows. -ERR_USAGE when not. */
 int replay_check_fields(const char *fields, struct uft_err *err);
 
 /* @pipe and @sink must outlive it. -ERR_USAGE: unknown field. Ends with replay_deinit(). */

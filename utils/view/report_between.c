@@ -145,7 +145,10 @@ static const char *missing_field(const struct report_between *between,
 	return NULL;
 }
 
-/* Is there an event of the index-th name that has all fields? There may be several of one name. */
+/*
+ * True when there is an event of the index-th name that has all fields. There may be several of one
+ * name.
+ */
 static int check_name(struct report_between *between, unsigned index, struct uft_err *err)
 {
 	const struct between_kind *kind = NULL;
