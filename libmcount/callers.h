@@ -29,7 +29,7 @@ struct callers {
 
 extern struct callers callers __attribute__((visibility("hidden")));
 
-/* HOT: whether @ret is known to lead into such code. */
+/* HOT: true when @ret is known to lead into such code. */
 static inline bool callers_know(uint64_t ret)
 {
 	uint64_t page = ret >> CALLERS_PAGE_SHIFT;

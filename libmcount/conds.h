@@ -12,7 +12,7 @@
 bool conds_hold(const struct plan_cond *conds, uint32_t nr, const uint64_t *slot,
 		const struct arch_regs *regs);
 
-/* COLD: whether one of these rules' conditions reads memory of the program. */
+/* COLD: true when one of these rules' conditions reads memory of the program. */
 bool conds_read_memory(const struct plan_rule *rules, uint32_t nr, const struct plan_cond *conds);
 
 #endif

@@ -48,7 +48,7 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
  * Calls that filters leave alone have no frame, so that most calls of most filters cost next to
  * nothing. Their exits are told from that of the innermost frame by the function, and where that
  * does not tell, by counting: no frame comes while something is opted out. The stack pointer does
- * not tell: compilers make a function's last call a jump, and that may be the exit hook's; then it
+ * not tell: compilers make a function's last call a jump, and the exit hook's may be that. Then it
  * is as high as at the call of the function, which is that of the frame.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
@@ -57,14 +57,14 @@ static inline void note_unwanted(struct thread *t, uint64_t fn)
 		t->cyg_again++;
 }
 
-/* HOT: whether @t is known to run the stack of that call. */
+/* HOT: true when @t is known to run the stack of that call. */
 static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 {
 	return likely(!t->low) || (sp >= t->low && sp <= t->high);
 }
 
 /*
- * HOT: whether that is the exit of such a call. A frame's own may have a lower stack pointer than
+ * HOT: true when that is the exit of such a call. A frame's own may have a lower stack pointer than
  * its enter (alloca(3)), or a higher one.
  */
 static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
@@ -75,7 +75,7 @@ static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: whether @f may be of that function, by the low half of its address: one compare, where
+ * HOT: true when @f may be of that function, by the low half of its address: one compare, where
  * is_of() is four instructions.
  */
 static inline bool may_be_of(const struct frame *f, uint64_t fn)
@@ -89,7 +89,7 @@ static inline bool may_be_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * HOT: whether nothing has to be noted or ended for the call, or the exit, of a function that is
+ * HOT: true when nothing has to be noted or ended for the call, or the exit, of a function that is
  * left alone, be it by filters or because it is left out: nearly all of those. It needs no guard,
  * for nothing changes that a signal handler could see half done.
  */
@@ -117,8 +117,8 @@ static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: whether that is the exit of a function that is left out, and its call was, too: so it has no
- * frame.
+ * HOT: true when that is the exit of a function that is left out, and its call was, too: so it has
+ * no frame.
  */
 static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -251,7 +251,7 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: what thread->calls does not know; the guard is set, and no frame lies within @sp. Not
+ * HOT: calls that thread->calls does not know; the guard is set, and no frame lies within @sp. Not
  * inline: they need more registers than the hook. One for any thread, one for where nothing is
  * opted in, and one each for a thread that is ready (planned_pass.h) and for one that is open.
  */
@@ -368,9 +368,9 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 }
 
 /*
- * HOT: whether the exit hook is called elsewhere than in the innermost call: deeper in the stack
- * that may be the end of another call of the same function, which is left out by now, or of the
- * same one (alloca(3)); far above it is on another stack.
+ * HOT: true when the exit hook is called elsewhere than in the innermost call. Deeper in the stack
+ * it may be the end of another call of the same function, which is left out by now, or of the same
+ * one (alloca(3)). Far above it is on another stack.
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {

@@ -27,8 +27,8 @@ bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_
 bool declared_from_aside(struct thread *t, const struct event_data *entry, uint64_t time_ns);
 
 /*
- * COLD, while the recorder has a thread stand for it: choices are noted, and then told to who
- * watches. 0 or -errno, as ATTACH_CHOOSE and ATTACH_CHOSEN.
+ * COLD, while the recorder has a thread stand for it: choices are noted, and then told to the
+ * consumers. 0 or -errno, as ATTACH_CHOOSE and ATTACH_CHOSEN.
  */
 struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);

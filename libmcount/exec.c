@@ -132,9 +132,7 @@ static void merge(char *const envp[], const struct environment *env, char **vars
 	*vars = NULL;
 }
 
-/*
- * The environment to hand on instead of @envp; a macro, because it lives on the stack of who calls.
- */
+/* The environment to hand on instead of @envp; a macro, because it lives on the caller's stack. */
 #define MERGED(envp)                                                                            \
 	({                                                                                      \
 		struct environment env_;                                                        \

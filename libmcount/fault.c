@@ -45,7 +45,7 @@ static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL 
 
 static _Atomic uint64_t watched;
 
-/* Each change takes the next place, so that who reads one is not disturbed. */
+/* Each change takes the next place, so that a thread that reads one is not disturbed. */
 #define KEPT 16
 
 struct disposition {

@@ -275,9 +275,9 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 }
 
 /*
- * A return by @slot, which no frame has: a function has taken its return address from where it was,
- * and put it elsewhere, most often further out, in the place of arguments that it has taken off the
- * stack. NULL: there is no frame near by that may be.
+ * A return by @slot, which no frame has. A function has moved its return address, most often
+ * further out, to the place of arguments that it has taken off the stack. NULL: there is no frame
+ * near by that may be.
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

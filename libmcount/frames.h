@@ -67,7 +67,7 @@ uint64_t frames_find_return(uint64_t slot);
 
 /*
  * A function whose return must not come through us was called by a jump from the innermost frames'
- * function (a tail call), so their slot is its return slot: end them here and give the slot its own
+ * function (a tail call). So their slot is its return slot: end them here and give the slot its own
  * address back.
  */
 void frames_end_tail_call(struct thread *t, uint64_t *slot);

@@ -66,7 +66,7 @@ static inline void hot_commit(struct thread *t, char *end)
 /*
  * HOT, not common: before the time of a record is taken that is written at once. A forked child
  * reports itself with its first record: the recorder then knows of it before anything has the time
- * at which it happened, so that who follows the recording sees all in order.
+ * at which it happened, so that a reader that follows the recording sees all in order.
  */
 static inline void hot_be_known(struct thread *t)
 {

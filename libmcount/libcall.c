@@ -22,8 +22,8 @@
  * into the slot, without our knowledge, the first time it is called. The relocation says where it
  * stores, in the table that the module's DT_JMPREL points to. So the module gets a copy of that
  * table in which the relocations of hooked slots point to the sites' targets. The slots keep our
- * stubs, whoever calls first and however many threads race; and binding happens when, how, and with
- * the same error messages as without us.
+ * stubs, whichever thread calls first and however many threads race; and binding happens when, how,
+ * and with the same error messages as without us.
  */
 
 /*

@@ -168,7 +168,7 @@ static uint32_t count_operands(const struct adoption *a, const struct plan_patch
 	return nr;
 }
 
-/* Behind all stubs, since these run into each other. */
+/* After all stubs, since these run into each other. */
 static uint64_t all_operands_bytes(const struct adoption *a)
 {
 	uint64_t bytes = 0;
@@ -351,8 +351,8 @@ static bool run_has_room(const struct run *run, const struct patch *patch)
 }
 
 /*
- * While nobody else can be in the text. Those that depend on others are left, and who they are of
- * learns it from the text.
+ * While nobody else can be in the text. Those that depend on others are left; the recorder learns
+ * it from the text.
  */
 static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_module *module)
 {

@@ -96,7 +96,7 @@ static inline bool is_elsewhere(const struct planned *p, const struct plan_rule 
 	return (flags & PLAN_LOCATION_OUT) || (p->has_location && !(flags & PLAN_LOCATION));
 }
 
-/* HOT: what the call of @addr means. d->flags & PLANNED_RECORD, or d->has_change, or nothing. */
+/* HOT: decide about the call of @addr: d->flags & PLANNED_RECORD, or d->has_change, or nothing. */
 static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 			  const struct arch_regs *regs, struct decision *d)
 {
@@ -360,9 +360,9 @@ bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t 
 
 /*
  * HOT: a call of a function without a rule, of a thread that is open: it stays so. The stub knows
- * such calls, but not the first one of a function, nor those of two whose places are the same; and
- * it leaves to this what is called by a jump (its frame has the slot of the one around it), and
- * where the segment has no room or the clock needs a new fit.
+ * such calls, but not the first one of a function, nor those of two whose places are the same. It
+ * also leaves to this function a call by a jump, whose frame has the slot of the one around it. The
+ * same holds when the segment has no room, or the clock needs a new fit.
  */
 static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

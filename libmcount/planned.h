@@ -183,19 +183,19 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs);
 
 /*
- * HOT: whether a call is opted out, or not opted in, so that it needs no frame. The next time
+ * HOT: true when a call is opted out, or not opted in, so that it needs no frame. The next time
  * thread->calls tells.
  */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
 /*
- * HOT: whether a call is deeper than the limit, and nothing else is said about it; that costs no
+ * HOT: true when a call is deeper than the limit, and nothing else is said about it; that costs no
  * thread its being open. The next time the stub finds it.
  */
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
 
 /*
- * HOT: whether a call is one of a function that is left out. The next time the stub finds it, if
+ * HOT: true when a call is one of a function that is left out. The next time the stub finds it, if
  * the thread is open (planned_pass.h).
  */
 bool planned_is_left_out(struct thread *t, uint64_t addr);
@@ -242,15 +242,15 @@ void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);
 
-/* HOT, rarely: whether the ENTRY of the innermost call is written. */
+/* HOT, rarely: true when the ENTRY of the innermost call is written. */
 bool planned_is_top_written(struct thread *t);
 
 /* HOT: write the ENTRY records that were held back, of all frames up to and including @f. */
 void planned_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT: what was let in while the thread was open gets what the frames of other calls have, and
- * planned.now is that of the innermost one.
+ * HOT: frames that were pushed while the thread was open get the state that other frames have, and
+ * planned.now becomes that of the innermost one.
  */
 void planned_close(struct thread *t);
 

@@ -62,7 +62,7 @@ bool planned_is_top_written(struct thread *t)
 	return planned_frame_of(t, t->top)->flags & PLANNED_WRITTEN;
 }
 
-/* HOT: whether the call that ends at @now_ns is kept though its ENTRY was held back. */
+/* HOT: true when the call that ends at @now_ns is kept though its ENTRY was held back. */
 static bool is_kept(const struct thread *t, const struct frame *f, const struct planned_frame *pf,
 		    const struct selection *inside, uint64_t now_ns)
 {

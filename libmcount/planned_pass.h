@@ -100,9 +100,9 @@ static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 }
 
 /*
- * It may from now on, if the plan is still the one that says so: who replaces it empties the tables
- * afterwards (plans.c), so that one of both sees what the other has done. @word, @entry: of a
- * struct planned_place
+ * It may from now on, if the plan is still the one that says so: the thread that replaces it
+ * empties the tables afterwards (plans.c), so that one of both sees what the other has done. @word,
+ * @entry: of a struct planned_place
  */
 static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
 {

@@ -13,7 +13,7 @@
 void planned_make_args(void *planned);
 void planned_make_readings(void *planned);
 
-/* HOT: whether one more payload has room; never so without memory. */
+/* HOT: true when one more payload has room; never so without memory. */
 static inline bool has_args_room(struct planned *p)
 {
 	if (unlikely(!p->args))
@@ -69,7 +69,7 @@ void planned_take_reading(void *take);
 uint64_t planned_own_return(const struct frame *f);
 
 /*
- * `recover`: whoever walks the stack by itself inside of @f sees the program's own return
+ * `recover`: code that walks the stack by itself inside of @f sees the program's own return
  * addresses, and after it no more.
  */
 void planned_show_returns(struct thread *t, const struct frame *f);

@@ -318,9 +318,9 @@ static void prepare_plan(struct planned *p, const struct live_plan *plan)
 }
 
 /*
- * First it says which plan it is about to look at, then it looks whether that is still the one; who
- * has replaced it looks the other way round (plans.c). So one of them sees the other. A handler
- * that jumps out of this leaves it to be done again by the next call.
+ * First it says which plan it is about to look at, then it looks whether that is still the one; the
+ * thread that has replaced it looks the other way round (plans.c). So one of them sees the other. A
+ * handler that jumps out of this leaves it to be done again by the next call.
  */
 void planned_take_up(struct thread *t)
 {

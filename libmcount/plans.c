@@ -175,10 +175,10 @@ static bool steps_read_memory(const struct live_plan *plan)
 
 /*
  * Nobody comes to a plan any more that is not probe.live (planned_take_up() looks again once it has
- * said what it takes). So who has said nothing of a retired one now, and has no frame that needs
- * it, never will again. On x86 what a thread has read of a plan it has read before others see it
- * say otherwise; a machine that does not keep that order needs membarrier(2) before the memory may
- * go.
+ * said what it takes). So a thread that has said nothing of a retired one now, and has no frame
+ * that needs it, never will again. On x86 what a thread has read of a plan it has read before
+ * others see it say otherwise; a machine that does not keep that order needs membarrier(2) before
+ * the memory may go.
  */
 static bool is_needed(const struct live_plan *plan)
 {

@@ -405,10 +405,7 @@ void thread_before_sharing(uint64_t flags);
 /* COLD. Strict seccomp and the like: hooks would kill the program from here on. */
 void thread_before_cage(void);
 
-/*
- * COLD, called by the stub of syscall(3) for the numbers that matter: what is to be done about the
- * child.
- */
+/* COLD, called by the stub of syscall(3) for the numbers that matter: decide about the child. */
 enum probe_child {
 	PROBE_CHILD_NONE = 0,	/* nothing */
 	PROBE_CHILD_FORKED = 1, /* it is to call thread_after_fork() */

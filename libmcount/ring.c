@@ -26,7 +26,7 @@
 
 /*
  * One step of waiting may be short (signals end it) and counts for what it took; but not for more
- * than this: who was stopped together with the recorder has not waited in vain.
+ * than this: a thread that was stopped together with the recorder has not waited in vain.
  */
 #define STEP_MAX_NS 100000000ULL
 
@@ -248,8 +248,8 @@ void ring_settle(struct thread *t)
 /*
  * Room for @len bytes: in the segment that head is in, when this thread has just come to the ring,
  * else in the next one. False when that is not empty. A signal handler may jump out of here for
- * good at any point, so head alone is the truth, and at and end are NULL while they do not agree
- * with it; or one of them is, see ring_settle().
+ * good at any point, so head alone is the truth. While at and end do not agree with it they are
+ * NULL, or one of them is, see ring_settle().
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {
@@ -273,8 +273,8 @@ static bool next_segment(struct thread *t, uint32_t len)
 	/* Publishes segment_used[] and segment_before[]. */
 	atomic_store_explicit(&r->head, next, memory_order_release);
 	/*
-	 * Flight: what follows overwrites what somebody may be copying, who must not see it without
-	 * the new head.
+	 * Flight: the next records overwrite those that the writer may be copying. The writer must
+	 * not see them without the new head.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	use_segment(t, next);

@@ -193,8 +193,8 @@ static int64_t begin(const char *address)
 	thread_setup();
 	is_waiting = probe.is_attached;
 	/*
-	 * The recorder still has to change the text and to say which calls are open. And who is to
-	 * leave again has no handlers of signals: the program could have learnt of them.
+	 * The recorder still has to change the text and to say which calls are open. A probe that
+	 * is to leave again has no handlers of signals: the program could have learnt of them.
 	 */
 	if (probe.is_attached)
 		return ATTACH_DONE;

@@ -9,18 +9,18 @@
 
 /*
  * A stack that the program has made has a thread state of its own, with a ring and a task id of its
- * own (RING_FIRST_STACK_TID and above): its calls go on when it is taken up again, be it by another
+ * own (RING_FIRST_STACK_TID and above). Its calls go on when it is taken up again, be it by another
  * thread. Switches are not seen when they happen, but by the next call or return, whose slot lies
  * elsewhere.
  *
  * The program tells nobody where its stacks are. Known is where calls were seen: @low and @high of
  * the state. Within that range a slot above the innermost frame means that frames were jumped out
- * of; outside of it the kernel is asked whether all memory between is there, as it is within one
+ * of. Outside of it the kernel is asked whether all memory between is there, as it is within one
  * stack of the system's. None of this is done before probe.follows_stacks: the program imports a
  * function that switches, or was seen to have switched.
  */
 
-/* HOT: whether that call may be on another stack than the calls before it. */
+/* HOT: true when that call may be on another stack than the calls before it. */
 static inline bool stack_may_differ(const struct thread *t, uint64_t slot)
 {
 	return t->top->slot <= slot || slot < t->low;

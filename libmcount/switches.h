@@ -15,7 +15,7 @@ bool switches_have(int sig);
 
 /*
  * In a signal handler: do what the plan says. With @has_handler the program has one of its own,
- * which is called next: its calls are still recorded where the signal ends the recording, and
+ * which is called next: its calls are still recorded if the signal ends the recording.
  * switches_end() ends it then, also when the handler is left by a jump.
  */
 void switches_obey(int sig, bool has_handler);

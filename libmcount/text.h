@@ -14,8 +14,8 @@ void text_close(int fd);
 
 /*
  * COLD. Put @bytes[@len] in the place of instructions at @addr. In one piece where they lie within
- * a word; else the first byte, before which nothing has changed for who comes by, is the last.
- * False when it may not be written.
+ * a word; else the first byte, before which nothing has changed for a thread that comes by, is the
+ * last. False when it may not be written.
  */
 bool text_write(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 

@@ -13,7 +13,7 @@
 /*
  * A stream that is being made.
  *
- * @pid, @start: of who is traced
+ * @pid, @start: of the traced process
  */
 struct making {
 	struct pxt_attr attr;
@@ -166,8 +166,8 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 }
 
 /*
- * Without one the log is finished by who opens it, and the memory is given back by who makes the
- * next stream.
+ * Without one the log is finished by the process that opens it. The memory is given back by the one
+ * that makes the next stream.
  */
 static void start_keeper(struct making *making)
 {

@@ -1,6 +1,6 @@
 /*
  * From a stream into its log. A record is in the log before its cells are given back, and what
- * shared memory says of that changes at once: so whoever comes after a process that was killed here
+ * shared memory says of that changes at once: so the successor of a process that was killed here
  * finds each record once.
  */
 #include "libmcount/posix/keeper.h"

@@ -1,6 +1,6 @@
 /*
  * Logs of processes that have ended without shutting their streams down are written to their end by
- * who comes next.
+ * the next process that comes.
  */
 #include "libmcount/posix/keeper.h"
 

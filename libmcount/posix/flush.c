@@ -1,4 +1,4 @@
-/* Streams with a log: who flushes, and when. */
+/* Streams with a log: the thread that flushes, and when. */
 #include "libmcount/posix/keeper.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 
 /*
  * @dev, @ino: the file, should the program have closed the descriptor and opened another one of
- * that number
- * @turn: held by who flushes; taken before the handle's locks
+ *             that number
+ * @turn: held by the thread that flushes; taken before the handle's locks
  */
 struct pxt_flusher {
 	pthread_t thread;

@@ -100,8 +100,8 @@ void pxt_inside_in_child(void)
 }
 
 /*
- * Whoever comes now sees what was stored before; whoever was inside has left. False: one has not,
- * as long as @tries lasted.
+ * A thread that comes now sees what was stored before; a thread that was inside has left. False:
+ * one has not, as long as @tries lasted.
  */
 bool pxt_inside_wait(int *tries)
 {

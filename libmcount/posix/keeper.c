@@ -109,7 +109,8 @@ static void close_others(const int fds[3])
 }
 
 /*
- * Signals stay blocked: who ends the program's session or group must not end what writes its log.
+ * Signals stay blocked: a signal that ends the program's session or group must not end the writer
+ * of its log.
  */
 static void leave_program(const int fds[3])
 {
@@ -217,7 +218,7 @@ static void write_log(const struct pxt_keeping *keeping, const struct pxt_log_pa
 	}
 }
 
-/* A log that could not be written waits for who opens it. */
+/* A log that could not be written waits for the process that opens it. */
 static void finish(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
 	int lock;

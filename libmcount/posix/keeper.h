@@ -21,14 +21,14 @@ struct pxt_log_slot {
 };
 
 /*
- * Behind the cells of a stream with a log. As all of the stream anybody of the user may write it:
- * it says where to look, and never where to write.
+ * After the cells of a stream with a log. As all of the stream anybody of the user may write it: it
+ * says where to look, and never where to write.
  *
  * @dev, @ino: the file
  * @mapped_at, @mapped_bytes: where the owner has the stream
  * @overflow_ns: events are missing from then on, which the log does not say yet; 0: none
  * @keeper_pid: 0: there is none
- * @finisher: pid of who writes the log instead of the owner
+ * @finisher: pid of the process that writes the log instead of the owner
  * @is_done: nobody needs to
  * @which: of @slots counts
  */
@@ -97,8 +97,8 @@ int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names,
 /* NULL when nobody needs to. */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
- * For who opens a log: it is finished, or its keeper is waited for, for up to a second. Nothing
- * happens to one whose owner is there.
+ * For a process that opens a log: it is finished, or its keeper is waited for, for up to a second.
+ * Nothing happens to one whose owner is there.
  */
 void pxt_finish_file(int fd);
 /* The name of what is left of stream @number when another one gets the number. */

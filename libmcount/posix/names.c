@@ -17,7 +17,10 @@ static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
  */
 #define WAITS_MAX (1 << 20)
 
-/* Waits for who writes it. False when that one died: then it is this process' to write. */
+/*
+ * Waits for the process that writes it. False when that one died: then it is this process' to
+ * write.
+ */
 static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 {
 	for (int nr = 1; state != PT_NAME_READY && nr < WAITS_MAX; nr++) {

@@ -261,8 +261,8 @@ void *pxt_place_map(int place, const char *name, size_t *bytes)
 }
 
 /*
- * A new file, in place of one of that name. It has all of its memory from the beginning: who writes
- * there must not be killed for want of it.
+ * A new file, in place of one of that name. It has all of its memory from the beginning: a process
+ * that writes there must not be killed for want of it.
  */
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 {

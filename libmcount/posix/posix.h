@@ -1,6 +1,6 @@
 /*
- * Inside of POSIX Trace: streams in shared memory, who writes to them, and handles of those who
- * read. doc/internals/posix-trace.md
+ * Inside of POSIX Trace: streams in shared memory, their writers, and the handles of readers.
+ * doc/internals/posix-trace.md
  */
 #ifndef UTRAIL_POSIX_H
 #define UTRAIL_POSIX_H
@@ -107,7 +107,8 @@ _Static_assert(sizeof(struct pxt_stream) <= PT_CELLS_OFFSET, "cells are behind i
  * Names of user events: of a process and of those that it has forked while a stream was inherited.
  */
 struct pxt_name {
-	_Atomic uint32_t state; /* 0: free, PT_NAME_READY, or the pid of who writes it */
+	/* 0: free, PT_NAME_READY, or the pid of the process that writes it */
+	_Atomic uint32_t state;
 	char text[PT_NAME_MAX + 1];
 };
 
@@ -149,7 +150,7 @@ struct pxt_users {
  * shared memory again.
  *
  * @stream: NULL: it is not mapped
- * @users: who is in it just now, spread by threads
+ * @users: the threads in it now, spread by threads
  */
 struct pxt_view {
 	_Atomic(struct pxt_stream *) stream;
@@ -494,7 +495,7 @@ void pxt_handle_put(struct pxt_handle *handle);
 struct pxt_handle *pxt_handle_new(void);
 trace_id_t pxt_handle_publish(struct pxt_handle *handle, enum pxt_kind kind);
 void pxt_handle_discard(struct pxt_handle *handle);
-/* Nobody else gets it any more, and all who had it have gone. NULL as above. */
+/* Nobody else gets it any more, and all threads that had it have gone. NULL as above. */
 struct pxt_handle *pxt_handle_end(trace_id_t trid, int kinds);
 /* For a child, which has none of its parent's. */
 void pxt_handles_forget(void);
@@ -512,7 +513,7 @@ void pxt_stop(struct pxt_view *view, const void *address);
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address);
 void pxt_restart(struct pxt_view *view);
 
-/* gone.c: somebody else closes it than its owner, who is not there any more. */
+/* gone.c: somebody else closes it than its owner, which is not there any more. */
 void pxt_close_stream(struct pxt_stream *stream);
 
 /* flush.c */

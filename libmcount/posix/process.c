@@ -84,8 +84,8 @@ static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *e
 }
 
 /*
- * Found, or made by who comes first: the process itself, or who wants to trace it. The folder's
- * lock is held.
+ * Found, or made by the first one that comes: the process itself, or one that wants to trace it.
+ * The folder's lock is held.
  */
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error)
 {
@@ -336,7 +336,7 @@ __attribute__((constructor)) static void begin(void)
 	errno = error;
 }
 
-/* Names that a child may have inherited stay until nobody is left who could: pxt_sweep(). */
+/* Names that a child may have inherited stay until no such child can be left: pxt_sweep(). */
 __attribute__((destructor)) static void end(void)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);

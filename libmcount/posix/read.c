@@ -79,7 +79,7 @@ static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespe
 }
 
 /*
- * 0 when another look is worth it. @is_writing: somebody is, who may be killed, and then nobody
+ * 0 when another look is worth it. @is_writing: a process is, which may be killed, and then nobody
  * says so.
  */
 static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct reading *reading,

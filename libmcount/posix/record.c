@@ -71,7 +71,7 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt
 	/* Not when it was stopped meanwhile. */
 	if (atomic_load_explicit(&stream->run, memory_order_relaxed) == PT_RUNS)
 		atomic_compare_exchange_strong(&stream->run, &run, PT_RUNS | PT_IS_FULL);
-	/* Whoever wanted to read it may have been killed. */
+	/* The process that wanted to read it may have been killed. */
 	if (atomic_load_explicit(&stream->lost, memory_order_relaxed) % OWNER_LOOKS == 0 &&
 	    pxt_process_is_dead((pid_t)view->owner_pid))
 		pxt_close_stream(stream);

@@ -69,7 +69,7 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 
 	pxt_recorded_went();
 	atomic_store(&was_asked, 1);
-	/* Names that are opened from here on are declared by who opens them. */
+	/* Names that are opened from here on are declared by the thread that opens them. */
 	atomic_store(&recorder, door);
 	ret = pxt_known_names(&names);
 	if (ret < 0 || !names)

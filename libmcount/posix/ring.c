@@ -2,9 +2,9 @@
  * Records in the cells of a stream: any number of writers and readers, without a lock, in memory
  * that nobody trusts.
  *
- * A record is claimed by one change of the word of its first cell, which says who writes it and how
- * many cells it has; then anybody can move @head past it. Cells are given back by moving @tail, and
- * never while they are written: doc/internals/posix-trace.md, "Cells".
+ * A record is claimed by one change of the word of its first cell, which names its writer and the
+ * number of its cells; then anybody can move @head past it. Cells are given back by moving @tail,
+ * and never while they are written: doc/internals/posix-trace.md, "Cells".
  */
 #include "libmcount/posix/posix.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * A word: the round, the state, how many cells, and the pid of who writes. Rounds begin with 1:
- * fresh cells are of round 0.
+ * A word: the round, the state, the number of cells, and the pid of the writer. Rounds begin with
+ * 1: fresh cells are of round 0.
  */
 #define PID_BITS   22
 #define COUNT_BITS 14
@@ -85,8 +85,8 @@ uint32_t pxt_cells_of(uint32_t len)
 }
 
 /*
- * HOT. Pieces, since others may read at the same time, who will find that what they read was not
- * for them.
+ * HOT. Pieces, since others may read at the same time, and will find that the record that they read
+ * was not for them.
  */
 static inline __attribute__((always_inline)) void put_bytes(_Atomic pxt_piece *to,
 							    const unsigned char *from, size_t len)

@@ -10,7 +10,10 @@
 
 #define NAMES_MAX 1024
 
-/* A log that has no keeper is finished by who opens it. Many of them would fill the memory. */
+/*
+ * A log that has no keeper is finished by the process that opens it. Many of them would fill the
+ * memory.
+ */
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
 
@@ -195,7 +198,7 @@ static void look(const char *name, void *argument)
 		look_at_process(name, argument);
 }
 
-/* Names last: who uses them is known only then. */
+/* Names last: their users are known only then. */
 static void look_again(const char *name, void *argument)
 {
 	if (name[0] == 'n' && name[1] == '-')

@@ -29,8 +29,8 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 }
 
 /*
- * Behind a gap come OVERFLOW, RESUME and what is there, which is taken: others cannot make another
- * gap of it.
+ * A gap is followed by OVERFLOW, RESUME and the record that is there, which is taken: others cannot
+ * make another gap of it.
  */
 static void tell_gap(struct pxt_handle *handle, uint64_t at, const struct pxt_event *event)
 {

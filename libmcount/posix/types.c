@@ -1,4 +1,4 @@
-/* Types of events: ids and names, for who is traced and for who reads. */
+/* Types of events: ids and names, for traced processes and for readers. */
 #include "libmcount/posix/posix.h"
 
 #include <errno.h>

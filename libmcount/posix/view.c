@@ -36,8 +36,8 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 }
 
 /*
- * A few instructions each. Whoever jumps out of them (siglongjmp() in a handler) never ends: then
- * the memory stays.
+ * A few instructions each. A thread that jumps out of them (siglongjmp() in a handler) never ends:
+ * then the memory stays.
  */
 static bool wait_for_users(struct pxt_view *view, int tries)
 {

@@ -110,7 +110,7 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 		return -EAGAIN;
 	/* Numbers of a former one are still there when it went while somebody had the lock. */
 	fst_recorded_went();
-	/* Whoever begins must come to the same recorder's end. */
+	/* A thread that begins must come to the same recorder's end. */
 	atomic_store(&fst_door_cells[END], (const void *)recorder->end);
 	atomic_store(&fst_door_cells[DECLARE], (const void *)recorder->declare);
 	atomic_store(&fst_door_cells[CHOOSE], (const void *)recorder->choose);

@@ -1,6 +1,6 @@
 /*
  * The file of a log. Writers take no lock: each record is one write() to a descriptor with
- * O_APPEND, and how much room is left before the file is turned is a number in memory that all
+ * O_APPEND. The room that is left before the file is turned is a number in memory that all
  * processes of the log share.
  */
 #include "libmcount/trace/trace.h"

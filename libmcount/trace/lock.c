@@ -1,4 +1,4 @@
-/* The lock of what is rare, its file, and who owns files. */
+/* The lock of rare acts, its file, and the owner of files. */
 #include "libmcount/trace/trace.h"
 
 #include <errno.h>

@@ -260,7 +260,7 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
 	/*
-	 * Else it was for a recorder, who has gone since the program looked, or is another
+	 * Else it was for a recorder, which has gone since the program looked, or is another
 	 * process'.
 	 */
 	errno = spot->error;

@@ -1,6 +1,6 @@
 /*
  * Lines of writers that were killed. The kernel copies a record page by page, and stops between two
- * pages when the process is killed: the written part of the line ends at a multiple of the page's
+ * pages when the process is killed. The written part of the line ends at a multiple of the page's
  * size, without a newline, and the next writer's line follows at once. So if a time begins at such
  * a place and no newline is before it, the end of the torn line is made " (torn)\n". No byte moves.
  */
@@ -43,7 +43,7 @@ static void mark(int fd, off_t end, const char *before)
 
 /*
  * The file ends without a newline: a writer that is still at it, or a torn line? Writing a byte,
- * the same one, waits for writers; who was at it has made the file longer then.
+ * the same one, waits for writers; a writer that was at it has made the file longer then.
  */
 static bool is_torn_end(int fd, off_t end, const char *last)
 {

@@ -198,7 +198,7 @@ fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *t
 	if (impl) {
 		format->next = trace->formats;
 		trace->formats = format;
-		/* Whoever chooses events in a signal handler sees it from here on. */
+		/* A thread that chooses events in a signal handler sees it from here on. */
 		if (trace->last)
 			atomic_store(&trace->last->next, impl);
 		else

@@ -122,8 +122,8 @@ void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 		    struct fst_values *values);
 
 /*
- * recorded.c: who records this process' events. Each event is declared to him, and again when what
- * stands before it changes. Under the lock of threads.
+ * recorded.c: the recorder of this process' events. Each event is declared to him, and again when
+ * what stands before it changes. Under the lock of threads.
  */
 void fst_recorded_begin(fstrace_t *trace);
 /* The log is closed. Not under the lock. */
@@ -183,7 +183,7 @@ void fst_unlock_threads(struct fst_held *held);
 bool fst_try_lock_threads(struct fst_held *held);
 /* The file of the lock is there from the first log on. 0, or -1 and errno. */
 int fst_lock_open(void);
-/* Gives the file of a log to whom fstrace_chown() named. */
+/* Gives the file of a log to the owner that fstrace_chown() named. */
 void fst_owner_set(int fd);
 /*
  * A descriptor that is none of 0, 1 and 2, which belong to the program even if it has closed them.
