@@ -117,7 +117,7 @@ void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t conte
 /* At that signal: what the function has returned. */
 uint64_t arch_remote_call_result(const struct arch_remote *r);
 
-/* Behind a system call: what it returned. */
+/* After a system call: its result. */
 uint64_t arch_remote_result(const struct arch_remote *r);
 
 /*

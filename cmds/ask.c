@@ -145,7 +145,7 @@ static int ask_once(const struct recorder_name *name, enum request_type type,
 	return ret < 0 ? ret : answer.error;
 }
 
-/* Whoever is busy for others or for us answers this at once. */
+/* A recorder that is busy for others or for us answers this at once. */
 static bool is_at_work(const struct recorder_name *name)
 {
 	struct strbuf words cleanup_strbuf = { 0 };
@@ -180,7 +180,7 @@ static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_
 }
 
 /*
- * Whoever has the name that a file in the data directory says must know the secret that stands
+ * A recorder with the name that a file in the data directory says must know the secret that stands
  * beside it.
  */
 static int check_secret(const struct recorder_name *name)
@@ -252,8 +252,8 @@ int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 
 /*
  * Each line of /proc/net/unix ends in a name; '@' stands for the NUL of the abstract name space.
- * The other ends of connections have the name of who listens, too, so each of ours would be one
- * more to ask.
+ * The other ends of connections have the name of the listening one, too, so each of ours would be
+ * one more to ask.
  */
 static bool is_recorder_line(const char *line, struct recorder_name *name)
 {

@@ -40,7 +40,7 @@ int ask_name_of_pid(pid_t pid, struct recorder_name *name);
 
 /*
  * The same as ask_recorder() by the recorder's name, with a text in the request: @words, each with
- * its NUL; and in the answer, which is appended to @out as it came. -EPERM when who listens under
+ * its NUL; and in the answer, which is appended to @out as it came. -EPERM when the listener under
  * that name is neither root, the caller nor the @owner.
  */
 int ask_named(const struct recorder_name *name, enum request_type type, const struct strbuf *words,

@@ -104,7 +104,7 @@ static struct check_event *make_event(const struct check_scan *scan, const char 
 	return event;
 }
 
-/* Behind its name: (NAME, FORMAT) */
+/* After its name: (NAME, FORMAT) */
 static int take_decl(struct check_scan *scan, struct check_calls *calls)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -138,7 +138,7 @@ static char *variable_of(const struct text *left_side)
 	return without_blanks(star ? star + 1 : text);
 }
 
-/* Behind "VARIABLE = fstrace_declare": (TRACE, "ID", "FORMAT") */
+/* After "VARIABLE = fstrace_declare": (TRACE, "ID", "FORMAT") */
 static int take_declare(struct check_scan *scan, const struct text *left_side,
 			struct check_calls *calls, struct check_events *global)
 {
@@ -203,7 +203,7 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 		if (is_extern && check_scan_is(&scan, "fstrace_event_t"))
 			take_externs(&scan, calls);
 		equals = NULL;
-		/* Behind `extern` and `extern "C"` stands the type. */
+		/* The type follows `extern` and `extern "C"`. */
 		is_extern = check_scan_is(&scan, "extern") ||
 			    (is_extern && scan.kind == CHECK_LITERAL);
 		if (check_scan_is(&scan, "="))
@@ -288,7 +288,7 @@ static int add_use(struct check_calls *calls, const struct check_use *use)
 	return 0;
 }
 
-/* Behind its name: (EVENT, ARGUMENTS...) */
+/* After its name: (EVENT, ARGUMENTS...) */
 static int take_use(struct check_scan *scan, struct check_calls *calls,
 		    const struct check_events *global)
 {

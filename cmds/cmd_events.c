@@ -124,7 +124,7 @@ static int check_options(const struct opts *opts, const struct events_word *word
 		if (!takes_option(word, row))
 			return err_set(err, -ERR_USAGE, "option '--%s' means nothing for events %s",
 				       row->name, word->name);
-		/* It is about all that was recorded: half of it has no meaning for who reads it. */
+		/* It is about all that was recorded: half of it has no meaning for a reader. */
 		if (is_etrace(opts, word) && !(row->cmds & CMD_CONVERT) &&
 		    strcmp(row->name, "as") != 0 && strcmp(row->name, "bare") != 0)
 			return err_set(err, -ERR_USAGE,

@@ -710,7 +710,10 @@ static int run_nop(struct run *run, struct uft_err *err)
 		ret = launch_go(&run->launch, &child, err);
 	if (ret < 0)
 		return ret;
-	/* Its threads may stop, too. Other children were left to us by who became us by exec. */
+	/*
+	 * Its threads may stop, too. Other children were left to us by the program that became us
+	 * by exec.
+	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {
 			if (errno != EINTR)

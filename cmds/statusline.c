@@ -92,7 +92,7 @@ static void erase(void)
 {
 	if (!line.is_shown)
 		return;
-	/* Whoever has the terminal by now has written over it. */
+	/* The process that has the terminal by now has written over it. */
 	if (!is_in_foreground() || put(ERASE, strlen(ERASE)))
 		line.is_shown = false;
 }

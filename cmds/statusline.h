@@ -43,7 +43,7 @@ void statusline_release(void);
 void statusline_before_output(bool is_paged);
 
 /*
- * The number of the terminal's device (st_rdev), for who wants to know who else prints there. False
+ * The number of the terminal's device (st_rdev), to find other processes that print there. False
  * when there is none, or nobody can say.
  */
 bool statusline_terminal(uint64_t *device);

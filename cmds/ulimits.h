@@ -1,6 +1,5 @@
 /*
- * Limits of resources that who starts us has set (ulimit): what we do about them, and how they are
- * told.
+ * Limits of resources that the user has set (ulimit): what we do about them, and how they are told.
  */
 #ifndef UTRAIL_CMDS_ULIMITS_H
 #define UTRAIL_CMDS_ULIMITS_H

@@ -9,7 +9,7 @@
 /*
  * Its functions that are used, by their names there without "cs_". A program that is linked with
  * the library has the loader write 77,000 addresses into the library's tables each time that it
- * starts, more than half of what it takes to start, and few commands read code.
+ * starts. This is more than half of the time that starting takes, and few commands read code.
  */
 struct capstone {
 	__typeof__(cs_open) *open;

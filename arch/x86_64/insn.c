@@ -509,8 +509,9 @@ static void near_names(const struct insn_text *text, void (*fn)(uint64_t addr, v
 }
 
 /*
- * Byte sequences that could be a jump or a call of 32 bits (e8, e9, 0f 80 to 0f 8f), or a `lea` of
- * an address (48 8d, ModRM of a distance; 4c for the upper registers) from which a table is read.
+ * Byte sequences that could be a jump or a call of 32 bits (e8, e9, 0f 80 to 0f 8f). Others could
+ * be a `lea` of an address from which a table is read (48 8d, ModRM of a distance; 4c for the upper
+ * registers).
  */
 static int far_names(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
 		     int (*base)(uint64_t addr, void *arg), void *arg)

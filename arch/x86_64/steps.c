@@ -9,8 +9,8 @@
 
 /*
  * Opcode maps: the bytes that follow an opcode's last byte, a letter for each of 16 opcodes in a
- * row (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A; AMD64
- * Architecture Programmer's Manual, volume 3, for XOP and 3DNow).
+ * row. The source is manuals (Intel 64 and IA-32 Architectures Software Developer's Manual, volume
+ * 2, appendix A; AMD64 Architecture Programmer's Manual, volume 3, for XOP and 3DNow).
  *
  *  .  nothing                                      b  8 bits
  *  m  ModRM                                        w  16 bits
@@ -145,7 +145,7 @@ static bool take_modrm(struct scan *s)
 	return skip(s, bytes);
 }
 
-/* Behind VEX, EVEX and XOP, whose prefixes have the @map in them. */
+/* The opcode after VEX, EVEX and XOP, whose prefixes have the @map in them. */
 static bool take_vector(struct scan *s, unsigned map)
 {
 	bool has_byte;

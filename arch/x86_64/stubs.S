@@ -10,7 +10,7 @@
  *	           __fentry__: the function's return slot (nothing was pushed yet)
  *
  * These must survive: all argument registers, rax (vector count of variadic calls), r10 (static
- * chain of nested functions, or the realigned frame's pointer), and on the way into a library r11,
+ * chain of nested functions, or the realigned frame's pointer). On the way into a library r11 must,
  * too: mold's PLT passes the relocation's index in it. Vector registers are not touched: probe code
  * is built with -mgeneral-regs-only.
  *

@@ -9,7 +9,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/attach.h"
 
-#define LOAD_MS	  60000 /* a lock may be held, by who is slow */
+#define LOAD_MS	  60000 /* a lock may be held, by a thread that is slow */
 #define CODES_MAX (WORLD_ARGS_BYTES / (2 * sizeof(uint64_t)))
 
 /*
@@ -78,9 +78,9 @@ int attaching_read_text(struct attaching *a, struct uft_err *err);
 int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err);
 
 /*
- * True when a thread runs the probe's code now, or did when a signal came; or is in the dynamic
- * linker, which may be about to store the address that it has found where it was told before. All
- * stand.
+ * True when a thread runs the probe's code now, or did when a signal came. True also when one is in
+ * the dynamic linker, which may be about to store the address that it has found where it was told
+ * before. All stand.
  */
 bool attaching_is_anybody_within(struct attaching *a);
 

@@ -6,8 +6,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * Calls that are over soon are waited for; who is in a hook just now comes out of it, as soon as he
- * has a CPU.
+ * Calls that are over soon are waited for; a thread that is in a hook comes out of it, as soon as
+ * it has a CPU.
  */
 #define LOOKS	  12
 #define TRIES	  50

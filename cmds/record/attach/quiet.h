@@ -6,10 +6,10 @@
 #include "cmds/record/attach/world.h"
 
 /*
- * Stop a thread that is in the middle of nothing which a call of dlopen(3) could get into: it waits
- * in the kernel for something to come, or runs code that is neither the C library's, nor the
- * dynamic linker's, nor another allocator's. All other threads run. When after some seconds there
- * was none at any look, -EBUSY. @thread belongs to @w; NULL when none is stopped.
+ * Stop a thread that a call of dlopen(3) cannot disturb. It waits in the kernel for something to
+ * come, or runs code that is neither the C library's, nor the dynamic linker's, nor another
+ * allocator's. All other threads run. When after some seconds there was none at any look, -EBUSY.
+ * @thread belongs to @w; NULL when none is stopped.
  */
 int quiet_stop(struct world *w, const struct maps *maps, struct world_thread **thread,
 	       struct uft_err *err);

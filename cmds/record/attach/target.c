@@ -143,7 +143,7 @@ static int refuse_named(const struct named *named, const char *name, struct uft_
 
 /*
  * A child has its parent's name until it runs a program of its own, and many live for a moment
- * only: a server that starts such ones all the time is still the only one of its name. So they get
+ * only. A server that starts such ones all the time is still the only one of its name. So they get
  * time to end.
  */
 static pid_t find_by_name(const char *name, struct uft_err *err)

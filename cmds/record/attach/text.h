@@ -20,10 +20,10 @@ int text_read(struct text *text, const struct world *w, uint64_t address, uint64
 
 /*
  * All threads are stopped, and @maps is of now. A change is made when the process' memory holds
- * what it should, and no thread is, or will come back to, within the bytes: its program counter, a
- * return address, or the place that a handler of a signal has interrupted. A thread that is there
- * executes instructions until it has left. Each is written at once, so that it is there or not
- * should we be killed.
+ * what it should, and no thread is, or will come back to, within the bytes. The program counter
+ * says so, a return address, or the place that a handler of a signal has interrupted. A thread that
+ * is there executes instructions until it has left. Each is written at once, so that it is there or
+ * not should we be killed.
  *
  * Returns the number that could not be made because of threads; the others will never be, or are.
  */

@@ -32,10 +32,10 @@ struct world_thread {
 
 /*
  * @memory_fd: /proc/PID/mem: of the process' whole memory, read-only pages too
- * @is_child: of ours: whoever waits for its end is to have its status, so it is left there
+ * @is_child: of ours: the waiter for its end is to have its status, so it is left there
  * @threads: those that are attached to
  * @wait: called while a call of a thread is waited for, if it is not NULL: for a millisecond at
- * most, less when there is a SIGCHLD
+ *        most, less when there is a SIGCHLD
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
  * @room: memory of ours in the process, or 0: code, and then a stack
  */

@@ -77,7 +77,7 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 		enum step step = next_step(a);
 
 		if (step == STEP_LOOK) {
-			/* Before the look: whoever it finds makes another one necessary. */
+			/* Before the look: a process that it finds makes another one necessary. */
 			a->has_looked = true;
 			ops->look(arg);
 			continue;

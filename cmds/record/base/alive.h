@@ -1,6 +1,6 @@
 /*
- * Until when a recording goes on: what is alive, who has interrupted, and what comes next. It makes
- * no system calls.
+ * Decides when a recording ends: what is alive, which interrupts came, and what comes next. It
+ * makes no system calls.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_ALIVE_H
 #define UTRAIL_CMDS_RECORD_BASE_ALIVE_H
@@ -76,7 +76,7 @@ struct alive_ops {
 /* Until it is over: 0, or negative errno of @serve. */
 int alive_run(struct alive *a, const struct alive_ops *ops, void *arg);
 
-/* Behind alive_run(): whether the program went on. */
+/* After alive_run(): whether the program went on. */
 static inline bool alive_program_runs(const struct alive *a)
 {
 	return !a->program_ended;

@@ -11,7 +11,7 @@
 
 /*
  * Two processes may know themselves by one number; nothing of a recording is named by that. All
- * functions look into /proc, so they find who is there.
+ * functions look into /proc, so they find the processes that are there.
  */
 
 /*

@@ -82,7 +82,10 @@ struct record_settings {
 	enum proc_way_choice proc_way;
 	bool traces_files;	 /* --proc without --no-proc-files */
 	bool traces_environment; /* --proc-env */
-	/* who goes on a while after the program's end is left alone, where that does no harm */
+	/*
+	 * a process that goes on a while after the program's end is left alone, where that does no
+	 * harm
+	 */
 	bool leaves_rest;
 	bool uses_cache; /* what is found out of files is kept (--no-cache: it is not) */
 	bool drops_when_full;

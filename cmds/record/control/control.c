@@ -1,5 +1,5 @@
 /*
- * Conversations with probes: who reports what, and what it is told (utils/format/control.h has the
+ * Conversations with probes: their reports, and our answers (utils/format/control.h has the
  * protocol).
  */
 #include "cmds/record/control/control.h"
@@ -23,7 +23,7 @@
 
 /*
  * Limits. Probes are far from all of them: a process has one conversation at a time, seldom two, of
- * a few milliseconds. Whoever stays without a word keeps his place until others need it.
+ * a few milliseconds. A peer that stays without a word keeps its place until others need it.
  */
 #define STRANGERS_MAX	  256 /* have not said HELLO yet */
 #define TALKS_OF_PEER_MAX 8

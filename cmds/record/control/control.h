@@ -1,4 +1,4 @@
-/* Conversations with probes: who reports what, and what it is told. */
+/* Conversations with probes: their reports, and our answers. */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_CONTROL_H
 #define UTRAIL_CMDS_RECORD_CONTROL_CONTROL_H
 

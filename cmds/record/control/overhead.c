@@ -28,8 +28,8 @@
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
 /*
- * The cost of calls, in reads of the clock with their records, of which a recorded call has two:
- * the rest of a call makes it more, and a real program's caches and predictors make all of it more
+ * The cost of calls, in reads of the clock with their records, of which a recorded call has two.
+ * The rest of a call makes it more, and a real program's caches and predictors make all of it more
  * than a loop's. Estimates: doc/internals/overhead.md has what came of them.
  */
 #define CALL_READS 3.0
@@ -165,9 +165,9 @@ static double writer_call_ns(const struct overhead *o)
 }
 
 /*
- * The recorder's own work: what it has done since it began, less what was taken for the calls'
- * share, and less looking for functions in files, which is done once for each file and becomes no
- * less when functions are left out.
+ * The recorder's own work: all since it began, less the calls' share, and less looking for
+ * functions in files. The latter is done once for each file, and does not become less when
+ * functions are left out.
  */
 static void measure_recorder(struct overhead *o)
 {

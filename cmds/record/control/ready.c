@@ -148,8 +148,8 @@ static void find_parent(struct control *ctl, struct process *proc, struct proces
 }
 
 /*
- * A process for who has said HELLO; the descriptor of its arena goes to @arena_fd. NULL when it has
- * ended, or without memory.
+ * A process for the peer that has said HELLO; the descriptor of its arena goes to @arena_fd. NULL
+ * when it has ended, or without memory.
  */
 static struct process *begin_process(struct control *ctl, struct conversation *talk, int *arena_fd)
 {

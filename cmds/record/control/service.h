@@ -55,7 +55,7 @@ void service_listen(struct service *svc);
 bool service_hold(struct service *svc);
 void service_release(struct service *svc);
 
-/* Whoever still waits for an answer sees that there is none. */
+/* A client that still waits for an answer sees that there is none. */
 void service_close(struct service *svc);
 
 /* Save a flight recording as it is now. 0 or negative errno; -EOPNOTSUPP when it is none. */

@@ -91,7 +91,7 @@ int steering_plan(struct steering *steer, struct process *proc)
 /* --- notes --- */
 
 /*
- * For who replays, in the form that users write themselves: "<seconds>.<nanoseconds> text"
+ * For replays, in the form that users write themselves: "<seconds>.<nanoseconds> text"
  * (doc/formats/events.md, "extern.dat").
  */
 static void note(struct steering *steer, const char *text)
@@ -219,7 +219,7 @@ void steering_offer_names(const struct steering *steer, const struct process *pr
 	}
 }
 
-/* A line for whoever asked: a filter that matches nothing is a warning, as for `record`. */
+/* A line for the client that asked: a filter that matches nothing is a warning, as for `record`. */
 static void warn_no_match(const struct steering *steer, const struct spec *spec, struct strbuf *out)
 {
 	struct strbuf names cleanup_strbuf = { 0 };

@@ -80,7 +80,7 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 		    struct uft_err *err);
 
 /*
- * Functions have become known_module.left_out: they are not recorded from here on. @text: for who
+ * Functions have become known_module.left_out: they are not recorded from here on. @text: for
  * replays
  */
 void steering_leave_out(struct steering *steer, const char *text);

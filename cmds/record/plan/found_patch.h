@@ -55,7 +55,7 @@ bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 			 const struct strbuf *patches, size_t nr);
 
 /*
- * Patches by their functions, for who asks of single ones of many. Starts as { 0 }, ends with
+ * Patches by their functions, for looking up single ones of many. Starts as { 0 }, ends with
  * found_index_deinit().
  *
  * @entries: of each patch where its function begins, and its number, sorted

@@ -30,8 +30,8 @@ struct image_head {
 };
 
 /*
- * Behind it are @nr_fixes bytes and @len ones of code. Addresses are distances from the function's
- * beginning.
+ * It is followed by @nr_fixes bytes and @len ones of code. Addresses are distances from the
+ * function's beginning.
  */
 struct image_patch {
 	int32_t site;
@@ -57,7 +57,7 @@ void known_functions_deinit(struct known_functions *known)
 	*known = (struct known_functions){ 0 };
 }
 
-/* Tells damage, and no more: who may write the file is who is believed. */
+/* Tells damage, and no more: users who may write the file are believed. */
 static uint64_t sum_of(const char *bytes, size_t len)
 {
 	uint64_t sum = len * 0x9e3779b97f4a7c15ULL;

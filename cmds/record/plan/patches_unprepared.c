@@ -45,7 +45,7 @@ static int add_name(struct symtab *to, const struct finding *f, const struct kno
 	return symtab_add(to, function->start - f->base, function->len, 't', text, strlen(text));
 }
 
-/* Whoever loads the symbols of this module sees these names, too. */
+/* Code that loads the symbols of this module sees these names, too. */
 static int add_names(struct finding *f, const struct known_functions *known)
 {
 	struct symtab *unnamed = &f->known->unnamed;

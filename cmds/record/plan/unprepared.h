@@ -71,8 +71,8 @@ int unprepared_find_all(const struct unprepared *unprepared,
 			void *arg, struct uft_err *err);
 
 /*
- * Append the patches of the functions that @chosen selects to @found: struct found_patch; and the
- * way in which each is patched, or why it is not, to @verdicts (one for each of the functions;
+ * Append the patches of the functions that @chosen selects to @found: struct found_patch. The way
+ * in which each is patched, or why it is not, goes to @verdicts (one for each of the functions;
  * NULL: nobody wants to know). 0 or -ENOMEM.
  */
 int unprepared_find(const struct unprepared *unprepared, const bool *chosen, struct strbuf *found,

@@ -12,8 +12,8 @@
 int attached_find(struct run *run, struct uft_err *err);
 
 /*
- * Behind recorder_open(): look for what is to be patched in the files that the processes have now,
- * so that none of their threads waits for that.
+ * After recorder_open(): look for patches in the files that the processes have now, so that none of
+ * their threads waits for that.
  */
 void attached_find_patches(struct run *run, struct recorder *rec);
 

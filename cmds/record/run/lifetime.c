@@ -166,7 +166,7 @@ static void see_program_end(struct watcher *watcher, uint32_t epoll_events)
 	}
 }
 
-/* While its hooks change its stops are the business of who changes them (attach_patch()). */
+/* While its hooks change, its stops are the business of attach_patch(). */
 static void let_go(struct lifetime *life)
 {
 	if (life->is_parent && !proc_tells_end(&life->rec->proc) && !life->rec->service.is_busy)

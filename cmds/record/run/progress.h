@@ -9,8 +9,7 @@
 #include "cmds/record/run/run.h"
 
 /*
- * Control thread. From run_progress_begin() to run_progress_end(); nothing in it is needed by who
- * calls these.
+ * Control thread. From run_progress_begin() to run_progress_end(); callers need nothing in it.
  *
  * @program: 0 when there is none of ours (-p)
  * @is_asked_for: whoever else writes to the terminal
@@ -26,7 +25,7 @@ struct run_progress {
 	struct watcher timer;
 };
 
-/* Behind recorder_open(), before anything is recorded: have counted what will be shown. */
+/* After recorder_open(), before anything is recorded: have counted what will be shown. */
 void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*

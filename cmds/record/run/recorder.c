@@ -302,7 +302,7 @@ static void put_together(struct recorder *rec)
 		    &rec->processes);
 }
 
-/* Behind make_control_page(): who else looks at it. */
+/* After make_control_page(): the others that look at it. */
 static void share_control_page(struct recorder *rec)
 {
 	rec->processes.control = rec->control;

@@ -56,8 +56,8 @@ struct kernel {
 
 /*
  * Have the kernel record the events and calls that the settings choose, of @pid, which has not
- * executed its program yet, and of all that it forks; and write the data that readers need about
- * them (kernel_header, kallsyms). The buffers are emptied by the loop: it is a new one of @sources.
+ * executed its program yet, and of all that it forks. Write the data that readers need about them
+ * (kernel_header, kallsyms). The buffers are emptied by the loop: it is a new one of @sources.
  * Negative errno when nothing can be recorded: @kernel is as good as closed and nothing of it is
  * left. 0 with @err set: some of it cannot.
  */

@@ -31,8 +31,7 @@ int tracefs_open_empty(int dir_fd, const char *name);
 
 /*
  * Append the names of all tracepoints, "system:event" and a newline each, in the order of the
- * kernel. For whoever lists or chooses events; 0 or negative errno with a text that says what to
- * do.
+ * kernel. For listing or choosing events; 0 or negative errno with a text that says what to do.
  */
 int tracefs_list_events(struct strbuf *out, struct uft_err *err);
 

@@ -1,4 +1,4 @@
-/* Writers: take committed bytes from the rings, whoever is in need of room first. */
+/* Writers: take committed bytes from the rings, the ring that needs room first. */
 #include "cmds/record/sources/writer.h"
 
 #include <errno.h>
@@ -348,7 +348,7 @@ static void *writer_main(void *arg)
 		if ((flush ? flush_all(writers, index) : writer_look(writers, index, false)) > 0)
 			continue;
 
-		/* Whoever wakes us meanwhile does not put off what is due for the others. */
+		/* A process that wakes us meanwhile does not put off what is due for the others. */
 		struct timespec timeout = { 0, interval_ns - (long)(now - last_flush) };
 
 		if (atomic_load_explicit(&writers->has_sealed, memory_order_relaxed))

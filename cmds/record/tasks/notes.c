@@ -144,13 +144,13 @@ bool notes_has_newborns(const struct processes *procs)
 void notes_finish_all(struct processes *procs)
 {
 	atomic_store(&procs->control->finished, 1);
-	/* Whoever has asked for it waits a moment (probe_finish()). */
+	/* The thread that has asked for it waits a moment (probe_finish()). */
 	syscall(SYS_futex, &procs->control->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void notes_tell_news(struct process *proc)
 {
-	/* Behind what is new; @may_skip last: who comes from there finds the word. */
+	/* After the news; @may_skip last: a thread that comes from there finds the word. */
 	atomic_store(&proc->arena->news, 1);
 	atomic_store(&proc->arena->may_skip, 0);
 }

@@ -65,8 +65,9 @@ struct process {
 	struct peer peer; /* with whose rights the files that it names are read */
 	uint64_t time_ns;
 	bool is_fork;
-	bool announced;			     /* the FORK line; under tasks.lock */
-	uint8_t token[CONTROL_SECRET_BYTES]; /* who has it is this process, or was forked off it */
+	bool announced; /* the FORK line; under tasks.lock */
+	/* the process that has it is this one, or was forked off it */
+	uint8_t token[CONTROL_SECRET_BYTES];
 	int pidfd;
 	struct image *session;
 	struct process *parent;
@@ -158,7 +159,9 @@ struct processes {
 	struct process *live;
 };
 
-/* Make the lock; all above the empty line is set by who owns @procs, the rest starts as zeros. */
+/*
+ * Make the lock; all above the empty line is set by the owner of @procs, the rest starts as zeros.
+ */
 void processes_init(struct processes *procs);
 
 /*
