@@ -17,7 +17,7 @@ NO_SUBJECT = "What|Of|Whether|Who|Whom|Whose|Which|Where|How|That"
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/', re.S)
 BEGINNING = re.compile(rf"(?:^|\n\n|[.:;!?)]\s+)({NO_SUBJECT})\b")
 # A parameter may have the name.
-BEHIND = re.compile(r"(?<!@)\bbehind\b")
+BEHIND = re.compile(r"(?<!@)\bbehind\b", re.I)
 
 
 def text_of(comment):
