@@ -33,6 +33,14 @@
 #include "config.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/procs/compiler.h"
+
+/* One that compiles makes a handful of processes; all others may make thousands. */
+static bool is_compiler(const struct opts *opts)
+{
+	return opts->nr_args && (compiler_kind(opts->args[0]) != COMPILER_NONE ||
+				 compiler_is_launcher(opts->args[0]));
+}
 
 /* Writer threads: one for each four CPUs, as the peer has it. */
 static unsigned default_writers(void)
@@ -104,6 +112,7 @@ static struct record_settings make_settings(const struct opts *opts)
 		.proc_way = opts->proc == OPTS_PROC_BPF	     ? PROC_WAY_BPF
 			    : opts->proc == OPTS_PROC_PTRACE ? PROC_WAY_PTRACE
 							     : PROC_WAY_AUTO,
+		.expects_few = is_compiler(opts),
 		.traces_environment = opts->proc_env,
 		.leaves_rest = opts->without_probe,
 		.specs = opts->specs,

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -11,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from proc_ways import only_bpf, only_ptrace, proc, way  # noqa: F401  (a fixture)
+from proc_ways import lacking, only_bpf, only_ptrace, proc, way  # noqa: F401  (a fixture)
 from tools import UTRAIL, environment, has_sanitizer, run, state_of, utrail, wait_until
 
 THREADS = """
@@ -284,6 +285,16 @@ def test_the_way_is_chosen(workdir):
     """"auto" says which way it does not go, and why, when asked for details; by ptrace(2) there is a filter of system calls."""
     result = utrail("record", "--proc", "-v", "--no-libcall", "grep", "Seccomp:", "/proc/self/status").must()
     assert ("cannot follow processes by eBPF" in result.err) == (result.out.split()[1] == "2")
+
+
+def test_a_compiler_is_traced_by_ptrace(workdir):
+    """It makes a handful of processes: loading eBPF would cost more. Only what is asked for is eBPF then."""
+    shutil.copy(shutil.which("grep"), "gcc")
+    command = ["--", "./gcc", "Seccomp:", "/proc/self/status"]
+    result = utrail("build", "-v", "--as=deps", "-o", "deps", *command).must()
+    assert result.out.split()[1] == "2" and "eBPF" not in result.err
+    if not lacking("bpf"):
+        assert utrail("build", "--proc=bpf", "--as=deps", "-o", "deps", *command).must().out.split()[1] != "2"
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="nobody else can become somebody else")

@@ -19,8 +19,10 @@
 #include "cmds/record/proc/follow_bpf.h"
 #include "utils/base/units.h"
 
-#define DRAIN_MS       10
-#define RING_BYTES     (64U << 20)
+#define DRAIN_MS   10
+#define RING_BYTES (64U << 20)
+#define RING_BYTES_FEW \
+	(16U << 20)		  /* without files: memory is half of the time that loading takes */
 #define RING_BYTES_MIN (1U << 20) /* less is not tried when memory is short */
 #define NR_PROGRAMS    5
 /* For tests: another size of the ring, in bytes. */
@@ -157,9 +159,11 @@ static int load(struct following *f, size_t ring_bytes)
 static int load_as_it_fits(struct following *f)
 {
 	const char *wanted = getenv(RING_VARIABLE);
-	size_t bytes = wanted ? strtoul(wanted, NULL, 10) : RING_BYTES;
+	size_t bytes = f->settings->traces_files ? RING_BYTES : RING_BYTES_FEW;
 	int ret;
 
+	if (wanted)
+		bytes = strtoul(wanted, NULL, 10);
 	do {
 		ret = load(f, bytes);
 		bytes /= 2;

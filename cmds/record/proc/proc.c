@@ -13,7 +13,8 @@ int proc_choose(struct proc *proc, const struct record_settings *settings, struc
 	int ret;
 
 	*proc = (struct proc){ .end_fd = -1, .over_fd = -1 };
-	if (settings->proc_way != PROC_WAY_PTRACE) {
+	if (settings->proc_way == PROC_WAY_BPF ||
+	    (settings->proc_way == PROC_WAY_AUTO && !settings->expects_few)) {
 		proc->way = &proc_by_bpf;
 		ret = proc->way->prepare(proc, settings,
 					 settings->proc_way == PROC_WAY_BPF ? err : note);

@@ -61,8 +61,9 @@ extern const struct proc_way proc_by_ptrace;
 extern const struct proc_way proc_by_bpf;
 
 /*
- * Before the program's process is made: choose the way that is asked for. With "auto" it is eBPF where that is permitted, and @note has why it is not. 0, or
- * negative errno.
+ * Before the program's process is made: choose the way that is asked for. With "auto" it is eBPF where that is
+ * permitted and more than a few processes are to be expected, and @note has why it is not
+ * permitted. 0, or negative errno.
  */
 int proc_choose(struct proc *proc, const struct record_settings *settings, struct uft_err *note,
 		struct uft_err *err);

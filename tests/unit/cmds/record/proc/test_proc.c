@@ -139,6 +139,18 @@ static void ebpf_comes_first_where_it_can_be(void **state)
 	assert_ptr_equal(scene.proc.way, &proc_by_ptrace);
 }
 
+static void of_a_compiler_only_what_is_asked_for_is_ebpf(void **state)
+{
+	/* Where eBPF was tried there would be a note. */
+	scene.settings.expects_few = true;
+	assert_int_equal(choose(PROC_WAY_AUTO), 0);
+	assert_ptr_equal(scene.proc.way, &proc_by_ptrace);
+	assert_int_equal(scene.note.code, 0);
+	proc_forget(&scene.proc);
+	assert_true(choose(PROC_WAY_BPF) < 0);
+	assert_true(scene.err.code < 0);
+}
+
 static void a_filter_is_used_by_ways_with_it_and_for_files(void **state)
 {
 	assert_false(proc_uses_filter(&scene.proc, &scene.settings));
@@ -357,6 +369,7 @@ int main(void)
 		TEST(ptrace_is_chosen_when_it_is_asked_for),
 		TEST(why_there_is_no_ebpf_is_a_note_or_an_error),
 		TEST(ebpf_comes_first_where_it_can_be),
+		TEST(of_a_compiler_only_what_is_asked_for_is_ebpf),
 		TEST(a_filter_is_used_by_ways_with_it_and_for_files),
 		TEST(the_end_is_had_from_ways_that_tell_it),
 		TEST(who_is_told_can_read_it),
