@@ -197,8 +197,8 @@ const void *arch_find_return(const void *start, const void *end);
 extern const char arch_return_trampoline[];
 
 /*
- * Copy @len bytes; how many there were before one could not be read. HOT; a fault in it ends it by
- * arch_fault_resume().
+ * Copy @len bytes. Returns the number of those before the first one that could not be read. HOT; a
+ * fault in it ends it by arch_fault_resume().
  */
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len);
 

@@ -20,10 +20,10 @@ struct hook_call {
  * prepared. @left: the number of bytes at @at.
  *
  * @nop: how many bytes the one instruction at @at has if it does nothing and is one that compilers
- * leave for this, else 0
+ *       leave for this, else 0
  * @landing_pad: the bytes of a mark at @at that indirect calls may come here (x86_64: `endbr64`),
- * else 0
- * @call: whether at @at, which is @addr, is a call that may be one of a hook
+ *               else 0
+ * @call: true when the code at @at, which is @addr, is a call that may be one of a hook
  * @entry_sled, @exit_sled, @tail_sled: XRay's, not patched: their bytes that are replaced, else 0
  */
 struct hook_code {

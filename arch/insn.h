@@ -146,9 +146,9 @@ int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from,
 	       struct insn_code *out, struct uft_err *err);
 
 /*
- * Move all of [@from, @until) of @text: jumps within it lead to what was moved, so that nobody
- * comes to what is there any more but by its first byte, if nobody else leads into it. Calls cannot
- * be in it, since they come back there. -EXDEV with the reason, as for insns_move().
+ * Move all of [@from, @until) of @text: jumps within it lead to the moved code. So the old code is
+ * reached only by its first byte, if nobody else leads into it. Calls cannot be in it, since they
+ * come back there. -EXDEV with the reason, as for insns_move().
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);

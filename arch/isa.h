@@ -41,17 +41,17 @@ struct isa_plt {
  * @machine: e_machine of its programs
  * @word_bytes: of a general register, and of what one argument takes on the stack
  * @ints, @floats: registers of arguments; DWARF's numbers of them are in @dwarf_ints, and from
- * @dwarf_floats on
+ *                 @dwarf_floats on
  * @long_double_words: how many words one takes on the stack; 0: it is passed in another way, which
- * we do not know
+ *                 we do not know
  * @knows_floats: those of up to eight bytes are in @floats, then on the stack
- * @floats_then_ints: what is left of @ints comes between these two
+ * @floats_then_ints: the rest of @ints comes between these two
  * @insns: how its machine code is read and moved (arch/insn.h); NULL: utrail does not know
  * @hook_code: what compilers leave for hooks (arch/hook_code.h); NULL: utrail does not know
  * @parse_operand: what operand_parse() asks, with @out empty (arch/operand.h); NULL: utrail does
- * not know
+ *                 not know
  * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); elsewhere we
- * do not know where they are
+ *                 do not know where they are
  */
 struct isa {
 	const char *name;

@@ -35,7 +35,9 @@ extern const bool arch_has_remote;
 /* The note that PTRACE_GETREGSET has vectors by. */
 extern const int arch_remote_vector_note;
 
-/* The registers that call frame information has numbers for, in that order; how many. */
+/*
+ * The registers that call frame information has numbers for, in that order. Returns their number.
+ */
 #define ARCH_REMOTE_DWARF_REGS 32
 unsigned arch_remote_dwarf_regs(const struct arch_remote *r, uint64_t regs[ARCH_REMOTE_DWARF_REGS]);
 extern const unsigned arch_remote_dwarf_sp; /* the number of the stack pointer */

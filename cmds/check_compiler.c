@@ -143,7 +143,7 @@ static int add_option(struct check_compiler *compiler, const struct option *opti
 	return ret == 0 && option->is_language ? add_word(&compiler->check, start, rest) : ret;
 }
 
-/* The option at @at, which moves on by its value; what is not on the list is left out. */
+/* The option at @at, which moves on by its value; an option that is not on the list is left out. */
 static int take_option(struct check_compiler *compiler, const struct words *argv, size_t *at)
 {
 	const char *word = argv->words[*at];

@@ -82,7 +82,7 @@ static int copy(struct conversion *c, const struct one_file *file, struct uft_er
 	return ret;
 }
 
-/* Each part ends where a record does, but for the last one; what is left of it is read again. */
+/* Each part ends where a record does, but for the last one; the rest of it is read again. */
 static int pack(struct conversion *c, const struct one_file *file, struct uft_err *err)
 {
 	uint64_t offset = 0;

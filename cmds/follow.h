@@ -1,4 +1,4 @@
-/* Following a recording that is still being made: when what can be shown. */
+/* Follows a recording that is still being made: its parts, and the time when each can be shown. */
 #ifndef UTRAIL_CMDS_FOLLOW_H
 #define UTRAIL_CMDS_FOLLOW_H
 

@@ -90,8 +90,8 @@ static void add_usage_of(const struct cmd *cmd, size_t width, struct strbuf *out
 }
 
 /*
- * Put @text at @column of the line that begins at @start of @out; in the next line when what is
- * there is too long.
+ * Put @text at @column of the line that begins at @start of @out; in the next line when the line is
+ * too long.
  */
 static void add_right(size_t start, const char *text, size_t column, size_t width,
 		      struct strbuf *out)

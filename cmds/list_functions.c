@@ -36,7 +36,7 @@ static bool is_traceable(const struct symbol *sym)
 	return sym->type == 'P' ? libcall_is_hooked(sym->name, &flags) : symbol_is_function(sym);
 }
 
-/* The answer of -F and -N. */
+/* True when -F and -N choose the function. */
 static bool is_listed(const struct opts *opts, const struct filter_subject *subject)
 {
 	struct trigger trigger;

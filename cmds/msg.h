@@ -53,7 +53,7 @@ void msg_warn(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 /* "utrail: text", for errors and short notices. */
 void msg_line(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
-/* A warning of several lines; what is not ours in @text has been escaped (MEDIUM_TERMINAL). */
+/* A warning of several lines; foreign text in @text has been escaped (MEDIUM_TERMINAL). */
 void msg_warn_lines(const struct msg *msg, const struct strbuf *text);
 
 /* A line on stdout, of what is listed: names and numbers. */

@@ -76,7 +76,7 @@ bool arena_adopt(int fd)
 		return false;
 	if (!is_arena(a, st.st_size))
 		return false;
-	/* Records do not belong into core dumps; what is mapped from here on inherits that. */
+	/* Records do not belong into core dumps; mappings from here on inherit that. */
 	own_syscall(SYS_madvise, a, (unsigned long)RING_PAGE, MADV_DONTDUMP);
 	if (old)
 		unmap_all(old);
@@ -98,7 +98,7 @@ void arena_drop(void)
 	probe.arena = NULL;
 }
 
-/* The page in front of the first ring that is not mapped; how many are. */
+/* The page in front of the first ring that is not mapped; @nr: the number of those that are. */
 static char *end_of_mapped(uint32_t *nr)
 {
 	uint32_t n = atomic_load(&nr_pieces);

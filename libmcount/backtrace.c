@@ -41,7 +41,7 @@ void backtrace_setup(void)
 	interposed(&next_backtrace, "backtrace");
 }
 
-/* Copy what is not ours, @size at most. @from may be @to. */
+/* Copy the addresses that are not ours, @size at most. @from may be @to. */
 static int leave_out_ours(void **to, int size, void **from, int nr)
 {
 	int kept = 0;

@@ -5,9 +5,9 @@
 #include "utils/format/capture.h"
 
 /*
- * HOT: fill the @bytes at @to as the @nr_steps at @steps say, from the object at @object. Whatever
- * is there is read guarded, and of what is cyclic or torn no more than the steps allow; what is
- * beyond the box is left out.
+ * HOT: fill the @bytes at @to as the @nr_steps at @steps say, from the object at @object. All
+ * memory is read guarded. A cyclic or torn container is read as far as the steps allow; elements
+ * beyond the box are left out.
  *   signal-safety   as fault_copy()
  */
 void capture_box(const struct box_step *steps, uint32_t nr_steps, uint64_t object, uint8_t *to,

@@ -90,8 +90,8 @@ static uint64_t widen_float(uint32_t bits)
 }
 
 /*
- * An x87 extended as a double, rounded to the nearest; what is too small for one becomes the
- * smallest.
+ * An x87 extended as a double, rounded to the nearest; a value that is too small for one becomes
+ * the smallest.
  */
 static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 {

@@ -57,7 +57,7 @@ static inline bool fault_is_hopeless(const void *from)
 	return (uint64_t)from - 4096 >= ARCH_ADDRESS_END - 4096;
 }
 
-/* HOT: copy @len bytes; how many there were before one could not be read. */
+/* HOT: copy @len bytes. Returns the number of those before the first one that could not be read. */
 static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
 {
 	if (unlikely(fault_is_hopeless(from)))

@@ -62,10 +62,10 @@ int64_t patches_changes(const struct attach_change **first);
  */
 int64_t patches_codes(uint64_t *ranges, uint64_t room);
 
-/* The recorder has written what could be: how many are not there. */
+/* The recorder has written those that could be. Returns the number that are not there. */
 uint64_t patches_changed(void);
 
-/* Forget all of them; what is in the text stays. */
+/* Forget all of them; those in the text stay. */
 void patches_forget(void);
 
 #endif

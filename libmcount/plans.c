@@ -333,8 +333,8 @@ static void begin(const struct plan *settings)
 }
 
 /*
- * And is set up anew as far as that can be. Threads that were made before there were rules get what
- * they need at their next call; what is open in them was recorded.
+ * And is set up anew as far as that can be. Threads that were made before there were rules get
+ * their state at their next call; their open calls were recorded.
  */
 static void turn(const struct plan *settings)
 {

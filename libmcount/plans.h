@@ -87,7 +87,10 @@ int plans_add_patches(const void *image, uint64_t bytes);
 	((uint32_t)(PLAN_DROP | PLAN_FLIGHT | PLAN_CRASH_REPORT | PLAN_ESTIMATE | PLAN_STEERABLE | \
 		    PLAN_REPLACE_ANY | PLAN_TELLS_DEPTH))
 
-/* COLD. Unmap plans that nobody needs any more; how many are left. Each replacement does it. */
+/*
+ * COLD. Unmap plans that nobody needs any more. Returns the number that are left. Each replacement
+ * does it.
+ */
 unsigned plans_reclaim(void);
 
 /* COLD, in a forked child. */

@@ -47,8 +47,8 @@ void ring_wake_writer(struct ring *r)
 	uint32_t writer = r->index % probe.nr_writers;
 
 	/*
-	 * Between what was stored for the writer to find, and the load; the writer has one between
-	 * its store and its last look.
+	 * A fence between the store that the writer is to find, and the load; the writer has one
+	 * between its store and its last look.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&probe.control->writers[writer].sleeping))
@@ -221,8 +221,8 @@ static void use_segment(struct thread *t, uint64_t position)
 }
 
 /*
- * Publish what is there; its hook may have been left for good by a handler that interrupted
- * hot_commit().
+ * Publish the records that are there; its hook may have been left for good by a handler that
+ * interrupted hot_commit().
  */
 static uint64_t publish(struct thread *t)
 {

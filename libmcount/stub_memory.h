@@ -12,7 +12,8 @@
 
 /*
  * One module's. Stubs and gates lead on through cells, since the probe may be further away than a
- * jump reaches. The cells have a page of their own that can be written; what is executed cannot be.
+ * jump reaches. The cells have a page of their own that can be written; memory that is executed
+ * cannot be.
  *
  * It is never unmapped once something leads there: a thread may be within it for as long as it
  * likes, in a handler of a signal, say. A probe that leaves a process has the cells lead to @pass;

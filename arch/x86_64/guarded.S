@@ -28,8 +28,8 @@ arch_guarded_start:
 	.endm
 
 /*
- * int64_t arch_copy_guarded(void *to, const void *from, uint64_t len): how many bytes could be
- * copied. After a fault %rcx tells how many are left.
+ * int64_t arch_copy_guarded(void *to, const void *from, uint64_t len): the number of bytes that
+ * could be copied. After a fault %rcx tells how many are left.
  */
 FUNCTION arch_copy_guarded
 	movq	%rdx, %rcx

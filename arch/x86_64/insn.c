@@ -199,7 +199,7 @@ static bool is_near(const struct insn_code *out, uint64_t target, unsigned behin
 	return (int32_t)distance == distance;
 }
 
-/* The distance from its end to @target, as if the code stood at out->from. */
+/* Put the distance from its end to @target, as if the code stood at out->from. */
 static bool put_distance(struct insn_code *out, uint64_t target)
 {
 	int32_t word = target - (out->from + out->len + sizeof(int32_t));
@@ -207,7 +207,7 @@ static bool put_distance(struct insn_code *out, uint64_t target)
 	return put_fix(out, out->len) && put(out, &word, sizeof(word));
 }
 
-/* The return address that a call pushes; no register and no flag is free for it. */
+/* Push the return address that a call pushes; no register and no flag is free for it. */
 static bool put_push_return(struct insn_code *out, uint64_t ret)
 {
 	static const uint8_t push[] = { OP_PUSH_IMM32, 0, 0, 0, 0 };

@@ -145,7 +145,7 @@ static bool take_modrm(struct scan *s)
 	return skip(s, bytes);
 }
 
-/* The opcode after VEX, EVEX and XOP, whose prefixes have the @map in them. */
+/* Take the opcode after VEX, EVEX and XOP, whose prefixes have the @map in them. */
 static bool take_vector(struct scan *s, unsigned map)
 {
 	bool has_byte;

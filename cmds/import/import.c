@@ -104,7 +104,7 @@ static const char *place_in_time(struct source *src)
 	return NULL;
 }
 
-/* The next line that can be one; what is wrong with others is told. */
+/* The next line that can be one; errors of others are told. */
 static int advance(struct source *src, struct uft_err *err)
 {
 	int ret;

@@ -26,7 +26,7 @@ enum state {
 	CONTINUED,
 };
 
-/* Others cannot be unlucky as often as that: if it happens, what is there is nonsense. */
+/* Nobody can be unlucky as often as that: if it happens, the memory holds nonsense. */
 #define TRIES_MAX 100000
 
 /* Some dozens of events. More gains little; the thread that waits has others to serve. */

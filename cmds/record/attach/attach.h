@@ -57,7 +57,7 @@ int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches 
 /*
  * Tell a process that is recorded, however that began, what is said of events that it may have
  * declared: which go to the recording, from now on. A thread of it is stopped for that moment. 0 or
- * negative errno with a text; what was told stays told.
+ * negative errno with a text; warnings that were told stay told.
  */
 int attach_choose(pid_t pid, const struct attach_how *how, const struct attach_choice *choices,
 		  size_t nr, struct uft_err *err);

@@ -28,8 +28,8 @@ const char *const quiet_probe_names[] = { QUIET_PROBE, "memfd:" QUIET_PROBE, NUL
 
 /*
  * The thread stands in a system call that begins again, whichever that is. It waits for something,
- * of the program's or of nobody's. Nor does the C library hold a lock of its allocator or of the
- * dynamic linker meanwhile. For what these two do is to map, open and read, in the linker's own
+ * of the program's or of nobody's. If the C library waits for it, it holds no lock of its allocator
+ * or of the dynamic linker. For what these two do is to map, open and read, in the linker's own
  * code, and to wait for each other: by FUTEX_WAIT without an end, which is the one exception. (With
  * an end, and so in restart_syscall(2), which a sleep becomes when it is stopped once, it is no
  * lock of theirs.) is_past_locks() knows some of the others.

@@ -111,7 +111,7 @@ static void block(struct look *look, const struct range *range)
 	look->nr_blocked++;
 }
 
-/* The call may have been made from what is there, and from what was there before the change. */
+/* The call may have been made from the present code, and from the code before the change. */
 static bool may_return_to(const struct look *look, uint64_t address, const struct attach_change *c)
 {
 	const uint64_t start = address - ARCH_REMOTE_CALL_BYTES;

@@ -259,7 +259,7 @@ void service_release(struct service *svc)
 	unpark_all(svc);
 }
 
-/* The request by which clients see that there is somebody at work. */
+/* True for requests by which clients see that there is somebody at work. */
 static bool is_quick(int fd)
 {
 	struct request request = { 0 };

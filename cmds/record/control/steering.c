@@ -247,8 +247,8 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 
 /*
  * Bind the functions of all that runs: then it is known what matches nothing, and plans are made
- * fast. Their files were named by processes, and are read with the rights of these (trust.md); what
- * is ours meanwhile with our own.
+ * fast. Their files were named by processes, and are read with the rights of these (trust.md); our
+ * own files meanwhile with our own rights.
  */
 static void bind_all(struct steering *steer)
 {

@@ -130,7 +130,7 @@ static int add_prepared(struct finding *f, const struct elf_file *file, const st
 	return 0;
 }
 
-/* Those of one function: how many from @at on. */
+/* The number of those of one function, from @at on. */
 static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 {
 	size_t end = at + 1;

@@ -74,7 +74,7 @@ void plan_entries_deinit(struct plan_entries *plan);
 void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
 	       bool has_program, struct plan_entries *out);
 
-/* Only what there is to do with the functions of a whole image, as later plans have it. */
+/* Plan only the functions of a whole image, as later plans have it. */
 void plan_make_functions(struct planner *planner, struct control_module *const *modules, size_t nr,
 			 struct plan_entries *out);
 

@@ -11,8 +11,8 @@
 #include "utils/spec/trigger.h"
 
 /*
- * Functions with the same triggers share a rule. Starts with @rules and @conds, where what is made
- * is appended to, and ends with rule_set_deinit().
+ * Functions with the same triggers share a rule. Starts with @rules and @conds, to which new ones
+ * are appended, and ends with rule_set_deinit().
  *
  * @has_llvm_strings: captures_llvm_strings() of the module that the functions are of
  * @slots: open addressing, hold index + 1

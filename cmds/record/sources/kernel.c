@@ -21,7 +21,7 @@
 #include "utils/format/kernel_dat.h"
 
 #define NAME_SIZE	64
-/* Wake us when that much is in a buffer: what is there is lost when somebody kills us. */
+/* Wake us when that much is in a buffer: its content is lost when somebody kills us. */
 #define WATERMARK_BYTES 16384ULL
 /* As much as a pipe takes. */
 #define PAGES_AT_ONCE	16

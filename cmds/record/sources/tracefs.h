@@ -18,7 +18,7 @@ int tracefs_open(struct uft_err *err);
 int tracefs_read(int dir_fd, const char *name, struct strbuf *out, struct uft_err *err);
 
 /*
- * Write @text to a file below @dir_fd; what is there stays when the file is a list. 0 or negative
+ * Write @text to a file below @dir_fd; its content stays when the file is a list. 0 or negative
  * errno.
  */
 int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err *err);

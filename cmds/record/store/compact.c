@@ -95,7 +95,7 @@ static bool work_grow(struct compact_work *work, size_t len)
 	return true;
 }
 
-/* All @len bytes in blocks to @work->out: how many bytes these are, or -ENOMEM. */
+/* Put all @len bytes in blocks to @work->out. Returns the number of bytes of these, or -ENOMEM. */
 static ssize_t encode(struct compact_work *work, int32_t tid, const uint8_t *data, size_t len)
 {
 	size_t out_len = 0;

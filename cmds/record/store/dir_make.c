@@ -252,7 +252,7 @@ static int remove_recording(const struct spot *spot, struct uft_err *err)
 	return ret < 0 ? ret : remove_all(fd, spot, err);
 }
 
-/* Give what is at @spot the name @old, which nobody has. */
+/* Give the directory at @spot the name @old, which nobody has. */
 static int rename_dir(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
 	int ret = renameat2(spot->dir_fd, spot->name, old->dir_fd, old->name, RENAME_NOREPLACE);
@@ -267,7 +267,10 @@ static int rename_dir(const struct spot *spot, const struct spot *old, struct uf
 	return err_set_errno(err, -errno, "cannot rename '%s' to '%s'", spot->path, old->path);
 }
 
-/* The same for what is at @spot, whoever records into it: that goes on under the other name. */
+/*
+ * The same for the directory at @spot, even while it is recorded into: that goes on under the other
+ * name.
+ */
 static int put_aside(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
 	const char *path = spot->path;

@@ -69,7 +69,7 @@ struct store {
 	void *when_full_arg;
 };
 
-/* Before anything else: how much may come. */
+/* Before anything else: set how much may come. */
 void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void *arg), void *arg);
 
 /*

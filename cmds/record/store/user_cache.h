@@ -1,6 +1,6 @@
 /*
- * Files that are kept for the next time, in the user's cache directory. Nothing in it matters: what
- * is missing, damaged or a stranger's is made again.
+ * Files that are kept for the next time, in the user's cache directory. Nothing in it matters: a
+ * file that is missing, damaged or a stranger's is made again.
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_USER_CACHE_H
 #define UTRAIL_CMDS_RECORD_STORE_USER_CACHE_H

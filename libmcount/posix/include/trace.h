@@ -136,7 +136,10 @@ struct posix_trace_status_info {
 	int posix_stream_flush_error;
 	int posix_log_overrun_status;
 	int posix_log_full_status;
-	/* Not of the standard: how many events were lost since the stream was made or cleared. */
+	/*
+	 * Not of the standard: the number of events that were lost since the stream was made or
+	 * cleared.
+	 */
 	unsigned long posix_stream_lost_events;
 };
 
