@@ -175,7 +175,6 @@ static const char *subject_of_limit(int code)
 				: strerror(code);
 }
 
-/* Processes that the recorder had no room for. */
 static void warn_about_limits(const struct run *run, const struct recorder *rec)
 {
 	int code = rec->channel.why_no_arena;
@@ -357,11 +356,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 			 untraced);
 }
 
-/*
- * Tracepoints that the user asked for and cannot get are told, and the recording goes on. From here
- * on `info` tells that there are kernel files, so that a recording that is cut off can be read by
- * those who go by that.
- */
+/* Missing ones are told. From here on `info` has kernel files: a cut-off recording is readable. */
 static void watch_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 {
 	struct uft_err note = { 0 };
@@ -389,7 +384,6 @@ static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
 		run->has_perf = true;
 }
 
-/* The parts that have to be ready before there is a process to watch. */
 static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct uft_err note = { 0 };
@@ -719,10 +713,7 @@ static int run_nop(struct run *run, struct uft_err *err)
 		ret = launch_go(&run->launch, &child, err);
 	if (ret < 0)
 		return ret;
-	/*
-	 * Its threads may stop, too. Other children were left to us by the program that became us
-	 * by exec.
-	 */
+	/* Its threads may stop, too. Other children are of the program that became us by exec. */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {
 			if (errno != EINTR)

@@ -80,7 +80,8 @@ struct record_settings {
 	unsigned overhead_percent; /* --overhead: what recording may cost; 0: whatever it does */
 	bool traces_processes;	   /* --proc */
 	enum proc_way_choice proc_way;
-	bool expects_few; /* the program is a compiler: with "auto", loading eBPF would cost more than it saves */
+	/* the program is a compiler: with "auto", loading eBPF would cost more than it saves */
+	bool expects_few;
 	bool traces_files;	 /* --proc without --no-proc-files */
 	bool traces_environment; /* --proc-env */
 	/*
