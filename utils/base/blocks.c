@@ -9,7 +9,7 @@
 #define HUGE_PAGE_BYTES (2UL << 20)
 
 /*
- * A line of the cache; and one more, so that what many blocks begin with is not in the same few
+ * A line of the cache; and one more, so that the beginnings of many blocks are not in the same few
  * sets of it.
  */
 #define BLOCK_ALIGN 64UL

@@ -17,10 +17,10 @@
  *
  * @code: negative errno of the first failure, 0 while nothing has failed
  * @text: one line without a newline and without a program name, e.g. "cannot open 'x': No such
- *        file"; control characters of names in it are shown as \xNN, and who prints it escapes what
- *        else is hidden (cmds/msg.c)
+ *        file"; control characters of names in it are shown as \xNN, and the printer escapes all
+ *        else that is hidden (cmds/msg.c)
  *
- * Storage belongs to the caller, who starts it as { 0 }. Every function accepts NULL for "not
+ * Storage belongs to the caller, which starts it as { 0 }. Every function accepts NULL for "not
  * interested". Text that does not fit is cut, never an error.
  */
 struct uft_err {
@@ -41,7 +41,7 @@ int err_set_errno(struct uft_err *err, int code, const char *fmt, ...) PRINTF_FO
 /* Put context in front of the text: "context: text". Does nothing while nothing has failed. */
 void err_prefix(struct uft_err *err, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
-/* Forget what is held, so that @err can be used again. */
+/* Forget the error, so that @err can be used again. */
 void err_clear(struct uft_err *err);
 
 #endif

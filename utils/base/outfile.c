@@ -37,7 +37,7 @@ static int find(struct place *place, const char *path, struct uft_err *err)
 	return ret < 0 ? ret : check_kind(place, path, err);
 }
 
-/* Open what @place has found, and nothing that has taken its place since. */
+/* Open the file that @place has found, and nothing that has taken its place since. */
 static int open_found(const struct place *place, const char *path, int flags, struct uft_err *err)
 {
 	int nofollow = place->is_kernels ? 0 : O_NOFOLLOW;

@@ -47,7 +47,7 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
  */
 int outfile_publish(struct outfile *out, struct uft_err *err);
 
-/* Close, and remove what was not published. */
+/* Close, and remove a file that was not published. */
 void outfile_deinit(struct outfile *out);
 
 #define cleanup_outfile __attribute__((__cleanup__(outfile_deinit)))

@@ -59,7 +59,7 @@ static int move_to(struct place *place, const char *name, const struct walk *wal
 	return 0;
 }
 
-/* Cut the first name off what is left. @is_last: nothing but slashes comes after it. */
+/* Cut the first name off the rest. @is_last: nothing but slashes comes after it. */
 static int take_name(struct walk *walk, char *name, bool *is_last)
 {
 	const char *from = walk->rest + strspn(walk->rest, "/");
@@ -81,7 +81,7 @@ static int take_name(struct walk *walk, char *name, bool *is_last)
 	return 0;
 }
 
-/* A link that a process has to its own descriptor, say: no text leads to what it stands for. */
+/* A link that a process has to its own descriptor, say: no text leads to its target. */
 static bool is_kernels_link(int link_fd, const struct stat *dir)
 {
 	struct statfs fs;

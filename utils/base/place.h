@@ -36,7 +36,7 @@ struct place {
  * is
  *  - refused in a directory in which all may make names (mode o+w or sticky), as the kernel's
  *    protected_symlinks does for a part of these (proc_sys_fs(5)), here on any kernel;
- *  - followed elsewhere only to what belongs to the owner of the link.
+ *  - followed elsewhere only to files of the owner of the link.
  * The last name need not be there. Each step works on descriptors, so the file that was looked at
  * is the file that is used.
  *

@@ -41,7 +41,7 @@ enum slice_flag {
 /*
  * @slices: of @task; @open: those that have not ended, by depth
  * @numbers: functions in the order of the page
- * @texts: arguments and return values, and what points say, each once; @text_numbers: by text, plus
+ * @texts: arguments and return values, and texts of points, each once; @text_numbers: by text, plus
  *         one
  * @points: of @task, JSON: [ns, number of the text] of each
  */

@@ -123,7 +123,7 @@ static void add_clock(struct perfetto *p, unsigned id, uint64_t time_ns)
 	proto_add_message(&p->part, SNAPSHOT_CLOCKS, &p->inner);
 }
 
-/* Times are of the monotonic clock; this says what time of day that was. */
+/* Times are of the monotonic clock; this tells its time of day. */
 static void write_clocks(struct export *ex)
 {
 	struct perfetto *p = ex->state;

@@ -156,7 +156,7 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 		exporter->configure(stages);
 	else
 		tree_configure(stages);
-	/* In a call tree what a forked child does is where its parent forked it. */
+	/* In a call tree the calls of a forked child are where its parent forked it. */
 	stages->stages.opens_inherited = exporter->events;
 	if (stages->range.start.is_set || stages->range.stop.is_set) {
 		stages->stages.opens_at_start = true;

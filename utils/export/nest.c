@@ -58,7 +58,7 @@ static bool begin(struct nest *nest, struct nest_task *task, const struct func *
 	return false;
 }
 
-/* End what is open down to @depth: true with an edge as long as there is something. */
+/* End the open calls down to @depth: true with an edge as long as there is something. */
 static bool end_down_to(struct nest_task *task, size_t depth, struct nest_edge *edge)
 {
 	while (task->depth > depth) {

@@ -12,8 +12,8 @@
 
 /*
  * A payload is the values in the order of the function's specification, each padded to
- * ARGBLOB_ALIGN bytes, all together padded to ARGBLOB_TOTAL_ALIGN. Nothing in it says what is what:
- * the specification does.
+ * ARGBLOB_ALIGN bytes, all together padded to ARGBLOB_TOTAL_ALIGN. Nothing in it tells its values
+ * apart: the specification does.
  */
 #define ARGBLOB_ALIGN	    4U
 #define ARGBLOB_TOTAL_ALIGN 8U

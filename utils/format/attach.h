@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * The recorder has a thread of the process call these; addresses and numbers are what the registers
- * hold.
+ * The recorder has a thread of the process call these; the registers hold addresses and
+ * numbers.
  *
  *   utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)
  *       -> enum attach_result

@@ -107,8 +107,8 @@ bool compact_block_open(struct compact_block *block, struct compact_coder *coder
 			const struct compact_head *head, const uint8_t *body);
 
 /*
- * Write what is left of it, which must be @len bytes, to @raw. False when it is damaged; then @raw
- * may have anything in it.
+ * Write the rest of it, which must be @len bytes, to @raw. False when it is damaged; then @raw may
+ * have anything in it.
  */
 bool compact_block_rest(struct compact_block *block, uint8_t *raw, size_t len);
 

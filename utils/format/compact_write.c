@@ -80,7 +80,7 @@ struct writing {
 	struct compact_head head;
 };
 
-/* Make what is not as the records before say plain to the reader. */
+/* Tell the reader about a record that is not as the records before say. */
 static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns, uint64_t data,
 			      uint32_t number)
 {

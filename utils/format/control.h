@@ -22,7 +22,7 @@
  *                                      <-    PLAN + descriptor (plan of the new modules)
  *  with PLAN_STEERABLE, when control_page.plan_generation has changed:
  *  HELLO, READY                        ->
- *                                      <-    SET_PLAN + descriptor (plan for all loaded modules)
+ *                                      <-    SET_PLAN + descriptor (plan for all known modules)
  *  when a signal ends the program, with PLAN_CRASH_REPORT:
  *  HELLO, CRASH                        ->
  *  when the program declares an event (libutrail-trace):

@@ -12,8 +12,8 @@
 /*
  * The functions in @text, of @len bytes, become symbols of type 'K' of the empty table @tab,
  * sorted. Each reaches to the next one; of those with the same address the first counts. Lines that
- * are something else are passed over: modules come and go, and who may not know addresses has
- * zeros. 0 or -ENOMEM.
+ * are something else are passed over: modules come and go, and users that may not know addresses
+ * have zeros. 0 or -ENOMEM.
  */
 int kallsyms_decode(const char *text, size_t len, struct symtab *tab);
 

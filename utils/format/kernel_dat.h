@@ -25,8 +25,8 @@ struct kernel_layout {
 };
 
 /*
- * A file of tracefs: its name relative to where that is mounted, and what was in it. Both point
- * into what was decoded.
+ * A file of tracefs: its name relative to the mount point, and its contents. Both point into the
+ * decoded text.
  */
 struct kernel_file {
 	struct text name;
@@ -45,8 +45,8 @@ struct kernel_header {
 
 /*
  * Read @text, doc/formats/events.md, "Kernel files". -EBADMSG with the offset and what was expected
- * there, -ENOMEM. A file that is cut off within itself is left out, and what comes before it is
- * good: *@is_cut tells (the recorder may have been killed).
+ * there, -ENOMEM. A file that is cut off within itself is left out, and all before it is good:
+ * *@is_cut tells (the recorder may have been killed).
  */
 int kernel_header_decode(struct kernel_header *header, struct text text, bool *is_cut,
 			 struct uft_err *err);

@@ -1,5 +1,5 @@
 /*
- * The layout of pages of kernel-cpu<N>.dat, for those who read and who make them; the kernel's
+ * The layout of pages of kernel-cpu<N>.dat, for readers and makers of them; the kernel's
  * kernel/trace/ring_buffer.c.
  */
 #ifndef UTRAIL_FORMAT_KERNEL_RING_H

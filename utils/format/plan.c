@@ -15,8 +15,8 @@
 /*
  * By kind.
  *
- * @is_exact: there is more than entries among the entries, at places that their size gives: what is
- *            larger is something else
+ * @is_exact: there is more than entries among the entries, at places that their size gives: a
+ *            larger one is something else
  */
 static const struct {
 	uint32_t bytes;
@@ -56,7 +56,7 @@ void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to)
 		       kinds[kind].bytes);
 }
 
-/* --- what entries say of others --- */
+/* --- references between entries --- */
 
 /* A container among @left steps; how many it takes, 0 when it leads out of them. */
 static uint64_t box_steps(const struct capture_step *step, uint64_t left)

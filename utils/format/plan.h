@@ -225,7 +225,7 @@ enum plan_patch_what {
 	 */
 	PATCH_EVENT = 0,
 	/*
-	 * A function begins: a jump to a stub again, which does what a call of __fentry__ would do.
+	 * A function begins: a jump to a stub again, which does the work of a call of __fentry__.
 	 */
 	PATCH_ENTRY = 1,
 	/* Nops where a function begins: they become a call of __fentry__. */
@@ -393,9 +393,9 @@ struct plan {
 	uint64_t signals_off;
 	uint64_t signals_finish;
 	/*
-	 * PLAN_STEERABLE: which plan of the recording this is, as control_page.plan_generation
-	 * counts them; and the newest one with which the user has said `on`: then it counts no more
-	 * what triggers have switched off before.
+	 * PLAN_STEERABLE: the number of this plan of the recording, as control_page.plan_generation
+	 * counts them; and the newest one with which the user has said `on`. Triggers that have
+	 * switched off before that one do not count any more.
 	 */
 	uint32_t generation;
 	uint32_t on_generation;
@@ -420,7 +420,7 @@ enum plan_kind {
 	PLAN_CONDS = 6,	   /* struct plan_cond, with texts and automatons among them */
 	PLAN_STEPS = 7,	   /* struct capture_step, with struct box_step among them */
 	PLAN_WATCHES = 8, /* struct plan_watch: -W var:NAME, in this process. With PLAN_SELECTIVE */
-	PLAN_COUNTERS = 9,  /* struct plan_counter: what is read by name. With PLAN_SELECTIVE */
+	PLAN_COUNTERS = 9,  /* struct plan_counter: those of `read=`. With PLAN_SELECTIVE */
 	PLAN_OPERANDS = 10, /* struct plan_operand: arguments of events */
 	PLAN_CALLERS = 11,  /* struct plan_callers */
 	PLAN_KINDS
@@ -459,8 +459,7 @@ struct plan_view {
 
 /*
  * Find the sections of the image @bytes[@len], aligned as mmap(2) does. Nothing in them leads out
- * of them after this: indexes, programs, texts. 0, or -EINVAL with @why (may be NULL) what is
- * wrong.
+ * of them after this: indexes, programs, texts. 0, or -EINVAL with the error in @why (may be NULL).
  */
 int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
 

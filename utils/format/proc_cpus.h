@@ -32,9 +32,9 @@ int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu);
 
 /*
- * A record that is written or read: what it tells of CPUs is known now, and what it ends is not
- * known any more. It is to be called when all has been done for which the record's own CPU matters.
- * 0 or -ENOMEM.
+ * A record that is written or read: the CPUs that it tells of are known now, and those of tasks
+ * that it ends are not known any more. It is to be called when all has been done for which the
+ * record's own CPU matters. 0 or -ENOMEM.
  */
 int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool big);
 

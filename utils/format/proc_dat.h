@@ -114,10 +114,7 @@ struct proc_exec {
 	struct text args;
 };
 
-/*
- * An act of any kind: what the numbers and texts of each are is in doc/formats/events.md,
- * "proc.dat".
- */
+/* An act of any kind: doc/formats/events.md, "proc.dat", tells the numbers and texts of each. */
 struct proc_act {
 	uint32_t numbers[PROC_ACT_NUMBERS];
 	struct text texts[PROC_ACT_TEXTS];

@@ -38,16 +38,16 @@ enum request_type {
 	REQUEST_SAVE = 1, /* flight recording: put the contents of the rings into the directory */
 	/* Answered while the program runs; after that the recorder just ends */
 	REQUEST_IS_RUNNING = 2,
-	/* Up to which time the files are complete; from now on they are kept fresh */
+	/* The time up to which the files are complete; from now on they are kept fresh */
 	REQUEST_PROGRESS = 3,
 	REQUEST_CONTROL = 4, /* words of utils/spec/steer.h: obey them */
 	/*
-	@@	 * -ESRCH; answered at once, also while another answer takes its time
+	 * The process with the number in the text is recorded, or records: @error is 0, else
+	 * -ESRCH. Answered at once, also while another answer takes its time
 	 */
 	REQUEST_HAS_PID = 5,
-	REQUEST_PROVE =
-		/* The answer's text is the secret of REQUEST_DOOR_NAME; -ENOENT: there is none */
-		6,
+	/* The answer's text is the secret of REQUEST_DOOR_NAME; -ENOENT: there is none */
+	REQUEST_PROVE = 6,
 };
 
 /* Bytes of text after a request, and after an answer. */

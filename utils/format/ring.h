@@ -10,21 +10,21 @@
 
 /*
  * An arena is a memfd that the recorder makes for each process and hands over by SCM_RIGHTS; the
- * name of it never stands in a file system. It is sparse: only what was touched costs memory.
+ * name of it never stands in a file system. It is sparse: only pages that were touched cost memory.
  *
  *   arena:  struct arena | ring 0 | ring 1 | ... | ring nr_rings - 1
  *   ring:   struct ring (one page) | segment 0 | ... | segment nr_segments - 1
  *
- * A thread that has a declared event takes a second ring then, for payloads (event_data.h). That
- * one belongs to the first one: tid and lost are that one's, as are the writer and the file's
- * number, and both are given back together. Threads without such events have none.
+ * A thread that has a declared event takes a second ring then, for payloads (event_data.h). It
+ * belongs to the first one: tid, lost, the writer and the file's number are those of the first, and
+ * both are given back together. Threads without such events have none.
  *
  * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
  * Positions (head, tail) count bytes since the ring was taken into use and never wrap; a byte's
  * place is its position modulo the data size. A record never crosses the end of a segment: when it
  * does not fit, the producer notes in segment_used[] how far the segment was filled and goes on at
  * the next one. The producer leaves a segment only into one that the consumer has emptied, so bytes
- * between tail and head are never overwritten, whoever dies.
+ * between tail and head are never overwritten, whichever side dies.
  *
  * Flight recording (PLAN_FLIGHT): the producer goes round and round and leaves tail alone. A
  * consumer takes the records that it finds when it wants them. Its copy of segment s is whole if,
@@ -105,8 +105,8 @@ _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has i
 /*
  * Children of fork(2), which report themselves only when they have a record. Child number n of this
  * process is at n % ARENA_FORKS of @pids, as it knows itself; negative in a pid namespace that its
- * parent is not in. A child that has not reported itself has the memory of its parent: what it
- * forks in turn is noted there, too.
+ * parent is not in. A child that has not reported itself has the memory of its parent: its own
+ * children are noted there, too.
  */
 #define ARENA_FORKS 960
 
@@ -219,10 +219,9 @@ struct control_page {
 	struct {
 		/*
 		 * Futex. A producer looks at @sleeping when there is something to take, and wakes a
-		 * writer that waits at @wake; the writer changes @sleeping before it looks for
-		 * something to take for the last time. One that comes between that look and the
-		 * wait is missed, which costs no more than the time until the writer's own clock
-		 * wakes it.
+		 * writer that waits at @wake. The writer changes @sleeping before its last look for
+		 * something to take. It misses records that come between that look and the wait,
+		 * which costs no more than the time until its own clock wakes it.
 		 */
 		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */

@@ -300,7 +300,7 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 #define PADDING_MAX 64
 
 /*
- * Every reader knows the form without sizes, in which a symbol reaches to the next one: the peer's
+ * Every reader knows the form without sizes, in which a symbol reaches to the next one. The peer's
  * 0.13 takes a line with a size for a damaged one. So the end of a symbol is written when it is not
  * the beginning of the next.
  */

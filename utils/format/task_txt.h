@@ -48,9 +48,9 @@ void task_line_encode(const struct task_line *line, struct strbuf *out);
 int task_line_decode(struct text in, struct task_line *line, struct uft_err *err);
 
 /*
- * The next line of a whole file: 1 with @line, 0 at the end, negative errno when a line cannot
- * be read. Blank lines are skipped. A last line without newline is what a killed recorder leaves:
- * when it cannot be read it counts as the end.
+ * The next line of a whole file: 1 with @line, 0 at the end, negative errno when a line cannot be
+ * read. Blank lines are skipped. A killed recorder leaves a last line without newline: when it
+ * cannot be read it counts as the end.
  */
 int task_txt_next(struct text *in, struct task_line *line, struct uft_err *err);
 

@@ -10,8 +10,8 @@
 #include "utils/base/strbuf.h"
 
 /*
- * [@at, @end) is what has not been read. The text need not end with a NUL and is never written.
- * The readers below move @at only when they succeed.
+ * [@at, @end) has not been read. The text need not end with a NUL and is never written. The readers
+ * below move @at only when they succeed.
  */
 struct text {
 	const char *at;

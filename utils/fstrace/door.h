@@ -31,8 +31,8 @@ typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 
 /*
  * When this returns, no thread comes to the recorder any more by declare, choose, emit, begin or
- * watch. Those that are within it may be, and who is between begin and end comes to end once more.
- * 0; -EAGAIN: events that nobody records are still switched on.
+ * watch. Those that are within it may be, and a thread between begin and end comes to end once
+ * more. 0; -EAGAIN: events that nobody records are still switched on.
  */
 typedef int utrail_door_close_fn(void);
 

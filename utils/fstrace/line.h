@@ -25,8 +25,8 @@ static inline bool fst_is_key_char(char c)
 }
 
 /*
- * Take a line apart; @len bytes without the newline. NULL when it is right, and otherwise what is
- * wrong, at the byte
+ * Take a line apart; @len bytes without the newline. NULL when it is right, and otherwise the
+ * error, at the byte
  * @wrong_at (counted from 0).
  */
 const char *fst_line_parse(const char *text, size_t len, struct fst_line *line, size_t *wrong_at);

@@ -33,7 +33,7 @@ void fst_origin_find(const char *body, size_t len, struct fst_origin *origin);
 
 /*
  * By the common format, which has only directives without arguments (fst_format_is_bare()). NULL,
- * or what is wrong with the text, at the byte @wrong_at.
+ * or the error in the text, at the byte @wrong_at.
  */
 const char *fst_origin_by_format(const struct fst_format *format, const char *body, size_t len,
 				 struct fst_origin *origin, size_t *wrong_at);

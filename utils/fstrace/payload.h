@@ -74,7 +74,7 @@ void fst_put_value(struct fst_text *text, const struct fst_value *value);
 
 /*
  * All pieces of @format. False when the payload ends before they do: then @text has those before
- * that, and what there is of a text.
+ * that, and the part of a text that is there.
  */
 bool fst_put_payload(struct fst_text *text, const struct fst_format *format,
 		     struct fst_bytes *from);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Larger ones are no lines of a log but a mistake of whoever computed a length. */
+/* Larger ones are no lines of a log but a mistake in the computed length. */
 #define TEXT_MAX ((size_t)1 << 30)
 
 void fst_text_init(struct fst_text *text)
@@ -23,9 +23,7 @@ void fst_text_free(struct fst_text *text)
 		munmap(text->base, text->room);
 }
 
-/*
- * Room for @more bytes. Pages come from the kernel: malloc() may be what a signal has interrupted.
- */
+/* Room for @more bytes. Pages come from the kernel: a signal may have interrupted malloc(). */
 static bool grow(struct fst_text *text, size_t more)
 {
 	size_t room = text->room < 16384 ? 16384 : text->room;

@@ -5,7 +5,7 @@
 #include "utils/base/err.h"
 #include "utils/object/elf_file.h"
 
-/* As hex text with its NUL: 20 bytes is what linkers make; longer ids are cut. */
+/* As hex text with its NUL: linkers make 20 bytes; longer ids are cut. */
 #define BUILD_ID_HEX_SIZE 41
 
 /*

@@ -426,9 +426,9 @@ static int load_frames(struct code *code)
 }
 
 /*
- * Functions whose return address is not what it is elsewhere. Some return twice or in another place
- * (setjmp, contexts, vfork), some are entered in ways of their own (those that the loader and
- * compilers call between instructions), some ask for their caller.
+ * Functions whose return address is used in other ways. Some return twice or in another place
+ * (setjmp, contexts, vfork). Some are entered in ways of their own (those that the loader and
+ * compilers call between instructions); some ask for their caller.
  */
 bool code_is_special(const char *name)
 {

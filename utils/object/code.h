@@ -56,8 +56,8 @@ struct code_func {
 };
 
 /*
- * A symbol of code that says more than a function of the same place does: it is within another one,
- * has no size, or is no function like others.
+ * A symbol of code that says more than a function of the same place. It is within another one, has
+ * no size, or is no function like others.
  */
 struct code_start {
 	uint64_t addr;

@@ -19,7 +19,7 @@
 
 /*
  * Entries that are looked at, and bytes of names that are kept, for each byte of debug information,
- * and some more for small files. Compilers need a tenth of that at most; only who makes entries
+ * and some more for small files. Compilers need a tenth of that at most; only a file whose entries
  * refer to each other over and over needs more.
  */
 #define STEPS_PER_BYTE	4

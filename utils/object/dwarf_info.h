@@ -129,8 +129,8 @@ void dwarf_info_deinit(struct dwarf_info *info);
 /*
  * The debug information of module @path, in itself or in its separate debug file, into an empty
  * @info. Without any, or in a build without libdw, it stays empty, which is a success. 0, -ENOMEM,
- * or what elf_file_open() says; -E2BIG: it is left out; -ENODATA: a part of it, in files of its own
- * (-gsplit-dwarf), is missing, and the rest is in @info.
+ * or the result of elf_file_open(); -E2BIG: it is left out. -ENODATA: a part of it, in files of its
+ * own (-gsplit-dwarf), is missing, and the rest is in @info.
  */
 int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err);
 

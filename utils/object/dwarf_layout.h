@@ -24,10 +24,11 @@ struct dwarf_owners {
 };
 
 /*
- * Recognised by how they look inside: a version of a library that has other members is not known,
- * and its containers are shown as the structs that they are. Each row: the template, the letter of
- * utils/spec/shape.h, and where the numbers are that it takes: paths of members, looked for in base
- * classes, too. The first of a row that is there must be a pointer where the letter says so.
+ * Containers are recognised by their members: a version of a library that has other ones is not
+ * known, and its containers are shown as the structs that they are. Each row has the template, the
+ * letter of utils/spec/shape.h, and the places of the numbers that it takes: paths of members,
+ * looked for in base classes, too. The first of a row that is there must be a pointer where the
+ * letter says so.
  */
 struct dwarf_layout {
 	const char *name;

@@ -367,8 +367,8 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 }
 
 /*
- * gcc writes what is not negative in as few bytes as it takes, without a sign; libdw would read one
- * there.
+ * gcc writes a number that is not negative in as few bytes as it takes, without a sign; libdw would
+ * read one there.
  */
 static bool enumerator_value(Dwarf_Die *die, int64_t *value)
 {

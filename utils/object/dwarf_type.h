@@ -83,7 +83,7 @@ bool dwarf_is_container(Dwarf_Die *die);
 
 /*
  * The shape of a container of the C++ library (utils/spec/shape.h), and the key under which it is
- * defined; NULL when @die is none, or nobody knows what this version of it looks like.
+ * defined. NULL when @die is none, or nobody knows the inside of this version of it.
  */
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
 
@@ -118,8 +118,8 @@ bool dwarf_is_x87(Dwarf_Die *die);
 
 /*
  * Note in @classes, which begin as none, those of the first 16 bytes of type @die (psABI x86_64,
- * 3.2.3); then the rules for both of them together apply, which is for structs alone (ibid., "post
- * merger cleanup").
+ * 3.2.3). dwarf_settle_classes() then applies the rules for both of them together, which is for
+ * structs alone (ibid., "post merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);

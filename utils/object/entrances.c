@@ -282,7 +282,7 @@ static void scan_part(struct scan *s, const struct code_section *sec, uint64_t s
 	s->func = UINT32_MAX;
 }
 
-#define REST_OF_FAR 4 /* bytes that what begins in the last one may have at least */
+#define REST_OF_FAR 4 /* the most bytes of an instruction that begins in the last one */
 
 /* The end of the code before function @index, in its section. */
 static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)
@@ -290,9 +290,7 @@ static uint64_t end_before(const struct code *code, size_t index, const struct c
 	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
 }
 
-/*
- * And what is in front of it. Its own instructions lead into it in ways that are looked at again.
- */
+/* And the code before it. Its own instructions lead into it in ways that are looked at again. */
 static void scan_func(struct scan *s, size_t index)
 {
 	const struct code_func *func = &s->code->funcs[index];
@@ -370,8 +368,8 @@ static bool is_code(const struct code *code, uint64_t addr)
 }
 
 /*
- * Entries of a table are distances of 32 bits from its beginning, and how many there are is not
- * said: as long as they lead to code, up to where the next table begins.
+ * Entries of a table are distances of 32 bits from its beginning. Nobody says how many there are:
+ * as long as they lead to code, up to where the next table begins.
  */
 static void scan_tables(struct scan *s)
 {

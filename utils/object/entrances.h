@@ -67,9 +67,9 @@ struct window {
 };
 
 /*
- * Why a jump of @bytes may not be written to @from, at most WINDOW_BEFORE in front of the site, so
- * that whoever comes to the site comes by; NULL: nothing is known against it. @lead: the kind of
- * reference into it then, LEAD_NONE when the reason is another one.
+ * The reason why a jump of @bytes may not be written to @from, at most WINDOW_BEFORE before the
+ * site, so that each thread that comes to the site takes it; NULL: nothing is known against it.
+ * @lead: the kind of reference into it then, LEAD_NONE when the reason is another one.
  */
 const char *window_check(const struct window *window, uint64_t from, unsigned bytes,
 			 enum lead *lead);

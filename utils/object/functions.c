@@ -291,8 +291,8 @@ static int survey_added(struct survey *s, struct insns *insns, const uint64_t *s
 }
 
 /*
- * Add functions that are called, or have a symbol, but no beginning and end. True when there were
- * any.
+ * Add functions that are called, or have a symbol, but no beginning and end. 1 when there were any,
+ * 0, or -ENOMEM.
  */
 static int add_unknown(struct survey *s, struct code *code)
 {

@@ -12,7 +12,7 @@
 enum function_kind {
 	FUNCTION_WHOLE,
 	/*
-	 * Within another one, or what is before it goes on in it: a jump there need not be a call
+	 * Within another one, or the code before it goes on in it: a jump there need not be a call
 	 */
 	FUNCTION_SHARED,
 	/*
@@ -30,9 +30,7 @@ enum function_kind {
 	FUNCTION_KINDS
 };
 
-/*
- * In words, for somebody who wants to know why the function is left alone; NULL for FUNCTION_WHOLE.
- */
+/* In words, the reason why the function is left alone; NULL for FUNCTION_WHOLE. */
 const char *function_kind_text(enum function_kind kind);
 
 /*

@@ -111,9 +111,9 @@ static int add_all_gaps(const struct code *code, struct strbuf *out)
 }
 
 /*
- * An engine that throws errors of its language by its own unwinder: it is told where frames lie
- * (_Unwind_GetCFA()), and that is not where they do once a return address below is ours. LuaJIT's
- * interpreter is such code.
+ * An engine that throws errors of its language by its own unwinder. It is told where frames lie
+ * (_Unwind_GetCFA()), which is wrong once a return address below is ours. LuaJIT's interpreter is
+ * such code.
  */
 #define UNWINDS "it has an unwinder of its own"
 

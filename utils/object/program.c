@@ -34,7 +34,10 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 		const char *name;
 		size_t len;
 
-		/* libc and the probe define these names; only who needs them has calls of them. */
+		/*
+		 * libc and the probe define these names; only a program that needs them has calls
+		 * of them.
+		 */
 		if (!elf_symbol(&symbols, i, &sym, &name, &len) || sym.st_shndx != SHN_UNDEF)
 			continue;
 		for (size_t k = 0; k < ARRAY_SIZE(known); k++) {

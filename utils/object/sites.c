@@ -148,7 +148,7 @@ static int prepare_group(const struct group *g, struct verdict *v)
 
 /* --- jumps that lead back --- */
 
-/* A jump of the function into what is around the site. */
+/* A jump of the function into the bytes around the site. */
 struct inner_jump {
 	uint64_t from;
 	uint64_t behind;

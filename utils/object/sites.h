@@ -69,8 +69,8 @@ int sites_prepare_with(const struct code *code, struct insns *insns, const struc
 		       struct code_site *sites, size_t nr);
 
 /*
- * From where on another site is so far from @site that neither of them changes what can be done for
- * the other one.
+ * The address from which on another site is too far from @site for either to matter to the other
+ * one.
  */
 #define SITES_APART 256
 

@@ -7,10 +7,10 @@
 
 /*
  * All named code and data of the ELF file @path into an empty @out, sorted, addresses relative to
- * its map start (doc/formats/symbols.md). They come from the first of: .symtab,
- * its separate debug file, .gnu_debugdata with .dynsym, .dynsym alone; PLT entries are added.
- * A file without any symbol is a success with an empty table. 0, -ENOMEM, or what elf_file_open()
- * says; @out is empty after a failure.
+ * its map start (doc/formats/symbols.md). They come from the first of: .symtab, its separate debug
+ * file, .gnu_debugdata with .dynsym, .dynsym alone; PLT entries are added. A file without any
+ * symbol is a success with an empty table. 0, -ENOMEM, or the error of elf_file_open(); @out is
+ * empty after a failure.
  */
 int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err);
 

@@ -16,8 +16,8 @@
 typedef bool (*is_asked_for_fn)(void *arg, const struct strbuf *name, const char *others);
 
 /*
- * Functions of @symbols get the one of their names that the user asks for, when he does not ask for
- * the one that they have: a user sees the name that he asks for. 0 or -ENOMEM.
+ * Functions of @symbols get the one of their names that the user asks for, when the user does not
+ * ask for the one that they have. 0 or -ENOMEM.
  */
 int aliases_prefer(struct symtab *symbols, enum demangle_mode mode, is_asked_for_fn is_asked_for,
 		   void *arg);

@@ -25,7 +25,7 @@ void argfound_deinit(struct argfound *found);
 #define cleanup_argfound cleanup(argfound_deinit)
 
 /*
- * Somebody who may know a function: fill in @found what is known of @about (enum argrules_about).
+ * A source that may know a function: fill in @found the facts about @about (enum argrules_about).
  * Returns of which of these nobody else is to be asked, though it may be that nothing was found; or
  * a negative errno.
  */

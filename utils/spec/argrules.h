@@ -44,8 +44,8 @@ void argrules_deinit(struct argrules *rules);
 #define cleanup_argrules cleanup(argrules_deinit)
 
 /*
- * Add the rules of @text, separated by ';'. -EINVAL names what cannot be read, with its column;
- * -ENOMEM.
+ * Add the rules of @text, separated by ';'. -EINVAL names the text that cannot be read, with its
+ * column; -ENOMEM.
  *
  * @is_trigger: the text is that of -T: a rule that has no items about arguments says nothing about
  *              them, and "auto-args" asks for those that can be found

@@ -1,4 +1,4 @@
-/* Specs that take away what earlier ones have set (see clearing.h). */
+/* Specs that take away actions of earlier ones (see clearing.h). */
 #include "utils/spec/clearing.h"
 
 #include <errno.h>

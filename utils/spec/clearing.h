@@ -1,4 +1,4 @@
-/* Specs that take away what earlier ones have set (`f@clear`): which ones are still in force. */
+/* Specs that take away actions of earlier ones (`f@clear`), and those that are still in force. */
 #ifndef UTRAIL_SPEC_CLEARING_H
 #define UTRAIL_SPEC_CLEARING_H
 

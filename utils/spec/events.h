@@ -41,7 +41,7 @@ struct event_rules {
 
 /*
  * "NAME[@kernel]" separated by ';' (doc/facts/language.md, "Events"); how NAME is read says @match,
- * as with names of functions. -ERR_USAGE with the column and what is wrong, -ENOMEM.
+ * as with names of functions. -ERR_USAGE with the column and the error, -ENOMEM.
  */
 int event_rules_parse(const char *text, enum pattern_match match, struct event_rules *out,
 		      struct uft_err *err);

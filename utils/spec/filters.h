@@ -23,11 +23,11 @@ struct filter_entry {
  * Starts as { 0 }, ends with filters_deinit().
  *
  * @entries: in the order in which they count
- * @exact: entries with a plain name by it, so that a thousand of them cost what one does; each
+ * @exact: entries with a plain name by it, so that a thousand of them cost as much as one; each
  *         value is the index + 1 of the first of a chain
  * @next: the chain by index: the next entry with the same plain name, + 1; 0 at the end
  * @patterns: indexes of the others, in ascending order
- * @clears: some spec takes away what earlier ones have set
+ * @clears: some spec takes away actions of earlier ones
  * @counters: those that some `read=` names, in the order of their bits in trigger.read
  */
 struct filters {

@@ -167,7 +167,7 @@ bool patch_rules_are_about(const struct patch_rules *rules, const char *module, 
 
 /* --- changes --- */
 
-/* One of the @nr new rules says anew what @former says. */
+/* One of the @nr new rules repeats @former. */
 static bool is_said_anew(const struct patch_rule *former, const struct patch_rule *new, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

@@ -48,15 +48,15 @@ struct patch_rules {
 
 /*
  * "[!]FUNC[@MODULE]" separated by ';' (doc/facts/language.md, "Patches"); how FUNC is read says
- * @match. -ERR_USAGE with the column and what is wrong, -ENOMEM.
+ * @match. -ERR_USAGE with the column and the error, -ENOMEM.
  */
 int patch_rules_parse(const char *text, enum pattern_match match, struct patch_rules *out,
 		      struct uft_err *err);
 void patch_rules_deinit(struct patch_rules *rules);
 
 /*
- * A function: @name demangled, @others what else it is called (demangle_others()) or NULL; without
- * a symbol @name is NULL. @module: base name of its file. @can_be: it can be patched, @has_hook: it
+ * A function: @name demangled, @others its other names (demangle_others()) or NULL; without a
+ * symbol @name is NULL. @module: base name of its file. @can_be: it can be patched, @has_hook: it
  * has a hook all the same; @why_not: why it cannot, or NULL; which rules remember.
  */
 struct patch_subject {

@@ -363,8 +363,8 @@ static struct state *first_state(struct regex *re)
 }
 
 /*
- * The nodes of @state, and those that what looks around lets through, @next being the byte that
- * follows, or -1.
+ * The nodes of @state, and those that conditions on neighbours let through, @next being the byte
+ * that follows, or -1.
  */
 static void look_around(struct regex *re, const struct state *state, int next)
 {

@@ -318,7 +318,9 @@ static bool begins_with(const char *item, const char *word)
 	return strncasecmp(item, word, strlen(word)) == 0;
 }
 
-/* True when it is about an argument or return value. utils/spec/argspec.h parses those. */
+/*
+ * The flag of an item about an argument or return value, else 0. utils/spec/argspec.h parses those.
+ */
 static uint32_t args_flag(const char *item)
 {
 	if (begins_with(item, "arg") && isdigit((unsigned char)item[3]))

@@ -33,7 +33,7 @@ enum trigger_flags {
 	TRIGGER_ARG = 1U << 17,	   /* argN, fpargN: in @args */
 	TRIGGER_RETVAL = 1U << 18, /* retval: in @args */
 	TRIGGER_IF = 1U << 19,
-	TRIGGER_CLEAR = 1U << 20,    /* forget what specs before this one have set: @cleared */
+	TRIGGER_CLEAR = 1U << 20,    /* forget actions of specs before this one: @cleared */
 	TRIGGER_LOCATION = 1U << 21, /* -L: functions of that source file, without their callees */
 	TRIGGER_LOCATION_OUT = 1U << 22, /* not those */
 };
@@ -109,8 +109,8 @@ enum spec_option {
 
 /*
  * Parse the @len bytes at @text, one spec of option @option, into @spec. -ERR_USAGE with a text
- * that says at which column (from 1 on) what is wrong, and offers the nearest words; -ENOMEM. @spec
- * is empty after a failure.
+ * that names the column (from 1 on) and the error, and offers the nearest words; -ENOMEM. @spec is
+ * empty after a failure.
  */
 int spec_parse(enum spec_option option, enum pattern_match match, const char *text, size_t len,
 	       struct spec *spec, struct uft_err *err);

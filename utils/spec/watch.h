@@ -14,7 +14,7 @@ struct watch_spec {
 	size_t nr_vars;
 };
 
-/* "cpu" and "var:NAME", separated by ';'. -ERR_USAGE with the column and what is wrong, -ENOMEM. */
+/* "cpu" and "var:NAME", separated by ';'. -ERR_USAGE with the column and the error, -ENOMEM. */
 int watch_spec_parse(const char *text, struct watch_spec *out, struct uft_err *err);
 void watch_spec_deinit(struct watch_spec *spec);
 

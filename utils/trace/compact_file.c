@@ -80,7 +80,7 @@ int compact_file_look(struct compact_file *file, int fd)
 		if (compact_head_decode(bytes, &head)) {
 			uint64_t len = COMPACT_HEAD_BYTES + (uint64_t)head.body_len;
 
-			/* True when all of it is there. */
+			/* A read of its last byte tells that all of it is there. */
 			got = fd_pread_full(fd, &last, 1, at + len - 1);
 			if (got <= 0) {
 				file->is_torn = true;
@@ -215,7 +215,7 @@ static ssize_t read_part(struct reader *reader, const struct compact_place *plac
 	return len;
 }
 
-/* Whole blocks, as many as there is room for; of the first one what is before the offset, too. */
+/* Whole blocks, as many as there is room for; of the first one the bytes before the offset, too. */
 static ssize_t read_blocks(struct reader *reader, const struct compact_place *place, uint8_t *buf,
 			   size_t room, uint64_t end)
 {

@@ -270,8 +270,8 @@ static void heritage_deinit(struct heritage *h)
 }
 
 /*
- * The session that @task's origin had when the task began, or else what that one began with. Each
- * task is looked at once, however long the chains of forks are, and if they are circles.
+ * The session that @task's origin had when the task began, or else the one that the origin began
+ * with. Each task is looked at once, however long the chains of forks are, and if they are circles.
  */
 static void inherit(const struct trace_data *data, const struct task *task, struct heritage *h)
 {
@@ -332,7 +332,7 @@ struct session *task_session(const struct task *task, uint64_t time_ns)
 
 	size_t begun = count_refs(task, time_ns);
 
-	/* The first one covers what is older than itself too. */
+	/* The first one covers older times, too. */
 	return task->refs[begun ? begun - 1 : 0].session;
 }
 

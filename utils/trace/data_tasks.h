@@ -29,7 +29,10 @@ int task_add_ref(struct task *task, uint64_t start_ns, struct session *session);
  */
 const struct task *task_origin(const struct trace_data *data, const struct task *task);
 
-/* data_grow.c: what a growing recording needs more. Destroying it destroys data->tasks, too. */
+/*
+ * data_grow.c: the state that a growing recording needs beside. Destroying it destroys data->tasks,
+ * too.
+ */
 struct data_growth *data_growth_create(void);
 int data_growth_open(struct trace_data *data, struct uft_err *err);
 void data_growth_destroy(struct trace_data *data);

@@ -91,7 +91,7 @@ struct executions {
 };
 
 /*
- * Read those of the data directory @dir. 0; -ENOENT when what processes did was not recorded;
+ * Read those of the data directory @dir. 0; -ENOENT when acts of processes were not recorded;
  * negative with @err. A damaged file is told in @broken, and all before the damage is there.
  */
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,

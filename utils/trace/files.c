@@ -20,8 +20,8 @@
 #define DIRECTORIES_MAX 64
 
 /*
- * Roughly what a name takes besides its text, and a use, with the rows of their maps; steps that it
- * takes to find a name.
+ * Roughly the bytes that a name takes besides its text, and a use, with the rows of their maps;
+ * steps that it takes to find a name.
  */
 #define NAME_BYTES 150
 #define USE_BYTES  200

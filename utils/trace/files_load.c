@@ -223,8 +223,8 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 	if (content == FILES_NONE)
 		return -ENOMEM;
 	/*
-	 * Standard descriptors are often those of a terminal's file, open for all: what is meant is
-	 * known.
+	 * Standard descriptors are often those of a terminal's file, open for all: the kind of
+	 * access is known.
 	 */
 	return descriptors_add(files, of,
 			       &(struct descriptor){
@@ -273,7 +273,7 @@ static int take_act(struct loading *load, const struct execution *execution,
 	}
 }
 
-/* A program is what is read by its beginning. */
+/* The beginning of a program is read. */
 static int take_program(struct loading *load, size_t at, const char *path)
 {
 	struct text text = text_of(path, strlen(path));
@@ -351,7 +351,7 @@ static void close_all(struct files *files, const struct executions *executions)
 
 /*
  * Children have what their parents had, and names move with their directories: that is the square
- * of what is said.
+ * of the records.
  */
 static void set_limit(struct files *files, const char *dir)
 {

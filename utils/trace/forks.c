@@ -110,7 +110,10 @@ static int read_parents(struct pipeline *pipe, const struct task **children, siz
 	bool *is_read = calloc(data->nr_tasks, sizeof(*is_read));
 	int ret = is_read ? 0 : err_set_errno(err, -ENOMEM, "cannot filter calls");
 
-	/* A parent is older than its children, so that it is known what it began within itself. */
+	/*
+	 * A parent is older than its children, so that the calls that it began within itself are
+	 * known.
+	 */
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		const struct task *origin = task_origin(data, children[i]);
 		struct task *parent = origin ? &data->tasks[origin->index] : NULL;

@@ -1,7 +1,4 @@
-/*
- * When a lane's next event is and which lane that is, as one number: what the merge by time
- * compares.
- */
+/* The time of a lane's next event and the lane, as one number that the merge by time compares. */
 #ifndef UTRAIL_TRACE_HEAD_H
 #define UTRAIL_TRACE_HEAD_H
 

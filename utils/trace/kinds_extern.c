@@ -7,8 +7,7 @@ static const struct event_field line[] = {
 };
 
 /*
- * A record of a task may have that number, too. It is none of these, and nobody knows what its
- * payload is.
+ * A record of a task may have that number, too. It is none of these, and nobody knows its payload.
  */
 static bool get_line(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)

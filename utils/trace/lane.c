@@ -81,7 +81,7 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 }
 
 /*
- * The next records, which come before @other. Whoever writes one is not in the kernel any more:
+ * The next records, which come before @other. A task that writes one is not in the kernel any more:
  * EXITs of the kernel's calls that are still open come instead.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,

@@ -134,7 +134,7 @@ static uint64_t end_before(size_t index, head_t limit)
 	return MIN(head_time(limit) + (index < head_index(limit)), HEAD_END - 1);
 }
 
-/* HOT: no branch asks who is next. Returns how many, perhaps none. */
+/* HOT: no branch asks for the next lane. Returns how many, perhaps none. */
 static size_t gather(struct task_event *out, struct lane *a, uint64_t a_end_ns, struct lane *b,
 		     uint64_t b_end_ns, bool a_is_first)
 {

@@ -120,7 +120,7 @@ const struct func *module_func(struct module_set *set, struct module *mod,
 
 /*
  * Functions that have @name among several are shown by it: somebody has asked for it. Before the
- * first function is looked up. 0, -ENOMEM, or what an unreadable symbol file says.
+ * first function is looked up. 0, -ENOMEM, or the error of an unreadable symbol file.
  */
 int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
 

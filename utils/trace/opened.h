@@ -1,4 +1,4 @@
-/* The calls that are open where a time range, or a task, begins: what exporters begin there. */
+/* The calls that are open where a time range, or a task, begins: exporters begin these there. */
 #ifndef UTRAIL_TRACE_OPENED_H
 #define UTRAIL_TRACE_OPENED_H
 

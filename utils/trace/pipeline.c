@@ -168,7 +168,7 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 	return 0;
 }
 
-/* The first record of each file, whoever is selected; of a damaged one nobody knows yet. */
+/* The first record of each file, of all tasks; of a damaged one nobody knows yet. */
 static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 {
 	struct src_user_plan plan = {

@@ -39,7 +39,7 @@ enum pipeline_order {
 };
 
 /*
- * @tids: only these tasks, when there are any; @range: only what happened in it
+ * @tids: only these tasks, when there are any; @range: only events in it
  * @kinds: sources beside those that every pipeline has, up to NULL; NULL: none
  */
 struct pipeline_config {
@@ -142,7 +142,7 @@ struct lane {
 	size_t batch; /* so many are read at a time; 0 before the first */
 	bool holds_back;
 	bool has_passed;      /* something was not too short */
-	uint64_t told_offset; /* of the file: what pipe->read_bytes has been told */
+	uint64_t told_offset; /* of the file: bytes that pipe->read_bytes was told of */
 	enum lane_state state;
 	bool has_begun;
 	bool is_cut;
@@ -220,8 +220,8 @@ void pipeline_close(struct pipeline *pipe);
 #define cleanup_pipeline cleanup(pipeline_close)
 
 /*
- * Send all events through @view. A task whose file is damaged ends there, the others go on;
- * then pipe->broken holds what to say about it.
+ * Send all events through @view. A task whose file is damaged ends there, the others go on; then
+ * pipe->broken holds the message.
  */
 int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 
@@ -261,7 +261,7 @@ int lane_run(struct lane *lane, const struct view *view, struct uft_err *err);
 
 void lane_close(struct lane *lane);
 
-/* At its end: give back what holds events. */
+/* At its end: give back the buffers that hold events. */
 void lane_release(struct lane *lane);
 
 /* The same when it waits for its turn, and there is nothing in it that a view has not got. */

@@ -73,7 +73,7 @@ static int survey(struct pipeline *pipe, struct task_list *newcomers, struct uft
 	return ret < 0 ? ret : feed_survey(&feed, pipe->surveys, err);
 }
 
-/* A child is called what its parent was, until it gets a name of its own. */
+/* A child has its parent's name, until it gets a name of its own. */
 static int name_children(struct trace_data *data, struct task_list *list)
 {
 	task_list_sort_by_time(list);

@@ -75,7 +75,7 @@ static int refresh(struct lane *lane, struct uft_err *err)
 	return ret;
 }
 
-/* There may be more of what there was; nobody shows that of tasks that are not selected. */
+/* There may be more of the known events; nobody shows that of tasks that are not selected. */
 static int grow(struct pipeline *pipe, struct uft_err *err)
 {
 	int ret = feed_more(&pipe->feed, err);

@@ -28,7 +28,7 @@ struct func_rules {
 
 /*
  * Look which filters match anything in the recording's symbols (filter_entry.has_match). @filters
- * is borrowed. 0, -ENOMEM, or what an unreadable symbol file says.
+ * is borrowed. 0, -ENOMEM, or the error of an unreadable symbol file.
  */
 int func_rules_init(struct func_rules *rules, struct trace_data *data, struct filters *filters,
 		    uint32_t actions, struct uft_err *err);
@@ -38,7 +38,7 @@ void func_rules_deinit(struct func_rules *rules);
 const struct trigger *func_rules_find(struct func_rules *rules, unsigned reader,
 				      const struct func *func);
 
-/* HOT: what to do at calls of @func; flags are 0 when nothing. When memory is short: nothing. */
+/* HOT: the actions at calls of @func; flags are 0 when nothing. When memory is short: nothing. */
 static inline const struct trigger *func_rule(struct func_rules *rules, unsigned reader,
 					      const struct func *func)
 {

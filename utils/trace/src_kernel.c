@@ -96,7 +96,7 @@ static void note_missed(const struct src_kernel *src)
 		losses->lost += src->page.missed;
 }
 
-/* The other pages are read on, so that this is not what read() returns. */
+/* The other pages are read on, so that read() does not return this. */
 static void note_damage(const struct src_kernel *src, const struct uft_err *why)
 {
 	err_set(src->context.broken, why->code,
@@ -174,9 +174,7 @@ static int next_page(struct src_kernel *src)
 		src->page.at = src->page.end = buffer(src);
 		return 1;
 	}
-	/*
-	 * The kernel gives no empty pages. A file that has one has a hole, and who knows how large.
-	 */
+	/* The kernel gives no empty pages. A file that has one has a hole of unknown size. */
 	if (src->page.at == src->page.end)
 		return 0;
 	note_missed(src);

@@ -159,7 +159,7 @@ static int note_name(struct src_perf *src)
 	return 0;
 }
 
-/* Whoever is told of here belongs to the program, be it without a probe. */
+/* A task that is told of here belongs to the program, be it without a probe. */
 static int note_newcomer(struct src_perf *src)
 {
 	const struct perf_record *rec = &src->next;

@@ -11,7 +11,7 @@
 #include "utils/trace/stage.h"
 
 /*
- * @next: the next event, when it @has_next: what is read of the file is one ahead
+ * @next: the next event, when it @has_next: the file is read one event ahead
  * @damage: of the file, until it is told
  * @shown: the payload of the event that was handed out last
  */
@@ -54,7 +54,7 @@ static void advance(struct src_proc *src)
 	}
 }
 
-/* Whoever is told of here belongs to the program, be it without a probe. */
+/* A task that is told of here belongs to the program, be it without a probe. */
 static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 {
 	struct task_list *list = src->context.newcomers;
@@ -65,7 +65,7 @@ static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 	task = task_list_get(list, tid);
 	if (!task)
 		return -ENOMEM;
-	/* As long as nobody has told who made it. */
+	/* As long as no record has told its parent. */
 	if (task->pid == tid && !task->start_ns && pid > 0)
 		task->pid = pid;
 	return 0;

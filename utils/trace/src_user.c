@@ -485,8 +485,8 @@ static void skip_hole(struct src_user *src)
 }
 
 /*
- * True when there is nothing but zeros up to the end. A crash can leave blocks that were never
- * written.
+ * 1 when there is nothing but zeros up to the end, 0, or negative with @err. A crash can leave
+ * blocks that were never written.
  */
 static int rest_is_zero(struct src_user *src, struct uft_err *err)
 {

@@ -131,9 +131,10 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * True when the task is within calls when its first record comes. A forked child is, and leaves
- * fork(2) where its parent entered it. A range may begin anywhere, and so does a recording that is
- * switched on in the middle. The events that are shown then stand as deep as they were.
+ * Note the calls that the task is within when its first record comes. A forked child is within
+ * some, and leaves fork(2) where its parent entered it. A range may begin anywhere, and so does a
+ * recording that is switched on in the middle. The events that are shown then stand as deep as they
+ * were.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
@@ -227,9 +228,7 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		/* Entered unseen: its time is in that of the outermost one, which counts. */
 		event->flags |= EVENT_RECURSIVE;
 	}
-	/*
-	 * A frame that was entered unseen has address 0, and so may what an EXIT of bad data says.
-	 */
+	/* A frame that was entered unseen has address 0, and so may an EXIT of bad data. */
 	if (unlikely(frame->addr != event->addr || !func)) {
 		if (!func && frame->child_ns > event->total_ns)
 			event->self_ns = 0;

@@ -18,7 +18,7 @@ enum frame_flags {
 	FRAME_CALLER = 1U << 3,
 	FRAME_PASSED = 1U << 6, /* not opted out */
 	FRAME_SMALL = 1U << 4,	/* not shown for its size: its own time is its caller's */
-	FRAME_MARK = 1U << 5,	/* too deep to be shown, but what leads to it is */
+	FRAME_MARK = 1U << 5,	/* too deep to be shown, but the calls that lead to it are */
 };
 
 struct filter_frame {
@@ -132,8 +132,8 @@ static int count_levels(struct stg_filter *stage)
 }
 
 /*
- * -D counts from the first call of a task, as it does without filters: what a child begins within
- * is no level of its own.
+ * -D counts from the first call of a task, as it does without filters: the calls that a child
+ * begins within are no levels of its own.
  */
 static void give_levels_back(const struct stg_filter *stage, struct selection *selection)
 {
@@ -141,7 +141,10 @@ static void give_levels_back(const struct stg_filter *stage, struct selection *s
 		selection->depth = stage->filter->base.depth;
 }
 
-/* The child's first record tells whether it is within what its parent was in when it was forked. */
+/*
+ * The child's first record tells whether it is within the calls that its parent was in when it was
+ * forked.
+ */
 static int begin_child(struct stg_filter *stage, const struct event *event)
 {
 	size_t depth = event->indent + (size_t)(event->type == EVENT_EXIT);
@@ -171,8 +174,8 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 
 /*
  * trace_on and trace_off count for all tasks, from the moment on at which they are reached in any
- * of them. In that task itself they count from the call on that says so: what is before it may have
- * the same time.
+ * of them. In that task itself they count from the call on that says so: earlier calls may have the
+ * same time.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -547,7 +550,7 @@ ssize_t stg_filter(struct stg_filter *stage, struct event *events, size_t nr)
 	return kept;
 }
 
-/* --- what all tasks share --- */
+/* --- the part that all tasks share --- */
 
 static int compare_switches(const void *a, const void *b)
 {

@@ -112,8 +112,8 @@ void stg_filter_deinit(struct stg_filter *stage);
 int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 
 /*
- * The forked @task is about to begin within what @parent, a copy, knows; with no frames: nothing is
- * known. 0 or -ENOMEM.
+ * The forked @task is about to begin within the calls that @parent, a copy, knows; with no frames:
+ * nothing is known. 0 or -ENOMEM.
  */
 int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
 		       const struct task *task);

@@ -85,7 +85,7 @@ size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 			resync(stage, event);
 			depth = stage->depth;
 		}
-		/* No branches: whether a call comes or goes is what a CPU guesses worst. */
+		/* No branches: a CPU guesses badly whether a call comes or goes. */
 		depth -= (event->type == EVENT_EXIT) & (depth > 0);
 		event->indent = depth < UINT16_MAX ? depth : UINT16_MAX;
 		depth += event->type == EVENT_ENTRY;

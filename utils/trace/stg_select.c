@@ -1,4 +1,7 @@
-/* Stage: drops what is too deep, too small, a library call, or an event nobody asked for. */
+/*
+ * Stage: drops calls that are too deep, too small or library calls, and events that nobody asked
+ * for.
+ */
 #include "utils/trace/event_kind.h"
 #include "utils/trace/stage.h"
 

@@ -199,7 +199,7 @@ static bool is_asked_for(const struct event *event)
 	       (event_kind_fixed(event->id)->flags & EVENT_KIND_BY_NAME);
 }
 
-/* One event in, @out gets what passes by it. */
+/* One event in; events that pass by it go to @out. */
 static ssize_t pass(struct stg_time *stage, const struct event *event, struct event *out)
 {
 	bool keeps_calls = event->type == EVENT_LOST || is_asked_for(event);

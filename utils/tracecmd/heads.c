@@ -331,7 +331,7 @@ static int open_section(struct tracedat_cursor *in, unsigned id, struct section 
 	return 0;
 }
 
-/* Unpack what is at @in to @room, and have @in read that. */
+/* Unpack the bytes at @in to @room, and have @in read those. */
 static int unpack_section(struct tracedat *file, struct tracedat_cursor *in, struct strbuf *room,
 			  struct uft_err *err)
 {

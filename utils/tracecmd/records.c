@@ -189,7 +189,7 @@ static int next_page(struct tracedat_stream *stream, struct uft_err *err)
 	}
 	if (left < page_bytes)
 		note_damage(stream, "the last page is cut off");
-	/* A hole, and who knows how large. */
+	/* A hole of unknown size. */
 	if (stream->page.at == stream->page.end && !stream->page.time_ns)
 		return 0;
 	note_lost(stream, stream->page.missed);

@@ -247,8 +247,8 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 
 /*
  * HOT: add calls of known functions, up to the first event that needs more than sums. ENTRY and
- * EXIT go the same way, for which is next is what a CPU guesses worst; masks do the rest.
- * Returns how many events that were.
+ * EXIT go the same way, for a CPU guesses badly which is next; masks do the rest. Returns how many
+ * events that were.
  */
 static size_t add_plain_calls(struct aggregate *agg, const struct event_span *span)
 {

@@ -103,7 +103,7 @@ static bool put_field(struct subject *s, const struct struct_field *field, const
 		return boxed->put(boxed->self, out);
 	if (field->is_boxed)
 		strbuf_addstr(out, "{...}");
-	/* The elements of a vector are what is in its braces. */
+	/* The braces of a vector hold its elements. */
 	else if (field->count && !*field->name)
 		put_elements(s, field, value.data, out);
 	else if (field->count)

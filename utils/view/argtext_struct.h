@@ -49,7 +49,10 @@ struct boxed_fields {
 	void *self;
 };
 
-/* Append what is one number to the language (of 128 bits, say), and return true; else false. */
+/*
+ * Append a value that is one number to the language (of 128 bits, say), and return true; else
+ * false.
+ */
 bool argtext_put_plain(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out);
 

@@ -22,8 +22,8 @@ struct dump_config {
 
 /*
  * Show everything, file by file, unmerged. A damaged file ends where it is damaged, then @broken
- * holds what to say about it, and the others are shown. 1, 0 when no record was there to show, or
- * negative with @err.
+ * holds the message, and the others are shown. 1, 0 when no record was there to show, or negative
+ * with @err.
  */
 int dump_show(struct trace_data *data, const struct dump_config *config, struct sink *sink,
 	      struct uft_err *broken, struct uft_err *err);

@@ -9,8 +9,8 @@
 #include "utils/view/tree.h"
 
 /*
- * @func: only what this function called, and how it came to be called; NULL: whole programs
- * @depth: so many levels of what is shown; 0: all
+ * @func: only the calls of this function, and the paths to it; NULL: whole programs
+ * @depth: so many levels of the shown tree; 0: all
  * @source: show source lines, which these modules know of; NULL: do not
  */
 struct graph_config {

@@ -180,7 +180,7 @@ static int put_text(const struct tree_node *root, const struct graph_diff_config
 	return strbuf_oom(&indent) ? -ENOMEM : 0;
 }
 
-/* The larger one: so that what is gone is still seen. */
+/* The larger one, so that a node that is gone is still seen. */
 static uint64_t picture_value(const struct tree_node *node)
 {
 	return MAX(total_of(base_of(node)), total_of(pair_of(node)));

@@ -7,7 +7,7 @@
 #include "utils/view/sink.h"
 #include "utils/view/tree.h"
 
-/* @func: only what this function called; NULL: all. @is_picture: SVG */
+/* @func: only the calls of this function; NULL: all. @is_picture: SVG */
 struct graph_diff_config {
 	enum color_mode color;
 	const char *func;
@@ -15,9 +15,9 @@ struct graph_diff_config {
 };
 
 /*
- * Show what @pair has more and less than @base; both are finished. Paths are brought together by
- * the names of their functions; all programs of a recording are one. -ENOENT when neither called
- * the function, -ENOMEM.
+ * Show the nodes that @pair has more and less than @base; both are finished. Paths are brought
+ * together by the names of their functions; all programs of a recording are one. -ENOENT when
+ * neither called the function, -ENOMEM.
  */
 int graph_diff_show(const struct graph_diff_config *config, struct tree *base, struct tree *pair,
 		    struct sink *sink, struct uft_err *err);

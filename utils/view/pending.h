@@ -26,7 +26,7 @@ struct pending {
 void pending_deinit(struct pending *pending);
 
 /*
- * Note that what is called @key began at @time_ns. 1 when it had begun already: then that is
+ * Note that the entry of @key began at @time_ns. 1 when it had begun already: then that is
  * forgotten. -ENOSPC when too many wait, -ENOMEM.
  */
 int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns);

@@ -48,7 +48,7 @@ struct replay {
 	struct argtext args;
 	struct strbuf text; /* of arguments, for one line after the other */
 	uint64_t *line_ns;
-	size_t nr_tasks; /* for whom there is room in the tables by task->index */
+	size_t nr_tasks; /* tasks that have room in the tables by task->index */
 	struct tid_cell {
 		char text[31];
 		uint8_t len;

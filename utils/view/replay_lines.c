@@ -95,7 +95,7 @@ static size_t name_len_of_call(const struct func *func)
 	return func->call_len - 1;
 }
 
-/* The module that defines what a PLT entry calls. */
+/* The module that defines the function of a PLT entry. */
 static const char *library_of(const struct replay *replay, const struct task *task,
 			      const struct event *event)
 {

@@ -26,7 +26,7 @@ struct between_kind {
 	int fields[BETWEEN_FIELDS_MAX];
 };
 
-/* --- what is asked for --- */
+/* --- the requested events --- */
 
 int report_between_init(struct report_between *between, const char *text, enum color_mode color,
 			enum report_format format, struct uft_err *err)
@@ -146,8 +146,8 @@ static const char *missing_field(const struct report_between *between,
 }
 
 /*
- * True when there is an event of the index-th name that has all fields. There may be several of one
- * name.
+ * Check that there is an event of the index-th name that has all fields. There may be several of
+ * one name.
  */
 static int check_name(struct report_between *between, unsigned index, struct uft_err *err)
 {
@@ -305,7 +305,7 @@ int report_between_run(struct report_between *between, struct pipeline *pipe, st
 	return ret < 0 ? ret : pipeline_run(pipe, &view, err);
 }
 
-/* --- what is shown --- */
+/* --- the shown numbers --- */
 
 static const struct {
 	const char *name;

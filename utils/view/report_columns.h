@@ -41,7 +41,7 @@ struct report_cells {
 	void (*put_header)(const struct report_layout *layout, struct sink *sink);
 	void (*put_underline)(const struct report_layout *layout, struct sink *sink);
 	void (*put_csv_header)(const struct report_layout *layout, struct sink *sink);
-	/* ,"name":value of each; nothing of what is not known */
+	/* ,"name":value of each; unknown ones are left out */
 	void (*put_json)(const struct report_row *row, const struct report_layout *layout,
 			 struct sink *sink);
 };

@@ -7,8 +7,8 @@
 #include "utils/view/sink.h"
 
 /*
- * Times with their numbers, exactly, beside what @hist knows to less than one percent. Starts as {
- * 0 }, ends with times_deinit().
+ * Times with their numbers, exactly; @hist knows them to less than one percent. Starts as { 0 },
+ * ends with times_deinit().
  */
 struct times {
 	uint64_t min_ns;

@@ -72,7 +72,7 @@ static void put_box(const struct drawing *d, const struct tree_node *node,
 	sink_lit(d->sink, "</g>\n");
 }
 
-/* Children share what their caller has; with more than one CPU they may take more than it did. */
+/* Children share their caller's value; with more than one CPU they may take more than it did. */
 static uint64_t to_share(const struct svg_style *style, const struct tree_node *node)
 {
 	uint64_t own = node->func ? style->value(node) : 0;

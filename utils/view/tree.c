@@ -115,7 +115,7 @@ static int on_special(struct tree *tree, const struct event *event)
 	return 0;
 }
 
-/* One more call around what follows, of a function that nobody knows so far. */
+/* One more call around the next ones, of a function that nobody knows so far. */
 static int push_unseen(struct tree *tree)
 {
 	struct tree_task *at = &tree->at;

@@ -353,7 +353,7 @@ static int settle_sorted(struct tree *tree)
 			ret = settle_inherited(tree, &all[i], nr);
 			continue;
 		}
-		/* Outer calls first: then what is below many of them moves once. */
+		/* Outer calls first: then nodes below many of them move once. */
 		for (size_t k = nr; ret == 0 && k-- > 0;)
 			ret = settle(tree, all[i + k].node);
 	}
