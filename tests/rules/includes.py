@@ -10,7 +10,7 @@ import sys
 # A room may include itself and what is listed here.
 LAYERS = [
     "utils/base", "utils/fstrace", "utils/posixtrace", "utils/format", "utils/tracecmd", "utils/object", "utils/spec", "utils/trace", "utils/procs", "utils/view",
-    "utils/export",
+    "utils/script", "utils/export",
 ]
 ALLOWED = {
     "arch": {"utils/base"},

@@ -1,0 +1,256 @@
+/* Arguments and return values of a call as numbers and texts (see values.h). */
+#include "utils/script/values.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/format/argblob.h"
+#include "utils/format/bytes.h"
+#include "utils/spec/autoargs.h"
+#include "utils/trace/args.h"
+
+/* What says how many arguments a variadic function has is among the first of them. */
+#define DECIDING_MAX 4
+
+void script_values_deinit(struct script_values *values)
+{
+	free(values->values);
+	strbuf_deinit(&values->made);
+	*values = (struct script_values){ 0 };
+}
+
+/* The bytes of an integer, zeros above them. */
+static uint64_t load_unsigned(const struct arg_value *value, bool big)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < value->len && i < sizeof(v); i++) {
+		size_t from = big ? value->len - 1 - i : i;
+
+		v |= (uint64_t)value->data[from] << (8 * i);
+	}
+	return v;
+}
+
+static int64_t load_signed(const struct arg_value *value, bool big)
+{
+	unsigned unused = 64 - 8 * MIN(value->len, sizeof(uint64_t));
+
+	if (value->len == 0)
+		return 0;
+	return (int64_t)(load_unsigned(value, big) << unused) >> unused;
+}
+
+/* A register with a negative int has zeros above it: as for texts, the last 64 Ki of 32 bits are negative. */
+static int64_t load_auto(const struct arg_value *value, bool big)
+{
+	int64_t v = load_signed(value, big);
+
+	return v > 0xffff0000LL && v <= 0xffffffffLL ? (int32_t)v : v;
+}
+
+/* Enums are 32 bits wide in C: a negative one in a register. */
+static int64_t load_enum(const struct arg_value *value, bool big)
+{
+	int64_t v = load_signed(value, big);
+
+	return v > INT32_MAX && v <= UINT32_MAX ? (int32_t)v : v;
+}
+
+/* Sign and exponent, and 64 bits of the fraction with its leading one, as x87 has them. */
+static double make_double(uint16_t head, uint64_t fraction)
+{
+	int exponent = head & 0x7fff;
+	double sign = head & 0x8000 ? -1 : 1;
+
+	if (exponent == 0x7fff)
+		return fraction << 1 ? NAN : sign * INFINITY;
+	return sign * ldexp((double)fraction, exponent - 16383 - 63);
+}
+
+static double load_float(const struct arg_value *value, bool big)
+{
+	uint64_t bits = load_unsigned(value, big);
+	uint32_t bits32 = bits;
+	double d = 0;
+	float f;
+
+	if (value->len == sizeof(f)) {
+		memcpy(&f, &bits32, sizeof(f));
+		return f;
+	}
+	if (value->len == sizeof(d))
+		memcpy(&d, &bits, sizeof(d));
+	else if (value->len == 10)
+		d = make_double(get_u16(value->data + 8, false), get_u64(value->data, false));
+	if (value->len != 16)
+		return d;
+
+	/* IEEE 754's 128 bits: the leading one is not written. */
+	uint64_t high = get_u64(value->data + 8, false);
+	uint64_t low = get_u64(value->data, false);
+	uint64_t leading = (high >> 48 & 0x7fff) ? 1ULL << 63 : 0;
+
+	return make_double(high >> 48, leading | high << 16 >> 1 | low >> 49);
+}
+
+static void put_wide(struct script_value *out, const struct arg_value *value, bool is_signed)
+{
+	uint64_t low = get_u64(value->data, false);
+	uint64_t high = get_u64(value->data + 8, false);
+	bool is_negative = is_signed && high >> 63;
+
+	if (is_negative) {
+		low = -low;
+		high = ~high + !low;
+	}
+	out->kind = SCRIPT_WIDE;
+	out->text = out->digits;
+	out->len = snprintf(out->digits, sizeof(out->digits), "%s0x%llx%016llx",
+			    is_negative ? "-" : "", (unsigned long long)high,
+			    (unsigned long long)low);
+}
+
+static void put_text(struct script_value *out, const char *text, size_t len)
+{
+	out->kind = SCRIPT_TEXT;
+	out->text = text;
+	out->len = len;
+}
+
+static void put_integer(struct script_value *out, const struct argspec *spec,
+			const struct arg_value *value, bool big)
+{
+	out->kind = SCRIPT_SIGNED;
+	if (value->len == 16)
+		put_wide(out, value, spec->type.format == ARG_SIGNED);
+	else if (spec->type.format == ARG_SIGNED)
+		out->i = load_signed(value, big);
+	else if (spec->type.format == ARG_AUTO)
+		out->i = load_auto(value, big);
+	else if (spec->type.format == ARG_ENUM)
+		out->i = load_enum(value, big);
+	else {
+		out->kind = SCRIPT_UNSIGNED;
+		out->u = load_unsigned(value, big);
+	}
+}
+
+/* Its text is made when all are known: until then it is where that begins. */
+static void put_struct(struct script_values *values, struct script_value *out,
+		       const struct argspec *spec)
+{
+	size_t at = values->made.len;
+
+	strbuf_addf(&values->made, "struct: %s{}", spec->name ? spec->name : "");
+	put_text(out, NULL, values->made.len - at);
+}
+
+static void put_value(struct script_values *values, struct script_value *out,
+		      const struct argspec *spec, const struct arg_value *value, bool big)
+{
+	const char *bytes = (const char *)value->data;
+
+	switch (spec->type.format) {
+	case ARG_STRING:
+	case ARG_STD_STRING:
+		if (arg_value_is_null(value))
+			put_text(out, "NULL", strlen("NULL"));
+		else
+			put_text(out, bytes, value->len);
+		break;
+	case ARG_CHAR:
+		put_text(out, bytes, value->len && *bytes ? 1 : 0);
+		break;
+	case ARG_FLOAT:
+		out->kind = SCRIPT_FLOAT;
+		out->f = load_float(value, big);
+		break;
+	case ARG_STRUCT:
+		put_struct(values, out, spec);
+		break;
+	default:
+		put_integer(out, spec, value, big);
+		break;
+	}
+}
+
+/* Room for one more: NULL without memory. */
+static struct script_value *next_room(struct script_values *values)
+{
+	if (values->nr == values->cap) {
+		size_t cap = values->cap ? 2 * values->cap : 16;
+		struct script_value *more = realloc(values->values, cap * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		values->values = more;
+		values->cap = cap;
+	}
+	return &values->values[values->nr++];
+}
+
+/* The texts of structs have stopped moving; those of 128 bits move with the values. */
+static void settle(struct script_values *values)
+{
+	const char *made = strbuf_str(&values->made);
+
+	for (size_t i = 0; i < values->nr; i++) {
+		struct script_value *value = &values->values[i];
+
+		if (value->kind == SCRIPT_WIDE)
+			value->text = value->digits;
+		if (value->kind != SCRIPT_TEXT || value->text)
+			continue;
+		value->text = made;
+		made += value->len;
+	}
+}
+
+/* What the specifications name and a variadic function's call does not have. */
+static void leave_out_missing(struct script_values *values, const struct func *func,
+			      const uint64_t *deciding)
+{
+	size_t nr = MIN(values->nr, (size_t)DECIDING_MAX);
+
+	values->nr = MIN(values->nr, autoargs_count(func->sym->name, deciding, nr));
+}
+
+bool script_values_read(struct script_values *values, struct trace_data *data,
+			const struct event *event)
+{
+	const struct func_args *known = event->data ? arg_book_find(&data->args, event->func)
+						    : NULL;
+	bool is_entry = event->type == EVENT_ENTRY;
+	bool big = data->is_big_endian;
+	uint64_t deciding[DECIDING_MAX] = { 0 };
+
+	if (!known)
+		return false;
+
+	const struct argspecs *specs = is_entry ? &known->args : &known->retval;
+	size_t nr = is_entry ? specs->nr : MIN(specs->nr, (size_t)1);
+	ssize_t at = 0;
+
+	values->nr = 0;
+	strbuf_reset(&values->made);
+	for (size_t i = 0; i < nr; i++) {
+		struct arg_value value;
+		struct script_value *room;
+
+		at = argblob_next(event->data, event->data_len, at, specs->specs[i].type, big,
+				  &value);
+		room = at < 0 ? NULL : next_room(values);
+		if (!room)
+			break;
+		if (i < DECIDING_MAX)
+			deciding[i] = load_unsigned(&value, big);
+		put_value(values, room, &specs->specs[i], &value, big);
+	}
+	if (is_entry && known->is_known)
+		leave_out_missing(values, event->func, deciding);
+	settle(values);
+	return nr > 0;
+}

@@ -1,0 +1,52 @@
+/* Arguments and return values of a call as numbers and texts, not as text of a view. */
+#ifndef UTRAIL_SCRIPT_VALUES_H
+#define UTRAIL_SCRIPT_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/strbuf.h"
+#include "utils/trace/event.h"
+
+enum script_value_kind {
+	SCRIPT_SIGNED,
+	SCRIPT_UNSIGNED,
+	SCRIPT_WIDE, /* an integer of 128 bits: @text are its digits with "0x" and perhaps a sign */
+	SCRIPT_FLOAT,
+	SCRIPT_TEXT,
+};
+
+/* @text, @len: within the event's payload, or in @digits */
+struct script_value {
+	enum script_value_kind kind;
+	union {
+		int64_t i;
+		uint64_t u;
+		double f;
+		struct {
+			const char *text;
+			size_t len;
+		};
+	};
+	char digits[40];
+};
+
+/* Starts as { 0 }, ends with script_values_deinit(). @made: texts of structs, which are in no payload */
+struct script_values {
+	struct script_value *values;
+	size_t nr;
+	size_t cap;
+	struct strbuf made;
+};
+
+void script_values_deinit(struct script_values *values);
+
+/*
+ * What the payload of an ENTRY or EXIT says, valid until the next call and no longer than the event. False when it has none, or nobody
+ * knows what is in it.
+ */
+bool script_values_read(struct script_values *values, struct trace_data *data,
+			const struct event *event);
+
+#endif
