@@ -1,0 +1,602 @@
+/* Scripts in Python 3. */
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/script/python_api.h"
+#include "utils/script/script.h"
+
+#define SCRIPT_MAX_BYTES (16UL << 20)
+#define MODULE_NAME	 "utrail_script"
+/* What a string that is not UTF-8 is for the script, as with the peer. */
+#define INVALID		 "<invalid value>"
+
+/* Keys of contexts. */
+#define KEYS(X)      \
+	X(tid)       \
+	X(depth)     \
+	X(timestamp) \
+	X(address)   \
+	X(name)      \
+	X(duration)  \
+	X(args)      \
+	X(retval)    \
+	X(record)    \
+	X(version)   \
+	X(cmds)
+
+enum key {
+#define KEY_NUMBER(name) KEY_##name,
+	KEYS(KEY_NUMBER)
+#undef KEY_NUMBER
+	KEY_NR,
+};
+
+/* Contexts that have the same keys, see fresh_context(). */
+enum context {
+	CONTEXT_ENTRY,
+	CONTEXT_ENTRY_ARGS,
+	CONTEXT_EXIT,
+	CONTEXT_EXIT_RETVAL,
+	CONTEXT_NR,
+};
+
+static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
+
+/*
+ * @has_locale: one that says how text is written
+ * @functions: by enum script_function; NULL: the script has none
+ * @contexts: used again when nobody but us has them
+ * @tid_object: of @tid, the last one
+ */
+struct runner {
+	struct python_api py;
+	bool is_running;
+	bool has_locale;
+	PyObject *functions[SCRIPT_FUNCTIONS];
+	PyObject *keys[KEY_NR];
+	PyObject *contexts[CONTEXT_NR];
+	PyObject *tid_object;
+	int tid;
+};
+
+static void drop(struct runner *run, PyObject *o)
+{
+	if (o)
+		run->py.Py_DecRef(o);
+}
+
+/* Put @o, which is given away, into @dict. NULL is an exception that is pending already. */
+static int put(struct runner *run, PyObject *dict, enum key key, PyObject *o)
+{
+	int ret = o ? run->py.PyDict_SetItem(dict, run->keys[key], o) : -1;
+
+	drop(run, o);
+	return ret;
+}
+
+/* The same with an object that is kept. */
+static int put_kept(struct runner *run, PyObject *dict, enum key key, PyObject *o)
+{
+	return o ? run->py.PyDict_SetItem(dict, run->keys[key], o) : -1;
+}
+
+/* --- exceptions --- */
+
+/* The status that sys.exit() was called with; a text is told, as by Python itself. */
+static int exit_status(struct script *script, PyObject *value)
+{
+	struct runner *run = script->runner;
+	PyObject *code = value ? run->py.PyObject_GetAttrString(value, "code") : NULL;
+	long status = 0;
+
+	if (code && code != run->py.none) {
+		status = run->py.PyLong_AsLong(code);
+		if (status == -1 && run->py.PyErr_Occurred()) {
+			PyObject *text = run->py.PyUnicode_AsUTF8String(code);
+			char *bytes;
+			ssize_t len;
+
+			run->py.PyErr_Clear();
+			if (text && run->py.PyBytes_AsStringAndSize(text, &bytes, &len) == 0)
+				script_tell(script, bytes);
+			drop(run, text);
+			status = 1;
+		}
+	}
+	run->py.PyErr_Clear();
+	drop(run, code);
+	return status & 0xff;
+}
+
+/* Tell the exception that is pending. After sys.exit() nothing is called any more. */
+static void tell_exception(struct script *script)
+{
+	struct runner *run = script->runner;
+	PyObject *type, *value, *traceback;
+
+	if (!run->py.PyErr_ExceptionMatches(*run->py.system_exit)) {
+		run->py.PyErr_Print();
+		script_failed(script);
+		return;
+	}
+	run->py.PyErr_Fetch(&type, &value, &traceback);
+	run->py.PyErr_NormalizeException(&type, &value, &traceback);
+	script->is_over = true;
+	script->status = exit_status(script, value);
+	drop(run, type);
+	drop(run, value);
+	drop(run, traceback);
+}
+
+static void call_function(struct script *script, enum script_function function, PyObject *arg)
+{
+	struct runner *run = script->runner;
+	PyObject *result = run->py.PyObject_CallFunctionObjArgs(run->functions[function], arg,
+								NULL);
+
+	if (!result)
+		tell_exception(script);
+	drop(run, result);
+}
+
+/* --- contexts --- */
+
+/* Names are shown: what is not UTF-8 in them is \xNN, as utrail shows it. */
+static PyObject *make_name(struct runner *run, const char *text, size_t len)
+{
+	return run->py.PyUnicode_DecodeUTF8(text, len, "backslashreplace");
+}
+
+static PyObject *make_text(struct runner *run, const char *text, size_t len)
+{
+	PyObject *made = run->py.PyUnicode_DecodeUTF8(text, len, NULL);
+
+	if (made)
+		return made;
+	run->py.PyErr_Clear();
+	return run->py.PyUnicode_DecodeUTF8(INVALID, strlen(INVALID), NULL);
+}
+
+static PyObject *make_value(struct runner *run, const struct script_value *value)
+{
+	switch (value->kind) {
+	case SCRIPT_SIGNED:
+		return run->py.PyLong_FromLongLong(value->i);
+	case SCRIPT_UNSIGNED:
+		return run->py.PyLong_FromUnsignedLongLong(value->u);
+	case SCRIPT_WIDE:
+		return run->py.PyLong_FromString(value->text, NULL, 0);
+	case SCRIPT_FLOAT:
+		return run->py.PyFloat_FromDouble(value->f);
+	default:
+		return make_text(run, value->text, value->len);
+	}
+}
+
+static PyObject *make_args(struct runner *run, const struct script_values *values)
+{
+	PyObject *tuple = run->py.PyTuple_New(values->nr);
+
+	for (size_t i = 0; tuple && i < values->nr; i++) {
+		PyObject *o = make_value(run, &values->values[i]);
+
+		/* It takes the object, also when it fails. */
+		if (!o || run->py.PyTuple_SetItem(tuple, i, o) < 0) {
+			drop(run, tuple);
+			return NULL;
+		}
+	}
+	return tuple;
+}
+
+static ssize_t refs_of(const struct runner *run, PyObject *o)
+{
+	return run->py.refs_of ? run->py.refs_of(o) : o->refs;
+}
+
+/*
+ * A dictionary that the script cannot have kept: the last one of its kind, or a new one. All keys are set anew; one that the
+ * script has added itself shows in the size (has_only_ours()).
+ */
+static PyObject *fresh_context(struct runner *run, enum context kind)
+{
+	PyObject **slot = &run->contexts[kind];
+
+	if (*slot && refs_of(run, *slot) == 1)
+		return *slot;
+	drop(run, *slot);
+	*slot = run->py.PyDict_New();
+	return *slot;
+}
+
+static PyObject *name_of(struct runner *run, const struct script_call *call)
+{
+	const struct func *func = call->event->func;
+
+	if (unlikely(!call->func->text))
+		call->func->text = make_name(run, func->name, func->name_len);
+	return call->func->text;
+}
+
+static PyObject *address_of(struct runner *run, const struct script_call *call)
+{
+	struct script_func *func = call->func;
+
+	if (unlikely(!func->addr_object || func->addr != call->event->addr)) {
+		drop(run, func->addr_object);
+		func->addr = call->event->addr;
+		func->addr_object = run->py.PyLong_FromUnsignedLongLong(func->addr);
+	}
+	return func->addr_object;
+}
+
+static PyObject *tid_of(struct runner *run, int tid)
+{
+	if (unlikely(!run->tid_object || run->tid != tid)) {
+		drop(run, run->tid_object);
+		run->tid = tid;
+		run->tid_object = run->py.PyLong_FromLong(tid);
+	}
+	return run->tid_object;
+}
+
+static int fill_call(struct runner *run, PyObject *dict, const struct script_call *call)
+{
+	const struct event *event = call->event;
+	struct python_api *py = &run->py;
+	int ret = 0;
+
+	ret |= put_kept(run, dict, KEY_tid, tid_of(run, call->tid));
+	ret |= put(run, dict, KEY_depth, py->PyLong_FromLong(event->indent));
+	ret |= put(run, dict, KEY_timestamp, py->PyLong_FromUnsignedLongLong(event->time_ns));
+	ret |= put_kept(run, dict, KEY_address, address_of(run, call));
+	ret |= put_kept(run, dict, KEY_name, name_of(run, call));
+	if (event->type == EVENT_EXIT)
+		ret |= put(run, dict, KEY_duration,
+			   py->PyLong_FromUnsignedLongLong(time_abs(event->total_ns)));
+	if (likely(!call->values))
+		return ret;
+	if (event->type == EVENT_ENTRY)
+		ret |= put(run, dict, KEY_args, make_args(run, call->values));
+	else if (call->values->nr)
+		ret |= put(run, dict, KEY_retval, make_value(run, &call->values->values[0]));
+	return ret;
+}
+
+static enum context kind_of(const struct script_call *call)
+{
+	if (call->event->type == EVENT_ENTRY)
+		return call->values ? CONTEXT_ENTRY_ARGS : CONTEXT_ENTRY;
+	return call->values && call->values->nr ? CONTEXT_EXIT_RETVAL : CONTEXT_EXIT;
+}
+
+static bool has_only_ours(struct runner *run, enum context kind, PyObject *dict)
+{
+	return run->py.PyDict_Size(dict) == context_sizes[kind];
+}
+
+static void call(struct script *script, const struct script_call *call)
+{
+	struct runner *run = script->runner;
+	enum context kind = kind_of(call);
+	PyObject *dict = fresh_context(run, kind);
+	int ret = dict ? fill_call(run, dict, call) : -1;
+
+	if (unlikely(ret == 0 && !has_only_ours(run, kind, dict))) {
+		drop(run, dict);
+		dict = run->contexts[kind] = run->py.PyDict_New();
+		ret = dict ? fill_call(run, dict, call) : -1;
+	}
+	if (unlikely(ret < 0)) {
+		tell_exception(script);
+		return;
+	}
+	call_function(script, call->event->type == EVENT_ENTRY ? SCRIPT_ENTRY : SCRIPT_EXIT, dict);
+}
+
+static void point(struct script *script, const struct script_point *point)
+{
+	struct runner *run = script->runner;
+	struct python_api *py = &run->py;
+	PyObject *dict = py->PyDict_New();
+	int ret = dict ? 0 : -1;
+
+	if (dict) {
+		ret |= put_kept(run, dict, KEY_tid, tid_of(run, point->tid));
+		ret |= put(run, dict, KEY_depth, py->PyLong_FromLong(0));
+		ret |= put(run, dict, KEY_timestamp,
+			   py->PyLong_FromUnsignedLongLong(point->event->time_ns));
+		ret |= put(run, dict, KEY_address,
+			   py->PyLong_FromUnsignedLongLong(point->event->id));
+		ret |= put(run, dict, KEY_name,
+			   make_name(run, strbuf_str(point->name), point->name->len));
+		ret |= put(run, dict, KEY_args,
+			   make_name(run, strbuf_str(point->data), point->data->len));
+	}
+	if (ret < 0)
+		tell_exception(script);
+	else
+		call_function(script, SCRIPT_EVENT, dict);
+	drop(run, dict);
+}
+
+/* A word of the command line, or a path. */
+static PyObject *make_word(struct runner *run, const char *text)
+{
+	return run->has_locale
+		       ? run->py.PyUnicode_DecodeFSDefault(text)
+		       : run->py.PyUnicode_DecodeUTF8(text, strlen(text), "surrogateescape");
+}
+
+static PyObject *make_cmds(struct runner *run, const struct script_config *config)
+{
+	PyObject *tuple = run->py.PyTuple_New(config->nr_args);
+
+	for (int i = 0; tuple && i < config->nr_args; i++) {
+		PyObject *word = make_word(run, config->args[i]);
+
+		if (!word || run->py.PyTuple_SetItem(tuple, i, word) < 0) {
+			drop(run, tuple);
+			return NULL;
+		}
+	}
+	return tuple;
+}
+
+static void begin(struct script *script)
+{
+	struct runner *run = script->runner;
+	const char *version = script->config->version;
+	PyObject *dict = run->py.PyDict_New();
+	int ret = dict ? 0 : -1;
+
+	if (dict) {
+		ret |= put(run, dict, KEY_record, run->py.PyBool_FromLong(0));
+		ret |= put(run, dict, KEY_version, make_name(run, version, strlen(version)));
+		ret |= put(run, dict, KEY_cmds, make_cmds(run, script->config));
+	}
+	if (ret < 0)
+		tell_exception(script);
+	else
+		call_function(script, SCRIPT_BEGIN, dict);
+	drop(run, dict);
+}
+
+static void end(struct script *script)
+{
+	call_function(script, SCRIPT_END, NULL);
+}
+
+/* --- loading --- */
+
+static void make_keys(struct runner *run)
+{
+#define KEY_MAKE(name) run->keys[KEY_##name] = run->py.PyUnicode_InternFromString(#name);
+	KEYS(KEY_MAKE)
+#undef KEY_MAKE
+}
+
+/* sys.argv as of a program of its own; modules beside the script are found. */
+static int set_surroundings(struct runner *run, const struct script_config *config)
+{
+	const char *slash = strrchr(config->path, '/');
+	char *dir cleanup_free = slash ? strndup(config->path, MAX(slash - config->path, 1))
+				       : strdup(".");
+	PyObject *path = run->py.PySys_GetObject("path");
+	PyObject *argv = run->py.PyList_New(0);
+	PyObject *o = dir ? run->py.PyUnicode_DecodeFSDefault(dir) : NULL;
+	int ret = path && o ? run->py.PyList_Insert(path, 0, o) : -1;
+
+	drop(run, o);
+	for (int i = -1; ret == 0 && argv && i < config->nr_args; i++) {
+		o = make_word(run, i < 0 ? config->path : config->args[i]);
+		ret = o ? run->py.PyList_Append(argv, o) : -1;
+		drop(run, o);
+	}
+	if (ret == 0)
+		ret = argv ? run->py.PySys_SetObject("argv", argv) : -1;
+	drop(run, argv);
+	return ret;
+}
+
+/* Its own code runs here. NULL: an exception is pending. */
+static PyObject *import_script(struct runner *run, const char *path, const char *text)
+{
+	PyObject *code = run->py.Py_CompileString(text, path, PYTHON_FILE_INPUT);
+	PyObject *module = code ? run->py.PyImport_ExecCodeModuleEx(MODULE_NAME, code, path) : NULL;
+
+	drop(run, code);
+	return module;
+}
+
+/* An attribute that need not be there. */
+static PyObject *find(struct runner *run, PyObject *module, const char *name)
+{
+	PyObject *o = run->py.PyObject_GetAttrString(module, name);
+
+	if (!o)
+		run->py.PyErr_Clear();
+	return o;
+}
+
+static int want(struct script *script, PyObject *item, struct uft_err *err)
+{
+	struct runner *run = script->runner;
+	PyObject *text = run->py.PyUnicode_AsUTF8String(item);
+	char *bytes;
+	ssize_t len;
+	int ret;
+
+	if (!text || run->py.PyBytes_AsStringAndSize(text, &bytes, &len) < 0) {
+		run->py.PyErr_Clear();
+		ret = err_set(err, -EINVAL, "%s of '%s' is no list of strings", SCRIPT_WANTED,
+			      script->config->path);
+	} else {
+		ret = script_want(script, bytes, len, err);
+	}
+	drop(run, text);
+	return ret;
+}
+
+static int take_wanted(struct script *script, PyObject *module, struct uft_err *err)
+{
+	struct runner *run = script->runner;
+	PyObject *wanted = find(run, module, SCRIPT_WANTED);
+	PyObject *list = wanted ? run->py.PySequence_List(wanted) : NULL;
+	int ret = 0;
+
+	if (wanted && !list) {
+		run->py.PyErr_Clear();
+		ret = err_set(err, -EINVAL, "%s of '%s' is no list of strings", SCRIPT_WANTED,
+			      script->config->path);
+	}
+	for (ssize_t i = 0; ret == 0 && list && i < run->py.PyList_Size(list); i++)
+		ret = want(script, run->py.PyList_GetItem(list, i), err);
+	drop(run, list);
+	drop(run, wanted);
+	return ret;
+}
+
+static void take_functions(struct script *script, PyObject *module)
+{
+	struct runner *run = script->runner;
+
+	for (size_t i = 0; i < SCRIPT_FUNCTIONS; i++) {
+		PyObject *o = find(run, module, script_function_names[i]);
+
+		script->has[i] = o && run->py.PyCallable_Check(o);
+		if (script->has[i])
+			run->functions[i] = o;
+		else
+			drop(run, o);
+	}
+}
+
+static int load_script(struct script *script, const char *text, struct uft_err *err)
+{
+	struct runner *run = script->runner;
+	const char *path = script->config->path;
+	PyObject *module = NULL;
+
+	make_keys(run);
+	if (set_surroundings(run, script->config) == 0)
+		module = import_script(run, path, text);
+	if (!module) {
+		tell_exception(script);
+		return script->is_over ? -ECANCELED
+				       : err_set(err, -EINVAL, "'%s' cannot be imported", path);
+	}
+
+	int ret = take_wanted(script, module, err);
+
+	take_functions(script, module);
+	drop(run, module);
+	return ret;
+}
+
+static void put_word(struct runner *run, PyObject *dict, const char *key, const char *text)
+{
+	PyObject *k = run->py.PyUnicode_InternFromString(key);
+	PyObject *o = run->py.PyUnicode_InternFromString(text);
+
+	if (k && o)
+		run->py.PyDict_SetItem(dict, k, o);
+	drop(run, k);
+	drop(run, o);
+}
+
+/* Where no locale is set Python writes UTF-8 (PEP 540), but one that lives in another program needs to be told. */
+static void write_utf8(struct runner *run)
+{
+	PyObject *out = run->py.PySys_GetObject("stdout");
+	PyObject *set = out ? run->py.PyObject_GetAttrString(out, "reconfigure") : NULL;
+	PyObject *args = run->py.PyTuple_New(0);
+	PyObject *words = run->py.PyDict_New();
+	PyObject *result = NULL;
+
+	if (set && args && words) {
+		put_word(run, words, "encoding", "utf-8");
+		put_word(run, words, "errors", "surrogateescape");
+		result = run->py.PyObject_Call(set, args, words);
+	}
+	run->py.PyErr_Clear();
+	drop(run, result);
+	drop(run, words);
+	drop(run, args);
+	drop(run, set);
+}
+
+/* Signals stay ours. */
+static void start(struct runner *run)
+{
+	const char *locale = setlocale(LC_CTYPE, "");
+
+	run->has_locale = locale && strcmp(locale, "C") != 0 && strcmp(locale, "POSIX") != 0;
+	run->py.Py_InitializeEx(0);
+	run->is_running = true;
+	if (!run->has_locale)
+		write_utf8(run);
+}
+
+static int open_python(struct script *script, struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct runner *run = calloc(1, sizeof(*run));
+	const char *path = script->config->path;
+	int ret = file_read_all(path, SCRIPT_MAX_BYTES, &text, err);
+
+	script->runner = run;
+	if (ret < 0)
+		return ret;
+	if (!run)
+		return err_set_errno(err, -ENOMEM, "cannot run '%s'", path);
+	ret = python_load(&run->py, err);
+	if (ret < 0) {
+		err_prefix(err, "cannot run '%s'", path);
+		return ret;
+	}
+	start(run);
+	return load_script(script, strbuf_str(&text), err);
+}
+
+static void drop_func(struct script *script, struct script_func *func)
+{
+	drop(script->runner, func->text);
+	drop(script->runner, func->addr_object);
+}
+
+/* What the script has printed leaves its buffers; a pipe that nobody reads any more is no failure of the script's. */
+static void close_python(struct script *script)
+{
+	struct runner *run = script->runner;
+
+	if (!run)
+		return;
+	if (run->is_running) {
+		for (size_t i = 0; i < SCRIPT_FUNCTIONS; i++)
+			drop(run, run->functions[i]);
+		for (size_t i = 0; i < KEY_NR; i++)
+			drop(run, run->keys[i]);
+		for (size_t i = 0; i < CONTEXT_NR; i++)
+			drop(run, run->contexts[i]);
+		drop(run, run->tid_object);
+		run->py.Py_FinalizeEx();
+	}
+	free(run);
+}
+
+const struct script_lang script_python = {
+	.ending = ".py",
+	.comment = "#",
+	.open = open_python,
+	.close = close_python,
+	.drop_func = drop_func,
+	.begin = begin,
+	.call = call,
+	.point = point,
+	.end = end,
+};

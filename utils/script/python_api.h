@@ -1,0 +1,82 @@
+/*
+ * The functions of libpython that scripts need: those of its stable interface only (PEP 384), so that any Python from 3.7 on will do.
+ *
+ * The library is loaded when it is needed. They are declared here since whoever builds utrail need not have Python's headers.
+ */
+#ifndef UTRAIL_SCRIPT_PYTHON_API_H
+#define UTRAIL_SCRIPT_PYTHON_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+
+/* Its first word is the count of references (PEP 384, "Structures"). */
+typedef struct python_object {
+	ssize_t refs;
+} PyObject;
+
+#define PYTHON_FILE_INPUT 257 /* Py_file_input */
+
+/* X(result, name, arguments), as docs.python.org/3/c-api has them. */
+#define PYTHON_FUNCTIONS(X)                                                                        \
+	X(void, Py_InitializeEx, (int signals))                                                    \
+	X(int, Py_FinalizeEx, (void))                                                              \
+	X(void, Py_IncRef, (PyObject * o))                                                         \
+	X(void, Py_DecRef, (PyObject * o))                                                         \
+	X(PyObject *, Py_CompileString, (const char *text, const char *path, int start))           \
+	X(PyObject *, PyImport_ExecCodeModuleEx, (const char *, PyObject *code, const char *path)) \
+	X(PyObject *, PyObject_GetAttrString, (PyObject * o, const char *name))                    \
+	X(PyObject *, PyObject_CallFunctionObjArgs, (PyObject * callable, ...))                    \
+	X(PyObject *, PyObject_Call, (PyObject * callable, PyObject * args, PyObject * keywords))  \
+	X(int, PyCallable_Check, (PyObject * o))                                                   \
+	X(PyObject *, PySys_GetObject, (const char *name))                                         \
+	X(int, PySys_SetObject, (const char *name, PyObject *o))                                   \
+	X(PyObject *, PyList_New, (ssize_t len))                                                   \
+	X(int, PyList_Append, (PyObject * list, PyObject * o))                                     \
+	X(int, PyList_Insert, (PyObject * list, ssize_t at, PyObject * o))                         \
+	X(PyObject *, PySequence_List, (PyObject * o))                                             \
+	X(ssize_t, PyList_Size, (PyObject * list))                                                 \
+	X(PyObject *, PyList_GetItem, (PyObject * list, ssize_t at))                               \
+	X(PyObject *, PyTuple_New, (ssize_t len))                                                  \
+	X(int, PyTuple_SetItem, (PyObject * tuple, ssize_t at, PyObject * o))                      \
+	X(PyObject *, PyDict_New, (void))                                                          \
+	X(ssize_t, PyDict_Size, (PyObject * dict))                                                 \
+	X(int, PyDict_SetItem, (PyObject * dict, PyObject * key, PyObject * o))                    \
+	X(PyObject *, PyLong_FromLong, (long v))                                                   \
+	X(PyObject *, PyLong_FromLongLong, (long long v))                                          \
+	X(PyObject *, PyLong_FromUnsignedLongLong, (unsigned long long v))                         \
+	X(PyObject *, PyLong_FromString, (const char *text, char **end, int base))                 \
+	X(long, PyLong_AsLong, (PyObject * o))                                                     \
+	X(PyObject *, PyBool_FromLong, (long v))                                                   \
+	X(PyObject *, PyFloat_FromDouble, (double v))                                              \
+	X(PyObject *, PyUnicode_DecodeUTF8, (const char *text, ssize_t len, const char *errors))   \
+	X(PyObject *, PyUnicode_DecodeFSDefault, (const char *text))                               \
+	X(PyObject *, PyUnicode_InternFromString, (const char *text))                              \
+	X(PyObject *, PyUnicode_AsUTF8String, (PyObject * o))                                      \
+	X(int, PyBytes_AsStringAndSize, (PyObject * o, char **text, ssize_t *len))                 \
+	X(PyObject *, PyErr_Occurred, (void))                                                      \
+	X(void, PyErr_Clear, (void))                                                               \
+	X(void, PyErr_Print, (void))                                                               \
+	X(int, PyErr_ExceptionMatches, (PyObject * type))                                          \
+	X(void, PyErr_Fetch, (PyObject * *type, PyObject * *value, PyObject * *traceback))         \
+	X(void, PyErr_NormalizeException, (PyObject * *type, PyObject * *value, PyObject * *trace))
+
+/*
+ * @system_exit: set when Python starts
+ * @refs_of: Py_REFCNT(), which is a function from 3.14 on; NULL before: then it is the first word
+ */
+struct python_api {
+#define PYTHON_MEMBER(result, name, args) result(*name) args;
+	PYTHON_FUNCTIONS(PYTHON_MEMBER)
+#undef PYTHON_MEMBER
+	PyObject *none;
+	PyObject **system_exit;
+	ssize_t (*refs_of)(PyObject *o);
+};
+
+/* Load the library: the one of the `python3` that is installed, or else the newest there is. -ENOENT with @err. It stays. */
+int python_load(struct python_api *py, struct uft_err *err);
+
+#endif

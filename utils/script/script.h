@@ -1,0 +1,165 @@
+/*
+ * View: every call and event is handed to functions of a user's script (doc/man/utrail-script.1.in).
+ *
+ * The script is the user's program; names and values are a stranger's text, and reach it as such.
+ */
+#ifndef UTRAIL_SCRIPT_SCRIPT_H
+#define UTRAIL_SCRIPT_SCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/strbuf.h"
+#include "utils/spec/pattern.h"
+#include "utils/trace/pipeline.h"
+#include "utils/script/values.h"
+#include "utils/view/eventtext.h"
+
+/* Functions of a script; each may be missing. */
+enum script_function {
+	SCRIPT_BEGIN,
+	SCRIPT_ENTRY,
+	SCRIPT_EXIT,
+	SCRIPT_EVENT,
+	SCRIPT_END,
+	SCRIPT_FUNCTIONS,
+};
+
+/* By enum script_function: "uftrace_begin", ... */
+extern const char *const script_function_names[SCRIPT_FUNCTIONS];
+
+/* The list of names or patterns whose calls are wanted. */
+#define SCRIPT_WANTED "UFTRACE_FUNCS"
+
+/*
+ * @version: what the script learns of the tool
+ * @path: of the script
+ * @args, @nr_args: what stands behind the options
+ * @tell: print a line on stderr, which is not escaped yet; @self is given to it
+ */
+struct script_config {
+	const char *version;
+	const char *path;
+	char *const *args;
+	int nr_args;
+	int match; /* enum pattern_match */
+	bool shows_args;
+	void (*tell)(void *self, const char *line);
+	void *self;
+};
+
+/*
+ * What the view knows of a function, by its id.
+ *
+ * @text: the language's object of its name; NULL: not made yet
+ * @addr, @addr_object: the address of its last call, and the language's object of that
+ * @wanted: 1, -1: no, 0: nobody asked yet
+ */
+struct script_func {
+	void *text;
+	void *addr_object;
+	uint64_t addr;
+	int wanted;
+};
+
+/* @values: of an ENTRY its arguments, of an EXIT one; NULL when none were recorded. @func: of @event->func */
+struct script_call {
+	const struct event *event;
+	int tid;
+	struct script_func *func;
+	const struct script_values *values;
+};
+
+/* @name, @data: in any encoding */
+struct script_point {
+	const struct event *event;
+	int tid;
+	const struct strbuf *name;
+	const struct strbuf *data;
+};
+
+/*
+ * @runner: the language's own
+ * @has: by enum script_function: the script has it
+ * @wanted: patterns of SCRIPT_WANTED; NULL: all calls are
+ * @nr_failed: calls of the script's functions that ended in an exception
+ * @is_over, @status: the script has ended itself, with this status
+ */
+struct script {
+	const struct script_config *config;
+	const struct script_lang *lang;
+	void *runner;
+	bool has[SCRIPT_FUNCTIONS];
+	struct pattern *wanted;
+	size_t nr_wanted;
+	struct script_func *funcs;
+	size_t nr_funcs;
+	struct trace_data *data;
+	struct event_texts texts;
+	struct script_values values;
+	struct strbuf name;
+	struct strbuf text;
+	uint64_t nr_failed;
+	bool is_over;
+	int status;
+};
+
+/*
+ * A language. Exceptions in the script's functions are told on stderr and counted (script_failed()).
+ *
+ * @open: load the language's library and the script; the script's own code runs. Negative with @err
+ * @close: also after an open that failed
+ * @drop_func: forget what the language keeps of a function
+ */
+struct script_lang {
+	const char *ending;
+	const char *comment;
+	int (*open)(struct script *script, struct uft_err *err);
+	void (*close)(struct script *script);
+	void (*drop_func)(struct script *script, struct script_func *func);
+	void (*begin)(struct script *script);
+	void (*call)(struct script *script, const struct script_call *call);
+	void (*point)(struct script *script, const struct script_point *point);
+	void (*end)(struct script *script);
+};
+
+extern const struct script_lang script_python;
+extern const struct script_lang script_lua;
+
+/* Is there a script at @path that utrail can run? 0, or negative with @err. */
+int script_check(const char *path, struct uft_err *err);
+
+/*
+ * Load the script and run its own code. @config, and @data unless it is NULL (nothing is read), must outlive it. Ends with
+ * script_close(), also when it fails. Negative with @err.
+ */
+int script_open(struct script *script, const struct script_config *config, struct trace_data *data,
+		struct uft_err *err);
+void script_close(struct script *script);
+#define cleanup_script cleanup(script_close)
+
+/* Append the options that the script's first lines ask for, separated by blanks. 0, or negative with @err. */
+int script_options(const char *path, struct strbuf *out, struct uft_err *err);
+
+/* Before the first event, and behind the last. */
+void script_begin(struct script *script);
+void script_end(struct script *script);
+
+/* The functions of struct view; @self is the script. -ECANCELED without a text: the script has ended itself. */
+int script_events(void *self, const struct event_span *span, struct uft_err *err);
+int script_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
+
+/* --- for languages --- */
+
+/* One more name or pattern of SCRIPT_WANTED. Negative with @err. */
+int script_want(struct script *script, const char *text, size_t len, struct uft_err *err);
+
+/* Print a text of any number of lines on stderr; tabs become blanks. */
+void script_tell(const struct script *script, const char *text);
+
+/* One of its functions ended in an exception, which was told. */
+void script_failed(struct script *script);
+
+#endif
