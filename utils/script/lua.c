@@ -1,0 +1,339 @@
+/* Scripts in Lua, as LuaJIT has it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/script/lua_api.h"
+#include "utils/script/script.h"
+
+/*
+ * Places of the registry are numbers: each function of the script has its own. Behind them are what makes a text of an error, and
+ * functions that make a context of their arguments: in Lua, which does that much faster than the interface for C.
+ */
+enum place {
+	PLACE_FUNCTIONS = 1,
+	PLACE_HANDLER = PLACE_FUNCTIONS + SCRIPT_FUNCTIONS,
+	PLACE_MAKE_ENTRY,
+	PLACE_MAKE_EXIT,
+};
+
+#define MAKE_CONTEXT(last)                                                                  \
+	"local f, tid, depth, timestamp, duration, address, name, " last " = ...\n"         \
+	"return f({ tid = tid, depth = depth, timestamp = timestamp, duration = duration, " \
+	"address = address, name = name, " last " = " last " })"
+
+struct runner {
+	struct lua_api lua;
+	lua_State *L;
+};
+
+/* --- contexts --- */
+
+static void set_number(struct runner *run, const char *key, double v)
+{
+	run->lua.lua_pushnumber(run->L, v);
+	run->lua.lua_setfield(run->L, -2, key);
+}
+
+static void set_text(struct runner *run, const char *key, const char *text, size_t len)
+{
+	run->lua.lua_pushlstring(run->L, text, len);
+	run->lua.lua_setfield(run->L, -2, key);
+}
+
+static void push_value(struct runner *run, const struct script_value *value)
+{
+	switch (value->kind) {
+	case SCRIPT_SIGNED:
+		run->lua.lua_pushnumber(run->L, value->i);
+		break;
+	case SCRIPT_UNSIGNED:
+		run->lua.lua_pushnumber(run->L, value->u);
+		break;
+	case SCRIPT_FLOAT:
+		run->lua.lua_pushnumber(run->L, value->f);
+		break;
+	/* No number of Lua's holds one of 128 bits. */
+	default:
+		run->lua.lua_pushlstring(run->L, value->text, value->len);
+		break;
+	}
+}
+
+static void push_values(struct runner *run, const struct script_call *call)
+{
+	const struct script_values *values = call->values;
+
+	if (call->event->type == EVENT_EXIT) {
+		push_value(run, &values->values[0]);
+		return;
+	}
+	run->lua.lua_createtable(run->L, values->nr, 0);
+	for (size_t i = 0; i < values->nr; i++) {
+		push_value(run, &values->values[i]);
+		run->lua.lua_rawseti(run->L, -2, i + 1);
+	}
+}
+
+/* The arguments of MAKE_CONTEXT(). Returns how many. */
+static int push_call(struct runner *run, const struct script_call *call)
+{
+	const struct event *event = call->event;
+	bool is_exit = event->type == EVENT_EXIT;
+
+	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX,
+			     PLACE_FUNCTIONS + (is_exit ? SCRIPT_EXIT : SCRIPT_ENTRY));
+	run->lua.lua_pushnumber(run->L, call->tid);
+	run->lua.lua_pushnumber(run->L, event->indent);
+	run->lua.lua_pushnumber(run->L, event->time_ns);
+	run->lua.lua_pushnumber(run->L, is_exit ? time_abs(event->total_ns) : 0);
+	run->lua.lua_pushnumber(run->L, event->addr);
+	run->lua.lua_pushlstring(run->L, event->func->name, event->func->name_len);
+	if (!call->values || (is_exit && !call->values->nr))
+		return 7;
+	push_values(run, call);
+	return 8;
+}
+
+static void push_point(struct runner *run, const struct script_point *point)
+{
+	run->lua.lua_createtable(run->L, 0, 8);
+	set_number(run, "tid", point->tid);
+	set_number(run, "depth", 0);
+	set_number(run, "timestamp", point->event->time_ns);
+	set_number(run, "duration", 0);
+	set_number(run, "address", point->event->id);
+	set_text(run, "name", strbuf_str(point->name), point->name->len);
+	if (point->data->len)
+		set_text(run, "args", strbuf_str(point->data), point->data->len);
+}
+
+static void push_begin(struct runner *run, const struct script_config *config)
+{
+	run->lua.lua_createtable(run->L, 0, 3);
+	run->lua.lua_pushboolean(run->L, 0);
+	run->lua.lua_setfield(run->L, -2, "record");
+	set_text(run, "version", config->version, strlen(config->version));
+	run->lua.lua_createtable(run->L, config->nr_args, 0);
+	for (int i = 0; i < config->nr_args; i++) {
+		run->lua.lua_pushlstring(run->L, config->args[i], strlen(config->args[i]));
+		run->lua.lua_rawseti(run->L, -2, i + 1);
+	}
+	run->lua.lua_setfield(run->L, -2, "cmds");
+}
+
+/* --- calls --- */
+
+static void pop(struct runner *run, int nr)
+{
+	run->lua.lua_settop(run->L, -nr - 1);
+}
+
+/* The error on top of the stack, which is taken from it. */
+static void tell_error(struct script *script)
+{
+	struct runner *run = script->runner;
+	const char *text = run->lua.lua_tolstring(run->L, -1, NULL);
+
+	script_tell(script, text ? text : "an error that is no text");
+	pop(run, 1);
+}
+
+/* What is pushed behind them are the arguments of call_function(). */
+static void push_function(struct runner *run, enum place place)
+{
+	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX, PLACE_HANDLER);
+	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX, place);
+}
+
+static void call_function(struct script *script, int nr_args)
+{
+	struct runner *run = script->runner;
+
+	if (run->lua.lua_pcall(run->L, nr_args, 0, -nr_args - 2) != 0) {
+		tell_error(script);
+		script_failed(script);
+	}
+	pop(run, 1);
+}
+
+static void call(struct script *script, const struct script_call *call)
+{
+	push_function(script->runner,
+		      call->event->type == EVENT_ENTRY ? PLACE_MAKE_ENTRY : PLACE_MAKE_EXIT);
+	call_function(script, push_call(script->runner, call));
+}
+
+static void point(struct script *script, const struct script_point *point)
+{
+	push_function(script->runner, PLACE_FUNCTIONS + SCRIPT_EVENT);
+	push_point(script->runner, point);
+	call_function(script, 1);
+}
+
+static void begin(struct script *script)
+{
+	push_function(script->runner, PLACE_FUNCTIONS + SCRIPT_BEGIN);
+	push_begin(script->runner, script->config);
+	call_function(script, 1);
+}
+
+static void end(struct script *script)
+{
+	push_function(script->runner, PLACE_FUNCTIONS + SCRIPT_END);
+	call_function(script, 0);
+}
+
+/* --- loading --- */
+
+/* Modules beside the script are found: "DIR/?.lua;" goes in front of package.path. */
+static int set_path(struct runner *run, const struct script_config *config)
+{
+	struct strbuf path cleanup_strbuf = { 0 };
+	const char *slash = strrchr(config->path, '/');
+	const char *known;
+
+	strbuf_add(&path, config->path, slash ? slash - config->path : 0);
+	strbuf_addstr(&path, slash ? "/?.lua;" : "./?.lua;");
+	run->lua.lua_getfield(run->L, LUA_GLOBALSINDEX, "package");
+	run->lua.lua_getfield(run->L, -1, "path");
+	known = run->lua.lua_tolstring(run->L, -1, NULL);
+	strbuf_addstr(&path, known ? known : "");
+	pop(run, 1);
+	set_text(run, "path", strbuf_str(&path), path.len);
+	pop(run, 1);
+	return strbuf_oom(&path) ? -ENOMEM : 0;
+}
+
+/* `arg`, as of a program of its own, and what the registry holds of ours. */
+static void set_surroundings(struct runner *run, const struct script_config *config)
+{
+	run->lua.lua_createtable(run->L, config->nr_args, 1);
+	for (int i = -1; i < config->nr_args; i++) {
+		const char *word = i < 0 ? config->path : config->args[i];
+
+		run->lua.lua_pushlstring(run->L, word, strlen(word));
+		run->lua.lua_rawseti(run->L, -2, i + 1);
+	}
+	run->lua.lua_setfield(run->L, LUA_GLOBALSINDEX, "arg");
+	run->lua.lua_getfield(run->L, LUA_GLOBALSINDEX, "debug");
+	run->lua.lua_getfield(run->L, -1, "traceback");
+	run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_HANDLER);
+	pop(run, 1);
+	run->lua.luaL_loadstring(run->L, MAKE_CONTEXT("args"));
+	run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_MAKE_ENTRY);
+	run->lua.luaL_loadstring(run->L, MAKE_CONTEXT("retval"));
+	run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_MAKE_EXIT);
+}
+
+/* A global variable of the script's onto the stack, whatever the script does with those that are not there. */
+static int push_global(struct runner *run, const char *name)
+{
+	run->lua.lua_pushvalue(run->L, LUA_GLOBALSINDEX);
+	run->lua.lua_pushlstring(run->L, name, strlen(name));
+	run->lua.lua_rawget(run->L, -2);
+	return run->lua.lua_type(run->L, -1);
+}
+
+static int take_wanted(struct script *script, struct uft_err *err)
+{
+	struct runner *run = script->runner;
+	bool is_table = push_global(run, SCRIPT_WANTED) == LUA_TTABLE;
+	size_t nr = is_table ? run->lua.lua_objlen(run->L, -1) : 0;
+	int ret = 0;
+
+	for (size_t i = 1; ret == 0 && i <= nr; i++) {
+		size_t len;
+		const char *text;
+
+		run->lua.lua_rawgeti(run->L, -1, i);
+		text = run->lua.lua_tolstring(run->L, -1, &len);
+		ret = text ? script_want(script, text, len, err)
+			   : err_set(err, -EINVAL, "%s of '%s' is no list of strings",
+				     SCRIPT_WANTED, script->config->path);
+		pop(run, 1);
+	}
+	pop(run, 2);
+	return ret;
+}
+
+static void take_functions(struct script *script)
+{
+	struct runner *run = script->runner;
+
+	for (int i = 0; i < SCRIPT_FUNCTIONS; i++) {
+		script->has[i] = push_global(run, script_function_names[i]) == LUA_TFUNCTION;
+		run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_FUNCTIONS + i);
+		pop(run, 1);
+	}
+}
+
+/* Its own code runs here. */
+static int load_script(struct script *script, struct uft_err *err)
+{
+	struct runner *run = script->runner;
+	const char *path = script->config->path;
+
+	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX, PLACE_HANDLER);
+	if (run->lua.luaL_loadfile(run->L, path) != 0 ||
+	    run->lua.lua_pcall(run->L, 0, 0, -2) != 0) {
+		tell_error(script);
+		return err_set(err, -EINVAL, "'%s' cannot be imported", path);
+	}
+	pop(run, 1);
+
+	int ret = take_wanted(script, err);
+
+	take_functions(script);
+	return ret;
+}
+
+static int open_lua(struct script *script, struct uft_err *err)
+{
+	struct runner *run = calloc(1, sizeof(*run));
+	const char *path = script->config->path;
+
+	script->runner = run;
+	if (!run)
+		return err_set_errno(err, -ENOMEM, "cannot run '%s'", path);
+
+	int ret = lua_load(&run->lua, err);
+
+	if (ret < 0) {
+		err_prefix(err, "cannot run '%s'", path);
+		return ret;
+	}
+	run->L = run->lua.luaL_newstate();
+	if (!run->L)
+		return err_set_errno(err, -ENOMEM, "cannot run '%s'", path);
+	run->lua.luaL_openlibs(run->L);
+	set_surroundings(run, script->config);
+	ret = set_path(run, script->config);
+	return ret < 0 ? err_set_errno(err, ret, "cannot run '%s'", path)
+		       : load_script(script, err);
+}
+
+static void drop_func(struct script *script, struct script_func *func)
+{
+}
+
+static void close_lua(struct script *script)
+{
+	struct runner *run = script->runner;
+
+	if (run && run->L)
+		run->lua.lua_close(run->L);
+	free(run);
+}
+
+const struct script_lang script_lua = {
+	.ending = ".lua",
+	.comment = "--",
+	.open = open_lua,
+	.close = close_lua,
+	.drop_func = drop_func,
+	.begin = begin,
+	.call = call,
+	.point = point,
+	.end = end,
+};
