@@ -10,7 +10,7 @@ enum cmd_status {
 	CMD_DONE = 0,
 	CMD_FAILED = 1,
 	CMD_USAGE = 2,	   /* the command line is wrong; nothing was done */
-	CMD_NO_DATA = 255, /* the data directory cannot be opened */
+	CMD_NO_DATA = 255, /* the data directory cannot be opened, or the script cannot be run */
 };
 
 /*
@@ -26,6 +26,7 @@ enum cmd_status {
  * @bit: which rows of the option table mean something here
  * @needs_program: the rest of the command line is a program to run
  * @may_read: without such a program it reads a recording instead
+ * @keeps_rest: all that follows the first word that is no option is somebody else's, options or not
  * @reads_data: default.opts of the data directory counts
  * @uses_pager: stdout goes through the pager when it is a terminal
  * @check: are the words that only this command can judge (fields, sort keys) right? 0 or
@@ -42,6 +43,7 @@ struct cmd {
 	enum cmd_bit bit;
 	bool needs_program;
 	bool may_read;
+	bool keeps_rest;
 	bool uses_pager;
 	bool reads_data;
 	int (*check)(const struct opts *opts, struct uft_err *err);
@@ -60,6 +62,7 @@ extern const struct cmd cmd_live;
 extern const struct cmd cmd_record;
 extern const struct cmd cmd_replay;
 extern const struct cmd cmd_report;
+extern const struct cmd cmd_script;
 extern const struct cmd cmd_snapshot;
 
 /* All commands in the order of the help text, and a NULL after the last. */

@@ -17,9 +17,6 @@ static const struct {
 	const char *instead;
 } commands[] = {
 	{ "recv", "record where the program runs, copy the data directory, and read it with -d" },
-	{ "script",
-	  "'utrail dump --format=jsonl' writes a line of JSON for each call, for a script "
-	  "of any language" },
 	{ "tui", "'utrail dump --format=html > page.html' makes a page to search and to zoom in; "
 		 "'utrail graph' and 'utrail report' are for the terminal" },
 };

@@ -15,11 +15,11 @@
 
 #define RL   (CMD_RECORD | CMD_LIVE)
 #define PL   (CMD_REPLAY | CMD_LIVE)
-#define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP)
+#define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP | CMD_SCRIPT)
 #define CALL (RL | READ) /* wherever calls are recorded or shown */
 #define ALL                                                                                     \
 	(CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT | CMD_EVENTS | CMD_IMPORT | \
-	 CMD_BUILD)
+	 CMD_BUILD | CMD_SCRIPT)
 
 enum group {
 	GROUP_COMMON,
@@ -28,6 +28,7 @@ enum group {
 	GROUP_VIEW,
 	GROUP_REPORT,
 	GROUP_DUMP,
+	GROUP_SCRIPT,
 	GROUP_EVENTS,
 	GROUP_BUILD,
 	GROUP_INFO,
@@ -40,6 +41,7 @@ static const char *const group_titles[] = {
 	[GROUP_VIEW] = "How to show it",
 	[GROUP_REPORT] = "Report",
 	[GROUP_DUMP] = "Dump",
+	[GROUP_SCRIPT] = "Script",
 	[GROUP_EVENTS] = "Events",
 	[GROUP_BUILD] = "Build",
 	[GROUP_INFO] = "Info",
@@ -486,7 +488,7 @@ const struct opt_row opts_table[] = {
 	{ "no-sched", 0, NULL, "leave out scheduling events",
 	  GROUP_SELECT, CALL, OPT_FALSE, MEMBER(use_sched) },
 	{ "no-sched-preempt", 0, NULL, "leave out scheduling events where the task was pre-empted",
-	  GROUP_SELECT, CMD_REPLAY | CMD_REPORT | CMD_GRAPH, OPT_FALSE, MEMBER(use_sched_preempt) },
+	  GROUP_SELECT, CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_SCRIPT, OPT_FALSE, MEMBER(use_sched_preempt) },
 	{ "event-full", 0, NULL, "show events outside of functions too",
 	  GROUP_SELECT, READ | CMD_LIVE, OPT_TRUE, .is_recorded = true, MEMBER(event_full) },
 	{ "kernel-full", 0, NULL, "show calls of the kernel outside of functions too",
@@ -513,7 +515,7 @@ const struct opt_row opts_table[] = {
 	{ "no-merge", 0, NULL, "show leaf functions with a line for the entry and one for the exit",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(merge_leaves) },
 	{ "no-args", 0, NULL, "leave out arguments and return values",
-	  GROUP_VIEW, PL | CMD_DUMP, OPT_FALSE, MEMBER(show_args) },
+	  GROUP_VIEW, PL | CMD_DUMP | CMD_SCRIPT, OPT_FALSE, MEMBER(show_args) },
 	{ "no-comment", 0, NULL, "leave out the comments behind closing braces",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(show_comments) },
 	{ "no-callsite", 0, NULL, "leave out where calls come from; recorded with callsite",
@@ -568,6 +570,9 @@ const struct opt_row opts_table[] = {
 	{ "mermaid", 0, NULL, "old name of --format=mermaid",
 	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
 
+	{ "script", 'S', "FILE", "the script to run: FILE.py in Python 3, FILE.lua in Lua",
+	  GROUP_SCRIPT, CMD_SCRIPT, OPT_STRING, MEMBER(script) },
+
 	{ "as", 0, "FORMAT", "events export: fstrace (lines of a log), json, csv, posix (a log of POSIX Trace) or etrace (processes and files); build: compdb (default), json, dot, deps or etrace",
 	  GROUP_EVENTS, CMD_EVENTS | CMD_BUILD, OPT_WORD, MEMBER(export_as), .words = as_words },
 	{ "path", 0, NULL, "events show: the calls that each event was made in, innermost first",
@@ -615,7 +620,6 @@ const struct opt_row opts_table[] = {
 	LACKING("host", 0, "HOST", NETWORK_INSTEAD),
 	LACKING("port", 0, "PORT", NETWORK_INSTEAD),
 	LACKING("run-cmd", 0, "CMDLINE", NETWORK_INSTEAD),
-	LACKING("script", 'S', "SCRIPT", "'utrail dump --format=jsonl' writes a line of JSON for each call, for a script of any language"),
 };
 /* clang-format on */
 

@@ -38,6 +38,7 @@ enum cmd_bit {
 	CMD_EVENTS = 1U << 12,
 	CMD_IMPORT = 1U << 13,
 	CMD_BUILD = 1U << 14,
+	CMD_SCRIPT = 1U << 15,
 };
 
 enum opts_show {
@@ -226,6 +227,9 @@ struct opts {
 	int *tids; /* heap; the tasks to show, all when @nr_tids is 0 */
 	size_t nr_tids;
 	int format; /* enum opts_format */
+
+	/* script */
+	const char *script; /* -S */
 
 	/* dump */
 	uint64_t sample_time_ns; /* of flame graphs; 0: chosen */

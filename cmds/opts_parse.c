@@ -100,6 +100,20 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
+/* A script runs over what was recorded, and not yet while it is. */
+static int check_script(const struct opts *opts, struct uft_err *err)
+{
+	if (opts->script && (opts->cmd->bit & (CMD_RECORD | CMD_LIVE)))
+		return err_set(err, -ERR_USAGE,
+			       "utrail has no option '--script' yet: record first, then run "
+			       "'utrail script -S FILE'");
+	if (opts->cmd->bit == CMD_SCRIPT && opts->live_record)
+		return err_set(err, -ERR_USAGE,
+			       "utrail has no option '--record' yet: record first, then run "
+			       "'utrail script -S FILE'");
+	return 0;
+}
+
 /* Rules that can only be judged when everything is known. */
 static int check_together(const struct opts *opts, struct uft_err *err)
 {
@@ -118,6 +132,8 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 		return err_set(err, -ERR_USAGE,
 			       "'--overhead' cannot be used together with '--estimate-return'");
 	ret = check_proc(opts, err);
+	if (ret == 0)
+		ret = check_script(opts, err);
 	if (ret < 0)
 		return ret;
 	if (opts->max_bytes && opts->max_bytes < opts->flight_bytes)
@@ -197,7 +213,7 @@ static int parse_line(struct opts *opts, struct line *line, int first, struct uf
 	}
 	if (line->cmd)
 		rc = optparse_run(&parse, opts, err);
-	if (rc == 0 && line->cmd && !line->cmd->needs_program)
+	if (rc == 0 && line->cmd && !line->cmd->needs_program && !line->cmd->keeps_rest)
 		rc = parse_behind(opts, &parse, err);
 	line->args = line->argv + parse.next;
 	line->nr_args = line->argc - parse.next;

@@ -19,9 +19,10 @@ PG = Variant("gcc", "pg", "O2")
 REFUSED = [
     ("tui", 2, "utrail has no command 'tui' yet: .*--format=html.*"),
     ("recv", 2, "utrail has no command 'recv' yet: .*copy the data directory.*"),
-    ("script", 2, "utrail has no command 'script' yet: .*--format=jsonl.*"),
-    ("script -S a.py", 2, "utrail has no command 'script' yet: .*--format=jsonl.*"),
+    ("script", 255, "script needs a script to run: .*"),
     ("record -S a.py prog", 2, "utrail has no option '--script' yet: .*"),
+    ("live -S a.py prog", 2, "utrail has no option '--script' yet: .*"),
+    ("script --record -S a.py prog", 2, "utrail has no option '--record' yet: .*"),
     ("record -K 51 prog", 2, "option '--kernel-depth': .*"),
     ("record -P a@ prog", 2, "option '--patch': 'a@': column 3: expected the name of a file"),
     ("record -P 'a;@b' prog", 2, "option '--patch': 'a;@b': column 3: expected the name of a function"),
@@ -174,7 +175,8 @@ def test_options_of_peer(workdir, command):
             assert re.search(f"utrail: {instead.format(row[1], row[1])}\n", result.err), (words, result.err)
             if "yet" in result.err:
                 lacking.add(row[1])
-    assert lacking == {"host", "port", "run-cmd", "script"}
+    # A script runs over what was recorded already.
+    assert lacking == {"host", "port", "run-cmd"} | ({"script"} if command in ("record", "live") else set())
 
 
 # Options that are known, but mean nothing for the command.
@@ -409,9 +411,10 @@ def test_version_claims_what_is_there():
     """Words of uftrace's stand for what they stand for there."""
     words = re.fullmatch(r"utrail v[0-9.]+ \( (.*) \)\n", utrail("--version").must().out).group(1).split()
     assert {"perf", "sched"} <= set(words)
-    claims = {"python3": "--script", "luajit": "--script", "dynamic": "--patch", "kernel": "--kernel", "tui": None}
-    for word, option in claims.items():
-        has_it = option and "utrail has no option" not in utrail("record", option, "x").err
+    claims = {"python3": ("script", "-S", "x.py"), "luajit": ("script", "-S", "x.lua"), "dynamic": ("record", "--patch", "x"),
+              "kernel": ("record", "--kernel", "x"), "tui": ("tui",)}
+    for word, command in claims.items():
+        has_it = not re.search("utrail has no|built without", utrail(*command).err)
         assert (word in words) == bool(has_it), word
 
 

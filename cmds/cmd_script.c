@@ -1,0 +1,126 @@
+/* utrail script: hand every call of a recording to functions of a user's script. */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cmds/cmd.h"
+#include "cmds/empty.h"
+#include "cmds/reader.h"
+#include "cmds/watch.h"
+#include "config.h"
+#include "utils/script/script.h"
+
+static void tell(void *self, const char *line)
+{
+	/* Behind what the script has printed, if both go to the same place. */
+	fflush(stdout);
+	msg_line(self, "%s", line);
+}
+
+/* Scripts that are for recording ask for what was recorded, or was not. */
+static void note_options(const struct opts *opts)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct uft_err err = { 0 };
+
+	if (script_options(opts->script, &text, &err) == 0 && text.len)
+		msg_warn(&opts->msg,
+			 "-A or -R might not work: the options in '%s' are for recording, and "
+			 "ignored: %s",
+			 opts->script, strbuf_str(&text));
+}
+
+static int run_view(const struct opts *opts, struct script *script, struct pipeline *pipe,
+		    struct uft_err *err)
+{
+	const struct view view = {
+		.events = script_events,
+		.mixed = script_mixed,
+		.self = script,
+	};
+	struct watch watch;
+
+	watch_begin(&watch, opts, pipe, false);
+	script_begin(script);
+
+	int ret = script->is_over ? 0 : pipeline_run(pipe, &view, err);
+
+	if (ret >= 0 || !err->code)
+		script_end(script);
+	if (!err->code && script->is_over)
+		ret = script->status;
+	else if (ret == 0 && pipe->broken.code)
+		ret = err_set(err, pipe->broken.code, "%s; what comes before that was shown",
+			      pipe->broken.text);
+	if (ret == 0 && script->nr_failed)
+		ret = CMD_FAILED;
+	return watch_end(&watch, opts, ret);
+}
+
+static int script_data(const struct opts *opts, struct trace_data *data, struct uft_err *err)
+{
+	const struct script_config config = {
+		.version = UTRAIL_VERSION_TEXT,
+		.path = opts->script,
+		.args = opts->args,
+		.nr_args = opts->nr_args,
+		.match = opts->match,
+		.shows_args = opts->show_args,
+		.tell = tell,
+		.self = (void *)&opts->msg,
+	};
+	struct pipeline_config stages;
+	struct pipeline pipe cleanup_pipeline = { 0 };
+	struct script script cleanup_script = { 0 };
+
+	reader_pipeline_config(opts, &stages);
+	stages.stages.wants = STAGE_WANTS_DEPTHS;
+	if (pipeline_open(&pipe, data, &stages, err) < 0)
+		return CMD_FAILED;
+	reader_warn_filters(opts, data);
+	watch_opened();
+
+	int ret = script_open(&script, &config, data, err);
+
+	if (ret < 0)
+		return script.is_over ? script.status : CMD_NO_DATA;
+	ret = run_view(opts, &script, &pipe, err);
+	reader_warn_kernel(opts, data, &pipe);
+	if (ret == CMD_DONE && !script.is_over && !atomic_load(&pipe.has_shown))
+		empty_explain(opts, &pipe);
+	return ret;
+}
+
+static int run(const struct opts *opts, struct uft_err *err)
+{
+	struct trace_data data;
+
+	if (!opts->script) {
+		err_set(err, -EINVAL,
+			"script needs a script to run: utrail script -S FILE [OPTION...] "
+			"[ARGUMENT...]");
+		return CMD_NO_DATA;
+	}
+	if (script_check(opts->script, err) < 0)
+		return CMD_NO_DATA;
+
+	int ret = reader_open_records(&data, opts, err);
+
+	if (ret)
+		return ret;
+	note_options(opts);
+	ret = script_data(opts, &data, err);
+	reader_close_data(&data, opts);
+	return ret;
+}
+
+const struct cmd cmd_script = {
+	.name = "script",
+	.args = "[ARGUMENT...]",
+	.help = "run a script in Python or Lua over the calls of a recording",
+	.bit = CMD_SCRIPT,
+	.keeps_rest = true,
+	.uses_pager = true,
+	.reads_data = true,
+	.run = run,
+};

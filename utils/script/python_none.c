@@ -1,0 +1,21 @@
+/* Scripts in Python in a build without them (see script.h). */
+#include <errno.h>
+
+#include "utils/script/script.h"
+
+static int open_python(struct script *script, struct uft_err *err)
+{
+	return err_set(err, -ENOSYS, "cannot run '%s': utrail was built without Python",
+		       script->config->path);
+}
+
+static void close_python(struct script *script)
+{
+}
+
+const struct script_lang script_python = {
+	.ending = ".py",
+	.comment = "#",
+	.open = open_python,
+	.close = close_python,
+};
