@@ -241,7 +241,7 @@ void demangle(const char *name, enum demangle_mode mode, struct strbuf *out)
 	struct strbuf plain cleanup_strbuf = { 0 };
 	size_t len = mode == DEMANGLE_SIMPLE ? demangle_plain_length(name) : 0;
 
-	/* Here and not after it: not all demanglers know all endings. */
+	/* Before demangling, and not after it: not all demanglers know all endings. */
 	if (mode == DEMANGLE_SIMPLE && name[len]) {
 		strbuf_add(&plain, name, len);
 		name = strbuf_str(&plain);

@@ -282,7 +282,7 @@ static void scan_part(struct scan *s, const struct code_section *sec, uint64_t s
 	s->func = UINT32_MAX;
 }
 
-#define REST_OF_FAR 4 /* the most bytes of an instruction that begins in the last one */
+#define REST_OF_FAR 4 /* bytes after the last one, in which a far distance may begin */
 
 /* The end of the code before function @index, in its section. */
 static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)

@@ -68,10 +68,7 @@ int sites_prepare(const struct code *code, struct insns *insns, struct code_site
 int sites_prepare_with(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);
 
-/*
- * The address from which on another site is too far from @site for either to matter to the other
- * one.
- */
+/* Two sites that are so far apart do not matter to each other. */
 #define SITES_APART 256
 
 #endif

@@ -259,7 +259,7 @@ static ssize_t take_run(struct feed *feed, const struct run *run)
 	return bytes;
 }
 
-/* Earlier events may still come in between after that time. */
+/* The time up to which all events are there: later ones may still get others among them. */
 static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t span_ns = last_ns - first_ns;
@@ -309,7 +309,7 @@ int feed_fill(struct feed *feed, size_t max_bytes, struct uft_err *err)
 
 		/* The time from its beginning until now says nothing of the first part. */
 		first_ns = first_ns ? first_ns : begin_ns;
-		/* Events that were read before those of others are not complete yet. */
+		/* Events later than the next one of a source are not complete yet. */
 		if (end_ns > next_ns)
 			end_ns = next_ns - (next_ns > 0);
 		feed->last_ns = MAX(feed->last_ns, end_ns);

@@ -273,7 +273,7 @@ static int take_act(struct loading *load, const struct execution *execution,
 	}
 }
 
-/* The beginning of a program is read. */
+/* An execution reads the file of its program when it begins. */
 static int take_program(struct loading *load, size_t at, const char *path)
 {
 	struct text text = text_of(path, strlen(path));
@@ -350,7 +350,7 @@ static void close_all(struct files *files, const struct executions *executions)
 }
 
 /*
- * Children have what their parents had, and names move with their directories: that is the square
+ * Children have all that their parents had, and names move with their directories: that is the square
  * of the records.
  */
 static void set_limit(struct files *files, const char *dir)

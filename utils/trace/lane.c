@@ -306,9 +306,9 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 }
 
 /*
- * With opens_at_start: drop those of the @nr events that are before the range. When it begins, put
- * in front of the others the calls that are open there. Returns how many events there are now, or
- * -ENOMEM.
+ * With opens_at_start: follow the calls of those of the @nr events that are before the range, and
+ * drop these. When it begins, put the calls that are open there in front of the other events.
+ * Returns how many events there are now, or -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {

@@ -94,7 +94,7 @@ static int note_child(struct src_proc *src)
 	task = task_list_get(list, made.child);
 	if (!task)
 		return -ENOMEM;
-	/* The first of the tasks that have had one number. */
+	/* The first one of the tasks that have had one number counts. */
 	if (task->start_ns)
 		return 0;
 	task->pid = made.child_pid;
