@@ -350,8 +350,8 @@ static void close_all(struct files *files, const struct executions *executions)
 }
 
 /*
- * Children have all that their parents had, and names move with their directories: that is the square
- * of the records.
+ * Children have all that their parents had, and names move with their directories: that may cost
+ * the square of the records.
  */
 static void set_limit(struct files *files, const char *dir)
 {
