@@ -12,7 +12,7 @@
 
 static void tell(void *self, const char *line)
 {
-	/* Behind what the script has printed, if both go to the same place. */
+	/* After the output of the script, if both go to the same place. */
 	fflush(stdout);
 	msg_line(self, "%s", line);
 }

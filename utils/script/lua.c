@@ -7,8 +7,9 @@
 #include "utils/script/script.h"
 
 /*
- * Places of the registry are numbers: each function of the script has its own. Behind them are what makes a text of an error, and
- * functions that make a context of their arguments: in Lua, which does that much faster than the interface for C.
+ * Places of the registry are numbers: each function of the script has its own. The others follow:
+ * the function that makes a text of an error, and functions that make a context of their arguments.
+ * These are in Lua, which makes one much faster than the interface for C.
  */
 enum place {
 	PLACE_FUNCTIONS = 1,
@@ -139,7 +140,7 @@ static void tell_error(struct script *script)
 	pop(run, 1);
 }
 
-/* What is pushed behind them are the arguments of call_function(). */
+/* The values that are pushed after them are the arguments of call_function(). */
 static void push_function(struct runner *run, enum place place)
 {
 	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX, PLACE_HANDLER);
@@ -205,7 +206,7 @@ static int set_path(struct runner *run, const struct script_config *config)
 	return strbuf_oom(&path) ? -ENOMEM : 0;
 }
 
-/* `arg`, as of a program of its own, and what the registry holds of ours. */
+/* `arg`, as of a program of its own, and our entries of the registry. */
 static void set_surroundings(struct runner *run, const struct script_config *config)
 {
 	run->lua.lua_createtable(run->L, config->nr_args, 1);
@@ -226,7 +227,10 @@ static void set_surroundings(struct runner *run, const struct script_config *con
 	run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_MAKE_EXIT);
 }
 
-/* A global variable of the script's onto the stack, whatever the script does with those that are not there. */
+/*
+ * A global variable of the script's onto the stack, whatever the script does with those that are
+ * not there.
+ */
 static int push_global(struct runner *run, const char *name)
 {
 	run->lua.lua_pushvalue(run->L, LUA_GLOBALSINDEX);

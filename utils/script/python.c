@@ -11,7 +11,7 @@
 
 #define SCRIPT_MAX_BYTES (16UL << 20)
 #define MODULE_NAME	 "utrail_script"
-/* What a string that is not UTF-8 is for the script, as with the peer. */
+/* The text that a script gets for a string that is not UTF-8, as with the peer. */
 #define INVALID		 "<invalid value>"
 
 /* Keys of contexts. */
@@ -145,7 +145,7 @@ static void call_function(struct script *script, enum script_function function, 
 
 /* --- contexts --- */
 
-/* Names are shown: what is not UTF-8 in them is \xNN, as utrail shows it. */
+/* Names are shown: a byte that is not UTF-8 in them is \xNN, as utrail shows it. */
 static PyObject *make_name(struct runner *run, const char *text, size_t len)
 {
 	return run->py.PyUnicode_DecodeUTF8(text, len, "backslashreplace");
@@ -199,8 +199,8 @@ static ssize_t refs_of(const struct runner *run, PyObject *o)
 }
 
 /*
- * A dictionary that the script cannot have kept: the last one of its kind, or a new one. All keys are set anew; one that the
- * script has added itself shows in the size (has_only_ours()).
+ * A dictionary that the script cannot have kept: the last one of its kind, or a new one. All keys
+ * are set anew; one that the script has added itself shows in the size (has_only_ours()).
  */
 static PyObject *fresh_context(struct runner *run, enum context kind)
 {
@@ -509,7 +509,10 @@ static void put_word(struct runner *run, PyObject *dict, const char *key, const 
 	drop(run, o);
 }
 
-/* Where no locale is set Python writes UTF-8 (PEP 540), but one that lives in another program needs to be told. */
+/*
+ * Without a locale, Python writes UTF-8 (PEP 540), but a Python that lives in another program needs
+ * to be told.
+ */
 static void write_utf8(struct runner *run)
 {
 	PyObject *out = run->py.PySys_GetObject("stdout");
@@ -569,7 +572,10 @@ static void drop_func(struct script *script, struct script_func *func)
 	drop(script->runner, func->addr_object);
 }
 
-/* What the script has printed leaves its buffers; a pipe that nobody reads any more is no failure of the script's. */
+/*
+ * The output of the script leaves its buffers; a pipe that nobody reads any more is no failure of
+ * the script's.
+ */
 static void close_python(struct script *script)
 {
 	struct runner *run = script->runner;

@@ -1,7 +1,9 @@
 /*
- * The functions of libpython that scripts need: those of its stable interface only (PEP 384), so that any Python from 3.7 on will do.
+ * The functions of libpython that scripts need: those of its stable interface only (PEP 384), so
+ * that any Python from 3.7 on will do.
  *
- * The library is loaded when it is needed. They are declared here since whoever builds utrail need not have Python's headers.
+ * The library is loaded when it is needed. They are declared here since whoever builds utrail need
+ * not have Python's headers.
  */
 #ifndef UTRAIL_SCRIPT_PYTHON_API_H
 #define UTRAIL_SCRIPT_PYTHON_API_H
@@ -76,7 +78,10 @@ struct python_api {
 	ssize_t (*refs_of)(PyObject *o);
 };
 
-/* Load the library: the one of the `python3` that is installed, or else the newest there is. -ENOENT with @err. It stays. */
+/*
+ * Load the library: the one of the `python3` that is installed, or else the newest there is.
+ * -ENOENT with @err. It stays.
+ */
 int python_load(struct python_api *py, struct uft_err *err);
 
 #endif

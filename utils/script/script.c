@@ -151,7 +151,7 @@ static bool is_wanted(const struct script *script, const struct func *func)
 	return !script->nr_wanted;
 }
 
-/* What is known of @func; NULL without memory. */
+/* The view's facts about @func; NULL without memory. */
 static struct script_func *find_func(struct script *script, const struct func *func)
 {
 	if (unlikely(func->id >= script->nr_funcs)) {

@@ -1,5 +1,6 @@
 /*
- * View: every call and event is handed to functions of a user's script (doc/man/utrail-script.1.in).
+ * View: every call and event is handed to functions of a user's script
+ * (doc/man/utrail-script.1.in).
  *
  * The script is the user's program; names and values are a stranger's text, and reach it as such.
  */
@@ -34,9 +35,9 @@ extern const char *const script_function_names[SCRIPT_FUNCTIONS];
 #define SCRIPT_WANTED "UFTRACE_FUNCS"
 
 /*
- * @version: what the script learns of the tool
+ * @version: the tool's version, for the script
  * @path: of the script
- * @args, @nr_args: what stands behind the options
+ * @args, @nr_args: the words after the options
  * @tell: print a line on stderr, which is not escaped yet; @self is given to it
  */
 struct script_config {
@@ -51,7 +52,7 @@ struct script_config {
 };
 
 /*
- * What the view knows of a function, by its id.
+ * The view's facts about a function, by its id.
  *
  * @text: the language's object of its name; NULL: not made yet
  * @addr, @addr_object: the address of its last call, and the language's object of that
@@ -64,7 +65,10 @@ struct script_func {
 	int wanted;
 };
 
-/* @values: of an ENTRY its arguments, of an EXIT one; NULL when none were recorded. @func: of @event->func */
+/*
+ * @values: of an ENTRY its arguments, of an EXIT one; NULL when none were recorded. @func: of
+ *          @event->func
+ */
 struct script_call {
 	const struct event *event;
 	int tid;
@@ -107,11 +111,12 @@ struct script {
 };
 
 /*
- * A language. Exceptions in the script's functions are told on stderr and counted (script_failed()).
+ * A language. Exceptions in the script's functions are told on stderr and counted
+ * (script_failed()).
  *
  * @open: load the language's library and the script; the script's own code runs. Negative with @err
  * @close: also after an open that failed
- * @drop_func: forget what the language keeps of a function
+ * @drop_func: forget the language's objects of a function
  */
 struct script_lang {
 	const char *ending;
@@ -128,26 +133,32 @@ struct script_lang {
 extern const struct script_lang script_python;
 extern const struct script_lang script_lua;
 
-/* Is there a script at @path that utrail can run? 0, or negative with @err. */
+/* Check that there is a script at @path that utrail can run. 0, or negative with @err. */
 int script_check(const char *path, struct uft_err *err);
 
 /*
- * Load the script and run its own code. @config, and @data unless it is NULL (nothing is read), must outlive it. Ends with
- * script_close(), also when it fails. Negative with @err.
+ * Load the script and run its own code. @config, and @data unless it is NULL (nothing is read),
+ * must outlive it. Ends with script_close(), also when it fails. Negative with @err.
  */
 int script_open(struct script *script, const struct script_config *config, struct trace_data *data,
 		struct uft_err *err);
 void script_close(struct script *script);
 #define cleanup_script cleanup(script_close)
 
-/* Append the options that the script's first lines ask for, separated by blanks. 0, or negative with @err. */
+/*
+ * Append the options that the script's first lines ask for, separated by blanks. 0, or negative
+ * with @err.
+ */
 int script_options(const char *path, struct strbuf *out, struct uft_err *err);
 
-/* Before the first event, and behind the last. */
+/* Before the first event, and after the last. */
 void script_begin(struct script *script);
 void script_end(struct script *script);
 
-/* The functions of struct view; @self is the script. -ECANCELED without a text: the script has ended itself. */
+/*
+ * The functions of struct view; @self is the script. -ECANCELED without a text: the script has
+ * ended itself.
+ */
 int script_events(void *self, const struct event_span *span, struct uft_err *err);
 int script_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
 

@@ -11,7 +11,7 @@
 #include "utils/spec/autoargs.h"
 #include "utils/trace/args.h"
 
-/* What says how many arguments a variadic function has is among the first of them. */
+/* The argument that says how many a variadic function has is among the first of them. */
 #define DECIDING_MAX 4
 
 void script_values_deinit(struct script_values *values)
@@ -43,7 +43,10 @@ static int64_t load_signed(const struct arg_value *value, bool big)
 	return (int64_t)(load_unsigned(value, big) << unused) >> unused;
 }
 
-/* A register with a negative int has zeros above it: as for texts, the last 64 Ki of 32 bits are negative. */
+/*
+ * A register with a negative int has zeros above it: as for texts, the last 64 Ki of 32 bits are
+ * negative.
+ */
 static int64_t load_auto(const struct arg_value *value, bool big)
 {
 	int64_t v = load_signed(value, big);
@@ -209,7 +212,7 @@ static void settle(struct script_values *values)
 	}
 }
 
-/* What the specifications name and a variadic function's call does not have. */
+/* Leave out specifications of values that a variadic function's call does not have. */
 static void leave_out_missing(struct script_values *values, const struct func *func,
 			      const uint64_t *deciding)
 {

@@ -32,7 +32,10 @@ struct script_value {
 	char digits[40];
 };
 
-/* Starts as { 0 }, ends with script_values_deinit(). @made: texts of structs, which are in no payload */
+/*
+ * Starts as { 0 }, ends with script_values_deinit(). @made: texts of structs, which are in no
+ * payload
+ */
 struct script_values {
 	struct script_value *values;
 	size_t nr;
@@ -43,8 +46,8 @@ struct script_values {
 void script_values_deinit(struct script_values *values);
 
 /*
- * What the payload of an ENTRY or EXIT says, valid until the next call and no longer than the event. False when it has none, or nobody
- * knows what is in it.
+ * Read the values in the payload of an ENTRY or EXIT. They are valid until the next call and no
+ * longer than the event. False when it has none, or nobody knows its contents.
  */
 bool script_values_read(struct script_values *values, struct trace_data *data,
 			const struct event *event);
