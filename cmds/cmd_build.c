@@ -107,6 +107,9 @@ static int check(const struct opts *opts, struct uft_err *err)
 	if (opts->all_sources && !is_compdb(opts))
 		return err_set(err, -ERR_USAGE,
 			       "option '--all' is about a file compile_commands.json");
+	if (opts->has_assemblers && !is_compdb(opts))
+		return err_set(err, -ERR_USAGE,
+			       "option '--assemblers' is about a file compile_commands.json");
 	if (opts->output && !*opts->output)
 		return err_set(err, -ERR_USAGE, "option '--output' needs the name of a file");
 	return 0;
@@ -335,6 +338,7 @@ static int record(const struct opts *opts, struct uft_err *err)
 static int run(const struct opts *opts, struct uft_err *err)
 {
 	struct compdb db cleanup_compdb = { .is_unlimited = opts->no_limit,
+					    .has_assemblers = opts->has_assemblers,
 					    .leaves_out_gone = !opts->all_sources };
 	struct strbuf name cleanup_strbuf = { 0 };
 	int status = CMD_DONE;

@@ -594,6 +594,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(appends) },
 	{ "all", 0, NULL, "sources that are gone, no regular files, or below /tmp have entries, too",
 	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(all_sources) },
+	{ "assemblers", 0, NULL, "what as, nasm and yasm assemble has entries, too, not only sources of compilers",
+	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(has_assemblers) },
 	{ "declared", 0, "FILE", "with --as=deps: also say what is missing in the rules of make in FILE (of make -pn, or .d files)",
 	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(declared) },
 	{ "needs", 0, "FILE", "list the files that FILE was made of, directly or by way of others",

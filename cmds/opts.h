@@ -247,6 +247,7 @@ struct opts {
 	const char *output; /* NULL: by the format */
 	bool appends;
 	bool all_sources;
+	bool has_assemblers;
 	const char *declared; /* rules of make, or NULL */
 	const char *needs;    /* NULL: nobody asks */
 	const char *used_by;  /* the same; at most one of both */

@@ -45,6 +45,7 @@ REFUSED = [
     ("build --declared=x", 2, "option '--declared' needs '--as=deps'"),
     ("build --needs x --used-by y", 2, "options '--needs' and '--used-by' exclude each other"),
     ("build --as=json --append", 2, "option '--append' is about a file compile_commands.json"),
+    ("build --as=json --assemblers", 2, "option '--assemblers' is about a file compile_commands.json"),
     ("build -o ''", 2, "option '--output' needs the name of a file"),
     ("build -d nosuch", 255, "cannot open 'nosuch': No such file or directory"),
     ("build -o nosuch/x true", 1, "cannot write 'nosuch/x': No such file or directory"),

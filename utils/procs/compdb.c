@@ -364,7 +364,8 @@ static int add_command(struct compdb *db, struct reading *reading)
 	enum compiler_kind kind = COMPILER_NONE;
 	int ret = compiler_command(execution, &argv, &kind);
 
-	if (ret < 0 || kind == COMPILER_NONE)
+	if (ret < 0 || kind == COMPILER_NONE ||
+	    (compiler_is_assembler(kind) && !db->has_assemblers))
 		return ret;
 	ret = expand(db, reading, &argv);
 	if (ret > 0)

@@ -1,4 +1,7 @@
-/* The grammar of gcc's and clang's command lines, as far as it says what is compiled (see compile.h). */
+/*
+ * The grammar of gcc's and clang's command lines, as far as it says what is compiled (see
+ * compile.h).
+ */
 #include "utils/procs/compile.h"
 
 #include <errno.h>
@@ -8,26 +11,51 @@
 #include "utils/base/compiler.h"
 #include "utils/base/path.h"
 #include "utils/procs/arguments.h"
+#include "utils/procs/compile_assembler.h"
 #include "utils/procs/compile_options.h"
 
 static const char *const linker_alone[] = {
-	"-no-pie", "-nopie", "-pie", "-r", "-rdynamic", "-s", "-shared", "-static", "-static-pie",
+	"--shared",    "--static",
+	"-bundle",     "-dead_strip",
+	"-dynamiclib", "-mconsole",
+	"-no-pie",     "-nodefaultlibs",
+	"-nolibc",     "-nopie",
+	"-noprebind",  "-nostartfiles",
+	"-nostdlib",   "-nostdlib++",
+	"-pie",	       "-r",
+	"-rdynamic",   "-s",
+	"-shared",     "-shared-libgcc",
+	"-static",     "-static-openmp",
+	"-static-pie", "-t",
 };
 
-static const char *const linker_starts[] = { "-L", "-T", "-Wl,", "-fuse-ld=", "-static-lib" };
+static const char *const linker_starts[] = {
+	"--ld-path=", "--rtlib=",  "--unwindlib=", "-L",	  "-T",
+	"-Wl,",	      "-fuse-ld=", "-rtlib=",	   "-static-lib", "-unwindlib=",
+};
+
+/* What begins so asks for an answer, and nothing is compiled. */
+static const char *const question_starts[] = {
+	"--autocomplete=", "--help=",	 "--print-",	 "-ccc-print-", "-dumpfullversion",
+	"-dumpmachine",	   "-dumpspecs", "-dumpversion", "-help",	"-print-",
+};
 
 static const char *const source_suffixes[] = {
-	"C",   "CC",  "CPP",  "CXX", "F",   "F03",  "F08", "F90", "F95", "FOR", "FPP",
-	"FTN", "M",   "S",    "c",   "c++", "c++m", "cc",  "ccm", "cp",	 "cpp", "cppm",
-	"cu",  "cxx", "cxxm", "f",   "f03", "f08",  "f90", "f95", "for", "fpp", "ftn",
-	"hip", "i",   "ii",   "ixx", "m",   "mi",   "mii", "mm",  "s",	 "sx",
+	"C",   "CC",  "CPP",   "CXX", "F",   "F03",  "F08", "F90", "F95",  "FOR",
+	"FPP", "FTN", "M",     "S",   "adb", "ads",  "c",   "c++", "c++m", "cc",
+	"ccm", "cl",  "clcpp", "cp",  "cpp", "cppm", "cu",  "cxx", "cxxm", "d",
+	"di",  "f",   "f03",   "f08", "f90", "f95",  "for", "fpp", "ftn",  "hip",
+	"i",   "ii",  "ixx",   "m",   "mi",  "mii",  "mm",  "s",   "sx",
 };
 
 static const char *const header_suffixes[] = {
 	"H", "HPP", "h", "h++", "hh", "hp", "hpp", "hxx", "tcc",
 };
 
-/* Each word of a command is compared with all options. Most differ in the second letter, and so need no call. */
+/*
+ * Each word of a command is compared with all options. Most differ in the second letter, and so
+ * need no call.
+ */
 static bool is_same(const char *a, const char *b)
 {
 	return a[0] == b[0] && (!a[0] || (a[1] == b[1] && strcmp(a, b) == 0));
@@ -49,8 +77,12 @@ static bool starts_with(const char *word, const char *start)
 	return strncmp(word, start, strlen(start)) == 0;
 }
 
-/* Words that -x takes for languages whose files are compiled; with others ("none") files are what their names say. */
+/*
+ * Words that -x takes for languages whose files are compiled; with others ("none") files are what
+ * their names say.
+ */
 static const char *const languages[] = {
+	"ada",
 	"assembler",
 	"assembler-with-cpp",
 	"c",
@@ -62,8 +94,11 @@ static const char *const languages[] = {
 	"c++-user-header",
 	"c-header",
 	"cpp-output",
+	"cl",
+	"clcpp",
 	"cu",
 	"cuda",
+	"d",
 	"f77",
 	"f77-cpp-input",
 	"f95",
@@ -122,7 +157,10 @@ static void give_role(struct parsing *p, enum compile_role role)
 	p->out->roles[p->at] = role;
 }
 
-/* The argument of an option of @len bytes: what follows these, or the next word, which gets the same role. NULL: there is none. */
+/*
+ * The argument of an option of @len bytes: what follows these, or the next word, which gets the
+ * same role. NULL: there is none.
+ */
 static const char *take_argument(struct parsing *p, size_t len, enum compile_role role)
 {
 	const char *word = word_of(p);
@@ -143,7 +181,10 @@ static void take_file(struct parsing *p)
 	bool makes_header = is_header(word, p->language);
 	bool is_source = makes_header || p->language || IS_ONE_OF(source_suffixes, suffix(word));
 
-	/* What comes by a pipe is in no file, and what a response file would have said is not known. */
+	/*
+	 * What comes by a pipe is in no file, and what a response file would have said is not
+	 * known.
+	 */
 	if (!word[0] || strcmp(word, "-") == 0 || word[0] == '@')
 		is_source = false;
 	give_role(p, is_source ? ROLE_SOURCE : ROLE_INPUT);
@@ -154,6 +195,8 @@ static void take_file(struct parsing *p)
 static void set_language(struct parsing *p, const char *language)
 {
 	p->language = language && IS_ONE_OF(languages, language) ? language : NULL;
+	p->out->makes_other |= language && (ends_with(language, "-user-header") ||
+					    ends_with(language, "-system-header"));
 }
 
 /* The option that goes the least far counts. */
@@ -169,6 +212,8 @@ static bool take_until(struct parsing *p, const char *word)
 		{ "--assemble", COMPILE_ASSEMBLY },
 		{ "-fsyntax-only", COMPILE_CHECKED },
 		{ "--syntax-only", COMPILE_CHECKED },
+		{ "-gnatc", COMPILE_CHECKED },
+		{ "-gnats", COMPILE_CHECKED },
 		{ "-E", COMPILE_PREPROCESSED },
 		{ "-M", COMPILE_PREPROCESSED },
 		{ "-MM", COMPILE_PREPROCESSED },
@@ -181,18 +226,22 @@ static bool take_until(struct parsing *p, const char *word)
 		/* They answer, and look at no source. */
 		{ "--version", COMPILE_PREPROCESSED },
 		{ "--help", COMPILE_PREPROCESSED },
-		{ "-dumpmachine", COMPILE_PREPROCESSED },
-		{ "-dumpversion", COMPILE_PREPROCESSED },
-		{ "-dumpfullversion", COMPILE_PREPROCESSED },
-		{ "-dumpspecs", COMPILE_PREPROCESSED },
+		{ "--target-help", COMPILE_PREPROCESSED },
 		/* A module, which is no object yet. */
 		{ "--precompile", COMPILE_OBJECT },
+		{ "-emit-ast", COMPILE_OBJECT },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		if (!is_same(options[i].word, word))
 			continue;
 		p->out->until = MAX(p->out->until, (int)options[i].until);
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(question_starts); i++) {
+		if (!starts_with(word, question_starts[i]))
+			continue;
+		p->out->until = COMPILE_PREPROCESSED;
 		return true;
 	}
 	return false;
@@ -243,6 +292,7 @@ static bool take_nvcc_until(struct parsing *p, const char *word)
 /* Its options are whole words, so that -lineinfo is no library and -odir no output. */
 static void take_nvcc_option(struct parsing *p, const char *word)
 {
+	static const char *const no_libraries[] = { "-lib", "-lineinfo", "-lto" };
 	static const char *const linker[] = { "-shared", "--shared", "-link", "--link", "-r" };
 	static const char *const linker_with_word[] = {
 		"-L",	    "--library-path",	"-Xlinker", "--linker-options",
@@ -266,6 +316,10 @@ static void take_nvcc_option(struct parsing *p, const char *word)
 		take_argument(p, strlen(word), ROLE_LINKER);
 	} else if (compile_option_has_word(COMPILER_NVCC, word)) {
 		take_argument(p, strlen(word), ROLE_OPTION);
+	} else if (starts_with(word, "-L")) {
+		give_role(p, ROLE_LINKER);
+	} else if (starts_with(word, "-l") && !IS_ONE_OF(no_libraries, word)) {
+		give_role(p, ROLE_INPUT);
 	}
 }
 
@@ -291,10 +345,11 @@ static bool take_linker_option(struct parsing *p, const char *word)
 static bool take_input_option(struct parsing *p, const char *word)
 {
 	if (starts_with(word, "-x")) {
-		set_language(p, take_argument(p, 2, ROLE_OPTION));
+		set_language(p, take_argument(p, 2, ROLE_LANGUAGE));
 	} else if (strcmp(word, "--language") == 0) {
-		set_language(p, take_argument(p, strlen(word), ROLE_OPTION));
+		set_language(p, take_argument(p, strlen(word), ROLE_LANGUAGE));
 	} else if (starts_with(word, "--language=")) {
+		give_role(p, ROLE_LANGUAGE);
 		set_language(p, word + strlen("--language="));
 	} else if (starts_with(word, "-l")) {
 		take_argument(p, 2, ROLE_INPUT);
@@ -320,7 +375,9 @@ static void take_option(struct parsing *p)
 		take_nvcc_option(p, word);
 		return;
 	}
-	p->out->makes_other |= strcmp(word, "-emit-llvm") == 0;
+	p->out->makes_other |= starts_with(word, "-fmodule-header");
+	p->out->makes_llvm |= strcmp(word, "-emit-llvm") == 0;
+	p->out->makes_ast |= strcmp(word, "-emit-ast") == 0;
 	p->out->makes_module |= strcmp(word, "--precompile") == 0;
 	if (take_until(p, word) || take_input_option(p, word))
 		return;
@@ -355,6 +412,13 @@ int compile_parse(struct compile *compile, enum compiler_kind kind, const struct
 	};
 	if (!compile->roles)
 		return -ENOMEM;
+	if (compiler_is_assembler(kind)) {
+		compile->nr_names = 1;
+		compile_parse_assembler(compile, argv);
+		if (compile->until == COMPILE_PREPROCESSED)
+			compile->nr_sources = 0;
+		return 0;
+	}
 	if (argv->nr)
 		compile->nr_names = compiler_name_words(argv->words[0],
 							argv->nr > 1 ? argv->words[1] : NULL);
@@ -387,6 +451,12 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 	case ROLE_INPUT:
 	case ROLE_LINKER:
 		return !links;
+	case ROLE_LANGUAGE:
+		/*
+		 * It is about files behind it. clangd puts the source behind all options, and
+		 * would take it for this one's.
+		 */
+		return at < source || compile->nr_sources == 1;
 	default:
 		return true;
 	}
@@ -408,30 +478,44 @@ int compile_of_one(const struct compile *compile, const struct words *argv, size
 	return ret;
 }
 
+static const char *written_suffix(const struct compile *compile)
+{
+	bool is_object = compile->until == COMPILE_OBJECT;
+
+	if (compile->makes_module)
+		return ".pcm";
+	if (compile->makes_ast)
+		return ".ast";
+	if (compile->makes_llvm)
+		return is_object ? ".bc" : ".ll";
+	return is_object ? ".o" : ".s";
+}
+
 bool compile_output(const struct compile *compile, const char *source, struct strbuf *out)
 {
 	const char *base = path_base(source);
 	const char *dot = strrchr(base, '.');
 	size_t len = dot ? (size_t)(dot - base) : strlen(base);
-	bool is_object = compile->until == COMPILE_OBJECT;
 
 	if (compile->until == COMPILE_LINKED || compile->until == COMPILE_CHECKED)
 		return false;
 	if (compile->output) {
 		strbuf_addstr(out, compile->output);
-		return true;
+		/* That is no file, but standard output. */
+		return strcmp(compile->output, "-") != 0;
 	}
 	if (compile->kind == COMPILER_PROPER || compile->makes_other)
 		return false;
+	if (compiler_is_assembler(compile->kind)) {
+		compile_assembler_output(compile, source, out);
+		return true;
+	}
 	if (compile->nr_headers) {
 		strbuf_addstr(out, source);
 		strbuf_addstr(out, ".gch");
 		return true;
 	}
 	strbuf_add(out, base, len);
-	if (compile->makes_module)
-		strbuf_addstr(out, ".pcm");
-	else
-		strbuf_addstr(out, is_object ? ".o" : ".s");
+	strbuf_addstr(out, written_suffix(compile));
 	return true;
 }

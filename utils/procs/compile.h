@@ -23,9 +23,10 @@ enum compile_until {
 enum compile_role {
 	ROLE_OPTION,
 	ROLE_SOURCE,
-	ROLE_OUTPUT, /* -o, its argument */
-	ROLE_INPUT,  /* an object, a library, what we do not know */
-	ROLE_LINKER, /* an option that means something for the linker alone */
+	ROLE_OUTPUT,   /* -o, its argument */
+	ROLE_INPUT,    /* an object, a library, what we do not know */
+	ROLE_LANGUAGE, /* -x: of the files after it */
+	ROLE_LINKER,   /* an option that means something for the linker alone */
 };
 
 /*
@@ -34,8 +35,9 @@ enum compile_role {
  * @nr_names: how many of the first words are the compiler: two of "zig cc"
  * @output: of -o, or NULL
  * @nr_sources: how many words are sources; of these @nr_headers are headers to be compiled
- * @makes_other: neither object nor assembly: -emit-llvm, nvcc's -ptx and the like
- * @makes_module: --precompile
+ * @makes_other: no file whose name we know: nvcc's -ptx and the like, header units
+ * @makes_llvm: -emit-llvm; @makes_ast: -emit-ast; @makes_module: --precompile
+ * @object_format: an assembler's -f, or NULL
  */
 struct compile {
 	enum compiler_kind kind;
@@ -46,22 +48,30 @@ struct compile {
 	size_t nr_sources;
 	size_t nr_headers;
 	bool makes_other;
+	bool makes_llvm;
+	bool makes_ast;
 	bool makes_module;
+	const char *object_format;
 };
 
-/* @argv: with the compiler's name, without response files; lives as long as the result. 0 or -ENOMEM. Ends with compile_deinit(). */
+/*
+ * @argv: with the compiler's name, without response files; lives as long as the result. 0 or
+ * -ENOMEM. Ends with compile_deinit().
+ */
 int compile_parse(struct compile *compile, enum compiler_kind kind, const struct words *argv);
 void compile_deinit(struct compile *compile);
 #define cleanup_compile cleanup(compile_deinit)
 
 /*
- * The command that compiles source @source (an index of @argv) alone, and no further than to an object: append its words to @out. 0 or -ENOMEM.
+ * The command that compiles source @source (an index of @argv) alone, and no further than to an
+ * object: append its words to @out. 0 or -ENOMEM.
  */
 int compile_of_one(const struct compile *compile, const struct words *argv, size_t source,
 		   struct words *out);
 
 /*
- * The file that is written for that source, as the command names it: append it to @out. False when there is none that stays: objects of what is linked at
+ * The file that is written for that source, as the command names it: append it to @out. False
+ * when there is none that stays: objects of what is linked at
  * once are temporary files.
  */
 bool compile_output(const struct compile *compile, const char *source, struct strbuf *out);

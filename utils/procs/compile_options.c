@@ -6,7 +6,10 @@
 
 #include "utils/base/compiler.h"
 
-/* Options whose argument may be, or is, the next word; those that end in '=' and the like need no row. */
+/*
+ * Options whose argument may be, or is, the next word; those that end in '=' and the like need no
+ * row.
+ */
 static const char *const with_word[] = {
 	"--analyzer-output",
 	"--assert",
@@ -247,7 +250,10 @@ static const char *const nvcc_with_word[] = {
 	"-time",
 };
 
-/* Each word of a command is compared with all options. Most differ in the second letter, and so need no call. */
+/*
+ * Each word of a command is compared with all options. Most differ in the second letter, and so
+ * need no call.
+ */
 static bool is_one_of(const char *const words[], size_t nr, const char *word)
 {
 	for (size_t i = 0; i < nr; i++) {

@@ -6,7 +6,10 @@
 
 #include "utils/procs/compiler.h"
 
-/* @word: an option, at least two letters. Options of the linker, languages, libraries and outputs (-x, -l, -o) are not meant. */
+/*
+ * @word: an option, at least two letters. Options of the linker, languages, libraries and outputs
+ * (-x, -l, -o) are not meant.
+ */
 bool compile_option_has_word(enum compiler_kind kind, const char *word);
 
 /* The same of options that mean something for the linker alone. */

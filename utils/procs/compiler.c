@@ -8,8 +8,8 @@
 #include "utils/base/path.h"
 
 static const char *const drivers[] = {
-	"gcc", "g++", "cc",  "c++",  "clang", "clang++", "gfortran", "c89",
-	"c99", "icc", "icx", "icpc", "icpx",  "emcc",	 "em++",
+	"gcc", "g++", "cc",   "c++",  "clang", "clang++", "gfortran", "c89",	 "c99",
+	"icc", "icx", "icpc", "icpx", "emcc",  "em++",	  "gdc",      "gnatgcc",
 };
 
 static const char *const propers[] = { "cc1", "cc1plus", "cc1obj", "cc1objplus", "f951" };
@@ -36,6 +36,18 @@ static bool is_driver(const char *name, size_t len)
 			return true;
 	}
 	return false;
+}
+
+/* "as", "aarch64-linux-gnu-as", "nasm". */
+static enum compiler_kind assembler(const char *name)
+{
+	const char *dash = strrchr(name, '-');
+
+	if (strcmp(dash ? dash + 1 : name, "as") == 0)
+		return COMPILER_AS;
+	if (strcmp(name, "nasm") == 0)
+		return COMPILER_NASM;
+	return strcmp(name, "yasm") == 0 ? COMPILER_YASM : COMPILER_NONE;
 }
 
 /* "gcc-12.2", "clang14": without the version. */
@@ -73,7 +85,7 @@ enum compiler_kind compiler_kind(const char *name)
 	len = without_threads(name, len);
 	if (is_driver(name, len) || is_driver(name, without_version(name, len)))
 		return COMPILER_DRIVER;
-	return COMPILER_NONE;
+	return assembler(name);
 }
 
 unsigned int compiler_name_words(const char *name, const char *second)

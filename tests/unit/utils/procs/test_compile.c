@@ -70,6 +70,13 @@ static const struct row rows[] = {
 	{ "gcc --version -c a.c", { NULL }, { NULL }, { NULL } },
 	{ "gcc -### -c a.c", { NULL }, { NULL }, { NULL } },
 	{ "gcc -dumpmachine a.c", { NULL }, { NULL }, { NULL } },
+	{ "gcc --help=common -c a.c", { NULL }, { NULL }, { NULL } },
+	{ "clang -ccc-print-phases -c a.c", { NULL }, { NULL }, { NULL } },
+	{ "gcc -dumpdir a.c -c b.c", { "b.c" }, { "gcc -dumpdir a.c -c b.c" }, { "b.o" } },
+	{ "clang -rtlib=libgcc -nostdlib a.c -shared-libgcc",
+	  { "a.c" },
+	  { "clang -c a.c" },
+	  { NULL } },
 	/* Modules. */
 	{ "clang++ --precompile m/a.cppm -o a.pcm",
 	  { "m/a.cppm" },
@@ -85,6 +92,13 @@ static const struct row rows[] = {
 	  { "a.cu" },
 	  { "nvcc -dc -G -lineinfo -arch sm_90 -odir b.cu -Xcompiler -fPIC a.cu" },
 	  { "a.o" } },
+	{ "nvcc -Llib -lcublas a.cu", { "a.cu" }, { "nvcc -c a.cu" }, { NULL } },
+	{ "gdc -c a.d -Xf b.d", { "a.d" }, { "gdc -c a.d -Xf b.d" }, { "a.o" } },
+	{ "gcc -c a.adb b.ads",
+	  { "a.adb", "b.ads" },
+	  { "gcc -c a.adb", "gcc -c b.ads" },
+	  { "a.o", "b.o" } },
+	{ "clang -c a.cl", { "a.cl" }, { "clang -c a.cl" }, { "a.o" } },
 	{ "nvcc -lineinfo a.cu b.o -L lib -l cublas -Xlinker x.cu -shared -o prog",
 	  { "a.cu" },
 	  { "nvcc -c -lineinfo a.cu" },
@@ -98,7 +112,7 @@ static const struct row rows[] = {
 	  { "a.o", "b.o" } },
 	{ "gcc -c -x c a.txt -xc++ b.txt",
 	  { "a.txt", "b.txt" },
-	  { "gcc -c -x c a.txt -xc++", "gcc -c -x c -xc++ b.txt" },
+	  { "gcc -c -x c a.txt", "gcc -c -x c -xc++ b.txt" },
 	  { "a.o", "b.o" } },
 	{ "gcc -c -x c a.txt -x none b.txt",
 	  { "a.txt" },
@@ -107,7 +121,11 @@ static const struct row rows[] = {
 	{ "gcc -x lto -c a.o", { NULL }, { NULL }, { NULL } },
 	{ "gcc -c a.S", { "a.S" }, { "gcc -c a.S" }, { "a.o" } },
 	{ "gcc -c a.m b.mm", { "a.m", "b.mm" }, { "gcc -c a.m", "gcc -c b.mm" }, { "a.o", "b.o" } },
-	{ "clang -c -emit-llvm a.c", { "a.c" }, { "clang -c -emit-llvm a.c" }, { NULL } },
+	{ "clang -c -emit-llvm a.c", { "a.c" }, { "clang -c -emit-llvm a.c" }, { "a.bc" } },
+	{ "clang -S -emit-llvm a.c", { "a.c" }, { "clang -S -emit-llvm a.c" }, { "a.ll" } },
+	{ "clang -emit-ast a.c", { "a.c" }, { "clang -emit-ast a.c" }, { "a.ast" } },
+	{ "gcc -S a.c -o -", { "a.c" }, { "gcc -S a.c -o -" }, { NULL } },
+	{ "g++ -x c++-user-header a.h", { "a.h" }, { "g++ -x c++-user-header a.h" }, { NULL } },
 	{ "gcc -o d/a.h.gch d/a.h", { "d/a.h" }, { "gcc -o d/a.h.gch d/a.h" }, { "d/a.h.gch" } },
 	{ "gcc -x c++-header d/a", { "d/a" }, { "gcc -x c++-header d/a" }, { "d/a.gch" } },
 	{ "clang -c -- -a.c", { "-a.c" }, { "clang -c -- -a.c" }, { "-a.o" } },
@@ -116,6 +134,24 @@ static const struct row rows[] = {
 	  { "cc1 -quiet a.c -dumpbase a.c -o a.s" },
 	  { "a.s" } },
 	{ "cc1 -quiet a.c", { "a.c" }, { "cc1 -quiet a.c" }, { NULL } },
+	/* Assemblers. */
+	{ "as --defsym a.s=1 -I b.s c.s",
+	  { "c.s" },
+	  { "as --defsym a.s=1 -I b.s c.s" },
+	  { "a.out" } },
+	{ "as -o a.o -", { NULL }, { NULL }, { NULL } },
+	{ "nasm -felf64 -MD a.d x/a.text",
+	  { "x/a.text" },
+	  { "nasm -felf64 -MD a.d x/a.text" },
+	  { "a.o" } },
+	{ "nasm -f win64 a.asm", { "a.asm" }, { "nasm -f win64 a.asm" }, { "a.obj" } },
+	{ "nasm a.asm -o", { "a.asm" }, { "nasm a.asm -o" }, { "a" } },
+	{ "nasm -E a.asm", { NULL }, { NULL }, { NULL } },
+	{ "yasm -m amd64 -f elf64 a.asm -ob.o",
+	  { "a.asm" },
+	  { "yasm -m amd64 -f elf64 a.asm -ob.o" },
+	  { "b.o" } },
+	{ "gcc -gnatc -c a.ads", { "a.ads" }, { "gcc -gnatc -c a.ads" }, { NULL } },
 	/* Without the argument that belongs to it. */
 	{ "gcc -c a.c -o", { "a.c" }, { "gcc -c a.c -o" }, { "a.o" } },
 	{ "gcc -c a.c -include", { "a.c" }, { "gcc -c a.c -include" }, { "a.o" } },
@@ -189,7 +225,7 @@ static void names(void **state)
 	};
 	static const char *const others[] = {
 		"gcc-ar", "gcc-nm-12", "clang-tidy-14", "clang-format", "cpp", "collect2",
-		"as",	  "ld",	       "ccache",	"gcc/",		"",    "tcc",
+		"as-new", "ld",	       "ccache",	"gcc/",		"",    "tcc",
 		"12",	  "-",	       "c++filt",	"gccgo",
 	};
 
@@ -200,6 +236,9 @@ static void names(void **state)
 			fail_msg("%s is no compiler", others[i]);
 	}
 	assert_int_equal(compiler_kind("/usr/lib/gcc/x/12/cc1plus"), COMPILER_PROPER);
+	assert_int_equal(compiler_kind("/usr/bin/aarch64-linux-gnu-as"), COMPILER_AS);
+	assert_int_equal(compiler_kind("nasm"), COMPILER_NASM);
+	assert_int_equal(compiler_kind("yasm"), COMPILER_YASM);
 	assert_true(compiler_is_launcher("/usr/bin/ccache"));
 	assert_false(compiler_is_launcher("ccache-swig"));
 }
