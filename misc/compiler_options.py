@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 TABLE = Path(__file__).resolve().parent.parent / "utils/procs/compile_options.c"
-COMPILERS = ["gcc", "g++", "gfortran", "clang", "clang++", "nvcc"]
+COMPILERS = ["gcc", "g++", "gfortran", "gdc", "clang", "clang++", "nvcc"]
 # These answer, and look at nothing else; or they change what all others mean.
 ANSWERS = re.compile(r"--?(help|version|print|dump(full)?(version|machine|specs)|target-help|cc1|driver-mode|autocomplete|fsyntax-only)|-\?")
 # Their arguments are languages, libraries and outputs, which the program looks at itself, as it does at all -Xarch_ARCH.
