@@ -393,3 +393,46 @@ def test_reader_that_goes_away(workdir, name):
     utrail("record", "-d", "data", build(program("recursion"), PG))
     result = run("bash", "-c", f"{UTRAIL} script -S {write(name)} -d data | head -1; exit ${{PIPESTATUS[0]}}")
     assert result.status in (0, 141) and result.err == ""
+
+
+BATCHES = """
+calls, batched = [], []
+def uftrace_exit(ctx):
+    calls.append((ctx["name"], ctx["timestamp"] - ctx["duration"], ctx["duration"], ctx["depth"], ctx["tid"]))
+def uftrace_batch(columns):
+    kept.append(columns)
+    lengths = {len(columns[key]) for key in ("function", "timestamp", "duration", "depth", "tid")}
+    assert len(lengths) == 1 and lengths.pop() > 0
+kept = []
+def uftrace_end():
+    for c in kept:
+        names = [c["names"][i] for i in c["function"]]
+        batched.extend(zip(names, c["timestamp"], c["duration"], c["depth"], c["tid"]))
+    print(batched == calls, len(kept), len(calls))
+"""
+
+
+@pytest.mark.parametrize("what", ["plain", "threads", "recursion"])
+def test_batches(workdir, what):
+    """They have the same calls, in the same order; the script may keep them."""
+    utrail("record", "-d", "data", build(program(what), PG))
+    for words in ([], ["-D", "2"]):
+        good, nr_batches, nr_calls = utrail("script", "-S", write("s.py", BATCHES), "-d", "data", *words).must().out.split()
+        assert good == "True" and nr_batches == "1" and int(nr_calls) > 0
+    out = utrail("script", "-S", write("s.py", "UFTRACE_FUNCS = ['^main$']\n" + BATCHES), "-d", "data").must().out
+    assert out == "True 1 1\n"
+
+
+def test_many_batches(workdir):
+    program = compile_c("__attribute__((noinline)) void f(void) { __asm__ volatile(\"\"); }\n"
+                        "int main(void) { for (int i = 0; i < 100000; i++) f(); }")
+    utrail("record", "-d", "data", program).must()
+    good, nr_batches, nr_calls = utrail("script", "-S", write("s.py", BATCHES), "-d", "data").must().out.split()
+    assert good == "True" and int(nr_batches) > 2 and int(nr_calls) > 100000
+
+
+def test_exception_in_a_batch(workdir):
+    utrail("record", "-d", "data", build(program("plain"), PG))
+    result = utrail("script", "-S", write("s.py", "def uftrace_batch(calls): raise ValueError('oh')\n"
+                                          "def uftrace_end(): print('end')\n"), "-d", "data").must(1)
+    assert result.out == "end\n" and result.err.count("line 1, in uftrace_batch") == 1

@@ -51,6 +51,7 @@ static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
  * @functions: by enum script_function; NULL: the script has none
  * @contexts: used again when nobody but us has them
  * @tid_object: of @tid, the last one
+ * @names: of functions, the table of batches; NULL before the first
  */
 struct runner {
 	struct python_api py;
@@ -61,6 +62,7 @@ struct runner {
 	PyObject *contexts[CONTEXT_NR];
 	PyObject *tid_object;
 	int tid;
+	PyObject *names;
 };
 
 static void drop(struct runner *run, PyObject *o)
@@ -366,6 +368,62 @@ static void begin(struct script *script)
 	drop(run, dict);
 }
 
+/* --- batches --- */
+
+static int number(struct script *script, const struct func *func, struct script_func *known)
+{
+	struct runner *run = script->runner;
+
+	if (!run->names)
+		run->names = run->py.PyList_New(0);
+	if (!known->text)
+		known->text = make_name(run, func->name, func->name_len);
+	if (run->names && known->text && run->py.PyList_Append(run->names, known->text) == 0)
+		return 0;
+	run->py.PyErr_Clear();
+	return -ENOMEM;
+}
+
+/*
+ * A column: a view of bytes that nobody changes, which live as long as the script has them.
+ *
+ * @format: of an element, as the module struct has it
+ */
+static int put_column(struct runner *run, PyObject *dict, const char *name, const char *format,
+		      const void *column, size_t bytes)
+{
+	PyObject *copy = run->py.PyBytes_FromStringAndSize(column, bytes);
+	PyObject *view = copy ? run->py.PyMemoryView_FromObject(copy) : NULL;
+	PyObject *cast = view ? run->py.PyObject_CallMethod(view, "cast", "s", format) : NULL;
+	int ret = cast ? run->py.PyDict_SetItemString(dict, name, cast) : -1;
+
+	drop(run, copy);
+	drop(run, view);
+	drop(run, cast);
+	return ret;
+}
+
+static void batch(struct script *script)
+{
+	struct runner *run = script->runner;
+	const struct script_batch *b = script->batch;
+	PyObject *dict = run->py.PyDict_New();
+	int ret = dict ? run->py.PyDict_SetItemString(dict, "names", run->names) : -1;
+
+	if (ret == 0) {
+		ret |= put_column(run, dict, "function", "I", b->function, b->nr * 4);
+		ret |= put_column(run, dict, "timestamp", "Q", b->timestamp, b->nr * 8);
+		ret |= put_column(run, dict, "duration", "Q", b->duration, b->nr * 8);
+		ret |= put_column(run, dict, "depth", "H", b->depth, b->nr * 2);
+		ret |= put_column(run, dict, "tid", "i", b->tid, b->nr * 4);
+	}
+	if (ret < 0)
+		tell_exception(script);
+	else
+		call_function(script, SCRIPT_BATCH, dict);
+	drop(run, dict);
+}
+
 static void end(struct script *script)
 {
 	call_function(script, SCRIPT_END, NULL);
@@ -590,6 +648,7 @@ static void close_python(struct script *script)
 		for (size_t i = 0; i < CONTEXT_NR; i++)
 			drop(run, run->contexts[i]);
 		drop(run, run->tid_object);
+		drop(run, run->names);
 		run->py.Py_FinalizeEx();
 	}
 	free(run);
@@ -605,4 +664,6 @@ const struct script_lang script_python = {
 	.call = call,
 	.point = point,
 	.end = end,
+	.number = number,
+	.batch = batch,
 };

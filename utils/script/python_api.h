@@ -57,6 +57,10 @@ typedef struct python_object {
 	X(PyObject *, PyUnicode_DecodeFSDefault, (const char *text))                               \
 	X(PyObject *, PyUnicode_InternFromString, (const char *text))                              \
 	X(PyObject *, PyUnicode_AsUTF8String, (PyObject * o))                                      \
+	X(PyObject *, PyBytes_FromStringAndSize, (const char *bytes, ssize_t len))                 \
+	X(PyObject *, PyMemoryView_FromObject, (PyObject * o))                                     \
+	X(PyObject *, PyObject_CallMethod, (PyObject * o, const char *name, const char *how, ...)) \
+	X(int, PyDict_SetItemString, (PyObject * dict, const char *key, PyObject *o))              \
 	X(int, PyBytes_AsStringAndSize, (PyObject * o, char **text, ssize_t *len))                 \
 	X(PyObject *, PyErr_Occurred, (void))                                                      \
 	X(void, PyErr_Clear, (void))                                                               \

@@ -13,7 +13,8 @@
 #define OPTION_WORD	 "uftrace-option:"
 
 const char *const script_function_names[SCRIPT_FUNCTIONS] = {
-	"uftrace_begin", "uftrace_entry", "uftrace_exit", "uftrace_event", "uftrace_end",
+	"uftrace_begin", "uftrace_entry", "uftrace_exit",
+	"uftrace_event", "uftrace_end",	  "uftrace_batch",
 };
 
 static const struct script_lang *const langs[] = { &script_python, &script_lua };
@@ -43,6 +44,11 @@ int script_check(const char *path, struct uft_err *err)
 	return 0;
 }
 
+static int no_memory(const struct script *script, struct uft_err *err)
+{
+	return err_set_errno(err, -ENOMEM, "cannot run '%s'", script->config->path);
+}
+
 int script_open(struct script *script, const struct script_config *config, struct trace_data *data,
 		struct uft_err *err)
 {
@@ -55,7 +61,15 @@ int script_open(struct script *script, const struct script_config *config, struc
 	if (ret < 0)
 		return ret;
 	script->lang = lang_of(config->path);
-	return script->lang->open(script, err);
+	ret = script->lang->open(script, err);
+	script->has[SCRIPT_BATCH] &= script->lang->batch != NULL;
+	if (ret < 0 || !script->has[SCRIPT_BATCH])
+		return ret;
+	script->batch = malloc(sizeof(*script->batch));
+	if (!script->batch)
+		return no_memory(script, err);
+	script->batch->nr = 0;
+	return 0;
 }
 
 void script_close(struct script *script)
@@ -67,6 +81,7 @@ void script_close(struct script *script)
 	for (size_t i = 0; i < script->nr_wanted; i++)
 		pattern_deinit(&script->wanted[i]);
 	free(script->wanted);
+	free(script->batch);
 	free(script->funcs);
 	event_texts_deinit(&script->texts);
 	script_values_deinit(&script->values);
@@ -172,17 +187,57 @@ static struct script_func *find_func(struct script *script, const struct func *f
 	return found;
 }
 
+static void hand_batch(struct script *script)
+{
+	if (script->batch && script->batch->nr && !script->is_over)
+		script->lang->batch(script);
+	if (script->batch)
+		script->batch->nr = 0;
+}
+
+/* A call has ended. */
+static int add_to_batch(struct script *script, const struct task *task, const struct event *event,
+			struct script_func *func)
+{
+	struct script_batch *batch = script->batch;
+	size_t i = batch->nr;
+
+	if (unlikely(!func->number)) {
+		int ret = script->lang->number(script, event->func, func);
+
+		if (ret < 0)
+			return ret;
+		func->number = ++script->nr_numbers;
+	}
+	batch->timestamp[i] = event->time_ns - event->total_ns;
+	batch->duration[i] = time_abs(event->total_ns);
+	batch->function[i] = func->number - 1;
+	batch->tid[i] = task->tid;
+	batch->depth[i] = event->indent;
+	batch->nr = i + 1;
+	if (unlikely(batch->nr == SCRIPT_BATCH_MAX))
+		hand_batch(script);
+	return 0;
+}
+
 static int hand_call(struct script *script, const struct task *task, const struct event *event,
 		     struct uft_err *err)
 {
 	struct script_call call = { .event = event, .tid = task->tid };
 
-	if (!script->has[event->type == EVENT_ENTRY ? SCRIPT_ENTRY : SCRIPT_EXIT])
+	bool is_called = script->has[event->type == EVENT_ENTRY ? SCRIPT_ENTRY : SCRIPT_EXIT];
+	bool is_added = script->batch && event->type == EVENT_EXIT;
+
+	if (!is_called && !is_added)
 		return 0;
 	call.func = find_func(script, event->func);
 	if (!call.func)
-		return err_set_errno(err, -ENOMEM, "cannot run '%s'", script->config->path);
+		return no_memory(script, err);
 	if (call.func->wanted < 0)
+		return 0;
+	if (is_added && add_to_batch(script, task, event, call.func) < 0)
+		return no_memory(script, err);
+	if (!is_called)
 		return 0;
 	if (unlikely(event->data != NULL) && script->config->shows_args &&
 	    script_values_read(&script->values, script->data, event))
@@ -257,6 +312,7 @@ void script_begin(struct script *script)
 
 void script_end(struct script *script)
 {
+	hand_batch(script);
 	if (script->has[SCRIPT_END] && !script->is_over)
 		script->lang->end(script);
 }

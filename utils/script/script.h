@@ -15,6 +15,7 @@
 #include "utils/base/strbuf.h"
 #include "utils/spec/pattern.h"
 #include "utils/trace/pipeline.h"
+#include "utils/script/batch.h"
 #include "utils/script/values.h"
 #include "utils/view/eventtext.h"
 
@@ -25,6 +26,7 @@ enum script_function {
 	SCRIPT_EXIT,
 	SCRIPT_EVENT,
 	SCRIPT_END,
+	SCRIPT_BATCH,
 	SCRIPT_FUNCTIONS,
 };
 
@@ -57,12 +59,14 @@ struct script_config {
  * @text: the language's object of its name; NULL: not made yet
  * @addr, @addr_object: the address of its last call, and the language's object of that
  * @wanted: 1, -1: no, 0: nobody asked yet
+ * @number: its place in the table of batches, from 1 on; 0: it has none yet
  */
 struct script_func {
 	void *text;
 	void *addr_object;
 	uint64_t addr;
 	int wanted;
+	uint32_t number;
 };
 
 /*
@@ -89,6 +93,8 @@ struct script_point {
  * @has: by enum script_function: the script has it
  * @wanted: patterns of SCRIPT_WANTED; NULL: all calls are
  * @nr_failed: calls of the script's functions that ended in an exception
+ * @batch: NULL unless the script takes batches
+ * @nr_numbers: so many functions have places in its table of names
  * @is_over, @status: the script has ended itself, with this status
  */
 struct script {
@@ -106,6 +112,8 @@ struct script {
 	struct strbuf name;
 	struct strbuf text;
 	uint64_t nr_failed;
+	struct script_batch *batch;
+	uint32_t nr_numbers;
 	bool is_over;
 	int status;
 };
@@ -116,6 +124,8 @@ struct script {
  *
  * @open: load the language's library and the script; the script's own code runs. Negative with @err
  * @close: also after an open that failed
+ * @number: one more function for the table of batches; negative without memory
+ * @batch: hand over what is in script->batch. Both NULL: the language has no batches
  * @drop_func: forget the language's objects of a function
  */
 struct script_lang {
@@ -128,6 +138,8 @@ struct script_lang {
 	void (*call)(struct script *script, const struct script_call *call);
 	void (*point)(struct script *script, const struct script_point *point);
 	void (*end)(struct script *script);
+	int (*number)(struct script *script, const struct func *func, struct script_func *known);
+	void (*batch)(struct script *script);
 };
 
 extern const struct script_lang script_python;

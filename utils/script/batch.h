@@ -1,0 +1,26 @@
+/* Calls that have ended, as columns of numbers: for scripts that take many at a time. */
+#ifndef UTRAIL_SCRIPT_BATCH_H
+#define UTRAIL_SCRIPT_BATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* So many calls are handed over at a time: their columns stay in the second level cache, mostly. */
+#define SCRIPT_BATCH_MAX 32768
+
+/*
+ * Row @i is a call, in the order in which they ended. Times are in nanoseconds.
+ *
+ * @timestamp: when it was entered
+ * @function: its place in the table of names
+ */
+struct script_batch {
+	size_t nr;
+	uint64_t timestamp[SCRIPT_BATCH_MAX];
+	uint64_t duration[SCRIPT_BATCH_MAX];
+	uint32_t function[SCRIPT_BATCH_MAX];
+	int32_t tid[SCRIPT_BATCH_MAX];
+	uint16_t depth[SCRIPT_BATCH_MAX];
+};
+
+#endif
