@@ -290,6 +290,7 @@ stage_sanitize() {
 	# A recorder that is itself recorded has the probe in front of the sanitizer's library.
 	export ASAN_OPTIONS=detect_leaks=1:exitcode=86:verify_asan_link_order=0
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=86
+	export LSAN_OPTIONS=suppressions=$PWD/misc/lsan.txt:print_suppressions=0
 	# A test that makes thousands of processes' pages takes ten times as long as in the other builds.
 	suite unit-sanitize meson test -C build-sanitize --no-rebuild --print-errorlogs \
 		--timeout-multiplier 4 --suite unit --suite fuzz
@@ -298,7 +299,7 @@ stage_sanitize() {
 	# test_trees.py has each sample program; the same programs with options of the probe are the probe's affair.
 	UTRAIL_BUILD=$PWD/build-sanitize UTRAIL_TEST_MATRIX=once UTRAIL_TEST_PART=$part suite e2e-sanitize pytest tests/e2e \
 		--ignore=tests/e2e/test_paths.py --ignore=tests/e2e/test_estimate.py
-	unset ASAN_OPTIONS UBSAN_OPTIONS
+	unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 }
 
 # cpu_times: jiffies of all CPUs since the machine was started, busy and in all (proc_stat(5)).
