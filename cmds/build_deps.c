@@ -10,6 +10,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/path.h"
 #include "utils/procs/deps.h"
+#include "utils/procs/deps_ignored.h"
 #include "utils/procs/make_rules.h"
 
 /* Of a large project make writes some megabytes. */
@@ -136,6 +137,9 @@ int build_deps(const struct opts *opts, const struct executions *executions, str
 			"cannot tell what depends on what: '%s' says nothing of files; record "
 			"them with: utrail build --as=deps COMMAND",
 			opts->data_dir);
+	ret = deps_ignored_hide(files, executions, opts->ignored_files);
+	if (ret < 0)
+		return explain(files, ret, "depends on what", err);
 	if (opts->needs || opts->used_by)
 		return answer(opts, executions, files, out, err);
 	ret = tell_all(executions, files, out);

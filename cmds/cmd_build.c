@@ -15,6 +15,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/outfile.h"
 #include "utils/procs/compdb.h"
+#include "utils/procs/deps_ignored.h"
 #include "utils/procs/tree.h"
 #include "utils/procs/tree_files.h"
 #include "utils/trace/executions.h"
@@ -101,6 +102,12 @@ static int check(const struct opts *opts, struct uft_err *err)
 			       "for events export");
 	if (opts->declared && (opts->export_as != OPTS_AS_DEPS || opts->needs || opts->used_by))
 		return err_set(err, -ERR_USAGE, "option '--declared' needs '--as=deps'");
+	if (opts->ignored_files && !is_deps(opts))
+		return err_set(err, -ERR_USAGE,
+			       "option '--ignore-files' needs '--as=deps', '--needs' or "
+			       "'--used-by'");
+	if (opts->ignored_files && deps_ignored_check(opts->ignored_files, err) < 0)
+		return -ERR_USAGE;
 	if (opts->appends && (!is_compdb(opts) || is_stdout(opts)))
 		return err_set(err, -ERR_USAGE,
 			       "option '--append' is about a file compile_commands.json");

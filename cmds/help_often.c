@@ -42,7 +42,7 @@ static const struct help_often table[] = {
 	{ &cmd_build,
 	  { { "build make -j8", "write compile_commands.json" },
 	    { "build --as=deps -o deps.mk make", "what was made of what" } },
-	  { "as", "output", "append", "all", "needs", "used-by", "declared", "proc", "data", NULL } },
+	  { "as", "output", "append", "all", "needs", "used-by", "declared", "ignore-files", "proc", "data", NULL } },
 	{ &cmd_events,
 	  { { "events list", "which events a recording or a log has" },
 	    { "events export --as=csv", "all of them as a table" } },

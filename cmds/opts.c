@@ -598,6 +598,8 @@ const struct opt_row opts_table[] = {
 	  GROUP_BUILD, CMD_BUILD, OPT_TRUE, MEMBER(has_assemblers) },
 	{ "declared", 0, "FILE", "with --as=deps: also say what is missing in the rules of make in FILE (of make -pn, or .d files)",
 	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(declared) },
+	{ "ignore-files", 0, "GLOB", "of dependencies: leave files out whose whole path matches (default: default, the C library's own; none: show all)",
+	  GROUP_BUILD, CMD_BUILD, OPT_LIST, MEMBER(ignored_files), .separator = ';' },
 	{ "needs", 0, "FILE", "list the files that FILE was made of, directly or by way of others",
 	  GROUP_BUILD, CMD_BUILD, OPT_STRING, MEMBER(needs) },
 	{ "used-by", 0, "FILE", "list the files that were made of FILE, directly or by way of others",

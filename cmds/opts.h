@@ -249,6 +249,7 @@ struct opts {
 	bool all_sources;
 	bool has_assemblers;
 	const char *declared; /* rules of make, or NULL */
+	char *ignored_files;  /* heap; --ignore-files, NULL: the default; separated by ';' */
 	const char *needs;    /* NULL: nobody asks */
 	const char *used_by;  /* the same; at most one of both */
 	const char *work_dir; /* where .nfsdb goes, or NULL */

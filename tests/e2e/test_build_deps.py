@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 
 import pytest
 
+from proc_ways import proc, way  # noqa: F401  (a fixture)
 from tools import run, utrail
 
 # With -j make gives its own stdin to one command at a time, and a pipe to the others: two lines may have different inputs.
@@ -101,6 +103,42 @@ def test_rules_and_queries(project):
     names = {(e["p"], e["x"]): os.path.basename(e["b"]) for e in executions}
     cat = next(e for e in executions if e["v"][0] == "cat")
     assert "sort" in {names[reader["p"], reader["x"]] for reader in cat["i"]}
+
+
+def test_files_that_are_left_out(project):
+    """What the C library reads for itself is no dependency; headers, programs and libraries are."""
+    utrail("build", "--as=deps", "-o", "deps.mk", proc(), "--", "make", "-s", "LC_ALL=C.UTF-8", "main.o", "gen").must()
+
+    def inputs(*options):
+        lines = utrail("build", "--as=deps", *options).must().out.splitlines()
+        return set(next(line for line in lines if line.startswith("gen:")).split()[1:])
+
+    whole = inputs("--ignore-files=none")
+    left = inputs()
+    assert "/etc/ld.so.cache" in whole
+    assert not [path for path in left if re.match(r"/etc/ld\.so|/proc/|/sys/|/usr/lib/locale/|.*/gconv/", path)]
+    assert [path for path in left if path.endswith("/stdio.h")] and [path for path in left if "/libc.so" in path]
+    assert left < whole and inputs("--ignore-files=default") == left
+    assert not [path for path in inputs("--ignore-files=default;/usr/*") if path.startswith("/usr/")]
+    without_headers = inputs("--ignore-files=default", "--ignore-files=*.h")
+    assert without_headers == {path for path in left if not path.endswith(".h")}
+    assert "/etc/ld.so.cache" in inputs("--ignore-files=*.h")
+
+    needs = utrail("build", "--needs", "gen").must().out.splitlines()
+    assert "gen.c" in needs and "/etc/ld.so.cache" not in needs
+    needs = utrail("build", "--needs", "gen", "--ignore-files=*.c").must().out.splitlines()
+    assert "gen.c" not in needs and "/etc/ld.so.cache" in needs
+
+
+@pytest.mark.parametrize("options,reason", [
+    (["--as=json", "--ignore-files=none"], "option '--ignore-files' needs '--as=deps', '--needs' or '--used-by'"),
+    (["--ignore-files=none"], "option '--ignore-files' needs '--as=deps', '--needs' or '--used-by'"),
+    (["--as=deps", "--ignore-files=usr/*"], "'usr/*' matches no path: globs of whole paths begin with / or *"),
+    (["--as=deps", "--ignore-files=/a;;/b"], "'' matches no path"),
+])
+def test_what_cannot_be_left_out_is_said(workdir, options, reason):
+    result = utrail("build", *options)
+    assert result.status == 2 and reason in result.err
 
 
 def test_a_recording_without_files(project):

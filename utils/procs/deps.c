@@ -78,7 +78,7 @@ static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_o
 	if (!*paths)
 		return -ENOMEM;
 	for (size_t i = 0; i < walk->nr_reached; i++) {
-		if (files_is_left(walk->files, walk->reached[i]) && !left_out[walk->reached[i]])
+		if (files_is_shown(walk->files, walk->reached[i]) && !left_out[walk->reached[i]])
 			(*paths)[nr++] = path_of(walk->files, walk->reached[i]);
 	}
 	if (files_spend(walk->files, nr * SORT_COST) < 0)
@@ -271,7 +271,7 @@ static size_t find_made(const struct files *files, struct made *all)
 	size_t nr = 0;
 
 	for (uint32_t i = 0; i < files->nr_contents; i++) {
-		if (files_is_left(files, i) && is_written(files, i))
+		if (files_is_shown(files, i) && is_written(files, i))
 			all[nr++] = (struct made){ key_of(files, i), i };
 	}
 	qsort(all, nr, sizeof(*all), by_key);
@@ -318,7 +318,7 @@ void deps_read_again(const struct executions *executions, const struct files *fi
 		uint32_t writer = next_writer(files, files->contents[i].first_use);
 		uint32_t at = files->contents[i].first_use;
 
-		if (!files_is_left(files, i) || writer == FILES_NONE)
+		if (!files_is_shown(files, i) || writer == FILES_NONE)
 			continue;
 		/* Who has not written it, too, has read it. */
 		while (at != FILES_NONE && (files->uses[at].read_ns == UINT64_MAX ||

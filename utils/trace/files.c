@@ -398,6 +398,12 @@ bool files_is_left(const struct files *files, uint32_t content)
 	       !is_deleted(files->names[it->name].path);
 }
 
+bool files_is_shown(const struct files *files, uint32_t content)
+{
+	return files_is_left(files, content) &&
+	       !files->names[files->contents[content].name].is_hidden;
+}
+
 void files_deinit(struct files *files)
 {
 	for (size_t i = 0; i < files->nr_names; i++)

@@ -29,6 +29,7 @@
  * @content: the one that it names, at the end of the records that were read; FILES_NONE: nothing is
  *           known, or it was removed
  * @was_removed: since its removal, it names nothing but files that the recorded processes have made
+ * @is_hidden: dependencies do not show it
  */
 struct file_name {
 	char *path;
@@ -37,6 +38,7 @@ struct file_name {
 	uint32_t first_child;
 	uint32_t next_child;
 	bool was_removed;
+	bool is_hidden;
 };
 
 enum content_kind {
@@ -144,6 +146,9 @@ uint32_t files_find(const struct files *files, const char *path);
 
 /* True when others can have it now: a file with a name, and no directory. */
 bool files_is_left(const struct files *files, uint32_t content);
+
+/* The same, and nobody has hidden it. */
+bool files_is_shown(const struct files *files, uint32_t content);
 
 /*
  * For readers of recordings: each negative is -ENOMEM, or -EDQUOT; without memory, or beyond the

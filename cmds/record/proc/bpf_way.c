@@ -22,7 +22,7 @@
 #define DRAIN_MS   10
 #define RING_BYTES (64U << 20)
 #define RING_BYTES_FEW \
-	(16U << 20)		  /* without files: memory is half of the time that loading takes */
+	(16U << 20) /* without files: there is less to tell, and its memory takes time, too */
 #define RING_BYTES_MIN (1U << 20) /* less is not tried when memory is short */
 #define NR_PROGRAMS    5
 /* For tests: another size of the ring, in bytes. */
