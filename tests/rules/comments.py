@@ -50,6 +50,25 @@ def check_columns(name, text):
             yield f"{name}:{number}: {width} columns, {COLUMNS} at most"
 
 
+def check_document(name, text):
+    """Tables are wide, and so is what is shown as it is printed: in fences, or four columns in."""
+    is_fenced = is_shown = False
+    before = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith(("```", "~~~")):
+            is_fenced = not is_fenced
+        is_shown = line.startswith("    ") and (is_shown or not before.strip())
+        if len(line) > COLUMNS and not (is_fenced or is_shown or line.lstrip().startswith("|")):
+            yield f"{name}:{number}: {len(line)} columns, {COLUMNS} at most"
+        before = line
+
+
+def documents(top):
+    yield from top.glob("*.md")
+    yield top / "NEWS"
+    yield from (top / "doc").rglob("*.md")
+
+
 def main():
     top = pathlib.Path(sys.argv[1])
     problems = []
@@ -63,6 +82,9 @@ def main():
         problems += check_words(name, text)
         if path.suffix in (".c", ".h"):
             problems += check_columns(name, text)
+    for path in sorted(documents(top)):
+        nr += 1
+        problems += check_document(path.relative_to(top).as_posix(), path.read_text())
     print("\n".join(problems) or f"{nr} files are good")
     return bool(problems)
 
