@@ -16,7 +16,10 @@
 /* Of a large project make writes some megabytes. */
 #define RULES_MAX (256U << 20)
 
-/* Without links, as recordings have paths; a file that is gone has a directory, perhaps. "" when nothing is there. */
+/*
+ * Without links, as recordings have paths; a file that is gone has a directory, perhaps. "" when
+ * nothing is there.
+ */
 static void find_real(const char *dir, const char *given, struct strbuf *out)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

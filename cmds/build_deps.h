@@ -8,7 +8,10 @@
 #include "utils/trace/executions.h"
 #include "utils/trace/files.h"
 
-/* Append what @opts ask for to @out: an answer about one file, or all that is known. 0, or negative with @err. */
+/*
+ * Append what @opts ask for to @out: an answer about one file, or all that is known. 0, or negative
+ * with @err.
+ */
 int build_deps(const struct opts *opts, const struct executions *executions, struct files *files,
 	       struct strbuf *out, struct uft_err *err);
 

@@ -311,7 +311,10 @@ static int show(const struct opts *opts, const char *name, struct compdb *db, st
 	return ret;
 }
 
-/* Processes and nothing else: no other option means anything, and there is nothing of ours in the programs. */
+/*
+ * Processes and nothing else: no other option means anything, and there is nothing of ours in the
+ * programs.
+ */
 static int record(const struct opts *opts, struct uft_err *err)
 {
 	struct opts recording cleanup_opts;

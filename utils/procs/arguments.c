@@ -12,7 +12,10 @@
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
 
-/* A command that names more files, or larger ones, has a circle in them. Files that cannot be read count, too. */
+/*
+ * A command that names more files, or larger ones, has a circle in them. Files that cannot be read
+ * count, too.
+ */
 #define FILES_MAX 2000
 #define BYTES_MAX (4UL << 20)
 
@@ -71,7 +74,10 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The next word of the text behind *@at; false at the end. Quotes of both kinds; a backslash takes what follows it, also within quotes. */
+/*
+ * The next word of the text behind *@at; false at the end. Quotes of both kinds; a backslash takes
+ * what follows it, also within quotes.
+ */
 static bool next_word(const char **at, const char *end, struct strbuf *word)
 {
 	char quote = '\0';

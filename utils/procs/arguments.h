@@ -14,7 +14,10 @@ int arguments_add(struct words *args, const char *text, size_t len);
 /* Leave out the first @nr, of which there are as many. */
 void arguments_drop(struct words *args, size_t nr);
 
-/* @nr_tried: files that were opened, or could not be; @nr_bytes: of them; @nr_unread: words @FILE that stay */
+/*
+ * @nr_tried: files that were opened, or could not be; @nr_bytes: of them; @nr_unread: words @FILE
+ * that stay
+ */
 struct arguments_read {
 	size_t nr_tried;
 	size_t nr_bytes;

@@ -7,8 +7,8 @@
 #include "utils/procs/arguments.h"
 
 /*
- * How many of the first words are in front of what the script was called with: the kernel puts the interpreter, what else stands in the script's first line, and
- * the script's name there.
+ * How many of the first words are in front of what the script was called with: the kernel puts the
+ * interpreter, what else stands in the script's first line, and the script's name there.
  */
 static size_t words_of_interpreter(const struct execution *execution, const struct words *argv)
 {

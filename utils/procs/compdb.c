@@ -139,7 +139,10 @@ static int add(struct compdb *db, struct strbuf *entry, struct strbuf *key)
 	return 0;
 }
 
-/* @bytes: of what it keeps, which may be more than those of the words: a control character becomes six. */
+/*
+ * @bytes: of what it keeps, which may be more than those of the words: a control character becomes
+ * six.
+ */
 static int add_entry(struct compdb *db, const char *directory, const char *file, const char *output,
 		     const struct words *argv, uint64_t *bytes)
 {
@@ -314,7 +317,10 @@ static int read_response(struct arguments_source *source, const char *name, size
 	int why = 0;
 	int ret = responses_get(db->responses, reading->at, name, max, text, &why);
 
-	/* Nobody has looked when the compiler began, or it had ended by then: it may still be there. */
+	/*
+	 * Nobody has looked when the compiler began, or it had ended by then: it may still be
+	 * there.
+	 */
 	if (ret == -ENOENT && (!why || why == -ESRCH))
 		ret = arguments_read_file(reading->execution->cwd, name, max, text);
 	if (ret < 0 && ret != -ENOMEM && !reading->why) {
@@ -354,7 +360,8 @@ static void note_unread(struct compdb *db, struct reading *reading)
 }
 
 /*
- * Entries of one execution. 1 when all that it executes is its own business: the compiler that a wrapper calls, the compiler proper. 0, or negative.
+ * Entries of one execution. 1 when all that it executes is its own business: the compiler that a
+ * wrapper calls, the compiler proper. 0, or negative.
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {

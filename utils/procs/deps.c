@@ -12,7 +12,10 @@
 /* Steps that it takes to bring a path into the order of paths: some fifteen comparisons. */
 #define SORT_COST 200
 
-/* A file that was made. @key: the same of files that the same executions have written, in the order of the first of these */
+/*
+ * A file that was made. @key: the same of files that the same executions have written, in the order
+ * of the first of these
+ */
 struct made {
 	uint64_t key;
 	uint32_t content;
@@ -68,7 +71,10 @@ static int by_path(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* What a walk has reached that is left, sorted. @left_out: what its round must not show. How many, -ENOMEM or -EDQUOT. */
+/*
+ * What a walk has reached that is left, sorted. @left_out: what its round must not show. How many,
+ * -ENOMEM or -EDQUOT.
+ */
 static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_out,
 			     const char ***paths)
 {
@@ -226,7 +232,10 @@ static void mark(const struct rules *rules, const struct made *made, size_t nr_m
 	}
 }
 
-/* One rule for all that the same executions have made: who copies a directory has one rule, and not one for each file. */
+/*
+ * One rule for all that the same executions have made: who copies a directory has one rule, and not
+ * one for each file.
+ */
 static int put_rule(struct rules *rules, const struct made *made, size_t nr_made)
 {
 	struct deps_walk *walk = &rules->walk;

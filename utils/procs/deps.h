@@ -7,13 +7,22 @@
 #include "utils/trace/executions.h"
 #include "utils/trace/files.h"
 
-/* All of these append text to @out, with paths relative to the first execution's directory where they are in it, and return 0 or -ENOMEM; those that change @files
- * return -EDQUOT when that costs more than these may (files_spend()). */
+/*
+ * All of these append text to @out, with paths relative to the first execution's directory where
+ * they are in it, and return 0 or -ENOMEM; those that change @files return -EDQUOT when that costs
+ * more than these may (files_spend()).
+ */
 
-/* Rules of make: those files that the executions made and left there, and what they are made of. Files that are gone again, and pipes, are not in them. */
+/*
+ * Rules of make: those files that the executions made and left there, and what they are made of.
+ * Files that are gone again, and pipes, are not in them.
+ */
 int deps_rules(const struct executions *executions, struct files *files, struct strbuf *out);
 
-/* As comments of make: of these rules what is in the first execution's directory and not in @declared. */
+/*
+ * As comments of make: of these rules what is in the first execution's directory and not in
+ * @declared.
+ */
 int deps_undeclared(const struct executions *executions, struct files *files,
 		    const struct make_rules *declared, struct strbuf *out);
 
@@ -29,7 +38,10 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 void deps_read_again(const struct executions *executions, const struct files *files,
 		     struct strbuf *out);
 
-/* As comments of make: the commands that ran again with the same arguments in the same directory, and with the same inputs, those first that took longest. */
+/*
+ * As comments of make: the commands that ran again with the same arguments in the same directory,
+ * and with the same inputs, those first that took longest.
+ */
 int deps_run_again(const struct executions *executions, const struct files *files,
 		   struct strbuf *out);
 

@@ -45,7 +45,10 @@ struct findings {
 	uint64_t steps_left;
 };
 
-/* How often each use and execution may be looked at on an average: runs within runs within runs (a program that executes itself for ever) are not all compared. */
+/*
+ * How often each use and execution may be looked at on an average: runs within runs within runs (a
+ * program that executes itself for ever) are not all compared.
+ */
 #define STEPS_EACH  64
 #define STEPS_FIRST 1000000
 
@@ -142,7 +145,9 @@ static void mark_written(struct findings *find)
 	}
 }
 
-/* What is read while others may still write to it, or what it changes itself, cannot be compared. */
+/*
+ * What is read while others may still write to it, or what it changes itself, cannot be compared.
+ */
 static void count_input(struct findings *find, struct run *run, const struct file_use *use)
 {
 	const struct file_content *content = &find->files->contents[use->content];

@@ -7,8 +7,8 @@
 #include "utils/trace/files.h"
 
 /*
- * Whether @list can be one: globs of whole paths with a ';' between them, whose `*` matches slashes,
- * too. The word "default" stands for those below, "none" for nothing. 0 or -ERR_USAGE.
+ * Whether @list can be one: globs of whole paths with a ';' between them, whose `*` matches
+ * slashes, too. The word "default" stands for those below, "none" for nothing. 0 or -ERR_USAGE.
  */
 int deps_ignored_check(const char *list, struct uft_err *err);
 

@@ -11,7 +11,10 @@
 #define FOLLOW_COST 2
 #define HEAP_COST   16
 
-/* @key: what is smallest comes first; @node: a content, or behind all of these an execution; @is_start: somebody has asked for it */
+/*
+ * @key: what is smallest comes first; @node: a content, or behind all of these an execution;
+ * @is_start: somebody has asked for it
+ */
 struct deps_step {
 	uint64_t key;
 	uint32_t node;
@@ -43,7 +46,10 @@ void deps_walk_begin(struct deps_walk *walk)
 	walk->nr_heap = 0;
 }
 
-/* Backwards the latest time counts most, forwards the earliest. Both ways, the other direction is the same function. */
+/*
+ * Backwards the latest time counts most, forwards the earliest. Both ways, the other direction is
+ * the same function.
+ */
 static uint64_t key_of(const struct deps_walk *walk, uint64_t ns)
 {
 	return walk->is_forward ? ns : ~ns;

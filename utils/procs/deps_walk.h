@@ -1,4 +1,7 @@
-/* What depends on what: from contents of files to executions, and on to contents, in one direction of time. */
+/*
+ * What depends on what: from contents of files to executions, and on to contents, in one direction
+ * of time.
+ */
 #ifndef UTRAIL_PROCS_DEPS_WALK_H
 #define UTRAIL_PROCS_DEPS_WALK_H
 
@@ -12,14 +15,17 @@
 struct deps_step;
 
 /*
- * An execution depends on all contents that it has read, and contents on all executions that have written to them before. What is read after the last write,
- * or written before the first read, is no dependency. A fork's child depends on its parent up to the fork, an execve(2)'s new program on nothing in front of it.
+ * An execution depends on all contents that it has read, and contents on all executions that have
+ * written to them before. What is read after the last write, or written before the first read, is
+ * no dependency. A fork's child depends on its parent up to the fork, an execve(2)'s new program on
+ * nothing in front of it.
  *
- * Each content and each execution is walked through once: at the time at which most of the others count, for which a heap sees. All walks together may cost what
- * @files may (files_spend()).
+ * Each content and each execution is walked through once: at the time at which most of the others
+ * count, for which a heap sees. All walks together may cost what @files may (files_spend()).
  *
  * @is_forward: to what is made of it; else to what it is made of
- * @stops_at_files: contents that are left at the end are reached and not walked through, but those that it begins with
+ * @stops_at_files: contents that are left at the end are reached and not walked through, but those
+ * that it begins with
  * @reached, @nr_reached: the contents, in the order in which they were reached
  * @seen, @round: the round in which a content, or behind these an execution, was reached last
  */
@@ -43,7 +49,10 @@ int deps_walk_init(struct deps_walk *walk, const struct executions *executions,
 void deps_walk_deinit(struct deps_walk *walk);
 #define cleanup_deps_walk cleanup(deps_walk_deinit)
 
-/* A new round: what was reached is forgotten. Then it begins where one or several of these say. 0, -ENOMEM, or -EDQUOT: that costs too much. */
+/*
+ * A new round: what was reached is forgotten. Then it begins where one or several of these say. 0,
+ * -ENOMEM, or -EDQUOT: that costs too much.
+ */
 void deps_walk_begin(struct deps_walk *walk);
 int deps_walk_from_content(struct deps_walk *walk, uint32_t content);
 int deps_walk_from_execution(struct deps_walk *walk, size_t execution);

@@ -220,7 +220,10 @@ static void fail_half(struct etrace_reader *reader, struct etrace_task *task,
 	add_act(reader, task, kind, time_ns, &act);
 }
 
-/* A mount is there unless what comes next says that it failed: its record is the last one of the task. */
+/*
+ * A mount is there unless what comes next says that it failed: its record is the last one of the
+ * task.
+ */
 static void begin_mount(struct etrace_reader *reader, struct etrace_task *task)
 {
 	bool is_mount = task->event.row->kind == ETRACE_MOUNT;

@@ -7,14 +7,18 @@
 #include <stdlib.h>
 
 /*
- * A tree whose parts are shared: a child has its parent's until one of them changes it, and then the way to that descriptor is copied, which
- * is less than a KB. So no process costs more than what is said of it, however many descriptors it was given.
+ * A tree whose parts are shared: a child has its parent's until one of them changes it, and then
+ * the way to that descriptor is copied, which is less than a KB. So no process costs more than what
+ * is said of it, however many descriptors it was given.
  */
 #define FD_LIMIT  (1U << 20) /* by default no process of Linux has more */
 #define FAN_OUT	  32U	     /* parts of a node; bits of a word */
 #define TOP_LEVEL 2U
 
-/* @refs: how many processes and nodes lead here; @open: of level 0, a bit for each descriptor; @below: of the levels above */
+/*
+ * @refs: how many processes and nodes lead here; @open: of level 0, a bit for each descriptor;
+ * @below: of the levels above
+ */
 struct fd_node {
 	size_t refs;
 	union {

@@ -39,7 +39,8 @@ enum etrace_kind {
 /*
  * One event.
  *
- * @texts: tags of its texts, in the order of struct proc_act or proc_exec; @keys: the sizes of these, then all others
+ * @texts: tags of its texts, in the order of struct proc_act or proc_exec; @keys: the sizes of
+ * these, then all others
  * @optional: bits of the keys that may be missing
  */
 struct etrace_row {

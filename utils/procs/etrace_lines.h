@@ -1,4 +1,7 @@
-/* Lines of process and file events as text (doc/formats/etrace.md): heads, numbers, and texts in parts. */
+/*
+ * Lines of process and file events as text (doc/formats/etrace.md): heads, numbers, and texts in
+ * parts.
+ */
 #ifndef UTRAIL_PROCS_ETRACE_LINES_H
 #define UTRAIL_PROCS_ETRACE_LINES_H
 

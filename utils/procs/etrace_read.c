@@ -298,7 +298,9 @@ static const char *take_part(struct etrace_event *event, struct text tag, struct
 	return problem ? problem : add_text(event, *left);
 }
 
-/* Behind a tag: '|', or in the published description nothing, when it is one that ends something. */
+/*
+ * Behind a tag: '|', or in the published description nothing, when it is one that ends something.
+ */
 static bool take_bar(struct text tag, struct text *left)
 {
 	static const char end[] = "_end";
@@ -385,7 +387,10 @@ static const char *add_variable(struct etrace_reader *reader, const struct text 
 	return NULL;
 }
 
-/* Lines of no task. A variable may be in parts; the number of the first one may be that of the variable. */
+/*
+ * Lines of no task. A variable may be in parts; the number of the first one may be that of the
+ * variable.
+ */
 static void take_environment(struct etrace_reader *reader, struct line *line)
 {
 	struct text tag = take_tag(&line->left);
@@ -414,7 +419,10 @@ static void take_environment(struct etrace_reader *reader, struct line *line)
 		wrong(reader, tag.at - line->start, problem);
 }
 
-/* The published description has lines of environments without a head: in front of @line nothing is taken then. */
+/*
+ * The published description has lines of environments without a head: in front of @line nothing is
+ * taken then.
+ */
 static bool is_headless(const struct etrace_reader *reader, const struct line *line)
 {
 	struct text left = line->left;

@@ -1,4 +1,7 @@
-/* Process and file events of text (doc/formats/etrace.md): line by line, and then as records of proc.dat. */
+/*
+ * Process and file events of text (doc/formats/etrace.md): line by line, and then as records of
+ * proc.dat.
+ */
 #ifndef UTRAIL_PROCS_ETRACE_READ_H
 #define UTRAIL_PROCS_ETRACE_READ_H
 
@@ -43,8 +46,10 @@ struct etrace_event {
 /*
  * One task.
  *
- * @half, @half_ns, @half_flags, @half_has_flags, @half_text: what is waiting for an event that says how it ended; ETRACE_NOTHING: nothing
- * @variables: where each variable of its environment is in etrace_reader.variables, as size_t; @variable_at: the last one
+ * @half, @half_ns, @half_flags, @half_has_flags, @half_text: what is waiting for an event that says
+ * how it ended; ETRACE_NOTHING: nothing
+ * @variables: where each variable of its environment is in etrace_reader.variables, as size_t;
+ * @variable_at: the last one
  * @first_ns: of its first line, @exec_ns of its first exec, 0: none
  * @last: behind the last one of its records; @tid, @pid: its numbers, 0: none yet
  */
@@ -65,7 +70,11 @@ struct etrace_task {
 	int32_t pid;
 };
 
-/* @cpu: where its task was, PROC_CPU_UNKNOWN: nothing tells; @at, @len: its payload in etrace_reader.payloads, without numbers of tasks, @child: of a fork; @goes_first: among those of one time */
+/*
+ * @cpu: where its task was, PROC_CPU_UNKNOWN: nothing tells; @at, @len: its payload in
+ * etrace_reader.payloads, without numbers of tasks, @child: of a fork; @goes_first: among those of
+ * one time
+ */
 struct etrace_record {
 	uint64_t time_ns;
 	size_t nr;
@@ -83,7 +92,8 @@ struct etrace_record {
  *
  * @note: is told what is wrong with a line: its number from 1 on, the byte from 0 on
  * @line: how many lines there were
- * @named: tasks that have the variable that comes next; @is_in_variable: they have the one that has come, which begins at @variable_at
+ * @named: tasks that have the variable that comes next; @is_in_variable: they have the one that has
+ * come, which begins at @variable_at
  * @next, @last_ns, @by_tid, @cpus, @next_made: of etrace_reader_next()
  */
 struct etrace_reader {
@@ -122,13 +132,17 @@ void etrace_reader_take(struct etrace_reader *reader, const char *line, size_t l
 int etrace_reader_end(struct etrace_reader *reader);
 
 /*
- * Behind that: the next record, by time, with its payload in @payload. 1, 0 at the end, or -ENOMEM. Tasks have the lowest 22 bits of their upids for
- * their numbers where nobody else has these at that time, and others that no task of Linux has.
+ * Behind that: the next record, by time, with its payload in @payload. 1, 0 at the end, or -ENOMEM.
+ * Tasks have the lowest 22 bits of their upids for their numbers where nobody else has these at
+ * that time, and others that no task of Linux has.
  */
 int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload);
 
-/* One more record of @task, with what is in @payload; its number, SIZE_MAX without memory. For etrace_reader_take(). */
+/*
+ * One more record of @task, with what is in @payload; its number, SIZE_MAX without memory. For
+ * etrace_reader_take().
+ */
 size_t etrace_reader_add(struct etrace_reader *reader, struct etrace_task *task, uint32_t kind,
 			 uint64_t time_ns, const struct strbuf *payload);
 

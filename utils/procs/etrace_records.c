@@ -1,4 +1,7 @@
-/* Records that were read of the etrace text, in order, and with numbers of tasks (see etrace_read.h). */
+/*
+ * Records that were read of the etrace text, in order, and with numbers of tasks (see
+ * etrace_read.h).
+ */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -47,7 +50,10 @@ static int by_time(const void *a, const void *b)
 	return first->nr < second->nr ? -1 : 1;
 }
 
-/* A fork is in front of all that its child does. Until when a task does anything: then its number is free. */
+/*
+ * A fork is in front of all that its child does. Until when a task does anything: then its number
+ * is free.
+ */
 void etrace_records_sort(struct etrace_reader *reader)
 {
 	for (size_t i = 0; i < reader->nr_records; i++) {
@@ -158,7 +164,10 @@ static int put_cpu(struct etrace_reader *reader, const struct etrace_record *rec
 	return ret;
 }
 
-/* The numbers of @record's task, and what it says. 1: it is not its turn, what is in @payload tells of a CPU; 0; -ENOMEM */
+/*
+ * The numbers of @record's task, and what it says. 1: it is not its turn, what is in @payload tells
+ * of a CPU; 0; -ENOMEM
+ */
 static int put_next(struct etrace_reader *reader, const struct etrace_record *record,
 		    struct strbuf *payload)
 {

@@ -12,7 +12,10 @@
 /* A task's number is its tid, and in front of that how many tasks were there. */
 #define TID_BITS 22
 
-/* The tid of whoever has made the program, which is not recorded: the highest number that a task of Linux can have. */
+/*
+ * The tid of whoever has made the program, which is not recorded: the highest number that a task of
+ * Linux can have.
+ */
 #define WRAPPER_TID ((1 << TID_BITS) - 1)
 
 /* --- tasks --- */
@@ -210,7 +213,10 @@ static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc
 	return show_fd(writer, pid, act->numbers[1]);
 }
 
-/* From where. The newest call of its kind has flags; earlier versions have recorded that when there were some. */
+/*
+ * From where. The newest call of its kind has flags; earlier versions have recorded that when there
+ * were some.
+ */
 static void put_source(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
 {
 	const struct text *from = &act->texts[0];
@@ -389,7 +395,10 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 
 /* --- the beginning and the end --- */
 
-/* The directory that all begins in, in a line that readers skip. That it may have a newline in it nobody has thought of: then it is cut. */
+/*
+ * The directory that all begins in, in a line that readers skip. That it may have a newline in it
+ * nobody has thought of: then it is cut.
+ */
 static void put_beginning(struct etrace_writer *writer, struct strbuf *out)
 {
 	strbuf_addstr(out, "INITCWD=");
@@ -453,7 +462,10 @@ static void put_environments(struct etrace_writer *writer)
 
 /* --- all --- */
 
-/* The program itself has no fork: in the original's text its wrapper has made it. A moment before, for times rise. */
+/*
+ * The program itself has no fork: in the original's text its wrapper has made it. A moment before,
+ * for times rise.
+ */
 static int put_wrapper(struct etrace_writer *writer, const struct proc_record *rec)
 {
 	uint64_t time_ns = MAX(rec->time_ns, 1U) - 1;

@@ -19,7 +19,8 @@
  * What is written.
  *
  * @is_bare: of struct etrace_lines
- * @ignores_repeats: a task that opens the same file in the same way as the time before: neither that nor its close
+ * @ignores_repeats: a task that opens the same file in the same way as the time before: neither
+ * that nor its close
  */
 struct etrace_choice {
 	bool is_bare;
@@ -29,7 +30,9 @@ struct etrace_choice {
 	bool has_environment;
 };
 
-/* Each child has what its parent has, and closes it with one call: so many lines for these in all. */
+/*
+ * Each child has what its parent has, and closes it with one call: so many lines for these in all.
+ */
 #define ETRACE_CLOSED_MAX 10000000UL
 
 /* A variable that the program of @upid had. */
@@ -42,9 +45,11 @@ struct etrace_variable {
  * Starts with etrace_writer_open(), ends with etrace_writer_close().
  *
  * @cwd: the directory of the first program
- * @upids: by tid, the number of the task that has it now. Tasks are counted from 1, @nr_tasks of them
+ * @upids: by tid, the number of the task that has it now. Tasks are counted from 1, @nr_tasks of
+ * them
  * @cpus: where each of them is
- * @opens: by tid, a struct etrace_open: what the task has opened last; @hidden: descriptors of opens that are left out
+ * @opens: by tid, a struct etrace_open: what the task has opened last; @hidden: descriptors of
+ * opens that are left out
  * @nr_closed: descriptors that calls with a range have closed
  * @variables: of all programs, for the end
  * @has_files: what was done to files was recorded
@@ -79,7 +84,10 @@ int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_bi
 void etrace_writer_close(struct etrace_writer *writer);
 #define cleanup_etrace_writer cleanup(etrace_writer_close)
 
-/* Append the lines of the next record, which may be none, to @out. 1, 0 at the end, -ENOMEM, or -EDQUOT: more than ETRACE_CLOSED_MAX are closed. */
+/*
+ * Append the lines of the next record, which may be none, to @out. 1, 0 at the end, -ENOMEM, or
+ * -EDQUOT: more than ETRACE_CLOSED_MAX are closed.
+ */
 int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out);
 
 #endif

@@ -6,7 +6,10 @@
 
 #include "utils/base/strbuf.h"
 
-/* Append @text in quotes. False when it is not UTF-8: JSON has no way to write that, and there is U+FFFD in its place. */
+/*
+ * Append @text in quotes. False when it is not UTF-8: JSON has no way to write that, and there is
+ * U+FFFD in its place.
+ */
 bool json_string(struct strbuf *out, const char *text);
 
 #endif

@@ -51,7 +51,10 @@ static char *absolute(const struct parser *parser, const char *name)
 	return real ? real : strdup(strbuf_str(&path));
 }
 
-/* The next word of [*@at, @end), as it is without what make wants in front of special characters. False: there is none. */
+/*
+ * The next word of [*@at, @end), as it is without what make wants in front of special characters.
+ * False: there is none.
+ */
 static bool next_word(const char **at, const char *end, struct strbuf *word)
 {
 	strbuf_reset(word);

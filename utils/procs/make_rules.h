@@ -13,7 +13,8 @@
  * @targets: the index of the newest input of each target, plus one, by its path
  * @inputs: what stands behind the colon; @next: the next one of the same target, or MAKE_RULES_NONE
  *
- * Paths are absolute and, where the files are there, without links. Starts as { 0 }, ends with make_rules_deinit().
+ * Paths are absolute and, where the files are there, without links. Starts as { 0 }, ends with
+ * make_rules_deinit().
  */
 struct make_rules {
 	struct strmap targets;
@@ -27,8 +28,9 @@ struct make_rules {
 };
 
 /*
- * Add the rules of @text, which begins in the directory @dir: what `make -pn` says, of makes that it runs, too (in its "Entering directory" and "Leaving directory"), or
- * what compilers write with -MD. Variables and recipes are skipped, patterns match nothing. 0 or -ENOMEM.
+ * Add the rules of @text, which begins in the directory @dir: what `make -pn` says, of makes that
+ * it runs, too (in its "Entering directory" and "Leaving directory"), or what compilers write with
+ * -MD. Variables and recipes are skipped, patterns match nothing. 0 or -ENOMEM.
  */
 int make_rules_parse(struct make_rules *declared, const char *dir, const char *text);
 void make_rules_deinit(struct make_rules *declared);

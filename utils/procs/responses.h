@@ -14,7 +14,8 @@ struct response_file;
 
 /*
  * @watcher: for executions_load_watched(); @is_big_endian: set before
- * @all, @nr: in the order of the recording; @last_of: by execution, the index of its last one plus one
+ * @all, @nr: in the order of the recording; @last_of: by execution, the index of its last one plus
+ * one
  * @bytes: of their texts; one that would make that more than RESPONSES_MAX is taken for unreadable,
  *         but with @is_unlimited
  *

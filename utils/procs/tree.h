@@ -7,9 +7,10 @@
 #include "utils/trace/files.h"
 
 /*
- * An array with an object for each of them. Keys are those of etrace's (utrail-build(1)); what is known beyond these has keys of whole words.
- * @files: what they did to files, or NULL when that is not known.
- * False when some text is not UTF-8 and has U+FFFD in it.
+ * An array with an object for each of them. Keys are those of etrace's (utrail-build(1)); what is
+ * known beyond these has keys of whole words.
+ * @files: what they did to files, or NULL when that is not known. False when some text is not UTF-8
+ * and has U+FFFD in it.
  */
 bool tree_json(const struct executions *executions, const struct files *files, struct strbuf *out);
 

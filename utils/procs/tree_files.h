@@ -16,14 +16,23 @@ unsigned long long tree_process_number(const struct execution *execution);
 /* So many readers of pipes are listed for all writers; each is some 25 bytes. */
 #define TREE_READERS_MAX 4000000UL
 
-/* How many all tree_readers_json() together list, or a few more: of each pipe the writers times the readers. */
+/*
+ * How many all tree_readers_json() together list, or a few more: of each pipe the writers times the
+ * readers.
+ */
 uint64_t tree_count_readers(const struct files *files);
 
-/* ,"i":[...]: which executions of other processes have the end to read from of a pipe that the execution @at writes to. */
+/*
+ * ,"i":[...]: which executions of other processes have the end to read from of a pipe that the
+ * execution @at writes to.
+ */
 void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
 		       struct strbuf *out);
 
-/* ,"o":[...]: what it opened, renamed and linked. Modes and sizes are those of now. False as json_string(). */
+/*
+ * ,"o":[...]: what it opened, renamed and linked. Modes and sizes are those of now. False as
+ * json_string().
+ */
 bool tree_files_json(const struct executions *executions, const struct files *files, size_t at,
 		     struct strbuf *out);
 

@@ -32,7 +32,10 @@ static uint64_t word_at(const void *auxv, bool is_wide, size_t i)
 	return is_wide ? ((const uint64_t *)auxv)[i] : ((const uint32_t *)auxv)[i];
 }
 
-/* The address that the auxiliary vector has for AT_EXECFN; 0: these are no words of that size, or it has none. */
+/*
+ * The address that the auxiliary vector has for AT_EXECFN; 0: these are no words of that size, or
+ * it has none.
+ */
 static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
 {
 	size_t nr = len / (is_wide ? 8 : 4);
@@ -51,7 +54,10 @@ static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
 	return 0;
 }
 
-/* The name that execve(2) was called with: what the kernel has put above the new program's stack. False when that cannot be had. */
+/*
+ * The name that execve(2) was called with: what the kernel has put above the new program's stack.
+ * False when that cannot be had.
+ */
 static bool read_given_name(pid_t pid, char name[PATH_MAX])
 {
 	uint64_t auxv[AUXV_WORDS_MAX];
@@ -75,7 +81,10 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 	return len > 0 && memchr(name, '\0', len);
 }
 
-/* The program is what was to be executed; of a script that is not what runs. /dev/fd/... names what may be closed by now. */
+/*
+ * The program is what was to be executed; of a script that is not what runs. /dev/fd/... names what
+ * may be closed by now.
+ */
 static void read_program(pid_t pid, const struct strbuf *runs, const struct strbuf *cwd,
 			 struct strbuf *out)
 {

@@ -9,8 +9,8 @@
 #include "utils/trace/executions.h"
 
 /*
- * The texts of a PROC_EXEC record. What cannot be found out (there is no /proc, or somebody has killed
- * the process) is empty. Ends with became_deinit().
+ * The texts of a PROC_EXEC record. What cannot be found out (there is no /proc, or somebody has
+ * killed the process) is empty. Ends with became_deinit().
  */
 struct became {
 	struct strbuf interpreter;

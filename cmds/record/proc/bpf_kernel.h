@@ -1,4 +1,7 @@
-/* What the eBPF program needs of the kernel's own structs and constants. Where their members are is found out when it is loaded (CO-RE, BTF). */
+/*
+ * What the eBPF program needs of the kernel's own structs and constants. Where their members are is
+ * found out when it is loaded (CO-RE, BTF).
+ */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_KERNEL_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_KERNEL_H
 
@@ -138,7 +141,10 @@ struct task_struct {
 	struct signal_struct *signal;
 } OF_KERNEL;
 
-/* How a process is made (enum proc_fork_how, which is not for eBPF programs), and its constants: the signal of its end, and that its parent waits. */
+/*
+ * How a process is made (enum proc_fork_how, which is not for eBPF programs), and its constants:
+ * the signal of its end, and that its parent waits.
+ */
 #define WIRE_BY_FORK  1
 #define WIRE_BY_VFORK 2
 #define WIRE_BY_CLONE 3

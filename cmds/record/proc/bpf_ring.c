@@ -1,4 +1,7 @@
-/* Records of the eBPF program's ring (see bpf_ring.h). Their numbers are our own program's and their texts anybody's; all lengths are looked at. */
+/*
+ * Records of the eBPF program's ring (see bpf_ring.h). Their numbers are our own program's and
+ * their texts anybody's; all lengths are looked at.
+ */
 #include "cmds/record/proc/bpf_ring.h"
 
 #include <fcntl.h>
@@ -131,7 +134,10 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 
 /* --- texts --- */
 
-/* The texts of a record, one behind the other, as strings. False when they are longer than the record. */
+/*
+ * The texts of a record, one behind the other, as strings. False when they are longer than the
+ * record.
+ */
 static bool read_strings(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 			 const char *strings[WIRE_TEXTS])
 {
@@ -216,7 +222,10 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 	return b;
 }
 
-/* Names by which somebody's descriptors are reached say nothing here: these may be closed by now, and "self" would be us. */
+/*
+ * Names by which somebody's descriptors are reached say nothing here: these may be closed by now,
+ * and "self" would be us.
+ */
 static bool is_by_descriptor(const char *name)
 {
 	return strncmp(name, "/dev/fd/", 8) == 0 || strncmp(name, "/proc/", 6) == 0;

@@ -16,7 +16,8 @@ struct bpf_leader;
  * Of one thread at a time. Starts with @log and zeros.
  *
  * @to_clock_ns: what is to be added to CLOCK_MONOTONIC to have the recording's clock
- * @becoming: processes that become a program, of which not all records are here; @spare: such as can be used again
+ * @becoming: processes that become a program, of which not all records are here; @spare: such as
+ * can be used again
  * @leaders, @all: of processes whose first thread has ended before the others
  * @nr_broken: records that could not be understood, or kept
  * @strings: the texts of the record at hand, each with a NUL behind it

@@ -1,4 +1,7 @@
-/* What the processes of the program do, by eBPF: loading the program (follow.bpf.c), and a thread that empties its ring (doc/internals/processes.md). */
+/*
+ * What the processes of the program do, by eBPF: loading the program (follow.bpf.c), and a thread
+ * that empties its ring (doc/internals/processes.md).
+ */
 #include "cmds/record/proc/proc.h"
 
 #include <bpf/bpf.h>
@@ -78,7 +81,10 @@ static void bpf_way_release(struct proc *proc)
 	proc->own = NULL;
 }
 
-/* Behind chroot(2) paths would begin with the way to our root, and not as other programs here have them. */
+/*
+ * Behind chroot(2) paths would begin with the way to our root, and not as other programs here have
+ * them.
+ */
 static bool is_behind_chroot(void)
 {
 	struct stat ours;

@@ -1,4 +1,7 @@
-/* What the eBPF program tells the recorder of: records in its ring. Both are of one build, so this is no format that others read. */
+/*
+ * What the eBPF program tells the recorder of: records in its ring. Both are of one build, so this
+ * is no format that others read.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
 
@@ -8,7 +11,8 @@
 
 enum wire_kind {
 	WIRE_FORK = 1,
-	WIRE_EXEC, /* what follows of it comes from the same task, with nothing else of that in between: */
+	/* what follows of it comes from the same task, with nothing else of that in between: */
+	WIRE_EXEC,
 	WIRE_ARGS,    /* a part of the arguments, as many as it takes */
 	WIRE_ENV,     /* a part of the environment */
 	WIRE_INHERIT, /* a descriptor that is open */
@@ -48,10 +52,12 @@ enum wire_text {
  * @kind: enum wire_kind
  * @cpu: where the task was then
  * @id: of a call: enum syscall_id
- * @value: what the call returned; a fork's child; the old tid of an exec; how somebody ended (wait(2)); a descriptor; where a part belongs
+ * @value: what the call returned; a fork's child; the old tid of an exec; how somebody ended
+ * (wait(2)); a descriptor; where a part belongs
  * @more: the child's process; how a descriptor may be used (enum wire_access)
  * @args: of a call; of a fork the flags of clone(2), and how it was done (enum proc_fork_how)
- * @out: what the call has left in memory: the ends of a pipe; flags and mode of openat2(2); flags of clone(2)
+ * @out: what the call has left in memory: the ends of a pipe; flags and mode of openat2(2); flags
+ * of clone(2)
  * @lens: of texts, which are behind the record
  */
 struct wire_record {
@@ -77,12 +83,19 @@ enum wire_access {
 	WIRE_WRITES = 2,
 };
 
-/* A task that is followed: the value of the map "marks". What is not said here is for the eBPF program alone. */
+/*
+ * A task that is followed: the value of the map "marks". What is not said here is for the eBPF
+ * program alone.
+ */
 struct wire_mark {
 	uint32_t tid;
 	uint32_t pid;
 	uint32_t
-		level; /* of the recorder's pid namespace, from 1 on; 0: it is the task's own, which is seen when it runs */
+		/*
+		 * of the recorder's pid namespace, from 1 on; 0: it is the task's own, which is
+		 * seen when it runs
+		 */
+		level;
 	uint32_t waits; /* it has not become the program yet, and what it does is our own doing */
 	uint32_t id;
 	uint32_t unused;
@@ -109,7 +122,10 @@ struct wire_settings {
 	struct call_shape shapes[SYSCALL_NOT_WATCHED];
 };
 
-/* What it counts. @nr_live: tasks that are followed; @nr_lost: records for which there was no room, and tasks that could not be followed */
+/*
+ * What it counts. @nr_live: tasks that are followed; @nr_lost: records for which there was no room,
+ * and tasks that could not be followed
+ */
 struct wire_counts {
 	uint64_t nr_live;
 	uint64_t nr_lost;

@@ -10,7 +10,10 @@
 #define CLOSE_RANGE_KEEPS 4U /* CLOSE_RANGE_CLOEXEC: nothing is closed yet */
 #define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: a link is what is meant */
 
-/* What the kernel says to itself when a signal interrupts a call (ERESTARTSYS and its like): it begins anew, or fails with EINTR. */
+/*
+ * What the kernel says to itself when a signal interrupts a call (ERESTARTSYS and its like): it
+ * begins anew, or fails with EINTR.
+ */
 #define RESTART_FIRST 512
 #define RESTART_LAST  516
 
@@ -299,7 +302,10 @@ static bool has_source(const struct call_facts *facts)
 	return *from->name && target.len;
 }
 
-/* Without a file that it could be about there is none; but a mount says where it should have been, as it does in etrace. */
+/*
+ * Without a file that it could be about there is none; but a mount says where it should have been,
+ * as it does in etrace.
+ */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {
 	enum proc_kind kind = failures[facts->id];

@@ -1,4 +1,7 @@
-/* What a system call has done to files and names: the payloads of acts (utils/format/proc_dat.h), from what it was given and has returned. */
+/*
+ * What a system call has done to files and names: the payloads of acts (utils/format/proc_dat.h),
+ * from what it was given and has returned.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PROC_CALLS_H
 #define UTRAIL_CMDS_RECORD_PROC_CALLS_H
 
@@ -21,7 +24,8 @@ struct given_name {
  * A call that is over (but close(2), of which it is told before).
  *
  * @result: negative: the error that it has failed with
- * @out: what it has left in memory: the two ends of a pipe(2), as in that; flags and mode of openat2(2); flags of clone(2)
+ * @out: what it has left in memory: the two ends of a pipe(2), as in that; flags and mode of
+ * openat2(2); flags of clone(2)
  * @file: what was opened
  * @from, @to: by call_shapes; of mount(2) @to is the type
  * @text: by call_shapes, or the new name of a task; NULL: it could not be read
@@ -42,7 +46,10 @@ struct call_facts {
 /* What relative names of an argument begin at: a descriptor or AT_FDCWD. @arg: of call_shapes */
 int call_directory(const uint64_t args[6], int arg);
 
-/* Whether there is something of it that may be elsewhere behind the call, or nowhere: call_source() while it is still there. */
+/*
+ * Whether there is something of it that may be elsewhere behind the call, or nowhere: call_source()
+ * while it is still there.
+ */
 bool call_moves_source(enum syscall_id id);
 
 /* Where the file is that the call is about. @out is emptied first. */
@@ -54,7 +61,10 @@ bool call_fails_openly(enum syscall_id id, int64_t result);
 /* Append the payload of what there is to be told. 0: nothing. */
 enum proc_kind call_encode(const struct call_facts *facts, struct strbuf *out);
 
-/* Append that of a descriptor that a new program has found open. @access: O_RDONLY, O_WRONLY, O_RDWR or O_PATH */
+/*
+ * Append that of a descriptor that a new program has found open. @access: O_RDONLY, O_WRONLY,
+ * O_RDWR or O_PATH
+ */
 void call_encode_inherited(uint32_t fd, uint32_t access, const struct text *file,
 			   struct strbuf *out);
 

@@ -39,7 +39,10 @@ static void add_return(struct proc_filter *filter, uint32_t action)
 	add(filter, BPF_RET | BPF_K, action, 0, 0);
 }
 
-/* Of some calls only what one argument makes of them: prctl(PR_SET_NAME) and the like are few among many. */
+/*
+ * Of some calls only what one argument makes of them: prctl(PR_SET_NAME) and the like are few among
+ * many.
+ */
 static void add_call(struct proc_filter *filter, enum syscall_id id, uint32_t number)
 {
 	const struct call_shape *shape = &call_shapes[id];
@@ -72,7 +75,10 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 		if (abi->numbers[id] >= 0)
 			add_call(filter, id, abi->numbers[id]);
 	}
-	/* They may fail, and a child without a tracer would have the filter, and nobody who answers it. */
+	/*
+	 * They may fail, and a child without a tracer would have the filter, and nobody who answers
+	 * it.
+	 */
 	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
 		add_unless(filter, abi->numbers[id], 1);
 		add_return(filter, SECCOMP_RET_TRACE | OURS | id);

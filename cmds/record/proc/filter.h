@@ -1,4 +1,7 @@
-/* The filter of system calls (seccomp(2)) by which the kernel tells the tracer of those that it watches, and of no others. */
+/*
+ * The filter of system calls (seccomp(2)) by which the kernel tells the tracer of those that it
+ * watches, and of no others.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PROC_FILTER_H
 #define UTRAIL_CMDS_RECORD_PROC_FILTER_H
 
@@ -17,7 +20,10 @@ struct proc_filter {
 
 void proc_filter_make(struct proc_filter *filter);
 
-/* What a stop of the filter says (SECCOMP_RET_DATA); SYSCALL_NONE when it is another filter's, which a program has made itself. */
+/*
+ * What a stop of the filter says (SECCOMP_RET_DATA); SYSCALL_NONE when it is another filter's,
+ * which a program has made itself.
+ */
 enum syscall_id proc_filter_call(uint32_t data);
 
 /* In front of why one cannot be had. */
@@ -29,8 +35,9 @@ enum syscall_id proc_filter_call(uint32_t data);
 int proc_filter_check(void);
 
 /*
- * Async-signal-safe. Put it on the calling process and all that descends from it. Who may not do that otherwise gives up the rights of setuid
- * programs for it (PR_SET_NO_NEW_PRIVS). 0 or negative errno.
+ * Async-signal-safe. Put it on the calling process and all that descends from it. Who may not do
+ * that otherwise gives up the rights of setuid programs for it (PR_SET_NO_NEW_PRIVS). 0 or negative
+ * errno.
  */
 int proc_filter_install(const struct sock_fprog *program);
 

@@ -1,4 +1,7 @@
-/* What the kernel is to tell of the tasks that are followed (--proc=bpf): the eBPF program. It looks, and changes nothing (doc/internals/processes.md). */
+/*
+ * What the kernel is to tell of the tasks that are followed (--proc=bpf): the eBPF program. It
+ * looks, and changes nothing (doc/internals/processes.md).
+ */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -12,12 +15,16 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * A function that the verifier looks at by itself, once, and not again for each place that calls it: loading takes a fifth of the time. It may be given numbers
- * only; addresses of the kernel's are numbers, too, since they are only read from with care.
+ * A function that the verifier looks at by itself, once, and not again for each place that calls
+ * it: loading takes a fifth of the time. It may be given numbers only; addresses of the kernel's
+ * are numbers, too, since they are only read from with care.
  */
 #define ON_ITS_OWN __attribute__((noinline))
 
-/* What is known of a number, where the compiler would forget what the kernel's verifier wants to see. */
+/*
+ * What is known of a number, where the compiler would forget what the kernel's verifier wants to
+ * see.
+ */
 #define BOUND(value, mask) asm volatile("%0 &= %1" : "+r"(value) : "i"(mask))
 
 #define NAMES_ON_THE_WAY 2100U /* a path of PATH_MAX bytes has no more */
@@ -91,8 +98,9 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 }
 
 /*
- * The order of the ring is that of the records: its reader has no other. Waking that for each record would take several times as long as all else;
- * it looks by itself from time to time, and is woken when the ring fills up, or when nobody may be left.
+ * The order of the ring is that of the records: its reader has no other. Waking that for each
+ * record would take several times as long as all else; it looks by itself from time to time, and is
+ * woken when the ring fills up, or when nobody may be left.
  */
 INLINE void end(struct scratch *s, const struct wire_mark *mark)
 {
@@ -105,7 +113,10 @@ INLINE void end(struct scratch *s, const struct wire_mark *mark)
 	    (s->record.kind == WIRE_BECAME && s->record.flags & WIRE_IS_URGENT))
 		flags = BPF_RB_FORCE_WAKEUP;
 	s->record.time_ns = bpf_ktime_get_ns();
-	/* Were the kernel to let another of our programs in between, its record would be there, and ours were lost. */
+	/*
+	 * Were the kernel to let another of our programs in between, its record would be there, and
+	 * ours were lost.
+	 */
 	if (s->record.tid != mark->tid ||
 	    bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)
 		__sync_fetch_and_add(&counts.nr_lost, 1);
@@ -361,7 +372,10 @@ INLINE uint32_t call_id(const struct task_struct *task, uint64_t number)
 	return number < WIRE_NUMBERS ? settings.ids[abi][number] : SYSCALL_NONE;
 }
 
-/* As clone(2) has the flags, with the signal of the child's end in the lowest byte. @arg: the first one of the call */
+/*
+ * As clone(2) has the flags, with the signal of the child's end in the lowest byte. @arg: the first
+ * one of the call
+ */
 INLINE uint64_t clone_flags(uint32_t id, uint64_t arg, uint64_t otherwise)
 {
 	/* Flags and the signal are the first and the fifth of its members. */
@@ -566,7 +580,9 @@ static long put_inherited_word(uint32_t i, struct inherited *in)
 	return 0;
 }
 
-/* The new program has done nothing yet; its arguments were written a moment ago and are in memory. */
+/*
+ * The new program has done nothing yet; its arguments were written a moment ago and are in memory.
+ */
 SEC("tp_btf/sched_process_exec")
 int see_exec(uint64_t *ctx)
 {
@@ -685,7 +701,10 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 		s->record.out[0] = clone_flags(id, mark->args[0], 0);
 }
 
-/* Of all that fails little is told: opens by search paths alone are many. Of clone(2) the fork is told otherwise. */
+/*
+ * Of all that fails little is told: opens by search paths alone are many. Of clone(2) the fork is
+ * told otherwise.
+ */
 INLINE bool is_told(uint32_t id, int result)
 {
 	bool is_clone = id >= SYSCALL_NOT_WATCHED;

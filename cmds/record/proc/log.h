@@ -33,7 +33,10 @@ struct proc_log {
 int proc_log_open(struct proc_log *log, const struct record_settings *settings,
 		  struct store *store);
 
-/* The record of which @log->payload is the payload, and empty that. Errors are the store's to keep. Now, or at @time_ns of the recording's clock. */
+/*
+ * The record of which @log->payload is the payload, and empty that. Errors are the store's to keep.
+ * Now, or at @time_ns of the recording's clock.
+ */
 void proc_log_write(struct proc_log *log, enum proc_kind kind, pid_t tid, pid_t pid);
 void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,
 		       pid_t pid);

@@ -17,7 +17,10 @@
 #define STOPS_TO_MOVE	   4
 #define STOPS_TO_LEAVE	   32
 
-/* The field "processor" of stat (proc_pid_stat(5)), counted from behind the name, which may have anything in it. Negative: not known. */
+/*
+ * The field "processor" of stat (proc_pid_stat(5)), counted from behind the name, which may have
+ * anything in it. Negative: not known.
+ */
 #define FIELDS_BEHIND_NAME 37
 
 static int cpu_of(pid_t tid)
@@ -59,7 +62,10 @@ static void keep_to(struct near *near, int cpu)
 		CPU_ZERO(&set);
 		CPU_SET(cpu, &set);
 	}
-	/* Others may have changed where it may run, or may have forbidden that it changes: then it is theirs to say. */
+	/*
+	 * Others may have changed where it may run, or may have forbidden that it changes: then it
+	 * is theirs to say.
+	 */
 	near->is_off = sched_setaffinity(0, sizeof(set), &set) < 0;
 	near->cpu = cpu;
 	near->nr_elsewhere = 0;

@@ -7,8 +7,10 @@
 #include <sys/types.h>
 
 /*
- * A stop is two changes from one thread to another. On one CPU these take some 7 us; the scheduler chooses another one for who is woken, if one is idle, and to
- * wake that takes five times as long. So the thread keeps to the CPU that its last tracees were on, and leaves the choice to the scheduler where they are on many.
+ * A stop is two changes from one thread to another. On one CPU these take some 7 us; the scheduler
+ * chooses another one for who is woken, if one is idle, and to wake that takes five times as long.
+ * So the thread keeps to the CPU that its last tracees were on, and leaves the choice to the
+ * scheduler where they are on many.
  *
  * @allowed: where the thread may run
  * @cpu: the one that it keeps to; negative: none
@@ -33,10 +35,15 @@ struct near_place {
 /* Of the calling thread, which is the one to call near_stop(). */
 void near_init(struct near *near);
 
-/* The task @tid, whose @place is known from its earlier stops, has stopped. Moves the calling thread, perhaps. */
+/*
+ * The task @tid, whose @place is known from its earlier stops, has stopped. Moves the calling
+ * thread, perhaps.
+ */
 void near_stop(struct near *near, pid_t tid, struct near_place *place);
 
-/* The kernel has put the task elsewhere, as it does with each execve(2): the next stop asks anew. */
+/*
+ * The kernel has put the task elsewhere, as it does with each execve(2): the next stop asks anew.
+ */
 void near_forget(struct near_place *place);
 
 /* Where the task was when somebody asked; negative: nobody has, or it is not known. */

@@ -12,7 +12,10 @@
 /* The file @name of /proc/<tid>: a descriptor or -1. */
 int paths_open_of(pid_t tid, const char *name, int flags);
 
-/* Where that link of /proc/<tid> leads, as we see it: behind chroot(2) with the way there. Nothing when it cannot be had. @out is emptied first, here and below. */
+/*
+ * Where that link of /proc/<tid> leads, as we see it: behind chroot(2) with the way there. Nothing
+ * when it cannot be had. @out is emptied first, here and below.
+ */
 void paths_link(pid_t tid, const char *name, struct strbuf *out);
 
 /* The same of any link. False: it cannot be read. */

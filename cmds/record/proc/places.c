@@ -53,7 +53,10 @@ static int open_root(const struct view *view)
 			  : paths_open_of(view->tid, "root", O_PATH | O_DIRECTORY);
 }
 
-/* As the task would find it, links that begin with a slash among what is on the way: within its own root. */
+/*
+ * As the task would find it, links that begin with a slash among what is on the way: within its own
+ * root.
+ */
 static int open_in_root(const struct view *view, const char *name, int flags)
 {
 	struct open_how how = { .flags = flags, .resolve = RESOLVE_IN_ROOT };
@@ -155,7 +158,10 @@ static bool names_directory(const char *last)
 	return !*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
 }
 
-/* What of @dir is still there, and the rest as it was given: somebody has removed that meanwhile. Nothing where that would be a guess. */
+/*
+ * What of @dir is still there, and the rest as it was given: somebody has removed that meanwhile.
+ * Nothing where that would be a guess.
+ */
 static void find_rest(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
 	struct strbuf begin cleanup_strbuf = { 0 };
@@ -204,8 +210,8 @@ static void find_directory(const struct view *view, const struct strbuf *dir, st
 }
 
 /*
- * Go up from where the name begins, as far as it says so: that is a place with no links in it, so that this needs no look at what may be gone. The
- * rest of the name; @base is where that begins.
+ * Go up from where the name begins, as far as it says so: that is a place with no links in it, so
+ * that this needs no look at what may be gone. The rest of the name; @base is where that begins.
  */
 static const char *climb(const struct view *view, const char *name, struct strbuf *base)
 {

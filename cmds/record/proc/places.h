@@ -11,8 +11,10 @@
  * From where a task looks.
  *
  * @base: the directory that relative names begin at; "": it is not known
- * @dirfd: the same in the task's own words, a descriptor or AT_FDCWD: for when its path does not help
- * @root: its root; NULL: only /proc/<tid> leads there, for it is in a mount namespace of its own, or nobody has asked yet
+ * @dirfd: the same in the task's own words, a descriptor or AT_FDCWD: for when its path does not
+ * help
+ * @root: its root; NULL: only /proc/<tid> leads there, for it is in a mount namespace of its own,
+ * or nobody has asked yet
  * @is_late: it has gone on meanwhile: what was there may be elsewhere
  */
 struct view {
@@ -23,19 +25,27 @@ struct view {
 	bool is_late;
 };
 
-/* @name as the task gave it, made absolute by what it is relative to and nothing more. @out is emptied first, here and below. */
+/*
+ * @name as the task gave it, made absolute by what it is relative to and nothing more. @out is
+ * emptied first, here and below.
+ */
 void places_given(const struct view *view, const char *name, struct strbuf *out);
 
 /* The file itself, all links followed, those of the last name, too. Nothing when there is none. */
 void places_target(const struct view *view, const char *name, struct strbuf *out);
 
-/* A descriptor of the same file that says which it is and reads nothing (O_PATH), or -1 with errno. */
+/*
+ * A descriptor of the same file that says which it is and reads nothing (O_PATH), or -1 with errno.
+ */
 int places_open(const struct view *view, const char *name);
 
 /* Whether there is anything of that name, be it a link that leads nowhere. */
 bool places_has(const struct view *view, const char *name);
 
-/* The place of the name: its directory with all links followed, and the last name as it is. What cannot be found is as places_given() has it. */
+/*
+ * The place of the name: its directory with all links followed, and the last name as it is. What
+ * cannot be found is as places_given() has it.
+ */
 void places_of(const struct view *view, const char *name, struct strbuf *out);
 
 #endif

@@ -1,4 +1,7 @@
-/* What the processes of the program do (--proc): the source of proc.dat, whichever way it finds that out. */
+/*
+ * What the processes of the program do (--proc): the source of proc.dat, whichever way it finds
+ * that out.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PROC_H
 #define UTRAIL_CMDS_RECORD_PROC_PROC_H
 
@@ -15,10 +18,13 @@
 struct proc_way;
 
 /*
- * Each way has a thread of its own, which writes @log from the start to the stop. Who touches what else: the control thread alone.
+ * Each way has a thread of its own, which writes @log from the start to the stop. Who touches what
+ * else: the control thread alone.
  *
- * @way: NULL: none was chosen; @own: what it keeps; @lost: events that it could not tell of, known when it is stopped
- * @end_fd: an eventfd; can be read once there is the program's end to be had (proc_program_end()); -1: that is had by wait(2), as without all this
+ * @way: NULL: none was chosen; @own: what it keeps; @lost: events that it could not tell of, known
+ * when it is stopped
+ * @end_fd: an eventfd; can be read once there is the program's end to be had (proc_program_end());
+ * -1: that is had by wait(2), as without all this
  * @over_fd: an eventfd; can be read once nobody is followed any more
  */
 struct proc {
@@ -36,12 +42,16 @@ struct proc {
 };
 
 /*
- * A way to find it out: ptrace.c, bpf_way.c. All are called by the control thread, each may set an error text.
+ * A way to find it out: ptrace.c, bpf_way.c. All are called by the control thread, each may set an
+ * error text.
  *
- * @uses_filter: the program is to be started with a filter of system calls (filter.h) when files are recorded, so whom it follows cannot go on without it
+ * @uses_filter: the program is to be started with a filter of system calls (filter.h) when files
+ * are recorded, so whom it follows cannot go on without it
  * @tells_end: the program's end is had from it
- * @prepare: before the program's process is there: make @own. 0, or negative errno: it is not possible here
- * @start: follow @pid, a child that is still to become the program, and all its descendants. 0, or negative errno: then there is nothing of it
+ * @prepare: before the program's process is there: make @own. 0, or negative errno: it is not
+ * possible here
+ * @start: follow @pid, a child that is still to become the program, and all its descendants. 0, or
+ * negative errno: then there is nothing of it
  * @end: how the program ended; false: nobody knows yet
  * @stop: of what was started: let go of all that is followed
  * @release: free @own, of what was prepared
@@ -61,9 +71,9 @@ extern const struct proc_way proc_by_ptrace;
 extern const struct proc_way proc_by_bpf;
 
 /*
- * Before the program's process is made: choose the way that is asked for. With "auto" it is eBPF where that is
- * permitted and more than a few processes are to be expected, and @note has why it is not
- * permitted. 0, or negative errno.
+ * Before the program's process is made: choose the way that is asked for. With "auto" it is eBPF
+ * where that is permitted and more than a few processes are to be expected, and @note has why it is
+ * not permitted. 0, or negative errno.
  */
 int proc_choose(struct proc *proc, const struct record_settings *settings, struct uft_err *note,
 		struct uft_err *err);
@@ -72,13 +82,16 @@ int proc_choose(struct proc *proc, const struct record_settings *settings, struc
 bool proc_uses_filter(const struct proc *proc, const struct record_settings *settings);
 
 /*
- * Follow @pid, a child that is still to become the program, and all its descendants. @alive is told of them as of one that it waits for. 0, or negative
- * errno: then there is nothing of it.
+ * Follow @pid, a child that is still to become the program, and all its descendants. @alive is told
+ * of them as of one that it waits for. 0, or negative errno: then there is nothing of it.
  */
 int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, pid_t pid,
 	      struct uft_err *err);
 
-/* Whether the program's wait(2) status is to be had by proc_program_end() and nowhere else; @end_fd says when. */
+/*
+ * Whether the program's wait(2) status is to be had by proc_program_end() and nowhere else; @end_fd
+ * says when.
+ */
 bool proc_tells_end(const struct proc *proc);
 
 /* How the program ended; false when it has not, or nobody knows yet. */

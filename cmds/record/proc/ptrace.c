@@ -1,4 +1,7 @@
-/* What the processes of the program do, by ptrace(2): a thread that traces them, and what their stops mean (doc/internals/processes.md). */
+/*
+ * What the processes of the program do, by ptrace(2): a thread that traces them, and what their
+ * stops mean (doc/internals/processes.md).
+ */
 #include "cmds/record/proc/proc.h"
 
 #include <dirent.h>
@@ -28,11 +31,17 @@
 /* What is told besides signals. When the recorder is killed, the tree goes on... */
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
-/* ... but where there is a filter: the system calls that it holds fail when nobody traces, so the tree cannot go on. */
+/*
+ * ... but where there is a filter: the system calls that it holds fail when nobody traces, so the
+ * tree cannot go on.
+ */
 #define FILTER_OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
 #define SYSCALL_STOP   (SIGTRAP | 0x80)
 
-/* Wakes the tracing thread for its end. pthread_cancel(3) would need libgcc_s.so.1, and ends the process where that is not installed. */
+/*
+ * Wakes the tracing thread for its end. pthread_cancel(3) would need libgcc_s.so.1, and ends the
+ * process where that is not installed.
+ */
 #define WAKE_SIGNAL   (SIGRTMAX - 1)
 #define WAKE_AGAIN_NS 1000000
 
@@ -144,7 +153,10 @@ static void see_responses(struct tracing *t, pid_t pid, const struct became *bec
 	response_files_write(t->log, &view, &execution);
 }
 
-/* A thread that is not the leader of its process becomes that by execve(2): its own number is gone, and nobody tells of its end. */
+/*
+ * A thread that is not the leader of its process becomes that by execve(2): its own number is gone,
+ * and nobody tells of its end.
+ */
 static void see_exec(struct tracing *t, struct tracee *leader)
 {
 	pid_t old_tid = event_message(leader->tid);
@@ -228,8 +240,9 @@ static pid_t parent_now(pid_t tid)
 }
 
 /*
- * Who is killed between making a child and telling of it never tells. The child has another parent then (which may be one of the tree that adopts
- * children, but then that one has not just made it), and need not wait any longer.
+ * Who is killed between making a child and telling of it never tells. The child has another parent
+ * then (which may be one of the tree that adopts children, but then that one has not just made it),
+ * and need not wait any longer.
  */
 static void release_orphans(struct tracing *t)
 {

@@ -1,4 +1,7 @@
-/* Response files (@FILE) of compilers: read as soon as the compiler begins, for they may be gone at the end. */
+/*
+ * Response files (@FILE) of compilers: read as soon as the compiler begins, for they may be gone at
+ * the end.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
 
@@ -7,9 +10,10 @@
 #include "utils/trace/executions.h"
 
 /*
- * When @execution is that of a compiler: write a PROC_RESPONSE record of each response file that its
- * arguments name, and that such files name, about process @view->tid, behind the last record. Of
- * @execution only the texts count. No file is opened but regular ones, with the process' own rights.
+ * When @execution is that of a compiler: write a PROC_RESPONSE record of each response file that
+ * its arguments name, and that such files name, about process @view->tid, behind the last record.
+ * Of @execution only the texts count. No file is opened but regular ones, with the process' own
+ * rights.
  */
 void response_files_write(struct proc_log *log, const struct view *view,
 			  const struct execution *execution);

@@ -1,4 +1,7 @@
-/* What system calls have their names of files in: for who traces by ptrace(2), and for the eBPF program. It makes no calls of anything. */
+/*
+ * What system calls have their names of files in: for who traces by ptrace(2), and for the eBPF
+ * program. It makes no calls of anything.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PROC_SHAPES_H
 #define UTRAIL_CMDS_RECORD_PROC_SHAPES_H
 
@@ -7,13 +10,15 @@
 #include "arch/syscalls.h"
 
 /*
- * Of each call the numbers of arguments; negative: there is none, and of directories: the working directory.
+ * Of each call the numbers of arguments; negative: there is none, and of directories: the working
+ * directory.
  *
  * @from_dir, @from: the file that it is about
  * @to_dir, @to: the name that is made
  * @text: a string that is no name
  * @flags: as it was given
- * @choice, @choices: the argument that says whether the call is watched at all, and for which values it is; negative: it always is
+ * @choice, @choices: the argument that says whether the call is watched at all, and for which
+ * values it is; negative: it always is
  */
 struct call_shape {
 	int8_t from_dir;

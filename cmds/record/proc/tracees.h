@@ -12,7 +12,8 @@
 enum tracee_state {
 	TRACEE_NONE, /* nobody has that number now */
 	TRACEE_LIVE, /* it is known who made it */
-	TRACEE_HELD, /* it has stopped for the first time, and waits there until it is known who made it */
+	/* it has stopped for the first time, and waits there until it is known who made it */
+	TRACEE_HELD,
 	TRACEE_ENDED, /* it has ended before anybody knew who made it */
 };
 

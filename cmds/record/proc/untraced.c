@@ -10,10 +10,16 @@
 #include "arch/remote.h"
 #include "arch/syscalls.h"
 
-/* More than any kernel knows of struct clone_args; what is longer is refused unless its rest is zeros. */
+/*
+ * More than any kernel knows of struct clone_args; what is longer is refused unless its rest is
+ * zeros.
+ */
 #define ARGS_MAX 256UL
 
-/* What leaf functions may have below the stack pointer (System V ABI for AMD64, "The Stack Frame"); i386 has nothing there. */
+/*
+ * What leaf functions may have below the stack pointer (System V ABI for AMD64, "The Stack Frame");
+ * i386 has nothing there.
+ */
 #define RED_ZONE 128UL
 
 struct args {
@@ -29,7 +35,10 @@ static bool read_args(pid_t tid, const struct __ptrace_syscall_info *info, struc
 	return process_vm_readv(tid, &here, 1, &there, 1, 0) == (ssize_t)args->bytes;
 }
 
-/* The program's own struct stays as it is; the kernel gets a copy, in what is free of the stack. 0: there is no place */
+/*
+ * The program's own struct stays as it is; the kernel gets a copy, in what is free of the stack. 0:
+ * there is no place
+ */
 static uint64_t write_args(pid_t tid, const struct __ptrace_syscall_info *info, struct args *args)
 {
 	uint64_t at = (info->stack_pointer - RED_ZONE - args->bytes) & ~15UL;
