@@ -1,4 +1,4 @@
-/* What a process has become (see became.h). */
+/* Reads the texts of a program that a process has become (see became.h). */
 #include "cmds/record/proc/became.h"
 
 #include <elf.h>
@@ -74,7 +74,7 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 	if (!addr)
 		return false;
 	fd = paths_open_of(pid, "mem", O_RDONLY);
-	/* All of it is there at once; the stack ends behind it. */
+	/* The whole name is there at once; the stack ends after it. */
 	len = fd < 0 ? -1 : pread(fd, name, PATH_MAX, addr);
 	if (fd >= 0)
 		close(fd);

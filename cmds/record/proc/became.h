@@ -1,4 +1,7 @@
-/* What a process has become by execve(2): read while it stands still behind that. */
+/*
+ * The program that a process has become by execve(2). It is read while the process stands still
+ * after that.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BECAME_H
 #define UTRAIL_CMDS_RECORD_PROC_BECAME_H
 
@@ -9,8 +12,8 @@
 #include "utils/trace/executions.h"
 
 /*
- * The texts of a PROC_EXEC record. What cannot be found out (there is no /proc, or somebody has
- * killed the process) is empty. Ends with became_deinit().
+ * The texts of a PROC_EXEC record. A text that cannot be found out (there is no /proc, or somebody
+ * has killed the process) is empty. Ends with became_deinit().
  */
 struct became {
 	struct strbuf interpreter;

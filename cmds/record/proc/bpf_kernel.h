@@ -1,6 +1,6 @@
 /*
- * What the eBPF program needs of the kernel's own structs and constants. Where their members are is
- * found out when it is loaded (CO-RE, BTF).
+ * The kernel's own structs and constants that the eBPF program needs. The offsets of their members
+ * are found out when it is loaded (CO-RE, BTF).
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_KERNEL_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_KERNEL_H
@@ -142,8 +142,8 @@ struct task_struct {
 } OF_KERNEL;
 
 /*
- * How a process is made (enum proc_fork_how, which is not for eBPF programs), and its constants:
- * the signal of its end, and that its parent waits.
+ * The ways in which a process is made (enum proc_fork_how, which is not for eBPF programs), and its
+ * constants: the signal of its end, and that its parent waits.
  */
 #define WIRE_BY_FORK  1
 #define WIRE_BY_VFORK 2

@@ -1,4 +1,4 @@
-/* What the processes of the program do, by eBPF: not in this build. */
+/* Following the processes of the program by eBPF: not in this build. */
 #include "cmds/record/proc/proc.h"
 
 #include <errno.h>

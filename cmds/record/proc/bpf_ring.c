@@ -135,7 +135,7 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 /* --- texts --- */
 
 /*
- * The texts of a record, one behind the other, as strings. False when they are longer than the
+ * The texts of a record, one after the other, as strings. False when they are longer than the
  * record.
  */
 static bool read_strings(struct bpf_ring *ring, const struct wire_record *record, size_t size,
@@ -160,7 +160,7 @@ static bool read_strings(struct bpf_ring *ring, const struct wire_record *record
 	return true;
 }
 
-/* What only /proc has is looked for there, as long as the task is. */
+/* Facts that only /proc has are looked for there, as long as the task is. */
 static struct view view_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
 			   enum wire_text base, int dirfd)
 {
@@ -263,7 +263,7 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 	find_program(record, strings, &b->became.program);
 }
 
-/* Parts come in order; behind one that is missing none counts. */
+/* Parts come in order; after one that is missing none counts. */
 static void see_part(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 		     struct strbuf *out)
 {
@@ -376,7 +376,7 @@ static void see_call(struct bpf_ring *ring, const struct wire_record *record,
 	const struct call_shape *shape;
 	enum proc_kind kind;
 
-	/* That of a clone(2) is told when it has failed. */
+	/* A clone(2) is told as a call only when it has failed. */
 	if (record->id >= SYSCALL_BEYOND ||
 	    (record->id >= SYSCALL_NOT_WATCHED && record->value >= 0)) {
 		ring->nr_broken++;

@@ -1,4 +1,4 @@
-/* What the eBPF program has told: records of its ring, which become records of proc.dat. */
+/* Records of the eBPF program's ring, which become records of proc.dat. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_RING_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_RING_H
 
@@ -13,14 +13,14 @@ struct bpf_becoming;
 struct bpf_leader;
 
 /*
- * Of one thread at a time. Starts with @log and zeros.
+ * Used by one thread at a time. Starts with @log and zeros.
  *
  * @to_clock_ns: what is to be added to CLOCK_MONOTONIC to have the recording's clock
  * @becoming: processes that become a program, of which not all records are here; @spare: such as
- * can be used again
+ *            can be used again
  * @leaders, @all: of processes whose first thread has ended before the others
  * @nr_broken: records that could not be understood, or kept
- * @strings: the texts of the record at hand, each with a NUL behind it
+ * @strings: the texts of the record at hand, each with a NUL after it
  */
 struct bpf_ring {
 	struct proc_log *log;

@@ -1,6 +1,6 @@
 /*
- * What the processes of the program do, by eBPF: loading the program (follow.bpf.c), and a thread
- * that empties its ring (doc/internals/processes.md).
+ * Follows the processes of the program by eBPF: loads the eBPF program (follow.bpf.c), and has a
+ * thread that empties its ring (doc/internals/processes.md).
  */
 #include "cmds/record/proc/proc.h"
 
@@ -31,7 +31,7 @@
 /* For tests: another size of the ring, in bytes. */
 #define RING_VARIABLE  "UTRAIL_PROC_RING"
 
-/* What is in follow.bpf.c: its maps, and programs that are only for files. */
+/* Names in follow.bpf.c: its maps, and programs that are only for files. */
 #define MARKS	  "marks"
 #define RING	  "ring"
 #define SCRATCHES "scratches"
@@ -82,7 +82,7 @@ static void bpf_way_release(struct proc *proc)
 }
 
 /*
- * Behind chroot(2) paths would begin with the way to our root, and not as other programs here have
+ * After chroot(2) paths would begin with the way to our root, and not as other programs here have
  * them.
  */
 static bool is_behind_chroot(void)
@@ -161,7 +161,7 @@ static int load(struct following *f, size_t ring_bytes)
 	return ret;
 }
 
-/* Where memory is short a smaller ring does, as long as it is emptied in time. */
+/* A smaller ring does when memory is short, as long as it is emptied in time. */
 static int load_as_it_fits(struct following *f)
 {
 	const char *wanted = getenv(RING_VARIABLE);

@@ -1,6 +1,6 @@
 /*
- * What the eBPF program tells the recorder of: records in its ring. Both are of one build, so this
- * is no format that others read.
+ * Records in the ring of the eBPF program, by which it tells the recorder. Both are of one build,
+ * so this is no format that others read.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
@@ -21,7 +21,7 @@ enum wire_kind {
 	WIRE_CALL,
 };
 
-/* Texts of a record, one behind the other, without NULs. */
+/* Texts of a record, one after the other, without NULs. */
 enum wire_text {
 	WIRE_FILE,     /* what runs, or what was opened */
 	WIRE_FROM,     /* a name as it was given... */
@@ -50,15 +50,15 @@ enum wire_text {
  * @time_ns: CLOCK_MONOTONIC
  * @tid, @pid: as the recorder sees them
  * @kind: enum wire_kind
- * @cpu: where the task was then
+ * @cpu: the CPU on which the task was then
  * @id: of a call: enum syscall_id
- * @value: what the call returned; a fork's child; the old tid of an exec; how somebody ended
- * (wait(2)); a descriptor; where a part belongs
+ * @value: what the call returned; a fork's child; the old tid of an exec; the status of a task that
+ *         has ended (wait(2)); a descriptor; the offset of a part
  * @more: the child's process; how a descriptor may be used (enum wire_access)
  * @args: of a call; of a fork the flags of clone(2), and how it was done (enum proc_fork_how)
  * @out: what the call has left in memory: the ends of a pipe; flags and mode of openat2(2); flags
- * of clone(2)
- * @lens: of texts, which are behind the record
+ *       of clone(2)
+ * @lens: of texts, which follow the record
  */
 struct wire_record {
 	uint64_t time_ns;
@@ -84,18 +84,14 @@ enum wire_access {
 };
 
 /*
- * A task that is followed: the value of the map "marks". What is not said here is for the eBPF
- * program alone.
+ * A task that is followed: the value of the map "marks". The recorder sets @tid, @pid and @waits;
+ * the rest is for the eBPF program alone.
  */
 struct wire_mark {
 	uint32_t tid;
 	uint32_t pid;
-	uint32_t
-		/*
-		 * of the recorder's pid namespace, from 1 on; 0: it is the task's own, which is
-		 * seen when it runs
-		 */
-		level;
+	/* of the recorder's pid namespace, from 1 on; 0: it is the task's own, seen when it runs */
+	uint32_t level;
 	uint32_t waits; /* it has not become the program yet, and what it does is our own doing */
 	uint32_t id;
 	uint32_t unused;
@@ -106,7 +102,7 @@ struct wire_mark {
 #define WIRE_NUMBERS 512
 
 /*
- * What the program is told before it is loaded: its constants.
+ * The constants that the program is given before it is loaded.
  *
  * @mount_namespace: the recorder's: its inode
  * @masks: the bits of a number that count, by ABI (in the order of syscall_abis)
@@ -123,8 +119,8 @@ struct wire_settings {
 };
 
 /*
- * What it counts. @nr_live: tasks that are followed; @nr_lost: records for which there was no room,
- * and tasks that could not be followed
+ * The program's counts. @nr_live: tasks that are followed; @nr_lost: records for which there was no
+ * room, and tasks that could not be followed
  */
 struct wire_counts {
 	uint64_t nr_live;

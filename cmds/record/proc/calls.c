@@ -1,4 +1,4 @@
-/* What system calls have done (see calls.h). */
+/* Writes the acts of system calls (see calls.h). */
 #include "cmds/record/proc/calls.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: a link is what is meant */
 
 /*
- * What the kernel says to itself when a signal interrupts a call (ERESTARTSYS and its like): it
+ * The kernel's own errors for a call that a signal interrupts (ERESTARTSYS and its like): the call
  * begins anew, or fails with EINTR.
  */
 #define RESTART_FIRST 512
@@ -50,7 +50,7 @@ const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_PRCTL] = { -1, -1, -1, -1, -1, -1, 0, { PR_SET_NAME, PR_SET_NAME } },
 };
 
-/* What its failure is; none of others. */
+/* The kind of a call's failure; none for calls whose failures are not told. */
 static const enum proc_kind failures[SYSCALL_BEYOND] = {
 	[SYSCALL_RENAME] = PROC_RENAME_FAILED,	  [SYSCALL_RENAMEAT] = PROC_RENAME_FAILED,
 	[SYSCALL_RENAMEAT2] = PROC_RENAME_FAILED, [SYSCALL_LINK] = PROC_LINK_FAILED,
@@ -241,7 +241,6 @@ static enum proc_kind encode_symlink(const struct call_facts *facts, struct strb
 	return PROC_SYMLINK;
 }
 
-/* What is gone with it. */
 static enum proc_kind encode_removal(const struct call_facts *facts, enum proc_kind kind,
 				     struct strbuf *out)
 {

@@ -1,6 +1,6 @@
 /*
- * What a system call has done to files and names: the payloads of acts (utils/format/proc_dat.h),
- * from what it was given and has returned.
+ * The payloads of acts (utils/format/proc_dat.h): the work of a system call on files and names.
+ * They are made from its arguments and its results.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_CALLS_H
 #define UTRAIL_CMDS_RECORD_PROC_CALLS_H
@@ -43,19 +43,22 @@ struct call_facts {
 	const char *place;
 };
 
-/* What relative names of an argument begin at: a descriptor or AT_FDCWD. @arg: of call_shapes */
+/*
+ * The directory at which relative names of an argument begin: a descriptor or AT_FDCWD. @arg: of
+ * call_shapes
+ */
 int call_directory(const uint64_t args[6], int arg);
 
 /*
- * Whether there is something of it that may be elsewhere behind the call, or nowhere: call_source()
- * while it is still there.
+ * True when the call may move its file, or remove it: call_source() has to be called while the file
+ * is still there.
  */
 bool call_moves_source(enum syscall_id id);
 
-/* Where the file is that the call is about. @out is emptied first. */
+/* Find the place of the file that the call is about. @out is emptied first. */
 void call_source(const struct call_facts *facts, struct strbuf *out);
 
-/* Whether it is to be told when it has failed. @result: as the kernel has it. */
+/* True when the call's failure is to be told. @result: as the kernel has it. */
 bool call_fails_openly(enum syscall_id id, int64_t result);
 
 /* Append the payload of what there is to be told. 0: nothing. */

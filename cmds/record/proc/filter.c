@@ -10,7 +10,7 @@
 
 #include "cmds/record/proc/shapes.h"
 
-/* What we have the kernel say is this and the call's number in enum syscall_id. */
+/* The kernel reports this plus the call's number in enum syscall_id. */
 #define OURS	  0x5500U
 #define OURS_MASK 0xff00U
 
@@ -40,8 +40,8 @@ static void add_return(struct proc_filter *filter, uint32_t action)
 }
 
 /*
- * Of some calls only what one argument makes of them: prctl(PR_SET_NAME) and the like are few among
- * many.
+ * Some calls count only with certain values of one argument: prctl(PR_SET_NAME) and the like are
+ * few among many.
  */
 static void add_call(struct proc_filter *filter, enum syscall_id id, uint32_t number)
 {

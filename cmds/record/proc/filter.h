@@ -21,8 +21,8 @@ struct proc_filter {
 void proc_filter_make(struct proc_filter *filter);
 
 /*
- * What a stop of the filter says (SECCOMP_RET_DATA); SYSCALL_NONE when it is another filter's,
- * which a program has made itself.
+ * The call that a stop of the filter reports (SECCOMP_RET_DATA). SYSCALL_NONE: the stop is of
+ * another filter, which a program has made itself.
  */
 enum syscall_id proc_filter_call(uint32_t data);
 
@@ -31,13 +31,13 @@ enum syscall_id proc_filter_call(uint32_t data);
 	"cannot record what processes do with files (--no-proc-files does without): no filter of " \
 	"system calls"
 
-/* Whether the kernel has such filters: 0 or negative errno. */
+/* Ask whether the kernel has such filters: 0 or negative errno. */
 int proc_filter_check(void);
 
 /*
- * Async-signal-safe. Put it on the calling process and all that descends from it. Who may not do
- * that otherwise gives up the rights of setuid programs for it (PR_SET_NO_NEW_PRIVS). 0 or negative
- * errno.
+ * Async-signal-safe. Put it on the calling process and all that descends from it. A process that
+ * may not do that otherwise gives up the rights of setuid programs for it (PR_SET_NO_NEW_PRIVS). 0
+ * or negative errno.
  */
 int proc_filter_install(const struct sock_fprog *program);
 

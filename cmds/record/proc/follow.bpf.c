@@ -1,6 +1,6 @@
 /*
- * What the kernel is to tell of the tasks that are followed (--proc=bpf): the eBPF program. It
- * looks, and changes nothing (doc/internals/processes.md).
+ * The eBPF program: it tells of the tasks that are followed (--proc=bpf). It looks, and changes
+ * nothing (doc/internals/processes.md).
  */
 #include <linux/bpf.h>
 
@@ -22,8 +22,8 @@
 #define ON_ITS_OWN __attribute__((noinline))
 
 /*
- * What is known of a number, where the compiler would forget what the kernel's verifier wants to
- * see.
+ * Say the bound of a number again, where the compiler would forget it and the kernel's verifier
+ * wants to see it.
  */
 #define BOUND(value, mask) asm volatile("%0 &= %1" : "+r"(value) : "i"(mask))
 
@@ -53,7 +53,8 @@ struct {
 } ring SEC(".maps");
 
 /*
- * Where records are made. One for each CPU: nothing else of ours runs on it meanwhile.
+ * The memory in which records are made. There is one for each CPU: nothing else of ours runs on it
+ * meanwhile.
  *
  * @path: of a path, which is made from its end, and begins in the first half
  * @used: bytes of the texts
@@ -122,7 +123,7 @@ INLINE void end(struct scratch *s, const struct wire_mark *mark)
 		__sync_fetch_and_add(&counts.nr_lost, 1);
 }
 
-/* Where the next text goes; there are WIRE_TEXT_MAX bytes. */
+/* The room for the next text: WIRE_TEXT_MAX bytes. */
 INLINE char *room(struct scratch *s)
 {
 	uint32_t at = s->used;
@@ -144,7 +145,10 @@ INLINE void put_kernel_string(struct scratch *s, enum wire_text text, const void
 	take(s, text, len > 0 ? len - 1 : 0);
 }
 
-/* Its page is there: behind the call, which has read it. 1: it is relative to something. */
+/*
+ * The string's page is in memory: this runs after the call, which has read it. 1: it is relative to
+ * something.
+ */
 ON_ITS_OWN int put_string(uint32_t text, uint64_t addr)
 {
 	struct scratch *s = scratch_here();
@@ -464,7 +468,7 @@ int see_exit(uint64_t *ctx)
 			s->record.flags |= WIRE_IS_LAST;
 		end(s, mark);
 	}
-	/* Behind the record: who sees that nobody is left finds all records in the ring. */
+	/* After the record: a reader that sees no task left finds all records in the ring. */
 	__sync_fetch_and_add(&counts.nr_live, -1);
 	bpf_task_storage_delete(&marks, task);
 	return 0;
@@ -482,7 +486,7 @@ struct part {
 	uint32_t unused;
 };
 
-/* Of a part that is in scratch.bytes: whether the word behind byte @i begins with @. */
+/* True when the word after byte @i begins with @, in a part that is in scratch.bytes. */
 static long find_name(uint32_t i, struct part *part)
 {
 	struct scratch *s = scratch_here();
@@ -523,7 +527,7 @@ static long put_part(uint32_t i, struct part *part)
 	return 0;
 }
 
-/* Whether a word among the first ones begins with @. */
+/* True when a word among the first ones begins with @. */
 INLINE bool put_parts(struct wire_mark *mark, enum wire_kind kind, uint64_t addr, uint32_t len)
 {
 	struct part part = { mark, addr, len, kind, 0, 0 };
@@ -690,7 +694,7 @@ int see_call(uint64_t *ctx)
 	return 0;
 }
 
-/* What the call has left in memory. */
+/* Results that the call has left in memory. */
 INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t id)
 {
 	if (id == SYSCALL_OPENAT2)
@@ -702,8 +706,8 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 }
 
 /*
- * Of all that fails little is told: opens by search paths alone are many. Of clone(2) the fork is
- * told otherwise.
+ * Few failures are told: opens by search paths alone are many. A clone(2) that succeeds is told as
+ * a fork.
  */
 INLINE bool is_told(uint32_t id, int result)
 {

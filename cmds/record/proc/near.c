@@ -1,4 +1,4 @@
-/* Where the tracing thread runs (see near.h). */
+/* Moves the tracing thread to the CPU of its tracee (see near.h). */
 #include "cmds/record/proc/near.h"
 
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #define STOPS_TO_LEAVE	   32
 
 /*
- * The field "processor" of stat (proc_pid_stat(5)), counted from behind the name, which may have
- * anything in it. Negative: not known.
+ * The number of the field "processor" of stat (proc_pid_stat(5)), counted from the end of the name,
+ * which may have anything in it. Negative: not known.
  */
 #define FIELDS_BEHIND_NAME 37
 

@@ -1,4 +1,4 @@
-/* Where the tracing thread runs: on the CPU of whom it traces. */
+/* Keeps the tracing thread on the CPU of the task that it traces. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_NEAR_H
 #define UTRAIL_CMDS_RECORD_PROC_NEAR_H
 
@@ -26,13 +26,13 @@ struct near {
 	unsigned nr_elsewhere;
 };
 
-/* Where a tracee was when somebody asked, and how often it has stopped: { 0 } at first. */
+/* The CPU of a tracee when it was last asked for, and the number of its stops: { 0 } at first. */
 struct near_place {
 	int cpu;
 	unsigned nr_stops;
 };
 
-/* Of the calling thread, which is the one to call near_stop(). */
+/* For the calling thread, which is the one to call near_stop(). */
 void near_init(struct near *near);
 
 /*
@@ -46,7 +46,10 @@ void near_stop(struct near *near, pid_t tid, struct near_place *place);
  */
 void near_forget(struct near_place *place);
 
-/* Where the task was when somebody asked; negative: nobody has, or it is not known. */
+/*
+ * The CPU on which the task was when it was last asked for. Negative: nobody has asked, or it is
+ * not known.
+ */
 int near_cpu(const struct near_place *place);
 
 #endif

@@ -1,4 +1,4 @@
-/* What /proc has of a task, and its memory (see paths.h). */
+/* Reads a task's links and files in /proc, and its memory (see paths.h). */
 #include "cmds/record/proc/paths.h"
 
 #include <fcntl.h>
@@ -61,7 +61,7 @@ bool paths_memory(pid_t tid, uint64_t addr, void *out, size_t size)
 	return process_vm_readv(tid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
-/* A page at a time: what is behind the string need not be there. */
+/* A page at a time: the page after the string need not be there. */
 bool paths_string(pid_t tid, uint64_t addr, struct strbuf *out)
 {
 	char bytes[PAGE_BYTES];

@@ -1,4 +1,4 @@
-/* What /proc has of a task, and what is in its memory. */
+/* Links and files of a task in /proc, and its memory. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PATHS_H
 #define UTRAIL_CMDS_RECORD_PROC_PATHS_H
 
@@ -13,8 +13,8 @@
 int paths_open_of(pid_t tid, const char *name, int flags);
 
 /*
- * Where that link of /proc/<tid> leads, as we see it: behind chroot(2) with the way there. Nothing
- * when it cannot be had. @out is emptied first, here and below.
+ * The target of that link of /proc/<tid>, as the recorder sees it: after chroot(2) with the way
+ * there. Empty when it cannot be had. @out is emptied first, here and below.
  */
 void paths_link(pid_t tid, const char *name, struct strbuf *out);
 

@@ -1,4 +1,4 @@
-/* What a task means by the names that it gives (see places.h). */
+/* Finds the files that a task means by names (see places.h). */
 #include "cmds/record/proc/places.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ static int open_in_root(const struct view *view, const char *name, int flags)
 	return fd;
 }
 
-/* What is below a directory that is out of its root, or too long a way off. */
+/* Open a file below a directory that is out of the task's root, or too long a way off. */
 static int open_from(const struct view *view, const char *name, int flags)
 {
 	char link[64] = "cwd";
@@ -103,7 +103,7 @@ static int open_path(const struct view *view, const char *name, int links)
 	int flags = O_PATH | O_CLOEXEC | links;
 	int fd = open_in_root(view, name, flags);
 
-	/* Who has gone on may be in another directory by now. */
+	/* A task that has gone on may be in another directory by now. */
 	return fd < 0 && *name != '/' && errno != ENOENT && !view->is_late
 		       ? open_from(view, name, flags)
 		       : fd;
@@ -159,8 +159,8 @@ static bool names_directory(const char *last)
 }
 
 /*
- * What of @dir is still there, and the rest as it was given: somebody has removed that meanwhile.
- * Nothing where that would be a guess.
+ * Find the part of @dir that is still there, and append the rest as it was given: somebody has
+ * removed that meanwhile. @out stays empty where that would be a guess.
  */
 static void find_rest(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
@@ -199,7 +199,7 @@ static void find_rest(const struct view *view, const struct strbuf *dir, struct 
 
 static void find_directory(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
-	/* What names begin at is a place already. */
+	/* The base of names is a place already. */
 	if (!dir->len && *view->base) {
 		strbuf_addstr(out, view->base);
 		return;

@@ -1,4 +1,4 @@
-/* What a task means by the names that it gives: the places of files, as the recorder sees them. */
+/* The files that a task means by names: their places, as the recorder sees them. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PLACES_H
 #define UTRAIL_CMDS_RECORD_PROC_PLACES_H
 
@@ -39,12 +39,12 @@ void places_target(const struct view *view, const char *name, struct strbuf *out
  */
 int places_open(const struct view *view, const char *name);
 
-/* Whether there is anything of that name, be it a link that leads nowhere. */
+/* True when there is a file of that name, or a link, even one that leads nowhere. */
 bool places_has(const struct view *view, const char *name);
 
 /*
- * The place of the name: its directory with all links followed, and the last name as it is. What
- * cannot be found is as places_given() has it.
+ * The place of the name: its directory with all links followed, and the last name as it is. A place
+ * that cannot be found is as places_given() has it.
  */
 void places_of(const struct view *view, const char *name, struct strbuf *out);
 

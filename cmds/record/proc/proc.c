@@ -1,4 +1,4 @@
-/* What the processes of the program do, whichever way (see proc.h). */
+/* Follows the processes of the program, by one of the ways (see proc.h). */
 #include "cmds/record/proc/proc.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * What the processes of the program do (--proc): the source of proc.dat, whichever way it finds
- * that out.
+ * Follows the processes of the program (--proc): the source of proc.dat, for each way to find out
+ * about them.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PROC_H
 #define UTRAIL_CMDS_RECORD_PROC_PROC_H
@@ -18,8 +18,8 @@
 struct proc_way;
 
 /*
- * Each way has a thread of its own, which writes @log from the start to the stop. Who touches what
- * else: the control thread alone.
+ * Each way has a thread of its own, which writes @log from the start to the stop. The control
+ * thread alone touches all else.
  *
  * @way: NULL: none was chosen; @own: what it keeps; @lost: events that it could not tell of, known
  * when it is stopped
@@ -78,7 +78,7 @@ extern const struct proc_way proc_by_bpf;
 int proc_choose(struct proc *proc, const struct record_settings *settings, struct uft_err *note,
 		struct uft_err *err);
 
-/* Whether the program is to be started with a filter of system calls. */
+/* True when the program is to be started with a filter of system calls. */
 bool proc_uses_filter(const struct proc *proc, const struct record_settings *settings);
 
 /*
@@ -88,13 +88,12 @@ bool proc_uses_filter(const struct proc *proc, const struct record_settings *set
 int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, pid_t pid,
 	      struct uft_err *err);
 
-/*
- * Whether the program's wait(2) status is to be had by proc_program_end() and nowhere else; @end_fd
- * says when.
- */
+/* True when only proc_program_end() has the program's wait(2) status; @end_fd says when. */
 bool proc_tells_end(const struct proc *proc);
 
-/* How the program ended; false when it has not, or nobody knows yet. */
+/*
+ * The status and usage of the program that has ended. False when it has not, or nobody knows yet.
+ */
 bool proc_program_end(struct proc *proc, int *status, struct rusage *usage);
 
 /* Forget what was chosen and never opened. It may be called at any time. */

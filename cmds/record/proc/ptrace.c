@@ -1,6 +1,6 @@
 /*
- * What the processes of the program do, by ptrace(2): a thread that traces them, and what their
- * stops mean (doc/internals/processes.md).
+ * Follows the processes of the program by ptrace(2): a thread traces them, and sees their stops
+ * (doc/internals/processes.md).
  */
 #include "cmds/record/proc/proc.h"
 
@@ -28,7 +28,7 @@
 #include "utils/base/fd.h"
 #include "utils/format/proc_dat.h"
 
-/* What is told besides signals. When the recorder is killed, the tree goes on... */
+/* The events that are told besides signals. When the recorder is killed, the tree goes on... */
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 /*
@@ -46,10 +46,10 @@
 #define WAKE_AGAIN_NS 1000000
 
 /*
- * Tracing belongs to a thread. Who touches what:
+ * Tracing belongs to a thread. Members and their threads:
  *
  * @log, @tracees, @near: the tracing thread, once it runs
- * @lock: @has_end, @status, @usage: what the tracing thread knows of the program's end
+ * @lock: @has_end, @status, @usage: the program's end, as the tracing thread knows it
  * @end_fd, @over_fd: as proc.h has them
  * @is_stopped: the tracing thread is to end
  */
@@ -240,9 +240,9 @@ static pid_t parent_now(pid_t tid)
 }
 
 /*
- * Who is killed between making a child and telling of it never tells. The child has another parent
- * then (which may be one of the tree that adopts children, but then that one has not just made it),
- * and need not wait any longer.
+ * A task that is killed between making a child and telling of it never tells. The child has another
+ * parent then, and need not wait any longer. The other parent may be one of the tree that adopts
+ * children, but it has not just made this child.
  */
 static void release_orphans(struct tracing *t)
 {

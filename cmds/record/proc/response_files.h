@@ -11,8 +11,8 @@
 
 /*
  * When @execution is that of a compiler: write a PROC_RESPONSE record of each response file that
- * its arguments name, and that such files name, about process @view->tid, behind the last record.
- * Of @execution only the texts count. No file is opened but regular ones, with the process' own
+ * its arguments name, and that such files name, about process @view->tid, after the last record.
+ * Only the texts of @execution count. No file is opened but regular ones, with the process' own
  * rights.
  */
 void response_files_write(struct proc_log *log, const struct view *view,

@@ -15,7 +15,7 @@
 
 #define STATUS_MAX 8192U
 
-/* The numbers behind "@name:" in @status. How many; more than @max do not count. */
+/* Read the numbers after "@name:" in @status. Returns their number; more than @max do not count. */
 static int numbers_of(const char *status, const char *name, unsigned *numbers, int max)
 {
 	const char *at = strstr(status, name);
@@ -84,7 +84,7 @@ int rights_take(pid_t pid, struct rights *before)
 	if (len <= 0)
 		return -ESRCH;
 	status[len] = '\0';
-	/* Of each there are four, and that for files is the last one. */
+	/* Each has four numbers, and the last one is for files. */
 	if (numbers_of(status, "\nUid:", uids, 4) < 4 || numbers_of(status, "\nGid:", gids, 4) < 4)
 		return -ESRCH;
 	if (geteuid() != 0 || uids[3] == 0)

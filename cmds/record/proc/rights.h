@@ -9,7 +9,7 @@
 #define RIGHTS_GROUPS_MAX 256
 
 /*
- * What the thread had before.
+ * The rights that the thread had before.
  *
  * @are_taken: it has those of a process now; else nothing below counts
  */

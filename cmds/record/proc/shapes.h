@@ -1,6 +1,6 @@
 /*
- * What system calls have their names of files in: for who traces by ptrace(2), and for the eBPF
- * program. It makes no calls of anything.
+ * The arguments of system calls that name files: for the tracer by ptrace(2), and for the eBPF
+ * program. This header calls no functions.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_SHAPES_H
 #define UTRAIL_CMDS_RECORD_PROC_SHAPES_H
@@ -10,8 +10,8 @@
 #include "arch/syscalls.h"
 
 /*
- * Of each call the numbers of arguments; negative: there is none, and of directories: the working
- * directory.
+ * The numbers of each call's arguments. Negative: there is none; a directory is the working
+ * directory then.
  *
  * @from_dir, @from: the file that it is about
  * @to_dir, @to: the name that is made

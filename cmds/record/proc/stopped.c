@@ -1,4 +1,4 @@
-/* What is known of a task that stands still (see stopped.h). */
+/* Reads the facts of a task that stands still (see stopped.h). */
 #include "cmds/record/proc/stopped.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 /* The longest name of a task, with its NUL (prctl(2), PR_SET_NAME). */
 #define NAME_BYTES 16
 
-/* What is read of names; struct call_facts borrows it. */
+/* The names that were read; struct call_facts borrows them. */
 struct read_names {
 	struct strbuf from;
 	struct strbuf from_base;
@@ -120,7 +120,7 @@ static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 	return 0;
 }
 
-/* What the call has left in the task's memory; false: it is not there. */
+/* Read the results that the call has left in the task's memory; false: they are not there. */
 static bool read_memory(pid_t tid, const struct traced_call *call, uint64_t out[2])
 {
 	struct open_how how;
@@ -161,7 +161,7 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 		return 0;
 	if (call_moves_source(call->id))
 		facts.place = strbuf_str(&call->path);
-	/* What has failed may be about nothing. */
+	/* A call that has failed may be about nothing. */
 	if (!facts.place || result < 0)
 		facts.from = read_name(tid, call, shape->from, shape->from_dir, &names.from,
 				       &names.from_base);
@@ -173,7 +173,7 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 	return call_encode(&facts, out);
 }
 
-/* How it may be used is in the mode of the link. */
+/* The mode of the link says how the descriptor may be used. */
 bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

@@ -1,6 +1,6 @@
 /*
- * What there is to be known of a task that stands still in front of a system call, or behind one:
- * from /proc and from its memory.
+ * Facts of a task that stands still before a system call, or after one: from /proc and from its
+ * memory.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_STOPPED_H
 #define UTRAIL_CMDS_RECORD_PROC_STOPPED_H
@@ -17,7 +17,7 @@
  * A call that a task is in.
  *
  * @id: SYSCALL_NONE: it is in none that is watched
- * @path: where something was that may be elsewhere behind the call, or nowhere
+ * @path: the place of a file before the call, which may move or remove it
  */
 struct traced_call {
 	enum syscall_id id;
@@ -28,12 +28,12 @@ struct traced_call {
 /* It is in none any more. */
 void stopped_reset(struct traced_call *call);
 
-/* In front of it. True when there is more to be told behind it. */
+/* Call it before the system call. True when there is more to be told after it. */
 bool stopped_begin(pid_t tid, struct traced_call *call);
 
 /*
- * What there is to be told: in front of those that stopped_begin() answers false for, behind the
- * others, with their @result, which may be an error. Append the payload. 0: nothing.
+ * Append the payload of the call. It is told before the call when stopped_begin() has answered
+ * false; else after it, with its @result, which may be an error. 0: there is nothing to tell.
  */
 enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t result,
 			      struct strbuf *out);

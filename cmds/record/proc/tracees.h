@@ -41,10 +41,10 @@ struct tracees {
 
 void tracees_deinit(struct tracees *tracees);
 
-/* That of @tid, a new one with TRACEE_NONE if need be; NULL when memory is short. */
+/* The tracee @tid, a new one with TRACEE_NONE if need be; NULL when memory is short. */
 struct tracee *tracees_get(struct tracees *tracees, pid_t tid);
 
-/* That of @tid, or NULL when nobody has that number. */
+/* The tracee @tid, or NULL when nobody has that number. */
 struct tracee *tracees_find(const struct tracees *tracees, pid_t tid);
 
 void tracees_set(struct tracees *tracees, struct tracee *tracee, enum tracee_state state);

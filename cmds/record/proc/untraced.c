@@ -17,8 +17,8 @@
 #define ARGS_MAX 256UL
 
 /*
- * What leaf functions may have below the stack pointer (System V ABI for AMD64, "The Stack Frame");
- * i386 has nothing there.
+ * The bytes below the stack pointer that leaf functions may use (System V ABI for AMD64, "The Stack
+ * Frame"). i386 has none.
  */
 #define RED_ZONE 128UL
 
@@ -53,7 +53,7 @@ static void take_out_of_memory(pid_t tid, const struct __ptrace_syscall_info *in
 	struct args args = { .bytes = info->seccomp.args[1] };
 	uint64_t at;
 
-	/* What is too short, or cannot be read, is the kernel's to refuse. */
+	/* Arguments that are too short, or cannot be read, are the kernel's to refuse. */
 	if (args.bytes < CLONE_ARGS_SIZE_VER0 || args.bytes > ARGS_MAX ||
 	    !read_args(tid, info, &args) || !(args.words[0] & CLONE_UNTRACED))
 		return;
