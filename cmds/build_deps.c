@@ -13,7 +13,7 @@
 #include "utils/procs/deps_ignored.h"
 #include "utils/procs/make_rules.h"
 
-/* Of a large project make writes some megabytes. */
+/* The rules that make writes of a large project are some megabytes. */
 #define RULES_MAX (256U << 20)
 
 /*

@@ -39,7 +39,7 @@ static bool is_etrace(const struct opts *opts)
 	return !is_deps(opts) && opts->export_as == OPTS_AS_ETRACE;
 }
 
-/* What is written is about files, too. */
+/* True when the output tells of files, too. */
 static bool asks_for_files(const struct opts *opts)
 {
 	return is_deps(opts) || is_etrace(opts) || opts->export_as == OPTS_AS_JSON;

@@ -10,8 +10,8 @@ import sys
 # Rooms whose comments are plain; and what is in them that is not yet.
 ROOMS = ("arch", "cmds", "libmcount", "utils/base", "utils/export", "utils/format", "utils/fstrace",
          "utils/object", "utils/posixtrace", "utils/script", "utils/spec", "utils/trace",
-         "utils/tracecmd", "utils/view")
-NOT_YET = ("cmds/build_deps", "cmds/cmd_build", "cmds/record/proc/")
+         "utils/procs", "utils/tracecmd", "utils/view")
+NOT_YET = ()
 
 COLUMNS = 100
 NO_SUBJECT = "What|Of|Whether|Who|Whom|Whose|Which|Where|How|That"

@@ -43,7 +43,7 @@ struct expansion {
 
 int arguments_add(struct words *args, const char *text, size_t len)
 {
-	/* One more, and the NULL behind it: the room doubles with each power of two. */
+	/* One more, and the NULL after it: the room doubles with each power of two. */
 	size_t nr = args->nr + 1;
 	char **words = args->words;
 
@@ -64,7 +64,7 @@ void arguments_drop(struct words *args, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		free(args->words[i]);
-	/* With the NULL behind them. */
+	/* The NULL after them moves, too. */
 	memmove(args->words, args->words + nr, (args->nr - nr + 1) * sizeof(*args->words));
 	args->nr -= nr;
 }
@@ -75,8 +75,8 @@ static bool is_blank(char c)
 }
 
 /*
- * The next word of the text behind *@at; false at the end. Quotes of both kinds; a backslash takes
- * what follows it, also within quotes.
+ * Take the next word of the text from *@at on; false at the end. Quotes of both kinds; a backslash
+ * takes what follows it, also within quotes.
  */
 static bool next_word(const char **at, const char *end, struct strbuf *word)
 {

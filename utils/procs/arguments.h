@@ -8,7 +8,7 @@
 #include "utils/base/strbuf.h"
 #include "utils/base/words.h"
 
-/* A copy of the @len bytes of @text, which have no NUL, behind the others. 0 or -ENOMEM. */
+/* Append a copy of the @len bytes of @text, which have no NUL. 0 or -ENOMEM. */
 int arguments_add(struct words *args, const char *text, size_t len);
 
 /* Leave out the first @nr, of which there are as many. */
@@ -25,8 +25,8 @@ struct arguments_read {
 };
 
 /*
- * Where response files are read. @read: append what is in the file @name, of @max bytes at most,
- * to @text. 0; -ENOMEM, which ends all; another negative errno: the word @FILE stays.
+ * The source of response files. @read: append what is in the file @name, of @max bytes at most, to
+ * @text. 0; -ENOMEM, which ends all; another negative errno: the word @FILE stays.
  */
 struct arguments_source {
 	int (*read)(struct arguments_source *source, const char *name, size_t max,

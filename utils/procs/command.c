@@ -7,8 +7,8 @@
 #include "utils/procs/arguments.h"
 
 /*
- * How many of the first words are in front of what the script was called with: the kernel puts the
- * interpreter, what else stands in the script's first line, and the script's name there.
+ * The number of first words before those that the script was called with. The kernel puts the
+ * interpreter, the rest of the script's first line, and the script's name there.
  */
 static size_t words_of_interpreter(const struct execution *execution, const struct words *argv)
 {
@@ -25,7 +25,7 @@ static size_t words_of_interpreter(const struct execution *execution, const stru
 	return argv->nr > 1 ? 1 : 0;
 }
 
-/* What the program was called with. */
+/* Append the words that the program was called with to @argv. */
 static int command_of(const struct execution *execution, struct words *argv)
 {
 	int ret = 0;

@@ -8,8 +8,8 @@
 
 /*
  * The command without what the kernel puts in front of a script, and without launchers: append its
- * words to @argv, which is empty, and say in @kind which compiler it is. COMPILER_NONE: none. Of
- * @execution only the texts count. 0 or -ENOMEM.
+ * words to @argv, which is empty, and say in @kind which compiler it is. COMPILER_NONE: none. Only
+ * the texts of @execution count. 0 or -ENOMEM.
  */
 int compiler_command(const struct execution *execution, struct words *argv,
 		     enum compiler_kind *kind);

@@ -169,7 +169,10 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 	return add_entry(db, directory, file, output, argv, &bytes);
 }
 
-/* Of an entry without output: how much of its key is about directory and file. 0: it has one. */
+/*
+ * The length of the key's part for directory and file, of an entry without output. 0: the entry has
+ * one.
+ */
 static size_t bare_key_len(const char *key)
 {
 	const char *file = strchr(key, '\n');

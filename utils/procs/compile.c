@@ -34,7 +34,7 @@ static const char *const linker_starts[] = {
 	"-Wl,",	      "-fuse-ld=", "-rtlib=",	   "-static-lib", "-unwindlib=",
 };
 
-/* What begins so asks for an answer, and nothing is compiled. */
+/* A word that begins like one of these asks for an answer, and nothing is compiled. */
 static const char *const question_starts[] = {
 	"--autocomplete=", "--help=",	 "--print-",	 "-ccc-print-", "-dumpfullversion",
 	"-dumpmachine",	   "-dumpspecs", "-dumpversion", "-help",	"-print-",
@@ -127,7 +127,7 @@ static bool ends_with(const char *word, const char *end)
 	return len >= strlen(end) && strcmp(word + len - strlen(end), end) == 0;
 }
 
-/* What is made of it is a precompiled header, and nothing is linked. */
+/* The compiler makes a precompiled header of such a source, and nothing is linked. */
 static bool is_header(const char *path, const char *language)
 {
 	return language ? ends_with(language, "-header") : IS_ONE_OF(header_suffixes, suffix(path));
@@ -182,8 +182,8 @@ static void take_file(struct parsing *p)
 	bool is_source = makes_header || p->language || IS_ONE_OF(source_suffixes, suffix(word));
 
 	/*
-	 * What comes by a pipe is in no file, and what a response file would have said is not
-	 * known.
+	 * Text from a pipe is in no file, and the words of a response file that was not read are
+	 * not known.
 	 */
 	if (!word[0] || strcmp(word, "-") == 0 || word[0] == '@')
 		is_source = false;
@@ -247,7 +247,7 @@ static bool take_until(struct parsing *p, const char *word)
 	return false;
 }
 
-/* What nvcc has beyond these. */
+/* Take an option that only nvcc has. */
 static bool take_nvcc_until(struct parsing *p, const char *word)
 {
 	static const struct {
@@ -453,8 +453,8 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 		return !links;
 	case ROLE_LANGUAGE:
 		/*
-		 * It is about files behind it. clangd puts the source behind all options, and
-		 * would take it for this one's.
+		 * The option counts for the files after it. clangd puts the source after all
+		 * options, and would take it for this one's.
 		 */
 		return at < source || compile->nr_sources == 1;
 	default:
@@ -501,7 +501,7 @@ bool compile_output(const struct compile *compile, const char *source, struct st
 		return false;
 	if (compile->output) {
 		strbuf_addstr(out, compile->output);
-		/* That is no file, but standard output. */
+		/* The name "-" is no file, but standard output. */
 		return strcmp(compile->output, "-") != 0;
 	}
 	if (compile->kind == COMPILER_PROPER || compile->makes_other)

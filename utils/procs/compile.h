@@ -1,4 +1,4 @@
-/* What the command line of a compiler compiles. */
+/* The sources that the command line of a compiler compiles. */
 #ifndef UTRAIL_PROCS_COMPILE_H
 #define UTRAIL_PROCS_COMPILE_H
 
@@ -10,7 +10,7 @@
 #include "utils/base/words.h"
 #include "utils/procs/compiler.h"
 
-/* How far it goes. */
+/* The step at which the compiler stops. */
 enum compile_until {
 	COMPILE_LINKED,
 	COMPILE_OBJECT,	      /* -c */
@@ -19,7 +19,7 @@ enum compile_until {
 	COMPILE_PREPROCESSED, /* -E, -M, -MM: nothing is compiled */
 };
 
-/* What a word is. */
+/* The role of a word. */
 enum compile_role {
 	ROLE_OPTION,
 	ROLE_SOURCE,

@@ -74,7 +74,7 @@ static void note_argument(struct compile *compile, const char *option, const cha
 		compile->object_format = argument;
 }
 
-/* How many words the option at @at is. */
+/* The number of words of the option at @at. */
 static size_t take_option(struct compile *compile, const struct words *argv, size_t at)
 {
 	const struct grammar *grammar = &grammars[compile->kind];

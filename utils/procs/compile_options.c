@@ -122,7 +122,7 @@ static const char *const linker_with_word[] = {
 	"-undefined", "-z",
 };
 
-/* Of nvcc, whose options mean something else than those of the same name above. */
+/* Options of nvcc; some mean something else than those of the same name above. */
 static const char *const nvcc_with_word[] = {
 	"--Ofast-compile",
 	"--Werror",

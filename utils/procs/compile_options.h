@@ -1,4 +1,4 @@
-/* Which options of compilers have the next word of the command line as their argument. */
+/* Options of compilers whose argument is the next word of the command line. */
 #ifndef UTRAIL_PROCS_COMPILE_OPTIONS_H
 #define UTRAIL_PROCS_COMPILE_OPTIONS_H
 

@@ -1,4 +1,4 @@
-/* Which programs are compilers, and which run one that is named behind them. */
+/* Names of programs that are compilers, or that run the compiler named after them. */
 #ifndef UTRAIL_PROCS_COMPILER_H
 #define UTRAIL_PROCS_COMPILER_H
 
@@ -33,7 +33,7 @@ static inline bool compiler_is_assembler(enum compiler_kind kind)
 enum compiler_kind compiler_kind(const char *name);
 
 /*
- * How many of the first words name it: 2 for "zig cc", which is a driver, else 1. @second: the
+ * The number of first words that name it: 2 for "zig cc", which is a driver, else 1. @second: the
  * word after @name, or NULL.
  */
 unsigned int compiler_name_words(const char *name, const char *second);

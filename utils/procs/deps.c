@@ -72,8 +72,8 @@ static int by_path(const void *a, const void *b)
 }
 
 /*
- * What a walk has reached that is left, sorted. @left_out: what its round must not show. How many,
- * -ENOMEM or -EDQUOT.
+ * List the files that a walk has reached and that are left, sorted. @left_out: files that its round
+ * must not show. Returns their number, -ENOMEM or -EDQUOT.
  */
 static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_out,
 			     const char ***paths)
@@ -209,7 +209,7 @@ static void put_targets(const struct deps_walk *walk, const struct made *made, s
 	strbuf_addch(out, ':');
 }
 
-/* What its rules declare is marked as @is; without any nothing is. */
+/* Mark the inputs that the rules of the target declare as @is; none without any rules. */
 static void mark_declared(const struct files *files, const struct make_rules *declared,
 			  uint32_t target, uint8_t *marks, bool is)
 {
@@ -245,7 +245,7 @@ static int put_rule(struct rules *rules, const struct made *made, size_t nr_made
 	int ret = 0;
 	ssize_t nr;
 
-	/* What is written last counts; of a single file it is known when that was. */
+	/* The last write counts; of a single file its time is known. */
 	if (nr_made == 1) {
 		deps_walk_begin(walk);
 		ret = deps_walk_from_content(walk, made->content);
@@ -329,7 +329,7 @@ void deps_read_again(const struct executions *executions, const struct files *fi
 
 		if (!files_is_shown(files, i) || writer == FILES_NONE)
 			continue;
-		/* Who has not written it, too, has read it. */
+		/* An execution that has not written it, too, has read it. */
 		while (at != FILES_NONE && (files->uses[at].read_ns == UINT64_MAX ||
 					    files->uses[at].write_ns != UINT64_MAX))
 			at = files->uses[at].next_of_content;

@@ -1,4 +1,4 @@
-/* Which files depend on which others, and what that says of a build. */
+/* The dependencies of files on each other, and findings about a build that follow from them. */
 #ifndef UTRAIL_PROCS_DEPS_H
 #define UTRAIL_PROCS_DEPS_H
 

@@ -46,8 +46,8 @@ struct findings {
 };
 
 /*
- * How often each use and execution may be looked at on an average: runs within runs within runs (a
- * program that executes itself for ever) are not all compared.
+ * The number of times that each use and execution may be looked at on an average: runs within runs
+ * within runs (a program that executes itself for ever) are not all compared.
  */
 #define STEPS_EACH  64
 #define STEPS_FIRST 1000000
@@ -146,7 +146,7 @@ static void mark_written(struct findings *find)
 }
 
 /*
- * What is read while others may still write to it, or what it changes itself, cannot be compared.
+ * An input cannot be compared when others may still write to it, or when the run itself changes it.
  */
 static void count_input(struct findings *find, struct run *run, const struct file_use *use)
 {
@@ -178,7 +178,7 @@ static void find_inputs(struct findings *find, struct run *run)
 		     at = files->uses[at].next_of_execution)
 			count_input(find, run, &files->uses[at]);
 	}
-	/* What it was when the time was up is not all. */
+	/* The sums are not complete when the time is up. */
 	run->is_comparable &= find->steps_left > 0;
 }
 
@@ -232,7 +232,7 @@ static void list_runs(struct findings *find)
 	qsort(find->runs, find->nr_runs, sizeof(*find->runs), by_command);
 }
 
-/* How many are the same as the run at @first, in one row behind it. */
+/* The number of runs that are the same as the one at @first, which follows next in the row. */
 static size_t count_same(const struct findings *find, size_t first)
 {
 	const struct execution *all = find->executions->all;

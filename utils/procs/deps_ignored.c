@@ -44,7 +44,9 @@ static bool is_word(const char *word, size_t len, const char *right)
 	return strlen(right) == len && memcmp(word, right, len) == 0;
 }
 
-/* The next word of the list at *@at, and behind it in *@at. False at the end; *@len may be 0. */
+/*
+ * Take the next word of the list at *@at, and move *@at past it. False at the end; *@len may be 0.
+ */
 static bool next_word(const char **at, const char **word, size_t *len)
 {
 	if (!*at)

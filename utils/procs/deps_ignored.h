@@ -7,14 +7,15 @@
 #include "utils/trace/files.h"
 
 /*
- * Whether @list can be one: globs of whole paths with a ';' between them, whose `*` matches
- * slashes, too. The word "default" stands for those below, "none" for nothing. 0 or -ERR_USAGE.
+ * Check that @list is a list of files to ignore: globs of whole paths with a ';' between them,
+ * whose `*` matches slashes, too. The word "default" stands for those below, "none" for nothing. 0
+ * or -ERR_USAGE.
  */
 int deps_ignored_check(const char *list, struct uft_err *err);
 
 /*
- * Hide the files that @list matches; NULL: "default". Of the default ones none is hidden that is in
- * the first execution's directory. 0 or -ENOMEM.
+ * Hide the files that @list matches; NULL: "default". The default ones hide no file in the first
+ * execution's directory. 0 or -ENOMEM.
  */
 int deps_ignored_hide(struct files *files, const struct executions *executions, const char *list);
 

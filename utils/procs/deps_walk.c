@@ -12,7 +12,7 @@
 #define HEAP_COST   16
 
 /*
- * @key: what is smallest comes first; @node: a content, or behind all of these an execution;
+ * @key: the smallest comes first; @node: a content, or after all of these an execution;
  * @is_start: somebody has asked for it
  */
 struct deps_step {

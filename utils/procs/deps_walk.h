@@ -1,6 +1,6 @@
 /*
- * What depends on what: from contents of files to executions, and on to contents, in one direction
- * of time.
+ * Walks through dependencies: from contents of files to executions, and on to contents, in one
+ * direction of time.
  */
 #ifndef UTRAIL_PROCS_DEPS_WALK_H
 #define UTRAIL_PROCS_DEPS_WALK_H
@@ -16,18 +16,18 @@ struct deps_step;
 
 /*
  * An execution depends on all contents that it has read, and contents on all executions that have
- * written to them before. What is read after the last write, or written before the first read, is
- * no dependency. A fork's child depends on its parent up to the fork, an execve(2)'s new program on
- * nothing in front of it.
+ * written to them before. A read after the last write, or a write before the first read, makes
+ * no dependency. A fork's child depends on its parent up to the fork, an execve(2)'s new
+ * program on nothing in front of it.
  *
  * Each content and each execution is walked through once: at the time at which most of the others
  * count, for which a heap sees. All walks together may cost what @files may (files_spend()).
  *
  * @is_forward: to what is made of it; else to what it is made of
  * @stops_at_files: contents that are left at the end are reached and not walked through, but those
- * that it begins with
+ *                 that it begins with
  * @reached, @nr_reached: the contents, in the order in which they were reached
- * @seen, @round: the round in which a content, or behind these an execution, was reached last
+ * @seen, @round: the round in which a content, or after these an execution, was reached last
  */
 struct deps_walk {
 	const struct executions *executions;

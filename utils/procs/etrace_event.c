@@ -6,7 +6,7 @@
 
 #include "utils/base/compiler.h"
 
-/* Arguments at the end that are empty have no lines. What is lost has none, either. */
+/* Empty arguments at the end have no lines. Lost lines look the same. */
 #define EMPTY_MAX 4096U
 
 static struct text text_at(const struct etrace_event *event, int number)
@@ -123,7 +123,7 @@ static void add_exit(struct etrace_reader *reader, struct etrace_task *task)
 	etrace_reader_add(reader, task, PROC_EXIT, task->event.time_ns, &payload);
 }
 
-/* What it was given as, when that is another name. */
+/* The given name is told when it is another one. */
 static void add_open(struct etrace_reader *reader, struct etrace_task *task)
 {
 	const struct etrace_event *event = &task->event;
@@ -149,7 +149,7 @@ static void add_numbers(struct etrace_reader *reader, struct etrace_task *task, 
 	add_act(reader, task, kind, task->event.time_ns, &act);
 }
 
-/* Texts of an act; its flags are behind all sizes. */
+/* Add an act of texts; its flags come after all sizes. */
 static void add_texts(struct etrace_reader *reader, struct etrace_task *task, enum proc_kind kind,
 		      int flags)
 {
@@ -251,7 +251,7 @@ void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *tas
 
 /* --- all --- */
 
-/* Whether a mount has failed is told right behind it, or it has not. */
+/* A failure of a mount is told right after it; else the mount has not failed. */
 static void settle_mount(struct etrace_task *task)
 {
 	enum etrace_kind kind = task->event.row->kind;

@@ -1,4 +1,4 @@
-/* What events of the etrace text become, when all their lines have come. For etrace_read.c. */
+/* Makes records of events of the etrace text, when all their lines have come. For etrace_read.c. */
 #ifndef UTRAIL_PROCS_ETRACE_EVENT_H
 #define UTRAIL_PROCS_ETRACE_EVENT_H
 

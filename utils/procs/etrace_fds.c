@@ -1,4 +1,4 @@
-/* Which descriptors processes have open (see etrace_fds.h). */
+/* Keeps the open descriptors of processes (see etrace_fds.h). */
 #include "utils/procs/etrace_fds.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ struct fd_node {
 	};
 };
 
-/* Which part of a node of that level @fd is in. */
+/* The part of a node of that level that has @fd. */
 static uint32_t part_of(uint32_t fd, unsigned level)
 {
 	for (unsigned i = 0; i <= level; i++)
@@ -35,7 +35,7 @@ static uint32_t part_of(uint32_t fd, unsigned level)
 	return fd % FAN_OUT;
 }
 
-/* How many descriptors a part has. */
+/* The number of descriptors in a part. */
 static uint32_t part_size(unsigned level)
 {
 	uint32_t size = FAN_OUT;

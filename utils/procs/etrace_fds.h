@@ -1,4 +1,4 @@
-/* Which descriptors processes have open: close_range(2) does not say which ones it has closed. */
+/* The open descriptors of processes: close_range(2) does not say which ones it has closed. */
 #ifndef UTRAIL_PROCS_ETRACE_FDS_H
 #define UTRAIL_PROCS_ETRACE_FDS_H
 

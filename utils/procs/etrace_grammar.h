@@ -1,4 +1,4 @@
-/* Which events the etrace text has, with their keys and texts (doc/formats/etrace.md). */
+/* The events of the etrace text, with their keys and texts (doc/formats/etrace.md). */
 #ifndef UTRAIL_PROCS_ETRACE_GRAMMAR_H
 #define UTRAIL_PROCS_ETRACE_GRAMMAR_H
 

@@ -34,11 +34,11 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...)
 }
 
 /*
- * How the pieces of a text begin.
+ * The beginning of the pieces of a text.
  *
  * @tag: of a text; NULL: it is the argument @number
  * @is_counted: parts are, @nr_parts up to now
- * @is_behind_newline: the last piece was behind one: of that group the end is told
+ * @is_behind_newline: the last piece came after a newline: the end of that group is told
  */
 struct pieces {
 	const char *tag;
@@ -71,7 +71,7 @@ static void put_piece_head(struct etrace_lines *lines, struct pieces *pieces, bo
 	pieces->is_behind_newline = begins_line;
 }
 
-/* No piece has a newline: what is behind one is a piece that says so. */
+/* No piece has a newline: the text after one is a piece that says so. */
 static void put_pieces(struct etrace_lines *lines, struct pieces *pieces, struct text text)
 {
 	bool begins_line = false;

@@ -17,10 +17,10 @@
 #define ETRACE_PART 900
 
 /*
- * Where lines are appended. Starts as { .out = ... }.
+ * Appends lines of events. Starts as { .out = ... }.
  *
  * @is_bare: as the published description has it: no "0: " in front, and "Env|" instead of "Env[0]"
- * @upid: whose lines they are, and @cpu: where it was
+ * @upid: the task of the lines, and @cpu: its CPU
  * @next_ns: the time of the next line: no two have the same, since readers sort them
  */
 struct etrace_lines {

@@ -9,7 +9,7 @@
 #include "utils/procs/etrace_event.h"
 
 #define NS_PER_SECOND 1000000000ULL
-/* So that records behind each other have room. */
+/* Larger times would leave no room for the records that follow each other. */
 #define SECONDS_MAX   4000000000ULL
 /* Arguments that are only told of by the number of the next one, or by argsize. */
 #define EMPTY_MAX     4096U
@@ -74,7 +74,7 @@ void etrace_reader_deinit(struct etrace_reader *reader)
 
 /* --- parts of a line --- */
 
-/* @left: what is behind the head */
+/* @left: the text after the head */
 struct line {
 	const char *start;
 	struct text left;
@@ -258,7 +258,7 @@ static bool ends_parts(const struct etrace_event *event, struct text tag)
 	       etrace_row_text(event->row, tag) == event->open;
 }
 
-/* What stands behind "TAG|". */
+/* Take the text after "TAG|". */
 static const char *take_text(struct etrace_reader *reader, struct etrace_task *task,
 			     struct text tag, struct text text)
 {
@@ -298,9 +298,7 @@ static const char *take_part(struct etrace_event *event, struct text tag, struct
 	return problem ? problem : add_text(event, *left);
 }
 
-/*
- * Behind a tag: '|', or in the published description nothing, when it is one that ends something.
- */
+/* '|' follows a tag; in the published description nothing does, when the tag ends something. */
 static bool take_bar(struct text tag, struct text *left)
 {
 	static const char end[] = "_end";

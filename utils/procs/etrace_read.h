@@ -24,8 +24,8 @@
  *
  * @row: NULL: there is none
  * @line, @cpu: of its beginning
- * @texts: and behind them the arguments, @nr_args of them, with NULs between them
- * @open: what Cont lines are added to, with @nr_parts parts up to now
+ * @texts: and after them the arguments, @nr_args of them, with NULs between them
+ * @open: the text that Cont lines are added to, with @nr_parts parts up to now
  * @is_wrong: that was told: the rest of it is not looked at
  */
 struct etrace_event {
@@ -46,12 +46,12 @@ struct etrace_event {
 /*
  * One task.
  *
- * @half, @half_ns, @half_flags, @half_has_flags, @half_text: what is waiting for an event that says
- * how it ended; ETRACE_NOTHING: nothing
- * @variables: where each variable of its environment is in etrace_reader.variables, as size_t;
+ * @half, @half_ns, @half_flags, @half_has_flags, @half_text: an act that waits for the event of its
+ *                 result; ETRACE_NOTHING: nothing
+ * @variables: the place of each variable of its environment in etrace_reader.variables, as size_t;
  * @variable_at: the last one
  * @first_ns: of its first line, @exec_ns of its first exec, 0: none
- * @last: behind the last one of its records; @tid, @pid: its numbers, 0: none yet
+ * @last: after the last one of its records; @tid, @pid: its numbers, 0: none yet
  */
 struct etrace_task {
 	uint64_t upid;
@@ -128,11 +128,11 @@ bool etrace_is_first_line(const char *line, size_t len);
 /* Take the next line, without its newline. */
 void etrace_reader_take(struct etrace_reader *reader, const char *line, size_t len);
 
-/* Behind the last line. 0 or -ENOMEM, also when memory was short before. */
+/* Call it after the last line. 0 or -ENOMEM, also when memory was short before. */
 int etrace_reader_end(struct etrace_reader *reader);
 
 /*
- * Behind that: the next record, by time, with its payload in @payload. 1, 0 at the end, or -ENOMEM.
+ * After that: the next record, by time, with its payload in @payload. 1, 0 at the end, or -ENOMEM.
  * Tasks have the lowest 22 bits of their upids for their numbers where nobody else has these at
  * that time, and others that no task of Linux has.
  */

@@ -205,7 +205,7 @@ int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		.len = payload->len,
 	};
 	if (ret > 0) {
-		/* It has the time of the one behind it. */
+		/* It has the time of the next record. */
 		reader->next--;
 		return 1;
 	}

@@ -105,7 +105,7 @@ static int put_exit(struct etrace_writer *writer, const struct proc_record *rec)
 
 /* --- files --- */
 
-/* What a task has opened last. */
+/* The file that a task has opened last. */
 struct etrace_open {
 	char *path;
 	size_t len;
@@ -144,7 +144,7 @@ static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct p
 	return 0;
 }
 
-/* What is there now was not left out. */
+/* A descriptor that is opened now was not left out. */
 static int show_fd(struct etrace_writer *writer, int32_t pid, uint32_t fd)
 {
 	int ret = etrace_fds_close(&writer->hidden, pid, fd);
@@ -176,7 +176,7 @@ static int put_open(struct etrace_writer *writer, const struct proc_record *rec,
 	return show_fd(writer, pid, act->numbers[0]);
 }
 
-/* Of a range those that are known to be open; one alone was. */
+/* Close the descriptors of a range that are known to be open; a single one was. */
 static int put_close(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
 {
 	int64_t fd = act->numbers[0];
@@ -282,7 +282,7 @@ static void put_umount(struct etrace_lines *lines, const struct proc_act *act)
 	etrace_put_text(lines, "MT", act->texts[0]);
 }
 
-/* What it was about is told where that was there. False: it is no failure. */
+/* Tell a failure, and its source where that was there. False: it is no failure. */
 static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			const struct proc_act *act)
 {
@@ -379,7 +379,7 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 		if (writer->choice.has_mounts)
 			put_umount(lines, &act);
 		return 0;
-	case PROC_INHERIT: /* Who reads the text finds that out. */
+	case PROC_INHERIT: /* The text's readers find that out. */
 		return etrace_fds_open(&writer->fds, rec->pid, act.numbers[0]);
 	case PROC_NAME:
 		if (writer->choice.has_names)
@@ -396,8 +396,8 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 /* --- the beginning and the end --- */
 
 /*
- * The directory that all begins in, in a line that readers skip. That it may have a newline in it
- * nobody has thought of: then it is cut.
+ * The directory that all begins in, in a line that readers skip. The format has no way to write a
+ * newline in it, so the directory is cut there.
  */
 static void put_beginning(struct etrace_writer *writer, struct strbuf *out)
 {
@@ -407,7 +407,7 @@ static void put_beginning(struct etrace_writer *writer, struct strbuf *out)
 	writer->has_begun = true;
 }
 
-/* That of the first program. */
+/* The directory of the first program. */
 static int find_cwd(struct etrace_writer *writer, const char *dir, bool is_big_endian,
 		    struct uft_err *err)
 {
@@ -441,7 +441,7 @@ static bool are_same(const struct etrace_variable *a, const struct etrace_variab
 	return a->upid == b->upid && strcmp(a->text, b->text) == 0;
 }
 
-/* Each variable behind the tasks whose programs had it. */
+/* Each variable comes after the tasks whose programs had it. */
 static void put_environments(struct etrace_writer *writer)
 {
 	const struct etrace_variable *all = writer->variables;

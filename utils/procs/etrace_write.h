@@ -16,11 +16,11 @@
 #include "utils/trace/proc_file.h"
 
 /*
- * What is written.
+ * The choice of events and their form.
  *
- * @is_bare: of struct etrace_lines
+ * @is_bare: as in struct etrace_lines
  * @ignores_repeats: a task that opens the same file in the same way as the time before: neither
- * that nor its close
+ *                 that nor its close
  */
 struct etrace_choice {
 	bool is_bare;
@@ -78,7 +78,7 @@ struct etrace_writer {
 	struct uft_err broken;
 };
 
-/* Of the data directory @dir. 0; -ENOENT when it has no such events; negative with @err. */
+/* Open the data directory @dir. 0; -ENOENT when it has no such events; negative with @err. */
 int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_big_endian,
 		       const struct etrace_choice *choice, struct uft_err *err);
 void etrace_writer_close(struct etrace_writer *writer);

@@ -161,7 +161,7 @@ static bool take_directory(struct parser *parser, const char *line, int *ret)
 	return true;
 }
 
-/* A line goes on in the next one behind a backslash. */
+/* A line goes on in the next one after a backslash. */
 static const char *next_line(const char *text, struct strbuf *line)
 {
 	strbuf_reset(line);

@@ -1,4 +1,4 @@
-/* What rules of make declare: which files others are made of. */
+/* The files that others are made of, as rules of make declare them. */
 #ifndef UTRAIL_PROCS_MAKE_RULES_H
 #define UTRAIL_PROCS_MAKE_RULES_H
 
@@ -11,7 +11,7 @@
 
 /*
  * @targets: the index of the newest input of each target, plus one, by its path
- * @inputs: what stands behind the colon; @next: the next one of the same target, or MAKE_RULES_NONE
+ * @inputs: the words after the colon; @next: the next one of the same target, or MAKE_RULES_NONE
  *
  * Paths are absolute and, where the files are there, without links. Starts as { 0 }, ends with
  * make_rules_deinit().

@@ -18,7 +18,7 @@ struct response_file {
 	int why;
 };
 
-/* With a NUL behind it. NULL without memory. */
+/* A copy with a NUL after it. NULL without memory. */
 static char *copy_of(const struct text *text)
 {
 	char *copy = malloc(text_left(text) + 1);

@@ -9,7 +9,7 @@
 
 #define PID_BITS 22
 
-/* Of "m": the file is there now, its type, how it was used. */
+/* Bits of "m": the file is there now, its type, its uses. */
 #define MODE_IS_THERE	0x40
 #define MODE_TYPE_SHIFT 2
 #define MODE_WRITTEN	1
@@ -106,7 +106,10 @@ static bool put_file(struct strbuf *out, const struct files *files, const struct
 	return is_exact;
 }
 
-/* What was opened, renamed or linked by one name is one file, whatever was in it by and by. */
+/*
+ * Uses of one file: all that was opened, renamed or linked by one name, whatever was in it by and
+ * by.
+ */
 static bool add_use(const struct file_use *use, struct intmap *by_name, struct file_use **all,
 		    size_t *nr)
 {

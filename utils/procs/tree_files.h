@@ -1,4 +1,4 @@
-/* What executions did to files, as parts of their objects in JSON. */
+/* The acts of executions on files, as parts of their objects in JSON. */
 #ifndef UTRAIL_PROCS_TREE_FILES_H
 #define UTRAIL_PROCS_TREE_FILES_H
 
@@ -17,8 +17,8 @@ unsigned long long tree_process_number(const struct execution *execution);
 #define TREE_READERS_MAX 4000000UL
 
 /*
- * How many all tree_readers_json() together list, or a few more: of each pipe the writers times the
- * readers.
+ * The number of readers that all tree_readers_json() together list, or a few more: of each pipe the
+ * writers times the readers.
  */
 uint64_t tree_count_readers(const struct files *files);
 
