@@ -936,3 +936,12 @@ def test_depth_of_forked_child_as_peer(options, tmp_path):
     ours = utrail("replay", "-f", "none", *options.split()).must().out
     theirs = peer("replay", "-f", "none", *options.split()).must().out
     assert ours.splitlines() == theirs.splitlines()
+
+
+def test_depth_of_an_option_file(workdir):
+    """It counts as if it were typed."""
+    exe = build(program("recursion"), Variant("gcc", "pg", "O2"))
+    Path("options").write_text("-D 2\n")
+    utrail("record", "--opt-file=options", "--no-event", exe).must(25)
+    (task,) = Recording("uftrace.data").tasks.values()
+    assert {r.depth for r in task.records} == {0, 1}
