@@ -74,8 +74,18 @@ def inline():
     return [f"utrail record {options} shop" for options in re.findall(r"`(?:utrail record )?(-[^`]+)`", sentence)]
 
 
+def shown_file(name):
+    """What a page shows by `cat`."""
+    for path in sorted((TOP / "doc/man").glob("*.in")):
+        found = re.search(rf"^\$ cat {re.escape(name)}\n(.*?)^(?:\$ |\.fi)", path.read_text(), re.M | re.S)
+        if found:
+            return unescaped(found[1])
+    raise AssertionError(f"no page shows {name}")
+
+
 @pytest.fixture
 def desk(workdir):
+    (workdir / "slow.py").write_text(shown_file("slow.py"))
     (workdir / "prog.c").write_text(PROGRAM)
     run("gcc", "-g", "-O1", "-pg", "prog.c", "-o", "prog").must()
     for name in PROGRAMS[:-2] + ("shop",):
