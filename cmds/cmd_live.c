@@ -68,17 +68,23 @@ static int show_report(const struct opts *opts, char *data_dir, struct uft_err *
 	return status;
 }
 
+/* The calls are for the eyes, or for a script. */
+static const struct cmd *shown_by(const struct opts *opts)
+{
+	return opts->script ? &cmd_script : &cmd_replay;
+}
+
 /* Nothing to show is not a failure: `record` has said why. */
 static int replay(const struct opts *view, struct uft_err *err)
 {
-	int status = cmd_replay.run(view, err);
+	int status = view->cmd->run(view, err);
 
 	return status == CMD_NO_DATA && !err->code ? CMD_DONE : status;
 }
 
 static int show(const struct opts *opts, char *data_dir, struct uft_err *err)
 {
-	struct opts view = view_options(opts, &cmd_replay, data_dir);
+	struct opts view = view_options(opts, shown_by(opts), data_dir);
 	struct pager pager = { 0 };
 	int status = CMD_DONE;
 
@@ -115,7 +121,7 @@ static int record(const struct opts *opts, char *data_dir, struct uft_err *err)
 	recording.data_dir = data_dir;
 	recording.progress = OPTS_PROGRESS_OFF;
 
-	int status = cmd_record.run(&recording, err);
+	int status = record_run(&recording, err);
 
 	if (status == -ENOENT && opts->nr_args)
 		suggest_command(opts->args[0], err);
@@ -206,7 +212,7 @@ static bool wait_for_recorder(const char *data_dir, int over_fd)
 static int show_while_recording(const struct opts *opts, char *data_dir, int over_fd,
 				struct uft_err *err)
 {
-	struct opts view = view_options(opts, &cmd_replay, data_dir);
+	struct opts view = view_options(opts, shown_by(opts), data_dir);
 	char done;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -246,6 +252,12 @@ static int wait_for_viewer(pid_t pid)
 	if (is_enough)
 		return CMD_DONE;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : CMD_FAILED;
+}
+
+/* The program ran well, and is recorded: a script that cannot be loaded does not change that. */
+static bool is_told_only(const struct opts *opts, int shown)
+{
+	return opts->script && shown == (CMD_NO_DATA & 0xff);
 }
 
 static int record_and_show(const struct opts *opts, char *data_dir, struct uft_err *err)
@@ -288,7 +300,7 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 
 	int shown = wait_for_viewer(viewer);
 
-	return status ? status : shown;
+	return status || is_told_only(opts, shown) ? status : shown;
 }
 
 static void remove_dir(const char *path)
@@ -468,6 +480,11 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 	while (read(shown_fd, &done, 1) < 0 && errno == EINTR)
 		;
 	return status;
+}
+
+int live_run_script(const struct opts *opts, struct uft_err *err)
+{
+	return record_and_show(opts, opts->data_dir, err);
 }
 
 static int check_live(const struct opts *opts, struct uft_err *err)

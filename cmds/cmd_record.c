@@ -733,7 +733,7 @@ static int run_nop(struct run *run, struct uft_err *err)
 	return exit_status(run);
 }
 
-static int run_record(const struct opts *opts, struct uft_err *err)
+int record_run(const struct opts *opts, struct uft_err *err)
 {
 	struct run run cleanup(run_deinit) = {
 		.opts = opts,
@@ -789,12 +789,3 @@ static int run_record(const struct opts *opts, struct uft_err *err)
 		bear_file_limit(&run);
 	return ret < 0 ? ret : record_into_dir(&run, err);
 }
-
-const struct cmd cmd_record = {
-	.name = "record",
-	.args = "PROGRAM [ARGUMENT...]",
-	.help = "run a program and save the trace data",
-	.bit = CMD_RECORD,
-	.needs_program = true,
-	.run = run_record,
-};

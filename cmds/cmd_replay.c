@@ -20,6 +20,16 @@ static void note_unknown_payload(const struct opts *opts, const struct pipeline 
 	}
 }
 
+static int grow(void *self, struct uft_err *err)
+{
+	return replay_grow(self, err);
+}
+
+static int pause_showing(void *self, uint64_t since_ns)
+{
+	return replay_pause(self, since_ns);
+}
+
 /* @follow: NULL unless the recording grows */
 static int replay_data(const struct opts *opts, struct trace_data *data, struct follow *follow,
 		       struct uft_err *err)
@@ -60,10 +70,15 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 	if (ret < 0)
 		return ret;
 
-	struct view view = { .events = replay_events, .mixed = replay_mixed, .self = &replay };
+	const struct follow_view shown = {
+		.view = { .events = replay_events, .mixed = replay_mixed, .self = &replay },
+		.grow = grow,
+		.pause = pause_showing,
+	};
 
 	watch_begin(&watch, opts, &pipe, false);
-	ret = follow ? follow_run(follow, &pipe, &replay, err) : pipeline_run(&pipe, &view, err);
+	ret = follow ? follow_run(follow, &pipe, &shown, err)
+		     : pipeline_run(&pipe, &shown.view, err);
 	replay_finish(&replay);
 	replay_deinit(&replay);
 	ret = watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));

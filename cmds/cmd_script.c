@@ -5,6 +5,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/empty.h"
+#include "cmds/follow.h"
 #include "cmds/reader.h"
 #include "cmds/watch.h"
 #include "config.h"
@@ -30,21 +31,28 @@ static void note_options(const struct opts *opts)
 			 opts->script, strbuf_str(&text));
 }
 
-static int run_view(const struct opts *opts, struct script *script, struct pipeline *pipe,
-		    struct uft_err *err)
+/* The calls are those of a program that `record` or `live` runs now. */
+static bool is_recording(const struct opts *opts)
 {
-	const struct view view = {
-		.events = script_events,
-		.mixed = script_mixed,
-		.self = script,
+	return opts->view_actions != UINT32_MAX;
+}
+
+/* @follow: NULL unless the recording grows */
+static int run_view(const struct opts *opts, struct script *script, struct pipeline *pipe,
+		    struct follow *follow, struct uft_err *err)
+{
+	const struct follow_view shown = {
+		.view = { .events = script_events, .mixed = script_mixed, .self = script },
 	};
 	struct watch watch;
+	int ret = 0;
 
 	watch_begin(&watch, opts, pipe, false);
 	script_begin(script);
 
-	int ret = script->is_over ? 0 : pipeline_run(pipe, &view, err);
-
+	if (!script->is_over)
+		ret = follow ? follow_run(follow, pipe, &shown, err)
+			     : pipeline_run(pipe, &shown.view, err);
 	if (ret >= 0 || !err->code)
 		script_end(script);
 	if (!err->code && script->is_over)
@@ -57,7 +65,8 @@ static int run_view(const struct opts *opts, struct script *script, struct pipel
 	return watch_end(&watch, opts, ret);
 }
 
-static int script_data(const struct opts *opts, struct trace_data *data, struct uft_err *err)
+static int script_data(const struct opts *opts, struct trace_data *data, struct follow *follow,
+		       struct uft_err *err)
 {
 	const struct script_config config = {
 		.version = UTRAIL_VERSION_TEXT,
@@ -66,6 +75,7 @@ static int script_data(const struct opts *opts, struct trace_data *data, struct 
 		.nr_args = opts->nr_args,
 		.match = opts->match,
 		.shows_args = opts->show_args,
+		.is_recording = is_recording(opts),
 		.tell = tell,
 		.self = (void *)&opts->msg,
 	};
@@ -77,14 +87,15 @@ static int script_data(const struct opts *opts, struct trace_data *data, struct 
 	stages.stages.wants = STAGE_WANTS_DEPTHS;
 	if (pipeline_open(&pipe, data, &stages, err) < 0)
 		return CMD_FAILED;
-	reader_warn_filters(opts, data);
+	if (!follow)
+		reader_warn_filters(opts, data);
 	watch_opened();
 
 	int ret = script_open(&script, &config, data, err);
 
 	if (ret < 0)
 		return script.is_over ? script.status : CMD_NO_DATA;
-	ret = run_view(opts, &script, &pipe, err);
+	ret = run_view(opts, &script, &pipe, follow, err);
 	reader_warn_kernel(opts, data, &pipe);
 	if (ret == CMD_DONE && !script.is_over && !atomic_load(&pipe.has_shown))
 		empty_explain(opts, &pipe);
@@ -94,6 +105,7 @@ static int script_data(const struct opts *opts, struct trace_data *data, struct 
 static int run(const struct opts *opts, struct uft_err *err)
 {
 	struct trace_data data;
+	struct follow follow;
 
 	if (!opts->script) {
 		err_set(err, -EINVAL,
@@ -104,12 +116,19 @@ static int run(const struct opts *opts, struct uft_err *err)
 	if (script_check(opts->script, err) < 0)
 		return CMD_NO_DATA;
 
-	int ret = reader_open_records(&data, opts, err);
+	int grows = opts->follow ? follow_is_possible(reader_data_dir(opts), err) : 0;
+
+	if (grows < 0)
+		return grows;
+
+	int ret = grows ? follow_open(&follow, &data, opts, err)
+			: reader_open_records(&data, opts, err);
 
 	if (ret)
 		return ret;
-	note_options(opts);
-	ret = script_data(opts, &data, err);
+	if (!is_recording(opts))
+		note_options(opts);
+	ret = script_data(opts, &data, grows ? &follow : NULL, err);
 	reader_close_data(&data, opts);
 	return ret;
 }

@@ -116,23 +116,23 @@ static uint64_t open_since_ns(const struct follow *follow)
 	return follow->complete_ns > OPEN_NS ? follow->complete_ns - OPEN_NS : 0;
 }
 
-int follow_run(struct follow *follow, struct pipeline *pipe, struct replay *replay,
+int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow_view *shown,
 	       struct uft_err *err)
 {
-	struct view view = { .events = replay_events, .mixed = replay_mixed, .self = replay };
+	const struct view *view = &shown->view;
 
 	pipe->has_late_entries = follow->has_late_entries;
 	for (;;) {
-		int ret = replay_grow(replay, err);
+		int ret = shown->grow ? shown->grow(view->self, err) : 0;
 
 		if (ret == 0)
-			ret = pipeline_follow(pipe, follow->complete_ns, &view, err);
+			ret = pipeline_follow(pipe, follow->complete_ns, view, err);
 		if (ret < 0 || follow->complete_ns == UINT64_MAX)
 			return ret;
 		/* By Ctrl-C: that ends the calls that were read. */
 		if (atomic_load(&pipe->is_stopped))
-			return pipeline_follow(pipe, follow->complete_ns, &view, err);
-		ret = replay_pause(replay, open_since_ns(follow));
+			return pipeline_follow(pipe, follow->complete_ns, view, err);
+		ret = shown->pause ? shown->pause(view->self, open_since_ns(follow)) : 0;
 		if (ret < 0)
 			return ret;
 		rest();

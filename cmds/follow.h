@@ -5,7 +5,6 @@
 #include "cmds/opts.h"
 #include "utils/trace/data.h"
 #include "utils/trace/pipeline.h"
-#include "utils/view/replay.h"
 
 /*
  * @complete_ns: what happened until then is in the files and known to @data; UINT64_MAX when that
@@ -23,6 +22,17 @@ struct follow {
 	bool is_watched;
 };
 
+/*
+ * A view of calls while they are recorded. @grow: the pipeline may have new tasks; @pause: nothing
+ * more comes for a moment, show calls that began before @since_ns; both get view.self, 0 or
+ * negative with or without @err. NULL: nothing is to be done.
+ */
+struct follow_view {
+	struct view view;
+	int (*grow)(void *self, struct uft_err *err);
+	int (*pause)(void *self, uint64_t since_ns);
+};
+
 /* Is somebody recording into @dir? 1, 0; -EOPNOTSUPP with @err when it is a flight recording. */
 int follow_is_possible(const char *dir, struct uft_err *err);
 
@@ -37,7 +47,7 @@ int follow_open(struct follow *follow, struct trace_data *data, const struct opt
  * Show all calls, while they are recorded, until the recorder has ended. @pipe was opened on the
  * same data.
  */
-int follow_run(struct follow *follow, struct pipeline *pipe, struct replay *replay,
+int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow_view *shown,
 	       struct uft_err *err);
 
 #endif

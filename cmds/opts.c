@@ -571,7 +571,7 @@ const struct opt_row opts_table[] = {
 	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
 
 	{ "script", 'S', "FILE", "the script to run: FILE.py in Python 3, FILE.lua in Lua",
-	  GROUP_SCRIPT, CMD_SCRIPT, OPT_STRING, MEMBER(script) },
+	  GROUP_SCRIPT, CMD_SCRIPT | CMD_RECORD | CMD_LIVE, OPT_STRING, MEMBER(script) },
 
 	{ "as", 0, "FORMAT", "events export: fstrace (lines of a log), json, csv, posix (a log of POSIX Trace) or etrace (processes and files); build: compdb (default), json, dot, deps or etrace",
 	  GROUP_EVENTS, CMD_EVENTS | CMD_BUILD, OPT_WORD, MEMBER(export_as), .words = as_words },
@@ -683,6 +683,7 @@ void opts_deinit(struct opts *opts)
 {
 	optparse_free(opts_table, opts_table_nr, opts);
 	words_deinit(&opts->file_words);
+	words_deinit(&opts->script_words);
 	free(opts->data_dir);
 	free(opts->tids);
 	filter_opts_free(opts);

@@ -127,6 +127,7 @@ struct opts {
 	const char *opt_file;
 	const char *syms_dir;	    /* --with-syms */
 	struct words file_words;    /* what strings of an option file point into */
+	struct words script_words;  /* the same of a script's first lines */
 	int color;		    /* enum opts_color; what came out of it is @color_mode */
 	enum color_mode color_mode; /* of stdout; decided by main() */
 	bool use_pager;

@@ -12,6 +12,7 @@
 #include "cmds/reader.h"
 #include "utils/export/export.h"
 #include "utils/base/fd.h"
+#include "utils/script/script.h"
 
 #define OPT_FILE_MAX_BYTES (1UL << 20)
 
@@ -100,13 +101,16 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* A script runs over what was recorded, and not yet while it is. */
+/* The program is not run when its script cannot. */
 static int check_script(const struct opts *opts, struct uft_err *err)
 {
-	if (opts->script && (opts->cmd->bit & (CMD_RECORD | CMD_LIVE)))
-		return err_set(err, -ERR_USAGE,
-			       "utrail has no option '--script' yet: record first, then run "
-			       "'utrail script -S FILE'");
+	if (opts->script && (opts->cmd->bit & (CMD_RECORD | CMD_LIVE))) {
+		if (opts->keep_pid || opts->nop)
+			return err_set(err, -ERR_USAGE,
+				       "'--script' cannot be used together with '%s'",
+				       opts->nop ? "--nop" : "--keep-pid");
+		return script_check(opts->script, err);
+	}
 	if (opts->cmd->bit == CMD_SCRIPT && opts->live_record)
 		return err_set(err, -ERR_USAGE,
 			       "utrail has no option '--record' yet: record first, then run "
@@ -249,31 +253,111 @@ static void start_again(struct opts *opts)
 	opts->msg.file = file;
 }
 
-/*
- * Again from the start, with the words of --opt-file in front: so that what the command line says
- * counts, and lists are of both.
- */
-static int parse_with_file(struct opts *opts, struct line *line, struct uft_err *err)
+/* The words in front of those of the command line, by where they are from. */
+struct former {
+	char *path;	    /* of the option file; NULL: there is none */
+	struct words words; /* in it */
+	char *script;	    /* the same of a script that `record` or `live` runs */
+	struct words script_words;
+};
+
+static void former_deinit(struct former *former)
 {
-	struct words words cleanup_words = { 0 };
-	char *path cleanup_free = strdup(opts->opt_file);
-	int ret = path ? read_words(path, &words, err) : -ENOMEM;
+	free(former->path);
+	free(former->script);
+	words_deinit(&former->words);
+	words_deinit(&former->script_words);
+}
+
+static int read_script_words(const char *script, struct words *words, struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	int ret = script_options(script, &text, err);
+
+	if (ret == 0 && text.len) {
+		ret = words_add(words, strbuf_str(&text), err);
+		if (ret < 0)
+			err_prefix(err, "in '%s'", script);
+	}
+	return ret;
+}
+
+/* A recording takes options from its script, too; one that cannot be read is told later. */
+static bool takes_script_options(const struct opts *opts, const struct line *line)
+{
+	return opts->script && (!line->cmd || (line->cmd->bit & (CMD_RECORD | CMD_LIVE))) &&
+	       script_check(opts->script, NULL) == 0;
+}
+
+static int read_former(struct former *former, const struct opts *opts, const struct line *line,
+		       struct uft_err *err)
+{
+	int ret = 0;
+
+	if (opts->opt_file) {
+		former->path = strdup(opts->opt_file);
+		ret = former->path ? read_words(former->path, &former->words, err) : -ENOMEM;
+	}
+	if (ret == 0 && takes_script_options(opts, line)) {
+		former->script = strdup(opts->script);
+		ret = former->script ? read_script_words(former->script, &former->script_words, err)
+				     : -ENOMEM;
+	}
+	return ret;
+}
+
+/* Options alone: which program is run is not the script's business. */
+static int parse_script_words(struct opts *opts, const char *script, struct uft_err *err)
+{
+	struct line words = { .argc = opts->script_words.nr, .argv = opts->script_words.words };
+	int ret = words.argc ? parse_line(opts, &words, 0, err) : 0;
+
+	if (ret == 0 && (words.cmd || words.nr_args))
+		ret = err_set(err, -ERR_USAGE, "'%s' is no option",
+			      words.cmd ? words.cmd->name : words.args[0]);
+	if (ret == 0 && opts->opt_file)
+		ret = err_set(err, -ERR_USAGE, "a script cannot name an option file");
+	if (ret < 0)
+		err_prefix(err, "in the first lines of '%s'", script);
+	return ret;
+}
+
+static int parse_file_words(struct opts *opts, const char *path, struct line *file,
+			    struct uft_err *err)
+{
+	int ret;
+
+	*file = (struct line){ .argc = opts->file_words.nr, .argv = opts->file_words.words };
+	ret = file->argc ? parse_line(opts, file, 0, err) : 0;
+	if (ret == 0 && opts->opt_file)
+		ret = err_set(err, -ERR_USAGE, "an option file cannot name another one");
+	if (ret < 0)
+		err_prefix(err, "in '%s'", path);
+	return ret;
+}
+
+/*
+ * Again from the start, with the words of a script and of --opt-file in front: so that what the
+ * command line says counts, and lists are of all.
+ */
+static int parse_with_former(struct opts *opts, struct line *line, struct uft_err *err)
+{
+	struct former former cleanup(former_deinit) = { 0 };
+	struct line file = { 0 };
+	int ret = read_former(&former, opts, line, err);
 
 	start_again(opts);
 	if (ret < 0)
 		return ret;
-	opts->file_words = words;
-	words = (struct words){ 0 };
-
-	struct line file = { .argc = opts->file_words.nr, .argv = opts->file_words.words };
-
-	ret = file.argc ? parse_line(opts, &file, 0, err) : 0;
-	if (ret == 0 && opts->opt_file)
-		ret = err_set(err, -ERR_USAGE, "an option file cannot name another one");
-	if (ret < 0) {
-		err_prefix(err, "in '%s'", path);
+	opts->file_words = former.words;
+	opts->script_words = former.script_words;
+	former.words = former.script_words = (struct words){ 0 };
+	ret = parse_script_words(opts, former.script, err);
+	if (ret == 0)
+		ret = parse_file_words(opts, former.path, &file, err);
+	if (ret < 0)
 		return ret;
-	}
+	*line = (struct line){ line->argc, line->argv, .is_typed = true };
 	ret = parse_line(opts, line, 1, err);
 	if (!line->cmd)
 		line->cmd = file.cmd;
@@ -346,19 +430,13 @@ static int apply_default_opts(struct opts *opts, struct uft_err *err)
 
 static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
 {
-	/* Should there be an option file, all is done twice, but nothing is said twice. */
+	/* Should there be other words, all is done twice, but nothing is said twice. */
 	opts->msg.is_muted = true;
 
 	int ret = parse_line(opts, line, 1, err);
-	bool has_file = opts->opt_file;
 
 	opts->msg.is_muted = false;
-	if (ret == 0 && !has_file) {
-		start_again(opts);
-		*line = (struct line){ line->argc, line->argv, .is_typed = true };
-		return parse_line(opts, line, 1, err);
-	}
-	return ret < 0 ? ret : parse_with_file(opts, line, err);
+	return ret < 0 ? ret : parse_with_former(opts, line, err);
 }
 
 /* `help [COMMAND]` and `version`: what people type before they know that these are options. */

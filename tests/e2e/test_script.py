@@ -436,3 +436,89 @@ def test_exception_in_a_batch(workdir):
     result = utrail("script", "-S", write("s.py", "def uftrace_batch(calls): raise ValueError('oh')\n"
                                           "def uftrace_end(): print('end')\n"), "-d", "data").must(1)
     assert result.out == "end\n" and result.err.count("line 1, in uftrace_batch") == 1
+
+
+# Writes down which calls it gets, and nothing that differs from run to run.
+CALLS = {
+    "py": """
+def uftrace_begin(ctx): print("begin", ctx["record"], *ctx["cmds"][1:])
+def uftrace_entry(ctx): print("entry", ctx["depth"], ctx["name"])
+def uftrace_exit(ctx): print("exit", ctx["depth"], ctx["name"], ctx["duration"] >= 0)
+def uftrace_event(ctx): print("event")
+def uftrace_end(): print("end")
+""",
+    "lua": """
+function uftrace_begin(ctx) print("begin", ctx.record, ctx.cmds[2]) end
+function uftrace_entry(ctx) print("entry", ctx.depth, ctx.name) end
+function uftrace_exit(ctx) print("exit", ctx.depth, ctx.name, ctx.duration >= 0) end
+function uftrace_event(ctx) print("event") end
+function uftrace_end() print("end") end
+""",
+}
+
+
+def calls(out):
+    return [line.split() for line in out.splitlines() if line.startswith(("begin", "entry", "exit", "event", "end"))]
+
+
+@pytest.mark.parametrize("language", ["py", "lua"])
+@pytest.mark.parametrize("command", ["record", "live"])
+def test_while_recording(workdir, command, language):
+    """The same calls as from the recording; no event, and nothing of it in the program."""
+    exe = build(program("recursion"), PG)
+    script = write(f"s.{language}", CALLS[language])
+    run_alone = run(exe, "word")
+    result = utrail(command, "-S", script, "-d", "data", exe, "word").must(run_alone.status)
+    assert result.err == run_alone.err and run_alone.out in result.out
+    assert Path("data").exists() == (command == "record")
+    utrail("record", "-d", "again", "--no-event", exe, "word").must(run_alone.status)
+    later = calls(utrail("script", "-S", script, "-d", "data" if command == "record" else "again", "--no-event").must().out)
+    now = calls(result.out)
+    assert now[0][:3] == ["begin", "True" if language == "py" else "true", "word"]
+    assert now[1:] == later[1:] and len(now) > 20
+
+
+def test_options_of_the_script_while_recording(workdir):
+    """They come before those of the command line."""
+    exe = build(program("recursion"), PG)
+    script = write("s.py", "# uftrace-option: -D 1\n" + CALLS["py"])
+    shallow = calls(utrail("record", "-S", script, "-d", "data", exe).must(25).out)
+    assert {call[1] for call in shallow[1:-1]} == {"0"}
+    deeper = calls(utrail("record", "-S", script, "-D", "2", "-d", "data", exe).must(25).out)
+    assert {call[1] for call in deeper[1:-1]} == {"0", "1"}
+    # They are in the recording as if they were typed.
+    assert utrail("report", "-d", "data").must().out.count("\n") > 2
+
+
+@pytest.mark.parametrize("line, said", [
+    ("--nonsense", "in the first lines of 's.py': .*--nonsense.*"),
+    ("prog", "in the first lines of 's.py': 'prog' is no option"),
+    ("-D 1 report", "in the first lines of 's.py': 'report' is no option"),
+    ("--opt-file x", "in the first lines of 's.py': a script cannot name an option file"),
+    ("--nonsense 'a", "in 's.py': line 1: the quote has no end"),
+])
+def test_options_of_the_script_that_cannot_be(workdir, line, said):
+    result = utrail("record", "-S", write("s.py", f"# uftrace-option: {line}\n"), "true")
+    assert result.status in (1, 2)
+    assert re.fullmatch(f"utrail: {said}\n", result.err), result.err
+
+
+@pytest.mark.parametrize("command", ["record", "live"])
+def test_scripts_that_fail_while_recording(workdir, command):
+    """The program is not harmed, and its status counts; the recording is whole."""
+    good, bad = build(program("plain"), PG), build(program("recursion"), PG)
+    raises = write("raises.py", "def uftrace_entry(ctx): nothing\n")
+    broken = write("broken.py", "def x(:\n")
+    plain = run(good)
+    for script, said in (raises, "NameError"), (broken, "cannot be imported"):
+        for exe, status in (good, plain.status or (1 if script == raises else 0)), (bad, 25):
+            result = utrail(command, "-S", script, "-d", "data", exe).must(status)
+            assert said in result.err and run(exe).out == result.out
+            if command == "record":
+                assert "main" in utrail("report", "-d", "data").must().out
+
+
+@pytest.mark.parametrize("option", ["--keep-pid", "--nop"])
+def test_what_excludes_a_script(workdir, option):
+    err = utrail("record", option, "-S", write("s.py", ""), "true").must(2).err
+    assert err == f"utrail: '--script' cannot be used together with '{option}'\n"

@@ -20,8 +20,8 @@ REFUSED = [
     ("tui", 2, "utrail has no command 'tui' yet: .*--format=html.*"),
     ("recv", 2, "utrail has no command 'recv' yet: .*copy the data directory.*"),
     ("script", 255, "script needs a script to run: .*"),
-    ("record -S a.py prog", 2, "utrail has no option '--script' yet: .*"),
-    ("live -S a.py prog", 2, "utrail has no option '--script' yet: .*"),
+    ("record -S a.py prog", 1, "cannot open script 'a.py': No such file or directory"),
+    ("live -S a.py prog", 1, "cannot open script 'a.py': No such file or directory"),
     ("script --record -S a.py prog", 2, "utrail has no option '--record' yet: .*"),
     ("record -K 51 prog", 2, "option '--kernel-depth': .*"),
     ("record -P a@ prog", 2, "option '--patch': 'a@': column 3: expected the name of a file"),
@@ -177,7 +177,7 @@ def test_options_of_peer(workdir, command):
             if "yet" in result.err:
                 lacking.add(row[1])
     # A script runs over what was recorded already.
-    assert lacking == {"host", "port", "run-cmd"} | ({"script"} if command in ("record", "live") else set())
+    assert lacking == {"host", "port", "run-cmd"}
 
 
 # Options that are known, but mean nothing for the command.

@@ -112,7 +112,7 @@ static void push_point(struct runner *run, const struct script_point *point)
 static void push_begin(struct runner *run, const struct script_config *config)
 {
 	run->lua.lua_createtable(run->L, 0, 3);
-	run->lua.lua_pushboolean(run->L, 0);
+	run->lua.lua_pushboolean(run->L, config->is_recording);
 	run->lua.lua_setfield(run->L, -2, "record");
 	set_text(run, "version", config->version, strlen(config->version));
 	run->lua.lua_createtable(run->L, config->nr_args, 0);

@@ -357,7 +357,8 @@ static void begin(struct script *script)
 	int ret = dict ? 0 : -1;
 
 	if (dict) {
-		ret |= put(run, dict, KEY_record, run->py.PyBool_FromLong(0));
+		ret |= put(run, dict, KEY_record,
+			   run->py.PyBool_FromLong(script->config->is_recording));
 		ret |= put(run, dict, KEY_version, make_name(run, version, strlen(version)));
 		ret |= put(run, dict, KEY_cmds, make_cmds(run, script->config));
 	}

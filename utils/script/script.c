@@ -255,7 +255,8 @@ static void hand_point(struct script *script, const struct task *task, const str
 		.data = &script->text,
 	};
 
-	if (!script->has[SCRIPT_EVENT])
+	/* Their names and formats may come later than they do. */
+	if (!script->has[SCRIPT_EVENT] || script->config->is_recording)
 		return;
 	strbuf_reset(&script->name);
 	strbuf_reset(&script->text);

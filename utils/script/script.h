@@ -39,7 +39,8 @@ extern const char *const script_function_names[SCRIPT_FUNCTIONS];
 /*
  * @version: the tool's version, for the script
  * @path: of the script
- * @args, @nr_args: the words after the options
+ * @args, @nr_args: the words after the options, or the program's
+ * @is_recording: the calls are those of a program that is recorded now; events are not handed over
  * @tell: print a line on stderr, which is not escaped yet; @self is given to it
  */
 struct script_config {
@@ -49,6 +50,7 @@ struct script_config {
 	int nr_args;
 	int match; /* enum pattern_match */
 	bool shows_args;
+	bool is_recording;
 	void (*tell)(void *self, const char *line);
 	void *self;
 };
