@@ -40,6 +40,9 @@ static const char *const steps[] = {
 	[ATTACH_DOORS_OPEN] = "DOORS_OPEN", [ATTACH_DOORS_CLOSE] = "DOORS_CLOSE",
 };
 
+/* The last memory that was opened was a former program's. */
+static bool was_former;
+
 void played_begin(void)
 {
 	played = (struct played){ .has_libc = true, .has_linker = true, .has_leave = true };
@@ -50,6 +53,7 @@ void played_begin(void)
 	}
 	nr_answers = 0;
 	words_len = 0;
+	was_former = false;
 }
 
 void played_answer(const char *word, unsigned later, int ret, uint64_t result)
@@ -131,6 +135,8 @@ int __wrap_world_open(struct world *w, pid_t pid, struct uft_err *err)
 	w->pid = pid;
 	w->threads = thread_list;
 	w->nr = ARRAY_SIZE(thread_list);
+	played.is_former = played.is_former && !was_former;
+	was_former = played.is_former;
 	return act_err("open", err);
 }
 
@@ -162,8 +168,12 @@ void __wrap_world_let_others_go(struct world *w, const struct world_thread *thre
 size_t __wrap_world_read(const struct world *w, uint64_t address, void *to, size_t len);
 size_t __wrap_world_read(const struct world *w, uint64_t address, void *to, size_t len)
 {
-	if (act_err("read", NULL) < 0 || address < PLAYED_ROOM ||
-	    address + len > PLAYED_ROOM + sizeof(played.room))
+	if (act_err("read", NULL) < 0)
+		return 0;
+	/* Whether anything is there at all. */
+	if (len == 1 && address < PLAYED_ROOM)
+		return !played.is_former;
+	if (address < PLAYED_ROOM || address + len > PLAYED_ROOM + sizeof(played.room))
 		return 0;
 	memcpy(to, &played.room[address - PLAYED_ROOM], len);
 	return len;
@@ -305,7 +315,7 @@ int __wrap_maps_read(struct maps *maps, pid_t pid)
 uint64_t __wrap_maps_symbol(const struct world *w, uint64_t base, const char *name);
 uint64_t __wrap_maps_symbol(const struct world *w, uint64_t base, const char *name)
 {
-	if (played.missing && strcmp(name, played.missing) == 0)
+	if (played.is_former || (played.missing && strcmp(name, played.missing) == 0))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(libc_functions); i++) {
 		if (base == PLAYED_LIBC && strcmp(name, libc_functions[i]) == 0)
@@ -417,6 +427,8 @@ int __wrap_usleep(unsigned us)
 	char word[32];
 
 	snprintf(word, sizeof(word), "sleep-%u", us);
+	if (played.libc_after && --played.libc_after == 0)
+		played.has_libc = true;
 	return act_err(word, NULL);
 }
 

@@ -43,6 +43,9 @@ void played_check_over(void);
 /*
  * @has_probe: it is mapped, from the next look at the maps on. dlopen(3) and dlclose(3) change it, unless @keeps_probe
  * @has_libc, @has_musl, @has_linker: likewise
+ * @libc_after: the C library is mapped after so many pauses; 0: it does not come
+ * @is_former: the memory that is opened is that of a program that was there before, and has nothing
+ * that is looked for; until it is opened again
  * @room: the memory at PLAYED_ROOM
  * @in: changes that are in the text, a bit for each by its place among text->changes, as text_is_in() says
  * @waits: how often it was let be
@@ -55,6 +58,8 @@ struct played {
 	bool has_libc;
 	bool has_musl;
 	bool has_linker;
+	unsigned libc_after;
+	bool is_former;
 	bool has_leave;
 	const char *missing; /* a function that no module exports */
 	_Alignas(64) uint8_t room[WORLD_ARGS_BYTES];

@@ -436,15 +436,40 @@ static void nothing_to_attach_to(void **state)
 	played_answer("open", 0, -EPERM, 0);
 	assert_int_equal(attach(), -EPERM);
 	assert_string_equal(played_log(), "open close");
-	played.has_libc = false;
+	played.has_libc = played.has_linker = false;
+	played.has_musl = true;
 	err_clear(&err);
 	assert_int_equal(attach(), -ENOEXEC);
-	assert_string_equal(played_log(), "open maps close");
-	played.has_libc = true;
+	assert_string_equal(played_log(), "open maps maps read let-go close");
+	played.has_libc = played.has_linker = true;
+	played.has_musl = false;
 	err_clear(&err);
 	played_answer("quiet", 0, -EBUSY, 0);
 	assert_int_equal(attach(), -EBUSY);
-	assert_string_equal(played_log(), "open maps gadgets quiet let-go close");
+	assert_string_equal(played_log(), "open maps gadgets quiet maps read let-go close");
+}
+
+/* Its dynamic linker has not come to the C library yet. */
+static void it_starts(void **state)
+{
+	played.has_libc = false;
+	played.libc_after = 2;
+	played_answer("quiet", 0, -EBUSY, 0);
+	assert_int_equal(attach(), -EBUSY);
+	assert_string_equal(played_log(), "open maps maps read let-go sleep-10000 close "
+					  "open maps maps read let-go sleep-10000 close "
+					  "open maps gadgets quiet maps read let-go close");
+}
+
+/* It called execve(2) after its memory was opened. */
+static void it_becomes_another(void **state)
+{
+	played.is_former = true;
+	played_answer("quiet", 0, -EBUSY, 0);
+	assert_int_equal(attach(), -EBUSY);
+	assert_string_equal(played_log(),
+			    "open maps maps read read read read let-go sleep-10000 close "
+			    "open maps gadgets quiet maps read let-go close");
 }
 
 int main(void)
@@ -466,6 +491,8 @@ int main(void)
 		each(not_all_stop),
 		each(they_are_not_handed_over),
 		each(nothing_to_attach_to),
+		each(it_starts),
+		each(it_becomes_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
