@@ -406,6 +406,7 @@ size_t __wrap_text_put_in(struct text *text, struct world *w, const struct maps 
 size_t __wrap_text_take_out(struct text *text, struct world *w, const struct maps *maps);
 size_t __wrap_text_take_out(struct text *text, struct world *w, const struct maps *maps)
 {
+	played.now_us += played.look_us;
 	return change("take-out", text, false);
 }
 
@@ -421,12 +422,20 @@ bool __wrap_text_is_in(const struct world *w, const struct attach_change *change
 
 /* --- time --- */
 
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	*ts = (struct timespec){ played.now_us / 1000000, played.now_us % 1000000 * 1000 };
+	return 0;
+}
+
 int __wrap_usleep(unsigned us);
 int __wrap_usleep(unsigned us)
 {
 	char word[32];
 
 	snprintf(word, sizeof(word), "sleep-%u", us);
+	played.now_us += us;
 	if (played.libc_after && --played.libc_after == 0)
 		played.has_libc = true;
 	return act_err(word, NULL);

@@ -44,6 +44,7 @@ void played_check_over(void);
  * @has_probe: it is mapped, from the next look at the maps on. dlopen(3) and dlclose(3) change it, unless @keeps_probe
  * @has_libc, @has_musl, @has_linker: likewise
  * @libc_after: the C library is mapped after so many pauses; 0: it does not come
+ * @now_us: the time: it goes by in pauses alone, and by @look_us when the text is looked at
  * @is_former: the memory that is opened is that of a program that was there before, and has nothing
  * that is looked for; until it is opened again
  * @room: the memory at PLAYED_ROOM
@@ -59,6 +60,8 @@ struct played {
 	bool has_musl;
 	bool has_linker;
 	unsigned libc_after;
+	uint64_t now_us;
+	uint64_t look_us;
 	bool is_former;
 	bool has_leave;
 	const char *missing; /* a function that no module exports */

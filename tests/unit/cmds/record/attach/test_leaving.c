@@ -129,6 +129,18 @@ static void text_that_stays(void **state)
 	played_check_over();
 }
 
+/* A look at many changes takes long: the process then runs for longer than it stands. */
+static void looks_that_take_long(void **state)
+{
+	answer_well();
+	played.look_us = 500;
+	played_answer("take-out(a)", 0, 0, 1);
+	assert_int_equal(leave(), 0);
+	assert_string_equal(played_log(), BEGIN WITHDRAW EMPTY " sleep-4000 " EMPTY
+							       " GIVE_BACK dlclose maps" END);
+	played.look_us = 0;
+}
+
 static void failures_on_the_way(void **state)
 {
 	answer_well();
@@ -277,6 +289,7 @@ int main(void)
 		each(somebody_is_within),
 		each(somebody_stays_within),
 		each(text_that_stays),
+		each(looks_that_take_long),
 		each(failures_on_the_way),
 		each(it_is_not_unloaded),
 		each(program_counters),
