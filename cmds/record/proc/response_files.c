@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmds/record/proc/paths.h"
 #include "cmds/record/proc/rights.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
@@ -123,6 +124,14 @@ static int note_name(struct reading *reading, const char *name)
 				    reading);
 }
 
+/* It has ended, so that nobody can tell where its names lead: the file is looked for later. */
+static bool has_gone(const struct view *view)
+{
+	int cwd cleanup_fd = paths_open_of(view->tid, "cwd", O_PATH);
+
+	return cwd < 0 && (errno == ENOENT || errno == ESRCH);
+}
+
 static int read_one(struct arguments_source *source, const char *name, size_t max,
 		    struct strbuf *text)
 {
@@ -134,6 +143,8 @@ static int read_one(struct arguments_source *source, const char *name, size_t ma
 
 	int fd cleanup_fd = open_as_process(reading->view, name, max);
 
+	if (fd < 0 && has_gone(reading->view))
+		return fd;
 	ret = fd < 0 ? fd : read_whole(fd, max, text);
 	write_record(reading, name, text, ret);
 	return ret;
