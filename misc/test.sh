@@ -2,7 +2,7 @@
 # Everything that is to be true of the tree, checked: two compilers, sanitizers, and all suites of tests.
 #
 #   misc/test.sh            all of it but the stages steering, shipped and matrix, of which there are short forms in the other stages
-#   misc/test.sh STAGE...   only these stages: gcc unit fuzz rules e2e real clang cross sanitize kernel steering shipped matrix
+#   misc/test.sh STAGE...   only these stages, and gcc first: gcc unit fuzz rules e2e real clang cross sanitize kernel steering shipped matrix
 #   misc/test.sh fast       what finds most in a few minutes: gcc, unit, fuzz, rules and a chosen part of e2e (misc/fast-e2e.txt)
 #
 # The stage steering changes what is recorded, and the program's code, 10,000 times; the stage e2e does so some hundred times.
@@ -128,30 +128,43 @@ pytest() {
 	/usr/bin/python3 -m pytest -q -p no:cacheprovider -rsx $workers $place "$@"
 }
 
+# Its status is kept: the stages that need this build make it if it was not made in this run.
+gcc_status=
 stage_gcc() {
 	build build -Dwerror=true
+	gcc_status=$?
+	return $gcc_status
+}
+
+make_gcc() {
+	[ -n "$gcc_status" ] || stage_gcc
+	return "$gcc_status"
 }
 
 stage_unit() {
+	make_gcc || return
 	suite unit meson test -C build --no-rebuild --print-errorlogs --suite unit
 }
 
 # The corpora of the fuzz targets, replayed; misc/fuzz.sh makes new inputs.
 stage_fuzz() {
+	make_gcc || return
 	suite fuzz meson test -C build --no-rebuild --print-errorlogs --suite fuzz
 }
 
 stage_rules() {
+	make_gcc || return
 	suite rules meson test -C build --no-rebuild --print-errorlogs --suite rules
 }
 
 stage_e2e() {
+	make_gcc || return
 	suite e2e pytest tests/e2e
 }
 
 # What misc/mutate.sh measures (doc/internals/mutation.md).
 stage_fast() {
-	stage_gcc || return
+	make_gcc || return
 	stage_unit
 	stage_fuzz
 	stage_rules
@@ -165,6 +178,7 @@ stage_fast() {
 }
 
 stage_real() {
+	make_gcc || return
 	install_shipped
 	suite real meson test -C build --no-rebuild --verbose --suite real --suite shipped
 }
@@ -177,6 +191,7 @@ install_shipped() {
 
 # The same with ten seconds of work each and more, one after the other.
 stage_shipped() {
+	make_gcc || return
 	install_shipped
 	for script in shipped shipped_servers; do
 		for name in $(/usr/bin/python3 tests/real/$script.py --list); do
@@ -217,7 +232,7 @@ stage_cross() (
 	# shellcheck disable=SC2086  # a list of words
 	install_packages $cross_packages
 	mkdir -p "$logs/build-cross"
-	[ -x build/tests/cross/show ] || stage_gcc || exit
+	make_gcc || exit
 	wanted="aarch64 arm"
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || wanted=$(basename -s .ini misc/cross/*.ini)
 	for machine in $wanted; do
@@ -249,7 +264,7 @@ stage_kernel() {
 	fi
 	# shellcheck disable=SC2086  # a list of words
 	install_packages $kernel_packages
-	[ -x build/utrail ] || stage_gcc || return
+	make_gcc || return
 	# All tests look at what one machine has done.
 	one_worker=yes suite kernel pytest tests/kernel
 }
@@ -266,7 +281,7 @@ begin_kernel() {
 # All that other stages take in turn: sample programs in each form, from each compiler, with each option; real programs by each method; all
 # builds; all end-to-end tests under the sanitizers; unit tests by clang; all machines.
 stage_matrix() {
-	[ -x build/utrail ] || stage_gcc || return
+	make_gcc || return
 	export UTRAIL_TEST_MATRIX=full
 	suite matrix pytest tests/e2e
 	stage_real
@@ -277,7 +292,7 @@ stage_matrix() {
 }
 
 stage_steering() {
-	[ -x build/utrail ] || stage_gcc || return
+	make_gcc || return
 	UTRAIL_TEST_CHANGES=10000 suite steering pytest tests/e2e/test_control_patch.py -k many_changes
 }
 

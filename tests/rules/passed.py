@@ -73,7 +73,10 @@ def main():
                 print(result.stdout)
                 sys.exit(1)
 
+        result = run(repo, "unit")
+        assert result.returncode == 0 and result.stdout.count("== build-compile") == 1, result.stdout
         result = run(repo, "gcc", "unit")
+        assert result.stdout.count("== build-compile") == 1, result.stdout
         assert result.returncode == 0, result.stdout
         expect("some stages", None)
 
