@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "libmcount/loaded.h"
 #include "libmcount/probe.h"
 
 /* The header of this very module, made by the linker, as _DYNAMIC is. */
@@ -14,16 +15,9 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 /* Only glibc has it. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
-/*
- * The parts that a module's dynamic section leads to; gABI chapter 5, and the GNU extensions:
- * DT_GNU_HASH, symbol versions (LSB core).
- */
+/* The functions of a module, and the versions and relocations that tell which ones are meant. */
 struct module {
-	uintptr_t base;
-	const ElfW(Sym) * symbols;
-	const char *names;
-	const uint32_t *hash;
-	const ElfW(Half) * versions; /* by symbol */
+	struct loaded in;
 	const ElfW(Verdef) * defined;
 	const ElfW(Verneed) * needed;
 	const ElfW(Rela) * rela;
@@ -32,42 +26,25 @@ struct module {
 	size_t plt_bytes;
 };
 
-/* The dynamic linker has made most of them addresses already. */
-static const void *place(const struct module *m, const ElfW(Dyn) * d)
+static void read_dynamic(struct module *m, const ElfW(Dyn) * d, uintptr_t base)
 {
-	return (const void *)(d->d_un.d_ptr < m->base ? m->base + d->d_un.d_ptr : d->d_un.d_ptr);
-}
-
-static void read_dynamic(struct module *m, const ElfW(Dyn) * d)
-{
+	loaded_read(&m->in, d, base);
 	for (; d->d_tag != DT_NULL; d++) {
 		switch (d->d_tag) {
-		case DT_SYMTAB:
-			m->symbols = place(m, d);
-			break;
-		case DT_STRTAB:
-			m->names = place(m, d);
-			break;
-		case DT_GNU_HASH:
-			m->hash = place(m, d);
-			break;
-		case DT_VERSYM:
-			m->versions = place(m, d);
-			break;
 		case DT_VERDEF:
-			m->defined = place(m, d);
+			m->defined = loaded_place(&m->in, d);
 			break;
 		case DT_VERNEED:
-			m->needed = place(m, d);
+			m->needed = loaded_place(&m->in, d);
 			break;
 		case DT_RELA:
-			m->rela = place(m, d);
+			m->rela = loaded_place(&m->in, d);
 			break;
 		case DT_RELASZ:
 			m->rela_bytes = d->d_un.d_val;
 			break;
 		case DT_JMPREL:
-			m->plt = place(m, d);
+			m->plt = loaded_place(&m->in, d);
 			break;
 		case DT_PLTRELSZ:
 			m->plt_bytes = d->d_un.d_val;
@@ -98,15 +75,14 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 	}
 	if (!has_it || !dynamic)
 		return has_it;
-	libc->base = info->dlpi_addr;
-	read_dynamic(libc, dynamic);
+	read_dynamic(libc, dynamic, info->dlpi_addr);
 	return 1;
 }
 
 /* The name of a version that is needed has this hash; 0 when symbol @index has none. */
 static uint32_t needed_version(const struct module *m, uint32_t index)
 {
-	uint16_t wanted = m->versions[index] & 0x7fff;
+	uint16_t wanted = m->in.versions[index] & 0x7fff;
 
 	for (const ElfW(Verneed) *need = m->needed; need;) {
 		const ElfW(Vernaux) *aux = (const void *)((const char *)need + need->vn_aux);
@@ -125,7 +101,7 @@ static uint32_t needed_version(const struct module *m, uint32_t index)
 
 static uint32_t defined_version(const struct module *m, uint32_t index)
 {
-	uint16_t wanted = m->versions[index] & 0x7fff;
+	uint16_t wanted = m->in.versions[index] & 0x7fff;
 
 	for (const ElfW(Verdef) *def = m->defined; def;) {
 		if (def->vd_ndx == wanted)
@@ -137,53 +113,25 @@ static uint32_t defined_version(const struct module *m, uint32_t index)
 	return 0;
 }
 
-static uint32_t hash_of(const char *name)
-{
-	uint32_t h = 5381;
+struct wanted_version {
+	const struct module *libc;
+	uint32_t version;
+};
 
-	for (; *name; name++)
-		h = h * 33 + (unsigned char)*name;
-	return h;
-}
-
-/* Without strcmp(3): it may be one of those that are not bound yet. */
-static bool is_same(const char *a, const char *b)
+static bool has_version(const struct loaded *in, uint32_t index, const void *arg)
 {
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
+	const struct wanted_version *wanted = arg;
+
+	return defined_version(wanted->libc, index) == wanted->version;
 }
 
 /* Function @name of that version, or NULL. */
-static void *find_function(const struct module *m, const char *name, uint32_t version)
+static void *find_function(const struct module *libc, const char *name, uint32_t version)
 {
-	uint32_t hash = hash_of(name);
-	uint32_t nr_buckets = m->hash[0];
-	uint32_t first = m->hash[1];
-	const uint32_t *buckets = m->hash + 4 + m->hash[2] * (sizeof(uintptr_t) / sizeof(uint32_t));
-	const uint32_t *chain = buckets + nr_buckets;
-	uint32_t index = nr_buckets ? buckets[hash % nr_buckets] : 0;
+	struct wanted_version wanted = { libc, version };
+	uint32_t index = loaded_find(&libc->in, name, loaded_hash(name), has_version, &wanted);
 
-	if (index < first)
-		return NULL;
-	for (;; index++) {
-		const ElfW(Sym) *sym = &m->symbols[index];
-		uint32_t its = chain[index - first];
-		int type = ELF64_ST_TYPE(sym->st_info);
-
-		if ((its | 1) == (hash | 1) && sym->st_shndx != SHN_UNDEF &&
-		    (type == STT_FUNC || type == STT_GNU_IFUNC) &&
-		    defined_version(m, index) == version &&
-		    is_same(m->names + sym->st_name, name)) {
-			uintptr_t at = m->base + sym->st_value;
-
-			return type == STT_FUNC ? (void *)at : ((void *(*)(void))at)();
-		}
-		if (its & 1)
-			return NULL;
-	}
+	return index ? (void *)loaded_address(&libc->in, index) : NULL;
 }
 
 /*
@@ -197,19 +145,19 @@ static void visit(const struct module *ours, const struct module *libc, const El
 {
 	for (size_t i = 0; i < bytes / sizeof(*rela); i++) {
 		uint32_t index = ELF64_R_SYM(rela[i].r_info);
-		const ElfW(Sym) *sym = &ours->symbols[index];
-		const char *name = ours->names + sym->st_name;
+		const ElfW(Sym) *sym = &ours->in.symbols[index];
+		const char *name = ours->in.names + sym->st_name;
 		void *function;
 
-		if (!index || (only && !is_same(name, only)))
+		if (!index || (only && !loaded_is_same(name, only)))
 			continue;
 		/* Functions that we interpose go on to libc's when they are called from here. */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
-			function = (void *)(ours->base + sym->st_value);
+			function = (void *)(ours->in.base + sym->st_value);
 		else
 			function = find_function(libc, name, needed_version(ours, index));
 		if (function)
-			fn((void **)(ours->base + rela[i].r_offset), function, arg);
+			fn((void **)(ours->in.base + rela[i].r_offset), function, arg);
 	}
 }
 
@@ -242,8 +190,8 @@ static size_t sealed_part(const struct module *ours, void **start)
 	uintptr_t page = 4096;
 
 	for (int i = 0; i < elf->e_phnum; i++) {
-		uintptr_t from = (ours->base + ph[i].p_vaddr) & ~(page - 1);
-		uintptr_t to = (ours->base + ph[i].p_vaddr + ph[i].p_memsz) & ~(page - 1);
+		uintptr_t from = (ours->in.base + ph[i].p_vaddr) & ~(page - 1);
+		uintptr_t to = (ours->in.base + ph[i].p_vaddr + ph[i].p_memsz) & ~(page - 1);
 
 		if (ph[i].p_type != PT_GNU_RELRO)
 			continue;
@@ -255,18 +203,19 @@ static size_t sealed_part(const struct module *ours, void **start)
 
 void own_libc_bind(void)
 {
-	struct module ours = { .base = (uintptr_t)__ehdr_start };
+	struct module ours = { 0 };
 	struct module libc = { 0 };
 	mprotect_fn *protect = NULL;
 	void *start = NULL;
-	size_t bytes = sealed_part(&ours, &start);
+	size_t bytes;
 
 	if (!gnu_get_libc_version)
 		return;
-	read_dynamic(&ours, _DYNAMIC);
-	if (!dl_iterate_phdr(find_libc, &libc) || !libc.hash || !libc.versions || !libc.defined ||
-	    !ours.versions || !ours.needed)
+	read_dynamic(&ours, _DYNAMIC, (uintptr_t)__ehdr_start);
+	if (!dl_iterate_phdr(find_libc, &libc) || !libc.in.hash || !libc.in.versions ||
+	    !libc.defined || !ours.in.versions || !ours.needed)
 		return;
+	bytes = sealed_part(&ours, &start);
 	visit_all(&ours, &libc, "mprotect", note_function, &protect);
 	if (!protect || (bytes && protect(start, bytes, PROT_READ | PROT_WRITE) < 0))
 		return;
