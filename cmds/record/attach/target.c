@@ -12,6 +12,7 @@
 
 #include "arch/arch.h"
 #include "arch/remote.h"
+#include "cmds/record/base/proc_status.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/path.h"
@@ -37,19 +38,6 @@ static int read_proc(pid_t pid, const char *name, struct strbuf *out)
 	return ret == 0 && strbuf_oom(out) ? -ENOMEM : ret;
 }
 
-/* The text after "@field:" in a status, without blanks in front; "" when there is none. */
-static const char *find_field(const struct strbuf *status, const char *field)
-{
-	size_t len = strlen(field);
-
-	for (const char *line = strbuf_str(status); line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, field, len) == 0 && line[len] == ':')
-			return line + len + 1 + strspn(line + len + 1, " \t");
-	}
-	return "";
-}
-
 /* --- by name --- */
 
 /* The first word of its command line, or what it calls itself. */
@@ -71,8 +59,8 @@ static bool is_called(pid_t pid, const char *name)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
 
-	return has_name(pid, name) && read_proc(pid, "status", &status) == 0 &&
-	       !strchr("ZX", *find_field(&status, "State"));
+	return has_name(pid, name) && proc_status_read(pid, &status) == 0 &&
+	       !strchr("ZX", *proc_status_field(&status, "State"));
 }
 
 struct named {
@@ -118,10 +106,10 @@ static bool has_child_of_another(const struct named *named)
 	for (size_t i = 0; i < named->nr; i++) {
 		struct strbuf status cleanup_strbuf = { 0 };
 
-		if (read_proc(named->pids[i], "status", &status) < 0)
+		if (proc_status_read(named->pids[i], &status) < 0)
 			return true; /* ended at this moment */
 
-		pid_t parent = atoi(find_field(&status, "PPid"));
+		pid_t parent = atoi(proc_status_field(&status, "PPid"));
 
 		for (size_t k = 0; k < named->nr; k++) {
 			if (named->pids[k] == parent)
@@ -246,7 +234,7 @@ static int check_program(pid_t pid, struct uft_err *err)
 
 static int check_seccomp(pid_t pid, const struct strbuf *status, bool force, struct uft_err *err)
 {
-	int mode = atoi(find_field(status, "Seccomp"));
+	int mode = atoi(proc_status_field(status, "Seccomp"));
 
 	if (mode == 1)
 		return err_set(err, -EPERM,
@@ -264,8 +252,8 @@ static int check_seccomp(pid_t pid, const struct strbuf *status, bool force, str
 
 static int check_state(pid_t pid, const struct strbuf *status, struct uft_err *err)
 {
-	pid_t tracer = atoi(find_field(status, "TracerPid"));
-	pid_t process = atoi(find_field(status, "Tgid"));
+	pid_t tracer = atoi(proc_status_field(status, "TracerPid"));
+	pid_t process = atoi(proc_status_field(status, "Tgid"));
 	struct strbuf comm cleanup_strbuf = { 0 };
 
 	if (process && process != pid)
@@ -273,7 +261,7 @@ static int check_state(pid_t pid, const struct strbuf *status, struct uft_err *e
 			       "cannot attach to %d: it is a thread of process %d, which can be "
 			       "attached to",
 			       pid, process);
-	switch (*find_field(status, "State")) {
+	switch (*proc_status_field(status, "State")) {
 	case 'Z':
 	case 'X':
 		return err_set(err, -ESRCH, "cannot attach to process %d: it has ended (a zombie)",
@@ -297,7 +285,7 @@ static int check_state(pid_t pid, const struct strbuf *status, struct uft_err *e
 static int check_user(pid_t pid, const struct strbuf *status, struct uft_err *err)
 {
 	/* "real	effective	saved	of files" */
-	uid_t uid = strtoul(find_field(status, "Uid"), NULL, 10);
+	uid_t uid = strtoul(proc_status_field(status, "Uid"), NULL, 10);
 
 	if (geteuid() == 0 || uid == geteuid())
 		return 0;
@@ -310,7 +298,7 @@ static int check_user(pid_t pid, const struct strbuf *status, struct uft_err *er
 int target_check(pid_t pid, bool force, struct uft_err *err)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
-	int ret = read_proc(pid, "status", &status);
+	int ret = proc_status_read(pid, &status);
 
 	if (!arch_has_remote)
 		return err_set(err, -ENOSYS, "cannot attach to processes on this machine yet");
@@ -330,7 +318,7 @@ int target_check(pid_t pid, bool force, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 
-	const char *features = find_field(&status, "x86_Thread_features");
+	const char *features = proc_status_field(&status, "x86_Thread_features");
 
 	if (memmem(features, strcspn(features, "\n"), "shstk", strlen("shstk")))
 		return err_set(err, -EPERM,

@@ -1,7 +1,4 @@
-/*
- * Identifies the process at the other end of a socket, as the kernel says; and opens files with no
- * more rights than it has.
- */
+/* Identifies the process at the other end of a socket, as the kernel says. */
 #ifndef UTRAIL_CMDS_RECORD_BASE_PEER_H
 #define UTRAIL_CMDS_RECORD_BASE_PEER_H
 
@@ -59,34 +56,5 @@ enum peer_task peer_task(pid_t os_pid, pid_t tid);
  * descriptor of it (below 0).
  */
 bool peer_has_ended(int pidfd, int wait_ms);
-
-/*
- * The credentials with which this thread looks at files (credentials(7)): its own, or those of a
- * peer. They matter only if we may do more than others, that is as root. Other threads are not
- * changed.
- */
-struct rights {
-	bool is_changed;
-	bool has_groups; /* these, too */
-	uid_t uid;
-	gid_t gid;
-	int nr_groups;
-	gid_t *groups;
-};
-
-/*
- * Open files as process @os_pid may, until rights_leave(), which @before is for. False when that
- * cannot be made so: nothing is changed then, and no file that he names is to be opened.
- */
-bool rights_enter(const struct peer *peer, struct rights *before);
-void rights_leave(struct rights *before);
-
-/*
- * Within rights_enter(): what is ours (the data directory) is opened as us. Ends with
- * rights_resume(). Outside of it nothing happens.
- */
-struct rights rights_pause(void);
-void rights_resume(struct rights *paused);
-#define cleanup_rights_pause cleanup(rights_resume) __attribute__((unused))
 
 #endif

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "cmds/record/base/peer.h"
+#include "cmds/record/base/rights.h"
 #include "cmds/record/control/overhead_hooks.h"
 #include "utils/base/intmap.h"
 #include "utils/base/order.h"
@@ -210,7 +210,7 @@ static const struct symtab *symbols_of(struct overhead *o, struct known_module *
 		if (known[i].module == module)
 			return &known[i].symbols;
 	}
-	if (rights_enter(&proc->peer, &before)) {
+	if (rights_enter(&proc->peer, &before) == 0) {
 		o->planner->modules.reads_as_peer = before.is_changed;
 		known_symbols_load(&o->steering->now, module, &fresh.symbols);
 		patches_find_calls(module);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cmds/record/base/numbers.h"
+#include "cmds/record/base/rights.h"
 #include "cmds/record/control/steering.h"
 #include "cmds/record/control/talk.h"
 #include "cmds/record/plan/counters.h"
@@ -295,7 +296,7 @@ unsigned ready_take_ready(void *context, const void *message, size_t len)
 	struct rights before;
 	bool is_served = false;
 
-	if (rights_enter(&talk->peer, &before)) {
+	if (rights_enter(&talk->peer, &before) == 0) {
 		ctl->planner->modules.reads_as_peer = before.is_changed;
 		ctl->served = talk;
 		ctl->told_ms = now_ms();

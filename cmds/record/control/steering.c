@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmds/record/base/peer.h"
+#include "cmds/record/base/rights.h"
 #include "cmds/record/control/steering_events.h"
 #include "cmds/record/control/steering_patches.h"
 #include "cmds/record/plan/counters.h"
@@ -259,7 +259,7 @@ static void bind_all(struct steering *steer)
 		struct plan_entries entries cleanup_plan_entries = { 0 };
 		struct rights before;
 
-		if (rights_enter(&p->peer, &before)) {
+		if (rights_enter(&p->peer, &before) == 0) {
 			steer->planner->modules.reads_as_peer = before.is_changed;
 			plan_make_functions(steer->planner, p->modules, p->nr_kept_modules,
 					    &entries);

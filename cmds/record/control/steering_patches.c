@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cmds/record/base/peer.h"
+#include "cmds/record/base/rights.h"
 #include "cmds/record/control/steering_processes.h"
 #include "utils/base/cleanup.h"
 
@@ -44,7 +44,7 @@ static void turn_all(struct steering *steer, struct patches_turned *turned)
 	for (struct process *p = steer->processes->live; p; p = p->next_live) {
 		struct rights before;
 
-		if (rights_enter(&p->peer, &before)) {
+		if (rights_enter(&p->peer, &before) == 0) {
 			steer->planner->modules.reads_as_peer = before.is_changed;
 			for (size_t i = 0; i < p->nr_kept_modules; i++)
 				turn_module(steer, p->modules[i], i == 0, turned);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmds/record/base/peer.h"
+#include "cmds/record/base/rights.h"
 #include "cmds/record/store/store.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/vec.h"

@@ -7,7 +7,7 @@
 
 #include "arch/arch.h"
 #include "arch/isa.h"
-#include "cmds/record/base/peer.h"
+#include "cmds/record/base/rights.h"
 #include "cmds/record/plan/counters.h"
 #include "cmds/record/plan/declared.h"
 #include "cmds/record/plan/found_patch.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmds/record/proc/paths.h"
-#include "cmds/record/proc/rights.h"
+#include "cmds/record/base/rights.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
@@ -67,12 +67,12 @@ static int open_regular(const struct view *view, const char *name, size_t max)
 static int open_as_process(const struct view *view, const char *name, size_t max)
 {
 	struct rights before;
-	int ret = rights_take(view->tid, &before);
+	int ret = rights_enter_as(view->tid, &before);
 
 	if (ret < 0)
 		return ret;
 	ret = open_regular(view, name, max);
-	rights_give_back(&before);
+	rights_leave(&before);
 	return ret;
 }
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmds/record/base/peer.h"
+#include "cmds/record/base/rights.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/format/datadir.h"

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cmds/record/base/peer.h"
+#include "cmds/record/base/rights.h"
 #include "utils/base/vec.h"
 
 /*

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cmds/record/proc/response_files.h"
-#include "cmds/record/proc/rights.h"
+#include "cmds/record/base/rights.h"
 #include "tests/unit/lib/store_memory.h"
 #include "utils/base/compiler.h"
 #include "utils/base/outfile.h"
@@ -189,13 +189,13 @@ static void with_the_rights_of_the_process(void **state)
 	check("gcc @secret", "secret=word");
 
 	/* And only while they are taken. */
-	assert_int_equal(rights_take(pid, &before), 0);
+	assert_int_equal(rights_enter_as(pid, &before), 0);
 	assert_int_equal(open(below("secret"), O_RDONLY), -1);
-	rights_give_back(&before);
+	rights_leave(&before);
 	assert_int_equal(access(below("secret"), R_OK), 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	assert_int_equal(rights_take(pid, &before), -ESRCH);
+	assert_int_equal(rights_enter_as(pid, &before), -ESRCH);
 }
 
 int main(void)

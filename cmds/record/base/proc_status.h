@@ -1,0 +1,21 @@
+/* Fields of /proc/PID/status (proc_pid_status(5)). */
+#ifndef UTRAIL_CMDS_RECORD_BASE_PROC_STATUS_H
+#define UTRAIL_CMDS_RECORD_BASE_PROC_STATUS_H
+
+#include <sys/types.h>
+
+#include "utils/base/strbuf.h"
+
+/* Read the status of a process or thread into @out, which is empty. 0, or a negative errno. */
+int proc_status_read(pid_t pid, struct strbuf *out);
+
+/* The text after "@field:", without blanks in front, up to the end of @status; "" without one. */
+const char *proc_status_field(const struct strbuf *status, const char *field);
+
+/* The number of numbers in that line. @last: the last one, left alone without any */
+unsigned proc_status_last(const struct strbuf *status, const char *field, unsigned *last);
+
+/* All of them; free() them. @nr: their number. NULL without memory. */
+unsigned *proc_status_numbers(const struct strbuf *status, const char *field, int *nr);
+
+#endif

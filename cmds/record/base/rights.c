@@ -1,0 +1,130 @@
+/* The rights with which this thread opens files (see rights.h). */
+#include "cmds/record/base/rights.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cmds/record/base/proc_status.h"
+
+/* libc's functions of these names change all threads. These change the calling one. */
+static int set_groups(int nr, const gid_t *groups)
+{
+	return syscall(SYS_setgroups, (size_t)nr, groups);
+}
+
+static uid_t file_uid(void)
+{
+	return syscall(SYS_setfsuid, -1);
+}
+
+static gid_t file_gid(void)
+{
+	return syscall(SYS_setfsgid, -1);
+}
+
+static void be(uid_t uid, gid_t gid)
+{
+	syscall(SYS_setfsgid, gid);
+	syscall(SYS_setfsuid, uid);
+}
+
+static gid_t *own_groups(int *nr)
+{
+	*nr = getgroups(0, NULL);
+
+	gid_t *groups = *nr < 0 ? NULL : malloc((*nr + 1) * sizeof(*groups));
+
+	if (groups && getgroups(*nr, groups) == *nr)
+		return groups;
+	free(groups);
+	return NULL;
+}
+
+/* "Uid: real effective saved of files", and the same for "Gid". */
+#define NR_IDS 4
+
+static int take(uid_t uid, gid_t gid, const gid_t *groups, int nr_groups, struct rights *before)
+{
+	before->groups = own_groups(&before->nr_groups);
+	if (!before->groups)
+		return -ENOMEM;
+	/*
+	 * If a user namespace forbids it (user_namespaces(7)), nobody could change his: the process
+	 * has ours.
+	 */
+	before->has_groups = set_groups(nr_groups, groups) == 0;
+	before->uid = file_uid();
+	before->gid = file_gid();
+	before->is_changed = before->has_groups || errno == EPERM;
+	if (before->is_changed) {
+		be(uid, gid);
+		if (file_uid() == uid && file_gid() == gid)
+			return 0;
+	}
+	rights_leave(before);
+	return -EPERM;
+}
+
+static int enter(pid_t pid, const struct peer *known, struct rights *before)
+{
+	struct strbuf status cleanup_strbuf = { 0 };
+	unsigned uid, gid;
+	gid_t *groups cleanup_free = NULL;
+	int nr_groups = 0;
+
+	*before = (struct rights){ 0 };
+	if (geteuid() != 0)
+		return 0;
+	if (proc_status_read(pid, &status) < 0 && !known)
+		return -ESRCH;
+	if (proc_status_last(&status, "Uid", &uid) != NR_IDS ||
+	    proc_status_last(&status, "Gid", &gid) != NR_IDS) {
+		if (!known)
+			return -ESRCH;
+		uid = known->uid;
+		gid = known->gid;
+	}
+	if (uid == 0)
+		return 0;
+	groups = proc_status_numbers(&status, "Groups", &nr_groups);
+	return groups ? take(uid, gid, groups, nr_groups, before) : -ENOMEM;
+}
+
+int rights_enter_as(pid_t pid, struct rights *before)
+{
+	return enter(pid, NULL, before);
+}
+
+int rights_enter(const struct peer *peer, struct rights *before)
+{
+	return enter(peer->pid, peer, before);
+}
+
+void rights_leave(struct rights *before)
+{
+	if (before->is_changed) {
+		be(before->uid, before->gid);
+		if (before->has_groups)
+			set_groups(before->nr_groups, before->groups);
+	}
+	free(before->groups);
+	*before = (struct rights){ 0 };
+}
+
+struct rights rights_pause(void)
+{
+	struct rights paused = { .uid = file_uid(), .gid = file_gid() };
+
+	paused.is_changed = paused.uid != geteuid();
+	if (paused.is_changed)
+		be(geteuid(), getegid());
+	return paused;
+}
+
+void rights_resume(struct rights *paused)
+{
+	if (paused->is_changed)
+		be(paused->uid, paused->gid);
+}
