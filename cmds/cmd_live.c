@@ -257,7 +257,7 @@ static int wait_for_viewer(pid_t pid)
 /* The program ran well, and is recorded: a script that cannot be loaded does not change that. */
 static bool is_told_only(const struct opts *opts, int shown)
 {
-	return opts->script && shown == (CMD_NO_DATA & 0xff);
+	return opts->script && shown == CMD_NO_DATA;
 }
 
 static int record_and_show(const struct opts *opts, char *data_dir, struct uft_err *err)

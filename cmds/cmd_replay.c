@@ -102,13 +102,8 @@ static int run(const struct opts *opts, struct uft_err *err)
 {
 	struct trace_data data;
 	struct follow follow;
-	int grows = opts->follow ? follow_is_possible(reader_data_dir(opts), err) : 0;
-
-	if (grows < 0)
-		return grows;
-
-	int ret = grows ? follow_open(&follow, &data, opts, err)
-			: reader_open_records(&data, opts, err);
+	bool grows;
+	int ret = follow_open_records(&follow, &grows, &data, opts, err);
 
 	if (ret)
 		return ret;

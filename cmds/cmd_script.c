@@ -106,6 +106,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 {
 	struct trace_data data;
 	struct follow follow;
+	bool grows;
 
 	if (!opts->script) {
 		err_set(err, -EINVAL,
@@ -116,13 +117,7 @@ static int run(const struct opts *opts, struct uft_err *err)
 	if (script_check(opts->script, err) < 0)
 		return CMD_NO_DATA;
 
-	int grows = opts->follow ? follow_is_possible(reader_data_dir(opts), err) : 0;
-
-	if (grows < 0)
-		return grows;
-
-	int ret = grows ? follow_open(&follow, &data, opts, err)
-			: reader_open_records(&data, opts, err);
+	int ret = follow_open_records(&follow, &grows, &data, opts, err);
 
 	if (ret)
 		return ret;

@@ -116,6 +116,17 @@ static uint64_t open_since_ns(const struct follow *follow)
 	return follow->complete_ns > OPEN_NS ? follow->complete_ns - OPEN_NS : 0;
 }
 
+int follow_open_records(struct follow *follow, bool *grows, struct trace_data *data,
+			const struct opts *opts, struct uft_err *err)
+{
+	int ret = opts->follow ? follow_is_possible(reader_data_dir(opts), err) : 0;
+
+	if (ret < 0)
+		return ret;
+	*grows = ret;
+	return ret ? follow_open(follow, data, opts, err) : reader_open_records(data, opts, err);
+}
+
 int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow_view *shown,
 	       struct uft_err *err)
 {

@@ -44,6 +44,13 @@ int follow_open(struct follow *follow, struct trace_data *data, const struct opt
 		struct uft_err *err);
 
 /*
+ * The same of a recording that may have ended: with --follow it is followed while somebody records
+ * into it, else it is opened as it is. @grows: it is followed, and @follow is filled
+ */
+int follow_open_records(struct follow *follow, bool *grows, struct trace_data *data,
+			const struct opts *opts, struct uft_err *err);
+
+/*
  * Show all calls, while they are recorded, until the recorder has ended. @pipe was opened on the
  * same data.
  */

@@ -15,7 +15,7 @@ from tools import PEER, UTRAIL, environment, peer, run, utrail, wait_until
 PG = Variant("gcc", "pg", "O2")
 LANGUAGES = {"py": "python3", "lua": "luajit"}
 
-# What the scripts that everybody has do, by name and language: count calls, write all down, replay, list strings.
+# Scripts as everybody has them, by name and language: they count calls, write all down, replay, list strings.
 SCRIPTS = {
     "count.py": """
 count = 0

@@ -170,7 +170,7 @@ size_t __wrap_world_read(const struct world *w, uint64_t address, void *to, size
 {
 	if (act_err("read", NULL) < 0)
 		return 0;
-	/* Whether anything is there at all. */
+	/* The question whether anything is mapped there. */
 	if (len == 1 && address < PLAYED_ROOM)
 		return !played.is_former;
 	if (address < PLAYED_ROOM || address + len > PLAYED_ROOM + sizeof(played.room))

@@ -141,7 +141,7 @@ static void ebpf_comes_first_where_it_can_be(void **state)
 
 static void of_a_compiler_only_what_is_asked_for_is_ebpf(void **state)
 {
-	/* Where eBPF was tried there would be a note. */
+	/* A note would say that eBPF was tried. */
 	scene.settings.expects_few = true;
 	assert_int_equal(choose(PROC_WAY_AUTO), 0);
 	assert_ptr_equal(scene.proc.way, &proc_by_ptrace);

@@ -76,7 +76,7 @@ static void list(struct store *store, struct strbuf *out)
 	}
 }
 
-/* What is recorded of process @pid when it has the arguments @line, with a blank between them. */
+/* The names recorded of process @pid when its arguments are the words of @line. */
 static void check_of(pid_t pid, const char *line, const char *right)
 {
 	struct record_settings settings = { .clock_id = CLOCK_MONOTONIC };
