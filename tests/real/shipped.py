@@ -32,6 +32,7 @@ from tools import BUILD, UTRAIL, environment  # noqa: E402  (the path is set abo
 SKIP = 77
 HERE = Path(__file__).resolve().parent
 LIMIT_S = 300
+BYTES_MAX = 4 << 30  # of a recording
 FUNCTIONS = 200
 # More calls than that of one function take breakpoints too long.
 CALLS_MAX = 20000
@@ -264,6 +265,7 @@ class Run:
             skip(f"{self.exe} is a script of this machine's owner, and not Debian's {program.package}")
 
         self.rounds = program.rounds[is_long] if program.rounds else self.enough()
+        self.rounds_recorded = self.rounds if program.rounds else self.that_fit(self.rounds)
 
     def enough(self):
         """Rounds of work that take long enough to be attached to."""
@@ -276,6 +278,17 @@ class Run:
             if took > SECONDS[self.is_long] / 3 or rounds > 100_000 or rounds >= most:
                 return min(max(rounds, int(rounds * SECONDS[self.is_long] / took)), most)
             rounds = min(4 * rounds, most)
+
+    def that_fit(self, rounds):
+        """At most as many rounds as a recording of them has BYTES_MAX: ruby alone makes some GB a second."""
+        few = min(rounds, 4)
+        self.begin()
+        try:
+            self.finish(self.start([*map(str, record_words(self)), "--no-libcall", "-d", "data", "--", *self.words(few)]))
+            recorded = sum(path.stat().st_size for path in (self.folder / "data").iterdir())
+        finally:
+            self.end()
+        return max(few, min(rounds, few * BYTES_MAX // recorded))
 
     def most_rounds(self):
         """Some programs are told their work in words, and the kernel takes so many only (execve(2))."""
@@ -332,7 +345,9 @@ def record_words(run):
 
 
 def check_start(run, bare):
-    result, err = run.once([*record_words(run), "--no-libcall", "-d", "data", "--"])
+    if run.rounds_recorded != run.rounds:
+        bare, _ = run.once(rounds=run.rounds_recorded)
+    result, err = run.once([*record_words(run), "--no-libcall", "-d", "data", "--"], rounds=run.rounds_recorded)
     compare(run, "started", bare, result, err)
 
 
