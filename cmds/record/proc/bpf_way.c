@@ -4,8 +4,10 @@
  */
 #include "cmds/record/proc/proc.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <bpf/skel_internal.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -22,33 +24,44 @@
 #include "cmds/record/proc/follow_bpf.h"
 #include "utils/base/units.h"
 
-#define DRAIN_MS   10
-#define RING_BYTES (64U << 20)
-#define RING_BYTES_FEW \
-	(16U << 20) /* without files: there is less to tell, and its memory takes time, too */
-#define RING_BYTES_MIN (1U << 20) /* less is not tried when memory is short */
-#define NR_PROGRAMS    5
+#define DRAIN_MS	     10
+/*
+ * Its memory takes time at the start: 1 ms for 3 MB. A second of a busy build fits: some 500
+ * programs with 4 KB of arguments, as much of variables, and the files that they open.
+ */
+#define RING_BYTES_FILES     (32U << 20)
+#define RING_BYTES_VARIABLES (16U << 20)
+#define RING_BYTES_ARGUMENTS (4U << 20)
+#define RING_BYTES_MIN	     (1U << 20) /* less is not tried when memory is short */
 /* For tests: another size of the ring, in bytes. */
-#define RING_VARIABLE  "UTRAIL_PROC_RING"
+#define RING_VARIABLE	     "UTRAIL_PROC_RING"
 
-/* Names in follow.bpf.c: its maps, and programs that are only for files. */
-#define MARKS	  "marks"
-#define RING	  "ring"
-#define SCRATCHES "scratches"
-#define SETTINGS  ".rodata.settings"
-#define COUNTS	  ".data.counts"
-static const char *const of_files[] = { "see_call", "see_result" };
+static_assert(FOLLOW_SETTINGS_BYTES == sizeof(struct wire_settings), "follow.bpf.c has these");
+static_assert(FOLLOW_COUNTS_BYTES == sizeof(struct wire_counts), "follow.bpf.c has these");
 
 /*
- * @object: the program and its maps; @links: where it is attached; all die with their descriptors
+ * The context of the loader, which libbpf makes (misc/bpf_embed.c): what it is given, and
+ * descriptors of the maps and programs that it has made. Those end with their descriptors.
+ */
+struct loader {
+	struct bpf_loader_ctx ctx;
+	struct bpf_map_desc maps[FOLLOW_MAPS];
+	struct bpf_prog_desc programs[FOLLOW_FILES_PROGRAMS];
+};
+
+/*
+ * @loaded: valid if @is_loaded
+ * @links: descriptors of where programs are attached, so many as @nr_links
  * @stop_fd: an eventfd; can be read when the thread is to end
  * @ring: the thread's, while it runs; @queue as well
  * @over_fd: as proc.h has it
  */
 struct following {
 	const struct record_settings *settings;
-	struct bpf_object *object;
-	struct bpf_link *links[NR_PROGRAMS];
+	struct loader loaded;
+	bool is_loaded;
+	int links[FOLLOW_FILES_PROGRAMS];
+	size_t nr_links;
 	struct ring_buffer *queue;
 	struct bpf_ring ring;
 	pthread_t thread;
@@ -62,12 +75,31 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
+static unsigned nr_programs(const struct following *f)
+{
+	return f->settings->traces_files ? FOLLOW_FILES_PROGRAMS : FOLLOW_PROGRAMS;
+}
+
+static void unload(struct following *f)
+{
+	for (size_t i = 0; i < nr_programs(f); i++)
+		close(f->loaded.programs[i].prog_fd);
+	for (size_t i = 0; i < FOLLOW_MAPS; i++)
+		close(f->loaded.maps[i].map_fd);
+}
+
+static void detach(struct following *f)
+{
+	while (f->nr_links)
+		close(f->links[--f->nr_links]);
+}
+
 static void release(struct following *f)
 {
-	for (size_t i = 0; i < NR_PROGRAMS; i++)
-		bpf_link__destroy(f->links[i]);
+	detach(f);
 	ring_buffer__free(f->queue);
-	bpf_object__close(f->object);
+	if (f->is_loaded)
+		unload(f);
 	bpf_ring_deinit(&f->ring);
 	if (f->stop_fd >= 0)
 		close(f->stop_fd);
@@ -116,48 +148,43 @@ static void fill_settings(struct wire_settings *wire, const struct record_settin
 	memcpy(wire->shapes, call_shapes, sizeof(wire->shapes));
 }
 
-static int set_up(struct bpf_object *object, const struct record_settings *settings,
-		  size_t ring_bytes)
+/* The programs that are loaded are the first ones of @programs. */
+static int run_loader(struct following *f)
 {
-	struct bpf_map *constants = bpf_object__find_map_by_name(object, SETTINGS);
-	struct bpf_map *scratches = bpf_object__find_map_by_name(object, SCRATCHES);
-	struct bpf_map *ring = bpf_object__find_map_by_name(object, RING);
-	struct wire_settings wire;
-	int ret;
+	struct bpf_load_and_run_opts files = {
+		.data = follow_files_data,
+		.data_sz = sizeof(follow_files_data),
+		.insns = follow_files_code,
+		.insns_sz = sizeof(follow_files_code),
+	};
+	struct bpf_load_and_run_opts few = {
+		.data = follow_data,
+		.data_sz = sizeof(follow_data),
+		.insns = follow_code,
+		.insns_sz = sizeof(follow_code),
+	};
+	struct bpf_load_and_run_opts *opts = f->settings->traces_files ? &files : &few;
 
-	if (!constants || !scratches || !ring)
-		return -EINVAL;
-	fill_settings(&wire, settings);
-	wire.ring_bytes = ring_bytes;
-	ret = bpf_map__set_initial_value(constants, &wire, sizeof(wire));
-	if (ret == 0)
-		ret = bpf_map__set_max_entries(scratches, libbpf_num_possible_cpus());
-	if (ret == 0)
-		ret = bpf_map__set_max_entries(ring, ring_bytes);
-	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(of_files); i++) {
-		struct bpf_program *program = bpf_object__find_program_by_name(object, of_files[i]);
-
-		ret = program ? bpf_program__set_autoload(program, settings->traces_files)
-			      : -EINVAL;
-	}
-	return ret;
+	f->loaded.ctx.sz = offsetof(struct loader, programs) +
+			   nr_programs(f) * sizeof(f->loaded.programs[0]);
+	opts->ctx = &f->loaded.ctx;
+	return bpf_load_and_run(opts);
 }
 
 static int load(struct following *f, size_t ring_bytes)
 {
-	DECLARE_LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "utrail");
+	struct wire_settings wire;
 	int ret;
 
-	f->object = bpf_object__open_mem(follow_bpf_bytes, sizeof(follow_bpf_bytes), &opts);
-	if (!f->object)
-		return -errno;
-	ret = set_up(f->object, f->settings, ring_bytes);
-	if (ret == 0)
-		ret = bpf_object__load(f->object);
-	if (ret < 0) {
-		bpf_object__close(f->object);
-		f->object = NULL;
-	}
+	fill_settings(&wire, f->settings);
+	wire.ring_bytes = ring_bytes;
+	f->loaded = (struct loader){ 0 };
+	f->loaded.maps[FOLLOW_SETTINGS].initial_value = (uintptr_t)&wire;
+	f->loaded.maps[FOLLOW_SCRATCHES].max_entries = libbpf_num_possible_cpus();
+	f->loaded.maps[FOLLOW_RING].max_entries = ring_bytes;
+	ret = run_loader(f);
+	/* After an error the loader has closed all that it had made. */
+	f->is_loaded = ret == 0;
 	return ret;
 }
 
@@ -165,7 +192,9 @@ static int load(struct following *f, size_t ring_bytes)
 static int load_as_it_fits(struct following *f)
 {
 	const char *wanted = getenv(RING_VARIABLE);
-	size_t bytes = f->settings->traces_files ? RING_BYTES : RING_BYTES_FEW;
+	size_t bytes = f->settings->traces_files	 ? RING_BYTES_FILES
+		       : f->settings->traces_environment ? RING_BYTES_VARIABLES
+							 : RING_BYTES_ARGUMENTS;
 	int ret;
 
 	if (wanted)
@@ -229,8 +258,8 @@ static int bpf_way_prepare(struct proc *proc, const struct record_settings *sett
 	libbpf_set_print(print_nothing);
 	ret = f->stop_fd < 0 ? -errno : load_as_it_fits(f);
 	if (ret == 0) {
-		f->queue = ring_buffer__new(bpf_object__find_map_fd_by_name(f->object, RING), take,
-					    &f->ring, NULL);
+		f->queue = ring_buffer__new(f->loaded.maps[FOLLOW_RING].map_fd, take, &f->ring,
+					    NULL);
 		ret = f->queue ? 0 : -errno;
 	}
 	if (ret < 0) {
@@ -245,11 +274,10 @@ static int bpf_way_prepare(struct proc *proc, const struct record_settings *sett
 
 static struct wire_counts read_counts(const struct following *f)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(f->object, COUNTS);
 	struct wire_counts counts = { 0 };
 	const uint32_t only = 0;
 
-	if (bpf_map__lookup_elem(map, &only, sizeof(only), &counts, sizeof(counts), 0) < 0)
+	if (bpf_map_lookup_elem(f->loaded.maps[FOLLOW_COUNTS].map_fd, &only, &counts) < 0)
 		counts = (struct wire_counts){ .nr_live = 1 };
 	return counts;
 }
@@ -291,7 +319,7 @@ static void *follow(void *arg)
 static int mark_program(struct following *f, pid_t pid)
 {
 	struct wire_mark mark = { .tid = pid, .pid = pid, .waits = 1 };
-	int marks = bpf_object__find_map_fd_by_name(f->object, MARKS);
+	int marks = f->loaded.maps[FOLLOW_MARKS].map_fd;
 	int pidfd = syscall(SYS_pidfd_open, pid, 0);
 	int ret = pidfd < 0 ? -errno : bpf_map_update_elem(marks, &pidfd, &mark, BPF_ANY);
 
@@ -302,18 +330,13 @@ static int mark_program(struct following *f, pid_t pid)
 
 static int attach(struct following *f)
 {
-	struct bpf_program *program;
-	size_t nr = 0;
+	for (; f->nr_links < nr_programs(f); f->nr_links++) {
+		int program = f->loaded.programs[f->nr_links].prog_fd;
+		int link = bpf_raw_tracepoint_open(NULL, program);
 
-	bpf_object__for_each_program(program, f->object)
-	{
-		if (!bpf_program__autoload(program))
-			continue;
-		if (nr == NR_PROGRAMS)
-			return -EINVAL;
-		f->links[nr] = bpf_program__attach(program);
-		if (!f->links[nr++])
+		if (link < 0)
 			return -errno;
+		f->links[f->nr_links] = link;
 	}
 	return 0;
 }
@@ -336,10 +359,7 @@ static void bpf_way_stop(struct proc *proc)
 {
 	struct following *f = proc->own;
 
-	for (size_t i = 0; i < NR_PROGRAMS; i++) {
-		bpf_link__destroy(f->links[i]);
-		f->links[i] = NULL;
-	}
+	detach(f);
 	proc_tell(f->stop_fd);
 	pthread_join(f->thread, NULL);
 	proc->lost = read_counts(f).nr_lost + f->ring.nr_broken;
