@@ -12,39 +12,6 @@
  * prologue. This is worth an eighth of what a call costs.
  */
 
-/*
- * The calls that the stubs' fast paths may record alone, in @t that has no open calls: all, when
- * all calls are alike. A record's depth ends at RECORD_DEPTH_MAX; and that of a frame is one more
- * than its caller's, so the sentinel has that of "-1". Stubs take all bits below the address from
- * the caller's data word.
- */
-static inline void fast_limits(struct thread *t)
-{
-	_Static_assert(RECORD_ADDR_SHIFT == 16 && (RECORD_DEPTH_MAX + 1) << RECORD_DEPTH_SHIFT ==
-							  1 << RECORD_ADDR_SHIFT,
-		       "known to the stubs");
-
-	bool is_alike = probe.plain && !t->planned;
-	bool is_fast = is_alike && !t->threshold_ns;
-	struct frame *limit = MIN(t->limit, t->frames + RECORD_DEPTH_MAX + 1);
-
-	t->fast_limit = is_fast ? limit : t->frames;
-	t->fast_base = is_fast ? t->frames : (struct frame *)UINTPTR_MAX;
-	t->held_limit = is_alike && !is_fast ? limit : NULL;
-	/* Calls that are counted come to us. */
-	t->drop_limit = is_alike && !(probe.plan.flags & PLAN_TELLS_DEPTH)
-				? t->limit
-				: (struct frame *)UINTPTR_MAX;
-}
-
-static inline void fast_begin(struct thread *t)
-{
-	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
-	fast_limits(t);
-	t->admitted = NULL;
-	t->calls = planned_no_calls;
-}
-
 /* This thread's state with the guard set; NULL when it has none yet, or is in a hook already. */
 static inline struct thread *fast_guard(void)
 {

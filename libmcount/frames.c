@@ -5,9 +5,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/fast.h"
 #include "libmcount/graveyard.h"
 #include "libmcount/seal.h"
+#include "libmcount/state.h"
 #include "utils/format/event_ids.h"
 
 #define PAGE	   4096UL
@@ -180,16 +180,8 @@ void frames_leave_returned(struct thread *t, const uint64_t *slot)
 
 void frames_narrow(struct thread *t)
 {
-	if (!frame_is_kept(t->top)) {
-		t->is_narrow = false;
-		fast_limits(t);
-		return;
-	}
-	t->is_narrow = true;
-	if (t->held_limit)
-		t->held_limit = MIN(t->held_limit, t->top);
-	else
-		t->fast_limit = MIN(t->fast_limit, t->top);
+	t->is_narrow = frame_is_kept(t->top);
+	state_begin(t);
 }
 
 void frames_make_way(struct thread *t, uint64_t *slot)

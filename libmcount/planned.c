@@ -219,7 +219,7 @@ static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uin
 		     record_data(RECORD_ENTRY, p->now.level, addr), now_ns,
 		     regs && d->func ? d->func->result : NULL, d->flags);
 	p->now = d->next;
-	choose_calls(t);
+	state_select(t);
 
 	struct frame *f = t->top;
 	struct planned_frame *pf = planned_frame_of(t, f);

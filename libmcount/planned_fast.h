@@ -29,17 +29,6 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 	return &p->known[(addr * 0x9e3779b97f4a7c15ULL) >> 32 & (PLANNED_KNOWN - 1)];
 }
 
-/* To be called whenever @in or @out of the selection may have changed. */
-static inline void choose_calls(struct thread *t)
-{
-	const struct planned *p = t->planned;
-
-	if (p->now.out)
-		t->calls = p->skip_out;
-	else
-		t->calls = p->has_filter && p->now.in == 0 ? p->skip_outside : planned_no_calls;
-}
-
 /* True when the plan that the thread knows is the one in force. */
 static inline bool planned_is_current(const struct planned *p)
 {
@@ -136,7 +125,7 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
 	planned_push(t, planned_next_frame(t), slot, ret,
 		     record_data(RECORD_ENTRY, p->now.level, addr), 0, NULL, 0);
 	p->now.out++;
-	t->calls = p->skip_out;
+	state_follow(t, p, THREAD_JUDGED, CALL_OPT_OUT);
 }
 
 /* The return slot of a frame. */
@@ -208,7 +197,8 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	p->now.depth = next.depth - 1;
 	p->now.level++;
 	p->now.in = next.in;
-	t->calls = planned_no_calls;
+	/* It may have been JUDGED before. */
+	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
 	if (is_held_back) {
 		if (args) {
 			pf->args_len = capture_args_quick(args, regs, planned_slot(slot),
@@ -256,7 +246,7 @@ static inline bool planned_fast_opt_in(struct thread *t, uint64_t slot, uint64_t
 	planned_opt_in(p, &p->now);
 	p->now.depth--;
 	p->now.level++;
-	t->calls = planned_no_calls;
+	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
 	hot_commit(t, put_record(t->at, now_ns, data));
 	return true;
 }
@@ -274,7 +264,7 @@ static inline void planned_drop(struct thread *t, const struct planned_frame *pf
 
 	p->now = pf->before;
 	p->args_top = pf->args_at;
-	choose_calls(t);
+	state_select(t);
 	guard_barrier();
 	t->top--;
 }

@@ -40,7 +40,7 @@ static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_
 
 		pf->result = result;
 		pf->open.began_ns = now_ns;
-		planned_keep_back(t, f);
+		state_keep_back(t, f);
 	}
 	guard_barrier();
 	t->top = f;
@@ -68,8 +68,7 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	uint32_t len = 0;
 
 	t->last_ns = now_ns;
-	t->fast_base = t->frames + pf->open.outer;
-	guard_barrier();
+	state_let_go(t, f);
 	t->top--;
 	t->written = t->top;
 	if (result)
@@ -96,12 +95,11 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
 	if (f->time_ns > OPEN_TOO_DEEP)
 		return f == t->admitted ? planned_leave_admitted(t)
 					: planned_leave_captured(t, regs);
-	if (f->time_ns == OPEN_OUT) {
+	if (likely(f->time_ns == OPEN_OUT)) {
 		p->now.out = 0;
-		t->calls = p->pass;
+		state_follow(t, p, THREAD_BARRED, RETURN_OPT_OUT);
 	}
-	t->fast_base = t->frames + planned_frame_of(t, f)->open.outer;
-	guard_barrier();
+	state_let_go(t, f);
 	t->top = f - 1;
 	return true;
 }

@@ -7,6 +7,7 @@
 
 #include "libmcount/fast.h"
 #include "libmcount/planned.h"
+#include "libmcount/state.h"
 
 /*
  * While something is opted in, nothing is opted out and no ENTRY is held back, a function without a
@@ -128,7 +129,6 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	struct planned *p = t->planned;
 	struct selection *now = &p->now;
 	bool is_outside = p->has_filter && !now->in;
-	uint32_t deeper = RECORD_DEPTH_MAX - now->level;
 
 	/* The next call asks whether that one has returned. */
 	if ((int64_t)t->top->ret < 0)
@@ -147,16 +147,10 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	guard_barrier();
 	p->open_base = t->top;
 	guard_barrier();
-	t->admitted = is_outside ? t->top + 1 : NULL;
-	t->fast_base = t->top + is_outside;
-	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
-	t->drop_limit = MIN(t->limit, t->top + now->depth);
-	/* Calls without a frame are counted, which the stubs do not do. */
-	if (t->drop_limit == t->limit && (probe.plan.flags & PLAN_TELLS_DEPTH))
-		t->drop_limit = (struct frame *)UINTPTR_MAX;
-	guard_barrier();
-	if (!is_outside)
-		t->calls = p->pass;
+	if (is_outside)
+		state_follow(t, p, THREAD_OUTSIDE, STATE_FITS);
+	else
+		state_follow(t, p, THREAD_JUDGED, STATE_FITS);
 }
 
 /*
@@ -176,7 +170,7 @@ static inline void planned_admit(struct thread *t)
 
 	guard_barrier();
 	p->now.in = 1;
-	t->calls = p->pass;
+	state_follow(t, p, THREAD_READY, CALL_OPT_IN);
 }
 
 static inline void planned_admit_over(struct thread *t)
@@ -184,7 +178,7 @@ static inline void planned_admit_over(struct thread *t)
 	struct planned *p = t->planned;
 
 	p->now.in = 0;
-	t->calls = p->skip_outside;
+	state_follow(t, p, THREAD_OPEN, RETURN_OPT_IN);
 	guard_barrier();
 }
 
@@ -196,17 +190,6 @@ static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64
 		return false;
 	planned_admit(t);
 	return true;
-}
-
-/*
- * The return of @f, which is about to be pushed, is none that the fast paths may write an EXIT for.
- */
-static inline void planned_keep_back(struct thread *t, struct frame *f)
-{
-	t->planned->frames[f - t->frames].open.outer = t->fast_base - t->frames;
-	guard_barrier();
-	t->fast_base = f;
-	guard_barrier();
 }
 
 /*
@@ -222,7 +205,7 @@ static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t r
 	f->ret = ret;
 	f->data = record_data(RECORD_ENTRY, 0, addr);
 	f->time_ns = kind;
-	planned_keep_back(t, f);
+	state_keep_back(t, f);
 	t->top = f;
 }
 
@@ -234,7 +217,7 @@ static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, ui
 	planned_push_open(t, slot, ret, addr, OPEN_OUT);
 	guard_barrier();
 	p->now.out = 1;
-	t->calls = p->skip_out;
+	state_follow(t, p, THREAD_OPEN, CALL_OPT_OUT);
 }
 
 /*

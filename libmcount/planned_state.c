@@ -197,7 +197,7 @@ void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t
 	planned_push(t, planned_next_frame(t), slot, ret,
 		     record_data(RECORD_ENTRY, p->now.level, addr) | FRAME_UNSEEN, 0, NULL, flags);
 	p->now = next;
-	choose_calls(t);
+	state_select(t);
 }
 
 static struct selection replay(struct thread *t, const struct live_plan *plan)
@@ -246,16 +246,12 @@ void planned_close(struct thread *t)
 	 * then been undone too often, which does no harm.
 	 */
 	guard_barrier();
-	t->calls = planned_no_calls;
-	t->fast_limit = t->frames;
-	t->fast_base = (struct frame *)UINTPTR_MAX;
-	t->drop_limit = (struct frame *)UINTPTR_MAX;
-	t->admitted = NULL;
+	state_set(t, p, THREAD_OPEN, THREAD_JUDGED);
 	guard_barrier();
 	p->open_base = NULL;
 	guard_barrier();
 	p->now = now;
-	choose_calls(t);
+	state_select(t);
 }
 
 static void forget_known(struct planned *p)
@@ -350,7 +346,7 @@ void planned_take_up(struct thread *t)
 	prepare_plan(p, plan);
 	p->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !p->has_watch && !p->has_location &&
 		       !t->is_aside;
-	choose_calls(t);
+	state_select(t);
 	/* From here on nothing of the former plan is looked at but by frames. */
 	__atomic_store_n(&p->plan, plan, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
@@ -443,7 +439,7 @@ static void begin_late(void *arg)
 								: PLANNED_RECORD;
 		}
 		t->limit = t->frames + probe.plan.max_stack;
-		fast_begin(t);
+		state_begin(t);
 		planned_take_up(t);
 		late->is_good = true;
 	}
@@ -485,5 +481,5 @@ void planned_copy(struct thread *to, struct thread *from)
 		p->frames[i].flags |= PLANNED_WRITTEN;
 	}
 	p->now = of && of->era == p->era ? of->now : replay(to, p->plan);
-	choose_calls(to);
+	state_select(to);
 }

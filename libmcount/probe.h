@@ -70,7 +70,7 @@ struct frame {
  *       that stack
  * @fast_limit, @fast_base: frames of the stubs' own fast paths (arch/<isa>/fast_stubs.S): they push
  *                          one only upon a frame below @fast_limit, and pop only one above
- *                          @fast_base; see fast_begin() and planned_pass.h
+ *                          @fast_base. They and the four below are what state.h makes of the state
  * @drop_limit: the stubs leave a call alone upon that frame, and upon those above it; looked at
  *              only where the call is none of @fast_limit's
  * @admitted: the place of the frame with which the thread becomes open, when its function is opted

@@ -11,12 +11,12 @@
 
 #include "libmcount/arena.h"
 #include "libmcount/declared.h"
-#include "libmcount/fast.h"
 #include "libmcount/frames.h"
 #include "libmcount/leave.h"
 #include "libmcount/modules.h"
 #include "libmcount/seal.h"
 #include "libmcount/stacks.h"
+#include "libmcount/state.h"
 #include "libmcount/steer.h"
 #include "libmcount/counters.h"
 #include "libmcount/session.h"
@@ -112,11 +112,12 @@ struct thread *thread_make_state(void)
 		return NULL;
 	leave_note_memory(t, sizeof(struct thread) + frames * sizeof(struct frame));
 	t->in_use = 1;
-	t->calls = planned_no_calls;
+	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
 	t->frames[0].slot = t->last.slot = FRAME_ABOVE_ALL;
 	if (probe.plan.flags & PLAN_SELECTIVE && !planned_make(t))
 		return NULL; /* its memory is lost, as there is none */
 	frames_reset(t);
+	state_begin(t);
 	t->next = atomic_load(&probe_threads);
 	while (!atomic_compare_exchange_weak(&probe_threads, &t->next, t))
 		;
@@ -163,7 +164,8 @@ struct thread *thread_take_state(void)
 	t->end_rounds = 0;
 	t->limit = t->frames + MIN(probe.plan.depth, probe.plan.max_stack);
 	t->threshold_ns = probe.plan.threshold_ns;
-	fast_begin(t);
+	t->is_narrow = false;
+	state_begin(t);
 	if (t->planned)
 		planned_begin(t);
 	/* The next record makes a fresh fit of the clock. */

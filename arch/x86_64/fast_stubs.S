@@ -198,7 +198,7 @@
 /*
  * The frame of a call that begins at %rax is above %rdi, which has its slot already, and %rdi from
  * now on. %rax is then its data word. Overwrites %rdx. The bits below the address there are those
- * of the frame around it, one deeper; they may wrap (fast_begin()).
+ * of the frame around it, one deeper; they may wrap (state_limit_alike() in libmcount/state.h).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx

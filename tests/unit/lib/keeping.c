@@ -349,6 +349,20 @@ static bool is_written_at_once(const struct keeping *k, const struct keeping_cal
 	       (!has(&k->plan, PLAN_OPT_IN_CALLER) || (c->flags & PLANNED_CALLER));
 }
 
+enum thread_event keeping_event(const struct keeping *k, unsigned func)
+{
+	const struct keeping_func *f = &k->plan.funcs[func];
+	bool has_values = f->has_args || f->has_result;
+
+	if (!f->has_rule)
+		return k->inside.depth ? CALL_UNRULED : CALL_TOO_DEEP;
+	if (f->rule.flags == PLAN_FILTER && !has_values)
+		return CALL_OPT_IN;
+	if (f->rule.flags == PLAN_NOTRACE)
+		return CALL_OPT_OUT;
+	return f->rule.flags == PLAN_LEFT_OUT ? CALL_LEFT_OUT : CALL_RULED;
+}
+
 bool keeping_enter(struct keeping *k, unsigned func, uint64_t arg, uint64_t ret)
 {
 	struct keeping_call *c = &k->calls[k->nr];

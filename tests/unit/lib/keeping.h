@@ -3,6 +3,7 @@
 #define UTRAIL_TESTS_KEEPING_H
 
 #include "libmcount/planned.h"
+#include "libmcount/state.h"
 #include "utils/base/strbuf.h"
 
 #define KEEPING_FUNCS	 12
@@ -70,6 +71,9 @@ void keeping_plain(struct keeping_plan *plan);
 /* The first plan; another one in its place. */
 void keeping_begin(struct keeping *k, uint64_t seed, uint32_t allowed);
 void keeping_replace(struct keeping *k);
+
+/* What a call of @func is to the table of libmcount/state.h. */
+enum thread_event keeping_event(const struct keeping *k, unsigned func);
 
 /* A call of @func; whether it has a frame. */
 bool keeping_enter(struct keeping *k, unsigned func, uint64_t arg, uint64_t ret);

@@ -19,6 +19,103 @@ static inline int walks_obey(int (*how)(int fd), const struct keeping_plan *plan
 	return ret;
 }
 
+/*
+ * Before something happens to @t: its state, and what that will be to the table of libmcount/state.h. A call of @func; NULL for @k: the innermost
+ * call, which has a frame, returns.
+ */
+struct walks_step {
+	enum thread_state state;
+	enum thread_event what;
+};
+
+static inline struct walks_step walks_step(const struct thread *t, const struct keeping *k,
+					   unsigned func)
+{
+	struct walks_step step = { state_of(t), RETURN_OTHER };
+	bool is_settled = state_is_settled(step.state);
+
+	if (k)
+		step.what = keeping_event(k, func);
+	else if (step.state == THREAD_BARRED)
+		step.what = RETURN_OPT_OUT;
+	else if (!is_settled && t->top == t->planned->open_base)
+		step.what = RETURN_SETTLED;
+	else if (!is_settled && t->top == t->admitted)
+		step.what = RETURN_OPT_IN;
+	return step;
+}
+
+/* A set of states; those that planned.now chooses from are told apart by walks_check(). */
+#define WALKS_SETTLED (1U << THREAD_JUDGED | 1U << THREAD_OUTSIDE | 1U << THREAD_OUT)
+
+static inline unsigned walks_next(enum thread_state state, enum thread_event what)
+{
+	const struct thread_transition *to = &thread_transitions[state][what];
+
+	/* In another state it cannot happen. */
+	if (to->action == DO_JUDGE && what != CALL_RULED)
+		return 0;
+	if (to->action == DO_SETTLE)
+		to = &thread_transitions[to->next][what == RETURN_SETTLED ? RETURN_OTHER : what];
+	return to->next == THREAD_SETTLED ? WALKS_SETTLED : 1U << to->next;
+}
+
+/* All states that may follow: it may have been settled first, and may fit afterwards. */
+static inline unsigned walks_reached(struct walks_step step)
+{
+	unsigned next = walks_next(step.state, step.what);
+
+	assert_int_not_equal(next, 0);
+	for (enum thread_state s = 0; !state_is_settled(step.state) && s < THREAD_READY; s++) {
+		if (WALKS_SETTLED & 1U << s)
+			next |= walks_next(s, step.what > CALL_RULED ? RETURN_OTHER : step.what);
+	}
+	for (enum thread_state s = 0; s < THREAD_READY; s++) {
+		if (next & 1U << s)
+			next |= 1U << thread_transitions[s][STATE_FITS].next;
+	}
+	return next & ~(1U << THREAD_ALIKE | 1U << THREAD_HELD);
+}
+
+/* What stubs compare with is what follows from the state. */
+static inline void walks_check_limits(const struct thread *t)
+{
+	const struct planned *p = t->planned;
+	enum thread_state state = state_of(t);
+	uint32_t deeper = RECORD_DEPTH_MAX - p->now.level;
+
+	assert_ptr_equal(t->calls, state_calls(p, state));
+	assert_null(t->held_limit);
+	if (state_is_settled(state)) {
+		assert_null(p->open_base);
+		assert_null(t->admitted);
+		assert_ptr_equal(t->fast_limit, t->frames);
+		assert_ptr_equal(t->fast_base, STATE_NO_FRAME);
+		assert_ptr_equal(t->drop_limit, STATE_NO_FRAME);
+		return;
+	}
+	assert_ptr_equal(t->admitted, p->is_ready ? p->open_base + 1 : NULL);
+	assert_in_range(t->fast_base - t->frames, p->open_base - t->frames, t->top - t->frames + 1);
+	assert_ptr_equal(t->fast_limit, MIN(t->limit, p->open_base + MIN(p->now.depth, deeper)));
+}
+
+/* It has happened, and @k says what holds now: the state is one that the table leads to. */
+static inline void walks_check(struct walks_step step, const struct thread *t,
+			       const struct keeping *k)
+{
+	enum thread_state state = state_of(t);
+	bool is_outside = (k->plan.settings.flags & PLAN_OPT_IN_FILTER) && !k->inside.in;
+
+	walks_check_limits(t);
+	assert_int_not_equal(walks_reached(step) & 1U << state, 0);
+	if (k->inside.out)
+		assert_true(state == THREAD_OUT || state == THREAD_BARRED);
+	else if (is_outside)
+		assert_true(state == THREAD_OUTSIDE || state == THREAD_READY);
+	else
+		assert_true(state == THREAD_JUDGED || state == THREAD_OPEN);
+}
+
 /* All calls of @t are over: what was recorded is what @k expects. Others begin without what this walk has left. */
 static inline void walks_end(struct pair *pair, struct keeping *k, const struct thread *t)
 {

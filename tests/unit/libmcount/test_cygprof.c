@@ -29,6 +29,7 @@ struct walk {
 	unsigned nr_calls;
 	unsigned replaced_at; /* when another plan comes: after so many calls; 0: never */
 	unsigned funcs;	      /* so many of them are called */
+	bool is_behind;	      /* the next step is not one of the table */
 };
 
 static void begin(struct walk *w, uint64_t seed, uint32_t allowed)
@@ -62,17 +63,43 @@ static void go_on(struct walk *w)
 	}
 }
 
+static struct walks_step before_enter(struct walk *w, unsigned func)
+{
+	struct walks_step step;
+
+	go_on(w);
+	step = walks_step(w->t, &w->k, func);
+	w->is_behind = w->k.is_behind;
+	keeping_enter(&w->k, func, 1, 0);
+	return step;
+}
+
+static struct walks_step before_leave(struct walk *w)
+{
+	/* Of a call without a frame nothing ends. */
+	w->is_behind = w->k.is_behind || !w->k.calls[w->k.nr - 1].has_frame;
+	keeping_leave(&w->k, NULL);
+	return walks_step(w->t, NULL, 0);
+}
+
+static void after(struct walk *w, struct walks_step step)
+{
+	if (!w->is_behind)
+		walks_check(step, w->t, &w->k);
+}
+
 /* What the hooks of one function call are told; in the function itself, whose stack pointer counts. */
 #define ENTER(w, func)                                                                             \
 	do {                                                                                       \
-		go_on(w);                                                                          \
-		keeping_enter(&(w)->k, func, 1, 0);                                                \
+		struct walks_step step = before_enter(w, func);                                    \
 		__cyg_profile_func_enter((void *)keeping_addr(func), __builtin_return_address(0)); \
+		after(w, step);                                                                    \
 	} while (0)
 #define LEAVE(w, func)                                                                            \
 	do {                                                                                      \
-		keeping_leave(&(w)->k, NULL);                                                     \
+		struct walks_step step = before_leave(w);                                         \
 		__cyg_profile_func_exit((void *)keeping_addr(func), __builtin_return_address(0)); \
+		after(w, step);                                                                   \
 	} while (0)
 
 NOINLINE static void function(struct walk *w, unsigned level)

@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-#include "libmcount/fast.h"
 #include "libmcount/guard.h"
+#include "libmcount/state.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/step.h"
 #include "tests/unit/lib/unit.h"
@@ -133,9 +133,9 @@ static void interrupt_anywhere(uint64_t threshold_ns)
 	be_the_handler();
 	guard_leave(t);
 	t->threshold_ns = threshold_ns;
-	fast_begin(t);
+	state_begin(t);
 	t->aside->threshold_ns = threshold_ns;
-	fast_begin(t->aside);
+	state_begin(t->aside);
 	with_short_one = threshold_ns != 0;
 	pair_before(SYS_rt_sigprocmask, on_mask, NULL);
 	for (bool is_over = false; !is_over && nr < ROUNDS; nr++) {

@@ -74,6 +74,8 @@ static void call_at(struct walk *w, unsigned place, unsigned func, uint64_t ret)
 	uint64_t arg = fresh(w);
 	struct arch_regs regs = arch_regs_of(arg, 0, 0);
 	uint64_t before = stack[place];
+	bool is_behind = w->k.is_behind;
+	struct walks_step step = walks_step(w->t, &w->k, func);
 	bool has_frame = keeping_enter(&w->k, func, arg, ret);
 
 	w->places[w->k.nr - 1] = place;
@@ -84,6 +86,8 @@ static void call_at(struct walk *w, unsigned place, unsigned func, uint64_t ret)
 	if (!has_frame || w->is_announced)
 		assert_int_equal(stack[place], before);
 	check_top(w);
+	if (!is_behind)
+		walks_check(step, w->t, &w->k);
 }
 
 static void call(struct walk *w)
@@ -112,6 +116,9 @@ static void leave_to(struct walk *w, unsigned nr)
 	struct arch_regs regs = arch_regs_of(0, 0, result);
 	bool is_jump = nr && w->k.calls[nr - 1].has_frame && w->places[nr - 1] == w->places[nr];
 
+	bool is_one = w->k.nr == nr + 1 && c->has_frame;
+	struct walks_step step = walks_step(w->t, NULL, 0);
+
 	while (w->k.nr > nr + 1)
 		keeping_leave(&w->k, NULL);
 	if (w->is_announced)
@@ -120,6 +127,8 @@ static void leave_to(struct walk *w, unsigned nr)
 		assert_int_equal(probe_exit((uint64_t)slot, &regs), is_jump ? TRAMPOLINE : c->ret);
 	keeping_leave(&w->k, &result);
 	assert_int_equal(w->t->top - w->t->frames, w->k.nr_frames);
+	if (is_one && !w->k.is_behind)
+		walks_check(step, w->t, &w->k);
 }
 
 /* An exception is caught by some call, which returns then. */
