@@ -252,28 +252,12 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 
 /*
  * HOT: calls that thread->calls does not know; the guard is set, and no frame lies within @sp. Not
- * inline: they need more registers than the hook. One for any thread, one for where nothing is
- * opted in, and one each for a thread that is ready (planned_pass.h) and for one that is open.
+ * inline: they need more registers than the hook, and one for a settled thread more than one for
+ * a thread that is open.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
-	if (planned_fast_enter(t, sp, caller, fn, NULL))
-		guard_leave_fast(t);
-	else
-		enter_guarded(t, sp, fn, caller);
-}
-
-NOINLINE static void enter_rule_outside(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
-{
-	if (planned_is_current(t->planned) && planned_fast_opt_in(t, sp, caller, fn))
-		guard_leave_fast(t);
-	else
-		enter_rule(t, sp, fn, caller);
-}
-
-NOINLINE static void enter_rule_ready(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
-{
-	if (planned_is_current(t->planned) && planned_fast_admit(t, sp, caller, fn))
+	if (planned_is_current(t->planned) && planned_fast_enter_known(t, sp, caller, fn, NULL))
 		guard_leave_fast(t);
 	else
 		enter_guarded(t, sp, fn, caller);
@@ -341,10 +325,8 @@ NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, u
 			guard_leave_fast(t);
 	} else if (planned_is_open(t))
 		enter_rule_open(t, sp, fn, caller);
-	else if (t->planned->open_base)
-		enter_rule_ready(t, sp, fn, caller);
-	else if (t->calls == t->planned->skip_outside)
-		enter_rule_outside(t, sp, fn, caller);
+	else if (unlikely(t->planned->open_base)) /* the first call of one that is opted in */
+		enter_guarded(t, sp, fn, caller);
 	else
 		enter_rule(t, sp, fn, caller);
 }

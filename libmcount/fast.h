@@ -44,9 +44,11 @@ static inline uint64_t fast_depth_inside(const struct frame *f)
 	return (f->data + (1 << RECORD_DEPTH_SHIFT)) & (RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);
 }
 
-/* A frame and its ENTRY, with room for both. */
-static inline void fast_put_entry(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
-				  uint64_t now_ns)
+/*
+ * A frame; unless it @is_held back also its ENTRY, with room for both.
+ */
+static inline void fast_put_frame(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
+				  uint64_t now_ns, bool is_held)
 {
 	struct frame *f = t->top + 1;
 
@@ -58,6 +60,8 @@ static inline void fast_put_entry(struct thread *t, uint64_t slot, uint64_t ret,
 	/* A signal handler may walk the stack at any point. */
 	guard_barrier();
 	t->top = f;
+	if (is_held)
+		return;
 	t->written = f;
 	hot_commit(t, put_record(t->at, now_ns, data));
 }
@@ -86,7 +90,7 @@ static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret
 	if (unlikely(top >= t->fast_limit) || unlikely(!fast_has_room(t)) ||
 	    unlikely(!fast_clock(t, &now_ns)))
 		return false;
-	fast_put_entry(t, slot, ret, data, now_ns);
+	fast_put_frame(t, slot, ret, data, now_ns, false);
 	return true;
 }
 
@@ -106,7 +110,6 @@ static inline bool fast_pop_alike(struct thread *t)
 static inline bool fast_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct frame *top = t->top;
-	struct frame *f = top + 1;
 	uint64_t data = record_data(RECORD_ENTRY, top - t->frames, addr);
 	bool is_held_back = t->threshold_ns != 0;
 	uint64_t now_ns;
@@ -114,18 +117,7 @@ static inline bool fast_push(struct thread *t, uint64_t slot, uint64_t ret, uint
 	if (unlikely(!probe.plain) || unlikely(top >= t->limit) ||
 	    (!is_held_back && unlikely(!fast_has_room(t))) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
-	t->last_ns = now_ns;
-	f->slot = slot;
-	f->ret = ret;
-	f->data = data;
-	f->time_ns = now_ns;
-	/* A signal handler may walk the stack at any point. */
-	guard_barrier();
-	t->top = f;
-	if (!is_held_back) {
-		t->written = f;
-		hot_commit(t, put_record(t->at, now_ns, data));
-	}
+	fast_put_frame(t, slot, ret, data, now_ns, is_held_back);
 	return true;
 }
 

@@ -3,6 +3,7 @@
 #define UTRAIL_LIBMCOUNT_GUARD_H
 
 #include "libmcount/aside.h"
+#include "libmcount/fast.h"
 #include "libmcount/hot.h"
 
 /*
@@ -70,28 +71,14 @@ static inline struct thread *guard_return(void)
  */
 static inline bool frame_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
-	struct frame *f = t->top + 1;
-	unsigned depth = t->top - t->frames;
+	bool is_held = t->threshold_ns != 0;
 
-	f->slot = slot;
-	f->ret = ret;
-	f->data = record_data(RECORD_ENTRY, depth, addr);
-
-	if (likely(t->threshold_ns == 0)) {
-		char *at = hot_reserve(t, sizeof(struct record));
-
-		if (unlikely(!at)) {
-			note_lost(t, 2);
-			return false;
-		}
-		f->time_ns = hot_clock(t);
-		t->top = f;
-		t->written = f;
-		hot_commit(t, put_record(at, f->time_ns, f->data));
-	} else {
-		f->time_ns = hot_clock(t);
-		t->top = f;
+	if (!is_held && unlikely(!hot_reserve(t, sizeof(struct record)))) {
+		note_lost(t, 2);
+		return false;
 	}
+	fast_put_frame(t, slot, ret, record_data(RECORD_ENTRY, t->top - t->frames, addr),
+		       hot_clock(t), is_held);
 	return true;
 }
 

@@ -88,14 +88,6 @@ static void obey(const struct plan_rule *rule, struct decision *d)
 	d->has_change |= (rule->flags & (PLAN_DEPTH | PLAN_TIME | PLAN_SIZE | PLAN_RECOVER)) != 0;
 }
 
-/* -L: a function of a source file that is not wanted; what it calls may be. */
-static inline bool is_elsewhere(const struct planned *p, const struct plan_rule *rule)
-{
-	uint32_t flags = rule ? rule->flags : 0;
-
-	return (flags & PLAN_LOCATION_OUT) || (p->has_location && !(flags & PLAN_LOCATION));
-}
-
 /* HOT: decide about the call of @addr: d->flags & PLANNED_RECORD, or d->has_change, or nothing. */
 static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 			  const struct arch_regs *regs, struct decision *d)
@@ -131,20 +123,14 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 			return;
 		}
 	}
-	if (p->has_filter && d->next.in == 0)
-		return;
-	if (is_elsewhere(p, d->rule) || (d->rule && d->rule->flags == PLAN_LEFT_OUT))
+	if (!planned_lets_in(p, &d->next, d->rule))
 		return;
 	if (d->rule) {
 		obey_switches(t, d->rule);
 		obey(d->rule, d);
 	}
-	if (func) {
-		d->func = func;
-		if (func->end - func->start < d->next.size)
-			return;
-	}
-	if (d->next.depth == 0)
+	d->func = func;
+	if (!planned_has_level(&d->next, func))
 		return;
 	d->next.depth--;
 	d->next.level++;
@@ -358,13 +344,7 @@ bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t 
 	return true;
 }
 
-/*
- * HOT: a call of a function without a rule, of a thread that is open: it stays so. The stub knows
- * such calls, but not the first one of a function, nor those of two whose places are the same. It
- * also leaves to this function a call by a jump, whose frame has the slot of the one around it. The
- * same holds when the segment has no room, or the clock needs a new fit.
- */
-static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	bool is_known = planned_knows(t, addr);
 
@@ -378,30 +358,29 @@ static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
 		return false;
-	fast_put_entry(t, slot, ret, record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(t->top),
-		       hot_clock(t));
+	fast_put_frame(t, slot, ret, record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(t->top),
+		       hot_clock(t), false);
 	if (!is_known)
 		planned_note_pass(t->planned, addr);
 	return true;
 }
 
-/* A call that may be of interest, by a function that nothing depends on but the selection. */
-static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
-			       const struct arch_regs *regs)
+/* The same; after this the thread is settled, or that was all. */
+static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
+				  const struct arch_regs *regs)
 {
-	if (planned_is_open(t))
-		return push_passing(t, slot, ret, addr) ||
-		       planned_fast_enter_open(t, slot, ret, addr, regs);
-	if (t->planned->open_base)
-		return planned_fast_admit(t, slot, ret, addr);
-	return (t->calls == t->planned->skip_outside && planned_fast_opt_in(t, slot, ret, addr)) ||
-	       planned_fast_enter_known(t, slot, ret, addr, regs);
+	if (t->planned->open_base) {
+		if (planned_push_unsettled(t, slot, ret, addr, regs))
+			return true;
+		planned_close(t);
+	}
+	return planned_fast_enter_known(t, slot, ret, addr, regs);
 }
 
 static inline bool enter_simple(struct thread *t, uint64_t *slot, uint64_t addr,
 				const struct arch_regs *regs)
 {
-	if (!push_simple(t, (uint64_t)slot, *slot, addr, regs))
+	if (!planned_push_simple(t, (uint64_t)slot, *slot, addr, regs))
 		return false;
 	*slot = (uint64_t)arch_return_trampoline;
 	return true;
@@ -523,11 +502,8 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 
 	if (!has_frame_for(t, addr))
 		return false;
-	if (planned_is_open(t) && push_passing(t, sp, ret, addr))
-		return true;
-	planned_settle(t);
 	/* planned_is_unwanted() has already looked for another plan. */
-	if (likely(planned_fast_enter_known(t, sp, ret, addr, NULL)))
+	if (push_or_settle(t, sp, ret, addr, NULL))
 		return true;
 	if (steer_has_news())
 		take_news(t);
@@ -546,12 +522,7 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 
 	if (!has_frame_for(t, addr) || planned_is_unwanted(t, addr))
 		return;
-	if (planned_is_open(t) ? push_passing(t, id, *slot, addr) || planned_is_too_deep(t, addr) ||
-					 planned_fast_enter_open(t, id, *slot, addr, regs)
-			       : t->planned->open_base && planned_fast_admit(t, id, *slot, addr))
-		return;
-	planned_settle(t);
-	if (likely(planned_fast_enter_known(t, id, *slot, addr, regs)))
+	if (planned_is_too_deep(t, addr) || push_or_settle(t, id, *slot, addr, regs))
 		return;
 	planned_prepare(t);
 	if (steer_has_news() && take_news(t) && is_unwanted(t, addr))

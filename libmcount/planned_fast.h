@@ -116,6 +116,56 @@ static inline struct planned_frame *planned_next_frame(const struct thread *t)
 	return planned_frame_of(t, t->top) + 1;
 }
 
+/*
+ * True when a call with @rule passes -F, -L and what is left out; its function may be in a source
+ * file that is not wanted while what it calls is. @s: what holds inside of it
+ */
+static inline bool planned_lets_in(const struct planned *p, const struct selection *s,
+				   const struct plan_rule *rule)
+{
+	uint32_t flags = rule ? rule->flags : 0;
+
+	return (!p->has_filter || s->in) && !(flags & PLAN_LOCATION_OUT) &&
+	       (!p->has_location || (flags & PLAN_LOCATION)) && flags != PLAN_LEFT_OUT;
+}
+
+/* True when a call of @func is neither too deep nor too small. */
+static inline bool planned_has_level(const struct selection *s, const struct live_func *func)
+{
+	return s->depth && !(func && func->end - func->start < s->size);
+}
+
+/* The return slot of a frame. */
+static inline const uint64_t *planned_slot(uint64_t slot)
+{
+	return (const uint64_t *)(slot & ~(uint64_t)FRAME_EXPLICIT);
+}
+
+/* The ENTRY of a frame, and the EXIT, with what is captured, if anything is: there is room. */
+static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint64_t data,
+					   uint64_t now_ns, const struct capture_step *args,
+					   const struct arch_regs *regs)
+{
+	uint32_t len = 0;
+
+	if (args)
+		len = capture_args_quick(args, regs, planned_slot(slot),
+					 (uint8_t *)t->at + sizeof(struct record));
+	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
+}
+
+static inline void planned_put_quick_exit(struct thread *t, const struct frame *f, uint64_t now_ns,
+					  const struct capture_step *result,
+					  const struct arch_regs *regs)
+{
+	uint32_t len = 0;
+
+	if (result)
+		len = capture_retval_quick(result, regs, (uint8_t *)t->at + sizeof(struct record));
+	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT | (len ? RECORD_MORE : 0)) +
+			      len);
+}
+
 /* Opted out with all that it calls. */
 static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr)
@@ -126,12 +176,6 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
 		     record_data(RECORD_ENTRY, p->now.level, addr), 0, NULL, 0);
 	p->now.out++;
 	state_follow(t, p, THREAD_JUDGED, CALL_OPT_OUT);
-}
-
-/* The return slot of a frame. */
-static inline const uint64_t *planned_slot(uint64_t slot)
-{
-	return (const uint64_t *)(slot & ~(uint64_t)FRAME_EXPLICIT);
 }
 
 /*
@@ -163,6 +207,8 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 				return false;
 			if (rule->flags & PLAN_FILTER)
 				planned_opt_in(p, &next);
+			p->has_opted_in |= rule->flags == PLAN_FILTER && !func->args &&
+					   !func->result;
 			planned_limit(&next, rule);
 		}
 		if (func->end - func->start < next.size || next.depth == 0)
@@ -208,53 +254,13 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 		return true;
 	}
 
-	uint32_t len = 0;
-
-	if (args)
-		len = capture_args_quick(args, regs, planned_slot(slot),
-					 (uint8_t *)t->at + sizeof(struct record));
-	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
+	planned_put_quick_entry(t, slot, data, now_ns, args, regs);
 	if (!func || (!func->rule && !func->args && !func->result))
 		planned_note_pass(p, addr);
 	/* It is opened for what comes often, which may be its rule's function. */
 	if (!func || !func->rule)
 		planned_open(t, pf);
 	return true;
-}
-
-/* The same where nothing is opted in, and a function that is, by a rule that says no more. */
-static inline bool planned_fast_opt_in(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
-{
-	struct planned *p = t->planned;
-	const struct planned_known *known = planned_known_of(p, addr);
-	const struct live_func *func = known->func;
-	struct planned_frame *pf = planned_next_frame(t);
-	uint64_t now_ns;
-
-	if (!planned_is_simple(t) || known->addr != addr || !func || !func->rule ||
-	    func->rule->flags != PLAN_FILTER || func->args || func->result || p->has_caller ||
-	    p->now.threshold_ns || p->depth == 0 || func->end - func->start < p->now.size ||
-	    t->top >= t->limit || !(pf[-1].flags & PLANNED_WRITTEN) || !planned_has_room(t, NULL) ||
-	    unlikely(!fast_clock(t, &now_ns)))
-		return false;
-
-	uint64_t data = record_data(RECORD_ENTRY, p->now.level, addr);
-
-	p->has_opted_in = true;
-	t->last_ns = now_ns;
-	planned_push(t, pf, slot, ret, data, now_ns, NULL, PLANNED_RECORD | PLANNED_WRITTEN);
-	planned_opt_in(p, &p->now);
-	p->now.depth--;
-	p->now.level++;
-	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
-	hot_commit(t, put_record(t->at, now_ns, data));
-	return true;
-}
-
-static inline bool planned_fast_enter(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
-				      const struct arch_regs *regs)
-{
-	return planned_is_current(t->planned) && planned_fast_enter_known(t, slot, ret, addr, regs);
 }
 
 /* The end of a call, and whatever it has changed. */
@@ -308,13 +314,7 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 		return false;
 	t->last_ns = now_ns;
 	planned_drop(t, pf);
-
-	uint32_t len = 0;
-
-	if (result)
-		len = capture_retval_quick(result, regs, (uint8_t *)t->at + sizeof(struct record));
-	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT | (len ? RECORD_MORE : 0)) +
-			      len);
+	planned_put_quick_exit(t, f, now_ns, result, regs);
 	planned_open(t, pf - 1);
 	return true;
 }

@@ -28,7 +28,6 @@ static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_
 		return false;
 
 	uint64_t data = record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(t->top);
-	uint32_t len = 0;
 
 	t->last_ns = now_ns;
 	f->slot = slot;
@@ -45,10 +44,7 @@ static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_
 	guard_barrier();
 	t->top = f;
 	t->written = f;
-	if (args)
-		len = capture_args_quick(args, regs, planned_slot(slot),
-					 (uint8_t *)t->at + sizeof(struct record));
-	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
+	planned_put_quick_entry(t, slot, data, now_ns, args, regs);
 	return true;
 }
 
@@ -65,16 +61,11 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	    !planned_has_room(t, result) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
 
-	uint32_t len = 0;
-
 	t->last_ns = now_ns;
 	state_let_go(t, f);
 	t->top--;
 	t->written = t->top;
-	if (result)
-		len = capture_retval_quick(result, regs, (uint8_t *)t->at + sizeof(struct record));
-	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT | (len ? RECORD_MORE : 0)) +
-			      len);
+	planned_put_quick_exit(t, f, now_ns, result, regs);
 	return true;
 }
 
@@ -92,9 +83,11 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
 
 	if (f != t->fast_base || f == p->open_base)
 		return false;
-	if (f->time_ns > OPEN_TOO_DEEP)
-		return f == t->admitted ? planned_leave_admitted(t)
-					: planned_leave_captured(t, regs);
+	if (f->time_ns > OPEN_TOO_DEEP) {
+		if (likely(f != t->admitted))
+			return planned_leave_captured(t, regs);
+		return planned_leave_admitted(t);
+	}
 	if (likely(f->time_ns == OPEN_OUT)) {
 		p->now.out = 0;
 		state_follow(t, p, THREAD_BARRED, RETURN_OPT_OUT);
@@ -136,5 +129,36 @@ static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint
  * which opens it. The next time the stub finds it.
  */
 bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
+
+/*
+ * HOT: a call of a function without a rule, of a thread that is open: it stays so. The stub knows
+ * such calls, but not the first one of a function, nor those of two whose places are the same. It
+ * also leaves to this function a call by a jump, whose frame has the slot of the one around it. The
+ * same holds when the segment has no room, or the clock needs a new fit.
+ */
+bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
+
+/* The two of a thread that is not settled. */
+static inline bool planned_push_unsettled(struct thread *t, uint64_t slot, uint64_t ret,
+					  uint64_t addr, const struct arch_regs *regs)
+{
+	if (!planned_is_open(t))
+		return planned_fast_admit(t, slot, ret, addr);
+	return planned_fast_enter_open(t, slot, ret, addr, regs) ||
+	       planned_push_passing(t, slot, ret, addr);
+}
+
+/*
+ * HOT: a call that may be of interest, by a function that nothing depends on but the selection:
+ * whatever the state is, by the plan that the thread knows. False: it is not of that kind, and
+ * nothing has been done.
+ */
+static inline bool planned_push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
+				       const struct arch_regs *regs)
+{
+	if (t->planned->open_base)
+		return planned_push_unsettled(t, slot, ret, addr, regs);
+	return planned_fast_enter_known(t, slot, ret, addr, regs);
+}
 
 #endif

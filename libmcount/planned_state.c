@@ -168,11 +168,9 @@ static void replay_call(struct selection *s, const struct live_plan *plan, uint6
 static bool is_recorded(const struct planned *p, const struct selection *s, uint64_t addr)
 {
 	const struct live_func *func = plans_find(p->plan, addr);
-	uint32_t flags = func && func->rule ? func->rule->flags : 0;
 
-	return !s->out && !(p->has_filter && s->in == 0) && s->depth != 0 &&
-	       !(flags & PLAN_LOCATION_OUT) && !(p->has_location && !(flags & PLAN_LOCATION)) &&
-	       flags != PLAN_LEFT_OUT && !(func && func->end - func->start < s->size);
+	return !s->out && planned_lets_in(p, s, func ? func->rule : NULL) &&
+	       planned_has_level(s, func);
 }
 
 bool planned_would_record(const struct thread *t, uint64_t addr)
