@@ -15,6 +15,7 @@
 #include "cmds/record/run/recorder.h"
 #include "cmds/record/store/dir.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/lib/verdict.h"
 #include "utils/base/cleanup.h"
 
 #define NR_PEERS       3

@@ -129,17 +129,6 @@ static enum control_verdict check_body(const struct control_shape *shape, const 
 	return CONTROL_TAKEN;
 }
 
-enum control_verdict control_check(const struct control_shape *shape, const void *packet,
-				   size_t len)
-{
-	const struct control_header *h = packet;
-	enum control_verdict verdict = check_header(h, len);
-
-	if (verdict != CONTROL_TAKEN)
-		return verdict;
-	return h->type == shape->type ? check_body(shape, packet, len) : CONTROL_UNKNOWN_TYPE;
-}
-
 static const struct control_row *find_row(const struct control_table *table, uint16_t type)
 {
 	for (size_t i = 0; i < table->nr; i++) {

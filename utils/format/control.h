@@ -350,12 +350,6 @@ enum control_verdict control_take(const struct control_table *table, unsigned *s
 				  const void *packet, size_t len);
 
 /*
- * The verdict on a packet by itself: CONTROL_TAKEN when it is a well-formed message of that shape.
- */
-enum control_verdict control_check(const struct control_shape *shape, const void *packet,
-				   size_t len);
-
-/*
  * Fill in the header that @message begins with. @len: of the whole message; @seq: its own, or for
  * CONTROL_ANSWER that of the other
  */

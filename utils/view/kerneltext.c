@@ -57,18 +57,6 @@ void kerneltext_destroy(struct kerneltext *text)
 	free(text);
 }
 
-bool kerneltext_put_name(const struct kerneltext *text, uint64_t id, struct strbuf *out)
-{
-	const struct kernel_event_type *type = text ? kernel_formats_find(text->formats, id) : NULL;
-
-	if (!type)
-		return false;
-	strbuf_add(out, type->system.at, text_left(&type->system));
-	strbuf_addch(out, ':');
-	strbuf_add(out, type->event.at, text_left(&type->event));
-	return true;
-}
-
 void kerneltext_put_fields(struct kerneltext *text, uint64_t id, const uint8_t *data, size_t len,
 			   struct strbuf *out)
 {

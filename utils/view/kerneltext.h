@@ -19,9 +19,6 @@ struct kerneltext;
 struct kerneltext *kerneltext_create(const struct kernel_formats *formats, const char *dir);
 void kerneltext_destroy(struct kerneltext *text);
 
-/* "system:event". False when nobody knows that number. */
-bool kerneltext_put_name(const struct kerneltext *text, uint64_t id, struct strbuf *out);
-
 /* The fields of a record, in one line; nothing when they are not known. */
 void kerneltext_put_fields(struct kerneltext *text, uint64_t id, const uint8_t *data, size_t len,
 			   struct strbuf *out);

@@ -3,6 +3,7 @@
 #define UTRAIL_TESTS_UNIT_TALKING_H
 
 #include "tests/unit/lib/recorder.h"
+#include "tests/lib/verdict.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -10,6 +10,7 @@
 #include "libmcount/probe.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
+#include "tests/lib/verdict.h"
 #include "utils/base/compiler.h"
 #include "utils/base/unix_name.h"
 

@@ -1,5 +1,6 @@
 /* The codec of the control channel: which packets are messages, what a table makes of them, addresses. */
 #include "tests/unit/lib/unit.h"
+#include "tests/lib/verdict.h"
 
 #include "utils/base/compiler.h"
 #include "utils/format/control.h"
