@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/strmap.h"
 #include "utils/base/vec.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
@@ -18,8 +17,7 @@
  * number of each (plus one) in @calls of its node.
  *
  * @numbers: functions in the order of the file
- * @strings: names of functions and of events, as they come; @string_numbers: the place of each,
- *           plus one
+ * @strings: names of functions and of events, as they come
  * @func_names: by number of the function, the place of its name
  * @stack, @prefix: columns of the table of stacks
  * @stacks, @times, @weights: columns of the samples of @task
@@ -35,9 +33,7 @@ struct firefox {
 	uint64_t last_ns;
 	uint64_t task_start_ns;
 	struct func_numbers numbers;
-	struct strmap string_numbers;
-	char **strings;
-	size_t nr_strings;
+	struct text_numbers strings;
 	uint32_t *func_names;
 	size_t nr_func_names;
 	uint64_t nr_stacks;
@@ -123,28 +119,6 @@ static int begin(struct export *ex, struct uft_err *err)
 	return 0;
 }
 
-/* The place of @text among the strings, plus one; 0 when memory is short. */
-static uint32_t number_of_string(struct firefox *f, const char *text)
-{
-	uintptr_t known = (uintptr_t)strmap_get(&f->string_numbers, text);
-
-	if (known)
-		return known;
-
-	char **strings = vec_grow(f->strings, f->nr_strings, sizeof(char *));
-	char *copy = strdup(text);
-
-	if (strings)
-		f->strings = strings;
-	if (!strings || !copy ||
-	    strmap_put(&f->string_numbers, copy, (void *)(uintptr_t)(f->nr_strings + 1)) < 0) {
-		free(copy);
-		return 0;
-	}
-	strings[f->nr_strings++] = copy;
-	return f->nr_strings;
-}
-
 /* func_number() with a name among the strings. */
 static uint32_t number_of_func(struct firefox *f, const struct func *func)
 {
@@ -154,7 +128,7 @@ static uint32_t number_of_func(struct firefox *f, const struct func *func)
 		return number;
 
 	uint32_t *names = vec_grow(f->func_names, f->nr_func_names, sizeof(*names));
-	uint32_t string = number_of_string(f, func->name);
+	uint32_t string = text_number(&f->strings, func->name);
 
 	if (names)
 		f->func_names = names;
@@ -244,7 +218,7 @@ static int point(struct export *ex, const struct task *task, const struct event 
 
 	event_put_name(&ex->texts, event, &name);
 	event_put_data(&ex->texts, task, event, &text);
-	number = number_of_string(f, strbuf_str(&name));
+	number = text_number(&f->strings, strbuf_str(&name));
 	if (!number || strbuf_oom(&name) || strbuf_oom(&text))
 		return -ENOMEM;
 	strbuf_addf(&f->markers.data, "%s{\"type\":\"Event\"", comma);
@@ -480,9 +454,9 @@ static int end(struct export *ex, struct uft_err *err)
 			   "\"name\":[],\"functionSize\":[],\"length\":0},\n"
 			   "\"sources\":{\"length\":0,\"uuid\":[],\"filename\":[]},\n"
 			   "\"stringArray\":[");
-	for (size_t i = 0; i < f->nr_strings; i++) {
+	for (size_t i = 0; i < f->strings.nr; i++) {
 		sink_either(ex->sink, i, ",", "");
-		export_put_json(ex, f->strings[i]);
+		export_put_json(ex, f->strings.texts[i]);
 	}
 	sink_lit(ex->sink, "]}}\n");
 	if (ret < 0 || strbuf_oom(&f->markers.data) || strbuf_oom(&f->markers.names) ||
@@ -503,10 +477,7 @@ static void deinit(struct export *ex)
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		strbuf_deinit(texts[i]);
-	for (size_t i = 0; i < f->nr_strings; i++)
-		free(f->strings[i]);
-	free(f->strings);
-	strmap_deinit(&f->string_numbers);
+	text_numbers_deinit(&f->strings);
 	free(f->func_names);
 	payloads_deinit(&f->payloads);
 	free(f->starts);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "utils/base/escape.h"
-#include "utils/base/strmap.h"
 #include "utils/base/vec.h"
 #include "utils/export/execs.h"
 #include "utils/export/export.h"
@@ -41,8 +40,7 @@ enum slice_flag {
 /*
  * @slices: of @task; @open: those that have not ended, by depth
  * @numbers: functions in the order of the page
- * @texts: arguments and return values, and texts of points, each once; @text_numbers: by text, plus
- *         one
+ * @texts: arguments and return values, and texts of points
  * @points: of @task, JSON: [ns, number of the text] of each
  */
 struct html {
@@ -56,9 +54,7 @@ struct html {
 	size_t cap_open;
 	uint64_t last_ns;
 	struct func_numbers numbers;
-	char **texts;
-	size_t nr_texts;
-	struct strmap text_numbers;
+	struct text_numbers texts;
 	struct strbuf points;
 	uint64_t first_point_ns;
 	struct strbuf tasks; /* JSON */
@@ -118,31 +114,9 @@ static struct slice *leave(struct html *html, uint64_t time_ns)
 	return slice;
 }
 
-/* The number of a text, plus one; 0 when memory is short. */
-static uint32_t number_of_text(struct html *html, const char *text)
-{
-	uintptr_t known = (uintptr_t)strmap_get(&html->text_numbers, text);
-
-	if (known)
-		return known;
-
-	char **texts = vec_grow(html->texts, html->nr_texts, sizeof(char *));
-	char *copy = strdup(text);
-
-	if (texts)
-		html->texts = texts;
-	if (!texts || !copy ||
-	    strmap_put(&html->text_numbers, copy, (void *)(uintptr_t)(html->nr_texts + 1)) < 0) {
-		free(copy);
-		return 0;
-	}
-	texts[html->nr_texts++] = copy;
-	return html->nr_texts;
-}
-
 static int set_text(struct html *html, struct slice *slice)
 {
-	slice->text = number_of_text(html, strbuf_str(&html->text));
+	slice->text = text_number(&html->texts, strbuf_str(&html->text));
 	slice->flags |= SLICE_TEXT;
 	return slice->text ? 0 : -ENOMEM;
 }
@@ -157,7 +131,7 @@ static int add_payload(struct export *ex, const struct event *event, struct slic
 			       ? set_text(html, slice)
 			       : 0;
 	if (slice->flags & SLICE_TEXT)
-		strbuf_addstr(&html->text, html->texts[slice->text - 1]);
+		strbuf_addstr(&html->text, html->texts.texts[slice->text - 1]);
 	strbuf_addstr(&html->text, " = ");
 	return export_put_payload(ex, html->task, event, &html->text) ? set_text(html, slice) : 0;
 }
@@ -174,7 +148,7 @@ static int point(struct export *ex, const struct task *task, const struct event 
 	event_put_data(&ex->texts, task, event, &data);
 	if (data.len)
 		strbuf_addf(&html->text, " (%s)", strbuf_str(&data));
-	number = number_of_text(html, strbuf_str(&html->text));
+	number = text_number(&html->texts, strbuf_str(&html->text));
 	if (!html->points.len)
 		html->first_point_ns = html->last_ns;
 	strbuf_addf(&html->points, "%s[%llu,%u]", html->points.len ? "," : "",
@@ -353,9 +327,9 @@ static int put_meta(struct export *ex, struct uft_err *err)
 		add_string(&meta, html->numbers.funcs[i]->name);
 	}
 	strbuf_addstr(&meta, "],\n\"texts\":[");
-	for (size_t i = 0; i < html->nr_texts; i++) {
+	for (size_t i = 0; i < html->texts.nr; i++) {
 		strbuf_addstr(&meta, i ? ",\n" : "\n");
-		add_string(&meta, html->texts[i]);
+		add_string(&meta, html->texts.texts[i]);
 	}
 	strbuf_addstr(&meta, "],\n\"executions\":[");
 	ret = add_executions(ex, &meta, err);
@@ -380,10 +354,7 @@ static void deinit(struct export *ex)
 {
 	struct html *html = ex->state;
 
-	for (size_t i = 0; i < html->nr_texts; i++)
-		free(html->texts[i]);
-	free(html->texts);
-	strmap_deinit(&html->text_numbers);
+	text_numbers_deinit(&html->texts);
 	nest_deinit(&html->nest);
 	strbuf_deinit(&html->tasks);
 	strbuf_deinit(&html->points);

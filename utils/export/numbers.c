@@ -1,4 +1,4 @@
-/* Functions numbered in the order in which they come (see numbers.h). */
+/* Functions and texts numbered in the order in which they come (see numbers.h). */
 #include "utils/export/numbers.h"
 
 #include <stdlib.h>
@@ -35,4 +35,34 @@ uint32_t func_number_new(struct func_numbers *numbers, const struct func *func)
 	numbers->funcs = funcs;
 	funcs[numbers->nr++] = func;
 	return numbers->by_id[func->id] = numbers->nr;
+}
+
+void text_numbers_deinit(struct text_numbers *numbers)
+{
+	for (size_t i = 0; i < numbers->nr; i++)
+		free(numbers->texts[i]);
+	free(numbers->texts);
+	strmap_deinit(&numbers->by_text);
+	*numbers = (struct text_numbers){ 0 };
+}
+
+uint32_t text_number(struct text_numbers *numbers, const char *text)
+{
+	uintptr_t known = (uintptr_t)strmap_get(&numbers->by_text, text);
+
+	if (known)
+		return known;
+
+	char **texts = vec_grow(numbers->texts, numbers->nr, sizeof(char *));
+	char *copy = strdup(text);
+
+	if (texts)
+		numbers->texts = texts;
+	if (!texts || !copy ||
+	    strmap_put(&numbers->by_text, copy, (void *)(uintptr_t)(numbers->nr + 1)) < 0) {
+		free(copy);
+		return 0;
+	}
+	texts[numbers->nr++] = copy;
+	return numbers->nr;
 }

@@ -1,4 +1,4 @@
-/* Functions numbered in the order in which they come: formats name them in a table of their own. */
+/* Functions and texts numbered in the order in which they come: formats have tables of these. */
 #ifndef UTRAIL_EXPORT_NUMBERS_H
 #define UTRAIL_EXPORT_NUMBERS_H
 
@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "utils/base/compiler.h"
+#include "utils/base/strmap.h"
 #include "utils/trace/module.h"
 
 /*
@@ -35,5 +36,22 @@ static inline uint32_t func_number(struct func_numbers *numbers, const struct fu
 		return numbers->by_id[func->id];
 	return func_number_new(numbers, func);
 }
+
+/*
+ * Starts as zeros, ends with text_numbers_deinit().
+ *
+ * @texts: by number, each once
+ * @by_text: the numbers, plus one
+ */
+struct text_numbers {
+	char **texts;
+	size_t nr;
+	struct strmap by_text;
+};
+
+void text_numbers_deinit(struct text_numbers *numbers);
+
+/* The number of @text plus one, which is numbers->nr when it is new; 0 when memory is short. */
+uint32_t text_number(struct text_numbers *numbers, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Functions numbered as they come. */
+/* Functions and texts numbered as they come. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,11 +40,29 @@ static void any_number_of_them(void **state)
 	func_numbers_deinit(&numbers);
 }
 
+static void a_text_has_one_number(void **state)
+{
+	struct text_numbers numbers = { 0 };
+	char text[] = "late";
+
+	assert_int_equal(text_number(&numbers, text), 1);
+	text[0] = 'd';
+	assert_int_equal(text_number(&numbers, "early"), 2);
+	assert_int_equal(text_number(&numbers, "late"), 1);
+	assert_int_equal(text_number(&numbers, ""), 3);
+	assert_int_equal(numbers.nr, 3);
+	assert_string_equal(numbers.texts[0], "late");
+	assert_string_equal(numbers.texts[1], "early");
+	text_numbers_deinit(&numbers);
+	assert_int_equal(numbers.nr, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_come_first_numbered),
 		cmocka_unit_test(any_number_of_them),
+		cmocka_unit_test(a_text_has_one_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
