@@ -184,7 +184,7 @@ static int point(struct export *ex, const struct task *task, const struct event 
 	struct strbuf args cleanup_strbuf = { 0 };
 
 	event_put_name(&ex->texts, event, &name);
-	export_point_json(ex, task, event, MEDIUM_JSON, &args);
+	export_point_json(ex, task, event, &args);
 	sink_done(ex->sink, put_ts(chrome, sink_room(ex->sink, 128), event->time_ns));
 	sink_lit(ex->sink, ",\"ph\":\"i\",\"s\":\"t");
 	sink_put_raw(ex->sink, chrome->tasks[task->index].text, chrome->tasks[task->index].len);

@@ -180,7 +180,7 @@ static int json_point(struct export *ex, const struct task *task, const struct e
 	struct strbuf members cleanup_strbuf = { 0 };
 	struct lines *lines = describe(ex, task, event);
 
-	export_point_json(ex, task, event, MEDIUM_JSON, &members);
+	export_point_json(ex, task, event, &members);
 	sink_either(ex->sink, lines->nr == 1, "[\n", ",\n");
 	sink_putf(ex->sink, "{\"pid\":%d,\"tid\":%d,\"ts\":%llu,\"event\":\"", task->pid, task->tid,
 		  (unsigned long long)event->time_ns);

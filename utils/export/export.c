@@ -65,35 +65,8 @@ int export_point(struct export *ex, const struct task *task, const struct event 
 	return 0;
 }
 
-static void add_json_value(const struct event_value *value, enum medium medium, struct strbuf *out)
-{
-	switch (value->type) {
-	case FIELD_TEXT:
-		strbuf_addch(out, '"');
-		escape_add(out, medium, value->text.at, text_left(&value->text));
-		strbuf_addch(out, '"');
-		break;
-	case FIELD_RATIO:
-	case FIELD_PERCENT:
-		strbuf_addf(out, "%.4f", value->ratio);
-		break;
-	case FIELD_HEX:
-	case FIELD_ADDR:
-		/* Readers keep numbers with 53 bits. */
-		strbuf_addf(out, "\"%#llx\"", (unsigned long long)value->number);
-		break;
-	case FIELD_INT:
-	case FIELD_DIFF:
-		strbuf_addf(out, "%lld", (long long)value->number);
-		break;
-	case FIELD_UINT:
-		strbuf_addf(out, "%llu", (unsigned long long)value->number);
-		break;
-	}
-}
-
 size_t export_point_json(struct export *ex, const struct task *task, const struct event *event,
-			 enum medium medium, struct strbuf *out)
+			 struct strbuf *out)
 {
 	const struct event_kind *kind = event_kinds_find(&ex->texts.kinds, event->id);
 	const struct event_context context = { ex->pipe->data, task, event, false };
@@ -106,7 +79,7 @@ size_t export_point_json(struct export *ex, const struct task *task, const struc
 		if (!event_kind_get(kind, &context, i, &value))
 			continue;
 		strbuf_addf(out, "%s\"%s\":", nr ? "," : "", kind->fields[i].name);
-		add_json_value(&value, medium, out);
+		event_value_put(&value, VALUE_JSON, out);
 		nr++;
 	}
 	if (kind->nr_fields)
@@ -115,7 +88,7 @@ size_t export_point_json(struct export *ex, const struct task *task, const struc
 	if (!text.len)
 		return 0;
 	strbuf_addstr(out, "\"data\":\"");
-	escape_add(out, medium, strbuf_str(&text), text.len);
+	escape_add(out, MEDIUM_JSON, strbuf_str(&text), text.len);
 	strbuf_addch(out, '"');
 	return 1;
 }

@@ -141,10 +141,10 @@ int export_point(struct export *ex, const struct task *task, const struct event 
 /*
  * Members of a JSON object, for the values of @event: "vmrss":12,"shared":3 by the names of its
  * fields. An event of which only a text is known has "data":"its text"; one without values has
- * nothing. @medium: of the strings. Returns how many there are.
+ * nothing. Returns how many there are.
  */
 size_t export_point_json(struct export *ex, const struct task *task, const struct event *event,
-			 enum medium medium, struct strbuf *out);
+			 struct strbuf *out);
 
 /*
  * The values that @event carries: "(1, 2)" of an ENTRY, "3" of an EXIT. False, with nothing

@@ -159,24 +159,6 @@ bool declared_probe_get(const struct event_kind *kind, const struct event_contex
 	return true;
 }
 
-static void put_value(struct strbuf *out, const struct event_value *value)
-{
-	switch (value->type) {
-	case FIELD_INT:
-		strbuf_addf(out, "%lld", (long long)value->number);
-		break;
-	case FIELD_HEX:
-		strbuf_addf(out, "%#llx", (unsigned long long)value->number);
-		break;
-	case FIELD_TEXT:
-		strbuf_add(out, value->text.at, text_left(&value->text));
-		break;
-	default:
-		strbuf_addf(out, "%llu", (unsigned long long)value->number);
-		break;
-	}
-}
-
 /*
  * '?' stands for a value that could not be read, or is not known. Nothing when the payload is
  * missing.
@@ -193,7 +175,7 @@ void declared_probe_put(const struct event_kind *kind, const struct event_contex
 
 		strbuf_addf(out, "%s%s=", i ? " " : "", event->fields[i].name);
 		if (declared_probe_get(kind, context, i, &value))
-			put_value(out, &value);
+			event_value_put(&value, VALUE_BARE, out);
 		else
 			strbuf_addch(out, '?');
 	}

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "utils/base/escape.h"
 #include "utils/format/bytes.h"
 #include "utils/format/event_ids.h"
 
@@ -100,31 +101,54 @@ bool event_kind_get(const struct event_kind *kind, const struct event_context *c
 	return (kind->get ? kind->get : event_payload_get)(kind, context, index, out);
 }
 
-static void put_value(const struct event_value *value, bool is_raw, struct strbuf *out)
+/*
+ * @plus: before a difference; @percent: after a percentage; @base: before a hexadecimal number
+ * @quote: around texts; @base_quote: around those numbers
+ */
+static const struct form {
+	const char *plus;
+	const char *percent;
+	const char *base;
+	const char *quote;
+	const char *base_quote;
+	int digits;
+} forms[] = {
+	[VALUE_SHOWN] = { "+", "%", "0x", "\"", "", 2 },
+	[VALUE_RAW] = { "", "%", "0x", "\"", "", 2 },
+	[VALUE_BARE] = { "+", "%", "0x", "", "", 2 },
+	[VALUE_LOGGED] = { "", "", "", "", "", 4 },
+	[VALUE_JSON] = { "", "", "0x", "\"", "\"", 4 },
+};
+
+void event_value_put(const struct event_value *value, enum value_form how, struct strbuf *out)
 {
+	const struct form *form = &forms[how];
 	unsigned long long number = value->number;
 
 	switch (value->type) {
 	case FIELD_DIFF:
-		strbuf_addf(out, "%s%llu", is_raw ? "" : "+", number);
+		strbuf_addf(out, "%s%llu", form->plus, number);
 		break;
 	case FIELD_INT:
 		strbuf_addf(out, "%lld", (long long)number);
 		break;
 	case FIELD_HEX:
 	case FIELD_ADDR:
-		strbuf_addf(out, "%#llx", number);
+		strbuf_addf(out, "%s%s%llx%s", form->base_quote, number ? form->base : "", number,
+			    form->base_quote);
 		break;
 	case FIELD_RATIO:
-		strbuf_addf(out, "%.2f", value->ratio);
-		break;
 	case FIELD_PERCENT:
-		strbuf_addf(out, "%.2f%%", value->ratio);
+		strbuf_addf(out, "%.*f%s", form->digits, value->ratio,
+			    value->type == FIELD_PERCENT ? form->percent : "");
 		break;
 	case FIELD_TEXT:
-		strbuf_addch(out, '"');
-		strbuf_add(out, value->text.at, text_left(&value->text));
-		strbuf_addch(out, '"');
+		strbuf_addstr(out, form->quote);
+		if (how == VALUE_JSON)
+			escape_add(out, MEDIUM_JSON, value->text.at, text_left(&value->text));
+		else
+			strbuf_add(out, value->text.at, text_left(&value->text));
+		strbuf_addstr(out, form->quote);
 		break;
 	case FIELD_UINT:
 		strbuf_addf(out, "%llu", number);
@@ -148,7 +172,7 @@ void event_kind_put(const struct event_kind *kind, const struct event_context *c
 		if (!event_kind_get(kind, context, i, &value))
 			continue;
 		strbuf_addf(out, "%s%s=", is_first ? "" : " ", field->name);
-		put_value(&value, context->is_raw, out);
+		event_value_put(&value, context->is_raw ? VALUE_RAW : VALUE_SHOWN, out);
 		strbuf_addstr(out, field->unit ? field->unit : "");
 		is_first = false;
 	}

@@ -48,6 +48,18 @@ struct event_value {
 	};
 };
 
+/* The one that a value is written for. */
+enum value_form {
+	VALUE_SHOWN,  /* people: +2, 0x1f, 0.50, 12.50%, "text" */
+	VALUE_RAW,    /* the dump of what files have: the same, but 2 */
+	VALUE_BARE,   /* people, as arguments of probes: the same as shown, but text */
+	VALUE_LOGGED, /* a line of a log: 2, 1f, 0.5000, 12.5000, text */
+	VALUE_JSON,   /* 2, "0x1f" (readers keep numbers with 53 bits), 0.5000, 12.5000, "text" */
+};
+
+/* Append @value. Only that of VALUE_JSON is escaped. */
+void event_value_put(const struct event_value *value, enum value_form how, struct strbuf *out);
+
 /*
  * An event, and the means to read it.
  *

@@ -171,31 +171,6 @@ static int check_name(struct report_between *between, unsigned index, struct uft
 
 /* --- one event --- */
 
-/* As the line of a log has it, so that imported events and recorded ones fit. */
-static void put_value(const struct event_value *value, struct strbuf *out)
-{
-	switch (value->type) {
-	case FIELD_TEXT:
-		strbuf_add(out, value->text.at, text_left(&value->text));
-		break;
-	case FIELD_RATIO:
-	case FIELD_PERCENT:
-		strbuf_addf(out, "%.4f", value->ratio);
-		break;
-	case FIELD_HEX:
-	case FIELD_ADDR:
-		strbuf_addf(out, "%llx", (unsigned long long)value->number);
-		break;
-	case FIELD_INT:
-	case FIELD_DIFF:
-		strbuf_addf(out, "%lld", (long long)value->number);
-		break;
-	case FIELD_UINT:
-		strbuf_addu64(out, value->number);
-		break;
-	}
-}
-
 static bool put_field(const struct report_between *between, int field,
 		      const struct event_kind *kind, const struct event_context *context,
 		      struct strbuf *out)
@@ -212,7 +187,8 @@ static bool put_field(const struct report_between *between, int field,
 	/* Arguments of probes fit each other whatever their sizes are. */
 	if (value.type == FIELD_HEX && kind->declared && kind->declared->types)
 		value.type = FIELD_UINT;
-	put_value(&value, out);
+	/* As the line of a log has it, so that imported events and recorded ones fit. */
+	event_value_put(&value, VALUE_LOGGED, out);
 	return true;
 }
 

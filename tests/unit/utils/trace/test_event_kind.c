@@ -126,6 +126,38 @@ static void a_row_may_do_it_by_itself(void **state)
 	assert_string_equal(strbuf_str(&out), "own");
 }
 
+/* One value, as each of its readers gets it: people, the dump, probes, a log, JSON. */
+static void a_value_for_each_reader(void **state)
+{
+	static const char nasty[] = { 'a', '"', '\n' };
+	static const struct {
+		struct event_value value;
+		const char *forms[VALUE_JSON + 1];
+	} rows[] = {
+		{ { .type = FIELD_UINT, .number = 7 }, { "7", "7", "7", "7", "7" } },
+		{ { .type = FIELD_INT, .number = -7 }, { "-7", "-7", "-7", "-7", "-7" } },
+		{ { .type = FIELD_DIFF, .number = 7 }, { "+7", "7", "+7", "7", "7" } },
+		{ { .type = FIELD_HEX, .number = 31 },
+		  { "0x1f", "0x1f", "0x1f", "1f", "\"0x1f\"" } },
+		{ { .type = FIELD_ADDR }, { "0", "0", "0", "0", "\"0\"" } },
+		{ { .type = FIELD_RATIO, .ratio = 0.5 },
+		  { "0.50", "0.50", "0.50", "0.5000", "0.5000" } },
+		{ { .type = FIELD_PERCENT, .ratio = 12.5 },
+		  { "12.50%", "12.50%", "12.50%", "12.5000", "12.5000" } },
+		{ { .type = FIELD_TEXT, .text = { nasty, nasty + sizeof(nasty) } },
+		  { "\"a\"\n\"", "\"a\"\n\"", "a\"\n", "a\"\n", "\"a\\\"\\n\"" } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		for (enum value_form form = VALUE_SHOWN; form <= VALUE_JSON; form++) {
+			struct strbuf out cleanup_strbuf = { 0 };
+
+			event_value_put(&rows[i].value, form, &out);
+			assert_string_equal(strbuf_str(&out), rows[i].forms[form]);
+		}
+	}
+}
+
 /* Each number has a row, its own or that of its allotment. */
 static void rows_by_number(void **state)
 {
@@ -183,6 +215,7 @@ int main(void)
 		cmocka_unit_test(a_number_without_a_place_has_none),
 		cmocka_unit_test(without_a_payload_there_is_nothing),
 		cmocka_unit_test(a_row_may_do_it_by_itself),
+		cmocka_unit_test(a_value_for_each_reader),
 		cmocka_unit_test(rows_by_number),
 	};
 
