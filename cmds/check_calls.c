@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cmds/check_scan.h"
+#include "trace/seam/reader.h"
 #include "utils/base/vec.h"
-#include "utils/fstrace/directive.h"
 #include "utils/object/c_literal.h"
 
 /* The prefix that <fstrace.h> gives to uses of its macros. */

@@ -8,7 +8,7 @@
 
 #include "cmds/cmd.h"
 #include "utils/base/cleanup.h"
-#include "utils/fstrace/line.h"
+#include "utils/format/fstrace/line.h"
 
 /* More of one file tell nothing new. */
 #define PROBLEMS_SHOWN 20

@@ -9,9 +9,9 @@
 #include "cmds/cmd.h"
 #include "cmds/import/posix_logs.h"
 #include "cmds/reader.h"
+#include "trace/seam/reader.h"
 #include "utils/base/cleanup.h"
-#include "utils/fstrace/definition.h"
-#include "utils/posixtrace/event.h"
+#include "utils/format/fstrace/definition.h"
 
 static void put_event(struct sink *sink, const struct posix_log *log, struct strbuf *name)
 {

@@ -9,7 +9,7 @@
 #include "cmds/check_compiler.h"
 #include "cmds/check_db.h"
 #include "cmds/cmd.h"
-#include "utils/fstrace/directive.h"
+#include "trace/seam/reader.h"
 
 /*
  * @known: what all sources assign, found before any of them is checked

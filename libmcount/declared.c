@@ -1,6 +1,6 @@
 /*
  * Events that the program declares (see declared.h), and the door that libutrail-trace comes in by
- * (utils/fstrace/recorder.h).
+ * (trace/seam/recorder.h).
  */
 #include "libmcount/declared.h"
 
@@ -19,9 +19,9 @@
 #include "libmcount/points.h"
 #include "libmcount/seal.h"
 #include "libmcount/steer.h"
+#include "trace/seam/recorder.h"
 #include "utils/format/attach.h"
 #include "utils/format/event_ids.h"
-#include "utils/fstrace/recorder.h"
 
 /* --- what is declared --- */
 

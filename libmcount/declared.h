@@ -6,9 +6,9 @@
 #define UTRAIL_LIBMCOUNT_DECLARED_H
 
 #include "libmcount/probe.h"
+#include "trace/seam/recorder.h"
 #include "utils/format/event_data.h"
 #include "utils/format/event_ids.h"
-#include "utils/fstrace/recorder.h"
 
 /*
  * An event with @len bytes of @payload, or what of it a ring takes at a time. False when there was

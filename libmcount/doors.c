@@ -8,7 +8,7 @@
 
 #include "libmcount/declared.h"
 #include "libmcount/probe.h"
-#include "utils/fstrace/door.h"
+#include "trace/seam/recorder.h"
 
 struct doors {
 	bool is_coming;

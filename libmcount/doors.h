@@ -1,6 +1,6 @@
 /*
  * Copies of libutrail-trace in a process that runs already: they did not see the probe come
- * (utils/fstrace/door.h).
+ * (trace/seam/recorder.h).
  */
 #ifndef UTRAIL_LIBMCOUNT_DOORS_H
 #define UTRAIL_LIBMCOUNT_DOORS_H

@@ -413,9 +413,9 @@ def read_tests(build):
 SCENES = "unit/scenes"
 TRACED = ["utrail", "libmcount/libmcount.so"]
 # The library for programs, by tests in Python; its archive is made by hand.
-LIBRARY = "libmcount/trace/libutrail-trace.so.1.0.0"
-ARCHIVE = "libmcount/trace/libutrail-trace.a"
-LIBRARY_USERS = ["utrail", LIBRARY, "tests/trace/trace_stress"]
+LIBRARY = "trace/library/libutrail-trace.so.1.0.0"
+ARCHIVE = "trace/library/libutrail-trace.a"
+LIBRARY_USERS = ["utrail", LIBRARY, "trace/tests/events/trace_stress"]
 LIBRARY_TESTS = ["api", "conformance", "load", "recorder"]
 PROGRAMS = sorted({*TRACED, *LIBRARY_USERS})
 
@@ -558,7 +558,7 @@ class Runner:
     def library_tests(self, home, work):
         """Which of the tests of the library has failed, or None."""
         for name in LIBRARY_TESTS:
-            command = self.pytest([f"tests/trace/test_{name}.py"])
+            command = self.pytest([f"trace/tests/events/test_{name}.py"])
             status, _ = in_sandbox(work, self.cache, command, LIMIT_LIBRARY_S, self.environment(home))
             if status != 0:
                 return f"unit/trace/{name}"
@@ -630,7 +630,7 @@ class Runner:
 
     def pytest(self, args):
         command = ["/usr/bin/python3", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--tb=short"]
-        return [*command, *[str(self.build.tree / a) if a.startswith("tests/") else a for a in args]]
+        return [*command, *[str(self.build.tree / a) if a.startswith(("tests/", "trace/")) else a for a in args]]
 
     def check_clean(self, work):
         """All tests pass without any fault."""

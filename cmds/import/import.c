@@ -11,7 +11,7 @@
 #include "cmds/import/output.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/event_ids.h"
-#include "utils/fstrace/log.h"
+#include "utils/format/fstrace/log.h"
 
 /* So much waits in memory before it is written. */
 #define BUFFER_BYTES  (32UL << 20)

@@ -7,7 +7,7 @@
 #include "utils/base/vec.h"
 #include "utils/format/event_data.h"
 #include "utils/format/event_ids.h"
-#include "utils/fstrace/definition.h"
+#include "utils/format/fstrace/definition.h"
 
 /* The bytes of a line of either file beside texts. */
 #define LINE_BYTES_MAX 48

@@ -4,7 +4,7 @@
 
 #include "utils/base/strbuf.h"
 #include "utils/base/strmap.h"
-#include "utils/fstrace/line.h"
+#include "utils/format/fstrace/line.h"
 
 /*
  * One event.

@@ -1,5 +1,5 @@
 /*
- * Logs of POSIX Trace (see posix_logs.h). They may be anybody's: utils/posixtrace/log_read.c
+ * Logs of POSIX Trace (see posix_logs.h). They may be anybody's: trace/posixlog/log_read.c
  * believes nothing.
  */
 #include "cmds/import/posix_logs.h"
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/seam/reader.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/posixtrace/event.h"
 
 /* 1 or 0, or negative with @err. */
 static int is_log(const char *path, struct uft_err *err)

@@ -6,10 +6,10 @@
 
 #include "cmds/msg.h"
 #include "cmds/opts.h"
+#include "trace/seam/reader.h"
 #include "utils/base/err.h"
 #include "utils/base/strbuf.h"
 #include "utils/format/event_data.h"
-#include "utils/posixtrace/log.h"
 
 /* The most of an event's data that a payload takes, with what goes around it. */
 #define POSIX_DATA_MAX (EVENT_DATA_MAX - sizeof(struct event_posix) - sizeof(uint32_t))

@@ -5,8 +5,8 @@
 #include "cmds/record/store/store.h"
 #include "utils/base/intmap.h"
 #include "utils/base/strbuf.h"
+#include "utils/format/fstrace/origin.h"
 #include "utils/format/text.h"
-#include "utils/fstrace/origin.h"
 
 /*
  * One task.

@@ -10,7 +10,7 @@ from statistics import mean
 from benchlib import METHODS, UTRAIL, compile, environment, scratch
 
 TOP = Path(__file__).resolve().parents[2]
-LIBRARY = Path(os.environ.get("UTRAIL_BUILD", TOP / "build")) / "libmcount/trace/libutrail-trace.a"
+LIBRARY = Path(os.environ.get("UTRAIL_BUILD", TOP / "build")) / "trace/library/libutrail-trace.a"
 
 
 def measure(*command):
@@ -21,7 +21,7 @@ def measure(*command):
 
 def main():
     with scratch():
-        headers = f"-I{TOP / 'libmcount/trace'}"
+        headers = f"-I{TOP / 'trace/include'}"
         places = [measure(compile("fstrace.c", f"fstrace{skip}", [headers, f"-DSKIP={skip}", "-falign-loops=1", "-falign-jumps=1"], [LIBRARY]))
                   for skip in range(0, 64, 8)]
         ns = {name: mean(place[name] for place in places) for name in places[0]}

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchlib import SOURCES, compile, environment, scratch
 
 TOP = Path(__file__).resolve().parents[2]
-LIBRARY = Path(os.environ.get("UTRAIL_BUILD", TOP / "build")) / "libmcount/trace/libutrail-trace.a"
+LIBRARY = Path(os.environ.get("UTRAIL_BUILD", TOP / "build")) / "trace/library/libutrail-trace.a"
 SESSION = f"utrail-bench-{os.getpid()}"  # one that was killed leaves its own
 ROUNDS = 3
 
@@ -67,7 +67,7 @@ def measure_lttng(best, exe, env):
 
 def main():
     with scratch():
-        exe = compile("posix.c", "posix", [f"-I{TOP / 'libmcount/posix/include'}"], [LIBRARY])
+        exe = compile("posix.c", "posix", [f"-I{TOP / 'trace/include/utrail-posix'}"], [LIBRARY])
         env = {**environment(), "UTRAIL_TRACE_DIR": os.getcwd(), "LTTNG_HOME": os.getcwd(), "HOME": os.getcwd(),
                "LTTNG_UST_REGISTER_TIMEOUT": "5000"}
         peer_exe = compile("lttng.c", "lttng", [f"-I{SOURCES}"], ["-llttng-ust", "-ldl"]) if has_lttng() else None

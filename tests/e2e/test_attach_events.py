@@ -11,8 +11,8 @@ import pytest
 from test_events_declared import BUILD, TOP
 from tools import LIMIT_S, UTRAIL, environment, run, utrail, wait_until
 
-FOLDER = BUILD / "libmcount/trace"
-HEADERS = [f"-I{TOP}/libmcount/posix/include", f"-I{TOP}/libmcount/trace"]
+FOLDER = BUILD / "trace/library"
+HEADERS = [f"-I{TOP}/trace/include/utrail-posix", f"-I{TOP}/trace/include"]
 SHARED = [FOLDER / "libutrail-trace.so.1", f"-Wl,-rpath,{FOLDER}"]
 WAYS = {
     "shared": ["-pg", *SHARED],

@@ -17,7 +17,7 @@ from tools import peer, utrail
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("UTRAIL_BUILD", TOP / "build"))
-LIBRARY = BUILD / "libmcount/trace/libutrail-trace.a"
+LIBRARY = BUILD / "trace/library/libutrail-trace.a"
 
 SHOP = r"""
 #include <fstrace.h>
@@ -62,7 +62,7 @@ int main(int argc, char *argv[])
 @pytest.fixture
 def shop(workdir):
     Path("shop.c").write_text(SHOP)
-    subprocess.run(["gcc", "-O1", "-pg", f"-I{TOP / 'libmcount/trace'}", "shop.c", "-o", "shop", str(LIBRARY), "-pthread"], check=True)
+    subprocess.run(["gcc", "-O1", "-pg", f"-I{TOP / 'trace/include'}", "shop.c", "-o", "shop", str(LIBRARY), "-pthread"], check=True)
     return "./shop"
 
 
@@ -99,7 +99,7 @@ def test_shared_library_is_not_the_program(shop):
     """The same with the shared library, whose functions are library calls; and what FSTRACE_DECL() leaves to run before main() is nobody's either."""
     folder = LIBRARY.parent
     subprocess.run(
-        ["gcc", "-O0", "-pg", f"-I{TOP / 'libmcount/trace'}", "shop.c", "-o", "shop-shared", f"-L{folder}", "-lutrail-trace", f"-Wl,-rpath,{folder}",
+        ["gcc", "-O0", "-pg", f"-I{TOP / 'trace/include'}", "shop.c", "-o", "shop-shared", f"-L{folder}", "-lutrail-trace", f"-Wl,-rpath,{folder}",
          "-pthread"], check=True)
     record("--trace-include", "SOLD", "./shop-shared")
     shown = utrail("replay", "-f", "none", "--no-sched").must().out
@@ -276,7 +276,7 @@ int main(int argc, char *argv[])
 @pytest.fixture
 def seller(workdir):
     Path("seller.c").write_text(SELLER)
-    subprocess.run(["gcc", "-O1", "-pg", f"-I{TOP / 'libmcount/trace'}", "seller.c", "-o", "seller", str(LIBRARY), "-pthread"], check=True)
+    subprocess.run(["gcc", "-O1", "-pg", f"-I{TOP / 'trace/include'}", "seller.c", "-o", "seller", str(LIBRARY), "-pthread"], check=True)
     return "./seller"
 
 
@@ -330,7 +330,7 @@ def test_ways_to_link(workdir, way):
     """The library finds the probe wherever it is: in a program at a fixed address, as a shared library, and with a plugin."""
     Path("shop.c").write_text(SHOP)
     Path("main.c").write_text(MAIN)
-    gcc = ["gcc", "-O1", "-pg", f"-I{TOP / 'libmcount/trace'}"]
+    gcc = ["gcc", "-O1", "-pg", f"-I{TOP / 'trace/include'}"]
     shared = [f"-L{LIBRARY.parent}", "-lutrail-trace", f"-Wl,-rpath,{LIBRARY.parent}"]
     if way == "dlopen":
         subprocess.run([*gcc, "-shared", "-fPIC", "shop.c", "-o", "shop.so", *shared], check=True)
@@ -384,7 +384,7 @@ int main(int argc, char *argv[])
 def test_chosen_while_it_runs(workdir, hooks):
     """By `utrail control`, of a program with hooks and of one that has none."""
     Path("chosen.c").write_text(CHOSEN)
-    subprocess.run(["gcc", hooks, f"-I{TOP / 'libmcount/trace'}", "chosen.c", "-o", "chosen", str(LIBRARY), "-pthread"], check=True)
+    subprocess.run(["gcc", hooks, f"-I{TOP / 'trace/include'}", "chosen.c", "-o", "chosen", str(LIBRARY), "-pthread"], check=True)
     proc = subprocess.Popen(
         [str(tools.UTRAIL), "record", "-g", "--force", "--no-libcall", "--no-sched", "./chosen"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=tools.environment(),

@@ -1,4 +1,4 @@
-"""Logs of POSIX Trace: shown, made a recording, and written from one (tests/posix/test_programs.py has them read by a program)."""
+"""Logs of POSIX Trace: shown, made a recording, and written from one (trace/tests/posix/test_programs.py has them read by a program)."""
 
 import json
 import struct

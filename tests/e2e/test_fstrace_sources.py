@@ -251,8 +251,8 @@ QUEUE-GONE BY-BASE=true
 """.format(blank=" ")
 END = "MAIN-END ALL\n"
 
-HEADERS = TOP / "libmcount/trace"
-LIBRARY = BUILD / "libmcount/trace"
+HEADERS = TOP / "trace/include"
+LIBRARY = BUILD / "trace/library"
 WARNINGS = "-Wall", "-Wextra", "-pedantic", "-Werror"
 C = [f"{family}{year}" for year in ("99", "11", "17", "23") for family in ("c", "gnu")]
 CPP = [f"{family}++{year}" for year in ("11", "14", "17", "20") for family in ("c", "gnu")]

@@ -93,7 +93,7 @@ def test_no_such_program():
 
 
 TOP = Path(__file__).resolve().parents[2]
-TRACE = BUILD / "libmcount/trace"
+TRACE = BUILD / "trace/library"
 
 DECLARES = r"""
 #include <fstrace.h>
@@ -128,7 +128,7 @@ def compiled(source, *options, compiler="gcc", out="shop"):
     """With the shared library, or with the one that @options name."""
     suffix = "cc" if compiler.endswith("++") else "c"
     Path(f"{out}.{suffix}").write_text(source)
-    command = [*compiler.split(), f"-I{TOP / 'libmcount/trace'}", f"{out}.{suffix}", "-o", out, *options]
+    command = [*compiler.split(), f"-I{TOP / 'trace/include'}", f"{out}.{suffix}", "-o", out, *options]
     subprocess.run([*command, f"-L{TRACE}", "-lutrail-trace", f"-Wl,-rpath,{TRACE}"], check=True)
     return f"./{out}"
 

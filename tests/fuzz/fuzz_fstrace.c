@@ -2,10 +2,9 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "trace/seam/reader.h"
 #include "utils/base/cleanup.h"
-#include "utils/fstrace/directive.h"
-#include "utils/fstrace/line.h"
-#include "utils/fstrace/text.h"
+#include "utils/format/fstrace/line.h"
 
 /* The pieces are all of the format, one behind the other. */
 static void check_format(const char *format)

@@ -3,8 +3,8 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/cleanup.h"
-#include "utils/fstrace/log.h"
-#include "utils/fstrace/origin.h"
+#include "utils/format/fstrace/log.h"
+#include "utils/format/fstrace/origin.h"
 
 static void check_origin(const struct fst_format *common, const struct fst_line *line)
 {

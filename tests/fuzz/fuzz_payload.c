@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "trace/seam/reader.h"
 #include "utils/base/cleanup.h"
-#include "utils/fstrace/payload.h"
 
 /* Value by value it is the same text, and no value reaches behind the end. */
 static void check_values(const struct fst_format *format, struct fst_bytes from,

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "utils/posixtrace/log.h"
+#include "trace/seam/reader.h"
 
 static int write_log(struct fuzz_input *in)
 {

@@ -28,7 +28,7 @@ from real import BUILD, UTRAIL, build, environment, fetch, must_be_equal, run_ch
 # Of this build, as pkg-config says; what is not installed needs a path at run time.
 TRACE = f"PKG_CONFIG_PATH={BUILD}/meson-uninstalled pkg-config"
 CFLAGS = f"$({TRACE} --cflags utrail-trace)"
-LIBS = f"$({TRACE} --libs utrail-trace) -Wl,-rpath,{BUILD}/libmcount/trace"
+LIBS = f"$({TRACE} --libs utrail-trace) -Wl,-rpath,{BUILD}/trace/library"
 
 
 @dataclass

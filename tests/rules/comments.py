@@ -8,9 +8,10 @@ import re
 import sys
 
 # Rooms whose comments are plain; and what is in them that is not yet.
-ROOMS = ("arch", "cmds", "libmcount", "utils/base", "utils/export", "utils/format", "utils/fstrace",
-         "utils/object", "utils/posixtrace", "utils/script", "utils/spec", "utils/trace",
-         "utils/procs", "utils/tracecmd", "utils/view")
+ROOMS = ("arch", "cmds", "libmcount", "utils/base", "utils/export", "utils/format",
+         "utils/object", "utils/script", "utils/spec", "utils/trace",
+         "utils/procs", "utils/tracecmd", "utils/view", "trace/events", "trace/include",
+         "trace/posix", "trace/posixlog", "trace/seam", "trace/text")
 NOT_YET = ()
 
 COLUMNS = 100
@@ -67,6 +68,7 @@ def documents(top):
     yield from top.glob("*.md")
     yield top / "NEWS"
     yield from (top / "doc").rglob("*.md")
+    yield from (top / "trace").rglob("*.md")
 
 
 def main():

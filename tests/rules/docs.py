@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ("arch", "cmds", "libmcount", "misc", "tests", "utils")
+ROOMS = ("arch", "cmds", "libmcount", "misc", "tests", "trace", "utils")
 SOURCES = (".S", ".build", ".c", ".cc", ".h", ".html", ".py", ".sh")
 FUNCTION = re.compile(r"`(\w+)\(\)`")
 FILE = re.compile(rf"`([\w./-]+(?:{'|'.join(map(re.escape, SOURCES))}))`")
@@ -22,7 +22,7 @@ def main():
     for path in files:
         words.update(re.findall(r"\w+", path.read_text()))
     wrong = []
-    for doc in sorted([*top.glob("*.md"), *(top / "doc").rglob("*.md")]):
+    for doc in sorted([*top.glob("*.md"), *(top / "doc").rglob("*.md"), *(top / "trace").rglob("*.md")]):
         for number, line in enumerate(doc.read_text().splitlines(), 1):
             where = f"{doc.relative_to(top)}:{number}"
             for name in FUNCTION.findall(line):

@@ -9,8 +9,9 @@ import sys
 
 def main():
     top, build, *compiler = sys.argv[1:]
-    headers = [path for room in ("utils", "arch", "libmcount", "cmds")
-               for path in sorted((pathlib.Path(top) / room).rglob("*.h"))]
+    headers = [path for room in ("utils", "arch", "libmcount", "cmds", "trace")
+               for path in sorted((pathlib.Path(top) / room).rglob("*.h"))
+               if room != "trace" or path.relative_to(top).parts[1] != "tests"]
 
     def compile_alone(header):
         chosen = compiler
@@ -22,7 +23,7 @@ def main():
         code = f'#include "{header.relative_to(top)}"\n' * 2
         return subprocess.run(
             [*chosen, "-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Werror",
-             "-I", top, "-I", build, "-x", "c", "-"],
+             "-I", top, "-I", f"{top}/trace", "-I", build, "-x", "c", "-"],
             input=code, text=True, stderr=subprocess.PIPE).stderr
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -9,18 +9,26 @@ import sys
 
 # A room may include itself and what is listed here.
 LAYERS = [
-    "utils/base", "utils/fstrace", "utils/posixtrace", "utils/format", "utils/tracecmd", "utils/object", "utils/spec", "utils/trace", "utils/procs", "utils/view",
+    "utils/base", "utils/format", "utils/tracecmd", "utils/object", "utils/spec", "utils/trace", "utils/procs", "utils/view",
     "utils/script", "utils/export",
 ]
 ALLOWED = {
     "arch": {"utils/base"},
-    "libmcount/trace": {"utils/fstrace"},  # before libmcount, which they are folders of
-    "libmcount/posix": {"utils/posixtrace", "utils/fstrace", "libmcount/trace"},
-    "libmcount": {"utils/base", "utils/fstrace", "utils/format", "arch"},
+    "libmcount": {"utils/base", "utils/format", "arch"},
     "cmds": set(LAYERS) | {"arch"},
 }
 for at, layer in enumerate(LAYERS):
     ALLOWED[layer] = set(LAYERS[:at]) | ({"arch"} if at >= LAYERS.index("utils/object") else set())
+
+# libutrail-trace is a project of its own, whose files are named from its own top. Others see it by these two headers, the probe by
+# the second one only.
+TRACE = "trace"
+TRACE_MAY_USE = {
+    "include": set(), "text": set(), "posixlog": set(), "seam": {"text", "posixlog"}, "events": {"include", "seam", "text"},
+    "posix": {"include", "seam", "text", "posixlog", "events/door.h"},
+}
+SEAM = {"trace/seam/reader.h", "trace/seam/recorder.h"}
+SEAM_OF = {"utils/base": set(), "arch": set(), "libmcount": {"trace/seam/recorder.h"}}
 
 # The recorder is a house of its own (doc/internals/recorder.md): each room may use those before it, and of the other commands' files
 # what is listed. The last one puts all together; no other one knows everything.
@@ -54,14 +62,50 @@ def recorder_problem(name, target):
     return None
 
 
+def trace_problem(name, target):
+    """What is wrong with an include of a file of libutrail-trace, or None."""
+    room, used = name.split("/")[1], target.split("/")[0]
+
+    if room not in TRACE_MAY_USE:
+        return f"trace/{room} is no room for sources"
+    if used not in TRACE_MAY_USE:
+        return "not named from the top of libutrail-trace, which stands alone"
+    if used != room and not {used, target} & TRACE_MAY_USE[room]:
+        return f"trace/{room} may not use {target}"
+    return None
+
+
+def seam_problem(name, target):
+    """What is wrong with an include of libutrail-trace by others, or None."""
+    if target in SEAM_OF.get(room_of(name), SEAM):
+        return None
+    return f"{target} is not for {room_of(name) or 'tests'}: trace/seam is all that others see of libutrail-trace"
+
+
+def include_problem(name, target):
+    if name.startswith(TRACE + "/"):
+        return trace_problem(name, target)
+    if target.startswith(TRACE + "/"):
+        return seam_problem(name, target)
+    # Made by the build. offsets.h has numbers of the probe's structs for the stubs. Tests may use all else.
+    if target in ("config.h", "libmcount/offsets.h") or name.startswith("tests/"):
+        return None
+    room = room_of(target)
+    if room is None:
+        return "not named from the top of the tree"
+    if room != room_of(name) and room not in ALLOWED[room_of(name)]:
+        return f"{room_of(name)} may not use {room}"
+    return recorder_problem(name, target)
+
+
 def check(top, path):
     name = str(path.relative_to(top))
     lines = path.read_text().splitlines()
     problems = []
 
-    if not lines or not lines[0].startswith("/*"):
+    if not name.startswith("tests/") and (not lines or not lines[0].startswith("/*")):
         problems.append(f"{name}:1: no comment that says what the file owns")
-    if len(lines) > 800:
+    if len(lines) > 800 and not name.startswith("tests/"):
         problems.append(f"{name}: {len(lines)} lines: a file is one idea")
     if name.startswith(RECORDER + "/") and recorder_room(name) is None:
         problems.append(f"{name}: in no room of the recorder ({', '.join(RECORDER_ROOMS)})")
@@ -69,23 +113,17 @@ def check(top, path):
         included = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
         if not included:
             continue
-        target = room_of(included.group(1))
-        # Made by the build. offsets.h has numbers of the probe's structs for the stubs.
-        if included.group(1) in ("config.h", "libmcount/offsets.h"):
-            continue
-        if target is None:
-            problems.append(f"{name}:{number}: not named from the top of the tree")
-        elif target != room_of(name) and target not in ALLOWED[room_of(name)]:
-            problems.append(f"{name}:{number}: {room_of(name)} may not use {target}")
-        elif recorder_problem(name, included.group(1)):
-            problems.append(f"{name}:{number}: {recorder_problem(name, included.group(1))}")
+        problem = include_problem(name, included.group(1))
+        if problem:
+            problems.append(f"{name}:{number}: {problem}")
     return problems
 
 
 def main():
     top = pathlib.Path(sys.argv[1])
-    sources = [path for room in ("utils", "arch", "libmcount", "cmds")
-               for path in sorted((top / room).rglob("*.[chS]"))]
+    sources = [path for room in ("utils", "arch", "libmcount", "cmds", "trace", "tests")
+               for path in sorted((top / room).rglob("*.[chS]"))
+               if not str(path.relative_to(top)).startswith(("trace/tests/", "trace/examples/"))]
     problems = [problem for path in sources for problem in check(top, path)]
 
     print("\n".join(problems) or f"{len(sources)} files are good")

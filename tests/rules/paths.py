@@ -13,12 +13,20 @@ import sys
 import tokenize
 
 # "spec" is no room: pages of that name lie outside of the tree.
-ROOMS = ("arch", "cmds", "doc", "libmcount", "misc", "tests", "utils", "spec")
+ROOMS = ("arch", "cmds", "doc", "libmcount", "misc", "tests", "trace", "utils", "spec")
+# The project in trace/ names its files from its own top.
+OF_TRACE = ("doc", "events", "examples", "include", "library", "man", "posix", "posixlog", "seam", "tests", "text")
 C_LIKE = (".c", ".cc", ".h", ".S", ".proto", ".rs")
 HASH = (".build", ".sh", ".bpf", ".txt")
 SOURCES = (*C_LIKE, *HASH, ".py", ".md", ".in")
 
-PATH = re.compile(rf"(?<![\w./@$}}>-])(?:{'|'.join(ROOMS)})/[\w./*<>+-]*[\w*>/]")
+
+
+def path_of(rooms):
+    return re.compile(rf"(?<![\w./@$}}>-])(?:{'|'.join(rooms)})/[\w./*<>+-]*[\w*>/]")
+
+
+PATH, PATH_OF_TRACE = path_of(ROOMS), path_of(OF_TRACE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 # Titles behind a path: , "A", and of several: "A" and "B".
 TITLES = re.compile(r',\s+"([^"]{1,80})"(?:\s+and\s+"([^"]{1,80})")?')
@@ -93,13 +101,15 @@ def exists(top, name):
 def check(top, path):
     text = words_of(path)
     problems = []
+    is_of_trace = path.is_relative_to(top / "trace")
+    from_top = top / "trace" if is_of_trace else top
 
     def report(at, what):
         problems.append(f"{path.relative_to(top)}:{text.count(chr(10), 0, at) + 1}: {what}")
 
-    for match in PATH.finditer(text):
+    for match in (PATH_OF_TRACE if is_of_trace else PATH).finditer(text):
         name = match[0].rstrip(".")
-        if not exists(top, name):
+        if not exists(from_top, name):
             report(match.start(), f"there is no {name}")
             continue
         if pathlib.Path(name).suffix not in (".md", ".in"):
@@ -110,7 +120,7 @@ def check(top, path):
         titles = TITLES.match(behind)
         for title in filter(None, titles.groups() if titles else ()):
             title = re.sub(r"\s+", " ", title).rstrip(",")
-            if title not in titles_of(top / name):
+            if title not in titles_of(from_top / name):
                 report(match.start(), f'{name} has no section "{title}"')
     if path.suffix == ".md":
         for match in LINK.finditer(text):

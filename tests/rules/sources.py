@@ -20,7 +20,7 @@ MAY_NAME_PATHS = {"misc/check-bare.sh", "tests/rules/sources.py"}
 # What the tree is made of; anything else has been committed by mistake (recordings, say).
 TOP = {
     ".ci", ".clang-format", ".gitignore", "LICENSE", "NEWS", "README.md", "arch", "cmds", "doc", "libmcount",
-    "CONTRIBUTING.md", "SECURITY.md", "meson.build", "meson_options.txt", "misc", "tests", "utils",
+    "CONTRIBUTING.md", "SECURITY.md", "meson.build", "meson_options.txt", "misc", "tests", "trace", "utils",
 }
 
 
@@ -30,7 +30,7 @@ def tracked(top):
         out = subprocess.run(command, capture_output=True, text=True)
         if out.returncode == 0:
             return [top / name for name in out.stdout.split("\0") if name and (top / name).is_file()]
-    rooms = ("arch", "cmds", "doc", "libmcount", "misc", "tests", "utils")
+    rooms = ("arch", "cmds", "doc", "libmcount", "misc", "tests", "trace", "utils")
     return [p for room in rooms for p in sorted((top / room).rglob("*")) if p.is_file()]
 
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/seam/reader.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
 #include "utils/export/export.h"
-#include "utils/fstrace/text.h"
 
 #define NS_PER_S 1000000000ULL
 

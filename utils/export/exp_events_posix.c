@@ -1,5 +1,5 @@
 /*
- * Events as a log of POSIX Trace (utils/posixtrace/log.h), which posix_trace_open() reads. A log
+ * Events as a log of POSIX Trace (trace/posixlog/log.h), which posix_trace_open() reads. A log
  * lists its contents at its beginning, so it is made in a file without a name and then copied to
  * where the output goes.
  */
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/seam/reader.h"
 #include "utils/base/fd.h"
 #include "utils/base/strmap.h"
 #include "utils/export/export.h"
 #include "utils/format/event_data.h"
-#include "utils/posixtrace/log.h"
 
 #define COPY_BYTES   (64 << 10)
 /* As libutrail-trace has it for streams of which nobody said anything. */

@@ -39,7 +39,7 @@ enum event_data_flags {
  * The facts that the log of POSIX Trace has of an imported event. They follow its values, all
  * little-endian. Readers of values pass over them.
  *
- * @time_ns: since 1970. @id, @flags: as the log has them (utils/posixtrace/event.h)
+ * @time_ns: since 1970. @id, @flags: as the log has them (trace/posixlog/event.h)
  */
 struct event_posix {
 	uint64_t time_ns;

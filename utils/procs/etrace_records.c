@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "utils/base/vec.h"
-#include "utils/fstrace/origin.h"
+#include "utils/format/fstrace/origin.h"
 #include "utils/procs/etrace_event.h"
 
 #define TID_MASK ((1U << 22) - 1)

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/seam/reader.h"
 #include "utils/base/fd.h"
 #include "utils/base/order.h"
 #include "utils/base/vec.h"
 #include "utils/format/event_data.h"
-#include "utils/fstrace/line.h"
-#include "utils/fstrace/payload.h"
+#include "utils/format/fstrace/line.h"
 #include "utils/trace/declared_line.h"
 #include "utils/trace/declared_probe.h"
 

@@ -5,8 +5,8 @@
 #ifndef UTRAIL_TRACE_DECLARED_H
 #define UTRAIL_TRACE_DECLARED_H
 
+#include "trace/seam/reader.h"
 #include "utils/base/err.h"
-#include "utils/fstrace/format.h"
 #include "utils/trace/event_kind.h"
 
 /*

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "utils/format/event_data.h"
-#include "utils/fstrace/line.h"
+#include "utils/format/fstrace/line.h"
 
 static int add_key(struct declared_event *event, const char *key, size_t len)
 {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/seam/reader.h"
 #include "utils/format/event_data.h"
-#include "utils/fstrace/text.h"
 #include "utils/trace/declared_line.h"
 
 /* --- types --- */

@@ -2,10 +2,10 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "trace/seam/reader.h"
 #include "utils/base/words.h"
 #include "utils/format/event_ids.h"
 #include "utils/format/proc_dat.h"
-#include "utils/fstrace/text.h"
 #include "utils/trace/event_kind.h"
 
 /*

@@ -1,6 +1,6 @@
 /*
  * Events that a process declares by libutrail-trace, which was there before the probe (see
- * attaching.h; utils/fstrace/door.h).
+ * attaching.h; trace/seam/recorder.h).
  */
 #include <errno.h>
 

@@ -12,7 +12,7 @@
 #include "utils/base/vec.h"
 #include "utils/format/control.h"
 #include "utils/format/event_data.h"
-#include "utils/fstrace/definition.h"
+#include "utils/format/fstrace/definition.h"
 
 #define DECLARED_MAX 65536U
 

@@ -8,7 +8,7 @@
 #include "libmcount/declared.h"
 #include "libmcount/probe.h"
 #include "tests/unit/lib/unit.h"
-#include "utils/fstrace/door.h"
+#include "trace/seam/recorder.h"
 
 /* The notes of a module that is played; offsets to functions of this program must fit into 32 bits. */
 static struct {

@@ -9,7 +9,7 @@
 #include "utils/format/control.h"
 #include "utils/format/event_data.h"
 #include "utils/format/event_ids.h"
-#include "utils/fstrace/definition.h"
+#include "utils/format/fstrace/definition.h"
 
 /*
  * @fails: what open() says, if it is negative; @append_fails: likewise

@@ -1,0 +1,39 @@
+/*
+ * A recorder that comes while the program runs, and goes again (seam/recorder.h), for those
+ * parts of the library that record.
+ */
+#ifndef UTRAIL_TRACE_DOOR_H
+#define UTRAIL_TRACE_DOOR_H
+
+#include "seam/recorder.h"
+
+#if defined(__x86_64__) && defined(__LP64__)
+#define FST_HAS_DOOR  1
+/*
+ * A program that is linked with the static library takes door.c from it, too, though nothing there
+ * is called.
+ */
+#define FST_TAKE_DOOR static const void *const taken_door __attribute__((used)) = fst_door_open
+#else
+#define FST_HAS_DOOR  0
+#define FST_TAKE_DOOR _Static_assert(1, "utrail attaches on x86_64 only")
+#endif
+
+/* As seam/recorder.h has them. */
+__attribute__((visibility("hidden"))) int fst_door_open(
+	const struct utrail_trace_recorder *recorder);
+__attribute__((visibility("hidden"))) int fst_door_close(void);
+
+/*
+ * The recorder has come: tell it what is declared. @door leads to it while it is there, and to
+ * nothing afterwards; it is never freed. 0, or -EAGAIN: come again. Threads of the program run
+ * meanwhile.
+ */
+int fst_recorded_came(const struct utrail_trace_recorder *door); /* under the lock of threads */
+int pxt_recorded_came(const struct utrail_trace_recorder *door);
+
+/* It is gone: events are for it no more. */
+void fst_recorded_went(void); /* under the lock of threads */
+void pxt_recorded_went(void);
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * The file of a log. Writers take no lock: each record is one write() to a descriptor with
+ * O_APPEND. The room that is left before the file is turned is a number in memory that all
+ * processes of the log share.
+ */
+#include "events/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio_ext.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BYTES_MASK (((uint64_t)1 << FST_PLACE_BITS) - 1)
+
+static uint32_t file_of(uint64_t place)
+{
+	return place >> FST_PLACE_BITS;
+}
+
+static bool put_path(struct fst_text *path, const char *prefix, const char *end)
+{
+	fst_text_init(path);
+	fst_put(path, prefix, strlen(prefix));
+	fst_put(path, end, strlen(end) + 1);
+	return !path->has_failed;
+}
+
+/* "PREFIX-2026-11-23T01:02:03.123456.log": the time of the moment. */
+static void put_old_path(struct fst_text *path, const char *prefix)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	fst_text_init(path);
+	fst_put(path, prefix, strlen(prefix));
+	fst_put_char(path, '-');
+	fst_put_time(path, &now, 'T');
+	fst_put(path, ".log", sizeof(".log"));
+}
+
+static int rename_new(const char *from, const char *to)
+{
+#ifdef SYS_renameat2
+	const unsigned no_replace = 1; /* RENAME_NOREPLACE, which not every C library names */
+
+	if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, no_replace) == 0)
+		return 0;
+	if (errno != ENOSYS && errno != EINVAL)
+		return -1;
+#endif
+	/* A kernel or a file system that cannot do both at once. */
+	if (access(to, F_OK) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	return rename(from, to);
+}
+
+/* Two files of one microsecond: the next microsecond comes. */
+int fst_file_set_aside(const char *prefix)
+{
+	struct fst_text from;
+	int ret;
+
+	if (put_path(&from, prefix, ".log"))
+		fst_repair_file(AT_FDCWD, from.base);
+	do {
+		struct fst_text to;
+
+		put_old_path(&to, prefix);
+		if (from.has_failed || to.has_failed) {
+			errno = ENOMEM;
+			ret = -1;
+		} else {
+			ret = rename_new(from.base, to.base);
+		}
+
+		int error = errno;
+
+		fst_text_free(&to);
+		errno = error;
+	} while (ret < 0 && errno == EEXIST);
+
+	int error = errno;
+
+	fst_text_free(&from);
+	errno = error;
+	return ret < 0 && errno != ENOENT ? -1 : 0;
+}
+
+static int open_log(const char *prefix)
+{
+	struct fst_text path;
+	int fd = -1;
+
+	if (put_path(&path, prefix, ".log"))
+		fd = fst_keep_away(
+			open(path.base, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+	fst_text_free(&path);
+	if (fd >= 0)
+		fst_owner_set(fd);
+	return fd;
+}
+
+/*
+ * From now on @fd, which is taken, is file number @file. Its number stays the same: other threads
+ * may be writing to it.
+ */
+static void install(fstrace_t *trace, int fd, uint32_t file)
+{
+	int old = atomic_load(&trace->fd);
+
+	if (old < 0) {
+		atomic_store(&trace->fd, fd);
+	} else if (old != fd) {
+		dup3(fd, old, O_CLOEXEC);
+		close(fd);
+	}
+	atomic_store(&trace->file, file);
+}
+
+/* Another process has turned the log, or there has been no record. Called with the lock. */
+static bool follow(fstrace_t *trace)
+{
+	int fd = open_log(trace->prefix);
+
+	if (fd < 0)
+		return false;
+	install(trace, fd, file_of(atomic_load(&trace->shared->place)));
+	return true;
+}
+
+static bool has_bytes(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
+}
+
+/*
+ * File number @file is full. Called with the lock. A file that cannot be turned is written on, and
+ * tried again after as many bytes. A killed process has left a log without a byte.
+ */
+static void turn(fstrace_t *trace, uint32_t file)
+{
+	uint64_t place = atomic_load(&trace->shared->place);
+	int fd;
+
+	if (file_of(place) != file)
+		return; /* somebody was faster */
+	fd = open_log(trace->prefix);
+	if (has_bytes(fd)) {
+		close(fd);
+		fd = fst_file_set_aside(trace->prefix) < 0 ? -1 : open_log(trace->prefix);
+	}
+	if (fd < 0) {
+		atomic_store(&trace->shared->place, (uint64_t)file << FST_PLACE_BITS);
+		return;
+	}
+	file = (file + 1) & 0xffff;
+	install(trace, fd, file);
+	atomic_store(&trace->shared->place, (uint64_t)file << FST_PLACE_BITS);
+	/* The file that was full, and one before, to which somebody may have been late. */
+	if (atomic_load(&trace->shared->nr_writing))
+		fst_limits_repair(trace->prefix, 2);
+	fst_limits_enforce(trace->prefix, &trace->limits);
+}
+
+static bool is_full(const fstrace_t *trace, uint64_t place)
+{
+	return trace->rotate_size >= 0 && (place & BYTES_MASK) > (uint64_t)trace->rotate_size;
+}
+
+static void turn_locked(fstrace_t *trace, uint32_t file)
+{
+	struct fst_held held;
+
+	fst_lock(&held);
+	turn(trace, file);
+	fst_unlock(&held);
+}
+
+static bool follow_locked(fstrace_t *trace, uint32_t file)
+{
+	struct fst_held held;
+	bool is_open;
+
+	fst_lock(&held);
+	is_open = atomic_load(&trace->file) == file || follow(trace);
+	fst_unlock(&held);
+	return is_open;
+}
+
+/* The descriptor for a record of @len bytes, or -1. */
+static int reserve(fstrace_t *trace, size_t len)
+{
+	uint64_t place = atomic_load_explicit(&trace->shared->place, memory_order_relaxed);
+
+	if (trace->rotate_size >= 0) {
+		while (is_full(trace, place = atomic_fetch_add(&trace->shared->place, len)))
+			turn_locked(trace, file_of(place));
+	}
+	if (atomic_load_explicit(&trace->file, memory_order_acquire) != file_of(place) &&
+	    !follow_locked(trace, file_of(place)))
+		return -1;
+	return atomic_load_explicit(&trace->fd, memory_order_relaxed);
+}
+
+/* syscall(): write() would be a point at which a thread may be cancelled. */
+static void write_record(int fd, const char *bytes, size_t len)
+{
+	long ret;
+
+	do
+		ret = syscall(SYS_write, fd, bytes, len);
+	while (ret < 0 && errno == EINTR);
+	/* The disk is full. The written part of the record is a line of its own. */
+	if (ret > 0 && (size_t)ret < len && bytes[ret - 1] != '\n')
+		ret = syscall(SYS_write, fd, "\n", 1);
+}
+
+/* A stream that is no file, or has text of the program that comes first. */
+static void write_stream(FILE *stream, const char *bytes, size_t len)
+{
+	struct fst_held held;
+
+	fst_lock_threads(&held);
+	flockfile(stream);
+	if (__fpending(stream))
+		fflush(stream);
+	if (fileno(stream) >= 0) {
+		write_record(fileno(stream), bytes, len);
+	} else {
+		fwrite(bytes, 1, len, stream);
+		fflush(stream);
+	}
+	funlockfile(stream);
+	fst_unlock_threads(&held);
+}
+
+void fst_file_write(fstrace_t *trace, const char *bytes, size_t len)
+{
+	if (trace->stream) {
+		write_stream(trace->stream, bytes, len);
+		return;
+	}
+
+	int fd = reserve(trace, len);
+
+	if (fd < 0)
+		return;
+	atomic_fetch_add_explicit(&trace->shared->nr_writing, 1, memory_order_relaxed);
+	write_record(fd, bytes, len);
+	atomic_fetch_sub_explicit(&trace->shared->nr_writing, 1, memory_order_relaxed);
+}
+
+void fst_file_repair(fstrace_t *trace)
+{
+	struct fst_text path;
+	struct fst_held held;
+
+	if (trace->stream || !atomic_load(&trace->shared->nr_writing))
+		return;
+	fst_lock(&held);
+	if (put_path(&path, trace->prefix, ".log"))
+		fst_repair_file(AT_FDCWD, path.base);
+	fst_text_free(&path);
+	/* A writer may be late by any number of files. */
+	fst_limits_repair(trace->prefix, file_of(atomic_load(&trace->shared->place)) + 1);
+	fst_unlock(&held);
+}
+
+void fst_file_reopen(fstrace_t *trace)
+{
+	struct fst_held held;
+	int old = atomic_load(&trace->fd);
+
+	if (trace->stream || old < 0)
+		return;
+	fst_lock(&held);
+
+	int fd = open_log(trace->prefix);
+
+	if (fd >= 0) {
+		struct stat of_old, of_new;
+
+		/*
+		 * The program's own file may have this number now, or nobody, and then it is the
+		 * new one's; our own one is exchanged for the same.
+		 */
+		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
+		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {
+			close(fd);
+			fd = old;
+		}
+		atomic_store(&trace->fd, fst_replace_fd(old, fd));
+		atomic_store(&trace->file, file_of(atomic_load(&trace->shared->place)));
+	}
+	fst_unlock(&held);
+}

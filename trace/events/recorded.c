@@ -1,0 +1,233 @@
+/*
+ * Events that go to a recorder: the probe, when it is in this process (seam/recorder.h).
+ */
+#include "events/door.h"
+#include "events/trace.h"
+
+#include <stdlib.h>
+
+/* It is preloaded or not there. The address of what is not there is NULL. */
+#pragma weak utrail_trace_recorder
+
+FST_TAKE_DOOR;
+
+/* A recorder with fewer members than this version of the library uses is none for it. */
+static const struct utrail_trace_recorder *find_recorder(void)
+{
+	const struct utrail_trace_recorder *(*ask)(uint32_t abi) = utrail_trace_recorder;
+	const struct utrail_trace_recorder *recorder = ask ? ask(UTRAIL_TRACE_ABI) : NULL;
+
+	if (!recorder || recorder->abi != UTRAIL_TRACE_ABI || recorder->size < sizeof(*recorder))
+		return NULL;
+	return recorder;
+}
+
+/* NULL: there was none yet. Once there is one it stays: what came by the door is never freed. */
+static const struct utrail_trace_recorder *_Atomic recorder;
+
+static inline const struct utrail_trace_recorder *get_recorder(void)
+{
+	return atomic_load_explicit(&recorder, memory_order_acquire);
+}
+
+/* The logs that are open; under the lock of threads. */
+static fstrace_t *traces;
+
+/* The program's wishes have not changed. */
+static void keep_text(struct fstrace_event_impl *impl)
+{
+	fst_choose(impl, atomic_load(&impl->event->consumers) & FST_TO_TEXT);
+}
+
+static void choose_again(const fstrace_t *trace)
+{
+	struct fstrace_event_impl *impl = atomic_load(&trace->first);
+
+	for (; impl; impl = atomic_load(&impl->next)) {
+		struct fst_recorded *recorded = atomic_load(&impl->recorded);
+
+		if (!recorded || !atomic_load(&recorded->id))
+			continue;
+		recorded->choice = get_recorder()->choose(atomic_load(&recorded->id), impl->id);
+		keep_text(impl);
+	}
+}
+
+/*
+ * The user has chosen other events. Any thread may be borrowed for this, but one that is at work on
+ * what this looks at.
+ */
+static bool take_choices(void)
+{
+	struct fst_held held;
+
+	if (!fst_try_lock_threads(&held))
+		return false;
+	for (const fstrace_t *trace = traces; trace; trace = trace->next)
+		choose_again(trace);
+	fst_unlock_threads(&held);
+	return true;
+}
+
+void fst_recorded_begin(fstrace_t *trace)
+{
+	struct fst_held held;
+
+	fst_lock_threads(&held);
+	if (!get_recorder())
+		atomic_store(&recorder, find_recorder());
+	trace->next = traces;
+	traces = trace;
+	fst_unlock_threads(&held);
+	if (get_recorder())
+		get_recorder()->watch(take_choices, true);
+}
+
+void fst_recorded_end(fstrace_t *trace)
+{
+	struct fst_held held;
+
+	fst_lock_threads(&held);
+	for (fstrace_t **at = &traces; *at; at = &(*at)->next) {
+		if (*at == trace) {
+			*at = trace->next;
+			break;
+		}
+	}
+	fst_unlock_threads(&held);
+}
+
+/* This copy of the library may be in a plugin that is unloaded. */
+__attribute__((destructor)) static void stop_watching(void)
+{
+	if (get_recorder())
+		get_recorder()->watch(take_choices, false);
+}
+
+static struct fst_recorded *make_recorded(const struct fst_format *format,
+					  const struct fst_format *common)
+{
+	struct fst_recorded *recorded = calloc(1, sizeof(*recorded));
+
+	if (!recorded)
+		return NULL;
+	recorded->common = common;
+	recorded->is_plain = format->is_plain && (!common || common->is_plain);
+	return recorded;
+}
+
+void fst_recorded_declare(struct fstrace_event_impl *impl)
+{
+	const struct fst_format *common = atomic_load(&impl->trace->common);
+	struct fst_recorded *last = atomic_load(&impl->recorded), *recorded = last;
+	uint32_t id;
+
+	if (!get_recorder())
+		return;
+	/* One that a former recorder has known serves the next one. */
+	if (!last || atomic_load(&last->id) || last->common != common)
+		recorded = make_recorded(impl->format, common);
+	if (!recorded)
+		return;
+	id = get_recorder()->declare(impl->id, impl->format->text, common ? common->text : NULL);
+	if (!id) {
+		if (recorded != last)
+			free(recorded);
+		return;
+	}
+	recorded->choice = get_recorder()->choose(id, impl->id);
+	atomic_store(&recorded->id, id);
+	if (recorded == last)
+		return;
+	recorded->next = last;
+	atomic_store_explicit(&impl->recorded, recorded, memory_order_release);
+}
+
+static void for_each_event(void (*fn)(struct fstrace_event_impl *impl))
+{
+	for (const fstrace_t *trace = traces; trace; trace = trace->next) {
+		struct fstrace_event_impl *impl = atomic_load(&trace->first);
+
+		for (; impl; impl = atomic_load(&impl->next))
+			fn(impl);
+	}
+}
+
+static void tell(struct fstrace_event_impl *impl)
+{
+	const struct fst_recorded *recorded = atomic_load(&impl->recorded);
+
+	if (!recorded || !atomic_load(&recorded->id))
+		fst_recorded_declare(impl);
+	keep_text(impl);
+}
+
+int fst_recorded_came(const struct utrail_trace_recorder *door)
+{
+	atomic_store(&recorder, door);
+	door->watch(take_choices, true);
+	for_each_event(tell);
+	return 0;
+}
+
+/* Some thread may be using what is known of it. */
+static void forget(struct fstrace_event_impl *impl)
+{
+	struct fst_recorded *recorded = atomic_load(&impl->recorded);
+
+	if (!recorded)
+		return;
+	recorded->choice = -1;
+	atomic_store(&recorded->id, 0);
+	keep_text(impl);
+}
+
+void fst_recorded_went(void)
+{
+	for_each_event(forget);
+}
+
+void fst_recorded_free(struct fstrace_event_impl *impl)
+{
+	struct fst_recorded *recorded = atomic_load(&impl->recorded);
+
+	while (recorded) {
+		struct fst_recorded *next = recorded->next;
+
+		free(recorded);
+		recorded = next;
+	}
+}
+
+/* HOT. */
+bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
+			const struct fst_spot *spot, struct fst_values *values)
+{
+	const struct utrail_trace_recorder *to = get_recorder();
+	/* Both calls must mean the same, should the recorder go in between. */
+	uint32_t id = atomic_load_explicit(&recorded->id, memory_order_relaxed);
+	struct utrail_trace_place place;
+	struct fst_values copy; /* should there be too little room */
+	struct fst_text payload;
+	int found = to->begin(id, &place);
+
+	if (found <= 0)
+		return found == 0;
+	/* It has gone since the number was read, and this is the next one's place. */
+	if (__builtin_expect(atomic_load_explicit(&recorded->id, memory_order_relaxed) != id, 0)) {
+		to->end(id, &place, SIZE_MAX);
+		return true;
+	}
+	fst_text_init_at(&payload, place.at, place.room);
+	va_copy(copy.list, values->list);
+	fst_add_values(&payload, recorded->common, impl->format, spot, &copy);
+	va_end(copy.list);
+	to->end(id, &place, payload.has_failed ? SIZE_MAX : payload.len);
+	return !payload.has_failed;
+}
+
+void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_text *payload)
+{
+	if (!payload->has_failed)
+		get_recorder()->emit(atomic_load(&recorded->id), payload->base, payload->len);
+}

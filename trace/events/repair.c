@@ -1,0 +1,78 @@
+/*
+ * Lines of writers that were killed. The kernel copies a record page by page, and stops between two
+ * pages when the process is killed. The written part of the line ends at a multiple of the page's
+ * size, without a newline, and the next writer's line follows at once. So if a time begins at such
+ * a place and no newline is before it, the end of the torn line is made " (torn)\n". No byte moves.
+ */
+#include "events/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The smallest there is; others are multiples of it. */
+#define PAGE	   4096
+#define MARK_LEN   8
+#define TIME_LEN   26
+/* Only the end of larger files is read: nobody is to wait for a disk. */
+#define MOST_BYTES ((off_t)64 << 20)
+
+static bool is_time(const char *text)
+{
+	static const char shape[] = "0000-00-00 00:00:00.000000 ";
+
+	for (int i = 0; shape[i]; i++) {
+		if (shape[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != shape[i])
+			return false;
+	}
+	return true;
+}
+
+static const char mark_text[MARK_LEN + 1] = " (torn)\n";
+
+/* A fragment too short for the mark gets the newline only. */
+static void mark(int fd, off_t end, const char *before)
+{
+	size_t len = memchr(before, '\n', MARK_LEN) ? 1 : MARK_LEN;
+
+	if (pwrite(fd, mark_text + MARK_LEN - len, len, end - len) < 0)
+		return; /* the log stays as it is */
+}
+
+/*
+ * The file ends without a newline: a writer that is still at it, or a torn line? Writing a byte,
+ * the same one, waits for writers; a writer that was at it has made the file longer then.
+ */
+static bool is_torn_end(int fd, off_t end, const char *last)
+{
+	struct stat st;
+
+	return pwrite(fd, last, 1, end - 1) == 1 && fstat(fd, &st) == 0 && st.st_size == end;
+}
+
+void fst_repair_file(int dir_fd, const char *path)
+{
+	int fd = fst_keep_away(openat(dir_fd, path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		off_t at = st.st_size > MOST_BYTES ? (st.st_size - MOST_BYTES) / PAGE * PAGE : 0;
+
+		while ((at += PAGE) <= st.st_size) {
+			char text[MARK_LEN + TIME_LEN + 1];
+			ssize_t len = pread(fd, text, sizeof(text), at - MARK_LEN);
+
+			if (len < MARK_LEN || text[MARK_LEN - 1] == '\n')
+				continue;
+			if (len == sizeof(text)
+				    ? is_time(text + MARK_LEN)
+				    : len == MARK_LEN && is_torn_end(fd, at, text + MARK_LEN - 1))
+				mark(fd, at, text);
+		}
+	}
+	close(fd);
+}

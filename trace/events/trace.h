@@ -1,0 +1,199 @@
+/*
+ * The declarations that the files of libutrail-trace share: logs, their events, and the lock
+ * between processes.
+ */
+#ifndef UTRAIL_TRACE_TRACE_H
+#define UTRAIL_TRACE_TRACE_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Its functions are all that the library exports. */
+#pragma GCC visibility push(default)
+#include "include/fstrace.h"
+#pragma GCC visibility pop
+#include "seam/recorder.h"
+#include "text/format.h"
+#include "text/payload.h"
+#include "text/text.h"
+
+/*
+ * The consumers of an event. They are in memory that children share, after what programs know of
+ * it: so an event is chosen for all processes at once. The flag that programs look at says whether
+ * there is anybody.
+ */
+enum fst_consumer {
+	FST_TO_TEXT = 1U << 0, /* a line of the log */
+	FST_TO_RING = 1U << 1, /* the recorder */
+};
+
+struct fst_event {
+	fstrace_event_t public;
+	_Atomic uint32_t consumers; /* enum fst_consumer */
+};
+
+/* An event as the recorder knows it: another common format makes another one of it. */
+struct fst_recorded {
+	struct fst_recorded
+		*next; /* former ones, until the log is closed: some thread may be using any */
+	_Atomic uint32_t id; /* 0: it was a recorder's that is gone */
+	bool is_plain;	     /* both formats are: see format.h */
+	_Atomic int choice;  /* see recorder.h */
+	const struct fst_format *common;
+};
+
+struct fstrace_event_impl {
+	_Atomic(struct fstrace_event_impl *) next;
+	fstrace_t *trace;
+	struct fst_event *event;
+	struct fst_format *format;
+	_Atomic(struct fst_recorded *) recorded; /* NULL: nobody records it */
+	char *id;
+	char *head; /* " <id> " */
+	size_t head_len;
+};
+
+/*
+ * The state by which processes agree that have a log in common. It is in memory that children
+ * inherit.
+ */
+struct fst_shared {
+	/*
+	 * The bytes of the log that have been given away, and the file of it that they are in:
+	 * (number of the file) << 48 | bytes. A writer that adds the length of a record knows by
+	 * the value before whether the record goes into this file or is the one that begins the
+	 * next.
+	 */
+	_Atomic uint64_t place;
+	/*
+	 * Writers in the middle of a record. A writer that was killed there is counted for ever:
+	 * its line may be torn.
+	 */
+	_Atomic uint32_t nr_writing;
+};
+
+#define FST_PLACE_BITS 48
+
+struct fst_limits {
+	_Atomic int64_t files;
+	_Atomic int64_t seconds;
+	_Atomic int64_t bytes;
+};
+
+struct fstrace {
+	FILE *stream; /* of fstrace_direct() */
+	char *prefix;
+	ssize_t rotate_size;
+	_Atomic int fd;	       /* -1 until the first record; then it never changes */
+	_Atomic uint32_t file; /* which one of the log @fd is: see place */
+	struct fst_shared *shared;
+	struct fst_limits limits;
+	_Atomic(struct fst_format *) common;
+	struct fst_format *formats;
+	_Atomic(struct fstrace_event_impl *) first;
+	struct fstrace_event_impl *last;
+	struct fst_chunk *chunks;
+	struct fstrace *next; /* of the logs that are open: recorded.c */
+};
+
+/* No process has a file of this number. */
+#define FST_NO_FILE UINT32_MAX
+
+/* The facts that a record needs of the place that it comes from. */
+struct fst_spot {
+	const char *file;
+	unsigned line;
+	int error; /* errno, before anything was done */
+};
+
+/* va_list as an argument: on some machines it is an array. */
+struct fst_values {
+	va_list list;
+};
+
+typedef const char *(*fst_text_function)(void *);
+
+/* binary.c: the values as a payload, those of @common (or NULL) first. */
+void fst_add_values(struct fst_text *payload, const struct fst_format *common,
+		    const struct fst_format *format, const struct fst_spot *spot,
+		    struct fst_values *values);
+
+/*
+ * recorded.c: the recorder of this process' events. Each event is declared to him, and again when
+ * what stands before it changes. Under the lock of threads.
+ */
+void fst_recorded_begin(fstrace_t *trace);
+/* The log is closed. Not under the lock. */
+void fst_recorded_end(fstrace_t *trace);
+void fst_recorded_declare(struct fstrace_event_impl *impl);
+void fst_recorded_free(struct fstrace_event_impl *impl);
+/*
+ * HOT: make the record in his place; formats must be plain. False when that cannot be: then it must
+ * be made elsewhere, and emitted.
+ */
+bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
+			const struct fst_spot *spot, struct fst_values *values);
+/* Give the record to him, if he is still there. */
+void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_text *payload);
+
+/*
+ * trace.c: the consumers of an event that the program wants as text, or not. Suits signal handlers.
+ */
+void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
+
+/*
+ * file.c: one record, with one write(). A record that cannot be written is lost, as there is nobody
+ * to tell.
+ */
+void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
+/* An old log of that name makes room. 0, or -1 and errno. */
+int fst_file_set_aside(const char *prefix);
+/* In place of a descriptor that the program may have closed. */
+void fst_file_reopen(fstrace_t *trace);
+
+/* A log, and its old ones, before it is closed. Nothing is done unless a writer was killed. */
+void fst_file_repair(fstrace_t *trace);
+
+/* repair.c: lines of writers that were killed end with a mark. */
+void fst_repair_file(int dir_fd, const char *path);
+
+/* limits.c: delete what is too much of the old files. */
+void fst_limits_enforce(const char *prefix, struct fst_limits *limits);
+/* Repair the @nr newest of the old files. */
+void fst_limits_repair(const char *prefix, size_t nr);
+/* Room for the longest name of a file. */
+#define FST_PATH_MAX 4096
+
+/*
+ * lock.c: what is rare, one after the other: all threads of this process and all processes of the
+ * log. Signals wait meanwhile, except those that a fault raises.
+ */
+struct fst_held {
+	sigset_t before;
+};
+void fst_lock(struct fst_held *held);
+void fst_unlock(struct fst_held *held);
+/* The same for this process only; its functions may log nothing. */
+void fst_lock_threads(struct fst_held *held);
+void fst_unlock_threads(struct fst_held *held);
+/* False when anybody has it, the caller included. */
+bool fst_try_lock_threads(struct fst_held *held);
+/* The file of the lock is there from the first log on. 0, or -1 and errno. */
+int fst_lock_open(void);
+/* Gives the file of a log to the owner that fstrace_chown() named. */
+void fst_owner_set(int fd);
+/*
+ * A descriptor that is none of 0, 1 and 2, which belong to the program even if it has closed them.
+ * Takes @fd.
+ */
+int fst_keep_away(int fd);
+/*
+ * @fd by the number of @old, if the program has closed that one and not taken the number itself.
+ * Takes @fd.
+ */
+int fst_replace_fd(int old, int fd);
+
+#endif

@@ -1,0 +1,78 @@
+/* Sizes in attributes: of streams, logs and events. */
+#include "posix/posix.h"
+
+#include <errno.h>
+
+int posix_trace_attr_getstreamsize(const trace_attr_t *restrict attr, size_t *restrict size)
+{
+	if (!pxt_attr_of(attr) || !size)
+		return EINVAL;
+	*size = (size_t)pxt_attr_of(attr)->stream_size;
+	return 0;
+}
+
+/* One that is too small for what must fit is raised when the stream is made. */
+int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t size)
+{
+	if (!pxt_attr_of(attr) || !size || size > PT_SIZE_MAX)
+		return EINVAL;
+	pxt_attr_of(attr)->stream_size = size;
+	return 0;
+}
+
+int posix_trace_attr_getlogsize(const trace_attr_t *restrict attr, size_t *restrict size)
+{
+	if (!pxt_attr_of(attr) || !size)
+		return EINVAL;
+	*size = (size_t)pxt_attr_of(attr)->log_size;
+	return 0;
+}
+
+int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t size)
+{
+	if (!pxt_attr_of(attr) || !size || size > SIZE_MAX / 4)
+		return EINVAL;
+	pxt_attr_of(attr)->log_size = size;
+	return 0;
+}
+
+int posix_trace_attr_getmaxdatasize(const trace_attr_t *restrict attr, size_t *restrict size)
+{
+	if (!pxt_attr_of(attr) || !size)
+		return EINVAL;
+	*size = (size_t)pxt_attr_of(attr)->max_data;
+	return 0;
+}
+
+int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t size)
+{
+	if (!pxt_attr_of(attr) || size > PT_DATA_MAX)
+		return EINVAL;
+	pxt_attr_of(attr)->max_data = size;
+	return 0;
+}
+
+/*
+ * The bytes that the record of an event takes of a stream, all in all: so a stream of the sum of
+ * these sizes takes all of them.
+ */
+int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr, size_t *restrict size)
+{
+	if (!pxt_attr_of(attr) || !size)
+		return EINVAL;
+	*size = (size_t)pxt_cells_of(PT_SYSTEM_DATA) * PT_CELL_BYTES;
+	return 0;
+}
+
+int posix_trace_attr_getmaxusereventsize(const trace_attr_t *restrict attr, size_t data_len,
+					 size_t *restrict size)
+{
+	const struct pxt_attr *own = pxt_attr_of(attr);
+
+	if (!own || !size)
+		return EINVAL;
+	if (data_len > own->max_data)
+		data_len = (size_t)own->max_data;
+	*size = (size_t)pxt_cells_of((uint32_t)data_len) * PT_CELL_BYTES;
+	return 0;
+}

@@ -1,0 +1,342 @@
+/* Streams are made and ended. */
+#include "posix/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * A stream that is being made.
+ *
+ * @pid, @start: of the traced process
+ */
+struct making {
+	struct pxt_attr attr;
+	struct pxt_handle *handle;
+	int file_desc;
+	pid_t pid;
+	uint64_t start;
+	int place;
+	unsigned int number;
+	uint32_t serial;
+	struct pxt_stream *stream;
+	size_t bytes;
+};
+
+static int check_attr(const trace_attr_t *from, bool has_log, struct pxt_attr *attr)
+{
+	const struct pxt_attr *given = from ? pxt_attr_of((trace_attr_t *)from) : NULL;
+
+	if (from && !given)
+		return EINVAL;
+	if (given)
+		*attr = *given;
+	else
+		pxt_attr_defaults(attr);
+	if (!attr->stream_policy)
+		attr->stream_policy = has_log ? POSIX_TRACE_FLUSH : POSIX_TRACE_LOOP;
+	return attr->stream_policy == POSIX_TRACE_FLUSH && !has_log ? EINVAL : 0;
+}
+
+/* It must be of the same user: others have a folder of their own. */
+static int check_target(pid_t pid, struct making *making)
+{
+	char path[32];
+	struct stat st;
+	int error;
+
+	if (pid < 0)
+		return ESRCH;
+	making->pid = pid ? pid : getpid();
+	if (making->pid != getpid() && kill(making->pid, 0) < 0)
+		return errno;
+	error = pxt_process_start(making->pid, &making->start);
+	if (error)
+		return -error;
+	pxt_process_path(path, making->pid);
+	if (making->pid != getpid() && (stat(path, &st) < 0 || st.st_uid != geteuid()))
+		return EPERM;
+	return 0;
+}
+
+/* A stream has 64 bytes for each record and more for its data; sizes are in whole powers of two. */
+static uint64_t count_cells(const struct pxt_attr *attr)
+{
+	uint64_t least = 4 * (uint64_t)pxt_cells_of((uint32_t)attr->max_data);
+	uint64_t nr = 64;
+
+	while (nr < least || nr * PT_CELL_BYTES < attr->stream_size)
+		nr *= 2;
+	return nr;
+}
+
+/*
+ * No file that another one leaves between looking and making is taken for free: the folder is
+ * locked.
+ */
+static int find_number(struct making *making)
+{
+	char name[64];
+
+	for (making->number = 0; making->number < TRACE_SYS_MAX; making->number++) {
+		pxt_place_name(name, 's', making->number, 0);
+		if (faccessat(making->place, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+		    errno == ENOENT)
+			return 0;
+	}
+	return EAGAIN;
+}
+
+static int make_stream(struct making *making, const struct pxt_registry *registry)
+{
+	uint64_t nr_cells = count_cells(&making->attr);
+	uint64_t now = pxt_clock_ns(CLOCK_REALTIME), mono = pxt_clock_ns(CLOCK_MONOTONIC);
+	struct pxt_stream *stream;
+	char name[64];
+	uint32_t log_bytes = making->file_desc >= 0 ? sizeof(struct pxt_log_part) : 0;
+	int error;
+
+	making->bytes = PT_CELLS_OFFSET + (size_t)nr_cells * PT_CELL_BYTES + log_bytes;
+	making->serial = (uint32_t)(mono >> 6) | 1;
+	pxt_place_name(name, 's', making->number, 0);
+	stream = pxt_place_make(making->place, name, making->bytes, &error);
+	if (!stream)
+		return ENOMEM;
+	making->attr.created_ns = now;
+	stream->version = PT_VERSION;
+	stream->serial = making->serial;
+	stream->nr_cells = (uint32_t)nr_cells;
+	stream->max_data = (uint32_t)making->attr.max_data;
+	stream->policy = making->attr.stream_policy;
+	stream->owner_pid = (uint32_t)getpid();
+	stream->owner_start = pxt_process.start;
+	stream->names_pid = registry->names_pid;
+	stream->names_start = registry->names_start;
+	stream->offset_ns = now - mono;
+	stream->attr = making->attr;
+	stream->log_bytes = log_bytes;
+	atomic_store(&stream->head, nr_cells);
+	atomic_store(&stream->tail, nr_cells);
+	stream->magic = PT_MAGIC;
+	making->stream = stream;
+	return 0;
+}
+
+static void unmake_stream(struct making *making)
+{
+	char name[64];
+
+	pxt_place_name(name, 's', making->number, 0);
+	unlinkat(making->place, name, 0);
+	munmap(making->stream, making->bytes);
+}
+
+/* From here on its events come. */
+static void attach(struct making *making, struct pxt_registry *registry)
+{
+	atomic_store(&registry->serial[making->number], making->serial);
+	atomic_fetch_or(&registry->attached[making->number / PT_ATTACHED_BITS],
+			1ul << making->number % PT_ATTACHED_BITS);
+}
+
+/* The view of this process' own streams is the one that its events use. */
+static int make_view(struct making *making, const struct pxt_registry *registry)
+{
+	struct pxt_handle *handle = making->handle;
+	bool is_self = making->pid == getpid();
+
+	handle->number = making->number;
+	handle->attr = making->attr;
+	handle->view = is_self ? &pxt_process.views[making->number] : &handle->own_view;
+	handle->names = pxt_names_map(making->place, registry->names_pid, registry->names_start);
+	handle->buffer = malloc(making->attr.max_data < PT_SYSTEM_DATA
+					? PT_SYSTEM_DATA
+					: (size_t)making->attr.max_data);
+	if (!handle->names || !handle->buffer)
+		return ENOMEM;
+	if (is_self)
+		pxt_view_drop(handle->view);
+	return pxt_view_set(handle->view, making->stream, making->bytes, making->serial) ? ENOMEM
+											 : 0;
+}
+
+/*
+ * Without one the log is finished by the process that opens it. The memory is given back by the one
+ * that makes the next stream.
+ */
+static void start_keeper(struct making *making)
+{
+	struct pxt_handle *handle = making->handle;
+	const struct pxt_keeping keeping = {
+		.place = making->place,
+		.log = pxt_flusher_file(handle),
+		.stream = making->stream,
+		.bytes = making->bytes,
+		.names = handle->names,
+		.number = making->number,
+		.mapped_at = pxt_place_of(making->stream, making->bytes),
+	};
+
+	pxt_keeper_start(&handle->keeper, &keeping, pxt_log_part_of(handle->view));
+}
+
+static int make_in_place(struct making *making)
+{
+	struct pxt_registry *registry;
+	int error;
+
+	pxt_sweep(making->place);
+	error = find_number(making);
+	if (error)
+		return error;
+	registry = pxt_registry_of(making->place, making->pid, making->start, &error);
+	if (!registry)
+		return ENOMEM;
+	error = make_stream(making, registry);
+	if (!error) {
+		error = make_view(making, registry);
+		if (error)
+			unmake_stream(making);
+	}
+	/* With a log the events come when there is somebody who flushes them. */
+	if (!error && making->file_desc >= 0) {
+		error = pxt_flusher_start(making->handle, making->file_desc);
+		if (error) {
+			atomic_store(&making->handle->view->stream, NULL);
+			unmake_stream(making);
+		}
+	}
+	if (!error) {
+		start_keeper(making);
+		attach(making, registry);
+	}
+	munmap(registry, sizeof(*registry));
+	if (error)
+		pxt_sweep(making->place);
+	return error;
+}
+
+static int make_locked(struct making *making)
+{
+	int lock, error;
+
+	making->place = pxt_place_open();
+	if (making->place < 0)
+		return -making->place;
+	lock = pxt_place_lock(making->place);
+	error = lock < 0 ? -lock : make_in_place(making);
+	if (lock >= 0)
+		pxt_place_unlock(lock);
+	close(making->place);
+	return error;
+}
+
+static int make(pid_t pid, const trace_attr_t *attr, int file_desc, trace_id_t *trid)
+{
+	struct making making = { .file_desc = file_desc };
+	int error = trid ? check_attr(attr, file_desc >= 0, &making.attr) : EINVAL;
+
+	if (!error)
+		error = check_target(pid, &making);
+	if (error)
+		return error;
+	if (!pxt_join())
+		return pxt_place_error();
+	pxt_recorded_declare(PT_UNNAMED, NULL);
+	making.handle = pxt_handle_new();
+	if (!making.handle)
+		return EAGAIN;
+	error = make_locked(&making);
+	if (error) {
+		if (making.handle->names)
+			munmap(making.handle->names, sizeof(*making.handle->names));
+		pxt_handle_discard(making.handle);
+		return error;
+	}
+	*trid = pxt_handle_publish(making.handle, file_desc >= 0 ? PT_WITH_LOG : PT_STREAM);
+	return 0;
+}
+
+int posix_trace_create(pid_t pid, const trace_attr_t *restrict attr, trace_id_t *restrict trid)
+{
+	return make(pid, attr, -1, trid);
+}
+
+int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int file_desc,
+			       trace_id_t *restrict trid)
+{
+	int flags = fcntl(file_desc, F_GETFL);
+	struct stat st;
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(file_desc, &st) < 0)
+		return EBADF;
+	/*
+	 * Records are written at their places, which a descriptor that appends, and what is no
+	 * file, do not have.
+	 */
+	if ((flags & O_APPEND) || !S_ISREG(st.st_mode))
+		return EINVAL;
+	return make(pid, attr, file_desc, trid);
+}
+
+/* Nothing stays that was made for another process that never wrote events. */
+static void remove_file(struct pxt_handle *handle, int place)
+{
+	int lock;
+	char name[64];
+
+	pxt_place_name(name, 's', handle->number, 0);
+	unlinkat(place, name, 0);
+	if (handle->view != &handle->own_view)
+		return;
+	lock = pxt_place_lock_soon(place);
+	if (lock < 0)
+		return;
+	pxt_sweep(place);
+	pxt_place_unlock(lock);
+}
+
+static void remove_stream(struct pxt_handle *handle)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
+	int place = pxt_place_open();
+
+	atomic_store(&stream->run, PT_IS_CLOSED);
+	if (handle->view != &handle->own_view)
+		atomic_fetch_and(&registry->attached[handle->number / PT_ATTACHED_BITS],
+				 ~(1ul << handle->number % PT_ATTACHED_BITS));
+	/* Dropped before its number is somebody else's. */
+	pxt_view_drop(handle->view);
+	if (place < 0)
+		return;
+	remove_file(handle, place);
+	close(place);
+}
+
+/* Nobody else uses the handle. */
+int pxt_shutdown(struct pxt_handle *handle)
+{
+	int error = 0;
+
+	pxt_stop_for_good(handle, __builtin_return_address(0));
+	if (handle->flusher)
+		error = pxt_flusher_end(handle);
+	remove_stream(handle);
+	pxt_keeper_end(&handle->keeper);
+	munmap(handle->names, sizeof(*handle->names));
+	pxt_handle_discard(handle);
+	return error;
+}
+
+int posix_trace_shutdown(trace_id_t trid)
+{
+	struct pxt_handle *handle = pxt_handle_end(trid, PT_ACTIVE);
+
+	return handle ? pxt_shutdown(handle) : EINVAL;
+}

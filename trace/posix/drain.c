@@ -1,0 +1,279 @@
+/*
+ * From a stream into its log. A record is in the log before its cells are given back, and what
+ * shared memory says of that changes at once: so the successor of a process that was killed here
+ * finds each record once.
+ */
+#include "posix/keeper.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * A thread that is in the middle of a record needs nanoseconds more; one that is stopped is not
+ * waited for.
+ */
+#define WAITS_MAX 50
+
+/* All that is in the log up to now is there as a whole. */
+static void settle(struct pxt_drain *drain, uint64_t taken)
+{
+	uint32_t other = ~atomic_load(&drain->part->which) & 1;
+
+	drain->taken = taken;
+	drain->settled = drain->writer.header.last;
+	drain->part->slots[other] = (struct pxt_log_slot){
+		.begin = drain->settled - drain->writer.nr_buffered,
+		.taken = taken,
+		.pending = (uint32_t)drain->writer.nr_buffered,
+	};
+	atomic_store_explicit(&drain->part->which, other, memory_order_release);
+}
+
+/* The buffer gets other bytes now. A record that is being added does not count yet. */
+static void buffer_was_written(void *argument)
+{
+	struct pxt_drain *drain = argument;
+	uint32_t other = ~atomic_load(&drain->part->which) & 1;
+
+	drain->part->slots[other] = (struct pxt_log_slot){
+		.begin = drain->settled,
+		.taken = drain->taken,
+	};
+	atomic_store_explicit(&drain->part->which, other, memory_order_release);
+}
+
+void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_t taken)
+{
+	drain->part = part;
+	drain->writer.has_written = buffer_was_written;
+	drain->writer.argument = drain;
+	settle(drain, taken);
+}
+
+static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
+{
+	/* Events that are about the stream come from no process. */
+	const struct pxt_event event = { .id = id, .time_ns = time_ns };
+
+	return pxt_log_append(&drain->writer, &event, NULL, false);
+}
+
+/*
+ * First the place, then the time: what is lost from now on is another gap. It may find its time
+ * taken, and then has that of what comes next.
+ */
+static void note_gap(struct pxt_stream *stream, struct pxt_log_part *part, uint64_t before_ns)
+{
+	uint64_t lost_ns, none = 0;
+
+	atomic_store(&stream->gap, 0);
+	lost_ns = atomic_exchange(&stream->gap_ns, 0);
+	atomic_compare_exchange_strong(&part->overflow_ns, &none, lost_ns ? lost_ns : before_ns);
+}
+
+static int append_gap(struct pxt_drain *drain, uint64_t resumed_ns)
+{
+	uint64_t overflow_ns = atomic_load(&drain->part->overflow_ns);
+	int error = overflow_ns ? append_about(drain, PT_OVERFLOW, overflow_ns) : 0;
+
+	if (!error && overflow_ns)
+		error = append_about(drain, PT_RESUME, resumed_ns);
+	return error;
+}
+
+/*
+ * 1; 0: another look is worth it. Events that a looping stream loses are not in the log then, and
+ * no gap is forgotten.
+ */
+static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
+		       const struct pxt_event *event, uint32_t nr_cells)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	uint64_t last = drain->writer.header.last, gap = atomic_load(&stream->gap);
+	uint64_t taken = drain->taken;
+	int error;
+
+	if (gap && tail + 1 >= gap)
+		note_gap(stream, drain->part, event->time_ns);
+	error = append_gap(drain, event->time_ns);
+	if (!error)
+		error = pxt_log_append(&drain->writer, event, handle->buffer, false);
+	if (error) {
+		pxt_log_take_back(&drain->writer, last);
+		return error;
+	}
+	settle(drain, tail + nr_cells);
+	if (!pxt_ring_take(handle->view, tail, nr_cells)) {
+		pxt_log_take_back(&drain->writer, last);
+		settle(drain, taken);
+		return 0;
+	}
+	atomic_store(&drain->part->overflow_ns, 0);
+	if (handle->view->policy == POSIX_TRACE_LOOP)
+		atomic_fetch_and(&stream->run, ~(uint32_t)PT_IS_FULL);
+	return 1;
+}
+
+/* A stream that stopped by itself says so when all else was flushed. */
+static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	uint32_t run = drain->owner ? atomic_load(&stream->run_at_end) : atomic_load(&stream->run);
+	int is_automatic = 1, error;
+	const struct pxt_event event = {
+		.id = PT_STOP,
+		.time_ns = atomic_load(&stream->stopped_ns),
+		.len = sizeof(is_automatic),
+	};
+
+	if (!(run & PT_SAYS_STOP))
+		return 0;
+	error = pxt_log_append(&drain->writer, &event, &is_automatic, false);
+	if (error)
+		return error;
+	settle(drain, drain->taken);
+	if (drain->owner) {
+		atomic_fetch_and(&stream->run_at_end, ~(uint32_t)PT_SAYS_STOP);
+		return 0;
+	}
+	pthread_mutex_lock(&handle->controls);
+	pxt_restart(handle->view);
+	pthread_mutex_unlock(&handle->controls);
+	return 1;
+}
+
+/*
+ * Somebody writes the record at the tail. Nobody writes the record of a process that has gone,
+ * though its number may be in use.
+ */
+static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
+			    int *waits)
+{
+	const struct timespec step = { 0, 1000000 };
+
+	if (!drain->owner)
+		return pxt_ring_skip_dead(handle->view, tail);
+	if (pxt_ring_skip_of(handle->view, tail, drain->owner) ||
+	    pxt_ring_skip_dead(handle->view, tail))
+		return true;
+	if (++*waits > WAITS_MAX)
+		return pxt_ring_skip_of(handle->view, tail, 0);
+	nanosleep(&step, NULL);
+	return true;
+}
+
+/*
+ * 1 when another look is worth it; 0: there is nothing; -EAGAIN: somebody is writing it; another
+ * negative errno.
+ */
+static int drain_one(struct pxt_handle *handle, struct pxt_drain *drain, int *waits)
+{
+	const struct pxt_view *view = handle->view;
+	struct pxt_stream *stream = atomic_load(&view->stream);
+	uint64_t tail = atomic_load(&stream->tail);
+	struct pxt_event event;
+	uint32_t nr_cells;
+	int found = pxt_ring_peek(view, tail, &event, handle->buffer, &nr_cells), error;
+
+	if (found == -EAGAIN)
+		return skip_unfinished(handle, drain, tail, waits) ? 1 : -EAGAIN;
+	if (found == -ESTALE)
+		return tail != atomic_load(&stream->tail);
+	if (!found)
+		return append_stop(handle, drain);
+	if (tail < atomic_load(&stream->clear_at)) {
+		pxt_ring_take(view, tail, nr_cells);
+		return 1;
+	}
+	error = take_record(handle, drain, tail, &event, nr_cells);
+	return error < 0 ? error : 1;
+}
+
+int pxt_drain_until(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t head)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	int found = 1, waits = 0;
+
+	while (found == 1 &&
+	       (atomic_load(&stream->tail) < head ||
+		(drain->owner ? atomic_load(&stream->run_at_end) : atomic_load(&stream->run)) &
+			PT_SAYS_STOP))
+		found = drain_one(handle, drain, &waits);
+	return found < 0 && found != -EAGAIN ? found : 0;
+}
+
+int pxt_drain_last_gap(struct pxt_handle *handle, struct pxt_drain *drain)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	uint64_t last = drain->writer.header.last;
+	uint64_t now = pxt_now_ns() + handle->view->offset_ns;
+	int error;
+
+	if (atomic_load(&stream->gap))
+		note_gap(stream, drain->part, now);
+	error = append_gap(drain, now);
+	if (error) {
+		pxt_log_take_back(&drain->writer, last);
+		return error;
+	}
+	settle(drain, drain->taken);
+	atomic_store(&drain->part->overflow_ns, 0);
+	return 0;
+}
+
+int pxt_drain_names(struct pxt_handle *handle, struct pxt_drain *drain)
+{
+	char text[PT_NAME_MAX + 1];
+	int error = 0;
+
+	while (!error && drain->nr_names < PT_NR_NAMED &&
+	       pxt_names_get(handle->names, PT_FIRST_NAMED + drain->nr_names, text)) {
+		error = pxt_log_add_name(&drain->writer, PT_FIRST_NAMED + drain->nr_names, text);
+		drain->nr_names += !error;
+	}
+	return error;
+}
+
+void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	struct pxt_status *status = &drain->writer.header.status;
+	uint32_t run = atomic_load(&stream->run);
+
+	/* As posix_trace_stop() leaves it. */
+	if (drain->owner) {
+		run = atomic_load(&stream->run_at_end);
+		run = run & PT_RUNS ? 0 : run;
+	}
+	status->is_running = !!(run & PT_RUNS);
+	status->is_full = !!(run & PT_IS_FULL);
+	status->is_overrun |= atomic_load(&stream->is_overrun);
+	status->lost = atomic_load(&stream->lost);
+}
+
+/*
+ * A log that is not to lose what it has ends with a STOP, and the stream stops for good. Events
+ * that were not flushed are dropped.
+ */
+void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	struct pxt_event event = {
+		.id = PT_STOP,
+		.len = sizeof(int),
+		.time_ns = pxt_now_ns() + handle->view->offset_ns,
+	};
+	int is_automatic = 1;
+
+	if (!drain->writer.header.status.is_log_overrun)
+		pxt_log_append(&drain->writer, &event, &is_automatic, true);
+	drain->writer.header.status.is_log_overrun = 1;
+	if (!drain->owner)
+		atomic_store(&stream->run, PT_IS_FULL);
+	while (pxt_take(handle, &event) == 1)
+		;
+	handle->nr_queued = 0;
+	handle->has_held = false;
+	atomic_store(&drain->part->overflow_ns, 0);
+	settle(drain, atomic_load(&stream->tail));
+}

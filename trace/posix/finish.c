@@ -1,0 +1,266 @@
+/*
+ * Logs of processes that have ended without shutting their streams down are written to their end by
+ * the next process that comes.
+ */
+#include "posix/keeper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* For the keeper, which is at it. */
+#define WAIT_NS 1000000000ull
+#define STEP_NS 5000000
+
+/* STOP is what posix_trace_shutdown() would have recorded, and comes from the owner. */
+static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	int is_automatic = 0, error;
+	const struct pxt_event event = {
+		.id = PT_STOP,
+		.time_ns = pxt_now_ns() + handle->view->offset_ns,
+		.pid = handle->view->owner_pid,
+		.len = sizeof(is_automatic),
+	};
+
+	if (!(atomic_load(&stream->run_at_end) & PT_RUNS) || pxt_is_filtered(stream, PT_STOP))
+		return 0;
+	error = pxt_log_append(&drain->writer, &event, &is_automatic, false);
+	return error;
+}
+
+/* Threads that looked at the stream's status just before it was closed may still write. */
+static int copy_events(struct pxt_handle *handle, struct pxt_drain *drain)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	uint64_t before, head = atomic_load(&stream->head);
+	int error = 0;
+
+	if (drain->writer.header.status.is_log_overrun && drain->writer.policy == PT_LOG_UNTIL_FULL)
+		return -EXFULL;
+	do {
+		before = head;
+		error = pxt_drain_until(handle, drain, head);
+		head = atomic_load(&stream->head);
+	} while (!error && head != before);
+	if (!error)
+		error = pxt_drain_last_gap(handle, drain);
+	return error ? error : append_stop(handle, drain);
+}
+
+static int write_rest(struct pxt_handle *handle, struct pxt_drain *drain)
+{
+	int error = copy_events(handle, drain);
+
+	if (error == -EXFULL) {
+		pxt_drain_end_full(handle, drain);
+		error = 0;
+	}
+	if (!error)
+		error = pxt_drain_names(handle, drain);
+	pxt_drain_status(handle, drain);
+	drain->writer.header.is_closed = 1;
+	return error ? error : pxt_log_sync(&drain->writer);
+}
+
+/* Go on from the place where the one before was. Its data are believed when they can be right. */
+static int go_on(struct pxt_handle *handle, struct pxt_drain *drain, struct pxt_log_part *part)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	struct pxt_log_slot slot = part->slots[atomic_load(&part->which) & 1];
+	uint64_t tail = atomic_load(&stream->tail), head = atomic_load(&stream->head);
+	int error = pxt_log_recover(&drain->writer, slot.begin, slot.pending);
+
+	if (error)
+		return error;
+	if (slot.taken > tail && slot.taken <= head &&
+	    atomic_compare_exchange_strong(&stream->tail, &tail, slot.taken))
+		tail = slot.taken;
+	drain->nr_names = drain->writer.header.nr_names;
+	drain->owner = handle->view->owner_pid ? (pid_t)handle->view->owner_pid : -1;
+	pxt_drain_begin(drain, part, tail);
+	return write_rest(handle, drain);
+}
+
+/* The same file may be another log by now. */
+static int write_log(struct pxt_handle *handle, struct pxt_log_part *part, int fd)
+{
+	struct pxt_drain drain;
+	size_t room = pxt_data_room(handle->view);
+	int error;
+
+	memset(&drain, 0, sizeof(drain));
+	error = pxt_log_writer_resume(&drain.writer, fd, part->buffer);
+	if (error)
+		return error;
+	if (drain.writer.header.is_closed ||
+	    drain.writer.header.attr.created_ns !=
+		    atomic_load(&handle->view->stream)->attr.created_ns)
+		return 0;
+	handle->buffer = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			      0);
+	if (handle->buffer == MAP_FAILED)
+		return -ENOMEM;
+	error = go_on(handle, &drain, part);
+	munmap(handle->buffer, room);
+	return error;
+}
+
+static bool claim(struct pxt_log_part *part)
+{
+	uint32_t before = atomic_load(&part->finisher);
+
+	return (!before || pxt_process_is_dead((pid_t)before)) &&
+	       atomic_compare_exchange_strong(&part->finisher, &before, (uint32_t)getpid());
+}
+
+/* As often as it is tried: what could be written is in the log, and is not written again. */
+int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd)
+{
+	struct pxt_handle handle;
+	struct pxt_log_part *part;
+	int error;
+
+	memset(&handle, 0, sizeof(handle));
+	handle.view = &handle.own_view;
+	handle.names = names;
+	if (pxt_view_set(handle.view, stream, bytes, stream->serial) < 0)
+		return -EINVAL;
+	part = pxt_log_part_of(handle.view);
+	if (!part || atomic_load(&part->is_done) || !claim(part))
+		return 0;
+	pxt_close_stream(stream);
+	error = write_log(&handle, part, fd);
+	/* A file that is no log any more never will be one. */
+	if (!error || error == -EINVAL)
+		atomic_store(&part->is_done, 1);
+	atomic_store(&part->finisher, 0);
+	return error;
+}
+
+struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes)
+{
+	struct pxt_view view;
+	struct pxt_log_part *part;
+
+	memset(&view, 0, sizeof(view));
+	if (bytes < PT_CELLS_OFFSET || pxt_view_set(&view, stream, bytes, stream->serial) < 0)
+		return NULL;
+	part = pxt_log_part_of(&view);
+	return part && !atomic_load(&part->is_done) ? part : NULL;
+}
+
+void pxt_left_name(char name[64], unsigned int number, uint32_t serial)
+{
+	pxt_place_name(name, 'd', number, serial);
+}
+
+/* The number may be another stream's by now. With the folder's lock. */
+void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream)
+{
+	size_t bytes = PT_CELLS_OFFSET;
+	struct pxt_stream *there;
+	char name[64];
+
+	pxt_place_name(name, 's', number, 0);
+	there = pxt_place_map(place, name, &bytes);
+	if (there) {
+		if (there->serial == stream->serial && there->owner_pid == stream->owner_pid &&
+		    there->owner_start == stream->owner_start)
+			unlinkat(place, name, 0);
+		munmap(there, bytes);
+	}
+	pxt_left_name(name, number, stream->serial);
+	unlinkat(place, name, 0);
+	pxt_sweep(place);
+}
+
+/* --- who opens a log --- */
+
+struct opening {
+	int place;
+	int fd;
+	struct stat st;
+};
+
+static void wait_for_keeper(struct pxt_log_part *part)
+{
+	const struct timespec step = { 0, STEP_NS };
+	uint64_t until = pxt_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+
+	while (!atomic_load(&part->is_done) && pxt_clock_ns(CLOCK_MONOTONIC) < until &&
+	       pxt_process_is_alive((pid_t)atomic_load(&part->keeper_pid), part->keeper_start))
+		nanosleep(&step, NULL);
+}
+
+/*
+ * The descriptor may be one for reading only: the file is opened once more, whatever its name is by
+ * now.
+ */
+static void finish_now(const struct opening *opening, struct pxt_stream *stream, size_t bytes)
+{
+	struct pxt_names *names;
+	int fd = pxt_open_again(opening->fd);
+
+	names = pxt_names_map(opening->place, stream->names_pid, stream->names_start);
+	if (fd >= 0 && names)
+		pxt_finish(stream, bytes, names, fd);
+	if (fd >= 0)
+		close(fd);
+	if (names)
+		munmap(names, sizeof(*names));
+}
+
+static void finish_stream(const struct opening *opening, unsigned int number,
+			  struct pxt_stream *stream, size_t bytes)
+{
+	struct pxt_log_part *part = pxt_unfinished(stream, bytes);
+	int lock;
+
+	if (!part || part->dev != opening->st.st_dev || part->ino != opening->st.st_ino ||
+	    !pxt_owner_is_gone(stream, part))
+		return;
+	wait_for_keeper(part);
+	if (!atomic_load(&part->is_done))
+		finish_now(opening, stream, bytes);
+	if (!atomic_load(&part->is_done))
+		return;
+	lock = pxt_place_lock(opening->place);
+	if (lock < 0)
+		return;
+	pxt_remove_finished(opening->place, number, stream);
+	pxt_place_unlock(lock);
+}
+
+static void look_at_file(const char *name, void *argument)
+{
+	const struct opening *opening = argument;
+	size_t bytes = PT_CELLS_OFFSET;
+	struct pxt_stream *stream;
+
+	if ((name[0] != 's' && name[0] != 'd') || name[1] != '-')
+		return;
+	stream = pxt_place_map(opening->place, name, &bytes);
+	if (!stream)
+		return;
+	finish_stream(opening, (unsigned int)strtoul(name + 2, NULL, 10), stream, bytes);
+	munmap(stream, bytes);
+}
+
+void pxt_finish_file(int fd)
+{
+	struct opening opening = { .fd = fd };
+	struct pxt_log log;
+
+	if (fstat(fd, &opening.st) < 0 || pxt_log_open(&log, fd) < 0 || log.header.is_closed)
+		return;
+	opening.place = pxt_place_open_existing();
+	if (opening.place < 0)
+		return;
+	pxt_list(opening.place, look_at_file, &opening);
+	close(opening.place);
+}

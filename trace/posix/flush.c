@@ -1,0 +1,318 @@
+/* Streams with a log: the thread that flushes, and when. */
+#include "posix/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The time after which a thread looks again whether it is the last one. */
+#define LOOK_NS 100000000
+
+/*
+ * @dev, @ino: the file, should the program have closed the descriptor and opened another one of
+ *             that number
+ * @turn: held by the thread that flushes; taken before the handle's locks
+ */
+struct pxt_flusher {
+	pthread_t thread;
+	bool has_thread;
+	_Atomic uint32_t is_ending;
+	_Atomic uint32_t is_flushing;
+	_Atomic uint32_t error;
+	_Atomic uint32_t is_log_overrun;
+	_Atomic uint32_t is_log_full;
+	pthread_mutex_t turn;
+	int fd;
+	dev_t dev;
+	ino_t ino;
+	struct pxt_drain drain;
+};
+
+static int check_file(const struct pxt_flusher *flusher)
+{
+	struct stat st;
+
+	if (fstat(flusher->fd, &st) < 0 || st.st_dev != flusher->dev || st.st_ino != flusher->ino)
+		return -EBADF;
+	return 0;
+}
+
+static void note_status(struct pxt_handle *handle)
+{
+	struct pxt_flusher *flusher = handle->flusher;
+	struct pxt_status *status = &flusher->drain.writer.header.status;
+
+	pxt_drain_status(handle, &flusher->drain);
+	status->flush_error = atomic_load(&flusher->error);
+	if (status->is_log_overrun)
+		atomic_store(&flusher->is_log_overrun, 1);
+	if (status->is_log_full)
+		atomic_store(&flusher->is_log_full, 1);
+}
+
+/* Up to the stream's end when it began; it does not follow for ever a writer that is as fast. */
+static int copy_events(struct pxt_handle *handle)
+{
+	struct pxt_drain *drain = &handle->flusher->drain;
+	uint64_t head = atomic_load(&atomic_load(&handle->view->stream)->head);
+	int error = -EXFULL;
+
+	if (!drain->writer.header.status.is_log_overrun ||
+	    drain->writer.policy != PT_LOG_UNTIL_FULL)
+		error = pxt_drain_until(handle, drain, head);
+	if (!error && drain->writer.header.is_closed)
+		error = pxt_drain_last_gap(handle, drain);
+	if (error != -EXFULL)
+		return error;
+	pxt_drain_end_full(handle, drain);
+	return 0;
+}
+
+/* With the turn. */
+static int flush_all(struct pxt_handle *handle)
+{
+	struct pxt_flusher *flusher = handle->flusher;
+	int error = check_file(flusher);
+
+	pthread_mutex_lock(&handle->reads);
+	if (!error)
+		error = copy_events(handle);
+	pthread_mutex_unlock(&handle->reads);
+	if (!error)
+		error = pxt_drain_names(handle, &flusher->drain);
+	note_status(handle);
+	if (!error)
+		error = pxt_log_sync(&flusher->drain.writer);
+	if (error && !atomic_load(&flusher->error))
+		atomic_store(&flusher->error, (uint32_t)-error);
+	return error;
+}
+
+/* A stream that had stopped because it was full has room again. */
+static void begin_again(struct pxt_handle *handle)
+{
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+
+	pthread_mutex_lock(&handle->controls);
+	if (atomic_load(&stream->run) & PT_RESTARTS)
+		pxt_restart(handle->view);
+	pthread_mutex_unlock(&handle->controls);
+}
+
+int pxt_flush(struct pxt_handle *handle)
+{
+	struct pxt_flusher *flusher = handle->flusher;
+	int error;
+
+	pthread_mutex_lock(&flusher->turn);
+	atomic_store(&flusher->is_flushing, 1);
+	atomic_store(&atomic_load(&handle->view->stream)->wants_flush, 0);
+	pxt_put_if_room(handle->view, PT_FLUSH_START);
+	error = flush_all(handle);
+	if (!error)
+		begin_again(handle);
+	pxt_put_if_room(handle->view, PT_FLUSH_STOP);
+	atomic_store(&flusher->is_flushing, 0);
+	pthread_mutex_unlock(&flusher->turn);
+	return -error;
+}
+
+/*
+ * The first thread has left by pthread_exit(): the process ends with the last of the program's, and
+ * that is not one of ours.
+ */
+static _Atomic uint32_t first_has_ended;
+static _Atomic uint32_t nr_flushers;
+
+void pxt_flushers_first_ended(void)
+{
+	atomic_store(&first_has_ended, 1);
+	pxt_handles_wake_flushers();
+}
+
+/* The first thread is counted until the process ends. */
+static bool are_last(void)
+{
+	uint64_t nr_threads;
+
+	return pxt_process_field(getpid(), 20, &nr_threads) == 0 &&
+	       nr_threads <= atomic_load(&nr_flushers) + 1;
+}
+
+static void wait_for_work(struct pxt_stream *stream)
+{
+	struct timespec until = pxt_timespec(pxt_clock_ns(CLOCK_MONOTONIC) + LOOK_NS);
+
+	pxt_futex(&stream->wants_flush, FUTEX_WAIT_BITSET, 0,
+		  atomic_load(&first_has_ended) ? &until : NULL);
+}
+
+static void *flush_when_asked(void *argument)
+{
+	struct pxt_handle *handle = argument;
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+
+	while (!atomic_load(&handle->flusher->is_ending)) {
+		if (atomic_load(&stream->wants_flush))
+			pxt_flush(handle);
+		else if (atomic_load(&first_has_ended) && are_last())
+			break;
+		else
+			wait_for_work(stream);
+	}
+	return NULL;
+}
+
+/* Signals are for the program's own threads. */
+static int start_thread(struct pxt_handle *handle)
+{
+	sigset_t all, before;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&handle->flusher->thread, NULL, flush_when_asked, handle);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	handle->flusher->has_thread = !error;
+	atomic_fetch_add(&nr_flushers, !error);
+	return error;
+}
+
+static void free_flusher(struct pxt_handle *handle)
+{
+	if (handle->flusher->fd >= 0 && check_file(handle->flusher) == 0)
+		close(handle->flusher->fd);
+	pthread_mutex_destroy(&handle->flusher->turn);
+	free(handle->flusher);
+	handle->flusher = NULL;
+}
+
+/* A log that loops is read, too, and so is one that somebody else goes on with. */
+static int open_file(int file_desc)
+{
+	int fd = -1;
+
+	if ((fcntl(file_desc, F_GETFL) & O_ACCMODE) == O_WRONLY)
+		fd = pxt_open_again(file_desc);
+	return fd >= 0 ? fd : fcntl(file_desc, F_DUPFD_CLOEXEC, 0);
+}
+
+static int begin_log(struct pxt_handle *handle)
+{
+	struct pxt_flusher *flusher = handle->flusher;
+	struct pxt_log_part *part = pxt_log_part_of(handle->view);
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	int error = pxt_log_writer_begin(&flusher->drain.writer, flusher->fd, &handle->attr,
+					 part->buffer);
+
+	if (error)
+		return error;
+	part->dev = flusher->dev;
+	part->ino = flusher->ino;
+	part->mapped_bytes = handle->view->map_bytes;
+	part->mapped_at = pxt_place_of(stream, handle->view->map_bytes);
+	pxt_drain_begin(&flusher->drain, part, atomic_load(&stream->tail));
+	return 0;
+}
+
+int pxt_flusher_start(struct pxt_handle *handle, int file_desc)
+{
+	struct pxt_flusher *flusher = calloc(1, sizeof(*flusher));
+	struct stat st;
+	int error = 0;
+
+	if (!flusher)
+		return ENOMEM;
+	handle->flusher = flusher;
+	pthread_mutex_init(&flusher->turn, NULL);
+	flusher->fd = open_file(file_desc);
+	if (flusher->fd < 0 || fstat(flusher->fd, &st) < 0) {
+		error = flusher->fd < 0 && errno == EMFILE ? ENOMEM : EBADF;
+	} else {
+		flusher->dev = st.st_dev;
+		flusher->ino = st.st_ino;
+		error = -begin_log(handle);
+	}
+	if (!error && handle->view->policy == POSIX_TRACE_FLUSH)
+		error = start_thread(handle) ? ENOMEM : 0;
+	if (error)
+		free_flusher(handle);
+	return error;
+}
+
+int pxt_flusher_file(const struct pxt_handle *handle)
+{
+	return handle->flusher ? handle->flusher->fd : -1;
+}
+
+/* Events that could not be written are lost with the stream, and it says so. */
+int pxt_flusher_end(struct pxt_handle *handle)
+{
+	struct pxt_flusher *flusher = handle->flusher;
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+	int error;
+
+	atomic_store(&flusher->is_ending, 1);
+	if (flusher->has_thread) {
+		atomic_store(&stream->wants_flush, 1);
+		pxt_futex_wake(&stream->wants_flush);
+		pthread_join(flusher->thread, NULL);
+		atomic_fetch_sub(&nr_flushers, 1);
+	}
+	flusher->drain.writer.header.is_closed = 1;
+	atomic_fetch_and(&stream->run, ~(uint32_t)PT_RESTARTS);
+	error = pxt_flush(handle);
+	atomic_store(&flusher->drain.part->is_done, 1);
+	free_flusher(handle);
+	return error;
+}
+
+void pxt_flusher_begin_clear(struct pxt_handle *handle)
+{
+	pthread_mutex_lock(&handle->flusher->turn);
+}
+
+void pxt_flusher_end_clear(struct pxt_handle *handle)
+{
+	struct pxt_flusher *flusher = handle->flusher;
+	struct pxt_stream *stream = atomic_load(&handle->view->stream);
+
+	if (check_file(flusher) == 0)
+		pxt_log_clear(&flusher->drain.writer);
+	atomic_store(&flusher->drain.part->overflow_ns, 0);
+	pxt_drain_begin(&flusher->drain, flusher->drain.part, atomic_load(&stream->tail));
+	atomic_store(&flusher->is_log_full, 0);
+	atomic_store(&flusher->is_log_overrun, 0);
+	pthread_mutex_unlock(&flusher->turn);
+}
+
+void pxt_flusher_status(struct pxt_handle *handle, struct posix_trace_status_info *status)
+{
+	struct pxt_flusher *flusher = handle->flusher;
+
+	status->posix_stream_flush_status = atomic_load(&flusher->is_flushing)
+						    ? POSIX_TRACE_FLUSHING
+						    : POSIX_TRACE_NOT_FLUSHING;
+	status->posix_stream_flush_error = (int)atomic_exchange(&flusher->error, 0);
+	status->posix_log_overrun_status = atomic_exchange(&flusher->is_log_overrun, 0)
+						   ? POSIX_TRACE_OVERRUN
+						   : POSIX_TRACE_NO_OVERRUN;
+	status->posix_log_full_status = atomic_load(&flusher->is_log_full) ? POSIX_TRACE_FULL
+									   : POSIX_TRACE_NOT_FULL;
+}
+
+int posix_trace_flush(trace_id_t trid)
+{
+	struct pxt_handle *handle = pxt_handle_get(trid, PT_WITH_LOG);
+	int error;
+
+	if (!handle)
+		return EINVAL;
+	error = pxt_flush(handle);
+	pxt_handle_put(handle);
+	return error;
+}

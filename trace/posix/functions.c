@@ -1,0 +1,31 @@
+/*
+ * Entries and exits of functions as system events, for streams that ask for them
+ * (utrail_trace_attr_setfunctions()). The shared library has these two by the names, too, that gcc
+ * and clang call with -finstrument-functions (library/meson.build). The static one has not:
+ * what is in the program itself comes before the probe, which would see no call any more.
+ */
+#include "posix/posix.h"
+
+/* HOT: as posix_trace_event(). */
+static inline void record(uint32_t id, void *function, void *call_site)
+{
+	const struct utrail_trace_function data = { function, call_site };
+	struct pxt_registry *registry = atomic_load_explicit(&pxt_process.registry,
+							     memory_order_acquire);
+	unsigned long attached = 0;
+
+	for (unsigned int nr = 0; nr < PT_ATTACHED_WORDS; nr++)
+		attached |= atomic_load_explicit(&registry->attached[nr], memory_order_relaxed);
+	if (PT_UNLIKELY(attached) && pxt_join())
+		pxt_record(id, &data, sizeof(data), function);
+}
+
+void utrail_trace_function_entry(void *function, void *call_site)
+{
+	record(PT_FUNCTION_ENTRY, function, call_site);
+}
+
+void utrail_trace_function_exit(void *function, void *call_site)
+{
+	record(PT_FUNCTION_EXIT, function, call_site);
+}

@@ -1,0 +1,123 @@
+/*
+ * Streams whose owner is not there any more: whether that is so, and that nobody writes to them
+ * from then on. All of it is signal-safe.
+ */
+#include "posix/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *add_hex(char *at, uint64_t number)
+{
+	char digits[16];
+	int nr = 0;
+
+	do
+		digits[nr++] = "0123456789abcdef"[number & 15];
+	while (number >>= 4);
+	while (nr > 0)
+		*at++ = digits[--nr];
+	return at;
+}
+
+/* "/proc/PID/" and @rest */
+static void put_path(char path[128], pid_t pid, const char *rest)
+{
+	pxt_process_path(path, pid);
+	strcpy(strrchr(path, '/') + 1, rest);
+}
+
+enum mapped {
+	IS_MAPPED,
+	IS_NOT_MAPPED,
+	NOBODY_KNOWS,
+};
+
+/* A file's memory has a name of its own in /proc, by its addresses. */
+static enum mapped is_mapped(pid_t pid, uint64_t at, uint64_t bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	char path[128], rest[64] = "map_files/", *end;
+	struct stat st;
+
+	end = add_hex(rest + strlen(rest), at);
+	*end++ = '-';
+	end = add_hex(end, (at + bytes + page - 1) / page * page);
+	*end = '\0';
+	put_path(path, pid, rest);
+	if (lstat(path, &st) == 0)
+		return IS_MAPPED;
+	if (errno != ENOENT)
+		return NOBODY_KNOWS;
+	put_path(path, pid, "map_files");
+	return lstat(path, &st) == 0 ? IS_NOT_MAPPED : NOBODY_KNOWS;
+}
+
+struct looking {
+	uint64_t at;
+	uint64_t bytes;
+	bool has_changed;
+};
+
+/* A number of a thread is good for /proc, too. One that has ended has no memory. */
+static void look_at_thread(const char *name, void *argument)
+{
+	struct looking *looking = argument;
+	pid_t tid = 0;
+	uint64_t start;
+
+	for (; *name >= '0' && *name <= '9'; name++)
+		tid = tid * 10 + (*name - '0');
+	if (tid && !*name && pxt_process_start(tid, &start) == 0 &&
+	    is_mapped(tid, looking->at, looking->bytes) != IS_NOT_MAPPED)
+		looking->has_changed = false;
+}
+
+bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
+{
+	struct looking looking = { at, bytes, true };
+	char path[128];
+	int folder;
+
+	if (!at || is_mapped(pid, at, bytes) != IS_NOT_MAPPED)
+		return false;
+	/* The first thread may have ended before the others. */
+	put_path(path, pid, "task");
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return false;
+	pxt_list(folder, look_at_thread, &looking);
+	close(folder);
+	return looking.has_changed;
+}
+
+/* An emulator's addresses are others. */
+uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes)
+{
+	uint64_t at = (uintptr_t)stream;
+
+	return is_mapped(getpid(), at, bytes) == IS_MAPPED ? at : 0;
+}
+
+bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_part *part)
+{
+	pid_t pid = (pid_t)stream->owner_pid;
+	int error = errno;
+	bool is = !pxt_process_is_alive(pid, stream->owner_start) ||
+		  pxt_process_has_changed(pid, part->mapped_at, part->mapped_bytes);
+
+	errno = error;
+	return is;
+}
+
+void pxt_close_stream(struct pxt_stream *stream)
+{
+	uint32_t run = atomic_load(&stream->run), none = 0;
+
+	if (!(run & PT_IS_CLOSED))
+		atomic_compare_exchange_strong(&stream->run_at_end, &none, run | PT_WAS_CLOSED);
+	atomic_store(&stream->run, PT_IS_CLOSED);
+}

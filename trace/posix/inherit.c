@@ -1,0 +1,97 @@
+/* A process image begins with this: streams of the parent that are inherited, none of its own. */
+#include "posix/keeper.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct pxt_registry *pxt_parent_registry(int place, pid_t pid)
+{
+	pid_t parent = pxt_process_parent(pid);
+	size_t bytes = sizeof(struct pxt_registry);
+	struct pxt_registry *registry;
+	uint64_t start;
+	char name[64];
+
+	if (parent <= 0 || pxt_process_start(parent, &start) < 0)
+		return NULL;
+	pxt_place_name(name, 'p', (uint64_t)parent, start);
+	registry = pxt_place_map(place, name, &bytes);
+	if (registry && (registry->magic != PT_MAGIC || registry->version != PT_VERSION)) {
+		munmap(registry, bytes);
+		return NULL;
+	}
+	return registry;
+}
+
+/* The time when it began is known in ticks: it may have been up to one tick later. */
+static uint64_t latest_begin_ns(uint64_t start)
+{
+	uint64_t per_second = (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t begin = (start + 1) * (PT_NS_PER_SECOND / (per_second ? per_second : 100));
+	uint64_t now = pxt_clock_ns(CLOCK_BOOTTIME);
+
+	return pxt_clock_ns(CLOCK_REALTIME) - (now > begin ? now - begin : 0);
+}
+
+static bool is_inherited(int place, unsigned int number, uint32_t serial, uint64_t begin_ns)
+{
+	size_t bytes = PT_CELLS_OFFSET;
+	struct pxt_stream *stream;
+	bool is_one = false;
+	char name[64];
+
+	pxt_place_name(name, 's', number, 0);
+	stream = pxt_place_map(place, name, &bytes);
+	if (stream) {
+		is_one = stream->serial == serial &&
+			 stream->attr.inherited == POSIX_TRACE_INHERITED &&
+			 stream->attr.created_ns <= begin_ns;
+		munmap(stream, bytes);
+	}
+	return is_one;
+}
+
+void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t start)
+{
+	struct pxt_registry *from = pxt_parent_registry(place, pid);
+	uint64_t begin_ns = latest_begin_ns(start);
+
+	for (unsigned int nr = 0; from && nr < TRACE_SYS_MAX; nr++) {
+		unsigned long bit = 1ul << nr % PT_ATTACHED_BITS;
+		uint32_t serial = atomic_load(&from->serial[nr]);
+
+		if (!(atomic_load(&from->attached[nr / PT_ATTACHED_BITS]) & bit) ||
+		    !is_inherited(place, nr, serial, begin_ns))
+			continue;
+		registry->names_pid = from->names_pid;
+		registry->names_start = from->names_start;
+		atomic_store(&registry->serial[nr], serial);
+		atomic_fetch_or(&registry->attached[nr / PT_ATTACHED_BITS], bit);
+	}
+	if (from)
+		munmap(from, sizeof(*from));
+}
+
+void pxt_close_own(int place, uint32_t pid, uint64_t start)
+{
+	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
+		size_t bytes = PT_CELLS_OFFSET;
+		struct pxt_stream *stream;
+		char name[64], left[64];
+
+		pxt_place_name(name, 's', nr, 0);
+		stream = pxt_place_map(place, name, &bytes);
+		if (!stream)
+			continue;
+		if (stream->owner_pid == pid && stream->owner_start == start) {
+			pxt_close_stream(stream);
+			/* The keeper writes its log, or the process that opens that. */
+			pxt_left_name(left, nr, stream->serial);
+			if (!pxt_unfinished(stream, bytes) ||
+			    renameat(place, name, place, left) < 0)
+				unlinkat(place, name, 0);
+		}
+		munmap(stream, bytes);
+	}
+}

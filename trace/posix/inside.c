@@ -1,0 +1,130 @@
+/*
+ * Threads that are in a stream now: once there are none, its memory can go. A thread says so in a
+ * word of its own, without an atomic change; the waiting thread makes the kernel order that
+ * (membarrier(2)). If that does not work, nobody has a word, and the view's counters are used.
+ */
+#include "posix/posix.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Threads that have a word; all others count in the view. */
+#define NR_THREADS 512
+
+static struct pxt_thread threads[NR_THREADS];
+static _Atomic uint32_t nr_used;
+static _Atomic bool is_ordered;
+
+struct pxt_thread pxt_nobody;
+__thread struct pxt_thread *pxt_thread PXT_TLS;
+
+static bool ask_kernel(int command)
+{
+#ifdef SYS_membarrier
+	return syscall(SYS_membarrier, command, 0, 0) == 0;
+#else
+	return false;
+#endif
+}
+
+void pxt_inside_begin(void)
+{
+	atomic_store(&is_ordered, ask_kernel(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
+					  ask_kernel(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+}
+
+static bool is_gone(uint32_t tid)
+{
+	return syscall(SYS_tgkill, getpid(), (pid_t)tid, 0) < 0;
+}
+
+static bool take(struct pxt_thread *thread, uint32_t old, uint32_t tid)
+{
+	return atomic_compare_exchange_strong(&thread->tid, &old, tid);
+}
+
+/* A thread keeps its word until it ends; then another one finds out. */
+static struct pxt_thread *find_word(void)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	uint32_t nr = atomic_load(&nr_used);
+
+	pxt_thread = &pxt_nobody;
+	while (atomic_load(&is_ordered) && nr < NR_THREADS) {
+		if (!atomic_compare_exchange_strong(&nr_used, &nr, nr + 1))
+			continue;
+		atomic_store(&threads[nr].tid, tid);
+		pxt_thread = &threads[nr];
+		return pxt_thread;
+	}
+	for (nr = 0; atomic_load(&is_ordered) && nr < NR_THREADS; nr++) {
+		uint32_t old = atomic_load(&threads[nr].tid);
+
+		/* One that ended inside has left by a jump of a handler, or by force. */
+		if (old && is_gone(old) && take(&threads[nr], old, tid)) {
+			atomic_store(&threads[nr].turn, 0);
+			pxt_thread = &threads[nr];
+			return pxt_thread;
+		}
+	}
+	return pxt_thread;
+}
+
+/* Signal-safe. */
+struct pxt_thread *pxt_inside_new(void)
+{
+	int error = errno;
+	struct pxt_thread *thread = find_word();
+
+	errno = error;
+	return thread;
+}
+
+/* The only thread of a child: the others' words are nobody's. */
+void pxt_inside_in_child(void)
+{
+	uint32_t nr = atomic_load(&nr_used);
+
+	pxt_inside_begin();
+	for (uint32_t at = 0; at < nr; at++) {
+		if (&threads[at] == pxt_thread) {
+			atomic_store(&threads[at].tid, (uint32_t)getpid());
+		} else {
+			atomic_store(&threads[at].tid, UINT32_MAX); /* of no thread */
+			atomic_store(&threads[at].turn, 0);
+		}
+	}
+}
+
+/*
+ * A thread that comes now sees what was stored before; a thread that was inside has left. False:
+ * one has not, as long as @tries lasted.
+ */
+bool pxt_inside_wait(int *tries)
+{
+	struct timespec step = { 0, 1000000 };
+	uint32_t nr;
+
+	if (!atomic_load(&is_ordered))
+		return true;
+	ask_kernel(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+	nr = atomic_load(&nr_used);
+	for (uint32_t at = 0; at < nr; at++) {
+		uint32_t turn = atomic_load_explicit(&threads[at].turn, memory_order_acquire);
+
+		for (; turn & 1 &&
+		       atomic_load_explicit(&threads[at].turn, memory_order_acquire) == turn;
+		     --*tries) {
+			if (&threads[at] == pxt_thread || *tries <= 0)
+				return false; /* a handler waits for what it interrupted */
+			if (*tries > 1000)
+				sched_yield();
+			else
+				nanosleep(&step, NULL);
+		}
+	}
+	return true;
+}

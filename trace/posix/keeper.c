@@ -1,0 +1,350 @@
+/*
+ * The keeper: a process that waits until the owner of a stream ends or executes another program,
+ * and then writes the log to its end, if there is one, and gives the memory back. It is a child of
+ * nobody whom the owner waits for, has no terminal and none of the owner's descriptors, and does
+ * what a signal handler may do.
+ */
+#include "posix/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NAME "utrail-keeper"
+
+/* The time between two looks, for an owner that has closed the descriptor that tells. */
+#define LOOK_MS 100
+
+/* A disk that is full may have room again: 1 + 2 + 4 ... seconds. */
+#define TRIES_MAX 7
+
+/*
+ * Processes are made by the kernel's own call: handlers of fork() are the program's business.
+ * @exit_signal 0: wait() does not see it.
+ */
+static pid_t make_process(int exit_signal)
+{
+	return (pid_t)syscall(SYS_clone, exit_signal, NULL, NULL, NULL, NULL);
+}
+
+/* A sanitizer would take its time within _exit(). */
+static void __attribute__((noreturn)) end_process(int status)
+{
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+static bool lock_whole(int fd, int how)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	while (fcntl(fd, how, &whole) < 0) {
+		if (errno != EINTR)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A file without a name that the owner has locked. The kernel takes the lock away when the last
+ * thread has ended, and when the process executes a program, but not when a child of it does
+ * either: the lock is the process' own.
+ */
+static int make_lock(void)
+{
+	int fd = (int)syscall(SYS_memfd_create, NAME, 1 /* MFD_CLOEXEC */);
+
+	if (fd < 0)
+		return -1;
+	if (lock_whole(fd, F_SETLK))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void close_from_to(unsigned int first, unsigned int last)
+{
+	struct rlimit limit;
+
+	if (first > last)
+		return;
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, first, last, 0) == 0)
+		return;
+#endif
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur - 1 < last)
+		last = (unsigned int)limit.rlim_cur - 1;
+	for (unsigned int fd = first; fd <= last; fd++)
+		close((int)fd);
+}
+
+/* All but these three, of which the last ones may be none. */
+static void close_others(const int fds[3])
+{
+	unsigned int from = 0, best;
+
+	for (int nr = 0; nr < 3; nr++) {
+		best = ~0u;
+		for (int other = 0; other < 3; other++) {
+			if (fds[other] >= 0 && (unsigned int)fds[other] >= from &&
+			    (unsigned int)fds[other] < best)
+				best = (unsigned int)fds[other];
+		}
+		if (best == ~0u)
+			break;
+		if (best)
+			close_from_to(from, best - 1);
+		from = best + 1;
+	}
+	close_from_to(from, ~0u);
+}
+
+/*
+ * Signals stay blocked: a signal that ends the program's session or group must not end the writer
+ * of its log.
+ */
+static void leave_program(const int fds[3])
+{
+	const struct rlimit none = { 0, 0 };
+
+	for (int nr = 1; nr < NSIG; nr++)
+		signal(nr, SIG_DFL);
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_NAME, NAME);
+	if (chdir("/") < 0)
+		errno = 0;
+	close_others(fds);
+}
+
+/*
+ * The text that ps shows beside the name is memory of the program: its arguments, and the bytes
+ * that follow them when they have no end. proc(5): fields 48, 49 and 51 of "stat".
+ */
+static void rename_arguments(void)
+{
+	uint64_t begin, end, end_of_all;
+
+	if (pxt_process_field(getpid(), 48, &begin) < 0 ||
+	    pxt_process_field(getpid(), 49, &end) < 0 ||
+	    pxt_process_field(getpid(), 51, &end_of_all) < 0 || !begin || end <= begin ||
+	    end_of_all < end || end_of_all - begin < sizeof(NAME))
+		return;
+	memset((void *)(uintptr_t)begin, 0, (size_t)(end - begin));
+	memcpy((void *)(uintptr_t)begin, NAME, sizeof(NAME));
+}
+
+static void forget_program(const struct pxt_keeping *keeping)
+{
+	const void *const keeps[] = {
+		__builtin_frame_address(0),
+		(const void *)pthread_self(),
+		&errno,
+		&pxt_thread,
+		pxt_thread,
+		&pxt_process,
+		keeping->stream,
+		keeping->names,
+	};
+
+	rename_arguments();
+	pxt_trim(keeps, sizeof(keeps) / sizeof(keeps[0]));
+}
+
+static void wait_a_little(int pidfd)
+{
+	const struct timespec step = { 0, LOOK_MS * 1000000 };
+	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
+
+	if (pidfd < 0 || poll(&ended, 1, LOOK_MS) < 0)
+		nanosleep(&step, NULL);
+}
+
+/* The owner has shut the stream down itself. */
+static bool is_done(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
+{
+	if (part)
+		return atomic_load(&part->is_done);
+	return atomic_load(&keeping->stream->run) & PT_IS_CLOSED;
+}
+
+static bool is_gone(const struct pxt_keeping *keeping)
+{
+	pid_t pid = (pid_t)keeping->stream->owner_pid;
+
+	return !pxt_process_is_alive(pid, keeping->stream->owner_start) ||
+	       pxt_process_has_changed(pid, keeping->mapped_at, keeping->bytes);
+}
+
+/*
+ * False when there is nothing to do. The lock may have gone because the program has closed all
+ * descriptors.
+ */
+static bool wait_for_owner(const struct pxt_keeping *keeping, const struct pxt_log_part *part,
+			   int lock)
+{
+	int pidfd = -1;
+
+	lock_whole(lock, F_SETLKW);
+#ifdef SYS_pidfd_open
+	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)keeping->stream->owner_pid, 0);
+#endif
+	while (!is_done(keeping, part)) {
+		if (is_gone(keeping))
+			return true;
+		wait_a_little(pidfd);
+	}
+	return false;
+}
+
+static void write_log(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
+{
+	struct timespec step = { 1, 0 };
+
+	for (int nr = 0; nr < TRIES_MAX; nr++) {
+		pxt_finish(keeping->stream, keeping->bytes, keeping->names, keeping->log);
+		if (atomic_load(&part->is_done))
+			break;
+		nanosleep(&step, NULL);
+		step.tv_sec *= 2;
+	}
+}
+
+/* A log that could not be written waits for the process that opens it. */
+static void finish(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
+{
+	int lock;
+
+	if (part)
+		write_log(keeping, part);
+	else
+		pxt_close_stream(keeping->stream);
+	if (!is_done(keeping, part))
+		return;
+	lock = pxt_place_lock(keeping->place);
+	pxt_remove_finished(keeping->place, keeping->number, keeping->stream);
+	if (lock >= 0)
+		pxt_place_unlock(lock);
+}
+
+static void __attribute__((noreturn, noinline))
+keep(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
+{
+	const struct pxt_keeping keeping = *from;
+	const int fds[3] = { keeping.place, keeping.log, lock };
+	uint64_t start = 0;
+
+	leave_program(fds);
+	pxt_process_start(getpid(), &start);
+	if (part) {
+		part->keeper_start = start;
+		atomic_store(&part->keeper_pid, (uint32_t)getpid());
+	}
+	forget_program(&keeping);
+	if (wait_for_owner(&keeping, part, lock))
+		finish(&keeping, part);
+	end_process(0);
+}
+
+/*
+ * A process that adopts orphans would get the keeper, as a child that it can wait for. There it
+ * stays a child that wait() does not see.
+ */
+static bool adopts_orphans(void)
+{
+	int is_subreaper = 0;
+
+	prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
+	return is_subreaper || getpid() == 1;
+}
+
+/* The first child ends at once, so that the keeper is nobody's. */
+static void __attribute__((noreturn))
+begin_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock, bool stays)
+{
+	pid_t pid;
+
+	setsid();
+	pid = stays ? 0 : make_process(SIGCHLD);
+	if (pid == 0)
+		keep(keeping, part, lock);
+	end_process(pid < 0);
+}
+
+static bool has_begun(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, __WCLONE) < 0) {
+		if (errno != EINTR)
+			return false;
+	}
+	return status == 0;
+}
+
+/* The keeper's number where it is a child, 0 where it is not, or -1. */
+static pid_t start(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
+{
+	bool stays = adopts_orphans();
+	sigset_t all, before;
+	pid_t pid;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pid = make_process(0);
+	if (pid == 0)
+		begin_keeper(keeping, part, lock, stays);
+	if (pid > 0 && !stays)
+		pid = has_begun(pid) ? 0 : -1;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
+void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keeping,
+		      struct pxt_log_part *part)
+{
+	int fd = make_lock();
+	struct stat st;
+
+	*keeper = (struct pxt_keeper){ .fd = -1 };
+	if (fd < 0)
+		return;
+	keeper->child = fstat(fd, &st) == 0 ? start(keeping, part, fd) : -1;
+	if (keeper->child < 0) {
+		close(fd);
+		return;
+	}
+	keeper->fd = fd;
+	keeper->dev = st.st_dev;
+	keeper->ino = st.st_ino;
+}
+
+/* A child is taken away when it has ended; that is as soon as it gets the lock. */
+static void reap(pid_t pid)
+{
+	const struct timespec step = { 0, 1000000 };
+
+	for (int nr = 0; nr < 100 && waitpid(pid, NULL, __WCLONE | WNOHANG) == 0; nr++)
+		nanosleep(&step, NULL);
+}
+
+void pxt_keeper_end(const struct pxt_keeper *keeper)
+{
+	struct stat st;
+	int error = errno;
+
+	if (keeper->fd >= 0 && fstat(keeper->fd, &st) == 0 && st.st_dev == keeper->dev &&
+	    st.st_ino == keeper->ino)
+		close(keeper->fd);
+	if (keeper->child > 0)
+		reap(keeper->child);
+	errno = error;
+}

@@ -1,0 +1,135 @@
+/*
+ * Logs whose owner has ended without a word: what somebody else needs to write them to their end,
+ * and the process that does. All of it is signal-safe but for pxt_flusher_end().
+ * doc/posix-trace.md, "When the owner ends".
+ */
+#ifndef UTRAIL_POSIX_KEEPER_H
+#define UTRAIL_POSIX_KEEPER_H
+
+#include "posix/posix.h"
+#include "posixlog/log.h"
+
+/*
+ * The progress of the log: the file has what is before @begin, @pending bytes after that are in
+ * struct pxt_log_part's buffer, and either has what is in the stream before @taken.
+ */
+struct pxt_log_slot {
+	uint64_t begin;
+	uint64_t taken;
+	uint32_t pending;
+	uint32_t zero;
+};
+
+/*
+ * After the cells of a stream with a log. As all of the stream anybody of the user may write it: it
+ * says where to look, and never where to write.
+ *
+ * @dev, @ino: the file
+ * @mapped_at, @mapped_bytes: where the owner has the stream
+ * @overflow_ns: events are missing from then on, which the log does not say yet; 0: none
+ * @keeper_pid: 0: there is none
+ * @finisher: pid of the process that writes the log instead of the owner
+ * @is_done: nobody needs to
+ * @which: of @slots counts
+ */
+struct pxt_log_part {
+	uint64_t dev;
+	uint64_t ino;
+	uint64_t mapped_at;
+	uint64_t mapped_bytes;
+	uint64_t keeper_start;
+	_Atomic uint64_t overflow_ns;
+	_Atomic uint32_t keeper_pid;
+	_Atomic uint32_t finisher;
+	_Atomic uint32_t is_done;
+	_Atomic uint32_t which;
+	struct pxt_log_slot slots[2];
+	_Alignas(64) unsigned char buffer[PT_LOG_BUFFER];
+};
+
+_Static_assert(sizeof(struct pxt_log_part) % PT_CELL_BYTES == 0, "behind cells");
+
+/* NULL: the stream has no log. */
+static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
+{
+	return view->has_log ? (struct pxt_log_part *)(view->cells + view->nr_cells) : NULL;
+}
+
+/*
+ * The state of writing a log: by the owner, or by the process that finishes it.
+ *
+ * @taken: what is in the stream before it is in the log; @settled: so long was the log then
+ * @owner: 0, or the process whose unfinished records will never be finished
+ */
+struct pxt_drain {
+	struct pxt_log_writer writer;
+	struct pxt_log_part *part;
+	uint64_t taken;
+	uint64_t settled;
+	uint32_t nr_names;
+	pid_t owner;
+};
+
+/*
+ * drain.c. 0, or negative errno: -EXFULL when the log has no room for the next one. With
+ * handle->reads.
+ */
+void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_t taken);
+int pxt_drain_until(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t head);
+int pxt_drain_last_gap(struct pxt_handle *handle, struct pxt_drain *drain);
+int pxt_drain_names(struct pxt_handle *handle, struct pxt_drain *drain);
+void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain);
+void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
+
+/*
+ * gone.c: where this process has a stream, for pxt_process_has_changed(): 0 when the kernel does
+ * not say so, or says something else.
+ */
+uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
+/* True when the owner has ended, or executed another program */
+bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_part *part);
+
+/*
+ * finish.c. Writes the log to its end: 0, also when somebody else does or has done so, or negative
+ * errno. @stream: @bytes, mapped; @fd: the log.
+ */
+int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd);
+/* NULL when nobody needs to. */
+struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
+/*
+ * For a process that opens a log: it is finished, or its keeper is waited for, for up to a second.
+ * Nothing happens to one whose owner is there.
+ */
+void pxt_finish_file(int fd);
+/* The name of what is left of stream @number when another one gets the number. */
+void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
+/* With the folder's lock. */
+void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream);
+
+/*
+ * keeper.c: for a stream that is made. @place: the folder's descriptor; @log: the log's, -1 when
+ * there is none; @names are needed for a log only.
+ * @mapped_at: where this process has the stream; 0: the kernel does not say so.
+ */
+struct pxt_keeping {
+	int place;
+	int log;
+	struct pxt_stream *stream;
+	size_t bytes;
+	struct pxt_names *names;
+	unsigned int number;
+	uint64_t mapped_at;
+};
+
+void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keeping,
+		      struct pxt_log_part *part);
+/* The stream was closed, and its log is done. */
+void pxt_keeper_end(const struct pxt_keeper *keeper);
+
+/*
+ * trim.c: gives back the memory that a child has got from its parent and does not need. @keeps: @nr
+ * addresses of what stays.
+ */
+void pxt_trim(const void *const *keeps, int nr);
+
+#endif

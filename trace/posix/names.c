@@ -1,0 +1,77 @@
+/* Names of user events and their ids, in memory that several processes add to without a lock. */
+#include "posix/posix.h"
+
+#include <sched.h>
+#include <string.h>
+
+/* The text of a name that is there, with an end wherever somebody may have written. */
+static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
+{
+	memcpy(text, name->text, PT_NAME_MAX);
+	text[PT_NAME_MAX] = '\0';
+}
+
+/*
+ * Writing a name takes less than a microsecond. Nobody waits for ever: the mark that it is being
+ * written may be a lie.
+ */
+#define WAITS_MAX (1 << 20)
+
+/*
+ * Waits for the process that writes it. False when that one died: then it is this process' to
+ * write.
+ */
+static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
+{
+	for (int nr = 1; state != PT_NAME_READY && nr < WAITS_MAX; nr++) {
+		if (nr % 1024 == 0 && pxt_process_is_dead((pid_t)state) &&
+		    atomic_compare_exchange_strong(&name->state, &state, self))
+			return false;
+		sched_yield();
+		state = atomic_load_explicit(&name->state, memory_order_acquire);
+	}
+	return true;
+}
+
+/*
+ * All look at the names in the same order, and take the first free one only after names that are
+ * ready: so no name is there twice.
+ */
+uint32_t pxt_names_open(struct pxt_names *names, const char *text)
+{
+	uint32_t self = atomic_load_explicit(&pxt_process.pid, memory_order_relaxed);
+	char other[PT_NAME_MAX + 1];
+
+	for (uint32_t nr = 0; nr < PT_NR_NAMED; nr++) {
+		struct pxt_name *name = &names->names[nr];
+		uint32_t state = 0;
+
+		if (atomic_compare_exchange_strong(&name->state, &state, self) ||
+		    !wait_for(name, state, self)) {
+			memset(name->text, 0, sizeof(name->text));
+			memcpy(name->text, text, strlen(text));
+			atomic_store_explicit(&name->state, PT_NAME_READY, memory_order_release);
+			return PT_FIRST_NAMED + nr;
+		}
+		copy_text(name, other);
+		if (!strcmp(other, text))
+			return PT_FIRST_NAMED + nr;
+	}
+	return PT_UNNAMED;
+}
+
+const char *pxt_names_get(const struct pxt_names *names, uint32_t id, char text[PT_NAME_MAX + 1])
+{
+	const char *fixed = pxt_fixed_name(id);
+	const struct pxt_name *name;
+
+	if (fixed)
+		return strcpy(text, fixed);
+	if (id < PT_FIRST_NAMED || id >= PT_END_NAMED)
+		return NULL;
+	name = &names->names[id - PT_FIRST_NAMED];
+	if (atomic_load_explicit(&name->state, memory_order_acquire) != PT_NAME_READY)
+		return NULL;
+	copy_text(name, text);
+	return text;
+}

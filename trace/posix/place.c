@@ -1,0 +1,295 @@
+/*
+ * The folder with what processes of a user share: streams "s-N", registries "p-PID-START", names
+ * "n-PID-START". Signal-safe.
+ */
+#include "posix/posix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *add_number(char *at, uint64_t number)
+{
+	char digits[24];
+	int nr = 0;
+
+	do
+		digits[nr++] = (char)('0' + number % 10);
+	while (number /= 10);
+	while (nr > 0)
+		*at++ = digits[--nr];
+	return at;
+}
+
+void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start)
+{
+	char *at = name;
+
+	*at++ = kind;
+	*at++ = '-';
+	at = add_number(at, number);
+	if (kind != 's') {
+		*at++ = '-';
+		at = add_number(at, start);
+	}
+	*at = '\0';
+}
+
+/*
+ * Others must not get into it: a folder of somebody else's, or one that others may write to, is
+ * none.
+ */
+static int open_folder(int dir, const char *path, bool makes)
+{
+	struct stat st;
+	int fd;
+
+	if (makes && mkdirat(dir, path, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022)) {
+		close(fd);
+		return -EACCES;
+	}
+	return fd;
+}
+
+/* The folder of shared memory, and the user's own within it: "utrail-UID". */
+#define SHARED_MEMORY "/dev/shm"
+#define RANDOM_DIGITS 16
+
+static void put_own_name(char name[static NAME_MAX + 1])
+{
+	strcpy(name, "utrail-");
+	*add_number(name + strlen(name), geteuid()) = '\0';
+}
+
+/* "utrail-UID-" and random digits */
+static bool is_other_name(const char *name, const char *own)
+{
+	size_t len = strlen(own);
+
+	return strncmp(name, own, len) == 0 && name[len] == '-' &&
+	       strlen(name + len + 1) == RANDOM_DIGITS &&
+	       strspn(name + len + 1, "0123456789abcdef") == RANDOM_DIGITS;
+}
+
+struct other {
+	int memory;
+	const char *own;
+	char *best;
+};
+
+/* The first by name of those that are ours, so that all processes find the same one. */
+static void take_if_better(const char *name, void *argument)
+{
+	const struct other *other = argument;
+	int fd;
+
+	if (!is_other_name(name, other->own) || (*other->best && strcmp(name, other->best) >= 0))
+		return;
+	fd = open_folder(other->memory, name, false);
+	if (fd < 0)
+		return;
+	close(fd);
+	strcpy(other->best, name);
+}
+
+static void find_other_name(int memory, const char *own, char best[static NAME_MAX + 1])
+{
+	struct other other = { memory, own, best };
+
+	*best = '\0';
+	pxt_list(memory, take_if_better, &other);
+}
+
+/* A name that a stranger cannot have taken before. */
+static int make_other(int memory, const char *own)
+{
+	char name[NAME_MAX + 1];
+	uint64_t random;
+	size_t len = strlen(own);
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -errno;
+	memcpy(name, own, len);
+	name[len] = '-';
+	for (int i = 1; i <= RANDOM_DIGITS; i++, random >>= 4)
+		name[len + i] = "0123456789abcdef"[random & 15];
+	name[len + 1 + RANDOM_DIGITS] = '\0';
+	return mkdirat(memory, name, 0700) < 0 ? -errno : 0;
+}
+
+/*
+ * Somebody else has the folder's usual name: one that was made in its place, by us now or by an
+ * earlier process.
+ */
+static int open_other(int memory, const char *own, bool makes)
+{
+	char name[NAME_MAX + 1];
+	int error;
+
+	find_other_name(memory, own, name);
+	if (!*name && makes) {
+		error = make_other(memory, own);
+		if (error < 0)
+			return error;
+		find_other_name(memory, own, name);
+	}
+	return *name ? open_folder(memory, name, false) : -EACCES;
+}
+
+static int open_place(bool makes)
+{
+	const char *path = secure_getenv("UTRAIL_TRACE_DIR");
+	char own[NAME_MAX + 1];
+	int memory, fd;
+
+	if (path && *path)
+		return open_folder(AT_FDCWD, path, makes);
+	memory = open(SHARED_MEMORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (memory < 0)
+		return -errno;
+	put_own_name(own);
+	fd = open_folder(memory, own, makes);
+	if (fd == -EACCES || fd == -ENOTDIR || fd == -ELOOP)
+		fd = open_other(memory, own, makes);
+	close(memory);
+	return fd;
+}
+
+int pxt_place_open(void)
+{
+	return open_place(true);
+}
+
+int pxt_place_open_existing(void)
+{
+	return open_place(false);
+}
+
+/* Why there is none, as an error number; ENOMEM where it is something else that is missing. */
+int pxt_place_error(void)
+{
+	int place = pxt_place_open();
+
+	if (place < 0)
+		return -place;
+	close(place);
+	return ENOMEM;
+}
+
+static int lock_place(int place, int how)
+{
+	int fd = openat(place, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return -errno;
+	while (flock(fd, how) < 0) {
+		if (errno != EINTR) {
+			int error = errno;
+
+			close(fd);
+			return -error;
+		}
+	}
+	return fd;
+}
+
+/* For processes that make and remove files. One that dies gives it back. */
+int pxt_place_lock(int place)
+{
+	return lock_place(place, LOCK_EX);
+}
+
+int pxt_place_try_lock(int place)
+{
+	return lock_place(place, LOCK_EX | LOCK_NB);
+}
+
+int pxt_place_lock_soon(int place)
+{
+	const struct timespec step = { 0, 1000000 };
+	int lock = pxt_place_try_lock(place);
+
+	for (int nr = 0; nr < 100 && lock < 0; nr++) {
+		nanosleep(&step, NULL);
+		lock = pxt_place_try_lock(place);
+	}
+	return lock;
+}
+
+/* A child that was forked meanwhile has the descriptor, too: so the lock itself is given back. */
+void pxt_place_unlock(int lock)
+{
+	flock(lock, LOCK_UN);
+	close(lock);
+}
+
+static void *map_file(int fd, size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* The whole of a file that is there; NULL otherwise. */
+void *pxt_place_map(int place, const char *name, size_t *bytes)
+{
+	int fd = openat(place, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	void *memory = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	    (uint64_t)st.st_size <= 2 * (uint64_t)PT_SIZE_MAX && (size_t)st.st_size >= *bytes) {
+		memory = map_file(fd, (size_t)st.st_size);
+		*bytes = (size_t)st.st_size;
+	}
+	close(fd);
+	return memory;
+}
+
+/*
+ * A new file, in place of one of that name. It has all of its memory from the beginning: a process
+ * that writes there must not be killed for want of it.
+ */
+void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
+{
+	void *memory = NULL;
+	int fd;
+
+	unlinkat(place, name, 0);
+	fd = openat(place, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	*error = fd < 0 ? errno : 0;
+	if (fd < 0)
+		return NULL;
+	*error = posix_fallocate(fd, 0, (off_t)bytes);
+	if (!*error) {
+		memory = map_file(fd, bytes);
+		*error = memory ? 0 : errno;
+	}
+	close(fd);
+	if (!memory)
+		unlinkat(place, name, 0);
+	return memory;
+}
+
+/* By the kernel's name for it, so it is the same file, whatever its own name is by now. */
+int pxt_open_again(int fd)
+{
+	char path[32];
+
+	pxt_fd_path(path, fd);
+	return open(path, O_RDWR | O_CLOEXEC);
+}

@@ -1,0 +1,563 @@
+/*
+ * Inside of POSIX Trace: streams in shared memory, their writers, and the handles of readers.
+ * doc/posix-trace.md
+ */
+#ifndef UTRAIL_POSIX_H
+#define UTRAIL_POSIX_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#pragma GCC visibility push(default)
+#include "include/utrail-posix/trace.h"
+#pragma GCC visibility pop
+#include "posixlog/event.h"
+
+#define PT_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define PT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* ---- shared memory: anybody of the same user may write anything there ---- */
+
+#define PT_MAGIC	0x54585055 /* "UPXT" */
+#define PT_VERSION	2
+#define PT_CELL_BYTES	64
+#define PT_CELL_DATA	56
+#define PT_INLINE_DATA	24 /* of the first cell, after struct pxt_head */
+#define PT_CELLS_OFFSET 4096
+
+typedef unsigned long pxt_piece; /* what is copied at once */
+#define PT_CELL_PIECES (PT_CELL_DATA / sizeof(pxt_piece))
+
+struct pxt_cell {
+	_Alignas(64) _Atomic uint64_t word;
+	_Atomic pxt_piece data[PT_CELL_PIECES];
+};
+
+/* The data of a record's first cell begins with it. */
+struct pxt_head {
+	uint64_t time_ns;
+	uint64_t address;
+	uint64_t thread;
+	uint32_t len;
+	uint16_t id;
+	uint16_t flags;
+};
+
+_Static_assert(sizeof(struct pxt_cell) == PT_CELL_BYTES, "one cache line");
+_Static_assert(sizeof(struct pxt_head) == PT_CELL_DATA - PT_INLINE_DATA, "as the sizes say");
+
+enum pxt_run {
+	PT_RUNS = 1,
+	PT_IS_FULL = 2,
+	PT_RESTARTS = 4,   /* full: begins again when all was read or flushed */
+	PT_SAYS_STOP = 8,  /* full: the automatic STOP was not read yet */
+	PT_IS_CLOSED = 16, /* for ever */
+	PT_WAS_CLOSED = 32,
+};
+
+/*
+ * @head, @tail: cells since the beginning: where the next record begins, and the oldest one
+ * @gap: the place where events were lost since the reader was told, plus 1; 0: nowhere. @gap_ns:
+ *       the time of the first of them
+ * @clear_at: what begins before is not to be read any more
+ * @is_in_use: pid of the process that reads or writes names
+ * @log_bytes: of struct pxt_log_part (keeper.h) after the cells; 0: there is no log
+ * @run_at_end: @run as it was when somebody else than its owner closed it, and PT_WAS_CLOSED
+ */
+struct pxt_stream {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t serial;
+	uint32_t nr_cells;
+	uint32_t max_data;
+	uint32_t policy;
+	uint32_t owner_pid;
+	uint32_t names_pid;
+	uint64_t owner_start;
+	uint64_t names_start;
+	uint64_t offset_ns; /* of CLOCK_REALTIME to CLOCK_MONOTONIC, when the stream was made */
+	struct pxt_attr attr;
+	uint32_t log_bytes;
+	_Atomic uint32_t run_at_end;
+	_Alignas(64) _Atomic uint64_t head;
+	_Alignas(64) _Atomic uint64_t tail;
+	_Alignas(64) _Atomic uint32_t run;
+	_Atomic uint32_t which_filter;
+	_Atomic uint32_t nr_waiting;
+	_Atomic uint32_t wake; /* futex: changes when there may be something for a reader */
+	_Atomic uint32_t is_overrun;
+	_Atomic uint32_t wants_flush; /* futex of the thread that flushes */
+	_Atomic uint32_t fence;
+	_Atomic uint64_t gap;
+	_Atomic uint64_t gap_ns;
+	_Atomic uint64_t lost;
+	_Atomic uint64_t stopped_ns;
+	_Atomic uint64_t clear_at;
+	_Alignas(64) _Atomic uint32_t filter[2][PT_NR_IDS / 32];
+};
+
+_Static_assert(sizeof(struct pxt_stream) <= PT_CELLS_OFFSET, "cells are behind it");
+
+/*
+ * Names of user events: of a process and of those that it has forked while a stream was inherited.
+ */
+struct pxt_name {
+	/* 0: free, PT_NAME_READY, or the pid of the process that writes it */
+	_Atomic uint32_t state;
+	char text[PT_NAME_MAX + 1];
+};
+
+#define PT_NAME_READY 0x80000000u
+
+struct pxt_names {
+	uint32_t magic;
+	uint32_t version;
+	struct pxt_name names[PT_NR_NAMED];
+};
+
+/*
+ * A process' streams. @attached: a bit for each one that traces it. @serial: tells streams of the
+ * same number apart.
+ */
+#define PT_ATTACHED_BITS  (8 * sizeof(unsigned long))
+#define PT_ATTACHED_WORDS (TRACE_SYS_MAX / PT_ATTACHED_BITS)
+
+struct pxt_registry {
+	uint32_t magic;
+	uint32_t version;
+	uint64_t names_start;
+	uint32_t names_pid;
+	_Atomic uint32_t has_joined;
+	_Alignas(64) _Atomic unsigned long attached[PT_ATTACHED_WORDS];
+	_Atomic uint32_t serial[TRACE_SYS_MAX];
+};
+
+/* ---- of this process ---- */
+
+#define PT_NR_USERS 8
+
+struct pxt_users {
+	_Alignas(64) _Atomic uint32_t nr;
+};
+
+/*
+ * A stream as this process has it: what was checked when it was mapped, and is never asked of
+ * shared memory again.
+ *
+ * @stream: NULL: it is not mapped
+ * @users: the threads in it now, spread by threads
+ */
+struct pxt_view {
+	_Atomic(struct pxt_stream *) stream;
+	struct pxt_cell *cells;
+	size_t map_bytes;
+	uint64_t nr_cells;
+	uint64_t offset_ns;
+	uint32_t max_data;
+	uint32_t policy;
+	bool has_functions;
+	bool has_log;
+	uint32_t shift; /* nr_cells is 1 << shift */
+	uint32_t owner_pid;
+	_Atomic uint32_t serial;
+	struct pxt_users users[PT_NR_USERS];
+};
+
+struct pxt_process {
+	_Atomic(struct pxt_registry *) registry;
+	_Atomic uint32_t is_recorded;
+	_Atomic uint32_t pid;
+	struct pxt_names *names;
+	uint64_t start;
+	uint32_t names_pid;
+	uint64_t names_start;
+	struct pxt_view views[TRACE_SYS_MAX];
+};
+
+extern struct pxt_process pxt_process;
+
+/* folder.c: what lies in it */
+void pxt_list(int folder, void (*visit)(const char *name, void *argument), void *argument);
+
+/* proc.c: other processes */
+void pxt_process_path(char path[32], pid_t pid);
+/* "/proc/self/fd/N" */
+void pxt_fd_path(char path[32], int fd);
+int pxt_process_start(pid_t pid, uint64_t *start);
+/* A field of "stat" in proc(5), whose numbers begin with 3. 0, or negative errno. */
+int pxt_process_field(pid_t pid, int field, uint64_t *value);
+/* 0: nobody knows */
+pid_t pxt_process_parent(pid_t pid);
+bool pxt_process_is_dead(pid_t pid);
+bool pxt_process_is_alive(pid_t pid, uint64_t start);
+/*
+ * gone.c: whether the process has executed a program: it has no file mapped at exactly that place
+ * any more. False when nobody knows.
+ */
+bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes);
+uint64_t pxt_clock_ns(clockid_t clock);
+struct timespec pxt_timespec(uint64_t ns);
+long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout);
+void pxt_futex_wake(_Atomic uint32_t *word);
+
+/* place.c: the folder with the files that are shared; negative errno */
+int pxt_place_open(void);
+int pxt_place_open_existing(void);
+int pxt_place_error(void);
+int pxt_place_lock(int place);
+/* -EWOULDBLOCK: somebody else has it. */
+int pxt_place_try_lock(int place);
+/* The same, tried for a tenth of a second: a keeper has it for a moment when it removes files. */
+int pxt_place_lock_soon(int place);
+void pxt_place_unlock(int lock);
+void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
+void *pxt_place_map(int place, const char *name, size_t *bytes);
+/* The file of a descriptor, for reading and writing; -1. */
+int pxt_open_again(int fd);
+void *pxt_place_make(int place, const char *name, size_t bytes, int *error);
+
+/* sweep.c: with the folder's lock */
+void pxt_sweep(int place);
+
+/*
+ * inherit.c: streams of the parent, for a process that its parent has made by posix_spawn() or
+ * fork() and exec. With the folder's lock.
+ */
+void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t start);
+/* The registry of a process' parent, mapped; NULL when it has none. */
+struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
+/* An image that was executed controls nothing that the one before has made. */
+void pxt_close_own(int place, uint32_t pid, uint64_t start);
+
+/* process.c: this one */
+bool pxt_join(void);
+/*
+ * @names: those that this process has, until it is forked; NULL when it has none. 0; -EAGAIN: just
+ * now nobody knows.
+ */
+int pxt_known_names(struct pxt_names **names);
+struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start);
+struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error);
+
+/*
+ * names.c. pxt_names_open(): an id; PT_UNNAMED when there is no room. pxt_names_get(): NULL when
+ * there is none
+ */
+uint32_t pxt_names_open(struct pxt_names *names, const char *text);
+const char *pxt_names_get(const struct pxt_names *names, uint32_t id, char text[PT_NAME_MAX + 1]);
+
+/* view.c */
+int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial);
+void pxt_view_drop(struct pxt_view *view);
+void pxt_view_forget(struct pxt_view *view);
+bool pxt_view_map(unsigned int number, uint32_t serial);
+/* Its stream has ended. */
+void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial);
+
+/*
+ * The CPU's counter in terms of CLOCK_MONOTONIC, for one thread (clock.c).
+ *
+ * @base_counter, @base_ns: both at one moment
+ * @scale: nanoseconds per tick, with 32 fractional bits
+ * @limit: for how many ticks it is good; 0: there is none, or a handler sees it half made
+ */
+struct pxt_fit {
+	uint64_t base_counter;
+	uint64_t base_ns;
+	uint64_t scale;
+	uint64_t limit;
+};
+
+/*
+ * inside.c. A thread that is in streams: @turn is odd then. Handlers that come meanwhile leave it
+ * as it is.
+ *
+ * @tid: whose it is
+ * @last_ns: its last event's time: times of a thread do not go back
+ */
+struct pxt_thread {
+	_Alignas(64) _Atomic uint32_t turn;
+	_Atomic uint32_t tid;
+	struct pxt_fit fit;
+	uint64_t last_ns;
+	volatile uint32_t is_fitting;
+};
+
+#define PXT_TLS __attribute__((tls_model("initial-exec")))
+
+extern __thread struct pxt_thread *pxt_thread PXT_TLS;
+
+void pxt_inside_begin(void);
+void pxt_inside_in_child(void);
+struct pxt_thread *pxt_inside_new(void);
+bool pxt_inside_wait(int *tries);
+
+/* Has no word of its own. */
+extern struct pxt_thread pxt_nobody;
+
+/* clock.c. Signal-safe. */
+void pxt_clock_begin(void);
+uint64_t pxt_clock_slow(struct pxt_thread *thread);
+
+/*
+ * HOT: the time of an event of this thread, of CLOCK_MONOTONIC. Half of what clock_gettime(2)
+ * takes, which waits until all before it is done.
+ */
+static inline uint64_t pxt_now_ns(void)
+{
+	struct pxt_thread *thread = pxt_thread;
+	uint64_t ns = 0;
+
+#ifdef __x86_64__
+	if (PT_LIKELY(thread != NULL)) {
+		uint64_t base = thread->fit.base_counter;
+		uint64_t ticks;
+
+		atomic_signal_fence(memory_order_seq_cst);
+		ticks = __builtin_ia32_rdtsc() - base;
+		if (PT_LIKELY(ticks < thread->fit.limit))
+			ns = thread->fit.base_ns + (ticks * thread->fit.scale >> 32);
+		atomic_signal_fence(memory_order_seq_cst);
+		/* A handler has come in between with a new fit. */
+		if (PT_UNLIKELY(thread->fit.base_counter != base))
+			ns = 0;
+	}
+#endif
+	if (PT_UNLIKELY(!ns))
+		ns = pxt_clock_slow(thread);
+	if (!thread || PT_UNLIKELY(thread == &pxt_nobody))
+		return ns;
+	if (PT_UNLIKELY(ns < thread->last_ns))
+		return thread->last_ns;
+	thread->last_ns = ns;
+	return ns;
+}
+
+/* @user: what was counted instead; @turn: odd when it was inside before */
+struct pxt_inside {
+	struct pxt_thread *thread;
+	_Atomic uint32_t *user;
+	uint32_t turn;
+};
+
+static inline _Atomic uint32_t *pxt_view_user(struct pxt_view *view)
+{
+	/* Threads' stacks are megabytes apart, and their numbers with them. */
+	uintptr_t self = (uintptr_t)pthread_self();
+
+	return &view->users[(self >> 12 ^ self >> 23) % PT_NR_USERS].nr;
+}
+
+/* HOT. */
+static inline struct pxt_inside pxt_inside_enter(struct pxt_view *view)
+{
+	struct pxt_inside inside = { .thread = pxt_thread };
+
+	if (PT_UNLIKELY(!inside.thread))
+		inside.thread = pxt_inside_new();
+	if (PT_UNLIKELY(inside.thread == &pxt_nobody)) {
+		inside.user = pxt_view_user(view);
+		atomic_fetch_add(inside.user, 1);
+		return inside;
+	}
+	inside.turn = atomic_load_explicit(&inside.thread->turn, memory_order_relaxed);
+	if (!(inside.turn & 1))
+		atomic_store_explicit(&inside.thread->turn, inside.turn + 1, memory_order_relaxed);
+	atomic_signal_fence(
+		memory_order_seq_cst); /* the processor's order is pxt_inside_wait()'s business */
+	return inside;
+}
+
+static inline void pxt_inside_leave(const struct pxt_inside *inside)
+{
+	if (PT_UNLIKELY(inside->user != NULL))
+		atomic_fetch_sub_explicit(inside->user, 1, memory_order_release);
+	else if (!(inside->turn & 1))
+		atomic_store_explicit(&inside->thread->turn, inside->turn + 2,
+				      memory_order_release);
+}
+
+/*
+ * ring.c: records in cells. pxt_ring_put() is signal-safe. 0, or -ENOSPC; -EBUSY when somebody has
+ * not finished what is the oldest. The event's time becomes a later one when it had to give way to
+ * others.
+ */
+uint32_t pxt_cells_of(uint32_t len);
+int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
+/*
+ * Without taking it. 1, 0 when there is nothing, -EAGAIN when it is not finished, -ESTALE when it
+ * is gone. @data: of pxt_data_room().
+ */
+int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *event, void *data,
+		  uint32_t *nr_cells);
+/* False when somebody else has taken it. */
+bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells);
+/* Steps over a record that its process will never finish. */
+bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
+/* The same of a record whose writer is @pid, or anybody for 0, of a stream that was closed. */
+bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
+/* The oldest record goes, to make room. False when it cannot. */
+bool pxt_ring_evict(const struct pxt_view *view);
+void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns);
+
+static inline uint32_t pxt_data_room(const struct pxt_view *view)
+{
+	return view->max_data < PT_SYSTEM_DATA ? PT_SYSTEM_DATA : view->max_data;
+}
+
+/* record.c */
+void pxt_record(uint32_t id, const void *data, size_t len, const void *address);
+/* A system event of this process, whatever the stream's status is, but not against the filter. */
+void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
+		    const void *address);
+/* One without data, if the stream runs. Nothing is lost for it. */
+void pxt_put_if_room(struct pxt_view *view, uint32_t id);
+bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id);
+void pxt_filter_get(struct pxt_stream *stream, trace_event_set_t *set);
+void pxt_put_start(struct pxt_view *view, const void *address);
+void pxt_wake_readers(struct pxt_stream *stream);
+
+/* recorded.c: under utrail record */
+void pxt_recorded_declare(uint32_t id, const char *name);
+void pxt_recorded_emit(uint32_t id, const void *data, size_t len);
+
+/* handle.c */
+enum pxt_kind {
+	PT_FREE = 0,
+	PT_STREAM = 1,
+	PT_WITH_LOG = 2,
+	PT_LOG = 4,
+	PT_ACTIVE = PT_STREAM | PT_WITH_LOG,
+	PT_ANY = PT_ACTIVE | PT_LOG,
+};
+
+/*
+ * @fd tells the keeper (keeper.h) that this process goes on; -1: there is none. @dev, @ino: of its
+ * file, should the program have closed it.
+ * @child: the keeper, when it is our child
+ */
+struct pxt_keeper {
+	int fd;
+	pid_t child;
+	dev_t dev;
+	ino_t ino;
+};
+
+/*
+ * The object that a trace_id_t stands for.
+ *
+ * @number: of the stream; @view: of it; @attr: as it was made. @names: of the traced process
+ * @reads, @controls: locks of taking events, and of changing the stream; in this order
+ * @at: the place that reading a stream with a log has reached
+ * @queue, @nr_queued: OVERFLOW and RESUME, which come before @held, which has been taken already,
+ *                 with its bytes in @buffer
+ */
+struct pxt_handle {
+	enum pxt_kind kind;
+	uint32_t generation;
+	pid_t creator;
+	uint32_t nr_users;
+	_Atomic uint32_t is_closing;
+	uint32_t number;
+	uint32_t list_at;
+	struct pxt_attr attr;
+	struct pxt_view *view;
+	struct pxt_view own_view;
+	struct pxt_names *names;
+	pthread_mutex_t reads;
+	pthread_mutex_t controls;
+	uint64_t at;
+	struct pxt_event queue[2];
+	uint32_t nr_queued;
+	bool has_held;
+	struct pxt_event held;
+	void *buffer;
+	struct pxt_flusher *flusher;
+	struct pxt_keeper keeper;
+	struct pxt_log_file *log;
+	struct pxt_handle *next_forgotten;
+};
+
+/*
+ * A handle that is in use until pxt_handle_put(), or NULL: no such one, or not of @kinds, or of
+ * another process.
+ */
+struct pxt_handle *pxt_handle_get(trace_id_t trid, int kinds);
+void pxt_handle_put(struct pxt_handle *handle);
+/*
+ * A new one, in use and not found by anybody before pxt_handle_publish(). NULL: there are too many.
+ */
+struct pxt_handle *pxt_handle_new(void);
+trace_id_t pxt_handle_publish(struct pxt_handle *handle, enum pxt_kind kind);
+void pxt_handle_discard(struct pxt_handle *handle);
+/* Nobody else gets it any more, and all threads that had it have gone. NULL as above. */
+struct pxt_handle *pxt_handle_end(trace_id_t trid, int kinds);
+/* For a child, which has none of its parent's. */
+void pxt_handles_forget(void);
+void pxt_handles_wake_flushers(void);
+void pxt_handles_lock(void);
+void pxt_handles_unlock(void);
+/* At the end of the process. */
+void pxt_handles_shutdown(void);
+
+/* create.c */
+int pxt_shutdown(struct pxt_handle *handle);
+/* control.c */
+void pxt_stop(struct pxt_view *view, const void *address);
+/* No other thread has the handle. */
+void pxt_stop_for_good(struct pxt_handle *handle, const void *address);
+void pxt_restart(struct pxt_view *view);
+
+/* gone.c: somebody else closes it than its owner, which is not there any more. */
+void pxt_close_stream(struct pxt_stream *stream);
+
+/* flush.c */
+int pxt_flusher_start(struct pxt_handle *handle, int file_desc);
+/* The log's descriptor; -1 when the stream has none. */
+int pxt_flusher_file(const struct pxt_handle *handle);
+int pxt_flush(struct pxt_handle *handle);
+int pxt_flusher_end(struct pxt_handle *handle);
+/* Between both nobody flushes. */
+void pxt_flusher_begin_clear(struct pxt_handle *handle);
+void pxt_flusher_end_clear(struct pxt_handle *handle);
+void pxt_flusher_status(struct pxt_handle *handle, struct posix_trace_status_info *status);
+void pxt_want_flush(struct pxt_stream *stream);
+/* main() has left by pthread_exit(). */
+void pxt_flushers_first_ended(void);
+
+/* prerecorded.c */
+int pxt_log_getnext(struct pxt_handle *handle, struct posix_trace_event_info *info, void *data,
+		    size_t num_bytes, size_t *data_len, int *unavailable);
+void pxt_log_status(struct pxt_handle *handle, struct posix_trace_status_info *status);
+const struct pxt_attr *pxt_log_attr(const struct pxt_handle *handle);
+const char *pxt_log_name(const struct pxt_handle *handle, uint32_t id, char text[PT_NAME_MAX + 1]);
+
+/*
+ * take.c: 1 with the next event that nobody had yet, its data in handle->buffer; 0: none; -EAGAIN:
+ * somebody is writing it. With handle->reads.
+ */
+int pxt_take(struct pxt_handle *handle, struct pxt_event *event);
+void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event);
+/*
+ * Nothing comes any more, and all was taken. True when events were lost after it: then pxt_take()
+ * says so.
+ */
+bool pxt_take_last_gap(struct pxt_handle *handle);
+/* The same of a stream with a log, where it stays until it is flushed. */
+int pxt_follow(struct pxt_handle *handle, struct pxt_event *event);
+
+/* read.c */
+void pxt_deliver(const struct pxt_event *event, const void *from,
+		 struct posix_trace_event_info *info, void *data, size_t num_bytes,
+		 size_t *data_len);
+
+/* attr.c */
+struct pxt_attr *pxt_attr_of(const trace_attr_t *attr);
+void pxt_attr_defaults(struct pxt_attr *attr);
+
+#endif

@@ -1,0 +1,363 @@
+/*
+ * This process as one that is traced: its registry, its names, and what becomes of them in children
+ * and at the end.
+ */
+#include "posix/posix.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Before the first use of all: so the first event looks. */
+static struct pxt_registry unknown = { .attached = { [0 ... PT_ATTACHED_WORDS - 1] = ~0ul } };
+/* For a process that cannot have one: it is not traced. */
+static struct pxt_registry none;
+
+struct pxt_process pxt_process = { .registry = &unknown };
+
+static _Atomic uint32_t is_joining;
+/* The parent's streams that this process goes on with. It was forked: then this is all. */
+static unsigned long inherited[PT_ATTACHED_WORDS];
+static bool was_forked;
+
+static bool is_ours(uint32_t magic, uint32_t version)
+{
+	return magic == PT_MAGIC && version == PT_VERSION;
+}
+
+struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
+{
+	size_t bytes = sizeof(struct pxt_names);
+	struct pxt_names *names;
+	char name[64];
+
+	pxt_place_name(name, 'n', pid, start);
+	names = pxt_place_map(place, name, &bytes);
+	if (names && !is_ours(names->magic, names->version)) {
+		munmap(names, bytes);
+		return NULL;
+	}
+	return names;
+}
+
+/*
+ * A child's are its parent's, to begin with. A process that makes them for another one finds those
+ * that the other may have been forked with.
+ */
+static void copy_parents_names(int place, struct pxt_names *names, pid_t pid)
+{
+	struct pxt_registry *registry;
+	struct pxt_names *from;
+
+	if (pid == getpid()) {
+		if (pxt_process.names)
+			memcpy(names, pxt_process.names, sizeof(*names));
+		return;
+	}
+	registry = pxt_parent_registry(place, pid);
+	from = registry ? pxt_names_map(place, registry->names_pid, registry->names_start) : NULL;
+	if (from) {
+		memcpy(names, from, sizeof(*names));
+		munmap(from, sizeof(*from));
+	}
+	if (registry)
+		munmap(registry, sizeof(*registry));
+}
+
+static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *error)
+{
+	struct pxt_names *names = pxt_names_map(place, (uint32_t)pid, start);
+	char name[64];
+
+	if (names)
+		return names;
+	pxt_place_name(name, 'n', (uint64_t)pid, start);
+	names = pxt_place_make(place, name, sizeof(*names), error);
+	if (!names)
+		return NULL;
+	copy_parents_names(place, names, pid);
+	names->version = PT_VERSION;
+	names->magic = PT_MAGIC;
+	return names;
+}
+
+/*
+ * Found, or made by the first one that comes: the process itself, or one that wants to trace it.
+ * The folder's lock is held.
+ */
+struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error)
+{
+	size_t bytes = sizeof(struct pxt_registry);
+	struct pxt_registry *registry;
+	struct pxt_names *names;
+	char name[64];
+
+	pxt_place_name(name, 'p', (uint64_t)pid, start);
+	registry = pxt_place_map(place, name, &bytes);
+	if (registry && is_ours(registry->magic, registry->version))
+		return registry;
+	if (registry)
+		munmap(registry, bytes);
+	names = make_names(place, pid, start, error);
+	if (!names)
+		return NULL;
+	munmap(names, sizeof(*names));
+	registry = pxt_place_make(place, name, sizeof(*registry), error);
+	if (!registry)
+		return NULL;
+	registry->names_pid = (uint32_t)pid;
+	registry->names_start = start;
+	registry->version = PT_VERSION;
+	registry->magic = PT_MAGIC;
+	return registry;
+}
+
+/* With the parent's streams come the parent's names: ids mean the same for all that write there. */
+static void take_over(struct pxt_registry *registry)
+{
+	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
+		unsigned long bit = 1ul << nr % PT_ATTACHED_BITS;
+
+		if (!(inherited[nr / PT_ATTACHED_BITS] & bit))
+			continue;
+		registry->names_pid = pxt_process.names_pid;
+		registry->names_start = pxt_process.names_start;
+		atomic_store(&registry->serial[nr], atomic_load(&pxt_process.views[nr].serial));
+		atomic_fetch_or(&registry->attached[nr / PT_ATTACHED_BITS], bit);
+	}
+	memset(inherited, 0, sizeof(inherited));
+}
+
+static struct pxt_registry *join_at(int place)
+{
+	pid_t pid = getpid();
+	struct pxt_registry *registry;
+	struct pxt_names *names;
+	uint64_t start;
+	int error;
+
+	if (pxt_process_start(pid, &start) < 0)
+		return NULL;
+	registry = pxt_registry_of(place, pid, start, &error);
+	if (!registry)
+		return NULL;
+	atomic_store(&registry->has_joined, 1);
+	pxt_close_own(place, (uint32_t)pid, start);
+	take_over(registry);
+	if (!was_forked)
+		pxt_inherit(place, registry, pid, start);
+	names = pxt_names_map(place, registry->names_pid, registry->names_start);
+	if (!names) {
+		munmap(registry, sizeof(*registry));
+		return NULL;
+	}
+	if (pxt_process.names)
+		munmap(pxt_process.names, sizeof(*names));
+	pxt_process.names = names;
+	pxt_process.names_pid = registry->names_pid;
+	pxt_process.names_start = registry->names_start;
+	pxt_process.start = start;
+	return registry;
+}
+
+static struct pxt_registry *join_now(void)
+{
+	struct pxt_registry *registry = NULL;
+	int place = pxt_place_open(), lock;
+
+	if (place < 0)
+		return NULL;
+	lock = pxt_place_lock(place);
+	if (lock >= 0) {
+		registry = join_at(place);
+		pxt_place_unlock(lock);
+	}
+	close(place);
+	return registry;
+}
+
+/*
+ * Signal-safe: a handler that interrupts it does not record. False when there is no registry, or
+ * not yet.
+ */
+bool pxt_join(void)
+{
+	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
+	uint32_t nobody = 0;
+	int error = errno;
+
+	if (PT_LIKELY(registry != &unknown))
+		return registry != &none;
+	if (!atomic_compare_exchange_strong(&is_joining, &nobody, 1))
+		return false;
+	if (atomic_load(&pxt_process.registry) == &unknown) {
+		atomic_store(&pxt_process.pid, (uint32_t)getpid());
+		pxt_inside_begin();
+		pxt_clock_begin();
+		registry = join_now();
+		atomic_store(&pxt_process.registry, registry ? registry : &none);
+	}
+	atomic_store(&is_joining, 0);
+	errno = error;
+	return atomic_load(&pxt_process.registry) != &none;
+}
+
+/* A child that has not joined yet has its parent's mapped, which it then replaces. */
+int pxt_known_names(struct pxt_names **names)
+{
+	*names = NULL;
+	if (!pxt_process.names)
+		return 0;
+	if (!pxt_join())
+		return atomic_load(&pxt_process.registry) == &none ? 0 : -EAGAIN;
+	*names = pxt_process.names;
+	return 0;
+}
+
+static void before_fork(void)
+{
+	pxt_handles_lock();
+}
+
+static void after_fork(void)
+{
+	pxt_handles_unlock();
+}
+
+static bool is_inherited(const struct pxt_registry *registry, unsigned int number)
+{
+	struct pxt_stream *stream = atomic_load(&pxt_process.views[number].stream);
+
+	return stream &&
+	       atomic_load(&registry->serial[number]) ==
+		       atomic_load(&pxt_process.views[number].serial) &&
+	       atomic_load(&registry->attached[number / PT_ATTACHED_BITS]) >>
+			       number % PT_ATTACHED_BITS &
+		       1 &&
+	       stream->attr.inherited == POSIX_TRACE_INHERITED;
+}
+
+/* Streams of others that this process was attached to since its last event. */
+static void map_attached(struct pxt_registry *registry)
+{
+	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
+		if (atomic_load(&registry->attached[nr / PT_ATTACHED_BITS]) >>
+			    nr % PT_ATTACHED_BITS &
+		    1)
+			pxt_view_map(nr, atomic_load(&registry->serial[nr]));
+	}
+}
+
+/*
+ * One thread is left. Memory that it has mapped and does not inherit goes, unless a handler that
+ * forked will return into it.
+ */
+static void in_child(void)
+{
+	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
+	bool has_inherited = false;
+
+	pxt_handles_forget();
+	pxt_handles_unlock();
+	atomic_store(&is_joining, 0);
+	was_forked = true;
+	pxt_inside_in_child();
+	if (registry == &unknown || registry == &none)
+		return;
+	map_attached(registry);
+	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
+		struct pxt_view *view = &pxt_process.views[nr];
+
+		if (is_inherited(registry, nr)) {
+			inherited[nr / PT_ATTACHED_BITS] |= 1ul << nr % PT_ATTACHED_BITS;
+			has_inherited = true;
+			continue;
+		}
+		atomic_store(&view->serial, 0);
+		pxt_view_forget(view);
+	}
+	atomic_store(&pxt_process.registry, &unknown);
+	munmap(registry, sizeof(*registry));
+	/* Others that look whether the names are in use are to find it. */
+	if (has_inherited)
+		pxt_join();
+}
+
+/*
+ * A process that is traced from the beginning on joins while its parent is still there. All others
+ * only when they have something to say.
+ */
+static void join_if_traced(void)
+{
+	size_t bytes = sizeof(struct pxt_registry);
+	struct pxt_registry *registry;
+	uint64_t start;
+	char name[64];
+	int place;
+
+	place = pxt_place_open_existing();
+	if (place < 0)
+		return;
+	registry = pxt_parent_registry(place, getpid());
+	if (!registry && pxt_process_start(getpid(), &start) == 0) {
+		pxt_place_name(name, 'p', (uint64_t)getpid(), start);
+		registry = pxt_place_map(place, name, &bytes);
+	}
+	close(place);
+	if (!registry)
+		return;
+	munmap(registry, bytes);
+	pxt_join();
+}
+
+static void first_thread_ends(void *marker)
+{
+	pxt_flushers_first_ended();
+}
+
+/* Nobody else can learn that main() has left by pthread_exit(). */
+static void watch_first_thread(void)
+{
+	static pthread_key_t key;
+
+	if (syscall(SYS_gettid) == getpid() && pthread_key_create(&key, first_thread_ends) == 0)
+		pthread_setspecific(key, &key);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	int error = errno;
+
+	watch_first_thread();
+	pthread_atfork(before_fork, after_fork, in_child);
+	join_if_traced();
+	errno = error;
+}
+
+/* Names that a child may have inherited stay until no such child can be left: pxt_sweep(). */
+__attribute__((destructor)) static void end(void)
+{
+	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
+	char name[64];
+	int place, lock;
+
+	if (registry == &unknown || registry == &none ||
+	    atomic_load(&pxt_process.pid) != (uint32_t)getpid())
+		return;
+	pxt_handles_shutdown();
+	atomic_store(&pxt_process.registry, &none);
+	place = pxt_place_open();
+	if (place < 0)
+		return;
+	pxt_place_name(name, 'p', (uint64_t)getpid(), pxt_process.start);
+	unlinkat(place, name, 0);
+	/* The holder of the lock sweeps, too, and may be a process that was stopped. */
+	lock = pxt_place_try_lock(place);
+	if (lock >= 0) {
+		pxt_sweep(place);
+		pxt_place_unlock(lock);
+	}
+	close(place);
+}

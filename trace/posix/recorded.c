@@ -1,0 +1,147 @@
+/*
+ * Events that go to a recorder, too: the probe, when it is in this process
+ * (seam/recorder.h). They are "posix:NAME" there.
+ */
+#include "posix/posix.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "events/door.h"
+#include "seam/recorder.h"
+#include "text/payload.h"
+
+/* It is preloaded or not there. The address of what is not there is NULL. */
+#pragma weak utrail_trace_recorder
+
+FST_TAKE_DOOR;
+
+/* An event that finds no place of the recorder's is cut to that. */
+#define COPY_MAX 1024
+
+static const struct utrail_trace_recorder *_Atomic recorder;
+static _Atomic uint32_t was_asked;
+/* The recorder's numbers, by id; 0: it is not recorded. */
+static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
+
+static void ask(void)
+{
+	const struct utrail_trace_recorder *(*ask)(uint32_t abi) = utrail_trace_recorder;
+	const struct utrail_trace_recorder *found = ask ? ask(UTRAIL_TRACE_ABI) : NULL;
+
+	if (found && found->abi == UTRAIL_TRACE_ABI && found->size >= sizeof(*found))
+		atomic_store(&recorder, found);
+}
+
+static void declare(uint32_t id, const char *name)
+{
+	const struct utrail_trace_recorder *to = atomic_load(&recorder);
+	char prefixed[PT_NAME_MAX + 8] = "posix:";
+	uint32_t number;
+
+	if (atomic_load(&numbers[id - PT_UNNAMED]))
+		return;
+	memcpy(prefixed + 6, name, strnlen(name, PT_NAME_MAX));
+	number = to->declare(prefixed, "DATA=%B", NULL);
+	if (number) {
+		atomic_store(&numbers[id - PT_UNNAMED], number);
+		atomic_store(&pxt_process.is_recorded, 1);
+	}
+}
+
+/* May wait for the recorder. The unnamed event is told with the first name, or the first stream. */
+void pxt_recorded_declare(uint32_t id, const char *name)
+{
+	if (!atomic_exchange(&was_asked, 1))
+		ask();
+	if (!atomic_load(&recorder))
+		return;
+	declare(PT_UNNAMED, "unnamed");
+	if (id > PT_UNNAMED)
+		declare(id, name);
+}
+
+int pxt_recorded_came(const struct utrail_trace_recorder *door)
+{
+	char name[PT_NAME_MAX + 1];
+	struct pxt_names *names;
+	int ret;
+
+	pxt_recorded_went();
+	atomic_store(&was_asked, 1);
+	/* Names that are opened from here on are declared by the thread that opens them. */
+	atomic_store(&recorder, door);
+	ret = pxt_known_names(&names);
+	if (ret < 0 || !names)
+		return ret;
+	declare(PT_UNNAMED, "unnamed");
+	for (uint32_t id = PT_FIRST_NAMED; pxt_names_get(names, id, name); id++)
+		declare(id, name);
+	return 0;
+}
+
+/*
+ * A thread that is declaring an event may still note a number: it leads to nobody, and counts no
+ * more when the next recorder comes.
+ */
+void pxt_recorded_went(void)
+{
+	atomic_store(&pxt_process.is_recorded, 0);
+	for (uint32_t at = 0; at < sizeof(numbers) / sizeof(numbers[0]); at++)
+		atomic_store(&numbers[at], 0);
+}
+
+static void put_payload(struct fst_text *payload, const void *data, size_t len)
+{
+	fst_add_bytes(payload, data ? data : "", len);
+}
+
+static void emit_copy(const struct utrail_trace_recorder *to, uint32_t number, const void *data,
+		      size_t len)
+{
+	char copy[COPY_MAX + sizeof(uint32_t)];
+	struct fst_text payload;
+
+	fst_text_init_at(&payload, copy, sizeof(copy));
+	put_payload(&payload, data, len < COPY_MAX ? len : COPY_MAX);
+	to->emit(number, copy, payload.len);
+}
+
+/* HOT. Between begin() and end() no function is called. */
+static void emit(uint32_t id, const void *data, size_t len)
+{
+	const struct utrail_trace_recorder *to = atomic_load_explicit(&recorder,
+								      memory_order_relaxed);
+	uint32_t number = atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed);
+	struct utrail_trace_place place;
+	struct fst_text payload;
+	int found;
+
+	/* Asked each time: the user may change it while the program runs. */
+	if (!number || to->choose(number, "posix") < 0)
+		return;
+	found = to->begin(number, &place);
+	if (found < 0)
+		emit_copy(to, number, data, len);
+	if (found <= 0)
+		return;
+	/* It has gone since the number was read, and this is the next one's place. */
+	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=
+			number)) {
+		to->end(number, &place, SIZE_MAX);
+		return;
+	}
+	if (place.room < sizeof(uint32_t) + len)
+		len = place.room > sizeof(uint32_t) ? place.room - sizeof(uint32_t) : 0;
+	fst_text_init_at(&payload, place.at, place.room);
+	put_payload(&payload, data, len);
+	to->end(number, &place, payload.len);
+}
+
+void pxt_recorded_emit(uint32_t id, const void *data, size_t len)
+{
+	int error = errno;
+
+	emit(id, data, len);
+	errno = error;
+}

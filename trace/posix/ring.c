@@ -1,0 +1,362 @@
+/*
+ * Records in the cells of a stream: any number of writers and readers, without a lock, in memory
+ * that nobody trusts.
+ *
+ * A record is claimed by one change of the word of its first cell, which names its writer and the
+ * number of its cells; then anybody can move @head past it. Cells are given back by moving @tail,
+ * and never while they are written: doc/posix-trace.md, "Cells".
+ */
+#include "posix/posix.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * A word: the round, the state, the number of cells, and the pid of the writer. Rounds begin with
+ * 1: fresh cells are of round 0.
+ */
+#define PID_BITS   22
+#define COUNT_BITS 14
+#define STATE_BITS 2
+#define ROUND_BITS (64 - PID_BITS - COUNT_BITS - STATE_BITS)
+
+enum state {
+	RESERVED = 1,
+	COMMITTED,
+	CONTINUED,
+};
+
+/* Nobody can be unlucky as often as that: if it happens, the memory holds nonsense. */
+#define TRIES_MAX 100000
+
+/* Some dozens of events. More gains little; the thread that waits has others to serve. */
+#define GIVE_WAY_NS 3000
+
+static uint64_t make_word(const struct pxt_view *view, uint64_t at, enum state state,
+			  uint32_t count, uint32_t pid)
+{
+	return (at >> view->shift) << (64 - ROUND_BITS) |
+	       (uint64_t)state << (PID_BITS + COUNT_BITS) | (uint64_t)count << PID_BITS |
+	       (pid & ((1u << PID_BITS) - 1));
+}
+
+static enum state state_of(uint64_t word)
+{
+	return word >> (PID_BITS + COUNT_BITS) & ((1 << STATE_BITS) - 1);
+}
+
+static uint32_t count_of(uint64_t word)
+{
+	return word >> PID_BITS & ((1u << COUNT_BITS) - 1);
+}
+
+static pid_t pid_of(uint64_t word)
+{
+	return (pid_t)(word & ((1u << PID_BITS) - 1));
+}
+
+/*
+ * By how many rounds the word is ahead of the place: 0 when it is of a record that was claimed
+ * there.
+ */
+static int rounds_ahead(const struct pxt_view *view, uint64_t word, uint64_t at)
+{
+	uint64_t here = (at >> view->shift) << (64 - ROUND_BITS);
+	uint64_t there = word >> (64 - ROUND_BITS) << (64 - ROUND_BITS);
+	int64_t ahead = (int64_t)(there - here);
+
+	return ahead < 0 ? -1 : ahead > 0;
+}
+
+static struct pxt_cell *cell_at(const struct pxt_view *view, uint64_t at)
+{
+	return &view->cells[at & (view->nr_cells - 1)];
+}
+
+static bool is_count(const struct pxt_view *view, uint32_t count)
+{
+	return count > 0 && count <= view->nr_cells;
+}
+
+uint32_t pxt_cells_of(uint32_t len)
+{
+	return len <= PT_INLINE_DATA ? 1
+				     : 1 + (len - PT_INLINE_DATA + PT_CELL_DATA - 1) / PT_CELL_DATA;
+}
+
+/*
+ * HOT. Pieces, since others may read at the same time, and will find that the record that they read
+ * was not for them.
+ */
+static inline __attribute__((always_inline)) void put_bytes(_Atomic pxt_piece *to,
+							    const unsigned char *from, size_t len)
+{
+	pxt_piece piece;
+
+	for (; len >= sizeof(piece); len -= sizeof(piece), from += sizeof(piece)) {
+		memcpy(&piece, from, sizeof(piece));
+		atomic_store_explicit(to++, piece, memory_order_relaxed);
+	}
+	if (!len)
+		return;
+	piece = 0;
+	for (size_t nr = 0; nr < len; nr++)
+		piece |= (pxt_piece)from[nr] << (8 * nr);
+	atomic_store_explicit(to, piece, memory_order_relaxed);
+}
+
+static void get_bytes(unsigned char *to, const _Atomic pxt_piece *from, size_t len)
+{
+	pxt_piece piece;
+
+	for (; len >= sizeof(piece); len -= sizeof(piece), to += sizeof(piece)) {
+		piece = atomic_load_explicit(from++, memory_order_relaxed);
+		memcpy(to, &piece, sizeof(piece));
+	}
+	if (!len)
+		return;
+	piece = atomic_load_explicit(from, memory_order_relaxed);
+	for (size_t nr = 0; nr < len; nr++)
+		to[nr] = (unsigned char)(piece >> (8 * nr));
+}
+
+static void put_record(const struct pxt_view *view, uint64_t at, const struct pxt_event *event,
+		       const void *data)
+{
+	struct pxt_head head = {
+		.time_ns = event->time_ns,
+		.address = event->address,
+		.thread = event->thread,
+		.len = event->len,
+		.id = (uint16_t)event->id,
+		.flags = (uint16_t)event->flags,
+	};
+	size_t len = event->len < PT_INLINE_DATA ? event->len : PT_INLINE_DATA;
+	struct pxt_cell *cell = cell_at(view, at);
+	const unsigned char *from = data;
+
+	put_bytes(cell->data, (const unsigned char *)&head, sizeof(head));
+	put_bytes(cell->data + sizeof(head) / sizeof(pxt_piece), from, len);
+	for (size_t done = len; done < event->len; done += len) {
+		cell = cell_at(view, ++at);
+		len = event->len - done < PT_CELL_DATA ? event->len - done : PT_CELL_DATA;
+		put_bytes(cell->data, from + done, len);
+		atomic_store_explicit(&cell->word, make_word(view, at, CONTINUED, 0, 0),
+				      memory_order_relaxed);
+	}
+}
+
+static inline void pause_cpu(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+	__asm__ volatile("yield");
+#endif
+}
+
+/*
+ * A thread that has lost a race lets the other one write some dozens of events before it tries
+ * again, once. Handing the lines of the cache over to another CPU takes as long as ten events do:
+ * two threads that take turns at each event do little else. The event happens afterwards.
+ */
+static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
+						     struct pxt_event *event)
+{
+	uint64_t until_ns = pxt_now_ns() + GIVE_WAY_NS;
+	uint64_t now_ns;
+
+	do {
+		for (int nr = 0; nr < 16; nr++)
+			pause_cpu();
+		now_ns = pxt_now_ns();
+	} while (now_ns < until_ns);
+	event->time_ns = now_ns + view->offset_ns;
+}
+
+/*
+ * Claims @count cells at the head for @event. Returns 0 and *@at, or why not, as pxt_ring_put().
+ */
+static inline __attribute__((always_inline)) int claim(const struct pxt_view *view,
+						       struct pxt_stream *stream, uint32_t count,
+						       struct pxt_event *event, uint64_t *at)
+{
+	for (int nr = 0; nr < TRIES_MAX; nr++) {
+		uint64_t head = atomic_load_explicit(&stream->head, memory_order_acquire);
+		struct pxt_cell *cell = cell_at(view, head);
+		uint64_t word = atomic_load_explicit(&cell->word, memory_order_acquire);
+		int ahead = rounds_ahead(view, word, head);
+
+		if (ahead == 0) {
+			/*
+			 * Claimed by somebody who has not moved the head yet: it is moved for them.
+			 */
+			if (is_count(view, count_of(word)))
+				atomic_compare_exchange_strong(&stream->head, &head,
+							       head + count_of(word));
+			if (!nr)
+				give_way(view, event);
+			continue;
+		}
+		if (ahead > 0)
+			continue; /* the head was moved meanwhile */
+		if (head + count - atomic_load_explicit(&stream->tail, memory_order_acquire) >
+		    view->nr_cells) {
+			/* An old head with a new tail looks like that, too. */
+			if (head == atomic_load(&stream->head))
+				return -ENOSPC;
+			continue;
+		}
+		if (atomic_compare_exchange_strong(
+			    &cell->word, &word,
+			    make_word(view, head, RESERVED, count, event->pid))) {
+			*at = head;
+			return 0;
+		}
+		if (!nr)
+			give_way(view, event);
+	}
+	return -EBUSY;
+}
+
+/*
+ * HOT. The change of the head is also what orders the record before the question whether somebody
+ * waits.
+ */
+int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data)
+{
+	struct pxt_stream *stream = atomic_load_explicit(&view->stream, memory_order_relaxed);
+	uint32_t count = pxt_cells_of(event->len);
+	uint64_t at;
+	int error = claim(view, stream, count, event, &at);
+
+	if (PT_UNLIKELY(error))
+		return error;
+	/* The next one's: its cell has left the cache since the last round. */
+	__builtin_prefetch(cell_at(view, at + count), 1);
+	put_record(view, at, event, data);
+	atomic_store_explicit(&cell_at(view, at)->word,
+			      make_word(view, at, COMMITTED, count, event->pid),
+			      memory_order_release);
+	if (!atomic_compare_exchange_strong(&stream->head, &(uint64_t){ at }, at + count))
+		atomic_fetch_add(&stream->fence, 1);
+	if (PT_UNLIKELY(atomic_load(&stream->nr_waiting)))
+		pxt_wake_readers(stream);
+	return 0;
+}
+
+static void get_record(const struct pxt_view *view, uint64_t at, uint64_t word,
+		       struct pxt_event *event, void *data)
+{
+	uint32_t room = PT_INLINE_DATA + (count_of(word) - 1) * PT_CELL_DATA;
+	const struct pxt_cell *cell = cell_at(view, at);
+	struct pxt_head head;
+	uint32_t done, len;
+
+	get_bytes((unsigned char *)&head, cell->data, sizeof(head));
+	*event = (struct pxt_event){
+		.time_ns = head.time_ns,
+		.address = head.address,
+		.thread = head.thread,
+		.pid = (uint32_t)pid_of(word),
+		.id = head.id,
+		.len = head.len < room ? head.len : room,
+		.flags = head.flags,
+	};
+	if (event->len > pxt_data_room(view))
+		event->len = pxt_data_room(view);
+	if (!data)
+		return;
+	len = event->len < PT_INLINE_DATA ? event->len : PT_INLINE_DATA;
+	get_bytes(data, cell->data + sizeof(head) / sizeof(pxt_piece), len);
+	for (done = len; done < event->len; done += len) {
+		len = event->len - done < PT_CELL_DATA ? event->len - done : PT_CELL_DATA;
+		get_bytes((unsigned char *)data + done, cell_at(view, ++at)->data, len);
+	}
+}
+
+int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *event, void *data,
+		  uint32_t *nr_cells)
+{
+	uint64_t word = atomic_load(&cell_at(view, at)->word);
+	int ahead = rounds_ahead(view, word, at);
+
+	if (ahead < 0)
+		return 0;
+	if (ahead > 0 || !is_count(view, count_of(word)))
+		return -ESTALE;
+	*nr_cells = count_of(word);
+	if (state_of(word) != COMMITTED)
+		return -EAGAIN;
+	get_record(view, at, word, event, data);
+	return 1;
+}
+
+bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells)
+{
+	struct pxt_stream *stream = atomic_load_explicit(&view->stream, memory_order_relaxed);
+
+	return atomic_compare_exchange_strong(&stream->tail, &at, at + nr_cells);
+}
+
+/*
+ * It may have committed its record and ended while we asked. The word of a process that is known to
+ * be dead does not change any more.
+ */
+bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at)
+{
+	_Atomic uint64_t *word = &cell_at(view, at)->word;
+	uint64_t reserved = atomic_load(word);
+
+	return rounds_ahead(view, reserved, at) == 0 && state_of(reserved) == RESERVED &&
+	       is_count(view, count_of(reserved)) && pxt_process_is_dead(pid_of(reserved)) &&
+	       atomic_load(word) == reserved && pxt_ring_take(view, at, count_of(reserved));
+}
+
+bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
+{
+	uint64_t reserved = atomic_load(&cell_at(view, at)->word);
+
+	return rounds_ahead(view, reserved, at) == 0 && state_of(reserved) == RESERVED &&
+	       is_count(view, count_of(reserved)) && (!pid || pid_of(reserved) == pid) &&
+	       pxt_ring_take(view, at, count_of(reserved));
+}
+
+/*
+ * The place where events were lost is said once to the reader, with the time of the first of them.
+ */
+void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
+{
+	uint64_t none = 0;
+
+	atomic_fetch_add_explicit(&stream->lost, 1, memory_order_relaxed);
+	atomic_store_explicit(&stream->is_overrun, 1, memory_order_relaxed);
+	if (atomic_load_explicit(&stream->gap, memory_order_relaxed) == 0 &&
+	    atomic_compare_exchange_strong(&stream->gap, &none, at + 1))
+		atomic_store(&stream->gap_ns, time_ns);
+}
+
+bool pxt_ring_evict(const struct pxt_view *view)
+{
+	struct pxt_stream *stream = atomic_load_explicit(&view->stream, memory_order_relaxed);
+	uint64_t tail = atomic_load_explicit(&stream->tail, memory_order_acquire);
+	struct pxt_event event;
+	uint32_t count;
+	int found = pxt_ring_peek(view, tail, &event, NULL, &count);
+
+	if (found == 1) {
+		/* Cleared records are not lost ones. */
+		if (pxt_ring_take(view, tail, count) &&
+		    tail >= atomic_load_explicit(&stream->clear_at, memory_order_relaxed))
+			pxt_note_lost(stream, tail + count, event.time_ns);
+		return true;
+	}
+	if (found == -EAGAIN) {
+		/* It costs a look at /proc, and is almost always somebody who lives. */
+		uint64_t lost = atomic_load_explicit(&stream->lost, memory_order_relaxed);
+
+		return lost % 1024 == 0 && pxt_ring_skip_dead(view, tail);
+	}
+	/* The tail was moved meanwhile, or it is nonsense. */
+	return tail != atomic_load(&stream->tail);
+}

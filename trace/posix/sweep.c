@@ -1,0 +1,224 @@
+/* Removes the files of processes that were killed. The folder's lock is held. Signal-safe. */
+#include "posix/keeper.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAMES_MAX 1024
+
+/*
+ * A log that has no keeper is finished by the process that opens it. Many of them would fill the
+ * memory.
+ */
+#define LEFT_SECONDS	  3600
+#define LEFT_SECONDS_MANY 10
+
+/*
+ * Names that are in use: those of processes that live, and of streams. @nr_left: logs that wait for
+ * somebody who opens them.
+ */
+struct in_use {
+	int place;
+	unsigned int nr_left;
+	struct {
+		uint32_t pid;
+		uint64_t start;
+	} names[NAMES_MAX];
+	size_t nr;
+};
+
+static void note(struct in_use *in_use, uint32_t pid, uint64_t start)
+{
+	if (in_use->nr < NAMES_MAX) {
+		in_use->names[in_use->nr].pid = pid;
+		in_use->names[in_use->nr].start = start;
+	}
+	in_use->nr++;
+}
+
+static bool is_noted(const struct in_use *in_use, uint32_t pid, uint64_t start)
+{
+	if (in_use->nr > NAMES_MAX)
+		return true; /* nobody knows */
+	for (size_t nr = 0; nr < in_use->nr; nr++) {
+		if (in_use->names[nr].pid == pid && in_use->names[nr].start == start)
+			return true;
+	}
+	return false;
+}
+
+/* "X-PID-START" */
+static bool take_apart(const char *name, pid_t *pid, uint64_t *start)
+{
+	char *end;
+
+	*pid = (pid_t)strtol(name + 2, &end, 10);
+	if (*pid <= 0 || *end != '-')
+		return false;
+	*start = strtoull(end + 1, &end, 10);
+	return *end == '\0';
+}
+
+/* Its number is free then. False when nobody needs it any more. */
+static bool keep_left(int place, const char *name, struct pxt_stream *stream, size_t bytes)
+{
+	char left[64];
+
+	pxt_left_name(left, (unsigned int)strtoul(name + 2, NULL, 10), stream->serial);
+	return pxt_unfinished(stream, bytes) && renameat(place, name, place, left) == 0;
+}
+
+static void look_at_stream(const char *name, struct in_use *in_use)
+{
+	size_t bytes = PT_CELLS_OFFSET;
+	struct pxt_stream *stream = pxt_place_map(in_use->place, name, &bytes);
+	bool is_kept = true;
+
+	if (!stream)
+		return;
+	if (!pxt_process_is_alive((pid_t)stream->owner_pid, stream->owner_start)) {
+		pxt_close_stream(stream);
+		is_kept = keep_left(in_use->place, name, stream, bytes);
+	}
+	if (is_kept)
+		note(in_use, stream->names_pid, stream->names_start);
+	else
+		unlinkat(in_use->place, name, 0);
+	munmap(stream, bytes);
+}
+
+static bool is_wanted(struct in_use *in_use, const char *name, const struct pxt_log_part *part)
+{
+	struct stat st;
+	time_t now = (time_t)(pxt_clock_ns(CLOCK_REALTIME) / PT_NS_PER_SECOND);
+
+	if (pxt_process_is_alive((pid_t)atomic_load(&part->keeper_pid), part->keeper_start))
+		return true;
+	in_use->nr_left++;
+	return fstatat(in_use->place, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       now - st.st_ctime <
+		       (in_use->nr_left > TRACE_SYS_MAX ? LEFT_SECONDS_MANY : LEFT_SECONDS);
+}
+
+static void look_at_left(const char *name, struct in_use *in_use)
+{
+	size_t bytes = PT_CELLS_OFFSET;
+	struct pxt_stream *stream = pxt_place_map(in_use->place, name, &bytes);
+	struct pxt_log_part *part;
+
+	if (!stream)
+		return;
+	part = pxt_unfinished(stream, bytes);
+	if (part && is_wanted(in_use, name, part))
+		note(in_use, stream->names_pid, stream->names_start);
+	else
+		unlinkat(in_use->place, name, 0);
+	munmap(stream, bytes);
+}
+
+static bool is_stream(int place, unsigned int number, uint32_t serial)
+{
+	size_t bytes = PT_CELLS_OFFSET;
+	struct pxt_stream *stream;
+	char name[64];
+	bool is;
+
+	pxt_place_name(name, 's', number, 0);
+	stream = pxt_place_map(place, name, &bytes);
+	if (!stream)
+		return false;
+	is = stream->serial == serial;
+	munmap(stream, bytes);
+	return is;
+}
+
+/*
+ * One that somebody has made for a process which has never looked is of use only while there is a
+ * stream.
+ */
+static bool has_use(int place, const struct pxt_registry *registry)
+{
+	if (atomic_load(&registry->has_joined))
+		return true;
+	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
+		if (atomic_load(&registry->attached[nr / PT_ATTACHED_BITS]) >>
+				    nr % PT_ATTACHED_BITS &
+			    1 &&
+		    is_stream(place, nr, atomic_load(&registry->serial[nr])))
+			return true;
+	}
+	return false;
+}
+
+static void look_at_process(const char *name, struct in_use *in_use)
+{
+	size_t bytes = sizeof(struct pxt_registry);
+	struct pxt_registry *registry;
+	uint64_t start;
+	pid_t pid;
+
+	if (!take_apart(name, &pid, &start))
+		return;
+	if (!pxt_process_is_alive(pid, start)) {
+		unlinkat(in_use->place, name, 0);
+		return;
+	}
+	registry = pxt_place_map(in_use->place, name, &bytes);
+	if (!registry)
+		return;
+	if (has_use(in_use->place, registry))
+		note(in_use, registry->names_pid, registry->names_start);
+	else
+		unlinkat(in_use->place, name, 0);
+	munmap(registry, bytes);
+}
+
+static void look_at_names(const char *name, const struct in_use *in_use)
+{
+	uint64_t start;
+	pid_t pid;
+
+	if (take_apart(name, &pid, &start) && !is_noted(in_use, (uint32_t)pid, start))
+		unlinkat(in_use->place, name, 0);
+}
+
+static void look(const char *name, void *argument)
+{
+	if (name[1] != '-')
+		return;
+	if (name[0] == 's')
+		look_at_stream(name, argument);
+	else if (name[0] == 'd')
+		look_at_left(name, argument);
+	else if (name[0] == 'p')
+		look_at_process(name, argument);
+}
+
+/* Names last: their users are known only then. */
+static void look_again(const char *name, void *argument)
+{
+	if (name[0] == 'n' && name[1] == '-')
+		look_at_names(name, argument);
+}
+
+void pxt_sweep(int place)
+{
+	int folder = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct in_use *in_use;
+
+	if (folder < 0)
+		return;
+	in_use = mmap(NULL, sizeof(*in_use), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
+	if (in_use != MAP_FAILED) {
+		in_use->place = place;
+		pxt_list(folder, look, in_use);
+		pxt_list(folder, look_again, in_use);
+		munmap(in_use, sizeof(*in_use));
+	}
+	close(folder);
+}

@@ -1,0 +1,182 @@
+/*
+ * A child that lives as long as its parent must not keep a copy of the parent's memory, whose pages
+ * would be there twice as soon as the parent writes to them. These pages stay: those loaded from
+ * files (code, and the data with it), the stack, and what the caller names.
+ */
+#include "posix/keeper.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Calls of the C library lead to a sanitizer, where there is one, which needs all of its memory. */
+#pragma weak __asan_init
+#pragma weak __hwasan_init
+#pragma weak __msan_init
+#pragma weak __tsan_init
+void __asan_init(void);
+void __hwasan_init(void);
+void __msan_init(void);
+void __tsan_init(void);
+
+static bool has_sanitizer(void)
+{
+	return __asan_init || __hwasan_init || __msan_init || __tsan_init;
+}
+
+/*
+ * The kernel may have put what has nothing to do with each other into one mapping, so only so many
+ * bytes around an address stay.
+ */
+#define WINDOW	      (256ul << 10)
+#define ZERO_DATA_MAX (4ul << 20)
+
+/*
+ * @end_of_file: where the last mapping of a file ended: what follows at once is its data that is
+ * zero at first
+ */
+struct trimming {
+	const void *const *keeps;
+	int nr_keeps;
+	uintptr_t end_of_file;
+};
+
+static uintptr_t take_hex(const char **at)
+{
+	uintptr_t number = 0;
+
+	for (;; ++*at) {
+		char c = **at;
+
+		if (c >= '0' && c <= '9')
+			number = number << 4 | (uintptr_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			number = number << 4 | (uintptr_t)(c - 'a' + 10);
+		else
+			return number;
+	}
+}
+
+static bool is_named(const struct trimming *trimming, uintptr_t begin, uintptr_t end)
+{
+	for (int nr = 0; nr < trimming->nr_keeps; nr++) {
+		uintptr_t at = (uintptr_t)trimming->keeps[nr];
+
+		if (at >= begin && at < end)
+			return true;
+	}
+	return false;
+}
+
+/* The first address from @at on that stays, and in *@end where that ends. */
+static uintptr_t find_window(const struct trimming *trimming, uintptr_t at, uintptr_t *end)
+{
+	uintptr_t best = UINTPTR_MAX;
+
+	for (int nr = 0; nr < trimming->nr_keeps; nr++) {
+		uintptr_t middle = (uintptr_t)trimming->keeps[nr] & ~(WINDOW - 1);
+		uintptr_t first = middle - WINDOW < at ? at : middle - WINDOW;
+
+		if (middle < WINDOW || middle + 2 * WINDOW <= at || first >= best)
+			continue;
+		best = first;
+		*end = middle + 2 * WINDOW;
+	}
+	return best;
+}
+
+static void unmap(uintptr_t begin, uintptr_t end)
+{
+	if (begin < end)
+		munmap((void *)begin, end - begin);
+}
+
+static void unmap_others(const struct trimming *trimming, uintptr_t begin, uintptr_t end)
+{
+	uintptr_t window_end = 0, window;
+
+	while (begin < end) {
+		window = find_window(trimming, begin, &window_end);
+		unmap(begin, window < end ? window : end);
+		if (window >= end)
+			break;
+		begin = window_end;
+	}
+}
+
+/* "[stack]", "[vdso]", "[vvar]" and so on are the kernel's; "[heap]" and "[anon:...]" are not. */
+static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_t end,
+			    bool is_shared, const char *path)
+{
+	if (*path == '/' && !is_shared) {
+		trimming->end_of_file = end;
+		return;
+	}
+	if (*path == '/') {
+		if (!is_named(trimming, begin, end))
+			unmap(begin, end);
+		return;
+	}
+	if (*path == '[' && path[1] != 'h' && path[1] != 'a')
+		return;
+	if (begin == trimming->end_of_file)
+		begin += ZERO_DATA_MAX;
+	unmap_others(trimming, begin, end);
+}
+
+/* As proc(5) has it: begin-end rwxp offset device inode path */
+static void look_at_line(struct trimming *trimming, const char *line)
+{
+	const char *at = line;
+	uintptr_t begin = take_hex(&at), end;
+	bool is_shared;
+
+	if (*at++ != '-')
+		return;
+	end = take_hex(&at);
+	if (strlen(at) < 5)
+		return;
+	is_shared = at[4] == 's';
+	at++;
+	for (int field = 0; field < 4 && *at; field++) {
+		at += strcspn(at, " ");
+		at += strspn(at, " ");
+	}
+	look_at_mapping(trimming, begin, end, is_shared, at);
+}
+
+/* Lines of any length: paths are not looked at beyond their beginning. */
+static void look_at_lines(struct trimming *trimming, int maps)
+{
+	char text[512], line[256];
+	size_t len = 0;
+	ssize_t nr;
+
+	while ((nr = read(maps, text, sizeof(text))) > 0) {
+		for (ssize_t at = 0; at < nr; at++) {
+			if (text[at] != '\n') {
+				if (len < sizeof(line) - 1)
+					line[len++] = text[at];
+				continue;
+			}
+			line[len] = '\0';
+			look_at_line(trimming, line);
+			len = 0;
+		}
+	}
+}
+
+void pxt_trim(const void *const *keeps, int nr)
+{
+	struct trimming trimming = { keeps, nr, 0 };
+	int maps;
+
+	if (has_sanitizer())
+		return;
+	maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	if (maps < 0)
+		return;
+	look_at_lines(&trimming, maps);
+	close(maps);
+}

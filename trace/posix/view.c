@@ -1,0 +1,144 @@
+/* Streams as this process has them mapped: checked once, and never trusted again. */
+#include "posix/keeper.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static _Atomic uint32_t is_mapping;
+
+int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial)
+{
+	uint64_t nr_cells = stream->nr_cells;
+	uint32_t max_data = stream->max_data, log_bytes = stream->log_bytes;
+
+	if (stream->magic != PT_MAGIC || stream->version != PT_VERSION ||
+	    stream->serial != serial || nr_cells < 64 || nr_cells > PT_SIZE_MAX / PT_CELL_BYTES ||
+	    (nr_cells & (nr_cells - 1)) || max_data > PT_DATA_MAX ||
+	    pxt_cells_of(max_data) > nr_cells ||
+	    (log_bytes && log_bytes != sizeof(struct pxt_log_part)) ||
+	    bytes != PT_CELLS_OFFSET + nr_cells * PT_CELL_BYTES + log_bytes)
+		return -EINVAL;
+	view->cells = (struct pxt_cell *)((char *)stream + PT_CELLS_OFFSET);
+	view->map_bytes = bytes;
+	view->nr_cells = nr_cells;
+	view->shift = (uint32_t)__builtin_ctzll(nr_cells);
+	view->max_data = max_data;
+	view->policy = stream->policy;
+	view->has_log = log_bytes;
+	view->has_functions = stream->attr.functions;
+	view->offset_ns = stream->offset_ns;
+	view->owner_pid = stream->owner_pid;
+	atomic_store(&view->stream, stream);
+	atomic_store(&view->serial, serial);
+	return 0;
+}
+
+/*
+ * A few instructions each. A thread that jumps out of them (siglongjmp() in a handler) never ends:
+ * then the memory stays.
+ */
+static bool wait_for_users(struct pxt_view *view, int tries)
+{
+	struct timespec step = { 0, 1000000 };
+
+	if (!pxt_inside_wait(&tries))
+		return false;
+	for (int nr = 0; nr < PT_NR_USERS; nr++) {
+		for (; atomic_load(&view->users[nr].nr); tries--) {
+			if (tries <= 0)
+				return false;
+			if (tries > 1000)
+				sched_yield();
+			else
+				nanosleep(&step, NULL);
+		}
+	}
+	return true;
+}
+
+void pxt_view_drop(struct pxt_view *view)
+{
+	struct pxt_stream *stream = atomic_exchange(&view->stream, NULL);
+
+	if (stream && wait_for_users(view, 2000))
+		munmap(stream, view->map_bytes);
+}
+
+/* In a child, where nobody is in it but perhaps this thread, further up. */
+void pxt_view_forget(struct pxt_view *view)
+{
+	struct pxt_stream *stream = atomic_exchange(&view->stream, NULL);
+
+	if (stream && wait_for_users(view, 0))
+		munmap(stream, view->map_bytes);
+}
+
+/*
+ * A signal handler may have interrupted one of those that are waited for: then the old stream stays
+ * until another event comes.
+ */
+static void map_number(struct pxt_view *view, unsigned int number, uint32_t serial)
+{
+	struct pxt_stream *old = atomic_exchange(&view->stream, NULL), *stream;
+	size_t bytes = PT_CELLS_OFFSET;
+	char name[64];
+	int place;
+
+	if (old && !wait_for_users(view, 1)) {
+		atomic_store(&view->stream, old);
+		return;
+	}
+	if (old)
+		munmap(old, view->map_bytes);
+	place = pxt_place_open();
+	if (place < 0)
+		return;
+	pxt_place_name(name, 's', number, 0);
+	stream = pxt_place_map(place, name, &bytes);
+	close(place);
+	if (stream && pxt_view_set(view, stream, bytes, serial) < 0)
+		munmap(stream, bytes);
+	atomic_store(&view->serial, serial);
+}
+
+/*
+ * Signal-safe. One thread maps, the others wait for it, but not for ever: it may be the one that a
+ * signal handler waits in. False when there is nothing.
+ */
+bool pxt_view_map(unsigned int number, uint32_t serial)
+{
+	struct pxt_view *view = &pxt_process.views[number];
+	uint32_t none = 0;
+
+	for (int nr = 0; nr < 10000; nr++) {
+		if (atomic_load(&view->serial) == serial)
+			return atomic_load(&view->stream) != NULL;
+		none = 0;
+		if (atomic_compare_exchange_strong(&is_mapping, &none, 1)) {
+			int error = errno;
+
+			if (atomic_load(&view->serial) != serial)
+				map_number(view, number, serial);
+			errno = error;
+			atomic_store(&is_mapping, 0);
+			return atomic_load(&view->serial) == serial && atomic_load(&view->stream);
+		}
+		sched_yield();
+	}
+	return false;
+}
+
+/* Should another stream of that number have been attached just now, it stays. */
+void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial)
+{
+	unsigned long bit = 1ul << number % PT_ATTACHED_BITS;
+	_Atomic unsigned long *word = &registry->attached[number / PT_ATTACHED_BITS];
+
+	if (atomic_load(&registry->serial[number]) != serial)
+		return;
+	atomic_fetch_and(word, ~bit);
+	if (atomic_load(&registry->serial[number]) != serial)
+		atomic_fetch_or(word, bit);
+}

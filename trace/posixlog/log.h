@@ -1,0 +1,138 @@
+/* Logs of POSIX Trace as they lie on disk: written by libutrail-trace, read by it and by others. */
+#ifndef UTRAIL_POSIXTRACE_LOG_H
+#define UTRAIL_POSIXTRACE_LOG_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "posixlog/event.h"
+
+/*
+ * A file begins with the header, in a page of its own; names follow, PT_NR_NAMED of them in order
+ * of their ids, with a zero byte each (no name: nothing else); then records from PT_LOG_DATA on.
+ * Numbers are in the byte order of its writer.
+ *
+ * @room: bytes for records; a log that loops has its record of byte N at N modulo @room
+ * @first, @last: bytes since the beginning: the oldest record, and the end of the newest one
+ * @is_closed: by its owner; otherwise that one was killed, or goes on
+ */
+#define PT_LOG_MAGIC   "UTPOSIX\n"
+#define PT_LOG_ORDER   0x01020304u
+#define PT_LOG_VERSION 1
+#define PT_LOG_NAMES   4096
+#define PT_LOG_DATA    (PT_LOG_NAMES + PT_NR_NAMED * (PT_NAME_MAX + 1))
+#define PT_LOG_RECORD  48
+
+struct pxt_log_header {
+	char magic[8];
+	uint32_t order;
+	uint32_t version;
+	uint64_t room;
+	uint64_t first;
+	uint64_t last;
+	uint32_t is_closed;
+	uint32_t nr_names;
+	struct pxt_attr attr;
+	struct pxt_status status;
+};
+
+/* @bytes: of the record with its data, a multiple of 8. The rest is struct pxt_event. */
+struct pxt_log_record {
+	uint32_t bytes;
+	uint32_t zero;
+	struct pxt_event event;
+};
+
+_Static_assert(sizeof(struct pxt_log_record) == PT_LOG_RECORD,
+	       "the same in programs of 32 and 64 bits");
+_Static_assert(sizeof(struct pxt_log_header) <= PT_LOG_NAMES, "names are behind it");
+
+/*
+ * A log that is read. The file is the caller's.
+ *
+ * @bytes: of the file, when it was opened
+ * @at: of the next record, in bytes as @first
+ */
+struct pxt_log {
+	int fd;
+	uint64_t bytes;
+	struct pxt_log_header header;
+	uint64_t at;
+};
+
+/* 0, or negative errno: -EINVAL when it is no log, or a wrong one. */
+int pxt_log_open(struct pxt_log *log, int fd);
+/* 1 with an event, of whose data the first @room bytes are copied; 0 at the end; negative errno. */
+int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_t room);
+void pxt_log_rewind(struct pxt_log *log);
+/*
+ * Bytes of the records' room, which may go on at its beginning: @at as @first. 0, or negative
+ * errno.
+ */
+int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at);
+/* The name of any event; NULL when it has none there. */
+const char *pxt_log_name_of(const struct pxt_log *log, uint32_t id, char text[PT_NAME_MAX + 1]);
+
+/* The policy of a full log (POSIX_TRACE_LOOP 1, _UNTIL_FULL 2, _APPEND 4). */
+enum pxt_log_policy {
+	PT_LOG_LOOPS = 1,
+	PT_LOG_UNTIL_FULL = 2,
+	PT_LOG_APPENDS = 4,
+};
+
+#define PT_LOG_BUFFER 32768
+
+/*
+ * A log that is written. Errors are negative errno; then nothing is in the log that was not there
+ * before.
+ *
+ * @header: as it is to be; it is written with each flush
+ * @in_file: the end of the last record that is in the file as a whole, with all before it
+ * @adds, @adds_at: a record is being added there
+ * @nr_buffered: bytes before header.last that are in @buffer and not in the file
+ * @buffer: of PT_LOG_BUFFER bytes, the caller's
+ * @drops: header.first has changed since it was written
+ * @has_written: NULL, or called with @argument when all that was in @buffer is in the file, and
+ *               before others take its place
+ */
+struct pxt_log_writer {
+	int fd;
+	uint32_t policy;
+	bool drops;
+	struct pxt_log_header header;
+	uint64_t in_file;
+	uint64_t adds_at;
+	bool adds;
+	size_t nr_buffered;
+	unsigned char *buffer;
+	void (*has_written)(void *argument);
+	void *argument;
+};
+
+/* A new log in a file, in place of all that was in it. */
+int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt_attr *attr,
+			 unsigned char *buffer);
+/* Goes on with a log that somebody else has begun: -EINVAL when it is none. */
+int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer);
+/*
+ * Save the work of a writer that did not come to its next pxt_log_sync(): records up to @begin are
+ * in the file, and the @nr_pending bytes after them are in writer->buffer. Nothing of it is
+ * trusted: the log ends before the first thing there that is no record. After
+ * pxt_log_writer_resume().
+ */
+int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
+/*
+ * -EXFULL: a log that is not to lose anything has no room for it. Room for a STOP without which is
+ * always left: @is_last.
+ */
+int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event, const void *data,
+		   bool is_last);
+/* Records from @last on are not there any more. They were appended since header.last was that. */
+void pxt_log_take_back(struct pxt_log_writer *writer, uint64_t last);
+int pxt_log_add_name(struct pxt_log_writer *writer, uint32_t id, const char *text);
+/* All that was appended is in the file, and can be read. */
+int pxt_log_sync(struct pxt_log_writer *writer);
+/* As it was at the beginning, but for names. */
+int pxt_log_clear(struct pxt_log_writer *writer);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * All that readers may include of this project: formats of declared events, payloads taken apart
+ * and values as text; events and logs of POSIX Trace.
+ */
+#ifndef UTRAIL_TRACE_SEAM_READER_H
+#define UTRAIL_TRACE_SEAM_READER_H
+
+#include "posixlog/event.h"
+#include "posixlog/log.h"
+#include "text/directive.h"
+#include "text/format.h"
+#include "text/payload.h"
+#include "text/text.h"
+
+#endif

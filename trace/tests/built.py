@@ -1,0 +1,24 @@
+"""Where the library is built: alone, or by utrail, whose programs are tested with it there."""
+
+import os
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[1]
+
+
+def find():
+    """(the build of the library, that of utrail or None). meson says both; without it build/ has them."""
+    alone, whole = os.environ.get("UTRAIL_TRACE_BUILD"), os.environ.get("UTRAIL_BUILD")
+    if not alone and not whole and (TOP / "build/library").exists():
+        alone = TOP / "build"
+    if alone and not whole:
+        return Path(alone), None
+    whole = Path(whole or TOP.parent / "build")
+    return Path(alone or whole / "trace"), whole
+
+
+BUILD, WHOLE = find()
+LIBRARIES = BUILD / "library"
+HEADERS = TOP / "include"
+UTRAIL = WHOLE / "utrail" if WHOLE and (WHOLE / "utrail").exists() else None
+HAS_PROBE = bool(UTRAIL) and (WHOLE / "libmcount/libmcount.so").exists()

@@ -1,0 +1,1 @@
+"""With this file here tests in the folders below find built.py."""

@@ -1,0 +1,714 @@
+/* Conformance: however a process ends, its streams are shut down, and its log is whole; while it goes on, nobody touches them. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "point.h"
+#include "posix/keeper.h"
+
+#define NR_THREADS  8
+/* A second is meant. Machines may be busy. */
+#define DEADLINE_NS 60000000000ull
+
+extern char **environ;
+
+/* In memory that outlives the process: what each thread has begun to write, and has written. */
+struct account {
+	_Atomic int begun[NR_THREADS];
+	_Atomic int written[NR_THREADS];
+	_Atomic int may_end;
+};
+
+static struct account *account;
+static trace_event_id_t event_id;
+static trace_id_t logged;
+static int stream_policy = POSIX_TRACE_FLUSH;
+static int log_policy = POSIX_TRACE_APPEND;
+
+/* --- what a log says --- */
+
+static bool is_closed(int fd)
+{
+	struct pxt_log log;
+
+	return pxt_log_open(&log, fd) == 0 && log.header.is_closed;
+}
+
+static void wait_until_whole(int fd)
+{
+	uint64_t until = now_ns(CLOCK_MONOTONIC) + DEADLINE_NS;
+
+	while (!is_closed(fd)) {
+		CHECK(now_ns(CLOCK_MONOTONIC) < until);
+		usleep(1000);
+	}
+}
+
+/*
+ * All that was written is there, in order; but for what was lost, and counted, and one event of each thread that was killed in the middle. While
+ * exit() goes on, threads write to a stream that was shut down.
+ */
+static void check_log(int fd, bool is_all)
+{
+	int next[NR_THREADS] = { 0 }, begun = 0, written = 0, found = 0;
+	uint32_t last_id = 0;
+	struct pxt_event event;
+	struct pxt_log log;
+	int number[2];
+
+	CHECK_IS(pxt_log_open(&log, fd), 0);
+	while (pxt_log_next(&log, &event, number, sizeof(number)) == 1) {
+		/* Who was at it when the stream was stopped comes after, and so does what is said of events that were lost then. */
+		if (last_id != POSIX_TRACE_STOP ||
+		    (is_all && stream_policy != POSIX_TRACE_UNTIL_FULL))
+			last_id = event.id;
+		if (event.id != event_id)
+			continue;
+		CHECK(number[0] >= 0 && number[0] < NR_THREADS);
+		CHECK(number[1] >= next[number[0]]);
+		CHECK(number[1] < account->begun[number[0]]);
+		next[number[0]] = number[1] + 1;
+		found++;
+	}
+	for (int nr = 0; nr < NR_THREADS; nr++) {
+		begun += account->begun[nr];
+		written += account->written[nr];
+	}
+	found += (int)log.header.status.lost;
+	/* Of a stream that loops START and such are lost, too; and what a thread made room over when it was killed is not counted. */
+	if (stream_policy == POSIX_TRACE_LOOP) {
+		begun += 500;
+		written -= NR_THREADS;
+	}
+	CHECK(!is_all || found >= written);
+	CHECK(found <= begun);
+	CHECK(written >= NR_THREADS);
+	CHECK_IS(last_id, POSIX_TRACE_STOP);
+	CHECK(!log.header.status.is_running);
+}
+
+/* --- a process that writes --- */
+
+static void *write_events(void *argument)
+{
+	int number[2] = { (int)(intptr_t)argument, 0 };
+
+	while (account->may_end < 2) {
+		account->begun[number[0]]++;
+		posix_trace_event(event_id, number, sizeof(number));
+		account->written[number[0]]++;
+		if (++number[1] % 16 == 0)
+			usleep(20);
+	}
+	return NULL;
+}
+
+static bool have_all_begun(void)
+{
+	for (int nr = 0; nr < NR_THREADS; nr++) {
+		if (account->written[nr] < 100)
+			return false;
+	}
+	return true;
+}
+
+/* Threads write until the process ends. */
+static void begin_to_write(int fd)
+{
+	pthread_t threads[NR_THREADS];
+	trace_attr_t attr;
+
+	posix_trace_attr_init(&attr);
+	posix_trace_attr_setstreamfullpolicy(&attr, stream_policy);
+	posix_trace_attr_setlogfullpolicy(&attr, log_policy);
+	posix_trace_attr_setlogsize(&attr, 16 << 10);
+	posix_trace_attr_setstreamsize(&attr, 64 << 10);
+	event_id = open_id("number");
+	logged = make_log(fd, &attr);
+	for (intptr_t nr = 0; nr < NR_THREADS; nr++)
+		CHECK_IS(pthread_create(&threads[nr], NULL, write_events, (void *)nr), 0);
+	while (!have_all_begun())
+		usleep(100);
+	/* There is no child of ours. */
+	CHECK(waitpid(-1, NULL, 0) < 0 && errno == ECHILD);
+}
+
+static _Atomic int nr_children_ended;
+
+static void count_children(int signal)
+{
+	nr_children_ended++;
+}
+
+static pid_t begin_process(int fd, void (*end)(void))
+{
+	pid_t pid;
+
+	account = mmap(NULL, sizeof(*account), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	CHECK(account != MAP_FAILED);
+	event_id = open_id("number");
+	pid = make_child();
+	if (pid == 0) {
+		signal(SIGCHLD, count_children);
+		begin_to_write(fd);
+		if (nr_children_ended)
+			_exit(99);
+		end();
+		_exit(98);
+	}
+	while (!have_all_begun())
+		usleep(1000);
+	return pid;
+}
+
+static void by_exit(void)
+{
+	exit(3);
+}
+
+/* The status is what it would be without us. */
+static void check_way(void (*end)(void), int wanted)
+{
+	int fd = make_file(), status;
+	pid_t pid = begin_process(fd, end);
+
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	CHECK_IS(status & ~0x80, wanted); /* a core may have been dumped */
+	wait_until_whole(fd);
+	check_log(fd, end != by_exit);
+}
+
+/* It goes on as another program while its log is looked at. */
+static void check_execution(void (*end)(void))
+{
+	int fd = make_file(), status;
+	pid_t pid = begin_process(fd, end);
+
+	wait_until_whole(fd);
+	CHECK_IS(waitpid(pid, &status, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	CHECK_IS(status, SIGKILL);
+	check_log(fd, true);
+}
+
+/* --- ways to end --- */
+
+static void by_exit_of_one(void)
+{
+	_exit(3);
+}
+
+static void by_system_call(void)
+{
+	syscall(SYS_exit_group, 3);
+}
+
+static void by_quick_exit(void)
+{
+	quick_exit(3);
+}
+
+static void by_abort(void)
+{
+	abort();
+}
+
+static void by_signal(int signal)
+{
+	kill(getpid(), signal);
+	for (;;)
+		pause();
+}
+
+static void by_term(void)
+{
+	by_signal(SIGTERM);
+}
+
+static void by_kill(void)
+{
+	by_signal(SIGKILL);
+}
+
+static void by_fault(void)
+{
+	signal(SIGSEGV, SIG_DFL);
+	by_signal(SIGSEGV);
+}
+
+static void by_execution(void)
+{
+	/* Not longer than who looks on, whose output it has. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	execl("/bin/sleep", "sleep", "1000", (char *)NULL);
+}
+
+/* One that fails changes nothing: the next one is the end. */
+static void by_execution_at_last(void)
+{
+	execl("/nowhere", "nowhere", (char *)NULL);
+	by_execution();
+}
+
+static void *execute(void *unused)
+{
+	by_execution();
+	return unused;
+}
+
+static void by_execution_of_a_thread(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, execute, NULL);
+	pthread_join(thread, NULL);
+}
+
+static void by_pthread_exit(void)
+{
+	account->may_end = 2;
+	pthread_exit(NULL);
+}
+
+/* A daemon. */
+static void by_kill_without_descriptors(void)
+{
+	for (int fd = 0; fd < 1024; fd++)
+		close(fd);
+	usleep(300000);
+	by_kill();
+}
+
+static void by_execution_without_descriptors(void)
+{
+	for (int fd = 0; fd < 1024; fd++)
+		close(fd);
+	usleep(300000);
+	by_execution();
+}
+
+POINT(log_of_a_process_that_calls_exit_is_whole)
+{
+	check_way(by_exit, 3 << 8);
+}
+
+POINT(log_of_a_process_that_calls__exit_is_whole)
+{
+	check_way(by_exit_of_one, 3 << 8);
+}
+
+POINT(log_of_a_process_that_ends_by_a_system_call_is_whole)
+{
+	check_way(by_system_call, 3 << 8);
+}
+
+POINT(log_of_a_process_that_calls_quick_exit_is_whole)
+{
+	check_way(by_quick_exit, 3 << 8);
+}
+
+POINT(log_of_a_process_that_aborts_is_whole)
+{
+	check_way(by_abort, SIGABRT);
+}
+
+POINT(log_of_a_process_that_is_terminated_is_whole)
+{
+	check_way(by_term, SIGTERM);
+}
+
+POINT(log_of_a_process_that_is_killed_is_whole)
+{
+	check_way(by_kill, SIGKILL);
+}
+
+POINT(log_of_a_process_with_a_fault_is_whole)
+{
+	check_way(by_fault, SIGSEGV);
+}
+
+POINT(log_of_a_process_that_executes_a_program_is_whole_while_that_runs)
+{
+	check_execution(by_execution);
+}
+
+POINT(log_of_a_process_that_executes_a_program_at_last_is_whole)
+{
+	check_execution(by_execution_at_last);
+}
+
+POINT(log_of_a_process_whose_thread_executes_a_program_is_whole)
+{
+	check_execution(by_execution_of_a_thread);
+}
+
+POINT(log_of_a_process_whose_threads_all_end_is_whole)
+{
+#ifdef __SANITIZE_THREAD__
+	return; /* it has a thread of its own, which does not end */
+#endif
+	check_way(by_pthread_exit, 0);
+}
+
+POINT(log_of_a_process_that_has_closed_all_descriptors_and_is_killed_is_whole)
+{
+	check_way(by_kill_without_descriptors, SIGKILL);
+}
+
+POINT(log_of_a_process_that_has_closed_all_descriptors_and_executes_is_whole)
+{
+	check_execution(by_execution_without_descriptors);
+}
+
+/* --- policies --- */
+
+/* What there is of each thread is in order, and the newest is there: what came before has gone, or the log was full. */
+static void check_part(int fd)
+{
+	int next[NR_THREADS] = { 0 }, number[2] = { 0 }, found = 0;
+	uint32_t last_id = 0;
+	struct pxt_event event;
+	struct pxt_log log;
+
+	CHECK_IS(pxt_log_open(&log, fd), 0);
+	while (pxt_log_next(&log, &event, number, sizeof(number)) == 1) {
+		last_id = event.id;
+		if (event.id != event_id)
+			continue;
+		CHECK(number[0] >= 0 && number[0] < NR_THREADS);
+		CHECK(number[1] >= next[number[0]]);
+		next[number[0]] = number[1] + 1;
+		found++;
+	}
+	CHECK_IS(log.at, log.header.last);
+	CHECK(found > 100);
+	CHECK_IS(last_id, POSIX_TRACE_STOP);
+}
+
+static void check_policies(int stream, int log)
+{
+	int fd = make_file(), status;
+	pid_t pid;
+
+	stream_policy = stream;
+	log_policy = log;
+	pid = begin_process(fd, by_kill);
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	wait_until_whole(fd);
+	if (log == POSIX_TRACE_APPEND)
+		check_log(fd, true);
+	else
+		check_part(fd);
+}
+
+POINT(log_that_loops_of_a_process_that_is_killed_is_whole)
+{
+	check_policies(POSIX_TRACE_FLUSH, POSIX_TRACE_LOOP);
+}
+
+POINT(log_that_is_full_of_a_process_that_is_killed_is_whole)
+{
+	check_policies(POSIX_TRACE_FLUSH, POSIX_TRACE_UNTIL_FULL);
+}
+
+POINT(log_of_a_stream_that_loops_of_a_process_that_is_killed_is_whole)
+{
+	check_policies(POSIX_TRACE_LOOP, POSIX_TRACE_APPEND);
+}
+
+POINT(log_of_a_stream_that_is_full_of_a_process_that_is_killed_is_whole)
+{
+	check_policies(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND);
+}
+
+/* Takes from a stream that loops while the threads write over it. */
+static void flush_and_be_killed(void)
+{
+	for (int nr = 0; nr < 200; nr++)
+		CHECK_IS(posix_trace_flush(logged), 0);
+	by_kill();
+}
+
+POINT(log_of_a_stream_that_loops_and_is_flushed_is_whole)
+{
+	int fd = make_file(), status;
+	pid_t pid;
+
+	stream_policy = POSIX_TRACE_LOOP;
+	pid = begin_process(fd, flush_and_be_killed);
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	CHECK_IS(status, SIGKILL);
+	wait_until_whole(fd);
+	check_log(fd, true);
+}
+
+/* --- without a keeper --- */
+
+static void kill_keepers(void)
+{
+	for (int nr = 0; nr < TRACE_SYS_MAX; nr++) {
+		struct pxt_view *view = &pxt_process.views[nr];
+		struct pxt_log_part *part;
+
+		if (!atomic_load(&view->stream) || !pxt_log_part_of(view))
+			continue;
+		part = pxt_log_part_of(view);
+		while (!atomic_load(&part->keeper_pid))
+			usleep(100);
+		kill((pid_t)atomic_load(&part->keeper_pid), SIGKILL);
+		while (pxt_process_is_alive((pid_t)atomic_load(&part->keeper_pid),
+					    part->keeper_start))
+			usleep(100);
+	}
+}
+
+static void by_kill_without_keeper(void)
+{
+	kill_keepers();
+	by_kill();
+}
+
+static void by_execution_without_keeper(void)
+{
+	kill_keepers();
+	by_execution();
+}
+
+/* For reading only, and the file has no name any more. */
+static trace_id_t open_for_reading(int fd)
+{
+	trace_id_t trid = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = open(path, O_RDONLY);
+	CHECK(fd >= 0);
+	CHECK_IS(posix_trace_open(fd, &trid), 0);
+	close(fd);
+	return trid;
+}
+
+POINT(log_without_a_keeper_is_finished_by_who_opens_it)
+{
+	int fd = make_file(), status;
+	pid_t pid = begin_process(fd, by_kill_without_keeper);
+
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	CHECK(!is_closed(fd));
+	open_for_reading(fd);
+	CHECK(is_closed(fd));
+	check_log(fd, true);
+	open_for_reading(fd);
+	check_log(fd, true);
+}
+
+POINT(log_without_a_keeper_is_finished_by_who_opens_it_while_another_program_runs)
+{
+	uint64_t until = now_ns(CLOCK_MONOTONIC) + DEADLINE_NS;
+	int fd = make_file(), status;
+	pid_t pid = begin_process(fd, by_execution_without_keeper);
+
+	while (!is_closed(fd)) {
+		CHECK(now_ns(CLOCK_MONOTONIC) < until);
+		posix_trace_close(open_for_reading(fd));
+		usleep(1000);
+	}
+	CHECK_IS(waitpid(pid, &status, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	check_log(fd, true);
+}
+
+/* Its number is free, though. */
+POINT(log_without_a_keeper_waits_for_who_opens_it_and_takes_no_number)
+{
+	int fds[8], status;
+	trace_id_t trid;
+
+	for (int nr = 0; nr < 8; nr++) {
+		fds[nr] = make_file();
+		waitpid(begin_process(fds[nr], by_kill_without_keeper), &status, 0);
+		trid = make_stream(NULL);
+		CHECK(posix_trace_shutdown(trid) == 0);
+		CHECK(!is_closed(fds[nr]));
+	}
+	for (int nr = 0; nr < 8; nr++) {
+		posix_trace_close(open_for_reading(fds[nr]));
+		CHECK(is_closed(fds[nr]));
+	}
+}
+
+/* --- while the process lives --- */
+
+static void wait_to_end(void)
+{
+	while (!account->may_end)
+		usleep(1000);
+	by_kill();
+}
+
+POINT(looking_at_the_log_of_a_living_process_takes_nothing_from_it)
+{
+	int fd = make_file(), status;
+	pid_t pid = begin_process(fd, wait_to_end);
+
+	for (int nr = 0; nr < 100; nr++) {
+		CHECK_IS(posix_trace_close(open_for_reading(fd)), 0);
+		CHECK(!is_closed(fd));
+		usleep(1000);
+	}
+	account->may_end = 1;
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	wait_until_whole(fd);
+	check_log(fd, true);
+}
+
+static void execute_in_children(void)
+{
+	char *words[] = { "true", NULL };
+	int status;
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(97);
+	}
+	if (waitpid(pid, &status, 0) != pid || status ||
+	    posix_spawn(&pid, "/bin/true", NULL, NULL, words, environ) ||
+	    waitpid(pid, &status, 0) != pid || status || system("true"))
+		_exit(96);
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	if (waitpid(pid, &status, 0) != pid || status)
+		_exit(95);
+	account->may_end = 1;
+	while (account->may_end == 1)
+		pause();
+}
+
+POINT(children_that_execute_and_end_end_nothing_of_the_parents)
+{
+	int fd = make_file(), before, status;
+	pid_t pid = begin_process(fd, execute_in_children);
+
+	while (!account->may_end)
+		usleep(1000);
+	before = account->written[0];
+	usleep(300000);
+	CHECK(!is_closed(fd));
+	CHECK(account->written[0] > before);
+	kill(pid, SIGKILL);
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	CHECK_IS(status, SIGKILL);
+	wait_until_whole(fd);
+	check_log(fd, true);
+}
+
+/* Who adopts orphans could wait for the keeper. */
+POINT(process_that_adopts_orphans_has_no_child_of_ours)
+{
+	int fd = make_file(), status;
+	pid_t pid = make_child();
+
+	if (pid == 0) {
+		signal(SIGCHLD, count_children);
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		CHECK_IS(posix_trace_shutdown(make_log(fd, NULL)), 0);
+		make_log(fd, NULL);
+		CHECK(waitpid(-1, NULL, 0) < 0 && errno == ECHILD);
+		CHECK(!nr_children_ended);
+		by_kill();
+	}
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	CHECK_IS(status, SIGKILL);
+	wait_until_whole(fd);
+}
+
+/* --- what stays --- */
+
+/* Files of streams, processes and names. */
+static int count_files(void)
+{
+	DIR *dir = opendir(getenv("UTRAIL_TRACE_DIR"));
+	struct dirent *entry;
+	int nr = 0;
+
+	CHECK(dir);
+	while ((entry = readdir(dir)))
+		nr += entry->d_name[1] == '-' && strchr("sdpn", entry->d_name[0]);
+	closedir(dir);
+	return nr;
+}
+
+static void await_files(int nr)
+{
+	uint64_t until = now_ns(CLOCK_MONOTONIC) + DEADLINE_NS;
+
+	while (count_files() != nr) {
+		CHECK(now_ns(CLOCK_MONOTONIC) < until);
+		usleep(1000);
+	}
+}
+
+static void make_logs_and_be_killed(int nr_logs)
+{
+	trace_event_id_t id = open_id("x");
+
+	for (int nr = 0; nr < nr_logs; nr++) {
+		trace_attr_t attr;
+
+		small_attr(&attr, POSIX_TRACE_FLUSH, 100);
+		/* With and without a log. */
+		if (nr % 2)
+			make_log(make_file(), &attr);
+		else
+			make_running(NULL);
+	}
+	write_numbers(id, 0, 10);
+	by_kill();
+}
+
+POINT(streams_of_killed_processes_leave_nothing)
+{
+	pid_t pids[12];
+	int status;
+
+	for (int round = 0; round < 4; round++) {
+		for (int nr = 0; nr < 12; nr++) {
+			pids[nr] = make_child();
+			if (pids[nr] == 0)
+				make_logs_and_be_killed(5);
+		}
+		for (int nr = 0; nr < 12; nr++) {
+			CHECK_IS(waitpid(pids[nr], &status, 0), pids[nr]);
+			CHECK_IS(status, SIGKILL);
+		}
+	}
+	await_files(0);
+}
+
+POINT(stream_of_a_process_that_never_wrote_leaves_nothing)
+{
+	trace_id_t trid;
+	pid_t pid = make_child();
+
+	if (pid == 0)
+		by_execution();
+	make_stream(NULL); /* what is of this process stays: stream, process, names */
+	CHECK_IS(posix_trace_create(pid, NULL, &trid), 0);
+	CHECK(count_files() > 3);
+	CHECK_IS(posix_trace_shutdown(trid), 0);
+	await_files(3);
+	kill(pid, SIGKILL);
+}

@@ -1,0 +1,217 @@
+/* Lines of writers that were killed: where they end, and with which mark. */
+#include <fcntl.h>
+
+#include "events/trace.h"
+#include "tests/unit/lib/trace_place.h"
+
+#define PAGE 4096
+#define TIME "2026-11-23 01:02:03.123456 "
+
+static int dir_fd;
+
+static int begin_all(void **state)
+{
+	if (trace_place_make(state) < 0)
+		return -1;
+	dir_fd = open(trace_place_above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return dir_fd < 0;
+}
+
+static int begin(void **state)
+{
+	unlinkat(dir_fd, "log", 0);
+	return 0;
+}
+
+static void put(const char *text, off_t at, size_t len)
+{
+	int fd = openat(dir_fd, "log", O_WRONLY | O_CREAT, 0600);
+
+	assert_int_equal(pwrite(fd, text, len, at), len);
+	close(fd);
+}
+
+/* A file of so many letters. */
+static void make(size_t len)
+{
+	char *text = malloc(len);
+
+	memset(text, 'x', len);
+	put(text, 0, len);
+	free(text);
+}
+
+static char *get(off_t at, size_t len)
+{
+	static char text[64];
+	int fd = openat(dir_fd, "log", O_RDONLY);
+
+	assert_int_equal(pread(fd, text, len, at), len);
+	text[len] = '\0';
+	close(fd);
+	return text;
+}
+
+static off_t size(void)
+{
+	struct stat st;
+
+	assert_int_equal(fstatat(dir_fd, "log", &st, 0), 0);
+	return st.st_size;
+}
+
+/* What is in front of the page then; nothing else may change. */
+static void check(off_t page, const char *wanted)
+{
+	off_t before = size();
+
+	fst_repair_file(dir_fd, "log");
+	assert_string_equal(get(page - 10, 10), wanted);
+	assert_int_equal(size(), before);
+}
+
+#define TORN  "xx (torn)\n"
+#define WHOLE "xxxxxxxxxx"
+
+static void a_line_in_front_of_another_gets_a_mark(void **state)
+{
+	make(PAGE + 100);
+	put(TIME, PAGE, strlen(TIME));
+	check(PAGE, TORN);
+	assert_string_equal(get(PAGE, strlen(TIME)), TIME);
+	/* It is whole now. */
+	check(PAGE, TORN);
+}
+
+static void each_page_is_looked_at(void **state)
+{
+	make(4 * PAGE);
+	put(TIME, 2 * PAGE, strlen(TIME));
+	put(TIME, 3 * PAGE, strlen(TIME));
+	put("\n", 4 * PAGE - 1, 1);
+	check(PAGE, WHOLE);
+	check(2 * PAGE, TORN);
+	check(3 * PAGE, TORN);
+}
+
+static void a_line_that_ends_there_is_whole(void **state)
+{
+	make(PAGE + 100);
+	put(TIME, PAGE, strlen(TIME));
+	put("\n", PAGE - 1, 1);
+	check(PAGE, "xxxxxxxxx\n");
+}
+
+static void a_fragment_that_is_too_short_gets_its_end_only(void **state)
+{
+	make(PAGE + 100);
+	put(TIME, PAGE, strlen(TIME));
+	put("\n", PAGE - 8, 1);
+	check(PAGE, "xx\nxxxxxx\n");
+	make(PAGE + 100);
+	put(TIME, PAGE, strlen(TIME));
+	put("\n", PAGE - 9, 1);
+	check(PAGE, "x\n (torn)\n");
+}
+
+static void a_line_that_goes_on_is_none(void **state)
+{
+	make(PAGE + 100);
+	check(PAGE, WHOLE);
+	for (size_t at = 0; at < strlen(TIME); at++) {
+		make(PAGE + 100);
+		put(TIME, PAGE, strlen(TIME));
+		put(TIME[at] >= '0' && TIME[at] <= '9' ? "/" : "0", PAGE + at, 1);
+		check(PAGE, WHOLE);
+		make(PAGE + 100);
+		put(TIME, PAGE, strlen(TIME));
+		put(":", PAGE + at, 1);
+		check(PAGE, TIME[at] == ':' ? TORN : WHOLE);
+	}
+	make(PAGE + 100);
+	put("0000-00-00 99:99:99.000999 ", PAGE, strlen(TIME));
+	check(PAGE, TORN);
+}
+
+static void a_time_must_be_there_as_a_whole(void **state)
+{
+	make(PAGE);
+	put(TIME, PAGE, strlen(TIME) - 1);
+	check(PAGE, WHOLE);
+	make(PAGE);
+	put(TIME, PAGE, strlen(TIME));
+	check(PAGE, TORN);
+}
+
+static void the_end_of_the_file_is_torn_at_a_page_only(void **state)
+{
+	make(PAGE);
+	check(PAGE, TORN);
+	unlinkat(dir_fd, "log", 0);
+	make(PAGE);
+	put("\n", PAGE - 1, 1);
+	check(PAGE, "xxxxxxxxx\n");
+	unlinkat(dir_fd, "log", 0);
+	make(PAGE - 1);
+	check(PAGE - 1, WHOLE);
+	make(PAGE + 1);
+	check(PAGE, WHOLE);
+	assert_string_equal(get(PAGE - 9, 10), WHOLE);
+}
+
+static void of_large_files_the_end_is_looked_at(void **state)
+{
+	const off_t most = (off_t)64 << 20;
+
+	put(TIME, 2 * PAGE, strlen(TIME));
+	put(TIME, 3 * PAGE, strlen(TIME));
+	put(WHOLE, 2 * PAGE - 10, 10);
+	put(WHOLE, 3 * PAGE - 10, 10);
+	put("\n", most + 3 * PAGE - 2, 1);
+	check(2 * PAGE, WHOLE);
+	check(3 * PAGE, TORN);
+	unlinkat(dir_fd, "log", 0);
+	put(TIME, PAGE, strlen(TIME));
+	put(WHOLE, PAGE - 10, 10);
+	put("\n", most - 1, 1);
+	check(PAGE, TORN);
+}
+
+static void what_is_no_file_stays(void **state)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	fst_repair_file(dir_fd, "none");
+	assert_int_equal(mkfifoat(dir_fd, "fifo", 0600), 0);
+	fst_repair_file(dir_fd, "fifo");
+	assert_int_equal(mkdirat(dir_fd, "dir", 0700), 0);
+	fst_repair_file(dir_fd, "dir");
+	make(PAGE);
+	assert_int_equal(symlinkat("log", dir_fd, "link"), 0);
+	fst_repair_file(dir_fd, "link");
+	assert_string_equal(get(PAGE - 10, 10), WHOLE);
+	fst_repair_file(dir_fd, "log");
+	assert_string_equal(get(PAGE - 10, 10), TORN);
+	assert_int_equal(dup(STDERR_FILENO), fd);
+	close(fd);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, begin)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_line_in_front_of_another_gets_a_mark),
+		TEST(each_page_is_looked_at),
+		TEST(a_line_that_ends_there_is_whole),
+		TEST(a_fragment_that_is_too_short_gets_its_end_only),
+		TEST(a_line_that_goes_on_is_none),
+		TEST(a_time_must_be_there_as_a_whole),
+		TEST(the_end_of_the_file_is_torn_at_a_page_only),
+		TEST(of_large_files_the_end_is_looked_at),
+		TEST(what_is_no_file_stays),
+	};
+
+	return cmocka_run_group_tests(tests, begin_all, NULL);
+}

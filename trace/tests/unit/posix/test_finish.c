@@ -1,0 +1,148 @@
+/* Logs of processes that have gone are finished by who comes next, whatever their shared memory says. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "posix/keeper.h"
+#include "tests/unit/lib/trace_place.h"
+
+#define NR_EVENTS 50
+
+static char log_path[64];
+
+static int begin(void **state)
+{
+	snprintf(log_path, sizeof(log_path), "%s/log", trace_place_above);
+	return 0;
+}
+
+static struct pxt_log_part *part_of(void)
+{
+	for (int nr = 0; nr < TRACE_SYS_MAX; nr++) {
+		if (atomic_load(&pxt_process.views[nr].stream))
+			return pxt_log_part_of(&pxt_process.views[nr]);
+	}
+	return NULL;
+}
+
+/* It and its keeper are killed: what it has written is in its memory only. */
+static int leave_log(void *arg)
+{
+	int fd = open(log_path, O_CREAT | O_TRUNC | O_RDWR, 0600);
+	const unsigned int *seed = arg;
+	struct pxt_log_part *part;
+	struct stat st;
+	trace_id_t trid;
+
+	CHILD_CHECK(posix_trace_create_withlog(0, NULL, fd, &trid) == 0);
+	part = part_of();
+	while (!atomic_load(&part->keeper_pid))
+		usleep(100);
+	kill((pid_t)atomic_load(&part->keeper_pid), SIGKILL);
+	posix_trace_start(trid);
+	for (int nr = 0; nr < NR_EVENTS; nr++)
+		posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, &nr, sizeof(nr));
+	if (*seed) {
+		struct pxt_stream *stream = atomic_load(&pxt_process.views[0].stream);
+		unsigned char *lies[] = { (unsigned char *)&stream->head, (unsigned char *)part,
+					  (unsigned char *)part->slots, part->buffer,
+					  (unsigned char *)stream + PT_CELLS_OFFSET };
+
+		srand(*seed);
+		for (int nr = rand() % 10 + 1; nr > 0; nr--)
+			lies[rand() % 5][rand() % 64] = (unsigned char)rand();
+		/* It is found, though. */
+		if (fstat(fd, &st) == 0) {
+			part->dev = st.st_dev;
+			part->ino = st.st_ino;
+		}
+	}
+	kill(getpid(), SIGKILL);
+	return __LINE__;
+}
+
+static int count_events(void)
+{
+	int fd = open(log_path, O_RDONLY), nr = 0, unavailable;
+	struct posix_trace_event_info info;
+	trace_id_t trid;
+	size_t len;
+
+	assert_int_equal(posix_trace_open(fd, &trid), 0);
+	while (posix_trace_getnext_event(trid, &info, NULL, 0, &len, &unavailable) == 0 &&
+	       !unavailable)
+		nr += info.posix_event_id == POSIX_TRACE_UNNAMED_USER_EVENT;
+	assert_true(unavailable);
+	assert_int_equal(posix_trace_close(trid), 0);
+	close(fd);
+	return nr;
+}
+
+static void leave(unsigned int seed)
+{
+	assert_int_equal(trace_place_in_child(leave_log, &seed), SIGKILL);
+}
+
+static void who_opens_it_finds_all_events(void **state)
+{
+	leave(0);
+	assert_int_equal(count_events(), NR_EVENTS);
+	assert_int_equal(count_events(), NR_EVENTS);
+}
+
+/* The file was made another log meanwhile, which is not touched. */
+static void another_log_of_the_same_file_stays_as_it_is(void **state)
+{
+	const struct pxt_attr attr = { .magic = PT_ATTR_MAGIC,
+				       .log_policy = PT_LOG_APPENDS,
+				       .created_ns = 1 };
+	static unsigned char buffer[PT_LOG_BUFFER];
+	struct pxt_log_writer writer;
+	struct pxt_log log;
+	int fd;
+
+	leave(0);
+	fd = open(log_path, O_RDWR);
+	assert_int_equal(pxt_log_writer_begin(&writer, fd, &attr, buffer), 0);
+	assert_int_equal(pxt_log_sync(&writer), 0);
+	assert_int_equal(count_events(), 0);
+	assert_int_equal(pxt_log_open(&log, fd), 0);
+	assert_false(log.header.is_closed);
+	close(fd);
+}
+
+static void another_file_is_not_written_to(void **state)
+{
+	int fd;
+
+	leave(0);
+	assert_int_equal(unlink(log_path), 0);
+	fd = open(log_path, O_CREAT | O_EXCL | O_RDWR, 0600);
+	assert_int_equal(write(fd, "mine", 4), 4);
+	pxt_finish_file(fd);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 4);
+	close(fd);
+}
+
+/* Nothing of it can be believed; the log is one that can be read, and whoever opens it goes on. */
+static void lies_do_no_harm(void **state)
+{
+	for (unsigned int seed = 1; seed <= 40; seed++) {
+		leave(seed);
+		assert_in_range(count_events(), 0, 10 * NR_EVENTS);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, begin)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_opens_it_finds_all_events),
+		TEST(another_log_of_the_same_file_stays_as_it_is),
+		TEST(another_file_is_not_written_to),
+		TEST(lies_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, trace_place_make, NULL);
+}

@@ -1,0 +1,192 @@
+/* Logs that somebody else goes on with, from wherever their writer was killed, and whatever is said of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "posixlog/log.h"
+#include "tests/unit/lib/unit.h"
+
+#define DATA_MAX 40000
+
+/* @begin, @pending: as the one who goes on is told. @settled: so long is the log without the record that is being added */
+struct state {
+	struct pxt_log_writer writer;
+	unsigned char buffer[PT_LOG_BUFFER];
+	uint64_t settled;
+	uint64_t begin;
+	size_t pending;
+	uint32_t next;
+};
+
+static struct state state;
+
+static void has_written(void *argument)
+{
+	state.begin = state.settled;
+	state.pending = 0;
+}
+
+static void settle(void)
+{
+	state.settled = state.writer.header.last;
+	state.begin = state.settled - state.writer.nr_buffered;
+	state.pending = state.writer.nr_buffered;
+}
+
+static int begin_log(uint32_t policy, uint64_t size)
+{
+	const struct pxt_attr attr = {
+		.magic = PT_ATTR_MAGIC,
+		.log_policy = policy,
+		.log_size = size,
+		.max_data = DATA_MAX,
+	};
+	int fd = memfd_create("log", 0);
+
+	assert_true(fd >= 0);
+	memset(&state, 0, sizeof(state));
+	assert_int_equal(pxt_log_writer_begin(&state.writer, fd, &attr, state.buffer), 0);
+	state.writer.has_written = has_written;
+	return fd;
+}
+
+static void append(uint32_t len)
+{
+	static unsigned char data[DATA_MAX];
+	const struct pxt_event event = { .id = PT_UNNAMED, .time_ns = ++state.next, .len = len };
+
+	memset(data, (int)state.next, len);
+	assert_int_equal(pxt_log_append(&state.writer, &event, data, false), 0);
+	settle();
+}
+
+/* The one who goes on has the buffer, and nothing else of the one before. */
+static void go_on(int fd)
+{
+	struct pxt_log_writer other;
+
+	assert_int_equal(pxt_log_writer_resume(&other, fd, state.buffer), 0);
+	assert_int_equal(pxt_log_recover(&other, state.begin, state.pending), 0);
+	other.header.is_closed = 1;
+	assert_int_equal(pxt_log_sync(&other), 0);
+}
+
+/* How many there are, of which the last one is the newest. */
+static uint32_t check(int fd)
+{
+	static unsigned char data[DATA_MAX];
+	struct pxt_event event = { .time_ns = 0 };
+	uint32_t nr = 0, before = 0;
+	struct pxt_log log;
+
+	assert_int_equal(pxt_log_open(&log, fd), 0);
+	while (pxt_log_next(&log, &event, data, sizeof(data)) == 1) {
+		assert_true(!before || event.time_ns == before + 1);
+		for (uint32_t at = 0; at < event.len; at++)
+			assert_int_equal(data[at], event.time_ns & 0xff);
+		before = (uint32_t)event.time_ns;
+		nr++;
+	}
+	assert_int_equal(log.at, log.header.last);
+	assert_int_equal(before, state.next);
+	return nr;
+}
+
+static void what_was_not_synced_is_there(void **unused)
+{
+	int fd = begin_log(PT_LOG_APPENDS, 0);
+
+	for (uint32_t nr = 0; nr < 3; nr++)
+		append(nr * 100);
+	go_on(fd);
+	assert_int_equal(check(fd), 3);
+	close(fd);
+}
+
+static void a_log_of_nothing_is_one(void **unused)
+{
+	int fd = begin_log(PT_LOG_APPENDS, 0);
+
+	go_on(fd);
+	assert_int_equal(check(fd), 0);
+	close(fd);
+}
+
+/* Small and large ones, so that the buffer is written before, after and in the middle of a record. */
+static void no_record_is_missing_wherever_it_ended(void **unused)
+{
+	for (unsigned seed = 0; seed < 300; seed++) {
+		uint32_t policy = seed % 2 ? PT_LOG_LOOPS : PT_LOG_APPENDS, nr;
+		int fd = begin_log(policy, 100000 + seed);
+
+		srand(seed);
+		for (nr = (uint32_t)rand() % 60; nr > 0; nr--) {
+			append((uint32_t)rand() % (rand() % 4 ? 3000 : DATA_MAX));
+			if (rand() % 20 == 0)
+				assert_int_equal(pxt_log_sync(&state.writer), 0);
+		}
+		go_on(fd);
+		nr = check(fd);
+		assert_true(policy == PT_LOG_LOOPS || nr == state.next);
+		close(fd);
+	}
+}
+
+/* It ends before the first thing that is no record. */
+static void lies_make_no_log_that_cannot_be_read(void **unused)
+{
+	for (unsigned seed = 0; seed < 3000; seed++) {
+		int fd = begin_log(seed % 2 ? PT_LOG_LOOPS : PT_LOG_APPENDS, 100000);
+		struct pxt_event event;
+		struct pxt_log log;
+
+		srand(seed);
+		for (int nr = rand() % 10; nr > 0; nr--)
+			append((uint32_t)rand() % 3000);
+		if (rand() % 2)
+			assert_int_equal(pxt_log_sync(&state.writer), 0);
+		for (int nr = rand() % 10; nr > 0; nr--)
+			append((uint32_t)rand() % 3000);
+		for (int nr = rand() % 10; nr > 0; nr--)
+			state.buffer[(size_t)rand() % (rand() % 2 ? 64 : PT_LOG_BUFFER)] ^=
+				(unsigned char)rand();
+		if (rand() % 2)
+			state.begin += (uint64_t)(rand() % 5000 - 2500) *
+				       (rand() % 9 ? 8 : 1ull << 40);
+		if (rand() % 2)
+			state.pending += (size_t)(rand() % 5000 - 2500) *
+					 (rand() % 9 ? 8 : 1ul << 20);
+		go_on(fd);
+		assert_int_equal(pxt_log_open(&log, fd), 0);
+		while (pxt_log_next(&log, &event, NULL, 0) == 1)
+			;
+		assert_int_equal(log.at, log.header.last);
+		close(fd);
+	}
+}
+
+static void what_is_no_log_is_not_gone_on_with(void **unused)
+{
+	struct pxt_log_writer writer;
+	int fd = memfd_create("none", 0);
+
+	assert_int_equal(pxt_log_writer_resume(&writer, fd, state.buffer), -EINVAL);
+	assert_int_equal(ftruncate(fd, 1 << 20), 0);
+	assert_int_equal(pxt_log_writer_resume(&writer, fd, state.buffer), -EINVAL);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_not_synced_is_there),
+		cmocka_unit_test(a_log_of_nothing_is_one),
+		cmocka_unit_test(no_record_is_missing_wherever_it_ended),
+		cmocka_unit_test(lies_make_no_log_that_cannot_be_read),
+		cmocka_unit_test(what_is_no_log_is_not_gone_on_with),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,35 @@
+/* A format of declared events, taken apart once. */
+#ifndef UTRAIL_FSTRACE_FORMAT_H
+#define UTRAIL_FSTRACE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "text/directive.h"
+
+/*
+ * @next: for callers that have several of them
+ * @has_calls: of functions of the program: %I, %J
+ * @values: kinds of the pieces that take a value, in their order, enum fst_kind, then a 0: for
+ *          callers that have no use of the text
+ * @is_plain: all values are arguments, or facts that a record has of its place: no function is
+ *            called for them
+ */
+struct fst_format {
+	struct fst_format *next;
+	char *text;
+	bool has_calls;
+	bool is_plain;
+	unsigned char *values;
+	size_t nr_pieces;
+	struct fst_piece pieces[];
+};
+
+/* NULL when @text is no format, or without memory. */
+struct fst_format *fst_format_make(const char *text);
+void fst_format_free(struct fst_format *format);
+
+/* True when it has only directives without arguments. */
+bool fst_format_is_bare(const struct fst_format *format);
+
+#endif

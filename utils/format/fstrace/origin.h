@@ -1,0 +1,41 @@
+/*
+ * The writer of a line of a log: a line has no place for that, but many programs put it into their
+ * common format.
+ */
+#ifndef UTRAIL_FSTRACE_ORIGIN_H
+#define UTRAIL_FSTRACE_ORIGIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/seam/reader.h"
+
+/* Linux gives no process a larger number (PID_MAX_LIMIT). */
+#define FST_PID_LIMIT 4194304
+
+/*
+ * @pid: 0 when the line does not say
+ * @thread: as %T has it: the result of pthread_self(), or a thread's number where the program
+ *          writes that
+ */
+struct fst_origin {
+	int32_t pid;
+	bool has_thread;
+	uint64_t thread;
+};
+
+/*
+ * By the words "PID=1234" and "TID=..." that the text after the event's name begins with, in any
+ * order.
+ */
+void fst_origin_find(const char *body, size_t len, struct fst_origin *origin);
+
+/*
+ * By the common format, which has only directives without arguments (fst_format_is_bare()). NULL,
+ * or the error in the text, at the byte @wrong_at.
+ */
+const char *fst_origin_by_format(const struct fst_format *format, const char *body, size_t len,
+				 struct fst_origin *origin, size_t *wrong_at);
+
+#endif
