@@ -63,6 +63,7 @@ extern const struct cmd cmd_record;
 extern const struct cmd cmd_replay;
 extern const struct cmd cmd_report;
 extern const struct cmd cmd_script;
+extern const struct cmd cmd_script_record; /* `script --record` */
 extern const struct cmd cmd_snapshot;
 
 /* `record` without a script. The same as struct cmd's run(). */
@@ -70,6 +71,9 @@ int record_run(const struct opts *opts, struct uft_err *err);
 
 /* `record` with a script, which gets the calls while they come. The same as struct cmd's run(). */
 int live_run_script(const struct opts *opts, struct uft_err *err);
+
+/* Record the program into the data directory, then run the script over it: `script --record`. */
+int live_record_then_script(const struct opts *opts, struct uft_err *err);
 
 /* All commands in the order of the help text, and a NULL after the last. */
 extern const struct cmd *const all_cmds[];

@@ -160,17 +160,28 @@ static void ignore_interrupts(void)
 	signal(SIGHUP, SIG_IGN);
 }
 
-static int record_then_show(const struct opts *opts, char *data_dir, struct uft_err *err)
+/*
+ * Record, and go on if there is a recording: interrupts are the user's then. @status: the
+ * program's, or that of an error
+ */
+static bool record_first(const struct opts *opts, char *data_dir, int *status, struct uft_err *err)
 {
-	int status = record(opts, data_dir, err);
-
-	if (status < 0 || err->code || opts->nop || opts->list_functions)
-		return status;
-
 	const sigset_t set = interrupts();
 
+	*status = record(opts, data_dir, err);
+	if (*status < 0 || err->code || opts->nop || opts->list_functions)
+		return false;
 	forget_interrupts();
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	return true;
+}
+
+static int record_then_show(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	int status;
+
+	if (!record_first(opts, data_dir, &status, err))
+		return status;
 
 	int shown = show(opts, data_dir, err);
 
@@ -485,6 +496,23 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 int live_run_script(const struct opts *opts, struct uft_err *err)
 {
 	return record_and_show(opts, opts->data_dir, err);
+}
+
+int live_record_then_script(const struct opts *opts, struct uft_err *err)
+{
+	struct opts view = *opts;
+	struct pager pager = { 0 };
+	int status;
+
+	view.cmd = &cmd_script;
+	if (!record_first(opts, opts->data_dir, &status, err))
+		return status;
+	pager_open(&pager, opts);
+
+	int shown = replay(&view, err);
+
+	pager_close(&pager);
+	return status || is_told_only(opts, shown) ? status : shown;
 }
 
 static int check_live(const struct opts *opts, struct uft_err *err)

@@ -102,30 +102,38 @@ static int script_data(const struct opts *opts, struct trace_data *data, struct 
 	return ret;
 }
 
+static int check_file(const struct opts *opts, struct uft_err *err)
+{
+	if (opts->script)
+		return script_check(opts->script, err);
+	return err_set(err, -EINVAL,
+		       "script needs a script to run: utrail script -S FILE [OPTION...] "
+		       "[ARGUMENT...]");
+}
+
 static int run(const struct opts *opts, struct uft_err *err)
 {
 	struct trace_data data;
 	struct follow follow;
 	bool grows;
 
-	if (!opts->script) {
-		err_set(err, -EINVAL,
-			"script needs a script to run: utrail script -S FILE [OPTION...] "
-			"[ARGUMENT...]");
-		return CMD_NO_DATA;
-	}
-	if (script_check(opts->script, err) < 0)
+	if (check_file(opts, err) < 0)
 		return CMD_NO_DATA;
 
 	int ret = follow_open_records(&follow, &grows, &data, opts, err);
 
 	if (ret)
 		return ret;
-	if (!is_recording(opts))
+	if (!is_recording(opts) && !opts->live_record)
 		note_options(opts);
 	ret = script_data(opts, &data, grows ? &follow : NULL, err);
 	reader_close_data(&data, opts);
 	return ret;
+}
+
+static int run_record(const struct opts *opts, struct uft_err *err)
+{
+	return check_file(opts, err) < 0 ? CMD_NO_DATA : live_record_then_script(opts, err);
 }
 
 const struct cmd cmd_script = {
@@ -137,4 +145,14 @@ const struct cmd cmd_script = {
 	.uses_pager = true,
 	.reads_data = true,
 	.run = run,
+};
+
+/* Options of both mean something here. The rest of the line is the program. */
+const struct cmd cmd_script_record = {
+	.name = "script",
+	.args = "PROGRAM [ARGUMENT...]",
+	.help = "record a program, and run a script in Python or Lua over its calls",
+	.bit = CMD_SCRIPT | CMD_LIVE,
+	.needs_program = true,
+	.run = run_record,
 };

@@ -111,10 +111,6 @@ static int check_script(const struct opts *opts, struct uft_err *err)
 				       opts->nop ? "--nop" : "--keep-pid");
 		return script_check(opts->script, err);
 	}
-	if (opts->cmd->bit == CMD_SCRIPT && opts->live_record)
-		return err_set(err, -ERR_USAGE,
-			       "utrail has no option '--record' yet: record first, then run "
-			       "'utrail script -S FILE'");
 	return 0;
 }
 
@@ -217,6 +213,8 @@ static int parse_line(struct opts *opts, struct line *line, int first, struct uf
 	}
 	if (line->cmd)
 		rc = optparse_run(&parse, opts, err);
+	if (line->cmd == &cmd_script && opts->live_record)
+		line->cmd = &cmd_script_record;
 	if (rc == 0 && line->cmd && !line->cmd->needs_program && !line->cmd->keeps_rest)
 		rc = parse_behind(opts, &parse, err);
 	line->args = line->argv + parse.next;

@@ -185,6 +185,27 @@ def test_same_text_with_options(workdir, name):
 
 
 @pytest.mark.parametrize("name", ["dump.py", "dump.lua"])
+def test_record_first(workdir, name):
+    """script --record: a recording that stays, then the script over it; its first lines are options of the recording."""
+    peer_has(name)
+    program = compile_c("#include <stdlib.h>\nint f(int n) { return n ? f(n - 1) : 7; }\nint main(int c, char **v) { return f(atoi(v[1])); }")
+    write(name, f"{'#' if name.endswith('py') else '--'} uftrace-option: --no-libcall\n" + SCRIPTS[name])
+    for words in ([], ["-F", "f"], ["-D", "3"], ["-A", "f@arg1"]):
+        theirs = peer("script", "--record", "-S", name, "-d", "theirs", *words, program, "4").must().out
+        ours = utrail("script", "--record", "-S", name, "-d", "ours", *words, program, "4").must(7)
+        assert ours.err == ""
+        assert shape(ours.out) == shape(theirs) and "f" in ours.out, words
+        again = utrail("script", "-S", name, "-d", "ours").must()
+        assert again.out.splitlines()[1:] == ours.out.splitlines()[1:]
+        assert "-A or -R might not work" in again.err
+
+
+def shape(text):
+    """Without times, addresses and numbers of tasks, in which two runs differ."""
+    return re.sub(r"(?<=duration)\W+\d+|\d{2,}", "N", text)
+
+
+@pytest.mark.parametrize("name", ["dump.py", "dump.lua"])
 def test_same_events(workdir, name):
     program = compile_c("#include <unistd.h>\nvoid f(void) { usleep(1); }\nint main(void) { f(); f(); }")
     utrail("record", "-d", "data", "-T", "f@read=proc/statm", program).must()
