@@ -16,10 +16,30 @@
  */
 #define OPEN_NS 200000000
 
-int follow_is_possible(const char *dir, struct uft_err *err)
+/*
+ * The recorder of `live` is a process of ours, which answers or ends: on a busy machine, or with a
+ * slow disk, that takes its time.
+ */
+static bool is_own(const struct opts *opts)
 {
+	return opts->view_actions != UINT32_MAX;
+}
+
+static int ask_progress(const char *dir, bool is_own, struct request_answer *answer)
+{
+	int ret;
+
+	do
+		ret = ask_recorder(dir, REQUEST_PROGRESS, -1, answer);
+	while (ret == -ETIMEDOUT && is_own);
+	return ret;
+}
+
+static int is_possible(const struct opts *opts, struct uft_err *err)
+{
+	const char *dir = reader_data_dir(opts);
 	struct request_answer answer;
-	int ret = ask_recorder(dir, REQUEST_PROGRESS, -1, &answer);
+	int ret = ask_progress(dir, is_own(opts), &answer);
 
 	if (ret == 0 && answer.error == -EOPNOTSUPP)
 		return err_set(
@@ -36,14 +56,16 @@ int follow_is_possible(const char *dir, struct uft_err *err)
  * answers after it was read. 1: @answer is there; 0: the recorder has ended, and all was read;
  * negative.
  */
-static int read_tasks(struct trace_data *data, struct request_answer *answer, struct uft_err *err)
+static int read_tasks(const struct follow *follow, struct request_answer *answer,
+		      struct uft_err *err)
 {
+	struct trace_data *data = follow->data;
 	int ret = data_read_more(data, err);
 
 	if (ret < 0)
 		return ret;
 
-	int asked = ask_recorder(data->dir, REQUEST_PROGRESS, -1, answer);
+	int asked = ask_progress(data->dir, follow->is_own, answer);
 	/* -EPERM: somebody has taken the name that a recorder has let go. */
 	bool has_ended = asked == -ENOTCONN || asked == -EPIPE || asked == -ENOENT ||
 			 asked == -EPERM;
@@ -67,7 +89,7 @@ static int look(struct follow *follow, struct uft_err *err)
 {
 	struct trace_data *data = follow->data;
 	struct request_answer answer;
-	int ret = read_tasks(data, &answer, err);
+	int ret = read_tasks(follow, &answer, err);
 
 	if (ret < 0)
 		return ret;
@@ -79,7 +101,7 @@ static int look(struct follow *follow, struct uft_err *err)
 	follow->complete_ns = follow->answer_ns;
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
 	follow->has_late_entries = answer.holds_back;
-	return MIN(read_tasks(data, &answer, err), 0);
+	return MIN(read_tasks(follow, &answer, err), 0);
 }
 
 static void rest(void)
@@ -94,7 +116,9 @@ int follow_open(struct follow *follow, struct trace_data *data, const struct opt
 
 	if (ret)
 		return ret;
-	*follow = (struct follow){ .data = data, .is_watched = isatty(STDOUT_FILENO) };
+	*follow = (struct follow){ .data = data,
+				   .is_own = is_own(opts),
+				   .is_watched = isatty(STDOUT_FILENO) };
 	while ((ret = look(follow, err)) == 0 && follow->complete_ns != UINT64_MAX &&
 	       !data_has_records(data))
 		rest();
@@ -119,7 +143,7 @@ static uint64_t open_since_ns(const struct follow *follow)
 int follow_open_records(struct follow *follow, bool *grows, struct trace_data *data,
 			const struct opts *opts, struct uft_err *err)
 {
-	int ret = opts->follow ? follow_is_possible(reader_data_dir(opts), err) : 0;
+	int ret = opts->follow ? is_possible(opts, err) : 0;
 
 	if (ret < 0)
 		return ret;

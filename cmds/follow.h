@@ -11,6 +11,7 @@
  * is all
  * @has_late_entries: see struct pipeline
  * @answer_ns: what the recorder said last; complete as soon as task.txt was read once more
+ * @is_own: the recorder is a process of ours, and is waited for however long it takes
  * @is_watched: somebody looks at each line as it comes; else what reads it gets the lines of a
  * replay
  */
@@ -19,6 +20,7 @@ struct follow {
 	uint64_t complete_ns;
 	uint64_t answer_ns;
 	bool has_late_entries;
+	bool is_own;
 	bool is_watched;
 };
 
@@ -32,9 +34,6 @@ struct follow_view {
 	int (*grow)(void *self, struct uft_err *err);
 	int (*pause)(void *self, uint64_t since_ns);
 };
-
-/* Is somebody recording into @dir? 1, 0; -EOPNOTSUPP with @err when it is a flight recording. */
-int follow_is_possible(const char *dir, struct uft_err *err);
 
 /*
  * Open the recording in @data, and wait until it has records. 0; CMD_NO_DATA when it ends without

@@ -187,6 +187,20 @@ def test_follow_ends_with_a_killed_recorder():
     assert out == utrail("replay", "--no-event").must().out
 
 
+def test_live_waits_for_its_own_recorder():
+    """However long that takes: one of somebody else is given up after two seconds."""
+    shutil.rmtree("uftrace.data", ignore_errors=True)
+    proc = subprocess.Popen([UTRAIL, "live", "--record", "--no-event", exe(), "threads"], env=environment(), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: os.path.exists("uftrace.data/info"))
+    proc.send_signal(signal.SIGSTOP)
+    time.sleep(3)
+    proc.send_signal(signal.SIGCONT)
+    out, err = proc.communicate(timeout=30)
+    assert err == ""
+    assert out == utrail("replay", "--no-event").must().out
+
+
 def test_what_cannot_be_followed():
     proc = start_recording("threads", "--flight=1m")
     text = utrail("replay", "--follow").must(1).err
