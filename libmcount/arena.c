@@ -8,8 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/aside.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 
 /*
  * An arena is gigabytes of address space, and the program may have a limit on that, or set one at
@@ -145,7 +144,7 @@ static bool grow_beyond(uint32_t seen)
 	uint32_t idle = 0;
 	uint64_t mask;
 	/* A handler that jumps out would leave the others waiting for ever. */
-	bool is_quiet = aside_quiet_begin(&mask);
+	bool is_quiet = own_quiet_begin(&mask);
 	bool is_ours = atomic_compare_exchange_strong(&is_growing, &idle, 1);
 
 	if (is_ours) {
@@ -154,7 +153,7 @@ static bool grow_beyond(uint32_t seen)
 		atomic_store(&is_growing, 0);
 	}
 	if (is_quiet)
-		aside_quiet_end(mask);
+		own_quiet_end(mask);
 	while (!is_ours && atomic_load(&is_growing))
 		own_syscall(SYS_sched_yield);
 	return atomic_load(&nr_pieces) > seen;

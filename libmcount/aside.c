@@ -1,4 +1,6 @@
 /* The aside: where calls of a signal handler go that interrupted a hook of the same thread. */
+#include "libmcount/aside.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -8,9 +10,9 @@
 #include "libmcount/emit.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
-#include "libmcount/leave.h"
+#include "libmcount/undo.h"
 #include "libmcount/planned_pass.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 
 /*
  * A hook that is interrupted half-way must find everything as it left it, so the handler's calls
@@ -77,7 +79,7 @@ static void begin_aside(void *arg)
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return; /* the state stays in the list, empty */
-	leave_note_memory(memory, RING_PAGE + ASIDE_BYTES);
+	undo_note_memory(memory, RING_PAGE + ASIDE_BYTES);
 
 	struct aside *l = (struct aside *)memory;
 
@@ -190,18 +192,6 @@ static const char *move_records(struct thread *t, struct aside *aside)
 	return at;
 }
 
-bool aside_quiet_begin(uint64_t *mask)
-{
-	uint64_t all = UINT64_MAX;
-
-	return own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all)) == 0;
-}
-
-void aside_quiet_end(uint64_t mask)
-{
-	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
-}
-
 bool aside_needs_quiet(const struct thread *t)
 {
 	const struct thread *aside = t->aside;
@@ -214,7 +204,7 @@ static bool empty_at(struct thread *t, const char *at)
 {
 	struct thread *aside = t->aside;
 	uint64_t mask;
-	bool is_quiet = aside_quiet_begin(&mask);
+	bool is_quiet = own_quiet_begin(&mask);
 	bool is_done = aside->at == at;
 
 	if (is_done) {
@@ -222,7 +212,7 @@ static bool empty_at(struct thread *t, const char *at)
 		aside_reset(aside);
 	}
 	if (is_quiet)
-		aside_quiet_end(mask);
+		own_quiet_end(mask);
 	return is_done;
 }
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "libmcount/frames.h"
-#include "libmcount/leave.h"
+#include "libmcount/undo.h"
 
 struct segment {
 	uint64_t address;
@@ -66,10 +66,10 @@ void *caller_call(const void *a, uint64_t b, struct call_site *site, uint64_t la
 	uint64_t slot = (uint64_t)__builtin_frame_address(0) + sizeof(uint64_t);
 	void *fn = (void *)__atomic_load_n(&site->target, __ATOMIC_RELAXED);
 
-	leave_enter();
+	undo_enter();
 
 	void *result = caller_pretend(fn, a, b, (const void *)true_return(slot), lazy);
 
-	leave_exit();
+	undo_exit();
 	return result;
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "libmcount/probe.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 #include "utils/base/compiler.h"
 #include "utils/base/unix_name.h"
 

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 
-#include "libmcount/frames.h"
+#include "libmcount/own_syscall.h"
 #include "libmcount/interpose.h"
 #include "libmcount/lend.h"
 #include "libmcount/probe.h"
@@ -117,8 +117,7 @@ uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t th
 	 * to refuse.
 	 */
 	if (number == SYS_clone3)
-		flags = frames_is_readable(first) ? *(const uint64_t *)first
-						  : CLONE_VM | CLONE_VFORK;
+		flags = own_is_readable(first) ? *(const uint64_t *)first : CLONE_VM | CLONE_VFORK;
 	if (number == SYS_seccomp) {
 		if (first == SECCOMP_SET_MODE_FILTER)
 			seal_before_filter(third);

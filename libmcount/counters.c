@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/leave.h"
-#include "libmcount/seal.h"
+#include "libmcount/undo.h"
+#include "libmcount/own_syscall.h"
 #include "utils/base/compiler.h"
 
 /*
@@ -94,7 +94,7 @@ static struct thread_counters *take(void)
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (t == MAP_FAILED)
 		return NULL;
-	leave_note_memory(t, sizeof(*t));
+	undo_note_memory(t, sizeof(*t));
 	t->in_use = 1;
 	t->next = atomic_load(&all);
 	while (!atomic_compare_exchange_weak(&all, &t->next, t))

@@ -7,7 +7,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/frames.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 
 /* The innermost ones are what people want to see. */
 static uint32_t copy_frames(const struct thread *t, struct control_crash *crash)

@@ -15,10 +15,9 @@
 #include "libmcount/channel.h"
 #include "libmcount/emit.h"
 #include "libmcount/guard.h"
-#include "libmcount/leave.h"
+#include "libmcount/undo.h"
 #include "libmcount/points.h"
-#include "libmcount/seal.h"
-#include "libmcount/steer.h"
+#include "libmcount/own_syscall.h"
 #include "trace/seam/recorder.h"
 #include "utils/format/attach.h"
 #include "utils/format/event_ids.h"
@@ -44,7 +43,7 @@ static _Atomic int8_t *choice_of(uint32_t id, bool makes)
 			return NULL;
 		/* Another thread may be faster: its chunk has what it noted. */
 		if (atomic_compare_exchange_strong(&choices[at / CHOICES_CHUNK], &none, chunk)) {
-			leave_note_memory((void *)chunk, CHOICES_CHUNK);
+			undo_note_memory((void *)chunk, CHOICES_CHUNK);
 		} else {
 			own_syscall(SYS_munmap, chunk, (size_t)CHOICES_CHUNK);
 			chunk = none;
@@ -124,11 +123,11 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 /* COLD. */
 static uint32_t declare(const char *id, const char *format, const char *common)
 {
-	leave_enter();
+	undo_enter();
 
 	uint32_t event = declare_now(id, format, common);
 
-	leave_exit();
+	undo_exit();
 	return event;
 }
 
@@ -205,7 +204,7 @@ static struct thread *make_writer(struct thread *t)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	leave_note_memory(p, sizeof(struct thread));
+	undo_note_memory(p, sizeof(struct thread));
 	t->payloads = p;
 	return p;
 }
@@ -216,7 +215,7 @@ static void begin_payloads(void *arg)
 	struct thread *t = b->t;
 	uint64_t mask;
 	/* Should a handler jump out of here, the ring would be nobody's for good. */
-	bool is_quiet = aside_quiet_begin(&mask);
+	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
 	struct ring *r = p ? arena_claim_ring() : NULL;
 
@@ -236,7 +235,7 @@ static void begin_payloads(void *arg)
 		atomic_fetch_add(&probe.arena->threads_without_payloads, 1);
 	}
 	if (is_quiet)
-		aside_quiet_end(mask);
+		own_quiet_end(mask);
 }
 
 /* The writer of the second ring; NULL when there is none. @t has a ring. */

@@ -4,7 +4,7 @@
 #include "libmcount/caller.h"
 #include "libmcount/callers.h"
 #include "libmcount/interpose.h"
-#include "libmcount/leave.h"
+#include "libmcount/undo.h"
 #include "libmcount/modules.h"
 #include "libmcount/probe.h"
 
@@ -19,14 +19,14 @@ void *dlopen(const char *file, int mode)
 	if (!fn)
 		return NULL; /* with dlerror() set by dlsym() */
 
-	leave_enter();
+	undo_enter();
 
 	void *handle = caller_pretend(fn, file, mode, __builtin_return_address(0), 0);
 
 	callers_forget();
 	if (handle && probe.ready)
 		modules_after_dlopen(begin_ns);
-	leave_exit();
+	undo_exit();
 	return handle;
 }
 
@@ -43,11 +43,11 @@ int dlclose(void *handle)
 
 	if (!fn)
 		return -1; /* as above */
-	leave_enter();
+	undo_enter();
 	libcall_before_dlclose();
 	ret = fn(handle);
 	callers_forget();
-	leave_exit();
+	undo_exit();
 	return ret;
 }
 

@@ -12,10 +12,9 @@
 #include <unistd.h>
 
 #include "libmcount/crash.h"
-#include "libmcount/frames.h"
 #include "libmcount/interpose.h"
-#include "libmcount/seal.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
+#include "libmcount/own_syscall.h"
 #include "libmcount/switches.h"
 
 /*
@@ -364,7 +363,7 @@ void fault_watch_signal(int sig)
 {
 	struct sigaction act;
 
-	/* The program would be left with a handler that is gone (leave.h). */
+	/* The program would be left with a handler that is gone (undo.h). */
 	if (probe.is_attached || fault_guarded != FAULT_GUARDED)
 		return;
 	if (atomic_fetch_or(&watched, MASK_BIT(sig)) & MASK_BIT(sig))
@@ -464,7 +463,7 @@ static void copy_looking(struct copy *c)
 	uint64_t end = (uint64_t)c->from + c->len;
 	uint64_t good = start;
 
-	while (good < end && frames_is_readable(good))
+	while (good < end && own_is_readable(good))
 		good = (good | 4095) + 1;
 	if (good < end) {
 		uint64_t len = good > (uint64_t)c->from ? good - (uint64_t)c->from : 0;

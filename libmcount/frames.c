@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "libmcount/graveyard.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 #include "libmcount/state.h"
 #include "utils/format/event_ids.h"
 
@@ -78,29 +78,13 @@ struct slot_access {
 	uint64_t value;
 };
 
-/*
- * True when memory can be read. The kernel says so without a fault: rt_sigprocmask(2) copies the
- * set before it finds that there is no such "how". Among the system calls that look at memory,
- * filters always allow this one.
- */
-bool frames_is_readable(uint64_t address)
-{
-	int saved = errno;
-	long ret = own_syscall(SYS_rt_sigprocmask, ~0L, address, 0L, sizeof(uint64_t));
-	bool is_readable = ret == -1 && errno == EINVAL;
-
-	/* The program may have set it, and read it after a call that ends a frame. */
-	errno = saved;
-	return is_readable;
-}
-
 /* Replace a word of a stack that may be gone meanwhile, if it still is what we left there. */
 static void slot_replace(void *arg)
 {
 	struct slot_access *a = arg;
 	uint64_t *slot = (uint64_t *)a->address;
 
-	if (frames_is_readable(a->address) && *slot == a->expected)
+	if (own_is_readable(a->address) && *slot == a->expected)
 		*slot = a->value;
 }
 
@@ -167,7 +151,7 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 static bool holds_other(const struct frame *f, const uint64_t *slot)
 {
 	bool is_near = (f->slot ^ (uint64_t)slot) < PAGE;
-	bool is_there = is_near || frames_is_readable(f->slot);
+	bool is_there = is_near || own_is_readable(f->slot);
 
 	return !is_there || *(const uint64_t *)f->slot != frame_return(f);
 }

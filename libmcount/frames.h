@@ -75,9 +75,6 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot);
 /* COLD. The thread ends: put the true return addresses back into all open frames of @t. */
 void frames_unhook(struct thread *t);
 
-/* SLOW. True when the word at @address can be read; the kernel says so, without a fault. */
-bool frames_is_readable(uint64_t address);
-
 /*
  * The thread or the process ends, and with it the innermost calls whose end is estimated: all, with
  * PLAN_ESTIMATE.

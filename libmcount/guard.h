@@ -2,9 +2,20 @@
 #ifndef UTRAIL_LIBMCOUNT_GUARD_H
 #define UTRAIL_LIBMCOUNT_GUARD_H
 
-#include "libmcount/aside.h"
 #include "libmcount/fast.h"
 #include "libmcount/hot.h"
+
+/*
+ * HOT, rarely. A hook of @t is interrupted: its aside with the guard set, or NULL when the call is
+ * to be left alone.
+ */
+struct thread *aside_enter(struct thread *t);
+
+/*
+ * HOT, rarely. The interrupted hook of @t is done, its guard still set: move the aside's records to
+ * the ring.
+ */
+void aside_flush(struct thread *t);
 
 /*
  * HOT: the state that a call belongs to, with the guard set: this thread's, or its aside when a

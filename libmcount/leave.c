@@ -1,8 +1,5 @@
-/*
- * Attaching and leaving (see leave.h): what the recorder has a thread call
- * (doc/internals/attach.md).
- */
-#include "libmcount/leave.h"
+/* Attaching and leaving: what the recorder has a thread call (doc/internals/attach.md). */
+#include "libmcount/undo.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -20,7 +17,7 @@
 #include "libmcount/modules.h"
 #include "libmcount/patches.h"
 #include "libmcount/plans.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 #include "libmcount/session.h"
 #include "libmcount/unseen.h"
 #include "utils/format/attach.h"
@@ -28,101 +25,9 @@
 EXPORTED int64_t utrail_attach(const char *address, uint64_t handle);
 EXPORTED int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges);
 
-/* --- what is to be undone --- */
+#define PAGE 4096
 
-enum undo_kind {
-	UNDO_NOTHING, /* the note is not complete */
-	UNDO_MEMORY,
-	UNDO_CODE,
-	UNDO_SLOT,
-	UNDO_PROTECTED_SLOT,
-};
-
-/*
- * @value: how many bytes; or what the slot held; @now: or where it stands; @ours: see
- * leave_note_slot()
- */
-struct undo {
-	_Atomic uint32_t kind; /* stored last */
-	uint64_t address;
-	uint64_t value;
-	const uint64_t *now;
-	uint64_t ours;
-};
-
-#define PAGE	  4096
-#define UNDOS_MAX ((PAGE - 2 * sizeof(uint64_t)) / sizeof(struct undo))
-
-/* Newest first, and so are the pages. */
-struct undo_page {
-	struct undo_page *older;
-	_Atomic uint32_t nr; /* may pass the room */
-	struct undo undos[UNDOS_MAX];
-};
-_Static_assert(sizeof(struct undo_page) <= PAGE, "one page");
-
-static _Atomic(struct undo_page *) newest;
-static _Atomic uint32_t inside;
 static uint64_t own_handle;
-
-static void note(enum undo_kind kind, struct undo undo)
-{
-	while (probe.is_attached) {
-		struct undo_page *page = atomic_load(&newest);
-		uint32_t at = page ? atomic_fetch_add(&page->nr, 1) : UNDOS_MAX;
-
-		if (at < UNDOS_MAX) {
-			page->undos[at] = undo;
-			atomic_store_explicit(&page->undos[at].kind, kind, memory_order_release);
-			return;
-		}
-
-		struct undo_page *more = (struct undo_page *)syscall(
-			SYS_mmap, NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			-1, 0);
-
-		if (more == MAP_FAILED)
-			return;
-		more->older = page;
-		if (!atomic_compare_exchange_strong(&newest, &page, more))
-			own_syscall(SYS_munmap, more, PAGE);
-	}
-}
-
-void leave_note_memory(void *at, uint64_t bytes)
-{
-	note(UNDO_MEMORY, (struct undo){ .address = (uint64_t)at, .value = bytes });
-}
-
-void leave_note_code(void *at, uint64_t bytes)
-{
-	note(UNDO_CODE, (struct undo){ .address = (uint64_t)at, .value = bytes });
-}
-
-void leave_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
-		     bool is_protected)
-{
-	note(is_protected ? UNDO_PROTECTED_SLOT : UNDO_SLOT,
-	     (struct undo){ .address = (uint64_t)slot, .value = before, .now = now, .ours = ours });
-}
-
-void leave_enter(void)
-{
-	atomic_fetch_add(&inside, 1);
-}
-
-void leave_exit(void)
-{
-	atomic_fetch_sub(&inside, 1);
-}
-
-static void for_each_undo(void (*fn)(struct undo *undo, void *arg), void *arg)
-{
-	for (struct undo_page *page = atomic_load(&newest); page; page = page->older) {
-		for (uint32_t i = MIN(atomic_load(&page->nr), (uint32_t)UNDOS_MAX); i-- > 0;)
-			fn(&page->undos[i], arg);
-	}
-}
 
 /* --- the steps --- */
 
@@ -161,7 +66,7 @@ static uint32_t unhook_frames(void)
 
 			if ((f->slot & FRAME_EXPLICIT) || frame_is_unseen(f) || frame_is_kept(f) ||
 			    f->ret == trampoline || (probe.plan.flags & PLAN_ESTIMATE) ||
-			    !frames_is_readable(f->slot))
+			    !own_is_readable(f->slot))
 				continue;
 			nr += __atomic_compare_exchange_n((uint64_t *)f->slot, &expected, f->ret,
 							  false, __ATOMIC_SEQ_CST,
@@ -198,10 +103,10 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 	session_end_wait();
 	probe.ready = false;
 	patches_pass();
-	for_each_undo(undo_slot, NULL);
+	undo_each(undo_slot, NULL);
 	thread_forget_ends();
 	unhook_frames();
-	for_each_undo(collect_code, &code);
+	undo_each(collect_code, &code);
 	return code.nr;
 }
 
@@ -211,7 +116,7 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
  */
 static int64_t count_inside(void)
 {
-	int64_t nr = unhook_frames() + atomic_load(&inside);
+	int64_t nr = unhook_frames() + undo_inside();
 
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next)
 		nr += atomic_load(&t->in_use) && t->busy;
@@ -241,7 +146,7 @@ static int64_t find_open(uint64_t *funcs, uint64_t nr)
 	/* Frames of other stacks are elsewhere. */
 	if (!probe.ready || (probe.plan.flags & PLAN_STACKS))
 		return -EINVAL;
-	if (atomic_load(&inside))
+	if (undo_inside())
 		return -EAGAIN;
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
 		if (!atomic_load(&t->in_use))
@@ -267,12 +172,8 @@ static void undo_memory(struct undo *undo, void *arg)
 static int64_t give_back(void)
 {
 	counters_drop();
-	for_each_undo(undo_memory, NULL);
-	for (struct undo_page *page = atomic_load(&newest), *older; page; page = older) {
-		older = page->older;
-		own_syscall(SYS_munmap, page, PAGE);
-	}
-	atomic_store(&newest, NULL);
+	undo_each(undo_memory, NULL);
+	undo_forget();
 	atomic_store(&probe_threads, NULL);
 	self = NULL; /* the destructor is called by this thread */
 	patches_forget();
@@ -357,13 +258,13 @@ int64_t utrail_attach(const char *address, uint64_t handle)
 	 * The recorder may be killed now, and the next one is not to unload what this thread is
 	 * still within.
 	 */
-	leave_enter();
+	undo_enter();
 	own_handle = handle;
 	probe.is_attached = true;
 
 	int64_t ret = session_attach(address);
 
-	leave_exit();
+	undo_exit();
 	errno = saved;
 	return ret;
 }

@@ -3,7 +3,7 @@
 
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 
 /*
  * Above all that a stack can hold, and below the sentinel: no call and no return finds such a frame

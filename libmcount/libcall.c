@@ -11,7 +11,7 @@
 #include "libmcount/calls_patched.h"
 #include "libmcount/definition.h"
 #include "libmcount/interpose.h"
-#include "libmcount/leave.h"
+#include "libmcount/undo.h"
 #include "libmcount/probe.h"
 
 /*
@@ -53,7 +53,7 @@ static bool reserve_sites(uint32_t nr)
 
 		if (p == MAP_FAILED)
 			return false;
-		leave_note_memory(p, room * sizeof(struct call_site));
+		undo_note_memory(p, room * sizeof(struct call_site));
 		probe.calls = p;
 		room_calls = room;
 	}
@@ -80,7 +80,7 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 		munmap(page, bytes);
 		return NULL;
 	}
-	leave_note_code(page, bytes);
+	undo_note_code(page, bytes);
 	return page;
 }
 
@@ -161,7 +161,7 @@ static ElfW(Rela) * copy_relocations(const struct module *m, ElfW(Dyn) * *jmprel
 		return NULL;
 	if (table < m->bias)
 		table += m->bias;
-	leave_note_memory(copy, size->d_un.d_val);
+	undo_note_memory(copy, size->d_un.d_val);
 	memcpy(copy, (const void *)table, size->d_un.d_val);
 	*nr = size->d_un.d_val / sizeof(*copy);
 	return copy;
@@ -177,8 +177,8 @@ static void publish_relocations(const struct module *m, ElfW(Dyn) * jmprel, ElfW
 	bool is_address = jmprel->d_un.d_ptr >= m->bias;
 	uint64_t ours = (uint64_t)copy - (is_address ? 0 : m->bias);
 
-	leave_note_slot(&jmprel->d_un.d_ptr, jmprel->d_un.d_ptr, NULL, ours,
-			is_protected(m, (uint64_t)&jmprel->d_un.d_ptr));
+	undo_note_slot(&jmprel->d_un.d_ptr, jmprel->d_un.d_ptr, NULL, ours,
+		       is_protected(m, (uint64_t)&jmprel->d_un.d_ptr));
 	__atomic_store_n(&jmprel->d_un.d_ptr, ours, __ATOMIC_RELEASE);
 }
 
@@ -225,7 +225,7 @@ static void lead_to_hook(const struct module *m, const struct plan_call_site *si
 
 	if (!ours)
 		return;
-	leave_note_slot(slot, *slot, NULL, ours, is_protected(m, site->slot));
+	undo_note_slot(slot, *slot, NULL, ours, is_protected(m, site->slot));
 	__atomic_store_n(slot, ours, __ATOMIC_RELEASE);
 }
 
@@ -355,10 +355,10 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 				relocs[sites[i].reloc].r_offset + m.bias !=
 					(uint64_t)&probe.calls[first + i].target))
 			continue;
-		leave_note_slot((uint64_t *)sites[i].slot, probe.calls[first + i].unbound,
-				is_led_to_own_vfork(&sites[i]) ? NULL
-							       : &probe.calls[first + i].target,
-				stub, is_protected(&m, sites[i].slot));
+		undo_note_slot((uint64_t *)sites[i].slot, probe.calls[first + i].unbound,
+			       is_led_to_own_vfork(&sites[i]) ? NULL
+							      : &probe.calls[first + i].target,
+			       stub, is_protected(&m, sites[i].slot));
 		__atomic_store_n((uint64_t *)sites[i].slot, stub, __ATOMIC_RELEASE);
 	}
 	protect_relro(&m, PROT_READ);

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 
+#include "libmcount/aside.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
 #include "libmcount/interpose.h"

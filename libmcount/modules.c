@@ -14,10 +14,12 @@
 #include <unistd.h>
 
 #include "libmcount/doors.h"
-#include "libmcount/plans.h"
+#include "libmcount/module_hash.h"
+#include "libmcount/module_lock.h"
+#include "libmcount/own_syscall.h"
 #include "libmcount/patches.h"
+#include "libmcount/plans.h"
 #include "libmcount/probe.h"
-#include "libmcount/seal.h"
 
 /*
  * The identity of a loaded object, which tells it from another one that is loaded later at the same
@@ -32,15 +34,14 @@ struct reported_module {
  * @known: the objects that were reported
  * @adds: dlpi_adds when they were looked at last: nothing was loaded since while it stays
  *
- * Under @lock, which only COLD code takes.
+ * Under module_lock, which only COLD code takes.
  */
 static struct {
-	pthread_mutex_t lock;
 	struct reported_module *known;
 	uint32_t nr;
 	uint32_t room;
 	unsigned long long adds;
-} modules = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} modules;
 
 struct report {
 	struct channel *ch;
@@ -186,20 +187,10 @@ static int count_adds(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-bool modules_try_lock(void)
-{
-	return pthread_mutex_trylock(&modules.lock) == 0;
-}
-
-void modules_unlock(void)
-{
-	pthread_mutex_unlock(&modules.lock);
-}
-
 void modules_after_fork(void)
 {
 	/* Another thread of the parent may have held it. */
-	pthread_mutex_init(&modules.lock, NULL);
+	pthread_mutex_init(&module_lock, NULL);
 	plans_after_fork();
 }
 
@@ -214,7 +205,7 @@ void modules_after_dlopen(uint64_t begin_ns)
 		return;
 	}
 	dl_iterate_phdr(count_adds, &adds);
-	pthread_mutex_lock(&modules.lock);
+	pthread_mutex_lock(&module_lock);
 	has_more = adds != modules.adds;
 	if (has_more) {
 		patches_look_again();
@@ -229,7 +220,7 @@ void modules_after_dlopen(uint64_t begin_ns)
 		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
 			plans_extend(ch.fds[0]);
 	}
-	pthread_mutex_unlock(&modules.lock);
+	pthread_mutex_unlock(&module_lock);
 	if (has_more)
 		doors_after_dlopen();
 	errno = saved;

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "libmcount/modules.h"
+#include "libmcount/module_hash.h"
 #include "libmcount/patches_private.h"
-#include "libmcount/point_args.h"
+#include "libmcount/point_operands.h"
 #include "libmcount/probe.h"
 #include "libmcount/text.h"
 

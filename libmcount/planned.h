@@ -5,10 +5,10 @@
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_H
 #define UTRAIL_LIBMCOUNT_PLANNED_H
 
-#include "libmcount/plans.h"
+#include "libmcount/live_plan.h"
 #include "libmcount/probe.h"
-#include "libmcount/reads.h"
-#include "libmcount/watch.h"
+
+struct reading;
 
 /*
  * The meaning of rules is in doc/facts/language.md, "Which calls are kept". Frames come to the
@@ -121,6 +121,13 @@ static inline uint32_t planned_place_of(uint64_t addr)
 	return addr / PLANNED_PLACE_BYTES % PLANNED_CALLS;
 }
 
+/* -W: the values that a thread saw last. Starts as zeros. */
+struct watch_state {
+	bool has_seen;
+	uint32_t cpu;
+	uint64_t values[PLAN_WATCHES_MAX];
+};
+
 /*
  * The state of one thread; struct thread has a pointer.
  *
@@ -177,6 +184,12 @@ struct planned {
 	struct planned_place pass[PLANNED_CALLS];
 	struct planned_frame frames[];
 };
+
+/* True when the plan that the thread knows is the one in force. */
+static inline bool planned_is_current(const struct planned *p)
+{
+	return likely(p->plan == __atomic_load_n(&probe.live, __ATOMIC_RELAXED));
+}
 
 /* HOT: a call; @slot: its return slot. True when it was replaced. */
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,

@@ -14,8 +14,8 @@
 
 /*
  * HOT. As in fast.h these do the whole work, or find out that it is not the common case and have
- * changed nothing. They do what planned.c would do, without the detours for what is not there. The
- * thread is not open (planned_pass.h).
+ * changed nothing. They do what planned_enter.c would do, without the detours for what is not
+ * there. The thread is not open (planned_pass.h).
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -27,12 +27,6 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 {
 	/* Fibonacci hashing. */
 	return &p->known[(addr * 0x9e3779b97f4a7c15ULL) >> 32 & (PLANNED_KNOWN - 1)];
-}
-
-/* True when the plan that the thread knows is the one in force. */
-static inline bool planned_is_current(const struct planned *p)
-{
-	return likely(p->plan == __atomic_load_n(&probe.live, __ATOMIC_RELAXED));
 }
 
 /*

@@ -125,7 +125,7 @@ NOINLINE static void leave_decided(struct thread *t, const struct arch_regs *reg
 	planned_put_exit(t, f, pf, now_ns, regs);
 }
 
-/* Not the common case; as in planned.c. */
+/* Not the common case; as in planned_enter.c. */
 NOINLINE static void leave_prepared(struct thread *t, const struct arch_regs *regs)
 {
 	planned_prepare(t);

@@ -1,5 +1,5 @@
 /*
- * The parts of planned.h share this: planned.c (entries), planned_leave.c (records, returns),
+ * The parts of planned.h share this: planned_enter.c (entries), planned_leave.c (records, returns),
  * planned_state.c (memory).
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_PRIVATE_H
@@ -8,6 +8,8 @@
 #include "libmcount/guard.h"
 #include "libmcount/planned.h"
 #include "libmcount/planned_open.h"
+#include "libmcount/reads.h"
+#include "libmcount/watch.h"
 
 /* SLOW, by slow_call(): memory for payloads on their way, and for readings; of struct planned. */
 void planned_make_args(void *planned);

@@ -8,9 +8,8 @@
 
 #include "libmcount/frames.h"
 #include "libmcount/hot.h"
-#include "libmcount/leave.h"
-#include "libmcount/aside.h"
-#include "libmcount/seal.h"
+#include "libmcount/undo.h"
+#include "libmcount/own_syscall.h"
 
 struct planned_place planned_no_calls[PLANNED_CALLS];
 
@@ -43,7 +42,7 @@ void planned_make_readings(void *arg)
 
 	if (readings == MAP_FAILED)
 		return;
-	leave_note_memory(readings, frames * sizeof(*p->readings));
+	undo_note_memory(readings, frames * sizeof(*p->readings));
 	p->readings = readings;
 }
 
@@ -57,7 +56,7 @@ void planned_make_args(void *arg)
 
 	if (args == MAP_FAILED)
 		return;
-	leave_note_memory(args, bytes);
+	undo_note_memory(args, bytes);
 	p->args = args;
 	p->args_bytes = bytes;
 }
@@ -118,7 +117,7 @@ bool planned_make(struct thread *t)
 
 	if (p == MAP_FAILED)
 		return false;
-	leave_note_memory(p, sizeof(*p) + frames * sizeof(struct planned_frame));
+	undo_note_memory(p, sizeof(*p) + frames * sizeof(struct planned_frame));
 	/* Below it there is nothing left to write. */
 	p->frames[0].flags = PLANNED_WRITTEN;
 	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);
@@ -428,7 +427,7 @@ static void begin_late(void *arg)
 	struct late *late = arg;
 	struct thread *t = late->t;
 	uint64_t mask;
-	bool is_quiet = aside_quiet_begin(&mask);
+	bool is_quiet = own_quiet_begin(&mask);
 
 	if (planned_make(t)) {
 		for (struct frame *f = t->top; f > t->frames; f--) {
@@ -442,7 +441,7 @@ static void begin_late(void *arg)
 		late->is_good = true;
 	}
 	if (is_quiet)
-		aside_quiet_end(mask);
+		own_quiet_end(mask);
 }
 
 bool planned_begin_late(struct thread *t)

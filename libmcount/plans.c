@@ -7,13 +7,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "libmcount/conds.h"
 #include "libmcount/callers.h"
+#include "libmcount/conds.h"
 #include "libmcount/counters.h"
 #include "libmcount/fault.h"
-#include "libmcount/modules.h"
-#include "libmcount/planned.h"
+#include "libmcount/module_lock.h"
 #include "libmcount/patches.h"
+#include "libmcount/planned.h"
 #include "libmcount/switches.h"
 
 /*
@@ -485,7 +485,7 @@ int plans_add_patches(const void *image, uint64_t bytes)
 	int ret;
 
 	/* A thread that was stopped may have it itself. */
-	if (!modules_try_lock())
+	if (!module_try_lock())
 		return -EAGAIN;
 	if (pthread_mutex_trylock(&plans.lock) == 0) {
 		ret = plan_open(&view, image, bytes, NULL);
@@ -497,6 +497,6 @@ int plans_add_patches(const void *image, uint64_t bytes)
 	} else {
 		ret = -EAGAIN;
 	}
-	modules_unlock();
+	module_unlock();
 	return ret;
 }

@@ -6,18 +6,7 @@
 #define UTRAIL_LIBMCOUNT_POINT_ARGS_H
 
 #include "arch/arch.h"
-#include "utils/format/plan.h"
-
-/* The data that a stub leads to: it stays where the stub is, as long as that. */
-struct point_operands {
-	uint64_t nr; /* from 1 to PLAN_OPERANDS_MAX */
-	struct plan_operand list[];
-};
-
-static inline uint64_t point_operands_bytes(uint64_t nr)
-{
-	return nr ? sizeof(struct point_operands) + nr * sizeof(struct plan_operand) : 0;
-}
+#include "libmcount/point_operands.h"
 
 /*
  * HOT. The payload of an event (utils/format/event_data.h), of values as they are at @point;

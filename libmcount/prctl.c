@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 
 #include "libmcount/interpose.h"
-#include "libmcount/leave.h"
+#include "libmcount/undo.h"
 #include "libmcount/probe.h"
 #include "libmcount/seal.h"
 
@@ -48,11 +48,11 @@ int prctl(int option, ...)
 		return -1;
 	}
 	prctl_before(option, args[0], args[1]);
-	leave_enter();
+	undo_enter();
 
 	int ret = fn(option, args[0], args[1], args[2], args[3]);
 
-	leave_exit();
+	undo_exit();
 	return ret;
 }
 

@@ -241,7 +241,7 @@ struct probe {
 
 	uint64_t fork_ns; /* in a child: when the fork returned */
 	pid_t parent_pid;
-	/* it was put into a process that ran already, and is to leave it: leave.h */
+	/* it was put into a process that ran already, and is to leave it: undo.h */
 	bool is_attached;
 	bool is_elsewhere; /* in a pid namespace that the process with @arena is not in */
 	pthread_key_t thread_key;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "libmcount/emit.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 #include "utils/format/counter_record.h"
 #include "utils/format/event_ids.h"
 

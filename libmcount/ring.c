@@ -12,7 +12,7 @@
 
 #include "libmcount/aside.h"
 #include "libmcount/hot.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 
 /*
  * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
@@ -136,14 +136,14 @@ static uint64_t wait_a_step(struct thread *t, uint64_t position)
 	uint32_t room = atomic_load(&r->room);
 	struct timespec step = { 0, WAIT_STEP_NS };
 	uint64_t mask;
-	bool is_masked = aside_needs_quiet(t) && aside_quiet_begin(&mask);
+	bool is_masked = aside_needs_quiet(t) && own_quiet_begin(&mask);
 
 	atomic_store(&r->waiting, 1);
 	if (!has_room(r, position))
 		futex(&r->room, FUTEX_WAIT, room, &step);
 	atomic_store(&r->waiting, 0);
 	if (is_masked)
-		aside_quiet_end(mask);
+		own_quiet_end(mask);
 
 	uint64_t took_ns = monotonic_ns() - before_ns;
 

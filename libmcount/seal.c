@@ -11,13 +11,11 @@
 
 #include "libmcount/exec.h"
 #include "libmcount/fault.h"
-#include "libmcount/frames.h"
+#include "libmcount/own_syscall.h"
 #include "libmcount/probe.h"
 #include "libmcount/seal_filter.h"
 #include "libmcount/session.h"
 #include "utils/format/control.h"
-
-struct seal seal;
 
 #define PAGE 4096UL
 
@@ -46,12 +44,6 @@ static const uint16_t to_talk[] = {
 
 /* Calls that are only made when something is asked for. */
 static const uint16_t others[] = { SYS_kill, SYS_getrusage, SYS_perf_event_open, SYS_ioctl };
-
-long seal_refuse(void)
-{
-	errno = EPERM;
-	return -1;
-}
 
 struct numbers {
 	uint8_t bits[SEAL_NUMBERS / 8];
@@ -179,10 +171,10 @@ void seal_all(void)
 static bool is_readable(uint64_t from, uint64_t bytes)
 {
 	for (uint64_t page = from & ~(PAGE - 1); page < from + bytes; page += PAGE) {
-		if (!frames_is_readable(MAX(page, from)))
+		if (!own_is_readable(MAX(page, from)))
 			return false;
 	}
-	return frames_is_readable(from + bytes - sizeof(uint64_t));
+	return own_is_readable(from + bytes - sizeof(uint64_t));
 }
 
 void seal_before_filter(uint64_t address)

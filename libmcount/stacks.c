@@ -6,11 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/aside.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"
 #include "libmcount/interpose.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 #include "utils/base/compiler.h"
 
 #define OWN_REACH \
@@ -67,7 +66,7 @@ static bool is_contiguous(uint64_t low, uint64_t high)
 	if (!seal_allows(SYS_rt_sigprocmask))
 		return true;
 	for (uint64_t page = low & ~(PAGE - 1); page <= high; page += PAGE) {
-		if (!frames_is_readable(page))
+		if (!own_is_readable(page))
 			return false;
 	}
 	return true;

@@ -47,7 +47,7 @@ enum thread_event {
 
 /* The answer to it. */
 enum thread_action {
-	DO_JUDGE,  /* what planned.c makes of the rule */
+	DO_JUDGE,  /* what planned_enter.c makes of the rule */
 	DO_ALONE,  /* nothing: it has no frame */
 	DO_ENTRY,  /* a frame and an ENTRY */
 	DO_HOLD,   /* a frame, and an ENTRY only if the call turns out to be long */

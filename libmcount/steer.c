@@ -6,12 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/aside.h"
 #include "libmcount/channel.h"
-#include "libmcount/modules.h"
-#include "libmcount/planned_fast.h"
+#include "libmcount/module_lock.h"
+#include "libmcount/own_syscall.h"
+#include "libmcount/planned.h"
 #include "libmcount/plans.h"
-#include "libmcount/seal.h"
 
 /*
  * The arena's header a second time, at a place that the stubs know; a page of our own, with nothing
@@ -105,7 +104,7 @@ static void look(void)
 {
 	bool skips = !(probe.plan.flags & PLAN_ESTIMATE) && is_told();
 
-	if (!modules_try_lock()) {
+	if (!module_try_lock()) {
 		look_again();
 		return;
 	}
@@ -115,7 +114,7 @@ static void look(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (is_behind() && seal_may_talk())
 		get_plan(atomic_load(&probe.control->plan_generation));
-	modules_unlock();
+	module_unlock();
 	__atomic_store_n(&probe_skips, skips, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (is_behind() && seal_may_talk())
@@ -127,14 +126,14 @@ static void look_alone(void *arg)
 	uint32_t idle = 0;
 	uint64_t mask;
 	/* A handler that jumps out would leave the others without a plan for ever. */
-	bool is_quiet = aside_quiet_begin(&mask);
+	bool is_quiet = own_quiet_begin(&mask);
 
 	if (is_quiet && atomic_compare_exchange_strong(&steer.is_asking, &idle, 1)) {
 		look();
 		atomic_store(&steer.is_asking, 0);
 	}
 	if (is_quiet)
-		aside_quiet_end(mask);
+		own_quiet_end(mask);
 }
 
 void steer_obey(struct thread *t)

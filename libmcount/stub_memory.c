@@ -6,9 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/frames.h"
 #include "libmcount/probe.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 #include "utils/base/compiler.h"
 
 /*
@@ -79,8 +78,8 @@ static struct stub_memory *take_over(uint64_t addr, struct wanted *w)
 	uint64_t code = offsetof(struct stub_memory, pass);
 
 	/* One that is loaded at the start finds nothing. */
-	if (!probe.is_attached || !frames_is_readable(addr) || atomic_load(&there->mark) != MARK ||
-	    there->bytes != w->bytes || !frames_is_readable(addr + w->bytes - sizeof(uint64_t)))
+	if (!probe.is_attached || !own_is_readable(addr) || atomic_load(&there->mark) != MARK ||
+	    there->bytes != w->bytes || !own_is_readable(addr + w->bytes - sizeof(uint64_t)))
 		return NULL;
 	if (!w->draft)
 		w->draft = map(NULL, w->bytes, 0);

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 
 #include "utils/base/compiler.h"
 

@@ -12,9 +12,9 @@
 #include "libmcount/arena.h"
 #include "libmcount/declared.h"
 #include "libmcount/frames.h"
-#include "libmcount/leave.h"
+#include "libmcount/undo.h"
 #include "libmcount/modules.h"
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 #include "libmcount/stacks.h"
 #include "libmcount/state.h"
 #include "libmcount/steer.h"
@@ -110,7 +110,7 @@ struct thread *thread_make_state(void)
 
 	if (t == MAP_FAILED)
 		return NULL;
-	leave_note_memory(t, sizeof(struct thread) + frames * sizeof(struct frame));
+	undo_note_memory(t, sizeof(struct thread) + frames * sizeof(struct frame));
 	t->in_use = 1;
 	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
 	t->frames[0].slot = t->last.slot = FRAME_ABOVE_ALL;
@@ -212,11 +212,11 @@ static void begin_without_signals(void *arg)
 		atomic_fetch_add(&probe.arena->threads_sealed, 1);
 		return;
 	}
-	leave_enter();
+	undo_enter();
 	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(before));
 	begin(arg);
 	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
-	leave_exit();
+	undo_exit();
 }
 
 struct thread *thread_begin(void)
@@ -293,9 +293,9 @@ static void thread_end(void *arg)
 		pthread_setspecific(probe.thread_key, t);
 		return;
 	}
-	leave_enter();
+	undo_enter();
 	thread_leave_alone();
-	leave_exit();
+	undo_exit();
 }
 
 /*

@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/frames.h"
-#include "libmcount/leave.h"
-#include "libmcount/seal.h"
+#include "libmcount/undo.h"
+#include "libmcount/own_syscall.h"
+#include "libmcount/planned.h"
 #include "utils/format/attach.h"
 
 #define BLOCK_BYTES (64UL << 10)
@@ -43,7 +43,7 @@ static struct block *block_with_room(uint64_t bytes)
 
 	if (block == MAP_FAILED)
 		return NULL;
-	leave_note_memory(block, BLOCK_BYTES);
+	undo_note_memory(block, BLOCK_BYTES);
 	total += BLOCK_BYTES;
 	*(last ? &last->next : &first) = block;
 	last = block;
@@ -95,7 +95,7 @@ static bool is_open(struct walk *walk, const struct attach_call *call)
 	if (slot <= walk->low || slot > walk->high || slot % sizeof(slot) ||
 	    (call->sp && (call->sp <= walk->low || call->sp > slot || call->sp % sizeof(slot))))
 		return false;
-	if (slot / PAGE != walk->page / PAGE && !frames_is_readable(slot))
+	if (slot / PAGE != walk->page / PAGE && !own_is_readable(slot))
 		return false;
 	walk->page = slot;
 	walk->high = slot;

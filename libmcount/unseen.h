@@ -27,7 +27,7 @@ int64_t unseen_note(const void *from, uint64_t bytes);
  */
 void unseen_begin(struct thread *t);
 
-/* COLD. Forget the notes; their memory is given back as leave.h does it. */
+/* COLD. Forget the notes; their memory is given back as undo.h does it. */
 void unseen_drop(void);
 
 #endif

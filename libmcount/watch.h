@@ -2,14 +2,7 @@
 #ifndef UTRAIL_LIBMCOUNT_WATCH_H
 #define UTRAIL_LIBMCOUNT_WATCH_H
 
-#include "libmcount/probe.h"
-
-/* The values that a thread saw last. Starts as zeros. */
-struct watch_state {
-	bool has_seen;
-	uint32_t cpu;
-	uint64_t values[PLAN_WATCHES_MAX];
-};
+#include "libmcount/planned.h"
 
 /*
  * HOT: write an event for each value that the plan of @t wants to be watched, if it is another one

@@ -1,5 +1,5 @@
 /* For parts of the probe by themselves: a process that has forbidden itself nothing. */
-#include "libmcount/seal.h"
+#include "libmcount/own_syscall.h"
 
 struct seal seal;
 

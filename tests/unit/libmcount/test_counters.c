@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "libmcount/leave.h"
+#include "libmcount/undo.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/compiler.h"
 
@@ -147,7 +147,7 @@ long __wrap_syscall(long number, ...)
 static void *noted[8];
 static unsigned nr_noted;
 
-void leave_note_memory(void *at, uint64_t bytes)
+void undo_note_memory(void *at, uint64_t bytes)
 {
 	assert_true(nr_noted < ARRAY_SIZE(noted));
 	noted[nr_noted++] = at;

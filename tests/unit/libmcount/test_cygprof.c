@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "libmcount/frames.h"
+#include "libmcount/plans.h"
 #include "libmcount/planned_pass.h"
 #include "tests/unit/lib/keeping.h"
 #include "tests/unit/lib/pair.h"

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmcount/reads.h"
 #include "tests/unit/lib/unit.h"
 
 #define PAGE 4096UL

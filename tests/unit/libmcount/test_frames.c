@@ -2,11 +2,13 @@
  * Calls and returns as the stubs announce them, on a stack that the test owns: in order and out of order. What is recorded must
  * be what a simple model says, and each return address must come back.
  */
+#include "libmcount/frames.h"
+
 #include <errno.h>
 
+#include "libmcount/own_syscall.h"
 #include "libmcount/callers.h"
 #include "libmcount/caller.h"
-#include "libmcount/frames.h"
 #include "libmcount/guard.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
@@ -564,9 +566,9 @@ static void test_end_of_thread(void **unused)
 
 static void test_readable(void **unused)
 {
-	assert_true(frames_is_readable((uint64_t)stack));
-	assert_false(frames_is_readable(8));
-	assert_false(frames_is_readable(UINT64_MAX - 7));
+	assert_true(own_is_readable((uint64_t)stack));
+	assert_false(own_is_readable(8));
+	assert_false(own_is_readable(UINT64_MAX - 7));
 }
 
 /* Nothing is recorded of a call for which there was no room; it is left alone, and counted as entry and exit. */

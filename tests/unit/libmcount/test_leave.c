@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "libmcount/leave.h"
+#include "libmcount/undo.h"
 #include "libmcount/probe.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/compiler.h"
@@ -64,10 +64,10 @@ static void slots_hold_what_they_held(void **state)
 	const uint64_t now = 7;
 	uint64_t *closed = map(PAGE);
 
-	leave_note_slot(&slot, 5, NULL, OURS, false);
-	leave_note_slot(&changed, 5, NULL, OURS, false);
-	leave_note_slot(&moved, 5, &now, OURS, false);
-	leave_note_slot(closed, 5, NULL, OURS, true);
+	undo_note_slot(&slot, 5, NULL, OURS, false);
+	undo_note_slot(&changed, 5, NULL, OURS, false);
+	undo_note_slot(&moved, 5, &now, OURS, false);
+	undo_note_slot(closed, 5, NULL, OURS, true);
 	*closed = OURS;
 	assert_int_equal(mprotect(closed, PAGE, PROT_READ), 0);
 	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, NULL, 0), 0);
@@ -85,8 +85,8 @@ static void many_slots(void **state)
 	static uint64_t slots[1000];
 
 	for (unsigned i = 0; i < ARRAY_SIZE(slots); i++) {
-		leave_note_slot(&slots[i], i + 1, NULL, 5000 + i, false);
-		leave_note_slot(&slots[i], 5000 + i, NULL, 9000 + i, false);
+		undo_note_slot(&slots[i], i + 1, NULL, 5000 + i, false);
+		undo_note_slot(&slots[i], 5000 + i, NULL, 9000 + i, false);
 		slots[i] = 9000 + i;
 	}
 	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, NULL, 0), 0);
@@ -103,8 +103,8 @@ static void code_is_told_and_unmapped(void **state)
 
 	ranges[4] = 77;
 	for (int i = 0; i < 3; i++)
-		leave_note_code(code[i], PAGE);
-	leave_note_memory(memory, PAGE);
+		undo_note_code(code[i], PAGE);
+	undo_note_memory(memory, PAGE);
 	/* Those that came last come first. */
 	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, ranges, 2), 3);
 	for (int i = 0; i < 2; i++) {
@@ -127,8 +127,8 @@ static void a_probe_that_was_preloaded_stays(void **state)
 	char *code = map(PAGE);
 
 	probe.is_attached = false;
-	leave_note_slot(&slot, 5, NULL, OURS, false);
-	leave_note_code(code, PAGE);
+	undo_note_slot(&slot, 5, NULL, OURS, false);
+	undo_note_code(code, PAGE);
 	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, NULL, 0), 0);
 	assert_int_equal(slot, OURS);
 	assert_int_equal(utrail_leave(ATTACH_GIVE_BACK, NULL, 0), 0);
@@ -143,13 +143,13 @@ static void who_is_within_is_counted(void **state)
 
 	assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), 0);
 	probe.ready = true;
-	leave_enter();
-	leave_enter();
+	undo_enter();
+	undo_enter();
 	assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), 2);
 	assert_int_equal(utrail_leave(ATTACH_OPEN_ANNOUNCED, &func, 1), -EAGAIN);
-	leave_exit();
+	undo_exit();
 	assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), 1);
-	leave_exit();
+	undo_exit();
 	assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), 0);
 	assert_int_equal(utrail_leave(ATTACH_OPEN_ANNOUNCED, &func, 1), 0);
 	assert_int_equal(func, 0x400000);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "libmcount/plans.h"
 #include "libmcount/frames.h"
 #include "tests/unit/lib/keeping.h"
 #include "tests/unit/lib/pair.h"

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "libmcount/plans.h"
 #include "libmcount/fault.h"
 #include "libmcount/frames.h"
 #include "libmcount/guard.h"

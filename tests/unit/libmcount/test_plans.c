@@ -1,8 +1,11 @@
 /* One plan in the place of another: what of it counts for calls that are open, in handlers, and when all calls were alike before. */
+#include "libmcount/plans.h"
+
 #include <errno.h>
 #include <unistd.h>
 
 #include "libmcount/aside.h"
+#include "libmcount/guard.h"
 #include "libmcount/frames.h"
 #include "libmcount/planned_pass.h"
 #include "tests/unit/lib/sketch.h"

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "libmcount/plans.h"
 #include "tests/unit/lib/sketch.h"
 #include "tests/unit/lib/unit.h"
 

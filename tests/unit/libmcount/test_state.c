@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 
+#include "libmcount/plans.h"
 #include "tests/unit/lib/keeping.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "libmcount/aside.h"
+#include "libmcount/module_lock.h"
 #include "libmcount/modules.h"
+#include "libmcount/plans.h"
 #include "libmcount/seal.h"
 #include "tests/unit/lib/sketch.h"
 #include "tests/unit/lib/unit.h"
@@ -159,12 +161,12 @@ static void who_cannot_look_now_looks_again(void **state)
 	steer_obey(t);
 	control->plan_generation = 7;
 	arena->news = 0;
-	assert_true(modules_try_lock());
+	assert_true(module_try_lock());
 	steer_obey(t);
 	assert_int_equal(nr_asked, 0);
 	assert_int_equal(arena->news, 1);
 	assert_false(probe_skips);
-	modules_unlock();
+	module_unlock();
 	steer_obey(t);
 	assert_int_equal(nr_asked, 1);
 	check_quiet();

@@ -1,0 +1,18 @@
+/* The places of arguments of events, as stubs lead to them. */
+#ifndef UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
+#define UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
+
+#include "utils/format/plan.h"
+
+/* The data that a stub leads to: it stays where the stub is, as long as that. */
+struct point_operands {
+	uint64_t nr; /* from 1 to PLAN_OPERANDS_MAX */
+	struct plan_operand list[];
+};
+
+static inline uint64_t point_operands_bytes(uint64_t nr)
+{
+	return nr ? sizeof(struct point_operands) + nr * sizeof(struct plan_operand) : 0;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* The changes that a probe has made which was attached, and which are undone when it leaves. */
+#ifndef UTRAIL_LIBMCOUNT_UNDO_H
+#define UTRAIL_LIBMCOUNT_UNDO_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum undo_kind {
+	UNDO_NOTHING, /* the note is not complete */
+	UNDO_MEMORY,
+	UNDO_CODE,
+	UNDO_SLOT,
+	UNDO_PROTECTED_SLOT,
+};
+
+/*
+ * @value: how many bytes; or what the slot held; @now: or where it stands; @ours: see
+ * undo_note_slot()
+ */
+struct undo {
+	_Atomic uint32_t kind; /* stored last */
+	uint64_t address;
+	uint64_t value;
+	const uint64_t *now;
+	uint64_t ours;
+};
+
+/*
+ * Changes that must be undone are noted when they are made; nothing happens here in a process that
+ * was started with the probe. Any context; no lock. A change stays when there is no memory to note
+ * it.
+ */
+
+/* @bytes of pages at @at, which are to be unmapped. */
+void undo_note_memory(void *at, uint64_t bytes);
+
+/* The same for code that is jumped to. */
+void undo_note_code(void *at, uint64_t bytes);
+
+/*
+ * @slot held @before and is about to lead to @ours. With @now it is given what stands there
+ * instead. @is_protected: its page is read-only.
+ */
+void undo_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
+		    bool is_protected);
+
+/*
+ * A call that may take long enters, and leaves, code of ours with nothing of that in a thread's
+ * state.
+ */
+void undo_enter(void);
+void undo_exit(void);
+
+/* The number of those that are within. */
+uint32_t undo_inside(void);
+
+/* COLD. Each change, the newest first; and forget them, when they are undone. */
+void undo_each(void (*fn)(struct undo *undo, void *arg), void *arg);
+void undo_forget(void);
+
+#endif
