@@ -70,7 +70,7 @@ static int begin(void **state)
 		.loop = &scene.loop,
 	};
 	/* No ring is of no size: so it cannot be by eBPF. */
-	setenv("UTRAIL_PROC_RING", "0", 1);
+	setenv("UTRAIL_PROC_RING", "1000", 1);
 	return 0;
 }
 
