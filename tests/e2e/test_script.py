@@ -416,7 +416,8 @@ def test_reader_that_goes_away(workdir, name):
     assert result.status in (0, 141) and result.err == ""
 
 
-BATCHES = """
+BATCHES = {
+    "py": """
 calls, batched = [], []
 def uftrace_exit(ctx):
     calls.append((ctx["name"], ctx["timestamp"] - ctx["duration"], ctx["duration"], ctx["depth"], ctx["tid"]))
@@ -430,33 +431,63 @@ def uftrace_end():
         names = [c["names"][i] for i in c["function"]]
         batched.extend(zip(names, c["timestamp"], c["duration"], c["depth"], c["tid"]))
     print(batched == calls, len(kept), len(calls))
-"""
+""",
+    "lua": """
+local calls, kept = {}, {}
+local function row(...) return table.concat({...}, " ") end
+function uftrace_exit(ctx)
+    calls[#calls + 1] = row(ctx.name, ctx.timestamp - ctx.duration, ctx.duration, ctx.depth, ctx.tid)
+end
+function uftrace_batch(c) kept[#kept + 1] = c end
+function uftrace_end()
+    local n, good = 0, true
+    for _, c in ipairs(kept) do
+        for i = 0, c.nr - 1 do
+            n = n + 1
+            good = good and calls[n] == row(c.names[c["function"][i]], tonumber(c.timestamp[i]), tonumber(c.duration[i]), c.depth[i], c.tid[i])
+        end
+    end
+    print(good and n == #calls and "True" or "False", #kept, #calls)
+end
+""",
+}
+WANTED = {"py": "UFTRACE_FUNCS = ['^main$']\n", "lua": "UFTRACE_FUNCS = {'^main$'}\n"}
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("what", ["plain", "threads", "recursion"])
-def test_batches(workdir, what):
+def test_batches(workdir, what, language):
     """They have the same calls, in the same order; the script may keep them."""
     utrail("record", "-d", "data", build(program(what), PG))
     for words in ([], ["-D", "2"]):
-        good, nr_batches, nr_calls = utrail("script", "-S", write("s.py", BATCHES), "-d", "data", *words).must().out.split()
+        script = write(f"s.{language}", BATCHES[language])
+        good, nr_batches, nr_calls = utrail("script", "-S", script, "-d", "data", *words).must().out.split()
         assert good == "True" and nr_batches == "1" and int(nr_calls) > 0
-    out = utrail("script", "-S", write("s.py", "UFTRACE_FUNCS = ['^main$']\n" + BATCHES), "-d", "data").must().out
-    assert out == "True 1 1\n"
+    out = utrail("script", "-S", write(f"s.{language}", WANTED[language] + BATCHES[language]), "-d", "data").must().out
+    assert out.split() == ["True", "1", "1"]
 
 
-def test_many_batches(workdir):
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_many_batches(workdir, language):
     program = compile_c("__attribute__((noinline)) void f(void) { __asm__ volatile(\"\"); }\n"
                         "int main(void) { for (int i = 0; i < 100000; i++) f(); }")
     utrail("record", "-d", "data", program).must()
-    good, nr_batches, nr_calls = utrail("script", "-S", write("s.py", BATCHES), "-d", "data").must().out.split()
+    good, nr_batches, nr_calls = utrail("script", "-S", write(f"s.{language}", BATCHES[language]), "-d", "data").must().out.split()
     assert good == "True" and int(nr_batches) > 2 and int(nr_calls) > 100000
 
 
-def test_exception_in_a_batch(workdir):
+FAILING_BATCHES = {
+    "py": ("def uftrace_batch(calls): raise ValueError('oh')\ndef uftrace_end(): print('end')\n", "line 1, in uftrace_batch"),
+    "lua": ("function uftrace_batch(calls) error('oh') end\nfunction uftrace_end() print('end') end\n", "s.lua:1: oh"),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_exception_in_a_batch(workdir, language):
+    text, told = FAILING_BATCHES[language]
     utrail("record", "-d", "data", build(program("plain"), PG))
-    result = utrail("script", "-S", write("s.py", "def uftrace_batch(calls): raise ValueError('oh')\n"
-                                          "def uftrace_end(): print('end')\n"), "-d", "data").must(1)
-    assert result.out == "end\n" and result.err.count("line 1, in uftrace_batch") == 1
+    result = utrail("script", "-S", write(f"s.{language}", text), "-d", "data").must(1)
+    assert result.out == "end\n" and result.err.count(told) == 1
 
 
 # Writes down which calls it gets, and nothing that differs from run to run.

@@ -8,14 +8,17 @@
 
 /*
  * Places of the registry are numbers: each function of the script has its own. The others follow:
- * the function that makes a text of an error, and functions that make a context of their arguments.
- * These are in Lua, which makes one much faster than the interface for C.
+ * the function that makes a text of an error, functions that make a context of their arguments, and
+ * the table of names of batches. The functions are in Lua, which makes a context much faster than
+ * the interface for C.
  */
 enum place {
 	PLACE_FUNCTIONS = 1,
 	PLACE_HANDLER = PLACE_FUNCTIONS + SCRIPT_FUNCTIONS,
 	PLACE_MAKE_ENTRY,
 	PLACE_MAKE_EXIT,
+	PLACE_MAKE_BATCH,
+	PLACE_NAMES,
 };
 
 #define MAKE_CONTEXT(last)                                                                  \
@@ -23,9 +26,29 @@ enum place {
 	"return f({ tid = tid, depth = depth, timestamp = timestamp, duration = duration, " \
 	"address = address, name = name, " last " = " last " })"
 
+/*
+ * Returns a function. Columns are arrays of C that the script may keep; element 0 is the first one,
+ * and the first name is names[0].
+ */
+#define MAKE_BATCH                                                                          \
+	"local ffi = require('ffi')\n"                                                      \
+	"local function column(type, nr, from)\n"                                           \
+	"  local to = ffi.new(type .. '[?]', nr)\n"                                         \
+	"  ffi.copy(to, from, ffi.sizeof(to))\n"                                            \
+	"  return to\n"                                                                     \
+	"end\n"                                                                             \
+	"return function(f, nr, names, func, timestamp, duration, depth, tid)\n"            \
+	"  return f({ nr = nr, names = names, ['function'] = column('uint32_t', nr, func)," \
+	"    timestamp = column('uint64_t', nr, timestamp),"                                \
+	"    duration = column('uint64_t', nr, duration),"                                  \
+	"    depth = column('uint16_t', nr, depth), tid = column('int32_t', nr, tid) })\n"  \
+	"end"
+
+/* @nr_names: in the table of names */
 struct runner {
 	struct lua_api lua;
 	lua_State *L;
+	int nr_names;
 };
 
 /* --- contexts --- */
@@ -185,6 +208,34 @@ static void end(struct script *script)
 	call_function(script, 0);
 }
 
+/* --- batches --- */
+
+static int number(struct script *script, const struct func *func, struct script_func *known)
+{
+	struct runner *run = script->runner;
+
+	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX, PLACE_NAMES);
+	run->lua.lua_pushlstring(run->L, func->name, func->name_len);
+	run->lua.lua_rawseti(run->L, -2, run->nr_names++);
+	pop(run, 1);
+	return 0;
+}
+
+static void batch(struct script *script)
+{
+	struct runner *run = script->runner;
+	struct script_batch *b = script->batch;
+	void *columns[] = { b->function, b->timestamp, b->duration, b->depth, b->tid };
+
+	push_function(run, PLACE_MAKE_BATCH);
+	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX, PLACE_FUNCTIONS + SCRIPT_BATCH);
+	run->lua.lua_pushnumber(run->L, b->nr);
+	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX, PLACE_NAMES);
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+		run->lua.lua_pushlightuserdata(run->L, columns[i]);
+	call_function(script, 3 + ARRAY_SIZE(columns));
+}
+
 /* --- loading --- */
 
 /* Modules beside the script are found: "DIR/?.lua;" goes in front of package.path. */
@@ -207,7 +258,8 @@ static int set_path(struct runner *run, const struct script_config *config)
 }
 
 /* `arg`, as of a program of its own, and our entries of the registry. */
-static void set_surroundings(struct runner *run, const struct script_config *config)
+static int set_surroundings(struct runner *run, const struct script_config *config,
+			    struct uft_err *err)
 {
 	run->lua.lua_createtable(run->L, config->nr_args, 1);
 	for (int i = -1; i < config->nr_args; i++) {
@@ -225,6 +277,13 @@ static void set_surroundings(struct runner *run, const struct script_config *con
 	run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_MAKE_ENTRY);
 	run->lua.luaL_loadstring(run->L, MAKE_CONTEXT("retval"));
 	run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_MAKE_EXIT);
+	run->lua.lua_createtable(run->L, 0, 0);
+	run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_NAMES);
+	run->lua.luaL_loadstring(run->L, MAKE_BATCH);
+	if (run->lua.lua_pcall(run->L, 0, 1, 0) != 0)
+		return err_set(err, -EINVAL, "this LuaJIT has no module ffi");
+	run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_MAKE_BATCH);
+	return 0;
 }
 
 /*
@@ -311,7 +370,11 @@ static int open_lua(struct script *script, struct uft_err *err)
 	if (!run->L)
 		return err_set_errno(err, -ENOMEM, "cannot run '%s'", path);
 	run->lua.luaL_openlibs(run->L);
-	set_surroundings(run, script->config);
+	ret = set_surroundings(run, script->config, err);
+	if (ret < 0) {
+		err_prefix(err, "cannot run '%s'", path);
+		return ret;
+	}
 	ret = set_path(run, script->config);
 	return ret < 0 ? err_set_errno(err, ret, "cannot run '%s'", path)
 		       : load_script(script, err);
@@ -340,4 +403,6 @@ const struct script_lang script_lua = {
 	.call = call,
 	.point = point,
 	.end = end,
+	.number = number,
+	.batch = batch,
 };

@@ -33,6 +33,7 @@ typedef struct lua_State lua_State;
 	X(void, lua_pushnumber, (lua_State * L, double v))                           \
 	X(void, lua_pushboolean, (lua_State * L, int v))                             \
 	X(void, lua_pushlstring, (lua_State * L, const char *text, size_t len))      \
+	X(void, lua_pushlightuserdata, (lua_State * L, void *p))                     \
 	X(void, lua_pushvalue, (lua_State * L, int at))                              \
 	X(void, lua_createtable, (lua_State * L, int nr_list, int nr_keys))          \
 	X(void, lua_getfield, (lua_State * L, int table, const char *key))           \

@@ -62,7 +62,6 @@ int script_open(struct script *script, const struct script_config *config, struc
 		return ret;
 	script->lang = lang_of(config->path);
 	ret = script->lang->open(script, err);
-	script->has[SCRIPT_BATCH] &= script->lang->batch != NULL;
 	if (ret < 0 || !script->has[SCRIPT_BATCH])
 		return ret;
 	script->batch = malloc(sizeof(*script->batch));

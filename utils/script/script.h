@@ -127,7 +127,7 @@ struct script {
  * @open: load the language's library and the script; the script's own code runs. Negative with @err
  * @close: also after an open that failed
  * @number: one more function for the table of batches; negative without memory
- * @batch: hand over what is in script->batch. Both NULL: the language has no batches
+ * @batch: hand over what is in script->batch
  * @drop_func: forget the language's objects of a function
  */
 struct script_lang {
