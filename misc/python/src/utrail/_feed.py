@@ -1,0 +1,48 @@
+"""The script that `utrail script` runs for Calls: writes columns to a pipe (_wire.py).
+
+Its only argument is the number of the pipe's descriptor. The Python that is built into utrail runs
+it, not the one of the notebook: it uses the standard library alone.
+"""
+
+import os
+import sys
+from typing import Any, Dict
+
+from _wire import HEADER, NAME_END, ORDER
+
+pipe = -1
+names_sent = 0
+# False after an exception: there is no last frame then, from which the reader knows of the loss.
+whole = True
+
+
+def send(piece: Any) -> None:
+    """Write all of @piece. The run ends when nobody reads any more."""
+    view = memoryview(piece).cast("B")
+    try:
+        while len(view):
+            view = view[os.write(pipe, view) :]
+    except BrokenPipeError:
+        sys.exit()
+
+
+def uftrace_begin(ctx: Dict[str, Any]) -> None:
+    global pipe
+    pipe = int(ctx["cmds"][0])
+
+
+def uftrace_batch(calls: Dict[str, Any]) -> None:
+    global names_sent, whole
+    complete, whole = whole, False
+    new = calls["names"][names_sent:]
+    names_sent += len(new)
+    text = b"".join(name.encode(errors="backslashreplace") + NAME_END for name in new)
+    send(HEADER.pack(len(calls["tid"]), len(text)) + text)
+    for key in ORDER:
+        send(calls[key])
+    whole = complete
+
+
+def uftrace_end() -> None:
+    if whole:
+        send(HEADER.pack(0, 0))
