@@ -87,12 +87,6 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 	return true;
 }
 
-/* Before the first call there are no frames, and a NULL pointer has no places. */
-static struct pending_call *frame_at(const struct stg_calls *calls, size_t nr)
-{
-	return calls->frames ? calls->frames + nr : NULL;
-}
-
 /*
  * HOT: the calls that most calls are: the ENTRY of a function that was called before in the block,
  * and the EXIT that belongs to the innermost call. Returns how many; the next call is none of
@@ -102,17 +96,12 @@ static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,
 			 uint64_t until_ns, struct compact_call *odd, bool *is_read)
 {
-	struct pending_call *const last = frame_at(
-		calls, MIN(calls->cap, (size_t)UINT16_MAX - EVENT_BATCH));
 	struct compact_coder *const coder = cursor->block.coder;
 	const uint8_t *const end = cursor->block.end;
-	const uint16_t nr_seeded = calls->nr_seeded;
 	const struct compact_name *const names = cursor->named;
-	uint32_t *const open = calls->open;
-	struct pending_call *frame = frame_at(calls, calls->nr);
+	struct open_calls open = open_calls_of(calls);
 	struct compact_state state = *at;
 	struct event *event = events;
-	uint16_t depth = calls->nr;
 	struct compact_call call = { 0 };
 
 	*is_read = false;
@@ -135,30 +124,13 @@ static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 		event->time_ns = call.time_ns;
 		event->addr = name->addr;
 		event->flags = 0;
-		if (call.is_exit) {
-			event->type = EVENT_EXIT;
-			if (unlikely(depth == 0 ||
-				     !leave_fast(calls, frame - 1, depth, open, event))) {
-				*is_read = true;
-				break;
-			}
-			frame--;
-			event->indent = --depth;
-			event->depth = depth - nr_seeded;
-		} else {
-			event->type = EVENT_ENTRY;
-			if (unlikely(!name->func || frame >= last)) {
-				*is_read = true;
-				break;
-			}
-			enter_func(frame, open, name->func, event);
-			event->indent = depth;
-			event->depth = depth - nr_seeded;
-			depth++;
-			frame++;
-		}
+		event->type = call.is_exit ? EVENT_EXIT : EVENT_ENTRY;
+		*is_read = call.is_exit ? !leave_fast(&open, calls, event)
+					: !enter_fast(&open, calls, name->func, event);
+		if (unlikely(*is_read))
+			break;
 	}
-	calls->nr = frame - calls->frames;
+	calls->nr = open.nr;
 	*odd = call;
 	*at = state;
 	return event - events;

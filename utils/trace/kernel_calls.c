@@ -91,7 +91,7 @@ static bool has_room(struct kernel_calls *calls)
 	return calls->frames && calls->nr < KERNEL_FRAMES_MAX;
 }
 
-static enum step step(struct kernel_calls *calls, const struct queued *next)
+static inline enum step step(struct kernel_calls *calls, const struct queued *next)
 {
 	const struct kernel_frame *top = calls->nr ? &calls->frames[calls->nr - 1] : NULL;
 	bool has_depth = next->depth != KERNEL_DEPTH_UNKNOWN;
@@ -275,27 +275,6 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 	return nr;
 }
 
-/* True when a call comes, or goes, that fits to the frames as they are. */
-static inline bool follow(struct kernel_calls *calls, const struct queued *next)
-{
-	struct kernel_frame *frames = calls->frames;
-	size_t nr = calls->nr;
-
-	if (next->type == EVENT_EXIT) {
-		if (!nr || frames[nr - 1].addr != next->addr || frames[nr - 1].depth != next->depth)
-			return false;
-		calls->nr--;
-		return true;
-	}
-	if (next->type != EVENT_ENTRY || calls->is_out || !frames || nr == KERNEL_FRAMES_MAX ||
-	    (nr && frames[nr - 1].depth >= next->depth))
-		return false;
-	frames[nr].addr = next->addr;
-	frames[nr].depth = next->depth;
-	calls->nr++;
-	return true;
-}
-
 /*
  * It is before the next record, at @record_ns, by its own time. True when it is by due_ns(), too.
  */
@@ -310,36 +289,31 @@ static inline bool is_due_before(const struct kernel_calls *calls, const struct 
 size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
 			  uint64_t limit_ns)
 {
-	struct src_user *user = calls->user;
 	struct queue_source *queued = calls->queued;
-	const uint8_t *at = user->buf + user->at;
-	const uint8_t *end = src_user_plain_end(user);
-	uint64_t last_ns = user->last_ns;
+	struct plain_records records;
+	struct record rec;
 	size_t nr = 0;
 
-	if (!end || !queued->queue || calls->drops)
+	if (!queued->queue || calls->drops || !src_user_plain(calls->user, UINT64_MAX, &records))
 		return 0;
-	while (nr < max && queued->at < queued->end &&
-	       end - at >= (ptrdiff_t)sizeof(struct record)) {
+	while (nr < max && queued->at < queued->end && plain_record_next(&records, &rec)) {
 		const struct queued *next = &queued->queue->events[queued->at];
 		struct event *event = &events[nr];
-		struct record rec;
 
-		memcpy(&rec, at, sizeof(rec));
-		if (!record_is_plain_call(&rec) || MIN(rec.time_ns, next->time_ns) > limit_ns)
+		if (MIN(rec.time_ns, next->time_ns) > limit_ns || !is_call(next))
 			break;
 		if (rec.time_ns <= next->time_ns) {
 			/* A call that is open returns first. */
-			if (calls->nr || !is_call(next))
+			if (calls->nr)
 				break;
-			event_of_record(&rec, last_ns, event);
-			last_ns = rec.time_ns;
-			at += sizeof(rec);
+			event_of_record(&rec, records.last_ns, event);
+			plain_record_took(&records, &rec);
 		} else {
-			if (!is_call(next) || !is_due_before(calls, next, rec.time_ns) ||
-			    !follow(calls, next))
+			if ((next->type == EVENT_ENTRY && calls->is_out) ||
+			    !is_due_before(calls, next, rec.time_ns) ||
+			    step(calls, next) != STEP_TAKE)
 				break;
-			event->time_ns = calls->last_ns = MAX(next->time_ns, last_ns);
+			event->time_ns = calls->last_ns = MAX(next->time_ns, records.last_ns);
 			event->addr = next->addr;
 			event->data = NULL;
 			event->data_len = 0;
@@ -350,7 +324,6 @@ size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size
 		}
 		nr++;
 	}
-	user->at = at - user->buf;
-	user->last_ns = last_ns;
+	src_user_plain_put(&records, calls->user);
 	return nr;
 }

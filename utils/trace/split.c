@@ -9,6 +9,7 @@
 #include "utils/format/compact_step.h"
 #include "utils/format/record.h"
 #include "utils/trace/compact_calls.h"
+#include "utils/trace/stg_calls_fast.h"
 
 /*
  * So many open calls are copied without a thought; for each byte of more a piece has at least so
@@ -57,77 +58,31 @@ bool lane_can_split(const struct lane *lane)
 }
 
 /*
- * HOT: a call, or a return that belongs to the innermost one, without names: what stg_calls() would
- * make of its frames, of which @depth are open. False: it is something else.
- */
-static inline bool skim_call(struct stg_calls *calls, struct pending_call *frames, size_t cap,
-			     size_t *depth, uint64_t time_ns, uint64_t addr, uint64_t is_exit)
-{
-	size_t top = *depth - is_exit;
-
-	/* A return with no call open makes @top very large. */
-	if (unlikely(top >= cap))
-		return false;
-
-	struct pending_call *frame = &frames[top];
-
-	if (unlikely(is_exit & (frame->addr != addr)))
-		return false;
-
-	uint64_t total_ns = time_ns - frame->start_ns;
-
-	if (unlikely(top < is_exit)) {
-		calls->outermost_total_ns = total_ns;
-		calls->outermost_self_ns = total_ns - frame->child_ns;
-	}
-	/* No branches: of a call zero is added, of a return the frame is not used any more. */
-	frames[top - (top > 0)].child_ns += total_ns & -is_exit;
-	frame->func = NULL;
-	frame->addr = addr;
-	frame->start_ns = time_ns;
-	frame->child_ns = 0;
-	*depth = top + !is_exit;
-	return true;
-}
-
-/*
  * HOT: up to the first record that is anything else, or later than @until_ns, or begins at @offset
  * of the file or after it.
  */
 static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 {
-	struct src_user *src = &lane->user;
 	struct stg_calls *calls = &lane->calls;
-	struct pending_call *frames = calls->frames;
-	const uint8_t *at = src->buf + src->at;
-	uint64_t room = MIN(offset - src_user_offset(src),
-			    src->len - src->at - sizeof(struct record) + 1);
-	const uint8_t *end = at + room;
-	uint64_t last_ns = src->last_ns;
-	size_t cap = calls->cap;
-	size_t depth = calls->nr;
+	struct open_calls open = open_calls_of(calls);
+	struct plain_records records;
+	struct record rec;
 
-	for (; at < end; at += sizeof(struct record)) {
-		struct record rec;
-
-		memcpy(&rec, at, sizeof(rec));
-		/* A time that goes backwards is as one that is too late. */
-		if (unlikely(!record_is_plain_call(&rec) ||
-			     rec.time_ns - last_ns > until_ns - last_ns ||
-			     !skim_call(calls, frames, cap, &depth, rec.time_ns,
-					record_addr(rec.data), rec.data & 1)))
-			break;
-		last_ns = rec.time_ns;
-	}
-	calls->nr = depth;
-	calls->last_ns = MAX(calls->last_ns, last_ns);
-	src->at = at - src->buf;
-	src->last_ns = last_ns;
+	if (!src_user_plain(&lane->user, offset, &records))
+		return;
+	/* A time that goes backwards is as one that is too late. */
+	while (plain_record_next(&records, &rec) &&
+	       rec.time_ns - records.last_ns <= until_ns - records.last_ns &&
+	       skim_fast(&open, calls, rec.time_ns, record_addr(rec.data), rec.data & 1))
+		plain_record_took(&records, &rec);
+	calls->nr = open.nr;
+	calls->last_ns = MAX(calls->last_ns, records.last_ns);
+	src_user_plain_put(&records, &lane->user);
 }
 
 /*
- * HOT: the same in blocks that are read call by call, without those that end the outermost call.
- * Returns how many; the next call is none of these, and was not read, unless *@is_read.
+ * HOT: the same in blocks that are read call by call. Returns how many; the next call is none of
+ * these, and was not read, unless *@is_read.
  */
 static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, size_t max, uint64_t until_ns,
@@ -135,39 +90,33 @@ static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 {
 	struct compact_coder *const coder = cursor->block.coder;
 	const uint8_t *const end = cursor->block.end;
-	struct pending_call *const first = calls->frames + 1;
-	struct pending_call *const last = calls->frames + calls->cap;
-	struct pending_call *frame = calls->frames + calls->nr;
+	struct open_calls open = open_calls_of(calls);
 	struct compact_state state = *at;
 	struct compact_call call;
 	size_t left = max;
 
 	*is_read = false;
-	for (; left; left--) {
-		if (unlikely(!compact_step(coder, end, &state, until_ns, &call)))
+	for (; left && compact_step(coder, end, &state, until_ns, &call); left--) {
+		*is_read = !skim_fast(&open, calls, call.time_ns,
+				      record_addr(coder->funcs[call.number]), call.is_exit);
+		if (unlikely(*is_read))
 			break;
-
-		uint64_t addr = record_addr(coder->funcs[call.number]);
-
-		if (call.is_exit) {
-			if (unlikely(frame <= first || frame[-1].addr != addr)) {
-				*is_read = true;
-				break;
-			}
-			frame--;
-			frame[-1].child_ns += call.time_ns - frame->start_ns;
-		} else {
-			if (unlikely(frame == last)) {
-				*is_read = true;
-				break;
-			}
-			*frame++ = (struct pending_call){ .addr = addr, .start_ns = call.time_ns };
-		}
 	}
-	calls->nr = frame - calls->frames;
+	calls->nr = open.nr;
 	*odd = call;
 	*at = state;
 	return max - left;
+}
+
+static bool skim_call(struct stg_calls *calls, const struct compact_coder *coder,
+		      const struct compact_call *call)
+{
+	struct open_calls open = open_calls_of(calls);
+	bool is_skimmed = skim_fast(&open, calls, call->time_ns,
+				    record_addr(coder->funcs[call->number]), call->is_exit);
+
+	calls->nr = open.nr;
+	return is_skimmed;
 }
 
 /*
@@ -198,9 +147,8 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 		    (!is_read && compact_block_other(block, until_ns, &call) != COMPACT_CALL))
 			break;
 		nr++;
-		is_odd = call.time_ns < last_ns ||
-			 !skim_call(calls, calls->frames, calls->cap, &calls->nr, call.time_ns,
-				    record_addr(block->coder->funcs[call.number]), call.is_exit);
+		is_odd = is_read || call.time_ns < last_ns ||
+			 !skim_call(calls, block->coder, &call);
 		if (is_odd) {
 			*odd = (struct event){ 0 };
 			compact_call_event(block->coder, &call, last_ns, odd);
@@ -257,8 +205,7 @@ static int skim_some(struct lane *lane, uint64_t until_ns, uint64_t offset, stru
 
 	if (cursor)
 		return skim_block(lane, cursor, until_ns, max, &odd) ? follow(lane, &odd, err) : 1;
-	if (src->len - src->at >= sizeof(struct record))
-		skim(lane, until_ns, offset);
+	skim(lane, until_ns, offset);
 	return 1;
 }
 

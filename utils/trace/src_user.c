@@ -563,26 +563,17 @@ void src_user_more(struct src_user *src)
 static size_t read_plain_calls(struct src_user *src, struct event *events, size_t max, size_t stop,
 			       uint64_t until_ns)
 {
-	const uint8_t *at = src->buf + src->at;
-	const uint8_t *end = src->buf + stop;
-	uint64_t last_ns = src->last_ns;
+	struct plain_records records = { src->buf + src->at, src->buf + stop, src->last_ns };
+	struct record rec;
 	size_t nr = 0;
 
 	if (src->is_swapped)
 		return 0;
-	/* A payload may have taken us past the end. */
-	for (; nr < max && end - at >= (ptrdiff_t)sizeof(struct record); nr++) {
-		struct record rec;
-
-		memcpy(&rec, at, sizeof(rec));
-		if (unlikely(!record_is_plain_call(&rec) || rec.time_ns > until_ns))
-			break;
-		event_of_record(&rec, last_ns, &events[nr]);
-		last_ns = rec.time_ns;
-		at += sizeof(rec);
+	for (; nr < max && plain_record_next(&records, &rec) && rec.time_ns <= until_ns; nr++) {
+		event_of_record(&rec, records.last_ns, &events[nr]);
+		plain_record_took(&records, &rec);
 	}
-	src->at = at - src->buf;
-	src->last_ns = last_ns;
+	src_user_plain_put(&records, src);
 	return nr;
 }
 
@@ -629,11 +620,22 @@ static size_t plain_stop(const struct src_user *src)
 	return ends_here(src) ? src->len : src->len - PAYLOAD_MAX_BYTES;
 }
 
-const uint8_t *src_user_plain_end(const struct src_user *src)
+bool src_user_plain(const struct src_user *src, uint64_t offset, struct plain_records *out)
 {
 	if (src->is_swapped || src->at_end || !src->buf || src_user_wants_refill(src))
-		return NULL;
-	return src->buf + plain_stop(src);
+		return false;
+
+	size_t left = plain_stop(src) - src->at;
+	uint64_t before = offset - src_user_offset(src);
+
+	if (before < left)
+		left = MIN(left, before + sizeof(struct record) - 1);
+	*out = (struct plain_records){
+		.at = src->buf + src->at,
+		.end = src->buf + src->at + left,
+		.last_ns = src->last_ns,
+	};
+	return true;
 }
 
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,

@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "utils/base/blocks.h"
+#include "utils/base/compiler.h"
 #include "utils/base/err.h"
 #include "utils/format/record.h"
 #include "utils/trace/compact_cursor.h"
@@ -113,11 +115,42 @@ static inline void event_of_record(const struct record *rec, uint64_t last_ns, s
 }
 
 /*
- * The records from @src->buf + @src->at on that begin before this one may be taken out of the
- * buffer, as long as they are plain calls. A caller that does so moves @at and @last_ns on. NULL:
- * none may.
+ * HOT: records that may be taken out of a source's buffer one by one, as long as they are calls
+ * without payload: kept in registers between src_user_plain() and src_user_plain_put().
+ *
+ * @at: the next one; @end: no record begins after that; @last_ns: of the record before it
  */
-const uint8_t *src_user_plain_end(const struct src_user *src);
+struct plain_records {
+	const uint8_t *at;
+	const uint8_t *end;
+	uint64_t last_ns;
+};
+
+/*
+ * Those that begin before @offset of the file. False: none may be taken now: ask src_user_read().
+ */
+bool src_user_plain(const struct src_user *src, uint64_t offset, struct plain_records *out);
+
+static inline void src_user_plain_put(const struct plain_records *records, struct src_user *src)
+{
+	src->at = records->at - src->buf;
+	src->last_ns = records->last_ns;
+}
+
+/* Look at the next one. False: there is none, or it is something else. */
+static inline bool plain_record_next(const struct plain_records *records, struct record *rec)
+{
+	if (unlikely(records->end - records->at < (ptrdiff_t)sizeof(*rec)))
+		return false;
+	memcpy(rec, records->at, sizeof(*rec));
+	return likely(record_is_plain_call(rec));
+}
+
+static inline void plain_record_took(struct plain_records *records, const struct record *rec)
+{
+	records->at += sizeof(*rec);
+	records->last_ns = rec->time_ns;
+}
 
 /*
  * For a file of compact blocks: the cursor from which the next records can be read call by call,

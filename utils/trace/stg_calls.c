@@ -185,7 +185,7 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 	if (unlikely(func->count_id >= calls->nr_open) && !grow_open(calls, func))
 		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", calls->nr);
 	event->depth = calls->nr - calls->nr_seeded;
-	enter_func(&calls->frames[calls->nr++], calls->open, func, event);
+	enter_func(calls, &calls->frames[calls->nr++], func, event);
 	return 0;
 }
 
@@ -367,20 +367,14 @@ static int handle(struct stg_calls *calls, struct event *event, struct uft_err *
 	return 0;
 }
 
-/*
- * HOT: an ENTRY of a function that was seen before, and the EXIT that belongs to it, are handled
- * here with the state in registers. False: handle() must do it.
- */
-static inline bool enter_fast(const struct stg_calls *calls, const struct addr_space *space,
-			      struct pending_call *frame, struct event *event)
+/* HOT: the function, if it was called before; else NULL, and handle() must do it. */
+static inline const struct func *known_func(const struct stg_calls *calls,
+					    const struct addr_space *space, uint64_t addr)
 {
-	const struct addr_slot *slot = &space->slots[addr_slot(event->addr) & space->mask];
+	const struct addr_slot *slot = &space->slots[addr_slot(addr) & space->mask];
 	const struct func *func = slot->func;
 
-	if (unlikely(slot->addr != event->addr || !func || func->count_id >= calls->nr_open))
-		return false;
-	enter_func(frame, calls->open, func, event);
-	return true;
+	return likely(slot->addr == addr && func && func->count_id < calls->nr_open) ? func : NULL;
 }
 
 /*
@@ -395,17 +389,22 @@ static uint64_t fast_until(const struct stg_calls *calls)
 	return calls->changes_ns;
 }
 
+/* HOT: handled on the spot, with the frames in registers. False: handle() must do it. */
+static inline bool pair_fast(struct open_calls *at, struct stg_calls *calls,
+			     const struct addr_space *space, struct event *event)
+{
+	if (event->type == EVENT_ENTRY)
+		return enter_fast(at, calls, known_func(calls, space, event->addr), event);
+	return event->type == EVENT_EXIT && leave_fast(at, calls, event);
+}
+
 int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err)
 {
-	struct pending_call *frames = calls->frames;
+	struct open_calls at = open_calls_of(calls);
 	const struct addr_space *space = calls->space;
-	size_t depth = calls->nr;
-	size_t cap = calls->cap;
-	uint64_t slow_ns;
 	/* After the end of the outermost call fast_until() must be asked again. */
-	size_t least = calls->has_kernel ? 1 : 0;
+	uint64_t slow_ns = fast_until(calls);
 
-	slow_ns = fast_until(calls);
 	calls->has_events = false;
 	calls->has_outside = false;
 	calls->is_plain = calls->nr_seeded == 0;
@@ -414,35 +413,20 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 	for (size_t i = 0; i < nr; i++) {
 		struct event *event = &events[i];
 
-		if (likely(event->time_ns < slow_ns)) {
-			if (event->type == EVENT_ENTRY && depth < cap &&
-			    enter_fast(calls, space, &frames[depth], event)) {
-				event->indent = depth;
-				event->depth = depth++ - calls->nr_seeded;
-				continue;
-			}
-			if (event->type == EVENT_EXIT && depth > least &&
-			    leave_fast(calls, &frames[depth - 1], depth, calls->open, event)) {
-				event->indent = --depth;
-				event->depth = depth - calls->nr_seeded;
-				continue;
-			}
-		}
-
-		calls->nr = depth;
+		if (likely(event->time_ns < slow_ns) && pair_fast(&at, calls, space, event))
+			continue;
+		calls->nr = at.nr;
 		calls->is_plain = false;
 
 		int ret = handle(calls, event, err);
 
 		if (ret < 0)
 			return ret;
-		frames = calls->frames;
+		at = open_calls_of(calls);
 		space = calls->space;
-		depth = calls->nr;
-		cap = calls->cap;
 		slow_ns = fast_until(calls);
 	}
-	calls->nr = depth;
+	calls->nr = at.nr;
 	return 0;
 }
 
