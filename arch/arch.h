@@ -13,7 +13,7 @@
  *     ...). arch/<isa>/stubs.S: entry stubs under the symbol names that compilers call (mcount,
  *     __fentry__, _mcount ...), the return trampoline arch_return_trampoline and
  *     arch_call_preserving_vectors. A stub saves all registers that a call may change, except
- *     vector registers, and calls probe_entry() or probe_exit() (libmcount/probe.h).
+ *     vector registers, and calls probe_entry() or probe_exit() (libmcount/hot/probe.h).
  *  3. arch/<isa>/host.c: arch_init(), arch_has_invariant_counter(), arch_has_shadow_stack().
  *  4. arch/meson.build: the folder's files for host_machine.cpu_family() == '<isa>'.
  *  5. tests/unit/arch: the clobber test needs a fill and a compare of the ISA's registers.

@@ -3,9 +3,9 @@
  * assembly only: libmcount/offsets.py makes #defines of the marked lines, offsets.h in the build
  * directory.
  */
-#include "libmcount/callers.h"
-#include "libmcount/planned.h"
-#include "libmcount/probe.h"
+#include "libmcount/hot/callers.h"
+#include "libmcount/hot/planned.h"
+#include "libmcount/hot/probe.h"
 
 /* A form that assemblers accept, too, for some compilers look at it. */
 #define OFFSET(name, value) __asm__ volatile(".ascii \"->" #name " %c0\"" : : "i"(value))

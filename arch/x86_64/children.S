@@ -5,7 +5,7 @@
 
 /*
  * syscall(3), interposed: the work of glibc's, and a look at the calls that make children without
- * libc or forbid what hooks need (libmcount/clone.c). The child may return on another stack, so
+ * libc or forbid what hooks need (libmcount/program/clone.c). The child may return on another stack, so
  * nothing that it needs is on this one. %r9, which is no argument of the calls that make children,
  * says that thread_after_fork() is to be called.
  */
@@ -70,7 +70,7 @@ END syscall
 /*
  * vfork(2), interposed: the child returns first, and what it calls then has its place where our
  * return address was. So that is in a register meanwhile, and so is what lend_prepare() has given
- * (libmcount/lend.h).
+ * (libmcount/program/lend.h).
  */
 FUNCTION vfork
 	movl	$58, %eax

@@ -1,8 +1,8 @@
 /*
  * x86_64: the common case of a call and of a return in full, as macros of stubs.S: all ENTRYs are
  * written, there is room for the frame and the record, the clock needs no new fit. Otherwise they
- * have changed nothing, and the stub calls the functions of libmcount/entry.c and exit.c, which do
- * all (and the common case as libmcount/fast.h has it). The meaning of the lines is explained
+ * have changed nothing, and the stub calls the functions of libmcount/hot/entry.c and exit.c, which do
+ * all (and the common case as libmcount/hot/fast.h has it). The meaning of the lines is explained
  * there.
  *
  * They take five registers and call nothing: 89 instructions for a call and its return, of 160 when
@@ -198,7 +198,7 @@
 /*
  * The frame of a call that begins at %rax is above %rdi, which has its slot already, and %rdi from
  * now on. %rax is then its data word. Overwrites %rdx. The bits below the address there are those
- * of the frame around it, one deeper; they may wrap (state_limit_alike() in libmcount/state.h).
+ * of the frame around it, one deeper; they may wrap (state_limit_alike() in libmcount/hot/state.h).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx

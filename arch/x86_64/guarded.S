@@ -3,7 +3,7 @@
  * touch.
  *
  * An access to memory of the program between arch_guarded_start and arch_guarded_end that faults
- * goes on at the end of its function: the signal handler (libmcount/fault.c) asks
+ * goes on at the end of its function: the signal handler (libmcount/system/fault.c) asks
  * arch_fault_resume(), which looks at the place here.
  */
 	.text

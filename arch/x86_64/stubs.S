@@ -275,7 +275,7 @@ END __fentry__
  *
  * Unwinders. A stack walk that comes through a replaced return slot finds this code as the caller.
  * Its call frame information says what the slot held: a DWARF expression looks the slot up in the
- * shadow stacks, as libmcount/frames.c does. So C++ exceptions, pthread_cancel(3), backtrace(3) and
+ * shadow stacks, as libmcount/hot/frames.c does. So C++ exceptions, pthread_cancel(3), backtrace(3) and
  * debuggers see the program's own return addresses, whatever unwinder they use, and nothing has to
  * be put back for them.
  *

@@ -1,4 +1,4 @@
-"""read= of counters by name: what is recorded, shown and added up. Hardware counters are simulated in tests/unit/libmcount/test_counters.c."""
+"""read= of counters by name: what is recorded, shown and added up. Hardware counters are simulated in tests/unit/libmcount/values/test_counters.c."""
 
 import csv
 import io

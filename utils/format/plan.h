@@ -171,7 +171,7 @@ enum plan_call {
 	PLAN_CALL_SETJMP = 1U << 2,
 	/*
 	 * It acts for the module that its return address lies in, and takes two arguments (dlopen,
-	 * dlsym): see libmcount/caller.c.
+	 * dlsym): see libmcount/program/caller.c.
 	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
@@ -358,7 +358,7 @@ struct plan_operand {
 };
 _Static_assert(sizeof(struct plan_operand) == 16, "plan_operand is laid out without holes");
 
-/* A piece of code: return addresses into it are not replaced (libmcount/callers.h). */
+/* A piece of code: return addresses into it are not replaced (libmcount/hot/callers.h). */
 struct plan_callers {
 	uint64_t start;
 	uint64_t end;
@@ -376,7 +376,8 @@ struct plan_watch {
 _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without holes");
 
 /*
- * Settings for the whole process. libmcount/planned.h says which of them a later plan may change.
+ * Settings for the whole process. libmcount/plan/plans.h says which of them a later plan may
+ * change.
  */
 struct plan {
 	uint64_t threshold_ns;	 /* -t: keep calls longer than this; 0 keeps all */

@@ -312,7 +312,7 @@ static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const c
 }
 
 /*
- * Recognised by how they look inside: the layouts that libmcount/capture.c reads. clang only
+ * Recognised by how they look inside: the layouts that libmcount/values/capture.c reads. clang only
  * declares them, since the library defines them.
  */
 static enum dwarf_kind kind_of_class(struct dwarf_loader *loader, Dwarf_Die *die)

@@ -35,7 +35,7 @@ void counters_put_events(const struct counters *counters, struct strbuf *lines)
 	}
 }
 
-/* As libmcount/counters.c opens it. 0 or a negative errno. */
+/* As libmcount/values/counters.c opens it. 0 or a negative errno. */
 static int try_counter(const struct counter *counter)
 {
 	struct perf_event_attr attr = {

@@ -76,8 +76,9 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("runtime.schedinit"),
 	/*
 	 * They do not return. The frames that they leave get their EXITs after them, and then
-	 * setjmp() returns once more: see libmcount/longjmp.c. uftrace, reading this, takes a call
-	 * of such a name as the end of these frames by itself, and indents what follows less.
+	 * setjmp() returns once more: see libmcount/program/longjmp.c. uftrace, reading this, takes
+	 * a call of such a name as the end of these frames by itself, and indents what follows
+	 * less.
 	 */
 	NO_RETURN_HOOK("longjmp"),
 	NO_RETURN_HOOK("_longjmp"),

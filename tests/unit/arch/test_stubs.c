@@ -10,10 +10,10 @@
 
 #include "arch/arch.h"
 #include "arch/x86_64/xsave.h"
-#include "libmcount/callers.h"
-#include "libmcount/lend.h"
-#include "libmcount/planned.h"
-#include "libmcount/probe.h"
+#include "libmcount/hot/callers.h"
+#include "libmcount/program/lend.h"
+#include "libmcount/hot/planned.h"
+#include "libmcount/hot/probe.h"
 #include "tests/unit/lib/step.h"
 #include "tests/unit/lib/unit.h"
 

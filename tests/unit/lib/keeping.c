@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "libmcount/plans.h"
+#include "libmcount/plan/plans.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/format/event_ids.h"

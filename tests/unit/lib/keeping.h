@@ -2,8 +2,8 @@
 #ifndef UTRAIL_TESTS_KEEPING_H
 #define UTRAIL_TESTS_KEEPING_H
 
-#include "libmcount/planned.h"
-#include "libmcount/state.h"
+#include "libmcount/hot/planned.h"
+#include "libmcount/hot/state.h"
 #include "utils/base/strbuf.h"
 
 #define KEEPING_FUNCS	 12
@@ -72,7 +72,7 @@ void keeping_plain(struct keeping_plan *plan);
 void keeping_begin(struct keeping *k, uint64_t seed, uint32_t allowed);
 void keeping_replace(struct keeping *k);
 
-/* What a call of @func is to the table of libmcount/state.h. */
+/* What a call of @func is to the table of libmcount/hot/state.h. */
 enum thread_event keeping_event(const struct keeping *k, unsigned func);
 
 /* A call of @func; whether it has a frame. */

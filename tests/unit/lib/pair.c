@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libmcount/arena.h"
-#include "libmcount/frames.h"
+#include "libmcount/system/arena.h"
+#include "libmcount/hot/frames.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/fd.h"
 

@@ -7,8 +7,8 @@
 
 #include "cmds/record/run/recorder.h"
 #include "cmds/record/store/dir.h"
-#include "libmcount/emit.h"
-#include "libmcount/probe.h"
+#include "libmcount/values/emit.h"
+#include "libmcount/hot/probe.h"
 #include "utils/base/strbuf.h"
 
 /*

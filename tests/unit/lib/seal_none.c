@@ -1,5 +1,5 @@
 /* For parts of the probe by themselves: a process that has forbidden itself nothing. */
-#include "libmcount/own_syscall.h"
+#include "libmcount/system/own_syscall.h"
 
 struct seal seal;
 

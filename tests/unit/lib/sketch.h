@@ -2,7 +2,7 @@
 #ifndef UTRAIL_TESTS_SKETCH_H
 #define UTRAIL_TESTS_SKETCH_H
 
-#include "libmcount/planned.h"
+#include "libmcount/hot/planned.h"
 #include "tests/unit/lib/pair.h"
 
 #define SKETCH_FUNCS   8

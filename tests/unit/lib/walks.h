@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "libmcount/plans.h"
+#include "libmcount/plan/plans.h"
 #include "tests/unit/lib/keeping.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
@@ -20,7 +20,7 @@ static inline int walks_obey(int (*how)(int fd), const struct keeping_plan *plan
 }
 
 /*
- * Before something happens to @t: its state, and what that will be to the table of libmcount/state.h. A call of @func; NULL for @k: the innermost
+ * Before something happens to @t: its state, and what that will be to the table of libmcount/hot/state.h. A call of @func; NULL for @k: the innermost
  * call, which has a frame, returns.
  */
 struct walks_step {

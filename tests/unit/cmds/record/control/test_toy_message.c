@@ -4,8 +4,8 @@
  */
 #include <sys/socket.h>
 
-#include "libmcount/channel.h"
-#include "libmcount/probe.h"
+#include "libmcount/system/channel.h"
+#include "libmcount/hot/probe.h"
 #include "tests/unit/lib/recorder.h"
 #include "utils/base/unix_name.h"
 

@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "libmcount/declared.h"
+#include "libmcount/values/declared.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
 

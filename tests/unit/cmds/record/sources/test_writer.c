@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "libmcount/declared.h"
+#include "libmcount/values/declared.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/cleanup.h"

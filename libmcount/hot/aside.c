@@ -1,0 +1,258 @@
+/* The aside: where calls of a signal handler go that interrupted a hook of the same thread. */
+#include "libmcount/hot/aside.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/values/emit.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/guard.h"
+#include "libmcount/system/undo.h"
+#include "libmcount/hot/planned_pass.h"
+#include "libmcount/system/own_syscall.h"
+
+/*
+ * A hook that is interrupted half-way must find everything as it left it, so the handler's calls
+ * may touch neither the thread's frames nor its ring. They get a thread state of their own, with
+ * the same code working on it: the aside, whose "ring" is a private buffer. When the interrupted
+ * hook is done, it moves the aside's records to the ring. The handler is over by then, so the
+ * aside's frames are, too; unless it has jumped out, see aside_give_up().
+ *
+ * A handler that interrupts a hook of a handler that interrupted a hook is counted as lost.
+ */
+#define ASIDE_BYTES (1U << 20) /* address space; a page is memory when it is written to */
+
+/*
+ * The progress of aside_flush(). A handler may jump out of it at any point; then it begins again,
+ * and must not move anything twice.
+ *
+ * @at: records before it are in the ring of the thread; that at it, too, if the ring has gone on
+ * from @from. NULL: none is
+ */
+struct aside_mark {
+	const char *at;
+	uint64_t from;
+};
+
+/* @marks: that of index @mark counts, so that one store changes it */
+struct aside {
+	struct ring ring;
+	char *records;
+	struct aside_mark marks[2];
+	volatile uint32_t mark;
+};
+
+static struct aside *aside_memory(struct thread *aside)
+{
+	return container_of(aside->ring, struct aside, ring);
+}
+
+static void aside_reset(struct thread *aside)
+{
+	aside->at = aside_memory(aside)->records;
+	aside_memory(aside)->marks[aside_memory(aside)->mark].at = NULL;
+	aside->end = aside->at + ASIDE_BYTES;
+	frames_reset(aside);
+	cyg_forget(aside);
+	if (aside->planned)
+		planned_end(aside);
+}
+
+struct begin_aside {
+	struct thread *t;
+	struct thread *aside;
+};
+
+static void begin_aside(void *arg)
+{
+	struct begin_aside *b = arg;
+	struct thread *aside = thread_make_state();
+	char *memory;
+
+	if (!aside)
+		return;
+	memory = (char *)own_syscall(SYS_mmap, NULL, RING_PAGE + ASIDE_BYTES,
+				     PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return; /* the state stays in the list, empty */
+	undo_note_memory(memory, RING_PAGE + ASIDE_BYTES);
+
+	struct aside *l = (struct aside *)memory;
+
+	l->records = memory + RING_PAGE;
+	aside->ring = &l->ring;
+	aside->is_aside = 1;
+	aside->threshold_ns = b->t->threshold_ns;
+	aside_reset(aside);
+	b->t->aside = b->aside = aside;
+}
+
+struct thread *aside_enter(struct thread *t)
+{
+	struct thread *aside = t->aside;
+
+	if (t == &probe_idle_thread)
+		return NULL;
+	if (!aside) {
+		struct begin_aside b = { .t = t };
+
+		/*
+		 * Should the handler's own handler come here meanwhile, one of the two asides stays
+		 * unused.
+		 */
+		slow_call(begin_aside, &b);
+		aside = b.aside;
+	}
+	if (!aside || aside->busy) {
+		note_lost_inside(t, 2); /* its ENTRY and its EXIT */
+		return NULL;
+	}
+	if (aside->top == aside->frames && aside->planned && t->planned)
+		planned_begin_aside(aside, t);
+	else if (aside->top == aside->frames)
+		aside->limit = aside->frames + (t->limit > t->top ? t->limit - t->top - 1 : 0);
+	aside->busy = 1;
+	t->has_aside_records = 1;
+	guard_barrier();
+	return aside;
+}
+
+/* One record of the aside, at the depth where the interrupted hook left its thread. */
+static void move_record(struct thread *t, const struct record *r)
+{
+	unsigned level = t->planned ? t->planned->now.level + planned_open_calls(t)
+				    : t->top - t->frames;
+	unsigned depth = record_depth(r->data) + level;
+	uint64_t data = record_data(record_type(r->data), depth, record_addr(r->data));
+
+	/* Events have no depth of their own. */
+	if (record_type(r->data) == RECORD_EVENT)
+		data = record_data(RECORD_EVENT, 0, record_addr(r->data));
+
+	/* The interrupted hook may have read its clock after the handler did. */
+	if (r->time_ns > t->last_ns)
+		t->last_ns = r->time_ns;
+	if (!emit_from_aside(t, (const char *)r, t->last_ns, data))
+		note_lost(t, 1);
+}
+
+static uint64_t ring_position(const struct thread *t)
+{
+	return (uint64_t)t->at + t->position;
+}
+
+static void set_mark(struct aside *aside, const char *at, uint64_t from)
+{
+	uint32_t other = !aside->mark;
+
+	aside->marks[other] = (struct aside_mark){ at, from };
+	guard_barrier();
+	aside->mark = other;
+	guard_barrier();
+}
+
+/*
+ * The calls that are open around a handler's: their times are before those of its records, and so
+ * are their ENTRYs in the ring.
+ */
+static void write_held_back(struct thread *t)
+{
+	if (t->planned)
+		planned_write_entries(t, t->top);
+	else if (t->top > t->written)
+		frames_write_entries(t, t->top);
+}
+
+/* Until all is moved, with what handlers add meanwhile. */
+static const char *move_records(struct thread *t, struct aside *aside)
+{
+	const struct aside_mark *mark = &aside->marks[aside->mark];
+	const char *at = mark->at ? mark->at : aside->records;
+
+	if (mark->at && at < t->aside->at && ring_position(t) != mark->from)
+		at += emit_aside_bytes(at);
+	while (at < __atomic_load_n(&t->aside->at, __ATOMIC_RELAXED)) {
+		write_held_back(t);
+		/*
+		 * From the mark on the position changes with the record alone, and with no segment
+		 * that begins.
+		 */
+		hot_reserve(t, emit_ring_bytes(at));
+		set_mark(aside, at, ring_position(t));
+		move_record(t, (const struct record *)at);
+		guard_barrier();
+		at += emit_aside_bytes(at);
+	}
+	/* Should this begin again, it begins here. */
+	set_mark(aside, at, ring_position(t));
+	return at;
+}
+
+bool aside_needs_quiet(const struct thread *t)
+{
+	const struct thread *aside = t->aside;
+
+	return aside && aside->end - aside->at < ASIDE_BYTES / 2;
+}
+
+/* The aside is empty from its beginning on, if nobody has added anything to what was moved. */
+static bool empty_at(struct thread *t, const char *at)
+{
+	struct thread *aside = t->aside;
+	uint64_t mask;
+	bool is_quiet = own_quiet_begin(&mask);
+	bool is_done = aside->at == at;
+
+	if (is_done) {
+		t->has_aside_records = 0;
+		aside_reset(aside);
+	}
+	if (is_quiet)
+		own_quiet_end(mask);
+	return is_done;
+}
+
+/*
+ * Without slow_call(), for which a handler's stack may be too small: libc's syscall() touches no
+ * vector register.
+ */
+void aside_flush(struct thread *t)
+{
+	struct thread *aside = t->aside;
+	int saved = errno;
+
+	/* Handlers that had to wait for empty_at() have come by then. */
+	while (!empty_at(t, move_records(t, aside_memory(aside))) || t->has_aside_records)
+		;
+	note_lost_inside(t, atomic_exchange(&aside->ring->lost, 0));
+	if (t->ring)
+		atomic_fetch_add(&t->ring->too_deep, atomic_exchange(&aside->ring->too_deep, 0));
+	errno = saved;
+}
+
+void aside_give_up(struct thread *t)
+{
+	struct thread *aside = t->aside;
+
+	if (!aside)
+		return;
+	/*
+	 * It may have interrupted aside_flush() when all was moved; then nobody else makes the
+	 * aside free.
+	 */
+	if (!t->has_aside_records) {
+		aside_reset(aside);
+		guard_barrier();
+		aside->busy = 0;
+		return;
+	}
+	guard_take(aside);
+	frames_leave_inside(aside, INT64_MAX);
+	guard_barrier();
+	aside->busy = 0;
+	aside_flush(t);
+}

@@ -1,0 +1,21 @@
+/*
+ * The aside: where calls of a signal handler go that interrupted a hook of the same thread (see
+ * aside.c).
+ */
+#ifndef UTRAIL_LIBMCOUNT_ASIDE_H
+#define UTRAIL_LIBMCOUNT_ASIDE_H
+
+#include "libmcount/hot/probe.h"
+
+/*
+ * COLD. The handler jumps out for good: the aside's open frames are over, and its records go to the
+ * ring.
+ */
+void aside_give_up(struct thread *t);
+
+/*
+ * SLOW. @t waits inside of a hook: whether what handlers call meanwhile would soon find no place.
+ */
+bool aside_needs_quiet(const struct thread *t);
+
+#endif

@@ -1,0 +1,149 @@
+/* The recording's clock: a kernel clock, or the CPU's counter fitted to it. */
+#include "libmcount/hot/probe.h"
+
+#include <time.h>
+
+#include "libmcount/hot/hot.h"
+#include "libmcount/program/interpose.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+
+/*
+ * The time that a fit is used for. It is short at first, because the baseline that the scale comes
+ * from is short then. The error of a reading is some 10 ns, so a scale from 1 ms is good to 10 ppm,
+ * which is 10 ns over the next millisecond.
+ */
+#define FIT_FIRST_NS 1000000ULL
+#define FIT_LAST_NS  100000000ULL
+
+struct clock_reading {
+	uint64_t counter;
+	uint64_t ns;
+};
+
+/*
+ * libc's own, set before there are hooks. Programs may have put theirs in front of it, sanitizers
+ * do: these call other functions of libc in turn, and such calls are not the program's.
+ */
+static int (*real_clock_gettime)(clockid_t clock, struct timespec *ts) = clock_gettime;
+
+uint64_t clock_kernel_ns(void)
+{
+	struct timespec ts;
+
+	real_clock_gettime(probe.plan.clock_id, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/*
+ * The kernel's clock was seen to leave vector registers alone. libc's function calls the vDSO's,
+ * and the kernel compiles that without instructions that have such registers (its Makefile for x86
+ * says -mno-sse).
+ */
+static bool leaves_vectors;
+
+static void read_kernel_clock(void *arg)
+{
+	clock_kernel_ns();
+}
+
+static void look_at_kernel_clock(void *arg)
+{
+	leaves_vectors = arch_leaves_vectors(read_kernel_clock, NULL);
+}
+
+/* Both clocks at one moment: of a few tries the one that was interrupted least. */
+static struct clock_reading read_both(void)
+{
+	struct clock_reading best = { 0 };
+	uint64_t best_gap = UINT64_MAX;
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t before = arch_counter_read();
+		uint64_t ns = clock_kernel_ns();
+		uint64_t gap = arch_counter_read() - before;
+
+		if (gap < best_gap) {
+			best_gap = gap;
+			best = (struct clock_reading){ before + gap / 2, ns };
+		}
+	}
+	return best;
+}
+
+/* Nanoseconds per tick with 32 fractional bits, between two readings; 0 when they do not say. */
+static uint64_t scale_between(struct clock_reading from, struct clock_reading to)
+{
+	uint64_t ticks = to.counter - from.counter;
+	uint64_t ns = to.ns - from.ns;
+
+	/* A baseline beyond 2^32 ns does not fit the shift; the caller keeps the scale it has. */
+	if (to.counter <= from.counter || to.ns <= from.ns || ns >> 32)
+		return 0;
+	return (ns << 32) / ticks;
+}
+
+struct refit {
+	struct thread *t;
+	uint64_t now_ns;
+};
+
+static void refit(void *arg)
+{
+	struct refit *r = arg;
+	struct thread *t = r->t;
+
+	if (!probe.has_counter) {
+		r->now_ns = clock_kernel_ns();
+		return;
+	}
+
+	struct clock_reading from = { t->base_counter, t->base_ns };
+	struct clock_reading now = read_both();
+
+	if (t->base_counter == 0)
+		from = (struct clock_reading){ probe.plan.anchor_counter, probe.plan.anchor_ns };
+
+	uint64_t mult = scale_between(from, now);
+
+	/*
+	 * A signal handler may jump out of here for good: until all is in place the next reading
+	 * fits again.
+	 */
+	t->refit_ticks = 0;
+	guard_barrier();
+	if (mult)
+		t->mult = mult;
+	if (t->fit_ns < FIT_LAST_NS)
+		t->fit_ns *= 2;
+	t->base_counter = now.counter;
+	t->base_ns = now.ns;
+	guard_barrier();
+	t->refit_ticks = t->mult ? (t->fit_ns << 32) / t->mult : 0;
+	r->now_ns = now.ns;
+}
+
+uint64_t clock_refit(struct thread *t)
+{
+	struct refit r = { .t = t };
+
+	/* Saving the vector registers takes ten times as long as reading this clock. */
+	if (!probe.has_counter && leaves_vectors)
+		return clock_kernel_ns();
+	if (t->fit_ns == 0)
+		t->fit_ns = FIT_FIRST_NS / 2;
+	slow_call(refit, &r);
+	return r.now_ns;
+}
+
+void clock_setup(void)
+{
+	static void *cache;
+	void *real = interposed(&cache, "clock_gettime");
+
+	if (real)
+		real_clock_gettime = real;
+	probe.has_counter = probe.plan.clock == PLAN_CLOCK_COUNTER;
+	if (!probe.has_counter)
+		slow_call(look_at_kernel_clock, NULL);
+}

@@ -1,0 +1,429 @@
+/* -finstrument-functions: explicit calls at entry and exit; no return address is replaced. */
+#include "libmcount/program/interpose.h"
+#include "libmcount/hot/fast.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/guard.h"
+#include "libmcount/hot/planned_open.h"
+#include "libmcount/hot/stacks.h"
+
+/*
+ * HOT. gcc and clang call these at the beginning of a function and before each of its ends; they
+ * are ordinary calls for the compiler (gcc manual, "Program Instrumentation Options").
+ */
+/*
+ * The stack pointer of the function that calls a hook: the hook's canonical frame address (DWARF 5,
+ * section 6.4), which is right above its return address. The hook needs no frame pointer for it.
+ * All calls that the function makes have their return slots below. Odd: FRAME_EXPLICIT.
+ */
+#define CALLER_SP() ((uint64_t)__builtin_dwarf_cfa() + FRAME_EXPLICIT)
+
+EXPORTED void __cyg_profile_func_enter(void *fn, void *caller);
+EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
+
+static bool is_of(const struct frame *f, uint64_t fn)
+{
+	/* record_addr() is all above this shift, and as wide as what is left of @fn. */
+	return (f->data ^ fn << RECORD_ADDR_SHIFT) >> RECORD_ADDR_SHIFT == 0;
+}
+
+/*
+ * Frames inside of @sp were left without their exits. Those at @sp are still there if @fn is a part
+ * of the same machine function, inlined, which then returns to the same place. Else they were left
+ * with them. So was @fn itself when it was called from there before (setjmp in a loop).
+ */
+static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	frames_leave_inside(t, sp);
+	while (t->top->slot == sp && t->top->ret != caller)
+		frames_leave_any(t);
+	for (struct frame *f = t->top; f->slot == sp; f--) {
+		if (frame_addr(f) == (fn & RECORD_ADDR_MASK)) {
+			frames_leave_until(t, fn);
+			return;
+		}
+	}
+}
+
+/*
+ * Calls that filters leave alone have no frame, so that most calls of most filters cost next to
+ * nothing. Their exits are told from that of the innermost frame by the function, and where that
+ * does not tell, by counting: no frame comes while something is opted out. The stack pointer does
+ * not tell: compilers make a function's last call a jump, and the exit hook's may be that. Then it
+ * is as high as at the call of the function, which is that of the frame.
+ */
+static inline void note_unwanted(struct thread *t, uint64_t fn)
+{
+	if (is_of(t->top, fn))
+		t->cyg_again++;
+}
+
+/* HOT: true when @t is known to run the stack of that call. */
+static inline bool is_on_stack(const struct thread *t, uint64_t sp)
+{
+	return likely(!t->low) || (sp >= t->low && sp <= t->high);
+}
+
+/*
+ * HOT: true when that is the exit of such a call. A frame's own may have a lower stack pointer than
+ * its enter (alloca(3)), or a higher one.
+ */
+static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	if (!planned_skips(t) || !is_on_stack(t, sp) || sp > t->top->slot)
+		return false;
+	return !is_of(t->top, fn) || (t->cyg_again && t->cyg_again--);
+}
+
+/*
+ * HOT: true when @f may be of that function, by the low half of its address: one compare, where
+ * is_of() is four instructions.
+ */
+static inline bool may_be_of(const struct frame *f, uint64_t fn)
+{
+	uint32_t low;
+
+	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && RECORD_ADDR_SHIFT == 16,
+		       "where it is");
+	__builtin_memcpy(&low, (const char *)&f->data + RECORD_ADDR_SHIFT / 8, sizeof(low));
+	return low == (uint32_t)fn;
+}
+
+/*
+ * HOT: true when nothing has to be noted or ended for the call, or the exit, of a function that is
+ * left alone, be it by filters or because it is left out: nearly all of those. It needs no guard,
+ * for nothing changes that a signal handler could see half done.
+ */
+static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
+{
+	const struct frame *top = t->top;
+
+	return likely(sp <= top->slot) && likely(!may_be_of(top, fn));
+}
+
+/* True when the innermost call is the one that has begun there. */
+static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
+{
+	return t->top->slot == sp && is_of(t->top, fn);
+}
+
+/*
+ * The same of one that was open before anybody looked: is_of() says no to these, so that the fast
+ * paths leave them alone.
+ */
+static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
+{
+	return frame_is_unseen(t->top) && t->top->slot == sp &&
+	       frame_addr(t->top) == (fn & RECORD_ADDR_MASK);
+}
+
+/*
+ * HOT: true when that is the exit of a function that is left out, and its call was, too: so it has
+ * no frame.
+ */
+static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
+{
+	return t->planned->has_left_out && planned_leaves_out(t, fn) && planned_is_open(t) &&
+	       t->top->slot >= sp && sp >= t->low && !is_top(t, sp, fn);
+}
+
+/*
+ * The same for what thread->calls does not know. A call from before it was left out may have calls
+ * inside that have not ended by themselves.
+ */
+static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	const struct frame *f = t->top;
+
+	if (!t->planned || !t->planned->plan || !planned_is_left_out(t, fn))
+		return false;
+	while (f->slot < sp)
+		f--; /* no further than to thread.last */
+	for (; f->slot == sp; f--) {
+		if (is_of(f, fn))
+			return false;
+	}
+	return true;
+}
+
+static bool enter_alone(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (unlikely(t->top >= t->limit)) {
+		note_too_deep(t);
+		return false;
+	}
+	return frame_push(t, sp, caller, fn);
+}
+
+static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (likely(t->planned) && planned_is_unwanted(t, fn)) {
+		note_unwanted(t, fn);
+		return true;
+	}
+	if (likely(t->planned) &&
+	    (planned_is_left_out(t, fn) ||
+	     (planned_is_too_deep(t, fn) && planned_push_too_deep(t, sp, caller, fn))))
+		return true;
+	return planned_enter_explicit(t, sp, caller, fn);
+}
+
+/* A call has no frame though it would have one, were there room. */
+static void note_skipped(struct thread *t, uint64_t fn)
+{
+	if (planned_skips(t)) {
+		note_unwanted(t, fn);
+		return;
+	}
+	t->cyg_skipped++;
+	t->cyg_deep += is_of(t->top, fn);
+}
+
+/* True when that is the exit of such a call; as was_unwanted(). */
+static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	bool is_alike = is_of(t->top, fn);
+
+	if (!t->cyg_skipped || sp > t->top->slot || is_unseen_top(t, sp, fn) ||
+	    (is_alike && !t->cyg_deep))
+		return false;
+	t->cyg_skipped--;
+	t->cyg_deep -= is_alike;
+	return true;
+}
+
+/* All but the common case; the guard is set. */
+NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	bool has_frame;
+
+	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
+		t = stacks_enter(t, sp);
+	/*
+	 * Inlined functions are announced too: they share the stack pointer of the function around
+	 * them.
+	 */
+	if (unlikely(t->top->slot < sp))
+		leave_jumped_out(t, sp, fn, caller);
+	if (unlikely(!probe.plain))
+		has_frame = enter_planned(t, sp, fn, caller);
+	else
+		has_frame = enter_alone(t, sp, fn, caller);
+	if (unlikely(!has_frame))
+		note_skipped(t, fn);
+	guard_leave(t);
+}
+
+NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	struct thread *t = guard_enter();
+
+	if (t)
+		enter_guarded(t, sp, fn, caller);
+}
+
+NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	/* A call on a stack that was taken for another one ends where it has begun. */
+	if (!is_top(t, sp, fn))
+		t = stacks_find(t, sp);
+	if (was_unwanted(t, sp, fn) || is_left_out_exit(t, sp, fn)) {
+		guard_leave(t);
+		return;
+	}
+	if (!was_skipped(t, sp, fn)) {
+		/* After a longjmp the counts may be stale. */
+		cyg_forget(t);
+		if (likely(is_of(t->top, fn)))
+			frames_leave_top(t, NULL);
+		else
+			frames_leave_until(t, fn);
+	}
+	guard_leave(t);
+}
+
+NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
+{
+	struct thread *t = guard_return();
+
+	/* No state: the matching enter was not seen either. */
+	if (t)
+		exit_guarded(t, sp, fn);
+}
+
+/*
+ * HOT: calls that thread->calls does not know; the guard is set, and no frame lies within @sp. Not
+ * inline: they need more registers than the hook, and one for a settled thread more than one for
+ * a thread that is open.
+ */
+NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (planned_is_current(t->planned) && planned_fast_enter_known(t, sp, caller, fn, NULL))
+		guard_leave_fast(t);
+	else
+		enter_guarded(t, sp, fn, caller);
+}
+
+NOINLINE static void enter_rule_open(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (planned_is_current(t->planned) && planned_fast_enter_open(t, sp, caller, fn, NULL))
+		guard_leave_fast(t);
+	else
+		enter_guarded(t, sp, fn, caller);
+}
+
+/* HOT: a call that may pass, but could not be pushed. */
+NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	if (planned_push_too_deep(t, sp, caller, fn))
+		guard_leave_fast(t);
+	else
+		enter_guarded(t, sp, fn, caller);
+}
+
+/*
+ * The hooks themselves only find out which of these goes on, so that calls that are left alone need
+ * none of their registers. They set the guard: the hook has seen that it is not set.
+ */
+
+/* HOT: there is no plan. */
+NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	guard_take(t);
+	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low) || unlikely(!probe.plain) ||
+	    (!fast_push_alike(t, sp, caller, fn) && !fast_push(t, sp, caller, fn)))
+		enter_guarded(t, sp, fn, caller);
+	else
+		guard_leave_fast(t);
+}
+
+/* HOT: the fast paths may record it as if there were no plan. */
+NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	guard_take(t);
+	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
+		enter_guarded(t, sp, fn, caller);
+	else if (unlikely(!fast_push_alike(t, sp, caller, fn)))
+		enter_beyond(t, sp, fn, caller);
+	else
+		guard_leave_fast(t);
+}
+
+/* HOT: all others. */
+NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	guard_take(t);
+	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
+		enter_guarded(t, sp, fn, caller);
+	else if (planned_leaves_out(t, fn)) {
+		if (!planned_is_open(t))
+			note_unwanted(t, fn);
+		guard_leave_fast(t);
+	} else if (planned_admits(t, fn)) {
+		if (unlikely(!planned_push_admitted(t, sp, caller, fn)))
+			enter_guarded(t, sp, fn, caller);
+		else
+			guard_leave_fast(t);
+	} else if (planned_is_open(t))
+		enter_rule_open(t, sp, fn, caller);
+	else if (unlikely(t->planned->open_base)) /* the first call of one that is opted in */
+		enter_guarded(t, sp, fn, caller);
+	else
+		enter_rule(t, sp, fn, caller);
+}
+
+void __cyg_profile_func_enter(void *fn, void *caller)
+{
+	struct thread *t = self;
+	uint64_t sp = CALLER_SP();
+
+	if (unlikely(!t) || unlikely(t->busy))
+		enter_unguarded(sp, (uint64_t)fn, (uint64_t)caller);
+	else if (!t->planned)
+		enter_alike(t, sp, (uint64_t)fn, (uint64_t)caller);
+	else if (likely(planned_leaves_out(t, (uint64_t)fn))) {
+		if (unlikely(!goes_by(t, sp, (uint64_t)fn)) || unlikely(sp < t->low))
+			enter_by_plan(t, sp, (uint64_t)fn, (uint64_t)caller);
+	} else if (planned_passes(t, (uint64_t)fn))
+		enter_passing(t, sp, (uint64_t)fn, (uint64_t)caller);
+	else
+		enter_by_plan(t, sp, (uint64_t)fn, (uint64_t)caller);
+}
+
+/*
+ * HOT: true when the exit hook is called elsewhere than in the innermost call. Deeper in the stack
+ * it may be the end of another call of the same function, which is left out by now, or of the same
+ * one (alloca(3)). Far above it is on another stack.
+ */
+static inline bool is_far(const struct thread *t, uint64_t sp)
+{
+	return sp - t->top->slot > 4096;
+}
+
+/* HOT: the innermost call, under a plan, ends; the guard is set. */
+NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	if (t->planned->open_base) {
+		if (planned_leave_open(t, NULL)) {
+			guard_leave_fast(t);
+			return;
+		}
+		planned_close(t);
+	}
+	if (planned_fast_leave(t, NULL))
+		guard_leave_fast(t);
+	else
+		exit_guarded(t, sp, fn);
+}
+
+/* HOT: the exit of a call that has a frame, most likely; the guard is set. */
+static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	if (unlikely(t->cyg_skipped) || unlikely(is_far(t, sp)) || unlikely(!is_of(t->top, fn)))
+		exit_guarded(t, sp, fn);
+	else if (likely(fast_pop_alike(t)))
+		guard_leave_fast(t);
+	else if (t->planned)
+		exit_rule(t, sp, fn);
+	else if (likely(fast_pop(t)))
+		guard_leave_fast(t);
+	else
+		exit_guarded(t, sp, fn);
+}
+
+/* HOT: there is no plan, or the thread is open and the function is not left out. */
+NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	guard_take(t);
+	exit_seen(t, sp, fn);
+}
+
+/* HOT: all others. */
+NOINLINE static void exit_by_plan(struct thread *t, uint64_t sp, uint64_t fn)
+{
+	guard_take(t);
+	if (was_unwanted(t, sp, fn) || was_left_out(t, sp, fn))
+		guard_leave_fast(t);
+	else
+		exit_seen(t, sp, fn);
+}
+
+void __cyg_profile_func_exit(void *fn, void *caller)
+{
+	struct thread *t = self;
+	uint64_t sp = CALLER_SP();
+
+	if (unlikely(!t) || unlikely(t->busy))
+		exit_unguarded(sp, (uint64_t)fn);
+	else if (!t->planned)
+		exit_alike(t, sp, (uint64_t)fn);
+	else if (likely(planned_leaves_out(t, (uint64_t)fn))) {
+		if (unlikely(!goes_by(t, sp, (uint64_t)fn)) || unlikely(!is_on_stack(t, sp)))
+			exit_by_plan(t, sp, (uint64_t)fn);
+	} else if (planned_is_open(t))
+		exit_alike(t, sp, (uint64_t)fn);
+	else
+		exit_by_plan(t, sp, (uint64_t)fn);
+}
+
+OWN_NAME(__cyg_profile_func_enter);
+OWN_NAME(__cyg_profile_func_exit);

@@ -1,0 +1,298 @@
+/*
+ * Entry of a traced function whose stub knows the return slot: decide, note the frame, replace the
+ * slot.
+ */
+#include "libmcount/program/caller.h"
+#include "libmcount/patch/calls_patched.h"
+#include "libmcount/hot/callers.h"
+#include "libmcount/hot/fast.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/guard.h"
+#include "libmcount/hot/planned_pass.h"
+#include "libmcount/hot/stacks.h"
+
+/* The return address stays (callers.h). */
+NOINLINE static void enter_kept(struct thread *t, const uint64_t *slot, uint64_t addr)
+{
+	if (t->top < t->limit)
+		frame_push(t, (uint64_t)slot, *slot | FRAME_KEPT, addr);
+	else
+		note_too_deep(t);
+}
+
+/* All but the common case; the guard is set. */
+NOINLINE static uint32_t enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
+				       const struct arch_regs *regs)
+{
+	uint32_t replaced = 0;
+
+	if (unlikely(stack_may_differ(t, (uint64_t)slot)))
+		t = stacks_enter(t, (uint64_t)slot);
+	if (unlikely(frame_is_kept(t->top)))
+		frames_leave_returned(t, slot);
+	if (unlikely(t->top->slot <= (uint64_t)slot))
+		frames_make_way(t, slot);
+
+	if (unlikely(!probe.plain)) {
+		replaced = planned_enter(t, slot, addr, regs);
+	} else if (unlikely(!callers_may_replace(*slot))) {
+		enter_kept(t, slot, addr);
+	} else if (unlikely(t->top >= t->limit)) {
+		note_too_deep(t);
+	} else if (likely(frame_push(t, (uint64_t)slot, *slot, addr))) {
+		*slot = (uint64_t)arch_return_trampoline;
+		replaced = 1;
+	}
+	if (unlikely(t->is_narrow | frame_is_kept(t->top)) && probe.plain)
+		frames_narrow(t);
+	guard_leave(t);
+	return replaced;
+}
+
+NOINLINE static uint32_t enter_unguarded(uint64_t *slot, uint64_t addr,
+					 const struct arch_regs *regs)
+{
+	struct thread *t = guard_enter();
+
+	return t ? enter_guarded(t, slot, addr, regs) : 0;
+}
+
+/* A signal handler has left records in the aside. */
+NOINLINE static uint32_t leave_entered(struct thread *t)
+{
+	guard_leave(t);
+	return 1;
+}
+
+/* No frames are to be ended first; the guard is set. */
+NOINLINE static uint32_t enter_planned(struct thread *t, uint64_t *slot, uint64_t addr,
+				       const struct arch_regs *regs)
+{
+	uint32_t replaced = planned_enter(t, slot, addr, regs);
+
+	guard_leave(t);
+	return replaced;
+}
+
+static inline uint32_t enter(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	struct thread *t = fast_guard();
+
+	if (unlikely(!t))
+		return enter_unguarded(slot, addr, regs);
+	if (unlikely(stack_may_differ(t, (uint64_t)slot)) || unlikely(!callers_know(*slot)) ||
+	    unlikely(frame_is_kept(t->top)))
+		return enter_guarded(t, slot, addr, regs);
+	if (unlikely(!probe.plain)) {
+		if (planned_leaves_out(t, addr)) {
+			guard_leave_fast(t);
+			return 0;
+		}
+		if (planned_passes(t, addr)
+			    ? unlikely(!fast_push_alike(t, (uint64_t)slot, *slot, addr))
+			    : !planned_admits(t, addr) ||
+				      !planned_push_admitted(t, (uint64_t)slot, *slot, addr))
+			return enter_planned(t, slot, addr, regs);
+	} else if (unlikely(!fast_push_alike(t, (uint64_t)slot, *slot, addr)) &&
+		   unlikely(!fast_push(t, (uint64_t)slot, *slot, addr))) {
+		return enter_guarded(t, slot, addr, regs);
+	}
+	*slot = (uint64_t)arch_return_trampoline;
+	guard_barrier();
+	if (unlikely(t->has_aside_records))
+		return leave_entered(t);
+	t->busy = 0;
+	return 1;
+}
+
+/* Calls that the stub has found in no table, or that are not for its fast path. */
+static inline uint32_t enter_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	struct thread *t = fast_guard();
+
+	if (unlikely(!t))
+		return enter_unguarded(slot, addr, regs);
+	if (!probe.plain && likely(!stack_may_differ(t, (uint64_t)slot)))
+		return enter_planned(t, slot, addr, regs);
+	return enter_guarded(t, slot, addr, regs);
+}
+
+/* HOT (libmcount/hot/probe.h). */
+uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	return enter_looked_up(slot, addr, regs);
+}
+
+/* HOT (libmcount/hot/probe.h). */
+uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	return enter(slot, addr, regs);
+}
+
+/* HOT (libmcount/hot/probe.h). */
+uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+{
+	return enter_guarded(self, slot, addr, regs);
+}
+
+/* HOT (libmcount/hot/probe.h). */
+uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
+			    uint64_t *other)
+{
+	uint64_t apart = (uint64_t)other - (uint64_t)slot;
+
+	if (unlikely(apart - 1 < REALIGN_MAX && apart % sizeof(*slot) == 0) && *other == *slot)
+		return enter(other, addr, regs);
+	return enter_looked_up(slot, addr, regs);
+}
+
+/* ENTRY and EXIT at one moment, for a call whose return cannot be seen. */
+static inline void record_instant(struct thread *t, uint64_t addr)
+{
+	unsigned depth = t->top - t->frames;
+	char *at;
+
+	/* It takes no time, so -t drops it like any short call. */
+	if (t->threshold_ns)
+		return;
+	at = hot_reserve(t, 2 * sizeof(struct record));
+	if (unlikely(!at)) {
+		note_lost(t, 2);
+		return;
+	}
+
+	uint64_t now_ns = hot_clock(t);
+
+	at = put_record(at, now_ns, record_data(RECORD_ENTRY, depth, addr));
+	at = put_record(at, now_ns, record_data(RECORD_EXIT, depth, addr));
+	hot_commit(t, at);
+}
+
+static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
+			       const struct arch_regs *regs, const struct arch_regs *result)
+{
+	if (unlikely(!probe.plain))
+		planned_instant(t, slot, addr, regs, result);
+	else if (likely(t->top < t->limit))
+		record_instant(t, addr);
+	else
+		note_too_deep(t);
+}
+
+/*
+ * The callers of setjmp(3) with their buffers, for its second return. A call that another buffer
+ * has pushed out is not noted a second time. Threads may race for a place: then @env or @sp does
+ * not fit the rest.
+ */
+static struct setjmp_call {
+	_Atomic uint64_t env;
+	_Atomic uint64_t addr;
+	_Atomic uint64_t more; /* the second argument of sigsetjmp(3) */
+	_Atomic uint64_t
+		sp; /* after the return; a buffer at that place may have become another one */
+} setjmp_calls[1024];
+
+static struct setjmp_call *setjmp_place(uint64_t env)
+{
+	return &setjmp_calls[(env * 0x9e3779b97f4a7c15ULL) >> 54];
+}
+
+static void note_setjmp(uint64_t addr, const uint64_t *slot, uint64_t env, uint64_t more)
+{
+	struct setjmp_call *call = setjmp_place(env);
+
+	atomic_store_explicit(&call->env, env, memory_order_relaxed);
+	atomic_store_explicit(&call->addr, addr, memory_order_relaxed);
+	atomic_store_explicit(&call->more, more, memory_order_relaxed);
+	atomic_store_explicit(&call->sp, (uint64_t)(slot + 1), memory_order_relaxed);
+}
+
+void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t value)
+{
+	const struct setjmp_call *call = setjmp_place(env);
+	uint64_t more = atomic_load_explicit(&call->more, memory_order_relaxed);
+	struct arch_regs regs = arch_regs_of(env, more, value);
+
+	if (atomic_load_explicit(&call->env, memory_order_relaxed) == env &&
+	    atomic_load_explicit(&call->sp, memory_order_relaxed) == sp)
+		put_instant(t, &env, call->addr, &regs, &regs);
+}
+
+/* setjmp(3): its first return. */
+static void put_setjmp(struct thread *t, const uint64_t *slot, uint64_t addr,
+		       const struct arch_regs *regs)
+{
+	uint64_t env = arch_int_arg(regs, slot, 1);
+	uint64_t more = arch_int_arg(regs, slot, 2);
+	struct arch_regs result = arch_regs_of(env, more, 0);
+
+	note_setjmp(addr, slot, env, more);
+	put_instant(t, slot, addr, regs, &result);
+}
+
+static inline void enter_instant(uint64_t *slot, const struct call_site *site,
+				 const struct arch_regs *regs)
+{
+	struct thread *t = guard_enter();
+
+	if (unlikely(!t))
+		return;
+	if (unlikely(stack_may_differ(t, (uint64_t)slot)))
+		t = stacks_enter(t, (uint64_t)slot);
+	if (unlikely(t->top->slot <= (uint64_t)slot))
+		frames_make_way(t, slot);
+	frames_end_tail_call(t, slot);
+	if (site->flags & PLAN_CALL_SETJMP)
+		put_setjmp(t, slot, site->addr, regs);
+	else
+		put_instant(t, slot, site->addr, regs, NULL);
+	guard_leave(t);
+}
+
+/* HOT. Calls that were made inside of this call are over; the call itself is not recorded. */
+static inline void land(uint64_t *slot)
+{
+	struct thread *t = guard_enter();
+
+	if (unlikely(!t))
+		return;
+	if (t->top->slot <= (uint64_t)slot)
+		frames_make_way(t, slot);
+	guard_leave(t);
+}
+
+/* Calls that need care. */
+NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site *site,
+					       struct libcall call, struct arch_regs *regs)
+{
+	if ((site->flags & (CALL_OF_PATCHED | CALL_OF_UNKNOWN)) &&
+	    calls_is_left_alone(site, call.target))
+		return call;
+	if (site->flags & PLAN_CALL_LANDING) {
+		land(slot);
+	} else if (site->flags & PLAN_CALL_NO_RETURN_HOOK) {
+		enter_instant(slot, site, regs);
+	} else {
+		call.replaced = enter(slot, site->addr, regs);
+		/* By this call, or by that of a function that has jumped there. */
+		if ((site->flags & PLAN_CALL_BY_CALLER) &&
+		    *slot == (uint64_t)arch_return_trampoline) {
+			call.target = (uint64_t)caller_call;
+			arch_pass_site(regs, site);
+		}
+	}
+	return call;
+}
+
+/* HOT (libmcount/hot/probe.h). */
+struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs)
+{
+	struct call_site *site = &probe.calls[index];
+	/* The dynamic linker stores here while others call: either value leads to the function. */
+	struct libcall call = { .target = __atomic_load_n(&site->target, __ATOMIC_RELAXED) };
+
+	if (unlikely(site->flags))
+		return special_libcall(slot, site, call, regs);
+	call.replaced = enter(slot, site->addr, regs);
+	return call;
+}

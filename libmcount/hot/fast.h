@@ -1,0 +1,149 @@
+/* The common case of a call and of a return, with nothing in it that calls a function. */
+#ifndef UTRAIL_LIBMCOUNT_FAST_H
+#define UTRAIL_LIBMCOUNT_FAST_H
+
+#include "libmcount/hot/hot.h"
+#include "libmcount/hot/planned.h"
+
+/*
+ * HOT. These do the whole work of a push or a pop, or find out that it is not the common case and
+ * have changed nothing: then the caller goes the long way (guard.h, frames.h) by a tail call. So
+ * compilers keep everything in registers that the stubs have saved already, and a hook has no
+ * prologue. This is worth an eighth of what a call costs.
+ */
+
+/* This thread's state with the guard set; NULL when it has none yet, or is in a hook already. */
+static inline struct thread *fast_guard(void)
+{
+	struct thread *t = self;
+
+	if (unlikely(!t) || unlikely(t->busy))
+		return NULL;
+	guard_take(t);
+	return t;
+}
+
+/* hot_clock() without a new fit; @now_ns is not noted in last_ns. */
+static inline bool fast_clock(const struct thread *t, uint64_t *now_ns)
+{
+	uint64_t ticks = arch_counter_read() - t->base_counter;
+	uint64_t ns = t->base_ns + (ticks * t->mult >> 32);
+
+	*now_ns = ns < t->last_ns ? t->last_ns : ns;
+	return likely(ticks < t->refit_ticks);
+}
+
+static inline bool fast_has_room(const struct thread *t)
+{
+	return likely((uint64_t)(t->end - t->at) >= sizeof(struct record));
+}
+
+/* The depth of a record inside of @f, at its place in a data word. */
+static inline uint64_t fast_depth_inside(const struct frame *f)
+{
+	return (f->data + (1 << RECORD_DEPTH_SHIFT)) & (RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);
+}
+
+/*
+ * A frame; unless it @is_held back also its ENTRY, with room for both.
+ */
+static inline void fast_put_frame(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
+				  uint64_t now_ns, bool is_held)
+{
+	struct frame *f = t->top + 1;
+
+	t->last_ns = now_ns;
+	f->slot = slot;
+	f->ret = ret;
+	f->data = data;
+	f->time_ns = now_ns;
+	/* A signal handler may walk the stack at any point. */
+	guard_barrier();
+	t->top = f;
+	if (is_held)
+		return;
+	t->written = f;
+	hot_commit(t, put_record(t->at, now_ns, data));
+}
+
+/* The EXIT of the innermost frame, which is gone then. */
+static inline void fast_put_exit(struct thread *t, uint64_t now_ns)
+{
+	struct frame *f = t->top;
+
+	t->last_ns = now_ns;
+	t->top = f - 1;
+	t->written = f - 1;
+	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT));
+}
+
+/*
+ * The work of the stubs' fast paths (arch/<isa>/fast_stubs.S), for calls that do not come from
+ * them.
+ */
+static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct frame *top = t->top;
+	uint64_t data = record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(top);
+	uint64_t now_ns;
+
+	if (unlikely(top >= t->fast_limit) || unlikely(!fast_has_room(t)) ||
+	    unlikely(!fast_clock(t, &now_ns)))
+		return false;
+	fast_put_frame(t, slot, ret, data, now_ns, false);
+	return true;
+}
+
+/* The same for a return. */
+static inline bool fast_pop_alike(struct thread *t)
+{
+	uint64_t now_ns;
+
+	if (t->top <= t->fast_base || unlikely(!probe.is_on) || unlikely(!fast_has_room(t)) ||
+	    unlikely(!fast_clock(t, &now_ns)))
+		return false;
+	fast_put_exit(t, now_ns);
+	return true;
+}
+
+/* frame_push() for a thread that has no rules, with room on the stack of frames and in the ring. */
+static inline bool fast_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct frame *top = t->top;
+	uint64_t data = record_data(RECORD_ENTRY, top - t->frames, addr);
+	bool is_held_back = t->threshold_ns != 0;
+	uint64_t now_ns;
+
+	if (unlikely(!probe.plain) || unlikely(top >= t->limit) ||
+	    (!is_held_back && unlikely(!fast_has_room(t))) || unlikely(!fast_clock(t, &now_ns)))
+		return false;
+	fast_put_frame(t, slot, ret, data, now_ns, is_held_back);
+	return true;
+}
+
+/* frames_leave_top() for a frame whose ENTRY is written, or that was too short to be kept. */
+static inline bool fast_pop(struct thread *t)
+{
+	struct frame *f = t->top;
+	bool is_held_back = f > t->written;
+	uint64_t now_ns;
+
+	/* Before the clock is read, which is a quarter of what a call costs. */
+	if (unlikely(t->planned))
+		return false;
+	if (unlikely(!fast_clock(t, &now_ns)))
+		return false;
+	if (is_held_back) {
+		if (unlikely(now_ns - f->time_ns > t->threshold_ns))
+			return false;
+		t->last_ns = now_ns;
+		t->top = f - 1;
+		return true;
+	}
+	if (unlikely(!fast_has_room(t)))
+		return false;
+	fast_put_exit(t, now_ns);
+	return true;
+}
+
+#endif

@@ -1,0 +1,307 @@
+/* Open frames that are left out of order (see frames.h). */
+#include "libmcount/hot/frames.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/hot/graveyard.h"
+#include "libmcount/system/own_syscall.h"
+#include "libmcount/hot/state.h"
+#include "utils/format/event_ids.h"
+
+#define PAGE	   4096UL
+#define MOVED_MAX  1024UL
+#define TRAMPOLINE ((uint64_t)arch_return_trampoline)
+
+void frames_mark_depth(struct thread *t, uint64_t time_ns)
+{
+	char *at = hot_reserve(t, sizeof(struct record));
+
+	if (likely(at))
+		hot_commit(t, put_record(at, time_ns,
+					 record_data(RECORD_EVENT, 0, EVENT_ID_LIMIT_DEPTH)));
+	else
+		note_lost(t, 1);
+}
+
+static bool is_top_written(struct thread *t)
+{
+	return t->planned ? planned_is_top_written(t) : t->written == t->top;
+}
+
+void note_too_deep(struct thread *t)
+{
+	struct ring *r = t->ring;
+
+	if (!r || !(probe.plan.flags & PLAN_TELLS_DEPTH))
+		return;
+	atomic_store_explicit(&r->too_deep,
+			      atomic_load_explicit(&r->too_deep, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
+	if (frames_is_cut(t, t->top))
+		return;
+	t->cut = t->top;
+	t->cut_ns = t->top->time_ns;
+	if (is_top_written(t))
+		frames_mark_depth(t, hot_clock(t));
+}
+
+void frames_write_entries(struct thread *t, struct frame *f)
+{
+	for (struct frame *g = t->written + 1; g <= f; g++) {
+		char *at = hot_reserve(t, sizeof(struct record));
+
+		if (likely(at))
+			hot_commit(t, put_record(at, g->time_ns, g->data));
+		else
+			note_lost(t, 1);
+		t->written = g;
+		if (unlikely(frames_is_cut(t, g)))
+			frames_mark_depth(t, g->time_ns);
+	}
+}
+
+/*
+ * True when the slot of @f was replaced by us and is its own (a tail-called function shares its
+ * caller's).
+ */
+static bool owns_slot(const struct frame *f)
+{
+	return !(f->slot & FRAME_EXPLICIT) && !frame_is_unseen(f) && !frame_is_kept(f) &&
+	       f->ret != TRAMPOLINE && !(probe.plan.flags & PLAN_ESTIMATE);
+}
+
+struct slot_access {
+	uint64_t address;
+	uint64_t expected;
+	uint64_t value;
+};
+
+/* Replace a word of a stack that may be gone meanwhile, if it still is what we left there. */
+static void slot_replace(void *arg)
+{
+	struct slot_access *a = arg;
+	uint64_t *slot = (uint64_t *)a->address;
+
+	if (own_is_readable(a->address) && *slot == a->expected)
+		*slot = a->value;
+}
+
+static void frame_restore(struct frame *f)
+{
+	struct slot_access a = { f->slot, TRAMPOLINE, f->ret };
+
+	if (!owns_slot(f))
+		return;
+	graveyard_put(f->slot, f->ret);
+	slow_call(slot_replace, &a);
+}
+
+/* As planned_begin_estimate() has it. */
+static void leave_kept(struct thread *t)
+{
+	uint64_t last_ns = t->last_ns;
+
+	if (t->planned)
+		planned_leave_kept(t);
+	else
+		frames_leave_top_at(t, last_ns + (hot_clock(t) - last_ns) / 2);
+}
+
+void frames_leave_any(struct thread *t)
+{
+	if (frame_is_kept(t->top)) {
+		leave_kept(t);
+		return;
+	}
+	if (!frame_is_unseen(t->top)) {
+		frames_leave_top(t, NULL);
+		return;
+	}
+	if (t->planned) {
+		planned_leave_unseen(t);
+		return;
+	}
+
+	char *at = hot_reserve(t, sizeof(struct record));
+
+	if (likely(at))
+		hot_commit(t, put_record(at, hot_clock(t), frame_exit(t->top)));
+	else
+		note_lost(t, 1);
+	t->top--;
+	t->written = t->top;
+}
+
+static void frames_abandon_top(struct thread *t)
+{
+	frame_restore(t->top);
+	frames_leave_any(t);
+}
+
+void frames_leave_inside(struct thread *t, uint64_t address)
+{
+	while (t->top->slot < address && t->top > t->frames)
+		frames_abandon_top(t);
+	cyg_forget(t);
+}
+
+/* Stacks of coroutines may be gone; the page that a call is on is there. */
+static bool holds_other(const struct frame *f, const uint64_t *slot)
+{
+	bool is_near = (f->slot ^ (uint64_t)slot) < PAGE;
+	bool is_there = is_near || own_is_readable(f->slot);
+
+	return !is_there || *(const uint64_t *)f->slot != frame_return(f);
+}
+
+void frames_leave_returned(struct thread *t, const uint64_t *slot)
+{
+	while (frame_is_kept(t->top) && t->top->slot > (uint64_t)slot && holds_other(t->top, slot))
+		frames_leave_any(t);
+}
+
+void frames_narrow(struct thread *t)
+{
+	t->is_narrow = frame_is_kept(t->top);
+	state_begin(t);
+}
+
+void frames_make_way(struct thread *t, uint64_t *slot)
+{
+	bool estimates = probe.plan.flags & PLAN_ESTIMATE;
+
+	if (estimates)
+		planned_begin_estimate(t);
+	frames_leave_inside(t, (uint64_t)slot);
+	/*
+	 * Frames with this very slot: when it still leads to the trampoline, the new function was
+	 * called by a jump from theirs (a tail call), and they are not over. Else it holds a fresh
+	 * return address, and they are gone.
+	 */
+	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
+		frames_leave_any(t);
+	if (estimates)
+		planned_end_estimate(t);
+}
+
+void frames_leave_until(struct thread *t, uint64_t fn)
+{
+	struct frame *f = t->top;
+
+	while (f > t->frames && frame_addr(f) != (fn & RECORD_ADDR_MASK))
+		f--;
+	if (f == t->frames)
+		return; /* its enter was never seen */
+	while (t->top > f)
+		frames_abandon_top(t);
+	frames_leave_any(t);
+}
+
+void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs)
+{
+	uint64_t id = slot | FRAME_EXPLICIT;
+	struct frame *f = t->top;
+
+	while (f > t->frames && f->slot < id)
+		f--;
+	if (f == t->frames || f->slot != id)
+		return;
+	while (t->top > f)
+		frames_abandon_top(t);
+	frames_leave_top(t, regs);
+}
+
+/*
+ * The return address of a slot that is not among the open frames of this thread: its frame was
+ * abandoned too early, or the stack is run by another thread than the one that entered the frame
+ * (coroutines that migrate). In that case the frame stays in its array, where its owner will find
+ * it abandoned.
+ */
+static uint64_t look_for_return(uint64_t slot)
+{
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		for (struct frame *f = t->top; f > t->frames; f--) {
+			if (f->slot == slot && owns_slot(f))
+				return f->ret;
+		}
+	}
+
+	return graveyard_get(slot);
+}
+
+uint64_t frames_find_return(uint64_t slot)
+{
+	uint64_t ret = look_for_return(slot);
+
+	/* A slot that we replaced and know nothing of: the program has overwritten our memory. */
+	if (!ret)
+		__builtin_trap();
+	return ret;
+}
+
+void frames_end_tail_call(struct thread *t, uint64_t *slot)
+{
+	while (t->top->slot == (uint64_t)slot) {
+		if (owns_slot(t->top))
+			*slot = t->top->ret;
+		frames_leave_any(t);
+	}
+}
+
+/*
+ * A return by @slot, which no frame has. A function has moved its return address, most often
+ * further out, to the place of arguments that it has taken off the stack. NULL: there is no frame
+ * near by that may be.
+ */
+static struct frame *find_moved(const struct thread *t, uint64_t slot)
+{
+	struct frame *moved = NULL;
+
+	for (struct frame *f = t->top; f > t->frames && f->slot - slot + MOVED_MAX < 2 * MOVED_MAX;
+	     f--) {
+		if (f->slot > slot && moved)
+			break;
+		if (owns_slot(f))
+			moved = f;
+		if (f->slot > slot && moved)
+			break;
+	}
+	return moved;
+}
+
+uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs)
+{
+	struct frame *f = t->top;
+
+	while (f > t->frames && (f->slot != slot || frame_is_unseen(f) || frame_is_kept(f)))
+		f--;
+	if (unlikely(f == t->frames)) {
+		uint64_t ret = look_for_return(slot);
+
+		f = ret ? NULL : find_moved(t, slot);
+		if (!f)
+			return ret ? ret : frames_find_return(slot);
+	}
+	while (t->top > f)
+		frames_abandon_top(t);
+
+	uint64_t ret = f->ret;
+
+	frames_leave_top(t, regs);
+	return ret;
+}
+
+void frames_unhook(struct thread *t)
+{
+	frames_close_estimated(t);
+	for (struct frame *f = t->top; f > t->frames; f--)
+		frame_restore(f);
+}
+
+void frames_close_estimated(struct thread *t)
+{
+	while (t->top > t->frames && ((probe.plan.flags & PLAN_ESTIMATE) || frame_is_kept(t->top)))
+		frames_leave_any(t);
+}

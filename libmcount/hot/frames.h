@@ -1,0 +1,174 @@
+/*
+ * Open frames: leaving them in order, and out of order (longjmp, exceptions, stacks that were
+ * switched).
+ */
+#ifndef UTRAIL_LIBMCOUNT_FRAMES_H
+#define UTRAIL_LIBMCOUNT_FRAMES_H
+
+#include "libmcount/hot/hot.h"
+#include "libmcount/hot/planned.h"
+
+/*
+ * Write the ENTRY records that -t held back: all frames up to and including @f. Not inline: a
+ * call that was long enough to be kept is rare.
+ */
+void frames_write_entries(struct thread *t, struct frame *f);
+
+/*
+ * HOT, rarely. There is no frame for a call that would be recorded. Counted, unless the user asked
+ * for that; and the call that it is in gets a mark, now or when its own ENTRY is written.
+ */
+void note_too_deep(struct thread *t);
+
+static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
+{
+	return t->cut == f && t->cut_ns == f->time_ns;
+}
+
+/* HOT, rarely: that mark, in the innermost call whose ENTRY is written. */
+void frames_mark_depth(struct thread *t, uint64_t time_ns);
+
+/*
+ * SLOW in spirit (a few system calls), callable from hot functions. The running code lies at
+ * @address of the stack, though frames that must lie inside of it are open: they were left without
+ * returning. Each gets its EXIT now and its own return address back, so that one that does return
+ * after all (its stack had only been switched away) finds its way.
+ */
+void frames_leave_inside(struct thread *t, uint64_t address);
+
+/*
+ * Same when a function with return slot @slot begins; frames that had this slot before it are over,
+ * too.
+ */
+void frames_make_way(struct thread *t, uint64_t *slot);
+
+/*
+ * The innermost frame of function @fn returns (-finstrument-functions); those inside were
+ * abandoned.
+ */
+void frames_leave_until(struct thread *t, uint64_t fn);
+
+/*
+ * The frame of a function with return slot @slot that announces its return (XRay) ends; those
+ * inside were abandoned. Nothing happens when it has none: it was not recorded.
+ */
+void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
+
+/*
+ * The frame with @slot returns, with @regs, though it is not the innermost one. Returns the address
+ * where it goes on.
+ */
+uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
+
+/*
+ * Returns the address where the frame with @slot goes on, in whichever thread; nothing is recorded.
+ */
+uint64_t frames_find_return(uint64_t slot);
+
+/*
+ * A function whose return must not come through us was called by a jump from the innermost frames'
+ * function (a tail call). So their slot is its return slot: end them here and give the slot its own
+ * address back.
+ */
+void frames_end_tail_call(struct thread *t, uint64_t *slot);
+
+/* COLD. The thread ends: put the true return addresses back into all open frames of @t. */
+void frames_unhook(struct thread *t);
+
+/*
+ * The thread or the process ends, and with it the innermost calls whose end is estimated: all, with
+ * PLAN_ESTIMATE.
+ */
+void frames_close_estimated(struct thread *t);
+
+/* The innermost frame is over, in whatever way but by a return through the trampoline. */
+void frames_leave_any(struct thread *t);
+
+static inline bool frame_is_unseen(const struct frame *f)
+{
+	return f->data & FRAME_UNSEEN;
+}
+
+static inline bool frame_is_kept(const struct frame *f)
+{
+	return (int64_t)f->ret < 0;
+}
+
+/* The address where it goes on. */
+static inline uint64_t frame_return(const struct frame *f)
+{
+	return f->ret & ~FRAME_KEPT;
+}
+
+/*
+ * HOT, rarely. Calls with FRAME_KEPT that have returned by the time that one with @slot begins; the
+ * innermost one is one of these.
+ */
+void frames_leave_returned(struct thread *t, const uint64_t *slot);
+
+/*
+ * HOT, rarely, where all calls are alike. The next call asks whether that has returned; what the
+ * stubs do alone ends at such a frame, if it is the innermost one, and begins again when it is not
+ * any more.
+ */
+void frames_narrow(struct thread *t);
+
+/* The address of its function, as records have it. */
+static inline uint64_t frame_addr(const struct frame *f)
+{
+	return record_addr(f->data & ~FRAME_UNSEEN);
+}
+
+/* The data word of the EXIT of one that was not seen, with which readers learn of it. */
+static inline uint64_t frame_exit(const struct frame *f)
+{
+	return (f->data & ~FRAME_UNSEEN) | RECORD_EXIT;
+}
+
+/* No frame is open. */
+static inline void frames_reset(struct thread *t)
+{
+	t->top = t->frames;
+	t->written = t->frames;
+}
+
+/*
+ * HOT: the innermost frame of a thread without planned.h is over since @now_ns: write its EXIT
+ * (unless -t drops it) and pop it.
+ */
+static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
+{
+	struct frame *f = t->top;
+
+	t->top = f - 1;
+	if (f > t->written) {
+		if (now_ns - f->time_ns <= t->threshold_ns)
+			return;
+		frames_write_entries(t, f);
+	}
+	t->written = f - 1;
+
+	char *at = hot_reserve(t, sizeof(struct record));
+
+	if (likely(at))
+		hot_commit(t, put_record(at, now_ns, f->data | RECORD_EXIT));
+	else
+		note_lost(t, 1);
+}
+
+/*
+ * HOT: the innermost frame, one that was seen, returns now. @regs: what it returns; NULL when it is
+ * left in another way
+ */
+static inline void frames_leave_top(struct thread *t, const struct arch_regs *regs)
+{
+	if (unlikely(t->planned))
+		planned_leave_top(t, regs);
+	else {
+		if (t->top <= t->written)
+			hot_be_known(t);
+		frames_leave_top_at(t, hot_clock(t));
+	}
+}
+
+#endif

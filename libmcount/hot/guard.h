@@ -1,0 +1,96 @@
+/* The parts that all entry hooks share: the per-thread guard, the decision, the push. */
+#ifndef UTRAIL_LIBMCOUNT_GUARD_H
+#define UTRAIL_LIBMCOUNT_GUARD_H
+
+#include "libmcount/hot/fast.h"
+#include "libmcount/hot/hot.h"
+
+/*
+ * HOT, rarely. A hook of @t is interrupted: its aside with the guard set, or NULL when the call is
+ * to be left alone.
+ */
+struct thread *aside_enter(struct thread *t);
+
+/*
+ * HOT, rarely. The interrupted hook of @t is done, its guard still set: move the aside's records to
+ * the ring.
+ */
+void aside_flush(struct thread *t);
+
+/*
+ * HOT: the state that a call belongs to, with the guard set: this thread's, or its aside when a
+ * hook is interrupted. NULL when the call is to be left alone.
+ */
+static inline struct thread *guard_enter(void)
+{
+	struct thread *t = self;
+
+	if (unlikely(!t)) {
+		if (!__atomic_load_n(&probe.ready, __ATOMIC_ACQUIRE))
+			return NULL;
+		t = thread_begin();
+	}
+	if (unlikely(t->busy))
+		return aside_enter(t);
+	guard_take(t);
+	return t;
+}
+
+static inline void guard_leave(struct thread *t)
+{
+	guard_barrier();
+	if (unlikely(t->has_aside_records))
+		aside_flush(t);
+	t->busy = 0;
+}
+
+/*
+ * HOT: the same as the last thing that a hook does: with the rare case apart it needs no prologue.
+ */
+static inline void guard_leave_fast(struct thread *t)
+{
+	guard_barrier();
+	if (unlikely(t->has_aside_records))
+		guard_leave(t);
+	else
+		t->busy = 0;
+}
+
+/*
+ * HOT: the state that a return belongs to, with the guard set. While a hook of the thread is
+ * interrupted only its handler's functions run, and these have their frames in the aside. NULL when
+ * there is none.
+ */
+static inline struct thread *guard_return(void)
+{
+	struct thread *t = self;
+
+	if (unlikely(!t))
+		return NULL;
+	if (unlikely(t->busy)) {
+		t = t->aside;
+		if (!t || t->busy)
+			return NULL;
+	}
+	guard_take(t);
+	return t;
+}
+
+/*
+ * HOT: push a frame and, unless short calls are to be filtered, write its ENTRY. False, with
+ * nothing changed, when the record found no room: such a call is left alone altogether.
+ */
+static inline bool frame_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	bool is_held = t->threshold_ns != 0;
+
+	if (!is_held && unlikely(!hot_reserve(t, sizeof(struct record)))) {
+		note_lost(t, 2);
+		return false;
+	}
+	fast_put_frame(t, slot, ret, record_data(RECORD_ENTRY, t->top - t->frames, addr),
+		       hot_clock(t), is_held);
+	return true;
+}
+
+#endif

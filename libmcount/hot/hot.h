@@ -1,0 +1,86 @@
+/* The pieces that every record goes through: reading the clock, reserving room, committing. */
+#ifndef UTRAIL_LIBMCOUNT_HOT_H
+#define UTRAIL_LIBMCOUNT_HOT_H
+
+#include "libmcount/hot/probe.h"
+
+/*
+ * Keep the compiler from moving work out of the guarded region; a signal handler is the only other
+ * party.
+ */
+#define guard_barrier() __asm__ volatile("" ::: "memory")
+
+/* HOT: set the guard of @t, which is not set. */
+static inline void guard_take(struct thread *t)
+{
+	t->busy = 1;
+	guard_barrier();
+}
+
+/*
+ * HOT: the recording's clock.
+ *   cost            one counter read, a multiplication and two compares
+ *   never           goes back within a thread: counter reads are not ordered among themselves, and
+ *                   a new fit may lie below the old one
+ */
+static inline uint64_t hot_clock(struct thread *t)
+{
+	uint64_t fit_ticks = t->refit_ticks;
+	uint64_t ticks = 0;
+	uint64_t ns;
+
+	/* Without a counter it is not read, which may take as long as the kernel's clock. */
+	if (likely(fit_ticks))
+		ticks = arch_counter_read() - t->base_counter;
+	if (unlikely(ticks >= fit_ticks))
+		ns = clock_refit(t);
+	else
+		ns = t->base_ns + (ticks * t->mult >> 32);
+	if (unlikely(ns < t->last_ns))
+		ns = t->last_ns;
+	t->last_ns = ns;
+	return ns;
+}
+
+/*
+ * HOT: room for @len bytes in the ring, or NULL.
+ *   thread-safety   single producer (the owning thread); the reader is another process
+ *   signal-safety   only inside the guard
+ *   cost            one compare when there is room
+ *   on failure      NULL after the ring's policy gave up; the caller counts its records in @lost
+ */
+static inline char *hot_reserve(struct thread *t, uint32_t len)
+{
+	if (unlikely((uint64_t)(t->end - t->at) < len) && !ring_make_room(t, len))
+		return NULL;
+	return t->at;
+}
+
+/* HOT: publish everything below @end; pairs with the writer's acquire load of ring->head. */
+static inline void hot_commit(struct thread *t, char *end)
+{
+	t->at = end;
+	atomic_store_explicit(&t->ring->head, (uint64_t)end + t->position, memory_order_release);
+}
+
+/*
+ * HOT, not common: before the time of a record is taken that is written at once. A forked child
+ * reports itself with its first record: the recorder then knows of it before anything has the time
+ * at which it happened, so that a reader that follows the recording sees all in order.
+ */
+static inline void hot_be_known(struct thread *t)
+{
+	if (unlikely(!t->at) && unlikely(atomic_load_explicit(&probe.forked, memory_order_relaxed)))
+		ring_make_room(t, sizeof(struct record));
+}
+
+static inline char *put_record(char *at, uint64_t time_ns, uint64_t data)
+{
+	struct record *r = (struct record *)at;
+
+	r->time_ns = time_ns;
+	r->data = data;
+	return at + sizeof(*r);
+}
+
+#endif

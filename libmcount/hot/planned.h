@@ -1,0 +1,319 @@
+/*
+ * Calls that are not all alike: each function's rule, and the filter state of a thread that the
+ * rules change.
+ */
+#ifndef UTRAIL_LIBMCOUNT_PLANNED_H
+#define UTRAIL_LIBMCOUNT_PLANNED_H
+
+#include "libmcount/plan/live_plan.h"
+#include "libmcount/hot/probe.h"
+
+struct reading;
+
+/*
+ * The meaning of rules is in doc/facts/language.md, "Which calls are kept". Frames come to the
+ * shadow stack for two reasons here: the call is recorded, or what its rule has changed must be
+ * undone when it returns. Other calls keep their return slot.
+ */
+
+/*
+ * The state that decides about the next call. A frame keeps what was before it.
+ *
+ * @threshold_ns, @size: calls that are longer, functions that are not smaller are kept
+ * @in, @out: open calls of functions with PLAN_FILTER, PLAN_NOTRACE
+ * @depth: levels that may still be recorded
+ * @level: recorded calls that are open
+ */
+struct selection {
+	uint64_t threshold_ns;
+	uint32_t size;
+	uint16_t in;
+	uint16_t out;
+	uint16_t depth;
+	uint16_t level;
+	uint32_t pad;
+};
+
+enum planned_flags {
+	PLANNED_RECORD = 1U << 0, /* it is one of the recorded calls */
+	PLANNED_WRITTEN =
+		1U << 1,	/* its ENTRY is in the ring, or was in that of the parent process */
+	PLANNED_OFF = 1U << 2,	/* it began while recording was off: it never has an ENTRY */
+	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
+	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
+	PLANNED_READ = 1U << 5,	    /* there is a reading of its entry */
+	PLANNED_RECOVER = 1U << 6,  /* it has put the return addresses of its callers back */
+	PLANNED_CALLSITE = 1U << 7, /* PLAN_CALLSITE */
+};
+
+/*
+ * The same of a frame that the stubs must not pop, while the thread is open (planned_pass.h).
+ *
+ * @began_ns: of the frame whose @result stands beside this, for it may be of an earlier one
+ * @outer: index of the frame that was thread->fast_base before
+ */
+struct open_frame {
+	uint64_t began_ns;
+	uint64_t outer;
+};
+
+/*
+ * The part that belongs to the frame with the same index. It has all that the frame's end needs of
+ * the plan under which it began, which may have been replaced.
+ *
+ * @result: of struct live_func; NULL also where there is nothing to capture from. The plan that it
+ * lies in stays as long as the frame
+ * @read: of struct plan_rule, with PLANNED_READ
+ * @args_at, @args_len: its arguments within planned.args until its ENTRY is written; @args_at is
+ *                      the top of that stack before this frame
+ */
+struct planned_frame {
+	union {
+		struct selection before;
+		struct open_frame open;
+	};
+	const struct capture_step *result;
+	uint16_t flags; /* enum planned_flags */
+	uint16_t args_len;
+	uint32_t args_at;
+	uint32_t read;
+	uint32_t pad;
+};
+
+/* The knowledge about an address, so that the number of functions and rules does not matter. */
+struct planned_known {
+	uint64_t addr;
+	const struct live_func *func; /* NULL: not listed */
+};
+#define PLANNED_KNOWN 1024
+
+/*
+ * Calls that need no look at a rule. The stubs find them by address in thread->calls, which is the
+ * table of the present state, and is never NULL:
+ *
+ *   planned.skip_out       something is opted out: all functions
+ *   planned.skip_outside   nothing is opted in: functions without a rule, and those that are opted
+ *                          in (PLAN_FILTER)
+ *   planned.pass           the thread is open (planned_pass.h): functions without a rule, and those
+ *                          that are left out (PLAN_LEFT_OUT)
+ *   planned_no_calls       none: each call is looked at
+ *
+ * A function is in them once it has gone the long way. @call is its address: the call is recorded
+ * as all are; or the address with its sign changed: it is recorded, and its call opens the thread
+ * (planned_pass.h). @alone is its address: it is left alone. The addresses are in functions, which
+ * most often begin at multiples of 16; so that the stubs need one `and` to find the place, a place
+ * has that size. Functions whose places are the same go the long way by turns, so there are many.
+ * An empty place says all of that of the address 0, which no function has.
+ */
+struct planned_place {
+	uint64_t call;
+	uint64_t alone;
+};
+#define PLANNED_PLACE_BYTES 16
+#define PLANNED_CALLS	    8192
+_Static_assert(sizeof(struct planned_place) == PLANNED_PLACE_BYTES, "known to the stubs");
+
+/* Nobody writes to it; not `const`, for then its zeros would be in the file. */
+extern struct planned_place planned_no_calls[PLANNED_CALLS] __attribute__((visibility("hidden")));
+
+static inline uint32_t planned_place_of(uint64_t addr)
+{
+	return addr / PLANNED_PLACE_BYTES % PLANNED_CALLS;
+}
+
+/* -W: the values that a thread saw last. Starts as zeros. */
+struct watch_state {
+	bool has_seen;
+	uint32_t cpu;
+	uint64_t values[PLAN_WATCHES_MAX];
+};
+
+/*
+ * The state of one thread; struct thread has a pointer.
+ *
+ * @plan: what decides about its calls: probe.live, or what that was when this was last looked at.
+ *        While it stands here, in @taking, or while a frame needs it, the plan is not unmapped
+ * @serial, @era: of @plan; @era is 0 when @now is not that of any plan
+ * @taking: what planned_take_up() is about to make of @plan
+ * @is_simple: nothing but filters and arguments was asked for, so that planned_fast.h may work on
+ *             it; not so in an aside
+ * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but
+ *                 what such rules let in
+ * @has_left_out: there is a rule with PLAN_LEFT_OUT
+ * @has_watch: there is anything to watch
+ * @has_noted: there is, or was, something in the tables of calls
+ * @has_opted_in: there was a call that would have been thread->admitted, had the thread been ready
+ *                for it
+ * @has_steps: of a plan under which calls were entered: they may capture something
+ * @depth: of the plan
+ * @open_base: the innermost frame that is settled, while others are or may come above it
+ *             (planned_pass.h); else NULL
+ * @is_ready: the frame above that is, or would be, thread->admitted
+ * @readings: by frame: what was read at its entry; NULL until something is
+ * @estimate_ns: PLAN_ESTIMATE: when the calls that are found gone have ended; 0: now
+ * @args: payloads on their way, of open calls whose ENTRY is held back first of all; untouched room
+ *        of it costs nothing. NULL until there is one
+ */
+struct planned {
+	struct selection now;
+	const struct live_plan *plan;
+	const struct live_plan *taking;
+	uint64_t serial;
+	uint64_t era;
+	bool is_simple;
+	bool has_filter;
+	bool has_caller;
+	bool has_location;
+	bool has_left_out;
+	bool has_watch;
+	bool has_steps;
+	bool has_noted;
+	bool has_opted_in;
+	uint16_t depth;
+	uint64_t estimate_ns;
+	struct frame *open_base;
+	bool is_ready;
+	struct reading *readings;
+	struct watch_state watched;
+	uint8_t *args;
+	uint32_t args_top;
+	uint32_t args_bytes;
+	struct planned_known known[PLANNED_KNOWN];
+	struct planned_place skip_outside[PLANNED_CALLS];
+	struct planned_place skip_out[PLANNED_CALLS];
+	struct planned_place pass[PLANNED_CALLS];
+	struct planned_frame frames[];
+};
+
+/* True when the plan that the thread knows is the one in force. */
+static inline bool planned_is_current(const struct planned *p)
+{
+	return likely(p->plan == __atomic_load_n(&probe.live, __ATOMIC_RELAXED));
+}
+
+/* HOT: a call; @slot: its return slot. True when it was replaced. */
+uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
+		       const struct arch_regs *regs);
+
+/*
+ * HOT: true when a call is opted out, or not opted in, so that it needs no frame. The next time
+ * thread->calls tells.
+ */
+bool planned_is_unwanted(struct thread *t, uint64_t addr);
+
+/*
+ * HOT: true when a call is deeper than the limit, and nothing else is said about it; that costs no
+ * thread its being open. The next time the stub finds it.
+ */
+bool planned_is_too_deep(struct thread *t, uint64_t addr);
+
+/*
+ * HOT: true when a call is one of a function that is left out. The next time the stub finds it, if
+ * the thread is open (planned_pass.h).
+ */
+bool planned_is_left_out(struct thread *t, uint64_t addr);
+
+/*
+ * HOT: a call of -finstrument-functions, which is not planned_is_unwanted(). False when it has no
+ * frame, for want of room.
+ */
+bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr);
+
+/*
+ * HOT: a call that announces its return itself (XRay); @slot: its return slot, which stays as it
+ * is.
+ */
+void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t addr,
+			     const struct arch_regs *regs);
+
+/*
+ * HOT: a call whose return cannot be seen: ENTRY and EXIT at one moment. @result: what it returns,
+ * or NULL
+ */
+void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
+		     const struct arch_regs *regs, const struct arch_regs *result);
+
+/* True when a call of @addr would be recorded if there were room for its frame. */
+bool planned_would_record(const struct thread *t, uint64_t addr);
+
+/* SLOW. A frame with FRAME_UNSEEN, which counts as if it had been entered under the plan. */
+void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
+
+/* HOT, rarely. The innermost frame is one of these, and is over: since when is not known. */
+void planned_leave_unseen(struct thread *t);
+
+/* HOT, rarely. The innermost frame has FRAME_KEPT, and is over: since when is estimated. */
+void planned_leave_kept(struct thread *t);
+
+/* HOT: frames_leave_top() for such threads. */
+void planned_leave_top(struct thread *t, const struct arch_regs *regs);
+
+/*
+ * HOT, PLAN_ESTIMATE: nobody sees calls return. The beginning of the next one shows that some have
+ * returned: they are taken to have ended halfway between the last record and now.
+ */
+void planned_begin_estimate(struct thread *t);
+void planned_end_estimate(struct thread *t);
+
+/* HOT, rarely: true when the ENTRY of the innermost call is written. */
+bool planned_is_top_written(struct thread *t);
+
+/* HOT: write the ENTRY records that were held back, of all frames up to and including @f. */
+void planned_write_entries(struct thread *t, struct frame *f);
+
+/*
+ * HOT: frames that were pushed while the thread was open get the state that other frames have, and
+ * planned.now becomes that of the innermost one.
+ */
+void planned_close(struct thread *t);
+
+/* SLOW. Memory for @t; false when there is none. */
+bool planned_make(struct thread *t);
+
+/*
+ * HOT, rarely. Another plan is in force than @t knows: it decides from here on. Calls that are open
+ * end as they began; what counts inside of them is what it would be had they been entered under the
+ * new plan.
+ */
+void planned_take_up(struct thread *t);
+
+/*
+ * HOT, rarely. A thread that was made when all calls were alike has a call under a plan. False:
+ * nothing is recorded of it.
+ */
+bool planned_begin_late(struct thread *t);
+
+/*
+ * Any thread. True when @t may look at the plan in [@plan, @end), or will: it is its plan, or some
+ * open call needs it.
+ */
+bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
+
+/*
+ * SLOW. @to, which was just begun, has the frames of @from: what counts inside of them does so for
+ * it, too. Their ENTRYs are @from's.
+ */
+void planned_copy(struct thread *to, struct thread *from);
+
+/*
+ * SLOW, or HOT and rarely. @t has no open calls, and has none before planned_begin() or
+ * planned_begin_aside(): it needs no plan.
+ */
+void planned_end(struct thread *t);
+
+/* SLOW. A thread begins to use the state @t. */
+void planned_begin(struct thread *t);
+
+/*
+ * HOT, rarely. A signal handler's first call, in a hook of @t: the aside goes on where the thread
+ * is.
+ */
+void planned_begin_aside(struct thread *aside, const struct thread *t);
+
+/* COLD. Another plan is in force: what threads skip they may not skip any more. */
+void planned_forget_calls(void);
+
+/* COLD, in a forked child: the ENTRY records of what is open are in the parent's file. */
+void planned_note_written(struct thread *t);
+
+#endif

@@ -1,0 +1,571 @@
+/* Calls that are not all alike (see planned.h). */
+#include "libmcount/hot/planned_private.h"
+
+#include "libmcount/hot/callers.h"
+#include "libmcount/values/capture.h"
+#include "libmcount/plan/conds.h"
+#include "libmcount/values/emit.h"
+#include "libmcount/system/fault.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/hot.h"
+
+/* The outcome of deciding about a call. */
+struct decision {
+	struct selection next;
+	const struct plan_rule *rule;
+	const struct live_func
+		*func;	/* of which something may be captured; NULL: there is nothing */
+	uint16_t flags; /* enum planned_flags */
+	bool has_change;
+	bool finishes;
+};
+
+/* HOT: the next time the stub finds it. */
+static inline void note_skip(struct thread *t, uint64_t addr)
+{
+	struct planned *p = t->planned;
+	struct planned_place *table = p->now.out ? p->skip_out : p->skip_outside;
+	uint64_t *place = &table[planned_place_of(addr)].alone;
+
+	p->has_noted = true;
+	*place = addr;
+	if (unlikely(probe.plan.flags & PLAN_STEERABLE))
+		steer_check_skip(p, place);
+}
+
+static inline const struct live_func *find_func(struct planned *p, uint64_t addr)
+{
+	struct planned_known *known = planned_known_of(p, addr);
+
+	if (unlikely(known->addr != addr)) {
+		known->func = plans_find(p->plan, addr);
+		known->addr = addr;
+	}
+	return known->func;
+}
+
+static inline uint32_t effective_flags(const struct planned *p, const struct plan_rule *rule,
+				       const uint64_t *slot, const struct arch_regs *regs)
+{
+	uint32_t flags = rule->flags;
+
+	if (unlikely(flags & PLAN_COND) &&
+	    !conds_hold(p->plan->conds + rule->cond, rule->nr_conds, slot, regs))
+		flags &= ~(uint32_t)(PLAN_FILTER | PLAN_NOTRACE);
+	return flags;
+}
+
+static void switch_off(struct thread *t)
+{
+	/* Open calls stay visible; their EXITs are not written while it is off. */
+	if (probe.is_on)
+		planned_write_entries(t, t->top);
+	__atomic_store_n(&probe.is_on, false, __ATOMIC_RELAXED);
+}
+
+/* Do what a rule says about the recording as a whole. */
+static void obey_switches(struct thread *t, const struct plan_rule *rule)
+{
+	if (rule->flags & PLAN_TRACE_ON)
+		__atomic_store_n(&probe.is_on, true, __ATOMIC_RELAXED);
+	if (rule->flags & PLAN_TRACE_OFF_AT)
+		switch_off(t);
+}
+
+/* The part of a rule that only counts for calls that passed the filters. */
+static void obey(const struct plan_rule *rule, struct decision *d)
+{
+	planned_limit(&d->next, rule);
+	if (rule->flags & PLAN_TRACE)
+		d->flags |= PLANNED_KEEP;
+	if (rule->flags & PLAN_CALLER)
+		d->flags |= PLANNED_CALLER;
+	if (rule->flags & PLAN_RECOVER)
+		d->flags |= PLANNED_RECOVER;
+	if (rule->flags & PLAN_CALLSITE)
+		d->flags |= PLANNED_CALLSITE;
+	d->finishes = (rule->flags & PLAN_FINISH) != 0;
+	d->has_change |= (rule->flags & (PLAN_DEPTH | PLAN_TIME | PLAN_SIZE | PLAN_RECOVER)) != 0;
+}
+
+/* HOT: decide about the call of @addr: d->flags & PLANNED_RECORD, or d->has_change, or nothing. */
+static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
+			  const struct arch_regs *regs, struct decision *d)
+{
+	struct planned *p = t->planned;
+
+	/* One by one, as in planned_push(). */
+	d->next = p->now;
+	d->rule = NULL;
+	d->func = NULL;
+	d->flags = 0;
+	d->has_change = false;
+	d->finishes = false;
+	if (p->now.out || unlikely(!probe.tracing))
+		return;
+	const struct live_func *func = find_func(p, addr);
+
+	if (!func && p->has_filter && p->now.in == 0)
+		return;
+	if (func && func->rule) {
+		d->rule = func->rule;
+
+		uint32_t flags = effective_flags(p, d->rule, slot, regs);
+
+		if (flags & PLAN_FILTER) {
+			planned_opt_in(p, &d->next);
+			d->has_change = true;
+		}
+		if (flags & PLAN_NOTRACE) {
+			d->next.out++;
+			d->has_change = true;
+			obey_switches(t, d->rule);
+			return;
+		}
+	}
+	if (!planned_lets_in(p, &d->next, d->rule))
+		return;
+	if (d->rule) {
+		obey_switches(t, d->rule);
+		obey(d->rule, d);
+	}
+	d->func = func;
+	if (!planned_has_level(&d->next, func))
+		return;
+	d->next.depth--;
+	d->next.level++;
+	d->flags |= PLANNED_RECORD;
+	/* The end of a recording is shown, even if it was off. */
+	if (!probe.is_on && !d->finishes)
+		d->flags |= PLANNED_OFF;
+}
+
+static inline bool is_written_at_once(const struct planned *p, const struct selection *s,
+				      uint16_t flags)
+{
+	if (flags & PLANNED_OFF)
+		return false;
+	return (flags & PLANNED_KEEP) ||
+	       (s->threshold_ns == 0 && (!p->has_caller || (flags & PLANNED_CALLER)));
+}
+
+static void read_at_entry(struct thread *t, const struct frame *f, struct planned_frame *pf,
+			  uint32_t what)
+{
+	struct planned *p = t->planned;
+
+	if (!p->readings)
+		slow_call(planned_make_readings, p);
+	if (!p->readings)
+		return;
+
+	struct take_reading take = { what, &p->readings[f - t->frames] };
+
+	slow_call(planned_take_reading, &take);
+	pf->read = what;
+	pf->flags |= PLANNED_READ;
+}
+
+/* Do what a rule does at the entry of @f beside changing the selection. */
+static void begin_actions(struct thread *t, const struct frame *f, struct planned_frame *pf,
+			  const struct plan_rule *rule)
+{
+	if ((pf->flags & PLANNED_RECOVER) && !(probe.plan.flags & PLAN_ESTIMATE))
+		planned_show_returns(t, f);
+	if ((rule->flags & PLAN_READ) && (pf->flags & PLANNED_RECORD) && !(pf->flags & PLANNED_OFF))
+		read_at_entry(t, f, pf, rule->read);
+}
+
+/*
+ * HOT: the arguments of a new frame. They are not there any more when an ENTRY that is held back is
+ * written.
+ */
+static void keep_args(struct planned *p, struct planned_frame *pf, const struct capture_step *args,
+		      const uint64_t *slot, const struct arch_regs *regs)
+{
+	if (unlikely(!has_args_room(p)))
+		return;
+	pf->args_len = capture_args(args, regs, slot, p->args + p->args_top);
+	p->args_top += pf->args_len;
+}
+
+/* HOT: the frame of a call, and what the call begins. */
+static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
+			uint64_t addr, const struct arch_regs *regs, const struct decision *d)
+{
+	struct planned *p = t->planned;
+	bool is_recorded = d->flags & PLANNED_RECORD;
+
+	if (is_recorded && !d->next.threshold_ns)
+		hot_be_known(t);
+
+	uint64_t now_ns = is_recorded ? planned_clock(t) : 0;
+
+	planned_push(t, planned_next_frame(t), id, ret,
+		     record_data(RECORD_ENTRY, p->now.level, addr), now_ns,
+		     regs && d->func ? d->func->result : NULL, d->flags);
+	p->now = d->next;
+	state_select(t);
+
+	struct frame *f = t->top;
+	struct planned_frame *pf = planned_frame_of(t, f);
+
+	if (d->rule)
+		begin_actions(t, f, pf, d->rule);
+	if (unlikely(d->func) && regs && d->func->args && (pf->flags & PLANNED_RECORD))
+		keep_args(p, pf, d->func->args, slot, regs);
+	if ((pf->flags & PLANNED_RECORD) && is_written_at_once(p, &d->next, pf->flags)) {
+		planned_write_entries(t, f);
+		p->args_top = pf->args_at;
+	}
+}
+
+/*
+ * `finish` in a call that has passed the filters: what is open has been seen, and nothing comes any
+ * more.
+ */
+static void finish(struct thread *t)
+{
+	planned_write_entries(t, t->top);
+	probe_finish();
+}
+
+/*
+ * PLAN_ESTIMATE: a frame whose slot holds something else is over, though the new one lies deeper in
+ * the stack.
+ */
+NOINLINE static void leave_gone(struct thread *t)
+{
+	uint64_t now;
+
+	while (t->top > t->frames && !(t->top->slot & FRAME_EXPLICIT) &&
+	       (fault_copy(&now, (const void *)t->top->slot, sizeof(now)) != sizeof(now) ||
+		now != t->top->ret)) {
+		if (!t->planned->estimate_ns)
+			planned_begin_estimate(t);
+		frames_leave_any(t);
+	}
+	planned_end_estimate(t);
+}
+
+static inline uint32_t enter(struct thread *t, uint64_t *slot, uint64_t addr,
+			     const struct arch_regs *regs, const struct decision *d)
+{
+	bool estimates = probe.plan.flags & PLAN_ESTIMATE;
+	uint64_t ret = *slot;
+
+	if (unlikely(!estimates && !callers_may_replace(ret)))
+		ret |= FRAME_KEPT;
+	push(t, slot, (uint64_t)slot, ret, addr, regs, d);
+	if (unlikely(estimates || (ret & FRAME_KEPT)))
+		return 0;
+	*slot = (uint64_t)arch_return_trampoline;
+	return 1;
+}
+
+/* HOT, rarely: there are news. True when another plan counts from here on. */
+NOINLINE static bool take_news(struct thread *t)
+{
+	steer_obey(t);
+	if (planned_is_current(t->planned))
+		return false;
+	planned_take_up(t);
+	return true;
+}
+
+/*
+ * HOT: opted out, or nothing that is opted in: most calls of most filters, and that is all they
+ * cost.
+ */
+static inline bool is_outside(struct planned *p, uint64_t addr)
+{
+	if (p->now.out)
+		return true;
+	return p->has_filter && p->now.in == 0 && !find_func(p, addr);
+}
+
+static inline bool is_unwanted(struct thread *t, uint64_t addr)
+{
+	if (!is_outside(t->planned, addr))
+		return false;
+	if (steer_has_news() && take_news(t) && !is_outside(t->planned, addr))
+		return false;
+	note_skip(t, addr);
+	return true;
+}
+
+NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_t addr,
+				       const struct arch_regs *regs)
+{
+	struct decision d;
+	uint32_t replaced = 0;
+
+	decide(t, addr, slot, regs, &d);
+	if (t->top >= t->limit) {
+		if (d.flags & PLANNED_RECORD)
+			note_too_deep(t);
+	} else if ((d.flags & PLANNED_RECORD) || d.has_change) {
+		replaced = enter(t, slot, addr, regs, &d);
+	}
+	if (unlikely(d.finishes))
+		finish(t);
+	else
+		planned_open(t, planned_frame_of(t, t->top));
+	return replaced;
+}
+
+/*
+ * Not the common case. The work that needs most of the program's stack is done before the decision
+ * takes its share of it.
+ */
+NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
+					const struct arch_regs *regs)
+{
+	/* Before the clock is read for anything else: it counts since when nothing was recorded. */
+	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
+		leave_gone(t);
+	planned_prepare(t);
+	if (steer_has_news() && take_news(t) && is_unwanted(t, addr))
+		return 0;
+	return enter_decided(t, slot, addr, regs);
+}
+
+bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct planned *p = t->planned;
+	const struct planned_known *known = planned_known_of(p, addr);
+	const struct live_func *func = known->func;
+
+	if (t->top != p->open_base || !probe_is_recording() || !probe_skips ||
+	    known->addr != addr || !func || !func->rule || func->rule->flags != PLAN_FILTER ||
+	    func->args || func->result || !planned_push_admitted(t, slot, ret, addr))
+		return false;
+	planned_note(p, &p->skip_outside[planned_place_of(addr)].call, -addr);
+	return true;
+}
+
+bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	bool is_known = planned_knows(t, addr);
+
+	if (!probe_is_recording() || !probe_skips || steer_has_news() ||
+	    (!is_known && find_func(t->planned, addr)))
+		return false;
+	/*
+	 * Room may end that the thread is open: there is a fork to be reported, or the end of the
+	 * recording. A call that is too deep asks for none.
+	 */
+	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
+	    t->top >= t->fast_limit)
+		return false;
+	fast_put_frame(t, slot, ret, record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(t->top),
+		       hot_clock(t), false);
+	if (!is_known)
+		planned_note_pass(t->planned, addr);
+	return true;
+}
+
+/* The same; after this the thread is settled, or that was all. */
+static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
+				  const struct arch_regs *regs)
+{
+	if (t->planned->open_base) {
+		if (planned_push_unsettled(t, slot, ret, addr, regs))
+			return true;
+		planned_close(t);
+	}
+	return planned_fast_enter_known(t, slot, ret, addr, regs);
+}
+
+static inline bool enter_simple(struct thread *t, uint64_t *slot, uint64_t addr,
+				const struct arch_regs *regs)
+{
+	if (!planned_push_simple(t, (uint64_t)slot, *slot, addr, regs))
+		return false;
+	*slot = (uint64_t)arch_return_trampoline;
+	return true;
+}
+
+NOINLINE static uint32_t enter_settled(struct thread *t, uint64_t *slot, uint64_t addr,
+				       const struct arch_regs *regs)
+{
+	planned_close(t);
+	if (unlikely(!callers_know(*slot)))
+		return enter_prepared(t, slot, addr, regs);
+	return enter_simple(t, slot, addr, regs) || enter_prepared(t, slot, addr, regs);
+}
+
+bool planned_is_too_deep(struct thread *t, uint64_t addr)
+{
+	const struct live_func *func;
+
+	if (!planned_is_open(t) || planned_open_calls(t) < t->planned->now.depth ||
+	    steer_has_news())
+		return false;
+	func = find_func(t->planned, addr);
+	if (func && func->rule)
+		return false;
+	if (!func || (!func->args && !func->result))
+		planned_note_pass(t->planned, addr);
+	return true;
+}
+
+bool planned_is_left_out(struct thread *t, uint64_t addr)
+{
+	struct planned *p = t->planned;
+	const struct live_func *func;
+
+	if (!p->has_left_out || unlikely(steer_has_news()))
+		return false;
+	func = find_func(p, addr);
+	if (!func || !func->rule || func->rule->flags != PLAN_LEFT_OUT)
+		return false;
+	if (planned_is_open(t))
+		planned_note(p, &p->pass[planned_place_of(addr)].alone, addr);
+	return true;
+}
+
+bool planned_is_unwanted(struct thread *t, uint64_t addr)
+{
+	if (unlikely(!planned_is_current(t->planned)))
+		planned_take_up(t);
+	return is_unwanted(t, addr);
+}
+
+/* By the plan that the thread knows; not enter_simple(). */
+NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,
+				     const struct arch_regs *regs)
+{
+	if (is_unwanted(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
+		return 0;
+	if (planned_is_left_out(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
+		return 0;
+	if (planned_is_too_deep(t, addr))
+		return 0;
+	if (t->planned->open_base)
+		return enter_settled(t, slot, addr, regs);
+	return enter_prepared(t, slot, addr, regs);
+}
+
+/* Its return address stays (callers.h). */
+NOINLINE static uint32_t enter_kept(struct thread *t, uint64_t *slot, uint64_t addr,
+				    const struct arch_regs *regs)
+{
+	if (is_unwanted(t, addr) || planned_is_left_out(t, addr) || planned_is_too_deep(t, addr))
+		return 0;
+	planned_settle(t);
+	return enter_prepared(t, slot, addr, regs);
+}
+
+/* There is another plan, or the first one for this thread. */
+NOINLINE static uint32_t enter_anew(struct thread *t, uint64_t *slot, uint64_t addr,
+				    const struct arch_regs *regs)
+{
+	if (t->planned)
+		planned_take_up(t);
+	else if (!planned_begin_late(t))
+		return 0;
+	return enter_known(t, slot, addr, regs);
+}
+
+uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
+		       const struct arch_regs *regs)
+{
+	if (unlikely(frame_is_kept(t->top)))
+		frames_leave_returned(t, slot);
+	if (unlikely(!t->planned) || unlikely(!planned_is_current(t->planned)))
+		return enter_anew(t, slot, addr, regs);
+	if (unlikely(!callers_know(*slot)) && !callers_look_up(*slot))
+		return enter_kept(t, slot, addr, regs);
+	if (enter_simple(t, slot, addr, regs))
+		return 1;
+	return enter_known(t, slot, addr, regs);
+}
+
+/*
+ * True when there is room for a frame; a call that would be recorded is counted when there is none.
+ */
+static bool has_frame_for(struct thread *t, uint64_t addr)
+{
+	if (unlikely(!t->planned) && !planned_begin_late(t))
+		return false;
+	if (likely(t->top < t->limit))
+		return true;
+	if (planned_would_record(t, addr))
+		note_too_deep(t);
+	return false;
+}
+
+bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr)
+{
+	struct decision d;
+
+	if (!has_frame_for(t, addr))
+		return false;
+	/* planned_is_unwanted() has already looked for another plan. */
+	if (push_or_settle(t, sp, ret, addr, NULL))
+		return true;
+	if (steer_has_news())
+		take_news(t);
+	decide(t, addr, NULL, NULL, &d);
+	push(t, NULL, sp, ret, addr, NULL, &d);
+	if (unlikely(d.finishes))
+		finish(t);
+	return true;
+}
+
+void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t addr,
+			     const struct arch_regs *regs)
+{
+	uint64_t id = (uint64_t)slot | FRAME_EXPLICIT;
+	struct decision d;
+
+	if (!has_frame_for(t, addr) || planned_is_unwanted(t, addr))
+		return;
+	if (planned_is_too_deep(t, addr) || push_or_settle(t, id, *slot, addr, regs))
+		return;
+	planned_prepare(t);
+	if (steer_has_news() && take_news(t) && is_unwanted(t, addr))
+		return;
+	decide(t, addr, slot, regs, &d);
+	if ((d.flags & PLANNED_RECORD) || d.has_change)
+		push(t, slot, id, *slot, addr, regs, &d);
+	if (unlikely(d.finishes))
+		finish(t);
+}
+
+void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
+		     const struct arch_regs *regs, const struct arch_regs *result)
+{
+	struct decision d;
+
+	if (!has_frame_for(t, addr))
+		return;
+	if (steer_has_news())
+		steer_obey(t);
+	if (unlikely(!planned_is_current(t->planned)))
+		planned_take_up(t);
+	planned_settle(t);
+	decide(t, addr, slot, regs, &d);
+	if (!(d.flags & PLANNED_RECORD) || !is_written_at_once(t->planned, &d.next, d.flags))
+		return;
+
+	struct frame f = {
+		.time_ns = hot_clock(t),
+		.data = record_data(RECORD_ENTRY, t->planned->now.level, addr),
+	};
+
+	struct planned *p = t->planned;
+	struct planned_frame pf = {
+		.result = d.func ? d.func->result : NULL,
+		.flags = PLANNED_RECORD,
+		.args_at = p->args_top,
+	};
+
+	planned_write_entries(t, t->top);
+	if (d.func && d.func->args)
+		keep_args(p, &pf, d.func->args, slot, regs);
+	if (planned_put_entry(t, &f, &pf))
+		planned_put_exit(t, &f, &pf, f.time_ns, result);
+	p->args_top = pf.args_at;
+}

@@ -1,0 +1,316 @@
+/*
+ * The common cases of calls that are not all alike: a rule that only limits, or none, with
+ * arguments at most; see planned.h.
+ */
+#ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
+#define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
+
+#include "libmcount/values/capture.h"
+#include "libmcount/hot/fast.h"
+#include "libmcount/system/fault.h"
+#include "libmcount/hot/planned.h"
+#include "libmcount/hot/planned_pass.h"
+#include "libmcount/plan/steer.h"
+
+/*
+ * HOT. As in fast.h these do the whole work, or find out that it is not the common case and have
+ * changed nothing. They do what planned_enter.c would do, without the detours for what is not
+ * there. The thread is not open (planned_pass.h).
+ */
+
+static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
+{
+	return &t->planned->frames[f - t->frames];
+}
+
+static inline struct planned_known *planned_known_of(struct planned *p, uint64_t addr)
+{
+	/* Fibonacci hashing. */
+	return &p->known[(addr * 0x9e3779b97f4a7c15ULL) >> 32 & (PLANNED_KNOWN - 1)];
+}
+
+/*
+ * True when nothing but the function itself decides about the next call. There is no news (steer.h)
+ * then either, for with news nothing may be skipped.
+ */
+static inline bool planned_is_simple(const struct thread *t)
+{
+	const struct planned *p = t->planned;
+
+	return p->is_simple && p->now.out == 0 && p->now.depth != 0 && probe_is_recording() &&
+	       probe_skips;
+}
+
+/* True when there is room for a record and the payload that a program may put after it. */
+static inline bool planned_has_room(const struct thread *t, const struct capture_step *capture)
+{
+	uint64_t bytes = sizeof(struct record) + (capture ? CAPTURE_ROOM : 0);
+
+	return likely((uint64_t)(t->end - t->at) >= bytes);
+}
+
+/*
+ * Rules that say no more than that something is opted in, and what limits hold inside of the call.
+ */
+#define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
+
+/* PLAN_FILTER. */
+static inline void planned_opt_in(const struct planned *p, struct selection *s)
+{
+	s->in++;
+	s->depth = p->depth;
+}
+
+/* The limits that a rule sets for its call and what is within. */
+static inline void planned_limit(struct selection *s, const struct plan_rule *rule)
+{
+	if (likely(!(rule->flags & (PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))))
+		return;
+	if (rule->flags & PLAN_DEPTH)
+		s->depth = rule->depth;
+	if (rule->flags & PLAN_TIME)
+		s->threshold_ns = rule->time_ns;
+	if (rule->flags & PLAN_SIZE)
+		s->size = rule->size;
+}
+
+/*
+ * A new frame, with @pf, which keeps planned.now to undo what its call changes after this. A signal
+ * handler may jump out for good at any point, so the frame is there before the changes are, and
+ * undoing them twice does no harm.
+ */
+static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
+				uint64_t ret, uint64_t data, uint64_t now_ns,
+				const struct capture_step *result, uint16_t flags)
+{
+	struct planned *p = t->planned;
+	struct frame *f = t->top + 1;
+
+	f->slot = slot;
+	f->ret = ret;
+	f->data = data;
+	f->time_ns = now_ns;
+	/*
+	 * One by one: for a literal the compiler clears all of it first, by an instruction that
+	 * costs more than the rest.
+	 */
+	pf->before = p->now;
+	pf->result = result;
+	pf->flags = flags;
+	pf->args_len = 0;
+	pf->args_at = p->args_top;
+	guard_barrier();
+	t->top = f;
+	guard_barrier();
+}
+
+/* The next frame's, if it gets one. */
+static inline struct planned_frame *planned_next_frame(const struct thread *t)
+{
+	return planned_frame_of(t, t->top) + 1;
+}
+
+/*
+ * True when a call with @rule passes -F, -L and what is left out; its function may be in a source
+ * file that is not wanted while what it calls is. @s: what holds inside of it
+ */
+static inline bool planned_lets_in(const struct planned *p, const struct selection *s,
+				   const struct plan_rule *rule)
+{
+	uint32_t flags = rule ? rule->flags : 0;
+
+	return (!p->has_filter || s->in) && !(flags & PLAN_LOCATION_OUT) &&
+	       (!p->has_location || (flags & PLAN_LOCATION)) && flags != PLAN_LEFT_OUT;
+}
+
+/* True when a call of @func is neither too deep nor too small. */
+static inline bool planned_has_level(const struct selection *s, const struct live_func *func)
+{
+	return s->depth && !(func && func->end - func->start < s->size);
+}
+
+/* The return slot of a frame. */
+static inline const uint64_t *planned_slot(uint64_t slot)
+{
+	return (const uint64_t *)(slot & ~(uint64_t)FRAME_EXPLICIT);
+}
+
+/* The ENTRY of a frame, and the EXIT, with what is captured, if anything is: there is room. */
+static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint64_t data,
+					   uint64_t now_ns, const struct capture_step *args,
+					   const struct arch_regs *regs)
+{
+	uint32_t len = 0;
+
+	if (args)
+		len = capture_args_quick(args, regs, planned_slot(slot),
+					 (uint8_t *)t->at + sizeof(struct record));
+	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
+}
+
+static inline void planned_put_quick_exit(struct thread *t, const struct frame *f, uint64_t now_ns,
+					  const struct capture_step *result,
+					  const struct arch_regs *regs)
+{
+	uint32_t len = 0;
+
+	if (result)
+		len = capture_retval_quick(result, regs, (uint8_t *)t->at + sizeof(struct record));
+	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT | (len ? RECORD_MORE : 0)) +
+			      len);
+}
+
+/* Opted out with all that it calls. */
+static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_t ret,
+					uint64_t addr)
+{
+	struct planned *p = t->planned;
+
+	planned_push(t, planned_next_frame(t), slot, ret,
+		     record_data(RECORD_ENTRY, p->now.level, addr), 0, NULL, 0);
+	p->now.out++;
+	state_follow(t, p, THREAD_JUDGED, CALL_OPT_OUT);
+}
+
+/*
+ * Under the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for
+ * -finstrument-functions, which has no arguments.
+ */
+static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uint64_t ret,
+					    uint64_t addr, const struct arch_regs *regs)
+{
+	struct planned *p = t->planned;
+	const struct planned_known *known = planned_known_of(p, addr);
+	const struct live_func *func = known->func;
+	const struct capture_step *args = NULL;
+	const struct capture_step *result = NULL;
+	struct selection next = p->now;
+	uint64_t now_ns;
+
+	if (!planned_is_simple(t) || known->addr != addr || t->top >= t->limit)
+		return false;
+	if (func) {
+		if (func->rule) {
+			const struct plan_rule *rule = func->rule;
+
+			if (rule->flags == PLAN_NOTRACE) {
+				planned_fast_opt_out(t, slot, ret, addr);
+				return true;
+			}
+			if (rule->flags & ~PLANNED_FAST_RULES)
+				return false;
+			if (rule->flags & PLAN_FILTER)
+				planned_opt_in(p, &next);
+			p->has_opted_in |= rule->flags == PLAN_FILTER && !func->args &&
+					   !func->result;
+			planned_limit(&next, rule);
+		}
+		if (func->end - func->start < next.size || next.depth == 0)
+			return false;
+		if (regs) {
+			args = func->args;
+			result = func->result;
+		}
+		/* This costs a lot of stack: see planned_prepare(). */
+		if ((args || result) && unlikely(fault_state == FAULT_UNKNOWN))
+			return false;
+	}
+	if (p->has_filter && next.in == 0)
+		return false;
+
+	struct planned_frame *pf = planned_next_frame(t);
+	bool is_held_back = next.threshold_ns != 0 || p->has_caller;
+
+	if (is_held_back ? args && p->args_bytes - p->args_top < CAPTURE_ROOM
+			 : !(pf[-1].flags & PLANNED_WRITTEN) || !planned_has_room(t, args))
+		return false;
+	if (unlikely(!fast_clock(t, &now_ns)))
+		return false;
+
+	uint64_t data = record_data(RECORD_ENTRY, p->now.level, addr);
+
+	t->last_ns = now_ns;
+	planned_push(t, pf, slot, ret, data, now_ns, result,
+		     is_held_back ? PLANNED_RECORD : PLANNED_RECORD | PLANNED_WRITTEN);
+	p->now.threshold_ns = next.threshold_ns;
+	p->now.size = next.size;
+	p->now.depth = next.depth - 1;
+	p->now.level++;
+	p->now.in = next.in;
+	/* It may have been JUDGED before. */
+	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
+	if (is_held_back) {
+		if (args) {
+			pf->args_len = capture_args_quick(args, regs, planned_slot(slot),
+							  p->args + p->args_top);
+			p->args_top += pf->args_len;
+		}
+		return true;
+	}
+
+	planned_put_quick_entry(t, slot, data, now_ns, args, regs);
+	if (!func || (!func->rule && !func->args && !func->result))
+		planned_note_pass(p, addr);
+	/* It is opened for what comes often, which may be its rule's function. */
+	if (!func || !func->rule)
+		planned_open(t, pf);
+	return true;
+}
+
+/* The end of a call, and whatever it has changed. */
+static inline void planned_drop(struct thread *t, const struct planned_frame *pf)
+{
+	struct planned *p = t->planned;
+
+	p->now = pf->before;
+	p->args_top = pf->args_at;
+	state_select(t);
+	guard_barrier();
+	t->top--;
+}
+
+/* HOT: the end of one whose ENTRY was held back: of which most are dropped. */
+static inline bool planned_fast_leave_held(struct thread *t, const struct frame *f,
+					   const struct planned_frame *pf)
+{
+	struct planned *p = t->planned;
+	uint64_t now_ns;
+
+	/* Not on the way to what -C is about. */
+	if (!p->has_caller) {
+		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)
+			return false;
+		t->last_ns = now_ns;
+	}
+	planned_drop(t, pf);
+	return true;
+}
+
+static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *regs)
+{
+	struct planned *p = t->planned;
+	struct frame *f = t->top;
+	struct planned_frame *pf = planned_frame_of(t, f);
+	const struct capture_step *result = regs ? pf->result : NULL;
+	uint64_t now_ns;
+
+	if (pf->flags == 0) {
+		planned_drop(t, pf);
+		planned_open(t, pf - 1);
+		return true;
+	}
+	if (!p->is_simple || !probe_is_recording())
+		return false;
+	if (pf->flags == PLANNED_RECORD)
+		return planned_fast_leave_held(t, f, pf);
+	if (pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN) || !planned_has_room(t, result) ||
+	    unlikely(!fast_clock(t, &now_ns)))
+		return false;
+	t->last_ns = now_ns;
+	planned_drop(t, pf);
+	planned_put_quick_exit(t, f, now_ns, result, regs);
+	planned_open(t, pf - 1);
+	return true;
+}
+
+#endif

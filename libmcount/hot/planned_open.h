@@ -1,0 +1,164 @@
+/*
+ * The common cases of calls in a thread that is open, which are not the stubs'; and of those that
+ * open it.
+ */
+#ifndef UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
+#define UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
+
+#include "libmcount/hot/planned_fast.h"
+
+/*
+ * HOT. As in planned_fast.h, for a thread that is open (planned_pass.h), which is simple then, and
+ * stays so. Something is captured of a function without a rule. The frame and the records are those
+ * of fast_push_alike().
+ */
+static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
+					uint64_t addr, const struct live_func *func,
+					const struct arch_regs *regs)
+{
+	const struct capture_step *args = regs ? func->args : NULL;
+	const struct capture_step *result = regs ? func->result : NULL;
+	struct frame *f = t->top + 1;
+	uint64_t now_ns;
+
+	if ((!func->args && !func->result) || !probe_is_recording() || !probe_skips ||
+	    t->top >= t->fast_limit || !planned_has_room(t, args) ||
+	    /* The look at the mask costs a lot of stack: see planned_prepare(). */
+	    unlikely(fault_state == FAULT_UNKNOWN) || unlikely(!fast_clock(t, &now_ns)))
+		return false;
+
+	uint64_t data = record_data(RECORD_ENTRY, 0, addr) | fast_depth_inside(t->top);
+
+	t->last_ns = now_ns;
+	f->slot = slot;
+	f->ret = ret;
+	f->data = data;
+	f->time_ns = now_ns;
+	if (result) {
+		struct planned_frame *pf = planned_frame_of(t, f);
+
+		pf->result = result;
+		pf->open.began_ns = now_ns;
+		state_keep_back(t, f);
+	}
+	guard_barrier();
+	t->top = f;
+	t->written = f;
+	planned_put_quick_entry(t, slot, data, now_ns, args, regs);
+	return true;
+}
+
+/* The end of such a call, if its return value is captured. */
+static inline bool planned_leave_captured(struct thread *t, const struct arch_regs *regs)
+{
+	const struct frame *f = t->top;
+	const struct planned_frame *pf = planned_frame_of(t, f);
+	const struct capture_step *result = regs ? pf->result : NULL;
+	uint64_t now_ns;
+
+	/* A handler may have jumped out between two stores: then it is of another frame. */
+	if (pf->open.began_ns != f->time_ns || !probe_is_recording() ||
+	    !planned_has_room(t, result) || unlikely(!fast_clock(t, &now_ns)))
+		return false;
+
+	t->last_ns = now_ns;
+	state_let_go(t, f);
+	t->top--;
+	t->written = t->top;
+	planned_put_quick_exit(t, f, now_ns, result, regs);
+	return true;
+}
+
+/* HOT: the end of thread->admitted. Not inline, for the stubs see to most of them. */
+bool planned_leave_admitted(struct thread *t);
+
+/*
+ * The innermost frame ends, of a thread that is open or barred. True: it was one that the fast
+ * paths leave to this, and that is all.
+ */
+static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)
+{
+	struct planned *p = t->planned;
+	struct frame *f = t->top;
+
+	if (f != t->fast_base || f == p->open_base)
+		return false;
+	if (f->time_ns > OPEN_TOO_DEEP) {
+		if (likely(f != t->admitted))
+			return planned_leave_captured(t, regs);
+		return planned_leave_admitted(t);
+	}
+	if (likely(f->time_ns == OPEN_OUT)) {
+		p->now.out = 0;
+		state_follow(t, p, THREAD_BARRED, RETURN_OPT_OUT);
+	}
+	state_let_go(t, f);
+	t->top = f - 1;
+	return true;
+}
+
+/*
+ * The same for a thread that is open, which is simple then, and a function that is opted out with
+ * all that it calls.
+ */
+static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
+				    const struct live_func *func)
+{
+	if (!probe_is_recording() || !probe_skips || func->rule->flags != PLAN_NOTRACE ||
+	    t->top >= t->limit)
+		return false;
+	planned_bar(t, slot, ret, addr);
+	return true;
+}
+
+/* Either of these. */
+static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint64_t ret,
+					   uint64_t addr, const struct arch_regs *regs)
+{
+	const struct planned_known *known = planned_known_of(t->planned, addr);
+	const struct live_func *func = known->func;
+
+	if (known->addr != addr || !func)
+		return false;
+	return func->rule ? planned_fast_bar(t, slot, ret, addr, func)
+			  : planned_fast_capture(t, slot, ret, addr, func, regs);
+}
+
+/*
+ * HOT: a thread is ready, and calls a function that may be opted in by a rule that says no more,
+ * which opens it. The next time the stub finds it.
+ */
+bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
+
+/*
+ * HOT: a call of a function without a rule, of a thread that is open: it stays so. The stub knows
+ * such calls, but not the first one of a function, nor those of two whose places are the same. It
+ * also leaves to this function a call by a jump, whose frame has the slot of the one around it. The
+ * same holds when the segment has no room, or the clock needs a new fit.
+ */
+bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
+
+/* The two of a thread that is not settled. */
+static inline bool planned_push_unsettled(struct thread *t, uint64_t slot, uint64_t ret,
+					  uint64_t addr, const struct arch_regs *regs)
+{
+	if (!planned_is_open(t))
+		return planned_fast_admit(t, slot, ret, addr);
+	return planned_fast_enter_open(t, slot, ret, addr, regs) ||
+	       planned_push_passing(t, slot, ret, addr);
+}
+
+/*
+ * HOT: a call that may be of interest, by a function that nothing depends on but the selection:
+ * whatever the state is, by the plan that the thread knows. False: it is not of that kind, and
+ * nothing has been done.
+ */
+static inline bool planned_push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
+				       const struct arch_regs *regs)
+{
+	if (t->planned->open_base)
+		return planned_push_unsettled(t, slot, ret, addr, regs);
+	return planned_fast_enter_known(t, slot, ret, addr, regs);
+}
+
+#endif

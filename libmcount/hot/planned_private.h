@@ -1,0 +1,85 @@
+/*
+ * The parts of planned.h share this: planned_enter.c (entries), planned_leave.c (records, returns),
+ * planned_state.c (memory).
+ */
+#ifndef UTRAIL_LIBMCOUNT_PLANNED_PRIVATE_H
+#define UTRAIL_LIBMCOUNT_PLANNED_PRIVATE_H
+
+#include "libmcount/hot/guard.h"
+#include "libmcount/hot/planned.h"
+#include "libmcount/hot/planned_open.h"
+#include "libmcount/values/reads.h"
+#include "libmcount/values/watch.h"
+
+/* SLOW, by slow_call(): memory for payloads on their way, and for readings; of struct planned. */
+void planned_make_args(void *planned);
+void planned_make_readings(void *planned);
+
+/* HOT: true when one more payload has room; never so without memory. */
+static inline bool has_args_room(struct planned *p)
+{
+	if (unlikely(!p->args))
+		slow_call(planned_make_args, p);
+	return likely(p->args_bytes - p->args_top >= CAPTURE_ROOM);
+}
+
+/*
+ * HOT: make room for a record with all that may belong to it, where arguments are recorded. Making
+ * room may be SLOW, and SLOW code saves vector registers on the program's stack, which may be
+ * small. So it happens here and not below the functions that capture. It need not succeed. A forked
+ * child that has nothing to tell does not report itself for it.
+ */
+static inline void planned_prepare(struct thread *t)
+{
+	uint64_t bytes = sizeof(struct record) + CAPTURE_ROOM;
+
+	if (!t->planned->has_steps || atomic_load_explicit(&probe.forked, memory_order_relaxed))
+		return;
+	if (unlikely((uint64_t)(t->end - t->at) < bytes))
+		ring_make_room(t, bytes);
+	if (unlikely(!t->planned->args))
+		slow_call(planned_make_args, t->planned);
+	if (unlikely(fault_state == FAULT_UNKNOWN))
+		fault_look();
+	hot_clock(t);
+}
+
+/*
+ * HOT: hot_clock() after planned_prepare(), which has fitted it. A thread that has lost the CPU
+ * since goes on with that fit, and its next call makes another one.
+ */
+static inline uint64_t planned_clock(struct thread *t)
+{
+	uint64_t now_ns;
+
+	if (!t->planned->has_steps || !t->refit_ticks)
+		return hot_clock(t);
+	fast_clock(t, &now_ns);
+	t->last_ns = now_ns;
+	return now_ns;
+}
+
+/* The reading of PLAN_READ; SLOW, by slow_call(). */
+struct take_reading {
+	uint32_t what;
+	struct reading *out;
+};
+
+void planned_take_reading(void *take);
+
+/* The value that the slot of @f held before us; frames of tail calls share it. */
+uint64_t planned_own_return(const struct frame *f);
+
+/*
+ * `recover`: code that walks the stack by itself inside of @f sees the program's own return
+ * addresses, and after it no more.
+ */
+void planned_show_returns(struct thread *t, const struct frame *f);
+void planned_hide_returns(struct thread *t, const struct frame *f);
+
+/* The ENTRY, the EXIT of @f with what belongs to it. False when there was no room. */
+bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf);
+void planned_put_exit(struct thread *t, const struct frame *f, const struct planned_frame *pf,
+		      uint64_t now_ns, const struct arch_regs *regs);
+
+#endif

@@ -1,0 +1,482 @@
+/* Calls that are not all alike: the memory and the state of a thread (see planned.h). */
+#include "libmcount/hot/planned_private.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/hot.h"
+#include "libmcount/system/undo.h"
+#include "libmcount/system/own_syscall.h"
+
+struct planned_place planned_no_calls[PLANNED_CALLS];
+
+static void forget_calls(struct planned *p);
+
+void planned_forget_calls(void)
+{
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		struct planned *p = __atomic_load_n(&t->planned, __ATOMIC_ACQUIRE);
+
+		if (p)
+			forget_calls(p);
+	}
+}
+
+void planned_take_reading(void *arg)
+{
+	struct take_reading *take = arg;
+
+	reads_take(take->what, take->out);
+}
+
+void planned_make_readings(void *arg)
+{
+	struct planned *p = arg;
+	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
+	void *readings = (void *)own_syscall(SYS_mmap, NULL, frames * sizeof(*p->readings),
+					     PROT_READ | PROT_WRITE,
+					     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (readings == MAP_FAILED)
+		return;
+	undo_note_memory(readings, frames * sizeof(*p->readings));
+	p->readings = readings;
+}
+
+void planned_make_args(void *arg)
+{
+	struct planned *p = arg;
+	uint64_t bytes = MIN((probe.plan.max_stack + 1ULL) * CAPTURE_MAX_BYTES + CAPTURE_ROOM,
+			     (uint64_t)UINT32_MAX);
+	void *args = (void *)own_syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (args == MAP_FAILED)
+		return;
+	undo_note_memory(args, bytes);
+	p->args = args;
+	p->args_bytes = bytes;
+}
+
+uint64_t planned_own_return(const struct frame *f)
+{
+	while (f->ret == (uint64_t)arch_return_trampoline && f[-1].slot == f->slot)
+		f--;
+	return f->ret;
+}
+
+/*
+ * `recover`: code that walks the stack by itself inside of @f sees the program's own return
+ * addresses. The one of @f stays replaced: by it we know when it is over.
+ */
+void planned_show_returns(struct thread *t, const struct frame *f)
+{
+	for (struct frame *g = t->frames + 1; g < f; g++) {
+		uint64_t *slot = (uint64_t *)g->slot;
+
+		if (g->slot != f->slot && !(g->slot & FRAME_EXPLICIT) &&
+		    *slot == (uint64_t)arch_return_trampoline)
+			*slot = planned_own_return(g);
+	}
+}
+
+void planned_hide_returns(struct thread *t, const struct frame *f)
+{
+	for (struct frame *g = t->frames + 1; g < f; g++) {
+		uint64_t *slot = (uint64_t *)g->slot;
+
+		if (g->slot != f->slot && !(g->slot & FRAME_EXPLICIT) &&
+		    *slot == planned_own_return(g))
+			*slot = (uint64_t)arch_return_trampoline;
+	}
+}
+
+void planned_begin_estimate(struct thread *t)
+{
+	uint64_t last_ns = t->last_ns;
+
+	if (t->planned)
+		t->planned->estimate_ns = last_ns + (hot_clock(t) - last_ns) / 2;
+}
+
+void planned_end_estimate(struct thread *t)
+{
+	if (t->planned)
+		t->planned->estimate_ns = 0;
+}
+
+bool planned_make(struct thread *t)
+{
+	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
+	struct planned *p = (struct planned *)syscall(
+		SYS_mmap, NULL, sizeof(*p) + frames * sizeof(struct planned_frame),
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	undo_note_memory(p, sizeof(*p) + frames * sizeof(struct planned_frame));
+	/* Below it there is nothing left to write. */
+	p->frames[0].flags = PLANNED_WRITTEN;
+	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* --- plans --- */
+
+static struct selection selection_of(const struct live_plan *plan)
+{
+	return (struct selection){
+		.threshold_ns = plan->settings.threshold_ns,
+		.size = plan->settings.size_filter,
+		.depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX),
+	};
+}
+
+/*
+ * Change @s as an open call would have, had it been entered under @plan. Its arguments are gone,
+ * and with them its conditions.
+ */
+static void replay_call(struct selection *s, const struct live_plan *plan, uint64_t addr,
+			uint16_t flags)
+{
+	const struct live_func *func = plans_find(plan, addr);
+	const struct plan_rule *rule = func ? func->rule : NULL;
+
+	if (rule && !(rule->flags & PLAN_COND)) {
+		if (rule->flags & PLAN_NOTRACE)
+			s->out++;
+		if (rule->flags & PLAN_FILTER) {
+			s->in++;
+			s->depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX);
+		}
+		planned_limit(s, rule);
+	}
+	if (flags & PLANNED_RECORD) {
+		s->level++;
+		s->depth -= s->depth != 0;
+	}
+}
+
+/*
+ * True when a call of @addr is one of the recorded ones. @s is the selection inside of it but for
+ * its own level.
+ */
+static bool is_recorded(const struct planned *p, const struct selection *s, uint64_t addr)
+{
+	const struct live_func *func = plans_find(p->plan, addr);
+
+	return !s->out && planned_lets_in(p, s, func ? func->rule : NULL) &&
+	       planned_has_level(s, func);
+}
+
+bool planned_would_record(const struct thread *t, uint64_t addr)
+{
+	const struct planned *p = t->planned;
+
+	return p->plan && probe_is_recording() && is_recorded(p, &p->now, addr);
+}
+
+void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
+{
+	struct planned *p = t->planned;
+	struct selection next = p->now;
+	uint16_t flags = 0;
+
+	replay_call(&next, p->plan, addr, 0);
+	if (!p->now.out && is_recorded(p, &next, addr)) {
+		flags = PLANNED_RECORD | PLANNED_WRITTEN;
+		next.level++;
+		next.depth--;
+	}
+	planned_push(t, planned_next_frame(t), slot, ret,
+		     record_data(RECORD_ENTRY, p->now.level, addr) | FRAME_UNSEEN, 0, NULL, flags);
+	p->now = next;
+	state_select(t);
+}
+
+static struct selection replay(struct thread *t, const struct live_plan *plan)
+{
+	struct selection s = selection_of(plan);
+
+	for (struct frame *f = t->frames + 1; f <= t->top; f++) {
+		struct planned_frame *pf = planned_frame_of(t, f);
+
+		pf->before = s;
+		replay_call(&s, plan, frame_addr(f), pf->flags);
+	}
+	return s;
+}
+
+void planned_close(struct thread *t)
+{
+	struct planned *p = t->planned;
+	struct selection now = p->now;
+
+	now.out = 0;
+	if (p->is_ready)
+		now.in = 0;
+	for (struct frame *f = p->open_base + 1; f <= t->top; f++) {
+		struct planned_frame *pf = planned_frame_of(t, f);
+
+		/* A result stays if it is the frame's own. */
+		if (pf->open.began_ns != f->time_ns)
+			pf->result = NULL;
+		pf->before = now;
+		pf->args_len = 0;
+		pf->args_at = p->args_top;
+		pf->flags = 0;
+		if (p->is_ready)
+			now.in = 1;
+		if (f->time_ns == OPEN_OUT) {
+			now.out++;
+		} else if (f->time_ns != OPEN_TOO_DEEP) {
+			pf->flags = PLANNED_RECORD | PLANNED_WRITTEN;
+			now.depth--;
+			now.level++;
+		}
+	}
+	/*
+	 * A signal handler may jump out for good at any point: what is undone by the frames has
+	 * then been undone too often, which does no harm.
+	 */
+	guard_barrier();
+	state_set(t, p, THREAD_OPEN, THREAD_JUDGED);
+	guard_barrier();
+	p->open_base = NULL;
+	guard_barrier();
+	p->now = now;
+	state_select(t);
+}
+
+static void forget_known(struct planned *p)
+{
+	for (unsigned i = 0; i < PLANNED_KNOWN; i++)
+		p->known[i].addr = 0;
+}
+
+/* Memory that was never used is not there. */
+static void forget_word(uint64_t *word)
+{
+	if (__atomic_load_n(word, __ATOMIC_RELAXED))
+		__atomic_store_n(word, 0, __ATOMIC_RELAXED);
+}
+
+static void forget_table(struct planned_place *table)
+{
+	for (unsigned i = 0; i < PLANNED_CALLS; i++) {
+		forget_word(&table[i].call);
+		forget_word(&table[i].alone);
+	}
+}
+
+static void forget_calls(struct planned *p)
+{
+	if (!__atomic_load_n(&p->has_noted, __ATOMIC_RELAXED))
+		return;
+	forget_table(p->skip_outside);
+	forget_table(p->skip_out);
+	forget_table(p->pass);
+}
+
+static bool watches_same(const struct live_plan *a, const struct live_plan *b)
+{
+	bool same = a && a->nr_watches == b->nr_watches;
+
+	for (uint32_t i = 0; same && i < b->nr_watches; i++)
+		same = a->watches[i].addr == b->watches[i].addr &&
+		       a->watches[i].bytes == b->watches[i].bytes;
+	return same;
+}
+
+/* All that is known of a plan but itself: when that is stored, the rest is in order. */
+static void prepare_plan(struct planned *p, const struct live_plan *plan)
+{
+	uint32_t flags = plan->settings.flags;
+
+	if (!watches_same(p->plan, plan))
+		p->watched.has_seen = false;
+	p->has_filter = flags & PLAN_OPT_IN_FILTER;
+	p->has_caller = flags & PLAN_OPT_IN_CALLER;
+	p->has_location = flags & PLAN_OPT_IN_LOCATION;
+	p->has_left_out = flags & PLAN_LEAVES_OUT;
+	p->has_watch = plan->nr_watches || (flags & PLAN_WATCH_CPU);
+	p->has_steps |= plan->nr_steps != 0;
+	p->has_opted_in = false;
+	p->depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX);
+	p->serial = plan->serial;
+	p->era = plan->era;
+}
+
+/*
+ * First it says which plan it is about to look at, then it looks whether that is still the one; the
+ * thread that has replaced it looks the other way round (plans.c). So one of them sees the other. A
+ * handler that jumps out of this leaves it to be done again by the next call.
+ */
+void planned_take_up(struct thread *t)
+{
+	struct planned *p = t->planned;
+	const struct live_plan *plan;
+
+	/* Calls of a handler are judged as those that it interrupts. */
+	if (t->is_aside && p->plan)
+		return;
+	planned_settle(t);
+	do {
+		plan = __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE);
+		__atomic_store_n(&p->taking, plan, __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
+
+	/*
+	 * If only functions were added, open calls have changed the selection already, by their
+	 * arguments, too.
+	 */
+	struct selection now = p->era == plan->era ? p->now : replay(t, plan);
+
+	forget_known(p);
+	forget_calls(p);
+	p->now = now;
+	guard_barrier();
+	prepare_plan(p, plan);
+	p->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !p->has_watch && !p->has_location &&
+		       !t->is_aside;
+	state_select(t);
+	/* From here on nothing of the former plan is looked at but by frames. */
+	__atomic_store_n(&p->plan, plan, __ATOMIC_RELEASE);
+	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
+}
+
+/*
+ * Look at the plans in the order in which planned_take_up() moves on; pushes come before that. A
+ * frame that was just popped may still be at work.
+ */
+bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
+{
+	const struct planned *p = __atomic_load_n(&t->planned, __ATOMIC_ACQUIRE);
+
+	if (!p)
+		return false;
+	if (__atomic_load_n(&p->taking, __ATOMIC_ACQUIRE) == plan ||
+	    __atomic_load_n(&p->plan, __ATOMIC_ACQUIRE) == plan)
+		return true;
+
+	uint64_t top = __atomic_load_n(&t->top, __ATOMIC_ACQUIRE) - t->frames;
+
+	for (uint64_t i = 1; i <= top + 1; i++) {
+		const void *result = __atomic_load_n(&p->frames[i].result, __ATOMIC_RELAXED);
+
+		if (result >= (const void *)plan && result < end)
+			return true;
+	}
+	return false;
+}
+
+void planned_end(struct thread *t)
+{
+	struct planned *p = t->planned;
+
+	p->frames[1].result = NULL;
+	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&p->plan, NULL, __ATOMIC_RELEASE);
+}
+
+void planned_begin(struct thread *t)
+{
+	t->limit = t->frames + probe.plan.max_stack;
+	t->planned->args_top = 0;
+	t->planned->open_base = NULL;
+	t->planned->era = 0;
+	t->planned->watched.has_seen = false;
+	planned_take_up(t);
+}
+
+void planned_begin_aside(struct thread *aside, const struct thread *t)
+{
+	struct planned *p = aside->planned;
+	const struct planned *of = t->planned;
+
+	aside->limit = aside->frames + probe.plan.max_stack;
+	p->args_top = 0;
+	/*
+	 * The thread's own plan stays while its hook is interrupted. The plan that this had before
+	 * may be gone.
+	 */
+	if (p->serial != of->serial) {
+		p->plan = NULL;
+		forget_known(p);
+		if (of->plan)
+			prepare_plan(p, of->plan);
+	}
+	__atomic_store_n(&p->plan, of->plan, __ATOMIC_RELAXED);
+	p->now = of->now;
+	p->now.depth -= planned_open_calls(t);
+	p->now.level = 0;
+}
+
+struct late {
+	struct thread *t;
+	bool is_good;
+};
+
+/* No handler may find half of it. */
+static void begin_late(void *arg)
+{
+	struct late *late = arg;
+	struct thread *t = late->t;
+	uint64_t mask;
+	bool is_quiet = own_quiet_begin(&mask);
+
+	if (planned_make(t)) {
+		for (struct frame *f = t->top; f > t->frames; f--) {
+			planned_frame_of(t, f)->flags = f <= t->written
+								? PLANNED_RECORD | PLANNED_WRITTEN
+								: PLANNED_RECORD;
+		}
+		t->limit = t->frames + probe.plan.max_stack;
+		state_begin(t);
+		planned_take_up(t);
+		late->is_good = true;
+	}
+	if (is_quiet)
+		own_quiet_end(mask);
+}
+
+bool planned_begin_late(struct thread *t)
+{
+	struct late late = { t, false };
+
+	/* Tracing may also end under such a thread. */
+	if (probe.tracing)
+		slow_call(begin_late, &late);
+	return late.is_good;
+}
+
+void planned_note_written(struct thread *t)
+{
+	planned_settle(t);
+	for (struct frame *f = t->top; f > t->frames; f--)
+		planned_frame_of(t, f)->flags |= PLANNED_WRITTEN;
+}
+
+void planned_copy(struct thread *to, struct thread *from)
+{
+	const struct planned *of = from->planned;
+	struct planned *p = to->planned;
+
+	if (of)
+		planned_settle(from);
+	for (int64_t i = to->top - to->frames; i > 0; i--) {
+		p->frames[i] = (struct planned_frame){ .flags = PLANNED_RECORD };
+		if (of)
+			p->frames[i].before = of->frames[i].before;
+		if (of)
+			p->frames[i].flags = of->frames[i].flags & (PLANNED_RECORD | PLANNED_OFF |
+								    PLANNED_KEEP | PLANNED_CALLER);
+		p->frames[i].flags |= PLANNED_WRITTEN;
+	}
+	p->now = of && of->era == p->era ? of->now : replay(to, p->plan);
+	state_select(to);
+}

@@ -1,0 +1,363 @@
+/* The producer's slow side of the ring: the next segment, waiting for room, losses. */
+#include "libmcount/hot/probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmcount/hot/aside.h"
+#include "libmcount/hot/hot.h"
+#include "libmcount/system/own_syscall.h"
+
+/*
+ * A full ring makes the thread wait for the writer, since a lost record cannot be had again. The
+ * writer works at memory speed, so this is short, unless its disk is slow: then it is as long as
+ * the disk takes. When the recorder was stopped or is gone, records are dropped and counted until
+ * there is room again; and so when it looks alive but has done nothing for very long.
+ */
+#define WAIT_STEP_NS 10000000
+#define LOOK_NS	     1000000000ULL /* how often the recorder's state is looked at */
+#define WAIT_NS	     30000000000ULL
+
+/*
+ * One step of waiting may be short (signals end it) and counts for what it took; but not for more
+ * than this: a thread that was stopped together with the recorder has not waited in vain.
+ */
+#define STEP_MAX_NS 100000000ULL
+
+/*
+ * Kept free at the end of each segment, so that @head never stands on a segment's end by commits
+ * alone: that means "left", and makes segment_used[] count.
+ */
+#define SEGMENT_RESERVE sizeof(struct record)
+
+static long futex(const _Atomic uint32_t *word, int op, uint32_t value,
+		  const struct timespec *timeout)
+{
+	return own_syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+}
+
+void ring_wake_writer(struct ring *r)
+{
+	uint32_t writer = r->index % probe.nr_writers;
+
+	/*
+	 * A fence between the store that the writer is to find, and the load; the writer has one
+	 * between its store and its last look.
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load(&probe.control->writers[writer].sleeping))
+		futex(&probe.control->writers[writer].wake, FUTEX_WAKE, 1, NULL);
+}
+
+/* True when the segment that begins at @position is empty. */
+static bool has_room(const struct ring *r, uint64_t position)
+{
+	uint64_t data_bytes = (uint64_t)probe.arena->nr_segments * probe.arena->segment_bytes;
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
+
+	return position + probe.arena->segment_bytes - tail <= data_bytes;
+}
+
+/*
+ * Waking a sleeping writer costs the thread some microseconds, so it is done when half of the ring
+ * is full, not for each segment. Records below that are fetched by the writer's own clock.
+ */
+static bool wants_writer(const struct ring *r, uint64_t position)
+{
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+
+	return position - tail >=
+	       (uint64_t)probe.arena->nr_segments * probe.arena->segment_bytes / 2;
+}
+
+/*
+ * HOT. The last wait was in vain and nothing has moved since: dropping a record must cost little.
+ */
+static bool has_stalled(const struct thread *t)
+{
+	return t->stalled_tail && t->ring &&
+	       t->stalled_tail == atomic_load_explicit(&t->ring->tail, memory_order_relaxed) + 1;
+}
+
+/* The letter of proc_pid_stat(5); 0 when there is no such process, '?' when it cannot be seen. */
+static char recorder_state(void)
+{
+	char path[32];
+	char stat[512];
+	int fd;
+	ssize_t len;
+	const char *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", probe.control->recorder_pid);
+	fd = seal_allows_file() ? syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0) : -1;
+	if (fd < 0)
+		return own_syscall(SYS_kill, probe.control->recorder_pid, 0) < 0 && errno == ESRCH
+			       ? 0
+			       : '?';
+	len = own_syscall(SYS_read, fd, stat, sizeof(stat) - 1);
+	own_syscall(SYS_close, fd);
+	stat[len > 0 ? len : 0] = '\0';
+	/* The name before it is in parentheses and may hold anything. */
+	end = strrchr(stat, ')');
+	return end && end[1] == ' ' ? end[2] : '?';
+}
+
+/* After a while without progress: whether it makes sense to wait on. */
+static bool is_worth_waiting(void)
+{
+	char state = recorder_state();
+
+	/* Nobody will ever come: spare the program the hooks' work. */
+	if (state == 0 || state == 'Z' || state == 'X')
+		probe_stop();
+	return probe.tracing && state != 'T' && state != 't';
+}
+
+/* A time that nobody sets. libc reads it without a system call, which a filter might forbid. */
+static uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Sleep until there is room, or for a step. Returns how long that took. */
+static uint64_t wait_a_step(struct thread *t, uint64_t position)
+{
+	struct ring *r = t->ring;
+	uint64_t before_ns = monotonic_ns();
+	uint32_t room = atomic_load(&r->room);
+	struct timespec step = { 0, WAIT_STEP_NS };
+	uint64_t mask;
+	bool is_masked = aside_needs_quiet(t) && own_quiet_begin(&mask);
+
+	atomic_store(&r->waiting, 1);
+	if (!has_room(r, position))
+		futex(&r->room, FUTEX_WAIT, room, &step);
+	atomic_store(&r->waiting, 0);
+	if (is_masked)
+		own_quiet_end(mask);
+
+	uint64_t took_ns = monotonic_ns() - before_ns;
+
+	return MIN(took_ns, STEP_MAX_NS);
+}
+
+static bool wait_for_room(struct thread *t, uint64_t position)
+{
+	struct ring *r = t->ring;
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
+	uint64_t look_ns = LOOK_NS;
+
+	for (uint64_t idle_ns = 0; idle_ns < WAIT_NS;) {
+		uint64_t took_ns = wait_a_step(t, position);
+		uint64_t now = atomic_load_explicit(&r->tail, memory_order_acquire);
+
+		if (has_room(r, position))
+			return true;
+		if (now != tail) {
+			tail = now;
+			idle_ns = 0;
+			look_ns = LOOK_NS;
+			continue;
+		}
+		idle_ns += took_ns;
+		/* A wake-up that came just before the writer went to sleep is missed. */
+		ring_wake_writer(r);
+		if (idle_ns < look_ns)
+			continue;
+		if (!is_worth_waiting())
+			break;
+		look_ns += LOOK_NS;
+	}
+	t->stalled_tail = tail + 1;
+	return false;
+}
+
+/* The ring is full: wait, or lose what comes until the writer has made room. */
+static bool get_room(struct thread *t, uint64_t position)
+{
+	ring_wake_writer(t->ring);
+	/* A program that has forbidden itself to wait loses records that do not fit. */
+	if (!(probe.plan.flags & PLAN_DROP) && seal_allows(SYS_futex))
+		return wait_for_room(t, position);
+	t->stalled_tail = atomic_load_explicit(&t->ring->tail, memory_order_acquire) + 1;
+	return false;
+}
+
+/* Flight: from the segment of @head on to the one that begins at @next, if that is another one. */
+static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
+{
+	uint64_t segment_bytes = probe.arena->segment_bytes;
+	uint64_t nr = probe.arena->nr_segments;
+	uint64_t from = head / segment_bytes;
+	uint64_t to = next / segment_bytes;
+
+	if (from != to)
+		r->segment_before[to % nr] = r->segment_before[from % nr] +
+					     r->segment_used[from % nr];
+}
+
+/* Make [@position, end of its segment) the place of the next records. */
+static void use_segment(struct thread *t, uint64_t position)
+{
+	struct ring *r = t->ring;
+	uint64_t segment_bytes = probe.arena->segment_bytes;
+	uint64_t data_bytes = probe.arena->nr_segments * segment_bytes;
+	char *at = ring_data(r) + position % data_bytes;
+	char *end = at - position % segment_bytes + segment_bytes - SEGMENT_RESERVE;
+
+	t->position = position - (uint64_t)at;
+	guard_barrier();
+	t->at = at;
+	t->end = end;
+}
+
+/*
+ * Publish the records that are there; its hook may have been left for good by a handler that
+ * interrupted hot_commit().
+ */
+static uint64_t publish(struct thread *t)
+{
+	uint64_t head = atomic_load_explicit(&t->ring->head, memory_order_relaxed);
+
+	if (t->at) {
+		head = (uint64_t)t->at + t->position;
+		atomic_store_explicit(&t->ring->head, head, memory_order_release);
+	}
+	return head;
+}
+
+/*
+ * When one of the two is NULL and the other is not, or not yet, the difference is room that there
+ * is not.
+ */
+void ring_settle(struct thread *t)
+{
+	if (!t->at || !t->end)
+		t->at = t->end = NULL;
+}
+
+/*
+ * Room for @len bytes: in the segment that head is in, when this thread has just come to the ring,
+ * else in the next one. False when that is not empty. A signal handler may jump out of here for
+ * good at any point, so head alone is the truth. While at and end do not agree with it they are
+ * NULL, or one of them is, see ring_settle().
+ */
+static bool next_segment(struct thread *t, uint32_t len)
+{
+	struct ring *r = t->ring;
+	uint64_t segment_bytes = probe.arena->segment_bytes;
+	uint64_t head = publish(t);
+	uint64_t used = head % segment_bytes;
+	uint64_t next = head;
+
+	guard_barrier();
+	t->end = t->at = NULL;
+	guard_barrier();
+	if (used + len > segment_bytes - SEGMENT_RESERVE) {
+		r->segment_used[head / segment_bytes % probe.arena->nr_segments] = used;
+		next = head - used + segment_bytes;
+	}
+	if (probe.plan.flags & PLAN_FLIGHT)
+		note_bytes_before(r, head, next);
+	else if (!has_room(r, next - next % segment_bytes) && !get_room(t, next))
+		return false;
+	/* Publishes segment_used[] and segment_before[]. */
+	atomic_store_explicit(&r->head, next, memory_order_release);
+	/*
+	 * Flight: the next records overwrite those that the writer may be copying. The writer must
+	 * not see them without the new head.
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
+	use_segment(t, next);
+	if (!(probe.plan.flags & PLAN_FLIGHT) && wants_writer(r, next))
+		ring_wake_writer(r);
+	return true;
+}
+
+static void add_lost(_Atomic uint64_t *counter, uint32_t count)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + count,
+			      memory_order_relaxed);
+}
+
+void note_lost(struct thread *t, uint32_t count)
+{
+	if (t->ring)
+		add_lost(&t->ring->lost, count);
+}
+
+void note_lost_inside(struct thread *t, uint32_t count)
+{
+	note_lost(t, count);
+	if (t->ring)
+		add_lost(&t->ring->lost_inside, count);
+}
+
+/* The number of lost records that no LOST record tells of. */
+static uint64_t count_untold(const struct ring *r)
+{
+	return atomic_load_explicit(&r->lost, memory_order_relaxed) -
+	       atomic_load_explicit(&r->lost_told, memory_order_relaxed);
+}
+
+static void put_lost(struct thread *t, uint64_t untold)
+{
+	struct ring *r = t->ring;
+	uint64_t told = atomic_load_explicit(&r->lost_told, memory_order_relaxed);
+
+	atomic_store_explicit(&r->lost_told, told + untold, memory_order_relaxed);
+	hot_commit(t, put_record(t->at, 0, record_data(RECORD_LOST, 0, untold)));
+}
+
+struct make_room {
+	struct thread *t;
+	uint32_t len;
+	bool done;
+};
+
+static void make_room(void *arg)
+{
+	struct make_room *m = arg;
+	struct thread *t = m->t;
+
+	if (unlikely(probe.is_finished || atomic_load(&probe.control->finished))) {
+		probe_stop();
+		t->ring = NULL;
+		t->at = t->end = NULL;
+		return;
+	}
+	if (unlikely(atomic_load(&probe.forked)))
+		session_report_fork(t);
+	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)
+		return;
+
+	/* Lost records are told in front of the next record, in the room that is asked for here. */
+	uint64_t untold = count_untold(t->ring);
+
+	if (!next_segment(t, m->len + (untold ? sizeof(struct record) : 0)))
+		return;
+	if (untold)
+		put_lost(t, untold);
+	m->done = true;
+}
+
+bool ring_make_room(struct thread *t, uint32_t len)
+{
+	/* An aside's buffer is full: its owner is busy and cannot empty it. */
+	if (t->is_aside || has_stalled(t))
+		return false;
+
+	struct make_room m = { t, len, false };
+
+	slow_call(make_room, &m);
+	return m.done;
+}

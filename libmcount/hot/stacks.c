@@ -1,0 +1,488 @@
+/* Stacks that the program has made (see stacks.h). */
+#include "libmcount/hot/stacks.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/guard.h"
+#include "libmcount/program/interpose.h"
+#include "libmcount/system/own_syscall.h"
+#include "utils/base/compiler.h"
+
+#define OWN_REACH \
+	(1UL      \
+	 << 20) /* how far below its calls a thread's own stack is taken to go on without asking */
+#define MADE_REACH (1UL << 16) /* how far below its calls a made stack is taken to go on */
+#define SLACK	   2048	       /* above the first call that was seen on a stack */
+#define FAR	   (64UL << 20)
+#define MADE_MAX   4096
+#define PAGE	   4096UL
+
+static _Atomic uint32_t nr_made;
+
+/* The alternate signal stack of this thread: what runs there is part of what was interrupted. */
+static __thread uint64_t alternate_low __attribute__((tls_model("initial-exec")));
+static __thread uint64_t alternate_high __attribute__((tls_model("initial-exec")));
+
+EXPORTED int sigaltstack(const stack_t *restrict ss, stack_t *restrict old);
+
+int sigaltstack(const stack_t *restrict ss, stack_t *restrict old)
+{
+	static void *next;
+	int (*fn)(const stack_t *, stack_t *) = interposed(&next, "sigaltstack");
+	int ret;
+
+	if (!fn) {
+		errno = ENOSYS;
+		return -1;
+	}
+	ret = fn(ss, old);
+	if (ret == 0 && ss) {
+		bool is_off = ss->ss_flags & SS_DISABLE;
+
+		alternate_low = is_off ? 0 : (uint64_t)ss->ss_sp;
+		alternate_high = is_off ? 0 : (uint64_t)ss->ss_sp + ss->ss_size;
+	}
+	return ret;
+}
+
+static bool is_alternate(uint64_t slot)
+{
+	return slot >= alternate_low && slot < alternate_high;
+}
+
+/*
+ * True when all memory between them is there: two stacks of the system have a gap between them, or
+ * a page that none may read.
+ */
+static bool is_contiguous(uint64_t low, uint64_t high)
+{
+	if (high - low > FAR)
+		return false;
+	/* Nobody can be asked: then it is the stack that there is. */
+	if (!seal_allows(SYS_rt_sigprocmask))
+		return true;
+	for (uint64_t page = low & ~(PAGE - 1); page <= high; page += PAGE) {
+		if (!own_is_readable(page))
+			return false;
+	}
+	return true;
+}
+
+/* A thread's own stack, as far as it is known: its outermost call is there. */
+static void adopt(struct thread *t, uint64_t slot)
+{
+	t->high = t->top > t->frames ? t->frames[1].slot : slot;
+	t->low = t->high > OWN_REACH ? t->high - OWN_REACH : 1;
+}
+
+static bool is_in_range(const struct thread *t, uint64_t slot)
+{
+	return slot >= t->low && slot <= t->high + SLACK;
+}
+
+/*
+ * True when a thread's first call is on its own stack, which ends in what pthread_self() points to.
+ */
+static bool begins_at_home(const struct thread *t, uint64_t slot)
+{
+	uint64_t end = (uint64_t)pthread_self();
+
+	if (t->is_made || t->high)
+		return false;
+	return !seal_allows(SYS_gettid) || own_syscall(SYS_gettid) == probe.pid ||
+	       (slot < end && is_contiguous(slot, end));
+}
+
+static void bound_by_neighbours(struct thread *t)
+{
+	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
+		if (o == t || !o->is_made || o->is_exact)
+			continue;
+		if (o->high < t->high && o->high >= t->low)
+			t->low = o->high + 1;
+		if (o->high > t->high && o->low <= t->high)
+			o->low = t->high + 1;
+	}
+}
+
+/* True when @slot lies on the stack of @t, beyond the part seen so far. */
+static bool goes_on(struct thread *t, uint64_t slot)
+{
+	if (!t->high) {
+		adopt(t, slot);
+		return true;
+	}
+	if (t->is_exact)
+		return false;
+	if (t->is_made) {
+		uint64_t inner = t->top > t->frames ? t->top->slot : t->low;
+
+		if (slot >= t->low || inner - slot >= MADE_REACH)
+			return false;
+		t->low = slot - MADE_REACH;
+		bound_by_neighbours(t);
+		return slot >= t->low;
+	}
+	if (slot < t->low ? !is_contiguous(slot, t->low) : !is_contiguous(t->high, slot))
+		return false;
+	if (slot < t->low)
+		t->low = slot > OWN_REACH ? slot - OWN_REACH : 1;
+	t->high = MAX(t->high, slot);
+	return true;
+}
+
+/* A stack that nobody runs becomes the caller's. */
+static bool take(struct thread *t)
+{
+	uint32_t parked = 1;
+
+	return atomic_compare_exchange_strong(&t->is_parked, &parked, 0);
+}
+
+static struct thread *find_parked(uint64_t slot)
+{
+	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
+		if (o->is_made && !o->is_exact && is_in_range(o, slot) && take(o))
+			return o;
+	}
+	return NULL;
+}
+
+/* The stack that @t lies in a call of, where that is a made one, too. */
+static struct thread *find_around(struct thread *t, uint64_t slot)
+{
+	struct thread *o = t->around;
+
+	return o && o->is_made && is_in_range(o, slot) && take(o) ? o : NULL;
+}
+
+/*
+ * A call above it is on another stack, also when none is open on this one: its outermost call may
+ * have ended by uc_link of makecontext(3).
+ */
+static void end_at(struct thread *t, uint64_t end)
+{
+	/* No slot is equal: these are multiples of 8, or odd. */
+	t->frames[0].slot = end | 4;
+}
+
+static void forget(struct thread *t)
+{
+	t->is_made = t->is_exact = 0;
+	t->low = t->high = 0;
+	t->frames[0].slot = FRAME_ABOVE_ALL;
+}
+
+static void retire(struct thread *t)
+{
+	forget(t);
+	thread_give_back(t);
+	atomic_fetch_sub(&nr_made, 1);
+}
+
+/* Stacks without open calls may be gone. */
+static void retire_idle_ones(void)
+{
+	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
+		if (o->is_made && o->top == o->frames && take(o))
+			retire(o);
+	}
+}
+
+/* Its bounds are the caller's to set; NULL when there are too many, or no ring is free. */
+static struct thread *make_unbound(void)
+{
+	struct thread *t;
+
+	if (atomic_load(&nr_made) >= MADE_MAX)
+		retire_idle_ones();
+	if (atomic_load(&nr_made) >= MADE_MAX)
+		return NULL;
+	t = thread_take_state();
+	if (!t)
+		return NULL;
+	t->is_parked = 0;
+	t->is_made = 1;
+	atomic_fetch_add(&nr_made, 1);
+	thread_take_ring(t);
+	if (!t->ring) {
+		retire(t);
+		return NULL;
+	}
+	return t;
+}
+
+static struct thread *make(uint64_t slot)
+{
+	struct thread *t = make_unbound();
+
+	if (t) {
+		t->high = slot;
+		t->low = slot - MADE_REACH;
+		end_at(t, slot + SLACK);
+		bound_by_neighbours(t);
+	}
+	return t;
+}
+
+/*
+ * The stack of a child that runs in this memory, as posix_spawn(3) makes it. The parent is the
+ * first to leave it, when the child is gone.
+ */
+static bool is_of_child(const struct thread *t)
+{
+	return t->is_made && t->ring && t->ring->is_child;
+}
+
+static void switch_to(struct thread *from, struct thread *to)
+{
+	if (from->has_aside_records)
+		aside_flush(from);
+	to->home = from->is_made ? from->home : from;
+	guard_take(to);
+	self = to;
+	guard_barrier();
+	from->busy = 0;
+	if (is_of_child(from))
+		retire(from);
+	else if (from->is_made)
+		atomic_store(&from->is_parked, 1);
+}
+
+struct search {
+	struct thread *from;
+	uint64_t slot;
+	bool may_make;
+	struct thread *found;
+};
+
+static void search(void *arg)
+{
+	struct search *s = arg;
+	struct thread *t = s->from;
+	struct thread *home = t->is_made ? t->home : NULL;
+
+	s->found = t;
+	if (is_alternate(s->slot) || is_alternate(t->top->slot))
+		return;
+	if (begins_at_home(t, s->slot)) {
+		adopt(t, s->slot);
+		return;
+	}
+
+	struct thread *to = t->is_exact ? find_around(t, s->slot) : find_parked(s->slot);
+
+	if (!to && goes_on(t, s->slot))
+		return;
+	if (!to && home && (is_in_range(home, s->slot) || goes_on(home, s->slot)))
+		to = home;
+	if (!to && s->may_make)
+		to = make(s->slot);
+	if (!to)
+		return; /* as if it were a part of this one */
+	switch_to(t, to);
+	s->found = to;
+}
+
+/* Frames are inside of a call though they do not lie on its stack: the program has switched. */
+static void notice_switch(void *arg)
+{
+	struct search *s = arg;
+	struct thread *t = s->from;
+
+	if (is_alternate(t->top->slot) || is_alternate(s->slot) ||
+	    is_contiguous(t->top->slot, s->slot))
+		return;
+	probe.follows_stacks = true;
+	adopt(t, s->slot);
+}
+
+/* Before the first switch is noticed. */
+static void look_for_switch(struct thread *t, uint64_t slot)
+{
+	struct search s = { .from = t, .slot = slot };
+
+	if (t->top > t->frames && t->top->slot < slot && (slot ^ t->top->slot) >= PAGE)
+		slow_call(notice_switch, &s);
+}
+
+struct thread *stacks_enter(struct thread *t, uint64_t slot)
+{
+	struct search s = { t, slot, true, t };
+
+	if (t->is_aside || t->lender || (probe.plan.flags & PLAN_ESTIMATE))
+		return t;
+	if (!probe.follows_stacks) {
+		look_for_switch(t, slot);
+		return t;
+	}
+	if (!t->low)
+		adopt(t, slot);
+	if (!is_in_range(t, slot))
+		slow_call(search, &s);
+	return s.found;
+}
+
+struct thread *stacks_find(struct thread *t, uint64_t sp)
+{
+	struct search s = { t, sp, false, t };
+
+	if (probe.follows_stacks && !t->is_aside && !t->lender && t->low && !is_in_range(t, sp))
+		slow_call(search, &s);
+	return s.found;
+}
+
+struct taking {
+	struct thread *from;
+	uint64_t sp;
+	uint64_t low;
+	uint64_t high;
+	struct thread *to;
+};
+
+static bool lies_in(const struct taking *k, uint64_t address)
+{
+	return address >= k->low && address < k->high;
+}
+
+/*
+ * True when the stack that is taken up lies in a call of @t. A stack that calls of @t lie on is no
+ * such stack, whatever the program says of it.
+ */
+static bool is_within(struct thread *t, const struct taking *k)
+{
+	if (lies_in(k, t->top->slot))
+		return false;
+	return (k->low >= t->low && k->low <= t->high) ||
+	       (!t->is_made && k->low - t->high < OWN_REACH && goes_on(t, k->low));
+}
+
+static struct thread *find_exact(uint64_t low)
+{
+	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
+		if (o->is_made && o->is_exact && o->low == low && take(o))
+			return o;
+	}
+	return NULL;
+}
+
+static struct thread *make_exact(const struct taking *k)
+{
+	struct thread *t = make_unbound();
+
+	if (t) {
+		t->is_exact = 1;
+		t->low = k->low;
+		t->high = k->high - SLACK; /* is_in_range() adds that */
+		end_at(t, k->high);
+	}
+	return t;
+}
+
+static void take_up(void *arg)
+{
+	struct taking *k = arg;
+	struct thread *t = k->from;
+	struct thread *home = t->is_made ? t->home : t;
+	struct thread *to = NULL;
+
+	if (t->is_exact && t->low == k->low)
+		return;
+	if (k->high - k->low > SLACK && lies_in(k, k->sp) &&
+	    (is_within(t, k) || is_within(home, k))) {
+		to = find_exact(k->low);
+		to = to ? to : make_exact(k);
+		if (to)
+			to->around = t;
+	} else if (t->is_exact && !is_in_range(t, k->sp)) {
+		to = find_around(t, k->sp);
+		to = to || !is_in_range(home, k->sp) ? to : home;
+	}
+	if (!to)
+		return;
+	probe.follows_stacks = true;
+	switch_to(t, to);
+	k->to = to;
+}
+
+void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes)
+{
+	struct thread *t = self;
+	struct taking k = { t, sp, low, low + bytes, t };
+
+	if (!t || t == &probe_idle_thread || t->busy || t->lender || !t->ring ||
+	    (probe.plan.flags & PLAN_ESTIMATE))
+		return;
+	guard_take(t);
+	if (!t->high)
+		adopt(t, (uint64_t)__builtin_frame_address(0));
+	slow_call(take_up, &k);
+	/* A stack that begins anew has calls of a former use. */
+	if (k.to->is_exact)
+		frames_leave_inside(k.to, sp);
+	guard_leave(k.to);
+}
+
+static bool has_frame(const struct thread *t, uint64_t slot)
+{
+	const struct frame *f = t->top;
+
+	while (f->slot < slot)
+		f--; /* no further than to thread.last */
+	return f->slot == slot;
+}
+
+struct thread *stacks_return(struct thread *t, uint64_t slot)
+{
+	if (t->is_aside || t->lender)
+		return t;
+	if (!probe.follows_stacks)
+		look_for_switch(t, slot);
+	if (!probe.follows_stacks || has_frame(t, slot))
+		return t;
+
+	struct thread *home = t->is_made ? t->home : NULL;
+	struct thread *to = home && has_frame(home, slot) ? home : NULL;
+
+	for (struct thread *o = atomic_load(&probe_threads); !to && o; o = o->next) {
+		if (o->is_made && has_frame(o, slot) && take(o))
+			to = o;
+	}
+	if (!to)
+		return t;
+	switch_to(t, to);
+	return to;
+}
+
+void stacks_go_home(void)
+{
+	struct thread *t = self;
+
+	if (!t || !t->is_made)
+		return;
+	self = t->home;
+	guard_barrier();
+	atomic_store(&t->is_parked, 1);
+}
+
+void stacks_after_fork(void)
+{
+	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
+		bool is_home = self && self->is_made && self->home == o;
+
+		if (o == self || !(o->is_made || is_home))
+			continue;
+		frames_unhook(o);
+		forget(o);
+	}
+	if (self && self->is_made) {
+		self->is_made = self->is_exact = 0;
+		self->frames[0].slot = FRAME_ABOVE_ALL;
+		self->home = NULL;
+	}
+	atomic_store(&nr_made, 0);
+}

@@ -1,0 +1,317 @@
+/* The state of a thread: which calls and returns the stubs may see to by themselves. */
+#ifndef UTRAIL_LIBMCOUNT_STATE_H
+#define UTRAIL_LIBMCOUNT_STATE_H
+
+#include <stddef.h>
+
+#include "libmcount/hot/hot.h"
+#include "libmcount/hot/planned.h"
+
+/*
+ * It is not stored. The words that stubs compare with (fast_limit, fast_base, drop_limit,
+ * held_limit, admitted, calls of struct thread) follow from it by state_set() and from nothing
+ * else. By state_of() it follows from these: so a stub that changes @calls has changed the state.
+ *
+ * ALIKE and HELD are those of threads without a plan. A plan's threads are settled (JUDGED, OUTSIDE
+ * or OUT) as long as each frame has its struct planned_frame, so that planned.now says all; the
+ * others are explained in planned_pass.h. The word "ready" and so on in comments means these.
+ */
+enum thread_state {
+	THREAD_ALIKE,	/* each call is recorded at once */
+	THREAD_HELD,	/* -t: each call gets a frame, and its ENTRY waits there */
+	THREAD_JUDGED,	/* each call is looked at, with its rule */
+	THREAD_OUTSIDE, /* nothing is opted in: functions without a rule are left alone */
+	THREAD_OUT,	/* something is opted out: all calls are left alone */
+	THREAD_READY,	/* OUTSIDE, and a call that is opted in makes it OPEN */
+	THREAD_OPEN,   /* calls of functions without a rule are recorded as if there were no plan */
+	THREAD_BARRED, /* OPEN, but in a call that is opted out: all calls are left alone */
+	/* only in the table: JUDGED, OUTSIDE or OUT, whichever planned.now says */
+	THREAD_SETTLED,
+};
+
+/* Things that may happen. The rules of the first three say no more than that. */
+enum thread_event {
+	CALL_OPT_IN,	/* a call of a function that is opted in */
+	CALL_OPT_OUT,	/* ... that is opted out, with all that it calls */
+	CALL_LEFT_OUT,	/* ... that is left out, without what it calls */
+	CALL_UNRULED,	/* ... that has no rule */
+	CALL_TOO_DEEP,	/* ... that has none, deeper than -D */
+	CALL_RULED,	/* ... whose rule says anything else */
+	RETURN_OPT_IN,	/* the call returns by which a ready thread became open */
+	RETURN_OPT_OUT, /* ... by which an open thread became barred */
+	RETURN_SETTLED, /* ... that was the innermost one when the thread became ready or open */
+	RETURN_OTHER,	/* ... that is none of these */
+	STATE_FITS,	/* a call has begun or ended, and nothing is in the way (planned_open()) */
+	NR_THREAD_EVENTS
+};
+
+/* The answer to it. */
+enum thread_action {
+	DO_JUDGE,  /* what planned_enter.c makes of the rule */
+	DO_ALONE,  /* nothing: it has no frame */
+	DO_ENTRY,  /* a frame and an ENTRY */
+	DO_HOLD,   /* a frame, and an ENTRY only if the call turns out to be long */
+	DO_MARK,   /* a frame that only shows where the call ends */
+	DO_EXIT,   /* the frame ends, with an EXIT if there was an ENTRY */
+	DO_DROP,   /* the frame ends, without one */
+	DO_SETTLE, /* planned_close(), and then it happens in the next state */
+};
+
+struct thread_transition {
+	enum thread_action action;
+	enum thread_state next;
+};
+
+/*
+ * All else is DO_JUDGE, or cannot happen. In any state but ALIKE and HELD a call
+ * may be more than a stub can see (news of the recorder, a full segment): then it is settled first.
+ */
+static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
+	[THREAD_ALIKE] = {
+		[CALL_UNRULED]	 = { DO_ENTRY, THREAD_ALIKE },
+		[CALL_TOO_DEEP]	 = { DO_ALONE, THREAD_ALIKE },
+		[RETURN_OTHER]	 = { DO_EXIT, THREAD_ALIKE },
+	},
+	[THREAD_HELD] = {
+		[CALL_UNRULED]	 = { DO_HOLD, THREAD_HELD },
+		[CALL_TOO_DEEP]	 = { DO_ALONE, THREAD_HELD },
+		[RETURN_OTHER]	 = { DO_DROP, THREAD_HELD },
+	},
+	[THREAD_JUDGED] = {
+		[CALL_OPT_IN]	 = { DO_ENTRY, THREAD_JUDGED },
+		[CALL_OPT_OUT]	 = { DO_MARK, THREAD_OUT },
+		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_JUDGED },
+		[CALL_UNRULED]	 = { DO_ENTRY, THREAD_JUDGED },
+		[CALL_TOO_DEEP]	 = { DO_ALONE, THREAD_JUDGED },
+		[CALL_RULED]	 = { DO_JUDGE, THREAD_SETTLED },
+		[RETURN_OTHER]	 = { DO_EXIT, THREAD_SETTLED },
+		[STATE_FITS]	 = { DO_ALONE, THREAD_OPEN },
+	},
+	[THREAD_OUTSIDE] = {
+		[CALL_OPT_IN]	 = { DO_ENTRY, THREAD_JUDGED },
+		[CALL_OPT_OUT]	 = { DO_MARK, THREAD_OUT },
+		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_OUTSIDE },
+		[CALL_UNRULED]	 = { DO_ALONE, THREAD_OUTSIDE },
+		[CALL_TOO_DEEP]	 = { DO_ALONE, THREAD_OUTSIDE },
+		[CALL_RULED]	 = { DO_JUDGE, THREAD_SETTLED },
+		[RETURN_OTHER]	 = { DO_EXIT, THREAD_SETTLED },
+		[STATE_FITS]	 = { DO_ALONE, THREAD_READY },
+	},
+	[THREAD_OUT] = {
+		[CALL_OPT_IN]	 = { DO_ALONE, THREAD_OUT },
+		[CALL_OPT_OUT]	 = { DO_ALONE, THREAD_OUT },
+		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_OUT },
+		[CALL_UNRULED]	 = { DO_ALONE, THREAD_OUT },
+		[CALL_TOO_DEEP]	 = { DO_ALONE, THREAD_OUT },
+		[CALL_RULED]	 = { DO_ALONE, THREAD_OUT },
+		[RETURN_OTHER]	 = { DO_DROP, THREAD_SETTLED },
+	},
+	[THREAD_READY] = {
+		[CALL_OPT_IN]	 = { DO_ENTRY, THREAD_OPEN },
+		[CALL_OPT_OUT]	 = { DO_SETTLE, THREAD_OUTSIDE },
+		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_READY },
+		[CALL_UNRULED]	 = { DO_ALONE, THREAD_READY },
+		[CALL_TOO_DEEP]	 = { DO_ALONE, THREAD_READY },
+		[CALL_RULED]	 = { DO_SETTLE, THREAD_OUTSIDE },
+		[RETURN_SETTLED] = { DO_SETTLE, THREAD_OUTSIDE },
+	},
+	[THREAD_OPEN] = {
+		[CALL_OPT_IN]	 = { DO_SETTLE, THREAD_JUDGED },
+		[CALL_OPT_OUT]	 = { DO_MARK, THREAD_BARRED },
+		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_OPEN },
+		[CALL_UNRULED]	 = { DO_ENTRY, THREAD_OPEN },
+		[CALL_TOO_DEEP]	 = { DO_ALONE, THREAD_OPEN },
+		[CALL_RULED]	 = { DO_SETTLE, THREAD_JUDGED },
+		[RETURN_OPT_IN]	 = { DO_EXIT, THREAD_READY },
+		[RETURN_SETTLED] = { DO_SETTLE, THREAD_JUDGED },
+		[RETURN_OTHER]	 = { DO_EXIT, THREAD_OPEN },
+	},
+	[THREAD_BARRED] = {
+		[CALL_OPT_IN]	 = { DO_ALONE, THREAD_BARRED },
+		[CALL_OPT_OUT]	 = { DO_ALONE, THREAD_BARRED },
+		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_BARRED },
+		[CALL_UNRULED]	 = { DO_ALONE, THREAD_BARRED },
+		[CALL_TOO_DEEP]	 = { DO_ALONE, THREAD_BARRED },
+		[CALL_RULED]	 = { DO_ALONE, THREAD_BARRED },
+		[RETURN_OPT_OUT] = { DO_DROP, THREAD_OPEN },
+	},
+};
+
+#define STATE_NO_FRAME ((struct frame *)UINTPTR_MAX)
+
+static inline enum thread_state state_of(const struct thread *t)
+{
+	const struct planned *p = t->planned;
+
+	if (t->held_limit)
+		return THREAD_HELD;
+	if (!p)
+		return t->fast_base == t->frames ? THREAD_ALIKE : THREAD_JUDGED;
+	if (t->calls == p->pass)
+		return THREAD_OPEN;
+	if (t->calls == p->skip_out)
+		return p->open_base ? THREAD_BARRED : THREAD_OUT;
+	if (t->calls == p->skip_outside)
+		return p->open_base ? THREAD_READY : THREAD_OUTSIDE;
+	return THREAD_JUDGED;
+}
+
+/* The settled one that planned.now says. */
+static inline enum thread_state state_selected(const struct planned *p)
+{
+	if (p->now.out)
+		return THREAD_OUT;
+	return p->has_filter && p->now.in == 0 ? THREAD_OUTSIDE : THREAD_JUDGED;
+}
+
+/* The place in struct planned of the table of calls that the stubs know; 0: they know none. */
+static inline size_t state_table(enum thread_state state)
+{
+	switch (state) {
+	case THREAD_OUTSIDE:
+	case THREAD_READY:
+		return offsetof(struct planned, skip_outside);
+	case THREAD_OUT:
+	case THREAD_BARRED:
+		return offsetof(struct planned, skip_out);
+	case THREAD_OPEN:
+		return offsetof(struct planned, pass);
+	default:
+		return 0;
+	}
+}
+
+static inline const struct planned_place *state_calls(const struct planned *p,
+						      enum thread_state state)
+{
+	size_t table = state_table(state);
+
+	return table ? (const void *)((const char *)p + table) : planned_no_calls;
+}
+
+/* In all others, frames that the stubs have pushed lack their struct planned_frame. */
+static inline bool state_is_settled(enum thread_state state)
+{
+	return state < THREAD_READY;
+}
+
+/* No frame is the stubs'. */
+static inline void state_limit_none(struct thread *t)
+{
+	t->fast_limit = t->frames;
+	t->fast_base = STATE_NO_FRAME;
+	t->held_limit = NULL;
+	t->drop_limit = STATE_NO_FRAME;
+	t->admitted = NULL;
+}
+
+/*
+ * All are, of a thread without a plan. A record's depth ends at RECORD_DEPTH_MAX; and that of a
+ * frame is one more than its caller's, so frames[0] has that of "-1". Stubs take all bits below the
+ * address from the caller's data word.
+ */
+static inline void state_limit_alike(struct thread *t, bool is_held)
+{
+	_Static_assert(RECORD_ADDR_SHIFT == 16 && (RECORD_DEPTH_MAX + 1) << RECORD_DEPTH_SHIFT ==
+							  1 << RECORD_ADDR_SHIFT,
+		       "known to the stubs");
+
+	struct frame *limit = MIN(t->limit, t->frames + RECORD_DEPTH_MAX + 1);
+
+	if (t->is_narrow)
+		limit = MIN(t->held_limit ? t->held_limit : t->fast_limit, t->top);
+	t->fast_limit = is_held ? t->frames : limit;
+	t->fast_base = is_held ? STATE_NO_FRAME : t->frames;
+	t->held_limit = is_held ? limit : NULL;
+	/* Calls that are counted come to us. */
+	t->drop_limit = probe.plan.flags & PLAN_TELLS_DEPTH ? STATE_NO_FRAME : t->limit;
+	t->admitted = NULL;
+}
+
+/*
+ * Those above the innermost one are, as deep as planned.now says; if the thread is only @is_ready,
+ * they begin with the one that opens it.
+ */
+static inline void state_limit_open(struct thread *t, const struct planned *p, bool is_ready)
+{
+	const struct selection *now = &p->now;
+	uint32_t deeper = RECORD_DEPTH_MAX - now->level;
+
+	t->admitted = is_ready ? t->top + 1 : NULL;
+	t->fast_base = t->top + is_ready;
+	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
+	t->drop_limit = MIN(t->limit, t->top + now->depth);
+	/* Calls without a frame are counted, which the stubs do not do. */
+	if (t->drop_limit == t->limit && (probe.plan.flags & PLAN_TELLS_DEPTH))
+		t->drop_limit = STATE_NO_FRAME;
+}
+
+/*
+ * HOT: the state of @t, with its @p, which is @from, becomes @next: nothing else sets what stubs
+ * compare with. Most callers know both, and what does not change is not stored. A signal handler
+ * may jump out for good at any point: nothing says that a thread is open whose limits are not those
+ * of one.
+ */
+static inline void state_set(struct thread *t, const struct planned *p, enum thread_state from,
+			     enum thread_state next)
+{
+	if (state_is_settled(from) && !state_is_settled(next)) {
+		state_limit_open(t, p, next == THREAD_READY);
+		guard_barrier();
+	}
+	if (state_table(from) != state_table(next))
+		t->calls = state_calls(p, next);
+	if (!state_is_settled(from) && state_is_settled(next)) {
+		guard_barrier();
+		state_limit_none(t);
+	}
+}
+
+/* HOT: @what happens to @t in state @from: the next one is that of the table. */
+static inline void state_follow(struct thread *t, const struct planned *p, enum thread_state from,
+				enum thread_event what)
+{
+	state_set(t, p, from, thread_transitions[from][what].next);
+}
+
+/* HOT: planned.now may have changed; @t is settled. */
+static inline void state_select(struct thread *t)
+{
+	const struct planned *p = t->planned;
+
+	t->calls = state_calls(p, state_selected(p));
+}
+
+/*
+ * The state in which a thread begins, that is outside of all calls; or, where all calls are alike,
+ * is again when frames_narrow() has changed @is_narrow.
+ */
+static inline void state_begin(struct thread *t)
+{
+	t->calls = planned_no_calls;
+	if (probe.plain && !t->planned)
+		state_limit_alike(t, t->threshold_ns != 0);
+	else
+		state_limit_none(t);
+}
+
+/*
+ * HOT: an open thread is about to push @f, whose return is none that the fast paths may write an
+ * EXIT for: it is @fast_base until then.
+ */
+static inline void state_keep_back(struct thread *t, struct frame *f)
+{
+	t->planned->frames[f - t->frames].open.outer = t->fast_base - t->frames;
+	guard_barrier();
+	t->fast_base = f;
+	guard_barrier();
+}
+
+/* HOT: it is about to pop @f. */
+static inline void state_let_go(struct thread *t, const struct frame *f)
+{
+	t->fast_base = t->frames + t->planned->frames[f - t->frames].open.outer;
+	guard_barrier();
+}
+
+#endif

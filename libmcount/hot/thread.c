@@ -1,0 +1,385 @@
+/* Traced threads: their state, from the first call to the thread's end, and across fork. */
+#include "libmcount/hot/probe.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/system/arena.h"
+#include "libmcount/values/declared.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/system/undo.h"
+#include "libmcount/system/modules.h"
+#include "libmcount/system/own_syscall.h"
+#include "libmcount/hot/stacks.h"
+#include "libmcount/hot/state.h"
+#include "libmcount/plan/steer.h"
+#include "libmcount/values/counters.h"
+#include "libmcount/system/session.h"
+#include "libmcount/system/unseen.h"
+
+__thread struct thread *self __attribute__((tls_model("initial-exec")));
+
+/* Its guard is always set. */
+struct thread probe_idle_thread = { .busy = 1 };
+
+_Atomic(struct thread *) probe_threads;
+
+struct slow {
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+static void keep_errno(void *arg)
+{
+	struct slow *s = arg;
+	int saved = errno;
+
+	s->fn(s->arg);
+	errno = saved;
+}
+
+void slow_call(void (*fn)(void *), void *arg)
+{
+	struct slow s = { fn, arg };
+
+	arch_call_preserving_vectors(keep_errno, &s);
+}
+
+static pid_t current_tid(void)
+{
+	return own_syscall(SYS_gettid);
+}
+
+/* A child that runs in its parent's memory has the parent's rings. */
+static bool is_child(void)
+{
+	return seal_allows(SYS_getpid) && own_syscall(SYS_getpid) != probe.pid;
+}
+
+void thread_claim_ring(struct thread *t)
+{
+	struct arena *a = probe.arena;
+	struct ring *r = arena_claim_ring();
+
+	if (!r) {
+		atomic_fetch_add(&a->threads_untraced, 1);
+		return;
+	}
+
+	uint32_t high = atomic_load(&a->high_water);
+
+	while (high <= r->index &&
+	       !atomic_compare_exchange_weak(&a->high_water, &high, r->index + 1))
+		;
+	t->ring = r;
+	t->at = t->end = NULL;
+	t->position = 0;
+	t->stalled_tail = 0;
+	declared_forget_ring(t);
+}
+
+void thread_name_ring(struct thread *t)
+{
+	struct ring *r = t->ring;
+
+	r->is_child = is_child();
+	r->tid = t->is_made && !r->is_child ? RING_TID_STACK : current_tid();
+	r->start_ns = clock_kernel_ns();
+	/* Publishes all of that to the writer. */
+	atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
+}
+
+void thread_take_ring(struct thread *t)
+{
+	thread_claim_ring(t);
+	if (t->ring)
+		thread_name_ring(t);
+}
+
+struct thread *thread_make_state(void)
+{
+	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
+	struct thread *t = (struct thread *)syscall(
+		SYS_mmap, NULL, sizeof(struct thread) + frames * sizeof(struct frame),
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (t == MAP_FAILED)
+		return NULL;
+	undo_note_memory(t, sizeof(struct thread) + frames * sizeof(struct frame));
+	t->in_use = 1;
+	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
+	t->frames[0].slot = t->last.slot = FRAME_ABOVE_ALL;
+	if (probe.plan.flags & PLAN_SELECTIVE && !planned_make(t))
+		return NULL; /* its memory is lost, as there is none */
+	frames_reset(t);
+	state_begin(t);
+	t->next = atomic_load(&probe_threads);
+	while (!atomic_compare_exchange_weak(&probe_threads, &t->next, t))
+		;
+	return t;
+}
+
+/* A state whose thread has ended, or a new one. NULL without memory. */
+static struct thread *take_state(void)
+{
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		uint32_t unused = 0;
+
+		if (atomic_compare_exchange_strong(&t->in_use, &unused, 1))
+			return t;
+	}
+	return thread_make_state();
+}
+
+/* The state is nobody's any more. Its open calls are gone with its stack. */
+static void release_state(struct thread *t)
+{
+	frames_reset(t);
+	if (t->planned)
+		planned_end(t);
+	if (t->aside && t->aside->planned)
+		planned_end(t->aside);
+	if (!t->is_aside) /* which stays its owner's */
+		atomic_store_explicit(&t->in_use, 0, memory_order_release);
+}
+
+struct thread *thread_take_state(void)
+{
+	if (atomic_load(&probe.forked))
+		session_report_fork(NULL);
+	if (!probe.ready)
+		return NULL;
+
+	struct thread *t = take_state();
+
+	if (!t)
+		return NULL;
+	t->busy = t->has_aside_records = 0;
+	cyg_forget(t);
+	t->end_rounds = 0;
+	t->limit = t->frames + MIN(probe.plan.depth, probe.plan.max_stack);
+	t->threshold_ns = probe.plan.threshold_ns;
+	t->is_narrow = false;
+	state_begin(t);
+	if (t->planned)
+		planned_begin(t);
+	/* The next record makes a fresh fit of the clock. */
+	t->base_counter = t->refit_ticks = t->last_ns = t->fit_ns = 0;
+	t->is_made = t->high = 0;
+	t->frames[0].slot = FRAME_ABOVE_ALL;
+	t->lender = NULL;
+	/* Its first call says where its stack is. */
+	t->low = probe.follows_stacks ? INT64_MAX : 0;
+	return t;
+}
+
+static void begin(void *arg)
+{
+	struct thread **result = arg;
+	struct thread *t;
+
+	/* A signal handler that runs meanwhile finds a thread that is left alone. */
+	self = *result = &probe_idle_thread;
+	t = thread_take_state();
+	if (!t)
+		return;
+	thread_take_ring(t);
+	if (!t->ring) {
+		release_state(t);
+		return;
+	}
+	unseen_begin(t);
+	if (probe.has_thread_key)
+		pthread_setspecific(probe.thread_key, t);
+	self = *result = t;
+}
+
+/* A signal handler that jumped out of the middle would leave the thread untraced for good. */
+static void begin_without_signals(void *arg)
+{
+	uint64_t all = UINT64_MAX;
+	uint64_t before;
+
+	if (!seal_may_begin()) {
+		struct thread **result = arg;
+
+		self = *result = &probe_idle_thread;
+		atomic_fetch_add(&probe.arena->threads_sealed, 1);
+		return;
+	}
+	undo_enter();
+	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(before));
+	begin(arg);
+	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+	undo_exit();
+}
+
+struct thread *thread_begin(void)
+{
+	struct thread *t;
+
+	slow_call(begin_without_signals, &t);
+	return t;
+}
+
+void thread_give_back(struct thread *t)
+{
+	struct ring *r = t->ring;
+
+	t->ring = NULL;
+	t->lender = NULL;
+	release_state(t);
+	if (r) {
+		atomic_store_explicit(&r->state, RING_DONE, memory_order_release);
+		ring_wake_writer(r);
+	}
+}
+
+void thread_leave_alone(void)
+{
+	stacks_go_home();
+
+	struct thread *t = self;
+
+	if (!t || t == &probe_idle_thread)
+		return;
+	guard_take(t);
+	frames_unhook(t);
+	self = &probe_idle_thread;
+	/* It is the parent who gives back what it has lent. */
+	if (t->lender)
+		return;
+	thread_give_back(t);
+	counters_end();
+}
+
+void thread_cut_off(_Atomic uint32_t *counter)
+{
+	struct thread *t = self;
+
+	if (t == &probe_idle_thread || !probe.tracing)
+		return;
+	thread_leave_alone();
+	self = &probe_idle_thread; /* also when it had no call so far */
+	atomic_fetch_add(counter, 1);
+}
+
+void thread_before_sharing(uint64_t flags)
+{
+	if ((flags & CLONE_VM) && !(flags & (CLONE_VFORK | CLONE_SETTLS)) && probe.ready)
+		thread_cut_off(&probe.arena->threads_shared);
+}
+
+void thread_before_cage(void)
+{
+	if (probe.ready)
+		thread_cut_off(&probe.arena->threads_caged);
+}
+
+/*
+ * COLD, by pthread_key_create(3): the thread ends. Destructors of other keys may still call traced
+ * functions, so we ask to be called again until libc's last round.
+ */
+static void thread_end(void *arg)
+{
+	struct thread *t = arg;
+
+	if (++t->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+		pthread_setspecific(probe.thread_key, t);
+		return;
+	}
+	undo_enter();
+	thread_leave_alone();
+	undo_exit();
+}
+
+/*
+ * COLD, before fork(2). The parent may end before its child has run at all; by this count the
+ * recorder knows that there is one to come.
+ */
+void thread_before_fork(void)
+{
+	if (probe.ready || session_is_waiting())
+		atomic_fetch_add(&probe.arena->forks.begun, 1);
+}
+
+/* COLD, in the child of fork(2), which has only this thread. */
+void thread_after_fork(void)
+{
+	struct thread *t = self;
+
+	/* Nobody will tell this process that it is to begin. */
+	if (session_is_waiting())
+		session_go();
+	if (!probe.ready)
+		return;
+	if (!seal_may_talk()) {
+		session_cut_off();
+		return;
+	}
+	probe.parent_pid = probe.pid;
+	probe.pid = getpid();
+	probe.fork_ns = clock_kernel_ns();
+	/*
+	 * pid_namespaces(7): a parent outside of one's own is 0. So are children of this process
+	 * there until it has an arena.
+	 */
+	probe.is_elsewhere |= getppid() == 0;
+	atomic_store(&probe.forked, FORK_PENDING);
+	modules_after_fork();
+	steer_after_fork();
+	counters_after_fork();
+
+	struct arena_forks *forks = &probe.arena->forks;
+	uint32_t n = atomic_fetch_add(&forks->nr, 1);
+
+	atomic_store(&forks->pids[n % ARENA_FORKS], probe.is_elsewhere ? -probe.pid : probe.pid);
+	atomic_fetch_add(&forks->noted, 1);
+	stacks_after_fork();
+	for (struct thread *other = atomic_load(&probe_threads); other; other = other->next) {
+		if (other != t && !(t && other == t->aside))
+			release_state(other);
+	}
+	if (!t || t == &probe_idle_thread)
+		return;
+
+	/*
+	 * Open calls were entered in the parent, whose file has the ENTRY records (those that -t
+	 * held back too, should they be long enough): the child adds only EXITs.
+	 */
+	t->ring = NULL;
+	t->at = t->end = NULL;
+	t->lender = NULL;
+	declared_forget_ring(t);
+	if (t->planned)
+		planned_note_written(t);
+	else
+		t->written = t->top;
+}
+
+/*
+ * The function that glibc's pthread_atfork() calls. pthread_atfork() is linked into each library,
+ * and with it a reference that other C libraries' dynamic linkers would not accept.
+ */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			     void *dso) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+void thread_forget_ends(void)
+{
+	if (probe.has_thread_key)
+		pthread_key_delete(probe.thread_key);
+	probe.has_thread_key = false;
+}
+
+void thread_setup(void)
+{
+	probe.has_thread_key = pthread_key_create(&probe.thread_key, thread_end) == 0;
+	if (__register_atfork)
+		__register_atfork(thread_before_fork, NULL, thread_after_fork, &__dso_handle);
+}

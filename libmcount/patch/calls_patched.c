@@ -1,0 +1,162 @@
+/*
+ * Library calls of functions that are patched themselves: these record the call, and the library
+ * call's hook leaves it alone.
+ */
+#include <sys/mman.h>
+
+#include "libmcount/patch/calls_patched.h"
+#include "libmcount/patch/patches_private.h"
+#include "libmcount/hot/probe.h"
+#include "utils/base/compiler.h"
+
+/* Records have a function by an address that may be after a landing pad and a call of the hook. */
+static const uint8_t begins[] = { 0, 4, 5, 9 };
+
+/* Functions that are called, with the patch of each: an open hash table, no more than half full. */
+struct functions {
+	struct entry {
+		uint64_t function; /* 0: free */
+		const struct patch *patch;
+	} * entries;
+	uint64_t nr; /* a power of two */
+};
+
+static struct entry *entry_of(const struct functions *f, uint64_t function)
+{
+	uint64_t at = function * 0x9e3779b97f4a7c15ULL >> 20;
+
+	for (;; at++) {
+		struct entry *entry = &f->entries[at & (f->nr - 1)];
+
+		if (entry->function == function || !entry->function)
+			return entry;
+	}
+}
+
+/* The function whose hook would record the call. */
+static uint64_t hooked_function(const struct call_site *site)
+{
+	return site->behind ? site->behind : site->function;
+}
+
+static bool functions_init(struct functions *f, const struct call_site *sites, uint32_t nr)
+{
+	*f = (struct functions){ .nr = 2 };
+	while (f->nr < 2 * (uint64_t)nr)
+		f->nr *= 2;
+	f->entries = mmap(NULL, f->nr * sizeof(*f->entries), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (f->entries == MAP_FAILED)
+		return false;
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t function = hooked_function(&sites[i]);
+
+		if (function)
+			entry_of(f, function)->function = function;
+	}
+	return true;
+}
+
+/* True when it records calls of its function, and its text tells whether it is there. */
+static bool is_entrance(const struct patch *patch)
+{
+	switch (patch->what) {
+	case PATCH_ENTRY:
+		return !(patch->flags & (PLAN_PATCH_BY_CALLER | PLAN_PATCH_SILENT)) &&
+		       (!(patch->flags & PLAN_PATCH_INNER) || (patch->flags & PLAN_PATCH_SHORT));
+	case PATCH_CALL:
+	case PATCH_XRAY_ENTRY:
+		return true;
+	}
+	return false;
+}
+
+static void note_patch(const struct functions *f, const struct patch *patch)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
+		struct entry *entry = entry_of(f, patch_function(patch) - begins[i]);
+
+		if (entry->function) {
+			entry->patch = patch;
+			return;
+		}
+	}
+}
+
+static void note_entrance(struct call_site *site, const struct patch *patch)
+{
+	site->hook = (const uint8_t *)patch->site;
+	site->unpatched = patch->original[0];
+	site->flags |= CALL_OF_PATCHED;
+}
+
+/* Those that need care by themselves are recorded as library calls. */
+static bool may_be_left_alone(const struct call_site *site)
+{
+	return !(site->flags & ~(uint64_t)PLAN_CALL_NO_RETURN_HOOK);
+}
+
+void calls_find_patched(struct call_site *sites, uint32_t nr)
+{
+	struct functions f;
+
+	if (!nr || !patched_modules || !functions_init(&f, sites, nr))
+		return;
+	for (const struct patched_module *module = patched_modules; module; module = module->next) {
+		for (uint32_t i = 0; i < module->nr; i++) {
+			if (is_entrance(&module->patches[i]))
+				note_patch(&f, &module->patches[i]);
+		}
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		struct call_site *site = &sites[i];
+		uint64_t function = hooked_function(site);
+		const struct patch *patch = function ? entry_of(&f, function)->patch : NULL;
+
+		if (!may_be_left_alone(site))
+			continue;
+		if (patch)
+			note_entrance(site, patch);
+		else if (!site->function)
+			site->flags |= CALL_OF_UNKNOWN;
+	}
+	munmap(f.entries, f.nr * sizeof(*f.entries));
+}
+
+static const struct patch *find_entrance(uint64_t function)
+{
+	for (const struct patched_module *module = patched_modules; module; module = module->next) {
+		for (uint32_t i = 0; i < module->nr; i++) {
+			if (patch_function(&module->patches[i]) - function <=
+				    begins[ARRAY_SIZE(begins) - 1] &&
+			    is_entrance(&module->patches[i]))
+				return &module->patches[i];
+		}
+	}
+	return NULL;
+}
+
+/* Once for each site: it is bound now. */
+static void learn(void *arg)
+{
+	struct call_site *site = arg;
+	const struct patch *patch;
+
+	site->function = __atomic_load_n(&site->target, __ATOMIC_RELAXED);
+	patch = find_entrance(site->function);
+	if (patch)
+		note_entrance(site, patch);
+	site->flags &= ~(uint64_t)CALL_OF_UNKNOWN;
+}
+
+bool calls_is_left_alone(struct call_site *site, uint64_t target)
+{
+	if ((site->flags & CALL_OF_UNKNOWN) && target != site->unbound)
+		slow_call(learn, site);
+	/*
+	 * Before it is bound it leads to the dynamic linker, and then most likely to that function.
+	 */
+	return (site->flags & CALL_OF_PATCHED) &&
+	       (target == site->function || target == site->unbound) &&
+	       *site->hook != site->unpatched;
+}

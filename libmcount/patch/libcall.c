@@ -1,0 +1,414 @@
+/*
+ * Library calls: the program's GOT slots lead through us, and stay so while the dynamic linker
+ * works after them.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libmcount/patch/calls_patched.h"
+#include "libmcount/program/definition.h"
+#include "libmcount/program/interpose.h"
+#include "libmcount/system/undo.h"
+#include "libmcount/hot/probe.h"
+
+/*
+ * A slot that is bound (-z now, RELRO, -fno-plt) holds the function: it is kept as the site's
+ * target, and the slot gets the address of the site's stub.
+ *
+ * A slot that is not bound yet holds code that asks the dynamic linker. It would store the function
+ * into the slot, without our knowledge, the first time it is called. The relocation says where it
+ * stores, in the table that the module's DT_JMPREL points to. So the module gets a copy of that
+ * table in which the relocations of hooked slots point to the sites' targets. The slots keep our
+ * stubs, whichever thread calls first and however many threads race; and binding happens when, how,
+ * and with the same error messages as without us.
+ */
+
+/*
+ * Address space set aside, in sites: for what later modules bring, too. It does not grow, since
+ * sites stay where they are.
+ */
+#define CALLS_ROOM 65536
+#define CALLS_MAX  (1U << 20)
+
+/* Stubs of one batch of sites: the cell they jump through, then the stubs. */
+struct stub_page {
+	uint64_t cell;
+	uint64_t pad;
+	uint8_t stubs[];
+};
+
+static uint32_t nr_calls;
+static uint32_t room_calls;
+
+/* The sites are in one array, so that a stub needs only an index; untouched room costs nothing. */
+static bool reserve_sites(uint32_t nr)
+{
+	if (!probe.calls && nr <= CALLS_MAX) {
+		uint32_t room = MIN(MAX(4 * nr, (uint32_t)CALLS_ROOM), CALLS_MAX);
+		void *p = mmap(NULL, room * sizeof(struct call_site), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (p == MAP_FAILED)
+			return false;
+		undo_note_memory(p, room * sizeof(struct call_site));
+		probe.calls = p;
+		room_calls = room;
+	}
+	return nr <= room_calls - nr_calls;
+}
+
+static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
+{
+	size_t bytes = sizeof(struct stub_page) + (size_t)nr * ARCH_CALL_STUB_BYTES;
+	struct stub_page *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return NULL;
+	page->cell = (uint64_t)arch_libcall;
+	for (uint32_t i = 0; i < nr; i++)
+		arch_write_call_stub(page->stubs + i * ARCH_CALL_STUB_BYTES, first + i,
+				     &page->cell);
+	/*
+	 * Never writable and executable at a time. Systems that forbid this have no library calls
+	 * recorded.
+	 */
+	if (mprotect(page, bytes, PROT_READ | PROT_EXEC) < 0) {
+		munmap(page, bytes);
+		return NULL;
+	}
+	undo_note_code(page, bytes);
+	return page;
+}
+
+/* The parts of a module's program headers that matter here. */
+struct module {
+	uint64_t bias;
+	ElfW(Dyn) * dynamic;
+	uint64_t relro_start; /* page aligned; the part that is read-only after relocation */
+	uint64_t relro_end;
+	uint64_t text_start; /* of all that is executed */
+	uint64_t text_end;
+	bool found;
+};
+
+static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct module *m = arg;
+	uint64_t page = sysconf(_SC_PAGESIZE);
+
+	if (info->dlpi_addr != m->bias)
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type == PT_DYNAMIC)
+			m->dynamic = (ElfW(Dyn) *)start;
+		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_X)) {
+			m->text_start = m->text_end ? m->text_start : start;
+			m->text_end = start + ph->p_memsz;
+		}
+		if (ph->p_type == PT_GNU_RELRO) {
+			m->relro_start = start & ~(page - 1);
+			m->relro_end = (start + ph->p_memsz) & ~(page - 1);
+		}
+	}
+	m->found = m->dynamic != NULL;
+	return m->found;
+}
+
+/*
+ * Relocation is over when we come, so the part may be read-only by now; it is again when we leave.
+ */
+static bool protect_relro(const struct module *m, int protection)
+{
+	return m->relro_end <= m->relro_start ||
+	       mprotect((void *)m->relro_start, m->relro_end - m->relro_start, protection) == 0;
+}
+
+static ElfW(Dyn) * find_dynamic(const struct module *m, int64_t tag)
+{
+	for (ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == tag)
+			return d;
+	}
+	return NULL;
+}
+
+/*
+ * Give the module a copy of its table of lazy relocations; NULL when there is none, or no memory.
+ * The pointer is an address where the dynamic linker has relocated it (it does on x86), else an
+ * offset.
+ */
+static ElfW(Rela) * copy_relocations(const struct module *m, ElfW(Dyn) * *jmprel, uint64_t *nr)
+{
+	ElfW(Dyn) *size = find_dynamic(m, DT_PLTRELSZ);
+	ElfW(Dyn) *kind = find_dynamic(m, DT_PLTREL);
+
+	*jmprel = find_dynamic(m, DT_JMPREL);
+	if (!*jmprel || !size || !size->d_un.d_val || !kind || kind->d_un.d_val != DT_RELA)
+		return NULL;
+
+	ElfW(Rela) *copy = mmap(NULL, size->d_un.d_val, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t table = (*jmprel)->d_un.d_ptr;
+
+	if (copy == MAP_FAILED)
+		return NULL;
+	if (table < m->bias)
+		table += m->bias;
+	undo_note_memory(copy, size->d_un.d_val);
+	memcpy(copy, (const void *)table, size->d_un.d_val);
+	*nr = size->d_un.d_val / sizeof(*copy);
+	return copy;
+}
+
+static bool is_protected(const struct module *m, uint64_t address)
+{
+	return address >= m->relro_start && address < m->relro_end;
+}
+
+static void publish_relocations(const struct module *m, ElfW(Dyn) * jmprel, ElfW(Rela) * copy)
+{
+	bool is_address = jmprel->d_un.d_ptr >= m->bias;
+	uint64_t ours = (uint64_t)copy - (is_address ? 0 : m->bias);
+
+	undo_note_slot(&jmprel->d_un.d_ptr, jmprel->d_un.d_ptr, NULL, ours,
+		       is_protected(m, (uint64_t)&jmprel->d_un.d_ptr));
+	__atomic_store_n(&jmprel->d_un.d_ptr, ours, __ATOMIC_RELEASE);
+}
+
+/* See OWN_NAME() in interpose.h. */
+#define OWN(name) extern const char own_##name[] __attribute__((visibility("hidden")))
+OWN(mcount);
+OWN(__fentry__);
+OWN(__cyg_profile_func_enter);
+OWN(__cyg_profile_func_exit);
+OWN(dlopen);
+OWN(longjmp);
+OWN(_longjmp);
+OWN(siglongjmp);
+OWN(__longjmp_chk);
+OWN(prctl);
+OWN(dlclose);
+OWN(vfork);
+
+/* An enum plan_hook as it comes; 0 when there is no such hook. */
+static uint64_t hook_address(uint32_t hook)
+{
+	const char *const hooks[PLAN_HOOKS] = {
+		[PLAN_HOOK_MCOUNT] = own_mcount,
+		[PLAN_HOOK_FENTRY] = own___fentry__,
+		[PLAN_HOOK_CYG_ENTER] = own___cyg_profile_func_enter,
+		[PLAN_HOOK_CYG_EXIT] = own___cyg_profile_func_exit,
+		[PLAN_HOOK_DLOPEN] = own_dlopen,
+		[PLAN_HOOK_LONGJMP] = own_longjmp,
+		[PLAN_HOOK_LONGJMP_BSD] = own__longjmp,
+		[PLAN_HOOK_SIGLONGJMP] = own_siglongjmp,
+		[PLAN_HOOK_LONGJMP_CHK] = own___longjmp_chk,
+		[PLAN_HOOK_PRCTL] = own_prctl,
+		[PLAN_HOOK_DLCLOSE] = own_dlclose,
+	};
+
+	return hook < PLAN_HOOKS ? (uint64_t)hooks[hook] : 0;
+}
+
+/* Functions of the program may come at once. */
+static void lead_to_hook(const struct module *m, const struct plan_call_site *site)
+{
+	uint64_t *slot = (uint64_t *)site->slot;
+	uint64_t ours = hook_address(site->flags >> PLAN_CALL_HOOK_SHIFT);
+
+	if (!ours)
+		return;
+	undo_note_slot(slot, *slot, NULL, ours, is_protected(m, site->slot));
+	__atomic_store_n(slot, ours, __ATOMIC_RELEASE);
+}
+
+/*
+ * True when the program's vfork(2) is the one that keeps its return address from the child's
+ * changes.
+ */
+static bool has_own_vfork(void)
+{
+	return probe.is_attached || dlsym(RTLD_DEFAULT, "vfork") == (const void *)own_vfork;
+}
+
+/*
+ * In a process that ran already the dynamic linker has found the C library's, or will; ours is
+ * called in its place.
+ */
+static bool is_led_to_own_vfork(const struct plan_call_site *site)
+{
+	return probe.is_attached && (site->flags & PLAN_CALL_VFORK);
+}
+
+/* enum plan_call: what holds of a site here. */
+static uint32_t flags_of(const struct plan_call_site *site)
+{
+	if ((site->flags & PLAN_CALL_VFORK) && has_own_vfork())
+		return site->flags & ~(PLAN_CALL_VFORK | PLAN_CALL_NO_RETURN_HOOK);
+	return site->flags & ~PLAN_CALL_VFORK;
+}
+
+/* An address of this module that the dynamic linker may have relocated, or not. */
+static const void *table_at(const struct module *m, int64_t tag)
+{
+	ElfW(Dyn) *entry = find_dynamic(m, tag);
+
+	if (!entry)
+		return NULL;
+	return (const void *)(entry->d_un.d_ptr + (entry->d_un.d_ptr < m->bias ? m->bias : 0));
+}
+
+static const char *name_of(const struct module *m, const ElfW(Rela) * rela)
+{
+	const ElfW(Sym) *symbols = table_at(m, DT_SYMTAB);
+	const char *names = table_at(m, DT_STRTAB);
+	uint64_t index = ELF64_R_SYM(rela->r_info);
+
+	if (!symbols || !names || !index)
+		return NULL;
+	return names + symbols[index].st_name;
+}
+
+/* The function that the dynamic linker will most likely find, where it has not done so yet. */
+static void find_function(struct call_site *site, const char *name)
+{
+	if (!name)
+		return;
+	/* The dynamic linker is not asked in a process whose threads stand. */
+	if (!site->function)
+		site->function = probe.is_attached && !probe.ready
+					 ? definition_find(name)
+					 : (uint64_t)dlsym(RTLD_DEFAULT, name);
+	if (interpose_is_own(site->function))
+		site->behind = (uint64_t)dlsym(RTLD_NEXT, name);
+}
+
+/* A slot that is not bound leads to code of its own module. */
+static bool is_elsewhere(const struct module *m, uint64_t target)
+{
+	return target < m->text_start || target >= m->text_end;
+}
+
+/*
+ * The sites of one module, numbered from @first on. @finds: what they call is to be known before
+ * they are bound
+ */
+static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_t first,
+			struct stub_page *page, bool finds)
+{
+	struct module m = { .bias = sites->load_bias };
+	ElfW(Dyn) * jmprel;
+	uint64_t nr_relocs = 0;
+
+	dl_iterate_phdr(find_module, &m);
+	if (!m.found || !protect_relro(&m, PROT_READ | PROT_WRITE))
+		return;
+
+	ElfW(Rela) *relocs = copy_relocations(&m, &jmprel, &nr_relocs);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct call_site *site = &probe.calls[first + i];
+
+		if (sites[i].flags & PLAN_CALL_HOOK) {
+			lead_to_hook(&m, &sites[i]);
+			continue;
+		}
+
+		*site = (struct call_site){
+			.target = *(uint64_t *)sites[i].slot,
+			.addr = sites[i].addr,
+			.flags = flags_of(&sites[i]),
+			.unbound = *(uint64_t *)sites[i].slot,
+		};
+		if (!relocs || sites[i].reloc >= nr_relocs || is_elsewhere(&m, site->target))
+			site->function = site->target;
+		if (finds && relocs && sites[i].reloc < nr_relocs)
+			find_function(site, name_of(&m, &relocs[sites[i].reloc]));
+		if (is_led_to_own_vfork(&sites[i]))
+			site->target = (uint64_t)own_vfork;
+		if (sites[i].reloc < nr_relocs &&
+		    relocs[sites[i].reloc].r_offset + m.bias == sites[i].slot)
+			relocs[sites[i].reloc].r_offset = (uint64_t)&site->target - m.bias;
+	}
+	/* First the linker must know where to store, then calls may come to the stubs. */
+	if (relocs)
+		publish_relocations(&m, jmprel, relocs);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t stub = (uint64_t)page->stubs + (uint64_t)i * ARCH_CALL_STUB_BYTES;
+		bool is_lazy = sites[i].reloc != PLAN_NO_RELOC;
+
+		if (sites[i].flags & PLAN_CALL_HOOK)
+			continue;
+
+		/*
+		 * A lazy slot whose relocation is not where the file says would be bound without
+		 * our knowledge.
+		 */
+		if (is_lazy && (sites[i].reloc >= nr_relocs ||
+				relocs[sites[i].reloc].r_offset + m.bias !=
+					(uint64_t)&probe.calls[first + i].target))
+			continue;
+		undo_note_slot((uint64_t *)sites[i].slot, probe.calls[first + i].unbound,
+			       is_led_to_own_vfork(&sites[i]) ? NULL
+							      : &probe.calls[first + i].target,
+			       stub, is_protected(&m, sites[i].slot));
+		__atomic_store_n((uint64_t *)sites[i].slot, stub, __ATOMIC_RELEASE);
+	}
+	protect_relro(&m, PROT_READ);
+}
+
+void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds)
+{
+	if (!reserve_sites(nr))
+		return;
+	for (uint32_t start = 0; start < nr;) {
+		uint32_t end = start + 1;
+
+		while (end < nr && sites[end].load_bias == sites[start].load_bias)
+			end++;
+
+		struct stub_page *page = write_stubs(nr_calls, end - start);
+
+		if (!page)
+			return;
+		hook_module(sites + start, end - start, nr_calls, page, finds);
+		nr_calls += end - start;
+		start = end;
+	}
+}
+
+bool libcall_has_frames(uint64_t addr)
+{
+	for (uint32_t i = 0; i < nr_calls; i++) {
+		const struct call_site *site = &probe.calls[i];
+
+		if (site->target && site->addr == addr)
+			return !(site->flags & (PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_LANDING));
+	}
+	return false;
+}
+
+void libcall_find_patched(void)
+{
+	calls_find_patched(probe.calls, nr_calls);
+}
+
+void libcall_before_dlclose(void)
+{
+	for (uint32_t i = 0; i < nr_calls; i++) {
+		struct call_site *site = &probe.calls[i];
+
+		/* The function may go, and another one may be found. */
+		if (site->target == site->unbound && (site->flags & CALL_OF_PATCHED)) {
+			site->flags = (site->flags & ~CALL_OF_PATCHED) | CALL_OF_UNKNOWN;
+			site->function = 0;
+		}
+	}
+}

@@ -1,0 +1,78 @@
+/* The declarations that patches.c and patches_leave.c share. */
+#ifndef UTRAIL_LIBMCOUNT_PATCHES_PRIVATE_H
+#define UTRAIL_LIBMCOUNT_PATCHES_PRIVATE_H
+
+#include <link.h>
+
+#include "libmcount/patch/patches.h"
+#include "libmcount/patch/stub_memory.h"
+
+/*
+ * The part of a struct plan_patch that is kept once its stub is written.
+ *
+ * @leads_to: the stub, or the gate to the hook; not for PATCH_NOP
+ * @is_raised: the semaphore is
+ * @to_function: from @site to what stands for its function in records, INT16_MIN if that is further
+ * away
+ * @is_out: it is not to be in the text now; the recorder writes this, with the text
+ */
+struct patch {
+	uint64_t site;
+	uint64_t semaphore;
+	uint64_t leads_to;
+	uint8_t what;
+	uint8_t flags;
+	uint8_t bytes;
+	uint8_t clear;
+	bool is_raised;
+	_Atomic uint8_t is_out;
+	int16_t to_function;
+	uint8_t original[PLAN_PATCH_ORIGINAL];
+};
+
+/*
+ * Those that one plan has for one module; there may be more for it. Nothing is taken out of the
+ * list. Under modules.c's lock, but for a thread that the recorder has stopped when it begins and
+ * when it leaves.
+ *
+ * @is_waiting: the text is written by the recorder, while all threads stand, and has not been yet
+ */
+struct patched_module {
+	struct patched_module *next;
+	struct stub_memory *memory;
+	uint64_t load_bias;
+	uint64_t path_hash; /* to know it again */
+	bool is_waiting;
+	uint32_t nr;
+	struct patch patches[];
+};
+
+extern struct patched_module *patched_modules;
+
+/* All of the @len bytes lie in one segment of the module, which has @flag. */
+bool patches_is_within(const struct dl_phdr_info *info, uint64_t addr, uint64_t len, uint32_t flag);
+
+/* Nothing is written for it: what is before it runs into its stub. */
+static inline bool patch_has_no_text(const struct patch *patch)
+{
+	return plan_patch_has_no_text(patch->flags);
+}
+
+static inline uint64_t patch_function(const struct patch *patch)
+{
+	return patch->to_function == INT16_MIN ? 0 : patch->site + patch->to_function;
+}
+
+/*
+ * Make the bytes that are to stand at the site, at most PLAN_PATCH_ORIGINAL. Returns their number;
+ * 0: that cannot be.
+ */
+uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to);
+
+/* All that is known of them. */
+void patches_drop(void);
+
+/* A program may pass by without a look as long as nobody is there. */
+void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch);
+
+#endif

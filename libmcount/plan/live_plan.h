@@ -1,0 +1,70 @@
+/* A plan in the form that hooks look at. */
+#ifndef UTRAIL_LIBMCOUNT_LIVE_PLAN_H
+#define UTRAIL_LIBMCOUNT_LIVE_PLAN_H
+
+#include "libmcount/hot/probe.h"
+
+/*
+ * One function of a plan.
+ *
+ * @rule: NULL when it has none
+ * @args, @result: the CAPTURE_HEAD of its program, where that takes arguments, or the return value;
+ * else NULL
+ */
+struct live_func {
+	uint64_t start;
+	uint64_t end;
+	const struct plan_rule *rule;
+	const struct capture_step *args;
+	const struct capture_step *result;
+};
+
+/*
+ * A generation of the plan, in memory of its own. Nothing in it changes once it is published by
+ * probe.live; doc/internals/plans.md says who may look at it, and when it is unmapped.
+ *
+ * @bytes: of all
+ * @serial: no other plan of the process has or had it
+ * @era: the serial of the plan that it extends, or its own: within an era what is said of a
+ * function does not change
+ * @older: of those that were replaced and may still be in use
+ * @funcs: sorted by start
+ */
+struct live_plan {
+	uint64_t bytes;
+	uint64_t serial;
+	uint64_t era;
+	struct live_plan *older;
+	struct plan settings;
+	struct live_func *funcs;
+	struct plan_rule *rules;
+	struct plan_cond *conds;
+	struct capture_step *steps;
+	uint32_t nr_funcs;
+	uint32_t nr_rules;
+	uint32_t nr_conds;
+	uint32_t nr_steps;
+	uint32_t nr_watches;
+	struct plan_watch watches[PLAN_WATCHES_MAX];
+};
+
+/* HOT, when the address was not seen lately. NULL: it is not listed. */
+static inline const struct live_func *plans_find(const struct live_plan *plan, uint64_t addr)
+{
+	uint32_t low = 0;
+	uint32_t high = plan->nr_funcs;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (plan->funcs[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < plan->nr_funcs && plan->funcs[low].start <= addr)
+		return &plan->funcs[low];
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,502 @@
+/* The plan in force (see plans.h). */
+#include "libmcount/plan/plans.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "libmcount/hot/callers.h"
+#include "libmcount/plan/conds.h"
+#include "libmcount/values/counters.h"
+#include "libmcount/system/fault.h"
+#include "libmcount/system/module_lock.h"
+#include "libmcount/patch/patches.h"
+#include "libmcount/hot/planned.h"
+#include "libmcount/system/switches.h"
+
+/*
+ * @retired: plans that were replaced and may still be in use
+ * @serial: of the newest plan
+ *
+ * Under @lock, which only COLD code takes.
+ */
+static struct {
+	pthread_mutex_t lock;
+	struct live_plan *retired;
+	uint64_t serial;
+} plans = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* --- making one --- */
+
+/* Room for so much of each kind. NULL without memory. */
+static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t conds, uint64_t steps)
+{
+	uint64_t bytes = sizeof(struct live_plan) + funcs * sizeof(struct live_func) +
+			 rules * sizeof(struct plan_rule) + conds * sizeof(struct plan_cond) +
+			 steps * sizeof(struct capture_step);
+	struct live_plan *plan = MAP_FAILED;
+
+	if (MAX(MAX(funcs, rules), MAX(conds, steps)) < UINT32_MAX)
+		plan = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
+	if (plan == MAP_FAILED)
+		return NULL;
+	plan->bytes = bytes;
+	plan->funcs = (struct live_func *)(plan + 1);
+	plan->rules = (struct plan_rule *)(plan->funcs + funcs);
+	plan->conds = (struct plan_cond *)(plan->rules + rules);
+	plan->steps = (struct capture_step *)(plan->conds + conds);
+	return plan;
+}
+
+/* The same function in another plan, which has what this one has from @rules, @steps on. */
+static struct live_func move_func(const struct live_plan *to, const struct live_plan *from,
+				  struct live_func func)
+{
+	if (func.rule)
+		func.rule = to->rules + (func.rule - from->rules);
+	if (func.args)
+		func.args = to->steps + (func.args - from->steps);
+	if (func.result)
+		func.result = to->steps + (func.result - from->steps);
+	return func;
+}
+
+static struct live_func make_func(const struct live_plan *plan, const struct plan_func *from,
+				  uint32_t first_rule, uint32_t first_step)
+{
+	struct live_func func = { .start = from->start, .end = from->end };
+	const struct capture_step *head = plan->steps + first_step + from->capture;
+
+	if (from->rule != PLAN_NO_RULE)
+		func.rule = plan->rules + first_rule + from->rule;
+	if (from->capture != PLAN_NO_CAPTURE && head->bytes)
+		func.args = head;
+	if (from->capture != PLAN_NO_CAPTURE && head->index)
+		func.result = head;
+	return func;
+}
+
+/* The functions of @old, if there is one, and those of the image: two sorted lists into one. */
+static void add_funcs(struct live_plan *plan, const struct live_plan *old,
+		      const struct plan_view *view)
+{
+	const struct plan_list *list = &view->lists[PLAN_FUNCS];
+	uint32_t nr_old = old ? old->nr_funcs : 0;
+	uint32_t i = 0;
+
+	for (uint32_t k = 0; k < list->nr; k++) {
+		const struct plan_func *func = (const void *)((const char *)list->entries +
+							      (uint64_t)k * list->entry_bytes);
+
+		while (i < nr_old && old->funcs[i].start < func->start)
+			plan->funcs[plan->nr_funcs++] = move_func(plan, old, old->funcs[i++]);
+		plan->funcs[plan->nr_funcs++] = make_func(plan, func, old ? old->nr_rules : 0,
+							  old ? old->nr_steps : 0);
+	}
+	while (i < nr_old)
+		plan->funcs[plan->nr_funcs++] = move_func(plan, old, old->funcs[i++]);
+}
+
+/* Add the parts of @old, which come first, so that its indexes stay. */
+static void add_old(struct live_plan *plan, const struct live_plan *old)
+{
+	memcpy(plan->rules, old->rules, old->nr_rules * sizeof(*old->rules));
+	memcpy(plan->conds, old->conds, old->nr_conds * sizeof(*old->conds));
+	memcpy(plan->steps, old->steps, old->nr_steps * sizeof(*old->steps));
+	memcpy(plan->watches, old->watches, sizeof(old->watches));
+	plan->settings = old->settings;
+	plan->era = old->era;
+	plan->nr_rules = old->nr_rules;
+	plan->nr_conds = old->nr_conds;
+	plan->nr_steps = old->nr_steps;
+	plan->nr_watches = old->nr_watches;
+}
+
+/* Make the plan of an image, after the parts of @old, or alone. NULL without memory. */
+static struct live_plan *make_plan(const struct plan_view *view, const struct live_plan *old)
+{
+	const struct plan_list *lists = view->lists;
+	struct live_plan *plan = make_room(
+		(uint64_t)lists[PLAN_FUNCS].nr + (old ? old->nr_funcs : 0),
+		(uint64_t)lists[PLAN_RULES].nr + (old ? old->nr_rules : 0),
+		(uint64_t)lists[PLAN_CONDS].nr + (old ? old->nr_conds : 0),
+		(uint64_t)lists[PLAN_STEPS].nr + (old ? old->nr_steps : 0));
+
+	if (!plan)
+		return NULL;
+	if (old)
+		add_old(plan, old);
+	else
+		plan_copy(view, PLAN_SETTINGS, &plan->settings);
+	plan_copy(view, PLAN_RULES, plan->rules + plan->nr_rules);
+	for (uint32_t i = 0; i < lists[PLAN_RULES].nr; i++)
+		plan->rules[plan->nr_rules + i].cond += plan->nr_conds;
+	plan_copy(view, PLAN_CONDS, plan->conds + plan->nr_conds);
+	plan_copy(view, PLAN_STEPS, plan->steps + plan->nr_steps);
+	if (!old) {
+		plan_copy(view, PLAN_WATCHES, plan->watches);
+		plan->nr_watches = lists[PLAN_WATCHES].nr;
+	}
+	add_funcs(plan, old, view);
+	plan->nr_rules += lists[PLAN_RULES].nr;
+	plan->nr_conds += lists[PLAN_CONDS].nr;
+	plan->nr_steps += lists[PLAN_STEPS].nr;
+	return plan;
+}
+
+static bool reads_memory(const struct capture_step *step)
+{
+	switch (step->op) {
+	case CAPTURE_HEAD:
+	case CAPTURE_VECTOR:
+	case CAPTURE_X87:
+	case CAPTURE_ZEROS:
+		return false;
+	case CAPTURE_WORD:
+		return step->index > ARCH_INT_ARG_REGS;
+	default:
+		return true;
+	}
+}
+
+static bool steps_read_memory(const struct live_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->nr_steps; i++) {
+		if (reads_memory(&plan->steps[i]))
+			return true;
+	}
+	return false;
+}
+
+/* --- the end of one --- */
+
+/*
+ * Nobody comes to a plan any more that is not probe.live (planned_take_up() looks again once it has
+ * said what it takes). So a thread that has said nothing of a retired one now, and has no frame
+ * that needs it, never will again. On x86 what a thread has read of a plan it has read before
+ * others see it say otherwise; a machine that does not keep that order needs membarrier(2) before
+ * the memory may go.
+ */
+static bool is_needed(const struct live_plan *plan)
+{
+	for (const struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
+		if (planned_needs(t, plan, (const char *)plan + plan->bytes))
+			return true;
+	}
+	return false;
+}
+
+static unsigned reclaim(void)
+{
+	struct live_plan **link = &plans.retired;
+	unsigned left = 0;
+
+	while (*link) {
+		struct live_plan *plan = *link;
+
+		if (is_needed(plan)) {
+			link = &plan->older;
+			left++;
+		} else {
+			*link = plan->older;
+			munmap(plan, plan->bytes);
+		}
+	}
+	return left;
+}
+
+unsigned plans_reclaim(void)
+{
+	pthread_mutex_lock(&plans.lock);
+
+	unsigned left = reclaim();
+
+	pthread_mutex_unlock(&plans.lock);
+	return left;
+}
+
+void plans_drop(void)
+{
+	struct live_plan *live = probe.live;
+
+	if (!live)
+		return;
+	live->older = plans.retired;
+	for (struct live_plan *plan = live, *older; plan; plan = older) {
+		older = plan->older;
+		munmap(plan, plan->bytes);
+	}
+	probe.live = NULL;
+	plans.retired = NULL;
+}
+
+void plans_after_fork(void)
+{
+	/* Another thread of the parent may have held it. The list is in order at any moment. */
+	pthread_mutex_init(&plans.lock, NULL);
+}
+
+/* --- one in the place of another --- */
+
+static void publish(struct live_plan *plan)
+{
+	struct live_plan *old = probe.live;
+
+	/* Reading memory must do no harm. */
+	if (steps_read_memory(plan) || conds_read_memory(plan->rules, plan->nr_rules, plan->conds))
+		fault_guard_begin();
+	plan->serial = ++plans.serial;
+	if (!plan->era)
+		plan->era = plan->serial;
+	__atomic_store_n(&probe.live, plan, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!old)
+		return;
+	old->older = plans.retired;
+	plans.retired = old;
+	/* Calls that the stubs leave alone do not come to where a thread learns of the new plan. */
+	planned_forget_calls();
+	reclaim();
+}
+
+static bool operands_read_memory(const struct plan_operand *operands, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		if (operands[i].kind == PLAN_OPERAND_MEMORY)
+			return true;
+	}
+	return false;
+}
+
+/* Patches are many and large: those of a recorder of our own version stay where they are. */
+static bool can_stay(const struct plan_list *patches)
+{
+	return patches->entry_bytes == sizeof(struct plan_patch) &&
+	       (uintptr_t)patches->entries % _Alignof(struct plan_patch) == 0;
+}
+
+/*
+ * The part that all settings but the first have in common. Library calls and patches come last:
+ * they may be called at once.
+ */
+static void add_places(const struct plan_view *view, enum patches_text text,
+		       const struct plan_file *file)
+{
+	const struct plan_list *calls = &view->lists[PLAN_CALLS];
+	const struct plan_list *patches = &view->lists[PLAN_PATCHES];
+	const struct plan_list *operands = &view->lists[PLAN_OPERANDS];
+	uint64_t nr_copied = can_stay(patches) ? 0 : patches->nr;
+	uint64_t bytes = (uint64_t)calls->nr * sizeof(struct plan_call_site) +
+			 nr_copied * sizeof(struct plan_patch) +
+			 (uint64_t)operands->nr * sizeof(struct plan_operand);
+	/* Never empty: patches that stay may be all there is. */
+	void *copy = calls->nr || patches->nr ? mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE,
+						     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+					      : MAP_FAILED;
+
+	if (copy == MAP_FAILED)
+		return;
+
+	struct plan_call_site *sites = copy;
+	struct plan_patch *first = (struct plan_patch *)(sites + calls->nr);
+	struct plan_operand *args = (struct plan_operand *)(first + nr_copied);
+
+	plan_copy(view, PLAN_CALLS, sites);
+	if (nr_copied)
+		plan_copy(view, PLAN_PATCHES, first);
+	plan_copy(view, PLAN_OPERANDS, args);
+	if (operands_read_memory(args, operands->nr))
+		fault_guard_begin();
+	libcall_hook(sites, calls->nr, patches->nr > 0 || patches_are_there());
+	patches_adopt(nr_copied ? first : patches->entries, patches->nr, args, text,
+		      nr_copied ? NULL : file);
+	libcall_find_patched();
+	/* Its children run libc's functions in this memory, on stacks of their own. */
+	if (!probe.is_attached && patches_are_around(dlsym(RTLD_NEXT, "posix_spawn")))
+		probe.follows_stacks = true;
+	munmap(copy, bytes + 1);
+}
+
+/* The process is set up as its first plan says. */
+static void begin(const struct plan *settings)
+{
+	probe.plan = *settings;
+	probe.is_on = !(settings->flags & PLAN_TRACE_OFF);
+	probe.follows_stacks = settings->flags & PLAN_STACKS;
+	/* Without rules nothing ever switches it on. */
+	probe.tracing = probe.is_on || (settings->flags & PLAN_SELECTIVE);
+	probe.plain = probe.tracing && !(settings->flags & PLAN_SELECTIVE);
+	probe_skips = (settings->flags & PLAN_SELECTIVE) && !(settings->flags & PLAN_ESTIMATE);
+}
+
+/*
+ * And is set up anew as far as that can be. Threads that were made before there were rules get
+ * their state at their next call; their open calls were recorded.
+ */
+static void turn(const struct plan *settings)
+{
+	uint32_t former = probe.plan.flags;
+	bool was_off = !(former & PLAN_SELECTIVE) && (former & PLAN_TRACE_OFF);
+
+	/*
+	 * First this, so that no thread has what it needs for rules and goes the way of those
+	 * without.
+	 */
+	__atomic_store_n(&probe.plain, false, __ATOMIC_SEQ_CST);
+	probe.plan.signals_on = settings->signals_on;
+	probe.plan.signals_off = settings->signals_off;
+	probe.plan.signals_finish = settings->signals_finish;
+	__atomic_store_n(&probe.plan.flags,
+			 (former & (PLANS_FIXED_FLAGS | PLAN_STACKS)) | PLAN_SELECTIVE |
+				 (settings->flags & ~(PLANS_FIXED_FLAGS | PLAN_STACKS)),
+			 __ATOMIC_RELAXED);
+	if (((former ^ settings->flags) & PLAN_TRACE_OFF) ||
+	    settings->on_generation > probe.plan.generation)
+		__atomic_store_n(&probe.is_on, !(settings->flags & PLAN_TRACE_OFF),
+				 __ATOMIC_RELAXED);
+	probe.plan.generation = settings->generation;
+	if (was_off && !probe.is_finished)
+		probe.tracing = true;
+	probe_skips = !(probe.plan.flags & PLAN_ESTIMATE);
+	fault_watch_crashes();
+	switches_begin();
+}
+
+static bool can_turn(const struct plan *to)
+{
+	const struct plan *from = &probe.plan;
+
+	return to->clock == from->clock && to->clock_id == from->clock_id &&
+	       to->max_stack == from->max_stack &&
+	       ((to->flags ^ from->flags) & PLANS_FIXED_FLAGS) == 0;
+}
+
+enum how {
+	BEGIN,
+	EXTEND,
+	REPLACE
+};
+
+/* They stay what they are as long as the process is recorded. */
+static void choose_counters(const struct plan_view *view)
+{
+	struct plan_counter counters[PLAN_COUNTERS_MAX];
+
+	plan_copy(view, PLAN_COUNTERS, counters);
+	counters_choose(counters, view->lists[PLAN_COUNTERS].nr);
+}
+
+/*
+ * Before anything leads to us that could replace a return address. Chunk by chunk: there may be
+ * many.
+ */
+static void keep_callers(const struct plan_view *view)
+{
+	const struct plan_list *list = &view->lists[PLAN_CALLERS];
+
+	for (uint32_t i = 0; i < list->nr; i++) {
+		struct plan_callers one;
+
+		memcpy(&one, (const uint8_t *)list->entries + (uint64_t)i * list->entry_bytes,
+		       sizeof(one));
+		callers_keep(&one, 1);
+	}
+}
+
+static int install_view(const struct plan_view *view, enum how how, const struct plan_file *file)
+{
+	bool extends = how == EXTEND;
+	struct plan settings;
+	struct live_plan *plan;
+
+	if (view->lists[PLAN_SETTINGS].nr != !extends || (how != BEGIN && !probe.live))
+		return -EINVAL;
+	if (!extends)
+		plan_copy(view, PLAN_SETTINGS, &settings);
+	if (how == REPLACE && !can_turn(&settings))
+		return -EINVAL;
+	if (how == REPLACE && reclaim() >= PLANS_RETIRED_MAX)
+		return -EBUSY;
+	if (!extends || view->lists[PLAN_FUNCS].nr) {
+		plan = make_plan(view, extends ? probe.live : NULL);
+		if (!plan)
+			return -ENOMEM;
+		if (how == BEGIN)
+			callers_begin(settings.flags & PLAN_REPLACE_ANY);
+		keep_callers(view);
+		if (how == BEGIN)
+			begin(&settings);
+		if (how == BEGIN)
+			choose_counters(view);
+		publish(plan);
+		if (how == REPLACE)
+			turn(&settings);
+	} else {
+		keep_callers(view);
+	}
+	add_places(view, PATCHES_WRITE, file);
+	return 0;
+}
+
+static int install(int fd, enum how how)
+{
+	struct plan_view view;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
+		return -EINVAL;
+
+	void *image = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (image == MAP_FAILED)
+		return -errno;
+	pthread_mutex_lock(&plans.lock);
+
+	int ret = plan_open(&view, image, st.st_size, NULL);
+
+	if (ret == 0)
+		ret = install_view(&view, how, &(struct plan_file){ fd, image });
+	pthread_mutex_unlock(&plans.lock);
+	munmap(image, st.st_size);
+	return ret;
+}
+
+int plans_begin(int fd)
+{
+	return install(fd, BEGIN);
+}
+
+int plans_extend(int fd)
+{
+	return install(fd, EXTEND);
+}
+
+int plans_replace(int fd)
+{
+	return install(fd, REPLACE);
+}
+
+int plans_add_patches(const void *image, uint64_t bytes)
+{
+	struct plan_view view;
+	int ret;
+
+	/* A thread that was stopped may have it itself. */
+	if (!module_try_lock())
+		return -EAGAIN;
+	if (pthread_mutex_trylock(&plans.lock) == 0) {
+		ret = plan_open(&view, image, bytes, NULL);
+		if (ret == 0 && (view.lists[PLAN_SETTINGS].nr || view.lists[PLAN_FUNCS].nr))
+			ret = -EINVAL;
+		if (ret == 0)
+			add_places(&view, PATCHES_OUT, NULL);
+		pthread_mutex_unlock(&plans.lock);
+	} else {
+		ret = -EAGAIN;
+	}
+	module_unlock();
+	return ret;
+}

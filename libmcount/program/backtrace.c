@@ -1,0 +1,120 @@
+/*
+ * backtrace(3) and _Unwind_Backtrace(), interposed: a program that looks at its own stack sees its
+ * own functions there, and no more.
+ */
+#include <errno.h>
+#include <execinfo.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unwind.h>
+
+#include "libmcount/program/backtrace.h"
+#include "libmcount/program/interpose.h"
+#include "libmcount/hot/probe.h"
+
+/*
+ * A walk through replaced return slots is right whatever unwinder does it (arch/x86_64/stubs.S),
+ * but it also comes by the return trampoline, two frames of it for each slot. They, and those of
+ * the functions here, are left out of what the program gets.
+ *
+ * Both may be called in handlers of signals: no allocation but by mmap(2), no lock but the dynamic
+ * linker's in the first _Unwind_Backtrace(), whose own first use takes it as well.
+ */
+EXPORTED int backtrace(void **addresses, int size);
+EXPORTED _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg);
+
+typedef int backtrace_fn(void **addresses, int size);
+typedef _Unwind_Reason_Code walk_fn(_Unwind_Trace_Fn visit, void *arg);
+typedef _Unwind_Ptr get_ip_fn(struct _Unwind_Context *context);
+
+/*
+ * A walk of @size frames meets at most this many: each may come with two of the trampoline, and a
+ * few are ours.
+ */
+#define FRAMES_MET(size) ((size_t)(size)*3 + 8)
+
+static void *next_backtrace;
+
+void backtrace_setup(void)
+{
+	interposed(&next_backtrace, "backtrace");
+}
+
+/* Copy the addresses that are not ours, @size at most. @from may be @to. */
+static int leave_out_ours(void **to, int size, void **from, int nr)
+{
+	int kept = 0;
+
+	for (int i = 0; i < nr && kept < size; i++) {
+		if (!interpose_is_own((uint64_t)from[i]))
+			to[kept++] = from[i];
+	}
+	return kept;
+}
+
+int backtrace(void **addresses, int size)
+{
+	backtrace_fn *next = interposed(&next_backtrace, "backtrace");
+	int nr = next ? next(addresses, size) : 0;
+	int kept = leave_out_ours(addresses, size, addresses, nr);
+
+	if (kept == nr || nr < size || size > INT32_MAX / 4)
+		return kept;
+
+	/* There may have been more, had ours not filled the room. */
+	size_t bytes = FRAMES_MET(size) * sizeof(*addresses);
+	int saved_errno = errno;
+	void **room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	errno = saved_errno;
+	if (room == MAP_FAILED)
+		return kept;
+	kept = leave_out_ours(addresses, size, room, next(room, (int)FRAMES_MET(size)));
+	munmap(room, bytes);
+	return kept;
+}
+
+struct visitor {
+	_Unwind_Trace_Fn visit;
+	void *arg;
+	get_ip_fn *get_ip;
+};
+
+static _Unwind_Reason_Code visit_unless_ours(struct _Unwind_Context *context, void *arg)
+{
+	const struct visitor *v = arg;
+
+	return interpose_is_own(v->get_ip(context)) ? _URC_NO_REASON : v->visit(context, v->arg);
+}
+
+/*
+ * The unwinder that the program would call without us; libgcc's may be in nobody's scope but that
+ * of a library opened late.
+ */
+static void *find_in_unwinder(void **cache, const char *name)
+{
+	void *fn = interposed(cache, name);
+	void *libgcc = fn ? NULL : dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	if (libgcc) {
+		fn = dlsym(libgcc, name);
+		__atomic_store_n(cache, fn, __ATOMIC_RELAXED);
+	}
+	return fn;
+}
+
+_Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg)
+{
+	static void *next_walk, *next_get_ip;
+	walk_fn *walk = find_in_unwinder(&next_walk, "_Unwind_Backtrace");
+	struct visitor visitor = {
+		.visit = visit,
+		.arg = arg,
+		.get_ip = find_in_unwinder(&next_get_ip, "_Unwind_GetIP"),
+	};
+
+	if (!walk)
+		return _URC_END_OF_STACK;
+	return visitor.get_ip ? walk(visit_unless_ours, &visitor) : walk(visit, arg);
+}

@@ -1,0 +1,143 @@
+/*
+ * clone(2), _Fork(3) and syscall(3), interposed: children that libc's fork handlers are not called
+ * for, and cages.
+ */
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+
+#include "libmcount/system/own_syscall.h"
+#include "libmcount/program/interpose.h"
+#include "libmcount/program/lend.h"
+#include "libmcount/hot/probe.h"
+#include "libmcount/system/seal.h"
+
+typedef int clone_fn(int (*fn)(void *), void *stack, int flags, void *arg, ...);
+typedef pid_t fork_fn(void);
+
+EXPORTED clone_fn clone;
+EXPORTED fork_fn _Fork;
+
+/* The child's task. The child finds it on its parent's stack, or in its copy of that. */
+struct child {
+	int (*fn)(void *);
+	void *arg;
+	struct thread *lent;
+};
+
+static int begin_child(void *arg)
+{
+	struct child *child = arg;
+
+	thread_after_fork();
+	return child->fn(child->arg);
+}
+
+static int begin_lent_child(void *arg)
+{
+	const struct child *child = arg;
+
+	lend_begin(child->lent);
+	return child->fn(child->arg);
+}
+
+/*
+ * The child has our memory and our thread-local storage, and we wait until it has done with both.
+ */
+static bool is_lending(uint64_t flags)
+{
+	return (flags & CLONE_VM) && (flags & CLONE_VFORK) && !(flags & CLONE_SETTLS);
+}
+
+int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
+{
+	static void *next;
+	clone_fn *real = interposed(&next, "clone");
+	struct child child = { fn, arg, NULL };
+	void *more[3];
+	va_list ap;
+
+	/* parent_tid, tls, child_tid: like libc, all are passed on, whatever they hold. */
+	va_start(ap, arg);
+	for (int i = 0; i < 3; i++)
+		more[i] = va_arg(ap, void *);
+	va_end(ap);
+	if (!real) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (fn && !(flags & CLONE_VM)) {
+		thread_before_fork();
+		return real(begin_child, stack, flags, &child, more[0], more[1], more[2]);
+	}
+	if (fn && is_lending(flags)) {
+		child.lent = lend_prepare(0);
+
+		int pid = real(begin_lent_child, stack, flags, &child, more[0], more[1], more[2]);
+
+		lend_end(child.lent);
+		return pid;
+	}
+	thread_before_sharing(flags);
+	return real(fn, stack, flags, arg, more[0], more[1], more[2]);
+}
+
+pid_t _Fork(void)
+{
+	static void *next;
+	fork_fn *real = interposed(&next, "_Fork");
+
+	if (!real) {
+		errno = ENOSYS;
+		return -1;
+	}
+	thread_before_fork();
+
+	pid_t pid = real();
+
+	if (pid == 0)
+		thread_after_fork();
+	return pid;
+}
+
+uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third)
+{
+	uint64_t flags = first;
+
+	if (number == SYS_prctl) {
+		prctl_before(first, second, third);
+		return PROBE_CHILD_NONE;
+	}
+
+	/*
+	 * struct clone_args of clone3(2) begins with the flags; what cannot be read is the kernel's
+	 * to refuse.
+	 */
+	if (number == SYS_clone3)
+		flags = own_is_readable(first) ? *(const uint64_t *)first : CLONE_VM | CLONE_VFORK;
+	if (number == SYS_seccomp) {
+		if (first == SECCOMP_SET_MODE_FILTER)
+			seal_before_filter(third);
+		if (first == SECCOMP_SET_MODE_STRICT)
+			thread_before_cage();
+		return PROBE_CHILD_NONE;
+	}
+	if (number == SYS_fork)
+		flags = 0;
+	if (number == SYS_vfork || (number == SYS_clone && is_lending(flags) && !second))
+		return PROBE_CHILD_LENT;
+	thread_before_sharing(flags);
+	if (flags & CLONE_VM)
+		return PROBE_CHILD_NONE;
+	thread_before_fork();
+	return PROBE_CHILD_FORKED;
+}
+
+long probe_syscall_failed(long result)
+{
+	errno = -result;
+	return -1;
+}

@@ -1,0 +1,46 @@
+/* swapcontext(3) and setcontext(3), interposed: the program says which stack it goes on with. */
+#include <errno.h>
+#include <ucontext.h>
+
+#include "libmcount/program/interpose.h"
+#include "libmcount/hot/stacks.h"
+
+EXPORTED int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to);
+EXPORTED int setcontext(const ucontext_t *to);
+
+/*
+ * The stack is what makecontext(3) was given. In a context of another origin this member says
+ * nothing, and the stack pointer lies elsewhere.
+ */
+static void take_up(const ucontext_t *to)
+{
+	if (to)
+		stacks_take_up(arch_context_sp(to), (uint64_t)to->uc_stack.ss_sp,
+			       to->uc_stack.ss_size);
+}
+
+int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
+{
+	static void *next;
+	int (*fn)(ucontext_t *, const ucontext_t *) = interposed(&next, "swapcontext");
+
+	if (!fn) {
+		errno = ENOSYS;
+		return -1;
+	}
+	take_up(to);
+	return fn(from, to);
+}
+
+int setcontext(const ucontext_t *to)
+{
+	static void *next;
+	int (*fn)(const ucontext_t *) = interposed(&next, "setcontext");
+
+	if (!fn) {
+		errno = ENOSYS;
+		return -1;
+	}
+	take_up(to);
+	return fn(to);
+}

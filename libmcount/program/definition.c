@@ -1,0 +1,72 @@
+/* The definition of a name (see definition.h). */
+#include "libmcount/program/definition.h"
+
+#include <link.h>
+#include <stdbool.h>
+
+#include "libmcount/program/interpose.h"
+#include "libmcount/program/loaded.h"
+
+/*
+ * The version is not the default one: a program that is linked today does not get it (Elf symbol
+ * versioning, Versym).
+ */
+#define HIDDEN_VERSION 0x8000
+
+struct search {
+	const char *name;
+	uint32_t hash;
+	uint64_t found;
+};
+
+static bool is_default(const struct loaded *m, uint32_t index, const void *arg)
+{
+	return !m->versions || !(m->versions[index] & HIDDEN_VERSION);
+}
+
+static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	}
+	return NULL;
+}
+
+/* Nothing is bound to the kernel's module, which is no file and has a name all the same. */
+static bool is_of_kernel(const struct dl_phdr_info *info)
+{
+	const char *c = info->dlpi_name;
+
+	if (!c || !*c)
+		return false;
+	while (*c && *c != '/')
+		c++;
+	return !*c;
+}
+
+static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+	const ElfW(Dyn) *dynamic = dynamic_of(info);
+	struct loaded module;
+	uint32_t index;
+
+	if (!dynamic || is_of_kernel(info) || interpose_is_own((uint64_t)dynamic))
+		return 0;
+	loaded_read(&module, dynamic, info->dlpi_addr);
+	if (!module.symbols || !module.names || !module.hash)
+		return 0;
+	index = loaded_find(&module, s->name, s->hash, is_default, NULL);
+	if (index)
+		s->found = loaded_address(&module, index);
+	return index != 0;
+}
+
+uint64_t definition_find(const char *name)
+{
+	struct search s = { name, loaded_hash(name), 0 };
+
+	dl_iterate_phdr(look_into, &s);
+	return s.found;
+}

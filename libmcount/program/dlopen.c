@@ -1,0 +1,54 @@
+/* dlopen(3), interposed: the recorder must know of modules that come late. */
+#include <dlfcn.h>
+
+#include "libmcount/program/caller.h"
+#include "libmcount/hot/callers.h"
+#include "libmcount/program/interpose.h"
+#include "libmcount/system/undo.h"
+#include "libmcount/system/modules.h"
+#include "libmcount/hot/probe.h"
+
+EXPORTED void *dlopen(const char *file, int mode);
+
+void *dlopen(const char *file, int mode)
+{
+	static void *next;
+	void *fn = interposed(&next, "dlopen");
+	uint64_t begin_ns = probe.ready ? clock_kernel_ns() : 0;
+
+	if (!fn)
+		return NULL; /* with dlerror() set by dlsym() */
+
+	undo_enter();
+
+	void *handle = caller_pretend(fn, file, mode, __builtin_return_address(0), 0);
+
+	callers_forget();
+	if (handle && probe.ready)
+		modules_after_dlopen(begin_ns);
+	undo_exit();
+	return handle;
+}
+
+OWN_NAME(dlopen);
+
+EXPORTED int dlclose(void *handle);
+
+/* The next thing that lies there may be no module. */
+int dlclose(void *handle)
+{
+	static void *next;
+	int (*fn)(void *) = interposed(&next, "dlclose");
+	int ret;
+
+	if (!fn)
+		return -1; /* as above */
+	undo_enter();
+	libcall_before_dlclose();
+	ret = fn(handle);
+	callers_forget();
+	undo_exit();
+	return ret;
+}
+
+OWN_NAME(dlclose);

@@ -1,0 +1,193 @@
+/*
+ * execve(2) and its relatives, interposed: a program that makes up its own environment goes on
+ * being recorded.
+ */
+#include <alloca.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libmcount/program/exec.h"
+#include "libmcount/program/interpose.h"
+#include "libmcount/hot/probe.h"
+#include "utils/format/control.h"
+
+/*
+ * Only environments that the caller hands over are added to, as uftrace does. Variables that a
+ * program removes from its own (clearenv(3), `env -i`) stay removed.
+ *
+ * All this may run in the child of a vfork(2), on a small stack, or in a signal handler: no
+ * allocation, no lock; and an environment that does not fit is handed on as it is.
+ */
+#define PRELOAD_NAME "LD_PRELOAD="
+#define PRELOAD_LEN  (sizeof(PRELOAD_NAME) - 1)
+#define VARS_MAX     4096
+#define OTHERS_MAX   4096 /* bytes of the caller's own LD_PRELOAD */
+
+EXPORTED int execve(const char *path, char *const argv[], char *const envp[]);
+EXPORTED int execvpe(const char *file, char *const argv[], char *const envp[]);
+EXPORTED int fexecve(int fd, char *const argv[], char *const envp[]);
+EXPORTED int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+			 const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+EXPORTED int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+			  const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+
+typedef int exec_fn(const char *path, char *const argv[], char *const envp[]);
+typedef int fexec_fn(int fd, char *const argv[], char *const envp[]);
+typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		     const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+
+/*
+ * The functions that ours stand in front of. In a forked child the dynamic linker's lock may be
+ * held for ever, so they are looked up early.
+ */
+static struct {
+	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;
+} next;
+
+/*
+ * The variables that a traced program's environment must have: LD_PRELOAD=<us>, and the one with
+ * the recorder's address.
+ */
+static char preload[PRELOAD_LEN + 4096];
+static char socket_var[sizeof(CONTROL_ENV_SOCKET "=") + sizeof(probe.address)];
+
+void exec_setup(void)
+{
+	const char *value = getenv("LD_PRELOAD");
+	size_t len = value ? strcspn(value, ": ") : 0; /* the recorder puts us first */
+
+	interposed(&next.execve, "execve");
+	interposed(&next.execvpe, "execvpe");
+	interposed(&next.fexecve, "fexecve");
+	interposed(&next.posix_spawn, "posix_spawn");
+	interposed(&next.posix_spawnp, "posix_spawnp");
+	if (!len || len >= sizeof(preload) - PRELOAD_LEN)
+		return;
+	memcpy(preload + PRELOAD_LEN, value, len);
+	memcpy(preload, PRELOAD_NAME, PRELOAD_LEN);
+	stpcpy(stpcpy(socket_var, CONTROL_ENV_SOCKET "="), probe.address);
+}
+
+void exec_expect_filter(void)
+{
+	control_address_add_filter(socket_var);
+}
+
+static bool begins_with(const char *var, const char *name, size_t len)
+{
+	return strncmp(var, name, len) == 0;
+}
+
+/* The caller's LD_PRELOAD, with us in it in front; @room has place for both. */
+static char *merge_preload(char *var, char *room)
+{
+	if (!var || !var[PRELOAD_LEN])
+		return preload;
+	if (strstr(var, preload + PRELOAD_LEN))
+		return var;
+	stpcpy(stpcpy(stpcpy(room, preload), ":"), var + PRELOAD_LEN);
+	return room;
+}
+
+struct environment {
+	size_t nr;
+	char *preload; /* the variable in it, or NULL */
+};
+
+/*
+ * False when it is to be handed on as it is: nothing to add, too much in it, or another recorder
+ * has made it.
+ */
+static bool measure(char *const envp[], struct environment *env)
+{
+	*env = (struct environment){ 0 };
+	if (!*preload || !__atomic_load_n(&probe.ready, __ATOMIC_ACQUIRE) || envp == environ)
+		return false;
+	for (; envp && envp[env->nr]; env->nr++) {
+		const char *var = envp[env->nr];
+
+		if (begins_with(var, PRELOAD_NAME, PRELOAD_LEN))
+			env->preload = envp[env->nr];
+		/* The program is a recorder, too, and this is for what it records. */
+		if (begins_with(var, CONTROL_ENV_SOCKET "=", sizeof(CONTROL_ENV_SOCKET)) &&
+		    strcmp(var, socket_var) != 0)
+			return false;
+	}
+	return env->nr <= VARS_MAX && (!env->preload || strlen(env->preload) <= OTHERS_MAX);
+}
+
+/* Into @vars, which has place for two more than env->nr and the end. */
+static void merge(char *const envp[], const struct environment *env, char **vars, char *room)
+{
+	for (size_t i = 0; i < env->nr; i++) {
+		if (envp[i] != env->preload &&
+		    !begins_with(envp[i], CONTROL_ENV_SOCKET "=", sizeof(CONTROL_ENV_SOCKET)))
+			*vars++ = envp[i];
+	}
+	*vars++ = merge_preload(env->preload, room);
+	*vars++ = socket_var;
+	*vars = NULL;
+}
+
+/* The environment to hand on instead of @envp; a macro, because it lives on the caller's stack. */
+#define MERGED(envp)                                                                            \
+	({                                                                                      \
+		struct environment env_;                                                        \
+		char *const *result_ = (envp);                                                  \
+                                                                                                \
+		if (measure(result_, &env_)) {                                                  \
+			char **vars_ = alloca((env_.nr + 3) * sizeof(*vars_));                  \
+			char *room_ = alloca(                                                   \
+				env_.preload ? strlen(preload) + strlen(env_.preload) + 2 : 1); \
+                                                                                                \
+			merge(result_, &env_, vars_, room_);                                    \
+			result_ = vars_;                                                        \
+		}                                                                               \
+		result_;                                                                        \
+	})
+
+static int fail(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+	exec_fn *fn = interposed(&next.execve, "execve");
+
+	return fn ? fn(path, argv, MERGED(envp)) : fail();
+}
+
+int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	exec_fn *fn = interposed(&next.execvpe, "execvpe");
+
+	return fn ? fn(file, argv, MERGED(envp)) : fail();
+}
+
+int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	fexec_fn *fn = interposed(&next.fexecve, "fexecve");
+
+	return fn ? fn(fd, argv, MERGED(envp)) : fail();
+}
+
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	spawn_fn *fn = interposed(&next.posix_spawn, "posix_spawn");
+
+	return fn ? fn(pid, path, actions, attr, argv, MERGED(envp)) : ENOSYS;
+}
+
+int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
+{
+	spawn_fn *fn = interposed(&next.posix_spawnp, "posix_spawnp");
+
+	return fn ? fn(pid, file, actions, attr, argv, MERGED(envp)) : ENOSYS;
+}

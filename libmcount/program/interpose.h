@@ -1,0 +1,41 @@
+/* Functions that the probe puts itself in front of: how it finds the next definition. */
+#ifndef UTRAIL_LIBMCOUNT_INTERPOSE_H
+#define UTRAIL_LIBMCOUNT_INTERPOSE_H
+
+#include <dlfcn.h>
+
+#include "libmcount/hot/probe.h"
+
+/*
+ * The next definition of @name after ours, looked up once and kept in @cache; NULL when there is
+ * none. When the probe came later than all others, none of its names is the program's: then it is
+ * the one that the program has.
+ */
+static inline void *interposed(void **cache, const char *name)
+{
+	void *fn = __atomic_load_n(cache, __ATOMIC_RELAXED);
+
+	if (!fn) {
+		fn = dlsym(probe.is_attached ? RTLD_DEFAULT : RTLD_NEXT, name);
+		__atomic_store_n(cache, fn, __ATOMIC_RELAXED);
+	}
+	return fn;
+}
+
+/* Laid by the linker: our module begins and ends here. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static inline bool interpose_is_own(uint64_t address)
+{
+	return address >= (uint64_t)__ehdr_start && address < (uint64_t)_end;
+}
+
+/*
+ * own_<name>: the exported function <name> of this module, whose definition is in the same source,
+ * whoever else exports that name. For libcall.c.
+ */
+#define OWN_NAME(name) \
+	__asm__(".globl own_" #name "\n.hidden own_" #name "\n.set own_" #name ", " #name)
+
+#endif

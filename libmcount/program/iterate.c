@@ -1,0 +1,99 @@
+/*
+ * dl_iterate_phdr(3), interposed: AddressSanitizer's library wants to be the first one, and is
+ * shown as it.
+ */
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "libmcount/program/interpose.h"
+#include "libmcount/hot/probe.h"
+
+/*
+ * libasan ends the program when another library is in front of it, since that might define
+ * functions that libasan means to replace. Those that the probe defines call the next definition,
+ * which is libasan's, so the order does no harm. It cannot be changed from outside: what LD_PRELOAD
+ * says holds for all programs that are started later, and most of them are none of
+ * AddressSanitizer's.
+ */
+typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
+typedef int iterate_fn(visit_fn *visit, void *arg);
+
+EXPORTED int dl_iterate_phdr(visit_fn *visit, void *arg);
+
+struct owner {
+	uint64_t address;
+	bool is_asan;
+};
+
+static bool has_address(const struct dl_phdr_info *info, uint64_t address)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD && address - info->dlpi_addr - ph->p_vaddr < ph->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static int find_owner(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct owner *owner = arg;
+
+	if (!has_address(info, owner->address))
+		return 0;
+	owner->is_asan = info->dlpi_name && (strstr(info->dlpi_name, "libasan") ||
+					     strstr(info->dlpi_name, "libclang_rt.asan"));
+	return 1;
+}
+
+/* The modules that are shown. Ours is kept for later. */
+struct walk {
+	visit_fn *visit;
+	void *arg;
+	struct dl_phdr_info ours;
+	size_t ours_size;
+};
+
+static int visit_others(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct walk *w = arg;
+
+	if (!has_address(info, (uint64_t)visit_others))
+		return w->visit(info, size, w->arg);
+	w->ours_size = MIN(size, sizeof(w->ours));
+	memcpy(&w->ours, info, w->ours_size);
+	return 0;
+}
+
+static int iterate_ours_last(iterate_fn *next, visit_fn *visit, void *arg)
+{
+	struct walk w = { .visit = visit, .arg = arg };
+	int ret = next(visit_others, &w);
+
+	if (ret == 0 && w.ours_size)
+		ret = visit(&w.ours, w.ours_size, arg);
+	return ret;
+}
+
+int dl_iterate_phdr(visit_fn *visit, void *arg)
+{
+	static void *cache;
+	/* Unwinders come often, and from one place. */
+	static _Atomic uint64_t other;
+	iterate_fn *next = interposed(&cache, "dl_iterate_phdr");
+	struct owner owner = { .address = (uint64_t)__builtin_return_address(0) };
+
+	if (!next)
+		return 0;
+	if (atomic_load_explicit(&other, memory_order_relaxed) == owner.address)
+		return next(visit, arg);
+	next(find_owner, &owner);
+	if (owner.is_asan)
+		return iterate_ours_last(next, visit, arg);
+	atomic_store_explicit(&other, owner.address, memory_order_relaxed);
+	return next(visit, arg);
+}

@@ -1,0 +1,109 @@
+/* States for children that run in the memory of their parent (see lend.h). */
+#include "libmcount/program/lend.h"
+
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/guard.h"
+#include "libmcount/system/own_syscall.h"
+
+/*
+ * Above all that a stack can hold, and below the sentinel: no call and no return finds such a frame
+ * inside of it. Odd, as places are that nobody is to look at (FRAME_EXPLICIT).
+ */
+static uint64_t place_outside(uint64_t depth)
+{
+	return INT64_MAX - 2 * depth;
+}
+
+static void copy_frames(struct thread *lent, const struct thread *t, uint64_t slot)
+{
+	uint64_t nr = t->top - t->frames;
+
+	for (uint64_t i = 1; i <= nr; i++) {
+		struct frame *f = &lent->frames[i];
+
+		*f = t->frames[i];
+		if (slot && f->slot == slot)
+			continue;
+		f->slot = place_outside(i);
+		f->ret = frame_return(f);
+		f->data |= FRAME_UNSEEN;
+	}
+	lent->top = lent->written = lent->frames + nr;
+}
+
+static void make(void *arg)
+{
+	struct thread **lent = arg;
+	struct thread *t = *lent;
+	struct thread *made = seal_may_begin() ? thread_take_state() : NULL;
+
+	*lent = NULL;
+	if (!made)
+		return;
+	thread_claim_ring(made);
+	if (!made->ring) {
+		thread_give_back(made);
+		return;
+	}
+	made->lender = t;
+	/* Whatever stack it runs on, it is one. */
+	made->low = 0;
+	made->last_ns = t->last_ns;
+	*lent = made;
+}
+
+/* May reach the end of tracing meanwhile: then there are no frames that matter. */
+struct thread *lend_prepare(uint64_t slot)
+{
+	struct thread *t = guard_enter();
+	struct thread *lent = t;
+
+	if (!t)
+		return NULL;
+	if (!t->is_aside && probe.tracing)
+		slow_call(make, &lent);
+	else
+		lent = NULL;
+	if (lent) {
+		copy_frames(lent, t, slot);
+		if (lent->planned)
+			planned_copy(lent, t);
+	}
+	guard_leave(t);
+	return lent;
+}
+
+void lend_begin(struct thread *lent)
+{
+	if (!lent)
+		return;
+	thread_name_ring(lent);
+	self = lent;
+}
+
+static void take_back(void *arg)
+{
+	struct thread *lent = arg;
+	struct ring *r = lent->ring;
+
+	/* There was no child. */
+	if (r && atomic_load(&r->state) == RING_CLAIMED) {
+		lent->ring = NULL;
+		atomic_store_explicit(&r->state, RING_FREE, memory_order_release);
+	}
+	thread_give_back(lent);
+}
+
+void lend_end(struct thread *lent)
+{
+	if (!lent)
+		return;
+
+	struct thread *t = lent->lender;
+
+	self = t;
+	guard_take(t);
+	t->last_ns = MAX(t->last_ns, lent->last_ns);
+	slow_call(take_back, lent);
+	guard_leave(t);
+}

@@ -1,0 +1,114 @@
+/* Functions of a loaded module (see loaded.h). */
+#include "libmcount/program/loaded.h"
+
+/* The table of DT_GNU_HASH; each array follows the one before it. */
+struct hash_table {
+	uint32_t nr_buckets;
+	uint32_t first; /* the symbols before it are in no chain */
+	uint32_t nr_blooms;
+	uint32_t shift;
+	const ElfW(Addr) * blooms;
+	const uint32_t *buckets;
+	const uint32_t *chain;
+};
+
+#define BLOOM_BITS (8 * sizeof(ElfW(Addr)))
+
+uint32_t loaded_hash(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (const uint8_t *c = (const uint8_t *)name; *c; c++)
+		hash = hash * 33 + *c;
+	return hash;
+}
+
+bool loaded_is_same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+const void *loaded_place(const struct loaded *m, const ElfW(Dyn) * d)
+{
+	return (const void *)(d->d_un.d_ptr + (d->d_un.d_ptr < m->base ? m->base : 0));
+}
+
+void loaded_read(struct loaded *m, const ElfW(Dyn) * d, uintptr_t base)
+{
+	*m = (struct loaded){ .base = base };
+	for (; d->d_tag != DT_NULL; d++) {
+		switch (d->d_tag) {
+		case DT_SYMTAB:
+			m->symbols = loaded_place(m, d);
+			break;
+		case DT_STRTAB:
+			m->names = loaded_place(m, d);
+			break;
+		case DT_GNU_HASH:
+			m->hash = loaded_place(m, d);
+			break;
+		case DT_VERSYM:
+			m->versions = loaded_place(m, d);
+			break;
+		}
+	}
+}
+
+static struct hash_table hash_table_at(const uint32_t *words)
+{
+	struct hash_table t = { words[0], words[1], words[2], words[3] };
+
+	t.blooms = (const ElfW(Addr) *)(words + 4);
+	t.buckets = (const uint32_t *)(t.blooms + t.nr_blooms);
+	t.chain = t.buckets + t.nr_buckets;
+	return t;
+}
+
+static bool may_have(const struct hash_table *t, uint32_t hash)
+{
+	ElfW(Addr) word = t->blooms[hash / BLOOM_BITS % t->nr_blooms];
+
+	return word >> hash % BLOOM_BITS & word >> (hash >> t->shift) % BLOOM_BITS & 1;
+}
+
+static bool is_function(const struct loaded *m, uint32_t index, const char *name)
+{
+	const ElfW(Sym) *sym = &m->symbols[index];
+	unsigned type = ELF64_ST_TYPE(sym->st_info);
+
+	return sym->st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC) &&
+	       loaded_is_same(m->names + sym->st_name, name);
+}
+
+uint32_t loaded_find(const struct loaded *m, const char *name, uint32_t hash,
+		     loaded_accepts *accepts, const void *arg)
+{
+	struct hash_table t = hash_table_at(m->hash);
+	uint32_t index;
+
+	if (!t.nr_buckets || !t.nr_blooms || !may_have(&t, hash))
+		return 0;
+	index = t.buckets[hash % t.nr_buckets];
+	for (; index >= t.first && index; index++) {
+		uint32_t its = t.chain[index - t.first];
+
+		if ((its | 1) == (hash | 1) && is_function(m, index, name) &&
+		    accepts(m, index, arg))
+			return index;
+		if (its & 1)
+			break;
+	}
+	return 0;
+}
+
+uint64_t loaded_address(const struct loaded *m, uint32_t index)
+{
+	const ElfW(Sym) *sym = &m->symbols[index];
+	uint64_t at = m->base + sym->st_value;
+
+	return ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC ? ((uint64_t(*)(void))at)() : at;
+}

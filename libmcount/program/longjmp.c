@@ -1,0 +1,77 @@
+/*
+ * longjmp(3) and its relatives, interposed: frames that are jumped over are over, and so is a hook
+ * that a handler leaves.
+ */
+#include <dlfcn.h>
+#include <setjmp.h>
+
+#include "libmcount/hot/aside.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/guard.h"
+#include "libmcount/program/interpose.h"
+#include "libmcount/system/switches.h"
+
+/* More than any stack has that programs jump in. */
+#define MAX_JUMP_BYTES (1UL << 30)
+
+/*
+ * A handler that interrupted a hook of this thread and jumps out never comes back to the hook. The
+ * work that the hook had done by then is in order at any moment: see the order of stores in ring.c,
+ * clock.c and frame_push().
+ */
+static void forget_interrupted_hook(void)
+{
+	struct thread *t = self;
+
+	if (!t || t == &probe_idle_thread || !t->busy)
+		return;
+	ring_settle(t);
+	if (t->payloads)
+		ring_settle(t->payloads);
+	aside_give_up(t);
+	t->busy = 0;
+}
+
+/*
+ * The next hook would find the frames that are jumped over, unless its own lies deeper in the stack
+ * than theirs. A target that is not further out in this stack is another stack's: there the next
+ * hook knows better.
+ */
+static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
+{
+	struct thread *t = self;
+	uint64_t target = arch_jmp_buf_sp(env);
+
+	if (!t || t == &probe_idle_thread || t->busy || target % 8 ||
+	    target - (uint64_t)__builtin_frame_address(0) > MAX_JUMP_BYTES)
+		return;
+	guard_take(t);
+	if (t->top->slot < target)
+		frames_leave_inside(t, target);
+	entry_setjmp_returns(t, (uint64_t)env, target, value ? value : 1);
+	guard_leave(t);
+}
+
+#define INTERPOSE_LONGJMP(name)                                                     \
+	EXPORTED NORETURN void name(struct __jmp_buf_tag env[1], int value);        \
+	void name(struct __jmp_buf_tag env[1], int value)                           \
+	{                                                                           \
+		static void *next;                                                  \
+		void (*fn)(struct __jmp_buf_tag *, int) = interposed(&next, #name); \
+                                                                                    \
+		switches_end();                                                     \
+		forget_interrupted_hook();                                          \
+		leave_jumped_over(env, value);                                      \
+		fn(env, value);                                                     \
+		__builtin_unreachable();                                            \
+	}
+
+INTERPOSE_LONGJMP(longjmp)
+INTERPOSE_LONGJMP(_longjmp)
+INTERPOSE_LONGJMP(siglongjmp)
+INTERPOSE_LONGJMP(__longjmp_chk)
+
+OWN_NAME(longjmp);
+OWN_NAME(_longjmp);
+OWN_NAME(siglongjmp);
+OWN_NAME(__longjmp_chk);

@@ -1,0 +1,59 @@
+/* prctl(2), interposed: some of what it switches on forbids what the hooks need. */
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+
+#include "libmcount/program/interpose.h"
+#include "libmcount/system/undo.h"
+#include "libmcount/hot/probe.h"
+#include "libmcount/system/seal.h"
+
+EXPORTED int prctl(int option, ...);
+
+/*
+ * Strict seccomp leaves four system calls and takes the CPU's counter away (seccomp(2): the thread
+ * may not read the time stamp counter any more), and so does PR_SET_TSC. A hook would kill the
+ * program.
+ */
+static bool forbids_hooks(int option, unsigned long arg)
+{
+	return (option == PR_SET_SECCOMP && arg == SECCOMP_MODE_STRICT) ||
+	       (option == PR_SET_TSC && arg == PR_TSC_SIGSEGV);
+}
+
+void prctl_before(int option, unsigned long first, unsigned long second)
+{
+	if (option == PR_SET_SECCOMP && first == SECCOMP_MODE_FILTER)
+		seal_before_filter(second);
+	if (forbids_hooks(option, first))
+		thread_before_cage();
+}
+
+int prctl(int option, ...)
+{
+	static void *next;
+	int (*fn)(int, unsigned long, unsigned long, unsigned long,
+		  unsigned long) = interposed(&next, "prctl");
+	unsigned long args[4];
+	va_list ap;
+
+	/* Like libc: all four are passed on, whatever they hold. */
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		args[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	if (!fn) {
+		errno = ENOSYS;
+		return -1;
+	}
+	prctl_before(option, args[0], args[1]);
+	undo_enter();
+
+	int ret = fn(option, args[0], args[1], args[2], args[3]);
+
+	undo_exit();
+	return ret;
+}
+
+OWN_NAME(prctl);

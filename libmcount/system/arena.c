@@ -1,0 +1,190 @@
+/* Mapping the process' arena, piece by piece (see arena.h). */
+#include "libmcount/system/arena.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/system/own_syscall.h"
+
+/*
+ * An arena is gigabytes of address space, and the program may have a limit on that, or set one at
+ * any moment. So only the header is mapped at first, then rings when threads need them: one, then
+ * as many again as there are.
+ *
+ * No descriptor is kept, and none is needed. mremap(2) with an old size of 0 maps shared memory
+ * once more, from the given address on and for any length. So a process that has mapped the page in
+ * front of a ring can map that ring. The page is mapped with it, and the last page of each piece is
+ * where the next one begins.
+ *
+ * @rings: the first one of @nr, @first in the arena
+ */
+struct piece {
+	char *rings;
+	uint32_t first;
+	uint32_t nr;
+};
+
+/* Each is as large as those before it, unless there was too little room. */
+#define PIECES_MAX 64
+
+static struct piece pieces[PIECES_MAX];
+static _Atomic uint32_t nr_pieces; /* stored with release when a piece is complete */
+static _Atomic uint32_t is_growing;
+
+static bool is_arena(const struct arena *a, uint64_t bytes)
+{
+	return a->magic == ARENA_MAGIC && a->nr_rings && a->nr_segments &&
+	       a->nr_segments <= RING_SEGMENTS_MAX && a->segment_bytes >= RING_PAGE &&
+	       a->segment_bytes % RING_PAGE == 0 &&
+	       a->ring_stride == ring_stride(a->nr_segments, a->segment_bytes) &&
+	       a->nr_rings <= (bytes - RING_PAGE) / a->ring_stride;
+}
+
+static void unmap(void *at, uint64_t bytes)
+{
+	own_syscall(SYS_munmap, at, bytes);
+}
+
+static void unmap_all(struct arena *a)
+{
+	for (uint32_t i = 0; i < nr_pieces; i++)
+		unmap(pieces[i].rings - RING_PAGE, RING_PAGE + pieces[i].nr * a->ring_stride);
+}
+
+bool arena_adopt(int fd)
+{
+	struct stat st;
+	/*
+	 * Other threads of a forked child may note something at any moment: the new header takes
+	 * the place of the old one.
+	 */
+	struct arena *old = probe.arena;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size < 2 * RING_PAGE)
+		return false;
+
+	struct arena *a = (struct arena *)syscall(
+		SYS_mmap, old, RING_PAGE, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_NORESERVE | (old ? MAP_FIXED : 0), fd, 0L);
+
+	if (a == MAP_FAILED)
+		return false;
+	if (!is_arena(a, st.st_size))
+		return false;
+	/* Records do not belong into core dumps; mappings from here on inherit that. */
+	own_syscall(SYS_madvise, a, (unsigned long)RING_PAGE, MADV_DONTDUMP);
+	if (old)
+		unmap_all(old);
+	atomic_store(&nr_pieces, 0);
+	atomic_store(&is_growing, 0);
+	probe.arena = a;
+	return true;
+}
+
+void arena_drop(void)
+{
+	struct arena *a = probe.arena;
+
+	if (!a)
+		return;
+	unmap_all(a);
+	atomic_store(&nr_pieces, 0);
+	unmap(a, RING_PAGE);
+	probe.arena = NULL;
+}
+
+/* The page in front of the first ring that is not mapped; @nr: the number of those that are. */
+static char *end_of_mapped(uint32_t *nr)
+{
+	uint32_t n = atomic_load(&nr_pieces);
+
+	*nr = 0;
+	if (n == 0)
+		return (char *)probe.arena;
+
+	const struct piece *last = &pieces[n - 1];
+
+	*nr = last->first + last->nr;
+	return last->rings + last->nr * probe.arena->ring_stride - RING_PAGE;
+}
+
+static bool map_piece(char *from, uint32_t first, uint32_t nr)
+{
+	uint64_t bytes = RING_PAGE + nr * probe.arena->ring_stride;
+	uint32_t n = atomic_load(&nr_pieces);
+	char *at = (char *)own_syscall(SYS_mremap, from, 0UL, bytes, MREMAP_MAYMOVE, 0UL);
+
+	if (at == MAP_FAILED)
+		return false;
+	pieces[n] = (struct piece){ at + RING_PAGE, first, nr };
+	atomic_store_explicit(&nr_pieces, n + 1, memory_order_release);
+	return true;
+}
+
+static bool grow(void)
+{
+	uint32_t have;
+	char *from = end_of_mapped(&have);
+	uint32_t nr = MIN(MAX(have, 1U), probe.arena->nr_rings - have);
+
+	if (atomic_load(&nr_pieces) == PIECES_MAX)
+		return false;
+	while (nr && !map_piece(from, have, nr))
+		nr /= 2;
+	return nr != 0;
+}
+
+/* When @seen pieces were not enough. Once, for all threads that find that at a time. */
+static bool grow_beyond(uint32_t seen)
+{
+	uint32_t idle = 0;
+	uint64_t mask;
+	/* A handler that jumps out would leave the others waiting for ever. */
+	bool is_quiet = own_quiet_begin(&mask);
+	bool is_ours = atomic_compare_exchange_strong(&is_growing, &idle, 1);
+
+	if (is_ours) {
+		if (atomic_load(&nr_pieces) == seen)
+			grow();
+		atomic_store(&is_growing, 0);
+	}
+	if (is_quiet)
+		own_quiet_end(mask);
+	while (!is_ours && atomic_load(&is_growing))
+		own_syscall(SYS_sched_yield);
+	return atomic_load(&nr_pieces) > seen;
+}
+
+static struct ring *claim_in(const struct piece *p)
+{
+	for (uint32_t i = 0; i < p->nr; i++) {
+		struct ring *r = (struct ring *)(p->rings + i * probe.arena->ring_stride);
+		uint32_t expected = RING_FREE;
+
+		if (atomic_load(&r->state) != RING_FREE ||
+		    !atomic_compare_exchange_strong(&r->state, &expected, RING_CLAIMED))
+			continue;
+		r->index = p->first + i;
+		return r;
+	}
+	return NULL;
+}
+
+struct ring *arena_claim_ring(void)
+{
+	uint32_t seen = 0;
+
+	do {
+		for (uint32_t nr = atomic_load(&nr_pieces); seen < nr; seen++) {
+			struct ring *r = claim_in(&pieces[seen]);
+
+			if (r)
+				return r;
+		}
+	} while (seal_may_begin() && grow_beyond(seen));
+	return NULL;
+}

@@ -1,0 +1,297 @@
+/* One conversation with the recorder (see channel.h). */
+#include "libmcount/system/channel.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmcount/hot/probe.h"
+#include "libmcount/system/own_syscall.h"
+#include "utils/base/compiler.h"
+#include "utils/base/unix_name.h"
+
+/*
+ * Long enough for a loaded machine, short enough that a stopped recorder does not stop the program
+ * for good.
+ */
+#define ANSWER_TIMEOUT_S 10
+
+/*
+ * A recorder that says that it is at work is waited for, as long as somebody might wait at a
+ * terminal.
+ */
+#define WORKING_MAX_S 600
+
+void channel_init(struct channel *ch)
+{
+	ch->socket = -1;
+	ch->seq = 0;
+	ch->is_raised = false;
+	for (int i = 0; i < CONTROL_FD_MAX; i++)
+		ch->fds[i] = -1;
+}
+
+static void drop_descriptors(struct channel *ch)
+{
+	for (int i = 0; i < CONTROL_FD_MAX; i++) {
+		if (ch->fds[i] >= 0)
+			own_syscall(SYS_close, ch->fds[i]);
+		ch->fds[i] = -1;
+	}
+}
+
+void channel_close(struct channel *ch)
+{
+	/* close(2) of libc is a cancellation point, the system call is not. */
+	if (ch->socket >= 0)
+		own_syscall(SYS_close, ch->socket);
+	drop_descriptors(ch);
+	if (ch->is_raised)
+		own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &ch->nr_files, NULL);
+	channel_init(ch);
+}
+
+/*
+ * A conversation takes a few descriptors for a moment. When the program's limit has no room for
+ * them, it is raised for that moment as far as allowed. Privileged programs may pass the hard
+ * limit, too.
+ */
+static bool raise_limit(struct channel *ch)
+{
+	struct rlimit more;
+
+	if (ch->is_raised || own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &ch->nr_files) < 0)
+		return false;
+	more = ch->nr_files;
+	more.rlim_cur += 1 + CONTROL_FD_MAX;
+	if (more.rlim_max < more.rlim_cur)
+		more.rlim_max = more.rlim_cur;
+	ch->is_raised = own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &more, NULL) == 0;
+	return ch->is_raised;
+}
+
+/* A socket, with room for what comes by it. */
+static int open_socket(struct channel *ch)
+{
+	int fd = own_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct rlimit limit;
+
+	if (fd < 0 && errno == EMFILE && raise_limit(ch))
+		fd = own_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	else if (fd >= 0 && own_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) == 0 &&
+		 (rlim_t)fd + CONTROL_FD_MAX >= limit.rlim_cur)
+		raise_limit(ch);
+	return fd;
+}
+
+static bool connect_to(struct channel *ch, const char *address)
+{
+	struct sockaddr_un addr;
+	socklen_t addr_len = unix_name_address(&addr, address, strcspn(address, ":"));
+	struct timeval timeout = { .tv_sec = ANSWER_TIMEOUT_S };
+	struct ucred peer;
+	socklen_t peer_len = sizeof(peer);
+
+	if (!addr_len)
+		return false;
+
+	ch->socket = open_socket(ch);
+	if (ch->socket < 0)
+		return false;
+	setsockopt(ch->socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	setsockopt(ch->socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	if (own_syscall(SYS_connect, ch->socket, &addr, addr_len) < 0)
+		return false;
+	return getsockopt(ch->socket, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) == 0 &&
+	       (peer.uid == 0 || peer.uid == getuid() || peer.uid == geteuid());
+}
+
+bool channel_is_answered(struct channel *ch)
+{
+	return connect_to(ch, probe.address);
+}
+
+bool channel_greet(struct channel *ch, enum control_hello_kind kind)
+{
+	struct control_hello hello = {
+		.pid = probe.pid,
+		.ppid = getppid(),
+		.kind = kind,
+	};
+
+	memcpy(hello.secret, probe.secret, sizeof(hello.secret));
+	memcpy(hello.token, probe.token, sizeof(hello.token));
+	if (kind == CONTROL_FORK) {
+		hello.ppid = probe.parent_pid;
+		hello.time_ns = probe.fork_ns;
+	}
+	return connect_to(ch, probe.address) &&
+	       channel_send(ch, CONTROL_HELLO, &hello, sizeof(hello));
+}
+
+static bool send_packet(struct channel *ch, const void *packet, size_t len)
+{
+	long n;
+
+	do {
+		n = own_syscall(SYS_sendto, ch->socket, packet, len, MSG_NOSIGNAL, NULL, 0);
+	} while (n < 0 && errno == EINTR);
+	return n == (long)len;
+}
+
+bool channel_send(struct channel *ch, enum control_type type, void *message, size_t len)
+{
+	control_stamp(message, type, 0, len, ++ch->seq);
+	return send_packet(ch, message, len);
+}
+
+static void take_descriptors(struct channel *ch, struct msghdr *msg)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		return;
+
+	size_t nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+	for (size_t i = 0; i < nr && i < CONTROL_FD_MAX; i++)
+		memcpy(&ch->fds[i], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+}
+
+/* The condition that is waited for, and whether it came; or that work on it goes on. */
+struct wait {
+	uint32_t seq;
+	enum control_type type;
+	bool has_come;
+	bool is_worked_at;
+};
+
+#define WAITING 1U
+
+static unsigned take_answer(void *context, const void *message, size_t len)
+{
+	struct wait *wait = context;
+	const struct control_header *h = message;
+
+	wait->has_come = (h->flags & CONTROL_ANSWER) && h->seq == wait->seq &&
+			 h->type == wait->type;
+	return CONTROL_OVER;
+}
+
+static unsigned take_working(void *context, const void *message, size_t len)
+{
+	struct wait *wait = context;
+	const struct control_header *h = message;
+
+	wait->is_worked_at = h->seq == wait->seq;
+	return WAITING;
+}
+
+/* We are refused: without tracing, then. */
+static unsigned take_error(void *context, const void *message, size_t len)
+{
+	return CONTROL_OVER;
+}
+
+static const struct control_row rows[] = {
+	{ &control_welcome_shape, CONTROL_IN(WAITING), take_answer },
+	{ &control_plan_shape, CONTROL_IN(WAITING), take_answer },
+	{ &control_set_plan_shape, CONTROL_IN(WAITING), take_answer },
+	{ &control_declared_shape, CONTROL_IN(WAITING), take_answer },
+	{ &control_status_is_shape, CONTROL_IN(WAITING), take_answer },
+	{ &control_error_shape, CONTROL_IN(WAITING), take_error },
+	{ &control_working_shape, CONTROL_IN(WAITING), take_working },
+};
+static const struct control_table table = { rows, ARRAY_SIZE(rows) };
+
+/* Its whole length, which may be more than there is place for; 0 when there is none. */
+static size_t receive(struct channel *ch, void *packet, size_t size)
+{
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))];
+	struct iovec iov = { packet, size };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = space,
+		.msg_controllen = sizeof(space),
+	};
+	long n;
+
+	/*
+	 * A peer that hangs up on our last message is reported once, before its own last message
+	 * is.
+	 */
+	do {
+		n = own_syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC | MSG_TRUNC);
+	} while (n < 0 && (errno == EINTR || errno == ECONNRESET));
+	if (n < 0)
+		return 0;
+	take_descriptors(ch, &msg);
+	return msg.msg_flags & MSG_CTRUNC ? 0 : n;
+}
+
+/* The recorder says at the end that its message was not understood. */
+static void refuse(struct channel *ch, const void *packet, size_t len, enum control_verdict verdict)
+{
+	const struct control_header *h = packet;
+
+	if (len < sizeof(*h) || h->type == CONTROL_ERROR || verdict == CONTROL_OTHER_VERSION)
+		return;
+
+	struct control_error error = control_error_about(packet, verdict);
+
+	send_packet(ch, &error, sizeof(error));
+}
+
+static long now_s(void)
+{
+	struct timespec now = { 0 };
+
+	own_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len)
+{
+	struct wait wait = { .seq = ch->seq, .type = type };
+	long begin_s = now_s();
+	long first_s =
+		0; /* when something was skipped, since the recorder was last known to work */
+	unsigned state = WAITING;
+
+	while (state == WAITING) {
+		wait.is_worked_at = false;
+
+		size_t n = receive(ch, answer, len);
+		enum control_verdict verdict = control_take(&table, &state, &wait, answer, n);
+
+		if (verdict == CONTROL_TAKEN && state != WAITING)
+			break;
+		if (verdict != CONTROL_SKIPPED && verdict != CONTROL_TAKEN) {
+			refuse(ch, answer, n, verdict);
+			return false;
+		}
+		drop_descriptors(ch);
+		if (wait.is_worked_at)
+			first_s = 0;
+		else if (!first_s)
+			first_s = now_s();
+		else if (now_s() - first_s >= ANSWER_TIMEOUT_S)
+			return false;
+		if (now_s() - begin_s >= WORKING_MAX_S)
+			return false;
+	}
+	return wait.has_come;
+}
+
+bool channel_finish(struct channel *ch, enum control_type type, void *answer, size_t len)
+{
+	struct control_ready ready;
+
+	return channel_send(ch, CONTROL_READY, &ready, sizeof(ready)) &&
+	       channel_wait(ch, type, answer, len);
+}

@@ -1,0 +1,65 @@
+/* The program dies of a signal (see crash.h). */
+#include "libmcount/system/crash.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/system/channel.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/system/own_syscall.h"
+
+/* The innermost ones are what people want to see. */
+static uint32_t copy_frames(const struct thread *t, struct control_crash *crash)
+{
+	uint32_t nr = 0;
+
+	for (const struct frame *f = t->top; f > t->frames && nr < CONTROL_CRASH_FRAMES; f--)
+		crash->frames[nr++] = (struct control_crash_frame){ record_addr(f->data),
+								    f->time_ns };
+	return nr;
+}
+
+static void report(const struct thread *t, int sig, const siginfo_t *info)
+{
+	static _Atomic bool is_told; /* one thread's crash ends all of them */
+	static struct control_crash crash;
+	struct channel ch cleanup(channel_close);
+
+	channel_init(&ch);
+	if (atomic_exchange(&is_told, true))
+		return;
+	crash = (struct control_crash){
+		.pid = probe.pid,
+		.tid = own_syscall(SYS_gettid),
+		.signal = sig,
+		.code = info->si_code,
+		.address = info->si_code > 0 ? (uint64_t)info->si_addr : 0,
+		.time_ns = clock_kernel_ns(),
+		.depth = t->top - t->frames,
+	};
+	crash.nr_frames = copy_frames(t, &crash);
+
+	if (channel_greet(&ch, CONTROL_ENDING))
+		channel_send(&ch, CONTROL_CRASH, &crash, sizeof(crash));
+}
+
+void crash_note(int sig, const siginfo_t *info)
+{
+	struct thread *t = self;
+
+	if (!t || t == &probe_idle_thread || !probe.ready)
+		return;
+	/* In a hook of ours: the frames are not to be relied on. */
+	if (t->busy)
+		return;
+	guard_take(t);
+	if (t->planned)
+		planned_write_entries(t, t->top);
+	else if (t->top > t->written)
+		frames_write_entries(t, t->top);
+	if (probe.plan.flags & PLAN_CRASH_REPORT)
+		report(t, sig, info);
+	guard_barrier();
+	t->busy = 0;
+}

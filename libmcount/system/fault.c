@@ -1,0 +1,530 @@
+/*
+ * Our handler in the place of the program's, for guarded reads, for crashes and for --signal (see
+ * fault.h).
+ */
+#include "libmcount/system/fault.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/system/crash.h"
+#include "libmcount/program/interpose.h"
+#include "libmcount/system/own_syscall.h"
+#include "libmcount/system/own_syscall.h"
+#include "libmcount/system/switches.h"
+
+/*
+ * The program's wishes for these signals are kept here, and the kernel has our handler with the
+ * program's flags and mask. So the kernel makes the stack and the mask that the program's handler
+ * expects, and ours only steps aside: it calls the program's with its own arguments. SIG_DFL ends
+ * the program by the same signal as ever. SIG_IGN is left to the kernel.
+ *
+ * Handlers of other signals run without these two in their masks: a fault of ours must be possible
+ * there.
+ */
+
+__thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
+
+uint8_t fault_guarded = FAULT_GUARDED;
+
+/*
+ * While we read though the program blocks the signals; and which of them came meanwhile: bit 0:
+ * SIGSEGV, bit 1: SIGBUS.
+ */
+static __thread bool is_unblocked __attribute__((tls_model("initial-exec")));
+static __thread uint8_t came_early __attribute__((tls_model("initial-exec")));
+
+/* By signal: we have its place. The first two are what reads meet, the others only end programs. */
+static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
+#define NR_READ_SIGNALS 2
+
+static _Atomic uint64_t watched;
+
+/* Each change takes the next place, so that a thread that reads one is not disturbed. */
+#define KEPT 16
+
+struct disposition {
+	struct sigaction kept[KEPT];
+	_Atomic uint32_t current;
+};
+
+/* By signal; pages that nobody uses cost nothing. */
+static struct disposition dispositions[_NSIG];
+/* By signal: what was taken from its mask: bit 0: SIGSEGV, bit 1: SIGBUS. */
+static _Atomic uint8_t stripped[_NSIG];
+
+#define MASK_BIT(sig) (1ULL << ((sig)-1))
+
+static bool is_watched(int sig)
+{
+	return sig > 0 && sig < _NSIG &&
+	       (atomic_load_explicit(&watched, memory_order_relaxed) & MASK_BIT(sig));
+}
+
+static struct sigaction *current_of(struct disposition *d)
+{
+	return &d->kept[atomic_load(&d->current) % KEPT];
+}
+
+static int next_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	static void *next;
+	int (*fn)(int, const struct sigaction *, struct sigaction *) = interposed(&next,
+										  "sigaction");
+
+	return fn(sig, act, old);
+}
+
+/* Nothing of the program runs in this thread between the two. */
+static void block_all(uint64_t *before)
+{
+	uint64_t all = UINT64_MAX;
+
+	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof(all));
+}
+
+static void restore_mask(const uint64_t *mask)
+{
+	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
+}
+
+static bool has_handler(const struct sigaction *act)
+{
+	return act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN;
+}
+
+static void on_fault(int sig, siginfo_t *info, void *context);
+
+/* The action that the kernel is to have when the program wants @act. */
+static struct sigaction kernel_action(int sig, const struct sigaction *act)
+{
+	struct sigaction ours = {
+		.sa_sigaction = on_fault,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART,
+	};
+
+	if (act->sa_handler == SIG_IGN && !switches_have(sig))
+		return *act;
+	if (has_handler(act)) {
+		ours.sa_mask = act->sa_mask;
+		ours.sa_flags = (act->sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
+	}
+	return ours;
+}
+
+static int change(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	static atomic_flag lock = ATOMIC_FLAG_INIT;
+	struct disposition *d = &dispositions[sig];
+	struct sigaction wanted = act ? *act : (struct sigaction){ 0 };
+	uint64_t mask;
+	int ret = 0;
+
+	block_all(&mask);
+	while (atomic_flag_test_and_set(&lock))
+		;
+
+	struct sigaction before = *current_of(d);
+
+	if (act) {
+		struct sigaction ours = kernel_action(sig, &wanted);
+		uint32_t place = atomic_load(&d->current) + 1;
+
+		d->kept[place % KEPT] = wanted;
+		atomic_store(&d->current, place);
+		ret = next_sigaction(sig, &ours, NULL);
+	}
+	atomic_flag_clear(&lock);
+	restore_mask(&mask);
+	if (ret == 0 && old)
+		*old = before;
+	fault_state = FAULT_UNKNOWN;
+	return ret;
+}
+
+static void send_to_self(int sig)
+{
+	long tid = own_syscall(SYS_gettid);
+
+	own_syscall(SYS_tgkill, getpid(), tid, sig);
+}
+
+/*
+ * The program's handler, or the default action. Signals that somebody sent have a code of 0 or less
+ * (sigaction(2)); what the kernel finds itself ends the program even where it is ignored, and comes
+ * again as soon as we return.
+ */
+static void pass_on(int sig, siginfo_t *info, void *context)
+{
+	struct disposition *d = &dispositions[sig];
+	struct sigaction act = *current_of(d);
+	struct sigaction normal = { .sa_handler = SIG_DFL };
+
+	if (has_handler(&act)) {
+		if (act.sa_flags & SA_RESETHAND)
+			change(sig, &normal, NULL);
+		/* Its mask is not the one that was. */
+		fault_state = FAULT_UNKNOWN;
+		act.sa_sigaction(sig, info, context);
+		fault_state = FAULT_UNKNOWN;
+		return;
+	}
+
+	crash_note(sig, info);
+	next_sigaction(sig, &normal, NULL);
+	if (info->si_code <= 0)
+		send_to_self(sig);
+}
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	bool is_read = sig == SIGSEGV || sig == SIGBUS;
+
+	if (is_read && info->si_code > 0 && arch_fault_resume(context))
+		return;
+	if (is_read && info->si_code <= 0 && is_unblocked) {
+		came_early |= 1U << (sig == SIGBUS);
+		return;
+	}
+
+	int saved = errno;
+
+	bool has_own = has_handler(current_of(&dispositions[sig]));
+
+	if (switches_have(sig))
+		switches_obey(sig, has_own);
+	/* A signal that is ours to switch by does not end the program. */
+	if (!switches_have(sig) || has_own)
+		pass_on(sig, info, context);
+	if (switches_have(sig))
+		switches_end();
+	errno = saved;
+}
+
+/* The action of another signal, with SIGSEGV and SIGBUS taken out of its mask. */
+static int change_other(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	struct sigaction copy;
+	uint8_t taken = 0;
+
+	if (act) {
+		copy = *act;
+		taken = (sigismember(&copy.sa_mask, SIGSEGV) == 1) |
+			(sigismember(&copy.sa_mask, SIGBUS) == 1) << 1;
+		sigdelset(&copy.sa_mask, SIGSEGV);
+		sigdelset(&copy.sa_mask, SIGBUS);
+	}
+
+	int ret = next_sigaction(sig, act ? &copy : NULL, old);
+
+	if (ret < 0)
+		return ret;
+
+	uint8_t before = atomic_load(&stripped[sig]);
+
+	if (act)
+		atomic_store(&stripped[sig], taken);
+	if (old && (before & 1))
+		sigaddset(&old->sa_mask, SIGSEGV);
+	if (old && (before & 2))
+		sigaddset(&old->sa_mask, SIGBUS);
+	return 0;
+}
+
+/*
+ * Another process with our memory: a vfork(2) child. Its signals are its own, so nothing is kept of
+ * them: the kernel gets what it asks for.
+ */
+static bool is_borrower(void)
+{
+	return seal_allows(SYS_getpid) && getpid() != probe.pid;
+}
+
+static int change_borrowed(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	int ret = next_sigaction(sig, act, old);
+
+	if (ret == 0 && old && old->sa_sigaction == on_fault)
+		*old = *current_of(&dispositions[sig]);
+	return ret;
+}
+
+EXPORTED int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	if (is_watched(sig))
+		return is_borrower() ? change_borrowed(sig, act, old) : change(sig, act, old);
+	if (!is_watched(SIGSEGV) || sig <= 0 || sig >= _NSIG || is_borrower())
+		return next_sigaction(sig, act, old);
+	return change_other(sig, act, old);
+}
+
+/* signal(2) and its relatives are not made of sigaction() as the program sees it. */
+static __sighandler_t simple_change(int sig, __sighandler_t handler, int flags)
+{
+	struct sigaction act = { .sa_handler = handler, .sa_flags = flags };
+	struct sigaction old;
+
+	if (handler == SIG_ERR) {
+		errno = EINVAL;
+		return SIG_ERR;
+	}
+	if (!(flags & SA_NODEFER))
+		sigaddset(&act.sa_mask, sig);
+
+	int ret = is_borrower() ? change_borrowed(sig, &act, &old) : change(sig, &act, &old);
+
+	return ret < 0 ? SIG_ERR : old.sa_handler;
+}
+
+#define INTERPOSE_SIGNAL(name, flags)                                  \
+	EXPORTED __sighandler_t name(int sig, __sighandler_t handler); \
+	__sighandler_t name(int sig, __sighandler_t handler)           \
+	{                                                              \
+		static void *next;                                     \
+		__sighandler_t (*fn)(int, __sighandler_t);             \
+                                                                       \
+		if (is_watched(sig))                                   \
+			return simple_change(sig, handler, flags);     \
+		fn = interposed(&next, #name);                         \
+		if (fn)                                                \
+			return fn(sig, handler);                       \
+		errno = ENOSYS;                                        \
+		return SIG_ERR;                                        \
+	}
+
+INTERPOSE_SIGNAL(signal, SA_RESTART)
+INTERPOSE_SIGNAL(bsd_signal, SA_RESTART)
+INTERPOSE_SIGNAL(ssignal, SA_RESTART)
+INTERPOSE_SIGNAL(sysv_signal, SA_RESETHAND | SA_NODEFER)
+INTERPOSE_SIGNAL(__sysv_signal, SA_RESETHAND | SA_NODEFER)
+
+static __sighandler_t sigset_watched(int sig, __sighandler_t handler)
+{
+	sigset_t set;
+	sigset_t before;
+	struct sigaction act;
+
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	if (handler == SIG_HOLD) {
+		if (sigaction(sig, NULL, &act) < 0 || sigprocmask(SIG_BLOCK, &set, &before) < 0)
+			return SIG_ERR;
+	} else {
+		act.sa_handler = simple_change(sig, handler, 0);
+		if (act.sa_handler == SIG_ERR || sigprocmask(SIG_UNBLOCK, &set, &before) < 0)
+			return SIG_ERR;
+	}
+	return sigismember(&before, sig) == 1 ? SIG_HOLD : act.sa_handler;
+}
+
+EXPORTED __sighandler_t sigset(int sig, __sighandler_t handler)
+{
+	static void *next;
+	__sighandler_t (*fn)(int, __sighandler_t) = interposed(&next, "sigset");
+
+	return is_watched(sig) ? sigset_watched(sig, handler) : fn(sig, handler);
+}
+
+EXPORTED int sigignore(int sig)
+{
+	static void *next;
+	int (*fn)(int) = interposed(&next, "sigignore");
+
+	if (is_watched(sig))
+		return simple_change(sig, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
+	return fn(sig);
+}
+
+/* Functions that change this thread's mask, or run handlers with another one. */
+#define INTERPOSE_MASK(type, name, params, args)             \
+	EXPORTED type name params;                           \
+	type name params                                     \
+	{                                                    \
+		static void *next;                           \
+		type(*fn) params = interposed(&next, #name); \
+                                                             \
+		fault_state = FAULT_UNKNOWN;                 \
+                                                             \
+		type ret = fn args;                          \
+                                                             \
+		fault_state = FAULT_UNKNOWN;                 \
+		return ret;                                  \
+	}
+
+INTERPOSE_MASK(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old), (how, set, old))
+INTERPOSE_MASK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old), (how, set, old))
+INTERPOSE_MASK(int, sigsuspend, (const sigset_t *set), (set))
+
+void fault_watch_signal(int sig)
+{
+	struct sigaction act;
+
+	/* The program would be left with a handler that is gone (undo.h). */
+	if (probe.is_attached || fault_guarded != FAULT_GUARDED)
+		return;
+	if (atomic_fetch_or(&watched, MASK_BIT(sig)) & MASK_BIT(sig))
+		return;
+	if (next_sigaction(sig, NULL, &act) == 0)
+		change(sig, &act, NULL);
+}
+
+static void watch(size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		fault_watch_signal(watched_signals[i]);
+}
+
+void fault_guard_begin(void)
+{
+	watch(NR_READ_SIGNALS);
+}
+
+void fault_watch_crashes(void)
+{
+	watch(ARRAY_SIZE(watched_signals));
+}
+
+void fault_withdraw(void)
+{
+	uint64_t ours = atomic_exchange(&watched, 0);
+
+	if (fault_guarded != FAULT_GUARDED)
+		return;
+	fault_guarded = UINT8_MAX;
+	for (int sig = 1; sig < _NSIG; sig++) {
+		if (ours & MASK_BIT(sig))
+			next_sigaction(sig, current_of(&dispositions[sig]), NULL);
+	}
+}
+
+/*
+ * Asked from the kernel, within a hook: the C library's function may have one of its own, whose
+ * records would be lost.
+ */
+static bool has_our_handler(int sig)
+{
+	struct {
+		uint64_t handler;
+		uint64_t flags, restorer, mask;
+	} act;
+
+	return fault_guarded == FAULT_GUARDED &&
+	       own_syscall(SYS_rt_sigaction, sig, NULL, &act, sizeof(act.mask)) == 0 &&
+	       act.handler == (uint64_t)on_fault;
+}
+
+struct look {
+	uint64_t mask;
+	bool has_handlers;
+};
+
+static void look(void *arg)
+{
+	struct look *l = arg;
+
+	l->mask = UINT64_MAX;
+	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &l->mask, sizeof(l->mask));
+	l->has_handlers = has_our_handler(SIGSEGV) && has_our_handler(SIGBUS);
+	fault_state = FAULT_CAREFUL;
+	if (l->has_handlers && !(l->mask & (MASK_BIT(SIGSEGV) | MASK_BIT(SIGBUS))))
+		fault_state = FAULT_GUARDED;
+}
+
+void fault_look(void)
+{
+	struct look l;
+
+	slow_call(look, &l);
+}
+
+struct copy {
+	void *to;
+	const void *from;
+	uint64_t len;
+	int64_t result;
+	bool is_string;
+};
+
+static int64_t copy_now(const struct copy *c)
+{
+	if (c->is_string)
+		return arch_copy_string(c->to, c->from, c->len);
+	return arch_copy_guarded(c->to, c->from, c->len);
+}
+
+/* Without our handler: only what can be read now. */
+static void copy_looking(struct copy *c)
+{
+	uint64_t start = (uint64_t)c->from & ~7ULL;
+	uint64_t end = (uint64_t)c->from + c->len;
+	uint64_t good = start;
+
+	while (good < end && own_is_readable(good))
+		good = (good | 4095) + 1;
+	if (good < end) {
+		uint64_t len = good > (uint64_t)c->from ? good - (uint64_t)c->from : 0;
+		bool is_string = c->is_string;
+
+		c->len = len;
+		c->result = len ? copy_now(c) : 0;
+		/* A string that did not end within it goes on where nothing is. */
+		if (is_string && c->result == (int64_t)len)
+			c->result = -1 - c->result;
+		return;
+	}
+	c->result = copy_now(c);
+}
+
+/*
+ * The thread blocks the signals: not while we read. One that waited to be delivered is made to wait
+ * again.
+ */
+static void copy_unblocked(struct copy *c, uint64_t mask)
+{
+	uint64_t open = mask & ~(MASK_BIT(SIGSEGV) | MASK_BIT(SIGBUS));
+
+	is_unblocked = true;
+	came_early = 0;
+	restore_mask(&open);
+	c->result = copy_now(c);
+	restore_mask(&mask);
+	is_unblocked = false;
+	if (came_early & 1)
+		send_to_self(SIGSEGV);
+	if (came_early & 2)
+		send_to_self(SIGBUS);
+}
+
+static void copy_careful(void *arg)
+{
+	struct copy *c = arg;
+	struct look l;
+
+	look(&l);
+	if (fault_state == fault_guarded)
+		c->result = copy_now(c);
+	else if (l.has_handlers)
+		copy_unblocked(c, l.mask);
+	else
+		copy_looking(c);
+}
+
+uint64_t fault_copy_careful(void *to, const void *from, uint64_t len)
+{
+	struct copy c = { to, from, len, 0, false };
+
+	slow_call(copy_careful, &c);
+	return c.result;
+}
+
+int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max)
+{
+	struct copy c = { to, from, max, 0, true };
+
+	slow_call(copy_careful, &c);
+	return c.result;
+}

@@ -1,0 +1,83 @@
+/*
+ * Reading memory of the program that may not be there, without harm and, as a rule, without a
+ * system call.
+ */
+#ifndef UTRAIL_LIBMCOUNT_FAULT_H
+#define UTRAIL_LIBMCOUNT_FAULT_H
+
+#include "libmcount/hot/probe.h"
+
+/*
+ * Memory is read by arch_copy_guarded() and arch_copy_string(). When that faults, our handler of
+ * SIGSEGV and SIGBUS takes the thread out of there; all other faults go on to the program's
+ * handler, whose place ours takes: see fault.c.
+ *
+ * A fault while the thread blocks the signal would end the program. The last look at its mask tells
+ * whether the thread blocks it; everything that may change the mask is interposed and makes the
+ * next read look again.
+ */
+enum fault_state {
+	FAULT_UNKNOWN = 0, /* look first */
+	FAULT_GUARDED = 1, /* our handler would be called */
+	FAULT_CAREFUL = 2, /* it would not */
+};
+
+extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
+
+/* FAULT_GUARDED as long as our handlers may be relied on, and no state at all afterwards. */
+extern uint8_t fault_guarded __attribute__((visibility("hidden")));
+
+/*
+ * COLD. Things that our handlers need are about to be forbidden (seal.h): the program's own take
+ * their places, for good.
+ */
+void fault_withdraw(void);
+
+/* COLD. From now on memory of the program may be read. */
+void fault_guard_begin(void);
+
+/* COLD. From now on crashes of the program come to crash_note() before they end it. */
+void fault_watch_crashes(void);
+
+/* COLD. Signal @sig comes to us first: see switches.h. */
+void fault_watch_signal(int sig);
+
+/* HOT, rarely: find out what would become of a fault in this thread, and note it in fault_state. */
+void fault_look(void);
+
+/* The ways around fault_copy() and fault_copy_string() when the state is not FAULT_GUARDED. */
+uint64_t fault_copy_careful(void *to, const void *from, uint64_t len);
+int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max);
+
+/*
+ * Memory that no program can have mapped: the first page, and values that are no addresses at all.
+ */
+static inline bool fault_is_hopeless(const void *from)
+{
+	return (uint64_t)from - 4096 >= ARCH_ADDRESS_END - 4096;
+}
+
+/* HOT: copy @len bytes. Returns the number of those before the first one that could not be read. */
+static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
+{
+	if (unlikely(fault_is_hopeless(from)))
+		return 0;
+	if (likely(fault_state == fault_guarded))
+		return arch_copy_guarded(to, from, len);
+	return fault_copy_careful(to, from, len);
+}
+
+/*
+ * HOT: copy the string at @from without its NUL, at most @max bytes of it, and up to 7 bytes more
+ * than that. Returns how many; -1 - n when n were there and the next could not be read.
+ */
+static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max)
+{
+	if (unlikely(fault_is_hopeless(from)))
+		return -1;
+	if (likely(fault_state == fault_guarded))
+		return arch_copy_string(to, from, max);
+	return fault_copy_string_careful(to, from, max);
+}
+
+#endif

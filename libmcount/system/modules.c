@@ -1,0 +1,227 @@
+/* Loaded objects, as told to the recorder (see modules.h). */
+#include "libmcount/system/modules.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/values/doors.h"
+#include "libmcount/system/module_hash.h"
+#include "libmcount/system/module_lock.h"
+#include "libmcount/system/own_syscall.h"
+#include "libmcount/patch/patches.h"
+#include "libmcount/plan/plans.h"
+#include "libmcount/hot/probe.h"
+
+/*
+ * The identity of a loaded object, which tells it from another one that is loaded later at the same
+ * place.
+ */
+struct reported_module {
+	uint64_t bias;
+	uint64_t path_hash;
+};
+
+/*
+ * @known: the objects that were reported
+ * @adds: dlpi_adds when they were looked at last: nothing was loaded since while it stays
+ *
+ * Under module_lock, which only COLD code takes.
+ */
+static struct {
+	struct reported_module *known;
+	uint32_t nr;
+	uint32_t room;
+	unsigned long long adds;
+} modules;
+
+struct report {
+	struct channel *ch;
+	uint64_t time_ns;
+	bool failed;
+};
+
+static bool is_known(struct reported_module m)
+{
+	for (uint32_t i = 0; i < modules.nr; i++) {
+		if (modules.known[i].bias == m.bias && modules.known[i].path_hash == m.path_hash)
+			return true;
+	}
+	return false;
+}
+
+/* Pages of our own: the program's malloc may be one that is being traced. */
+static bool remember(struct reported_module m)
+{
+	if (modules.nr == modules.room) {
+		uint32_t room = modules.room ? modules.room * 2 : 256;
+		struct reported_module *known = mmap(NULL, room * sizeof(*known),
+						     PROT_READ | PROT_WRITE,
+						     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (known == MAP_FAILED)
+			return false;
+		if (modules.known) {
+			memcpy(known, modules.known, modules.nr * sizeof(*known));
+			munmap(modules.known, modules.room * sizeof(*known));
+		}
+		modules.known = known;
+		modules.room = room;
+	}
+	modules.known[modules.nr++] = m;
+	return true;
+}
+
+/*
+ * An absolute path: our readers are somewhere else. @path has PATH_MAX bytes. Its length, 0 when
+ * there is none.
+ */
+static size_t absolute_path(const char *name, char *path)
+{
+	if (name[0] != '/' && realpath(name, path))
+		return strlen(path);
+
+	size_t len = strnlen(name, PATH_MAX - 1);
+
+	memcpy(path, name, len);
+	return len;
+}
+
+/*
+ * The executed file, as the kernel says it or, where /proc is not mounted, as it was told. The same
+ * results.
+ */
+static size_t program_path(char *path)
+{
+	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	const char *name = (const char *)getauxval(AT_EXECFN);
+
+	if (len > 0)
+		return len;
+	return name ? absolute_path(name, path) : 0;
+}
+
+/* The program itself has no name of its own. */
+static size_t module_path(const struct dl_phdr_info *info, char *path)
+{
+	const char *name = info->dlpi_name;
+
+	return name && name[0] ? absolute_path(name, path) : program_path(path);
+}
+
+/* The header of this very module, made by the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct report *report = arg;
+	union {
+		struct control_module m;
+		char bytes[sizeof(struct control_module) + PATH_MAX];
+	} packet = { 0 };
+	struct control_module *m = &packet.m;
+	struct reported_module id = { info->dlpi_addr, module_path_hash(info->dlpi_name) };
+	uint64_t start = UINT64_MAX;
+	uint64_t end = 0;
+
+	modules.adds = info->dlpi_adds;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type != PT_LOAD)
+			continue;
+		start = MIN(start, (uint64_t)(info->dlpi_addr + ph->p_vaddr));
+		end = MAX(end, (uint64_t)(info->dlpi_addr + ph->p_vaddr + ph->p_memsz));
+		m->has_text |= ph->p_flags & PF_X;
+	}
+	/*
+	 * The vDSO has no file; what has no segments has no addresses; and the probe may be where
+	 * only this process finds it.
+	 */
+	if (!end || (probe.is_attached && info->dlpi_addr == (uint64_t)__ehdr_start) ||
+	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
+		return 0;
+
+	size_t len = module_path(info, m->path);
+
+	if (!len)
+		return 0;
+	m->path[len] = '\0';
+	m->start = start & ~(uint64_t)4095;
+	m->end = ALIGN_UP(end, 4096UL);
+	m->load_bias = info->dlpi_addr;
+	m->time_ns = report->time_ns;
+	m->tid = own_syscall(SYS_gettid);
+	report->failed = !remember(id) ||
+			 !channel_send(report->ch, CONTROL_MODULE, m, sizeof(*m) + len + 1);
+	return report->failed;
+}
+
+bool modules_report_all(struct channel *ch)
+{
+	struct report report = { .ch = ch };
+
+	dl_iterate_phdr(report_module, &report);
+	return !report.failed;
+}
+
+void modules_drop(void)
+{
+	if (modules.known)
+		munmap(modules.known, modules.room * sizeof(*modules.known));
+	modules.known = NULL;
+	modules.nr = modules.room = 0;
+}
+
+static int count_adds(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	*(unsigned long long *)arg = info->dlpi_adds;
+	return 1;
+}
+
+void modules_after_fork(void)
+{
+	/* Another thread of the parent may have held it. */
+	pthread_mutex_init(&module_lock, NULL);
+	plans_after_fork();
+}
+
+void modules_after_dlopen(uint64_t begin_ns)
+{
+	unsigned long long adds = 0;
+	int saved = errno;
+	bool has_more;
+
+	if (!seal_may_talk()) {
+		atomic_fetch_add(&probe.arena->talks_sealed, 1);
+		return;
+	}
+	dl_iterate_phdr(count_adds, &adds);
+	pthread_mutex_lock(&module_lock);
+	has_more = adds != modules.adds;
+	if (has_more) {
+		patches_look_again();
+
+		struct control_plan plan;
+		struct channel ch cleanup(channel_close);
+		struct report report = { .ch = &ch, .time_ns = begin_ns };
+
+		channel_init(&ch);
+		if (channel_greet(&ch, CONTROL_DLOPEN) &&
+		    (dl_iterate_phdr(report_module, &report), !report.failed) &&
+		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
+			plans_extend(ch.fds[0]);
+	}
+	pthread_mutex_unlock(&module_lock);
+	if (has_more)
+		doors_after_dlopen();
+	errno = saved;
+}

@@ -1,0 +1,238 @@
+/*
+ * Decides which system calls the probe may make in a program that forbids itself some (see seal.h).
+ */
+#include "libmcount/system/seal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmcount/program/exec.h"
+#include "libmcount/system/fault.h"
+#include "libmcount/system/own_syscall.h"
+#include "libmcount/hot/probe.h"
+#include "libmcount/system/seal_filter.h"
+#include "libmcount/system/session.h"
+#include "utils/format/control.h"
+
+#define PAGE 4096UL
+
+/* To begin a thread: its state, its ring, whose it is. */
+static const uint16_t to_begin[] = { SYS_rt_sigprocmask, SYS_mmap, SYS_mremap, SYS_gettid };
+
+/* To have handlers of our own: fault.c. */
+static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
+				      SYS_tgkill,	SYS_getpid,	    SYS_gettid };
+
+/*
+ * Calls for talking to the recorder, and for doing what it says: also of functions of libc. A
+ * program needs at least these to be recorded from its beginning.
+ */
+static const uint16_t to_talk[] = {
+	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,
+	SYS_setsockopt,	   SYS_getsockopt,     SYS_close,	 SYS_prlimit64,
+	SYS_mmap,	   SYS_munmap,	       SYS_mremap,	 SYS_mprotect,
+	SYS_madvise,	   SYS_fstat,	       SYS_newfstatat,	 SYS_getpid,
+	SYS_getppid,	   SYS_gettid,	       SYS_getuid,	 SYS_geteuid,
+	SYS_clock_gettime, SYS_rt_sigprocmask, SYS_rt_sigaction, SYS_rt_sigreturn,
+	SYS_tgkill,	   SYS_openat,	       SYS_read,	 SYS_pwrite64,
+	SYS_readlink,	   SYS_lstat,	       SYS_getcwd,	 SYS_brk,
+	SYS_futex,	   SYS_sched_yield,
+};
+
+/* Calls that are only made when something is asked for. */
+static const uint16_t others[] = { SYS_kill, SYS_getrusage, SYS_perf_event_open, SYS_ioctl };
+
+struct numbers {
+	uint8_t bits[SEAL_NUMBERS / 8];
+};
+
+static bool has(const struct numbers *set, uint32_t nr)
+{
+	return set->bits[nr / 8] & 1U << nr % 8;
+}
+
+static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++) {
+		if (has(forbidden, numbers[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * It also judges calls that are forbidden already: no filter allows them again. Calls that are in
+ * no list are not ours any more.
+ */
+static void judge(struct numbers *forbidden, const struct sock_fprog *program,
+		  const uint16_t *numbers, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++) {
+		uint16_t number = numbers[i];
+
+		if (seal_allows(number) &&
+		    seal_filter_allows(program->filter, program->len, number))
+			forbidden->bits[number / 8] &= ~(1U << number % 8);
+	}
+}
+
+static struct numbers judge_all(const struct sock_fprog *program)
+{
+	struct numbers forbidden;
+
+	memset(&forbidden, UINT8_MAX, sizeof(forbidden));
+	judge(&forbidden, program, to_begin, ARRAY_SIZE(to_begin));
+	judge(&forbidden, program, to_handle, ARRAY_SIZE(to_handle));
+	judge(&forbidden, program, to_talk, ARRAY_SIZE(to_talk));
+	judge(&forbidden, program, others, ARRAY_SIZE(others));
+	return forbidden;
+}
+
+/* Tell the recorder that programs that this one executes begin with one filter more. */
+static void expect_one_more(void)
+{
+	char *address = getenv(CONTROL_ENV_SOCKET);
+
+	if (address)
+		control_address_add_filter(address);
+	control_address_add_filter(probe.address);
+	exec_expect_filter();
+}
+
+/*
+ * True when libc reads the clock without a system call. Hooks use the kernel's own counter, and the
+ * vDSO has what that takes, too.
+ */
+static bool has_fast_clock(void)
+{
+	static const char *const fast[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page" };
+	char name[64] = "";
+	const char *path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	int fd = seal_allows_file() ? syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)
+				    : -1;
+	long len = fd < 0 ? 0 : own_syscall(SYS_read, fd, name, sizeof(name) - 1);
+
+	if (fd >= 0)
+		own_syscall(SYS_close, fd);
+	for (unsigned i = 0; i < ARRAY_SIZE(fast); i++) {
+		size_t n = strlen(fast[i]);
+
+		if (len > (long)n && strncmp(name, fast[i], n) == 0 && name[n] == '\n')
+			return true;
+	}
+	return false;
+}
+
+/* While all that is still to be done for that is allowed. */
+static void prepare(const struct numbers *forbidden)
+{
+	/* A state that is not there yet can never be made. */
+	if (probe.ready && probe.tracing && !self && seal_may_begin() &&
+	    !atomic_load(&probe.forked))
+		thread_begin();
+	if (!allows_all(forbidden, to_handle, ARRAY_SIZE(to_handle)))
+		fault_withdraw();
+	if (probe.ready && has(forbidden, SYS_clock_gettime) && !probe.has_counter &&
+	    !has_fast_clock()) {
+		probe_stop();
+		atomic_fetch_add(&probe.arena->threads_caged, 1);
+	}
+	/* The child that has not been heard of never will be: its parent's arena is not its own. */
+	if (atomic_load(&probe.forked) && !allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)))
+		session_cut_off();
+	if (probe.ready)
+		atomic_fetch_add(&probe.arena->seals, 1);
+}
+
+/* From here on everybody goes by it. */
+static void begin(const struct numbers *forbidden)
+{
+	prepare(forbidden);
+	if (allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)))
+		expect_one_more();
+	for (unsigned i = 0; i < sizeof(seal.forbidden); i++)
+		atomic_fetch_or(&seal.forbidden[i], forbidden->bits[i]);
+	atomic_store(&seal.may_begin, allows_all(forbidden, to_begin, ARRAY_SIZE(to_begin)));
+	atomic_store(&seal.may_talk, allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)));
+	atomic_store(&seal.is_on, true);
+}
+
+void seal_all(void)
+{
+	struct numbers forbidden;
+
+	memset(&forbidden, UINT8_MAX, sizeof(forbidden));
+	begin(&forbidden);
+}
+
+static bool is_readable(uint64_t from, uint64_t bytes)
+{
+	for (uint64_t page = from & ~(PAGE - 1); page < from + bytes; page += PAGE) {
+		if (!own_is_readable(MAX(page, from)))
+			return false;
+	}
+	return own_is_readable(from + bytes - sizeof(uint64_t));
+}
+
+void seal_before_filter(uint64_t address)
+{
+	const struct sock_fprog *program = (const struct sock_fprog *)address;
+	int saved = errno;
+
+	if (!seal_allows(SYS_rt_sigprocmask)) {
+		seal_all();
+	} else if (is_readable(address, sizeof(*program)) && program->len &&
+		   is_readable((uint64_t)program->filter,
+			       program->len * sizeof(*program->filter))) {
+		struct numbers forbidden = judge_all(program);
+
+		begin(&forbidden);
+	}
+	/* The kernel refuses a filter that cannot be read. */
+	errno = saved;
+}
+
+/* The number after @name in @status; 0 when it is not there. */
+static unsigned find_number(const char *status, const char *name)
+{
+	const char *at = strstr(status, name);
+	unsigned number = 0;
+
+	if (!at)
+		return 0;
+	at += strlen(name);
+	while (*at == '\t' || *at == ' ')
+		at++;
+	for (; *at >= '0' && *at <= '9'; at++)
+		number = number * 10 + (*at - '0');
+	return number;
+}
+
+unsigned seal_count_filters(const char *status)
+{
+	/* Linux 5.9; before, it is known only whether there are any. */
+	if (strstr(status, "\nSeccomp_filters:"))
+		return find_number(status, "\nSeccomp_filters:");
+	return find_number(status, "\nSeccomp:") != 0;
+}
+
+bool seal_was_before(unsigned expected)
+{
+	char status[4096];
+	size_t len = 0;
+	long n = 0;
+	/* As the dynamic linker opens and reads libraries. */
+	int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return errno != ENOENT; /* no /proc */
+	while (len < sizeof(status) - 1 &&
+	       (n = syscall(SYS_read, fd, status + len, sizeof(status) - 1 - len)) > 0)
+		len += n;
+	syscall(SYS_close, fd);
+	status[len] = '\0';
+	return n < 0 || seal_count_filters(status) > expected;
+}

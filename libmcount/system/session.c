@@ -1,0 +1,324 @@
+/*
+ * The process' side of the recording: report to the recorder, get the plan and the shared memory.
+ */
+#include "libmcount/hot/probe.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmcount/system/arena.h"
+#include "libmcount/program/backtrace.h"
+#include "libmcount/system/channel.h"
+#include "libmcount/program/exec.h"
+#include "libmcount/system/fault.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/system/modules.h"
+#include "libmcount/program/own_libc.h"
+#include "libmcount/plan/plans.h"
+#include "libmcount/system/seal.h"
+#include "libmcount/system/session.h"
+#include "libmcount/plan/steer.h"
+#include "libmcount/system/switches.h"
+#include "utils/format/attach.h"
+
+struct probe probe;
+
+/* Map the page that the recorder shares with all probes. */
+static const struct control_page *map_control(int fd)
+{
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size < (off_t)sizeof(struct control_page))
+		return NULL;
+
+	const struct control_page *page = (void *)syscall(
+		SYS_mmap, NULL, sizeof(struct control_page), PROT_READ, MAP_SHARED, fd, 0L);
+
+	if (page == MAP_FAILED || page->nr_writers < 1 || page->nr_writers > CONTROL_WRITERS_MAX)
+		return NULL;
+	own_syscall(SYS_madvise, page, sizeof(struct control_page), MADV_DONTDUMP);
+	return page;
+}
+
+/* Take over what WELCOME brought. False when the arena cannot be mapped: then nothing is traced. */
+static bool adopt_arena(const int fds[CONTROL_FD_MAX])
+{
+	if (!probe.control)
+		probe.control = map_control(fds[CONTROL_FD_PAGE]);
+
+	if (!probe.control || !arena_adopt(fds[CONTROL_FD_ARENA]))
+		return false;
+	probe.nr_writers = probe.control->nr_writers;
+	probe.news = &probe.control->finished;
+	return true;
+}
+
+/*
+ * A ring, frames and tables, and as much again that the program has to itself. A process that was
+ * given less address space (ulimit -v) is left alone, and the recorder is told.
+ */
+#define ADDRESS_SPACE_NEEDED (32UL << 20)
+
+static bool has_address_space(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return true;
+
+	void *p = (void *)own_syscall(SYS_mmap, NULL, ADDRESS_SPACE_NEEDED, PROT_NONE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	own_syscall(SYS_munmap, p, ADDRESS_SPACE_NEEDED);
+	return true;
+}
+
+/*
+ * The program's C library is glibc, whose jmp_buf, dynamic linker and thread-local storage the
+ * probe knows. It is loaded into programs of others, too (a traced program starts one), and must do
+ * nothing there; what not all of them have are weak references.
+ */
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
+/* Why this process cannot be traced; 0 when it can. */
+static enum control_hello_kind why_not(bool has_shadow_stack)
+{
+	if (!gnu_get_libc_version)
+		return CONTROL_OTHER_LIBC;
+	if (has_shadow_stack)
+		return CONTROL_SHADOW_STACK;
+	return has_address_space() ? 0 : CONTROL_NO_ADDRESS_SPACE;
+}
+
+/* HELLO, the modules, READY; then the answer. False when this process is not to be traced. */
+static bool report_exec(struct channel *ch, bool has_shadow_stack, struct control_welcome *welcome)
+{
+	enum control_hello_kind why = why_not(has_shadow_stack);
+
+	if (!channel_greet(ch, why ? why : CONTROL_EXEC))
+		return false;
+	if (why) {
+		/*
+		 * The recorder hangs up when it has read that; a program that is over at once must
+		 * not be faster.
+		 */
+		channel_wait(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
+		return false;
+	}
+	arch_init();
+	return modules_report_all(ch) &&
+	       channel_finish(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
+}
+
+void probe_stop(void)
+{
+	probe.plain = probe.tracing = false;
+}
+
+/* So long others may go on recording at most, when the recorder is slow. */
+#define FINISH_STEPS   10
+#define FINISH_STEP_NS 10000000
+
+void probe_finish(void)
+{
+	const struct timespec step = { 0, FINISH_STEP_NS };
+	int saved = errno;
+
+	probe.is_finished = true;
+	probe_stop();
+	atomic_store(&probe.arena->finish_wanted, 1);
+	/* Any writer will do. */
+	own_syscall(SYS_futex, &probe.control->writers[0].wake, FUTEX_WAKE, 1, NULL, NULL, 0);
+	for (int i = 0; i < FINISH_STEPS && !atomic_load(&probe.control->finished); i++)
+		own_syscall(SYS_futex, &probe.control->finished, FUTEX_WAIT, 0, &step, NULL, 0);
+	errno = saved;
+}
+
+static bool is_waiting; /* all is there, and calls are recorded from session_go() on */
+
+bool session_is_waiting(void)
+{
+	return is_waiting;
+}
+
+void session_end_wait(void)
+{
+	is_waiting = false;
+}
+
+void session_go(void)
+{
+	is_waiting = false;
+	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
+}
+
+/* Be recorded from now on, or once the recorder says so when it has attached. enum attach_result */
+static int64_t begin(const char *address)
+{
+	struct channel ch cleanup(channel_close);
+	struct control_welcome welcome;
+
+	channel_init(&ch);
+	/* The kernel is asked as the program asks it, by whatever stands in front of libc. */
+	bool has_shadow_stack = arch_has_shadow_stack();
+
+	own_libc_bind();
+	if (!probe.is_attached && seal_was_before(control_address_filters(address)))
+		return ATTACH_REFUSED;
+	strcpy(probe.address, address);
+	probe.pid = getpid();
+	if (!report_exec(&ch, has_shadow_stack, &welcome) || !adopt_arena(ch.fds))
+		return ATTACH_REFUSED;
+
+	memcpy(probe.token, welcome.token, sizeof(probe.token));
+	if (plans_begin(ch.fds[CONTROL_FD_PLAN]) < 0)
+		return ATTACH_NO_MEMORY;
+	steer_begin();
+	clock_setup();
+	if (!probe.is_attached) {
+		exec_setup();
+		backtrace_setup();
+	}
+	thread_setup();
+	is_waiting = probe.is_attached;
+	/*
+	 * The recorder still has to change the text and to say which calls are open. A probe that
+	 * is to leave again has no handlers of signals: the program could have learnt of them.
+	 */
+	if (probe.is_attached)
+		return ATTACH_DONE;
+	session_go();
+	if (probe.plan.flags & PLAN_ESTIMATE)
+		fault_guard_begin();
+	/*
+	 * A crash would lose ENTRY records that are held back: those of the calls that led to it.
+	 */
+	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
+		fault_watch_crashes();
+	switches_begin();
+	/* The first thread's state is made here, where that costs nobody's call time. */
+	thread_begin();
+	return ATTACH_DONE;
+}
+
+/*
+ * The C library's start files have each library call that of a program with -pg, which is not ready
+ * for it before us. Ours is nothing.
+ */
+__attribute__((visibility("hidden"))) void __gmon_start__(void);
+void __gmon_start__(void)
+{
+}
+
+/* A function of the sanitizer that the program is linked with, if it is. */
+void __asan_init(void) __attribute__((weak));
+void __tsan_init(void) __attribute__((weak));
+void __msan_init(void) __attribute__((weak));
+
+/*
+ * It begins in .preinit_array, which the dynamic linker runs after us: until then its own functions
+ * in the place of the C library's crash. To begin twice does nothing.
+ */
+static void begin_sanitizer(void)
+{
+	if (__asan_init)
+		__asan_init();
+	if (__tsan_init)
+		__tsan_init();
+	if (__msan_init)
+		__msan_init();
+}
+
+/*
+ * COLD. Before all other constructors, of libraries, too (the probe is linked with -z initfirst):
+ * else what they call would be made by no plan. The C library's own have not run either, so it does
+ * not know the environment yet; it sets the same a little later.
+ */
+__attribute__((constructor)) static void session_begin(int argc, char **argv, char **envp)
+{
+	if (!environ)
+		environ = envp;
+	begin_sanitizer();
+
+	const char *address = getenv(CONTROL_ENV_SOCKET);
+
+	if (address && !probe.is_attached && control_address_parse(address, probe.secret))
+		begin(address);
+}
+
+int64_t session_attach(const char *address)
+{
+	bool has_shadow_stack = arch_has_shadow_stack();
+	enum control_hello_kind why = why_not(has_shadow_stack);
+
+	if (why == CONTROL_SHADOW_STACK)
+		return ATTACH_SHADOW_STACK;
+	if (why == CONTROL_OTHER_LIBC)
+		return ATTACH_OTHER_LIBC;
+	if (why == CONTROL_NO_ADDRESS_SPACE)
+		return ATTACH_NO_ADDRESS_SPACE;
+	return control_address_parse(address, probe.secret) ? begin(address) : ATTACH_REFUSED;
+}
+
+/* COLD. After the program's own destructors: exit(3) in this thread. */
+__attribute__((destructor)) static void session_end(void)
+{
+	struct thread *t = self;
+
+	if (!t || t->busy)
+		return;
+	t->busy = 1;
+	frames_close_estimated(t);
+	t->busy = 0;
+}
+
+void session_cut_off(void)
+{
+	/* The arena is its parent's. */
+	atomic_fetch_add(&probe.arena->children_cut_off, 1);
+	probe.ready = false;
+	probe_stop();
+}
+
+/* The child's report; its arena replaces the parent's. */
+static bool report_fork(void)
+{
+	struct control_welcome welcome;
+	struct channel ch cleanup(channel_close);
+
+	channel_init(&ch);
+	if (!channel_greet(&ch, CONTROL_FORK) ||
+	    !channel_finish(&ch, CONTROL_WELCOME, &welcome, sizeof(welcome)) ||
+	    !adopt_arena(ch.fds))
+		return false;
+	memcpy(probe.token, welcome.token, sizeof(probe.token));
+	probe.is_elsewhere = false;
+	steer_begin();
+	return true;
+}
+
+void session_report_fork(struct thread *t)
+{
+	uint32_t pending = FORK_PENDING;
+
+	if (atomic_compare_exchange_strong(&probe.forked, &pending, FORK_REPORTING)) {
+		if (!seal_may_talk() || !report_fork())
+			session_cut_off();
+		atomic_store(&probe.forked, FORK_NONE);
+	}
+	while (atomic_load(&probe.forked) == FORK_REPORTING)
+		own_syscall(SYS_sched_yield);
+	if (t && !t->ring && probe.ready)
+		thread_take_ring(t);
+}

@@ -1,0 +1,288 @@
+/* Arguments and return values (see capture.h). */
+#include "libmcount/values/capture.h"
+
+#include "libmcount/values/capture_box.h"
+#include "libmcount/system/fault.h"
+
+/* The data that the steps of one program work on. */
+struct capture_run {
+	const struct arch_regs *regs;
+	const uint64_t *slot; /* NULL: of a return value */
+	uint8_t *to;
+	uint32_t len;
+};
+
+static inline uint64_t word_at(const struct capture_run *run, uint32_t index)
+{
+	if (!run->slot)
+		return arch_int_ret(run->regs, index);
+	if (index <= ARCH_INT_ARG_REGS)
+		return arch_int_arg(run->regs, run->slot, index);
+
+	/* Words of the stack: a wrong number leads out of it. */
+	uint64_t word = 0;
+
+	fault_copy(&word, run->slot + (index - ARCH_INT_ARG_REGS), sizeof(word));
+	return word;
+}
+
+/* Zeros up to where the next value begins. */
+static inline void pad(struct capture_run *run)
+{
+	while (run->len % ARGBLOB_ALIGN)
+		run->to[run->len++] = 0;
+}
+
+/* The bytes of a value in one register. */
+#define VALUE_BYTES_MAX 16
+
+static void put_bytes(struct capture_run *run, const void *from, uint32_t bytes)
+{
+	/* All there can be, which is a few moves; a loop or a call would cost more. */
+	__builtin_memcpy(run->to + run->len, from, VALUE_BYTES_MAX);
+	run->len += bytes;
+	pad(run);
+}
+
+static void put_from(struct capture_run *run, const void *from, uint32_t bytes)
+{
+	uint8_t *to = run->to + run->len;
+	uint32_t copied = fault_copy(to, from, bytes);
+
+	for (uint32_t i = copied; i < bytes; i++)
+		to[i] = 0;
+	run->len += bytes;
+	pad(run);
+}
+
+/* The text's length goes in front of it. */
+static void end_string(struct capture_run *run, uint32_t len)
+{
+	uint8_t *head = run->to + run->len;
+
+	head[0] = len;
+	head[1] = len >> 8;
+	run->len += sizeof(uint16_t) + len;
+	pad(run);
+}
+
+/* "<0x10>": a pointer that leads nowhere. */
+static uint32_t put_address(uint8_t *to, uint64_t address)
+{
+	uint32_t len = 0;
+	int shift = 60;
+
+	to[len++] = '<';
+	to[len++] = '0';
+	to[len++] = 'x';
+	while (shift > 0 && !(address >> shift))
+		shift -= 4;
+	for (; shift >= 0; shift -= 4)
+		to[len++] = "0123456789abcdef"[address >> shift & 15];
+	to[len++] = '>';
+	return len;
+}
+
+static void put_null(struct capture_run *run)
+{
+	__builtin_memcpy(run->to + run->len + sizeof(uint16_t), ARGBLOB_NULL, ARGBLOB_NULL_LEN);
+	end_string(run, ARGBLOB_NULL_LEN);
+}
+
+/* Texts that are too long end in dots. */
+static uint32_t cut_string(uint8_t *text, uint64_t len)
+{
+	if (len < ARGBLOB_STRING_MAX)
+		return len;
+	__builtin_memcpy(text + ARGBLOB_STRING_MAX - 3, ARGBLOB_STRING_CUT, 3);
+	return ARGBLOB_STRING_MAX;
+}
+
+static void put_string(struct capture_run *run, uint64_t address)
+{
+	uint8_t *text = run->to + run->len + sizeof(uint16_t);
+
+	if (!address) {
+		put_null(run);
+		return;
+	}
+
+	int64_t len = fault_copy_string(text, (const void *)address, ARGBLOB_STRING_MAX);
+
+	/* The part before the end of the memory. */
+	if (len < -1)
+		len = -1 - len;
+	end_string(run, len < 0 ? put_address(text, address) : cut_string(text, len));
+}
+
+/* @len bytes at @address, which may have NULs among them. @object: for when they are not there */
+static void put_text(struct capture_run *run, uint64_t object, uint64_t address, uint64_t len)
+{
+	uint8_t *text = run->to + run->len + sizeof(uint16_t);
+	uint64_t wanted = MIN(len, (uint64_t)ARGBLOB_STRING_MAX);
+
+	if (fault_copy(text, (const void *)address, wanted) < wanted)
+		end_string(run, put_address(text, object));
+	else
+		end_string(run, cut_string(text, len));
+}
+
+/* libstdc++: the address of the text, then its length. */
+static void put_std_string(struct capture_run *run, uint64_t object)
+{
+	uint64_t words[2];
+
+	if (!object)
+		put_null(run);
+	else if (fault_copy(words, (const void *)object, sizeof(words)) < sizeof(words))
+		put_text(run, object, 0, 1);
+	else
+		put_text(run, object, words[0], words[1]);
+}
+
+/*
+ * libc++ on little-endian machines: when bit 0 is set: capacity, length, address; else a byte with
+ * the length times two and the text itself.
+ */
+static void put_std_string_llvm(struct capture_run *run, uint64_t object)
+{
+	uint64_t words[3];
+
+	if (!object)
+		put_null(run);
+	else if (fault_copy(words, (const void *)object, sizeof(words)) < sizeof(words))
+		put_text(run, object, 0, 1);
+	else if (words[0] & 1)
+		put_text(run, object, words[2], words[1]);
+	else
+		put_text(run, object, object + 1, (words[0] & 0xff) >> 1);
+}
+
+static inline void put_word(struct capture_run *run, const struct capture_step *step)
+{
+	uint64_t word = capture_widen(word_at(run, step->index), step->narrow);
+
+	/* All sizes there are: no loop over bytes. */
+	__builtin_memcpy(run->to + run->len, &word, sizeof(word));
+	run->len += (step->bytes + ARGBLOB_ALIGN - 1) & ~(ARGBLOB_ALIGN - 1);
+}
+
+static void put_register(struct capture_run *run, const struct capture_step *step)
+{
+	uint64_t value[2] = { 0 };
+
+	if (step->op == CAPTURE_X87)
+		arch_read_x87(value);
+	else
+		arch_read_vector(value, step->index);
+	put_bytes(run, value, MIN(step->bytes, (uint16_t)VALUE_BYTES_MAX));
+}
+
+static void run_step(struct capture_run *run, const struct capture_step *step)
+{
+	switch (step->op) {
+	case CAPTURE_VECTOR:
+	case CAPTURE_X87:
+		put_register(run, step);
+		break;
+	case CAPTURE_STACK:
+		put_from(run, run->slot + step->index, step->bytes);
+		break;
+	case CAPTURE_POINTED:
+		put_from(run, (const void *)word_at(run, step->index), step->bytes);
+		break;
+	case CAPTURE_STRING:
+		put_string(run, word_at(run, step->index));
+		break;
+	case CAPTURE_STD_STRING:
+		put_std_string(run, word_at(run, step->index));
+		break;
+	case CAPTURE_STD_STRING_LLVM:
+		put_std_string_llvm(run, word_at(run, step->index));
+		break;
+	default:
+		for (uint32_t k = 0; k < step->bytes; k++)
+			run->to[run->len++] = 0;
+		pad(run);
+		break;
+	}
+}
+
+/* A container. Returns how many steps it takes. */
+static NOINLINE uint32_t put_box(struct capture_run *run, const struct capture_step *step)
+{
+	const struct capture_step *counts = step + 1;
+	const struct capture_step *parts = step + 2;
+	const struct capture_step *shape = parts + counts->bytes;
+	uint8_t object[BOX_PARTS_BYTES + VALUE_BYTES_MAX];
+	struct capture_run together = { run->regs, run->slot, object, 0 };
+	uint64_t address = (uint64_t)object;
+
+	if (step->narrow == BOX_POINTED)
+		address = word_at(run, step->index);
+	else if (step->narrow == BOX_ON_STACK)
+		address = (uint64_t)(run->slot + step->index);
+	for (uint32_t i = 0; i < counts->bytes && together.len <= BOX_PARTS_BYTES; i++) {
+		if (parts[i].op == CAPTURE_WORD)
+			put_word(&together, &parts[i]);
+		else
+			run_step(&together, &parts[i]);
+	}
+	capture_box((const struct box_step *)shape, counts->index / BOX_STEP_UNITS, address,
+		    run->to + run->len, step->bytes);
+	run->len += step->bytes;
+	pad(run);
+	return 2 + counts->bytes + counts->index;
+}
+
+/* The most that one step can add. */
+static inline uint32_t room_for(const struct capture_step *step)
+{
+	bool is_string = step->op >= CAPTURE_STRING && step->op <= CAPTURE_STD_STRING_LLVM;
+
+	return is_string ? sizeof(uint16_t) + ARGBLOB_STRING_MAX : step->bytes;
+}
+
+static inline uint32_t run_steps(struct capture_run *run, const struct capture_step *steps,
+				 uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		if (likely(steps[i].op == CAPTURE_WORD))
+			put_word(run, &steps[i]);
+		else if (unlikely(run->len + room_for(&steps[i]) > CAPTURE_MAX_BYTES))
+			return 0;
+		else if (steps[i].op == CAPTURE_BOX)
+			i += put_box(run, &steps[i]) - 1;
+		else
+			run_step(run, &steps[i]);
+		if (unlikely(run->len > CAPTURE_MAX_BYTES))
+			return 0;
+	}
+	while (run->len % ARGBLOB_TOTAL_ALIGN)
+		run->to[run->len++] = 0;
+	return run->len;
+}
+
+uint32_t capture_args(const struct capture_step *head, const struct arch_regs *regs,
+		      const uint64_t *slot, uint8_t *to)
+{
+	struct capture_run run = { regs, slot, to, 0 };
+
+	return run_steps(&run, head + 1, head->bytes);
+}
+
+uint32_t capture_retval(const struct capture_step *head, const struct arch_regs *regs, uint8_t *to)
+{
+	struct capture_run run = { regs, NULL, to, 0 };
+
+	return run_steps(&run, head + 1 + head->bytes, head->index);
+}
+
+uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
+		      const uint64_t *slot, uint8_t *to)
+{
+	struct capture_run run = { regs, slot, to, 0 };
+
+	run_step(&run, step);
+	return to[0] | to[1] << 8;
+}

@@ -1,0 +1,79 @@
+/* Arguments and return values: running the capture programs of the plan. */
+#ifndef UTRAIL_LIBMCOUNT_CAPTURE_H
+#define UTRAIL_LIBMCOUNT_CAPTURE_H
+
+#include "libmcount/hot/probe.h"
+#include "utils/format/capture.h"
+
+/*
+ * The bytes that a program may write to, see below: more than the longest payload, since strings
+ * are copied by words.
+ */
+#define CAPTURE_ROOM (ARGBLOB_MAX_BYTES + 128)
+
+/*
+ * HOT: put the arguments that the program which begins with @head asks for at @to, which has
+ * CAPTURE_ROOM bytes.
+ * @slot: the return slot. Returns the payload's length, a multiple of 8; 0: there is none, or it
+ * would be too long.
+ *   cost            a few ns per value; strings by words; a system call only where the thread
+ *                   blocks SIGSEGV
+ *   signal-safety   a pointer that leads nowhere is a fault that system/fault.c takes back
+ */
+uint32_t capture_args(const struct capture_step *head, const struct arch_regs *regs,
+		      const uint64_t *slot, uint8_t *to);
+
+/* HOT: the same for the return value. */
+uint32_t capture_retval(const struct capture_step *head, const struct arch_regs *regs, uint8_t *to);
+
+/* The bytes that capture_text() may write to. */
+#define CAPTURE_TEXT_ROOM (ARGBLOB_STRING_MAX + 32)
+
+/*
+ * HOT: write the string that @step reads as it would be recorded: its length in two bytes, then the
+ * string. Returns that length.
+ */
+uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
+		      const uint64_t *slot, uint8_t *to);
+
+/* The significant bits of a register that holds a narrower value. */
+static inline uint64_t capture_widen(uint64_t word, uint8_t narrow)
+{
+	unsigned bytes = narrow & ~(CAPTURE_SIGNED | CAPTURE_WIDE);
+	unsigned unused = 64 - 8 * bytes;
+
+	if (bytes == 0 || bytes >= 8)
+		return word;
+	if (narrow & CAPTURE_WIDE)
+		return (int64_t)(word << unused) >> unused;
+	if (narrow & CAPTURE_SIGNED)
+		return (uint32_t)((int64_t)(word << unused) >> unused);
+	return word << unused >> unused;
+}
+
+/* capture_args() where one integer in a register is all there is, which is common. */
+static inline uint32_t capture_args_quick(const struct capture_step *head,
+					  const struct arch_regs *regs, const uint64_t *slot,
+					  uint8_t *to)
+{
+	const struct capture_step *step = head + 1;
+
+	if (head->bytes != 1 || step->op != CAPTURE_WORD || step->index > ARCH_INT_ARG_REGS)
+		return capture_args(head, regs, slot, to);
+	/* With its padding that is eight bytes, however narrow it is. */
+	*(uint64_t *)to = capture_widen(arch_int_arg(regs, slot, step->index), step->narrow);
+	return sizeof(uint64_t);
+}
+
+static inline uint32_t capture_retval_quick(const struct capture_step *head,
+					    const struct arch_regs *regs, uint8_t *to)
+{
+	const struct capture_step *step = head + 1 + head->bytes;
+
+	if (head->index != 1 || step->op != CAPTURE_WORD)
+		return capture_retval(head, regs, to);
+	*(uint64_t *)to = capture_widen(arch_int_ret(regs, step->index), step->narrow);
+	return sizeof(uint64_t);
+}
+
+#endif

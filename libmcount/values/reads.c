@@ -1,0 +1,160 @@
+/* Reads the values of the process that triggers ask for (see reads.h). */
+#include "libmcount/values/reads.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/values/emit.h"
+#include "libmcount/system/own_syscall.h"
+#include "utils/format/counter_record.h"
+#include "utils/format/event_ids.h"
+
+/* The events of what was read: @read has the value, and @diff the change. */
+static const struct {
+	uint32_t bit;
+	uint32_t read;
+	uint32_t diff;
+	uint32_t at; /* in struct reading */
+	uint32_t bytes;
+} kinds[] = {
+	{ PLAN_READ_STATM, EVENT_ID_READ_STATM, EVENT_ID_DIFF_STATM,
+	  offsetof(struct reading, statm), 24 },
+	{ PLAN_READ_PAGE_FAULT, EVENT_ID_READ_PAGE_FAULT, EVENT_ID_DIFF_PAGE_FAULT,
+	  offsetof(struct reading, page_faults), 16 },
+	{ PLAN_READ_PMU_CYCLE, EVENT_ID_READ_PMU_CYCLE, EVENT_ID_DIFF_PMU_CYCLE,
+	  offsetof(struct reading, pmu[0]), 16 },
+	{ PLAN_READ_PMU_CACHE, EVENT_ID_READ_PMU_CACHE, EVENT_ID_DIFF_PMU_CACHE,
+	  offsetof(struct reading, pmu[1]), 16 },
+	{ PLAN_READ_PMU_BRANCH, EVENT_ID_READ_PMU_BRANCH, EVENT_ID_DIFF_PMU_BRANCH,
+	  offsetof(struct reading, pmu[2]), 16 },
+};
+
+static const struct {
+	uint32_t bit;
+	enum counter_set set;
+} pairs[] = {
+	{ PLAN_READ_PMU_CYCLE, COUNTERS_PMU_CYCLE },
+	{ PLAN_READ_PMU_CACHE, COUNTERS_PMU_CACHE },
+	{ PLAN_READ_PMU_BRANCH, COUNTERS_PMU_BRANCH },
+};
+
+static bool read_pair(unsigned index, uint64_t values[2])
+{
+	struct counter_values both;
+
+	if (counters_read(pairs[index].set, &both))
+		atomic_fetch_or(&probe.arena->reads_failed, pairs[index].bit);
+	values[0] = both.values[0];
+	values[1] = both.values[1];
+	return both.got == 3;
+}
+
+/* "size resident shared ..." in pages: proc_pid_statm(5). */
+static bool read_statm(uint64_t values[3])
+{
+	char text[128];
+	uint64_t kb = sysconf(_SC_PAGESIZE) / 1024;
+	int fd = seal_allows_file() ? syscall(SYS_openat, AT_FDCWD, "/proc/self/statm",
+					      O_RDONLY | O_CLOEXEC, 0)
+				    : -1;
+	long len = fd < 0 ? -1 : own_syscall(SYS_read, fd, text, sizeof(text));
+	const char *at = text;
+
+	if (fd >= 0)
+		own_syscall(SYS_close, fd);
+	for (int i = 0; i < 3; i++) {
+		uint64_t pages = 0;
+
+		for (; at < text + len && *at >= '0' && *at <= '9'; at++)
+			pages = pages * 10 + (*at - '0');
+		at++;
+		values[i] = pages * kb;
+	}
+	return len > 0;
+}
+
+static bool read_page_faults(uint64_t values[2])
+{
+	struct rusage usage;
+
+	if (own_syscall(SYS_getrusage, RUSAGE_SELF, &usage) < 0)
+		return false;
+	values[0] = usage.ru_majflt;
+	values[1] = usage.ru_minflt;
+	return true;
+}
+
+void reads_take(uint32_t what, struct reading *out)
+{
+	out->got = 0;
+	if ((what & PLAN_READ_STATM) && read_statm(out->statm))
+		out->got |= PLAN_READ_STATM;
+	if ((what & PLAN_READ_PAGE_FAULT) && read_page_faults(out->page_faults))
+		out->got |= PLAN_READ_PAGE_FAULT;
+	for (unsigned i = 0; i < ARRAY_SIZE(pairs); i++) {
+		if ((what & pairs[i].bit) && read_pair(i, out->pmu[i]))
+			out->got |= pairs[i].bit;
+	}
+	out->named.got = 0;
+	if (what & PLAN_READ_COUNTERS) {
+		uint32_t wanted = (what & PLAN_READ_COUNTERS) / PLAN_READ_COUNTER;
+		uint32_t failed = counters_read(COUNTERS_BY_NAME, &out->named);
+
+		out->named.got &= wanted;
+		if (failed)
+			atomic_fetch_or(&probe.arena->reads_failed, failed * PLAN_READ_COUNTER);
+	}
+}
+
+/* Events of counters have no payload: see counter_record.h. */
+static void emit_counter(struct thread *t, uint64_t time_ns, uint32_t id, uint64_t value)
+{
+	unsigned nr = counter_pieces(value);
+	char *at = hot_reserve(t, nr * sizeof(struct record));
+
+	if (!at) {
+		note_lost(t, 1);
+		return;
+	}
+	for (unsigned i = 0; i < nr; i++)
+		at = put_record(at, time_ns, counter_piece(id, value, i, nr));
+	hot_commit(t, at);
+}
+
+/* A difference is none when the processor had no room for the counter at some time in between. */
+static void emit_counters(struct thread *t, uint64_t time_ns, const struct counter_values *now,
+			  const struct counter_values *before)
+{
+	for (uint32_t i = 0; i < PLAN_COUNTERS_MAX; i++) {
+		uint32_t id = EVENT_ID_COUNTER + 2 * i;
+
+		if (!(now->got & 1U << i))
+			continue;
+		if (!before)
+			emit_counter(t, time_ns, id, now->values[i]);
+		else if ((before->got & 1U << i) && now->idle_ns[i] == before->idle_ns[i])
+			emit_counter(t, time_ns, id + 1, now->values[i] - before->values[i]);
+	}
+}
+
+void reads_emit(struct thread *t, uint64_t time_ns, const struct reading *now,
+		const struct reading *before)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const uint64_t *values = (const uint64_t *)((const char *)now + kinds[i].at);
+		const uint64_t *old = (const uint64_t *)((const char *)before + kinds[i].at);
+		uint32_t nr = kinds[i].bytes / sizeof(uint64_t);
+		uint64_t diff[3];
+
+		if (!(now->got & kinds[i].bit) || (before && !(before->got & kinds[i].bit)))
+			continue;
+		for (uint32_t k = 0; before && k < nr; k++)
+			diff[k] = values[k] - old[k];
+		emit_event(t, time_ns, before ? kinds[i].diff : kinds[i].read,
+			   before ? diff : values, kinds[i].bytes);
+	}
+	if (now->named.got)
+		emit_counters(t, time_ns, &now->named, before ? &before->named : NULL);
+}

@@ -1,0 +1,583 @@
+/* Calls by rules: what rules do beside choosing calls, what nobody sees return, and what a thread has of its plan. */
+#include "libmcount/hot/planned.h"
+
+#include <unistd.h>
+
+#include "libmcount/plan/plans.h"
+#include "libmcount/system/fault.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/guard.h"
+#include "libmcount/hot/planned_private.h"
+#include "tests/unit/lib/keeping.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+#include "utils/format/event_ids.h"
+
+#define TRAMPOLINE ((uint64_t)arch_return_trampoline)
+#define UNIT	   KEEPING_UNIT_NS
+
+static uint64_t stack[256];
+static uint64_t watched;
+
+struct scene {
+	struct pair pair;
+	struct thread *t;
+	struct keeping_plan plan;
+	struct strbuf file;
+	size_t at;
+	int32_t tid;
+};
+
+static int obey(int (*how)(int fd), const struct keeping_plan *plan)
+{
+	int fd = keeping_image(plan);
+	int ret = how(fd);
+
+	close(fd);
+	return ret;
+}
+
+/* Before start() the plan may be changed. */
+static void prepare(struct scene *s)
+{
+	*s = (struct scene){ 0 };
+	pair_init(&s->pair);
+	pair_open(&s->pair);
+	keeping_plain(&s->plan);
+}
+
+static void start(struct scene *s)
+{
+	assert_int_equal(obey(plans_begin, &s->plan), 0);
+	s->t = self = pair_thread();
+	assert_non_null(s->t);
+	s->tid = s->t->ring->tid;
+}
+
+static void give_rule(struct scene *s, unsigned func, struct plan_rule rule)
+{
+	s->plan.funcs[func].has_rule = true;
+	s->plan.funcs[func].rule = rule;
+}
+
+static void replace(struct scene *s)
+{
+	assert_int_equal(obey(plans_replace, &s->plan), 0);
+}
+
+static void stop(struct scene *s)
+{
+	assert_int_equal(s->t->busy, 0);
+	strbuf_deinit(&s->file);
+	pair_stop(&s->pair);
+	pair_close(&s->pair);
+	atomic_store(&probe_threads, NULL);
+	assert_int_equal(plans_reclaim(), 0);
+}
+
+static uint64_t *place(unsigned depth)
+{
+	return &stack[250 - 2 * depth];
+}
+
+static uint32_t call(unsigned depth, unsigned func)
+{
+	struct arch_regs regs = arch_regs_of(1, 0, 0);
+
+	*place(depth) = 0x500000 + depth;
+	return probe_entry(place(depth), keeping_addr(func), &regs);
+}
+
+static void leave(unsigned depth)
+{
+	struct arch_regs regs = arch_regs_of(0, 0, 7);
+
+	assert_int_equal(probe_exit((uint64_t)place(depth), &regs), 0x500000 + depth);
+}
+
+static void one(unsigned depth, unsigned func)
+{
+	assert_int_equal(call(depth, func), 1);
+	leave(depth);
+}
+
+static void pass(struct scene *s, unsigned units)
+{
+	pair_pass(units * UNIT);
+	s->t->base_ns += units * UNIT;
+}
+
+/* The next record is of this kind, depth and function (or event); its time. */
+static uint64_t expect(struct scene *s, enum record_type type, unsigned depth, uint64_t addr)
+{
+	const struct record *r;
+
+	if (s->at == s->file.len) {
+		strbuf_deinit(&s->file);
+		pair_look(&s->pair, true);
+		s->file = pair_data(&s->pair, s->tid);
+	}
+	assert_in_range(s->at + sizeof(*r), 1, s->file.len);
+	r = (const struct record *)(s->file.data + s->at);
+	assert_int_equal(r->data & ~RECORD_MORE, record_data(type, depth, addr));
+	s->at += sizeof(*r);
+	if (record_has_more(r->data)) {
+		uint16_t len;
+
+		memcpy(&len, s->file.data + s->at, sizeof(len));
+		s->at += type == RECORD_EVENT ? ALIGN_UP(sizeof(len) + len, 8U) : 8;
+	}
+	return r->time_ns;
+}
+
+static uint64_t expect_entry(struct scene *s, unsigned depth, unsigned func)
+{
+	return expect(s, RECORD_ENTRY, depth, keeping_addr(func));
+}
+
+static uint64_t expect_exit(struct scene *s, unsigned depth, unsigned func)
+{
+	return expect(s, RECORD_EXIT, depth, keeping_addr(func));
+}
+
+static uint64_t expect_event(struct scene *s, uint32_t id)
+{
+	return expect(s, RECORD_EVENT, 0, id);
+}
+
+static void expect_nothing(struct scene *s)
+{
+	pair_look(&s->pair, true);
+
+	struct strbuf file cleanup_strbuf = pair_data(&s->pair, s->tid);
+
+	assert_int_equal(s->at, file.len);
+}
+
+/* --- recover --- */
+
+static void the_program_sees_its_own_returns_while_it_is_inside(void **state)
+{
+	struct scene s;
+
+	prepare(&s);
+	give_rule(&s, 2, (struct plan_rule){ .flags = PLAN_RECOVER });
+	start(&s);
+	call(0, 0);
+	call(1, 1);
+	call(2, 3);
+	assert_int_equal(*place(0), TRAMPOLINE);
+	call(3, 2);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(*place(i), 0x500000 + i);
+	/* Its own stays, for by it we see it return; and so does that of what it calls. */
+	assert_int_equal(*place(3), TRAMPOLINE);
+	one(4, 4);
+	call(4, 4);
+	assert_int_equal(*place(4), TRAMPOLINE);
+	leave(4);
+	/* What the program has put there is the program's. */
+	*place(1) = 4711;
+	leave(3);
+	assert_int_equal(*place(0), TRAMPOLINE);
+	assert_int_equal(*place(1), 4711);
+	assert_int_equal(*place(2), TRAMPOLINE);
+	*place(1) = TRAMPOLINE;
+	leave(2);
+	leave(1);
+	leave(0);
+	stop(&s);
+}
+
+/* Two calls with one return slot: the outer one has what the program has put there. */
+static void what_a_jump_has_left_is_found_too(void **state)
+{
+	struct arch_regs regs = { 0 };
+	struct scene s;
+
+	prepare(&s);
+	give_rule(&s, 2, (struct plan_rule){ .flags = PLAN_RECOVER });
+	start(&s);
+	call(0, 0);
+	assert_int_equal(probe_entry(place(0), keeping_addr(1), &regs), 1);
+	assert_int_equal(planned_own_return(s.t->top), 0x500000);
+	call(1, 2);
+	assert_int_equal(*place(0), 0x500000);
+	leave(1);
+	assert_int_equal(*place(0), TRAMPOLINE);
+	/* It may have been jumped to itself, and then its slot stays. */
+	assert_int_equal(probe_entry(place(0), keeping_addr(2), &regs), 1);
+	assert_int_equal(*place(0), TRAMPOLINE);
+	assert_int_equal(probe_exit((uint64_t)place(0), &regs), TRAMPOLINE);
+	assert_int_equal(*place(0), TRAMPOLINE);
+	assert_int_equal(probe_exit((uint64_t)place(0), &regs), TRAMPOLINE);
+	assert_int_equal(probe_exit((uint64_t)place(0), &regs), 0x500000);
+	stop(&s);
+}
+
+/* --- finish, read, switches --- */
+
+static void finish_shows_what_is_open_and_then_nothing(void **state)
+{
+	struct scene s;
+
+	prepare(&s);
+	s.plan.settings.threshold_ns = 5 * UNIT;
+	give_rule(&s, 2, (struct plan_rule){ .flags = PLAN_FINISH });
+	start(&s);
+	call(0, 0);
+	call(1, 1);
+	s.pair.rec.control->finished = 0;
+	call(2, 2);
+	assert_true(probe.is_finished);
+	assert_false(probe.tracing);
+	assert_int_equal(s.pair.proc->arena->finish_wanted, 1);
+	assert_int_equal(call(3, 3), 0);
+	leave(2);
+	leave(1);
+	leave(0);
+	expect_entry(&s, 0, 0);
+	expect_entry(&s, 1, 1);
+	expect_entry(&s, 2, 2);
+	expect_nothing(&s);
+	stop(&s);
+}
+
+/* Where it ends is shown, though it was off. */
+static void finish_is_shown_while_it_is_off(void **state)
+{
+	struct scene s;
+
+	prepare(&s);
+	give_rule(&s, 1, (struct plan_rule){ .flags = PLAN_TRACE_OFF_AT });
+	give_rule(&s, 2, (struct plan_rule){ .flags = PLAN_FINISH });
+	start(&s);
+	call(0, 0);
+	call(1, 1);
+	call(2, 3);
+	call(3, 2);
+	assert_false(probe.tracing);
+	expect_entry(&s, 0, 0);
+	expect_entry(&s, 3, 2);
+	expect_nothing(&s);
+	for (unsigned i = 4; i-- > 0;)
+		leave(i);
+	stop(&s);
+}
+
+static void read_is_at_both_ends(void **state)
+{
+	struct scene s;
+
+	prepare(&s);
+	give_rule(&s, 1, (struct plan_rule){ .flags = PLAN_READ, .read = PLAN_READ_PAGE_FAULT });
+	give_rule(&s, 2, (struct plan_rule){ .flags = PLAN_TRACE_OFF_AT });
+	give_rule(
+		&s, 3,
+		(struct plan_rule){ .flags = PLAN_READ | PLAN_TRACE_ON, .read = PLAN_READ_STATM });
+	start(&s);
+	one(0, 1);
+	call(0, 0);
+	call(1, 1);
+	one(2, 1);
+	leave(1);
+	expect_entry(&s, 0, 1);
+	expect_event(&s, EVENT_ID_READ_PAGE_FAULT);
+	expect_event(&s, EVENT_ID_DIFF_PAGE_FAULT);
+	expect_exit(&s, 0, 1);
+	expect_entry(&s, 0, 0);
+	expect_entry(&s, 1, 1);
+	expect_event(&s, EVENT_ID_READ_PAGE_FAULT);
+	expect_entry(&s, 2, 1);
+	expect_event(&s, EVENT_ID_READ_PAGE_FAULT);
+	expect_event(&s, EVENT_ID_DIFF_PAGE_FAULT);
+	expect_exit(&s, 2, 1);
+	expect_event(&s, EVENT_ID_DIFF_PAGE_FAULT);
+	expect_exit(&s, 1, 1);
+	/* Not while it is off. */
+	call(1, 2);
+	one(2, 1);
+	one(2, 3);
+	leave(1);
+	leave(0);
+	expect_entry(&s, 2, 3);
+	expect_event(&s, EVENT_ID_READ_STATM);
+	expect_event(&s, EVENT_ID_DIFF_STATM);
+	expect_exit(&s, 2, 3);
+	expect_exit(&s, 1, 2);
+	expect_exit(&s, 0, 0);
+	expect_nothing(&s);
+	stop(&s);
+}
+
+/* --- a variable that is watched --- */
+
+static void a_change_is_told_in_front_of_the_record_that_finds_it(void **state)
+{
+	struct scene s;
+	uint64_t entry_ns;
+	uint64_t event_ns;
+
+	prepare(&s);
+	s.plan.watch = (struct plan_watch){ (uint64_t)&watched, 8 };
+	start(&s);
+	watched = 1;
+	call(0, 0);
+	/* The first value has nothing to be in front of. */
+	entry_ns = expect_entry(&s, 0, 0);
+	event_ns = expect_event(&s, EVENT_ID_WATCH_VAR);
+	assert_int_equal(event_ns, entry_ns + 1);
+	one(1, 1);
+	expect_entry(&s, 1, 1);
+	expect_exit(&s, 1, 1);
+	watched = 2;
+	call(1, 1);
+	event_ns = expect_event(&s, EVENT_ID_WATCH_VAR);
+	entry_ns = expect_entry(&s, 1, 1);
+	assert_int_equal(event_ns, entry_ns - 1);
+	watched = 3;
+	leave(1);
+	event_ns = expect_event(&s, EVENT_ID_WATCH_VAR);
+	entry_ns = expect_exit(&s, 1, 1);
+	assert_int_equal(event_ns, entry_ns - 1);
+	/* Another plan with the same one goes on; with another one it begins anew. */
+	replace(&s);
+	one(1, 1);
+	expect_entry(&s, 1, 1);
+	expect_exit(&s, 1, 1);
+	s.plan.watch.bytes = 4;
+	replace(&s);
+	one(1, 1);
+	expect_entry(&s, 1, 1);
+	expect_event(&s, EVENT_ID_WATCH_VAR);
+	expect_exit(&s, 1, 1);
+	s.plan.watch.addr += 4;
+	replace(&s);
+	one(1, 1);
+	expect_entry(&s, 1, 1);
+	expect_event(&s, EVENT_ID_WATCH_VAR);
+	expect_exit(&s, 1, 1);
+	s.plan.watch.bytes = 0;
+	replace(&s);
+	watched = UINT64_MAX;
+	one(1, 1);
+	expect_entry(&s, 1, 1);
+	expect_exit(&s, 1, 1);
+	leave(0);
+	expect_exit(&s, 0, 0);
+	stop(&s);
+}
+
+/* --- PLAN_ESTIMATE --- */
+
+/* A call is over when its slot holds something else; that was halfway between the last record and now. */
+static void who_is_not_seen_to_return_has_returned_meanwhile(void **state)
+{
+	struct scene s;
+	uint64_t first_ns;
+
+	prepare(&s);
+	s.plan.settings.flags |= PLAN_ESTIMATE;
+	start(&s);
+	fault_guard_begin();
+	assert_int_equal(call(0, 0), 0);
+	assert_int_equal(*place(0), 0x500000);
+	assert_int_equal(call(1, 1), 0);
+	pass(&s, 2);
+	*place(1) = 4711;
+	assert_int_equal(call(2, 2), 0);
+	expect_entry(&s, 0, 0);
+	first_ns = expect_entry(&s, 1, 1);
+	assert_in_range(expect_exit(&s, 1, 1), first_ns + UNIT, first_ns + UNIT * 3 / 2);
+	first_ns = expect_entry(&s, 1, 2);
+	/* Called from further out. */
+	pass(&s, 4);
+	call(1, 3);
+	assert_in_range(expect_exit(&s, 1, 2), first_ns + 2 * UNIT, first_ns + UNIT * 5 / 2);
+	first_ns = expect_entry(&s, 1, 3);
+	pass(&s, 2);
+	call(0, 4);
+	assert_in_range(expect_exit(&s, 1, 3), first_ns + UNIT, first_ns + UNIT * 3 / 2);
+	assert_in_range(expect_exit(&s, 0, 0), first_ns + UNIT, first_ns + UNIT * 3 / 2);
+	expect_entry(&s, 0, 4);
+	call(1, 5);
+	first_ns = expect_entry(&s, 1, 5);
+	/* The end of the thread is that of all. */
+	pass(&s, 2);
+	frames_unhook(s.t);
+	assert_in_range(expect_exit(&s, 1, 5), first_ns + 2 * UNIT, first_ns + UNIT * 5 / 2);
+	expect_exit(&s, 0, 4);
+	assert_int_equal(*place(1), 0x500001);
+	expect_nothing(&s);
+	stop(&s);
+}
+
+/* --- calls that were open before --- */
+
+/* They count as if they had been entered under the plan; the return of those that it wants is shown. */
+static void an_open_call_counts_though_nobody_saw_it_begin(void **state)
+{
+	struct scene s;
+
+	prepare(&s);
+	s.plan.settings.flags |= PLAN_OPT_IN_FILTER;
+	s.plan.settings.depth = 3;
+	give_rule(&s, 1, (struct plan_rule){ .flags = PLAN_FILTER });
+	give_rule(&s, 2, (struct plan_rule){ .flags = PLAN_NOTRACE });
+	give_rule(&s, 5, (struct plan_rule){ .flags = PLAN_LOCATION_OUT });
+	start(&s);
+	planned_push_unseen(s.t, (uint64_t)place(0), 1, keeping_addr(0));
+	planned_push_unseen(s.t, (uint64_t)place(1), 1, keeping_addr(1));
+	assert_int_equal(s.t->planned->now.in, 1);
+	assert_int_equal(s.t->planned->now.level, 1);
+	planned_push_unseen(s.t, (uint64_t)place(2), 1, keeping_addr(5));
+	assert_int_equal(s.t->planned->now.level, 1);
+	planned_push_unseen(s.t, (uint64_t)place(3), 1, keeping_addr(3));
+	assert_int_equal(s.t->planned->now.level, 2);
+	assert_int_equal(s.t->planned->now.depth, 1);
+	one(4, 4);
+	expect_entry(&s, 2, 4);
+	expect_exit(&s, 2, 4);
+	planned_push_unseen(s.t, (uint64_t)place(4), 1, keeping_addr(2));
+	assert_int_equal(s.t->planned->now.out, 1);
+	assert_int_equal(call(5, 4), 0);
+	planned_push_unseen(s.t, (uint64_t)place(5), 1, keeping_addr(3));
+	assert_int_equal(s.t->planned->now.level, 2);
+	/* All of them are over. */
+	assert_int_equal(call(0, 1), 1);
+	expect_exit(&s, 1, 3);
+	expect_exit(&s, 0, 1);
+	expect_entry(&s, 0, 1);
+	leave(0);
+	expect_exit(&s, 0, 1);
+	assert_int_equal(s.t->planned->now.in, 0);
+	expect_nothing(&s);
+	stop(&s);
+}
+
+/* --- handlers --- */
+
+/* It goes on where the thread is: as deep, and as much opted in. */
+static void a_handler_has_the_levels_that_are_left(void **state)
+{
+	struct scene s;
+
+	prepare(&s);
+	s.plan.settings.depth = 3;
+	start(&s);
+	for (unsigned round = 0; round < 2; round++) {
+		one(0, 0);
+		call(0, 0);
+		if (round == 0) /* a thread that is open has none of this in its own state */
+			planned_settle(s.t);
+		s.t->busy = 1;
+		assert_int_equal(call(10, 1), 1);
+		assert_int_equal(call(11, 2), 1);
+		assert_int_equal(call(12, 3), 0);
+		leave(11);
+		leave(10);
+		guard_leave(s.t);
+		leave(0);
+		expect_entry(&s, 0, 0);
+		expect_exit(&s, 0, 0);
+		expect_entry(&s, 0, 0);
+		expect_entry(&s, 1, 1);
+		expect_entry(&s, 2, 2);
+		expect_exit(&s, 2, 2);
+		expect_exit(&s, 1, 1);
+		expect_exit(&s, 0, 0);
+	}
+	/* Another plan, which the handler goes by as soon as its thread does. */
+	give_rule(&s, 1, (struct plan_rule){ .flags = PLAN_NOTRACE });
+	replace(&s);
+	one(0, 0);
+	s.t->busy = 1;
+	assert_int_equal(call(10, 1), 1);
+	assert_int_equal(call(11, 2), 0);
+	leave(10);
+	guard_leave(s.t);
+	expect_entry(&s, 0, 0);
+	expect_exit(&s, 0, 0);
+	expect_nothing(&s);
+	stop(&s);
+}
+
+/* --- a thread's plan --- */
+
+static void a_plan_is_needed_where_it_is_known_or_captured_from(void **state)
+{
+	struct scene s;
+	const struct live_plan *plan;
+	const void *end;
+
+	prepare(&s);
+	s.plan.funcs[1].has_result = true;
+	start(&s);
+	plan = probe.live;
+	end = (const char *)plan + plan->bytes;
+	assert_true(planned_needs(s.t, plan, end));
+	call(0, 1);
+	one(1, 2);
+	s.t->planned->plan = NULL;
+	assert_true(planned_needs(s.t, plan, end));
+	s.t->planned->taking = plan;
+	leave(0);
+	assert_true(planned_needs(s.t, plan, end));
+	s.t->planned->taking = NULL;
+	/* What was just popped may still be at work. */
+	assert_true(planned_needs(s.t, plan, end));
+	assert_false(planned_needs(s.t, plan, plan));
+	planned_end(s.t);
+	assert_false(planned_needs(s.t, plan, end));
+	s.t->planned->plan = plan;
+	planned_end(s.t);
+	assert_false(planned_needs(s.t, plan, end));
+	stop(&s);
+}
+
+/* Tracing has ended under a thread that has no memory for rules: it gets none. */
+static void nothing_begins_late_when_all_is_over(void **state)
+{
+	struct scene s;
+
+	prepare(&s);
+	s.plan.settings.flags &= ~(uint32_t)PLAN_SELECTIVE;
+	start(&s);
+	assert_null(s.t->planned);
+	assert_int_equal(call(0, 0), 1);
+	s.plan.settings.flags |= PLAN_SELECTIVE;
+	replace(&s);
+	probe.tracing = false;
+	assert_int_equal(call(1, 1), 0);
+	assert_null(s.t->planned);
+	probe.tracing = true;
+	assert_int_equal(call(1, 1), 1);
+	assert_non_null(s.t->planned);
+	assert_ptr_equal(s.t->limit, s.t->frames + probe.plan.max_stack);
+	leave(1);
+	leave(0);
+	expect_entry(&s, 0, 0);
+	expect_entry(&s, 1, 1);
+	expect_exit(&s, 1, 1);
+	expect_exit(&s, 0, 0);
+	stop(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_program_sees_its_own_returns_while_it_is_inside),
+		cmocka_unit_test(what_a_jump_has_left_is_found_too),
+		cmocka_unit_test(finish_shows_what_is_open_and_then_nothing),
+		cmocka_unit_test(finish_is_shown_while_it_is_off),
+		cmocka_unit_test(read_is_at_both_ends),
+		cmocka_unit_test(a_change_is_told_in_front_of_the_record_that_finds_it),
+		cmocka_unit_test(who_is_not_seen_to_return_has_returned_meanwhile),
+		cmocka_unit_test(an_open_call_counts_though_nobody_saw_it_begin),
+		cmocka_unit_test(a_handler_has_the_levels_that_are_left),
+		cmocka_unit_test(a_plan_is_needed_where_it_is_known_or_captured_from),
+		cmocka_unit_test(nothing_begins_late_when_all_is_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

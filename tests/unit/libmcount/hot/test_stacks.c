@@ -1,0 +1,540 @@
+/* Stacks that the program has made itself: calls on one are no part of the calls on another. */
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "libmcount/hot/callers.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/stacks.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+#define PAGE  4096UL
+#define STACK (16 * PAGE)
+
+/* Two stacks with a page between them that nobody may read. */
+struct scene {
+	struct pair pair;
+	struct thread *t;
+	uint64_t low;  /* end of the lower one */
+	uint64_t high; /* end of the upper one */
+	char *memory;
+};
+
+static struct arch_regs no_regs;
+
+static void begin(struct scene *s)
+{
+	*s = (struct scene){ 0 };
+	pair_init(&s->pair);
+	pair_open(&s->pair);
+	s->t = self = pair_thread();
+	assert_non_null(s->t);
+	s->memory = mmap(NULL, 2 * STACK + PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(s->memory, MAP_FAILED);
+	assert_int_equal(mprotect(s->memory + STACK, PAGE, PROT_NONE), 0);
+	s->low = (uint64_t)s->memory + STACK;
+	s->high = (uint64_t)s->memory + 2 * STACK + PAGE;
+}
+
+static void end(struct scene *s)
+{
+	pair_stop(&s->pair);
+	pair_close(&s->pair);
+	munmap(s->memory, 2 * STACK + PAGE);
+}
+
+static uint64_t enter(struct scene *s, uint64_t slot)
+{
+	*(uint64_t *)slot = 0x500000 + slot % PAGE;
+	assert_int_equal(probe_entry((uint64_t *)slot, 0x400000, &no_regs), 1);
+	return slot;
+}
+
+static unsigned open_calls(void)
+{
+	return self->top - self->frames;
+}
+
+/* Within one stack the distance says nothing: large frames are no switch. */
+static void large_frames(void **state)
+{
+	struct scene s;
+
+	begin(&s);
+	enter(&s, s.low - 5 * PAGE);
+	enter(&s, s.low - 8 * PAGE);
+	/* Jumped out of both. */
+	enter(&s, s.low - PAGE);
+	assert_false(probe.follows_stacks);
+	assert_ptr_equal(self, s.t);
+	assert_int_equal(open_calls(), 1);
+	end(&s);
+}
+
+static void a_switch_is_noticed(void **state)
+{
+	struct scene s;
+
+	begin(&s);
+	enter(&s, s.low - 64);
+	enter(&s, s.low - 128);
+	assert_false(probe.follows_stacks);
+	/* Further out, and in memory that is no part of the same stack. */
+	enter(&s, s.high - 64);
+	assert_true(probe.follows_stacks);
+	/* From here on each stack has calls of its own, which stay open while another runs. */
+	enter(&s, s.low - 192);
+	assert_ptr_equal(self, s.t);
+	assert_int_equal(open_calls(), 2);
+	enter(&s, s.high - 128);
+	assert_ptr_not_equal(self, s.t);
+	assert_int_equal(open_calls(), 1);
+	enter(&s, s.low - 256);
+	assert_ptr_equal(self, s.t);
+	assert_int_equal(open_calls(), 3);
+	enter(&s, s.high - 192);
+	assert_int_equal(open_calls(), 2);
+	stacks_go_home();
+	assert_ptr_equal(self, s.t);
+	end(&s);
+}
+
+/* --- stacks of a program that is known to switch --- */
+
+#define KB     1024UL
+#define REACH  (64 * KB) /* how far below its calls a made stack is taken to go on */
+#define REGION (8192 * KB)
+
+/* Rooms in memory of which nobody may read the rest: places count from its begin, and each lies higher than those before. */
+struct rooms {
+	struct pair pair;
+	struct thread *t;
+	char *memory;
+};
+
+#define HOME   (64 * KB)
+#define HOME_2 (256 * KB)
+#define LOW    (1024 * KB)
+#define HIGH   (2048 * KB)
+#define TOP    (4096 * KB)
+
+static void open_room(struct rooms *r, uint64_t from, uint64_t to)
+{
+	assert_int_equal(mprotect(r->memory + from, to - from, PROT_READ | PROT_WRITE), 0);
+}
+
+static int begin_rooms(void **state)
+{
+	struct rooms *r = calloc(1, sizeof(*r));
+
+	assert_non_null(r);
+	pair_init(&r->pair);
+	pair_open(&r->pair);
+	probe.follows_stacks = true;
+	r->memory = mmap(NULL, REGION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			 0);
+	assert_ptr_not_equal(r->memory, MAP_FAILED);
+	open_room(r, 0, HOME + PAGE);
+	open_room(r, HOME_2 - 64 * KB, HOME_2 + PAGE);
+	open_room(r, LOW - 512 * KB, LOW + 512 * KB);
+	open_room(r, HIGH - 256 * KB, HIGH + PAGE);
+	open_room(r, TOP - 64 * KB, TOP + PAGE);
+	r->t = self = pair_thread();
+	assert_int_equal(r->t->low, INT64_MAX);
+	*state = r;
+	return 0;
+}
+
+static int end_rooms(void **state)
+{
+	struct rooms *r = *state;
+
+	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next)
+		assert_int_equal(t->busy, 0);
+	/* So that the next pair begins without stacks that are counted. */
+	self = NULL;
+	stacks_after_fork();
+	pair_stop(&r->pair);
+	pair_close(&r->pair);
+	atomic_store(&probe_threads, NULL);
+	munmap(r->memory, REGION);
+	free(r);
+	return 0;
+}
+
+static uint64_t *at(struct rooms *r, uint64_t place)
+{
+	return (uint64_t *)(r->memory + place);
+}
+
+/* A call with its slot there; which state it belongs to, that has @open calls then. */
+static struct thread *go(struct rooms *r, uint64_t place, unsigned open)
+{
+	*at(r, place) = 0x500000 + place;
+	assert_int_equal(probe_entry(at(r, place), 0x400000, &no_regs), 1);
+	assert_int_equal(open_calls(), open);
+	return self;
+}
+
+static void back(struct rooms *r, uint64_t place, unsigned open)
+{
+	assert_int_equal(probe_exit((uint64_t)at(r, place), &no_regs), 0x500000 + place);
+	assert_int_equal(open_calls(), open);
+}
+
+static void a_made_stack_has_a_state_of_its_own(void **state)
+{
+	struct rooms *r = *state;
+	struct thread *made;
+
+	assert_ptr_equal(go(r, HOME, 1), r->t);
+	assert_int_equal(r->t->high, (uint64_t)at(r, HOME));
+	assert_int_equal(r->t->low, (uint64_t)at(r, HOME) - (1UL << 20));
+	made = go(r, LOW, 1);
+	assert_ptr_not_equal(made, r->t);
+	assert_int_equal(made->is_made, 1);
+	assert_int_equal(made->is_parked, 0);
+	assert_ptr_equal(made->home, r->t);
+	assert_int_equal(made->ring->tid, RING_TID_STACK);
+	assert_int_equal(made->high, (uint64_t)at(r, LOW));
+	assert_int_equal(made->low, (uint64_t)at(r, LOW) - REACH);
+	/* Its calls go on when it does; so do those of others, and each returns to where it was called. */
+	go(r, LOW - 64, 2);
+	assert_ptr_equal(go(r, HOME - 64, 2), r->t);
+	assert_int_equal(made->is_parked, 1);
+	assert_ptr_equal(go(r, LOW - 128, 3), made);
+	assert_int_equal(made->is_parked, 0);
+	assert_ptr_not_equal(go(r, HIGH, 1), made);
+	assert_ptr_equal(self->home, r->t);
+	assert_int_equal(made->is_parked, 1);
+	back(r, LOW - 128, 2);
+	assert_ptr_equal(self, made);
+	back(r, HOME - 64, 1);
+	assert_ptr_equal(self, r->t);
+	back(r, LOW - 64, 1);
+	back(r, HIGH, 0);
+	back(r, LOW, 0);
+	back(r, HOME, 0);
+	assert_ptr_equal(self, r->t);
+}
+
+/* A little above its first call is still the same stack. */
+static void a_stack_begins_above_its_first_call(void **state)
+{
+	struct rooms *r = *state;
+	struct thread *made;
+
+	go(r, HOME, 1);
+	made = go(r, LOW, 1);
+	back(r, LOW, 0);
+	go(r, HOME - 8, 2);
+	assert_ptr_equal(go(r, LOW + 2048, 1), made);
+	back(r, LOW + 2048, 0);
+	go(r, HOME - 16, 3);
+	assert_ptr_not_equal(go(r, LOW + 2048 + 8, 1), made);
+	assert_ptr_equal(go(r, HOME - 24, 4), r->t);
+}
+
+static void what_nobody_runs_another_thread_may_take(void **state)
+{
+	struct rooms *r = *state;
+	struct thread *made;
+	struct thread *other;
+	struct thread *second;
+
+	go(r, HOME, 1);
+	made = go(r, LOW, 1);
+	/* While the first thread is on it, it is another stack. */
+	other = self = pair_thread();
+	assert_ptr_equal(go(r, HOME_2, 1), other);
+	second = go(r, LOW - 64, 1);
+	assert_ptr_not_equal(second, made);
+	assert_ptr_equal(second->home, other);
+	assert_ptr_equal(go(r, HOME_2 - 64, 2), other);
+	self = made;
+	go(r, HOME - 64, 2);
+	self = other;
+	/* A return finds its frame. */
+	back(r, LOW, 0);
+	assert_ptr_equal(self, made);
+	assert_ptr_equal(made->home, other);
+	go(r, HOME_2 - 128, 3);
+	self = r->t;
+	back(r, LOW - 64, 0);
+	assert_ptr_equal(self, second);
+	assert_ptr_equal(second->home, r->t);
+}
+
+static void a_made_stack_goes_on_below_its_calls(void **state)
+{
+	struct rooms *r = *state;
+	struct thread *made;
+
+	go(r, HOME, 1);
+	made = go(r, LOW, 1);
+	assert_ptr_equal(go(r, LOW - REACH, 2), made);
+	assert_ptr_equal(go(r, LOW - REACH - 8, 3), made);
+	assert_int_equal(made->low, (uint64_t)at(r, LOW - REACH - 8) - REACH);
+	assert_ptr_equal(go(r, LOW - 2 * REACH - 8, 4), made);
+	/* Too far to be a call of it. */
+	assert_ptr_equal(go(r, LOW - 3 * REACH, 5), made);
+	assert_ptr_not_equal(go(r, LOW - 4 * REACH - 8, 1), made);
+}
+
+/* Two in one piece of memory do not overlap, whichever was there first. */
+static void a_stack_ends_where_the_next_one_begins(void **state)
+{
+	struct rooms *r = *state;
+	struct thread *below;
+	struct thread *above;
+	struct thread *between;
+
+	go(r, HOME, 1);
+	below = go(r, LOW, 1);
+	above = go(r, LOW + 80 * KB, 1);
+	assert_int_equal(above->low, (uint64_t)at(r, LOW + 16 * KB));
+	assert_ptr_equal(go(r, LOW + 30 * KB, 2), above);
+	assert_ptr_equal(go(r, LOW + 15 * KB, 3), above);
+	assert_int_equal(above->low, below->high + 1);
+	assert_int_equal(below->low, (uint64_t)at(r, LOW) - REACH);
+	/* Another thread makes one in the room that this one had. */
+	self = pair_thread();
+	go(r, HOME_2, 1);
+	between = go(r, LOW + 10 * KB, 1);
+	assert_int_equal(above->low, between->high + 1);
+	assert_int_equal(between->low, below->high + 1);
+	assert_int_equal(below->low, (uint64_t)at(r, LOW) - REACH);
+}
+
+/* Handlers there are a part of what they have interrupted. */
+static void an_alternate_signal_stack_is_no_stack_of_its_own(void **state)
+{
+	struct rooms *r = *state;
+	stack_t ss = { .ss_sp = at(r, LOW - 64 * KB), .ss_size = 64 * KB };
+	stack_t before;
+	stack_t bad = { .ss_sp = at(r, LOW), .ss_size = 1 };
+	struct thread *made;
+
+	assert_int_equal(sigaltstack(&ss, &before), 0);
+	assert_int_equal(sigaltstack(&bad, NULL), -1);
+	assert_int_equal(sigaltstack(NULL, &bad), 0);
+	assert_ptr_equal(bad.ss_sp, ss.ss_sp);
+	go(r, TOP, 1);
+	assert_ptr_equal(go(r, LOW - 8, 2), r->t);
+	assert_ptr_equal(go(r, LOW - 64 * KB, 3), r->t);
+	back(r, LOW - 64 * KB, 2);
+	back(r, LOW - 8, 1);
+	/* Next to it. */
+	made = go(r, LOW, 1);
+	assert_ptr_not_equal(made, r->t);
+	assert_ptr_equal(go(r, TOP - 8, 2), r->t);
+	ss.ss_flags = SS_DISABLE;
+	assert_int_equal(sigaltstack(&ss, NULL), 0);
+	assert_ptr_equal(go(r, LOW - 8, 2), made);
+	go(r, TOP - 16, 3);
+	sigaltstack(&before, NULL);
+}
+
+/* The exit hook makes no stack: what is nowhere is here. */
+static void a_stack_is_found_by_an_exit_but_not_made(void **state)
+{
+	struct rooms *r = *state;
+	struct thread *made;
+
+	go(r, HOME, 1);
+	assert_ptr_equal(stacks_find(r->t, (uint64_t)at(r, LOW)), r->t);
+	made = go(r, LOW, 1);
+	made->busy = 1;
+	assert_ptr_equal(stacks_find(made, (uint64_t)at(r, LOW - 8)), made);
+	assert_ptr_equal(stacks_find(made, (uint64_t)at(r, HIGH)), made);
+	assert_ptr_equal(stacks_find(made, (uint64_t)at(r, HOME - 8)), r->t);
+	assert_int_equal(made->busy, 0);
+	assert_ptr_equal(self, r->t);
+	assert_ptr_equal(stacks_find(r->t, (uint64_t)at(r, LOW - 8)), made);
+	assert_ptr_equal(self, made);
+	probe.follows_stacks = false;
+	assert_ptr_equal(stacks_find(made, (uint64_t)at(r, HOME - 8)), made);
+	made->busy = 0;
+}
+
+static void nobody_is_asked_where_only_estimates_are(void **state)
+{
+	struct rooms *r = *state;
+
+	go(r, HOME, 1);
+	probe.plan.flags |= PLAN_ESTIMATE;
+	assert_ptr_equal(stacks_enter(r->t, (uint64_t)at(r, LOW)), r->t);
+	probe.plan.flags &= ~(uint32_t)PLAN_ESTIMATE;
+	r->t->is_aside = 1;
+	assert_ptr_equal(stacks_enter(r->t, (uint64_t)at(r, LOW)), r->t);
+	assert_ptr_equal(stacks_find(r->t, (uint64_t)at(r, LOW)), r->t);
+	assert_ptr_equal(stacks_return(r->t, (uint64_t)at(r, LOW)), r->t);
+	r->t->is_aside = 0;
+}
+
+static void a_thread_that_ends_leaves_the_stack_to_others(void **state)
+{
+	struct rooms *r = *state;
+	struct thread *made;
+
+	stacks_go_home(); /* it is there */
+	assert_ptr_equal(self, r->t);
+	go(r, HOME, 1);
+	made = go(r, LOW, 1);
+	stacks_go_home();
+	assert_ptr_equal(self, r->t);
+	assert_int_equal(made->is_parked, 1);
+	back(r, LOW, 0);
+	assert_ptr_equal(self, made);
+}
+
+/* Nobody says that a coroutine has ended. The next call lies above its stack, which has no call any more. */
+static void a_call_after_the_end_of_a_made_stack(void **state)
+{
+	struct rooms *r = *state;
+	struct thread *made;
+
+	go(r, TOP, 1);
+	made = go(r, LOW, 1);
+	assert_ptr_not_equal(made, r->t);
+	back(r, LOW, 0);
+	assert_ptr_equal(go(r, TOP - 64, 2), r->t);
+	back(r, TOP - 64, 1);
+	/* It begins anew, and what it leaves without an end it leaves alone. */
+	assert_ptr_equal(go(r, LOW, 1), made);
+	go(r, LOW - 64, 2);
+	frames_leave_inside(self, (uint64_t)at(r, TOP));
+	assert_int_equal(open_calls(), 0);
+	assert_ptr_equal(go(r, TOP - 128, 2), r->t);
+}
+
+/* A stack in a local variable of a call: where it lies does not tell that its calls are no part of that call's stack. */
+static void a_stack_within_a_call_is_taken_up(void **state)
+{
+	struct rooms *r = *state;
+	uint64_t low = (uint64_t)at(r, LOW - 300 * KB);
+	struct thread *made;
+	struct thread *within;
+
+	go(r, LOW, 1);
+	go(r, LOW - 400 * KB, 2);
+	stacks_take_up(low + 100 * KB, low, 100 * KB + 8);
+	made = go(r, LOW - 200 * KB, 1);
+	assert_ptr_not_equal(made, r->t);
+	assert_int_equal(made->is_exact, 1);
+	/* Another one in a call of that. */
+	go(r, LOW - 270 * KB, 2);
+	stacks_take_up(low + 50 * KB, low + 40 * KB, 10 * KB + 8);
+	within = go(r, LOW - 250 * KB, 1);
+	assert_ptr_not_equal(within, made);
+	/* From there to who has taken it up, by saying so or by a call. */
+	stacks_take_up(low + 20 * KB, 0, 0);
+	assert_ptr_equal(self, made);
+	stacks_take_up(low + 49 * KB, low + 40 * KB, 10 * KB + 8);
+	assert_ptr_equal(self, within);
+	assert_ptr_equal(go(r, LOW - 275 * KB, 3), made);
+	assert_ptr_equal(go(r, LOW - 410 * KB, 3), r->t);
+	/* In the same place one begins anew; what was open there is over. */
+	stacks_take_up(low + 100 * KB, low, 100 * KB + 8);
+	assert_ptr_equal(go(r, LOW - 200 * KB, 1), made);
+	stacks_take_up((uint64_t)at(r, LOW - 420 * KB), 0, 0);
+	assert_ptr_equal(self, r->t);
+	back(r, LOW - 410 * KB, 2);
+	/* Where it was, calls of the stack around are no calls of it. */
+	go(r, LOW - 250 * KB, 2);
+	assert_ptr_equal(self, r->t);
+}
+
+/* What a context says of its stack is believed where its stack pointer lies there, and none of the calls around it. */
+static void a_context_that_says_nothing_of_its_stack(void **state)
+{
+	struct rooms *r = *state;
+	uint64_t low = (uint64_t)at(r, LOW - 300 * KB);
+
+	go(r, LOW, 1);
+	go(r, LOW - 400 * KB, 2);
+	stacks_take_up(low - 8, low, 64 * KB);
+	stacks_take_up(low + 64 * KB, low, 64 * KB);
+	stacks_take_up(low + 1, low, 2);
+	stacks_take_up(low + 1, low - 200 * KB, 500 * KB);
+	/* Stacks elsewhere are found by their calls. */
+	stacks_take_up((uint64_t)at(r, TOP - KB), (uint64_t)at(r, TOP - 32 * KB), 32 * KB);
+	assert_ptr_equal(self, r->t);
+	assert_int_equal(open_calls(), 2);
+	r->t->busy = 1;
+	stacks_take_up(low + KB, low, 64 * KB);
+	assert_ptr_equal(self, r->t);
+	r->t->busy = 0;
+}
+
+/* A child has only the stack that runs, as its own; what is open on the others returns by itself. */
+static void a_forked_child_has_one_stack(void **state)
+{
+	struct rooms *r = *state;
+	struct thread *made;
+	struct thread *second;
+
+	go(r, HOME, 1);
+	second = go(r, HIGH, 1);
+	made = go(r, LOW, 1);
+	stacks_after_fork();
+	assert_ptr_equal(self, made);
+	assert_int_equal(made->is_made, 0);
+	assert_null(made->home);
+	assert_int_equal(second->is_made, 0);
+	assert_int_equal(second->high, 0);
+	assert_int_equal(r->t->high, 0);
+	assert_int_equal(*at(r, HIGH), 0x500000 + HIGH);
+	assert_int_equal(*at(r, HOME), 0x500000 + HOME);
+	assert_ptr_equal((void *)*at(r, LOW), (void *)arch_return_trampoline);
+	back(r, LOW, 0);
+}
+
+/* More than there may be: those without open calls are given up. */
+static void stacks_that_are_not_used_make_room(void **state)
+{
+	struct rooms *r = *state;
+	struct thread *made;
+	int32_t state_before;
+
+	go(r, HOME, 1);
+	made = go(r, LOW, 1);
+	back(r, LOW, 0);
+	go(r, HOME - 8, 2);
+	assert_int_equal(made->is_parked, 1);
+	/* All rings are taken: no state either, and it goes on as if it were a part of this one. */
+	while (pair_thread())
+		;
+	self = r->t;
+	state_before = made->is_made;
+	assert_ptr_equal(go(r, HIGH, 1), r->t);
+	assert_int_equal(made->is_made, state_before);
+}
+
+#define ROOMS(name) cmocka_unit_test_setup_teardown(name, begin_rooms, end_rooms)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(large_frames),
+		cmocka_unit_test(a_switch_is_noticed),
+		ROOMS(a_made_stack_has_a_state_of_its_own),
+		ROOMS(a_stack_begins_above_its_first_call),
+		ROOMS(what_nobody_runs_another_thread_may_take),
+		ROOMS(a_made_stack_goes_on_below_its_calls),
+		ROOMS(a_stack_ends_where_the_next_one_begins),
+		ROOMS(an_alternate_signal_stack_is_no_stack_of_its_own),
+		ROOMS(a_stack_is_found_by_an_exit_but_not_made),
+		ROOMS(nobody_is_asked_where_only_estimates_are),
+		ROOMS(a_thread_that_ends_leaves_the_stack_to_others),
+		ROOMS(a_call_after_the_end_of_a_made_stack),
+		ROOMS(a_stack_within_a_call_is_taken_up),
+		ROOMS(a_context_that_says_nothing_of_its_stack),
+		ROOMS(a_forked_child_has_one_stack),
+		ROOMS(stacks_that_are_not_used_make_room),
+	};
+
+	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

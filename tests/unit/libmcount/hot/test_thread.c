@@ -1,0 +1,411 @@
+/* Traced threads: their states and rings, who gets which, what a fork leaves, and when a thread is not traced any more. */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libmcount/hot/callers.h"
+#include "libmcount/system/arena.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/planned.h"
+#include "libmcount/plan/steer.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+static struct pair pair;
+static struct arena *arena;
+static uint64_t stack[64];
+static struct arch_regs no_regs;
+
+static int setup(void **state)
+{
+	pair_init(&pair);
+	pair.settings.depth = 7;
+	pair_open(&pair);
+	arena = pair.proc->arena;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pair_stop(&pair);
+	pair_close(&pair);
+	atomic_store(&probe_threads, NULL);
+	return 0;
+}
+
+static void a_state_is_empty(void **state)
+{
+	struct thread *t;
+
+	probe.plan.threshold_ns = 12345;
+	t = thread_take_state();
+	assert_ptr_equal(atomic_load(&probe_threads), t);
+	assert_null(t->next);
+	assert_int_equal(t->in_use, 1);
+	assert_ptr_equal(t->top, t->frames);
+	assert_ptr_equal(t->written, t->frames);
+	assert_int_equal(t->frames[0].slot, INT64_MAX);
+	assert_int_equal(t->threshold_ns, 12345);
+	assert_ptr_equal(t->limit, t->frames + 7);
+	assert_null(t->ring);
+	assert_null(t->planned);
+	assert_int_equal(t->low, 0);
+	/* The smaller of both; a slot that differs tells of another stack. */
+	probe.plan.max_stack = 5;
+	probe.follows_stacks = true;
+	t = thread_take_state();
+	assert_ptr_equal(t->limit, t->frames + 5);
+	assert_int_equal(t->low, INT64_MAX);
+	/* Not before there is a recorder. */
+	probe.ready = false;
+	assert_null(thread_take_state());
+	probe.ready = true;
+}
+
+static void a_state_that_is_given_back_is_the_next_ones(void **state)
+{
+	struct thread *first = pair_thread();
+	struct thread *second = pair_thread();
+	struct ring *r = first->ring;
+	struct thread *again;
+
+	assert_ptr_not_equal(first, second);
+	first->top++;
+	first->cyg_skipped = first->cyg_again = first->cyg_deep = 3;
+	first->end_rounds = 2;
+	first->busy = first->has_aside_records = 1;
+	first->base_counter = first->refit_ticks = first->last_ns = first->fit_ns = 9;
+	first->is_made = 1;
+	first->high = 9;
+	thread_give_back(first);
+	assert_int_equal(r->state, RING_DONE);
+	assert_int_equal(first->in_use, 0);
+	assert_null(first->ring);
+	again = thread_take_state();
+	assert_ptr_equal(again, first);
+	assert_int_equal(again->in_use, 1);
+	assert_ptr_equal(again->top, again->frames);
+	assert_int_equal(again->cyg_skipped + again->cyg_again + again->cyg_deep, 0);
+	assert_int_equal(again->end_rounds, 0);
+	assert_int_equal(again->busy + again->has_aside_records, 0);
+	assert_int_equal(again->base_counter + again->refit_ticks + again->last_ns + again->fit_ns,
+			 0);
+	assert_int_equal(again->is_made, 0);
+	assert_int_equal(again->high, 0);
+	/* One without a ring. */
+	thread_give_back(again);
+	assert_ptr_equal(thread_take_state(), first);
+}
+
+static void the_writer_hears_of_a_ring_that_is_done(void **state)
+{
+	struct thread *t = pair_thread();
+	unsigned before = pair_wakes();
+
+	pair.rec.control->writers[0].sleeping = 1;
+	thread_give_back(t);
+	assert_int_equal(pair_wakes(), before + 1);
+}
+
+static void a_ring_says_whose_it_is(void **state)
+{
+	struct thread *t = thread_take_state();
+	uint64_t before = clock_kernel_ns();
+	struct thread *made;
+
+	t->at = t->end = (char *)1;
+	t->position = t->stalled_tail = 5;
+	t->has_no_payloads = 1;
+	thread_take_ring(t);
+	assert_non_null(t->ring);
+	assert_int_equal(t->ring->state, RING_LIVE);
+	assert_int_equal(t->ring->tid, syscall(SYS_gettid));
+	assert_true(t->ring->start_ns >= before && t->ring->start_ns <= clock_kernel_ns());
+	assert_null(t->at);
+	assert_null(t->end);
+	assert_int_equal(t->position + t->stalled_tail + t->has_no_payloads, 0);
+	assert_int_equal(arena->high_water, t->ring->index + 1);
+	made = thread_take_state();
+	made->is_made = 1;
+	thread_take_ring(made);
+	assert_int_equal(made->ring->tid, RING_TID_STACK);
+	assert_int_equal(arena->high_water, 2);
+	/* It does not go down. */
+	arena->high_water = 9;
+	thread_take_ring(thread_take_state());
+	assert_int_equal(arena->high_water, 9);
+}
+
+static void a_thread_without_a_ring_is_counted_and_left_alone(void **state)
+{
+	struct thread *t;
+
+	while (arena_claim_ring())
+		;
+	assert_int_equal(arena->threads_untraced, 0);
+	self = NULL;
+	assert_ptr_equal(thread_begin(), &probe_idle_thread);
+	assert_ptr_equal(self, &probe_idle_thread);
+	assert_int_equal(arena->threads_untraced, 1);
+	/* Its state may be another one's. */
+	t = atomic_load(&probe_threads);
+	assert_int_equal(t->in_use, 0);
+	assert_int_equal(probe_entry(&stack[10], 0x400000, &no_regs), 0);
+	self = NULL;
+}
+
+static void a_thread_begins_with_its_first_call(void **state)
+{
+	struct thread *t;
+	uint64_t mask[2];
+
+	syscall(SYS_rt_sigprocmask, 0, NULL, &mask[0], 8);
+	self = NULL;
+	errno = 77;
+	t = thread_begin();
+	assert_int_equal(errno, 77);
+	assert_ptr_equal(self, t);
+	assert_int_equal(t->ring->tid, syscall(SYS_gettid));
+	syscall(SYS_rt_sigprocmask, 0, NULL, &mask[1], 8);
+	assert_int_equal(mask[0], mask[1]);
+}
+
+/* --- not traced any more --- */
+
+static struct thread *with_a_call(void)
+{
+	struct thread *t = self = pair_thread();
+
+	stack[10] = 4711;
+	assert_int_equal(probe_entry(&stack[10], 0x400000, &no_regs), 1);
+	return t;
+}
+
+static void a_thread_that_is_left_alone_returns_by_itself(void **state)
+{
+	struct thread *t = with_a_call();
+	struct ring *r = t->ring;
+
+	thread_leave_alone();
+	assert_int_equal(stack[10], 4711);
+	assert_ptr_equal(self, &probe_idle_thread);
+	assert_int_equal(t->in_use, 0);
+	assert_int_equal(r->state, RING_DONE);
+	assert_int_equal(probe_entry(&stack[10], 0x400000, &no_regs), 0);
+	/* Once more, and of one that had no call. */
+	thread_leave_alone();
+	self = NULL;
+	thread_leave_alone();
+	assert_null(self);
+}
+
+static void what_is_cut_off_is_counted(void **state)
+{
+	struct thread *t = with_a_call();
+
+	thread_cut_off(&arena->threads_caged);
+	assert_int_equal(arena->threads_caged, 1);
+	assert_ptr_equal(self, &probe_idle_thread);
+	assert_int_equal(t->in_use, 0);
+	thread_cut_off(&arena->threads_caged);
+	assert_int_equal(arena->threads_caged, 1);
+	self = NULL;
+	probe.tracing = false;
+	thread_cut_off(&arena->threads_caged);
+	assert_int_equal(arena->threads_caged, 1);
+	assert_null(self);
+	probe.tracing = true;
+	thread_cut_off(&arena->threads_caged);
+	assert_int_equal(arena->threads_caged, 2);
+	assert_ptr_equal(self, &probe_idle_thread);
+	self = NULL;
+	probe.ready = false;
+	thread_before_cage();
+	probe.ready = true;
+	assert_int_equal(arena->threads_caged, 2);
+	thread_before_cage();
+	assert_int_equal(arena->threads_caged, 3);
+	self = NULL;
+}
+
+/* Two threads with one thread-local storage at a time. */
+static void only_who_shares_its_storage_is_cut_off(void **state)
+{
+	static const struct {
+		uint64_t flags;
+		bool shares;
+	} cases[] = {
+		{ 0, false },
+		{ CLONE_VM, true },
+		{ CLONE_VM | CLONE_FILES, true },
+		{ CLONE_VM | CLONE_VFORK, false },
+		{ CLONE_VM | CLONE_SETTLS, false },
+		{ CLONE_FILES, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint32_t before = arena->threads_shared;
+
+		self = NULL;
+		thread_before_sharing(cases[i].flags);
+		assert_int_equal(arena->threads_shared - before, cases[i].shares);
+	}
+	self = NULL;
+	probe.ready = false;
+	thread_before_sharing(CLONE_VM);
+	probe.ready = true;
+	assert_null(self);
+}
+
+static void *call_once(void *arg)
+{
+	uint64_t mine[32];
+
+	mine[10] = 4712;
+	assert_int_equal(probe_entry(&mine[10], 0x400000, &no_regs), 1);
+	*(struct thread **)arg = self;
+	/* It ends in the middle of the call. */
+	return NULL;
+}
+
+/* Not before destructors had their rounds: they may call traced functions, too. */
+static void the_end_of_a_thread_is_seen(void **state)
+{
+	struct thread *t = NULL;
+	pthread_t thread;
+
+	thread_setup();
+	assert_true(probe.has_thread_key);
+	assert_int_equal(pthread_create(&thread, NULL, call_once, &t), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_non_null(t);
+	assert_int_equal(t->end_rounds, PTHREAD_DESTRUCTOR_ITERATIONS);
+	assert_int_equal(t->in_use, 0);
+	assert_null(t->ring);
+	thread_forget_ends();
+	assert_false(probe.has_thread_key);
+	thread_forget_ends();
+}
+
+/* --- fork --- */
+
+static void a_fork_is_noted_before_and_after(void **state)
+{
+	struct thread *t = with_a_call();
+	struct thread *other = pair_thread();
+	struct thread *gone = pair_thread();
+	pid_t pid = getpid();
+	uint64_t before_ns = clock_kernel_ns();
+
+	other->top++;
+	thread_give_back(gone);
+	probe.pid = 4711;
+	thread_before_fork();
+	assert_int_equal(arena->forks.begun, 1);
+	t->payloads = NULL;
+	t->has_no_payloads = 1;
+	thread_after_fork();
+	assert_int_equal(probe.pid, pid);
+	assert_int_equal(probe.parent_pid, 4711);
+	assert_true(probe.fork_ns >= before_ns);
+	assert_int_equal(probe.forked, FORK_PENDING);
+	assert_int_equal(arena->forks.nr, 1);
+	assert_int_equal(arena->forks.noted, 1);
+	assert_int_equal(arena->forks.pids[0], getppid() ? pid : -pid);
+	/* What is open is its parent's; others are not there. */
+	assert_int_equal(t->in_use, 1);
+	assert_ptr_equal(t->top, t->frames + 1);
+	assert_ptr_equal(t->written, t->top);
+	assert_null(t->ring);
+	assert_null(t->at);
+	assert_null(t->end);
+	assert_int_equal(t->has_no_payloads, 0);
+	assert_int_equal(other->in_use, 0);
+	assert_ptr_equal(other->top, other->frames);
+	/* A child of the child, and one that cannot be seen from outside. */
+	probe.is_elsewhere = true;
+	thread_after_fork();
+	assert_int_equal(arena->forks.pids[1], -pid);
+	assert_int_equal(arena->forks.noted, 2);
+	probe.forked = FORK_NONE;
+	t->top = t->frames;
+}
+
+static void what_was_held_back_before_a_fork_is_the_parents(void **state)
+{
+	struct thread *t;
+
+	probe.plan.threshold_ns = UINT64_MAX;
+	t = with_a_call();
+	assert_ptr_equal(t->written, t->frames);
+	thread_after_fork();
+	assert_ptr_equal(t->written, t->frames + 1);
+	probe.forked = FORK_NONE;
+}
+
+static void nobody_notes_forks_of_what_is_not_recorded(void **state)
+{
+	self = NULL;
+	probe.ready = false;
+	thread_before_fork();
+	thread_after_fork();
+	assert_int_equal(arena->forks.begun, 0);
+	assert_int_equal(arena->forks.nr, 0);
+	assert_int_equal(probe.forked, FORK_NONE);
+	probe.ready = true;
+	/* A thread that has no calls. */
+	thread_after_fork();
+	self = &probe_idle_thread;
+	thread_after_fork();
+	assert_int_equal(arena->forks.nr, 2);
+	assert_ptr_equal(self, &probe_idle_thread);
+	self = NULL;
+	probe.forked = FORK_NONE;
+}
+
+/* --- slow calls --- */
+
+static void spoil_errno(void *arg)
+{
+	*(int *)arg = 5;
+	errno = 99;
+}
+
+static void a_slow_call_keeps_errno(void **state)
+{
+	int seen = 0;
+
+	errno = 11;
+	slow_call(spoil_errno, &seen);
+	assert_int_equal(seen, 5);
+	assert_int_equal(errno, 11);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_state_is_empty),
+		TEST(a_state_that_is_given_back_is_the_next_ones),
+		TEST(the_writer_hears_of_a_ring_that_is_done),
+		TEST(a_ring_says_whose_it_is),
+		TEST(a_thread_without_a_ring_is_counted_and_left_alone),
+		TEST(a_thread_begins_with_its_first_call),
+		TEST(a_thread_that_is_left_alone_returns_by_itself),
+		TEST(what_is_cut_off_is_counted),
+		TEST(only_who_shares_its_storage_is_cut_off),
+		TEST(the_end_of_a_thread_is_seen),
+		TEST(a_fork_is_noted_before_and_after),
+		TEST(what_was_held_back_before_a_fork_is_the_parents),
+		TEST(nobody_notes_forks_of_what_is_not_recorded),
+		TEST(a_slow_call_keeps_errno),
+	};
+
+	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

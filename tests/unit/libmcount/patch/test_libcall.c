@@ -1,0 +1,278 @@
+/* Library calls: what a slot leads to, what the dynamic linker is told to store where, and what of that is left as it is. */
+#include <errno.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libmcount/hot/probe.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+#include "utils/base/compiler.h"
+
+typedef int called_fn(int a);
+
+extern const char own_dlopen[], own_prctl[], own_mcount[];
+
+static struct pair pair;
+static struct thread *t;
+static uint64_t bias; /* of this program */
+
+static int find_bias(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	bias = info->dlpi_addr;
+	return 1;
+}
+
+static int setup(void **state)
+{
+	pair_init(&pair);
+	pair_open(&pair);
+	t = self = pair_thread();
+	assert_non_null(t);
+	dl_iterate_phdr(find_bias, NULL);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pair_stop(&pair);
+	pair_close(&pair);
+	atomic_store(&probe_threads, NULL);
+	return 0;
+}
+
+NOINLINE static int twice(int a)
+{
+	return 2 * a;
+}
+
+NOINLINE static int thrice(int a)
+{
+	return 3 * a;
+}
+
+/* Slots of a module, as it has them in its GOT; no compiler may know what is there. */
+static called_fn *volatile slots[6];
+
+static struct plan_call_site site_of(called_fn *volatile *slot, uint64_t addr, uint32_t flags)
+{
+	return (struct plan_call_site){
+		.load_bias = bias,
+		.slot = (uint64_t)slot,
+		.addr = addr,
+		.reloc = PLAN_NO_RELOC,
+		.flags = flags,
+	};
+}
+
+/* The records since the last time: so many of this function, ENTRY and EXIT. */
+static void expect_calls(uint64_t addr, unsigned nr)
+{
+	static int32_t tid;
+	static size_t at;
+
+	if (tid != t->ring->tid) {
+		tid = t->ring->tid;
+		at = 0;
+	}
+	pair_look(&pair, true);
+
+	struct strbuf file cleanup_strbuf = pair_data(&pair, tid);
+
+	assert_int_equal(file.len - at, nr * 2 * sizeof(struct record));
+	for (; at < file.len; at += sizeof(struct record))
+		assert_int_equal(record_addr(((const struct record *)(file.data + at))->data),
+				 addr);
+}
+
+static void a_bound_call_goes_through_us(void **state)
+{
+	struct plan_call_site sites[3];
+
+	slots[0] = slots[2] = twice;
+	slots[1] = thrice;
+	for (unsigned i = 0; i < 3; i++)
+		sites[i] = site_of(&slots[i], 0x600000 + 16 * i, 0);
+	libcall_hook(sites, 3, true);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_ptr_not_equal(slots[i], i == 1 ? thrice : twice);
+		assert_int_equal(slots[i](5), i == 1 ? 15 : 10);
+		expect_calls(0x600000 + 16 * i, 1);
+	}
+	/* The dynamic linker may store another function at any moment. */
+	for (unsigned i = 0; probe.calls[i].target; i++) {
+		if (probe.calls[i].addr == 0x600000)
+			probe.calls[i].target = (uint64_t)thrice;
+	}
+	assert_int_equal(slots[0](5), 15);
+	expect_calls(0x600000, 1);
+	/* More of them, later. */
+	slots[3] = thrice;
+	sites[0] = site_of(&slots[3], 0x600100, 0);
+	libcall_hook(sites, 1, true);
+	assert_int_equal(slots[3](7), 21);
+	expect_calls(0x600100, 1);
+	assert_int_equal(slots[2](7), 14);
+	expect_calls(0x600020, 1);
+}
+
+static void calls_have_frames_where_their_returns_are_seen(void **state)
+{
+	const struct plan_call_site sites[] = {
+		site_of(&slots[0], 0x610000, 0),
+		site_of(&slots[1], 0x610010, PLAN_CALL_NO_RETURN_HOOK),
+		site_of(&slots[2], 0x610020, PLAN_CALL_LANDING),
+		site_of(&slots[3], 0x610030, PLAN_CALL_BY_CALLER),
+	};
+
+	for (unsigned i = 0; i < 4; i++)
+		slots[i] = twice;
+	libcall_hook(sites, 4, true);
+	assert_true(libcall_has_frames(0x610000));
+	assert_false(libcall_has_frames(0x610010));
+	assert_false(libcall_has_frames(0x610020));
+	assert_true(libcall_has_frames(0x610030));
+	assert_false(libcall_has_frames(0x610040));
+	assert_int_equal(slots[1](4), 8);
+	expect_calls(0x610010, 1);
+	assert_int_equal(slots[2](4), 8);
+	expect_calls(0, 0);
+}
+
+/* As it would by itself had the probe been there from the start. */
+static void a_slot_may_lead_to_a_function_of_ours(void **state)
+{
+	const struct plan_call_site sites[] = {
+		site_of(&slots[0], 0, PLAN_CALL_HOOK | PLAN_HOOK_DLOPEN << PLAN_CALL_HOOK_SHIFT),
+		site_of(&slots[1], 0, PLAN_CALL_HOOK | PLAN_HOOK_PRCTL << PLAN_CALL_HOOK_SHIFT),
+		site_of(&slots[2], 0, PLAN_CALL_HOOK | PLAN_HOOK_MCOUNT << PLAN_CALL_HOOK_SHIFT),
+		site_of(&slots[3], 0, PLAN_CALL_HOOK | PLAN_HOOKS << PLAN_CALL_HOOK_SHIFT),
+		site_of(&slots[4], 0x620000, 0),
+	};
+
+	for (unsigned i = 0; i < 5; i++)
+		slots[i] = twice;
+	libcall_hook(sites, 5, true);
+	assert_ptr_equal(slots[0], own_dlopen);
+	assert_ptr_equal(slots[1], own_prctl);
+	assert_ptr_equal(slots[2], own_mcount);
+	assert_ptr_equal(slots[3], twice);
+	assert_int_equal(slots[4](1), 2);
+	expect_calls(0x620000, 1);
+}
+
+static void what_is_not_where_it_should_be_is_left_alone(void **state)
+{
+	struct plan_call_site sites[3];
+
+	slots[0] = slots[1] = slots[2] = twice;
+	sites[0] = site_of(&slots[0], 0x630000, 0);
+	sites[1] = site_of(&slots[1], 0x630010, 0);
+	sites[2] = site_of(&slots[2], 0x630020, 0);
+	/* A module that is gone, and a relocation that is another one's, or that there is not. */
+	sites[0].load_bias += 8;
+	sites[1].reloc = 1000000;
+	sites[2].reloc = 0;
+	libcall_hook(sites, 3, true);
+	for (unsigned i = 0; i < 3; i++)
+		assert_ptr_equal(slots[i], twice);
+	/* Too many at a time. */
+	libcall_hook(sites + 1, 1U << 21, true);
+	assert_ptr_equal(slots[1], twice);
+	libcall_hook(sites, 0, true);
+}
+
+/* --- a slot that the dynamic linker would bind --- */
+
+static ElfW(Dyn) * dynamic(int64_t tag)
+{
+	for (ElfW(Dyn) *d = _DYNAMIC; d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == tag)
+			return d;
+	}
+	return NULL;
+}
+
+static const ElfW(Rela) * table(void)
+{
+	const ElfW(Dyn) *d = dynamic(DT_JMPREL);
+
+	return (const void *)(d->d_un.d_ptr < bias ? bias + d->d_un.d_ptr : d->d_un.d_ptr);
+}
+
+static bool is_protected(const void *at)
+{
+	int fds[2];
+	bool is;
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], at, 8), 8);
+	is = read(fds[0], (void *)at, 8) < 0 && errno == EFAULT;
+	close(fds[0]);
+	close(fds[1]);
+	return is;
+}
+
+/* The module gets a copy of its table in which that one leads to our site. */
+static void the_linker_stores_where_we_look(void **state)
+{
+	const ElfW(Dyn) *size = dynamic(DT_PLTRELSZ);
+	struct plan_call_site site;
+	const ElfW(Rela) * before;
+	const ElfW(Rela) * after;
+	uint64_t *slot;
+	uint64_t held;
+	uint64_t nr;
+	uint32_t reloc = 0;
+	bool was_protected;
+
+	if (!dynamic(DT_JMPREL) || !size || size->d_un.d_val < 2 * sizeof(*before))
+		skip_because("this program has no relocations of that kind");
+	before = table();
+	nr = size->d_un.d_val / sizeof(*before);
+	/* One that nothing here calls. */
+	while (reloc + 1 < nr &&
+	       strcmp((const char *)dynamic(DT_STRTAB)->d_un.d_ptr +
+			      ((const ElfW(Sym) *)dynamic(DT_SYMTAB)
+				       ->d_un.d_ptr)[ELF64_R_SYM(before[reloc].r_info)]
+				      .st_name,
+		      "wait4") != 0)
+		reloc++;
+	slot = (uint64_t *)(bias + before[reloc].r_offset);
+	held = *slot;
+	was_protected = is_protected(slot);
+	site = site_of((called_fn *volatile *)slot, 0x640000, 0);
+	site.reloc = reloc;
+	libcall_hook(&site, 1, true);
+	after = table();
+	assert_ptr_not_equal(after, before);
+	for (uint32_t i = 0; i < nr; i++) {
+		assert_int_equal(after[i].r_info, before[i].r_info);
+		if (i != reloc)
+			assert_int_equal(after[i].r_offset, before[i].r_offset);
+	}
+
+	const struct call_site *ours = (const void *)(after[reloc].r_offset + bias -
+						      offsetof(struct call_site, target));
+
+	assert_int_equal(ours->addr, 0x640000);
+	assert_int_equal(ours->target, held);
+	assert_int_not_equal(*slot, held);
+	assert_int_equal(is_protected(slot), was_protected);
+	assert_true(is_protected((const void *)*slot));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_bound_call_goes_through_us),
+		TEST(calls_have_frames_where_their_returns_are_seen),
+		TEST(a_slot_may_lead_to_a_function_of_ours),
+		TEST(what_is_not_where_it_should_be_is_left_alone),
+		TEST(the_linker_stores_where_we_look),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,580 @@
+/* Patches: what is written into the text of a module, where it leads to, and what is left as it is. The module is this program. */
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "libmcount/patch/patches_private.h"
+#include "libmcount/patch/text.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+#include "utils/format/attach.h"
+
+#define ROOM 8192
+
+/* Two pages of code that nobody runs. */
+__asm__(".pushsection .text.patch_room, \"ax\", %progbits\n"
+	".balign 4096\n"
+	"patch_room: .fill 8192, 1, 0x90\n"
+	".popsection\n");
+extern const uint8_t patch_room[ROOM] __attribute__((visibility("hidden")));
+
+static struct pair pair;
+static uint64_t bias;
+static uint8_t before[ROOM];
+static uint16_t semaphores[4];
+static struct plan_patch plans[8];
+static unsigned nr_plans;
+
+static void write_text(uint64_t at, const uint8_t *bytes, uint64_t len)
+{
+	int fd = text_open();
+
+	assert_true(text_write(fd, at, bytes, len));
+	text_close(fd);
+}
+
+static int find_bias(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	bias = info->dlpi_addr;
+	return 1;
+}
+
+static int setup(void **state)
+{
+	pair_init(&pair);
+	pair_open(&pair);
+	dl_iterate_phdr(find_bias, NULL);
+	/* Each place has bytes of its own. */
+	for (unsigned i = 0; i < ROOM; i++)
+		before[i] = 0x40 + i % 61;
+	for (unsigned i = 0; i < ROOM; i += 8)
+		write_text((uint64_t)patch_room + i, before + i, 8);
+	memset(semaphores, 0, sizeof(semaphores));
+	memset(plans, 0, sizeof(plans));
+	nr_plans = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	patches_forget();
+	pair_stop(&pair);
+	pair_close(&pair);
+	return 0;
+}
+
+static struct plan_patch *add(unsigned at, unsigned what, uint8_t bytes)
+{
+	struct plan_patch *plan = &plans[nr_plans++];
+
+	*plan = (struct plan_patch){
+		.load_bias = bias,
+		.site = (uint64_t)patch_room + at,
+		.addr = (uint64_t)patch_room + at,
+		.what = what,
+		.bytes = bytes,
+		.event = 1000000 + nr_plans,
+	};
+	memcpy(plan->original, before + at, bytes);
+	return plan;
+}
+
+/* How many failed. */
+static uint32_t adopt(enum patches_text text)
+{
+	uint32_t failed = pair.proc->arena->points_failed;
+
+	patches_adopt(plans, nr_plans, NULL, text, NULL);
+	return pair.proc->arena->points_failed - failed;
+}
+
+/* Nothing but the @bytes at each plan's site has changed. */
+static void check_rest(void)
+{
+	for (unsigned i = 0; i < ROOM; i++) {
+		bool is_patched = false;
+
+		for (unsigned k = 0; k < nr_plans; k++)
+			is_patched |= (uint64_t)patch_room + i - plans[k].site < plans[k].bytes;
+		if (!is_patched)
+			assert_int_equal(patch_room[i], before[i]);
+	}
+}
+
+static bool is_as_before(const struct plan_patch *plan)
+{
+	return memcmp((const void *)plan->site, plan->original, plan->bytes) == 0;
+}
+
+/* Where the jump, or call, there leads to. */
+static uint64_t leads_to(const struct plan_patch *plan, uint8_t opcode)
+{
+	const uint8_t *at = (const uint8_t *)plan->site;
+	int32_t distance;
+
+	assert_int_equal(at[0], opcode);
+	memcpy(&distance, at + 1, sizeof(distance));
+	return plan->site + 5 + distance;
+}
+
+static uint64_t gate(enum arch_hook hook)
+{
+	return (uint64_t)patched_modules->memory->gates[hook];
+}
+
+static void check_nops(const struct plan_patch *plan, unsigned from)
+{
+	uint8_t nops[PLAN_PATCH_ORIGINAL];
+
+	arch_write_nops(nops, plan->bytes - from);
+	assert_memory_equal((const char *)plan->site + from, nops, plan->bytes - from);
+}
+
+static void a_patch_without_code_leads_to_its_hook(void **state)
+{
+	struct plan_patch *nop = add(8, PATCH_NOP, 5);
+	struct plan_patch *call = add(16, PATCH_CALL, 5);
+	struct plan_patch *longer = add(24, PATCH_CALL, 8);
+	struct plan_patch *entry = add(40, PATCH_XRAY_ENTRY, 11);
+	struct plan_patch *exits = add(56, PATCH_XRAY_EXIT, 11);
+	struct plan_patch *tail = add(72, PATCH_XRAY_TAIL, 11);
+
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+	check_nops(nop, 0);
+	assert_int_equal(leads_to(call, 0xe8), gate(ARCH_HOOK_CALL));
+	assert_int_equal(leads_to(longer, 0xe8), gate(ARCH_HOOK_CALL));
+	check_nops(longer, 5);
+	assert_int_equal(leads_to(entry, 0xe8), gate(ARCH_HOOK_XRAY_ENTRY));
+	check_nops(entry, 5);
+	assert_int_equal(leads_to(exits, 0xe9), gate(ARCH_HOOK_XRAY_EXIT));
+	/* Behind the jump nobody comes. */
+	assert_memory_equal((const char *)exits->site + 5, exits->original + 5, 6);
+	assert_int_equal(leads_to(tail, 0xe8), gate(ARCH_HOOK_XRAY_TAIL));
+	check_nops(tail, 5);
+	check_rest();
+}
+
+#define NR_MANY	   20000
+#define MANY_START 4104 /* where they begin in their file */
+
+/* A list of which only those at @good have a place; written to a file, and mapped. */
+static const char *map_many(const unsigned *good, size_t nr_good, size_t *bytes, int *fd)
+{
+	size_t len = NR_MANY * sizeof(struct plan_patch);
+	struct plan_patch *list = calloc(NR_MANY, sizeof(*list));
+	void *image;
+
+	assert_non_null(list);
+	for (unsigned i = 0; i < NR_MANY; i++) {
+		list[i] = (struct plan_patch){ .load_bias = bias,
+					       .site = (uint64_t)patch_room + i % 1000 * 8,
+					       .addr = (uint64_t)patch_room + i % 1000 * 8,
+					       .what = PATCH_ENTRY,
+					       .bytes = 5,
+					       .len = 3 };
+		memset(list[i].original, 0xff, 5);
+	}
+	for (size_t k = 0; k < nr_good; k++)
+		memcpy(list[good[k]].original, before + good[k] % 1000 * 8, 5);
+	*bytes = MANY_START + len;
+	*fd = memfd_create("plan", MFD_CLOEXEC);
+	assert_true(*fd >= 0);
+	assert_int_equal(pwrite(*fd, list, len, MANY_START), len);
+	free(list);
+	image = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, *fd, 0);
+	assert_true(image != MAP_FAILED);
+	return image;
+}
+
+/* How many pages of the mapping are in this process' memory. */
+static unsigned count_pages(const char *image, size_t bytes)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	unsigned nr = 0;
+
+	assert_true(fd >= 0);
+	for (size_t at = 0; at < bytes; at += 4096) {
+		uint64_t entry;
+
+		assert_int_equal(pread(fd, &entry, 8, ((uintptr_t)image + at) / 4096 * 8), 8);
+		nr += entry >> 63;
+	}
+	close(fd);
+	return nr;
+}
+
+/* What was read of a long list is not kept in memory, and reads the same once more. */
+static void many_of_a_file(void **state)
+{
+	static const unsigned good[] = { 5, 8191, 8192, 8193, 16384, 19999 };
+	uint32_t failed = pair.proc->arena->points_failed;
+	uint64_t stub_bytes = ARCH_ENTRY_STUB_BYTES + 3;
+	struct plan_file file;
+	size_t bytes;
+	const struct plan_patch *list;
+
+	file.image = map_many(good, 6, &bytes, &file.fd);
+	list = (const struct plan_patch *)(file.image + MANY_START);
+	patches_adopt(list, NR_MANY, NULL, PATCHES_WRITE, &file);
+	assert_int_equal(pair.proc->arena->points_failed - failed, NR_MANY - 6);
+	assert_true(count_pages(file.image, bytes) < bytes / 4096 / 2);
+	for (unsigned k = 0; k < 6; k++) {
+		const struct plan_patch *plan = &list[good[k]];
+
+		assert_int_equal(plan->site, (uint64_t)patch_room + good[k] % 1000 * 8);
+		assert_int_equal(leads_to(plan, 0xe9), (uint64_t)patched_modules->memory->stubs +
+							       good[k] * stub_bytes +
+							       ARCH_ENTRY_STUB_START);
+	}
+	munmap((void *)file.image, bytes);
+	close(file.fd);
+}
+
+static void put_code(struct plan_patch *plan, const char *code)
+{
+	plan->len = strlen(code);
+	memcpy(plan->code, code, plan->len);
+}
+
+/* The hook, then what was there; one stub behind the other. */
+static void a_patch_with_code_has_a_stub(void **state)
+{
+	struct plan_patch *event = add(0, PATCH_EVENT, 7);
+	struct plan_patch *entry = add(16, PATCH_ENTRY, 5);
+	struct plan_patch *by_caller = add(32, PATCH_ENTRY, 5);
+	struct plan_patch *last = add(48, PATCH_EVENT, 5);
+	const uint8_t *stubs;
+	uint64_t at = 0;
+
+	put_code(event, "abcd");
+	put_code(entry, "efg");
+	put_code(by_caller, "h");
+	put_code(last, "ij");
+	by_caller->flags = PLAN_PATCH_BY_CALLER;
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+	stubs = patched_modules->memory->stubs;
+	assert_int_equal(leads_to(event, 0xe9), (uint64_t)stubs);
+	assert_memory_equal(stubs + ARCH_POINT_STUB_BYTES, "abcd", 4);
+	at = ARCH_POINT_STUB_BYTES + 4;
+	assert_int_equal(leads_to(entry, 0xe9), (uint64_t)stubs + at + ARCH_ENTRY_STUB_START);
+	assert_memory_equal(stubs + at + ARCH_ENTRY_STUB_BYTES, "efg", 3);
+	at += ARCH_ENTRY_STUB_BYTES + 3;
+	assert_int_equal(leads_to(by_caller, 0xe8), (uint64_t)stubs + at + ARCH_ENTRY_STUB_START);
+	assert_memory_equal(stubs + at + ARCH_ENTRY_STUB_BYTES, "h", 1);
+	at += ARCH_ENTRY_STUB_BYTES + 1;
+	assert_int_equal(leads_to(last, 0xe9), (uint64_t)stubs + at);
+	assert_memory_equal(stubs + at + ARCH_POINT_STUB_BYTES, "ij", 2);
+	assert_memory_equal((const char *)event->site + 5, event->original + 5, 2);
+	check_rest();
+}
+
+/* A 32-bit distance in the code is as if the code stood at its site. */
+static void distances_in_moved_code_are_mended(void **state)
+{
+	struct plan_patch *plan = add(0, PATCH_EVENT, 5);
+	const uint8_t *code;
+	int32_t distance;
+
+	plan->len = 5;
+	memcpy(plan->code, "\xe9\x10\0\0\0", 5);
+	plan->nr_fixes = 1;
+	plan->fixes[0] = 1;
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+	code = patched_modules->memory->stubs + ARCH_POINT_STUB_BYTES;
+	memcpy(&distance, code + 1, sizeof(distance));
+	assert_int_equal((uint64_t)code + distance, plan->site + 0x10);
+}
+
+static void a_semaphore_counts_who_looks(void **state)
+{
+	struct plan_patch *first = add(0, PATCH_EVENT, 5);
+	struct plan_patch *second = add(16, PATCH_EVENT, 5);
+	struct plan_patch *nowhere = add(32, PATCH_EVENT, 5);
+
+	first->semaphore = second->semaphore = (uint64_t)&semaphores[1];
+	nowhere->semaphore = 4096;
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+	assert_int_equal(semaphores[1], 2);
+	assert_int_equal(semaphores[0] + semaphores[2], 0);
+	patches_pass();
+	assert_int_equal(semaphores[1], 0);
+	patches_pass();
+	assert_int_equal(semaphores[1], 0);
+}
+
+/* Somebody else has changed it, or it is another file. */
+static void what_is_not_as_it_was_is_left_alone(void **state)
+{
+	struct plan_patch *changed = add(0, PATCH_CALL, 5);
+	struct plan_patch *good = add(16, PATCH_CALL, 5);
+	struct plan_patch *event = add(32, PATCH_EVENT, 5);
+
+	changed->original[4]++;
+	event->original[0]++;
+	event->semaphore = (uint64_t)&semaphores[1];
+	assert_int_equal(adopt(PATCHES_WRITE), 2);
+	assert_memory_equal(patch_room, before, 16);
+	assert_int_equal(leads_to(good, 0xe8), gate(ARCH_HOOK_CALL));
+	assert_memory_equal(patch_room + 32, before + 32, 16);
+	assert_int_equal(semaphores[1], 0);
+}
+
+static void patches_of_modules_that_are_not_there_fail(void **state)
+{
+	struct plan_patch *gone = add(0, PATCH_CALL, 5);
+	struct plan_patch *gone_too = add(16, PATCH_CALL, 5);
+	struct plan_patch *good = add(32, PATCH_CALL, 5);
+	struct plan_patch *outside = add(48, PATCH_CALL, 5);
+
+	gone->load_bias = gone_too->load_bias = bias + 4096;
+	outside->load_bias = bias + 8192;
+	assert_int_equal(adopt(PATCHES_WRITE), 3);
+	assert_true(is_as_before(gone) && is_as_before(gone_too) && is_as_before(outside));
+	assert_int_equal(leads_to(good, 0xe8), gate(ARCH_HOOK_CALL));
+	assert_null(patched_modules->next);
+	/* Not in its code. */
+	nr_plans = 0;
+	add(0, PATCH_CALL, 5)->site = (uint64_t)semaphores;
+	assert_int_equal(adopt(PATCHES_WRITE), 1);
+	assert_null(patched_modules->next);
+}
+
+/* It runs into the stub of the one behind it; nothing is written for that one. */
+static void an_inner_patch_comes_and_goes_with_the_one_before(void **state)
+{
+	struct plan_patch *outer = add(0, PATCH_EVENT, 7);
+	struct plan_patch *inner = add(3, PATCH_EVENT, 5);
+
+	inner->flags = PLAN_PATCH_INNER;
+	inner->semaphore = (uint64_t)&semaphores[0];
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+	assert_int_equal(leads_to(outer, 0xe9), (uint64_t)patched_modules->memory->stubs);
+	assert_memory_equal(patch_room + 5, before + 5, 8);
+	assert_int_equal(semaphores[0], 1);
+	patches_pass();
+	patches_forget();
+	outer->original[0]++;
+	assert_int_equal(adopt(PATCHES_WRITE), 2);
+	assert_int_equal(semaphores[0], 0);
+}
+
+/* A short jump to the long one before it, which is silent: that does not count. */
+static void a_short_patch_leads_to_the_one_before(void **state)
+{
+	struct plan_patch *island = add(0, PATCH_ENTRY, 5);
+	struct plan_patch *small = add(8, PATCH_ENTRY, 2);
+	const uint8_t *stubs;
+
+	island->flags = PLAN_PATCH_SILENT;
+	small->flags = PLAN_PATCH_INNER | PLAN_PATCH_SHORT;
+	put_code(small, "xy");
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+	stubs = patched_modules->memory->stubs;
+	/* One without code leads on to the stub behind it. */
+	assert_int_equal(leads_to(island, 0xe9), (uint64_t)stubs + ARCH_ENTRY_STUB_START);
+	assert_memory_equal(stubs + ARCH_ENTRY_STUB_BYTES, "xy", 2);
+	assert_memory_equal(patch_room + 8, "\xeb\xf6", 2);
+	check_rest();
+	patches_forget();
+	island->original[0]++;
+	assert_int_equal(adopt(PATCHES_WRITE), 1);
+}
+
+static void a_silent_patch_with_code_has_nothing_in_front_of_it(void **state)
+{
+	struct plan_patch *silent = add(0, PATCH_ENTRY, 5);
+
+	silent->flags = PLAN_PATCH_SILENT;
+	put_code(silent, "abc");
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+	assert_int_equal(leads_to(silent, 0xe9), (uint64_t)patched_modules->memory->stubs);
+	assert_memory_equal(patched_modules->memory->stubs, "abc", 3);
+}
+
+/* Only stubs: when they are put in is the recorder's business. */
+static void patches_that_are_out_are_not_written(void **state)
+{
+	struct plan_patch *plan = add(0, PATCH_EVENT, 5);
+
+	plan->semaphore = (uint64_t)semaphores;
+	assert_int_equal(adopt(PATCHES_OUT), 0);
+	assert_true(is_as_before(plan));
+	assert_int_equal(semaphores[0], 0);
+	assert_int_equal(patched_modules->patches[0].is_out, 1);
+	assert_false(patched_modules->is_waiting);
+	patches_look_again();
+	assert_true(is_as_before(plan));
+}
+
+/* The recorder has looked at the modules of the program that was there before execve(2). */
+static void patches_that_are_out_do_not_fail_for_a_module_that_is_gone(void **state)
+{
+	add(0, PATCH_ENTRY, 5)->load_bias = bias + 4096;
+	assert_int_equal(adopt(PATCHES_OUT), 0);
+	assert_null(patched_modules);
+	assert_int_equal(adopt(PATCHES_WRITE), 1);
+}
+
+/* At the start, when there is one thread: those near each other, far apart, in two pages, out of order, and not as the file says. */
+static void patches_at_the_start_are_written_in_runs(void **state)
+{
+	static const unsigned at[] = { 8, 16, 900, 4094, 5600, 5590, 8187 };
+	struct plan_patch *wrong;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(at); i++)
+		add(at[i], PATCH_CALL, 5);
+	wrong = &plans[2];
+	wrong->original[1]++;
+	probe.ready = false;
+	assert_int_equal(adopt(PATCHES_WRITE), 1);
+	probe.ready = true;
+	assert_memory_equal((const void *)wrong->site, before + at[2], 5);
+	for (unsigned i = 0; i < ARRAY_SIZE(at); i++) {
+		if (i != 2)
+			assert_int_equal(leads_to(&plans[i], 0xe8), gate(ARCH_HOOK_CALL));
+	}
+	check_rest();
+}
+
+/* A module that was closed and came back has its own code. */
+static void a_module_that_came_back_is_patched_again(void **state)
+{
+	struct plan_patch *plan = add(0, PATCH_CALL, 5);
+	struct plan_patch *other = add(16, PATCH_CALL, 5);
+
+	patches_look_again();
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+	write_text(plan->site, plan->original, 5);
+	write_text(other->site, other->original, 5);
+	patches_look_again();
+	assert_int_equal(leads_to(plan, 0xe8), gate(ARCH_HOOK_CALL));
+	assert_int_equal(leads_to(other, 0xe8), gate(ARCH_HOOK_CALL));
+	/* It is still there: nothing is done for the rest. */
+	write_text(other->site, other->original, 5);
+	patches_look_again();
+	assert_true(is_as_before(other));
+	patched_modules->path_hash++;
+	write_text(plan->site, plan->original, 5);
+	patches_look_again();
+	assert_true(is_as_before(plan));
+	assert_int_equal(pair.proc->arena->points_failed, 0);
+}
+
+/* --- a process that is attached to --- */
+
+static void the_recorder_writes_what_is_to_change(void **state)
+{
+	struct plan_patch *event = add(0, PATCH_EVENT, 7);
+	struct plan_patch *inner = add(3, PATCH_EVENT, 5);
+	struct plan_patch *island = add(16, PATCH_ENTRY, 5);
+	struct plan_patch *small = add(24, PATCH_ENTRY, 2);
+	struct plan_patch *call = add(32, PATCH_CALL, 6);
+	const struct attach_change *changes;
+	uint64_t ranges[4] = { 0 };
+
+	event->clear = 9;
+	event->semaphore = (uint64_t)&semaphores[0];
+	inner->flags = PLAN_PATCH_INNER;
+	inner->semaphore = (uint64_t)&semaphores[1];
+	island->flags = PLAN_PATCH_SILENT;
+	small->flags = PLAN_PATCH_INNER | PLAN_PATCH_SHORT;
+	call->semaphore = (uint64_t)&semaphores[2];
+	assert_int_equal(patches_changes(&changes), 0);
+	assert_null(changes);
+	assert_int_equal(patches_codes(ranges, 2), 0);
+	probe.is_attached = true;
+	probe.ready = false;
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+	assert_memory_equal(patch_room, before, ROOM);
+	patches_look_again();
+	assert_memory_equal(patch_room, before, ROOM);
+	assert_int_equal(patches_codes(ranges, 2), 1);
+	assert_int_equal(ranges[0], (uint64_t)patched_modules->memory);
+	assert_int_equal(ranges[1], ranges[0] + patched_modules->memory->bytes);
+	ranges[0] = 7;
+	assert_int_equal(patches_codes(ranges, 0), 1);
+	assert_int_equal(ranges[0], 7);
+
+	assert_int_equal(patches_changes(&changes), 4);
+	assert_int_equal(changes[0].site, event->site);
+	assert_int_equal(changes[0].len, 5);
+	assert_int_equal(changes[0].clear, 9);
+	assert_int_equal(changes[0].flags, ATTACH_CHANGE_EVENT);
+	assert_int_equal(changes[0].out_at, (uint64_t)&patched_modules->patches[0].is_out);
+	assert_memory_equal(changes[0].before, before, 5);
+	assert_int_equal(changes[0].after[0], 0xe9);
+	assert_int_equal(changes[1].site, island->site);
+	assert_int_equal(changes[1].flags, ATTACH_CHANGE_ISLAND);
+	assert_int_equal(changes[2].site, small->site);
+	assert_int_equal(changes[2].len, 2);
+	assert_int_equal(changes[2].clear, 2);
+	assert_int_equal(changes[2].flags, ATTACH_CHANGE_ON_FORMER);
+	assert_int_equal(changes[3].site, call->site);
+	assert_int_equal(changes[3].len, 6);
+	assert_int_equal(changes[3].flags, 0);
+	/* All but the last one. */
+	for (unsigned i = 0; i < 3; i++)
+		write_text(changes[i].site, changes[i].after, changes[i].len);
+	assert_int_equal(patches_changed(), 1);
+	assert_int_equal(semaphores[0], 1);
+	assert_int_equal(semaphores[1], 1);
+	assert_int_equal(semaphores[2], 0);
+	/* Once. */
+	assert_int_equal(patches_changed(), 0);
+	assert_int_equal(semaphores[0], 1);
+	probe.is_attached = false;
+	probe.ready = true;
+}
+
+/* Whoever takes it out may be killed between the one page and the other. */
+static void a_patch_in_two_pages_is_none_where_it_is_taken_out_again(void **state)
+{
+	struct plan_patch *across = add(4093, PATCH_CALL, 5);
+	struct plan_patch *touching = add(4083, PATCH_CALL, 5);
+	struct plan_patch *last = add(4091, PATCH_CALL, 5);
+
+	nr_plans = 2;
+	probe.is_attached = true;
+	assert_int_equal(adopt(PATCHES_WRITE), 1);
+	assert_true(is_as_before(across));
+	assert_int_equal(leads_to(touching, 0xe8), gate(ARCH_HOOK_CALL));
+	patches_forget();
+	plans[0] = *last;
+	nr_plans = 1;
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+	assert_int_equal(leads_to(&plans[0], 0xe8), gate(ARCH_HOOK_CALL));
+	write_text(last->site, last->original, 5);
+	patches_forget();
+	probe.is_attached = false;
+	nr_plans = 0;
+	add(4093, PATCH_CALL, 5);
+	assert_int_equal(adopt(PATCHES_WRITE), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_patch_without_code_leads_to_its_hook),
+		TEST(many_of_a_file),
+		TEST(a_patch_with_code_has_a_stub),
+		TEST(distances_in_moved_code_are_mended),
+		TEST(a_semaphore_counts_who_looks),
+		TEST(what_is_not_as_it_was_is_left_alone),
+		TEST(patches_of_modules_that_are_not_there_fail),
+		TEST(an_inner_patch_comes_and_goes_with_the_one_before),
+		TEST(a_short_patch_leads_to_the_one_before),
+		TEST(a_silent_patch_with_code_has_nothing_in_front_of_it),
+		TEST(patches_that_are_out_are_not_written),
+		TEST(patches_at_the_start_are_written_in_runs),
+		TEST(patches_that_are_out_do_not_fail_for_a_module_that_is_gone),
+		TEST(a_module_that_came_back_is_patched_again),
+		TEST(the_recorder_writes_what_is_to_change),
+		TEST(a_patch_in_two_pages_is_none_where_it_is_taken_out_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/* Memory for code near a module: where it lies, what may be written, what is taken over, and that nothing is left where it cannot be had. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libmcount/hot/probe.h"
+#include "libmcount/patch/stub_memory.h"
+#include "tests/unit/lib/unit.h"
+#include "utils/base/compiler.h"
+
+#define STUBS 100
+
+/* A module of one page, with nothing else around it. */
+struct module {
+	void *page;
+	ElfW(Phdr) load;
+	struct dl_phdr_info info;
+};
+
+static int setup(void **state)
+{
+	struct module *m = calloc(1, sizeof(*m));
+
+	assert_non_null(m);
+	m->page = mmap(NULL, STUB_MEMORY_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(m->page, MAP_FAILED);
+	m->load = (ElfW(Phdr)){ .p_type = PT_LOAD, .p_memsz = STUB_MEMORY_PAGE };
+	m->info = (struct dl_phdr_info){
+		.dlpi_addr = (uintptr_t)m->page,
+		.dlpi_phdr = &m->load,
+		.dlpi_phnum = 1,
+	};
+	probe = (struct probe){ 0 };
+	*state = m;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct module *m = *state;
+
+	munmap(m->page, STUB_MEMORY_PAGE);
+	free(m);
+	probe = (struct probe){ 0 };
+	return 0;
+}
+
+static bool write_bytes(struct stub_memory *to, const struct stub_memory *as, void *arg)
+{
+	const uint8_t *byte = arg;
+
+	if (byte)
+		memset(to->stubs, *byte, STUBS);
+	return byte;
+}
+
+static struct stub_memory *make(struct module *m, uint8_t byte)
+{
+	return stub_memory_make(&m->info, STUBS, write_bytes, &byte);
+}
+
+/* The kernel writes where we may. */
+static bool is_writable(void *at)
+{
+	int fds[2];
+	char byte = *(char *)at;
+	bool is;
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], &byte, 1), 1);
+	is = read(fds[0], at, 1) == 1;
+	close(fds[0]);
+	close(fds[1]);
+	return is;
+}
+
+static void code_and_cells(void **state)
+{
+	struct module *m = *state;
+	struct stub_memory *memory = make(m, 7);
+	uint64_t at = (uint64_t)memory;
+
+	assert_non_null(memory);
+	assert_true(MAX(at, (uint64_t)m->page) - MIN(at, (uint64_t)m->page) < 1UL << 31);
+	assert_true(memory->bytes >= sizeof(*memory) + STUBS);
+	for (unsigned i = 0; i < ARCH_HOOKS; i++)
+		assert_int_equal(memory->cells[i], (uint64_t)arch_hooks[i]);
+	for (unsigned i = 0; i < STUBS; i++)
+		assert_int_equal(memory->stubs[i], 7);
+	assert_true(is_writable((void *)memory->cells));
+	assert_false(is_writable(memory->gates));
+	assert_false(is_writable(memory->stubs + STUBS - 1));
+	/* Other stubs of the same module are elsewhere. */
+	assert_ptr_not_equal(make(m, 7), memory);
+	stub_memory_pass(memory);
+	for (unsigned i = 0; i < ARCH_HOOKS; i++)
+		assert_int_equal(memory->cells[i], (uint64_t)memory->pass);
+}
+
+/* Each gate leads on by its own cell. */
+static void gates_are_written(void **state)
+{
+	struct stub_memory *memory = make(*state, 7);
+	uint8_t gate[ARCH_GATE_BYTES];
+
+	assert_non_null(memory);
+	for (unsigned i = 0; i < ARCH_HOOKS; i++) {
+		memset(gate, 0, sizeof(gate));
+		assert_memory_not_equal(memory->gates[i], gate, sizeof(gate));
+	}
+}
+
+/* As a probe that comes to a running process; it is one for no longer, since cmocka ends failed tests by functions that the probe knows. */
+static struct stub_memory *make_attached(struct module *m, uint8_t byte)
+{
+	struct stub_memory *memory;
+
+	probe.is_attached = true;
+	memory = make(m, byte);
+	probe.is_attached = false;
+	return memory;
+}
+
+/* What a probe has left is used by the next one, when it is what that would write. No other test writes these. */
+static void what_is_there_already(void **state)
+{
+	struct module *m = *state;
+	struct stub_memory *first = make(m, 17);
+	struct stub_memory *other;
+
+	assert_non_null(first);
+	stub_memory_pass(first);
+	other = make_attached(m, 18);
+	assert_non_null(other);
+	assert_ptr_not_equal(other, first);
+	assert_int_equal(first->stubs[0], 17);
+	assert_ptr_equal(make_attached(m, 17), first);
+	for (unsigned i = 0; i < ARCH_HOOKS; i++)
+		assert_int_equal(first->cells[i], (uint64_t)arch_hooks[i]);
+	assert_ptr_equal(make_attached(m, 18), other);
+}
+
+static unsigned count_mappings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned nr = 0;
+	int c;
+
+	assert_non_null(maps);
+	while ((c = getc(maps)) != EOF)
+		nr += c == '\n';
+	fclose(maps);
+	return nr;
+}
+
+/* Stubs that cannot lead where they should from there. */
+static void stubs_that_cannot_be(void **state)
+{
+	struct module *m = *state;
+	unsigned before = count_mappings();
+
+	assert_null(stub_memory_make(&m->info, STUBS, write_bytes, NULL));
+	assert_int_equal(count_mappings(), before);
+}
+
+/* As in a hardened system: what was written cannot be made executable. */
+static void refuse_new_code(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { ARRAY_SIZE(code), code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0)
+		_exit(77);
+}
+
+static void where_no_code_may_be_made(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		refuse_new_code();
+		_exit(make(*state, 7) != NULL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip_because("the kernel does not let it refuse memory for code");
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(code_and_cells, setup, teardown),
+		cmocka_unit_test_setup_teardown(gates_are_written, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_there_already, setup, teardown),
+		cmocka_unit_test_setup_teardown(stubs_that_cannot_be, setup, teardown),
+		cmocka_unit_test_setup_teardown(where_no_code_may_be_made, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,212 @@
+/* Calls that announce their ends (XRay), where all calls are alike: they are known by their slots, which stay as they are. */
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/guard.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+#define ADDR(n) (0x400000UL + 16 * (n))
+
+static struct pair pair;
+static struct thread *t;
+static uint64_t stack[128];
+static struct arch_regs no_regs;
+static struct strbuf expected;
+
+static int setup(void **state)
+{
+	pair_init(&pair);
+	pair_open(&pair);
+	t = self = pair_thread();
+	assert_non_null(t);
+	for (unsigned i = 0; i < ARRAY_SIZE(stack); i++)
+		stack[i] = 0x500000 + i;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(stack); i++)
+		assert_int_equal(stack[i], 0x500000 + i);
+	assert_int_equal(t->busy, 0);
+	strbuf_deinit(&expected);
+	pair_stop(&pair);
+	pair_close(&pair);
+	atomic_store(&probe_threads, NULL);
+	return 0;
+}
+
+static void expect(enum record_type type, unsigned depth, unsigned n)
+{
+	uint64_t data = record_data(type, depth, ADDR(n));
+
+	strbuf_add(&expected, &data, sizeof(data));
+}
+
+static void check(void)
+{
+	pair_look(&pair, true);
+
+	struct strbuf file cleanup_strbuf = pair_data(&pair, t->ring->tid);
+	const struct record *r = (const struct record *)strbuf_str(&file);
+	const uint64_t *data = (const uint64_t *)strbuf_str(&expected);
+
+	assert_int_equal(file.len / sizeof(*r), expected.len / sizeof(*data));
+	for (size_t i = 0; i < file.len / sizeof(*r); i++)
+		assert_int_equal(r[i].data, data[i]);
+}
+
+static void enter(unsigned place, unsigned n)
+{
+	probe_xray_entry(&stack[place], ADDR(n), &no_regs);
+}
+
+static void leave(unsigned place)
+{
+	probe_xray_exit((uint64_t)&stack[place], &no_regs);
+}
+
+/* @with_counter: by the fast way, or by the other one; the records are the same. */
+static void calls_begin_and_end(bool with_counter)
+{
+	probe.has_counter = with_counter;
+	enter(100, 0);
+	assert_int_equal(t->top->slot, (uint64_t)&stack[100] | FRAME_EXPLICIT);
+	assert_int_equal(t->top->ret, 0x500000 + 100);
+	enter(90, 1);
+	leave(90);
+	enter(91, 2);
+	enter(80, 3);
+	leave(80);
+	leave(91);
+	leave(100);
+	expect(RECORD_ENTRY, 0, 0);
+	expect(RECORD_ENTRY, 1, 1);
+	expect(RECORD_EXIT, 1, 1);
+	expect(RECORD_ENTRY, 1, 2);
+	expect(RECORD_ENTRY, 2, 3);
+	expect(RECORD_EXIT, 2, 3);
+	expect(RECORD_EXIT, 1, 2);
+	expect(RECORD_EXIT, 0, 0);
+	check();
+	assert_ptr_equal(t->top, t->frames);
+}
+
+static void a_call_ends_where_it_says_so(void **state)
+{
+	calls_begin_and_end(true);
+	calls_begin_and_end(false);
+}
+
+/* An exception, or a jump: what is inside of who returns is over, and so is who had that place before. */
+static void what_was_jumped_out_of_is_over(void **state)
+{
+	enter(100, 0);
+	enter(90, 1);
+	enter(80, 2);
+	leave(100);
+	for (unsigned i = 0; i < 3; i++)
+		expect(RECORD_ENTRY, i, i);
+	for (unsigned i = 3; i-- > 0;)
+		expect(RECORD_EXIT, i, i);
+	check();
+	enter(100, 0);
+	enter(90, 1);
+	enter(80, 2);
+	/* The same place, by whatever function. */
+	enter(90, 1);
+	expect(RECORD_ENTRY, 0, 0);
+	expect(RECORD_ENTRY, 1, 1);
+	expect(RECORD_ENTRY, 2, 2);
+	expect(RECORD_EXIT, 2, 2);
+	expect(RECORD_EXIT, 1, 1);
+	expect(RECORD_ENTRY, 1, 1);
+	check();
+	enter(95, 3);
+	expect(RECORD_EXIT, 1, 1);
+	expect(RECORD_ENTRY, 1, 3);
+	leave(95);
+	leave(100);
+	expect(RECORD_EXIT, 1, 3);
+	expect(RECORD_EXIT, 0, 0);
+	check();
+}
+
+/* What was not recorded ends nothing. */
+static void an_end_without_a_beginning_is_none(void **state)
+{
+	leave(50);
+	enter(100, 0);
+	leave(90);
+	leave(101);
+	assert_ptr_equal(t->top, t->frames + 1);
+	t->limit = t->top;
+	t->fast_limit = t->top;
+	enter(90, 1);
+	assert_ptr_equal(t->top, t->frames + 1);
+	leave(90);
+	leave(100);
+	expect(RECORD_ENTRY, 0, 0);
+	expect(RECORD_EXIT, 0, 0);
+	check();
+	/* No state, and one that is not to be traced. */
+	self = NULL;
+	leave(100);
+	assert_null(self);
+	self = &probe_idle_thread;
+	enter(100, 0);
+	leave(100);
+	self = t;
+	check();
+}
+
+/* Held back (-t), and long enough or not. */
+static void a_short_call_is_dropped(void **state)
+{
+	probe.has_counter = false;
+	t->threshold_ns = 1000000000000;
+	t->fast_limit = t->frames;
+	enter(100, 0);
+	enter(90, 1);
+	leave(90);
+	pair_pass(2000000000000);
+	leave(100);
+	expect(RECORD_ENTRY, 0, 0);
+	expect(RECORD_EXIT, 0, 0);
+	check();
+}
+
+/* In a hook of the thread: they come behind it. */
+static void calls_of_a_handler_come_behind(void **state)
+{
+	enter(100, 0);
+	t->busy = 1;
+	enter(50, 1);
+	enter(40, 2);
+	leave(40);
+	leave(50);
+	/* A frame of the interrupted one is not its handler's to end. */
+	leave(100);
+	assert_int_equal(t->has_aside_records, 1);
+	guard_leave(t);
+	leave(100);
+	expect(RECORD_ENTRY, 0, 0);
+	expect(RECORD_ENTRY, 1, 1);
+	expect(RECORD_ENTRY, 2, 2);
+	expect(RECORD_EXIT, 2, 2);
+	expect(RECORD_EXIT, 1, 1);
+	expect(RECORD_EXIT, 0, 0);
+	check();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_call_ends_where_it_says_so),	  TEST(what_was_jumped_out_of_is_over),
+		TEST(an_end_without_a_beginning_is_none), TEST(a_short_call_is_dropped),
+		TEST(calls_of_a_handler_come_behind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

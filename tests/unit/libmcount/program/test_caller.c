@@ -1,0 +1,117 @@
+/* Library functions that look at where they return to: they see the module of who called, and their results come back. */
+#include "libmcount/program/caller.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include "libmcount/hot/graveyard.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+#include "utils/base/compiler.h"
+
+static const void *seen_return;
+static const void *seen_a;
+static uint64_t seen_b;
+
+NOINLINE static void *look_at_it(const void *a, uint64_t b)
+{
+	seen_return = __builtin_return_address(0);
+	seen_a = a;
+	seen_b = b;
+	return (char *)a + b;
+}
+
+/* The base of the module that has @address. */
+struct module {
+	uint64_t address;
+	uint64_t base;
+	bool is_code;
+};
+
+static int find(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct module *m = arg;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD &&
+		    m->address - info->dlpi_addr - ph->p_vaddr < ph->p_memsz) {
+			m->base = info->dlpi_addr;
+			m->is_code = ph->p_flags & PF_X;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static struct module module_of(const void *address)
+{
+	struct module m = { .address = (uint64_t)address };
+
+	assert_int_equal(dl_iterate_phdr(find, &m), 1);
+	return m;
+}
+
+static void the_function_returns_into_the_module_of_its_caller(void **state)
+{
+	/* In libc, and in this program. */
+	const void *const callers[] = { dlsym(RTLD_NEXT, "qsort"), (const void *)module_of };
+	char text[8];
+
+	for (unsigned i = 0; i < 2; i++) {
+		seen_return = NULL;
+		assert_ptr_equal(caller_pretend((void *)look_at_it, text, 5, callers[i], 0),
+				 text + 5);
+		assert_ptr_equal(seen_a, text);
+		assert_int_equal(seen_b, 5);
+		assert_int_equal(module_of(seen_return).base, module_of(callers[i]).base);
+		assert_true(module_of(seen_return).is_code);
+	}
+}
+
+/* Code that is in no module has no way back of its own. */
+static void code_of_no_module_is_as_good_as_ours(void **state)
+{
+	static const uint64_t nowhere[] = { 0, 4096, UINT64_MAX };
+	const char text[] = "a";
+
+	for (unsigned i = 0; i < ARRAY_SIZE(nowhere); i++) {
+		assert_ptr_equal(
+			caller_pretend((void *)look_at_it, text, 0, (const void *)nowhere[i], 0),
+			text);
+		assert_int_equal(module_of(seen_return).base,
+				 module_of((void *)arch_return_trampoline).base);
+	}
+	/* What cannot be executed is no code, in whatever module. */
+	assert_non_null(caller_pretend((void *)look_at_it, text, 0, &seen_a, 0));
+	assert_int_equal(module_of(seen_return).base,
+			 module_of((void *)arch_return_trampoline).base);
+}
+
+/* --- what a frame that was given up would have returned to --- */
+
+static void what_was_given_up_is_found(void **state)
+{
+	assert_int_equal(graveyard_get(0x1000), 0);
+	for (uint64_t i = 1; i <= 1000; i++)
+		graveyard_put(i * 8, i);
+	for (uint64_t i = 1; i <= 1000; i++)
+		assert_int_equal(graveyard_get(i * 8), i);
+	/* The last one counts. */
+	graveyard_put(80, 4711);
+	assert_int_equal(graveyard_get(80), 4711);
+	assert_int_equal(graveyard_get(88), 11);
+	assert_int_equal(graveyard_get(8 * 1001), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_function_returns_into_the_module_of_its_caller),
+		cmocka_unit_test(code_of_no_module_is_as_good_as_ours),
+		cmocka_unit_test(what_was_given_up_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+/* Definitions that are found without the dynamic linker's locks are those that it binds calls to. */
+#include "libmcount/program/definition.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/lib/unit.h"
+
+#define FUNCTION(name)                \
+	{                             \
+#name, (uint64_t)name \
+	}
+
+/* memcpy() has an older version as well, and is chosen by the machine; so is strlen(). */
+static void test_functions(void **state)
+{
+	const struct {
+		const char *name;
+		uint64_t address;
+	} functions[] = {
+		FUNCTION(isatty),	  FUNCTION(qsort),  FUNCTION(calloc), FUNCTION(getenv),
+		FUNCTION(pthread_create), FUNCTION(memcpy), FUNCTION(strlen), FUNCTION(abort),
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		assert_int_equal(definition_find(functions[i].name), functions[i].address);
+}
+
+/* Data is no function, and the probe's own are left out: this program's are them here. */
+static void test_none(void **state)
+{
+	static const char *const names[] = { "", "no_such_function", "environ", "main",
+					     "clock_gettim" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		assert_int_equal(definition_find(names[i]), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

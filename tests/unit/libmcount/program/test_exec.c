@@ -1,0 +1,158 @@
+/* Environments that a traced program hands to what it executes: all of it comes through, and what makes the new program a traced one. */
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libmcount/program/exec.h"
+#include "libmcount/hot/probe.h"
+#include "tests/unit/lib/unit.h"
+#include "utils/format/control.h"
+
+/* A library that can be loaded stands for the probe. */
+#define US	"libm.so.6"
+#define PRELOAD "LD_PRELOAD=" US
+#define SOCKET	CONTROL_ENV_SOCKET "=recorder:secret"
+
+static char *const argv[] = { "env", NULL };
+static const char env_path[] = "/usr/bin/env";
+
+static void by_execve(char *const envp[])
+{
+	execve(env_path, argv, envp);
+}
+
+static void by_execvpe(char *const envp[])
+{
+	execvpe("env", argv, envp);
+}
+
+static void by_fexecve(char *const envp[])
+{
+	fexecve(open(env_path, O_RDONLY | O_CLOEXEC), argv, envp);
+}
+
+static void end_as(pid_t pid)
+{
+	int status = 1;
+
+	waitpid(pid, &status, 0);
+	_exit(status != 0);
+}
+
+static void by_posix_spawn(char *const envp[])
+{
+	pid_t pid;
+
+	if (posix_spawn(&pid, env_path, NULL, NULL, argv, envp) == 0)
+		end_as(pid);
+}
+
+static void by_posix_spawnp(char *const envp[])
+{
+	pid_t pid;
+
+	if (posix_spawnp(&pid, "env", NULL, NULL, argv, envp) == 0)
+		end_as(pid);
+}
+
+/* What env(1) says that it was given. */
+static void check(void (*how)(char *const envp[]), char *const envp[], const char *expected)
+{
+	char said[4096] = "";
+	size_t len = 0;
+	ssize_t n;
+	int status;
+	int out[2];
+
+	assert_int_equal(pipe(out), 0);
+
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		dup2(out[1], STDOUT_FILENO);
+		close(out[0]);
+		close(out[1]);
+		how(envp);
+		_exit(99);
+	}
+	close(out[1]);
+	while ((n = read(out[0], said + len, sizeof(said) - 1 - len)) > 0)
+		len += n;
+	close(out[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_string_equal(said, expected);
+}
+
+static int setup(void **state)
+{
+	setenv("LD_PRELOAD", US ":libdl.so.2", 1);
+	probe = (struct probe){ .address = "recorder:secret", .ready = true };
+	exec_setup();
+	unsetenv("LD_PRELOAD");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	probe = (struct probe){ 0 };
+	return 0;
+}
+
+static void in_each_way(void **state)
+{
+	static void (*const ways[])(char *const envp[]) = { by_execve, by_execvpe, by_fexecve,
+							    by_posix_spawn, by_posix_spawnp };
+	char *envp[] = { "A=B", "C=", NULL };
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		check(ways[i], envp, "A=B\nC=\n" PRELOAD "\n" SOCKET "\n");
+}
+
+/* What the program preloads there stays, behind us; and nothing is there twice. */
+static void what_it_preloads(void **state)
+{
+	char *others[] = { "LD_PRELOAD=libdl.so.2", "A=B", NULL };
+	char *nothing[] = { "LD_PRELOAD=", "A=B", NULL };
+	char *ours[] = { SOCKET, "LD_PRELOAD=libdl.so.2:" US, "A=B", NULL };
+
+	check(by_execve, others, "A=B\n" PRELOAD ":libdl.so.2\n" SOCKET "\n");
+	check(by_execve, nothing, "A=B\n" PRELOAD "\n" SOCKET "\n");
+	check(by_execve, ours, "A=B\nLD_PRELOAD=libdl.so.2:" US "\n" SOCKET "\n");
+}
+
+/* A variable whose name only begins like one of ours is the program's. */
+static void similar_names(void **state)
+{
+	char *envp[] = { "LD_PRELOADED=x", CONTROL_ENV_SOCKET "S=y", NULL };
+
+	check(by_execve, envp,
+	      "LD_PRELOADED=x\n" CONTROL_ENV_SOCKET "S=y\n" PRELOAD "\n" SOCKET "\n");
+}
+
+/* The traced program is a recorder, too; or has taken something out of its own environment; or is not recorded any more. */
+static void what_is_left_alone(void **state)
+{
+	char *of_another[] = { "A=B", CONTROL_ENV_SOCKET "=another:secret", NULL };
+	char *envp[] = { "A=B", NULL };
+
+	check(by_execve, of_another, "A=B\n" CONTROL_ENV_SOCKET "=another:secret\n");
+	clearenv();
+	setenv("OWN", "1", 1);
+	check(by_execve, environ, "OWN=1\n");
+	probe.ready = false;
+	check(by_execve, envp, "A=B\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(in_each_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_it_preloads, setup, teardown),
+		cmocka_unit_test_setup_teardown(similar_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_left_alone, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

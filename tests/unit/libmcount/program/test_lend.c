@@ -1,0 +1,143 @@
+/* Children in the memory of their parent: a state and a ring of their own, and all as before when they are done. */
+#include "libmcount/system/arena.h"
+#include "libmcount/hot/callers.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/program/lend.h"
+#include "libmcount/hot/planned.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+static struct pair pair;
+static uint64_t stack[64];
+static struct arch_regs no_regs;
+
+static int setup(void **state)
+{
+	pair_init(&pair);
+	pair_open(&pair);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pair_stop(&pair);
+	pair_close(&pair);
+	atomic_store(&probe_threads, NULL);
+	return 0;
+}
+
+static void call(unsigned place, uint64_t addr)
+{
+	stack[place] = 0x7000 + place;
+	assert_true(probe_entry(&stack[place], addr, &no_regs));
+}
+
+static void a_child_has_calls_of_its_own(void **state)
+{
+	struct thread *t = pair_thread();
+
+	self = t;
+	call(40, 0x1000);
+	call(30, 0x2000);
+
+	uint64_t at = (uint64_t)t->at;
+	struct thread *lent = lend_prepare((uint64_t)&stack[30]);
+
+	assert_non_null(lent);
+	assert_ptr_not_equal(lent->ring, t->ring);
+	assert_int_equal(lent->ring->state, RING_CLAIMED);
+	assert_int_equal(t->busy, 0);
+
+	lend_begin(lent);
+	assert_ptr_equal(self, lent);
+	assert_int_equal(lent->ring->state, RING_LIVE);
+	/* The one that returns twice is over in the child, too, and goes on where it does in the parent. */
+	assert_int_equal(probe_exit((uint64_t)&stack[30], &no_regs), 0x7000 + 30);
+	call(20, 0x3000);
+	/* Further out than what is open: in no way the end of it. */
+	call(45, 0x4000);
+	assert_int_equal(record_depth(lent->top->data), 1);
+	assert_ptr_equal(lent->top, lent->frames + 2);
+	assert_int_equal((uint64_t)t->at, at);
+	assert_ptr_equal(t->top, t->frames + 2);
+
+	struct ring *r = lent->ring;
+
+	lend_end(lent);
+	assert_ptr_equal(self, t);
+	assert_int_equal(r->state, RING_DONE);
+	assert_int_equal(lent->in_use, 0);
+	assert_int_equal(t->busy, 0);
+	assert_int_equal(probe_exit((uint64_t)&stack[30], &no_regs), 0x7000 + 30);
+	assert_int_equal(probe_exit((uint64_t)&stack[40], &no_regs), 0x7000 + 40);
+	self = NULL;
+}
+
+static void without_a_child_nothing_is_left(void **state)
+{
+	struct thread *t = pair_thread();
+
+	self = t;
+
+	struct thread *lent = lend_prepare(0);
+	struct ring *r = lent->ring;
+
+	lend_end(lent);
+	assert_ptr_equal(self, t);
+	assert_int_equal(r->state, RING_FREE);
+	assert_int_equal(lent->in_use, 0);
+	self = NULL;
+}
+
+static void nobody_lends_what_is_not_traced(void **state)
+{
+	struct thread *t = pair_thread();
+
+	self = t;
+	probe.tracing = false;
+	assert_null(lend_prepare(0));
+	probe.tracing = true;
+	/* A signal handler inside of a hook. */
+	t->busy = 1;
+	assert_null(lend_prepare(0));
+	t->busy = 0;
+	self = NULL;
+	probe.ready = false;
+	assert_null(lend_prepare(0));
+	probe.ready = true;
+	lend_begin(NULL);
+	lend_end(NULL);
+	assert_null(self);
+}
+
+/* A child that may not be traced any more leaves its state to its parent. */
+static void what_is_lent_is_given_back_once(void **state)
+{
+	struct thread *t = pair_thread();
+
+	self = t;
+
+	struct thread *lent = lend_prepare(0);
+
+	lend_begin(lent);
+	thread_leave_alone();
+	assert_ptr_equal(self, &probe_idle_thread);
+	assert_int_equal(lent->in_use, 1);
+	lend_end(lent);
+	assert_ptr_equal(self, t);
+	assert_int_equal(lent->in_use, 0);
+	self = NULL;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_child_has_calls_of_its_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_a_child_nothing_is_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_lends_what_is_not_traced, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_lent_is_given_back_once, setup, teardown),
+	};
+
+	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+/* The C library's functions are found by its hash table, those of each version. */
+#include "libmcount/program/loaded.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/lib/unit.h"
+
+static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	if (!strstr(info->dlpi_name, "/libc.so"))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type != PT_DYNAMIC)
+			continue;
+		loaded_read(arg, (const void *)(info->dlpi_addr + ph->p_vaddr), info->dlpi_addr);
+		return 1;
+	}
+	return 0;
+}
+
+static struct loaded libc_module(void)
+{
+	struct loaded libc = { 0 };
+
+	assert_int_equal(dl_iterate_phdr(find_libc, &libc), 1);
+	assert_non_null(libc.hash);
+	return libc;
+}
+
+static bool takes_default(const struct loaded *m, uint32_t index, const void *arg)
+{
+	return !(m->versions[index] & 0x8000);
+}
+
+static bool takes_none(const struct loaded *m, uint32_t index, const void *arg)
+{
+	unsigned *asked = (unsigned *)arg;
+
+	(*asked)++;
+	return false;
+}
+
+static void test_functions(void **state)
+{
+	struct loaded libc = libc_module();
+	static const struct {
+		const char *name;
+		void *address;
+	} functions[] = {
+		{ "isatty", isatty },
+		{ "qsort", qsort },
+		{ "strlen", strlen },
+		{ "memcpy", memcpy },
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		const char *name = functions[i].name;
+		uint32_t index = loaded_find(&libc, name, loaded_hash(name), takes_default, NULL);
+
+		assert_int_not_equal(index, 0);
+		assert_ptr_equal((void *)loaded_address(&libc, index), functions[i].address);
+	}
+}
+
+/* memcpy() has two versions in glibc, and each is offered; data and other names are not. */
+static void test_offered(void **state)
+{
+	struct loaded libc = libc_module();
+	static const struct {
+		const char *name;
+		unsigned versions;
+	} names[] = {
+		{ "memcpy", 2 }, { "isatty", 1 }, { "environ", 0 }, { "no_such", 0 }, { "", 0 }
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		unsigned asked = 0;
+
+		assert_int_equal(loaded_find(&libc, names[i].name, loaded_hash(names[i].name),
+					     takes_none, &asked),
+				 0);
+		assert_int_equal(asked, names[i].versions);
+	}
+}
+
+static void test_same(void **state)
+{
+	assert_true(loaded_is_same("", ""));
+	assert_true(loaded_is_same("abc", "abc"));
+	assert_false(loaded_is_same("abc", "ab"));
+	assert_false(loaded_is_same("ab", "abc"));
+	assert_false(loaded_is_same("abd", "abc"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_offered),
+		cmocka_unit_test(test_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* An arena that is mapped piece by piece: what is none is refused, and each ring is given to one. */
+#include "libmcount/system/arena.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libmcount/hot/probe.h"
+#include "tests/unit/lib/unit.h"
+
+#define NR_RINGS    5
+#define NR_SEGMENTS 2
+
+static struct arena good(void)
+{
+	return (struct arena){
+		.magic = ARENA_MAGIC,
+		.nr_rings = NR_RINGS,
+		.nr_segments = NR_SEGMENTS,
+		.segment_bytes = RING_PAGE,
+		.ring_stride = ring_stride(NR_SEGMENTS, RING_PAGE),
+	};
+}
+
+static int make(const struct arena *header, uint64_t bytes)
+{
+	int fd = memfd_create("arena", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, bytes), 0);
+	assert_int_equal(pwrite(fd, header, sizeof(*header), 0), sizeof(*header));
+	return fd;
+}
+
+static bool is_taken(struct arena header, uint64_t bytes)
+{
+	int fd = make(&header, bytes);
+	bool is = arena_adopt(fd);
+
+	close(fd);
+	if (is)
+		arena_drop();
+	assert_null(probe.arena);
+	return is;
+}
+
+#define BYTES arena_bytes(NR_RINGS, ring_stride(NR_SEGMENTS, RING_PAGE))
+
+static void what_is_no_arena_is_refused(void **state)
+{
+	struct arena a = good();
+
+	assert_true(is_taken(a, BYTES));
+	assert_false(is_taken(a, BYTES - 1));
+	assert_true(is_taken(a, BYTES + 1));
+	assert_false(is_taken(a, RING_PAGE));
+	a.magic++;
+	assert_false(is_taken(a, BYTES));
+	a = good();
+	a.nr_rings = 0;
+	assert_false(is_taken(a, BYTES));
+	a.nr_rings = NR_RINGS + 1;
+	assert_false(is_taken(a, BYTES));
+	a = good();
+	a.nr_segments = 0;
+	a.ring_stride = ring_stride(0, RING_PAGE);
+	assert_false(is_taken(a, BYTES));
+	a = good();
+	a.ring_stride += 8;
+	assert_false(is_taken(a, BYTES * 2));
+	a = good();
+	a.nr_rings = 1;
+	a.nr_segments = RING_SEGMENTS_MAX;
+	a.ring_stride = ring_stride(RING_SEGMENTS_MAX, RING_PAGE);
+	assert_true(is_taken(a, 1 << 20));
+	a.nr_segments++;
+	a.ring_stride = ring_stride(RING_SEGMENTS_MAX + 1, RING_PAGE);
+	assert_false(is_taken(a, 1 << 20));
+	a = good();
+	a.nr_rings = 1;
+	a.segment_bytes = RING_PAGE / 2;
+	a.ring_stride = ring_stride(NR_SEGMENTS, RING_PAGE / 2);
+	assert_false(is_taken(a, BYTES));
+	a.segment_bytes = RING_PAGE * 3 / 2;
+	a.ring_stride = ring_stride(NR_SEGMENTS, RING_PAGE * 3 / 2);
+	assert_false(is_taken(a, BYTES));
+	assert_false(arena_adopt(-1));
+}
+
+/* All rings, which are those of the file, in its order; they lie at other places than there. */
+static void check_rings(int fd)
+{
+	uint64_t stride = ring_stride(NR_SEGMENTS, RING_PAGE);
+
+	for (uint32_t i = 0; i < NR_RINGS; i++) {
+		struct ring *r = arena_claim_ring();
+		uint64_t at = RING_PAGE + i * stride;
+		uint32_t number = 0;
+
+		assert_non_null(r);
+		assert_int_equal(r->index, i);
+		assert_int_equal(r->state, RING_CLAIMED);
+		/* From its first byte to its last. */
+		r->tid = 100 + i;
+		memset(ring_data(r), 'a' + i, NR_SEGMENTS * RING_PAGE);
+		assert_int_equal(pread(fd, &number, 4, at + offsetof(struct ring, tid)), 4);
+		assert_int_equal(number, 100 + i);
+		assert_int_equal(pread(fd, &number, 4, at + stride - 4), 4);
+		assert_int_equal(number & 0xff, 'a' + i);
+	}
+	assert_null(arena_claim_ring());
+	assert_null(arena_claim_ring());
+}
+
+static void each_ring_is_claimed_once(void **state)
+{
+	struct arena header = good();
+	int fd = make(&header, BYTES);
+	struct ring *r;
+
+	assert_true(arena_adopt(fd));
+	check_rings(fd);
+	/* One that is free again. */
+	for (unsigned i = 0; i < NR_RINGS; i++) {
+		const uint32_t unused = RING_FREE;
+
+		assert_int_equal(pwrite(fd, &unused, 4, RING_PAGE + i * header.ring_stride), 4);
+		r = arena_claim_ring();
+		assert_non_null(r);
+		assert_int_equal(r->index, i);
+		assert_int_equal(r->tid, 100 + i);
+		assert_null(arena_claim_ring());
+	}
+	arena_drop();
+	assert_null(probe.arena);
+	arena_drop();
+	close(fd);
+}
+
+/* A child's takes the place of its parent's, and nothing of that is left. */
+static void another_arena_takes_its_place(void **state)
+{
+	struct arena header = good();
+	int first = make(&header, BYTES);
+	int second = make(&header, BYTES);
+	struct arena *place;
+	char *data;
+
+	assert_true(arena_adopt(first));
+	place = probe.arena;
+	check_rings(first);
+	data = (char *)arena_claim_ring();
+	assert_null(data);
+	assert_true(arena_adopt(second));
+	assert_ptr_equal(probe.arena, place);
+	check_rings(second);
+	place->finish_wanted = 7;
+	assert_int_equal(pread(first, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(header.finish_wanted, 0);
+	assert_int_equal(pread(second, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(header.finish_wanted, 7);
+	arena_drop();
+	assert_int_not_equal(msync(place, RING_PAGE, MS_ASYNC), 0);
+	close(first);
+	close(second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_no_arena_is_refused),
+		cmocka_unit_test(each_ring_is_claimed_once),
+		cmocka_unit_test(another_arena_takes_its_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,403 @@
+/* The probe's end of a conversation, with a recorder that says what the test likes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/system/channel.h"
+#include "libmcount/hot/probe.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+#include "tests/lib/verdict.h"
+#include "utils/base/compiler.h"
+#include "utils/base/unix_name.h"
+
+struct conversation {
+	int listener;
+	int fd; /* the recorder's end */
+	struct channel ch;
+};
+
+static union {
+	struct control_header h;
+	struct control_hello hello;
+	struct control_error error;
+	struct control_welcome welcome;
+	char bytes[CONTROL_MSG_MAX];
+} packet;
+
+static ssize_t hear(const struct conversation *talk)
+{
+	return recv(talk->fd, &packet, sizeof(packet), MSG_DONTWAIT);
+}
+
+/* Both ends, up to HELLO. */
+static void begin(struct conversation *talk, enum control_hello_kind kind)
+{
+	struct sockaddr_un addr;
+	int len = snprintf(probe.address, sizeof(probe.address), "utrail-channel-%d", getpid());
+	socklen_t addr_len = unix_name_address(&addr, probe.address, len);
+
+	talk->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	assert_return_code(bind(talk->listener, (struct sockaddr *)&addr, addr_len), errno);
+	assert_return_code(listen(talk->listener, 1), errno);
+	strcat(probe.address, ":0");
+	probe.pid = 4711;
+	probe.secret[3] = 3;
+	probe.token[4] = 4;
+	channel_init(&talk->ch);
+	assert_true(channel_greet(&talk->ch, kind));
+	talk->fd = accept(talk->listener, NULL, NULL);
+	assert_return_code(talk->fd, errno);
+	assert_int_equal(hear(talk), sizeof(packet.hello));
+}
+
+static void end(struct conversation *talk)
+{
+	channel_close(&talk->ch);
+	close(talk->fd);
+	close(talk->listener);
+}
+
+/* With a descriptor. It may come before the question is asked: there is room on the way. */
+static void say(const struct conversation *talk, enum control_type type, uint32_t flags, size_t len,
+		uint32_t seq)
+{
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec iov = { &packet, len };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = space,
+			      .msg_controllen = sizeof(space) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &talk->listener, sizeof(int));
+	memset(&packet, 0x5a, sizeof(packet));
+	control_stamp(&packet, type, flags, len, seq);
+	assert_int_equal(sendmsg(talk->fd, &msg, 0), len);
+}
+
+static bool finish(struct conversation *talk)
+{
+	struct control_welcome welcome;
+
+	return channel_finish(&talk->ch, CONTROL_WELCOME, &welcome, sizeof(welcome));
+}
+
+static void hello_says_who_it_is(void **state)
+{
+	struct conversation talk;
+
+	probe.parent_pid = 4000;
+	probe.fork_ns = 99;
+	for (enum control_hello_kind kind = CONTROL_EXEC; kind <= CONTROL_OTHER_LIBC; kind++) {
+		begin(&talk, kind);
+		assert_int_equal(control_check(&control_hello_shape, &packet, sizeof(packet.hello)),
+				 CONTROL_TAKEN);
+		assert_int_equal(packet.h.seq, 1);
+		assert_int_equal(packet.h.flags, 0);
+		assert_int_equal(packet.hello.kind, kind);
+		assert_int_equal(packet.hello.pid, 4711);
+		assert_int_equal(packet.hello.ppid, kind == CONTROL_FORK ? 4000 : getppid());
+		assert_int_equal(packet.hello.time_ns, kind == CONTROL_FORK ? 99 : 0);
+		assert_memory_equal(packet.hello.secret, probe.secret, sizeof(probe.secret));
+		assert_memory_equal(packet.hello.token, probe.token, sizeof(probe.token));
+		end(&talk);
+	}
+}
+
+static void an_answer_is_taken(void **state)
+{
+	const size_t len = sizeof(struct control_welcome);
+
+	/* As long as it is here, or longer than we know. */
+	for (size_t more = 0; more < 100; more += 99) {
+		struct conversation talk;
+
+		begin(&talk, CONTROL_EXEC);
+		say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, len + more, 2);
+		assert_true(finish(&talk));
+		assert_true(talk.ch.fds[0] >= 0);
+		assert_int_equal(talk.ch.fds[1], -1);
+		/* All that we have said. */
+		assert_int_equal(hear(&talk), sizeof(struct control_ready));
+		assert_int_equal(packet.h.type, CONTROL_READY);
+		assert_int_equal(packet.h.seq, 2);
+		assert_int_equal(hear(&talk), -1);
+		end(&talk);
+	}
+}
+
+/* Something else comes instead: we step aside, and say why when the recorder can know. */
+static void what_is_no_answer_is_refused(void **state)
+{
+	static const struct {
+		unsigned type;
+		uint32_t flags;
+		uint32_t len;
+		uint32_t seq;
+		int verdict; /* of our ERROR; 0: there is none */
+	} answers[] = {
+		{ CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 1, 0 },
+		{ CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 3, 0 },
+		{ CONTROL_WELCOME, 0, sizeof(struct control_welcome), 2, 0 },
+		{ CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome) - 1, 2,
+		  CONTROL_MALFORMED },
+		{ CONTROL_PLAN, CONTROL_ANSWER, sizeof(struct control_plan), 2, 0 },
+		{ CONTROL_ERROR, CONTROL_ANSWER, sizeof(struct control_error), 2, 0 },
+		/* An ERROR about something that came before READY. */
+		{ CONTROL_ERROR, CONTROL_ANSWER, sizeof(struct control_error), 1, 0 },
+		{ CONTROL_ERROR, CONTROL_ANSWER, sizeof(struct control_header), 2, 0 },
+		{ CONTROL_TESTS, 0, 100, 5, CONTROL_UNKNOWN_TYPE },
+		{ CONTROL_SET_PLAN, CONTROL_ANSWER, sizeof(struct control_set_plan), 2, 0 },
+		{ CONTROL_DETACH, 0, 100, 5, CONTROL_UNKNOWN_TYPE },
+		{ CONTROL_HELLO, 0, sizeof(struct control_hello), 5, CONTROL_UNKNOWN_TYPE },
+	};
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		struct conversation talk;
+
+		begin(&talk, CONTROL_EXEC);
+		say(&talk, answers[i].type, answers[i].flags, answers[i].len, answers[i].seq);
+		assert_false(finish(&talk));
+		assert_int_equal(hear(&talk), sizeof(struct control_ready));
+		if (answers[i].verdict) {
+			assert_int_equal(hear(&talk), sizeof(packet.error));
+			assert_int_equal(packet.h.type, CONTROL_ERROR);
+			assert_int_equal(packet.h.seq, answers[i].seq);
+			assert_int_equal(packet.error.type, answers[i].type);
+			assert_int_equal(packet.error.verdict, answers[i].verdict);
+		}
+		assert_int_equal(hear(&talk), -1);
+		end(&talk);
+	}
+}
+
+/* A recorder of another version says so, in its words. */
+static void another_version_is_not_talked_to(void **state)
+{
+	struct conversation talk;
+
+	begin(&talk, CONTROL_EXEC);
+	control_stamp(&packet, CONTROL_ERROR, CONTROL_ANSWER, sizeof(packet.error), 1);
+	packet.h.version++;
+	send(talk.fd, &packet, sizeof(packet.error), 0);
+	assert_false(finish(&talk));
+	assert_int_equal(hear(&talk), sizeof(struct control_ready));
+	assert_int_equal(hear(&talk), -1);
+	end(&talk);
+}
+
+static void hanging_up_is_an_answer(void **state)
+{
+	struct conversation talk;
+
+	begin(&talk, CONTROL_EXEC);
+	close(talk.fd);
+	assert_false(finish(&talk));
+	end(&talk);
+}
+
+static unsigned count_fds(void)
+{
+	unsigned nr = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+/* What comes with messages that are skipped, or too late, does not stay open in the program. */
+static void no_descriptor_is_left(void **state)
+{
+	unsigned before = count_fds();
+	struct conversation talk;
+
+	begin(&talk, CONTROL_EXEC);
+	for (int i = 0; i < 50; i++)
+		say(&talk, CONTROL_TESTS, CONTROL_OPTIONAL, 100 + i, 1 + i);
+	say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 2);
+	assert_true(finish(&talk));
+	end(&talk);
+	assert_int_equal(count_fds(), before);
+
+	/* Of a message that is empty, too. */
+	begin(&talk, CONTROL_EXEC);
+	say(&talk, 0, 0, 0, 0);
+	assert_false(finish(&talk));
+	end(&talk);
+	assert_int_equal(count_fds(), before);
+}
+
+/* Interrupted so many times, and then not. */
+static int interrupt(void *arg)
+{
+	unsigned *nr = arg;
+
+	return (*nr)-- > 0 ? -EINTR : 0;
+}
+
+static void signals_interrupt_nothing(void **state)
+{
+	struct conversation talk;
+	struct control_ready ready;
+	unsigned nr = 3;
+
+	begin(&talk, CONTROL_EXEC);
+	pair_before(SYS_sendto, interrupt, &nr);
+	assert_true(channel_send(&talk.ch, CONTROL_READY, &ready, sizeof(ready)));
+	pair_before(0, NULL, NULL);
+	assert_int_equal(hear(&talk), sizeof(ready));
+	assert_int_equal(hear(&talk), -1);
+	/* What was wrong before is over. */
+	errno = EINTR;
+	assert_true(channel_send(&talk.ch, CONTROL_READY, &ready, sizeof(ready)));
+	assert_int_equal(hear(&talk), sizeof(ready));
+	assert_int_equal(hear(&talk), -1);
+
+	nr = 3;
+	pair_before(SYS_recvmsg, interrupt, &nr);
+	say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 4);
+	assert_true(finish(&talk));
+	pair_before(0, NULL, NULL);
+	end(&talk);
+}
+
+/* Four seconds pass before each message is looked at. */
+static int take_long(void *arg)
+{
+	pair_pass(4000000000);
+	return 0;
+}
+
+/* Who says for ever what is skipped, is not waited for longer than who says nothing. */
+static void chatter_is_no_answer(void **state)
+{
+	for (int nr = 1; nr <= 6; nr++) {
+		struct conversation talk;
+
+		begin(&talk, CONTROL_EXEC);
+		for (int i = 0; i < nr; i++)
+			say(&talk, CONTROL_TESTS, CONTROL_OPTIONAL, 100, 1 + i);
+		say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 2);
+		pair_before(SYS_recvmsg, take_long, NULL);
+		/* The first begins the time, the fourth is 12 seconds later. */
+		assert_int_equal(finish(&talk), nr <= 3);
+		pair_before(0, NULL, NULL);
+		end(&talk);
+	}
+}
+
+/* Who works at it is waited for, and not for ever. */
+static void a_recorder_at_work_is_waited_for(void **state)
+{
+	static const struct {
+		int nr;
+		uint32_t seq;
+		bool is_answered;
+	} cases[] = {
+		{ 3, 2, true }, { 100, 2, true }, { 160, 2, false }, { 3, 1, true }, { 4, 1, false }
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct conversation talk;
+
+		begin(&talk, CONTROL_EXEC);
+		for (int k = 0; k < cases[i].nr; k++)
+			say(&talk, CONTROL_WORKING, CONTROL_OPTIONAL,
+			    sizeof(struct control_working), cases[i].seq);
+		say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 2);
+		pair_before(SYS_recvmsg, take_long, NULL);
+		assert_int_equal(finish(&talk), cases[i].is_answered);
+		pair_before(0, NULL, NULL);
+		end(&talk);
+	}
+}
+
+static int next_fd(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+/* Only with CAP_SYS_RESOURCE, which not every root has. */
+static bool may_pass_hard_limit(const struct rlimit *now)
+{
+	const struct rlimit more = { now->rlim_cur, now->rlim_max + 1 };
+
+	return setrlimit(RLIMIT_NOFILE, &more) == 0 && setrlimit(RLIMIT_NOFILE, now) == 0;
+}
+
+static void check_limit(rlim_t soft, rlim_t hard)
+{
+	struct rlimit now;
+
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &now), errno);
+	assert_int_equal(now.rlim_cur, soft);
+	assert_int_equal(now.rlim_max, hard);
+}
+
+/* Where the program has no descriptor left, its limit is raised for as long as the conversation takes. */
+static void few_descriptors(void **state)
+{
+	struct rlimit before;
+	struct conversation talk;
+
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &before), errno);
+	begin(&talk, CONTROL_EXEC);
+	channel_close(&talk.ch);
+	assert_return_code(listen(talk.listener, 10), errno);
+
+	rlim_t soft = next_fd();
+	rlim_t raised = soft + 1 + CONTROL_FD_MAX;
+	rlim_t hard_limits[] = { before.rlim_max, soft };
+
+	for (int i = 0; i < 1 + may_pass_hard_limit(&before); i++) {
+		const struct rlimit few = { soft, hard_limits[i] };
+
+		assert_return_code(setrlimit(RLIMIT_NOFILE, &few), errno);
+		assert_true(channel_greet(&talk.ch, CONTROL_EXEC));
+		check_limit(raised, MAX(raised, few.rlim_max));
+		channel_close(&talk.ch);
+		check_limit(soft, few.rlim_max);
+	}
+	/* A socket could be had, but nothing that comes by it. */
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &before), errno);
+	assert_return_code(
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ raised - 1, before.rlim_max }), errno);
+	assert_true(channel_greet(&talk.ch, CONTROL_EXEC));
+	check_limit(raised - 1 + 1 + CONTROL_FD_MAX, before.rlim_max);
+	channel_close(&talk.ch);
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ raised, before.rlim_max }),
+			   errno);
+	assert_true(channel_greet(&talk.ch, CONTROL_EXEC));
+	check_limit(raised, before.rlim_max);
+	channel_close(&talk.ch);
+	setrlimit(RLIMIT_NOFILE, &before);
+	end(&talk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hello_says_who_it_is),
+		cmocka_unit_test(an_answer_is_taken),
+		cmocka_unit_test(what_is_no_answer_is_refused),
+		cmocka_unit_test(another_version_is_not_talked_to),
+		cmocka_unit_test(hanging_up_is_an_answer),
+		cmocka_unit_test(no_descriptor_is_left),
+		cmocka_unit_test(signals_interrupt_nothing),
+		cmocka_unit_test(chatter_is_no_answer),
+		cmocka_unit_test(a_recorder_at_work_is_waited_for),
+		cmocka_unit_test(few_descriptors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

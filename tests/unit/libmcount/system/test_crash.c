@@ -1,0 +1,116 @@
+/* The program dies of a signal: what is open is in the recording, unless a hook was just at work. */
+#include "libmcount/hot/callers.h"
+#include "libmcount/system/crash.h"
+
+#include <signal.h>
+
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+#define PLACES 16
+
+static struct arch_regs no_regs;
+
+struct scene {
+	struct pair pair;
+	struct thread *t;
+	uint64_t stack[PLACES];
+};
+
+static int setup(void **state)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	pair_init(&s->pair);
+	/* So that entries are held back. */
+	s->pair.settings.threshold_ns = 1000000000;
+	pair_open(&s->pair);
+	s->t = self = pair_thread();
+	assert_non_null(s->t);
+	for (unsigned place = 12; place >= 8; place -= 4) {
+		s->stack[place] = 0x500000 + place;
+		assert_int_equal(probe_entry(&s->stack[place], 0x400000 + place, &no_regs), 1);
+	}
+	*state = s;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct scene *s = *state;
+
+	pair_stop(&s->pair);
+	pair_close(&s->pair);
+	free(s);
+	return 0;
+}
+
+static size_t nr_records(struct scene *s, const uint64_t *expected)
+{
+	pair_look(&s->pair, true);
+
+	struct strbuf file cleanup_strbuf = pair_data(&s->pair, s->t->ring->tid);
+	const struct record *r = (const struct record *)strbuf_str(&file);
+	size_t nr = file.len / sizeof(*r);
+
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(r[i].data, expected[i]);
+	return nr;
+}
+
+static const siginfo_t info = { .si_signo = SIGSEGV };
+
+static void what_is_open(void **state)
+{
+	struct scene *s = *state;
+	const uint64_t expected[] = { record_data(RECORD_ENTRY, 0, 0x400000 + 12),
+				      record_data(RECORD_ENTRY, 1, 0x400000 + 8) };
+
+	crash_note(SIGSEGV, &info);
+	assert_int_equal(s->t->busy, 0);
+	assert_int_equal(nr_records(s, expected), 2);
+	/* A second one has nothing to add. */
+	crash_note(SIGSEGV, &info);
+	assert_int_equal(nr_records(s, expected), 2);
+}
+
+static void not_in_a_hook(void **state)
+{
+	struct scene *s = *state;
+
+	s->t->busy = 1;
+	crash_note(SIGSEGV, &info);
+	assert_int_equal(s->t->busy, 1);
+	s->t->busy = 0;
+	assert_int_equal(nr_records(s, NULL), 0);
+}
+
+static void not_by_others(void **state)
+{
+	struct scene *s = *state;
+
+	probe.ready = false;
+	crash_note(SIGSEGV, &info);
+	probe.ready = true;
+	assert_int_equal(nr_records(s, NULL), 0);
+	self = NULL;
+	crash_note(SIGSEGV, &info);
+	self = &probe_idle_thread;
+	crash_note(SIGSEGV, &info);
+	self = s->t;
+	assert_int_equal(nr_records(s, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		each(what_is_open),
+		each(not_in_a_hook),
+		each(not_by_others),
+	};
+
+	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,545 @@
+/*
+ * Reads of memory that may not be there, and the program's handlers, whose place ours has: nothing of that may be seen by the program.
+ * The kernel is asked for what it has by a system call of its own, past all that is put in front of sigaction(2).
+ */
+#include "libmcount/system/fault.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libmcount/values/reads.h"
+#include "tests/unit/lib/unit.h"
+
+#define PAGE 4096UL
+
+/* As rt_sigaction(2) has it. */
+struct kernel_action {
+	void (*handler)(int);
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+#define BIT(sig) (1ULL << ((sig)-1))
+
+static struct kernel_action kernel_has(int sig)
+{
+	struct kernel_action act = { 0 };
+
+	assert_int_equal(syscall(SYS_rt_sigaction, sig, NULL, &act, sizeof(act.mask)), 0);
+	return act;
+}
+
+static struct sigaction program_has(int sig)
+{
+	struct sigaction act;
+
+	assert_int_equal(sigaction(sig, NULL, &act), 0);
+	return act;
+}
+
+static void program_wants(int sig, void (*handler)(int))
+{
+	struct sigaction act = { .sa_handler = handler };
+
+	assert_int_equal(sigaction(sig, &act, NULL), 0);
+}
+
+/* Without those that cmocka has for each test. */
+static void program_wants_nothing(void)
+{
+	program_wants(SIGSEGV, SIG_DFL);
+	program_wants(SIGBUS, SIG_DFL);
+}
+
+/* Two pages that can be read, and one behind them that cannot. */
+static char *pages;
+static char *pages_end;
+
+static int setup(void **state)
+{
+	pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	pages_end = pages + 2 * PAGE;
+	assert_int_equal(mprotect(pages_end, PAGE, PROT_NONE), 0);
+	memset(pages, 'x', 2 * PAGE);
+	probe.pid = getpid();
+	return 0;
+}
+
+/* --- reads --- */
+
+static void check_copies(enum fault_state after)
+{
+	char to[2 * PAGE + 64];
+
+	for (int there = 1; there < 40; there++) {
+		memset(to, 'o', sizeof(to));
+		fault_state = FAULT_UNKNOWN;
+		assert_int_equal(fault_copy(to, pages_end - there, 20), there < 20 ? there : 20);
+		assert_int_equal(fault_state, after);
+		assert_int_equal(to[there < 20 ? there - 1 : 19], 'x');
+		assert_int_equal(to[20], 'o');
+		/* Again, as it is known how. */
+		assert_int_equal(fault_copy(to, pages_end - there, 20), there < 20 ? there : 20);
+		/* A text that ends, one that goes on, one that ends where memory does. */
+		pages_end[-1] = there > 1 ? '\0' : 'x';
+		assert_int_equal(fault_copy_string(to, pages_end - there, 20),
+				 there == 1 ? -1 - 1 : (there - 1 < 20 ? there - 1 : 20));
+		pages_end[-1] = 'x';
+		assert_int_equal(fault_copy_string(to, pages_end - there, 20),
+				 there < 20 ? -1 - there : 20);
+	}
+	assert_int_equal(fault_copy(to, pages + 10, 2 * PAGE), 2 * PAGE - 10);
+	assert_int_equal(fault_copy(to, pages_end, 1), 0);
+	assert_int_equal(fault_copy_string(to, pages_end, 1), -1);
+	/* What no program has. */
+	assert_int_equal(fault_copy(to, NULL, 8), 0);
+	assert_int_equal(fault_copy(to, (void *)4095, 8), 0);
+	assert_int_equal(fault_copy(to, (void *)ARCH_ADDRESS_END, 8), 0);
+	assert_int_equal(fault_copy(to, (void *)UINT64_MAX, 8), 0);
+	assert_int_equal(fault_copy_string(to, NULL, 8), -1);
+}
+
+static void what_cannot_be_read_is_left_out_without_a_handler(void **state)
+{
+	check_copies(FAULT_CAREFUL);
+}
+
+static void an_attached_probe_watches_nothing(void **state)
+{
+	struct kernel_action before = kernel_has(SIGSEGV);
+
+	probe.is_attached = true;
+	fault_guard_begin();
+	probe.is_attached = false;
+	assert_ptr_equal(kernel_has(SIGSEGV).handler, before.handler);
+}
+
+/* From here on the first two are watched. */
+static void reads_have_the_place_of_two_signals(void **state)
+{
+	struct kernel_action others[] = { kernel_has(SIGABRT), kernel_has(SIGFPE),
+					  kernel_has(SIGILL) };
+	struct sigaction before = program_has(SIGSEGV);
+	struct kernel_action kernels = kernel_has(SIGSEGV);
+
+	assert_ptr_equal(kernels.handler, before.sa_handler);
+	fault_guard_begin();
+	assert_ptr_not_equal(kernel_has(SIGSEGV).handler, kernels.handler);
+	assert_ptr_equal(kernel_has(SIGSEGV).handler, kernel_has(SIGBUS).handler);
+	assert_ptr_equal(program_has(SIGSEGV).sa_handler, before.sa_handler);
+	assert_ptr_equal(kernel_has(SIGABRT).handler, others[0].handler);
+	assert_ptr_equal(kernel_has(SIGFPE).handler, others[1].handler);
+	assert_ptr_equal(kernel_has(SIGILL).handler, others[2].handler);
+	/* A second time nothing changes. */
+	fault_guard_begin();
+	assert_ptr_equal(program_has(SIGSEGV).sa_handler, before.sa_handler);
+	fault_look();
+	assert_int_equal(fault_state, FAULT_GUARDED);
+}
+
+static void what_cannot_be_read_is_left_out_by_the_handler(void **state)
+{
+	check_copies(FAULT_GUARDED);
+}
+
+static uint64_t pending(void)
+{
+	uint64_t set = 0;
+
+	assert_int_equal(syscall(SYS_rt_sigpending, &set, sizeof(set)), 0);
+	return set;
+}
+
+/* Signals that wait stay where they are, and so does the mask. */
+static void what_cannot_be_read_is_left_out_where_signals_are_blocked(void **state)
+{
+	static const int both[] = { SIGSEGV, SIGBUS };
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct sigaction before = program_has(both[i]);
+		sigset_t set;
+		sigset_t mask;
+		sigset_t now;
+
+		sigemptyset(&set);
+		sigaddset(&set, both[i]);
+		assert_int_equal(pthread_sigmask(SIG_BLOCK, &set, &mask), 0);
+		check_copies(FAULT_CAREFUL);
+		assert_int_equal(pending(), 0);
+		assert_int_equal(raise(both[i]), 0);
+		check_copies(FAULT_CAREFUL);
+		assert_int_equal(pending(), BIT(both[i]));
+		pthread_sigmask(SIG_SETMASK, NULL, &now);
+		assert_true(sigismember(&now, both[i]));
+		/* It is dropped where the kernel has SIG_IGN. */
+		program_wants(both[i], SIG_IGN);
+		assert_int_equal(pending(), 0);
+		assert_int_equal(sigaction(both[i], &before, NULL), 0);
+		pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	}
+	check_copies(FAULT_GUARDED);
+}
+
+/* Whatever may change the mask has the next read look again. */
+static void a_changed_mask_is_noticed(void **state)
+{
+	sigset_t set;
+	sigset_t old;
+
+	sigemptyset(&set);
+	fault_state = FAULT_GUARDED;
+	pthread_sigmask(SIG_BLOCK, &set, &old);
+	assert_int_equal(fault_state, FAULT_UNKNOWN);
+	fault_state = FAULT_GUARDED;
+	assert_int_equal(sigprocmask(SIG_SETMASK, &old, NULL), 0);
+	assert_int_equal(fault_state, FAULT_UNKNOWN);
+	assert_int_equal(sigprocmask(12345, &old, NULL), -1);
+	fault_state = FAULT_GUARDED;
+	program_wants(SIGBUS, SIG_DFL);
+	assert_int_equal(fault_state, FAULT_UNKNOWN);
+}
+
+/* --- the program's handlers --- */
+
+static int seen_signal;
+static void *seen_address;
+static unsigned nr_seen;
+static uint8_t seen_state;
+
+static void on_signal(int sig)
+{
+	seen_signal = sig;
+	nr_seen++;
+}
+
+static void on_info(int sig, siginfo_t *info, void *context)
+{
+	seen_signal = sig;
+	seen_address = info->si_addr;
+	seen_state = fault_state;
+	nr_seen++;
+	fault_state = FAULT_GUARDED;
+	errno = 4711;
+	/* So that what was tried can be done. */
+	if (info->si_code > 0)
+		mprotect(pages_end, PAGE, PROT_READ);
+}
+
+static void the_programs_handler_gets_what_the_kernel_says(void **state)
+{
+	struct sigaction act = { .sa_sigaction = on_info, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	struct sigaction old;
+
+	sigaddset(&act.sa_mask, SIGUSR2);
+	assert_int_equal(sigaction(SIGSEGV, &act, NULL), 0);
+	assert_int_equal(kernel_has(SIGSEGV).flags & (SA_SIGINFO | SA_NODEFER | SA_ONSTACK),
+			 SA_SIGINFO | SA_NODEFER);
+	assert_int_equal(kernel_has(SIGSEGV).mask, BIT(SIGUSR2));
+	nr_seen = 0;
+	errno = 5;
+	fault_state = FAULT_GUARDED;
+	assert_int_equal(*(volatile char *)(pages_end + 12), 0);
+	assert_int_equal(errno, 5);
+	assert_int_equal(nr_seen, 1);
+	assert_int_equal(seen_signal, SIGSEGV);
+	assert_ptr_equal(seen_address, pages_end + 12);
+	/* Its mask is another one; and so is the one after it. */
+	assert_int_equal(seen_state, FAULT_UNKNOWN);
+	assert_int_equal(fault_state, FAULT_UNKNOWN);
+	mprotect(pages_end, PAGE, PROT_NONE);
+	/* Sent by somebody. */
+	assert_int_equal(raise(SIGSEGV), 0);
+	assert_int_equal(nr_seen, 2);
+	program_wants(SIGBUS, on_signal);
+	assert_int_equal(kill(getpid(), SIGBUS), 0);
+	assert_int_equal(seen_signal, SIGBUS);
+	assert_int_equal(sigaction(SIGSEGV, &(struct sigaction){ .sa_handler = SIG_DFL }, &old), 0);
+	assert_ptr_equal(old.sa_sigaction, on_info);
+	assert_int_equal(old.sa_flags & (SA_SIGINFO | SA_NODEFER), SA_SIGINFO | SA_NODEFER);
+	assert_int_equal(sigismember(&old.sa_mask, SIGUSR2), 1);
+	program_wants(SIGBUS, SIG_DFL);
+}
+
+/* Where the program has none, ours must not end calls that wait, and has the stack that there is for it. */
+static void without_a_handler_of_the_programs_ours_disturbs_nothing(void **state)
+{
+	program_wants(SIGSEGV, SIG_DFL);
+	assert_int_equal(kernel_has(SIGSEGV).flags & (SA_SIGINFO | SA_ONSTACK | SA_RESTART),
+			 SA_SIGINFO | SA_ONSTACK | SA_RESTART);
+	assert_int_equal(kernel_has(SIGSEGV).mask, 0);
+	program_wants(SIGSEGV, SIG_IGN);
+	assert_ptr_equal(kernel_has(SIGSEGV).handler, SIG_IGN);
+	assert_int_equal(raise(SIGSEGV), 0);
+	program_wants(SIGSEGV, SIG_DFL);
+}
+
+static void a_handler_for_one_time_is_called_once(void **state)
+{
+	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+
+	nr_seen = 0;
+	assert_int_equal(sigaction(SIGBUS, &act, NULL), 0);
+	assert_int_equal(kernel_has(SIGBUS).flags & SA_RESETHAND, 0);
+	assert_int_equal(program_has(SIGBUS).sa_flags & SA_RESETHAND, SA_RESETHAND);
+	assert_int_equal(raise(SIGBUS), 0);
+	assert_int_equal(nr_seen, 1);
+	assert_ptr_equal(program_has(SIGBUS).sa_handler, SIG_DFL);
+}
+
+static void many_changes_are_each_what_was_asked_for(void **state)
+{
+	program_wants_nothing();
+	for (unsigned i = 0; i < 100; i++) {
+		program_wants(SIGSEGV, i % 2 ? on_signal : SIG_IGN);
+		assert_ptr_equal(program_has(SIGSEGV).sa_handler, i % 2 ? on_signal : SIG_IGN);
+		assert_ptr_equal(program_has(SIGBUS).sa_handler, SIG_DFL);
+	}
+	program_wants(SIGSEGV, SIG_DFL);
+}
+
+/* Programs that still call them are as old as these are. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+typedef __sighandler_t simple_fn(int sig, __sighandler_t handler);
+
+__sighandler_t bsd_signal(int sig, __sighandler_t handler);
+__sighandler_t sysv_signal(int sig, __sighandler_t handler);
+__sighandler_t __sysv_signal(int sig, __sighandler_t handler);
+
+static void simple_ways_to_say_it_say_the_same(void **state)
+{
+	static const struct {
+		simple_fn *fn;
+		int flags;
+	} ways[] = { { signal, SA_RESTART },
+		     { bsd_signal, SA_RESTART },
+		     { ssignal, SA_RESTART },
+		     { sysv_signal, SA_RESETHAND | SA_NODEFER },
+		     { __sysv_signal, SA_RESETHAND | SA_NODEFER } };
+	const int flags = SA_RESTART | SA_RESETHAND | SA_NODEFER;
+
+	program_wants_nothing();
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct sigaction act;
+
+		assert_ptr_equal(ways[i].fn(SIGSEGV, on_signal), SIG_DFL);
+		act = program_has(SIGSEGV);
+		assert_ptr_equal(act.sa_handler, on_signal);
+		assert_int_equal(act.sa_flags & flags, ways[i].flags);
+		/* While it runs it is blocked, but with SA_NODEFER. */
+		assert_int_equal(sigismember(&act.sa_mask, SIGSEGV), !(ways[i].flags & SA_NODEFER));
+		errno = 0;
+		assert_ptr_equal(ways[i].fn(SIGSEGV, SIG_ERR), SIG_ERR);
+		assert_int_equal(errno, EINVAL);
+		assert_ptr_equal(ways[i].fn(SIGSEGV, SIG_DFL), on_signal);
+		/* One that is not watched is libc's. */
+		assert_ptr_equal(ways[i].fn(SIGUSR1, on_signal), SIG_DFL);
+		assert_ptr_equal(kernel_has(SIGUSR1).handler, on_signal);
+		assert_ptr_equal(ways[i].fn(SIGUSR1, SIG_DFL), on_signal);
+	}
+	assert_int_equal(sigignore(SIGBUS), 0);
+	assert_ptr_equal(program_has(SIGBUS).sa_handler, SIG_IGN);
+	assert_int_equal(sigignore(SIGUSR1), 0);
+	assert_ptr_equal(kernel_has(SIGUSR1).handler, SIG_IGN);
+	program_wants(SIGBUS, SIG_DFL);
+	program_wants(SIGUSR1, SIG_DFL);
+}
+
+static bool is_blocked(int sig)
+{
+	sigset_t now;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &now);
+	return sigismember(&now, sig);
+}
+
+static void sigset_holds_a_signal_and_lets_it_go(void **state)
+{
+	static const int all[] = { SIGSEGV, SIGUSR1 }; /* watched, and not */
+
+	program_wants_nothing();
+	for (unsigned i = 0; i < 2; i++) {
+		assert_ptr_equal(sigset(all[i], on_signal), SIG_DFL);
+		assert_ptr_equal(program_has(all[i]).sa_handler, on_signal);
+		assert_ptr_equal(sigset(all[i], SIG_HOLD), on_signal);
+		assert_true(is_blocked(all[i]));
+		assert_ptr_equal(program_has(all[i]).sa_handler, on_signal);
+		assert_ptr_equal(sigset(all[i], SIG_HOLD), SIG_HOLD);
+		assert_ptr_equal(sigset(all[i], SIG_DFL), SIG_HOLD);
+		assert_false(is_blocked(all[i]));
+		assert_ptr_equal(sigset(all[i], SIG_DFL), SIG_DFL);
+		if (i == 0) /* libc takes it for a handler */
+			assert_ptr_equal(sigset(all[i], SIG_ERR), SIG_ERR);
+	}
+}
+
+/* A fault in another handler must come to ours: its mask does not hold it back, but the program sees the mask that it gave. */
+static void masks_of_other_signals_have_a_hole(void **state)
+{
+	static const int taken[][2] = { { SIGSEGV, 0 }, { SIGBUS, 0 }, { SIGSEGV, SIGBUS } };
+	struct sigaction old;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(taken); i++) {
+		struct sigaction act = { .sa_handler = on_signal };
+
+		sigaddset(&act.sa_mask, SIGUSR2);
+		for (unsigned k = 0; k < 2 && taken[i][k]; k++)
+			sigaddset(&act.sa_mask, taken[i][k]);
+		assert_int_equal(sigaction(SIGUSR1, &act, NULL), 0);
+		assert_int_equal(kernel_has(SIGUSR1).mask, BIT(SIGUSR2));
+		old = program_has(SIGUSR1);
+		assert_int_equal(sigismember(&old.sa_mask, SIGUSR2), 1);
+		assert_int_equal(sigismember(&old.sa_mask, SIGSEGV),
+				 sigismember(&act.sa_mask, SIGSEGV));
+		assert_int_equal(sigismember(&old.sa_mask, SIGBUS),
+				 sigismember(&act.sa_mask, SIGBUS));
+		/* That it was asked for changes nothing. */
+		old = program_has(SIGUSR1);
+		assert_int_equal(sigismember(&old.sa_mask, SIGSEGV),
+				 sigismember(&act.sa_mask, SIGSEGV));
+	}
+	program_wants(SIGUSR1, SIG_DFL);
+	old = program_has(SIGUSR1);
+	assert_int_equal(sigismember(&old.sa_mask, SIGSEGV), 0);
+}
+
+static void no_signal_is_no_signal(void **state)
+{
+	static const int bad[] = { 0, -1, _NSIG, _NSIG + 1, SIGKILL, SIGSTOP };
+	struct sigaction act = { .sa_handler = on_signal };
+
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
+		errno = 0;
+		assert_int_equal(sigaction(bad[i], &act, NULL), -1);
+		assert_int_equal(errno, EINVAL);
+	}
+}
+
+/* A vfork(2) child has our memory, but signals of its own: nothing of what it does is kept. */
+static void a_borrower_changes_nothing_of_ours(void **state)
+{
+	struct sigaction act = { .sa_handler = SIG_IGN };
+	struct sigaction old;
+
+	program_wants(SIGSEGV, on_signal);
+	probe.pid++;
+	assert_ptr_equal(program_has(SIGSEGV).sa_handler, on_signal);
+	assert_int_equal(sigaction(SIGSEGV, &act, &old), 0);
+	assert_ptr_equal(old.sa_handler, on_signal);
+	assert_ptr_equal(kernel_has(SIGSEGV).handler, SIG_IGN);
+	assert_ptr_equal(signal(SIGSEGV, SIG_DFL), SIG_IGN);
+	assert_ptr_equal(kernel_has(SIGSEGV).handler, SIG_DFL);
+	sigaddset(&act.sa_mask, SIGSEGV);
+	act.sa_handler = on_signal;
+	assert_int_equal(sigaction(SIGUSR1, &act, NULL), 0);
+	assert_int_equal(kernel_has(SIGUSR1).mask, BIT(SIGSEGV));
+	probe.pid--;
+	assert_ptr_equal(program_has(SIGSEGV).sa_handler, on_signal);
+	program_wants(SIGSEGV, SIG_DFL);
+	program_wants(SIGUSR1, SIG_DFL);
+}
+
+/* --- the end --- */
+
+/* How a child ends in which @fn happens. */
+static int ends_by(void (*fn)(int), int sig, void (*handler)(int))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		probe.pid = getpid();
+		program_wants(sig, handler);
+		fn(sig);
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) + 1000;
+}
+
+static void send(int sig)
+{
+	raise(sig);
+}
+
+static void run_into(int sig)
+{
+	*(volatile char *)pages_end = 1;
+}
+
+static void without_a_handler_the_signal_ends_the_program(void **state)
+{
+	fault_watch_crashes();
+	assert_ptr_equal(kernel_has(SIGABRT).handler, kernel_has(SIGSEGV).handler);
+	assert_ptr_equal(kernel_has(SIGFPE).handler, kernel_has(SIGSEGV).handler);
+	assert_ptr_equal(kernel_has(SIGILL).handler, kernel_has(SIGSEGV).handler);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(ends_by(send, i ? SIGSEGV : SIGABRT, SIG_DFL),
+				 i ? SIGSEGV : SIGABRT);
+		assert_int_equal(ends_by(send, i ? SIGSEGV : SIGABRT, SIG_IGN), 1000);
+		assert_int_equal(ends_by(send, i ? SIGSEGV : SIGABRT, on_signal), 1000);
+	}
+	assert_int_equal(ends_by(run_into, SIGSEGV, SIG_DFL), SIGSEGV);
+	/* Nobody can ignore that. */
+	assert_int_equal(ends_by(run_into, SIGSEGV, SIG_IGN), SIGSEGV);
+}
+
+/* --signal: it does not end the program, even if that did not say so; a handler of its is called as ever. */
+static void signals_that_switch_are_no_end(void **state)
+{
+	assert_int_equal(ends_by(send, SIGUSR2, SIG_DFL), SIGUSR2);
+	probe.plan.signals_off = BIT(SIGUSR2);
+	fault_watch_signal(SIGUSR2);
+	probe.ready = probe.is_on = true;
+	assert_int_equal(raise(SIGUSR2), 0);
+	assert_false(probe.is_on);
+	nr_seen = 0;
+	probe.is_on = true;
+	program_wants(SIGUSR2, on_signal);
+	assert_int_equal(raise(SIGUSR2), 0);
+	assert_false(probe.is_on);
+	assert_int_equal(nr_seen, 1);
+	/* What the program ignores we do not. */
+	probe.is_on = true;
+	program_wants(SIGUSR2, SIG_IGN);
+	assert_ptr_equal(program_has(SIGUSR2).sa_handler, SIG_IGN);
+	assert_int_equal(raise(SIGUSR2), 0);
+	assert_false(probe.is_on);
+	assert_int_equal(nr_seen, 1);
+	probe.ready = false;
+	probe.plan.signals_off = 0;
+}
+
+int main(void)
+{
+	/* In this order: what is watched stays so. */
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_cannot_be_read_is_left_out_without_a_handler),
+		cmocka_unit_test(an_attached_probe_watches_nothing),
+		cmocka_unit_test(reads_have_the_place_of_two_signals),
+		cmocka_unit_test(what_cannot_be_read_is_left_out_by_the_handler),
+		cmocka_unit_test(what_cannot_be_read_is_left_out_where_signals_are_blocked),
+		cmocka_unit_test(a_changed_mask_is_noticed),
+		cmocka_unit_test(the_programs_handler_gets_what_the_kernel_says),
+		cmocka_unit_test(without_a_handler_of_the_programs_ours_disturbs_nothing),
+		cmocka_unit_test(a_handler_for_one_time_is_called_once),
+		cmocka_unit_test(many_changes_are_each_what_was_asked_for),
+		cmocka_unit_test(simple_ways_to_say_it_say_the_same),
+		cmocka_unit_test(sigset_holds_a_signal_and_lets_it_go),
+		cmocka_unit_test(masks_of_other_signals_have_a_hole),
+		cmocka_unit_test(no_signal_is_no_signal),
+		cmocka_unit_test(a_borrower_changes_nothing_of_ours),
+		cmocka_unit_test(without_a_handler_the_signal_ends_the_program),
+		cmocka_unit_test(signals_that_switch_are_no_end),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}

@@ -1,0 +1,220 @@
+/* A probe that goes: what it has changed is as it was, what it has taken is given back, and nobody is within it. */
+#include <dirent.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libmcount/system/undo.h"
+#include "libmcount/hot/probe.h"
+#include "tests/unit/lib/unit.h"
+#include "utils/base/compiler.h"
+#include "utils/base/unix_name.h"
+#include "utils/format/attach.h"
+
+#define PAGE 4096
+#define OURS 9
+
+int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges);
+
+static int setup(void **state)
+{
+	probe = (struct probe){ .is_attached = true };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	assert_int_equal(utrail_leave(ATTACH_GIVE_BACK, NULL, 0), 0);
+	probe = (struct probe){ 0 };
+	return 0;
+}
+
+static void *map(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	return p;
+}
+
+static bool is_mapped(void *at, size_t bytes)
+{
+	return msync(at, bytes, MS_ASYNC) == 0;
+}
+
+/* The kernel writes where we may. */
+static bool is_writable(void *at)
+{
+	int fds[2];
+	char byte = *(char *)at;
+	bool is;
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], &byte, 1), 1);
+	is = read(fds[0], at, 1) == 1;
+	close(fds[0]);
+	close(fds[1]);
+	return is;
+}
+
+/* What another has put there meanwhile is his. */
+static void slots_hold_what_they_held(void **state)
+{
+	uint64_t slot = OURS, changed = 11, moved = OURS;
+	const uint64_t now = 7;
+	uint64_t *closed = map(PAGE);
+
+	undo_note_slot(&slot, 5, NULL, OURS, false);
+	undo_note_slot(&changed, 5, NULL, OURS, false);
+	undo_note_slot(&moved, 5, &now, OURS, false);
+	undo_note_slot(closed, 5, NULL, OURS, true);
+	*closed = OURS;
+	assert_int_equal(mprotect(closed, PAGE, PROT_READ), 0);
+	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, NULL, 0), 0);
+	assert_int_equal(slot, 5);
+	assert_int_equal(changed, 11);
+	assert_int_equal(moved, now);
+	assert_int_equal(*closed, 5);
+	assert_false(is_writable(closed));
+	munmap(closed, PAGE);
+}
+
+/* Slots that were changed twice hold what they held first: the newest is undone before the one that it was based on. */
+static void many_slots(void **state)
+{
+	static uint64_t slots[1000];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(slots); i++) {
+		undo_note_slot(&slots[i], i + 1, NULL, 5000 + i, false);
+		undo_note_slot(&slots[i], 5000 + i, NULL, 9000 + i, false);
+		slots[i] = 9000 + i;
+	}
+	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, NULL, 0), 0);
+	for (unsigned i = 0; i < ARRAY_SIZE(slots); i++)
+		assert_int_equal(slots[i], i + 1);
+}
+
+/* The recorder moves no thread out of code that it is not told of; what there is no room for is counted. */
+static void code_is_told_and_unmapped(void **state)
+{
+	char *code[3] = { map(PAGE), map(PAGE), map(PAGE) };
+	char *memory = map(PAGE);
+	uint64_t ranges[5] = { 0 };
+
+	ranges[4] = 77;
+	for (int i = 0; i < 3; i++)
+		undo_note_code(code[i], PAGE);
+	undo_note_memory(memory, PAGE);
+	/* Those that came last come first. */
+	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, ranges, 2), 3);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ranges[2 * i], (uint64_t)code[2 - i]);
+		assert_int_equal(ranges[2 * i + 1], (uint64_t)code[2 - i] + PAGE);
+	}
+	assert_int_equal(ranges[4], 77);
+	assert_true(is_mapped(code[0], PAGE) && is_mapped(memory, PAGE));
+	assert_int_equal(utrail_leave(ATTACH_GIVE_BACK, NULL, 0), 0);
+	for (int i = 0; i < 3; i++)
+		assert_false(is_mapped(code[i], PAGE));
+	assert_false(is_mapped(memory, PAGE));
+	/* All is forgotten: another recording begins anew. */
+	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, ranges, 2), 0);
+}
+
+static void a_probe_that_was_preloaded_stays(void **state)
+{
+	uint64_t slot = OURS;
+	char *code = map(PAGE);
+
+	probe.is_attached = false;
+	undo_note_slot(&slot, 5, NULL, OURS, false);
+	undo_note_code(code, PAGE);
+	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, NULL, 0), 0);
+	assert_int_equal(slot, OURS);
+	assert_int_equal(utrail_leave(ATTACH_GIVE_BACK, NULL, 0), 0);
+	assert_true(is_mapped(code, PAGE));
+	munmap(code, PAGE);
+}
+
+/* Before the probe's code goes nobody may be in it, or come back to it. */
+static void who_is_within_is_counted(void **state)
+{
+	uint64_t func = 0x400000;
+
+	assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), 0);
+	probe.ready = true;
+	undo_enter();
+	undo_enter();
+	assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), 2);
+	assert_int_equal(utrail_leave(ATTACH_OPEN_ANNOUNCED, &func, 1), -EAGAIN);
+	undo_exit();
+	assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), 1);
+	undo_exit();
+	assert_int_equal(utrail_leave(ATTACH_COUNT, NULL, 0), 0);
+	assert_int_equal(utrail_leave(ATTACH_OPEN_ANNOUNCED, &func, 1), 0);
+	assert_int_equal(func, 0x400000);
+}
+
+static unsigned count_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned nr = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		nr++;
+	closedir(dir);
+	return nr;
+}
+
+/* What was on the stack before means nothing: here it looks like a descriptor of the program. */
+static __attribute__((noinline)) void use_the_stack(int value)
+{
+	volatile int used[1024];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(used); i++)
+		used[i] = value;
+}
+
+/* Whether there is a recording to leave, or one to take over; asking changes nothing in the program. */
+static void who_records_it(void **state)
+{
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	char name[64];
+	struct sockaddr_un addr;
+	int own = dup(listener);
+	unsigned fds = count_fds();
+
+	assert_int_equal(utrail_leave(ATTACH_STATE, NULL, 0), ATTACH_STATE_NONE);
+	snprintf(name, sizeof(name), "utrail-test-%d", (int)getpid());
+	snprintf(probe.address, sizeof(probe.address), "%s:secret", name);
+	use_the_stack(own);
+	assert_int_equal(utrail_leave(ATTACH_STATE, NULL, 0), ATTACH_STATE_LEFT);
+	probe.is_attached = false;
+	use_the_stack(own);
+	assert_int_equal(utrail_leave(ATTACH_STATE, NULL, 0), ATTACH_STATE_PRELOADED);
+
+	socklen_t len = unix_name_address(&addr, name, strlen(name));
+
+	assert_int_equal(bind(listener, (struct sockaddr *)&addr, len), 0);
+	assert_int_equal(listen(listener, 4), 0);
+	use_the_stack(own);
+	assert_int_equal(utrail_leave(ATTACH_STATE, NULL, 0), ATTACH_STATE_RECORDED);
+	assert_int_equal(count_fds(), fds);
+	close(own);
+	close(listener);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(slots_hold_what_they_held, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_slots, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_is_told_and_unmapped, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_probe_that_was_preloaded_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_is_within_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_records_it, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

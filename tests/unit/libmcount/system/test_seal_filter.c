@@ -1,0 +1,97 @@
+/* What filters of system calls say of a call whatever its arguments are. */
+#include "libmcount/system/seal_filter.h"
+
+#include <linux/seccomp.h>
+#include <stddef.h>
+
+#include "arch/arch.h"
+#include "tests/unit/lib/unit.h"
+#include "utils/base/compiler.h"
+
+#define LOAD(field)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define RETURN(what)   BPF_STMT(BPF_RET | BPF_K, what)
+#define IF(k, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, yes, no)
+
+static void numbers_decide(void **state)
+{
+	const struct sock_filter code[] = {
+		LOAD(arch),
+		IF(ARCH_AUDIT, 1, 0),
+		RETURN(SECCOMP_RET_KILL_PROCESS),
+		LOAD(nr),
+		IF(7, 0, 1),
+		RETURN(SECCOMP_RET_ERRNO | 1),
+		IF(8, 0, 1),
+		RETURN(SECCOMP_RET_LOG),
+		RETURN(SECCOMP_RET_ALLOW),
+	};
+
+	assert_false(seal_filter_allows(code, ARRAY_SIZE(code), 7));
+	assert_true(seal_filter_allows(code, ARRAY_SIZE(code), 8));
+	assert_true(seal_filter_allows(code, ARRAY_SIZE(code), 9));
+	/* It does not end. */
+	assert_false(seal_filter_allows(code, ARRAY_SIZE(code) - 1, 9));
+}
+
+static void arguments_may_be_anything(void **state)
+{
+	const struct sock_filter code[] = {
+		LOAD(nr),
+		IF(7, 0, 2),
+		LOAD(args[1]),
+		IF(3, 0, 1),
+		RETURN(SECCOMP_RET_ALLOW),
+		IF(7, 0, 1),
+		RETURN(SECCOMP_RET_TRAP),
+		RETURN(SECCOMP_RET_ALLOW),
+	};
+	struct sock_filter both[ARRAY_SIZE(code)];
+
+	memcpy(both, code, sizeof(code));
+	assert_false(seal_filter_allows(both, ARRAY_SIZE(both), 7));
+	assert_true(seal_filter_allows(both, ARRAY_SIZE(both), 9));
+	both[6].k = SECCOMP_RET_ALLOW;
+	assert_true(seal_filter_allows(both, ARRAY_SIZE(both), 7));
+}
+
+static void words_and_sums(void **state)
+{
+	const struct sock_filter code[] = {
+		LOAD(nr),
+		BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, 5),
+		BPF_STMT(BPF_ST, 3),
+		BPF_STMT(BPF_LDX | BPF_MEM, 3),
+		BPF_STMT(BPF_LD | BPF_IMM, 12),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 0, 1),
+		RETURN(SECCOMP_RET_KILL),
+		RETURN(SECCOMP_RET_ALLOW),
+	};
+
+	assert_false(seal_filter_allows(code, ARRAY_SIZE(code), 7));
+	assert_true(seal_filter_allows(code, ARRAY_SIZE(code), 6));
+}
+
+/* Ways that double at each jump: a filter that nobody would write, and that must not take for ever. */
+static void too_many_ways(void **state)
+{
+	struct sock_filter code[402];
+
+	for (unsigned i = 0; i < 400; i += 2) {
+		code[i] = (struct sock_filter)LOAD(args[0]);
+		code[i + 1] = (struct sock_filter)IF(i, 0, 1);
+	}
+	code[400] = code[401] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+	assert_false(seal_filter_allows(code, ARRAY_SIZE(code), 7));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_decide),
+		cmocka_unit_test(arguments_may_be_anything),
+		cmocka_unit_test(words_and_sums),
+		cmocka_unit_test(too_many_ways),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+/* Events of the program: those that are wanted are recorded inside of the calls that are open, others change nothing. */
+#include "libmcount/hot/callers.h"
+#include "libmcount/values/points.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+#define PLACES 16
+
+static struct arch_regs no_regs;
+
+/* A stack that is further out than that of what is called. */
+struct scene {
+	struct pair pair;
+	struct thread *t;
+	uint64_t stack[PLACES];
+};
+
+static void begin(struct scene *s)
+{
+	*s = (struct scene){ 0 };
+	pair_init(&s->pair);
+	pair_open(&s->pair);
+	s->t = self = pair_thread();
+	assert_non_null(s->t);
+}
+
+static void enter(struct scene *s, unsigned place)
+{
+	s->stack[place] = 0x500000 + place;
+	assert_int_equal(probe_entry(&s->stack[place], 0x400000 + place, &no_regs), 1);
+}
+
+static void point(struct scene *s, unsigned place, uint32_t event)
+{
+	probe_point(event, (uint64_t)&s->stack[place]);
+	assert_int_equal(s->t->busy, 0);
+}
+
+static void end(struct scene *s, const uint64_t *expected, size_t nr)
+{
+	pair_look(&s->pair, true);
+
+	struct strbuf file cleanup_strbuf = pair_data(&s->pair, s->t->ring->tid);
+	const struct record *r = (const struct record *)strbuf_str(&file);
+
+	assert_int_equal(file.len / sizeof(*r), nr);
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(r[i].data, expected[i]);
+	pair_stop(&s->pair);
+	pair_close(&s->pair);
+}
+
+/* Calls that were jumped out of are over by then. */
+static void inside_of_calls(void **state)
+{
+	const uint64_t expected[] = {
+		record_data(RECORD_ENTRY, 0, 0x400000 + 12),
+		record_data(RECORD_ENTRY, 1, 0x400000 + 8),
+		record_data(RECORD_EVENT, 0, 1000001),
+		record_data(RECORD_EXIT, 1, 0x400000 + 8),
+		record_data(RECORD_EVENT, 0, 1000002),
+	};
+	struct scene s;
+
+	begin(&s);
+	enter(&s, 12);
+	enter(&s, 8);
+	point(&s, 6, 1000001);
+	point(&s, 10, 1000002);
+	end(&s, expected, ARRAY_SIZE(expected));
+}
+
+/* While nothing is recorded; what comes after that is. */
+static void unwanted(void **state)
+{
+	const uint64_t expected[] = { record_data(RECORD_EVENT, 0, 1000003) };
+	struct scene s;
+
+	begin(&s);
+	probe.tracing = probe.plain = false;
+	point(&s, 6, 1000001);
+	/* The plan has rules, for which this thread has no memory. */
+	probe.tracing = true;
+	point(&s, 6, 1000002);
+	probe.plain = true;
+	point(&s, 6, 1000003);
+	end(&s, expected, ARRAY_SIZE(expected));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(inside_of_calls),
+		cmocka_unit_test(unwanted),
+	};
+
+	callers.bytes = UINT64_MAX; /* return addresses are made up here */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+/* What triggers read, as it is recorded: readings and differences, and nothing that would be no difference. */
+#include "libmcount/values/reads.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+#include "utils/format/counter_record.h"
+#include "utils/format/event_ids.h"
+
+struct scene {
+	struct pair pair;
+	struct thread *t;
+	struct strbuf file;
+	size_t at;
+};
+
+static void begin(struct scene *s)
+{
+	*s = (struct scene){ 0 };
+	pair_init(&s->pair);
+	pair_open(&s->pair);
+	s->t = self = pair_thread();
+	assert_non_null(s->t);
+}
+
+static void look(struct scene *s)
+{
+	pair_look(&s->pair, true);
+	s->file = pair_data(&s->pair, s->t->ring->tid);
+}
+
+/* The next one is the counter event @id with @value. */
+static void expect(struct scene *s, uint32_t id, uint64_t value)
+{
+	uint64_t sum = 0;
+	struct record r;
+	unsigned i = 0;
+
+	do {
+		assert_in_range(s->at + sizeof(r), 0, s->file.len);
+		memcpy(&r, s->file.data + s->at, sizeof(r));
+		s->at += sizeof(r);
+		assert_int_equal(record_type(r.data), RECORD_EVENT);
+		assert_int_equal(counter_piece_id(r.data), id);
+		assert_int_equal(r.time_ns, 1000);
+		sum += counter_piece_value(r.data, i++);
+	} while (counter_piece_has_more(r.data));
+	assert_int_equal(sum, value);
+}
+
+static void end(struct scene *s)
+{
+	assert_int_equal(s->at, s->file.len);
+	strbuf_deinit(&s->file);
+	pair_stop(&s->pair);
+	pair_close(&s->pair);
+}
+
+/* Values of any size; counters that could not be read are left out. */
+static void readings(void **state)
+{
+	const struct reading now = { .named = { .got = 1 | 4 | 8,
+						.values = { 3, 99, UINT32_MAX, UINT64_MAX } } };
+	struct scene s;
+
+	begin(&s);
+	reads_emit(s.t, 1000, &now, NULL);
+	look(&s);
+	expect(&s, EVENT_ID_COUNTER, 3);
+	expect(&s, EVENT_ID_COUNTER + 4, UINT32_MAX);
+	expect(&s, EVENT_ID_COUNTER + 6, UINT64_MAX);
+	end(&s);
+}
+
+/* Of what both readings have, if the processor has counted all the time between them. */
+static void differences(void **state)
+{
+	const struct reading before = { .named = { .got = 1 | 2 | 4 | 8,
+						   .values = { 3, 10, 20, 30 },
+						   .idle_ns = { 0, 7, 7, 0 } } };
+	const struct reading now = { .named = { .got = 1 | 2 | 4 | 16,
+						.values = { 8, 11, 22, 0, 5 },
+						.idle_ns = { 0, 7, 8, 0, 0 } } };
+	struct scene s;
+
+	begin(&s);
+	reads_emit(s.t, 1000, &now, &before);
+	look(&s);
+	expect(&s, EVENT_ID_COUNTER + 1, 5);
+	expect(&s, EVENT_ID_COUNTER + 3, 1);
+	end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(readings),
+		cmocka_unit_test(differences),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
