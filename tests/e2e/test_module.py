@@ -218,8 +218,9 @@ def program_that_tells(text):
     return path.resolve()
 
 
-def test_ctrl_c(workdir):
-    """A notebook's kernel is interrupted alone: its child ends, too."""
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGKILL])
+def test_interrupted(workdir, sig):
+    """A notebook's kernel is interrupted or killed alone: its child ends, too."""
     record_c(LOOP % 300000)
     front = program_that_tells("echo $$ > pid.tmp; mv pid.tmp pid")
     text = f"""
@@ -235,9 +236,9 @@ for batch in utrail.open("data", utrail={str(front)!r}).calls().batches():
         env=environment(), start_new_session=True, text=True,
     ) as notebook:
         assert notebook.stdout.readline() == "batch\n"
-        notebook.send_signal(signal.SIGINT)
+        notebook.send_signal(sig)
         err = notebook.communicate()[1]
-    assert "KeyboardInterrupt" in err
+    assert ("KeyboardInterrupt" in err) == (sig == signal.SIGINT)
     pid = int(Path("pid").read_text())
     wait_until(lambda: not is_alive(pid))
 

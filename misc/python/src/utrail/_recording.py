@@ -18,7 +18,7 @@ class Function(NamedTuple):
     self: the time in it alone
     min, max, avg: of the total times of its calls
     self_min, self_max, self_avg: of their self times
-    p50, p90, p99: so many percent of its calls took this time or less
+    p50, p90, p99: so many percent of its calls took this time or less, to within one percent
     size: of its code, in bytes; 0 if unknown
     """
 
