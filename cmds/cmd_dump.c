@@ -69,20 +69,6 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	return ret;
 }
 
-/*
- * Options that were typed and do nothing are told; those of default.opts were obeyed while
- * recording.
- */
-static void warn_raw(const struct opts *opts)
-{
-	for (size_t i = 0; i < opts_table_nr; i++) {
-		if (opts->given[i] && strcmp(opts_table[i].name, "time-filter") == 0)
-			msg_warn(&opts->msg,
-				 "option '--time-filter' means nothing for dump without "
-				 "--format: all records are shown");
-	}
-}
-
 static int dump_files(const struct opts *opts, struct trace_data *data, struct sink *sink,
 		      struct uft_err *err)
 {
@@ -93,7 +79,10 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 
 	int shown = dump_raw(opts, data, sink, &broken, err);
 
-	warn_raw(opts);
+	/* Options of default.opts were obeyed while recording. */
+	if (opts_has_typed(opts, "time-filter"))
+		msg_warn(&opts->msg, "option '--time-filter' means nothing for dump without "
+				     "--format: all records are shown");
 	reader_warn_filters(opts, data);
 	reader_warn_kernel(opts, data, NULL);
 

@@ -119,7 +119,7 @@ static int check_options(const struct opts *opts, const struct events_word *word
 	for (size_t i = 0; i < opts_table_nr; i++) {
 		const struct opt_row *row = &opts_table[i];
 
-		if (!opts->given[i] || !(row->cmds & CMD_EVENTS))
+		if (!opts->typed[i] || !(row->cmds & CMD_EVENTS))
 			continue;
 		if (!takes_option(word, row))
 			return err_set(err, -ERR_USAGE, "option '--%s' means nothing for events %s",

@@ -11,7 +11,7 @@ static int check(const struct opts *opts, struct uft_err *err)
 	if (opts->nr_args > 1)
 		return err_set(err, -ERR_USAGE, "import takes one trace.dat, not also '%s'",
 			       opts->args[1]);
-	if (opts->import_into && opts_has_given(opts, "data"))
+	if (opts->import_into && opts_has_typed(opts, "data"))
 		return err_set(err, -ERR_USAGE, "--into and --data exclude each other");
 	return 0;
 }

@@ -68,7 +68,7 @@ static void choose_perf(const struct opts *opts, struct record_settings *setting
 static struct record_settings make_settings(const struct opts *opts)
 {
 	unsigned writers = opts->num_thread ? opts->num_thread : default_writers();
-	bool has_depth = opts_has_given(opts, "depth") || opts->depth != OPTS_DEFAULT_DEPTH;
+	bool has_depth = opts_has_given(opts, "depth");
 
 	struct record_settings settings = {
 		.data_dir = opts->data_dir,

@@ -628,15 +628,25 @@ const struct opt_row opts_table[] = {
 /* clang-format on */
 
 const size_t opts_table_nr = ARRAY_SIZE(opts_table);
-_Static_assert(ARRAY_SIZE(opts_table) <= OPTS_ROWS_MAX, "each row has its place in opts.given");
+_Static_assert(ARRAY_SIZE(opts_table) <= OPTS_ROWS_MAX, "each row has its place in opts.typed");
 
-bool opts_has_given(const struct opts *opts, const char *name)
+static bool has_named(const bool rows[static OPTS_ROWS_MAX], const char *name)
 {
 	for (size_t i = 0; i < opts_table_nr; i++) {
-		if (opts->given[i] && strcmp(opts_table[i].name, name) == 0)
+		if (rows[i] && strcmp(opts_table[i].name, name) == 0)
 			return true;
 	}
 	return false;
+}
+
+bool opts_has_typed(const struct opts *opts, const char *name)
+{
+	return has_named(opts->typed, name);
+}
+
+bool opts_has_given(const struct opts *opts, const char *name)
+{
+	return has_named(opts->typed, name) || has_named(opts->in_files, name);
 }
 
 const char *opts_match_word(int match)

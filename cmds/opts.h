@@ -113,10 +113,12 @@ struct opts {
 	int complete; /* enum opts_complete */
 
 	/*
-	 * Options of the command line, not of option files: which there were, by index of
-	 * opts_table; and the last one whose argument was a word of its own, NULL without any.
+	 * The options that there were, by index of opts_table: on the command line itself, and in
+	 * front of it, in option files and scripts. And the last one of the command line whose
+	 * argument was a word of its own, NULL without any.
 	 */
-	bool given[OPTS_ROWS_MAX];
+	bool typed[OPTS_ROWS_MAX];
+	bool in_files[OPTS_ROWS_MAX];
 	const struct opt_row *last;
 	const char *last_text;
 
@@ -298,7 +300,11 @@ void opts_warn_unused(const struct opts *opts);
 extern const struct opt_row opts_table[];
 extern const size_t opts_table_nr;
 
-/* True when the command line itself, not an option file, has the option of that name. */
+/*
+ * True when the user has given the option of that name: on the command line itself, or also in an
+ * option file or a script.
+ */
+bool opts_has_typed(const struct opts *opts, const char *name);
 bool opts_has_given(const struct opts *opts, const char *name);
 
 /* The word of --match for an enum pattern_match. */

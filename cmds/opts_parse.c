@@ -198,7 +198,7 @@ static int parse_line(struct opts *opts, struct line *line, int first, struct uf
 		.argv = line->argv,
 		.argc = line->argc,
 		.next = first,
-		.given = line->is_typed ? opts->given : NULL,
+		.given = line->is_typed ? opts->typed : opts->in_files,
 	};
 	int rc = optparse_run(&parse, opts, err);
 
@@ -366,16 +366,6 @@ static int parse_with_former(struct opts *opts, struct line *line, struct uft_er
 	return ret;
 }
 
-/* `-t 0` is said, too. */
-static bool is_time_given(const struct opts *opts)
-{
-	for (size_t i = 0; i < opts_table_nr; i++) {
-		if (strcmp(opts_table[i].name, "time-filter") == 0 && opts->given[i])
-			return true;
-	}
-	return false;
-}
-
 /*
  * A recording that was made with some options is to be read with them, too. The file's words come
  * after those of the user, so a time filter or range that he gives is left as it is. But a
@@ -394,7 +384,8 @@ static int take_default_opts(struct opts *opts, const struct words *words, const
 	opts->time_filter_ns = 0;
 	opts->range = (struct time_range){ 0 };
 	ret = optparse_run_recorded(&parse, opts, &ignored, err);
-	if (time_filter_ns || is_time_given(opts) || range.start.is_set || range.stop.is_set) {
+	/* `-t 0` is said, too. */
+	if (opts_has_given(opts, "time-filter") || range.start.is_set || range.stop.is_set) {
 		opts->time_filter_ns = time_filter_ns;
 		opts->range = range;
 	}
@@ -494,7 +485,7 @@ void opts_warn_unused(const struct opts *opts)
 		/* It says where a part of utrail is, in aliases, too. */
 		if (opts_table[i].offset == offsetof(struct opts, libmcount_path))
 			continue;
-		if (opts->given[i] && !(opts_table[i].cmds & opts->cmd->bit))
+		if (opts->typed[i] && !(opts_table[i].cmds & opts->cmd->bit))
 			msg_warn(&opts->msg, "option '--%s' means nothing for %s: it is ignored",
 				 opts_table[i].name, opts->cmd->name);
 	}

@@ -62,12 +62,14 @@ CUTS = [
     (("--max-stack=65535",), 65535, False),
     (("--max-stack=2000", "-D", "60000"), 2000, False),
     (("-D", "1024"), 1024, True),
+    (("--opt-file=options", "--max-stack=3000"), 1024, True),
     (("-D", "50", "--max-stack=3000"), 50, True),
     (("--max-stack=60",), 60, True),
 ]
 
 
 def said_of_depth(exe, options, levels, is_asked):
+    Path("options").write_text("-D 1024\n")
     traced = utrail("record", *options, exe).must()
     assert traced.out == "100000\n"
     (task,) = Recording("uftrace.data").tasks.values()
