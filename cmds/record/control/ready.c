@@ -11,8 +11,7 @@
 #include "cmds/record/base/rights.h"
 #include "cmds/record/control/steering.h"
 #include "cmds/record/control/talk.h"
-#include "cmds/record/plan/counters.h"
-#include "cmds/record/plan/watches.h"
+#include "cmds/record/plan/image_plan.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/vec.h"
@@ -62,18 +61,6 @@ unsigned ready_take_module(void *context, const void *message, size_t len)
 	return TALK_REPORTING;
 }
 
-static bool switches_stacks(struct control *ctl, const struct conversation *talk)
-{
-	for (size_t i = 0; i < talk->nr_modules; i++) {
-		const struct known_module *known = known_module_get(&ctl->planner->modules,
-								    talk->modules[i]->path);
-
-		if (known && known->switches_stacks)
-			return true;
-	}
-	return false;
-}
-
 static void note_plan(struct process *proc, size_t nr_modules, const struct plan_entries *plan)
 {
 	proc->nr_modules += nr_modules;
@@ -85,15 +72,9 @@ static void note_plan(struct process *proc, size_t nr_modules, const struct plan
 static int plan_for(struct control *ctl, struct conversation *talk, struct process *proc)
 {
 	struct plan_entries entries cleanup_plan_entries = { 0 };
-	struct plan settings = ctl->plan;
 
-	if (switches_stacks(ctl, talk))
-		settings.flags |= PLAN_STACKS;
-	plan_make(ctl->planner, talk->modules, talk->nr_modules, true, &entries);
-	plan_add_settings(ctl->planner, &settings, &entries);
-	if (talk->nr_modules)
-		watches_bind(ctl->settings, talk->modules[0], &entries);
-	counters_bind(ctl->settings, &entries);
+	image_plan_make(ctl->planner, ctl->plan, talk->modules, talk->nr_modules,
+			/* is_fresh= */ true, &entries);
 	note_plan(proc, talk->nr_modules, &entries);
 	return plan_memfd(&entries);
 }

@@ -8,8 +8,7 @@
 #include "cmds/record/base/rights.h"
 #include "cmds/record/control/steering_events.h"
 #include "cmds/record/control/steering_patches.h"
-#include "cmds/record/plan/counters.h"
-#include "cmds/record/plan/watches.h"
+#include "cmds/record/plan/image_plan.h"
 #include "utils/base/nearest.h"
 #include "utils/base/units.h"
 #include "utils/object/demangle.h"
@@ -46,44 +45,19 @@ void steering_end(struct steering *steer)
 
 /* --- plans --- */
 
-/* Set those of the plan's settings that may change. */
 static void set_plan(struct steering *steer)
 {
-	const struct record_settings *now = &steer->now;
-	struct plan *plan = steer->plan;
-
-	plan->threshold_ns = now->threshold_ns;
-	plan->size_filter = MIN(now->size_filter, (uint64_t)UINT32_MAX);
-	plan->depth = now->tells_depth ? UINT16_MAX : now->depth;
-	plan->flags &= ~(PLAN_OPT_IN_ALL | PLAN_TRACE_OFF);
-	/*
-	 * Off is a plan that lets in what a filter does, and has no filter: so calls that are open
-	 * have their ends recorded.
-	 */
-	plan->flags |= steer->is_on ? plan_opt_in_flags(now->filters) : PLAN_OPT_IN_FILTER;
+	image_plan_choose(steer->plan, &steer->now, steer->is_on);
 	steer->planner->is_off = !steer->is_on;
-	if (!now->trace_on)
-		plan->flags |= PLAN_TRACE_OFF;
-	plan->generation = steer->generation;
+	steer->plan->generation = steer->generation;
 }
 
 int steering_plan(struct steering *steer, struct process *proc)
 {
 	struct plan_entries entries cleanup_plan_entries = { 0 };
-	struct plan settings = *steer->plan;
 
-	for (size_t i = 0; i < proc->nr_kept_modules; i++) {
-		const struct known_module *known = known_module_get(&steer->planner->modules,
-								    proc->modules[i]->path);
-
-		if (known && known->switches_stacks)
-			settings.flags |= PLAN_STACKS;
-	}
-	plan_make_functions(steer->planner, proc->modules, proc->nr_kept_modules, &entries);
-	plan_add_settings(steer->planner, &settings, &entries);
-	if (proc->nr_kept_modules)
-		watches_bind(&steer->now, proc->modules[0], &entries);
-	counters_bind(steer->settings, &entries);
+	image_plan_make(steer->planner, *steer->plan, proc->modules, proc->nr_kept_modules,
+			/* is_fresh= */ false, &entries);
 	proc->plan_generation = steer->generation;
 	return plan_memfd(&entries);
 }

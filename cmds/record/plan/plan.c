@@ -525,25 +525,6 @@ int plan_memfd(const struct plan_entries *plan)
 	return take_fd(&fd);
 }
 
-uint32_t plan_opt_in_flags(const struct filters *filters)
-{
-	uint32_t kinds = filters_opt_in(filters);
-
-	return (kinds & TRIGGER_FILTER ? PLAN_OPT_IN_FILTER : 0) |
-	       (kinds & TRIGGER_CALLER ? PLAN_OPT_IN_CALLER : 0) |
-	       (kinds & TRIGGER_LOCATION ? PLAN_OPT_IN_LOCATION : 0);
-}
-
-void plan_add_settings(const struct planner *planner, struct plan *settings,
-		       struct plan_entries *out)
-{
-	if (!planner->is_off && planner->settings->filters->clears) {
-		settings->flags &= ~PLAN_OPT_IN_ALL;
-		settings->flags |= plan_opt_in_flags(planner->settings->filters);
-	}
-	strbuf_add(&out->lists[PLAN_SETTINGS], settings, sizeof(*settings));
-}
-
 bool settings_hold_back(const struct record_settings *settings)
 {
 	uint32_t uses = 0;

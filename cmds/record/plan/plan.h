@@ -101,15 +101,6 @@ bool settings_hold_back(const struct record_settings *settings);
 /* True when anything in the options lets a program end the recording. */
 bool settings_can_finish(const struct record_settings *settings);
 
-#define PLAN_OPT_IN_ALL ((uint32_t)(PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION))
-
-/* PLAN_OPT_IN_FILTER and so on: what these filters let in. */
-uint32_t plan_opt_in_flags(const struct filters *filters);
-
-/* After the functions: now it is known what the filters that some spec clears still let in. */
-void plan_add_settings(const struct planner *planner, struct plan *settings,
-		       struct plan_entries *out);
-
 /* Functions of fewer bytes are never recorded. */
 uint64_t settings_smallest_size(const struct record_settings *settings);
 

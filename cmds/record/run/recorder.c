@@ -16,6 +16,7 @@
 #include "arch/arch.h"
 #include "cmds/record/attach/attach.h"
 #include "cmds/record/attach/target.h"
+#include "cmds/record/plan/image_plan.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 
@@ -38,10 +39,7 @@ static bool kernel_trusts_counter(void)
 static void make_plan(const struct record_settings *set, struct plan *plan)
 {
 	*plan = (struct plan){
-		.threshold_ns = set->threshold_ns,
-		.size_filter = MIN(set->size_filter, (uint64_t)UINT32_MAX),
-		.flags = (set->trace_on ? 0 : PLAN_TRACE_OFF) |
-			 (set->drops_when_full ? PLAN_DROP : 0) |
+		.flags = (set->drops_when_full ? PLAN_DROP : 0) |
 			 (set->flight_bytes ? PLAN_FLIGHT : 0) |
 			 (set->tells_depth ? PLAN_TELLS_DEPTH : 0) |
 			 (set->estimates_return ? PLAN_ESTIMATE : 0) |
@@ -51,17 +49,15 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 			 (set->watch->cpu ? PLAN_WATCH_CPU : 0) |
 			 (settings_are_selective(set) ? PLAN_SELECTIVE : 0) |
 			 (set->is_steerable ? PLAN_STEERABLE | PLAN_SELECTIVE : 0) |
-			 (set->overhead_percent ? PLAN_LEAVES_OUT : 0) |
-			 plan_opt_in_flags(set->filters),
+			 (set->overhead_percent ? PLAN_LEAVES_OUT : 0),
 		.clock = kernel_trusts_counter() ? PLAN_CLOCK_COUNTER : PLAN_CLOCK_GETTIME,
 		.clock_id = set->clock_id,
-		/* Then the frames are the only limit. */
-		.depth = set->tells_depth ? UINT16_MAX : set->depth,
 		.max_stack = set->max_stack,
 		.signals_on = set->signals.on,
 		.signals_off = set->signals.off,
 		.signals_finish = set->signals.finish,
 	};
+	image_plan_choose(plan, set, /* is_on= */ true);
 	if (plan->clock == PLAN_CLOCK_COUNTER) {
 		uint64_t before = arch_counter_read();
 

@@ -1,6 +1,7 @@
 /* What plans say of functions: which are listed, by which rules, for which modules; and what settings mean for them. */
 #include "tests/unit/lib/elf_image.h"
 
+#include "cmds/record/plan/image_plan.h"
 #include "cmds/record/plan/plan.h"
 #include "tests/unit/lib/store_memory.h"
 
@@ -364,20 +365,28 @@ static void selective(void **state)
 	assert_true(settings_are_selective(set));
 }
 
+static uint32_t let_in(struct place *p)
+{
+	struct plan plan = { .flags = PLAN_OPT_IN_LOCATION | PLAN_TRACE_OFF };
+
+	p->settings.trace_on = true;
+	image_plan_choose(&plan, &p->settings, true);
+	return plan.flags;
+}
+
 static void what_is_let_in(void **state)
 {
 	struct place *p = *state;
 
-	assert_int_equal(plan_opt_in_flags(&p->filters), 0);
+	assert_int_equal(let_in(p), 0);
 	add(p, SPEC_FILTER, "!f");
-	assert_int_equal(plan_opt_in_flags(&p->filters), 0);
+	assert_int_equal(let_in(p), 0);
 	add(p, SPEC_FILTER, "f");
-	assert_int_equal(plan_opt_in_flags(&p->filters), PLAN_OPT_IN_FILTER);
+	assert_int_equal(let_in(p), PLAN_OPT_IN_FILTER);
 	add(p, SPEC_CALLER, "g");
-	assert_int_equal(plan_opt_in_flags(&p->filters), PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER);
+	assert_int_equal(let_in(p), PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER);
 	add(p, SPEC_LOCATION, "a.c");
-	assert_int_equal(plan_opt_in_flags(&p->filters),
-			 PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION);
+	assert_int_equal(let_in(p), PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION);
 }
 
 /* Of the program, and of libraries when they are asked for; not of what all stands on. */

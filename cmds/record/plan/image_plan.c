@@ -1,0 +1,61 @@
+/* The whole plan of an image (see image_plan.h). */
+#include "cmds/record/plan/image_plan.h"
+
+#include "cmds/record/plan/counters.h"
+#include "cmds/record/plan/watches.h"
+#include "utils/base/compiler.h"
+
+#define OPT_IN_ALL ((uint32_t)(PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION))
+
+/* These filters let in so much. */
+static uint32_t opt_in_flags(const struct filters *filters)
+{
+	uint32_t kinds = filters_opt_in(filters);
+
+	return (kinds & TRIGGER_FILTER ? PLAN_OPT_IN_FILTER : 0) |
+	       (kinds & TRIGGER_CALLER ? PLAN_OPT_IN_CALLER : 0) |
+	       (kinds & TRIGGER_LOCATION ? PLAN_OPT_IN_LOCATION : 0);
+}
+
+void image_plan_choose(struct plan *plan, const struct record_settings *settings, bool is_on)
+{
+	plan->threshold_ns = settings->threshold_ns;
+	plan->size_filter = MIN(settings->size_filter, (uint64_t)UINT32_MAX);
+	/* With UINT16_MAX the frames are the only limit. */
+	plan->depth = settings->tells_depth ? UINT16_MAX : settings->depth;
+	/*
+	 * Off is a plan that lets in what a filter does, and has no filter: so calls that are open
+	 * have their ends recorded.
+	 */
+	plan->flags &= ~(OPT_IN_ALL | PLAN_TRACE_OFF);
+	plan->flags |= (is_on ? opt_in_flags(settings->filters) : PLAN_OPT_IN_FILTER) |
+		       (settings->trace_on ? 0 : PLAN_TRACE_OFF);
+}
+
+void image_plan_make(struct planner *planner, struct plan plan,
+		     struct control_module *const *modules, size_t nr, bool is_fresh,
+		     struct plan_entries *out)
+{
+	const struct record_settings *settings = planner->settings;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct known_module *known = known_module_get(&planner->modules,
+								    modules[i]->path);
+
+		if (known && known->switches_stacks)
+			plan.flags |= PLAN_STACKS;
+	}
+	if (is_fresh)
+		plan_make(planner, modules, nr, true, out);
+	else
+		plan_make_functions(planner, modules, nr, out);
+	/* Now it is known what the filters that some spec clears still let in. */
+	if (!planner->is_off && settings->filters->clears) {
+		plan.flags &= ~OPT_IN_ALL;
+		plan.flags |= opt_in_flags(settings->filters);
+	}
+	strbuf_add(&out->lists[PLAN_SETTINGS], &plan, sizeof(plan));
+	if (nr)
+		watches_bind(settings, modules[0], out);
+	counters_bind(settings, out);
+}
