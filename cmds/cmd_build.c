@@ -326,9 +326,9 @@ static int record(const struct opts *opts, struct uft_err *err)
 	recording.argv = opts->argv;
 	recording.args = opts->args;
 	recording.nr_args = opts->nr_args;
-	recording.proc = opts->proc ? opts->proc : OPTS_PROC_AUTO;
-	recording.no_proc_files = !asks_for_files(opts);
-	recording.proc_env = opts->etrace.has_environment;
+	recording.rec.proc_way = opts->rec.proc_way ? opts->rec.proc_way : PROC_WAY_AUTO;
+	recording.rec.traces_files = asks_for_files(opts);
+	recording.rec.traces_environment = opts->etrace.has_environment;
 	recording.use_events = false;
 	recording.without_probe = true;
 	recording.progress = OPTS_PROGRESS_OFF;

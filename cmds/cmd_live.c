@@ -194,7 +194,7 @@ static int record_then_show(const struct opts *opts, char *data_dir, struct uft_
  */
 static bool can_follow(const struct opts *opts)
 {
-	return !opts->live_at_end && !opts->live_report && !opts->flight_bytes && !opts->nop &&
+	return !opts->live_at_end && !opts->live_report && !opts->rec.flight_bytes && !opts->nop &&
 	       !opts->list_functions;
 }
 

@@ -70,60 +70,41 @@ static struct record_settings make_settings(const struct opts *opts)
 	unsigned writers = opts->num_thread ? opts->num_thread : default_writers();
 	bool has_depth = opts_has_given(opts, "depth");
 
-	struct record_settings settings = {
-		.data_dir = opts->data_dir,
-		.segment_bytes = ALIGN_UP(MAX(opts->buffer_bytes, (uint64_t)RING_PAGE),
-					  (uint64_t)RING_PAGE),
-		.kernel_buffer_bytes = ALIGN_UP(opts->kernel_buffer_bytes,
-						(uint64_t)sysconf(_SC_PAGESIZE)),
-		.kernel_depth = opts->kernel_depth ? opts->kernel_depth : opts->use_kernel,
-		.threshold_ns = opts->time_filter_ns,
-		.size_filter = opts->size_filter,
-		.filters = opts->filters,
-		.syms_dir = opts->syms_dir,
-		.signals = opts->signals,
-		.watch = &opts->watch,
-		.events = &opts->events,
-		.trace_include = opts->trace_include_spec ? &opts->trace_include : NULL,
-		.trace_exclude = opts->trace_exclude_spec ? &opts->trace_exclude : NULL,
-		.patches = opts->patches,
-		.demangle = opts->demangle,
-		.depth = has_depth ? opts->depth : MAX(opts->depth, opts->max_stack),
-		.max_stack = opts->max_stack,
-		.tells_depth = has_depth ? opts->depth > opts->max_stack
-					 : opts->max_stack >= OPTS_DEFAULT_DEPTH,
-		.clock_id = opts->clock_id,
-		.flight_bytes = opts->flight_bytes,
-		.max_bytes = opts->max_bytes ? opts->max_bytes
-					     : opts->flight_bytes * FLIGHT_DEFAULT_TASKS,
-		.reports_crashes = opts->crash_report,
-		.estimates_return = opts->estimate_return,
-		.keep_returns = opts->keep_returns,
-		.replace_returns = opts->replace_returns,
-		.drops_when_full = opts->when_full == OPTS_FULL_DROP,
-		.nr_writers = MIN(writers, (unsigned)CONTROL_WRITERS_MAX),
-		.rt_prio = opts->rt_prio,
-		.trace_on = opts->trace_on,
-		.is_steerable = opts->agent || opts->overhead,
-		.has_agent = opts->agent,
-		.overhead_percent = opts->overhead,
-		.traces_processes = opts->proc != OPTS_PROC_NOT,
-		.traces_files = opts->proc != OPTS_PROC_NOT && !opts->no_proc_files,
-		.proc_way = opts->proc == OPTS_PROC_BPF	     ? PROC_WAY_BPF
-			    : opts->proc == OPTS_PROC_PTRACE ? PROC_WAY_PTRACE
-							     : PROC_WAY_AUTO,
-		.expects_few = is_compiler(opts),
-		.traces_environment = opts->proc_env,
-		.leaves_rest = opts->without_probe,
-		.specs = opts->specs,
-		.match = opts->match,
-		.use_libcalls = opts->show_libcalls,
-		.uses_cache = opts->uses_cache,
-		.attaches = opts->pids != NULL,
-		.force = opts->force,
-		.nest_libcalls = opts->nest_libcalls,
-	};
+	struct record_settings settings = opts->rec;
 
+	settings.data_dir = opts->data_dir;
+	settings.segment_bytes = ALIGN_UP(MAX(settings.segment_bytes, (uint64_t)RING_PAGE),
+					  (uint64_t)RING_PAGE);
+	settings.kernel_buffer_bytes = ALIGN_UP(settings.kernel_buffer_bytes,
+						(uint64_t)sysconf(_SC_PAGESIZE));
+	settings.kernel_depth = opts->kernel_depth ? opts->kernel_depth : opts->use_kernel;
+	settings.threshold_ns = opts->time_filter_ns;
+	settings.size_filter = opts->size_filter;
+	settings.filters = opts->filters;
+	settings.syms_dir = opts->syms_dir;
+	settings.signals = opts->signals;
+	settings.watch = &opts->watch;
+	settings.events = &opts->events;
+	settings.trace_include = opts->trace_include_spec ? &opts->trace_include : NULL;
+	settings.trace_exclude = opts->trace_exclude_spec ? &opts->trace_exclude : NULL;
+	settings.patches = opts->patches;
+	settings.demangle = opts->demangle;
+	settings.depth = has_depth ? opts->depth : MAX(opts->depth, settings.max_stack);
+	settings.tells_depth = has_depth ? opts->depth > settings.max_stack
+					 : settings.max_stack >= OPTS_DEFAULT_DEPTH;
+	if (!settings.max_bytes)
+		settings.max_bytes = settings.flight_bytes * FLIGHT_DEFAULT_TASKS;
+	settings.drops_when_full = opts->when_full == OPTS_FULL_DROP;
+	settings.nr_writers = MIN(writers, (unsigned)CONTROL_WRITERS_MAX);
+	settings.trace_on = opts->trace_on;
+	settings.is_steerable = settings.has_agent || settings.overhead_percent;
+	settings.traces_files &= settings.proc_way != PROC_WAY_NOT;
+	settings.expects_few = is_compiler(opts);
+	settings.leaves_rest = opts->without_probe;
+	settings.specs = opts->specs;
+	settings.match = opts->match;
+	settings.use_libcalls = opts->show_libcalls;
+	settings.attaches = opts->pids != NULL;
 	/* The kernel follows what is started, not what runs. */
 	if (!settings.attaches)
 		choose_perf(opts, &settings);
@@ -389,7 +370,7 @@ static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err
 	struct uft_err note = { 0 };
 	int ret;
 
-	if (!run->settings.traces_processes)
+	if (!run->settings.proc_way)
 		return 0;
 	ret = proc_choose(&rec->proc, &run->settings, &note, err);
 	if (note.code)
@@ -403,7 +384,7 @@ static int watch_processes(struct run *run, struct recorder *rec, struct uft_err
 	struct launched *program = &run->program_process;
 	int ret;
 
-	if (!run->settings.traces_processes)
+	if (!run->settings.proc_way)
 		return 0;
 	ret = proc_open(&rec->proc, &rec->sources, &rec->alive, program->pid, err);
 	if (ret < 0) {
@@ -455,7 +436,7 @@ static void find_patches(struct run *run, struct recorder *rec)
 	if (run->nr_pids)
 		attached_find_patches(run, rec);
 	/* With --force it may be a script. */
-	if (run->nr_pids || run->opts->force || !realpath(run->program.path, path))
+	if (run->nr_pids || run->opts->rec.force || !realpath(run->program.path, path))
 		return;
 	known = known_module_get(&rec->planner.modules, path);
 	if (known)
@@ -619,7 +600,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 {
 	struct strbuf options cleanup_strbuf = { 0 };
 
-	if (rec->tasks.nr_tids || !rec->processes.first || run->settings.traces_processes)
+	if (rec->tasks.nr_tids || !rec->processes.first || run->settings.proc_way)
 		return;
 	/* It was said already what is in the way. */
 	if (rec->channel.save_error.code || atomic_load(&rec->store->error))
@@ -648,7 +629,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	int ret = store_dir_make(&run->dir, run->settings.data_dir, err);
 
 	/* Command lines are nobody else's business. */
-	if (ret == 0 && run->settings.traces_processes && fchmod(run->dir.fd, 0700) < 0)
+	if (ret == 0 && run->settings.proc_way && fchmod(run->dir.fd, 0700) < 0)
 		ret = err_set_errno(err, -errno, "cannot protect '%s'", run->settings.data_dir);
 	if (ret < 0)
 		return ret;
@@ -686,7 +667,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	declared_warn(&rec.planner.declared, rec.processes.notes.events_undeclared,
 		      rec.processes.first != NULL, &run->opts->msg);
 	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
-	if (!run->nr_pids && !run->settings.traces_processes && !rec.processes.first &&
+	if (!run->nr_pids && !run->settings.proc_way && !rec.processes.first &&
 	    !rec.channel.declined && !rec.channel.protected && !rec.channel.other_libc &&
 	    !rec.channel.talks.nr_other_version && !rec.channel.nr_without_arena) {
 		int status = exit_status(run);

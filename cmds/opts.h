@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "cmds/msg.h"
+#include "cmds/record/base/settings.h"
 #include "utils/base/color.h"
 #include "utils/base/err.h"
 #include "utils/base/optparse.h"
@@ -67,13 +68,6 @@ enum opts_format {
 	OPTS_FORMAT_CSV,
 	OPTS_FORMAT_JSON,
 	OPTS_FORMAT_EXPORT, /* and up: plus an enum export_number */
-};
-
-enum opts_proc {
-	OPTS_PROC_NOT,
-	OPTS_PROC_AUTO,
-	OPTS_PROC_PTRACE,
-	OPTS_PROC_BPF,
 };
 
 enum opts_full {
@@ -161,8 +155,6 @@ struct opts {
 	char *event_specs; /* heap; --Event */
 	struct event_rules events;
 	char *patch_specs;		/* heap; --patch, --unpatch */
-	char *keep_returns;		/* heap; --keep-returns */
-	char *replace_returns;		/* heap; --replace-returns */
 	struct patch_rules *patches;	/* heap */
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;
@@ -175,40 +167,27 @@ struct opts {
 	bool srcline;
 	bool inlined;
 
-	/* record, live */
-	unsigned overhead; /* --overhead, in percent; 0: whatever it costs */
-	int proc;	   /* --proc: enum opts_proc */
-	bool no_proc_files;
-	bool proc_env;
-	bool without_probe; /* build: nothing is preloaded */
-	bool agent;	    /* -g: what is recorded may be changed while the program runs */
-	uint64_t buffer_bytes;
-	uint64_t kernel_buffer_bytes; /* of each CPU; 0: as it fits */
-	bool use_kernel;	      /* -k */
-	unsigned kernel_depth;	      /* -K; 0: not given */
+	/*
+	 * record, live. Options that readers do not have go into @rec as they are; the others,
+	 * and those that depend on each other, are put there when the recording begins.
+	 */
+	struct record_settings rec;
+	bool without_probe;    /* build: nothing is preloaded */
+	bool use_kernel;       /* -k */
+	unsigned kernel_depth; /* -K; 0: not given */
 	bool compact;
-	uint64_t flight_bytes; /* --flight; 0: no flight recording */
-	uint64_t max_bytes;    /* --max-size; 0: not given */
-	int when_full;	       /* enum opts_full */
-	int clock_id;	       /* a clockid_t */
-	bool force;
-	bool crash_report;
-	bool estimate_return;
+	int when_full; /* enum opts_full */
 	bool keep_pid;
 	char *pids;	 /* --pid: heap; numbers and names, separated by ',' */
 	uint64_t for_ns; /* --for: with --pid; 0: no limit */
 	const char *libmcount_path;
 	bool libmcount_single; /* accepted, means nothing */
-	unsigned max_stack;
-	bool nest_libcalls;
 	bool list_functions;
 	bool dry_run;
-	bool uses_cache; /* --no-cache: false */
 	bool no_pltbind;
 	bool no_randomize_addr;
 	bool nop;
 	unsigned num_thread; /* 0: as many as the machine suggests */
-	unsigned rt_prio;    /* 0: none */
 	bool show_time;
 	bool live_report;
 	bool live_record;

@@ -76,18 +76,18 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 		bool is_given;
 		const char *name;
 	} others[] = {
-		{ opts->agent, "--agent" },
-		{ opts->overhead, "--overhead" },
+		{ opts->rec.has_agent, "--agent" },
+		{ opts->rec.overhead_percent, "--overhead" },
 		{ opts->pids, "--pid" },
 		{ opts->keep_pid, "--keep-pid" },
-		{ opts->flight_bytes, "--flight" },
+		{ opts->rec.flight_bytes, "--flight" },
 		{ opts->nop, "--nop" },
 	};
 
-	if (!opts->proc && (opts->proc_env || opts->no_proc_files))
+	if (!opts->rec.proc_way && (opts->rec.traces_environment || !opts->rec.traces_files))
 		return err_set(err, -ERR_USAGE, "'%s' needs '--proc'",
-			       opts->proc_env ? "--proc-env" : "--no-proc-files");
-	if (!opts->proc)
+			       opts->rec.traces_environment ? "--proc-env" : "--no-proc-files");
+	if (!opts->rec.proc_way)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		if (others[i].is_given)
@@ -121,14 +121,14 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 
 	if (opts->average_total && opts->average_self)
 		return err_set(err, -ERR_USAGE, "--avg-total and --avg-self exclude each other");
-	if (opts->nest_libcalls && !opts->show_libcalls)
+	if (opts->rec.nest_libcalls && !opts->show_libcalls)
 		return err_set(err, -ERR_USAGE,
 			       "--nest-libcall and --no-libcall exclude each other");
-	if (opts->overhead && opts->flight_bytes)
+	if (opts->rec.overhead_percent && opts->rec.flight_bytes)
 		return err_set(err, -ERR_USAGE,
 			       "'--overhead' cannot be used together with '--flight': what is "
 			       "called is known only when it is written");
-	if (opts->overhead && opts->estimate_return)
+	if (opts->rec.overhead_percent && opts->rec.estimates_return)
 		return err_set(err, -ERR_USAGE,
 			       "'--overhead' cannot be used together with '--estimate-return'");
 	ret = check_proc(opts, err);
@@ -136,7 +136,7 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 		ret = check_script(opts, err);
 	if (ret < 0)
 		return ret;
-	if (opts->max_bytes && opts->max_bytes < opts->flight_bytes)
+	if (opts->rec.max_bytes && opts->rec.max_bytes < opts->rec.flight_bytes)
 		return err_set(err, -ERR_USAGE,
 			       "option '--max-size' must not be less than '--flight'");
 	return check_report(opts, err);

@@ -48,7 +48,7 @@ struct data_header import_dir_header(const struct opts *opts)
 		.endian = BYTE_ORDER == BIG_ENDIAN ? HEADER_BIG_ENDIAN : HEADER_LITTLE_ENDIAN,
 		.elf_class = sizeof(long) == 8 ? HEADER_CLASS_64 : HEADER_CLASS_32,
 		.feat_mask = FEAT_SYM_REL_ADDR | FEAT_MAX_STACK,
-		.max_stack = opts->max_stack,
+		.max_stack = opts->rec.max_stack,
 	};
 }
 

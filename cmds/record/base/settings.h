@@ -35,16 +35,20 @@ struct capture_settings {
 
 /* The way in which it is found out what processes do. */
 enum proc_way_choice {
+	PROC_WAY_NOT,
 	PROC_WAY_AUTO,
 	PROC_WAY_PTRACE,
 	PROC_WAY_BPF,
 };
 
-/* Filled by cmd_record. */
+/*
+ * Those that only recordings have are filled by the options themselves (opts.h), the others by
+ * cmd_record. Strings are of the options.
+ */
 struct record_settings {
 	const char *data_dir;
-	uint64_t segment_bytes;	      /* -b, a multiple of RING_PAGE */
-	uint64_t kernel_buffer_bytes; /* a multiple of pages; 0: as it fits */
+	uint64_t segment_bytes;	      /* -b; of a recording a multiple of RING_PAGE */
+	uint64_t kernel_buffer_bytes; /* the same of pages; 0: as it fits */
 	unsigned kernel_depth;	      /* -K: so many levels of calls of the kernel; 0: none */
 	uint64_t threshold_ns;
 	uint64_t size_filter;
@@ -78,8 +82,7 @@ struct record_settings {
 	bool is_steerable;
 	bool has_agent;		   /* --agent: others may */
 	unsigned overhead_percent; /* --overhead: what recording may cost; 0: whatever it does */
-	bool traces_processes;	   /* --proc */
-	enum proc_way_choice proc_way;
+	enum proc_way_choice proc_way; /* --proc */
 	/* the program is a compiler: with "auto", loading eBPF would cost more than it saves */
 	bool expects_few;
 	bool traces_files;	 /* --proc without --no-proc-files */

@@ -40,7 +40,7 @@ static int check_options(const struct opts *opts, struct uft_err *err)
 		bool is_given;
 		const char *name;
 	} handlers[] = {
-		{ opts->crash_report, "--crash-report" },
+		{ opts->rec.reports_crashes, "--crash-report" },
 		{ opts->signal_specs != NULL, "--signal" },
 	};
 
@@ -106,7 +106,7 @@ int attached_find(struct run *run, struct uft_err *err)
 	     word = strtok_r(NULL, ",", &save)) {
 		pid_t pid = target_find(word, err);
 
-		ret = pid < 0 ? pid : target_check(pid, run->opts->force, err);
+		ret = pid < 0 ? pid : target_check(pid, run->opts->rec.force, err);
 		if (ret == 0)
 			ret = add_pid(run, pid);
 	}

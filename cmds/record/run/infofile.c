@@ -316,7 +316,7 @@ int infofile_default_opts(const struct run *run, struct uft_err *err)
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	/* Most of what processes do is outside of all functions. */
-	if (run->settings.traces_processes)
+	if (run->settings.proc_way)
 		strbuf_addstr(&text, "--event-full\n");
 
 	if (run->settings.threshold_ns && !keeps_short_calls(run->settings.filters)) {

@@ -12,8 +12,8 @@
 /* True when anything of it can be recorded. */
 static bool has_hooks(const struct object_program *facts, const struct opts *opts)
 {
-	return object_is_instrumented(facts) || opts->force || opts->proc || opts->nest_libcalls ||
-	       patch_rules_have(opts->patches, /* takes_out= */ false);
+	return object_is_instrumented(facts) || opts->rec.force || opts->rec.proc_way ||
+	       opts->rec.nest_libcalls || patch_rules_have(opts->patches, /* takes_out= */ false);
 }
 
 static int check_elf(const char *name, const struct object_program *facts, const struct opts *opts,
@@ -26,7 +26,7 @@ static int check_elf(const char *name, const struct object_program *facts, const
 		return err_set(err, -ENOEXEC, "cannot trace '%s': ELF type %u is not a program",
 			       name, facts->type);
 	/* --proc needs no probe. */
-	if (opts->proc)
+	if (opts->rec.proc_way)
 		return 0;
 	if (facts->machine != arch_elf_machine || facts->elf_class != arch_elf_class)
 		return err_set(err, -ENOEXEC,
@@ -84,7 +84,7 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 	if (ret == 0)
 		ret = object_check_program(program->path, &program->facts, err);
 	if (ret == 0 && program->facts.kind == OBJECT_SCRIPT) {
-		if (!opts->force && !opts->proc)
+		if (!opts->rec.force && !opts->rec.proc_way)
 			return err_set(
 				err, -ENOEXEC,
 				"cannot trace '%s': it is a script; use --force to trace the "

@@ -107,23 +107,23 @@ static void values(void **state)
 			       "--debug-domain=symbol:3,wrap x",
 			       &opts),
 			 0);
-	assert_int_equal(opts.buffer_bytes, 1 << 20);
-	assert_int_equal(opts.clock_id, 7);
-	assert_int_equal(opts.max_stack, 65535);
+	assert_int_equal(opts.rec.segment_bytes, 1 << 20);
+	assert_int_equal(opts.rec.clock_id, 7);
+	assert_int_equal(opts.rec.max_stack, 65535);
 	assert_int_equal(opts.msg.levels[MSG_SYMBOL], 3);
 	assert_int_equal(opts.msg.levels[MSG_WRAP], 1);
 	opts_deinit(&opts);
 
 	/* An argument that may be left out is never the next word. */
 	assert_int_equal(parse("record --proc ptrace", &opts), 0);
-	assert_int_equal(opts.proc, OPTS_PROC_AUTO);
+	assert_int_equal(opts.rec.proc_way, PROC_WAY_AUTO);
 	assert_int_equal(opts.nr_args, 1);
 	opts_deinit(&opts);
 	assert_int_equal(parse("record --proc=ptrace x", &opts), 0);
-	assert_int_equal(opts.proc, OPTS_PROC_PTRACE);
+	assert_int_equal(opts.rec.proc_way, PROC_WAY_PTRACE);
 	opts_deinit(&opts);
 	assert_int_equal(parse("build --proc=bpf x", &opts), 0);
-	assert_int_equal(opts.proc, OPTS_PROC_BPF);
+	assert_int_equal(opts.rec.proc_way, PROC_WAY_BPF);
 }
 
 /* The later of the two counts. */

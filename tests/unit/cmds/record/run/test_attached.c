@@ -154,7 +154,7 @@ static void the_processes(void **state)
 	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
 	assert_string_equal(p->run.program.path, path);
 	assert_int_equal(p->run.program.facts.kind, OBJECT_ELF);
-	p->opts.force = true;
+	p->opts.rec.force = true;
 	assert_int_equal(find(p, "self", &err), 0);
 	snprintf(expected, sizeof(expected), "force %d", getpid());
 	assert_string_equal(done, expected);
@@ -189,7 +189,7 @@ static void options_that_come_too_late(void **state)
 		{ &p->opts.no_pltbind, "'--no-pltbind' says how a program is started" },
 		{ &p->opts.no_randomize_addr,
 		  "'--no-randomize-addr' says how a program is started" },
-		{ &p->opts.crash_report, "'--crash-report' needs handlers of signals" },
+		{ &p->opts.rec.reports_crashes, "'--crash-report' needs handlers of signals" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {

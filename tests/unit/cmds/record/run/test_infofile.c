@@ -297,11 +297,11 @@ static void options_for_readers(void **state)
 	struct place *p = *state;
 
 	assert_string_equal(default_opts(p), "");
-	p->run.settings.traces_processes = true;
+	p->run.settings.proc_way = PROC_WAY_AUTO;
 	assert_string_equal(default_opts(p), "--event-full\n");
 	p->run.settings.threshold_ns = 5000;
 	assert_string_equal(default_opts(p), "--event-full\n-t 5us\n");
-	p->run.settings.traces_processes = false;
+	p->run.settings.proc_way = PROC_WAY_NOT;
 	assert_string_equal(default_opts(p), "-t 5us\n");
 	assert_int_equal(filters_add(&p->filters, SPEC_TRIGGER, MATCH_GLOB, "f@depth=3", NULL), 0);
 	assert_string_equal(default_opts(p), "-t 5us\n");

@@ -101,13 +101,13 @@ static void programs_without_hooks(void **state)
 
 	make("puts", ET_EXEC, arch_elf_machine, false);
 	check_refused(&plain, "cannot trace './it': it has no calls of 'mcount'; compile it with");
-	opts.force = true;
+	opts.rec.force = true;
 	assert_int_equal(find("./it", &opts), 0);
 	opts = plain;
-	opts.nest_libcalls = true;
+	opts.rec.nest_libcalls = true;
 	assert_int_equal(find("./it", &opts), 0);
 	opts = plain;
-	opts.proc = true;
+	opts.rec.proc_way = true;
 	assert_int_equal(find("./it", &opts), 0);
 	assert_int_equal(patch_rules_parse("main", MATCH_GLOB, &patches, NULL), 0);
 	opts = plain;
@@ -136,7 +136,7 @@ static void other_kinds(void **state)
 {
 	struct opts opts = plain;
 
-	opts.force = true;
+	opts.rec.force = true;
 	make("mcount", ET_REL, arch_elf_machine, false);
 	check_refused(&opts, "cannot trace './it': ELF type 1 is not a program");
 	make("mcount", ET_CORE, arch_elf_machine, false);
@@ -148,7 +148,7 @@ static void other_kinds(void **state)
 			     "utrail is for machine");
 	write_file("it", "neither", 7);
 	check_refused(&opts, "cannot trace './it': not a program for Linux (ELF)");
-	opts.proc = true;
+	opts.rec.proc_way = true;
 	check_refused(&opts, "not a program for Linux (ELF)");
 	make("mcount", ET_REL, arch_elf_machine, false);
 	check_refused(&opts, "ELF type 1 is not a program");
@@ -160,7 +160,7 @@ static void processes_of_any_machine(void **state)
 {
 	struct opts opts = plain;
 
-	opts.proc = true;
+	opts.rec.proc_way = true;
 	make("puts", ET_EXEC, EM_S390, true);
 	assert_int_equal(find("./it", &opts), 0);
 	assert_int_equal(program.facts.machine, EM_S390);
@@ -182,19 +182,19 @@ static void scripts(void **state)
 	assert_int_equal(find("./script", &plain), -ENOEXEC);
 	assert_string_equal(error.text, "cannot trace './script': it is a script; use --force to "
 					"trace the programs that it starts");
-	opts.force = true;
+	opts.rec.force = true;
 	assert_int_equal(find("./script", &opts), 0);
 	assert_string_equal(program.path, "./script");
 	assert_int_equal(program.facts.kind, OBJECT_ELF);
 	assert_true(program.facts.has_mcount);
 	opts = plain;
-	opts.proc = true;
+	opts.rec.proc_way = true;
 	assert_int_equal(find("./script", &opts), 0);
 
 	/* What is wrong with the interpreter is wrong with the script. */
 	make("mcount", ET_EXEC, arch_elf_machine, true);
 	opts = plain;
-	opts.force = true;
+	opts.rec.force = true;
 	assert_int_equal(find("./script", &opts), -ENOEXEC);
 	assert_non_null(strstr(error.text, "cannot trace './script': it is statically linked"));
 	unlink("it");
