@@ -432,28 +432,17 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr)
 	return is_unwanted(t, addr);
 }
 
-/* By the plan that the thread knows; not enter_simple(). */
+/* By the plan that the thread knows; not enter_simple(), or one whose return address stays. */
 NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,
 				     const struct arch_regs *regs)
 {
-	if (is_unwanted(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
-		return 0;
-	if (planned_is_left_out(t, addr) && likely(!(probe.plan.flags & PLAN_ESTIMATE)))
+	if ((is_unwanted(t, addr) || planned_is_left_out(t, addr)) &&
+	    likely(!(probe.plan.flags & PLAN_ESTIMATE)))
 		return 0;
 	if (planned_is_too_deep(t, addr))
 		return 0;
 	if (t->planned->open_base)
 		return enter_settled(t, slot, addr, regs);
-	return enter_prepared(t, slot, addr, regs);
-}
-
-/* Its return address stays (callers.h). */
-NOINLINE static uint32_t enter_kept(struct thread *t, uint64_t *slot, uint64_t addr,
-				    const struct arch_regs *regs)
-{
-	if (is_unwanted(t, addr) || planned_is_left_out(t, addr) || planned_is_too_deep(t, addr))
-		return 0;
-	planned_settle(t);
 	return enter_prepared(t, slot, addr, regs);
 }
 
@@ -475,8 +464,9 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		frames_leave_returned(t, slot);
 	if (unlikely(!t->planned) || unlikely(!planned_is_current(t->planned)))
 		return enter_anew(t, slot, addr, regs);
+	/* Its return address stays (callers.h). */
 	if (unlikely(!callers_know(*slot)) && !callers_look_up(*slot))
-		return enter_kept(t, slot, addr, regs);
+		return enter_known(t, slot, addr, regs);
 	if (enter_simple(t, slot, addr, regs))
 		return 1;
 	return enter_known(t, slot, addr, regs);
@@ -496,10 +486,21 @@ static bool has_frame_for(struct thread *t, uint64_t addr)
 	return false;
 }
 
-bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr)
+/* A call that announces its return, as its rule has it. @always: it gets a frame in any case */
+static void judge_announced(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
+			    uint64_t addr, const struct arch_regs *regs, bool always)
 {
 	struct decision d;
 
+	decide(t, addr, slot, regs, &d);
+	if (always || (d.flags & PLANNED_RECORD) || d.has_change)
+		push(t, slot, id, ret, addr, regs, &d);
+	if (unlikely(d.finishes))
+		finish(t);
+}
+
+bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr)
+{
 	if (!has_frame_for(t, addr))
 		return false;
 	/* planned_is_unwanted() has already looked for another plan. */
@@ -507,10 +508,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 		return true;
 	if (steer_has_news())
 		take_news(t);
-	decide(t, addr, NULL, NULL, &d);
-	push(t, NULL, sp, ret, addr, NULL, &d);
-	if (unlikely(d.finishes))
-		finish(t);
+	judge_announced(t, NULL, sp, ret, addr, NULL, true);
 	return true;
 }
 
@@ -518,7 +516,6 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 			     const struct arch_regs *regs)
 {
 	uint64_t id = (uint64_t)slot | FRAME_EXPLICIT;
-	struct decision d;
 
 	if (!has_frame_for(t, addr) || planned_is_unwanted(t, addr))
 		return;
@@ -527,11 +524,7 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 	planned_prepare(t);
 	if (steer_has_news() && take_news(t) && is_unwanted(t, addr))
 		return;
-	decide(t, addr, slot, regs, &d);
-	if ((d.flags & PLANNED_RECORD) || d.has_change)
-		push(t, slot, id, *slot, addr, regs, &d);
-	if (unlikely(d.finishes))
-		finish(t);
+	judge_announced(t, slot, id, *slot, addr, regs, false);
 }
 
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
