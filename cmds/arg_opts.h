@@ -6,7 +6,7 @@
 #define UTRAIL_CMDS_ARG_OPTS_H
 
 #include "cmds/opts.h"
-#include "utils/spec/argrules.h"
+#include "utils/spec/args/argrules.h"
 
 /*
  * Parse opts->specs into an empty @rules, in the order in which they count. -ERR_USAGE with the

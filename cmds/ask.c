@@ -14,7 +14,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/unix_name.h"
-#include "utils/base/words.h"
+#include "utils/base/containers/words.h"
 
 #define WAIT_FOR_END_MS 10000
 

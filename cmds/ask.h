@@ -1,12 +1,12 @@
-/* Asking the recorder that works on a data directory (utils/format/request.h). */
+/* Asking the recorder that works on a data directory (utils/format/probe/request.h). */
 #ifndef UTRAIL_CMDS_ASK_H
 #define UTRAIL_CMDS_ASK_H
 
 #include <sys/types.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
-#include "utils/format/request.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/request.h"
 
 /*
  * A recorder's name (see request.h), and who may have it.

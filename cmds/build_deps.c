@@ -9,9 +9,9 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/path.h"
-#include "utils/procs/deps.h"
-#include "utils/procs/deps_ignored.h"
-#include "utils/procs/make_rules.h"
+#include "utils/builddb/deps.h"
+#include "utils/builddb/deps_ignored.h"
+#include "utils/builddb/make_rules.h"
 
 /* The rules that make writes of a large project are some megabytes. */
 #define RULES_MAX (256U << 20)

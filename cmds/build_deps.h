@@ -4,9 +4,9 @@
 
 #include "cmds/opts.h"
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
-#include "utils/trace/executions.h"
-#include "utils/trace/files.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/recording/executions.h"
+#include "utils/trace/recording/files.h"
 
 /*
  * Append what @opts ask for to @out: an answer about one file, or all that is known. 0, or negative

@@ -7,7 +7,7 @@
 
 #include "cmds/check_scan.h"
 #include "trace/seam/reader.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/object/c_literal.h"
 
 /* The prefix that <fstrace.h> gives to uses of its macros. */

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "utils/base/strbuf.h"
-#include "utils/base/strmap.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/containers/strmap.h"
 
 /*
  * The facts about an event that sources call by one expression ("SOLD", "trc.sold").

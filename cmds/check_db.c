@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "utils/base/fd.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/text.h"
 
 /* Deeper nesting of values means something else. */

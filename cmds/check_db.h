@@ -2,7 +2,7 @@
 #ifndef UTRAIL_CMDS_CHECK_DB_H
 #define UTRAIL_CMDS_CHECK_DB_H
 
-#include "utils/base/words.h"
+#include "utils/base/containers/words.h"
 
 /*
  * @directory, @file: of the heap; @file may be relative to @directory

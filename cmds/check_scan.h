@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
 /* A word (name or number), a literal, or one other byte. */

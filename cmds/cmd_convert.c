@@ -14,10 +14,10 @@
 #include "cmds/record/store/dir.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/format/compact.h"
+#include "utils/format/calls/compact.h"
 #include "utils/format/datadir.h"
 #include "utils/format/header.h"
-#include "utils/trace/compact_file.h"
+#include "utils/trace/recording/compact_file.h"
 
 #define PART_BYTES     (1UL << 20)
 #define INFO_MAX_BYTES (64UL << 20)

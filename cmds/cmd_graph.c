@@ -7,8 +7,8 @@
 #include "cmds/reader.h"
 #include "cmds/watch.h"
 #include "utils/export/export.h"
-#include "utils/view/graph.h"
-#include "utils/view/graph_diff.h"
+#include "utils/view/graph/graph.h"
+#include "utils/view/graph/graph_diff.h"
 
 static int graph_tasks(const struct graph *graph, struct pipeline *pipe, struct sink *sink,
 		       struct uft_err *err)

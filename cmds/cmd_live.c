@@ -19,7 +19,7 @@
 #include "cmds/record/run/launch.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 
 /*
  * Calls that were left out while recording are not there any more: do not leave them out a second

@@ -33,7 +33,7 @@
 #include "config.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/procs/compiler.h"
+#include "utils/builddb/compiler/compiler.h"
 
 /* One that compiles makes a handful of processes; all others may make thousands. */
 static bool is_compiler(const struct opts *opts)

@@ -6,7 +6,7 @@
 #include "cmds/follow.h"
 #include "cmds/reader.h"
 #include "cmds/watch.h"
-#include "utils/view/replay.h"
+#include "utils/view/replay/replay.h"
 
 /* Arguments whose types nobody knows are left out; that must not look like "no arguments". */
 static void note_unknown_payload(const struct opts *opts, const struct pipeline *pipe)

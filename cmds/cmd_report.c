@@ -7,9 +7,9 @@
 #include "cmds/reader.h"
 #include "cmds/report_events.h"
 #include "cmds/watch.h"
-#include "utils/view/report.h"
-#include "utils/view/report_diff.h"
-#include "utils/view/report_func.h"
+#include "utils/view/report/report.h"
+#include "utils/view/report/report_diff.h"
+#include "utils/view/report/report_func.h"
 
 static enum report_average average_of(const struct opts *opts)
 {

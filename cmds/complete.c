@@ -11,8 +11,8 @@
 #include "cmds/record/sources/tracefs.h"
 #include "utils/format/text.h"
 #include "utils/object/sdt.h"
-#include "utils/object/symtab.h"
-#include "utils/trace/event_kinds.h"
+#include "utils/object/names/symtab.h"
+#include "utils/trace/kinds/event_kinds.h"
 
 /*
  * A shell would take a word with a blank in it for two, and -F one with ';' or '@' for something

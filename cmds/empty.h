@@ -6,7 +6,7 @@
 #define UTRAIL_CMDS_EMPTY_H
 
 #include "cmds/opts.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 struct pipeline;
 struct trace_data;

@@ -1,7 +1,7 @@
 /* Tells the user about --Event (see event_warn.h). */
 #include "cmds/event_warn.h"
 
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 
 /* One rule, and the names that it might have meant. */
 struct look {

@@ -3,7 +3,7 @@
 #define UTRAIL_CMDS_EVENT_WARN_H
 
 #include "cmds/opts.h"
-#include "utils/trace/event_kinds.h"
+#include "utils/trace/kinds/event_kinds.h"
 
 /*
  * At reading: rules that match none of the events that @data may have, with the nearest of these.

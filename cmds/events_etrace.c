@@ -12,7 +12,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/outfile.h"
-#include "utils/procs/etrace_write.h"
+#include "utils/builddb/etrace/etrace_write.h"
 
 /* Names may have any bytes: a file gets them as they are, a terminal does not. */
 static void put_lines(struct sink *sink, const struct strbuf *lines, bool is_terminal)

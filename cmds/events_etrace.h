@@ -7,7 +7,7 @@
 
 #include "cmds/opts.h"
 #include "utils/base/err.h"
-#include "utils/trace/data.h"
+#include "utils/trace/recording/data.h"
 #include "utils/view/sink.h"
 
 /* All of them, to standard output. An exit status, or negative with @err. */

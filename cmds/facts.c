@@ -9,8 +9,8 @@
 #include "cmds/filter_opts.h"
 #include "utils/base/path.h"
 #include "utils/base/units.h"
-#include "utils/trace/data.h"
-#include "utils/trace/event_kinds.h"
+#include "utils/trace/recording/data.h"
+#include "utils/trace/kinds/event_kinds.h"
 
 struct facts_time facts_time(uint64_t time_ns)
 {

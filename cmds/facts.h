@@ -6,8 +6,8 @@
 #define UTRAIL_CMDS_FACTS_H
 
 #include "cmds/opts.h"
-#include "utils/base/strbuf.h"
-#include "utils/format/map.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/map.h"
 #include "utils/format/sym.h"
 #include "utils/spec/filters.h"
 

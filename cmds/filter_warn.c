@@ -6,7 +6,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/filter_opts.h"
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 
 void func_names_deinit(struct func_names *names)
 {

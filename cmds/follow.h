@@ -3,7 +3,7 @@
 #define UTRAIL_CMDS_FOLLOW_H
 
 #include "cmds/opts.h"
-#include "utils/trace/data.h"
+#include "utils/trace/recording/data.h"
 #include "utils/trace/pipeline.h"
 
 /*

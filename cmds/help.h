@@ -5,7 +5,7 @@
 #define UTRAIL_CMDS_HELP_H
 
 #include "cmds/cmd.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /* The usage line and the list of commands. */
 void help_usage(struct strbuf *out);

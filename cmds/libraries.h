@@ -2,7 +2,7 @@
 #ifndef UTRAIL_CMDS_LIBRARIES_H
 #define UTRAIL_CMDS_LIBRARIES_H
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /*
  * Ask the dynamic linker of the program at @path whom it would load with it, itself included:

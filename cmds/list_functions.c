@@ -10,8 +10,8 @@
 #include "cmds/record/plan/libcalls.h"
 #include "utils/base/path.h"
 #include "utils/object/build_id.h"
-#include "utils/object/sym_dir.h"
-#include "utils/object/symtab.h"
+#include "utils/object/names/sym_dir.h"
+#include "utils/object/names/symtab.h"
 
 static int load_symbols(const struct opts *opts, const char *path, struct symtab *out,
 			struct uft_err *err)

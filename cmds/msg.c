@@ -8,8 +8,8 @@
 
 #include "cmds/statusline.h"
 #include "utils/base/escape.h"
-#include "utils/base/nearest.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/nearest.h"
+#include "utils/base/containers/strbuf.h"
 
 static const struct domain_name {
 	const char *name;

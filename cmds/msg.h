@@ -9,7 +9,7 @@
 
 #include "utils/base/compiler.h"
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /* The subject of a debug message; the words of --debug-domain (the peer's names). */
 enum msg_domain {

@@ -12,7 +12,7 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/header.h"
 
 /* Not all entries of a folder with thousands are looked at: this is a hint. */

@@ -20,11 +20,11 @@
 #include "cmds/statusline.h"
 #include "cmds/watch.h"
 #include "utils/base/fd.h"
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 #include "utils/format/datadir.h"
-#include "utils/trace/cpu_files.h"
-#include "utils/trace/ending.h"
-#include "utils/view/kernelfields.h"
+#include "utils/trace/recording/cpu_files.h"
+#include "utils/trace/recording/ending.h"
+#include "utils/view/values/kernelfields.h"
 
 #define OLD_DEFAULT_DIR "ftrace.dir"
 

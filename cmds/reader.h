@@ -7,7 +7,7 @@
 
 #include "cmds/opts.h"
 #include "utils/export/export.h"
-#include "utils/trace/data.h"
+#include "utils/trace/recording/data.h"
 #include "utils/trace/pipeline.h"
 #include "utils/view/sink.h"
 

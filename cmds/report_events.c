@@ -6,8 +6,8 @@
 #include "cmds/reader.h"
 #include "cmds/watch.h"
 #include "utils/base/cleanup.h"
-#include "utils/view/report_between.h"
-#include "utils/view/report_events.h"
+#include "utils/view/report/report_between.h"
+#include "utils/view/report/report_events.h"
 
 static int check_events(const struct report_config *config, struct uft_err *err)
 {

@@ -3,8 +3,8 @@
 #define UTRAIL_CMDS_REPORT_EVENTS_H
 
 #include "cmds/opts.h"
-#include "utils/trace/data.h"
-#include "utils/view/report.h"
+#include "utils/trace/recording/data.h"
+#include "utils/view/report/report.h"
 
 /* Are the words of the options right, which only these two understand? 0 or -ERR_USAGE. */
 int events_report_check(const struct opts *opts, const struct report_config *config,

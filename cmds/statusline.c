@@ -12,7 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 #define ERASE "\r\033[K"
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cmds/opts.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/trace/pipeline.h"
 
 /* 128 + SIGINT, the shell's way to say it. */

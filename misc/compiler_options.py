@@ -5,7 +5,7 @@ Usage: misc/compiler_options.py [COMPILER...]
 
 gcc, gfortran and clang get each option that they list, with a word behind it that is a file which does not exist. They
 complain of it unless it belongs to the option; and without it they say that the option lacks its argument. nvcc says it in
-its help. The output is rows of utils/procs/compile_options.c, with those marked that are missing there.
+its help. The output is rows of utils/builddb/compiler/compile_options.c, with those marked that are missing there.
 """
 
 import re
@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-TABLE = Path(__file__).resolve().parent.parent / "utils/procs/compile_options.c"
+TABLE = Path(__file__).resolve().parent.parent / "utils/builddb/compiler/compile_options.c"
 COMPILERS = ["gcc", "g++", "gfortran", "gdc", "clang", "clang++", "nvcc"]
 # These answer, and look at nothing else; or they change what all others mean.
 ANSWERS = re.compile(r"--?(help|version|print|dump(full)?(version|machine|specs)|target-help|cc1|driver-mode|autocomplete|fsyntax-only)|-\?")

@@ -10,7 +10,7 @@
 
 #include "cmds/record/run/infofile.h"
 #include "config.h"
-#include "utils/base/order.h"
+#include "utils/base/containers/order.h"
 
 int import_dir_lock(struct store_dir *dir, const char *path, struct uft_err *err)
 {

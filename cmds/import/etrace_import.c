@@ -15,7 +15,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/format/datadir.h"
-#include "utils/procs/etrace_read.h"
+#include "utils/builddb/etrace/etrace_read.h"
 
 /* The bytes that are written at once. */
 #define BUFFER_BYTES (1UL << 20)

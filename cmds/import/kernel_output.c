@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/datadir.h"
 
 /* The bytes that are written at once. */

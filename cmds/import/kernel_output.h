@@ -6,8 +6,8 @@
 #define UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
 
 #include "cmds/record/store/store.h"
-#include "utils/format/kernel_pages.h"
-#include "utils/trace/kernel_formats.h"
+#include "utils/format/kernel/kernel_pages.h"
+#include "utils/trace/recording/kernel_formats.h"
 
 /*
  * Starts as { .store = ... }, ends with kernel_output_deinit().

@@ -9,8 +9,8 @@
 
 #include "cmds/import/tasks.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/strmap.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/strmap.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/task_txt.h"
 
 /* The name that trace-cmd gives to tasks that nobody knows the name of. */

@@ -3,7 +3,7 @@
 #define UTRAIL_CMDS_IMPORT_KERNEL_TASKS_H
 
 #include "cmds/record/store/store.h"
-#include "utils/base/intmap.h"
+#include "utils/base/containers/intmap.h"
 #include "utils/format/text.h"
 
 /* @name: in the text of all names, or NULL. @cpu: of the idle task of a CPU, else -1 */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/event_data.h"
 #include "utils/format/event_ids.h"
 #include "utils/format/fstrace/definition.h"

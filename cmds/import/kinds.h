@@ -2,8 +2,8 @@
 #ifndef UTRAIL_CMDS_IMPORT_KINDS_H
 #define UTRAIL_CMDS_IMPORT_KINDS_H
 
-#include "utils/base/strbuf.h"
-#include "utils/base/strmap.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/containers/strmap.h"
 #include "utils/format/fstrace/line.h"
 
 /*

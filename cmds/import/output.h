@@ -6,7 +6,7 @@
 #include "cmds/import/tasks.h"
 #include "cmds/opts.h"
 #include "cmds/record/store/dir.h"
-#include "utils/trace/data.h"
+#include "utils/trace/recording/data.h"
 
 /*
  * @into: the recording that is added to; its @data is open then. NULL: a new one is made

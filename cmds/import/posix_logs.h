@@ -8,7 +8,7 @@
 #include "cmds/opts.h"
 #include "trace/seam/reader.h"
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/event_data.h"
 
 /* The most of an event's data that a payload takes, with what goes around it. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "utils/base/compiler.h"
-#include "utils/base/hash.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/hash.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/datadir.h"
 #include "utils/format/event_data.h"
 #include "utils/format/record.h"

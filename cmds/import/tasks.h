@@ -3,8 +3,8 @@
 #define UTRAIL_CMDS_IMPORT_TASKS_H
 
 #include "cmds/record/store/store.h"
-#include "utils/base/intmap.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/intmap.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/fstrace/origin.h"
 #include "utils/format/text.h"
 

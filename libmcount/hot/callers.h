@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "utils/base/compiler.h"
-#include "utils/format/plan.h"
+#include "utils/format/probe/plan.h"
 
 /*
  * A run time that makes code itself finds frames of that code by the return addresses on the stack,

@@ -11,11 +11,11 @@
 
 #include "arch/arch.h"
 #include "utils/base/compiler.h"
-#include "utils/format/capture.h"
-#include "utils/format/control.h"
-#include "utils/format/plan.h"
+#include "utils/format/probe/capture.h"
+#include "utils/format/probe/control.h"
+#include "utils/format/probe/plan.h"
 #include "utils/format/record.h"
-#include "utils/format/ring.h"
+#include "utils/format/probe/ring.h"
 
 /*
  * Words that head a function's comment:

@@ -2,7 +2,7 @@
 #ifndef UTRAIL_LIBMCOUNT_PATCHES_H
 #define UTRAIL_LIBMCOUNT_PATCHES_H
 
-#include "utils/format/plan.h"
+#include "utils/format/probe/plan.h"
 
 enum patches_text {
 	PATCHES_WRITE, /* they are put in, by the probe or by the recorder that has attached */
@@ -41,9 +41,9 @@ bool patches_are_around(const void *function);
 void patches_look_again(void);
 
 /*
- * For a process that is attached to (see utils/format/attach.h). The recorder puts in the patches
- * that exist at the beginning; so a thread that it has stopped calls these, and patches_pass()
- * while all others run.
+ * For a process that is attached to (see utils/format/probe/attach.h). The recorder puts in the
+ * patches that exist at the beginning; so a thread that it has stopped calls these, and
+ * patches_pass() while all others run.
  */
 
 /* Nothing that is patched leads to the probe any more. */

@@ -8,7 +8,7 @@
 
 #include "libmcount/patch/patches_private.h"
 #include "libmcount/hot/probe.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 static struct {
 	struct attach_change *list;

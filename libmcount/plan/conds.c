@@ -3,7 +3,7 @@
 
 #include "libmcount/values/capture.h"
 #include "libmcount/system/fault.h"
-#include "utils/format/automaton.h"
+#include "utils/format/probe/automaton.h"
 
 /* One call. */
 struct subject {

@@ -29,9 +29,9 @@ int plans_extend(int fd);
 int plans_replace(int fd);
 
 /*
- * COLD, called by a thread that the recorder has stopped (utils/format/attach.h, ATTACH_ADOPT):
- * stubs for the patches of an image that has nothing else; nothing of the text changes. -EAGAIN:
- * another thread, or this one, is adding modules.
+ * COLD, called by a thread that the recorder has stopped (utils/format/probe/attach.h,
+ * ATTACH_ADOPT): stubs for the patches of an image that has nothing else; nothing of the text
+ * changes. -EAGAIN: another thread, or this one, is adding modules.
  */
 int plans_add_patches(const void *image, uint64_t bytes);
 

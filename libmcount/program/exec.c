@@ -12,7 +12,7 @@
 #include "libmcount/program/exec.h"
 #include "libmcount/program/interpose.h"
 #include "libmcount/hot/probe.h"
-#include "utils/format/control.h"
+#include "utils/format/probe/control.h"
 
 /*
  * Only environments that the caller hands over are added to, as uftrace does. Variables that a

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/format/control.h"
+#include "utils/format/probe/control.h"
 
 /*
  * COLD or SLOW: plain system calls, no libc locks, no allocation, no cancellation point. Any

@@ -20,7 +20,7 @@
 #include "libmcount/system/own_syscall.h"
 #include "libmcount/system/session.h"
 #include "libmcount/system/unseen.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 EXPORTED int64_t utrail_attach(const char *address, uint64_t handle);
 EXPORTED int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges);

@@ -15,7 +15,7 @@
 #include "libmcount/hot/probe.h"
 #include "libmcount/system/seal_filter.h"
 #include "libmcount/system/session.h"
-#include "utils/format/control.h"
+#include "utils/format/probe/control.h"
 
 #define PAGE 4096UL
 

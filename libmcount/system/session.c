@@ -28,7 +28,7 @@
 #include "libmcount/system/session.h"
 #include "libmcount/plan/steer.h"
 #include "libmcount/system/switches.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 struct probe probe;
 

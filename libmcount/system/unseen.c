@@ -10,7 +10,7 @@
 #include "libmcount/system/undo.h"
 #include "libmcount/system/own_syscall.h"
 #include "libmcount/hot/planned.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 #define BLOCK_BYTES (64UL << 10)
 #define BYTES_MAX   (64UL << 20)

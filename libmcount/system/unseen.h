@@ -11,7 +11,7 @@ struct thread;
 
 /*
  * The recorder that attaches finds them in the stacks, and tells them before anything is recorded
- * (utils/format/attach.h). With its first call a thread gets a frame for each of its own
+ * (utils/format/probe/attach.h). With its first call a thread gets a frame for each of its own
  * (FRAME_UNSEEN). These have no ENTRY, and nothing of the program is changed for them, so nobody
  * sees them return. They are over when a call begins that lies further out on the stack, as frames
  * are that a longjmp(3) has left. Then they get their EXIT. So calls cost the same with them and

@@ -3,7 +3,7 @@
 #define UTRAIL_LIBMCOUNT_CAPTURE_H
 
 #include "libmcount/hot/probe.h"
-#include "utils/format/capture.h"
+#include "utils/format/probe/capture.h"
 
 /*
  * The bytes that a program may write to, see below: more than the longest payload, since strings

@@ -2,7 +2,7 @@
 #ifndef UTRAIL_LIBMCOUNT_CAPTURE_BOX_H
 #define UTRAIL_LIBMCOUNT_CAPTURE_BOX_H
 
-#include "utils/format/capture.h"
+#include "utils/format/probe/capture.h"
 
 /*
  * HOT: fill the @bytes at @to as the @nr_steps at @steps say, from the object at @object. All

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "utils/format/plan.h"
+#include "utils/format/probe/plan.h"
 
 /*
  * Counters that are opened together: first the sets that have always existed, each a group of two.

@@ -19,7 +19,7 @@
 #include "libmcount/values/points.h"
 #include "libmcount/system/own_syscall.h"
 #include "trace/seam/recorder.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 #include "utils/format/event_ids.h"
 
 /* --- what is declared --- */

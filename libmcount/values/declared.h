@@ -15,8 +15,8 @@
  * no room, which is counted.
  *
  * thread->payloads is a thread state without frames that writes to the second ring of @t's one
- * (utils/format/ring.h), in which no one else reserves or commits. Both are made for the first
- * event; a thread without events has neither.
+ * (utils/format/probe/ring.h), in which no one else reserves or commits. Both are made for the
+ * first event; a thread without events has neither.
  */
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 

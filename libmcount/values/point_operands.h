@@ -2,7 +2,7 @@
 #ifndef UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
 #define UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
 
-#include "utils/format/plan.h"
+#include "utils/format/probe/plan.h"
 
 /* The data that a stub leads to: it stays where the stub is, as long as that. */
 struct point_operands {

@@ -152,7 +152,7 @@ def test_filters(start, variant):
 
 
 def say(name, *words, pid=None):
-    """A request in the bytes of utils/format/request.h."""
+    """A request in the bytes of utils/format/probe/request.h."""
     text = b"".join(word.encode() + b"\0" for word in words)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.connect(name)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "utils/spec/argrules.h"
+#include "utils/spec/args/argrules.h"
 
 static void walk(const struct argspecs *list, const uint8_t *blob, size_t len, bool big)
 {

@@ -3,9 +3,9 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/dbg.h"
-#include "utils/spec/argspec.h"
-#include "utils/spec/enumdef.h"
-#include "utils/spec/structdef.h"
+#include "utils/spec/args/argspec.h"
+#include "utils/spec/args/enumdef.h"
+#include "utils/spec/args/structdef.h"
 
 /* A specification's own text is read as that specification. */
 static void check_specs(const char *text)

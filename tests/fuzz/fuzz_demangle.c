@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "utils/object/demangle.h"
+#include "utils/object/names/demangle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -9,11 +9,11 @@
 
 #include "cmds/record/plan/captures.h"
 #include "tests/fuzz/fuzz.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/dbg.h"
-#include "utils/object/dwarf_info.h"
-#include "utils/spec/enumdef.h"
-#include "utils/spec/structdef.h"
+#include "utils/object/dwarf/dwarf_info.h"
+#include "utils/spec/args/enumdef.h"
+#include "utils/spec/args/structdef.h"
 
 #define ENTRIES_MAX 2000
 #define DEPTH_MAX   2000

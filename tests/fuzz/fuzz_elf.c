@@ -4,9 +4,9 @@
 #include "tests/fuzz/fuzz.h"
 #include "utils/object/build_id.h"
 #include "utils/object/needed.h"
-#include "utils/object/plt.h"
+#include "utils/object/names/plt.h"
 #include "utils/object/program.h"
-#include "utils/object/symtab.h"
+#include "utils/object/names/symtab.h"
 
 static void read_plt(const char *path)
 {

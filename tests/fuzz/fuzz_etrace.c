@@ -3,7 +3,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/cleanup.h"
-#include "utils/procs/etrace_read.h"
+#include "utils/builddb/etrace/etrace_read.h"
 
 /* Lines that were told of. */
 static void note(void *self, uint64_t line, size_t at, const char *wrong)

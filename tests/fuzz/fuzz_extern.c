@@ -1,6 +1,6 @@
 /* Fuzz target: extern.dat. Lines come out by time, if they are not too many, and short enough. */
 #include "tests/fuzz/fuzz.h"
-#include "utils/trace/src_extern.h"
+#include "utils/trace/sources/src_extern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "utils/format/kernel_dat.h"
+#include "utils/format/kernel/kernel_dat.h"
 #include "utils/trace/feed.h"
-#include "utils/trace/src_kernel.h"
-#include "utils/view/eventtext.h"
+#include "utils/trace/sources/src_kernel.h"
+#include "utils/view/values/eventtext.h"
 
 /* What one input has at least: nothing of another one is told apart. */
 #define EVENTS_MAX 2000

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "utils/format/map.h"
+#include "utils/format/probe/map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

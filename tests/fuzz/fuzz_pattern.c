@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "utils/base/strbuf.h"
-#include "utils/spec/pattern.h"
-#include "utils/spec/regex.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/spec/regex/pattern.h"
+#include "utils/spec/regex/regex.h"
 
 #define LONG_NAME      (16U << 10)
 #define NAMES	       4

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "utils/format/plan.h"
+#include "utils/format/probe/plan.h"
 
 /* Entries as this build knows them; the caller's to free. */
 static void *copy_of(const struct plan_view *view, enum plan_kind kind)

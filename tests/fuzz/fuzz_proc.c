@@ -6,11 +6,11 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/proc_dat.h"
-#include "utils/procs/compdb.h"
-#include "utils/procs/deps.h"
-#include "utils/procs/tree.h"
-#include "utils/trace/event_kind.h"
-#include "utils/trace/src_proc.h"
+#include "utils/builddb/compdb.h"
+#include "utils/builddb/deps.h"
+#include "utils/builddb/tree.h"
+#include "utils/trace/kinds/event_kind.h"
+#include "utils/trace/sources/src_proc.h"
 
 static void decode_all(const uint8_t *data, size_t size, bool big)
 {

@@ -7,7 +7,7 @@
 #include "utils/object/fstrace_decl.h"
 #include "utils/object/sdt.h"
 #include "utils/object/sdt_args.h"
-#include "utils/object/sites.h"
+#include "utils/object/code/sites.h"
 
 #define SITES_MAX 64U
 

@@ -7,10 +7,10 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/words.h"
+#include "utils/base/containers/words.h"
 #include "utils/spec/events.h"
 #include "utils/spec/filters.h"
-#include "utils/spec/regex_plan.h"
+#include "utils/spec/regex/regex_plan.h"
 #include "utils/spec/signals.h"
 #include "utils/spec/watch.h"
 

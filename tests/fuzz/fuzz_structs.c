@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "utils/trace/data.h"
-#include "utils/view/argtext.h"
+#include "utils/trace/recording/data.h"
+#include "utils/view/values/argtext.h"
 
 #define KEYS	 6
 #define ADDR	 0x1000

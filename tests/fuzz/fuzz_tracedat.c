@@ -6,7 +6,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/cleanup.h"
-#include "utils/format/kernel_pages.h"
+#include "utils/format/kernel/kernel_pages.h"
 #include "utils/tracecmd/records.h"
 
 /* What one input has at least; a chunk may have many. */

@@ -5,7 +5,7 @@
 #include "cmds/opts.h"
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/units.h"
-#include "utils/spec/range.h"
+#include "utils/spec/args/range.h"
 
 #define WORDS_MAX 64
 

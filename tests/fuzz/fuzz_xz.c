@@ -1,6 +1,6 @@
 /* Fuzz target: the unpacker of .gnu_debugdata. It keeps its limit. */
 #include "tests/fuzz/fuzz.h"
-#include "utils/object/xz.h"
+#include "utils/object/names/xz.h"
 
 #define LIMIT (1 << 20)
 

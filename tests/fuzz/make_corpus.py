@@ -463,7 +463,7 @@ def make_objects(work):
 
 def make_names(work):
     names = set(re.findall(r"_[ZR]\w+", must("nm", work / "cplusplus").decode()))
-    names |= set(re.findall(r'"(_[ZR][\w.$@]+)"', (TOP / "tests/unit/utils/object/test_demangle.c").read_text()))
+    names |= set(re.findall(r'"(_[ZR][\w.$@]+)"', (TOP / "tests/unit/utils/object/names/test_demangle.c").read_text()))
     names |= {"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "_RNvC6_123foo3bar", "main", "_Z",
               "_ZNSt6vectorIiSaIiEE9push_backEOi", "_ZZN1A1fEvENKUlT_E_clIiEEDaS0_", "_GLOBAL__sub_I_main"}
     for name in sorted(names)[:120]:

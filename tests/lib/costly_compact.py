@@ -12,7 +12,7 @@ DEPTH, TIME, BYTES = 3, 4, 5
 
 
 def checksum(data):
-    """As compact_sum() makes it (utils/format/compact.h)."""
+    """As compact_sum() makes it (utils/format/calls/compact.h)."""
     sums, whole = [len(data), 1, 2, 3], len(data) // 32 * 32
     for at in range(0, whole, 32):
         for i, word in enumerate(struct.unpack_from("<4Q", data, at)):

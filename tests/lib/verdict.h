@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "utils/format/control.h"
+#include "utils/format/probe/control.h"
 
 static inline unsigned verdict_take(void *context, const void *message, size_t len)
 {

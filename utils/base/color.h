@@ -2,7 +2,7 @@
 #ifndef UTRAIL_BASE_COLOR_H
 #define UTRAIL_BASE_COLOR_H
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 enum color {
 	COLOR_BOLD,

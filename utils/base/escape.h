@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /*
  * The languages that we write text in.

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /* Write all of @len bytes, however often that is interrupted. 0 or negative errno. */
 int fd_write_all(int fd, const void *data, size_t len);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 #include "utils/base/units.h"
 #include "utils/base/unknown.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /* The effect of an option on the member at @offset of the target; the last one given wins. */
 enum opt_kind {

@@ -6,8 +6,8 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/err.h"
-#include "utils/base/nearest.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/nearest.h"
+#include "utils/base/containers/strbuf.h"
 
 /*
  * A word that is none of those that are known. The known ones are offered one by one; they are not

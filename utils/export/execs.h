@@ -11,8 +11,8 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
-#include "utils/trace/executions.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/recording/executions.h"
 #include "utils/trace/pipeline.h"
 
 /*

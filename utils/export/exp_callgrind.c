@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/callers.h"
+#include "utils/view/graph/callers.h"
 #include "utils/export/export.h"
-#include "utils/view/titles.h"
-#include "utils/view/tree_counters.h"
+#include "utils/view/values/titles.h"
+#include "utils/view/graph/tree_counters.h"
 
 /* A name ends with its line. */
 static void put_name(struct export *ex, const char *name)

@@ -7,9 +7,9 @@
 #include "utils/export/execs.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
-#include "utils/view/number.h"
+#include "utils/view/values/number.h"
 #include "utils/view/texts.h"
-#include "utils/view/titles.h"
+#include "utils/view/values/titles.h"
 
 /* Names longer than that go the slow way. */
 #define SHORT_NAME (SINK_ROOM_MAX - 512)

@@ -5,8 +5,8 @@
 
 #include "trace/seam/reader.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/order.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/order.h"
+#include "utils/base/containers/vec.h"
 #include "utils/export/export.h"
 
 #define NS_PER_S 1000000000ULL

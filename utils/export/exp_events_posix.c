@@ -11,7 +11,7 @@
 
 #include "trace/seam/reader.h"
 #include "utils/base/fd.h"
-#include "utils/base/strmap.h"
+#include "utils/base/containers/strmap.h"
 #include "utils/export/export.h"
 #include "utils/format/event_data.h"
 

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/numbers.h"
 #include "utils/export/payloads.h"
-#include "utils/view/titles.h"
+#include "utils/view/values/titles.h"
 
 /*
  * The profiler knows samples, not calls: each stretch of time in which nothing began or ended is

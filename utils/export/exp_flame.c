@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "utils/export/export.h"
-#include "utils/view/titles.h"
+#include "utils/view/values/titles.h"
 
 /* A flame graph of more samples than this is none the better for it. */
 #define SAMPLES_MAX    1000000

@@ -1,6 +1,6 @@
 /* Exporter: call trees for graphviz. */
 #include "utils/export/export.h"
-#include "utils/view/titles.h"
+#include "utils/view/values/titles.h"
 
 /* In a comment: text of several lines stays in one. */
 static void put_value(struct export *ex, const char *value)

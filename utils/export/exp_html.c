@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "utils/base/escape.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/export/execs.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
@@ -14,7 +14,7 @@
 #include "utils/export/page/page.h"
 #include "utils/export/proto.h"
 #include "utils/view/texts.h"
-#include "utils/view/titles.h"
+#include "utils/view/values/titles.h"
 
 /*
  * A call as the page gets it, in the order in which calls began. In the page each is five varints:

@@ -6,7 +6,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/export/export.h"
 #include "utils/export/payloads.h"
-#include "utils/view/number.h"
+#include "utils/view/values/number.h"
 #include "utils/view/texts.h"
 
 #define SHORT_NAME (SINK_ROOM_MAX - 512)

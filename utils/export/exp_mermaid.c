@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/export/export.h"
-#include "utils/view/titles.h"
+#include "utils/view/values/titles.h"
 
 static void put_node(struct export *ex, size_t depth, size_t id, const char *name)
 {

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/export/execs.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/proto.h"
 #include "utils/view/texts.h"
-#include "utils/view/titles.h"
+#include "utils/view/values/titles.h"
 
 /* Trace processors keep 512 levels of slices, and close the wrong ones beyond. */
 #define DEPTH_MAX 500

@@ -6,8 +6,8 @@
 #include "utils/export/export.h"
 #include "utils/export/numbers.h"
 #include "utils/export/proto.h"
-#include "utils/view/titles.h"
-#include "utils/view/tree_counters.h"
+#include "utils/view/values/titles.h"
+#include "utils/view/graph/tree_counters.h"
 
 /* The innermost calls of longer paths are written: a sample names all of its path. */
 #define PATH_MAX_CALLS 1000

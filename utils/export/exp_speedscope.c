@@ -6,9 +6,9 @@
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/numbers.h"
-#include "utils/view/number.h"
+#include "utils/view/values/number.h"
 #include "utils/view/texts.h"
-#include "utils/view/titles.h"
+#include "utils/view/values/titles.h"
 
 /*
  * @task: the one whose profile is being written

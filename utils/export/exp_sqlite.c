@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/payloads.h"
-#include "utils/view/titles.h"
+#include "utils/view/values/titles.h"
 
 /* The names are those of Perfetto's trace_processor as far as it has them. */
 static const char schema[] =

@@ -3,7 +3,7 @@
 
 #include "utils/export/export.h"
 #include "utils/view/svg.h"
-#include "utils/view/titles.h"
+#include "utils/view/values/titles.h"
 #include "utils/view/texts.h"
 
 static uint64_t positive(uint64_t ns)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/view/argtext.h"
+#include "utils/view/values/argtext.h"
 
 #define EXPORTER_DECLARE(name, word) extern const struct exporter exp_##name;
 EXPORTERS(EXPORTER_DECLARE)

@@ -11,9 +11,9 @@
 #include "utils/base/err.h"
 #include "utils/export/nest.h"
 #include "utils/trace/pipeline.h"
-#include "utils/view/eventtext.h"
+#include "utils/view/values/eventtext.h"
 #include "utils/view/sink.h"
-#include "utils/view/tree.h"
+#include "utils/view/graph/tree.h"
 
 /*
  * All exporters: the name of the variable (exp_<name>), and the word of --format. The man page of

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 void nest_configure(struct pipeline_config *config)
 {

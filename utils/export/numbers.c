@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 void func_numbers_deinit(struct func_numbers *numbers)
 {

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "utils/base/compiler.h"
-#include "utils/base/strmap.h"
-#include "utils/trace/module.h"
+#include "utils/base/containers/strmap.h"
+#include "utils/trace/recording/module.h"
 
 /*
  * Starts as zeros, ends with func_numbers_deinit().

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /* A varint takes at most so many bytes. */
 #define VARINT_MAX 10

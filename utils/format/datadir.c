@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "utils/base/compiler.h"
-#include "utils/format/request.h"
+#include "utils/format/probe/request.h"
 #include "utils/format/text.h"
 
 enum middle {

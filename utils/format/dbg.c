@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/order.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/order.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/text.h"
 
 void dbg_deinit(struct dbg *dbg)

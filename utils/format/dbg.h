@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /*
  * One function (doc/formats/symbols.md, "Debug information files").
  *
  * @addr: relative to the module's map start, as in the symbol file
- * @args, @retval: specifications without the leading '@' (utils/spec/argspec.h); NULL: none
+ * @args, @retval: specifications without the leading '@' (utils/spec/args/argspec.h); NULL: none
  * @structs: keys of the definitions of structs among them, "KEY,,KEY;KEY": of the arguments in
  *           order, then of the return value; NULL: none
  * @file: NULL when the line is not known
@@ -38,8 +38,8 @@ struct dbg_func {
 
 /*
  * @path, @build_id: of the module; NULL when the file does not say
- * @enums: definitions, "enum NAME {A=1,B}" (utils/spec/enumdef.h)
- * @structs: definitions of structs (utils/spec/structdef.h)
+ * @enums: definitions, "enum NAME {A=1,B}" (utils/spec/args/enumdef.h)
+ * @structs: definitions of structs (utils/spec/args/structdef.h)
  * @funcs: by address
  * @text: the memory that the strings point into, when they come from a file; else NULL and they are
  *        the maker's

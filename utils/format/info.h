@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/header.h"
 
 /* info.exit_status of a recording that a "finish" trigger ended. */

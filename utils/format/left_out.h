@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 #define LEFT_OUT_NAME "left-out.txt"
 

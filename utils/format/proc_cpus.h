@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "utils/base/intmap.h"
+#include "utils/base/containers/intmap.h"
 #include "utils/format/proc_dat.h"
 
 #define PROC_CPU_UNKNOWN -1

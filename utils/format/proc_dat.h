@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
 /* The kinds of records: doc/formats/events.md, "proc.dat". */

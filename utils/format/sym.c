@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/order.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/order.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/text.h"
 
 #define NAME_CHUNK_BYTES 65536

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /*
  * @addr: relative to the module's map start (FEAT_SYM_REL_ADDR)

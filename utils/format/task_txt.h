@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
 #define SESSION_ID_LEN 16

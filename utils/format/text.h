@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /*
  * [@at, @end) has not been read. The text need not end with a NUL and is never written. The readers

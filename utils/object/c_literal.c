@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 static int digit_of(char c)
 {

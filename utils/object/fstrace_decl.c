@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/object/c_literal.h"
 
 /* The names in <fstrace.h>. */

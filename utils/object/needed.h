@@ -3,7 +3,7 @@
 #define UTRAIL_OBJECT_NEEDED_H
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /*
  * The sonames in DT_NEEDED of the ELF file @path, added to the list @names. 0 (also when there are

@@ -7,10 +7,10 @@
 
 #include "arch/hook_code.h"
 #include "arch/isa.h"
-#include "utils/base/order.h"
-#include "utils/base/vec.h"
-#include "utils/object/code.h"
-#include "utils/object/plt.h"
+#include "utils/base/containers/order.h"
+#include "utils/base/containers/vec.h"
+#include "utils/object/code/code.h"
+#include "utils/object/names/plt.h"
 
 #define PATCHABLE_SECTION "__patchable_function_entries"
 #define XRAY_SECTION	  "xray_instr_map"

@@ -5,7 +5,7 @@
 #ifndef UTRAIL_OBJECT_PREPARED_H
 #define UTRAIL_OBJECT_PREPARED_H
 
-#include "utils/format/plan.h"
+#include "utils/format/probe/plan.h"
 #include "utils/object/elf_file.h"
 
 /*

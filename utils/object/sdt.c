@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 #define NOTE_TYPE  3 /* NT_STAPSDT */
 #define NOTE_OWNER "stapsdt"

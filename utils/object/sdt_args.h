@@ -6,7 +6,7 @@
 #define UTRAIL_OBJECT_SDT_ARGS_H
 
 #include "arch/operand.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/object/elf_file.h"
 
 /* <sys/sdt.h> knows no probe with more than 12. */

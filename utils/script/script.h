@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
-#include "utils/spec/pattern.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/spec/regex/pattern.h"
 #include "utils/trace/pipeline.h"
 #include "utils/script/batch.h"
 #include "utils/script/values.h"
-#include "utils/view/eventtext.h"
+#include "utils/view/values/eventtext.h"
 
 /* Functions of a script; each may be missing. */
 enum script_function {

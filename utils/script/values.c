@@ -8,8 +8,8 @@
 
 #include "utils/format/argblob.h"
 #include "utils/format/bytes.h"
-#include "utils/spec/autoargs.h"
-#include "utils/trace/args.h"
+#include "utils/spec/args/autoargs.h"
+#include "utils/trace/recording/args.h"
 
 /* The argument that says how many a variadic function has is among the first of them. */
 #define DECIDING_MAX 4

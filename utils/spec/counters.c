@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "utils/base/compiler.h"
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 
 /* Names are those of perf-list(1). */
 static const struct {

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "utils/base/vec.h"
-#include "utils/spec/list.h"
+#include "utils/base/containers/vec.h"
+#include "utils/spec/regex/list.h"
 
 static bool is_kernel(const char *suffix, size_t len)
 {

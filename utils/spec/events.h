@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "utils/base/err.h"
-#include "utils/spec/pattern.h"
+#include "utils/spec/regex/pattern.h"
 
 /* The origin of an event. */
 enum event_origin {

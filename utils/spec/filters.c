@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/spec/clearing.h"
-#include "utils/spec/list.h"
-#include "utils/spec/regex_plan.h"
+#include "utils/spec/regex/list.h"
+#include "utils/spec/regex/regex_plan.h"
 
 /* The counters that the spec reads get their bits, those of specs before it have theirs. */
 static int add_counters(struct filters *filters, struct spec *spec, struct uft_err *err)

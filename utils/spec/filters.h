@@ -2,8 +2,8 @@
 #ifndef UTRAIL_SPEC_FILTERS_H
 #define UTRAIL_SPEC_FILTERS_H
 
-#include "utils/base/strbuf.h"
-#include "utils/base/strmap.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/containers/strmap.h"
 #include "utils/spec/trigger.h"
 
 /*

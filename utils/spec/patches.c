@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/vec.h"
-#include "utils/spec/list.h"
+#include "utils/base/containers/vec.h"
+#include "utils/spec/regex/list.h"
 
 static int parse_one(struct patch_rules *out, enum pattern_match match, const char *text,
 		     const char *at, size_t len, struct uft_err *err)

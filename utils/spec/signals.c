@@ -10,8 +10,8 @@
 #include <strings.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/nearest.h"
-#include "utils/spec/list.h"
+#include "utils/base/containers/nearest.h"
+#include "utils/spec/regex/list.h"
 
 #define NR_SIGNALS 64
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 #include "utils/base/units.h"
 #include "utils/spec/filters.h"
 

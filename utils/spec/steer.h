@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/spec/trigger.h"
 
 /* The requests, as bits of steer_change.flags. */

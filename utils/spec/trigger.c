@@ -8,8 +8,8 @@
 #include <strings.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/nearest.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/nearest.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/base/units.h"
 
 #define DEPTH_MAX 1024
@@ -319,7 +319,8 @@ static bool begins_with(const char *item, const char *word)
 }
 
 /*
- * The flag of an item about an argument or return value, else 0. utils/spec/argspec.h parses those.
+ * The flag of an item about an argument or return value, else 0. utils/spec/args/argspec.h parses
+ * those.
  */
 static uint32_t args_flag(const char *item)
 {

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "utils/base/color.h"
-#include "utils/spec/cond.h"
+#include "utils/spec/args/cond.h"
 #include "utils/spec/counters.h"
-#include "utils/spec/pattern.h"
+#include "utils/spec/regex/pattern.h"
 
 /* The actions of doc/facts/language.md, "Actions", as bits. */
 enum trigger_flags {

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "utils/base/vec.h"
-#include "utils/spec/list.h"
+#include "utils/base/containers/vec.h"
+#include "utils/spec/regex/list.h"
 
 static int add_var(struct watch_spec *spec, const char *name, size_t len)
 {

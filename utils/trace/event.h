@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "utils/format/event_ids.h"
-#include "utils/format/kernel_graph.h"
-#include "utils/trace/data.h"
-#include "utils/trace/module.h"
+#include "utils/format/kernel/kernel_graph.h"
+#include "utils/trace/recording/data.h"
+#include "utils/trace/recording/module.h"
 
 enum event_type {
 	EVENT_ENTRY,

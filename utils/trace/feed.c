@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/vec.h"
-#include "utils/trace/event_kind.h"
+#include "utils/base/containers/vec.h"
+#include "utils/trace/kinds/event_kind.h"
 
 /* Events of one source at a time. */
 #define READ_AT_ONCE 128

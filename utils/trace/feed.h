@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
-#include "utils/trace/source.h"
+#include "utils/trace/sources/source.h"
 
 /*
  * The files are by CPU, and everything else is by task. So a feed reads all of them at the same

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "utils/trace/data_tasks.h"
+#include "utils/trace/recording/data_tasks.h"
 
 #define READ_AT_ONCE 64
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "utils/trace/event_kind.h"
+#include "utils/trace/kinds/event_kind.h"
 #include "utils/trace/forks.h"
-#include "utils/trace/src_extern.h"
+#include "utils/trace/sources/src_extern.h"
 
 /*
  * For the events of all lanes together, if all of them take turns, before there are so many that

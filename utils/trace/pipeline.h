@@ -7,16 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "utils/base/blocks.h"
+#include "utils/base/containers/blocks.h"
 #include "utils/base/err.h"
-#include "utils/spec/range.h"
+#include "utils/spec/args/range.h"
 #include "utils/trace/event.h"
 #include "utils/trace/feed.h"
-#include "utils/trace/kernel_calls.h"
-#include "utils/trace/opened.h"
-#include "utils/trace/src_user.h"
-#include "utils/trace/stage.h"
-#include "utils/trace/stg_filter.h"
+#include "utils/trace/sources/kernel_calls.h"
+#include "utils/trace/recording/opened.h"
+#include "utils/trace/sources/src_user.h"
+#include "utils/trace/stages/stage.h"
+#include "utils/trace/stages/stg_filter.h"
 
 /*
  *   <tid>.dat              src_user \

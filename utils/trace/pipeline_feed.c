@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "utils/trace/pipeline.h"
-#include "utils/trace/src_kernel.h"
-#include "utils/trace/src_perf.h"
-#include "utils/trace/src_proc.h"
+#include "utils/trace/sources/src_kernel.h"
+#include "utils/trace/sources/src_perf.h"
+#include "utils/trace/sources/src_proc.h"
 
 /* The sources that every pipeline reads. Events of the first one go first when times are equal. */
 static const struct source_kind *const all_kinds[] = { &src_perf_kind, &src_proc_kind,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/trace/pipeline.h"
 
 /* Lanes stand in the order of task ids. The index of that of @tid, or of its future place. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "utils/base/compiler.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 void budget_begin(struct tracedat_budget *budget, uint64_t file_bytes, enum tracedat_limit limit)
 {

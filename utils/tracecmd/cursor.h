@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /*
  * [@at, @end) has not been read: of the file @fd, or of the bytes at @bytes, if these are not NULL.

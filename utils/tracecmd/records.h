@@ -2,7 +2,7 @@
 #ifndef UTRAIL_TRACECMD_RECORDS_H
 #define UTRAIL_TRACECMD_RECORDS_H
 
-#include "utils/format/kernel_dat.h"
+#include "utils/format/kernel/kernel_dat.h"
 #include "utils/tracecmd/tracedat.h"
 
 /*

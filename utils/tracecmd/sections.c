@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "utils/format/kernel_dat.h"
+#include "utils/format/kernel/kernel_dat.h"
 #include "utils/format/text.h"
 #include "utils/tracecmd/parts.h"
 

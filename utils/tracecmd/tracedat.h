@@ -11,7 +11,7 @@
 
 #include "utils/base/compiler.h"
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/tracecmd/budget.h"
 #include "utils/tracecmd/unpack.h"
 

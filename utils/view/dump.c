@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "utils/base/intmap.h"
+#include "utils/base/containers/intmap.h"
 #include "utils/base/fd.h"
-#include "utils/format/kernel_dat.h"
-#include "utils/format/perf_dat.h"
+#include "utils/format/kernel/kernel_dat.h"
+#include "utils/format/kernel/perf_dat.h"
 #include "utils/format/task_txt.h"
-#include "utils/trace/cpu_files.h"
-#include "utils/trace/src_kernel.h"
-#include "utils/view/argtext.h"
-#include "utils/view/eventtext.h"
+#include "utils/trace/recording/cpu_files.h"
+#include "utils/trace/sources/src_kernel.h"
+#include "utils/view/values/argtext.h"
+#include "utils/view/values/eventtext.h"
 #include "utils/view/texts.h"
 
 #define TASK_FILE_MAX_BYTES (1UL << 30)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /*
  * The text of printf("%#Lf") on x86: all digits before the point and six after it, rounded to the

@@ -13,11 +13,11 @@
 
 #include "utils/base/fd.h"
 #include "utils/base/units.h"
-#include "utils/trace/ending.h"
+#include "utils/trace/recording/ending.h"
 #include "utils/trace/event.h"
 #include "utils/trace/feed.h"
-#include "utils/trace/left_funcs.h"
-#include "utils/trace/src_perf.h"
+#include "utils/trace/recording/left_funcs.h"
+#include "utils/trace/sources/src_perf.h"
 #include "utils/view/texts.h"
 
 #define NOTE_FILE_MAX_BYTES (64UL << 20)

@@ -4,7 +4,7 @@
 
 #include "utils/base/err.h"
 #include "utils/format/info.h"
-#include "utils/trace/data.h"
+#include "utils/trace/recording/data.h"
 #include "utils/view/sink.h"
 
 /* The items of the recording, with the user's note.txt. */

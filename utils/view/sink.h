@@ -17,7 +17,7 @@
 #include "utils/base/color.h"
 #include "utils/base/compiler.h"
 #include "utils/base/escape.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 #define SINK_BYTES	(256 * 1024)
 /* The most that one sink_room() may ask for; longer texts go in pieces, by sink_text(). */

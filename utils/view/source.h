@@ -3,7 +3,7 @@
 #define UTRAIL_VIEW_SOURCE_H
 
 #include "utils/base/color.h"
-#include "utils/trace/module.h"
+#include "utils/trace/recording/module.h"
 #include "utils/view/sink.h"
 
 /* "before<file>:<line>after" in gray; nothing where the line of @func is not known. */

@@ -3,7 +3,7 @@
 #define UTRAIL_VIEW_SVG_H
 
 #include "utils/view/sink.h"
-#include "utils/view/tree.h"
+#include "utils/view/graph/tree.h"
 
 /*
  * The meaning of the boxes.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 void text_put_base64(struct strbuf *out, const void *data, size_t len)
 {

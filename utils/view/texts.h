@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "utils/base/compiler.h"
-#include "utils/base/strbuf.h"
-#include "utils/trace/module.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/recording/module.h"
 #include "utils/view/sink.h"
 
 /* The name of @func as the sink's medium shows it. For terminals that is known already. */

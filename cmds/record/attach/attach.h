@@ -8,7 +8,7 @@
 #include "cmds/msg.h"
 #include "cmds/record/plan/patches.h"
 #include "utils/base/err.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 /*
  * @address: of the recorder, as in UTRAIL_SOCKET

@@ -7,7 +7,7 @@
 #include "cmds/record/attach/text.h"
 #include "cmds/record/attach/world.h"
 #include "utils/base/cleanup.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 #define LOAD_MS	  60000 /* a lock may be held, by a thread that is slow */
 #define CODES_MAX (WORLD_ARGS_BYTES / (2 * sizeof(uint64_t)))

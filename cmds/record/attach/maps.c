@@ -11,7 +11,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 #include "utils/base/path.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 void maps_deinit(struct maps *maps)
 {

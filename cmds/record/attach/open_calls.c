@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/object/hooked.h"
+#include "utils/object/code/hooked.h"
 
 /* A module. @file: libdwfl's, as long as the unwinder is open. */
 struct known_hooks {

@@ -6,7 +6,7 @@
 #define UTRAIL_CMDS_RECORD_ATTACH_OPEN_CALLS_H
 
 #include "cmds/record/attach/unwind.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 /* The modules that were looked at, by path; starts as { 0 }. */
 struct open_calls {

@@ -7,8 +7,8 @@
 
 #include "cmds/record/attach/attaching.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/order.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/order.h"
+#include "utils/base/containers/vec.h"
 
 #define ADOPT_TRIES 50
 #define TEXT_TRIES  50

@@ -16,8 +16,8 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/base/path.h"
-#include "utils/base/strbuf.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/containers/vec.h"
 #include "utils/object/program.h"
 
 #define FILE_MAX  (64UL << 10)

@@ -4,7 +4,7 @@
 
 #include "cmds/record/attach/maps.h"
 #include "cmds/record/attach/world.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 /* Starts as { 0 }. */
 struct text {

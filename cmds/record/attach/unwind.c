@@ -14,7 +14,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 const bool unwind_is_possible = true;
 

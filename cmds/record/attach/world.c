@@ -19,7 +19,7 @@
 
 #include "cmds/record/attach/world_private.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 /* A thread stops within microseconds, unless it waits where the kernel does not wake it. */
 #define STOP_PATIENCE_MS 2000

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /* Read the status of a process or thread into @out, which is empty. 0, or a negative errno. */
 int proc_status_read(pid_t pid, struct strbuf *out);

@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "utils/spec/argrules.h"
+#include "utils/spec/args/argrules.h"
 #include "utils/spec/events.h"
 #include "utils/spec/filters.h"
 #include "utils/spec/patches.h"
 #include "utils/spec/signals.h"
-#include "utils/spec/pattern.h"
+#include "utils/spec/regex/pattern.h"
 #include "utils/spec/watch.h"
 
 struct debuginfo;

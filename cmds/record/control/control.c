@@ -1,5 +1,5 @@
 /*
- * Conversations with probes: their reports, and our answers (utils/format/control.h has the
+ * Conversations with probes: their reports, and our answers (utils/format/probe/control.h has the
  * protocol).
  */
 #include "cmds/record/control/control.h"

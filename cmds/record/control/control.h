@@ -16,7 +16,7 @@
 #include "cmds/record/tasks/session.h"
 #include "cmds/record/tasks/tasks.h"
 #include "utils/base/err.h"
-#include "utils/format/control.h"
+#include "utils/format/probe/control.h"
 
 struct conversation;
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "utils/base/escape.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/base/units.h"
-#include "utils/trace/data.h"
-#include "utils/trace/session.h"
+#include "utils/trace/recording/data.h"
+#include "utils/trace/recording/session.h"
 
 struct crash {
 	struct control_crash report;

@@ -6,7 +6,7 @@
 #define UTRAIL_CMDS_RECORD_CONTROL_CRASH_H
 
 #include "cmds/msg.h"
-#include "utils/format/control.h"
+#include "utils/format/probe/control.h"
 
 /* One report; a list, oldest first, NULL when empty. */
 struct crash;

@@ -11,12 +11,12 @@
 #include "arch/arch.h"
 #include "cmds/record/base/rights.h"
 #include "cmds/record/control/overhead_hooks.h"
-#include "utils/base/intmap.h"
-#include "utils/base/order.h"
+#include "utils/base/containers/intmap.h"
+#include "utils/base/containers/order.h"
 #include "utils/base/units.h"
 #include "utils/format/left_out.h"
 #include "utils/format/record.h"
-#include "utils/object/demangle.h"
+#include "utils/object/names/demangle.h"
 
 /*
  * The time between two looks. The first time comes soon, since a program that calls a lot does so

@@ -11,7 +11,7 @@
 #include "cmds/record/control/steering.h"
 #include "cmds/record/sources/sample.h"
 #include "cmds/record/sources/writer.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /*
  * Only the control thread touches it. Members above the empty line are set before overhead_begin();

@@ -14,7 +14,7 @@
 #include "cmds/record/plan/image_plan.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 /* Limits; probes are far from them. */
 #define MODULES_MAX	 65536

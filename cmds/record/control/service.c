@@ -1,5 +1,5 @@
 /*
- * Answers other commands' requests to a recorder at work (utils/format/request.h): `utrail
+ * Answers other commands' requests to a recorder at work (utils/format/probe/request.h): `utrail
  * snapshot`.
  */
 #include "cmds/record/control/service.h"
@@ -18,7 +18,7 @@
 #include "cmds/record/base/peer.h"
 #include "utils/base/fd.h"
 #include "utils/base/unix_name.h"
-#include "utils/format/request.h"
+#include "utils/format/probe/request.h"
 
 #define CLIENTS_MAX 64
 

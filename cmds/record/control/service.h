@@ -1,4 +1,4 @@
-/* The requests of other commands to a recorder at work (utils/format/request.h). */
+/* The requests of other commands to a recorder at work (utils/format/probe/request.h). */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
 #define UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
 
@@ -9,7 +9,7 @@
 #include "cmds/record/sources/writer.h"
 #include "cmds/record/store/store.h"
 #include "utils/base/err.h"
-#include "utils/format/request.h"
+#include "utils/format/probe/request.h"
 
 struct client;
 

@@ -9,9 +9,9 @@
 #include "cmds/record/control/steering_events.h"
 #include "cmds/record/control/steering_patches.h"
 #include "cmds/record/plan/image_plan.h"
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 #include "utils/base/units.h"
-#include "utils/object/demangle.h"
+#include "utils/object/names/demangle.h"
 #include "utils/spec/clearing.h"
 
 #define NOTES_NAME "extern.dat"

@@ -10,7 +10,7 @@
 #include "cmds/record/store/store.h"
 #include "cmds/record/tasks/process.h"
 #include "cmds/record/tasks/session.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 #include "utils/spec/steer.h"
 
 /*

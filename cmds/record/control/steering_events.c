@@ -7,7 +7,7 @@
 
 #include "cmds/record/control/steering_processes.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 
 /* --- what is said --- */
 

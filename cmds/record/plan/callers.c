@@ -5,7 +5,7 @@
 
 #include "utils/base/path.h"
 #include "utils/object/elf_file.h"
-#include "utils/object/own_frames.h"
+#include "utils/object/code/own_frames.h"
 
 bool callers_have_word(const char *names, const char *word)
 {

@@ -6,7 +6,7 @@
 #define UTRAIL_CMDS_RECORD_PLAN_CALLERS_H
 
 #include "cmds/record/plan/modules.h"
-#include "utils/format/control.h"
+#include "utils/format/probe/control.h"
 
 #define CALLERS_JIT "jit" /* the word for memory that no file backs */
 

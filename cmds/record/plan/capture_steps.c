@@ -3,7 +3,7 @@
 
 #include "arch/arch.h"
 #include "arch/isa.h"
-#include "utils/spec/shape.h"
+#include "utils/spec/args/shape.h"
 
 #define WORD 8U
 

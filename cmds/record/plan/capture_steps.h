@@ -5,9 +5,9 @@
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURE_STEPS_H
 #define UTRAIL_CMDS_RECORD_PLAN_CAPTURE_STEPS_H
 
-#include "utils/base/strbuf.h"
-#include "utils/format/capture.h"
-#include "utils/spec/argspec.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/capture.h"
+#include "utils/spec/args/argspec.h"
 
 /*
  * Append a program (struct capture_step) for the values of @args and the first of @retval, x86_64's

@@ -5,13 +5,13 @@
 
 #include "cmds/record/plan/capture_steps.h"
 #include "arch/arch.h"
-#include "utils/base/vec.h"
-#include "utils/format/plan.h"
-#include "utils/object/demangle.h"
-#include "utils/spec/argfind.h"
-#include "utils/spec/autoargs.h"
-#include "utils/spec/callconv.h"
-#include "utils/spec/shape.h"
+#include "utils/base/containers/vec.h"
+#include "utils/format/probe/plan.h"
+#include "utils/object/names/demangle.h"
+#include "utils/spec/args/argfind.h"
+#include "utils/spec/args/autoargs.h"
+#include "utils/spec/args/callconv.h"
+#include "utils/spec/args/shape.h"
 
 #define WORD_BYTES 8
 

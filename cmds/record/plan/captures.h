@@ -7,7 +7,7 @@
 
 #include "cmds/record/base/settings.h"
 #include "cmds/record/plan/debuginfo.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/dbg.h"
 #include "utils/format/sym.h"
 

@@ -3,9 +3,9 @@
 #define UTRAIL_CMDS_RECORD_PLAN_DEBUGINFO_H
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/sym.h"
-#include "utils/object/dwarf_info.h"
+#include "utils/object/dwarf/dwarf_info.h"
 
 /*
  * The debug information that was read so far; @problem: the first there was. Starts as { 0 }, ends

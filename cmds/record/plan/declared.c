@@ -9,8 +9,8 @@
 #include "cmds/record/base/rights.h"
 #include "cmds/record/store/store.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/vec.h"
-#include "utils/format/control.h"
+#include "utils/base/containers/vec.h"
+#include "utils/format/probe/control.h"
 #include "utils/format/event_data.h"
 #include "utils/format/fstrace/definition.h"
 

@@ -12,7 +12,7 @@
 #include "cmds/msg.h"
 #include "cmds/record/base/settings.h"
 #include "cmds/record/plan/points.h"
-#include "utils/base/strmap.h"
+#include "utils/base/containers/strmap.h"
 
 /*
  * The declared events of all processes. Starts with declared_init(), ends with declared_deinit().

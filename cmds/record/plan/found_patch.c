@@ -6,7 +6,7 @@
 
 #include "arch/arch.h"
 #include "arch/isa.h"
-#include "utils/base/order.h"
+#include "utils/base/containers/order.h"
 
 static void add(struct strbuf *found, struct plan_patch patch, const uint8_t *original,
 		const struct insn_code *code, uint64_t func)

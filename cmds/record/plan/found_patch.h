@@ -6,9 +6,9 @@
 #define UTRAIL_CMDS_RECORD_PLAN_FOUND_PATCH_H
 
 #include "arch/insn.h"
-#include "utils/base/strbuf.h"
-#include "utils/format/plan.h"
-#include "utils/object/sites.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/plan.h"
+#include "utils/object/code/sites.h"
 
 /*
  * @patch: with the file's own addresses; load_bias, code and what belongs to it are not filled in

@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 #include "arch/isa.h"
 #include "cmds/record/plan/found_patch.h"
-#include "utils/base/strmap.h"
+#include "utils/base/containers/strmap.h"
 
 /* "UTRAILF" and the number of this layout. */
 #define IMAGE_MAGIC  0x464c494152545501ULL

@@ -7,7 +7,7 @@
 #include "cmds/record/plan/libcalls.h"
 #include "utils/base/compiler.h"
 #include "utils/base/path.h"
-#include "utils/format/plan.h"
+#include "utils/format/probe/plan.h"
 
 struct special_call {
 	const char *name;

@@ -8,12 +8,12 @@
 #include "cmds/record/base/rights.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/base/order.h"
+#include "utils/base/containers/order.h"
 #include "utils/base/path.h"
 #include "utils/object/program.h"
-#include "utils/object/sym_dir.h"
-#include "utils/object/symtab.h"
-#include "utils/spec/aliases.h"
+#include "utils/object/names/sym_dir.h"
+#include "utils/object/names/symtab.h"
+#include "utils/spec/args/aliases.h"
 
 /* So many different files are looked at: programs may name as many as they like. */
 #define KNOWN_MODULES_MAX 262144

@@ -7,9 +7,9 @@
 #include "cmds/record/base/settings.h"
 #include "cmds/record/plan/patches.h"
 #include "cmds/record/plan/points.h"
-#include "utils/base/strbuf.h"
-#include "utils/base/strmap.h"
-#include "utils/format/plan.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/containers/strmap.h"
+#include "utils/format/probe/plan.h"
 #include "utils/format/sym.h"
 #include "utils/object/build_id.h"
 

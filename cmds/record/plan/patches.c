@@ -11,12 +11,12 @@
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/plan/patches_private.h"
 #include "cmds/record/plan/plan.h"
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 #include "utils/base/path.h"
 #include "utils/base/units.h"
-#include "utils/object/demangle.h"
+#include "utils/object/names/demangle.h"
 #include "utils/object/prepared.h"
-#include "utils/spec/aliases.h"
+#include "utils/spec/args/aliases.h"
 
 void patches_deinit(struct patches *patches)
 {

@@ -10,8 +10,8 @@
 #include "cmds/record/plan/found_patch.h"
 #include "cmds/record/plan/known_functions.h"
 #include "cmds/record/plan/unprepared.h"
-#include "utils/base/strbuf.h"
-#include "utils/format/control.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/control.h"
 #include "utils/format/sym.h"
 
 struct known_module;

@@ -7,7 +7,7 @@
 #include "cmds/record/plan/patches.h"
 #include "utils/format/sym.h"
 #include "utils/object/elf_file.h"
-#include "utils/object/functions.h"
+#include "utils/object/code/functions.h"
 
 struct known_module;
 

@@ -12,7 +12,7 @@
 #include "cmds/record/plan/patches_private.h"
 #include "cmds/record/plan/plan.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/order.h"
+#include "utils/base/containers/order.h"
 #include "utils/base/path.h"
 #include "utils/object/prepared.h"
 

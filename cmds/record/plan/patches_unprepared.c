@@ -11,7 +11,7 @@
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/plan/patches_private.h"
 #include "utils/base/cleanup.h"
-#include "utils/object/demangle.h"
+#include "utils/object/names/demangle.h"
 
 const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at)
 {

@@ -12,12 +12,12 @@
 #include "cmds/record/plan/captures.h"
 #include "cmds/record/plan/libcalls.h"
 #include "utils/base/fd.h"
-#include "utils/base/order.h"
+#include "utils/base/containers/order.h"
 #include "utils/base/path.h"
-#include "utils/object/demangle.h"
+#include "utils/object/names/demangle.h"
 #include "utils/object/elf_file.h"
-#include "utils/object/plt.h"
-#include "utils/spec/aliases.h"
+#include "utils/object/names/plt.h"
+#include "utils/spec/args/aliases.h"
 
 _Static_assert(offsetof(struct plan_func, start) == 0, "ordered by order_u64()");
 

@@ -14,9 +14,9 @@
 #include "cmds/record/plan/patches.h"
 #include "cmds/record/plan/points.h"
 #include "cmds/record/plan/rules.h"
-#include "utils/base/strbuf.h"
-#include "utils/format/control.h"
-#include "utils/format/plan.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/control.h"
+#include "utils/format/probe/plan.h"
 
 /* The content of a plan's memfd: entries by enum plan_kind. Starts as { 0 }. */
 struct plan_entries {

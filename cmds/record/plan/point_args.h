@@ -2,8 +2,8 @@
 #ifndef UTRAIL_CMDS_RECORD_PLAN_POINT_ARGS_H
 #define UTRAIL_CMDS_RECORD_PLAN_POINT_ARGS_H
 
-#include "utils/base/strbuf.h"
-#include "utils/format/plan.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/plan.h"
 #include "utils/object/elf_file.h"
 
 /* One argument, with the file's own addresses. @is_address: they have to be moved */

@@ -16,10 +16,10 @@
 #include "cmds/record/store/store.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/event_ids.h"
 #include "utils/object/sdt.h"
-#include "utils/object/sites.h"
+#include "utils/object/code/sites.h"
 
 #define OPCODE_NOP 0x90 /* what <sys/sdt.h> puts there */
 

@@ -11,8 +11,8 @@
 #include "cmds/msg.h"
 #include "cmds/record/base/settings.h"
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
-#include "utils/format/control.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/control.h"
 #include "utils/spec/events.h"
 
 struct declared;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 
 /* Does any event that was seen match? */
 static bool is_matched(const struct points *points, const struct event_rule *rule)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "utils/base/compiler.h"
-#include "utils/spec/regex_plan.h"
+#include "utils/spec/regex/regex_plan.h"
 
 _Static_assert((int)READ_STATM == PLAN_READ_STATM && (int)READ_PAGE_FAULT == PLAN_READ_PAGE_FAULT &&
 		       (int)READ_PMU_CYCLE == PLAN_READ_PMU_CYCLE &&

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "utils/base/strbuf.h"
-#include "utils/format/plan.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/plan.h"
 #include "utils/spec/trigger.h"
 
 /*

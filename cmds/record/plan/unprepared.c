@@ -10,7 +10,7 @@
 #include "arch/isa.h"
 #include "cmds/record/plan/found_patch.h"
 #include "utils/base/path.h"
-#include "utils/object/own_frames.h"
+#include "utils/object/code/own_frames.h"
 #include "utils/object/runtimes.h"
 
 /* The code that loads the program and the probe cannot be led through the probe. */

@@ -5,9 +5,9 @@
 #ifndef UTRAIL_CMDS_RECORD_PLAN_UNPREPARED_H
 #define UTRAIL_CMDS_RECORD_PLAN_UNPREPARED_H
 
-#include "utils/base/strbuf.h"
-#include "utils/object/functions.h"
-#include "utils/object/sites.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/object/code/functions.h"
+#include "utils/object/code/sites.h"
 
 /*
  * One file that is looked at. Starts as { 0 }, ends with unprepared_close().

@@ -4,7 +4,7 @@
 
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/plan/watches.h"
-#include "utils/base/nearest.h"
+#include "utils/base/containers/nearest.h"
 
 #define VALUE_BYTES_MAX 8
 

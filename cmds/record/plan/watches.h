@@ -5,7 +5,7 @@
 #include "cmds/record/base/settings.h"
 #include "utils/base/err.h"
 #include "cmds/record/plan/plan.h"
-#include "utils/format/control.h"
+#include "utils/format/probe/control.h"
 
 /*
  * Check that the program @path has the variables to watch: -ENOENT with the first that it has not,

@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/strbuf.h"
-#include "utils/trace/executions.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/recording/executions.h"
 
 /*
  * The texts of a PROC_EXEC record. A text that cannot be found out (there is no /proc, or somebody

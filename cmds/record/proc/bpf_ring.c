@@ -15,8 +15,8 @@
 #include "cmds/record/proc/places.h"
 #include "cmds/record/proc/response_files.h"
 #include "utils/base/fd.h"
-#include "utils/base/strbuf.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/proc_dat.h"
 
 struct kept_descriptor {

@@ -7,7 +7,7 @@
 
 #include "cmds/record/proc/bpf_wire.h"
 #include "cmds/record/proc/log.h"
-#include "utils/base/intmap.h"
+#include "utils/base/containers/intmap.h"
 
 struct bpf_becoming;
 struct bpf_leader;

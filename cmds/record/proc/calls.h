@@ -11,7 +11,7 @@
 
 #include "cmds/record/proc/places.h"
 #include "cmds/record/proc/shapes.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/proc_dat.h"
 
 /* A name that a call was given. @name: NULL: it could not be read, or there is none */

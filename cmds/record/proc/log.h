@@ -7,7 +7,7 @@
 
 #include "cmds/record/base/settings.h"
 #include "cmds/record/store/store.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/proc_cpus.h"
 #include "utils/format/proc_dat.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /* The file @name of /proc/<tid>: a descriptor or -1. */
 int paths_open_of(pid_t tid, const char *name, int flags);

@@ -13,9 +13,9 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
-#include "utils/base/strmap.h"
-#include "utils/procs/arguments.h"
-#include "utils/procs/command.h"
+#include "utils/base/containers/strmap.h"
+#include "utils/builddb/compiler/arguments.h"
+#include "utils/builddb/compiler/command.h"
 
 /* So many names of one command count; those beyond stay as they are. */
 #define NAMES_MAX 200

@@ -7,7 +7,7 @@
 
 #include "cmds/record/proc/log.h"
 #include "cmds/record/proc/places.h"
-#include "utils/trace/executions.h"
+#include "utils/trace/recording/executions.h"
 
 /*
  * When @execution is that of a compiler: write a PROC_RESPONSE record of each response file that

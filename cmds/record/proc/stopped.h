@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "arch/syscalls.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/proc_dat.h"
 
 /*

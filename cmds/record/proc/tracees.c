@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 void tracees_deinit(struct tracees *tracees)
 {

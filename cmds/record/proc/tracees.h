@@ -7,7 +7,7 @@
 
 #include "cmds/record/proc/near.h"
 #include "cmds/record/proc/stopped.h"
-#include "utils/base/intmap.h"
+#include "utils/base/containers/intmap.h"
 
 enum tracee_state {
 	TRACEE_NONE, /* nobody has that number now */

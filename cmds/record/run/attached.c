@@ -19,7 +19,7 @@
 #include "cmds/record/run/ends.h"
 #include "cmds/record/run/progress.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 /* --- whom --- */
 

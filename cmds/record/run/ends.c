@@ -13,7 +13,7 @@
 #include "cmds/record/base/peer.h"
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /* pidfd_info of linux/pidfd.h, as of Linux 6.15. */
 struct pidfd_end {

@@ -7,7 +7,7 @@
 
 #include "cmds/facts.h"
 #include "utils/base/path.h"
-#include "utils/object/sym_dir.h"
+#include "utils/object/names/sym_dir.h"
 
 static const char *yes_or_no(bool is_so)
 {

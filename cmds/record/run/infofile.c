@@ -12,14 +12,14 @@
 #include "cmds/record/store/store.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/order.h"
+#include "utils/base/containers/order.h"
 #include "utils/base/path.h"
 #include "utils/base/units.h"
-#include "utils/base/words.h"
+#include "utils/base/containers/words.h"
 #include "utils/format/header.h"
 #include "utils/format/info.h"
 #include "utils/object/build_id.h"
-#include "utils/spec/autoargs.h"
+#include "utils/spec/args/autoargs.h"
 
 char *infofile_command_line(const struct opts *opts)
 {

@@ -16,8 +16,8 @@
 #include "cmds/record/proc/filter.h"
 #include "config.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/strbuf.h"
-#include "utils/format/control.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/control.h"
 
 static int check_executable(const char *path)
 {

@@ -13,7 +13,7 @@
 /*
  * @path: of the program, already looked up; @argv: its arguments, NULL-terminated
  * @preload: the library to preload; NULL: none
- * @address: of the recorder (utils/format/control.h), or NULL for a library that needs none
+ * @address: of the recorder (utils/format/probe/control.h), or NULL for a library that needs none
  * @fixed_addresses: without address space randomisation
  * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
  * @ignores_children: SIGCHLD is ignored, as it was when we were started

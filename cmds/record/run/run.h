@@ -15,7 +15,7 @@
 #include "cmds/record/run/recorder.h"
 #include "cmds/record/store/compact.h"
 #include "cmds/record/store/dir.h"
-#include "utils/spec/argrules.h"
+#include "utils/spec/args/argrules.h"
 
 /* Everything that belongs to one run of `record`, from the program check to the last file. */
 struct run {

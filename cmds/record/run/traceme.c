@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "utils/base/fd.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /* In /proc/<pid>/stat, after the name: the stack pointer that a program starts with. */
 #define STAT_START_STACK 28

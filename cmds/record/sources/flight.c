@@ -8,7 +8,7 @@
 
 #include "cmds/record/sources/writer.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/datadir.h"
 #include "utils/format/record.h"
 

@@ -10,7 +10,7 @@
 #include "cmds/record/sources/tracefs.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/spec/filters.h"
 
 #define TRACER	    "function_graph"

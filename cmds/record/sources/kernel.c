@@ -17,8 +17,8 @@
 #include "cmds/record/sources/tracefs.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
-#include "utils/base/strbuf.h"
-#include "utils/format/kernel_dat.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/kernel/kernel_dat.h"
 
 #define NAME_SIZE	64
 /* Wake us when that much is in a buffer: its content is lost when somebody kills us. */

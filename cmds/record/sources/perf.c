@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 #define PERF_RING_BYTES (128U << 10) /* a power of two, as the kernel wants it */
 #define PERF_WATERMARK	(8U << 10)   /* wake us when that much is in a ring */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
 /*

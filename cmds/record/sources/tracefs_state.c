@@ -14,7 +14,7 @@
 #include "cmds/record/sources/tracefs.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 enum file_kind {
 	FILE_VALUE,  /* what it says can be written to it */

@@ -12,7 +12,7 @@
 
 #include "cmds/record/sources/datafile.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/order.h"
+#include "utils/base/containers/order.h"
 #include "utils/format/record.h"
 
 /*

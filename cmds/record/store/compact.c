@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "utils/base/compiler.h"
-#include "utils/format/compact.h"
+#include "utils/format/calls/compact.h"
 #include "utils/format/datadir.h"
 
 /*

@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 
 #include "utils/base/err.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 struct store;
 

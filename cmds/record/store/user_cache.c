@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "utils/base/fd.h"
-#include "utils/base/order.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/order.h"
+#include "utils/base/containers/vec.h"
 
 #define DIR_NAME       "utrail"
 #define SUFFIX	       ".functions"

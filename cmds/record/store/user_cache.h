@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /* No file is larger, and all together are not. The file that was used longest ago goes first. */
 #define USER_CACHE_FILE_MAX  (128ULL << 20)

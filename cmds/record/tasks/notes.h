@@ -1,6 +1,6 @@
 /*
- * The notes of processes in the first page of their arenas (utils/format/ring.h): kept for as long
- * as somebody may write there.
+ * The notes of processes in the first page of their arenas (utils/format/probe/ring.h): kept for as
+ * long as somebody may write there.
  */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_NOTES_H
 #define UTRAIL_CMDS_RECORD_TASKS_NOTES_H

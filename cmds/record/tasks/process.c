@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cmds/record/base/rights.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 
 /*
  * An arena is address space, not memory: up to ARENA_BYTES_MAX of it, for at most this many threads

@@ -15,9 +15,9 @@
 #include "cmds/record/tasks/notes.h"
 #include "cmds/record/tasks/orphans.h"
 #include "cmds/record/tasks/session.h"
-#include "utils/base/intmap.h"
-#include "utils/format/control.h"
-#include "utils/format/ring.h"
+#include "utils/base/containers/intmap.h"
+#include "utils/format/probe/control.h"
+#include "utils/format/probe/ring.h"
 
 /* Address space that a process' rings take. */
 #define ARENA_BYTES_MAX (64ULL << 30)

@@ -13,10 +13,10 @@
 
 #include "cmds/record/plan/captures.h"
 #include "utils/base/fd.h"
-#include "utils/base/order.h"
+#include "utils/base/containers/order.h"
 #include "utils/base/path.h"
 #include "utils/object/needed.h"
-#include "utils/object/symtab.h"
+#include "utils/object/names/symtab.h"
 
 static void make_sid(char sid[static SID_LEN + 1])
 {

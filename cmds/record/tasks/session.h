@@ -12,8 +12,8 @@
 #include "cmds/record/plan/plan.h"
 #include "cmds/record/store/store.h"
 #include "utils/base/err.h"
-#include "utils/format/control.h"
-#include "utils/format/map.h"
+#include "utils/format/probe/control.h"
+#include "utils/format/probe/map.h"
 
 /*
  * One process image: a session id stands for it.

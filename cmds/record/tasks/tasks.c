@@ -10,7 +10,7 @@
 
 #include "cmds/record/base/numbers.h"
 #include "cmds/record/base/peer.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/task_txt.h"
 
 int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err)

@@ -13,8 +13,8 @@
 #include "cmds/record/tasks/process.h"
 #include "cmds/record/tasks/session.h"
 #include "utils/base/err.h"
-#include "utils/base/intmap.h"
-#include "utils/format/control.h"
+#include "utils/base/containers/intmap.h"
+#include "utils/format/probe/control.h"
 
 /*
  * Any thread may call the functions below. Members after @lock are theirs, and so are the

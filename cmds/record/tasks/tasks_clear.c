@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/order.h"
-#include "utils/base/vec.h"
+#include "utils/base/containers/order.h"
+#include "utils/base/containers/vec.h"
 #include "utils/format/task_txt.h"
 
 /* One line of task.txt as it stands there, and whether it is to stay. */

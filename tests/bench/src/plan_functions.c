@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "cmds/record/plan/unprepared.h"
-#include "utils/object/symtab.h"
+#include "utils/object/names/symtab.h"
 
 static double seconds(void)
 {

@@ -4,8 +4,8 @@
  */
 #include <stdio.h>
 
-#include "utils/format/control.h"
-#include "utils/format/ring.h"
+#include "utils/format/probe/control.h"
+#include "utils/format/probe/ring.h"
 
 /* Names that both have. */
 #define ring	      their_ring

@@ -6,7 +6,7 @@
 
 #include "arch/insn.h"
 #include "arch/x86_64/steps.h"
-#include "utils/object/code.h"
+#include "utils/object/code/code.h"
 
 /* Those of the C library, which is there wherever there is a probe, and what there is of others. */
 static const char *const libraries[] = {

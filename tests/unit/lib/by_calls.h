@@ -2,7 +2,7 @@
 #ifndef UTRAIL_TESTS_BY_CALLS_H
 #define UTRAIL_TESTS_BY_CALLS_H
 
-#include "utils/format/compact_step.h"
+#include "utils/format/calls/compact_step.h"
 
 static inline void put_call_record(const struct compact_coder *coder,
 				   const struct compact_call *call, uint8_t *out)

@@ -9,7 +9,7 @@
 
 #include "tests/unit/lib/unit.h"
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 #define IMAGE_BASE 0x400000ULL /* where the only PT_LOAD begins */
 

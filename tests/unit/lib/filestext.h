@@ -2,8 +2,8 @@
 #ifndef UTRAIL_TESTS_FILESTEXT_H
 #define UTRAIL_TESTS_FILESTEXT_H
 
-#include "utils/base/strbuf.h"
-#include "utils/trace/files.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/recording/files.h"
 
 /*
  * A line for each:

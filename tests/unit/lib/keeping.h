@@ -4,7 +4,7 @@
 
 #include "libmcount/hot/planned.h"
 #include "libmcount/hot/state.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 #define KEEPING_FUNCS	 12
 #define KEEPING_CALLS	 128

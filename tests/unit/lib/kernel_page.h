@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "utils/format/bytes.h"
-#include "utils/format/kernel_dat.h"
+#include "utils/format/kernel/kernel_dat.h"
 
 #define KERNEL_PAGE_BYTES 4096
 

@@ -3,7 +3,7 @@
 #define UTRAIL_TESTS_KINDS_H
 
 #include "tests/unit/lib/unit.h"
-#include "utils/trace/event_kind.h"
+#include "utils/trace/kinds/event_kind.h"
 
 /* "NAME:TYPE=VALUE ..." of the fields that the event has. Types: u(int) d(iff) i(nt) x(hex) a(ddr) r(atio) p(ercent) t(ext). */
 static inline void kind_put_fields(const struct event_kind *kind,

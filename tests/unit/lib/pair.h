@@ -9,7 +9,7 @@
 #include "cmds/record/store/dir.h"
 #include "libmcount/values/emit.h"
 #include "libmcount/hot/probe.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /*
  * The recorder has one traced process, this one. Between pair_init() and pair_open() a test may change @settings,

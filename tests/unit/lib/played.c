@@ -8,7 +8,7 @@
 #include "cmds/record/attach/target.h"
 #include "cmds/record/attach/unwind.h"
 #include "utils/base/compiler.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 struct played played;
 

@@ -10,7 +10,7 @@
 #include "utils/base/outfile.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/bytes.h"
-#include "utils/format/compact.h"
+#include "utils/format/calls/compact.h"
 #include "utils/format/header.h"
 #include "utils/format/record.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/trace/pipeline.h"
 
 /*

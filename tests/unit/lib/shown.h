@@ -3,7 +3,7 @@
 #define UTRAIL_TESTS_SHOWN_H
 
 #include "tests/unit/lib/recording.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/trace/pipeline.h"
 #include "utils/view/sink.h"
 

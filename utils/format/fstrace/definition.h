@@ -5,7 +5,7 @@
 #ifndef UTRAIL_FSTRACE_DEFINITION_H
 #define UTRAIL_FSTRACE_DEFINITION_H
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 /* Readers take no more than twice as many bytes of names and definitions. */
 #define FST_DEFINITIONS_MAX (8UL << 20)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utils/format/ring.h"
+#include "utils/format/probe/ring.h"
 
 static volatile unsigned sink;
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "utils/format/ring.h"
+#include "utils/format/probe/ring.h"
 
 #define QUIET	__attribute__((noinline, no_instrument_function))
 #define THREADS 4

@@ -9,7 +9,7 @@
 #include "libmcount/patch/text.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 #define ROOM 8192
 

@@ -7,7 +7,7 @@
 #include "libmcount/program/exec.h"
 #include "libmcount/hot/probe.h"
 #include "tests/unit/lib/unit.h"
-#include "utils/format/control.h"
+#include "utils/format/probe/control.h"
 
 /* A library that can be loaded stands for the probe. */
 #define US	"libm.so.6"

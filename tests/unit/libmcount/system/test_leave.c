@@ -9,7 +9,7 @@
 #include "tests/unit/lib/unit.h"
 #include "utils/base/compiler.h"
 #include "utils/base/unix_name.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 #define PAGE 4096
 #define OURS 9

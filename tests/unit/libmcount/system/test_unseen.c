@@ -5,7 +5,7 @@
 #include "libmcount/system/unseen.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 #define PLACES	   64
 #define RET(place) (0x500000UL + (place))

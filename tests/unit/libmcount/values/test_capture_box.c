@@ -9,7 +9,7 @@
 #include "libmcount/values/capture_box.h"
 #include "libmcount/hot/probe.h"
 #include "tests/unit/lib/unit.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 #define BOX_BYTES_MAX 256
 

@@ -6,7 +6,7 @@
 #include "libmcount/hot/guard.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
-#include "utils/format/attach.h"
+#include "utils/format/probe/attach.h"
 
 #define EVENT (EVENT_ID_USER + 5)
 

@@ -8,7 +8,7 @@
 #include "utils/export/export.h"
 #include "utils/format/record.h"
 #include "utils/view/dump.h"
-#include "utils/view/replay.h"
+#include "utils/view/replay/replay.h"
 
 #define EVENT_ID_TOY (EVENT_ID_FREE + 7)
 

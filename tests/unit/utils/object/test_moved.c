@@ -5,8 +5,8 @@
 #include <elf.h>
 
 #include "arch/isa.h"
-#include "utils/object/functions.h"
-#include "utils/object/sites.h"
+#include "utils/object/code/functions.h"
+#include "utils/object/code/sites.h"
 
 #define ELSEWHERE 0x12345678 /* how far from the site the code is put */
 

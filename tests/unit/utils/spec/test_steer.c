@@ -2,7 +2,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
-#include "utils/spec/pattern.h"
+#include "utils/spec/regex/pattern.h"
 #include "utils/spec/steer.h"
 
 /* @text: words with blanks between them */

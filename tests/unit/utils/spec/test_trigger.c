@@ -160,7 +160,7 @@ static void test_modules(void **state)
 	}
 }
 
-/* Items about arguments are kept as they are: utils/spec/argspec.c reads them. */
+/* Items about arguments are kept as they are: utils/spec/args/argspec.c reads them. */
 static void test_args(void **state)
 {
 	struct spec spec = parse_good(SPEC_TRIGGER, "f@arg1/s,depth=2,fparg1/32%xmm1,retval/i32");

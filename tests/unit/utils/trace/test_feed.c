@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "tests/unit/lib/recording.h"
-#include "utils/trace/src_perf.h"
+#include "utils/trace/sources/src_perf.h"
 
 #define WINDOW_BYTES (100 * sizeof(struct queued))
 #define HELD_BYTES   (1000 * sizeof(struct queued))

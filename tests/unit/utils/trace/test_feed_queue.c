@@ -1,7 +1,7 @@
 /* Events of a task that wait for their lane: added, sorted, taken, dropped. */
 #include "tests/unit/lib/unit.h"
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/trace/feed.h"
 
 static void add(struct queue *queue, uint64_t time_ns, unsigned source, uint64_t addr)

@@ -6,7 +6,7 @@
 #include "tests/unit/lib/recording.h"
 #include "utils/base/compiler.h"
 #include "utils/spec/filters.h"
-#include "utils/trace/split.h"
+#include "utils/trace/sources/split.h"
 
 /* The one that fails counts from 1; 0: none does. */
 static unsigned failing;

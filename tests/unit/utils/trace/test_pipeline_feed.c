@@ -2,7 +2,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/recording.h"
-#include "utils/trace/stg_filter.h"
+#include "utils/trace/stages/stg_filter.h"
 
 static struct recording rec;
 static struct pipeline_config config;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tests/unit/lib/kernel_page.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/tracecmd/records.h"
 
 static const char path[] = "unit-trace.dat";

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "cmds/record/attach/open_calls.h"
-#include "utils/object/hooked.h"
+#include "utils/object/code/hooked.h"
 
 #define BIAS 0x100000
 

@@ -6,7 +6,7 @@
 #include "cmds/record/control/ready.h"
 #include "cmds/record/control/talk.h"
 #include "cmds/record/plan/modules.h"
-#include "utils/format/plan.h"
+#include "utils/format/probe/plan.h"
 
 /*
  * An answer with what it brings.

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 
 #include "utils/base/unix_name.h"
-#include "utils/format/request.h"
+#include "utils/format/probe/request.h"
 
 struct packet {
 	struct request request;

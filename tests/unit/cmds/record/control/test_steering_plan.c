@@ -6,7 +6,7 @@
 
 #include "cmds/record/control/steering.h"
 #include "cmds/record/plan/modules.h"
-#include "utils/format/plan.h"
+#include "utils/format/probe/plan.h"
 #include "utils/spec/steer.h"
 
 static int setup(void **state)

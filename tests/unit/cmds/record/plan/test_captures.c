@@ -4,9 +4,9 @@
 #include <errno.h>
 
 #include "cmds/record/plan/captures.h"
-#include "utils/format/capture.h"
-#include "utils/format/plan.h"
-#include "utils/spec/argrules.h"
+#include "utils/format/probe/capture.h"
+#include "utils/format/probe/plan.h"
+#include "utils/spec/args/argrules.h"
 
 /* --- debug information, played: of the function at 0x100 --- */
 

@@ -6,7 +6,7 @@
 
 #include "cmds/record/plan/declared.h"
 #include "tests/unit/lib/store_memory.h"
-#include "utils/format/control.h"
+#include "utils/format/probe/control.h"
 #include "utils/format/event_data.h"
 #include "utils/format/event_ids.h"
 #include "utils/format/fstrace/definition.h"

@@ -3,7 +3,7 @@
 
 #include "cmds/record/plan/libcalls.h"
 #include "utils/base/compiler.h"
-#include "utils/format/plan.h"
+#include "utils/format/probe/plan.h"
 
 #define ONCE	  PLAN_CALL_NO_RETURN_HOOK
 #define RETURNS_2 (PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_SETJMP)

@@ -2,7 +2,7 @@
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/record/plan/rules.h"
-#include "utils/spec/regex_plan.h"
+#include "utils/spec/regex/regex_plan.h"
 
 struct made {
 	struct strbuf rules;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmds/record/run/launch.h"
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 
 static char dir[64];
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "cmds/record/run/launch.h"
-#include "utils/base/strbuf.h"
-#include "utils/format/control.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/control.h"
 
 static char dir[64];
 static struct launch launch;

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "cmds/record/store/compact.h"
-#include "utils/format/compact.h"
+#include "utils/format/calls/compact.h"
 #include "utils/format/record.h"
 
 static struct store_memory memory;

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "utils/base/strbuf.h"
+#include "utils/base/containers/strbuf.h"
 #include "utils/format/fstrace/log.h"
 #include "utils/format/fstrace/origin.h"
 

@@ -1,0 +1,78 @@
+/* Blocks of memory of one size. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/containers/blocks.h"
+
+static void last_given_is_next_taken(void **state)
+{
+	struct blocks blocks;
+
+	assert_int_equal(blocks_init(&blocks, 3, 5000), 0);
+
+	char *a = blocks_take(&blocks, 5000);
+	char *b = blocks_take(&blocks, 5000);
+	char *c = blocks_take(&blocks, 1);
+
+	memset(a, 'a', 5000);
+	memset(b, 'b', 5000);
+	memset(c, 'c', 5000);
+	assert_int_equal(a[4999], 'a');
+	assert_int_equal(b[0], 'b');
+	blocks_give(&blocks, a);
+	blocks_give(&blocks, b);
+	assert_ptr_equal(blocks_take(&blocks, 5000), b);
+	assert_ptr_equal(blocks_take(&blocks, 5000), a);
+	assert_int_equal(a[0], 'a');
+	blocks_deinit(&blocks);
+	assert_null(blocks.base);
+	blocks_deinit(&blocks);
+}
+
+/* More than there are, larger ones, and those of nothing. */
+static void others_go_by_malloc(void **state)
+{
+	struct blocks blocks;
+	struct blocks nothing = { 0 };
+
+	assert_int_equal(blocks_init(&blocks, 1, 100), 0);
+
+	void *first = blocks_take(&blocks, 100);
+	void *second = blocks_take(&blocks, 100);
+	void *large = blocks_take(&blocks, 100000);
+	void *other = blocks_take(&nothing, 100);
+
+	memset(large, 1, 100000);
+	blocks_give(&blocks, large);
+	blocks_give(&blocks, second);
+	blocks_give(&blocks, first);
+	blocks_give(&blocks, NULL);
+	assert_ptr_equal(blocks_take(&blocks, 100), first);
+	blocks_give(&nothing, other);
+	blocks_give(&nothing, NULL);
+	blocks_deinit(&blocks);
+	blocks_deinit(&nothing);
+}
+
+static void too_many(void **state)
+{
+	struct blocks blocks;
+
+	assert_int_equal(blocks_init(&blocks, SIZE_MAX / 2, SIZE_MAX / 2), -ENOMEM);
+	assert_null(blocks.base);
+	blocks_deinit(&blocks);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(last_given_is_next_taken),
+		cmocka_unit_test(others_go_by_malloc),
+		cmocka_unit_test(too_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

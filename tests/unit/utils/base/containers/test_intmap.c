@@ -1,0 +1,53 @@
+/* Maps from numbers: many keys, values that change, keys that are not there. */
+#include "tests/unit/lib/unit.h"
+
+#include "utils/base/compiler.h"
+#include "utils/base/containers/intmap.h"
+
+static void nothing_in_an_empty_map(void **state)
+{
+	struct intmap map cleanup_intmap = { 0 };
+
+	assert_null(intmap_get(&map, 0));
+	assert_null(intmap_get(&map, 1));
+}
+
+static void many_keys(void **state)
+{
+	static const uint64_t steps[] = { 1, 4096, 1ULL << 32, 1ULL << 40 };
+	static char values[5000];
+
+	for (size_t s = 0; s < ARRAY_SIZE(steps); s++) {
+		struct intmap map cleanup_intmap = { 0 };
+
+		for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+			assert_int_equal(intmap_put(&map, i * steps[s], &values[i]), 0);
+		assert_int_equal(map.nr, ARRAY_SIZE(values));
+		for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+			assert_ptr_equal(intmap_get(&map, i * steps[s]), &values[i]);
+		assert_null(intmap_get(&map, ARRAY_SIZE(values) * steps[s]));
+	}
+}
+
+static void values_change(void **state)
+{
+	struct intmap map cleanup_intmap = { 0 };
+	int one;
+	int two;
+
+	assert_int_equal(intmap_put(&map, 0, &one), 0);
+	assert_int_equal(intmap_put(&map, 0, &two), 0);
+	assert_int_equal(map.nr, 1);
+	assert_ptr_equal(intmap_get(&map, 0), &two);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_in_an_empty_map),
+		cmocka_unit_test(many_keys),
+		cmocka_unit_test(values_change),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

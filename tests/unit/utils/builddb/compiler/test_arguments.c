@@ -1,0 +1,120 @@
+/* Response files: quoting, files that name files, circles, those that are not there. */
+#include "tests/unit/lib/unit.h"
+
+#include <unistd.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/fd.h"
+#include "utils/base/outfile.h"
+#include "utils/builddb/compiler/arguments.h"
+
+static char dir[64];
+
+static int make_dir(void **state)
+{
+	strcpy(dir, "/tmp/utrail-unit-XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	static const char *const names[] = { "a", "b", "circle" };
+	char path[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+	return rmdir(dir);
+}
+
+static void put(const char *name, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	assert_int_equal(outfile_put(path, text, strlen(text), NULL), 0);
+}
+
+/* The words of @line, which have a blank between them, become those of @right, which have a '|'. */
+static void check(const char *line, const char *right, size_t unread)
+{
+	struct words args cleanup_words = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct arguments_read read;
+
+	assert_int_equal(words_add(&args, line, NULL), 0);
+	assert_int_equal(arguments_expand(&args, dir, &read), 0);
+	for (size_t i = 0; i < args.nr; i++)
+		strbuf_addf(&text, "%s%s", i ? "|" : "", args.words[i]);
+	assert_string_equal(strbuf_str(&text), right);
+	assert_int_equal(read.nr_unread, unread);
+	assert_null(args.nr ? args.words[args.nr] : NULL);
+}
+
+static void words_of_files(void **state)
+{
+	put("a", " -c\t\"two words\"\n'it\\'s' a\\ b \\\"q\\\" -D'X=\"y\"' '' #\r\n");
+	check("gcc @a", "gcc|-c|two words|it's|a b|\"q\"|-DX=\"y\"||#", 0);
+}
+
+static void files_name_files(void **state)
+{
+	put("a", "one @b three");
+	put("b", "two");
+	check("gcc @a @b", "gcc|one|two|three|two", 0);
+	put("b", "");
+	check("gcc @a", "gcc|one|three", 0);
+}
+
+static void what_is_not_there_stays(void **state)
+{
+	check("gcc @none -c @ @/none/x", "gcc|@none|-c|@|@/none/x", 2);
+	/* Nobody reads the compiler from a file. */
+	check("@a x", "@a|x", 0);
+}
+
+static void circles_end(void **state)
+{
+	struct words args cleanup_words = { 0 };
+	struct arguments_read read;
+
+	put("circle", "x @circle");
+	assert_int_equal(words_add(&args, "gcc @circle", NULL), 0);
+	assert_int_equal(arguments_expand(&args, dir, &read), 0);
+	assert_string_equal(args.words[1], "x");
+	assert_string_equal(args.words[args.nr - 1], "@circle");
+	assert_int_equal(read.nr_unread, 1);
+	assert_int_equal(read.nr_tried, 1);
+	put("a", "1 @b 2");
+	put("b", "@a 3");
+	check("gcc @a @a", "gcc|1|@a|3|2|1|@a|3|2", 2);
+}
+
+/* Whoever names many of them costs no more than a circle. */
+static void what_is_not_there_counts(void **state)
+{
+	struct words args cleanup_words = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct arguments_read read;
+
+	for (int i = 0; i < 3000; i++)
+		strbuf_addstr(&text, "@none ");
+	put("a", strbuf_str(&text));
+	assert_int_equal(words_add(&args, "gcc @a @b", NULL), 0);
+	assert_int_equal(arguments_expand(&args, dir, &read), 0);
+	assert_int_equal(args.nr, 3002);
+	assert_int_equal(read.nr_unread, 3001);
+	assert_int_equal(read.nr_tried, 2000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_of_files),	    cmocka_unit_test(files_name_files),
+		cmocka_unit_test(what_is_not_there_stays),  cmocka_unit_test(circles_end),
+		cmocka_unit_test(what_is_not_there_counts),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

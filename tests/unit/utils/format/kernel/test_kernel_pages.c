@@ -1,0 +1,153 @@
+/* Pages of kernel-cpu*.dat that are made here say the same as the records that they are made of. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/kernel/kernel_pages.h"
+
+#define NR_MAX 4000
+
+static int keep(void *self, const uint8_t *page, size_t len)
+{
+	strbuf_add(self, page, len);
+	return 0;
+}
+
+static int refuse(void *self, const uint8_t *page, size_t len)
+{
+	return -ENOSPC;
+}
+
+/* Sizes of data, steps of time, and losses of all kinds. */
+static const struct step {
+	uint32_t len;
+	uint64_t delta;
+	uint64_t missed;
+} steps[] = {
+	{ 8, 0, 0 },
+	{ 12, 1, 0 },
+	{ 112, (1 << 27) - 1, 0 },
+	{ 113, 1 << 27, 0 },
+	{ 116, 5, 7 },
+	{ 2000, 1ULL << 40, 0 },
+	{ 4072, 3, UINT64_MAX },
+	{ 4060, 3, 9 },
+	{ 17, 1ULL << 60, 0 },
+	{ 8, 2, UINT64_MAX },
+};
+
+static void make(struct kernel_pages *pages, unsigned nr)
+{
+	uint8_t data[KERNEL_RECORD_HEAD_BYTES + 8192] = { 0 };
+	uint64_t time_ns = 1000;
+
+	for (unsigned i = 0; i < nr; i++) {
+		const struct step *step = &steps[i % ARRAY_SIZE(steps)];
+		struct kernel_record rec = { .data = data, .len = step->len };
+
+		if (step->delta < 1ULL << 60 || i < ARRAY_SIZE(steps))
+			time_ns += step->delta;
+		put_u16(data, 300 + i % 7, pages->layout.is_big_endian);
+		data[step->len - 1] = step->len > KERNEL_RECORD_HEAD_BYTES ? i : 0;
+		assert_int_equal(kernel_pages_add(pages, &rec, time_ns, i + 1, step->missed), 0);
+	}
+}
+
+static void check(const struct strbuf *bytes, const struct kernel_layout *layout, unsigned nr)
+{
+	uint64_t time_ns = 1000;
+	unsigned i = 0;
+
+	assert_int_equal(bytes->len % layout->page_bytes, 0);
+	for (size_t at = 0; at < bytes->len; at += layout->page_bytes) {
+		struct kernel_page page;
+		struct kernel_record rec;
+
+		assert_int_equal(kernel_page_open(&page, layout, (uint8_t *)bytes->data + at,
+						  layout->page_bytes, NULL),
+				 0);
+		for (unsigned k = 0; kernel_page_next(&page, &rec, NULL) > 0; k++, i++) {
+			const struct step *step = &steps[i % ARRAY_SIZE(steps)];
+			uint64_t missed = step->missed;
+
+			if (step->delta < 1ULL << 60 || i < ARRAY_SIZE(steps))
+				time_ns += step->delta;
+			assert_int_equal(rec.time_ns, time_ns);
+			assert_int_equal(rec.pid, i + 1);
+			assert_int_equal(rec.id, 300 + i % 7);
+			assert_in_range(rec.len, step->len, step->len + 3);
+			if (step->len > KERNEL_RECORD_HEAD_BYTES)
+				assert_int_equal(rec.data[step->len - 1], i & 255);
+			assert_true(!missed || k == 0);
+			if (k == 0)
+				assert_int_equal(page.missed, missed);
+		}
+	}
+	assert_int_equal(i, nr);
+}
+
+static void round_trip(void **state)
+{
+	for (unsigned variant = 0; variant < 4; variant++) {
+		struct strbuf bytes cleanup_strbuf = { 0 };
+		struct kernel_pages pages = {
+			.layout = { 4096, variant & 1 ? 4 : 8, variant & 2 },
+			.write = keep,
+			.self = &bytes,
+		};
+
+		make(&pages, NR_MAX);
+		assert_int_equal(kernel_pages_finish(&pages), 0);
+		assert_int_equal(kernel_pages_finish(&pages), 0);
+		kernel_pages_deinit(&pages);
+		check(&bytes, &pages.layout, NR_MAX);
+	}
+}
+
+static void time_that_goes_back(void **state)
+{
+	struct strbuf bytes cleanup_strbuf = { 0 };
+	struct kernel_pages pages = { { 4096, 8, false }, keep, &bytes };
+	uint8_t data[8] = { 0 };
+	struct kernel_record rec = { .data = data, .len = sizeof(data) };
+	struct kernel_page page;
+
+	assert_int_equal(kernel_pages_add(&pages, &rec, 50, 1, 0), 0);
+	assert_int_equal(kernel_pages_add(&pages, &rec, 40, 1, 0), 0);
+	assert_int_equal(kernel_pages_finish(&pages), 0);
+	kernel_pages_deinit(&pages);
+	assert_int_equal(kernel_page_open(&page, &pages.layout, (uint8_t *)bytes.data, 4096, NULL),
+			 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(kernel_page_next(&page, &rec, NULL), 1);
+		assert_int_equal(rec.time_ns, 50);
+	}
+}
+
+static void no_room(void **state)
+{
+	struct kernel_pages pages = { { 4096, 8, false }, refuse, NULL };
+	static const uint8_t data[8192];
+	struct kernel_record rec = { .data = data, .len = 4096 };
+
+	assert_int_equal(kernel_pages_add(&pages, &rec, 1, 1, 0), -EMSGSIZE);
+	rec.len = 4;
+	assert_int_equal(kernel_pages_add(&pages, &rec, 1, 1, 0), -EMSGSIZE);
+	rec.len = 4000;
+	assert_int_equal(kernel_pages_add(&pages, &rec, 1, 1, 0), 0);
+	assert_int_equal(kernel_pages_add(&pages, &rec, 1, 1, 0), -ENOSPC);
+	kernel_pages_deinit(&pages);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(time_that_goes_back),
+		cmocka_unit_test(no_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

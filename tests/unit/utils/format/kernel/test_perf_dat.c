@@ -1,0 +1,141 @@
+/* The records of perf-cpu*.dat: each kind, both byte orders, cut and wrong ones. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/format/bytes.h"
+#include "utils/format/kernel/perf_dat.h"
+
+/* A record with @body of whole words, and its trailer. */
+static size_t make(uint8_t *to, uint32_t type, uint16_t misc, const void *body, size_t len,
+		   bool big)
+{
+	size_t size = 8 + len + 16;
+
+	put_u32(to, type, big);
+	put_u16(to + 4, misc, big);
+	put_u16(to + 6, size, big);
+	memcpy(to + 8, body, len);
+	put_u32(to + 8 + len, 100, big);
+	put_u32(to + 12 + len, 101, big);
+	put_u64(to + 16 + len, 123456789, big);
+	return size;
+}
+
+static void switches(void **state)
+{
+	static const struct {
+		uint16_t misc;
+		enum perf_record_type type;
+	} kinds[] = {
+		{ 0, PERF_REC_SCHED_IN },
+		{ 0x2000, PERF_REC_SCHED_OUT },
+		{ 0x6000, PERF_REC_SCHED_OUT_PREEMPT },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) * 2; i++) {
+		struct perf_record rec;
+		uint8_t bytes[64];
+		bool big = i % 2;
+		size_t len = make(bytes, 14, kinds[i / 2].misc, "", 0, big);
+
+		assert_int_equal(perf_record_decode(bytes, len, big, &rec, NULL), len);
+		assert_int_equal(rec.type, kinds[i / 2].type);
+		assert_int_equal(rec.tid, 101);
+		assert_int_equal(rec.time_ns, 123456789);
+	}
+}
+
+static void forks(void **state)
+{
+	struct perf_record rec;
+	uint8_t body[24];
+	uint8_t bytes[64];
+
+	put_u32(body, 200, false);
+	put_u32(body + 4, 100, false);
+	put_u32(body + 8, 201, false);
+	put_u32(body + 12, 101, false);
+	put_u64(body + 16, 42, false);
+
+	size_t len = make(bytes, 7, 0, body, sizeof(body), false);
+
+	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), 48);
+	assert_int_equal(rec.type, PERF_REC_TASK_NEW);
+	assert_int_equal(rec.pid, 200);
+	assert_int_equal(rec.tid, 201);
+	assert_int_equal(rec.ppid, 100);
+	assert_int_equal(rec.ptid, 101);
+	assert_int_equal(rec.time_ns, 42);
+	make(bytes, 4, 0, body, sizeof(body), false);
+	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), 48);
+	assert_int_equal(rec.type, PERF_REC_TASK_EXIT);
+}
+
+static void names(void **state)
+{
+	struct perf_record rec;
+	uint8_t body[8 + 64];
+	uint8_t bytes[128];
+
+	memset(body, 'x', sizeof(body));
+	put_u32(body, 100, false);
+	put_u32(body + 4, 101, false);
+	memcpy(body + 8, "hello", 6);
+
+	size_t len = make(bytes, 3, 0x2000, body, 16, false);
+
+	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), 40);
+	assert_int_equal(rec.type, PERF_REC_TASK_NAME);
+	assert_string_equal(rec.comm, "hello");
+	assert_true(rec.is_exec);
+
+	/* No NUL in it: cut, not run over. */
+	body[13] = 'x';
+	len = make(bytes, 3, 0, body, sizeof(body), false);
+	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), len);
+	assert_int_equal(strlen(rec.comm), PERF_COMM_MAX - 1);
+	assert_false(rec.is_exec);
+	assert_int_equal(rec.pid, 100);
+	assert_int_equal(rec.tid, 101);
+}
+
+static void cut_and_wrong(void **state)
+{
+	struct perf_record rec;
+	struct uft_err err = { 0 };
+	uint8_t bytes[64];
+	size_t len = make(bytes, 14, 0, "", 0, false);
+
+	for (size_t i = 0; i < len; i++) {
+		uint8_t *copy = exact_copy(bytes, i);
+
+		assert_int_equal(perf_record_decode(copy, i, false, &rec, NULL), 0);
+		free(copy);
+	}
+	/* Too short for their kind: skipped. */
+	make(bytes, 7, 0, "", 0, false);
+	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), len);
+	assert_int_equal(rec.type, PERF_REC_OTHER);
+	/* A name that is not there is no name. */
+	const uint8_t ids[8] = { 0 };
+
+	len = make(bytes, 3, 0, ids, sizeof(ids), false);
+	assert_int_equal(perf_record_decode(bytes, len, false, &rec, NULL), len);
+	assert_int_equal(rec.type, PERF_REC_OTHER);
+	put_u16(bytes + 6, 8, false);
+	assert_int_equal(perf_record_decode(bytes, len, false, &rec, &err), -EBADMSG);
+	assert_string_not_equal(err.text, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(switches),
+		cmocka_unit_test(forks),
+		cmocka_unit_test(names),
+		cmocka_unit_test(cut_and_wrong),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

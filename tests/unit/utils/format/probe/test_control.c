@@ -1,0 +1,328 @@
+/* The codec of the control channel: which packets are messages, what a table makes of them, addresses. */
+#include "tests/unit/lib/unit.h"
+#include "tests/lib/verdict.h"
+
+#include "utils/base/compiler.h"
+#include "utils/format/probe/control.h"
+
+static union {
+	char bytes[CONTROL_MSG_MAX + 1];
+	struct control_header header;
+	struct control_hello hello;
+	struct control_module module;
+	struct control_crash crash;
+	struct control_error error;
+} packet;
+
+static const struct control_shape *const shapes[] = {
+	&control_hello_shape,	&control_module_shape, &control_ready_shape,
+	&control_welcome_shape, &control_plan_shape,   &control_crash_shape,
+	&control_error_shape,	&control_status_shape, &control_status_is_shape,
+	&control_working_shape,
+};
+
+static void make(const struct control_shape *shape, size_t len)
+{
+	memset(&packet, 0, sizeof(packet));
+	control_stamp(&packet, shape->type, 0, len, 7);
+}
+
+/* Not shorter than its type, and as long as it says; what is behind the known members is for others. */
+static void lengths(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+		assert_non_null(shapes[i]->name);
+		for (size_t len = sizeof(struct control_header); len <= CONTROL_MSG_MAX; len++) {
+			make(shapes[i], len);
+			assert_int_equal(control_check(shapes[i], &packet, len),
+					 len < shapes[i]->min_len ? CONTROL_MALFORMED
+								  : CONTROL_TAKEN);
+		}
+		make(shapes[i], shapes[i]->min_len);
+		for (size_t len = 0; len < shapes[i]->min_len; len++)
+			assert_int_equal(control_check(shapes[i], &packet, len),
+					 CONTROL_NO_MESSAGE);
+		assert_int_equal(control_check(shapes[i], &packet, shapes[i]->min_len + 1),
+				 CONTROL_NO_MESSAGE);
+	}
+}
+
+static void types_differ(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(shapes); k++) {
+			make(shapes[k], shapes[k]->min_len);
+			assert_int_equal(control_check(shapes[i], &packet, shapes[k]->min_len),
+					 i == k ? CONTROL_TAKEN : CONTROL_UNKNOWN_TYPE);
+		}
+	}
+}
+
+static enum control_verdict check_module(const char *bytes, size_t nr)
+{
+	size_t len = sizeof(struct control_module) + nr;
+
+	make(&control_module_shape, len);
+	memcpy(packet.module.path, bytes, nr);
+	return control_check(&control_module_shape, &packet, len);
+}
+
+/* A path ends where the message does. */
+static void modules(void **state)
+{
+	assert_int_equal(check_module("", 0), CONTROL_MALFORMED);
+	assert_int_equal(check_module("/", 1), CONTROL_MALFORMED);
+	assert_int_equal(check_module("/bin/x", 6), CONTROL_MALFORMED);
+	assert_int_equal(check_module("/bin/x", 7), CONTROL_TAKEN);
+	assert_int_equal(check_module("", 1), CONTROL_TAKEN);
+}
+
+static void crashes(void **state)
+{
+	make(&control_crash_shape, sizeof(packet.crash));
+	packet.crash.nr_frames = CONTROL_CRASH_FRAMES;
+	assert_int_equal(control_check(&control_crash_shape, &packet, sizeof(packet.crash)),
+			 CONTROL_TAKEN);
+	packet.crash.nr_frames = CONTROL_CRASH_FRAMES + 1;
+	assert_int_equal(control_check(&control_crash_shape, &packet, sizeof(packet.crash)),
+			 CONTROL_MALFORMED);
+}
+
+static enum control_verdict check_declare(uint32_t has_common, const char *texts, size_t nr)
+{
+	struct control_declare *m = (struct control_declare *)&packet;
+
+	make(&control_declare_shape, sizeof(*m) + nr);
+	m->has_common = has_common;
+	memcpy(m->texts, texts, nr);
+	return control_check(&control_declare_shape, &packet, sizeof(*m) + nr);
+}
+
+/* An id, a format and maybe another one, each with its NUL, and nothing behind them. */
+static void declarations(void **state)
+{
+	assert_int_equal(check_declare(0, "A\0%d", 5), CONTROL_TAKEN);
+	assert_int_equal(check_declare(1, "A\0%d\0%L", 8), CONTROL_TAKEN);
+	assert_int_equal(check_declare(0, "A\0", 3), CONTROL_TAKEN);
+	assert_int_equal(check_declare(0, "\0%d", 4), CONTROL_MALFORMED);
+	assert_int_equal(check_declare(1, "A\0%d", 5), CONTROL_MALFORMED);
+	assert_int_equal(check_declare(0, "A\0%d\0%L", 8), CONTROL_MALFORMED);
+	assert_int_equal(check_declare(2, "A\0%d\0%L\0", 9), CONTROL_MALFORMED);
+	assert_int_equal(check_declare(0, "A\0%dx", 5), CONTROL_MALFORMED);
+}
+
+static void numbers_of_events(void **state)
+{
+	static const struct {
+		uint32_t event;
+		enum control_verdict verdict;
+	} cases[] = {
+		{ 0, CONTROL_TAKEN },	       { 1, CONTROL_MALFORMED },
+		{ 999999, CONTROL_MALFORMED }, { 1000000, CONTROL_TAKEN },
+		{ 1998999, CONTROL_TAKEN },    { 1999000, CONTROL_MALFORMED },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct control_declared *m = (struct control_declared *)&packet;
+
+		make(&control_declared_shape, sizeof(*m));
+		m->event = cases[i].event;
+		assert_int_equal(control_check(&control_declared_shape, &packet, sizeof(*m)),
+				 cases[i].verdict);
+	}
+}
+
+static enum control_verdict check_ready(size_t len)
+{
+	return control_check(&control_ready_shape, &packet, len);
+}
+
+static void headers(void **state)
+{
+	const size_t len = sizeof(struct control_ready);
+
+	make(&control_ready_shape, len);
+	packet.header.magic++;
+	assert_int_equal(check_ready(len), CONTROL_NO_MESSAGE);
+	make(&control_ready_shape, len);
+	packet.header.version++;
+	assert_int_equal(check_ready(len), CONTROL_OTHER_VERSION);
+	packet.header.version -= 2;
+	assert_int_equal(check_ready(len), CONTROL_OTHER_VERSION);
+	/* Of another version there is nothing behind its number that we know. */
+	assert_int_equal(check_ready(6), CONTROL_OTHER_VERSION);
+	assert_int_equal(check_ready(5), CONTROL_NO_MESSAGE);
+	make(&control_ready_shape, len);
+	packet.header.flags = 0xffff;
+	packet.header.seq = UINT32_MAX;
+	assert_int_equal(check_ready(len), CONTROL_TAKEN);
+}
+
+/* --- tables --- */
+
+enum {
+	FIRST = 1,
+	SECOND
+};
+
+/* What was taken, of how many bytes. */
+static unsigned take(void *context, const void *message, size_t len)
+{
+	*(size_t *)context = len;
+	return SECOND;
+}
+
+static const struct control_row rows[] = {
+	{ &control_ready_shape, CONTROL_IN(FIRST), take },
+	{ &control_crash_shape, CONTROL_IN(FIRST) | CONTROL_IN(SECOND), take },
+};
+static const struct control_table table = { rows, ARRAY_SIZE(rows) };
+
+static enum control_verdict take_from(unsigned *state, size_t len)
+{
+	size_t taken = 0;
+	unsigned before = *state;
+	enum control_verdict verdict = control_take(&table, state, &taken, &packet, len);
+
+	/* Without a handler nothing happens, and with one just once. */
+	assert_int_equal(taken, verdict == CONTROL_TAKEN ? len : 0);
+	assert_int_equal(*state, verdict == CONTROL_TAKEN ? SECOND : before);
+	return verdict;
+}
+
+static void tables(void **unused)
+{
+	const size_t len = sizeof(struct control_ready);
+	unsigned state = FIRST;
+
+	make(&control_ready_shape, len);
+	assert_int_equal(take_from(&state, len), CONTROL_TAKEN);
+	assert_int_equal(take_from(&state, len), CONTROL_OUT_OF_PLACE);
+	packet.header.version++;
+	assert_int_equal(take_from(&state, len), CONTROL_OTHER_VERSION);
+	make(&control_crash_shape, len);
+	assert_int_equal(take_from(&state, len), CONTROL_MALFORMED);
+	/* What is known is not skipped for being optional. */
+	packet.header.flags = CONTROL_OPTIONAL;
+	assert_int_equal(take_from(&state, len), CONTROL_MALFORMED);
+	make(&control_crash_shape, sizeof(packet.crash));
+	assert_int_equal(take_from(&state, sizeof(packet.crash)), CONTROL_TAKEN);
+	make(&control_plan_shape, len);
+	assert_int_equal(take_from(&state, len), CONTROL_UNKNOWN_TYPE);
+	packet.header.flags = CONTROL_ANSWER;
+	assert_int_equal(take_from(&state, len), CONTROL_UNKNOWN_TYPE);
+	packet.header.flags = CONTROL_OPTIONAL | CONTROL_ANSWER;
+	assert_int_equal(take_from(&state, len), CONTROL_SKIPPED);
+	/* To be skipped it must be one. */
+	assert_int_equal(take_from(&state, len + 1), CONTROL_NO_MESSAGE);
+	assert_int_equal(take_from(&state, len - 1), CONTROL_NO_MESSAGE);
+}
+
+static void errors_name_what_they_are_about(void **state)
+{
+	make(&control_plan_shape, 100);
+
+	struct control_error error = control_error_about(&packet, CONTROL_UNKNOWN_TYPE);
+
+	assert_int_equal(control_check(&control_error_shape, &error, sizeof(error)), CONTROL_TAKEN);
+	assert_int_equal(error.h.seq, 7);
+	assert_int_equal(error.h.flags, CONTROL_ANSWER);
+	assert_int_equal(error.type, CONTROL_PLAN);
+	assert_int_equal(error.verdict, CONTROL_UNKNOWN_TYPE);
+}
+
+/* Only of those who know the secret, which has its place in all versions. */
+static void other_versions(void **state)
+{
+	static const uint8_t secret[CONTROL_SECRET_BYTES] = { 1, 2, 3 };
+	const size_t len = offsetof(struct control_hello, token);
+
+	make(&control_hello_shape, sizeof(packet.hello));
+	memcpy(packet.hello.secret, secret, sizeof(secret));
+	assert_int_equal(control_other_version(&packet, sizeof(packet.hello), secret), 0);
+	packet.header.version = 5;
+	packet.header.len = 0; /* it had none */
+	assert_int_equal(control_other_version(&packet, 64, secret), 5);
+	assert_int_equal(control_other_version(&packet, len, secret), 5);
+	assert_int_equal(control_other_version(&packet, len - 1, secret), 0);
+	packet.header.type = CONTROL_READY;
+	assert_int_equal(control_other_version(&packet, len, secret), 0);
+	packet.header.type = CONTROL_HELLO;
+	packet.header.magic++;
+	assert_int_equal(control_other_version(&packet, len, secret), 0);
+	packet.header.magic--;
+	packet.hello.secret[15] ^= 1;
+	assert_int_equal(control_other_version(&packet, len, secret), 0);
+}
+
+static size_t parse(const char *name, const char *hex, uint8_t secret[CONTROL_SECRET_BYTES])
+{
+	char address[512];
+
+	snprintf(address, sizeof(address), "%s%s", name, hex);
+	return control_address_parse(address, secret);
+}
+
+/* "name:secret", and nothing before, between or behind. */
+static void addresses(void **state)
+{
+	char hex[2 * CONTROL_SECRET_BYTES + 2] = "";
+	char longest[CONTROL_NAME_SIZE + 2] = "";
+	uint8_t secret[CONTROL_SECRET_BYTES];
+	uint8_t other[CONTROL_SECRET_BYTES];
+
+	for (size_t i = 0; i < CONTROL_SECRET_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", (unsigned)(0x9a + 0x11 * i) & 0xff);
+	assert_int_equal(parse("utrail:", hex, secret), 6);
+	for (size_t i = 0; i < CONTROL_SECRET_BYTES; i++)
+		assert_int_equal(secret[i], (0x9a + 0x11 * i) & 0xff);
+	memcpy(other, secret, sizeof(other));
+	assert_true(control_secret_is(secret, other));
+	for (size_t i = 0; i < CONTROL_SECRET_BYTES; i++) {
+		other[i] ^= 1;
+		assert_false(control_secret_is(secret, other));
+		other[i] ^= 1;
+	}
+
+	assert_int_equal(parse("utrail", hex, secret), 0);
+	assert_int_equal(parse("utrail:", "", secret), 0);
+	assert_int_equal(parse("utrail:", hex + 1, secret), 0);
+	for (size_t i = 0; i < 2 * CONTROL_SECRET_BYTES; i++) {
+		char kept = hex[i];
+
+		for (const char *wrong = "/:`g@G "; *wrong; wrong++) {
+			hex[i] = *wrong;
+			assert_int_equal(parse("utrail:", hex, secret), 0);
+		}
+		hex[i] = kept;
+	}
+	strcat(hex, "0");
+	assert_int_equal(parse("utrail:", hex, secret), 0);
+	hex[2 * CONTROL_SECRET_BYTES] = '\0';
+
+	memset(longest, 'n', CONTROL_NAME_SIZE);
+	longest[CONTROL_NAME_SIZE - 1] = ':';
+	assert_int_equal(parse(longest, hex, secret), CONTROL_NAME_SIZE - 1);
+	longest[CONTROL_NAME_SIZE - 1] = 'n';
+	longest[CONTROL_NAME_SIZE] = ':';
+	assert_int_equal(parse(longest, hex, secret), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lengths),
+		cmocka_unit_test(types_differ),
+		cmocka_unit_test(declarations),
+		cmocka_unit_test(numbers_of_events),
+		cmocka_unit_test(modules),
+		cmocka_unit_test(crashes),
+		cmocka_unit_test(headers),
+		cmocka_unit_test(tables),
+		cmocka_unit_test(errors_name_what_they_are_about),
+		cmocka_unit_test(other_versions),
+		cmocka_unit_test(addresses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+/* sid-*.map: round trip, merging of segments, build-ids, cut and wrong lines. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/format/probe/map.h"
+
+static const char sample[] =
+	"5627dbabe000-5627dbac3000 r-xp 00000000 00:00 0                          "
+	"/tmp/w/p g build-id:e4687ae744ba53df908f930dd69e0c21d4f05164\n"
+	"7f0d7ee58000-7f0d7ee78000 r-xp 00000000 00:00 0                          /lib/x.so\n"
+	"7ffc7a232000-7ffc7a253000 rw-p 00000000 00:00 0                          [stack]\n";
+
+static void round_trip(void **state)
+{
+	struct module_map map cleanup_module_map = { 0 };
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	assert_int_equal(module_map_decode(sample, strlen(sample), &map, NULL), 0);
+	assert_int_equal(map.nr, 3);
+	assert_string_equal(map.entries[0].path, "/tmp/w/p g");
+	assert_string_equal(map.entries[0].build_id, "e4687ae744ba53df908f930dd69e0c21d4f05164");
+	assert_string_equal(map.entries[1].build_id, "");
+	module_map_encode(&map, &out);
+	assert_string_equal(strbuf_str(&out), sample);
+}
+
+static void segments_merge(void **state)
+{
+	static const char text[] = "1000-2000 r--p 00000000 fe:00 123 /bin/a\n"
+				   "2000-3000 r-xp 00001000 fe:00 123 /bin/a\n"
+				   "4000-5000 rw-p 00000000 00:00 0\n"
+				   "6000-7000 r-xp 00000000 fe:00 124 /bin/b";
+	struct module_map map cleanup_module_map = { 0 };
+
+	assert_int_equal(module_map_decode(text, strlen(text), &map, NULL), 0);
+	assert_int_equal(map.nr, 2);
+	assert_int_equal(map.entries[0].start, 0x1000);
+	assert_int_equal(map.entries[0].end, 0x3000);
+	assert_string_equal(map.entries[0].prot, "r-xp");
+	assert_string_equal(map.entries[1].path, "/bin/b");
+}
+
+/* Where somebody else's recorder wrote one, the modules around it are read all the same. */
+static void empty_segments(void **state)
+{
+	static const char text[] = "1000-1000 r-xp 00000000 fe:00 123 /bin/a\n"
+				   "2000-3000 r-xp 00000000 fe:00 124 /bin/b\n";
+	struct module_map map cleanup_module_map = { 0 };
+
+	assert_int_equal(module_map_decode(text, strlen(text), &map, NULL), 0);
+	assert_string_equal(map.entries[map.nr - 1].path, "/bin/b");
+	assert_int_equal(map.entries[map.nr - 1].start, 0x2000);
+}
+
+static void cut_anywhere(void **state)
+{
+	for (size_t len = 0; len < strlen(sample); len++) {
+		struct module_map map cleanup_module_map = { 0 };
+		struct uft_err err = { 0 };
+		char *copy = exact_copy(sample, len);
+
+		if (module_map_decode(copy, len, &map, &err) < 0)
+			assert_string_not_equal(err.text, "");
+		free(copy);
+	}
+}
+
+static void bad_lines(void **state)
+{
+	static const char *const bad[] = { "hello\n", "2000-1000 r-xp 0 0:0 0 /a\n",
+					   "1000-2000 r-x 0 0:0 0 /a\n",
+					   "1000-2000 r-xp 0 0:0 x /a\n",
+					   "1000-2000 r%sp 0 0:0 0 /a\n" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct module_map map cleanup_module_map = { 0 };
+		struct uft_err err = { 0 };
+
+		assert_int_equal(module_map_decode(bad[i], strlen(bad[i]), &map, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "line 1"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trip),	  cmocka_unit_test(segments_merge),
+		cmocka_unit_test(empty_segments), cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(bad_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,352 @@
+/* The plan's image: what is made is read back; larger entries and unknown kinds are skipped; whatever leads out of it is refused. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/base/compiler.h"
+#include "utils/format/probe/automaton.h"
+#include "utils/format/probe/plan.h"
+
+/* Two functions, with a rule that has a condition on a text, and a program that has a container in it. */
+struct sample {
+	struct plan settings;
+	struct plan_func funcs[2];
+	struct plan_rule rules[1];
+	struct plan_cond conds[2]; /* the second is text */
+	struct capture_step steps[6];
+	struct plan_watch watches[PLAN_WATCHES_MAX + 1];
+	struct plan_counter counters[PLAN_COUNTERS_MAX + 1];
+	struct plan_view view;
+};
+
+static void make_sample(struct sample *s)
+{
+	*s = (struct sample){
+		.settings = { .depth = 7 },
+		.funcs = { { 16, 32, 0, PLAN_NO_CAPTURE }, { 32, 48, PLAN_NO_RULE, 0 } },
+		.rules = { { .flags = PLAN_COND, .nr_conds = 1 } },
+		.conds = { { .kind = PLAN_COND_TEXT, .index = 1, .len = 3 } },
+		.steps = { { .op = CAPTURE_HEAD, .bytes = 5 },
+			   { .op = CAPTURE_BOX, .bytes = 8 },
+			   { .index = BOX_STEP_UNITS } },
+		.watches = { { 4096, 4, 0 }, { 8192, 8, 0 } },
+	};
+	s->view.lists[PLAN_SETTINGS] = plan_list(PLAN_SETTINGS, &s->settings, 1);
+	s->view.lists[PLAN_FUNCS] = plan_list(PLAN_FUNCS, s->funcs, 2);
+	s->view.lists[PLAN_RULES] = plan_list(PLAN_RULES, s->rules, 1);
+	s->view.lists[PLAN_CONDS] = plan_list(PLAN_CONDS, s->conds, 2);
+	s->view.lists[PLAN_STEPS] = plan_list(PLAN_STEPS, s->steps, 6);
+	s->view.lists[PLAN_WATCHES] = plan_list(PLAN_WATCHES, s->watches, 2);
+	s->view.lists[PLAN_COUNTERS] = plan_list(PLAN_COUNTERS, s->counters, 2);
+}
+
+static void *image_of(const struct plan_view *view, uint64_t *len)
+{
+	void *image;
+
+	*len = plan_image_bytes(view);
+	image = malloc(*len);
+	assert_non_null(image);
+	plan_image_put(view, image);
+	return image;
+}
+
+/* What is wrong with the image of @view, or NULL. */
+static const char *open_view(const struct plan_view *view)
+{
+	struct plan_view out;
+	const char *why;
+	uint64_t len;
+	void *image = image_of(view, &len);
+	int ret = plan_open(&out, image, len, &why);
+
+	assert_int_equal(ret, why ? -EINVAL : 0);
+	free(image);
+	return why;
+}
+
+static void what_is_made_is_read(void **state)
+{
+	struct sample s;
+	struct plan_view out;
+	struct plan_func funcs[2];
+	uint64_t len;
+
+	make_sample(&s);
+
+	void *image = image_of(&s.view, &len);
+
+	assert_int_equal(plan_open(&out, image, len, NULL), 0);
+	for (unsigned kind = 0; kind < PLAN_KINDS; kind++)
+		assert_int_equal(out.lists[kind].nr, s.view.lists[kind].nr);
+	plan_copy(&out, PLAN_FUNCS, funcs);
+	assert_memory_equal(funcs, s.funcs, sizeof(funcs));
+	/* Any end of it is missing. */
+	for (uint64_t i = 0; i < len; i++) {
+		void *part = exact_copy(image, i);
+
+		if (i < len - PLAN_ALIGN)
+			assert_int_equal(plan_open(&out, part, i, NULL), -EINVAL);
+		free(part);
+	}
+	free(image);
+}
+
+static void larger_entries_are_cut(void **state)
+{
+	struct {
+		struct plan_watch known;
+		uint64_t more;
+	} watches[3] = { { { 1, 1, 0 }, 5 }, { { 2, 2, 0 }, 6 }, { { 3, 4, 0 }, 7 } };
+	struct plan_view view = { .lists[PLAN_WATCHES] = { watches, 3, sizeof(watches[0]) } };
+	struct plan_view out;
+	struct plan_watch copy[3];
+	uint64_t len;
+	void *image = image_of(&view, &len);
+
+	assert_int_equal(plan_open(&out, image, len, NULL), 0);
+	plan_copy(&out, PLAN_WATCHES, copy);
+	for (unsigned i = 0; i < 3; i++)
+		assert_memory_equal(&copy[i], &watches[i].known, sizeof(copy[i]));
+	free(image);
+	view.lists[PLAN_WATCHES].entry_bytes = sizeof(struct plan_watch) - 8;
+	assert_string_equal(open_view(&view), "a section's entries have a size that is not known");
+	/* Among these there are texts. */
+	view = (struct plan_view){ .lists[PLAN_CONDS] = { watches, 1, 24 } };
+	assert_string_equal(open_view(&view), "a section's entries have a size that is not known");
+}
+
+static void directories(void **state)
+{
+	struct sample s;
+	struct plan_view out;
+	uint64_t len;
+
+	make_sample(&s);
+
+	struct plan_header *header = image_of(&s.view, &len);
+	struct plan_section *first = (struct plan_section *)(header + 1);
+	const struct plan_section good = *first;
+	static const struct {
+		struct plan_section section;
+		int result;
+	} cases[] = {
+		{ { PLAN_KINDS + 5, 8, 1, 192 }, 0 },	    /* of a newer maker */
+		{ { PLAN_KINDS + 5, 8, 1, 196 }, -EINVAL }, /* but where it may be */
+		{ { PLAN_KINDS + 5, 12, 1, 192 }, -EINVAL },
+		{ { PLAN_KINDS + 5, 8, UINT64_MAX / 8, 192 }, -EINVAL },
+		{ { PLAN_KINDS + 5, 0, 1, 192 }, -EINVAL },
+		{ { PLAN_KINDS + 5, 8, 1, 8 }, -EINVAL },   /* in the header */
+		{ { PLAN_KINDS + 5, 8, 1, 176 }, -EINVAL }, /* in the directory */
+		{ { PLAN_KINDS + 5, 8, 1, UINT64_MAX - 7 }, -EINVAL },
+		{ { PLAN_WATCHES, 16, 0, 192 }, -EINVAL }, /* twice */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		*first = cases[i].section;
+		assert_int_equal(plan_open(&out, header, len, NULL), cases[i].result);
+	}
+	*first = good;
+	header->nr_sections = PLAN_SECTIONS_MAX + 1;
+	assert_int_equal(plan_open(&out, header, len, NULL), -EINVAL);
+	header->nr_sections = 6;
+	header->magic++;
+	assert_int_equal(plan_open(&out, header, len, NULL), -EINVAL);
+	free(header);
+}
+
+#define REFUSED(change, text)                                  \
+	do {                                                   \
+		make_sample(&s);                               \
+		change;                                        \
+		assert_string_equal(open_view(&s.view), text); \
+	} while (0)
+
+static void entries_lead_nowhere_else(void **state)
+{
+	struct sample s;
+	struct plan_patch patch;
+
+	REFUSED(s.funcs[1].start = 31, "functions are not in order");
+	REFUSED(s.funcs[0].rule = 1, "a function's rule is not there");
+	REFUSED(s.funcs[1].capture = 1, "a function's capture program leads out of the steps");
+	REFUSED(s.funcs[1].capture = 1000, "a function's capture program is not there");
+	REFUSED(s.steps[0].bytes = 6, "a function's capture program leads out of the steps");
+	REFUSED(s.steps[0].index = 1, "a function's capture program leads out of the steps");
+	REFUSED(s.steps[2].bytes = 1, "a function's capture program leads out of the steps");
+	REFUSED(((struct box_step *)&s.steps[3])->skip = 1,
+		"a function's capture program leads out of the steps");
+	REFUSED(s.rules[0].nr_conds = 3, "a rule's conditions are not there");
+	REFUSED(s.rules[0].cond = 2, "a rule's conditions are not there");
+	REFUSED(s.conds[0].len = 17, "what a condition compares with is not there");
+	REFUSED(s.conds[0].value = -1, "what a condition compares with is not there");
+	REFUSED(s.conds[0].value = 14, "what a condition compares with is not there");
+	/* What is behind a rule's conditions is what they compare with; there is nothing behind the last. */
+	REFUSED(s.rules[0].cond = 1;
+		s.conds[1] = s.conds[0], "what a condition compares with is not there");
+	REFUSED(s.conds[0].kind = PLAN_COND_AUTOMATON,
+		"what a condition compares with is not there");
+	REFUSED(s.conds[0].kind = PLAN_COND_INT;
+		s.conds[0].index = 0, "what a condition compares with is not there");
+	REFUSED(s.conds[0].kind = PLAN_COND_FLOAT;
+		s.conds[0].index = 0, "what a condition compares with is not there");
+	REFUSED(s.view.lists[PLAN_COUNTERS].nr = PLAN_COUNTERS_MAX + 1,
+		"there are too many counters");
+	REFUSED(s.view.lists[PLAN_WATCHES].nr = PLAN_WATCHES_MAX + 1,
+		"there are too many variables to watch");
+	REFUSED(s.watches[0].bytes = 9, "a variable to watch has a size that cannot be");
+	REFUSED(s.watches[1].bytes = 0, "a variable to watch has a size that cannot be");
+#define PATCH_REFUSED(why, ...)                                                                \
+	do {                                                                                   \
+		patch = (struct plan_patch){ __VA_ARGS__ };                                    \
+		REFUSED(s.view.lists[PLAN_PATCHES] = plan_list(PLAN_PATCHES, &patch, 1), why); \
+	} while (0)
+	PATCH_REFUSED("a distance lies behind its patch's code", .bytes = 5, .len = 4,
+		      .nr_fixes = 1, .fixes = { 1 });
+	PATCH_REFUSED("a patch's code is too long", .bytes = 5, .len = PLAN_PATCH_CODE + 1);
+	PATCH_REFUSED("a patch has none before it", .bytes = 5, .flags = PLAN_PATCH_INNER);
+	PATCH_REFUSED("a patch replaces more bytes than it has, or too few", .bytes = 4);
+	PATCH_REFUSED("a patch replaces more bytes than it has, or too few", .bytes = 17);
+	PATCH_REFUSED("a patch is of a kind that is not known", .bytes = 5, .what = PATCH_KINDS);
+	PATCH_REFUSED("a patch without code has flags for it", .bytes = 5, .what = PATCH_CALL,
+		      .flags = PLAN_PATCH_SILENT);
+}
+
+#define OPERANDS_REFUSED(why, change)                                 \
+	do {                                                          \
+		make_event(&s, &patch, operands);                     \
+		change;                                               \
+		if (why)                                              \
+			assert_string_equal(open_view(&s.view), why); \
+		else                                                  \
+			assert_null(open_view(&s.view));              \
+	} while (0)
+
+static void make_event(struct sample *s, struct plan_patch *patch,
+		       struct plan_operand operands[PLAN_OPERANDS_MAX + 2])
+{
+	make_sample(s);
+	*patch = (struct plan_patch){ .what = PATCH_EVENT, .bytes = 5, .operands = 2 };
+	for (unsigned i = 0; i < PLAN_OPERANDS_MAX + 2; i++)
+		operands[i] =
+			(struct plan_operand){ PLAN_OPERAND_REGISTER, 0, 8, 15, 0, 0, { 0 }, 0 };
+	operands[2].flags = PLAN_OPERAND_LAST;
+	s->view.lists[PLAN_PATCHES] = plan_list(PLAN_PATCHES, patch, 1);
+	s->view.lists[PLAN_OPERANDS] = plan_list(PLAN_OPERANDS, operands, PLAN_OPERANDS_MAX + 2);
+}
+
+static void operands(void **state)
+{
+	static const char *const nowhere = "an argument of an event is where nothing can be";
+	static const char *const missing = "an event's arguments are not there";
+	struct sample s;
+	struct plan_patch patch;
+	struct plan_operand operands[PLAN_OPERANDS_MAX + 2];
+	struct plan_operand *o = &operands[1];
+
+	OPERANDS_REFUSED(NULL, (void)o);
+	OPERANDS_REFUSED("a patch that is no event has arguments", patch.what = PATCH_NOP);
+	/* What no event has is nobody's business. */
+	OPERANDS_REFUSED(NULL, operands[0].kind = PLAN_OPERAND_KINDS);
+	OPERANDS_REFUSED(nowhere, operands[2].kind = PLAN_OPERAND_KINDS);
+	OPERANDS_REFUSED(nowhere, o->bytes = 0);
+	OPERANDS_REFUSED(nowhere, o->bytes = 3);
+	OPERANDS_REFUSED(nowhere, o->bytes = 16);
+	OPERANDS_REFUSED(nowhere, o->base = PLAN_REGISTERS);
+	OPERANDS_REFUSED(nowhere, o->base = PLAN_NO_REGISTER);
+	OPERANDS_REFUSED(nowhere, o->shift = 64);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_VECTOR; o->base = PLAN_REGISTERS);
+	OPERANDS_REFUSED(NULL, o->kind = PLAN_OPERAND_MEMORY;
+			 o->base = o->index = PLAN_NO_REGISTER);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_MEMORY; o->index = PLAN_REGISTERS);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_MEMORY; o->shift = 64);
+	OPERANDS_REFUSED(nowhere, o->kind = PLAN_OPERAND_CONSTANT; o->bytes = 0);
+	OPERANDS_REFUSED(NULL, o->kind = PLAN_OPERAND_NONE; o->bytes = 0);
+	OPERANDS_REFUSED(missing, s.view.lists[PLAN_OPERANDS].nr = 2);
+	OPERANDS_REFUSED(NULL, s.view.lists[PLAN_OPERANDS].nr = 3);
+	OPERANDS_REFUSED(missing, s.view.lists[PLAN_OPERANDS].nr = 0);
+	OPERANDS_REFUSED(missing, patch.operands = UINT32_MAX);
+	OPERANDS_REFUSED(missing, patch.operands = PLAN_OPERANDS_MAX + 2);
+	OPERANDS_REFUSED(missing, patch.operands = PLAN_OPERANDS_MAX + 3);
+	/* As many as there may be, and one more. */
+	OPERANDS_REFUSED(NULL, operands[2].flags = 0; operands[16].flags = PLAN_OPERAND_LAST);
+	OPERANDS_REFUSED(missing, operands[2].flags = 0; operands[17].flags = PLAN_OPERAND_LAST);
+}
+
+/* One that is right says nothing of those behind it. */
+static void all_patches_are_looked_at(void **state)
+{
+	struct plan_patch patches[3] = {
+		{ .load_bias = 4096, .bytes = 5 },
+		{ .load_bias = 4096, .bytes = 5, .flags = PLAN_PATCH_INNER },
+		{ .load_bias = 4096, .bytes = 5 }
+	};
+	struct sample s;
+
+	make_sample(&s);
+	s.view.lists[PLAN_PATCHES] = plan_list(PLAN_PATCHES, patches, 3);
+	assert_null(open_view(&s.view));
+	patches[2].len = PLAN_PATCH_CODE + 1;
+	assert_string_equal(open_view(&s.view), "a patch's code is too long");
+	/* What is before it is of another module. */
+	patches[2] = patches[1];
+	patches[2].load_bias = 8192;
+	assert_string_equal(open_view(&s.view), "a patch has none before it");
+}
+
+/* Lists begin at places of their own, with zeros between them, whatever was in the memory. */
+static void an_image_has_nothing_but_its_lists(void **state)
+{
+	struct sample s;
+
+	make_sample(&s);
+	for (uint32_t nr = 1; nr <= 2; nr++) {
+		uint8_t *image;
+		uint64_t len;
+		uint64_t at;
+
+		s.view.lists[PLAN_FUNCS].nr = nr;
+		len = plan_image_bytes(&s.view);
+		image = malloc(len);
+		memset(image, 0xff, len);
+		plan_image_put(&s.view, image);
+
+		const struct plan_header *header = (const struct plan_header *)image;
+		const struct plan_section *sections = (const struct plan_section *)(header + 1);
+
+		assert_int_equal(header->magic, PLAN_MAGIC);
+		assert_int_equal(header->nr_sections, 7);
+		assert_int_equal(header->pad, 0);
+		at = sizeof(*header) + 7 * sizeof(*sections);
+		for (unsigned i = 0; i < 7; i++) {
+			const struct plan_list *list = &s.view.lists[sections[i].kind];
+			uint64_t bytes = sections[i].nr * sections[i].entry_bytes;
+
+			for (; at < sections[i].offset; at++)
+				assert_int_equal(image[at], 0);
+			assert_int_equal(at % PLAN_ALIGN, 0);
+			assert_int_equal(sections[i].nr, list->nr);
+			assert_int_equal(sections[i].entry_bytes, list->entry_bytes);
+			assert_memory_equal(image + at, list->entries, bytes);
+			at += bytes;
+		}
+		for (; at < len; at++)
+			assert_int_equal(image[at], 0);
+		free(image);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_made_is_read),
+		cmocka_unit_test(larger_entries_are_cut),
+		cmocka_unit_test(directories),
+		cmocka_unit_test(entries_lead_nowhere_else),
+		cmocka_unit_test(operands),
+		cmocka_unit_test(all_patches_are_looked_at),
+		cmocka_unit_test(an_image_has_nothing_but_its_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

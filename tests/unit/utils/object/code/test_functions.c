@@ -1,0 +1,184 @@
+/* Which functions a file has: in ELF files made by hand, one kind of evidence at a time. */
+#include "tests/unit/lib/elf_image.h"
+
+#include <elf.h>
+
+#include "arch/isa.h"
+#include "utils/object/code/functions.h"
+
+#define TEXT_ADDR (IMAGE_BASE + 0x1000)
+#define DATA_ADDR (IMAGE_BASE + 0x3000)
+
+static struct insns *insns;
+
+/* @symbols: "name at size" by triples, ended by a NULL name. */
+struct named {
+	const char *name;
+	unsigned at;
+	unsigned size;
+	unsigned type;
+};
+
+struct sample {
+	const char *text;
+	size_t len;
+	struct named symbols[6];
+	const void *data;
+	size_t data_len;
+};
+
+#define TEXT(bytes) bytes, sizeof(bytes) - 1
+
+static void make(struct elf_image *img, const struct sample *sample)
+{
+	struct image_symbols symbols = { 0 };
+	unsigned text = image_section(img, ".text",
+				      (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+						    .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+						    .sh_addr = TEXT_ADDR },
+				      sample->text, sample->len);
+
+	if (sample->data_len)
+		image_section(img, ".data.rel.ro",
+			      (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+					    .sh_flags = SHF_ALLOC,
+					    .sh_addr = DATA_ADDR },
+			      sample->data, sample->data_len);
+	for (const struct named *s = sample->symbols; s->name; s++)
+		image_symbol(&symbols, s->name, TEXT_ADDR + s->at, s->size,
+			     s->type ? s->type : STT_FUNC, text);
+	image_symbol_sections(img, &symbols, SHT_SYMTAB);
+	image_finish(img);
+}
+
+/* "name@place" of each, with the first letter of its kind in front: w, s(hared), r(esolver), x (special). */
+static void check(const struct sample *sample, const struct symtab *names, const char *expected)
+{
+	struct elf_image img cleanup_image = { 0 };
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct code code cleanup_code = { 0 };
+	struct functions functions cleanup_functions = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	make(&img, sample);
+	assert_int_equal(elf_file_open_image(&file, img.data.data, img.data.len), 0);
+	assert_int_equal(code_load(&file, &code), 0);
+	assert_int_equal(functions_find(&code, insns, names, &functions), 0);
+	for (size_t i = 0; i < functions.nr; i++)
+		strbuf_addf(&text, "%s%c:%s@%llu", i ? " " : "", "wsrxn"[functions.list[i].kind],
+			    functions.list[i].name ? functions.list[i].name : "?",
+			    (unsigned long long)(functions.list[i].start - TEXT_ADDR));
+	assert_string_equal(strbuf_str(&text), expected);
+}
+
+static void symbols(void **state)
+{
+	/* f: inc %eax; ret. nops. g: ret */
+	const struct sample plain = { TEXT("\xff\xc0\xc3\x90\x90\xc3"),
+				      { { "f", 0, 3 }, { "g", 5, 1 } } };
+	const struct sample parts = { TEXT("\xff\xc0\xc3\x90\x90\xc3"),
+				      { { "f", 0, 3 }, { "f.cold", 5, 1 } } };
+	const struct sample start = { TEXT("\xff\xc0\xc3\x90\x90\xc3"),
+				      { { "frame_dummy", 0, 3 }, { "vfork", 5, 1 } } };
+	const struct sample chosen = { TEXT("\xff\xc0\xc3\x90\x90\xc3"),
+				       { { "f", 0, 3, STT_GNU_IFUNC }, { "g", 5, 1 } } };
+	/* Of one function, two names: the second within it. */
+	const struct sample inner = { TEXT("\xff\xc0\xff\xc0\xc3\xc3"),
+				      { { "f", 0, 5 }, { "g", 2, 3 } } };
+	/* What a size is not known of goes as far as the next one. */
+	const struct sample sizeless = { TEXT("\xff\xc0\xc3\x90\x90\xc3"),
+					 { { "f", 0, 0 }, { "g", 5, 1 } } };
+
+	check(&plain, NULL, "w:f@0 w:g@5");
+	check(&parts, NULL, "w:f@0");
+	check(&start, NULL, "x:vfork@5");
+	check(&chosen, NULL, "r:f@0 w:g@5");
+	check(&inner, NULL, "w:f@0 s:g@2");
+	check(&sizeless, NULL, "w:f@0 w:g@5");
+}
+
+static void calls(void **state)
+{
+	/* f: call 6; nop?; ret. Behind it, without a symbol: inc %eax; ret */
+	const struct sample called = { TEXT("\xe8\x01\0\0\0\xc3\xff\xc0\xc3"), { { "f", 0, 6 } } };
+	/* And what that calls. */
+	const struct sample chain = { TEXT("\xe8\x01\0\0\0\xc3\xe8\x01\0\0\0\xc3\xff\xc0\xc3"),
+				      { { "f", 0, 6 } } };
+	/* Only jumped to: of whom is it? */
+	const struct sample jumped = { TEXT("\xe9\x01\0\0\0\xc3\xff\xc0\xc3"), { { "f", 0, 6 } } };
+
+	check(&called, NULL, "w:f@0 w:?@6");
+	check(&chain, NULL, "w:f@0 w:?@6 w:?@12");
+	check(&jumped, NULL, "w:f@0");
+}
+
+static void fallen_into(void **state)
+{
+	/* f: inc %eax. g: inc %eax; ret */
+	const struct sample sample = { TEXT("\xff\xc0\xff\xc0\xc3"),
+				       { { "f", 0, 2 }, { "g", 2, 3 } } };
+	/* f ends in a call, of what does not come back. */
+	const struct sample ends = { TEXT("\xe8\x00\0\0\0\xff\xc0\xc3"),
+				     { { "f", 0, 5 }, { "g", 5, 3 } } };
+
+	check(&sample, NULL, "w:f@0 s:g@2");
+	check(&ends, NULL, "w:f@0 w:g@5");
+}
+
+static void other_names(void **state)
+{
+	const struct sample sample = { TEXT("\xff\xc0\xc3\x90\x90\xc3"), { { "g", 5, 1 } } };
+	struct symtab names cleanup_symtab = { 0 };
+
+	assert_int_equal(symtab_add(&names, 0x1000, 3, 't', "f", 1), 0);
+	assert_int_equal(symtab_add(&names, 0x1005, 1, 't', "h", 1), 0);
+	assert_int_equal(symtab_add(&names, 0x9999, 1, 't', "outside", 7), 0);
+	assert_int_equal(symtab_sort(&names), 0);
+	check(&sample, &names, "w:f@0 w:g@5");
+}
+
+/* This program itself: each function that it has is found once. */
+static void real_file(void **state)
+{
+	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
+	struct code code cleanup_code = { 0 };
+	struct functions functions cleanup_functions = { 0 };
+	unsigned nr_mine = 0;
+
+	assert_int_equal(elf_file_open(&file, "/proc/self/exe", NULL), 0);
+	assert_int_equal(code_load(&file, &code), 0);
+	assert_int_equal(functions_find(&code, insns, NULL, &functions), 0);
+	for (size_t i = 0; i < functions.nr; i++) {
+		const struct function *f = &functions.list[i];
+
+		assert_true(!i || functions.list[i - 1].start < f->start);
+		assert_true(f->end > f->start);
+		nr_mine += f->name && strcmp(f->name, "main") == 0 && f->kind == FUNCTION_WHOLE;
+		assert_true(f->start != file.head.e_entry);
+	}
+	assert_int_equal(nr_mine, 1);
+}
+
+static void reasons(void **state)
+{
+	assert_null(function_kind_text(FUNCTION_WHOLE));
+	for (unsigned kind = FUNCTION_WHOLE + 1; kind < FUNCTION_KINDS; kind++)
+		assert_non_null(function_kind_text(kind));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(symbols),     cmocka_unit_test(calls),
+		cmocka_unit_test(fallen_into), cmocka_unit_test(other_names),
+		cmocka_unit_test(real_file),   cmocka_unit_test(reasons),
+	};
+
+	if (insns_open(&insns, isa_of(EM_X86_64, 0), NULL) < 0)
+		return 1;
+
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	insns_close(insns);
+	return failed;
+}

@@ -1,0 +1,124 @@
+/* Who is asked what is captured of a function, and in which order. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "utils/spec/args/argfind.h"
+
+/* Knows as much as it is told to; notes what it was asked for. */
+struct source {
+	const char *args;
+	const char *retval;
+	int told;
+	int asked;
+};
+
+struct sources {
+	struct source debug;
+	struct source table;
+};
+
+static int ask(struct source *source, int about, struct argfound *found)
+{
+	source->asked = about;
+	if ((about & ARGRULES_ARGS) && source->args)
+		argspecs_parse(source->args, strlen(source->args), 8, &found->args, NULL);
+	if ((about & ARGRULES_RETVAL) && source->retval)
+		argspecs_parse(source->retval, strlen(source->retval), 8, &found->retval, NULL);
+	return source->told;
+}
+
+static int ask_debug(void *self, int about, struct argfound *found)
+{
+	return ask(&((struct sources *)self)->debug, about, found);
+}
+
+static int ask_table(void *self, int about, struct argfound *found)
+{
+	return ask(&((struct sources *)self)->table, about, found);
+}
+
+static int find(const char *rules_text, bool is_auto, struct sources *sources,
+		struct argfound *found)
+{
+	struct argrules rules cleanup_argrules = { 0 };
+	struct argrules_source language = { MATCH_REGEX, ARGRULES_BOTH, 8 };
+	struct argfind how = { &rules, is_auto, ask_debug, ask_table, sources };
+	struct argrules_subject subject = { .name = "f", .module = "m" };
+
+	assert_int_equal(argrules_parse(&rules, rules_text, &language, NULL), 0);
+	return argfind_function(&how, &subject, found);
+}
+
+static void what_was_said_counts(void **state)
+{
+	struct sources sources = { { "arg1/s", "retval/s", ARGRULES_BOTH } };
+	struct argfound found cleanup_argfound = { 0 };
+
+	assert_int_equal(find("f@arg1/x,arg2", true, &sources, &found), 0);
+	assert_int_equal(sources.debug.asked, ARGRULES_RETVAL);
+	assert_int_equal(found.args.nr, 2);
+	assert_int_equal(found.args.specs[0].type.format, ARG_HEX);
+	assert_int_equal(found.retval.nr, 1);
+	assert_int_equal(found.from_debug, ARGRULES_RETVAL);
+	assert_int_equal(sources.table.asked, 0);
+}
+
+static void table_is_asked_for_the_rest(void **state)
+{
+	struct sources sources = { { "arg1/s", NULL, ARGRULES_ARGS },
+				   { "arg1", "retval/x", ARGRULES_BOTH } };
+	struct argfound found cleanup_argfound = { 0 };
+
+	assert_int_equal(find("g@arg1", true, &sources, &found), 0);
+	assert_int_equal(sources.debug.asked, ARGRULES_BOTH);
+	assert_int_equal(sources.table.asked, ARGRULES_RETVAL);
+	assert_int_equal(found.args.specs[0].type.format, ARG_STRING);
+	assert_int_equal(found.retval.specs[0].type.format, ARG_HEX);
+	assert_int_equal(found.from_debug, ARGRULES_ARGS);
+	assert_int_equal(found.from_table, ARGRULES_RETVAL);
+}
+
+/* Lines of .dbg that nobody can read are no reason to take others. */
+static void told_to_be_nothing(void **state)
+{
+	struct sources sources = { { NULL, NULL, ARGRULES_BOTH },
+				   { "arg1", "retval", ARGRULES_BOTH } };
+	struct argfound found cleanup_argfound = { 0 };
+
+	assert_int_equal(find("f", false, &sources, &found), 0);
+	assert_int_equal(sources.table.asked, 0);
+	assert_int_equal(found.args.nr + found.retval.nr, 0);
+}
+
+static void nobody_is_asked_without_need(void **state)
+{
+	struct sources sources = { { "arg1", NULL, ARGRULES_ARGS } };
+	struct argfound found cleanup_argfound = { 0 };
+
+	assert_int_equal(find("g", false, &sources, &found), 0);
+	assert_int_equal(sources.debug.asked + sources.table.asked, 0);
+	assert_int_equal(found.args.nr, 0);
+}
+
+static void failure_is_handed_on(void **state)
+{
+	struct sources sources = { { NULL, NULL, -ENOMEM } };
+	struct argfound found cleanup_argfound = { 0 };
+
+	assert_int_equal(find("f", false, &sources, &found), -ENOMEM);
+	assert_int_equal(sources.table.asked, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_said_counts),
+		cmocka_unit_test(table_is_asked_for_the_rest),
+		cmocka_unit_test(told_to_be_nothing),
+		cmocka_unit_test(nobody_is_asked_without_need),
+		cmocka_unit_test(failure_is_handed_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

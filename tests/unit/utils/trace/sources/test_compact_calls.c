@@ -1,0 +1,211 @@
+/* Calls of compact blocks on their way to a view: payloads, and blocks that turn out to be damaged where their sums say nothing of it. */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/recording.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/format/calls/compact_tokens.h"
+#include "utils/format/header.h"
+
+#define TID 100
+
+static struct recording rec;
+static struct pipeline_config config;
+/* What is known of payloads: as record -A and -R write it; or NULL. */
+static const char *argspec;
+static const char *retspec;
+
+static int setup(void **state)
+{
+	recording_init(&rec);
+	pipeline_config_init(&config);
+	config.order = PIPELINE_BY_TASK;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	recording_deinit(&rec);
+	return 0;
+}
+
+/* An ENTRY or EXIT with the bytes of its payload, in hex; "!N" for LOST. */
+static int write_events(void *self, const struct event_span *span, struct uft_err *err)
+{
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+
+		if (event->type == EVENT_LOST) {
+			strbuf_addf(self, "!%d ", (int)event->addr);
+			continue;
+		}
+		strbuf_addf(self, "%s%c", event->func->name, event->type ? '}' : '{');
+		for (size_t k = 0; event->data && k < event->data_len; k++)
+			strbuf_addf(self, "%02x", event->data[k]);
+		strbuf_addch(self, ' ');
+	}
+	return 0;
+}
+
+/* What comes out, and whether damage was told. */
+static bool run(struct strbuf *out)
+{
+	const struct view view = { write_events, out };
+	struct trace_data data;
+	struct pipeline pipe;
+	bool is_broken;
+
+	recording_finish(&rec);
+	strbuf_reset(out);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	if (argspec) {
+		arg_book_close(&data.args);
+		data.info.argspec = strdup(argspec);
+		data.info.retspec = strdup(retspec);
+		assert_int_equal(arg_book_open(&data.args, &data, NULL), 0);
+	}
+	assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
+	assert_int_equal(pipeline_run(&pipe, &view, NULL), 0);
+	is_broken = pipe.broken.code;
+	pipeline_close(&pipe);
+	data_close(&data);
+	return is_broken;
+}
+
+/* All of the file, and the head of its first block. */
+static void read_file(struct strbuf *file, struct compact_head *head)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%d.cdat", rec.dir, TID);
+	assert_int_equal(file_read_all(path, 1 << 20, file, NULL), 0);
+	assert_true(compact_head_decode((uint8_t *)file->data, head));
+}
+
+/* In the first block: put @put where @len bytes of tokens are at @at; the sums are right. */
+static void change_tokens(size_t at, size_t len, const char *put)
+{
+	struct strbuf file cleanup_strbuf = { 0 };
+	struct strbuf body cleanup_strbuf = { 0 };
+	struct strbuf out cleanup_strbuf = { 0 };
+	uint8_t bytes[COMPACT_HEAD_BYTES];
+	struct compact_head head;
+	char name[32];
+
+	read_file(&file, &head);
+
+	const char *old = file.data + COMPACT_HEAD_BYTES;
+	size_t end = COMPACT_HEAD_BYTES + head.body_len;
+
+	assert_true(at + len <= head.tokens_len);
+	strbuf_add(&body, old, at);
+	strbuf_addstr(&body, put);
+	strbuf_add(&body, old + at + len, head.body_len - at - len);
+	head.tokens_len = head.tokens_len - len + strlen(put);
+	head.body_len = body.len;
+	head.sum = compact_sum((uint8_t *)body.data, body.len);
+	compact_head_encode(&head, bytes);
+	strbuf_add(&out, bytes, sizeof(bytes));
+	strbuf_add(&out, body.data, body.len);
+	strbuf_add(&out, file.data + end, file.len - end);
+	snprintf(name, sizeof(name), "%d.cdat", TID);
+	recording_add_file(&rec, name, out.data, out.len);
+}
+
+static uint32_t tokens_of_first(void)
+{
+	struct strbuf file cleanup_strbuf = { 0 };
+	struct compact_head head;
+
+	read_file(&file, &head);
+	return head.tokens_len;
+}
+
+/*
+ * What is wrong shows when half of the block has been shown: the rest of it is lost, and all blocks behind it are there.
+ */
+static void damage_behind_good_sums(void **state)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	uint32_t len;
+
+	recording_add_task(&rec, TID, "a{b{}b{}b{}}c{d{}d{}d{}}", 1000);
+	recording_pack(&rec, TID, 128);
+	assert_false(run(&out));
+	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} a} c{ d{ d} d{ d} d{ d} c} ");
+	len = tokens_of_first();
+	/* One token fewer: the last one. */
+	change_tokens(len - 1, 1, "");
+	assert_true(run(&out));
+	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} !1 c{ d{ d} d{ d} d{ d} c} ");
+	recording_pack(&rec, TID, 128);
+	/* An escape that there is not, and a function. */
+	change_tokens(len - 2, 2, "\x1b");
+	assert_true(run(&out));
+	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ !2 c{ d{ d} d{ d} d{ d} c} ");
+	recording_pack(&rec, TID, 128);
+	change_tokens(len - 2, 2, "\x2a\x7f");
+	assert_true(run(&out));
+	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ !2 c{ d{ d} d{ d} d{ d} c} ");
+	/* One more than there are records: they are all there, and it is told. */
+	recording_pack(&rec, TID, 128);
+	change_tokens(len, 0, "\x28");
+	assert_true(run(&out));
+	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} a} c{ d{ d} d{ d} d{ d} c} ");
+}
+
+/* Payloads come with their calls, as long as is known of the functions; where that is not so as without blocks. */
+static void payloads(void **state)
+{
+	const uint64_t a = recording_addr("a"), b = recording_addr("b");
+	static const uint64_t words[] = { 7, 0x4241000200000009ULL };
+	struct strbuf file cleanup_strbuf = { 0 };
+	struct strbuf plain cleanup_strbuf = { 0 };
+	struct strbuf out cleanup_strbuf = { 0 };
+	uint64_t now_ns = 1000;
+
+	recording_add_task(&rec, TID, "", 1000);
+	rec.features = FEAT_ARGUMENT | FEAT_RETVAL;
+	/* Before its first call is known the short way is not taken. */
+	recording_put(&rec, &file, now_ns, record_data(RECORD_ENTRY, 0, recording_addr("c")));
+	recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 0, recording_addr("c")));
+	for (int i = 0; i < 20; i++) {
+		recording_put(&rec, &file, now_ns += 10,
+			      record_data(RECORD_ENTRY, 0, a) | RECORD_MORE);
+		strbuf_add(&file, &words[1], 8);
+		for (int k = 0; k < i % 3; k++) {
+			recording_put(&rec, &file, now_ns += 10,
+				      record_data(RECORD_ENTRY, 1, b) | RECORD_MORE);
+			strbuf_add(&file, &words[0], 8);
+			/* Once longer than is known. */
+			if (i == 17 && k == 1)
+				strbuf_add(&file, &words[0], 8);
+			recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 1, b));
+		}
+		recording_put(&rec, &file, now_ns += 10,
+			      record_data(RECORD_EXIT, 0, a) | RECORD_MORE);
+		strbuf_add(&file, &words[0], 8);
+	}
+	recording_add_file(&rec, "100.dat", file.data, file.len);
+	argspec = "a@arg1/u32,arg2/s;b@arg1/u64";
+	retspec = "a@retval/u64";
+	run(&plain);
+	recording_pack(&rec, TID, COMPACT_RAW_MAX);
+	run(&out);
+	assert_string_equal(strbuf_str(&out), strbuf_str(&plain));
+	assert_non_null(strstr(strbuf_str(&out), "a{0900000002004142 b{0700000000000000 b} "));
+	argspec = NULL;
+	retspec = NULL;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(damage_behind_good_sums),
+		TEST(payloads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

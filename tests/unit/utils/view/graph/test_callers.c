@@ -1,0 +1,82 @@
+/* Who calls whom, from recordings made of strings. */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/recording.h"
+#include "utils/view/graph/callers.h"
+
+static struct recording rec;
+static struct strbuf out;
+
+static int setup(void **state)
+{
+	recording_init(&rec);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	recording_deinit(&rec);
+	strbuf_deinit(&out);
+	return 0;
+}
+
+/* "a>b 2 30/10": calls, total and self time. */
+static const char *run(void)
+{
+	struct pipeline_config config;
+	struct trace_data data;
+	struct pipeline pipe;
+	struct tree tree;
+	struct callers callers = { 0 };
+
+	recording_finish(&rec);
+	pipeline_config_init(&config);
+	tree_configure(&config);
+	strbuf_reset(&out);
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(pipeline_open(&pipe, &data, &config, NULL), 0);
+	assert_int_equal(tree_init(&tree, &pipe, NULL), 0);
+	assert_int_equal(tree_run(&tree, &pipe, 1, NULL), 0);
+	assert_int_equal(callers_add_up(&callers, &tree, NULL), 0);
+	for (size_t i = 0; i < callers.nr; i++) {
+		const struct call_pair *pair = &callers.pairs[i];
+
+		strbuf_addf(&out, "%s>%s %d %d/%d\n", pair->caller ? pair->caller->name : "",
+			    pair->callee->name, (int)pair->calls, (int)pair->total_ns,
+			    (int)pair->self_ns);
+	}
+	callers_deinit(&callers);
+	tree_deinit(&tree);
+	pipeline_close(&pipe);
+	data_close(&data);
+	return strbuf_str(&out);
+}
+
+static void pairs_by_name(void **state)
+{
+	recording_add_task(&rec, 100, "a{c{}b{c{}c{}}}", 1000);
+	assert_string_equal(run(), ">a 1 90/30\n"
+				   "a>b 1 50/30\n"
+				   "a>c 1 10/10\n"
+				   "b>c 2 20/20\n");
+}
+
+/* The outermost call counts for the time, the others are in it. */
+static void recursion(void **state)
+{
+	recording_add_task(&rec, 100, "a{a{b{a{}}}}", 1000);
+	assert_string_equal(run(), ">a 1 70/20\n"
+				   "a>a 1 0/20\n"
+				   "a>b 1 30/20\n"
+				   "b>a 1 0/10\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(pairs_by_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(recursion, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

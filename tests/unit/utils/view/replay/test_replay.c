@@ -1,0 +1,191 @@
+/* The lines of replay, from recordings made of strings. */
+#include "tests/unit/lib/unit.h"
+
+#include "tests/unit/lib/shown.h"
+#include "utils/view/replay/replay.h"
+
+static struct shown shown;
+static struct replay_config config;
+
+static int setup(void **state)
+{
+	shown_init(&shown);
+	config = (struct replay_config){
+		.merges_leaves = true,
+		.shows_comments = true,
+		.column_offset = 8,
+	};
+	shown.stages.stages.wants = STAGE_WANTS_DEPTHS;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	shown_deinit(&shown);
+	return 0;
+}
+
+static const char *replay(void)
+{
+	struct replay view;
+
+	shown_begin(&shown);
+	assert_int_equal(replay_init(&view, &config, &shown.pipe, &shown.sink, NULL), 0);
+	shown_run(&shown, replay_events, &view);
+	replay_finish(&view);
+	replay_deinit(&view);
+	return shown_end(&shown);
+}
+
+static void leaves_and_trees(void **state)
+{
+	recording_add_task(&shown.rec, 100, "a{b{}c{d{}}}", 1000);
+	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
+				      "            [    100] | a() {\n"
+				      "   0.010 us [    100] |   b();\n"
+				      "            [    100] |   c() {\n"
+				      "   0.010 us [    100] |     d();\n"
+				      "   0.030 us [    100] |   } /* c */\n"
+				      "   0.070 us [    100] | } /* a */\n");
+	config.shows_comments = false;
+	config.merges_leaves = false;
+	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
+				      "            [    100] | a() {\n"
+				      "            [    100] |   b() {\n"
+				      "   0.010 us [    100] |   }\n"
+				      "            [    100] |   c() {\n"
+				      "            [    100] |     d() {\n"
+				      "   0.010 us [    100] |     }\n"
+				      "   0.030 us [    100] |   }\n"
+				      "   0.070 us [    100] | }\n");
+}
+
+static void interrupted_leaf(void **state)
+{
+	recording_add_task(&shown.rec, 100, "a{ }", 1000);
+	recording_add_task(&shown.rec, 101, "b{}", 1500);
+	config.has_task_newline = true;
+	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
+				      "            [    100] | a() {\n"
+				      "                      | \n"
+				      "   0.010 us [    101] | b();\n"
+				      "                      | \n"
+				      "   1.010 us [    100] | } /* a */\n");
+	config.has_task_newline = false;
+	config.is_column_view = true;
+	config.fields = "tid";
+	assert_string_equal(replay(), "#   TID      FUNCTION\n"
+				      " [    100] | a() {\n"
+				      " [    101] |                 b();\n"
+				      " [    100] | } /* a */\n");
+}
+
+static void all_fields(void **state)
+{
+	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
+	config.fields = "all";
+	assert_string_equal(
+		replay(),
+		"# DURATION     TID       ADDRESS        TIMESTAMP      TIMEDELTA   ELAPSED  "
+		"      TASK NAME      MODULE NAME   FUNCTION\n"
+		"            [    100]       401004        0.000001000                       "
+		"           prog             prog | a() {\n"
+		"   0.010 us [    100]       401044        0.000001010   0.010 us   0.010 us "
+		"           prog             prog |   b();\n"
+		"   0.030 us [    100]       401004        0.000001030   0.020 us   0.030 us "
+		"           prog             prog | } /* a */\n");
+	config.fields = "none";
+	assert_string_equal(replay(), "a() {\n  b();\n} /* a */\n");
+}
+
+static void what_remains(void **state)
+{
+	recording_add_task(&shown.rec, 100, "a{b{", 1000);
+	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
+				      "            [    100] | a() {\n"
+				      "            [    100] |   b() {\n"
+				      "\n"
+				      "utrail stopped tracing with remaining functions\n"
+				      "================================================\n"
+				      "task: 100\n"
+				      "[1] b\n"
+				      "[0] a\n"
+				      "\n");
+}
+
+static void lost_and_events(void **state)
+{
+	recording_add_task(&shown.rec, 100, "a{*!1b{}", 1000);
+	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
+				      "            [    100] | a() {\n"
+				      "            [    100] |   /* user_event:1000001 */\n"
+				      "            [    100] |     /* LOST 7 records!! */\n"
+				      "   0.010 us [    100] |     b();\n"
+				      "\n"
+				      "utrail stopped tracing with remaining functions\n"
+				      "================================================\n"
+				      "task: 100\n"
+				      "[0] a\n"
+				      "\n");
+}
+
+static void scheduler(void **state)
+{
+	struct strbuf perf cleanup_strbuf = { 0 };
+
+	recording_add_task(&shown.rec, 100, "a{ b{ } }", 1000);
+	perf_add_sched(&perf, 'o', 100, 1500);
+	perf_add_sched(&perf, 'i', 100, 1600);
+	perf_add_sched(&perf, 'p', 100, 2500);
+	perf_add_sched(&perf, 'i', 100, 2700);
+	recording_add_file(&shown.rec, "perf-cpu0.dat", perf.data, perf.len);
+	assert_string_equal(replay(),
+			    "# DURATION     TID      FUNCTION\n"
+			    "            [    100] | a() {\n"
+			    "   0.100 us [    100] |   /* linux:schedule */\n"
+			    "            [    100] |   b() {\n"
+			    "   0.200 us [    100] |     /* linux:schedule (pre-empted) */\n"
+			    "   1.010 us [    100] |   } /* b */\n"
+			    "   3.030 us [    100] | } /* a */\n");
+	/* What is hidden leaves its trace: b is no leaf. */
+	shown.stages.stages.sched = STAGE_SCHED_WILLING;
+	assert_non_null(strstr(replay(), "  b() {\n   1.010 us"));
+}
+
+static void flat(void **state)
+{
+	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
+	config.is_flat = true;
+	shown.stages.stages.wants = STAGE_WANTS_CALLS;
+	assert_string_equal(replay(), "\n"
+				      "[0] ==> 100/0: ip (a), time (1000)\n"
+				      "[1] ==> 100/1: ip (b), time (1010)\n"
+				      "[2] <== 100/1: ip (b), time (1020:10)\n"
+				      "[3] <== 100/0: ip (a), time (1030:30)\n");
+}
+
+static void nothing_to_show(void **state)
+{
+	int tids[] = { 5 };
+
+	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
+	shown.stages.tids = tids;
+	shown.stages.nr_tids = 1;
+	assert_string_equal(replay(), "\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(leaves_and_trees, setup, teardown),
+		cmocka_unit_test_setup_teardown(interrupted_leaf, setup, teardown),
+		cmocka_unit_test_setup_teardown(all_fields, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_remains, setup, teardown),
+		cmocka_unit_test_setup_teardown(lost_and_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(scheduler, setup, teardown),
+		cmocka_unit_test_setup_teardown(flat, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_to_show, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,42 @@
+/* "Did you mean": the known words that look most like the one that was typed. */
+#ifndef UTRAIL_BASE_NEAREST_H
+#define UTRAIL_BASE_NEAREST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/containers/strbuf.h"
+
+#define NEAREST_MAX 3
+
+/*
+ * Words are offered one by one, so that any table can be searched. The words are not copied: they
+ * must live until the text is made.
+ *
+ * @len: the number of characters of @typed that count
+ * @places: for each letter its places in @typed, as bits
+ */
+struct nearest {
+	const char *typed;
+	size_t len;
+	uint64_t places[256];
+	size_t nr;
+	struct nearest_word {
+		const char *word;
+		unsigned distance;
+	} best[NEAREST_MAX];
+};
+
+void nearest_init(struct nearest *n, const char *typed);
+void nearest_offer(struct nearest *n, const char *word);
+
+/*
+ * Append "a, b, c", the nearest first, each with @prefix in front; nothing when none was offered.
+ */
+void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *out);
+
+/* True when the nearest word has enough in common with the typed one to be of help. */
+bool nearest_is_close(const struct nearest *n);
+
+#endif

@@ -1,0 +1,76 @@
+/* A map from strings to pointers (see strmap.h). */
+#include "utils/base/containers/strmap.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "utils/base/containers/hash.h"
+
+#define FIRST_SLOTS 16
+
+void strmap_deinit(struct strmap *map)
+{
+	free(map->slots);
+	*map = (struct strmap){ 0 };
+}
+
+/* FNV-1a, which begins anywhere. */
+static size_t hash_of(const char *key, uint64_t seed)
+{
+	uint64_t hash = seed;
+
+	for (; *key; key++)
+		hash = (hash ^ (unsigned char)*key) * 0x100000001b3ULL;
+	return hash_fold(hash, seed);
+}
+
+/* The slot of @key, or the free one where it would go; there is always a free slot. */
+static struct strmap_slot *find(const struct strmap *map, const char *key)
+{
+	size_t at = hash_of(key, map->seed) & (map->nr_slots - 1);
+
+	while (map->slots[at].key && strcmp(map->slots[at].key, key) != 0)
+		at = (at + 1) & (map->nr_slots - 1);
+	return &map->slots[at];
+}
+
+void *strmap_get(const struct strmap *map, const char *key)
+{
+	return map->nr_slots ? find(map, key)->value : NULL;
+}
+
+static int grow(struct strmap *map)
+{
+	struct strmap larger = {
+		.nr_slots = map->nr_slots ? map->nr_slots * 2 : FIRST_SLOTS,
+		.seed = map->nr_slots ? map->seed : hash_seed(),
+	};
+
+	larger.slots = calloc(larger.nr_slots, sizeof(*larger.slots));
+	if (!larger.slots)
+		return -ENOMEM;
+	larger.nr = map->nr;
+	for (size_t i = 0; i < map->nr_slots; i++) {
+		if (map->slots[i].key)
+			*find(&larger, map->slots[i].key) = map->slots[i];
+	}
+	free(map->slots);
+	*map = larger;
+	return 0;
+}
+
+int strmap_put(struct strmap *map, const char *key, void *value)
+{
+	if (map->nr * 2 >= map->nr_slots && grow(map) < 0)
+		return -ENOMEM;
+
+	struct strmap_slot *slot = find(map, key);
+
+	if (!slot->key) {
+		slot->key = key;
+		map->nr++;
+	}
+	slot->value = value;
+	return 0;
+}

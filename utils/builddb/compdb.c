@@ -1,0 +1,433 @@
+/* compile_commands.json (see compdb.h). */
+#include "utils/builddb/compdb.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/escape.h"
+#include "utils/base/containers/vec.h"
+#include "utils/builddb/compiler/arguments.h"
+#include "utils/builddb/compiler/command.h"
+#include "utils/builddb/compiler/compile.h"
+#include "utils/builddb/json.h"
+
+/* So many bytes are written at once. */
+#define WRITTEN_BYTES (1U << 20)
+/* Work counts as bytes, too: to open a response file, and to look at a word. */
+#define FILE_COST     1024U
+#define WORD_COST     8U
+
+/*
+ * The response files of one command.
+ *
+ * @at: its execution by number
+ * @nr_unread: words @FILE that stay; @why, @name: of the first one, the error and the file
+ */
+struct reading {
+	struct arguments_source source;
+	struct compdb *db;
+	const struct execution *execution;
+	size_t at;
+	size_t nr_unread;
+	int why;
+	struct strbuf name;
+};
+
+void compdb_deinit(struct compdb *db)
+{
+	for (size_t i = 0; i < db->nr; i++) {
+		free(db->entries[i]);
+		free(db->keys[i]);
+	}
+	free(db->entries);
+	free(db->keys);
+	free(db->unread);
+	strmap_deinit(&db->by_key);
+	*db = (struct compdb){ 0 };
+}
+
+/* False when a word cannot be written as it is. */
+static bool put_entry(struct strbuf *out, const char *directory, const char *file,
+		      const char *output, const struct words *argv)
+{
+	bool is_exact = true;
+
+	strbuf_addstr(out, "{\n  \"directory\": ");
+	is_exact &= json_string(out, directory);
+	strbuf_addstr(out, ",\n  \"file\": ");
+	is_exact &= json_string(out, file);
+	if (output) {
+		strbuf_addstr(out, ",\n  \"output\": ");
+		is_exact &= json_string(out, output);
+	}
+	strbuf_addstr(out, ",\n  \"arguments\": [");
+	for (size_t i = 0; i < argv->nr; i++) {
+		strbuf_addstr(out, i ? ", " : "");
+		is_exact &= json_string(out, argv->words[i]);
+	}
+	strbuf_addstr(out, "]\n}");
+	return is_exact;
+}
+
+/* A newline between the parts; one within them does no more harm than an entry too few. */
+static void put_key(struct strbuf *out, const char *directory, const char *file, const char *output,
+		    const struct words *argv)
+{
+	strbuf_addstr(out, directory);
+	strbuf_addch(out, '\n');
+	strbuf_addstr(out, file);
+	strbuf_addch(out, '\n');
+	if (output) {
+		strbuf_addstr(out, output);
+		return;
+	}
+	for (size_t i = 0; i < argv->nr; i++) {
+		strbuf_addch(out, '\n');
+		strbuf_addstr(out, argv->words[i]);
+	}
+}
+
+static int make_room(struct compdb *db)
+{
+	char **entries = vec_grow(db->entries, db->nr, sizeof(*entries));
+
+	if (!entries)
+		return -ENOMEM;
+	db->entries = entries;
+
+	char **keys = vec_grow(db->keys, db->nr, sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	db->keys = keys;
+	return 0;
+}
+
+/* Takes the texts of both. */
+static int add(struct compdb *db, struct strbuf *entry, struct strbuf *key)
+{
+	size_t same = (uintptr_t)strmap_get(&db->by_key, key->data);
+
+	if (same) {
+		free(db->entries[same - 1]);
+		db->entries[same - 1] = NULL;
+		db->nr_left--;
+	}
+
+	int ret = make_room(db);
+
+	/* The table's key stays where it is: that of the first one. */
+	if (ret == 0)
+		ret = strmap_put(&db->by_key, same ? db->keys[same - 1] : key->data,
+				 (void *)(uintptr_t)(db->nr + 1));
+	if (ret < 0)
+		return ret;
+	if (same) {
+		/* So that the next one finds the table's own text here. */
+		db->keys[db->nr] = db->keys[same - 1];
+		db->keys[same - 1] = NULL;
+	} else {
+		db->keys[db->nr] = take_ptr(key->data);
+		*key = (struct strbuf){ 0 };
+	}
+	db->entries[db->nr++] = take_ptr(entry->data);
+	*entry = (struct strbuf){ 0 };
+	db->nr_left++;
+	return 0;
+}
+
+/*
+ * @bytes: of what it keeps, which may be more than those of the words: a control character becomes
+ * six.
+ */
+static int add_entry(struct compdb *db, const char *directory, const char *file, const char *output,
+		     const struct words *argv, uint64_t *bytes)
+{
+	struct strbuf entry cleanup_strbuf = { 0 };
+	struct strbuf key cleanup_strbuf = { 0 };
+	bool is_exact = put_entry(&entry, directory, file, output, argv);
+
+	put_key(&key, directory, file, output, argv);
+	if (strbuf_oom(&entry) || strbuf_oom(&key))
+		return -ENOMEM;
+	if (!is_exact) {
+		db->nr_not_text++;
+		return 0;
+	}
+	*bytes = entry.len + key.len;
+	return add(db, &entry, &key);
+}
+
+int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
+	       const struct words *argv)
+{
+	uint64_t bytes;
+
+	return add_entry(db, directory, file, output, argv, &bytes);
+}
+
+/*
+ * The length of the key's part for directory and file, of an entry without output. 0: the entry has
+ * one.
+ */
+static size_t bare_key_len(const char *key)
+{
+	const char *file = strchr(key, '\n');
+	const char *end = file ? strchr(file + 1, '\n') : NULL;
+
+	return end && end[1] == '\n' ? (size_t)(end - key) : 0;
+}
+
+/* Texts of @keys, which the map borrows. */
+static int put_bare_keys(struct compdb *db, size_t from, struct words *keys, struct strmap *bare)
+{
+	int ret = 0;
+
+	for (size_t i = from; i < db->nr && ret == 0; i++) {
+		size_t len = db->entries[i] ? bare_key_len(db->keys[i]) : 0;
+
+		if (!len)
+			continue;
+		ret = arguments_add(keys, db->keys[i], len);
+		if (ret == 0)
+			ret = strmap_put(bare, keys->words[keys->nr - 1], db);
+	}
+	return ret;
+}
+
+int compdb_drop_earlier(struct compdb *db, size_t nr_earlier)
+{
+	struct words keys cleanup_words = { 0 };
+	struct strmap bare cleanup_strmap = { 0 };
+	int ret = put_bare_keys(db, nr_earlier, &keys, &bare);
+
+	for (size_t i = 0; i < nr_earlier && ret == 0; i++) {
+		size_t len = db->entries[i] ? bare_key_len(db->keys[i]) : 0;
+		struct strbuf key cleanup_strbuf = { 0 };
+
+		if (!len)
+			continue;
+		strbuf_add(&key, db->keys[i], len);
+		if (strbuf_oom(&key))
+			return -ENOMEM;
+		if (!strmap_get(&bare, strbuf_str(&key)))
+			continue;
+		free(db->entries[i]);
+		db->entries[i] = NULL;
+		db->nr_left--;
+	}
+	return ret;
+}
+
+int compdb_write(const struct compdb *db, int (*write)(void *self, const void *data, size_t len),
+		 void *self)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+	bool is_first = true;
+	int ret = 0;
+
+	strbuf_addch(&out, '[');
+	for (size_t i = 0; i < db->nr && ret == 0; i++) {
+		if (!db->entries[i])
+			continue;
+		strbuf_addstr(&out, is_first ? "\n" : ",\n");
+		strbuf_addstr(&out, db->entries[i]);
+		is_first = false;
+		if (out.len < WRITTEN_BYTES || strbuf_oom(&out))
+			continue;
+		ret = write(self, out.data, out.len);
+		strbuf_reset(&out);
+	}
+	strbuf_addstr(&out, "\n]\n");
+	if (strbuf_oom(&out))
+		return -ENOMEM;
+	return ret < 0 ? ret : write(self, out.data, out.len);
+}
+
+static uint64_t cost_of_words(const struct words *argv)
+{
+	return argv->nr * WORD_COST;
+}
+
+static bool may_cost(struct compdb *db, uint64_t cost)
+{
+	db->cost += cost;
+	return db->is_unlimited || db->cost <= COMPDB_COST_MAX;
+}
+
+static bool is_temporary(const char *path)
+{
+	return strncmp(path, "/tmp/", strlen("/tmp/")) == 0;
+}
+
+/* configure's are gone, and /dev/null is none that anybody edits. */
+static bool is_gone(const struct execution *execution, const char *source, bool is_build_temporary)
+{
+	struct strbuf path cleanup_strbuf = { 0 };
+	struct stat st;
+
+	if (*source != '/')
+		strbuf_addf(&path, "%s/", execution->cwd);
+	strbuf_addstr(&path, source);
+	if (strbuf_oom(&path))
+		return false;
+	return stat(strbuf_str(&path), &st) < 0 || !S_ISREG(st.st_mode) ||
+	       (!is_build_temporary && is_temporary(strbuf_str(&path)));
+}
+
+static int add_sources(struct compdb *db, const struct execution *execution,
+		       const struct compile *compile, const struct words *argv)
+{
+	int ret = 0;
+
+	for (size_t i = 1; i < argv->nr && ret == 0 && compile->nr_sources; i++) {
+		struct words alone cleanup_words = { 0 };
+		struct strbuf output cleanup_strbuf = { 0 };
+		const char *source = argv->words[i];
+		uint64_t bytes = 0;
+
+		if (compile->roles[i] != ROLE_SOURCE)
+			continue;
+		if (!may_cost(db, cost_of_words(argv))) {
+			db->nr_beyond++;
+			continue;
+		}
+		db->cost += db->leaves_out_gone ? FILE_COST : 0;
+		if (db->leaves_out_gone && is_gone(execution, source, db->is_build_temporary)) {
+			db->nr_gone++;
+			continue;
+		}
+
+		bool has_output = compile_output(compile, source, &output);
+
+		ret = compile_of_one(compile, argv, i, &alone);
+		if (ret == 0)
+			ret = add_entry(db, execution->cwd, source,
+					has_output ? strbuf_str(&output) : NULL, &alone, &bytes);
+		db->cost += bytes;
+	}
+	return ret;
+}
+
+static int read_response(struct arguments_source *source, const char *name, size_t max,
+			 struct strbuf *text)
+{
+	struct reading *reading = container_of(source, struct reading, source);
+	struct compdb *db = reading->db;
+	int why = 0;
+	int ret = responses_get(db->responses, reading->at, name, max, text, &why);
+
+	/*
+	 * Nobody has looked when the compiler began, or it had ended by then: it may still be
+	 * there.
+	 */
+	if (ret == -ENOENT && (!why || why == -ESRCH))
+		ret = arguments_read_file(reading->execution->cwd, name, max, text);
+	if (ret < 0 && ret != -ENOMEM && !reading->why) {
+		reading->why = why ? why : ret;
+		strbuf_reset(&reading->name);
+		strbuf_addstr(&reading->name, name);
+	}
+	return ret;
+}
+
+/* Response files. 1 when the command is left out, since they are beyond the limit. */
+static int expand(struct compdb *db, struct reading *reading, struct words *argv)
+{
+	struct arguments_read read;
+	int ret;
+
+	if (!may_cost(db, 0)) {
+		db->nr_beyond++;
+		return 1;
+	}
+	ret = arguments_expand_from(argv, &reading->source, &read);
+	reading->nr_unread = read.nr_unread;
+	db->cost += read.nr_bytes + read.nr_tried * FILE_COST;
+	if (read.nr_tried)
+		db->cost += cost_of_words(argv);
+	return ret;
+}
+
+/* The first one is said by its name. */
+static void note_unread(struct compdb *db, struct reading *reading)
+{
+	if (!db->nr_unread && reading->why) {
+		db->unread_why = reading->why;
+		db->unread = strdup(strbuf_str(&reading->name));
+	}
+	db->nr_unread += reading->nr_unread;
+}
+
+/*
+ * Entries of one execution. 1 when all that it executes is its own business: the compiler that a
+ * wrapper calls, the compiler proper. 0, or negative.
+ */
+static int add_command(struct compdb *db, struct reading *reading)
+{
+	const struct execution *execution = reading->execution;
+	struct words argv cleanup_words = { 0 };
+	struct compile compile cleanup_compile = { 0 };
+	enum compiler_kind kind = COMPILER_NONE;
+	int ret = compiler_command(execution, &argv, &kind);
+
+	if (ret < 0 || kind == COMPILER_NONE ||
+	    (compiler_is_assembler(kind) && !db->has_assemblers))
+		return ret;
+	ret = expand(db, reading, &argv);
+	if (ret > 0)
+		return 0;
+	if (ret == 0)
+		ret = compile_parse(&compile, kind, &argv);
+	if (ret == 0)
+		ret = add_sources(db, execution, &compile, &argv);
+	if (ret < 0)
+		return ret;
+	/* Then the compiler proper knows what is not known here. */
+	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
+		note_unread(db, reading);
+		return 0;
+	}
+	return compiler_is_driver(kind);
+}
+
+static int add_execution(struct compdb *db, const struct executions *executions, size_t at)
+{
+	struct reading reading = {
+		.source = { read_response },
+		.db = db,
+		.execution = &executions->all[at],
+		.at = at,
+	};
+	int ret = add_command(db, &reading);
+
+	strbuf_deinit(&reading.name);
+	return ret;
+}
+
+int compdb_add_executions(struct compdb *db, const struct executions *executions)
+{
+	/* By execution: it is within one that all is said of. */
+	char *covered cleanup_free = calloc(executions->nr + 1, 1);
+	int ret = 0;
+
+	if (!covered)
+		return -ENOMEM;
+	db->is_build_temporary = executions->nr && is_temporary(executions->all[0].cwd);
+	for (size_t i = 0; i < executions->nr && ret >= 0; i++) {
+		const struct execution *execution = &executions->all[i];
+		size_t before = execution->previous == EXECUTION_NONE ? execution->parent
+								      : execution->previous;
+
+		if (before != EXECUTION_NONE)
+			covered[i] = covered[before];
+		if (covered[i] || !execution->index)
+			continue;
+		ret = add_execution(db, executions, i);
+		covered[i] = ret > 0;
+	}
+	return MIN(ret, 0);
+}

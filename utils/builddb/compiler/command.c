@@ -1,0 +1,78 @@
+/* Commands of compilers (see command.h). */
+#include "utils/builddb/compiler/command.h"
+
+#include <string.h>
+
+#include "utils/base/path.h"
+#include "utils/builddb/compiler/arguments.h"
+
+/*
+ * The number of first words before those that the script was called with. The kernel puts the
+ * interpreter, the rest of the script's first line, and the script's name there.
+ */
+static size_t words_of_interpreter(const struct execution *execution, const struct words *argv)
+{
+	const char *script = path_base(execution->program);
+
+	if (!*script || !*execution->interpreter ||
+	    strcmp(execution->program, execution->interpreter) == 0)
+		return 0;
+	for (size_t i = 1; i < argv->nr && i <= 2; i++) {
+		if (strcmp(path_base(argv->words[i]), script) == 0)
+			return i;
+	}
+	/* By the name of a symbolic link. */
+	return argv->nr > 1 ? 1 : 0;
+}
+
+/* Append the words that the program was called with to @argv. */
+static int command_of(const struct execution *execution, struct words *argv)
+{
+	int ret = 0;
+
+	for (const char *arg = NULL;
+	     ret == 0 && (arg = execution_next_arg(execution, arg)) != NULL;)
+		ret = arguments_add(argv, arg, strlen(arg));
+	if (ret == 0 && argv->nr)
+		arguments_drop(argv, words_of_interpreter(execution, argv));
+	return ret;
+}
+
+/* ccache and the like in front of it go, and what they are told themselves (NAME=VALUE). */
+static void drop_launchers(struct words *argv)
+{
+	while (argv->nr > 1 && compiler_is_launcher(argv->words[0])) {
+		size_t next = 1;
+
+		while (next + 1 < argv->nr && strchr(argv->words[next], '='))
+			next++;
+		if (!compiler_is_launcher(argv->words[next]) &&
+		    !compiler_is_driver(compiler_kind(argv->words[next])))
+			return;
+		arguments_drop(argv, next);
+	}
+}
+
+/* Its name is what it was called by, or that of its file. */
+static enum compiler_kind kind_of(const struct execution *execution, const struct words *argv)
+{
+	if (argv->nr > 1 && compiler_name_words(argv->words[0], argv->words[1]) > 1)
+		return COMPILER_DRIVER;
+
+	enum compiler_kind kind = argv->nr ? compiler_kind(argv->words[0]) : COMPILER_NONE;
+
+	return kind == COMPILER_NONE ? compiler_kind(execution->program) : kind;
+}
+
+int compiler_command(const struct execution *execution, struct words *argv,
+		     enum compiler_kind *kind)
+{
+	int ret = command_of(execution, argv);
+
+	*kind = COMPILER_NONE;
+	if (ret < 0 || !argv->nr)
+		return ret;
+	drop_launchers(argv);
+	*kind = kind_of(execution, argv);
+	return 0;
+}

@@ -1,0 +1,79 @@
+/* The sources that the command line of a compiler compiles. */
+#ifndef UTRAIL_BUILDDB_COMPILE_H
+#define UTRAIL_BUILDDB_COMPILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/containers/words.h"
+#include "utils/builddb/compiler/compiler.h"
+
+/* The step at which the compiler stops. */
+enum compile_until {
+	COMPILE_LINKED,
+	COMPILE_OBJECT,	      /* -c */
+	COMPILE_ASSEMBLY,     /* -S */
+	COMPILE_CHECKED,      /* -fsyntax-only */
+	COMPILE_PREPROCESSED, /* -E, -M, -MM: nothing is compiled */
+};
+
+/* The role of a word. */
+enum compile_role {
+	ROLE_OPTION,
+	ROLE_SOURCE,
+	ROLE_OUTPUT,   /* -o, its argument */
+	ROLE_INPUT,    /* an object, a library, what we do not know */
+	ROLE_LANGUAGE, /* -x: of the files after it */
+	ROLE_LINKER,   /* an option that means something for the linker alone */
+};
+
+/*
+ * @until: enum compile_until
+ * @roles: of each word, enum compile_role
+ * @nr_names: how many of the first words are the compiler: two of "zig cc"
+ * @output: of -o, or NULL
+ * @nr_sources: how many words are sources; of these @nr_headers are headers to be compiled
+ * @makes_other: no file whose name we know: nvcc's -ptx and the like, header units
+ * @makes_llvm: -emit-llvm; @makes_ast: -emit-ast; @makes_module: --precompile
+ * @object_format: an assembler's -f, or NULL
+ */
+struct compile {
+	enum compiler_kind kind;
+	int until;
+	unsigned char *roles;
+	unsigned int nr_names;
+	const char *output;
+	size_t nr_sources;
+	size_t nr_headers;
+	bool makes_other;
+	bool makes_llvm;
+	bool makes_ast;
+	bool makes_module;
+	const char *object_format;
+};
+
+/*
+ * @argv: with the compiler's name, without response files; lives as long as the result. 0 or
+ * -ENOMEM. Ends with compile_deinit().
+ */
+int compile_parse(struct compile *compile, enum compiler_kind kind, const struct words *argv);
+void compile_deinit(struct compile *compile);
+#define cleanup_compile cleanup(compile_deinit)
+
+/*
+ * The command that compiles source @source (an index of @argv) alone, and no further than to an
+ * object: append its words to @out. 0 or -ENOMEM.
+ */
+int compile_of_one(const struct compile *compile, const struct words *argv, size_t source,
+		   struct words *out);
+
+/*
+ * The file that is written for that source, as the command names it: append it to @out. False
+ * when there is none that stays: objects of what is linked at
+ * once are temporary files.
+ */
+bool compile_output(const struct compile *compile, const char *source, struct strbuf *out);
+
+#endif

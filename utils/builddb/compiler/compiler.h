@@ -1,0 +1,47 @@
+/* Names of programs that are compilers, or that run the compiler named after them. */
+#ifndef UTRAIL_BUILDDB_COMPILER_H
+#define UTRAIL_BUILDDB_COMPILER_H
+
+#include <stdbool.h>
+
+/*
+ * A driver (gcc, clang++-14, arm-linux-gnueabihf-g++) takes sources and does whatever it takes.
+ * The compiler proper (cc1, cc1plus) is what gcc's drivers run for one source, to assembly.
+ */
+enum compiler_kind {
+	COMPILER_NONE,
+	COMPILER_DRIVER,
+	COMPILER_NVCC, /* a driver with options of its own */
+	COMPILER_AS,   /* these take sources with any name */
+	COMPILER_NASM,
+	COMPILER_YASM,
+	COMPILER_PROPER,
+};
+
+/* It runs others for what it was asked. */
+static inline bool compiler_is_driver(enum compiler_kind kind)
+{
+	return kind == COMPILER_DRIVER || kind == COMPILER_NVCC;
+}
+
+static inline bool compiler_is_assembler(enum compiler_kind kind)
+{
+	return kind == COMPILER_AS || kind == COMPILER_NASM || kind == COMPILER_YASM;
+}
+
+/* By the last part of the path @name. */
+enum compiler_kind compiler_kind(const char *name);
+
+/*
+ * The number of first words that name it: 2 for "zig cc", which is a driver, else 1. @second: the
+ * word after @name, or NULL.
+ */
+unsigned int compiler_name_words(const char *name, const char *second);
+
+/*
+ * ccache, distcc and the like: the compiler is their first argument, and what they execute may be
+ * something else, or nothing.
+ */
+bool compiler_is_launcher(const char *name);
+
+#endif

@@ -1,0 +1,50 @@
+/* Response files (@FILE) of compilers, as they were when these began: of a recording. */
+#ifndef UTRAIL_BUILDDB_RESPONSES_H
+#define UTRAIL_BUILDDB_RESPONSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/containers/intmap.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/recording/executions.h"
+
+struct response_file;
+
+/*
+ * @watcher: for executions_load_watched(); @is_big_endian: set before
+ * @all, @nr: in the order of the recording; @last_of: by execution, the index of its last one plus
+ * one
+ * @bytes: of their texts; one that would make that more than RESPONSES_MAX is taken for unreadable,
+ *         but with @is_unlimited
+ *
+ * Ends with responses_deinit().
+ */
+struct responses {
+	struct executions_watcher watcher;
+	bool is_big_endian;
+	bool is_unlimited;
+	struct response_file *all;
+	size_t nr;
+	struct intmap last_of;
+	size_t bytes;
+};
+
+#define RESPONSES_MAX (200UL << 20)
+
+/* For one that is otherwise { 0 }: who is told of records. */
+int responses_see(struct executions_watcher *watcher, const struct executions *executions,
+		  const struct proc_record *rec, size_t at);
+void responses_deinit(struct responses *responses);
+#define cleanup_responses cleanup(responses_deinit)
+
+/*
+ * Append file @name of execution @at to @text. 0; -ENOENT: it is not there, with the error in *@why
+ * when the recorder could not read it; -EFBIG: it has more than @max bytes; -ENOMEM. @responses may
+ * be NULL.
+ */
+int responses_get(const struct responses *responses, size_t at, const char *name, size_t max,
+		  struct strbuf *text, int *why);
+
+#endif

@@ -1,0 +1,342 @@
+/* Dependencies of files as text (see deps.h). */
+#include "utils/builddb/deps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/escape.h"
+#include "utils/builddb/deps_walk.h"
+
+/* Steps that it takes to bring a path into the order of paths: some fifteen comparisons. */
+#define SORT_COST 200
+
+/*
+ * A file that was made. @key: the same of files that the same executions have written, in the order
+ * of the first of these
+ */
+struct made {
+	uint64_t key;
+	uint32_t content;
+};
+
+/*
+ * @declared: only what is not in there is shown, as comments; NULL: all, as rules
+ * @marks: of each content, that it is not to be shown
+ */
+struct rules {
+	struct deps_walk walk;
+	const struct make_rules *declared;
+	uint8_t *marks;
+	struct strbuf *out;
+};
+
+static const char *relative(const struct executions *executions, const char *path)
+{
+	const char *dir = executions->nr ? executions->all[0].cwd : "";
+	size_t len = strlen(dir);
+
+	if (len > 1 && strncmp(path, dir, len) == 0 && path[len] == '/' && path[len + 1])
+		return path + len + 1;
+	return path;
+}
+
+void deps_put_path(const struct executions *executions, const char *path, struct strbuf *out)
+{
+	escape_addstr(out, MEDIUM_TERMINAL, relative(executions, path));
+}
+
+void deps_put_word(const struct executions *executions, const char *path, struct strbuf *out)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	deps_put_path(executions, path, &text);
+	for (const char *at = strbuf_str(&text); *at; at++) {
+		if (strchr(" #:%\\", *at))
+			strbuf_addch(out, '\\');
+		if (*at == '$')
+			strbuf_addch(out, '$');
+		strbuf_addch(out, *at);
+	}
+}
+
+static const char *path_of(const struct files *files, uint32_t content)
+{
+	return files->names[files->contents[content].name].path;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/*
+ * List the files that a walk has reached and that are left, sorted. @left_out: files that its round
+ * must not show. Returns their number, -ENOMEM or -EDQUOT.
+ */
+static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_out,
+			     const char ***paths)
+{
+	size_t nr = 0;
+
+	*paths = calloc(walk->nr_reached + 1, sizeof(**paths));
+	if (!*paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < walk->nr_reached; i++) {
+		if (files_is_shown(walk->files, walk->reached[i]) && !left_out[walk->reached[i]])
+			(*paths)[nr++] = path_of(walk->files, walk->reached[i]);
+	}
+	if (files_spend(walk->files, nr * SORT_COST) < 0)
+		return -EDQUOT;
+	qsort(*paths, nr, sizeof(**paths), by_path);
+	return nr;
+}
+
+static bool is_written(const struct files *files, uint32_t content)
+{
+	for (uint32_t at = files->contents[content].first_use; at != FILES_NONE;
+	     at = files->uses[at].next_of_content) {
+		if (files->uses[at].write_ns != UINT64_MAX)
+			return true;
+	}
+	return false;
+}
+
+static int list(const struct executions *executions, struct files *files, uint32_t content,
+		bool is_forward, struct strbuf *out)
+{
+	struct deps_walk walk cleanup_deps_walk = { 0 };
+	const char **paths cleanup_free = NULL;
+	uint8_t *left_out cleanup_free = calloc(files->nr_contents + 1, 1);
+	int ret = left_out ? deps_walk_init(&walk, executions, files) : -ENOMEM;
+	ssize_t nr;
+
+	if (ret < 0)
+		return ret;
+	left_out[content] = true;
+	walk.is_forward = is_forward;
+	deps_walk_begin(&walk);
+	ret = deps_walk_from_content(&walk, content);
+	if (ret == 0)
+		ret = deps_walk_go(&walk);
+	nr = ret < 0 ? ret : paths_reached(&walk, left_out, &paths);
+	for (ssize_t i = 0; i < nr; i++) {
+		if (i && strcmp(paths[i], paths[i - 1]) == 0)
+			continue;
+		deps_put_path(executions, paths[i], out);
+		strbuf_addch(out, '\n');
+	}
+	return nr < 0 ? nr : 0;
+}
+
+int deps_needs(const struct executions *executions, struct files *files, uint32_t content,
+	       struct strbuf *out)
+{
+	return list(executions, files, content, false, out);
+}
+
+int deps_used_by(const struct executions *executions, struct files *files, uint32_t content,
+		 struct strbuf *out)
+{
+	return list(executions, files, content, true, out);
+}
+
+/* The next execution from use @at on that has written; FILES_NONE: no more. */
+static uint32_t next_writer(const struct files *files, uint32_t at)
+{
+	while (at != FILES_NONE && files->uses[at].write_ns == UINT64_MAX)
+		at = files->uses[at].next_of_content;
+	return at;
+}
+
+static uint64_t key_of(const struct files *files, uint32_t content)
+{
+	uint32_t at = next_writer(files, files->contents[content].first_use);
+	uint64_t key = (uint64_t)files->uses[at].execution << 32;
+	uint32_t hash = 0;
+
+	while (at != FILES_NONE) {
+		hash = hash * 2654435761U + files->uses[at].execution;
+		at = next_writer(files, files->uses[at].next_of_content);
+	}
+	return key | hash;
+}
+
+static bool have_same_writers(const struct files *files, uint32_t one, uint32_t other)
+{
+	uint32_t a = next_writer(files, files->contents[one].first_use);
+	uint32_t b = next_writer(files, files->contents[other].first_use);
+
+	while (a != FILES_NONE && b != FILES_NONE &&
+	       files->uses[a].execution == files->uses[b].execution) {
+		a = next_writer(files, files->uses[a].next_of_content);
+		b = next_writer(files, files->uses[b].next_of_content);
+	}
+	return a == FILES_NONE && b == FILES_NONE;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct made *one = a;
+	const struct made *other = b;
+
+	if (one->key != other->key)
+		return one->key < other->key ? -1 : 1;
+	return (one->content > other->content) - (one->content < other->content);
+}
+
+static int walk_from_writers(struct deps_walk *walk, uint32_t content)
+{
+	const struct files *files = walk->files;
+	uint32_t at = next_writer(files, files->contents[content].first_use);
+	int ret = 0;
+
+	deps_walk_begin(walk);
+	for (; at != FILES_NONE && ret == 0;
+	     at = next_writer(files, files->uses[at].next_of_content))
+		ret = deps_walk_from_execution(walk, files->uses[at].execution);
+	return ret < 0 ? ret : deps_walk_go(walk);
+}
+
+static void put_targets(const struct deps_walk *walk, const struct made *made, size_t nr_made,
+			struct strbuf *out)
+{
+	for (size_t i = 0; i < nr_made; i++) {
+		strbuf_addstr(out, i ? " " : "");
+		deps_put_word(walk->executions, path_of(walk->files, made[i].content), out);
+	}
+	strbuf_addch(out, ':');
+}
+
+/* Mark the inputs that the rules of the target declare as @is; none without any rules. */
+static void mark_declared(const struct files *files, const struct make_rules *declared,
+			  uint32_t target, uint8_t *marks, bool is)
+{
+	size_t at = declared ? make_rules_first(declared, path_of(files, target)) : MAKE_RULES_NONE;
+
+	for (; at != MAKE_RULES_NONE; at = declared->inputs[at].next) {
+		uint32_t content = files_find(files, declared->inputs[at].path);
+
+		if (content != FILES_NONE)
+			marks[content] = is;
+	}
+}
+
+static void mark(const struct rules *rules, const struct made *made, size_t nr_made, bool is)
+{
+	for (size_t i = 0; i < nr_made; i++) {
+		rules->marks[made[i].content] = is;
+		mark_declared(rules->walk.files, rules->declared, made[i].content, rules->marks,
+			      is);
+	}
+}
+
+/*
+ * One rule for all that the same executions have made: who copies a directory has one rule, and not
+ * one for each file.
+ */
+static int put_rule(struct rules *rules, const struct made *made, size_t nr_made)
+{
+	struct deps_walk *walk = &rules->walk;
+	const char **paths cleanup_free = NULL;
+	bool has_targets = !rules->declared;
+	size_t begin = rules->out->len;
+	int ret = 0;
+	ssize_t nr;
+
+	/* The last write counts; of a single file its time is known. */
+	if (nr_made == 1) {
+		deps_walk_begin(walk);
+		ret = deps_walk_from_content(walk, made->content);
+		ret = ret < 0 ? ret : deps_walk_go(walk);
+	} else {
+		ret = walk_from_writers(walk, made->content);
+	}
+	mark(rules, made, nr_made, true);
+	nr = ret < 0 ? ret : paths_reached(walk, rules->marks, &paths);
+	mark(rules, made, nr_made, false);
+	if (has_targets)
+		put_targets(walk, made, nr_made, rules->out);
+	for (ssize_t i = 0; i < nr; i++) {
+		if ((i && strcmp(paths[i], paths[i - 1]) == 0) ||
+		    (rules->declared && relative(walk->executions, paths[i]) == paths[i]))
+			continue;
+		if (!has_targets) {
+			strbuf_addstr(rules->out, "#   ");
+			put_targets(walk, made, nr_made, rules->out);
+		}
+		has_targets = true;
+		strbuf_addch(rules->out, ' ');
+		deps_put_word(walk->executions, paths[i], rules->out);
+	}
+	if (has_targets)
+		strbuf_addch(rules->out, '\n');
+	return nr < 0 ? nr : files_spend(walk->files, (rules->out->len - begin) * FILES_HELD_COST);
+}
+
+static size_t find_made(const struct files *files, struct made *all)
+{
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < files->nr_contents; i++) {
+		if (files_is_shown(files, i) && is_written(files, i))
+			all[nr++] = (struct made){ key_of(files, i), i };
+	}
+	qsort(all, nr, sizeof(*all), by_key);
+	return nr;
+}
+
+static int put_rules(const struct executions *executions, struct files *files,
+		     const struct make_rules *declared, struct strbuf *out)
+{
+	struct rules rules = { .declared = declared, .out = out };
+	struct made *all cleanup_free = calloc(files->nr_contents + 1, sizeof(*all));
+	uint8_t *marks cleanup_free = calloc(files->nr_contents + 1, 1);
+	int ret = all && marks ? deps_walk_init(&rules.walk, executions, files) : -ENOMEM;
+	size_t nr = ret < 0 ? 0 : find_made(files, all);
+	size_t end;
+
+	rules.marks = marks;
+	rules.walk.stops_at_files = true;
+	for (size_t i = 0; i < nr && ret == 0; i = end) {
+		for (end = i + 1; end < nr && all[end].key == all[i].key &&
+				  have_same_writers(files, all[i].content, all[end].content);)
+			end++;
+		ret = put_rule(&rules, all + i, end - i);
+	}
+	deps_walk_deinit(&rules.walk);
+	return ret;
+}
+
+int deps_rules(const struct executions *executions, struct files *files, struct strbuf *out)
+{
+	return put_rules(executions, files, NULL, out);
+}
+
+int deps_undeclared(const struct executions *executions, struct files *files,
+		    const struct make_rules *declared, struct strbuf *out)
+{
+	return put_rules(executions, files, declared, out);
+}
+
+void deps_read_again(const struct executions *executions, const struct files *files,
+		     struct strbuf *out)
+{
+	for (uint32_t i = 0; i < files->nr_contents; i++) {
+		uint32_t writer = next_writer(files, files->contents[i].first_use);
+		uint32_t at = files->contents[i].first_use;
+
+		if (!files_is_shown(files, i) || writer == FILES_NONE)
+			continue;
+		/* An execution that has not written it, too, has read it. */
+		while (at != FILES_NONE && (files->uses[at].read_ns == UINT64_MAX ||
+					    files->uses[at].write_ns != UINT64_MAX))
+			at = files->uses[at].next_of_content;
+		if (at == FILES_NONE)
+			continue;
+		strbuf_addstr(out, "#   ");
+		deps_put_path(executions, path_of(files, i), out);
+		strbuf_addch(out, '\n');
+	}
+}

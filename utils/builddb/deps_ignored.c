@@ -1,0 +1,124 @@
+/* Files that dependencies leave out (see deps_ignored.h). */
+#include "utils/builddb/deps_ignored.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+
+/*
+ * The loader's caches, tables of character sets, languages, time zones, users and hosts, and what
+ * the kernel makes. A change in them changes no output. Programs, libraries and headers count.
+ */
+static const char *const defaults[] = {
+	"/etc/ld.so.cache",
+	"/etc/ld.so.preload",
+	"/etc/ld-musl-*.path",
+	"/usr/lib*/gconv/*",
+	"/lib*/gconv/*",
+	"/usr/lib/locale/*",
+	"/usr/share/locale/*",
+	"/usr/share/locale-langpack/*",
+	"/etc/locale.alias",
+	"/etc/localtime",
+	"/etc/timezone",
+	"/usr/share/zoneinfo/*",
+	"/etc/nsswitch.conf",
+	"/etc/passwd",
+	"/etc/group",
+	"/etc/host.conf",
+	"/etc/hosts",
+	"/etc/resolv.conf",
+	"/etc/gai.conf",
+	"/proc/*",
+	"/sys/*",
+	"/dev/shm/sem.*",
+	"/dev/[!s]*",
+};
+
+static bool is_word(const char *word, size_t len, const char *right)
+{
+	return strlen(right) == len && memcmp(word, right, len) == 0;
+}
+
+/*
+ * Take the next word of the list at *@at, and move *@at past it. False at the end; *@len may be 0.
+ */
+static bool next_word(const char **at, const char **word, size_t *len)
+{
+	if (!*at)
+		return false;
+	*word = *at;
+	*len = strcspn(*at, ";");
+	*at = (*word)[*len] ? *word + *len + 1 : NULL;
+	return true;
+}
+
+int deps_ignored_check(const char *list, struct uft_err *err)
+{
+	const char *word;
+	size_t len;
+
+	while (next_word(&list, &word, &len)) {
+		if (is_word(word, len, "default") || is_word(word, len, "none"))
+			continue;
+		if (!len || !strchr("/*?[", *word))
+			return err_set(err, -ERR_USAGE,
+				       "option '--ignore-files': '%.*s' matches no path: globs of "
+				       "whole paths begin with / or *, and else there are the "
+				       "words default and none",
+				       (int)len, word);
+	}
+	return 0;
+}
+
+/* Most paths differ in what is in front of the first special character. */
+static bool matches(const char *glob, const char *path)
+{
+	size_t plain = strcspn(glob, "*?[\\");
+
+	return strncmp(glob, path, plain) == 0 && fnmatch(glob, path, 0) == 0;
+}
+
+static void hide(struct files *files, const char *glob, const char *without)
+{
+	size_t len = without ? strlen(without) : 0;
+
+	for (size_t i = 0; i < files->nr_names; i++) {
+		const char *path = files->names[i].path;
+		bool is_kept = len > 1 && strncmp(path, without, len) == 0 && path[len] == '/';
+
+		if (!is_kept && !files->names[i].is_hidden)
+			files->names[i].is_hidden = matches(glob, path);
+	}
+}
+
+static void hide_defaults(struct files *files, const struct executions *executions)
+{
+	const char *dir = executions->nr ? executions->all[0].cwd : NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++)
+		hide(files, defaults[i], dir);
+}
+
+int deps_ignored_hide(struct files *files, const struct executions *executions, const char *list)
+{
+	const char *word;
+	size_t len;
+
+	list = list ? list : "default";
+	while (next_word(&list, &word, &len)) {
+		char *glob cleanup_free = strndup(word, len);
+
+		if (!glob)
+			return -ENOMEM;
+		if (strcmp(glob, "default") == 0)
+			hide_defaults(files, executions);
+		else if (strcmp(glob, "none") != 0)
+			hide(files, glob, NULL);
+	}
+	return 0;
+}

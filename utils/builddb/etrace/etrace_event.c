@@ -1,0 +1,350 @@
+/* Events of the etrace text become records (see etrace_event.h). */
+#include "utils/builddb/etrace/etrace_event.h"
+
+#include <sched.h>
+#include <signal.h>
+
+#include "utils/base/compiler.h"
+
+/* Empty arguments at the end have no lines. Lost lines look the same. */
+#define EMPTY_MAX 4096U
+
+static struct text text_at(const struct etrace_event *event, int number)
+{
+	const struct strbuf *text = &event->texts[number];
+
+	return text_of(text->data, text->len);
+}
+
+static void add_act(struct etrace_reader *reader, struct etrace_task *task, enum proc_kind kind,
+		    uint64_t time_ns, const struct proc_act *act)
+{
+	struct strbuf payload cleanup_strbuf = { 0 };
+
+	proc_act_encode(act, &payload);
+	etrace_reader_add(reader, task, kind, time_ns, &payload);
+}
+
+/* --- are all lines there? --- */
+
+static const char *check_arguments(struct etrace_event *event)
+{
+	struct strbuf *args = &event->texts[ETRACE_ARGUMENT];
+	size_t size = event->values[ETRACE_TEXTS];
+
+	if (event->nr_args)
+		strbuf_addch(args, '\0');
+	if (args->len > size || size - args->len > EMPTY_MAX)
+		return "the arguments do not have as many bytes as argsize says";
+	strbuf_addchars(args, '\0', size - args->len);
+	return NULL;
+}
+
+static const char *check(struct etrace_event *event)
+{
+	const struct etrace_row *row = event->row;
+	size_t all = 0;
+
+	for (int i = 0; i < ETRACE_TEXTS && row->texts[i]; i++) {
+		/* The original has the size of a mount's type, and not the type. */
+		bool may_lack = row->kind == ETRACE_MOUNT && i == 2;
+
+		if (event->has_text[i] && !event->has_value[i])
+			return "it has a text of which it has no size";
+		if (event->has_value[i] && event->texts[i].len != (size_t)event->values[i] &&
+		    (event->has_text[i] || !may_lack))
+			return "a text does not have as many bytes as its size says";
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(event->texts); i++)
+		all += event->texts[i].len;
+	if (all > PROC_PAYLOAD_MAX / 2)
+		return "its texts are longer than a recording takes";
+	return row->kind == ETRACE_EXEC ? check_arguments(event) : NULL;
+}
+
+/* --- each --- */
+
+static void add_exec(struct etrace_reader *reader, struct etrace_task *task)
+{
+	const struct etrace_event *event = &task->event;
+	const struct proc_exec exec = {
+		.interpreter = text_at(event, 0),
+		.program = text_at(event, 1),
+		.cwd = text_at(event, 2),
+		.args = text_at(event, ETRACE_ARGUMENT),
+	};
+	struct strbuf payload cleanup_strbuf = { 0 };
+
+	proc_exec_encode(&exec, &payload);
+	etrace_reader_add(reader, task, PROC_EXEC, event->time_ns, &payload);
+	if (!task->exec_ns)
+		task->exec_ns = event->time_ns;
+}
+
+/* Flags of clone(2) are there for all calls that end up in it. */
+static enum proc_fork_how how_of(const struct etrace_task *task)
+{
+	if (task->half != ETRACE_CLONE)
+		return PROC_BY_FORK;
+	if ((task->half_flags & CSIGNAL) != SIGCHLD)
+		return PROC_BY_CLONE;
+	return task->half_flags & CLONE_VFORK ? PROC_BY_VFORK : PROC_BY_FORK;
+}
+
+static const char *add_fork(struct etrace_reader *reader, struct etrace_task *task)
+{
+	const struct etrace_event *event = &task->event;
+	bool has_flags = task->half == ETRACE_CLONE;
+	struct strbuf payload cleanup_strbuf = { 0 };
+	struct etrace_task *child;
+	size_t nr;
+
+	if (event->values[0] <= 0 || (uint64_t)event->values[0] == task->upid)
+		return "no child can have that number";
+	child = etrace_reader_child(reader, event->values[0]);
+	if (!child)
+		return NULL;
+	proc_fork_encode(&(struct proc_fork){ .how = how_of(task),
+					      .flags = has_flags ? task->half_flags : 0 },
+			 &payload);
+	nr = etrace_reader_add(reader, task, PROC_FORK, has_flags ? task->half_ns : event->time_ns,
+			       &payload);
+	if (nr != SIZE_MAX)
+		reader->records[nr].child = child;
+	task->half = ETRACE_NOTHING;
+	return NULL;
+}
+
+static void add_exit(struct etrace_reader *reader, struct etrace_task *task)
+{
+	struct strbuf payload cleanup_strbuf = { 0 };
+
+	proc_exit_encode((int)(((uint64_t)task->event.values[0] & 0xff) << 8), &payload);
+	etrace_reader_add(reader, task, PROC_EXIT, task->event.time_ns, &payload);
+}
+
+/* The given name is told when it is another one. */
+static void add_open(struct etrace_reader *reader, struct etrace_task *task)
+{
+	const struct etrace_event *event = &task->event;
+	struct text path = text_at(event, 0);
+	struct text given = text_at(event, 1);
+	bool is_same = text_left(&path) == text_left(&given) &&
+		       memcmp(path.at, given.at, text_left(&path)) == 0;
+	const struct proc_act act = {
+		.numbers = { event->values[4], event->values[2], event->values[3] },
+		.texts = { path, is_same ? text_of("", 0) : given, text_of("", 0) },
+	};
+
+	add_act(reader, task, PROC_OPEN, event->time_ns, &act);
+}
+
+static void add_numbers(struct etrace_reader *reader, struct etrace_task *task, enum proc_kind kind)
+{
+	const int64_t *values = task->event.values;
+	struct proc_act act = { .numbers = { values[0], values[1], values[2] } };
+
+	if (kind == PROC_CLOSE)
+		act.numbers[1] = act.numbers[0];
+	add_act(reader, task, kind, task->event.time_ns, &act);
+}
+
+/* Add an act of texts; its flags come after all sizes. */
+static void add_texts(struct etrace_reader *reader, struct etrace_task *task, enum proc_kind kind,
+		      int flags)
+{
+	const struct etrace_event *event = &task->event;
+	struct proc_act act = { .texts = { text_at(event, 0), text_at(event, 1),
+					   text_at(event, 2) } };
+
+	if (flags >= 0)
+		act.numbers[0] = event->values[flags];
+	add_act(reader, task, kind, event->time_ns, &act);
+}
+
+/* --- events of two halves --- */
+
+static void begin_half(struct etrace_task *task, int flags)
+{
+	const struct etrace_event *event = &task->event;
+
+	task->half = event->row->kind;
+	task->half_ns = event->time_ns;
+	task->half_flags = event->values[flags];
+	task->half_has_flags = event->has_value[flags];
+	strbuf_reset(&task->half_text);
+	strbuf_add(&task->half_text, event->texts[0].data ? event->texts[0].data : "",
+		   event->texts[0].len);
+}
+
+static struct proc_act act_of_half(const struct etrace_task *task)
+{
+	return (struct proc_act){
+		.numbers = { task->half_flags, task->half_has_flags },
+		.texts = { text_of(task->half_text.data, task->half_text.len), text_of("", 0),
+			   text_of("", 0) },
+	};
+}
+
+static const char *end_half(struct etrace_reader *reader, struct etrace_task *task,
+			    enum etrace_kind first, enum proc_kind kind)
+{
+	struct proc_act act = act_of_half(task);
+
+	if (task->half != first)
+		return "nothing tells from where";
+	act.texts[1] = text_at(&task->event, 0);
+	task->half = ETRACE_NOTHING;
+	reader->oom |= strbuf_oom(&task->half_text);
+	add_act(reader, task, kind, task->half_ns, &act);
+	return NULL;
+}
+
+/* The error is not told. Alone it is about a file that was not there. */
+static void fail_half(struct etrace_reader *reader, struct etrace_task *task,
+		      enum etrace_kind first, enum proc_kind kind)
+{
+	struct proc_act act = { 0 };
+	uint64_t time_ns = task->event.time_ns;
+
+	if (task->half == first && first == ETRACE_CLONE) {
+		act.numbers[0] = (uint32_t)task->half_flags;
+		act.numbers[1] = task->half_flags >> 32;
+		time_ns = task->half_ns;
+	} else if (task->half == first && first != ETRACE_NOTHING) {
+		act = act_of_half(task);
+		time_ns = task->half_ns;
+		reader->oom |= strbuf_oom(&task->half_text);
+	}
+	task->half = ETRACE_NOTHING;
+	add_act(reader, task, kind, time_ns, &act);
+}
+
+/*
+ * A mount is there unless what comes next says that it failed: its record is the last one of the
+ * task.
+ */
+static void begin_mount(struct etrace_reader *reader, struct etrace_task *task)
+{
+	bool is_mount = task->event.row->kind == ETRACE_MOUNT;
+
+	add_texts(reader, task, is_mount ? PROC_MOUNT : PROC_UMOUNT, is_mount ? 3 : 1);
+	task->half = task->event.row->kind;
+	task->half_flags = reader->nr_records;
+}
+
+static void fail_mount(struct etrace_reader *reader, struct etrace_task *task,
+		       enum etrace_kind first, enum proc_kind kind)
+{
+	if (task->half == first && task->half_flags && task->half_flags <= reader->nr_records) {
+		reader->records[task->half_flags - 1].kind = kind;
+		task->half = ETRACE_NOTHING;
+		return;
+	}
+	fail_half(reader, task, ETRACE_NOTHING, kind);
+}
+
+void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *task)
+{
+	task->half = ETRACE_NOTHING;
+}
+
+/* --- all --- */
+
+/* A failure of a mount is told right after it; else the mount has not failed. */
+static void settle_mount(struct etrace_task *task)
+{
+	enum etrace_kind kind = task->event.row->kind;
+
+	if ((task->half == ETRACE_MOUNT && kind != ETRACE_MOUNT_FAILED) ||
+	    (task->half == ETRACE_UMOUNT && kind != ETRACE_UMOUNT_FAILED))
+		task->half = ETRACE_NOTHING;
+}
+
+static const char *add_event(struct etrace_reader *reader, struct etrace_task *task)
+{
+	settle_mount(task);
+	switch (task->event.row->kind) {
+	case ETRACE_EXEC:
+		add_exec(reader, task);
+		return NULL;
+	case ETRACE_FORK:
+		return add_fork(reader, task);
+	case ETRACE_EXIT:
+		add_exit(reader, task);
+		return NULL;
+	case ETRACE_OPEN:
+		add_open(reader, task);
+		return NULL;
+	case ETRACE_CLOSE:
+		add_numbers(reader, task, PROC_CLOSE);
+		return NULL;
+	case ETRACE_DUP:
+		add_numbers(reader, task, PROC_DUP);
+		return NULL;
+	case ETRACE_PIPE:
+		add_numbers(reader, task, PROC_PIPE);
+		return NULL;
+	case ETRACE_SYMLINK:
+		add_texts(reader, task, PROC_SYMLINK, -1);
+		return NULL;
+	case ETRACE_COMM:
+		add_texts(reader, task, PROC_NAME, -1);
+		return NULL;
+	case ETRACE_CLONE:
+		begin_half(task, 0);
+		return NULL;
+	case ETRACE_RENAME_FROM:
+	case ETRACE_LINK_FROM:
+		begin_half(task, 1);
+		return NULL;
+	case ETRACE_RENAME_TO:
+		return end_half(reader, task, ETRACE_RENAME_FROM, PROC_RENAME);
+	case ETRACE_LINK_TO:
+		return end_half(reader, task, ETRACE_LINK_FROM, PROC_LINK);
+	case ETRACE_MOUNT:
+	case ETRACE_UMOUNT:
+		begin_mount(reader, task);
+		return NULL;
+	case ETRACE_RENAME_FAILED:
+		fail_half(reader, task, ETRACE_RENAME_FROM, PROC_RENAME_FAILED);
+		return NULL;
+	case ETRACE_LINK_FAILED:
+		fail_half(reader, task, ETRACE_LINK_FROM, PROC_LINK_FAILED);
+		return NULL;
+	case ETRACE_SYMLINK_FAILED:
+		fail_half(reader, task, ETRACE_NOTHING, PROC_SYMLINK_FAILED);
+		return NULL;
+	case ETRACE_CLONE_FAILED:
+		fail_half(reader, task, ETRACE_CLONE, PROC_CLONE_FAILED);
+		return NULL;
+	case ETRACE_MOUNT_FAILED:
+		fail_mount(reader, task, ETRACE_MOUNT, PROC_MOUNT_FAILED);
+		return NULL;
+	case ETRACE_UMOUNT_FAILED:
+		fail_mount(reader, task, ETRACE_UMOUNT, PROC_UMOUNT_FAILED);
+		return NULL;
+	default:
+		task->half = ETRACE_NOTHING;
+		return NULL;
+	}
+}
+
+void etrace_event_finish(struct etrace_reader *reader, struct etrace_task *task)
+{
+	struct etrace_event *event = &task->event;
+	const char *problem;
+
+	if (!event->row)
+		return;
+	if (!event->is_wrong) {
+		problem = check(event);
+		if (!problem)
+			problem = add_event(reader, task);
+		if (problem)
+			reader->note(reader->self, event->line, 0, problem);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(event->texts); i++)
+		reader->oom |= strbuf_oom(&event->texts[i]);
+	event->row = NULL;
+}

@@ -1,0 +1,31 @@
+/* The open descriptors of processes: close_range(2) does not say which ones it has closed. */
+#ifndef UTRAIL_BUILDDB_ETRACE_FDS_H
+#define UTRAIL_BUILDDB_ETRACE_FDS_H
+
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/containers/intmap.h"
+
+/* Starts as { 0 }, ends with etrace_fds_deinit(). Descriptors from 1048576 on are not looked at. */
+struct etrace_fds {
+	struct intmap by_pid;
+};
+
+void etrace_fds_deinit(struct etrace_fds *fds);
+#define cleanup_etrace_fds cleanup(etrace_fds_deinit)
+
+/* 0 or -ENOMEM. */
+int etrace_fds_open(struct etrace_fds *fds, int32_t pid, uint32_t fd);
+int etrace_fds_close(struct etrace_fds *fds, int32_t pid, uint32_t fd);
+
+/* The process @pid has become another program: nothing is known of it. */
+void etrace_fds_forget(struct etrace_fds *fds, int32_t pid);
+
+/* The new process @child has what @pid has. 0 or -ENOMEM. */
+int etrace_fds_fork(struct etrace_fds *fds, int32_t pid, int32_t child);
+
+/* The first one from @fd on that is open. -1: there is none. */
+int64_t etrace_fds_next(const struct etrace_fds *fds, int32_t pid, uint32_t fd);
+
+#endif

@@ -1,0 +1,93 @@
+/* Process and file events of a recording as text (doc/formats/etrace.md). */
+#ifndef UTRAIL_BUILDDB_ETRACE_WRITE_H
+#define UTRAIL_BUILDDB_ETRACE_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+#include "utils/base/containers/intmap.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/proc_cpus.h"
+#include "utils/builddb/etrace/etrace_fds.h"
+#include "utils/builddb/etrace/etrace_lines.h"
+#include "utils/trace/recording/proc_file.h"
+
+/*
+ * The choice of events and their form.
+ *
+ * @is_bare: as in struct etrace_lines
+ * @ignores_repeats: a task that opens the same file in the same way as the time before: neither
+ *                 that nor its close
+ */
+struct etrace_choice {
+	bool is_bare;
+	bool ignores_repeats;
+	bool has_names;
+	bool has_mounts;
+	bool has_environment;
+};
+
+/*
+ * Each child has what its parent has, and closes it with one call: so many lines for these in all.
+ */
+#define ETRACE_CLOSED_MAX 10000000UL
+
+/* A variable that the program of @upid had. */
+struct etrace_variable {
+	uint64_t upid;
+	char *text;
+};
+
+/*
+ * Starts with etrace_writer_open(), ends with etrace_writer_close().
+ *
+ * @cwd: the directory of the first program
+ * @upids: by tid, the number of the task that has it now. Tasks are counted from 1, @nr_tasks of
+ * them
+ * @cpus: where each of them is
+ * @opens: by tid, a struct etrace_open: what the task has opened last; @hidden: descriptors of
+ * opens that are left out
+ * @nr_closed: descriptors that calls with a range have closed
+ * @variables: of all programs, for the end
+ * @has_files: what was done to files was recorded
+ * @nr_out: events that the format has no place for
+ * @broken: what is wrong with the file; what is in front of the damage is written
+ */
+struct etrace_writer {
+	struct proc_file file;
+	struct etrace_lines lines;
+	struct strbuf cwd;
+	struct intmap upids;
+	struct proc_cpus cpus;
+	uint64_t *tasks;
+	size_t nr_tasks;
+	struct etrace_fds fds;
+	struct etrace_choice choice;
+	struct intmap opens;
+	struct etrace_fds hidden;
+	uint64_t nr_closed;
+	struct etrace_variable *variables;
+	size_t nr_variables;
+	bool has_begun;
+	bool has_ended;
+	bool has_files;
+	uint64_t nr_out;
+	struct uft_err broken;
+};
+
+/* Open the data directory @dir. 0; -ENOENT when it has no such events; negative with @err. */
+int etrace_writer_open(struct etrace_writer *writer, const char *dir, bool is_big_endian,
+		       const struct etrace_choice *choice, struct uft_err *err);
+void etrace_writer_close(struct etrace_writer *writer);
+#define cleanup_etrace_writer cleanup(etrace_writer_close)
+
+/*
+ * Append the lines of the next record, which may be none, to @out. 1, 0 at the end, -ENOMEM, or
+ * -EDQUOT: more than ETRACE_CLOSED_MAX are closed.
+ */
+int etrace_writer_next(struct etrace_writer *writer, struct strbuf *out);
+
+#endif

@@ -1,0 +1,82 @@
+/* Executions as a picture (see tree.h). */
+#include "utils/builddb/tree.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+#include "utils/base/escape.h"
+#include "utils/base/path.h"
+
+/* Longer command lines are cut. */
+#define LABEL_BYTES 60
+
+/* A process that only waits to become another program is nobody that one would want to see. */
+static bool is_shown(const struct execution *execution)
+{
+	return execution->index || execution->is_over || execution->first_child != EXECUTION_NONE;
+}
+
+/* The nearest one in front of it that is shown: of its process, else of its parent's. */
+static size_t shown_before(const struct executions *executions, size_t at)
+{
+	do {
+		const struct execution *execution = &executions->all[at];
+
+		at = execution->previous == EXECUTION_NONE ? execution->parent
+							   : execution->previous;
+	} while (at != EXECUTION_NONE && !is_shown(&executions->all[at]));
+	return at;
+}
+
+static void put_command(struct strbuf *out, const struct execution *execution)
+{
+	struct strbuf line cleanup_strbuf = { 0 };
+
+	if (!execution->index)
+		strbuf_addstr(&line, "fork of ");
+	for (const char *arg = NULL;
+	     line.len <= LABEL_BYTES && (arg = execution_next_arg(execution, arg)) != NULL;) {
+		if (arg != execution->args)
+			strbuf_addch(&line, ' ');
+		strbuf_addstr(&line, arg == execution->args ? path_base(arg) : arg);
+	}
+
+	size_t len = escape_cut(strbuf_str(&line), LABEL_BYTES);
+
+	escape_add(out, MEDIUM_DOT, strbuf_str(&line), len);
+	if (len < line.len)
+		strbuf_addstr(out, "...");
+}
+
+/* "\n" is of graphviz: the next line of the label. */
+static void put_node(struct strbuf *out, const struct executions *executions, size_t at)
+{
+	const struct execution *execution = &executions->all[at];
+	size_t before = shown_before(executions, at);
+	unsigned long long took_us = (execution->end_ns - execution->start_ns) / 1000;
+	bool failed = execution->is_over && execution->status;
+
+	strbuf_addf(out, "  n%zu [label=\"", at);
+	put_command(out, execution);
+	strbuf_addstr(out, "\\n");
+	strbuf_addf(out, "%llu.%03llu ms", took_us / 1000, took_us % 1000);
+	if (failed && WIFSIGNALED(execution->status))
+		strbuf_addf(out, ", signal %d", WTERMSIG(execution->status));
+	else if (failed)
+		strbuf_addf(out, ", status %d", WEXITSTATUS(execution->status));
+	strbuf_addf(out, "\"%s]\n", failed ? " color=red" : "");
+	if (before == EXECUTION_NONE)
+		return;
+	strbuf_addf(out, "  n%zu -> n%zu%s\n", before, at,
+		    executions->all[before].process == execution->process ? " [style=dashed]" : "");
+}
+
+void tree_dot(const struct executions *executions, struct strbuf *out)
+{
+	strbuf_addstr(out, "digraph processes {\n  rankdir=LR\n  node [shape=box]\n");
+	for (size_t i = 0; i < executions->nr; i++) {
+		if (is_shown(&executions->all[i]))
+			put_node(out, executions, i);
+	}
+	strbuf_addstr(out, "}\n");
+}

@@ -1,0 +1,39 @@
+/* The acts of executions on files, as parts of their objects in JSON. */
+#ifndef UTRAIL_BUILDDB_TREE_FILES_H
+#define UTRAIL_BUILDDB_TREE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/recording/executions.h"
+#include "utils/trace/recording/files.h"
+
+/* A number of its own for each process, with the system's number in its lower bits. */
+unsigned long long tree_process_number(const struct execution *execution);
+
+/* So many readers of pipes are listed for all writers; each is some 25 bytes. */
+#define TREE_READERS_MAX 4000000UL
+
+/*
+ * The number of readers that all tree_readers_json() together list, or a few more: of each pipe the
+ * writers times the readers.
+ */
+uint64_t tree_count_readers(const struct files *files);
+
+/*
+ * ,"i":[...]: which executions of other processes have the end to read from of a pipe that the
+ * execution @at writes to.
+ */
+void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
+		       struct strbuf *out);
+
+/*
+ * ,"o":[...]: what it opened, renamed and linked. Modes and sizes are those of now. False as
+ * json_string().
+ */
+bool tree_files_json(const struct executions *executions, const struct files *files, size_t at,
+		     struct strbuf *out);
+
+#endif

@@ -1,0 +1,338 @@
+/*
+ * Unpacking trace records from compact blocks (see compact.h, and doc/internals/compact.md for the
+ * layout).
+ */
+#include "utils/format/bytes.h"
+#include "utils/format/calls/compact_step.h"
+
+/* A varint that ends before @end. NULL: it does not, or is too long. */
+static const uint8_t *get_varint(const uint8_t *in, const uint8_t *end, uint64_t *value)
+{
+	*value = 0;
+	for (unsigned shift = 0; shift < 64 && in < end; shift += 7) {
+		*value |= (uint64_t)(*in & 0x7f) << shift;
+		if (!(*in++ & 0x80))
+			return in;
+	}
+	return NULL;
+}
+
+static bool get_funcs(struct compact_coder *coder, uint32_t nr, const uint8_t *in,
+		      const uint8_t *end)
+{
+	uint64_t addr = 0;
+
+	for (uint32_t i = 1; i <= nr; i++) {
+		uint64_t diff;
+
+		in = get_varint(in, end, &diff);
+		if (!in)
+			return false;
+		addr += diff >> 1 ^ -(diff & 1);
+		coder->funcs[i] = RECORD_MAGIC << RECORD_MAGIC_SHIFT | (addr & RECORD_ADDR_MASK)
+									       << RECORD_ADDR_SHIFT;
+	}
+	coder->nr_funcs = nr;
+	return in == end;
+}
+
+/*
+ * @out: the place of the next record, up to @out_end
+ * @words: with @more: of the payload after the next record
+ */
+struct reading {
+	struct compact_block block;
+	uint8_t *out;
+	uint8_t *out_end;
+	uint64_t words;
+	uint64_t more;
+};
+
+static bool copy_bytes(struct reading *r, uint64_t len)
+{
+	const struct compact_block *block = &r->block;
+
+	/* A damaged block may have a token that goes on past the end. */
+	if (block->in > block->end || len > (uint64_t)(block->end - block->in) ||
+	    len > (uint64_t)(r->out_end - r->out))
+		return false;
+	memcpy(r->out, r->block.in, len);
+	r->block.in += len;
+	r->out += len;
+	return true;
+}
+
+/* The number of a function that there is; 0 for none. */
+static bool get_number(struct compact_block *block, uint32_t *number)
+{
+	*number = *block->in++;
+	if (*number >= NUMBER_SHORT)
+		*number = ((*number - NUMBER_SHORT) << 8) + *block->in++ + NUMBER_SHORT;
+	return *number <= block->coder->nr_funcs;
+}
+
+/* Obey an escape without bytes of records; its token has been read. */
+static bool obey(struct compact_block *block, enum escape kind)
+{
+	struct compact_coder *coder = block->coder;
+	uint32_t number;
+
+	switch (kind) {
+	case ESCAPE_TOP:
+		if (!get_number(block, &number) || coder->depth == 0)
+			return false;
+		set_top(coder, number);
+		return true;
+	case ESCAPE_DEPTH:
+		set_depth(coder, get_u16(block->in, false));
+		block->in += 2;
+		return true;
+	case ESCAPE_TIME:
+		coder->last_ns = get_u64(block->in, false);
+		block->in += 8;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The same of all of them. */
+static bool obey_any(struct reading *r, enum escape kind)
+{
+	struct compact_block *block = &r->block;
+	uint64_t value;
+
+	switch (kind) {
+	case ESCAPE_WORDS:
+	case ESCAPE_BYTES:
+		block->in = get_varint(block->in, block->end, &value);
+		if (!block->in || value > COMPACT_RAW_MAX)
+			return false;
+		return copy_bytes(r, kind == ESCAPE_WORDS ? value * 8 : value);
+	case ESCAPE_PAYLOAD:
+		block->in = get_varint(block->in, block->end, &r->words);
+		r->more = RECORD_MORE;
+		return block->in && r->words <= COMPACT_RAW_MAX;
+	default:
+		return obey(block, kind);
+	}
+}
+
+/* @more: RECORD_MORE, or 0. */
+static inline void store_call(struct reading *r, const struct compact_call *call, uint64_t more)
+{
+	store_word(r->out, call->time_ns);
+	store_word(r->out + 8, compact_call_word(r->block.coder, call) | more);
+	r->out += sizeof(struct record);
+}
+
+/*
+ * HOT: a call with payload, if it is short and all of it is there for sure. False: it is not, and
+ * nothing has changed.
+ */
+static inline bool get_payload_call(struct reading *r, struct compact_state *state)
+{
+	struct compact_state next = *state;
+	struct compact_call call;
+	size_t len;
+
+	if (!compact_payload_next(&next, r->block.end, &len) ||
+	    (size_t)(r->out_end - r->out) < sizeof(struct record) + len ||
+	    !compact_step(r->block.coder, r->block.end, &next, UINT64_MAX, &call))
+		return false;
+	store_call(r, &call, RECORD_MORE);
+	for (size_t at = 0; at < len; at += sizeof(uint64_t))
+		memcpy(r->out + at, next.in + at, sizeof(uint64_t));
+	r->out += len;
+	next.in += len;
+	*state = next;
+	return true;
+}
+
+/*
+ * HOT: calls with the state in registers, up to the first token that is another escape, or has a
+ * long delta, or from where one may reach past the end.
+ */
+static void get_most_calls(struct reading *r)
+{
+	struct compact_state state = compact_state_of(&r->block);
+	const uint8_t *out_last = r->out_end - sizeof(struct record);
+	struct reading to = *r;
+	struct compact_call call;
+
+	while (to.out <= out_last) {
+		if (likely(compact_step(to.block.coder, to.block.end, &state, UINT64_MAX, &call)))
+			store_call(&to, &call, 0);
+		else if (!get_payload_call(&to, &state))
+			break;
+	}
+	r->out = to.out;
+	compact_state_put(&state, &r->block);
+}
+
+/*
+ * Read the time from the record before a call to the call. @first is the first byte of its token,
+ * @in the bytes after that. Returns where the time ends; NULL: it is damaged.
+ */
+static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned first,
+				uint64_t *delta)
+{
+	first >>= TOKEN_BITS;
+	*delta = first;
+	if (first == DELTA_VARINT)
+		return get_varint(in, end, delta);
+	if (first >= DELTA_SHORT)
+		*delta = DELTA_SHORT + ((first - DELTA_SHORT) << 8 | *in++);
+	return in;
+}
+
+/* One token of a call, whatever is in it; its first byte was read. */
+static bool get_call(struct compact_block *block, unsigned first, struct compact_call *call)
+{
+	struct compact_coder *coder = block->coder;
+	uint32_t *learned = &coder->contexts[context(coder->top, coder->last)];
+	enum token token = token_of(first);
+	uint32_t symbol = token == TOKEN_UNLIKELY ? *learned >> 16 : *learned & 0xffff;
+	uint64_t delta;
+
+	block->in = get_delta(block->in, block->end, first, &delta);
+	if (!block->in || (token == TOKEN_NUMBER && !get_number(block, &symbol)))
+		return false;
+	if (token != TOKEN_LIKELY)
+		*learned = *learned << 16 | symbol;
+	coder->last_ns += delta;
+	*call = (struct compact_call){
+		.time_ns = coder->last_ns,
+		.number = symbol,
+		.depth = coder->depth,
+		.is_exit = symbol == SYMBOL_EXIT,
+	};
+	if (coder->depth < call->is_exit)
+		return false;
+	if (call->is_exit) {
+		call->number = coder->top;
+		call->depth--;
+		leave(coder);
+	} else {
+		enter(coder, symbol);
+	}
+	return true;
+}
+
+static bool get_any_call(struct reading *r, unsigned first)
+{
+	struct compact_call call;
+
+	if (r->out_end - r->out < (ptrdiff_t)sizeof(struct record) ||
+	    !get_call(&r->block, first, &call))
+		return false;
+	store_call(r, &call, r->more);
+	if (!r->more)
+		return true;
+	r->more = 0;
+	return copy_bytes(r, r->words * 8);
+}
+
+static bool get_records(struct reading *r)
+{
+	struct compact_block *block = &r->block;
+
+	while (block->in < block->end) {
+		if (!r->more)
+			get_most_calls(r);
+		if (block->in >= block->end)
+			break;
+
+		unsigned first = *block->in++;
+
+		if (!(token_of(first) == TOKEN_ESCAPE ? obey_any(r, first >> TOKEN_BITS)
+						      : get_any_call(r, first)))
+			return false;
+	}
+	return block->in == block->end && r->out == r->out_end && !r->more;
+}
+
+bool compact_block_open(struct compact_block *block, struct compact_coder *coder,
+			const struct compact_head *head, const uint8_t *body)
+{
+	*block = (struct compact_block){
+		.coder = coder,
+		.in = body,
+		.end = body + head->tokens_len,
+	};
+	if (compact_sum(body, head->body_len) != head->sum)
+		return false;
+	begin(coder);
+	return get_funcs(coder, head->nr_funcs, block->end, body + head->body_len);
+}
+
+bool compact_block_rest(struct compact_block *block, uint8_t *raw, size_t len)
+{
+	struct reading r = { .block = *block, .out = raw, .out_end = raw + len };
+
+	return get_records(&r);
+}
+
+bool compact_decode(struct compact_coder *coder, const struct compact_head *head,
+		    const uint8_t *body, uint8_t *raw)
+{
+	struct compact_block block;
+
+	return compact_block_open(&block, coder, head, body) &&
+	       compact_block_rest(&block, raw, head->raw_len);
+}
+
+/* It is damaged: nobody gets anything more of it. */
+static enum compact_found spoil(struct compact_block *block)
+{
+	block->in = block->end + 1;
+	return COMPACT_WRONG;
+}
+
+/*
+ * Escapes that are no records, up to a token of another kind: COMPACT_CALL, of which nothing was
+ * read yet, COMPACT_BYTES, COMPACT_END or COMPACT_WRONG.
+ */
+static enum compact_found obey_all(struct compact_block *block)
+{
+	while (block->in < block->end) {
+		enum escape kind = *block->in >> TOKEN_BITS;
+
+		if (token_of(*block->in) != TOKEN_ESCAPE)
+			return COMPACT_CALL;
+		if (kind == ESCAPE_WORDS || kind == ESCAPE_PAYLOAD || kind == ESCAPE_BYTES)
+			return COMPACT_BYTES;
+		block->in++;
+		if (!obey(block, kind))
+			return spoil(block);
+	}
+	return block->in == block->end ? COMPACT_END : spoil(block);
+}
+
+enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
+				       struct compact_call *call)
+{
+	enum compact_found found = obey_all(block);
+	uint64_t delta;
+
+	if (found != COMPACT_CALL)
+		return found;
+	if (!get_delta(block->in + 1, block->end, *block->in, &delta))
+		return spoil(block);
+	if (block->coder->last_ns + delta > until_ns)
+		return COMPACT_LATER;
+
+	unsigned first = *block->in++;
+
+	return get_call(block, first, call) ? COMPACT_CALL : spoil(block);
+}
+
+uint64_t compact_block_next_ns(struct compact_block *block)
+{
+	uint64_t delta;
+
+	if (obey_all(block) != COMPACT_CALL ||
+	    !get_delta(block->in + 1, block->end, *block->in, &delta))
+		return 0;
+	return block->coder->last_ns + delta;
+}

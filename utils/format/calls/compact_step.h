@@ -1,0 +1,174 @@
+/*
+ * HOT: reading a compact block call by call, for those who spare themselves its records (see
+ * compact.h).
+ */
+#ifndef UTRAIL_FORMAT_COMPACT_STEP_H
+#define UTRAIL_FORMAT_COMPACT_STEP_H
+
+#include "utils/format/calls/compact_tokens.h"
+
+/*
+ * A call without payload.
+ *
+ * @number: of its function, whose address is in coder->funcs; 0: not known, which is damage
+ * @depth: calls around it, as its record has it
+ */
+struct compact_call {
+	uint64_t time_ns;
+	uint32_t number;
+	uint32_t depth;
+	bool is_exit;
+};
+
+/* The next thing in a block. */
+enum compact_found {
+	COMPACT_CALL,  /* one that was read */
+	COMPACT_LATER, /* one that is later than was asked for: it was not read */
+	COMPACT_BYTES, /* the rest is there as bytes only: ask compact_block_rest() */
+	COMPACT_END,
+	COMPACT_WRONG, /* the block is damaged; nothing else will come of it */
+};
+
+/*
+ * The state that changes with each call: to be kept in registers. Between two of these functions
+ * one can have it from the block, and put it back.
+ *
+ * @context: of the next call, see context()
+ */
+struct compact_state {
+	const uint8_t *in;
+	uint64_t last_ns;
+	uint32_t context;
+	uint32_t depth;
+	uint32_t last;
+};
+
+static inline struct compact_state compact_state_of(const struct compact_block *block)
+{
+	const struct compact_coder *coder = block->coder;
+
+	return (struct compact_state){
+		.in = block->in,
+		.last_ns = coder->last_ns,
+		.context = context(coder->top, coder->last),
+		.depth = coder->depth,
+		.last = coder->last,
+	};
+}
+
+static inline void compact_state_put(const struct compact_state *state, struct compact_block *block)
+{
+	struct compact_coder *coder = block->coder;
+
+	block->in = state->in;
+	coder->last_ns = state->last_ns;
+	coder->depth = state->depth;
+	coder->top = state->depth ? *frame(coder, state->depth - 1) : 0;
+	coder->last = state->last;
+}
+
+/*
+ * HOT: the next token, if it is a call that is not later than @until_ns, and has no long delta.
+ * False: it is not, and nothing has changed: ask compact_block_other(). @end: of the block
+ */
+static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
+				struct compact_state *state, uint64_t until_ns,
+				struct compact_call *call)
+{
+	if (unlikely(state->in >= end))
+		return false;
+
+	const uint8_t *at = state->in;
+	unsigned first = *at++;
+	enum token token = token_of(first);
+	uint64_t time_ns = state->last_ns;
+
+	first >>= TOKEN_BITS;
+	if (likely(first < DELTA_SHORT)) {
+		time_ns += first;
+	} else {
+		if (unlikely(first == DELTA_VARINT))
+			return false;
+		time_ns += DELTA_SHORT + ((first - DELTA_SHORT) << 8 | *at++);
+	}
+	if (unlikely(time_ns > until_ns))
+		return false;
+
+	uint32_t *learned = &coder->contexts[state->context];
+	uint32_t both = *learned;
+	uint32_t symbol = both & 0xffff;
+
+	if (unlikely(token != TOKEN_LIKELY)) {
+		symbol = both >> 16;
+		if (token != TOKEN_UNLIKELY) {
+			if (token == TOKEN_ESCAPE)
+				return false;
+			symbol = *at++;
+			if (unlikely(symbol >= NUMBER_SHORT))
+				symbol = NUMBER_SHORT + ((symbol - NUMBER_SHORT) << 8) + *at++;
+			if (unlikely(symbol > coder->nr_funcs))
+				return false;
+		}
+		both = both << 16 | symbol;
+	}
+
+	uint32_t depth = state->depth;
+
+	call->is_exit = symbol == SYMBOL_EXIT;
+	if (call->is_exit) {
+		if (unlikely(depth == 0))
+			return false;
+		symbol = *frame(coder, --depth);
+		state->context = context(depth ? *frame(coder, depth - 1) : 0, symbol);
+		state->last = symbol;
+		state->depth = depth;
+	} else {
+		*frame(coder, depth) = symbol;
+		state->context = context(symbol, 0);
+		state->last = 0;
+		state->depth = depth + 1;
+	}
+	*learned = both;
+	state->in = at;
+	state->last_ns = time_ns;
+	call->time_ns = time_ns;
+	call->number = symbol;
+	call->depth = depth;
+	return true;
+}
+
+/* The longest token that compact_step() reads. */
+#define COMPACT_STEP_BYTES 4
+
+/*
+ * HOT: true when a call with a short payload is next, and all of it is in the block: then state->in
+ * is at the call's token, which @len bytes of payload follow. Else nothing has changed.
+ */
+static inline bool compact_payload_next(struct compact_state *state, const uint8_t *end,
+					size_t *len)
+{
+	const uint8_t escape = ESCAPE_PAYLOAD << TOKEN_BITS | TOKEN_ESCAPE;
+	const uint8_t *in = state->in;
+
+	*len = in[1] * sizeof(uint64_t);
+	if (in[0] != escape || in[1] & 0x80 ||
+	    end - in < (ptrdiff_t)(2 + COMPACT_STEP_BYTES + *len))
+		return false;
+	state->in = in + 2;
+	return true;
+}
+
+/* The same for all else. @block: with the state put back. */
+enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
+				       struct compact_call *call);
+
+/* The second word of the record of a call. */
+static inline uint64_t compact_call_word(const struct compact_coder *coder,
+					 const struct compact_call *call)
+{
+	uint64_t depth = MIN(call->depth, (uint32_t)RECORD_DEPTH_MAX);
+
+	return coder->funcs[call->number] | call->is_exit | depth << RECORD_DEPTH_SHIFT;
+}
+
+#endif

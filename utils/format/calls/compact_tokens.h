@@ -1,0 +1,152 @@
+/*
+ * The part that writers and readers of compact blocks share: the tokens, and the state that both
+ * know at each of them.
+ */
+#ifndef UTRAIL_FORMAT_COMPACT_TOKENS_H
+#define UTRAIL_FORMAT_COMPACT_TOKENS_H
+
+#include <endian.h>
+#include <string.h>
+
+#include "utils/base/compiler.h"
+#include "utils/format/calls/compact.h"
+#include "utils/format/record.h"
+
+#define SLOTS	      8192 /* of the hash table, a power of two: at most half of them are used */
+#define CONTEXTS_BITS 12
+/* A power of two; deeper calls take the places of others, for writers as for readers. */
+#define STACK	      4096
+
+/* The two low bits of a token's first byte. */
+enum token {
+	TOKEN_LIKELY,	/* the last call in this context */
+	TOKEN_UNLIKELY, /* the one before that */
+	TOKEN_NUMBER,	/* a number tells */
+	TOKEN_ESCAPE,	/* something else, see enum escape */
+};
+
+/* The six bits above them: of an escape its kind, else how long after the record before. */
+#define TOKEN_BITS     2
+#define DELTA_SHORT    48 /* below: that many ns */
+#define DELTA_VARINT   63 /* a varint follows; between: one more byte has the low eight bits */
+#define DELTA_BYTE_MAX (DELTA_SHORT + (DELTA_VARINT - DELTA_SHORT) * 256 - 1)
+#define DELTA_MAX      (1ULL << 48)
+
+/* The kind of a token, by its first byte. */
+static inline enum token token_of(unsigned first)
+{
+	return first & ((1U << TOKEN_BITS) - 1);
+}
+
+/* Below: a number of one byte. */
+#define NUMBER_SHORT 224
+
+enum escape {
+	ESCAPE_WORDS,	/* varint n: n words of 8 bytes as they are */
+	ESCAPE_PAYLOAD, /* varint n: the next record has MORE, and n words follow it */
+	ESCAPE_TOP,	/* number: the function of the innermost open call */
+	ESCAPE_DEPTH,	/* u16: how many calls are open */
+	ESCAPE_TIME,	/* u64: the time that the next record is measured from */
+	ESCAPE_BYTES,	/* varint n: n bytes as they are */
+};
+
+/* An EXIT, of the innermost open call. Functions count from 1 on. */
+#define SYMBOL_EXIT 0
+
+/* The part of a record's second word that names a function: all but type, MORE and depth. */
+#define WORD_DEPTH_MASK ((uint64_t)RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT)
+#define WORD_MASK	(~(WORD_DEPTH_MASK | RECORD_MORE | RECORD_TYPE_MASK))
+
+/*
+ * @contexts: the last call (low half) and the one before that, by the function that is open and the
+ *            one that it called last
+ * @funcs: the second word of records, by the number of the function; the first is none
+ * @stack: functions of open calls, 0: not known
+ */
+struct compact_coder {
+	uint32_t contexts[1U << CONTEXTS_BITS];
+	uint64_t funcs[COMPACT_FUNCS_MAX + 1];
+	uint16_t stack[STACK];
+	uint16_t slots[SLOTS];
+	uint32_t nr_funcs;
+	uint64_t last_ns;
+	uint32_t depth;
+	uint32_t top;
+	uint32_t last;
+};
+
+static inline uint64_t load_word(const uint8_t *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return le64toh(word);
+}
+
+static inline void store_word(uint8_t *at, uint64_t word)
+{
+	word = htole64(word);
+	memcpy(at, &word, sizeof(word));
+}
+
+static inline uint32_t context(uint32_t top, uint32_t last)
+{
+	return (top * 0x9e3779b1U + last * 0x85ebca6bU) >> (32 - CONTEXTS_BITS);
+}
+
+static inline void begin(struct compact_coder *coder)
+{
+	memset(coder->contexts, 0, sizeof(coder->contexts));
+	memset(coder->stack, 0, sizeof(coder->stack));
+	/* No record has it. */
+	coder->funcs[0] = 0;
+	coder->nr_funcs = 0;
+	coder->last_ns = 0;
+	coder->depth = 0;
+	coder->top = 0;
+	coder->last = 0;
+}
+
+static inline uint16_t *frame(struct compact_coder *coder, uint32_t depth)
+{
+	return &coder->stack[depth % STACK];
+}
+
+/* Calls between the two depths were entered unseen. */
+static inline void set_depth(struct compact_coder *coder, uint32_t depth)
+{
+	/* An escape of three bytes may open 65,535 calls: each place is cleared once. */
+	uint32_t first = depth > STACK ? MAX(coder->depth, depth - STACK) : coder->depth;
+
+	for (uint32_t i = first; i < depth; i++)
+		*frame(coder, i) = 0;
+	coder->depth = depth;
+	coder->top = depth ? *frame(coder, depth - 1) : 0;
+	coder->last = 0;
+}
+
+static inline void set_top(struct compact_coder *coder, uint32_t number)
+{
+	*frame(coder, coder->depth - 1) = number;
+	coder->top = number;
+}
+
+/* HOT */
+static inline void leave(struct compact_coder *coder)
+{
+	coder->last = coder->top;
+	coder->depth--;
+	coder->top = coder->depth ? *frame(coder, coder->depth - 1) : 0;
+}
+
+static inline void enter(struct compact_coder *coder, uint32_t number)
+{
+	*frame(coder, coder->depth++) = number;
+	coder->top = number;
+	coder->last = 0;
+}
+
+/* Put the head of a block in front of it (compact.c). */
+void compact_head_encode(const struct compact_head *head, uint8_t *out);
+
+#endif

@@ -1,0 +1,385 @@
+/*
+ * Packing trace records into compact blocks (see compact.h, and doc/internals/compact.md for the
+ * layout).
+ */
+#include "utils/format/bytes.h"
+#include "utils/format/calls/compact_tokens.h"
+
+static uint8_t *put_varint(uint8_t *out, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*out++ = value | 0x80;
+	*out++ = value;
+	return out;
+}
+
+static inline uint8_t *put_number(uint8_t *out, uint32_t number)
+{
+	if (number < NUMBER_SHORT) {
+		*out++ = number;
+		return out;
+	}
+	number -= NUMBER_SHORT;
+	*out++ = NUMBER_SHORT + (number >> 8);
+	*out++ = number;
+	return out;
+}
+
+static uint8_t *put_escape(uint8_t *out, enum escape kind)
+{
+	*out++ = TOKEN_ESCAPE | kind << TOKEN_BITS;
+	return out;
+}
+
+/* The number of the function with @word, a new one if need be; 0: there are too many. */
+static uint32_t number_of(struct compact_coder *coder, uint64_t word)
+{
+	size_t at = (word * 0x9e3779b97f4a7c15ULL) >> 51;
+
+	_Static_assert(SLOTS == 1 << (64 - 51), "the hash has as many bits");
+	for (; coder->slots[at]; at = (at + 1) % SLOTS) {
+		if (coder->funcs[coder->slots[at]] == word)
+			return coder->slots[at];
+	}
+	if (coder->nr_funcs == COMPACT_FUNCS_MAX)
+		return 0;
+	coder->slots[at] = ++coder->nr_funcs;
+	coder->funcs[coder->nr_funcs] = word;
+	return coder->nr_funcs;
+}
+
+/* A record of a call, with or without a payload. */
+static inline bool is_call(uint64_t data)
+{
+	return (data & (2 | 7ULL << RECORD_MAGIC_SHIFT)) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;
+}
+
+/*
+ * The words that follow @raw, up to where a record may begin that is not earlier than @after_ns, or
+ * to the end.
+ */
+static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns, bool *is_whole)
+{
+	size_t at = 8;
+
+	*is_whole = true;
+	for (; at + sizeof(struct record) <= len; at += 8) {
+		uint64_t time_ns = load_word(raw + at);
+		uint64_t data = load_word(raw + at + 8);
+
+		if (record_magic_is_good(data) && time_ns - after_ns < 1ULL << 42)
+			return at / 8;
+	}
+	*is_whole = false;
+	return len / 8;
+}
+
+/* One block on its way. */
+struct writing {
+	struct compact_coder *coder;
+	struct compact_head head;
+};
+
+/* Tell the reader about a record that is not as the records before say. */
+static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns, uint64_t data,
+			      uint32_t number)
+{
+	struct compact_coder *coder = w->coder;
+	uint32_t is_exit = data & 1;
+	uint32_t depth = record_depth(data) + is_exit;
+	uint32_t now = MIN(coder->depth - is_exit, (uint32_t)RECORD_DEPTH_MAX);
+
+	if (coder->depth < is_exit || now != record_depth(data)) {
+		out = put_escape(out, ESCAPE_DEPTH);
+		put_u16(out, depth, false);
+		out += 2;
+		set_depth(coder, depth);
+	}
+	if (time_ns - coder->last_ns >= DELTA_MAX) {
+		out = put_escape(out, ESCAPE_TIME);
+		put_u64(out, time_ns, false);
+		out += 8;
+		coder->last_ns = time_ns;
+	}
+	if (is_exit && coder->top != number) {
+		out = put_escape(out, ESCAPE_TOP);
+		out = put_number(out, number);
+		set_top(coder, number);
+	}
+	return out;
+}
+
+/* The delta and the first byte, with @token in it. */
+static uint8_t *put_token(uint8_t *out, enum token token, uint64_t delta)
+{
+	if (likely(delta < DELTA_SHORT)) {
+		*out++ = token | delta << TOKEN_BITS;
+		return out;
+	}
+	if (likely(delta <= DELTA_BYTE_MAX)) {
+		delta -= DELTA_SHORT;
+		*out++ = token | (DELTA_SHORT + (delta >> 8)) << TOKEN_BITS;
+		*out++ = delta;
+		return out;
+	}
+	*out++ = token | DELTA_VARINT << TOKEN_BITS;
+	return put_varint(out, delta);
+}
+
+/* A call's record, whatever is before it. NULL: there are too many functions for this block. */
+static uint8_t *put_call(struct writing *w, uint8_t *out, uint64_t time_ns, uint64_t data)
+{
+	struct compact_coder *coder = w->coder;
+	uint64_t word = data & WORD_MASK;
+	uint32_t is_exit = data & 1;
+	uint32_t now = coder->depth - is_exit;
+	uint32_t number = 0;
+
+	if (unlikely(coder->depth < is_exit ||
+		     MIN(now, (uint32_t)RECORD_DEPTH_MAX) != record_depth(data) ||
+		     time_ns - coder->last_ns >= DELTA_MAX ||
+		     (is_exit && coder->funcs[coder->top] != word))) {
+		if (is_exit) {
+			number = number_of(coder, word);
+			if (!number)
+				return NULL;
+		}
+		out = put_surprises(w, out, time_ns, data, number);
+	}
+
+	uint32_t *learned = &coder->contexts[context(coder->top, coder->last)];
+	uint32_t likely_one = *learned & 0xffff;
+	uint32_t unlikely_one = *learned >> 16;
+	uint64_t delta = time_ns - coder->last_ns;
+	uint32_t symbol = SYMBOL_EXIT;
+
+	if (is_exit ? likely_one == SYMBOL_EXIT : coder->funcs[likely_one] == word) {
+		symbol = likely_one;
+		out = put_token(out, TOKEN_LIKELY, delta);
+	} else if (is_exit ? unlikely_one == SYMBOL_EXIT : coder->funcs[unlikely_one] == word) {
+		symbol = unlikely_one;
+		*learned = *learned << 16 | symbol;
+		out = put_token(out, TOKEN_UNLIKELY, delta);
+	} else {
+		if (!is_exit)
+			symbol = number_of(coder, word);
+		if (!is_exit && !symbol)
+			return NULL;
+		*learned = *learned << 16 | symbol;
+		out = put_token(out, TOKEN_NUMBER, delta);
+		out = put_number(out, symbol);
+	}
+	coder->last_ns = time_ns;
+	if (is_exit)
+		leave(coder);
+	else
+		enter(coder, symbol);
+	return out;
+}
+
+static uint8_t *put_words(uint8_t *out, const uint8_t *raw, size_t nr)
+{
+	out = put_escape(out, ESCAPE_WORDS);
+	out = put_varint(out, nr);
+	memcpy(out, raw, nr * 8);
+	return out + nr * 8;
+}
+
+/* The functions of the block: each by its distance from the one before. */
+static uint8_t *put_funcs(const struct compact_coder *coder, uint8_t *out)
+{
+	uint64_t before = 0;
+
+	for (uint32_t i = 1; i <= coder->nr_funcs; i++) {
+		uint64_t addr = record_addr(coder->funcs[i]);
+		uint64_t diff = addr - before;
+
+		/* The sign is the lowest bit. */
+		out = put_varint(out, diff << 1 ^ -(diff >> 63));
+		before = addr;
+	}
+	return out;
+}
+
+/*
+ * Write one record with its payload. Returns its length; 0: no room in this block, or (with
+ * @has_more) not whole.
+ */
+static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len,
+			 size_t room, bool has_more)
+{
+	uint8_t *out = *at;
+	uint64_t time_ns = load_word(raw);
+	uint64_t data = load_word(raw + 8);
+	size_t words = 0;
+
+	if (record_has_more(data) && record_magic_is_good(data)) {
+		bool is_whole;
+
+		words = payload_words(raw + sizeof(struct record), len - sizeof(struct record),
+				      time_ns, &is_whole);
+		if (has_more && !is_whole && len < COMPACT_RAW_MAX)
+			return 0;
+	}
+
+	size_t used = sizeof(struct record) + words * 8;
+
+	/* A record that nobody understands may have any length: it ends in the next block. */
+	if (used > room && room < COMPACT_RAW_MAX)
+		return 0;
+	if (used > room) {
+		used = room;
+		words = (room - sizeof(struct record)) / 8;
+		w->head.is_cut = true;
+	}
+	if (is_call(data)) {
+		if (words || record_has_more(data)) {
+			out = put_escape(out, ESCAPE_PAYLOAD);
+			out = put_varint(out, words);
+		}
+		out = put_call(w, out, time_ns, data);
+		if (!out)
+			return 0;
+		memcpy(out, raw + sizeof(struct record), words * 8);
+		out += words * 8;
+		if (!w->head.first_ns)
+			w->head.first_ns = time_ns;
+	} else {
+		out = put_words(out, raw, used / 8);
+	}
+	*at = out;
+	w->head.nr_records++;
+	return used;
+}
+
+/*
+ * HOT: calls without payload that match the calls before, with the state in registers, up to the
+ * first record that is anything else. Returns how many bytes.
+ */
+static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len)
+{
+	const uint64_t plain_mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
+	const uint64_t plain = RECORD_MAGIC << RECORD_MAGIC_SHIFT;
+	struct compact_coder *coder = w->coder;
+	const uint64_t *funcs = coder->funcs;
+	uint64_t last_ns = coder->last_ns;
+	uint32_t depth = coder->depth;
+	uint32_t top = coder->top;
+	uint32_t last = coder->last;
+	uint8_t *out = *at;
+	size_t done = 0;
+
+	for (; done + sizeof(struct record) <= len; done += sizeof(struct record)) {
+		uint64_t time_ns = load_word(raw + done);
+		uint64_t data = load_word(raw + done + 8);
+		uint64_t word = data & WORD_MASK;
+		uint32_t is_exit = data & 1;
+		uint32_t now = depth - is_exit;
+		uint64_t delta = time_ns - last_ns;
+		uint64_t levels = MIN(now, (uint32_t)RECORD_DEPTH_MAX);
+
+		if (unlikely((data & plain_mask) != plain || delta > DELTA_BYTE_MAX ||
+			     depth < is_exit ||
+			     levels << RECORD_DEPTH_SHIFT != (data & WORD_DEPTH_MASK) ||
+			     (is_exit && funcs[top] != word)))
+			break;
+
+		/* The word of an EXIT is 0, which is no function's. */
+		uint64_t wanted = is_exit ? 0 : word;
+		uint32_t *learned = &coder->contexts[context(top, last)];
+		uint32_t both = *learned;
+		uint32_t symbol = both & 0xffff;
+		enum token token = TOKEN_LIKELY;
+
+		if (funcs[symbol] != wanted) {
+			symbol = both >> 16;
+			token = TOKEN_UNLIKELY;
+			if (funcs[symbol] != wanted) {
+				symbol = is_exit ? SYMBOL_EXIT : number_of(coder, word);
+				token = TOKEN_NUMBER;
+				if (unlikely(!is_exit && !symbol))
+					break;
+			}
+			*learned = both << 16 | symbol;
+		}
+
+		/* No branch: which of both it is nobody can guess. */
+		uint64_t is_long = delta >= DELTA_SHORT;
+		uint64_t above = delta - (DELTA_SHORT & -is_long);
+		uint64_t first = is_long ? DELTA_SHORT + (above >> 8) : above;
+
+		out[0] = token | first << TOKEN_BITS;
+		out[1] = above;
+		out += 1 + is_long;
+		if (token == TOKEN_NUMBER)
+			out = put_number(out, symbol);
+		last_ns = time_ns;
+		depth = now;
+		if (is_exit) {
+			last = top;
+			top = depth ? *frame(coder, depth - 1) : 0;
+		} else {
+			*frame(coder, depth++) = symbol;
+			top = symbol;
+			last = 0;
+		}
+	}
+	coder->last_ns = last_ns;
+	coder->depth = depth;
+	coder->top = top;
+	coder->last = last;
+	*at = out;
+	if (done && !w->head.first_ns)
+		w->head.first_ns = load_word(raw);
+	w->head.nr_records += done / sizeof(struct record);
+	return done;
+}
+
+static uint16_t depth_at(const uint8_t *raw, size_t len)
+{
+	uint64_t data = len < sizeof(struct record) ? 0 : load_word(raw + 8);
+
+	return is_call(data) ? record_depth(data) + (data & 1) : 0;
+}
+
+size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *raw, size_t len,
+		      bool has_more, uint8_t *out, size_t *out_len)
+{
+	const size_t most = MIN(len, (size_t)COMPACT_RAW_MAX);
+	struct writing w = { coder, { .tid = tid, .depth = depth_at(raw, len) } };
+	uint8_t *body = out + COMPACT_HEAD_BYTES;
+	uint8_t *at = body;
+	size_t done = 0;
+
+	begin(coder);
+	memset(coder->slots, 0, sizeof(coder->slots));
+	for (;;) {
+		size_t used = put_plain_calls(&w, &at, raw + done, most - done);
+
+		done += used;
+		if (most - done < sizeof(struct record))
+			break;
+		used = put_record(&w, &at, raw + done, len - done, most - done, has_more);
+		if (!used)
+			break;
+		done += used;
+	}
+	/* The end of a file that was cut off. */
+	if (len - done < sizeof(struct record) && done < most && !has_more) {
+		at = put_escape(at, ESCAPE_BYTES);
+		at = put_varint(at, len - done);
+		memcpy(at, raw + done, len - done);
+		at += len - done;
+		w.head.is_cut = true;
+		done = len;
+	}
+	w.head.raw_len = done;
+	w.head.nr_funcs = coder->nr_funcs;
+	w.head.tokens_len = at - body;
+	at = put_funcs(coder, at);
+	w.head.body_len = at - body;
+	w.head.sum = compact_sum(body, w.head.body_len);
+	compact_head_encode(&w.head, out);
+	*out_len = done ? COMPACT_HEAD_BYTES + w.head.body_len : 0;
+	return done;
+}

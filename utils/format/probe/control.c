@@ -1,0 +1,276 @@
+/*
+ * Messages of the control channel: their forms and their turns (see control.h). The probe has this,
+ * too: no libc.
+ */
+#include "utils/format/probe/control.h"
+
+#include <string.h>
+
+#include "utils/format/event_ids.h"
+
+/* Its path ends where the message does. */
+static bool module_is_valid(const void *message, size_t len)
+{
+	return ((const char *)message)[len - 1] == '\0';
+}
+
+static bool crash_is_valid(const void *message, size_t len)
+{
+	return ((const struct control_crash *)message)->nr_frames <= CONTROL_CRASH_FRAMES;
+}
+
+/* Two or three texts, and nothing after them. */
+static bool declare_is_valid(const void *message, size_t len)
+{
+	const struct control_declare *m = message;
+	const char *texts = m->texts;
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < len - sizeof(*m); i++)
+		nr += !texts[i];
+	return texts[0] && ((const char *)message)[len - 1] == '\0' && m->has_common <= 1 &&
+	       nr == 2 + m->has_common;
+}
+
+static bool declared_is_valid(const void *message, size_t len)
+{
+	uint32_t event = ((const struct control_declared *)message)->event;
+
+	return !event || (event >= EVENT_ID_USER && event < EVENT_ID_USER + EVENT_USER_MAX);
+}
+
+const struct control_shape control_hello_shape = {
+	CONTROL_HELLO,
+	sizeof(struct control_hello),
+	"HELLO",
+};
+const struct control_shape control_module_shape = {
+	CONTROL_MODULE,
+	sizeof(struct control_module) + 1,
+	"MODULE",
+	module_is_valid,
+};
+const struct control_shape control_ready_shape = {
+	CONTROL_READY,
+	sizeof(struct control_ready),
+	"READY",
+};
+const struct control_shape control_welcome_shape = {
+	CONTROL_WELCOME,
+	sizeof(struct control_welcome),
+	"WELCOME",
+};
+const struct control_shape control_plan_shape = {
+	CONTROL_PLAN,
+	sizeof(struct control_plan),
+	"PLAN",
+};
+const struct control_shape control_set_plan_shape = {
+	CONTROL_SET_PLAN,
+	sizeof(struct control_set_plan),
+	"SET_PLAN",
+};
+const struct control_shape control_declare_shape = {
+	CONTROL_DECLARE,
+	sizeof(struct control_declare) + 3,
+	"DECLARE",
+	declare_is_valid,
+};
+const struct control_shape control_declared_shape = {
+	CONTROL_DECLARED,
+	sizeof(struct control_declared),
+	"DECLARED",
+	declared_is_valid,
+};
+const struct control_shape control_crash_shape = {
+	CONTROL_CRASH,
+	sizeof(struct control_crash),
+	"CRASH",
+	crash_is_valid,
+};
+const struct control_shape control_error_shape = {
+	CONTROL_ERROR,
+	sizeof(struct control_error),
+	"ERROR",
+};
+const struct control_shape control_status_shape = {
+	CONTROL_STATUS,
+	sizeof(struct control_status),
+	"STATUS",
+};
+const struct control_shape control_status_is_shape = {
+	CONTROL_STATUS_IS,
+	sizeof(struct control_status_is),
+	"STATUS_IS",
+};
+const struct control_shape control_working_shape = {
+	CONTROL_WORKING,
+	sizeof(struct control_working),
+	"WORKING",
+};
+
+/* The version, and all that is common to all of them. */
+#define COMMON_BYTES offsetof(struct control_header, flags)
+
+static enum control_verdict check_header(const struct control_header *h, size_t len)
+{
+	if (len < COMMON_BYTES || h->magic != CONTROL_MAGIC)
+		return CONTROL_NO_MESSAGE;
+	if (h->version != CONTROL_VERSION)
+		return CONTROL_OTHER_VERSION;
+	return len < sizeof(*h) || h->len != len ? CONTROL_NO_MESSAGE : CONTROL_TAKEN;
+}
+
+static enum control_verdict check_body(const struct control_shape *shape, const void *packet,
+				       size_t len)
+{
+	if (len < shape->min_len || (shape->is_valid && !shape->is_valid(packet, len)))
+		return CONTROL_MALFORMED;
+	return CONTROL_TAKEN;
+}
+
+static const struct control_row *find_row(const struct control_table *table, uint16_t type)
+{
+	for (size_t i = 0; i < table->nr; i++) {
+		if (table->rows[i].shape->type == type)
+			return &table->rows[i];
+	}
+	return NULL;
+}
+
+enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
+				  const void *packet, size_t len)
+{
+	const struct control_header *h = packet;
+	enum control_verdict verdict = check_header(h, len);
+
+	if (verdict != CONTROL_TAKEN)
+		return verdict;
+
+	const struct control_row *row = find_row(table, h->type);
+
+	if (!row)
+		return h->flags & CONTROL_OPTIONAL ? CONTROL_SKIPPED : CONTROL_UNKNOWN_TYPE;
+	verdict = check_body(row->shape, packet, len);
+	if (verdict != CONTROL_TAKEN)
+		return verdict;
+	if (!(row->states & CONTROL_IN(*state)))
+		return CONTROL_OUT_OF_PLACE;
+	*state = row->take(context, packet, len);
+	return CONTROL_TAKEN;
+}
+
+void control_stamp(void *message, enum control_type type, uint32_t flags, size_t len, uint32_t seq)
+{
+	*(struct control_header *)message = (struct control_header){
+		.magic = CONTROL_MAGIC,
+		.type = type,
+		.version = CONTROL_VERSION,
+		.flags = flags,
+		.len = len,
+		.seq = seq,
+	};
+}
+
+struct control_error control_error_about(const void *packet, enum control_verdict verdict)
+{
+	const struct control_header *h = packet;
+	struct control_error error = { .verdict = verdict, .type = h->type };
+
+	control_stamp(&error, CONTROL_ERROR, CONTROL_ANSWER, sizeof(error), h->seq);
+	return error;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The digits of ":digits", if that is all; NULL else. */
+static const char *filters_at(const char *text)
+{
+	size_t nr = 0;
+
+	if (*text != ':')
+		return NULL;
+	while (text[1 + nr] >= '0' && text[1 + nr] <= '9')
+		nr++;
+	return nr == CONTROL_FILTERS_DIGITS && !text[1 + nr] ? text + 1 : NULL;
+}
+
+/* The digits at the end of an address; NULL when there are none. */
+static const char *filters_of(const char *address)
+{
+	size_t len = strlen(address);
+
+	return len > CONTROL_FILTERS_DIGITS ? filters_at(address + len - CONTROL_FILTERS_DIGITS - 1)
+					    : NULL;
+}
+
+size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES])
+{
+	size_t len = 0;
+	const char *hex;
+
+	while (address[len] && address[len] != ':' && len < CONTROL_NAME_SIZE)
+		len++;
+	if (len >= CONTROL_NAME_SIZE || address[len] != ':')
+		return 0;
+	hex = address + len + 1;
+	for (size_t i = 0; i < CONTROL_SECRET_BYTES; i++) {
+		int high = hex_digit(hex[2 * i]);
+		int low = high < 0 ? -1 : hex_digit(hex[2 * i + 1]);
+
+		if (low < 0)
+			return 0;
+		secret[i] = high << 4 | low;
+	}
+	hex += 2 * CONTROL_SECRET_BYTES;
+	return *hex && !filters_at(hex) ? 0 : len;
+}
+
+unsigned control_address_filters(const char *address)
+{
+	const char *digits = filters_of(address);
+	unsigned number = 0;
+
+	for (; digits && *digits; digits++)
+		number = number * 10 + (*digits - '0');
+	return number;
+}
+
+void control_address_add_filter(char *address)
+{
+	const char *digits = filters_of(address);
+	size_t first = digits ? digits - address : 0;
+
+	for (size_t i = first + CONTROL_FILTERS_DIGITS; digits && i-- > first;) {
+		if (address[i] != '9') {
+			address[i]++;
+			return;
+		}
+		address[i] = '0';
+	}
+}
+
+bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES], const uint8_t b[CONTROL_SECRET_BYTES])
+{
+	unsigned differ = 0;
+
+	for (size_t i = 0; i < CONTROL_SECRET_BYTES; i++)
+		differ |= a[i] ^ b[i];
+	return differ == 0;
+}
+
+unsigned control_other_version(const void *packet, size_t len,
+			       const uint8_t secret[CONTROL_SECRET_BYTES])
+{
+	const struct control_hello *hello = packet;
+
+	if (len < offsetof(struct control_hello, token) ||
+	    check_header(&hello->h, len) != CONTROL_OTHER_VERSION || hello->h.type != CONTROL_HELLO)
+		return 0;
+	return control_secret_is(hello->secret, secret) ? hello->h.version : 0;
+}

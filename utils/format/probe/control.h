@@ -1,0 +1,385 @@
+/*
+ * Messages between a probe and the recorder over a Unix SOCK_SEQPACKET socket; both run on one
+ * machine, so host byte order.
+ */
+#ifndef UTRAIL_FORMAT_CONTROL_H
+#define UTRAIL_FORMAT_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/format/probe/plan.h"
+
+/*
+ *  probe                                     recorder
+ *  HELLO (who, why, the secret)        ->
+ *  MODULE, once per loaded object      ->
+ *  READY                               ->
+ *                                      <-    WELCOME + descriptors (control page, arena, plan)
+ *  later, after a dlopen:
+ *  HELLO, MODULE (new ones), READY     ->
+ *                                      <-    PLAN + descriptor (plan of the new modules)
+ *  with PLAN_STEERABLE, when control_page.plan_generation has changed:
+ *  HELLO, READY                        ->
+ *                                      <-    SET_PLAN + descriptor (plan for all known modules)
+ *  when a signal ends the program, with PLAN_CRASH_REPORT:
+ *  HELLO, CRASH                        ->
+ *  when the program declares an event (libutrail-trace):
+ *  HELLO, DECLARE                      ->
+ *                                      <-    DECLARED
+ *  at any time after HELLO:
+ *  STATUS                              ->
+ *                                      <-    STATUS_IS
+ *  while READY is being worked at, about once a second:
+ *                                      <-    WORKING (optional)
+ *
+ * HELLO is the first message of each connection, whatever follows. The probe closes the connection
+ * when it has what it wants: it keeps no descriptor that the program could close or replace. The
+ * socket lives in the abstract name space (unix(7)), so no file remains. One message per
+ * packet.
+ *
+ * Either end may send messages that the other does not know. The receiver of an unknown type goes
+ * on as if it had not come when it is CONTROL_OPTIONAL; else it answers ERROR and the conversation
+ * is over: the probe steps aside and the program runs on. A message may be longer than its receiver
+ * knows; the bytes after the known members are ignored, too. doc/internals/add-a-control-message.md
+ * says how to use that.
+ *
+ * Everybody on the machine can find and connect to it. Only processes that the recorder started,
+ * and those that they started, know the secret: it is in UTRAIL_SOCKET, after the socket's name
+ * ("name:secret in hex"), and in each HELLO. Nobody else is answered. After that, ":" and five
+ * digits say how many filters of system calls (seccomp) a program has when it begins; without them
+ * there are none. A process proves all else that it says of itself by its token, which WELCOME
+ * has brought and which only its forked children share (doc/internals/trust.md).
+ */
+#define CONTROL_MAGIC	0x7554
+#define CONTROL_VERSION 7
+#define CONTROL_MSG_MAX 8192 /* bytes, with the header */
+
+#define CONTROL_ENV_SOCKET "UTRAIL_SOCKET"
+#define CONTROL_NAME_SIZE  64 /* of the socket, with its NUL */
+
+#define CONTROL_SECRET_BYTES   16
+#define CONTROL_FILTERS_DIGITS 5
+#define CONTROL_ADDRESS_SIZE                                    \
+	(CONTROL_NAME_SIZE + 1 + 2 * CONTROL_SECRET_BYTES + 1 + \
+	 CONTROL_FILTERS_DIGITS) /* with its NUL */
+
+enum control_type {
+	CONTROL_HELLO = 1,
+	CONTROL_MODULE = 2,
+	CONTROL_READY = 3,
+	CONTROL_WELCOME = 4,
+	CONTROL_PLAN = 5,
+	CONTROL_CRASH = 6,
+	CONTROL_ERROR = 7, /* that message was not understood, or not obeyed; from either end */
+	CONTROL_STATUS = 8,
+	CONTROL_STATUS_IS = 9,
+
+	CONTROL_SET_PLAN = 12,
+	/* The answer takes a while: the files of a large program are looked at */
+	CONTROL_WORKING = 13,
+	CONTROL_DECLARE = 14,
+	CONTROL_DECLARED = 15,
+
+	/* Numbers that are given, for what is not built yet: */
+	/* A command asks the recorder to take in a process that runs already */
+	CONTROL_ATTACH = 10,
+	CONTROL_DETACH = 11, /* the recorder asks a probe to leave its program alone from now on */
+
+	CONTROL_TESTS = 0x8000, /* from here on: for tests, never given to a message */
+};
+
+enum control_flags {
+	CONTROL_OPTIONAL = 1U << 0, /* a receiver that does not know the type may skip it */
+	CONTROL_ANSWER = 1U << 1,   /* @seq is not its own, but that of the message it answers */
+};
+
+/*
+ * The first eight bytes are the same in all versions, so that each end can tell which one the other
+ * speaks. Versions before 6 had 32 bits of version, no flags, and nothing more.
+ *
+ * @version: CONTROL_VERSION of the sender
+ * @flags: bits without a meaning are ignored; a fact that must not be ignored is a type of its own
+ * @len: of the whole message, as that of the packet
+ * @seq: each end counts its own messages on a connection, from 1
+ */
+struct control_header {
+	uint16_t magic;
+	uint16_t type; /* enum control_type */
+	uint16_t version;
+	uint16_t flags; /* enum control_flags */
+	uint32_t len;
+	uint32_t seq;
+};
+_Static_assert(sizeof(struct control_header) == 16 && offsetof(struct control_header, version) == 4,
+	       "all versions find the version there");
+
+enum control_hello_kind {
+	CONTROL_EXEC = 1,   /* a fresh process image: a session of its own */
+	CONTROL_FORK = 2,   /* a forked child: goes on in its parent's session */
+	CONTROL_DLOPEN = 3, /* a known process has loaded more modules */
+	CONTROL_ENDING = 6, /* a known process is about to die of a signal: CRASH follows */
+	CONTROL_STEER = 8,  /* a known process asks for the newest plan */
+	CONTROL_EVENTS = 9, /* a known process declares an event: DECLARE follows */
+
+	/* Fresh images that cannot be traced; nothing follows. */
+	CONTROL_NO_ADDRESS_SPACE = 4, /* ulimit -v */
+	CONTROL_SHADOW_STACK = 5,     /* returns are checked by the CPU */
+	CONTROL_OTHER_LIBC = 7,	      /* not glibc */
+};
+
+struct control_hello {
+	struct control_header h;
+	int32_t pid;
+	int32_t ppid;
+	uint32_t kind; /* enum control_hello_kind */
+	uint32_t pad;
+	uint8_t secret[CONTROL_SECRET_BYTES]; /* at this place in all versions */
+	uint8_t token[CONTROL_SECRET_BYTES];  /* of the last WELCOME; zeros before it */
+	uint64_t time_ns; /* CONTROL_FORK: when the fork returned in the child; else 0 */
+};
+_Static_assert(sizeof(struct control_hello) == 72, "the same for all compilers");
+_Static_assert(offsetof(struct control_hello, secret) == 32, "all versions have it there");
+
+/* A loaded object: the first and last byte (exclusive) of its segments, and its path. */
+struct control_module {
+	struct control_header h;
+	uint64_t start;
+	uint64_t end;
+	uint64_t load_bias; /* to be added to the file's own addresses */
+	uint64_t time_ns;   /* before it was loaded; 0 when it was there from the start */
+	int32_t tid;	    /* the thread that called dlopen */
+	uint32_t has_text;  /* it has an executable segment */
+	char path[];	    /* with its NUL, up to the end of the packet */
+};
+
+struct control_ready {
+	struct control_header h;
+};
+
+struct control_welcome {
+	struct control_header h;
+	uint8_t token[CONTROL_SECRET_BYTES];
+};
+
+/*
+ * In the order of the SCM_RIGHTS array of WELCOME; the plan's memfd (plan.h) comes with that of a
+ * fresh image.
+ */
+enum control_welcome_fd {
+	CONTROL_FD_PAGE = 0,
+	CONTROL_FD_ARENA = 1,
+	CONTROL_FD_PLAN = 2,
+	CONTROL_FD_MAX = 3,
+};
+
+/* With one descriptor when there is anything to add. */
+struct control_plan {
+	struct control_header h;
+};
+
+/*
+ * With one descriptor: an image with settings, which takes the place of the plan that there is. It
+ * lists no library calls and no points.
+ */
+struct control_set_plan {
+	struct control_header h;
+};
+
+/* Frames in a CRASH, innermost first. @addr: as in records; @time_ns: of the entry */
+#define CONTROL_CRASH_FRAMES 256
+
+struct control_crash_frame {
+	uint64_t addr;
+	uint64_t time_ns;
+};
+
+/*
+ * @code, @address: of siginfo_t; @address is 0 when the signal was sent. @depth: how many frames
+ *                  there are in all
+ */
+struct control_crash {
+	struct control_header h;
+	int32_t pid;
+	int32_t tid;
+	int32_t signal;
+	int32_t code;
+	uint64_t address;
+	uint64_t time_ns;
+	uint32_t depth;
+	uint32_t nr_frames;
+	struct control_crash_frame frames[CONTROL_CRASH_FRAMES];
+};
+_Static_assert(sizeof(struct control_crash) <= CONTROL_MSG_MAX, "it fits a packet");
+
+/*
+ * @texts: its id, its format and, if @has_common, the format in front of that, each with its NUL,
+ *         up to the end of the packet
+ */
+struct control_declare {
+	struct control_header h;
+	uint32_t has_common;
+	uint32_t pad;
+	char texts[];
+};
+
+/*
+ * @event: the number in its records; 0: there is none. @choice: the user's choice for it: below 0
+ *         off, above 0 on, 0: nothing
+ */
+struct control_declared {
+	struct control_header h;
+	uint32_t event;
+	int32_t choice;
+};
+
+/*
+ * The fate of a message. The values from CONTROL_NO_MESSAGE on are those of ERROR; their numbers
+ * are the same in all versions.
+ */
+enum control_verdict {
+	CONTROL_TAKEN = 0,
+	CONTROL_SKIPPED = 1,	/* of an unknown type, and optional */
+	CONTROL_NO_MESSAGE = 2, /* no header, or it is not as long as it says */
+	CONTROL_OTHER_VERSION = 3,
+	CONTROL_UNKNOWN_TYPE = 4,
+	CONTROL_MALFORMED = 5,	  /* shorter than its type, or with values that cannot be */
+	CONTROL_OUT_OF_PLACE = 6, /* not at this point of the conversation */
+	CONTROL_TOO_MANY = 7,
+	CONTROL_FAILED = 8, /* understood, but it could not be done */
+};
+
+/*
+ * An answer to the message that it names; the conversation is over. Itself it is never answered.
+ * The same in all versions.
+ */
+struct control_error {
+	struct control_header h;
+	uint32_t verdict; /* enum control_verdict */
+	uint32_t type;	  /* of that message */
+};
+_Static_assert(sizeof(struct control_error) == 24, "the same in all versions");
+
+struct control_status {
+	struct control_header h;
+};
+
+enum control_status_flags {
+	CONTROL_STATUS_FULL = 1U << 0,	   /* --max-size was reached: nothing more is written */
+	CONTROL_STATUS_FINISHED = 1U << 1, /* somebody asked for the end */
+	CONTROL_STATUS_FAILED = 1U << 2,   /* something could not be written */
+};
+
+/*
+ * The recording as a whole, and nothing of other processes. @nr_alive: processes that are recorded
+ * and run
+ */
+struct control_status_is {
+	struct control_header h;
+	uint32_t flags; /* enum control_status_flags */
+	uint32_t nr_alive;
+	uint64_t bytes_written; /* into the .dat files */
+	uint64_t records_lost;
+};
+
+/*
+ * With CONTROL_OPTIONAL and the number of the message that is worked at. The end that waits may
+ * wait on, from here on as long as from the beginning.
+ */
+struct control_working {
+	struct control_header h;
+};
+
+/* --- the codec (control.c): the same for probe, recorder and tests; no allocation, no libc --- */
+
+/*
+ * The form of a type of message.
+ *
+ * @min_len: it may be longer
+ * @is_valid: true when its members can be right; of @len bytes, at least @min_len. NULL: always
+ */
+struct control_shape {
+	uint16_t type;
+	uint16_t min_len;
+	const char *name;
+	bool (*is_valid)(const void *message, size_t len);
+};
+
+extern const struct control_shape control_hello_shape;
+extern const struct control_shape control_module_shape;
+extern const struct control_shape control_ready_shape;
+extern const struct control_shape control_welcome_shape;
+extern const struct control_shape control_plan_shape;
+extern const struct control_shape control_set_plan_shape;
+extern const struct control_shape control_declare_shape;
+extern const struct control_shape control_declared_shape;
+extern const struct control_shape control_crash_shape;
+extern const struct control_shape control_error_shape;
+extern const struct control_shape control_status_shape;
+extern const struct control_shape control_status_is_shape;
+extern const struct control_shape control_working_shape;
+
+/*
+ * The messages that one end takes: a row for each type that it knows. States are small numbers of
+ * its own; 0 is the end of the conversation.
+ *
+ * @states: those in which it may come, of CONTROL_IN()
+ * @take: called with a valid message, in such a state; returns the state after it
+ */
+#define CONTROL_OVER	  0U
+#define CONTROL_IN(state) (1U << (state))
+
+struct control_row {
+	const struct control_shape *shape;
+	uint32_t states;
+	unsigned (*take)(void *context, const void *message, size_t len);
+};
+
+struct control_table {
+	const struct control_row *rows;
+	size_t nr;
+};
+
+/*
+ * Take one packet in: by its row, with @state as it is afterwards. Any verdict but CONTROL_TAKEN
+ * leaves @state alone. @len: the packet's, of which shapes and rows must find in @packet what they
+ * look at.
+ */
+enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
+				  const void *packet, size_t len);
+
+/*
+ * Fill in the header that @message begins with. @len: of the whole message; @seq: its own, or for
+ * CONTROL_ANSWER that of the other
+ */
+void control_stamp(void *message, enum control_type type, uint32_t flags, size_t len, uint32_t seq);
+
+/* The ERROR that answers @packet, whose header is whole. */
+struct control_error control_error_about(const void *packet, enum control_verdict verdict);
+
+/*
+ * Take "name:secret" or "name:secret:filters" apart: the bytes of the name, and the secret in
+ * @secret. 0 when it is not of that form.
+ */
+size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
+
+/*
+ * With how many filters of system calls programs begin, by a well-formed @address; and one more, if
+ * the address says how many.
+ */
+unsigned control_address_filters(const char *address);
+void control_address_add_filter(char *address);
+
+/* True when two secrets are the same. Takes the same time wherever they differ. */
+bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],
+		       const uint8_t b[CONTROL_SECRET_BYTES]);
+
+/*
+ * The version of a packet whose sender knows @secret and says HELLO in another version than ours; 0
+ * for all else.
+ */
+unsigned control_other_version(const void *packet, size_t len,
+			       const uint8_t secret[CONTROL_SECRET_BYTES]);
+
+#endif

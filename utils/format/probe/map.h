@@ -1,0 +1,52 @@
+/* `sid-<id>.map`: which modules a session had, and where. */
+#ifndef UTRAIL_FORMAT_MAP_H
+#define UTRAIL_FORMAT_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/containers/strbuf.h"
+
+/* Hexadecimal digits of the longest build-id that is kept (SHA-1 has 40, SHA-256 64). */
+#define MAP_BUILD_ID_MAX 64
+
+/*
+ * One module (doc/formats/tasks.md, "Module maps"), or "[stack]".
+ *
+ * @start: of the first segment: the base of all relative addresses; @end: after the last one
+ * @prot: "r-xp", of the executable segment
+ * @path: owned by the map
+ * @build_id: lowercase hex, "" when unknown
+ */
+struct map_entry {
+	uint64_t start;
+	uint64_t end;
+	char prot[5];
+	char *path;
+	char build_id[MAP_BUILD_ID_MAX + 1];
+};
+
+/* In file order, which is by address. Starts as { 0 }, ends with module_map_deinit(). */
+struct module_map {
+	struct map_entry *entries;
+	size_t nr;
+};
+
+void module_map_deinit(struct module_map *map);
+#define cleanup_module_map cleanup(module_map_deinit)
+
+/* Append a copy of @entry (of its path too). 0 or -ENOMEM. */
+int module_map_add(struct module_map *map, const struct map_entry *entry);
+
+/* The whole text. */
+void module_map_encode(const struct module_map *map, struct strbuf *out);
+
+/*
+ * Parse a map file into an empty @map. Lines without a path are skipped. Lines of one path in a row
+ * become one entry that starts at the first and ends with the last, so a copy of /proc/PID/maps is
+ * fine, too. -EINVAL names the line.
+ */
+int module_map_decode(const char *text, size_t len, struct module_map *map, struct uft_err *err);
+
+#endif

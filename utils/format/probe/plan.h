@@ -1,0 +1,494 @@
+/*
+ * The plan: the recorder's orders to a probe, in terms the probe can obey without looking anything
+ * up.
+ */
+#ifndef UTRAIL_FORMAT_PLAN_H
+#define UTRAIL_FORMAT_PLAN_H
+
+#include <stdint.h>
+
+#include "utils/format/probe/capture.h"
+
+#define SID_LEN 16 /* session id: lowercase hex digits, no NUL (doc/formats/tasks.md, "task.txt") */
+
+enum plan_clock {
+	PLAN_CLOCK_COUNTER = 0, /* the CPU's invariant counter, fitted to clock_id */
+	PLAN_CLOCK_GETTIME = 1, /* clock_gettime(clock_id) for each record */
+};
+
+enum plan_flags {
+	PLAN_TRACE_OFF = 1U << 0, /* --trace=off */
+	PLAN_DROP = 1U << 1,	  /* --when-full=drop: a full ring loses records, nobody waits */
+	PLAN_FLIGHT = 1U << 2,	  /* --flight: a full ring forgets its oldest segment */
+	/* Calls are not all alike: functions have rules, or there is a watch */
+	PLAN_SELECTIVE = 1U << 3,
+	PLAN_WATCH_CPU = 1U << 4,    /* -W cpu */
+	PLAN_CRASH_REPORT = 1U << 6, /* --crash-report: send CONTROL_CRASH */
+	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
+	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched; with PLAN_SELECTIVE */
+	/*
+	 * Nothing is recorded but what a rule of that kind lets in, if this process has one: enum
+	 * plan_rule_flags
+	 */
+	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
+	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */
+	PLAN_OPT_IN_LOCATION = 1U << 10, /* PLAN_LOCATION */
+	/* Other plans may follow (control_page.plan_generation); with PLAN_SELECTIVE */
+	PLAN_STEERABLE = 1U << 11,
+	/* Return addresses into memory that no module's file backs are replaced, too */
+	PLAN_REPLACE_ANY = 1U << 13,
+	PLAN_LEAVES_OUT = 1U << 12,  /* rules may be PLAN_LEFT_OUT; with PLAN_STEERABLE */
+	PLAN_TELLS_DEPTH = 1U << 14, /* calls beyond plan.max_stack are counted: ring.too_deep */
+};
+
+/* The contents of a rule; members of struct plan_rule count only with their flag. */
+enum plan_rule_flags {
+	PLAN_FILTER = 1U << 0,	 /* opt in: this function and what it calls */
+	PLAN_NOTRACE = 1U << 1,	 /* opt out */
+	PLAN_DEPTH = 1U << 2,	 /* so many levels from here */
+	PLAN_TIME = 1U << 3,	 /* the time threshold while inside */
+	PLAN_SIZE = 1U << 4,	 /* the size threshold while inside */
+	PLAN_CALLER = 1U << 5,	 /* keep the way to it; the rest goes, if there is any such rule */
+	PLAN_TRACE = 1U << 6,	 /* keep it however short */
+	PLAN_TRACE_ON = 1U << 7, /* switch recording on */
+	PLAN_TRACE_OFF_AT = 1U << 8, /* and off */
+	PLAN_FINISH = 1U << 9,	     /* record this ENTRY, then nothing any more */
+	PLAN_CALLSITE = 1U << 10,    /* record where the call comes from */
+	PLAN_RECOVER = 1U << 11,     /* let the program see its own return addresses while inside */
+	PLAN_READ = 1U << 12,
+	PLAN_LOCATION = 1U << 14, /* of the functions without it none is recorded, if any has it */
+	PLAN_LOCATION_OUT = 1U << 15, /* it is not recorded itself */
+	/* It is not recorded itself, for its cost (--overhead); stands alone */
+	PLAN_LEFT_OUT = 1U << 16,
+	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE hold only if the conditions do */
+};
+
+/* The values that PLAN_READ reads, at entry and at exit. */
+enum plan_read {
+	PLAN_READ_STATM = 1U << 0,
+	PLAN_READ_PAGE_FAULT = 1U << 1,
+	PLAN_READ_PMU_CYCLE = 1U << 2,
+	PLAN_READ_PMU_CACHE = 1U << 3,
+	PLAN_READ_PMU_BRANCH = 1U << 4,
+	PLAN_READ_COUNTER = 1U << 8, /* the first of PLAN_COUNTERS_MAX bits: of PLAN_COUNTERS */
+};
+
+#define PLAN_COUNTERS_MAX  8
+#define PLAN_READ_COUNTERS (((1U << PLAN_COUNTERS_MAX) - 1) * PLAN_READ_COUNTER)
+
+/* The event to count: members of struct perf_event_attr. */
+struct plan_counter {
+	uint64_t config;
+	uint32_t type;
+	uint32_t pad;
+};
+_Static_assert(sizeof(struct plan_counter) == 16, "plan_counter is laid out without holes");
+
+enum plan_compare {
+	PLAN_EQ = 0,
+	PLAN_NE = 1,
+	PLAN_GT = 2,
+	PLAN_GE = 3,
+	PLAN_LT = 4,
+	PLAN_LE = 5,
+	PLAN_AND = 6, /* any of the bits */
+};
+
+/* The values to compare: see struct plan_cond. */
+enum plan_cond_kind {
+	PLAN_COND_INT, /* integer argument @index, cut to @bytes, with @value */
+	/* Floating point argument @index of @bytes with the double whose bits are @value */
+	PLAN_COND_FLOAT,
+	PLAN_COND_TEXT,	     /* the string as it would be recorded, with @len bytes of text */
+	PLAN_COND_PREFIX,    /* it begins with that text */
+	PLAN_COND_AUTOMATON, /* the struct automaton finds something in it */
+};
+
+/*
+ * One comparison. Text and automatons follow the last comparison of a rule, in room of whole struct
+ * plan_conds: @value is how many bytes after it.
+ *
+ * @index: from 1 on
+ * @string: enum capture_op: the way to read a string
+ * @compare: enum plan_compare
+ * @starts_alternative: those before it, or it and those after it, must hold
+ */
+struct plan_cond {
+	uint8_t kind; /* enum plan_cond_kind */
+	uint8_t index;
+	uint8_t bytes;	   /* 1, 2, 4, 8, or 10 */
+	uint8_t is_signed; /* an integer is widened and compared so */
+	uint8_t compare;
+	uint8_t starts_alternative;
+	uint8_t string;
+	uint8_t len;
+	int64_t value;
+};
+_Static_assert(sizeof(struct plan_cond) == 16, "plan_cond is laid out without holes");
+
+/* The actions at the calls of some functions. */
+struct plan_rule {
+	uint32_t flags; /* enum plan_rule_flags */
+	uint32_t read;	/* enum plan_read bits */
+	uint32_t depth;
+	uint32_t size;
+	uint64_t time_ns;
+	uint32_t cond; /* index of the first of */
+	uint32_t nr_conds;
+};
+_Static_assert(sizeof(struct plan_rule) == 32, "plan_rule is laid out without holes");
+
+#define PLAN_NO_RULE	UINT32_MAX
+#define PLAN_NO_CAPTURE UINT32_MAX
+
+/*
+ * One function: [start, end) in the process' address space. A function without rule is listed for
+ * its captured values, or for its size.
+ */
+struct plan_func {
+	uint64_t start;
+	uint64_t end;
+	uint32_t rule; /* index, or PLAN_NO_RULE */
+	/* Index of its program's CAPTURE_HEAD among the steps, or PLAN_NO_CAPTURE */
+	uint32_t capture;
+};
+_Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without holes");
+
+/* The way to record a library call. */
+enum plan_call {
+	/*
+	 * Its return slot must stay as it is, since the function looks at it, keeps it for later,
+	 * or returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written
+	 * together.
+	 */
+	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
+	/*
+	 * It is not recorded, but tells where the stack stands: an exception has been caught
+	 * (__cxa_begin_catch), and the frames inside of the call are gone.
+	 */
+	PLAN_CALL_LANDING = 1U << 1,
+	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and by longjmp(3) once more. */
+	PLAN_CALL_SETJMP = 1U << 2,
+	/*
+	 * It acts for the module that its return address lies in, and takes two arguments (dlopen,
+	 * dlsym): see libmcount/program/caller.c.
+	 */
+	PLAN_CALL_BY_CALLER = 1U << 3,
+	/*
+	 * It is no call to be recorded: the slot is to lead to a function of the probe itself, enum
+	 * plan_hook << PLAN_CALL_HOOK_SHIFT. It would by itself had the probe been there from the
+	 * start. Comes before a call with the same slot.
+	 */
+	PLAN_CALL_HOOK = 1U << 4,
+	/* With NO_RETURN_HOOK: vfork(2). The probe's own one may have its return slot replaced. */
+	PLAN_CALL_VFORK = 1U << 5,
+};
+
+#define PLAN_CALL_HOOK_SHIFT 16
+
+/* Functions of the probe that programs call by their names. */
+enum plan_hook {
+	PLAN_HOOK_MCOUNT,
+	PLAN_HOOK_FENTRY,
+	PLAN_HOOK_CYG_ENTER,
+	PLAN_HOOK_CYG_EXIT,
+	PLAN_HOOK_DLOPEN,
+	PLAN_HOOK_LONGJMP,
+	PLAN_HOOK_LONGJMP_BSD, /* _longjmp */
+	PLAN_HOOK_SIGLONGJMP,
+	PLAN_HOOK_LONGJMP_CHK,
+	PLAN_HOOK_PRCTL,
+	PLAN_HOOK_DLCLOSE,
+	PLAN_HOOKS
+};
+
+#define PLAN_NO_RELOC UINT32_MAX
+
+/*
+ * One library call of one module: the GOT slot through which it goes, and the address that stands
+ * for it in records. Sorted by module.
+ */
+struct plan_call_site {
+	uint64_t load_bias; /* of the module: which one it is */
+	uint64_t slot;	    /* address of the GOT slot */
+	uint64_t addr;	    /* recorded address */
+	uint32_t reloc;	    /* the slot's index in the module's DT_JMPREL, or PLAN_NO_RELOC */
+	uint32_t flags;	    /* enum plan_call */
+};
+_Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out without holes");
+
+/* The change at a place in the code of a module. */
+enum plan_patch_what {
+	/*
+	 * An event of the program (-E): a jump to a stub, which records it, runs the replaced
+	 * instructions, and goes on in the program.
+	 */
+	PATCH_EVENT = 0,
+	/*
+	 * A function begins: a jump to a stub again, which does the work of a call of __fentry__.
+	 */
+	PATCH_ENTRY = 1,
+	/* Nops where a function begins: they become a call of __fentry__. */
+	PATCH_CALL = 2,
+	/*
+	 * Sleds of clang's XRay, where a function begins, where it returns, and where it jumps to
+	 * another one in place of returning.
+	 */
+	PATCH_XRAY_ENTRY = 3,
+	PATCH_XRAY_EXIT = 4,
+	PATCH_XRAY_TAIL = 5,
+	/* A call of mcount or __fentry__, which becomes nops. */
+	PATCH_NOP = 6,
+	PATCH_KINDS
+};
+
+enum plan_patch_flags {
+	/*
+	 * Among the bytes of the patch before it, whose code runs into the stub of this one:
+	 * nothing is written at its site.
+	 */
+	PLAN_PATCH_INNER = 1U << 0,
+	/*
+	 * Nothing is recorded: the jump is written here, before the next patch, which has no room
+	 * for one after it.
+	 */
+	PLAN_PATCH_SILENT = 1U << 1,
+	/*
+	 * There is room for a short jump only. It leads to the site of the patch before it, which
+	 * is silent, and nothing is there.
+	 */
+	PLAN_PATCH_SHORT = 1U << 2,
+	/*
+	 * PATCH_ENTRY: the place has a call of the function. It becomes a call of the stub, whose
+	 * code jumps to the function.
+	 */
+	PLAN_PATCH_BY_CALLER = 1U << 3,
+};
+
+/*
+ * One place in the code of a module that is changed. For PATCH_EVENT and PATCH_ENTRY the probe puts
+ * a stub somewhere within 2 GiB of it: the hook, then @code, which does the replaced instructions
+ * and goes on in the program. The first @bytes at @site are replaced, if they are those of
+ * @original. Sorted by module, so that PLAN_PATCH_INNER and PLAN_PATCH_SHORT find the patch before
+ * them.
+ *
+ * @semaphore: address of a 16 bit counter that must not be 0, so that the program passes there at
+ *             all; 0: there is none
+ * @addr: the address that stands for the function in records, inside of it; not for PATCH_EVENT and
+ *        PATCH_NOP
+ * @event: PATCH_EVENT: its id in records
+ * @operands: PATCH_EVENT: the index of its first argument's among PLAN_OPERANDS, counted from 1 on;
+ *            0: it has no arguments
+ * @slot: PATCH_ENTRY: bytes from the stack pointer up to the return slot; 0 at a function's first
+ *        instruction
+ * @clear: the number of bytes from @site on that @code does: no thread may be among them when the
+ *         jump is written; 0 where there is no @code
+ * @fixes: places of 32-bit distances in @code, which are as if it stood at @site
+ */
+/* Bytes of a jump or of a call; no patch is shorter but those with PLAN_PATCH_SHORT */
+#define PLAN_PATCH_JUMP	    5
+#define PLAN_PATCH_ORIGINAL 16
+#define PLAN_PATCH_CODE	    64
+#define PLAN_PATCH_FIXES    8
+
+struct plan_patch {
+	uint64_t load_bias; /* of the module: which one it is */
+	uint64_t site;
+	uint64_t semaphore;
+	uint64_t addr;
+	uint32_t event;
+	uint16_t slot;
+	uint8_t what;  /* enum plan_patch_what */
+	uint8_t flags; /* enum plan_patch_flags */
+	uint8_t len;   /* of @code */
+	uint8_t nr_fixes;
+	uint8_t bytes; /* of @original */
+	uint8_t fixes[PLAN_PATCH_FIXES];
+	uint8_t original[PLAN_PATCH_ORIGINAL];
+	uint8_t code[PLAN_PATCH_CODE];
+	uint8_t clear;
+	uint32_t operands;
+};
+_Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
+
+/*
+ * @flags: enum plan_patch_flags. Nothing is written at its site: the code before it runs into its
+ *         stub.
+ */
+static inline bool plan_patch_has_no_text(unsigned flags)
+{
+	return (flags & PLAN_PATCH_INNER) && !(flags & PLAN_PATCH_SHORT);
+}
+
+/* The place of an event's argument when the program comes to it. */
+enum plan_operand_kind {
+	PLAN_OPERAND_NONE,     /* not known */
+	PLAN_OPERAND_CONSTANT, /* @value */
+	PLAN_OPERAND_REGISTER, /* general register @base, shifted right by @shift bits */
+	PLAN_OPERAND_VECTOR,   /* the lowest bytes of vector register @base */
+	PLAN_OPERAND_MEMORY,   /* at @value + @base + (@index << @shift) */
+	PLAN_OPERAND_KINDS
+};
+
+enum plan_operand_flags {
+	PLAN_OPERAND_SIGNED = 1U << 0,
+	PLAN_OPERAND_LAST = 1U << 1, /* the last argument of its event */
+};
+
+#define PLAN_NO_REGISTER  0xff
+#define PLAN_REGISTERS	  16
+#define PLAN_OPERANDS_MAX 16 /* of one event */
+
+/*
+ * One argument of PATCH_EVENT; those of one event follow each other, in their order.
+ *
+ * @bytes: 1, 2, 4, 8: the low ones, or those there; widened to 64 bits by the sign or with zeros
+ * @base, @index: DWARF's numbers of general registers, or PLAN_NO_REGISTER; of a vector register
+ *                from 0 on
+ */
+struct plan_operand {
+	uint8_t kind;  /* enum plan_operand_kind */
+	uint8_t flags; /* enum plan_operand_flags */
+	uint8_t bytes;
+	uint8_t base;
+	uint8_t index;
+	uint8_t shift;
+	uint8_t pad[2];
+	uint64_t value;
+};
+_Static_assert(sizeof(struct plan_operand) == 16, "plan_operand is laid out without holes");
+
+/* A piece of code: return addresses into it are not replaced (libmcount/hot/callers.h). */
+struct plan_callers {
+	uint64_t start;
+	uint64_t end;
+};
+_Static_assert(sizeof(struct plan_callers) == 16, "plan_callers is laid out without holes");
+
+/* A variable: its address and size, 1 to 8. */
+#define PLAN_WATCHES_MAX 8
+
+struct plan_watch {
+	uint64_t addr;
+	uint32_t bytes;
+	uint32_t pad;
+};
+_Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without holes");
+
+/*
+ * Settings for the whole process. libmcount/plan/plans.h says which of them a later plan may
+ * change.
+ */
+struct plan {
+	uint64_t threshold_ns;	 /* -t: keep calls longer than this; 0 keeps all */
+	uint64_t anchor_counter; /* a pair read together by the recorder at its start, so that a */
+	uint64_t anchor_ns;	 /* probe has a baseline to fit the counter's scale with */
+	uint32_t flags;		 /* enum plan_flags */
+	uint32_t clock;		 /* enum plan_clock */
+	int32_t clock_id;	 /* clockid_t */
+	uint32_t depth;		 /* -D: levels that are recorded */
+	uint32_t max_stack;	 /* levels that are followed at all */
+	uint32_t size_filter;	 /* -Z: functions of that many bytes; with PLAN_SELECTIVE */
+	/* --signal: bit N - 1 is for signal N. With PLAN_SELECTIVE */
+	uint64_t signals_on;
+	uint64_t signals_off;
+	uint64_t signals_finish;
+	/*
+	 * PLAN_STEERABLE: the number of this plan of the recording, as control_page.plan_generation
+	 * counts them; and the newest one with which the user has said `on`. Triggers that have
+	 * switched off before that one do not count any more.
+	 */
+	uint32_t generation;
+	uint32_t on_generation;
+};
+_Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
+
+/*
+ * The image: the contents of a memfd that goes from the recorder to a probe. It has a header, a
+ * directory of sections, then the sections, each an array of entries of one kind. The directory
+ * says of each section where it is, how many entries there are, and how large one is. So a reader
+ * skips kinds that it does not know, and the end of entries that have become longer.
+ *
+ * plan.c alone makes and reads it, and has the size of each kind's entries: a new kind is an
+ * enumerator here, a row there, and the code that obeys it.
+ */
+enum plan_kind {
+	PLAN_SETTINGS = 1, /* struct plan: one. Without it the image adds to the plan before it */
+	PLAN_FUNCS = 2,	   /* struct plan_func, sorted by start, without overlap */
+	PLAN_CALLS = 3,	   /* struct plan_call_site, by module */
+	PLAN_PATCHES = 4,  /* struct plan_patch, by module */
+	PLAN_RULES = 5,	   /* struct plan_rule */
+	PLAN_CONDS = 6,	   /* struct plan_cond, with texts and automatons among them */
+	PLAN_STEPS = 7,	   /* struct capture_step, with struct box_step among them */
+	PLAN_WATCHES = 8, /* struct plan_watch: -W var:NAME, in this process. With PLAN_SELECTIVE */
+	PLAN_COUNTERS = 9,  /* struct plan_counter: those of `read=`. With PLAN_SELECTIVE */
+	PLAN_OPERANDS = 10, /* struct plan_operand: arguments of events */
+	PLAN_CALLERS = 11,  /* struct plan_callers */
+	PLAN_KINDS
+};
+
+#define PLAN_MAGIC	  0x4e414c50 /* "PLAN" */
+#define PLAN_ALIGN	  16
+#define PLAN_SECTIONS_MAX 64
+
+struct plan_header {
+	uint32_t magic;
+	uint32_t nr_sections; /* struct plan_section, after this */
+	uint64_t pad;
+};
+
+struct plan_section {
+	uint32_t kind;
+	uint32_t entry_bytes;
+	uint64_t nr;
+	uint64_t offset; /* from the start of the image */
+};
+_Static_assert(sizeof(struct plan_header) == 16 && sizeof(struct plan_section) == 24,
+	       "the directory is laid out without holes");
+
+/* The entries of one kind. */
+struct plan_list {
+	const void *entries;
+	uint32_t nr;
+	uint32_t entry_bytes; /* from one to the next */
+};
+
+/* An image by kind; an empty list for a kind that it has not. */
+struct plan_view {
+	struct plan_list lists[PLAN_KINDS];
+};
+
+/*
+ * Find the sections of the image @bytes[@len], aligned as mmap(2) does. Nothing in them leads out
+ * of them after this: indexes, programs, texts. 0, or -EINVAL with the error in @why (may be NULL).
+ */
+int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
+
+/* The bytes of an entry of @kind in this build. */
+uint32_t plan_entry_bytes(enum plan_kind kind);
+
+/* Copy the entries one after the other, of the size that this build knows, to @to. */
+void plan_copy(const struct plan_view *view, enum plan_kind kind, void *to);
+
+/* A list of the entries that this build makes. */
+static inline struct plan_list plan_list(enum plan_kind kind, const void *entries, uint32_t nr)
+{
+	return (struct plan_list){ entries, nr, plan_entry_bytes(kind) };
+}
+
+/*
+ * The bytes of the image of these lists; and put it at @to, which has that room. Empty lists have
+ * no section.
+ */
+uint64_t plan_image_bytes(const struct plan_view *view);
+void plan_image_put(const struct plan_view *view, void *to);
+
+/*
+ * For callers that write it piece by piece: the bytes of its head, which is put at @to; the place
+ * where the list of @kind begins, 0 when it is empty. Zeros fill the room between lists.
+ */
+uint64_t plan_image_head_bytes(const struct plan_view *view);
+void plan_image_put_head(const struct plan_view *view, void *to);
+uint64_t plan_image_place(const struct plan_view *view, enum plan_kind kind);
+
+#endif

@@ -1,0 +1,622 @@
+/* Jumps and their targets (see entrances.h). */
+#include "utils/object/code/entrances.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/containers/order.h"
+#include "utils/base/containers/vec.h"
+
+/*
+ * @near: the greatest distance of a short jump to a window
+ * @lead: the kind that is being looked at
+ * @from, @until: the function that it is in; nothing when it is in none
+ * @is_jump: it is an instruction that is known to go there and not to come back
+ * @next_func: functions before it have been looked through
+ */
+struct search {
+	const struct code *code;
+	struct insns *insns;
+	struct window *windows;
+	size_t nr;
+	uint64_t near;
+	enum lead lead;
+	uint64_t from;
+	uint64_t until;
+	bool is_jump;
+	size_t next_func;
+};
+
+/* The first window of a site at @addr or after. */
+static size_t first_from(const struct search *s, uint64_t addr)
+{
+	_Static_assert(offsetof(struct window, site) == 0, "ordered by order_u64()");
+	return order_count_below(s->windows, s->nr, sizeof(*s->windows), addr);
+}
+
+const char *lead_text(enum lead lead)
+{
+	static const char *const texts[] = {
+		[LEAD_NONE] = "nothing leads behind it",
+		[LEAD_OWN] = "an instruction of the function leads behind it",
+		[LEAD_FUNC] = "an instruction of another function leads behind it",
+		[LEAD_GAP] = "what is no function leads behind it",
+		[LEAD_GAP_MAYBE] = "what is no function may lead behind it",
+		[LEAD_LANDING] = "an exception may be caught behind it",
+		[LEAD_FAR] = "something elsewhere may lead behind it",
+		[LEAD_WORD] = "an address in the data leads behind it",
+		[LEAD_TABLE] = "an entry of a table leads behind it",
+	};
+
+	return texts[lead];
+}
+
+static enum lead lead_to(const struct search *s, const struct window *w, uint64_t addr)
+{
+	bool is_own = w->site >= s->from && w->site < s->until;
+
+	if (w->entry && (addr == w->site || addr == w->entry))
+		return is_own && s->is_jump ? LEAD_OWN : LEAD_NONE;
+	return is_own && s->lead == LEAD_FUNC ? LEAD_OWN : s->lead;
+}
+
+/* @addr is led to. */
+static void note(uint64_t addr, void *arg)
+{
+	struct search *s = arg;
+
+	if (addr < WINDOW_BEHIND || addr + WINDOW_BEFORE < s->windows[0].site ||
+	    addr >= s->windows[s->nr - 1].site + WINDOW_BEHIND)
+		return;
+	/* Windows overlap where sites stand close together. */
+	for (size_t i = first_from(s, addr - WINDOW_BEHIND + 1);
+	     i < s->nr && s->windows[i].site <= addr + WINDOW_BEFORE; i++) {
+		struct window *w = &s->windows[i];
+		uint8_t *led_to = &w->led_to[addr + WINDOW_BEFORE - w->site];
+		enum lead lead = lead_to(s, w, addr);
+
+		if (*led_to < lead)
+			*led_to = lead;
+	}
+}
+
+/* All sites in [@start, @end). */
+static void refuse(struct search *s, uint64_t start, uint64_t end, enum site_refusal refusal,
+		   const char *why)
+{
+	for (size_t i = first_from(s, start); i < s->nr && s->windows[i].site < end; i++) {
+		if (s->windows[i].why_not)
+			continue;
+		s->windows[i].why_not = why;
+		s->windows[i].refusal = refusal;
+	}
+}
+
+/* --- functions around the windows --- */
+
+static void note_step(const struct insn_step *step, void *arg)
+{
+	struct search *s = arg;
+
+	if (!step->has_name)
+		return;
+	s->is_jump = step->flow == INSN_JUMP || step->flow == INSN_BRANCH;
+	note(step->names, s);
+	s->is_jump = false;
+}
+
+static void look_through(struct search *s, const struct code_func *func)
+{
+	struct insn_text text = { code_bytes(s->code, func->start, func->end - func->start),
+				  func->start, func->end };
+
+	s->lead = LEAD_FUNC;
+	s->from = func->start;
+	s->until = func->end;
+	if (!text.bytes || insns_look_through(s->insns, &text, note_step, s, NULL) < 0)
+		refuse(s, func->start < s->near ? 0 : func->start - s->near, func->end + s->near,
+		       SITE_NOT_CODE, "part of the function is no code that is known");
+	s->from = s->until = 0;
+}
+
+/* Between functions is padding, and code of an unknown kind: the start files'. */
+static void look_between(struct search *s, uint64_t start, uint64_t end)
+{
+	struct insn_text text = { NULL, start, end };
+
+	if (start < end)
+		text.bytes = code_bytes(s->code, start, end - start);
+	s->lead = LEAD_GAP;
+	if (text.bytes && insns_look_through(s->insns, &text, note_step, s, NULL) < 0) {
+		s->lead = LEAD_GAP_MAYBE;
+		insns_near_names(s->insns, &text, note, s);
+	}
+}
+
+/*
+ * Look through the code that short jumps can come from. Sites come in their order, so that each
+ * function and each gap is looked at once.
+ */
+static void look_around(struct search *s, uint64_t site)
+{
+	const struct code *code = s->code;
+	const struct code_section *sec = code_section_at(code, site);
+	uint64_t end = MIN(site + s->near, sec->end);
+	size_t i = s->next_func;
+
+	while (i < code->nr_funcs &&
+	       (code->funcs[i].end + s->near <= site || code->funcs[i].end <= sec->start))
+		i++;
+	for (; i < code->nr_funcs; i++) {
+		const struct code_func *func = &code->funcs[i];
+		uint64_t before = i ? MAX(code->funcs[i - 1].end, sec->start) : sec->start;
+
+		look_between(s, before, MIN(func->start, sec->end));
+		if (func->start >= end)
+			break;
+		look_through(s, func);
+		s->next_func = i + 1;
+	}
+	if (i == code->nr_funcs)
+		look_between(s, i ? MAX(code->funcs[i - 1].end, sec->start) : sec->start, sec->end);
+}
+
+static void look_at_functions(struct search *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		uint64_t site = s->windows[i].site;
+		const struct code_section *sec = code_section_at(s->code, site);
+
+		code_tick(s->code, i);
+		if (!sec || !sec->is_code ||
+		    !(s->windows[i].is_padding || code_func_at(s->code, site))) {
+			refuse(s, site, site + 1, SITE_NO_FUNCTION, "it lies in no function");
+			continue;
+		}
+		look_around(s, site);
+	}
+}
+
+/* --- the whole file --- */
+
+/*
+ * One thread's part of it.
+ *
+ * @func, @lead: the code that is being looked at, as in struct lead_note
+ * @bases: addresses that code takes, where tables may begin
+ */
+struct scan {
+	const struct code *code;
+	struct insns *insns;
+	const struct lead_place *places;
+	size_t nr_places;
+	uint32_t func;
+	enum lead lead;
+	struct lead_note *notes;
+	size_t nr;
+	size_t cap;
+	uint64_t *bases;
+	size_t nr_bases;
+	size_t cap_bases;
+	bool is_out_of_memory;
+};
+
+static void scan_deinit(struct scan *s)
+{
+	free(s->notes);
+	free(s->bases);
+}
+
+static void keep_note(struct scan *s, uint64_t addr, uint8_t lead)
+{
+	struct lead_note *notes = vec_room(s->notes, s->nr, &s->cap, sizeof(*notes));
+
+	if (!notes) {
+		s->is_out_of_memory = true;
+		return;
+	}
+	s->notes = notes;
+	notes[s->nr++] = (struct lead_note){ addr, s->func, lead };
+}
+
+_Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_note, addr) == 0,
+	       "ordered by order_u64()");
+
+/*
+ * Most references are calls of functions, of which nobody is to know, unless the place before
+ * reaches to there.
+ */
+static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
+{
+	const struct lead_place *place = &s->places[i];
+
+	return place->entry && (addr == place->site || addr == place->entry) &&
+	       (i == 0 || place[-1].site + WINDOW_BYTES <= addr);
+}
+
+/* @addr is led to. */
+static void scan_note(uint64_t addr, void *arg)
+{
+	struct scan *s = arg;
+	size_t i;
+
+	if (addr < WINDOW_BEHIND || addr + WINDOW_BEFORE < s->places[0].site ||
+	    addr >= s->places[s->nr_places - 1].site + WINDOW_BEHIND)
+		return;
+	i = order_count_until(s->places, s->nr_places, sizeof(*s->places), addr + WINDOW_BEFORE);
+	if (!i || addr - s->places[i - 1].site + WINDOW_BEFORE >= WINDOW_BEFORE + WINDOW_BEHIND)
+		return;
+	for (size_t k = i; k-- > 0 && s->places[k].site + WINDOW_BEFORE >= addr;) {
+		if (is_entry(s, k, addr))
+			return;
+	}
+	keep_note(s, addr, s->lead);
+}
+
+static int add_base(uint64_t addr, void *arg)
+{
+	struct scan *s = arg;
+	uint64_t *bases = vec_room(s->bases, s->nr_bases, &s->cap_bases, sizeof(*bases));
+
+	if (!bases)
+		return -ENOMEM;
+	s->bases = bases;
+	bases[s->nr_bases++] = addr;
+	return 0;
+}
+
+/*
+ * Any byte of [@start, @end) may be the first of an instruction; those of a function count as its
+ * own.
+ */
+static void scan_part(struct scan *s, const struct code_section *sec, uint64_t start, uint64_t end,
+		      uint32_t func)
+{
+	struct insn_text text = { sec->bytes + (start - sec->start), start, end };
+
+	s->lead = func == UINT32_MAX ? LEAD_FAR : LEAD_FUNC;
+	s->func = func;
+	if (start < end && insns_far_names(s->insns, &text, scan_note, add_base, s) < 0)
+		s->is_out_of_memory = true;
+	s->func = UINT32_MAX;
+}
+
+#define REST_OF_FAR 4 /* bytes after the last one, in which a far distance may begin */
+
+/* The end of the code before function @index, in its section. */
+static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)
+{
+	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
+}
+
+/* And the code before it. Its own instructions lead into it in ways that are looked at again. */
+static void scan_func(struct scan *s, size_t index)
+{
+	const struct code_func *func = &s->code->funcs[index];
+	const struct code_section *sec = code_section_at(s->code, func->start);
+	uint64_t before = end_before(s->code, index, sec);
+
+	if (before < func->start)
+		scan_part(s, sec, before, MIN(func->start + REST_OF_FAR, sec->end), UINT32_MAX);
+	/* A function may end in another section when sections overlap. */
+	scan_part(s, sec, func->start, MIN(func->end + REST_OF_FAR, sec->end), index);
+	s->lead = LEAD_LANDING;
+	if (!code_landings(s->code, func, scan_note, s))
+		keep_note(s, func->start, LEAD_UNKNOWN);
+}
+
+/* The section after its last function. */
+static void scan_rest(struct scan *s, const struct code_section *sec)
+{
+	const struct code *code = s->code;
+	size_t i = order_count_below(code->funcs, code->nr_funcs, sizeof(*code->funcs), sec->end);
+
+	scan_part(s, sec, end_before(code, i, sec), sec->end, UINT32_MAX);
+}
+
+static uint64_t word_at(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static int32_t distance_at(const uint8_t *at)
+{
+	int32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* Any aligned word may be an address that is jumped to. */
+static void scan_words(struct scan *s, const struct code_section *sec)
+{
+	uint64_t len = sec->end - sec->start;
+
+	s->lead = LEAD_WORD;
+	for (uint64_t i = -sec->start & 7; i + sizeof(uint64_t) <= len; i += sizeof(uint64_t))
+		scan_note(word_at(sec->bytes + i), s);
+}
+
+static void scan_relocations(struct scan *s)
+{
+	struct elf_section sec;
+
+	s->lead = LEAD_WORD;
+	if (!elf_section_by_name(s->code->file, ".rela.dyn", &sec) || !sec.data)
+		return;
+	for (size_t i = 0; i < sec.data->d_size / sizeof(Elf64_Rela); i++) {
+		GElf_Rela reloc;
+
+		if (i <= INT32_MAX && gelf_getrela(sec.data, i, &reloc))
+			scan_note(reloc.r_addend, s);
+	}
+}
+
+static bool is_code(const struct code *code, uint64_t addr)
+{
+	for (size_t i = 0; i < code->nr_sections; i++) {
+		const struct code_section *sec = &code->sections[i];
+
+		if (sec->is_code && sec->start <= addr && addr < sec->end)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Entries of a table are distances of 32 bits from its beginning. Nobody says how many there are:
+ * as long as they lead to code, up to where the next table begins.
+ */
+static void scan_tables(struct scan *s)
+{
+	const struct code_section *sec = NULL;
+	uint64_t end;
+
+	s->lead = LEAD_TABLE;
+	if (s->nr_bases)
+		qsort(s->bases, s->nr_bases, sizeof(*s->bases), order_u64);
+	for (size_t i = 0; i < s->nr_bases; i++) {
+		uint64_t base = s->bases[i];
+
+		if ((i && base == s->bases[i - 1]) || base % sizeof(int32_t))
+			continue;
+		if (!sec || base < sec->start || base >= sec->end)
+			sec = code_section_at(s->code, base);
+		if (!sec)
+			continue;
+		end = sec->end;
+		for (size_t k = i + 1; k < s->nr_bases && end == sec->end; k++) {
+			if (s->bases[k] != base && s->bases[k] % sizeof(int32_t) == 0)
+				end = MIN(end, s->bases[k]);
+			if (s->bases[k] >= end)
+				break;
+		}
+		for (uint64_t at = base; end - at >= sizeof(int32_t); at += sizeof(int32_t)) {
+			uint64_t target = base + distance_at(sec->bytes + (at - sec->start));
+
+			if (!is_code(s->code, target))
+				break;
+			scan_note(target, s);
+		}
+	}
+}
+
+/* The threads' parts: functions in equal numbers, sections in turns. */
+struct scans {
+	struct scan *list;
+	unsigned nr;
+};
+
+static void scan_share(void *arg, unsigned index)
+{
+	const struct scans *scans = arg;
+	struct scan *s = &scans->list[index];
+	const struct code *code = s->code;
+	size_t end = code->nr_funcs * (index + 1) / scans->nr;
+
+	for (size_t i = code->nr_funcs * index / scans->nr; i < end; i++) {
+		if (index == 0)
+			code_tick(code, i);
+		scan_func(s, i);
+	}
+	for (size_t i = index; i < code->nr_sections; i += scans->nr) {
+		if (code->sections[i].is_code)
+			scan_rest(s, &code->sections[i]);
+		scan_words(s, &code->sections[i]);
+	}
+	if (index == 0)
+		scan_relocations(s);
+}
+
+static bool join_bases(struct scan *to, const struct scan *from)
+{
+	for (size_t i = 0; i < from->nr_bases; i++) {
+		if (add_base(from->bases[i], to) < 0)
+			return false;
+	}
+	return true;
+}
+
+static int compare_note(const void *a, const void *b)
+{
+	const struct lead_note *x = a;
+	const struct lead_note *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (x->func != y->func)
+		return x->func < y->func ? -1 : 1;
+	return (int)x->lead - (int)y->lead;
+}
+
+static void sort_notes(struct leads *leads)
+{
+	size_t kept = 0;
+
+	if (leads->nr)
+		qsort(leads->list, leads->nr, sizeof(*leads->list), compare_note);
+	for (size_t i = 0; i < leads->nr; i++) {
+		if (!kept || compare_note(&leads->list[kept - 1], &leads->list[i]) != 0)
+			leads->list[kept++] = leads->list[i];
+	}
+	leads->nr = kept;
+}
+
+static int join_notes(const struct scans *scans, struct leads *out)
+{
+	size_t nr = 0;
+
+	for (unsigned i = 0; i < scans->nr; i++)
+		nr += scans->list[i].nr;
+	out->list = malloc((nr + 1) * sizeof(*out->list));
+	if (!out->list)
+		return -ENOMEM;
+	for (unsigned i = 0; i < scans->nr; i++) {
+		struct scan *s = &scans->list[i];
+
+		if (s->nr)
+			memcpy(out->list + out->nr, s->notes, s->nr * sizeof(*s->notes));
+		out->nr += s->nr;
+		free(s->notes);
+		s->notes = NULL;
+	}
+	sort_notes(out);
+	return 0;
+}
+
+void leads_deinit(struct leads *leads)
+{
+	free(leads->list);
+	*leads = (struct leads){ 0 };
+}
+
+/* All bases must be known before the first table is looked at: one ends where the next begins. */
+static int scan_all(const struct scans *scans, struct leads *out)
+{
+	bool is_good = true;
+
+	code_run(scans->list[0].code, scans->nr, scan_share, (void *)scans);
+	for (unsigned i = 1; is_good && i < scans->nr; i++)
+		is_good = join_bases(&scans->list[0], &scans->list[i]);
+	if (is_good)
+		scan_tables(&scans->list[0]);
+	for (unsigned i = 0; i < scans->nr; i++)
+		is_good &= !scans->list[i].is_out_of_memory;
+	return is_good ? join_notes(scans, out) : -ENOMEM;
+}
+
+int leads_find(const struct code *code, struct insns *insns, const struct lead_place *places,
+	       size_t nr, struct leads *out)
+{
+	struct scans scans = { .nr = code_threads(code, code->nr_funcs) };
+	int ret;
+
+	if (!nr)
+		return 0;
+	scans.list = calloc(scans.nr, sizeof(*scans.list));
+	if (!scans.list)
+		return -ENOMEM;
+	for (unsigned i = 0; i < scans.nr; i++)
+		scans.list[i] = (struct scan){ .code = code,
+					       .insns = insns,
+					       .places = places,
+					       .nr_places = nr,
+					       .func = UINT32_MAX };
+	ret = scan_all(&scans, out);
+	for (unsigned i = 0; i < scans.nr; i++)
+		scan_deinit(&scans.list[i]);
+	free(scans.list);
+	return ret;
+}
+
+/* --- from the whole file to windows --- */
+
+static void apply(struct search *s, const struct lead_note *n)
+{
+	const struct code_func *func = n->func == UINT32_MAX ? NULL : &s->code->funcs[n->func];
+
+	if (n->lead == LEAD_UNKNOWN) {
+		refuse(s, func->start, func->end, SITE_LANDINGS,
+		       "where exceptions are caught is not known");
+		return;
+	}
+	s->lead = n->lead;
+	s->from = func ? func->start : 0;
+	s->until = func ? func->end : 0;
+	note(n->addr, s);
+}
+
+/* Notes of a function as a whole stand at its beginning, which may be far in front of a window. */
+static void apply_all(struct search *s, const struct leads *leads)
+{
+	const struct code_func *first = code_func_at(s->code, s->windows[0].site);
+	uint64_t low = s->windows[0].site - MIN(s->windows[0].site, (uint64_t)WINDOW_BEFORE);
+	uint64_t high = s->windows[s->nr - 1].site + WINDOW_BEHIND;
+
+	if (first)
+		low = MIN(low, first->start);
+	for (size_t i = order_count_below(leads->list, leads->nr, sizeof(*leads->list), low);
+	     i < leads->nr && leads->list[i].addr < high; i++)
+		apply(s, &leads->list[i]);
+}
+
+/* Functions before this one are too far away from @site and the bytes after it. */
+static size_t first_near(const struct search *s, uint64_t site)
+{
+	size_t nr = order_count_until(s->code->funcs, s->code->nr_funcs, sizeof(*s->code->funcs),
+				      site - MIN(site, s->near));
+
+	return nr ? nr - 1 : 0;
+}
+
+void windows_fill(const struct code *code, struct insns *insns, const struct leads *leads,
+		  struct window *windows, size_t nr)
+{
+	struct search s = {
+		.code = code,
+		.insns = insns,
+		.windows = windows,
+		.nr = nr,
+		.near = insns_near_reach(insns) + WINDOW_BEFORE + WINDOW_BEHIND,
+	};
+
+	if (!nr)
+		return;
+	s.next_func = first_near(&s, windows[0].site);
+	look_at_functions(&s);
+	apply_all(&s, leads);
+}
+
+const char *window_check(const struct window *window, uint64_t from, unsigned bytes,
+			 enum lead *lead)
+{
+	uint64_t end = MAX(from + bytes, window->site + 1);
+	uint64_t first = window->entry ? MIN(from, window->entry) : from + 1;
+
+	*lead = LEAD_NONE;
+	if (window->why_not)
+		return window->why_not;
+	for (uint64_t addr = first; addr < end; addr++)
+		*lead = MAX(*lead, window->led_to[addr + WINDOW_BEFORE - window->site]);
+	return *lead ? lead_text(*lead) : NULL;
+}
+
+int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr)
+{
+	struct lead_place *places cleanup_free = calloc(nr + 1, sizeof(*places));
+	struct leads leads cleanup_leads = { 0 };
+	int ret;
+
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		places[i] = (struct lead_place){ windows[i].site, windows[i].entry };
+	ret = leads_find(code, insns, places, nr, &leads);
+	if (ret == 0)
+		windows_fill(code, insns, &leads, windows, nr);
+	return ret;
+}

@@ -1,0 +1,40 @@
+/*
+ * The records that calls which are open in a program would have had: the hook that a function
+ * calls, and the library call that an address returns from.
+ */
+#ifndef UTRAIL_OBJECT_HOOKED_H
+#define UTRAIL_OBJECT_HOOKED_H
+
+#include "utils/object/code/code.h"
+#include "utils/object/names/plt.h"
+
+enum hooked_by {
+	HOOKED_NOT,
+	HOOKED_AT_ENTRY, /* mcount(), __fentry__(): its return slot is known */
+	HOOKED_BY_STACK, /* -finstrument-functions */
+};
+
+/* Starts as { 0 }, ends with hooked_deinit(). @file: borrowed */
+struct hooked {
+	const struct elf_file *file;
+	struct code code;
+	struct plt_entries plt;
+};
+
+/* 0 or -ENOMEM. A damaged part counts as absent. */
+int hooked_load(const struct elf_file *file, struct hooked *out);
+void hooked_deinit(struct hooked *hooked);
+
+/*
+ * The function that has @addr, one of the file's own addresses: how it is hooked, and where it
+ * begins.
+ */
+enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start);
+
+/*
+ * True when @ret is after a call that leads to the PLT; and the address that stands for that call
+ * in a recording.
+ */
+bool hooked_library_call(const struct hooked *hooked, uint64_t ret, uint64_t *addr);
+
+#endif

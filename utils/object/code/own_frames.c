@@ -1,0 +1,284 @@
+/* Code whose run time finds its frames by return addresses (see own_frames.h). */
+#include "utils/object/code/own_frames.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "utils/base/compiler.h"
+#include "utils/object/code/code.h"
+#include "utils/object/runtimes.h"
+
+#define V8     "it is builtin code of V8, which finds its frames by return addresses"
+#define BLOB   "_embedded_blob_code_"
+#define MARKER "embedded_blob_code" /* also in names of C++ functions that libraries export */
+
+/* Without call frame information: a shorter sequence may be between two functions by chance. */
+#define GAP_MIN 16384
+
+static int add(struct strbuf *out, struct own_frames piece)
+{
+	if (piece.start < piece.end)
+		strbuf_add(out, &piece, sizeof(piece));
+	return strbuf_oom(out) ? -ENOMEM : 0;
+}
+
+static bool has_end(const char *name, size_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len >= n && memcmp(name + len - n, end, n) == 0;
+}
+
+/*
+ * The symbols of V8.
+ *
+ * @start, @size_at: of the builtins; and the place of their size
+ * @low, @high: the places of single builtins
+ */
+struct v8 {
+	bool is_there;
+	uint64_t start;
+	uint64_t size_at;
+	uint64_t low;
+	uint64_t high;
+};
+
+static void look_at_symbol(struct v8 *v8, const GElf_Sym *sym, const char *name, size_t len)
+{
+	if (!memmem(name, len, MARKER, strlen(MARKER))) {
+		if (strncmp(name, "Builtins_", strlen("Builtins_")) == 0 && sym->st_size) {
+			v8->low = v8->high ? MIN(v8->low, sym->st_value) : sym->st_value;
+			v8->high = MAX(v8->high, sym->st_value + sym->st_size);
+		}
+		return;
+	}
+	v8->is_there = true;
+	if (strncmp(name, "v8_", 3) != 0)
+		return;
+	if (has_end(name, len, BLOB))
+		v8->start = sym->st_value;
+	else if (has_end(name, len, BLOB "size_"))
+		v8->size_at = sym->st_value;
+}
+
+static void look_at_symbols(struct v8 *v8, const struct elf_file *file, uint32_t type)
+{
+	struct elf_symbols table;
+
+	/* Most files have no such name, and are not looked at one by one. */
+	if (!elf_symbols_open(file, type, &table) ||
+	    !memmem(table.strings, table.strings_len, MARKER, strlen(MARKER)))
+		return;
+	for (size_t i = 1; i < table.nr; i++) {
+		GElf_Sym sym;
+		const char *name;
+		size_t len;
+
+		if (elf_symbol(&table, i, &sym, &name, &len) && sym.st_shndx != SHN_UNDEF)
+			look_at_symbol(v8, &sym, name, len);
+	}
+}
+
+/* Code that no call frame information is about. */
+static int add_gaps(const struct code *code, const struct code_section *sec, struct strbuf *out)
+{
+	uint64_t at = sec->start;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < code->nr_funcs; i++) {
+		const struct code_func *f = &code->funcs[i];
+
+		if (!f->has_frames || f->end <= at || f->start >= sec->end)
+			continue;
+		if (f->start > at && f->start - at >= GAP_MIN)
+			ret = add(out, (struct own_frames){ at, f->start, V8, true, false });
+		at = f->end;
+	}
+	if (ret == 0 && at < sec->end && sec->end - at >= GAP_MIN)
+		ret = add(out, (struct own_frames){ at, sec->end, V8, true, false });
+	return ret;
+}
+
+static int add_all_gaps(const struct code *code, struct strbuf *out)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < code->nr_sections; i++) {
+		if (code->sections[i].is_code)
+			ret = add_gaps(code, &code->sections[i], out);
+	}
+	return ret;
+}
+
+/*
+ * An engine that throws errors of its language by its own unwinder. It is told where frames lie
+ * (_Unwind_GetCFA()), which is wrong once a return address below is ours. LuaJIT's interpreter is
+ * such code.
+ */
+#define UNWINDS "it has an unwinder of its own"
+
+static int add_unwinders(const struct elf_file *file, const struct code *code, struct strbuf *out)
+{
+	struct code loaded cleanup_code = { 0 };
+	int ret = 0;
+
+	/* Nearly all files say in this way that they have no such code. */
+	if (!elf_section_has(file, ".eh_frame", "zPR", sizeof("zPR")))
+		return 0;
+	if (!code) {
+		ret = code_load(file, &loaded);
+		code = &loaded;
+	}
+	for (size_t i = 0; ret == 0 && i < code->nr_funcs; i++) {
+		const struct code_func *f = &code->funcs[i];
+
+		if (f->has_own_unwinder)
+			ret = add(out,
+				  (struct own_frames){ f->start, f->end, UNWINDS, false, false });
+	}
+	return ret;
+}
+
+/* The way that takes long, and much memory, is the last resort. */
+static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
+		  struct strbuf *out)
+{
+	struct code loaded cleanup_code = { 0 };
+	uint32_t bytes = 0;
+	int ret;
+
+	if (v8->start && elf_read_at(file, v8->size_at, &bytes, sizeof(bytes)) && bytes)
+		return add(out,
+			   (struct own_frames){ v8->start, v8->start + bytes, V8, true, false });
+	if (v8->high)
+		return add(out, (struct own_frames){ v8->low, v8->high, V8, true, false });
+	if (code)
+		return add_all_gaps(code, out);
+	ret = code_load(file, &loaded);
+	return ret < 0 ? ret : add_all_gaps(&loaded, out);
+}
+
+/*
+ * Coroutines that share one stack: its contents are copied away and back, and other calls are at
+ * the same places meanwhile. So a slot does not tell which call it is of. The code that goes over
+ * to another piece adds one register to the stack pointer and then to the frame pointer.
+ */
+#define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
+#define SHIFT_BYTES 6
+#define CHUNK	    65536U
+
+/* add %reg,%rsp; add %reg,%rbp */
+static bool is_shift(const uint8_t *at)
+{
+	uint8_t reg = at[2] & 0x38;
+
+	return (at[0] & 0xfb) == 0x48 && at[1] == 0x01 && at[2] == (0xc4 | reg) && at[3] == at[0] &&
+	       at[4] == 0x01 && at[5] == (0xc5 | reg);
+}
+
+static bool has_shift(const uint8_t *bytes, size_t len)
+{
+	const uint8_t *end = bytes + len;
+
+	for (const uint8_t *at = bytes + 1; end - at >= SHIFT_BYTES - 1; at++) {
+		at = memchr(at, 0x01, end - at);
+		if (!at || end - at < SHIFT_BYTES - 1)
+			return false;
+		if (is_shift(at - 1))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Larger files, the C library among them, are not known to do so, and each record would read them.
+ */
+#define TEXT_MAX (1U << 20)
+
+static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
+{
+	uint8_t chunk[CHUNK];
+	uint64_t len;
+
+	if (sh->sh_size > TEXT_MAX)
+		return false;
+	for (uint64_t at = 0; at < sh->sh_size; at += len) {
+		len = MIN(sh->sh_size - at, CHUNK);
+		if (!elf_read_at(file, sh->sh_addr + at, chunk, len))
+			return false;
+		if (has_shift(chunk, len))
+			return true;
+		/* One may lie across the end. */
+		if (at + len < sh->sh_size)
+			len -= SHIFT_BYTES - 1;
+	}
+	return false;
+}
+
+/*
+ * Ruby's callcc copies the whole stack, by functions of libruby that only this library asks for:
+ * continuation.so.
+ */
+static bool needs_continuations(const struct elf_file *file)
+{
+	static const char needed[] = "ruby_Init_Continuation_body";
+	struct elf_symbols table;
+
+	if (!elf_symbols_open(file, SHT_DYNSYM, &table) ||
+	    !memmem(table.strings, table.strings_len, needed, sizeof(needed)))
+		return false;
+	for (size_t i = 1; i < table.nr; i++) {
+		GElf_Sym sym;
+		const char *name;
+		size_t len;
+
+		if (elf_symbol(&table, i, &sym, &name, &len) && sym.st_shndx == SHN_UNDEF &&
+		    strcmp(name, needed) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int add_slicing(const struct elf_file *file, struct strbuf *out)
+{
+	bool is_sure = needs_continuations(file);
+
+	for (Elf_Scn *scn = elf_nextscn(file->elf, NULL); scn; scn = elf_nextscn(file->elf, scn)) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_EXECINSTR) &&
+		    sh.sh_type == SHT_PROGBITS && (is_sure || section_has_shift(file, &sh)))
+			return add(out, (struct own_frames){ sh.sh_addr, sh.sh_addr + sh.sh_size,
+							     SLICES, false, true });
+	}
+	return 0;
+}
+
+static int add_all(const struct elf_file *file, const char *why, struct strbuf *out)
+{
+	GElf_Phdr ph;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && elf_next_segment(file, &i, &ph);) {
+		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X))
+			ret = add(out, (struct own_frames){ ph.p_vaddr, ph.p_vaddr + ph.p_memsz,
+							    why, false, false });
+	}
+	return ret;
+}
+
+int object_own_frames(const struct elf_file *file, const struct code *code, struct strbuf *out)
+{
+	const char *why = object_foreign_runtime(file);
+	struct v8 v8 = { 0 };
+	int ret;
+
+	if (why)
+		return add_all(file, why, out);
+	look_at_symbols(&v8, file, SHT_DYNSYM);
+	look_at_symbols(&v8, file, SHT_SYMTAB);
+	if (v8.is_there)
+		return add_v8(file, code, &v8, out);
+	ret = add_unwinders(file, code, out);
+	return ret < 0 ? ret : add_slicing(file, out);
+}

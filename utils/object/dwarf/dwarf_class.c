@@ -1,0 +1,150 @@
+/*
+ * The way in which the psABI passes types: the classes of their first 16 bytes (see dwarf_type.h).
+ */
+#include "utils/object/dwarf/dwarf_type.h"
+
+#define NESTING_MAX 64
+#define EIGHTBYTE   8U
+
+/* psABI 3.2.3, "the class of the eightbyte is determined by merging". */
+static enum dwarf_class join(enum dwarf_class a, enum dwarf_class b)
+{
+	if (a == b || b == DWARF_CLASS_NONE)
+		return a;
+	if (a == DWARF_CLASS_NONE)
+		return b;
+	if (MAX(a, b) == DWARF_CLASS_MEMORY)
+		return DWARF_CLASS_MEMORY;
+	if (MIN(a, b) == DWARF_CLASS_INT)
+		return DWARF_CLASS_INT;
+	return MAX(a, b) >= DWARF_CLASS_X87 ? DWARF_CLASS_MEMORY : DWARF_CLASS_SSE;
+}
+
+/*
+ * The bytes [@offset, @offset + @bytes) of a struct are of class @class, and of class @rest after
+ * their first word. A file gives both: only the first two words count.
+ */
+static void note_wide(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class,
+		      enum dwarf_class rest)
+{
+	uint64_t end = bytes ? (uint64_t)offset + bytes : 0;
+	uint32_t first = offset / EIGHTBYTE;
+
+	for (uint32_t at = first; at < 2 && (uint64_t)at * EIGHTBYTE < end; at++)
+		classes[at] = join(classes[at], at == first ? class : rest);
+}
+
+static void note(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class)
+{
+	note_wide(classes, offset, bytes, class, class);
+}
+
+/* psABI 3.2.3, "post merger cleanup": all of it is in memory, or none. */
+void dwarf_settle_classes(uint8_t classes[2])
+{
+	bool is_lone_up = classes[1] == DWARF_CLASS_X87_UP && classes[0] != DWARF_CLASS_X87;
+
+	if (classes[1] == DWARF_CLASS_MEMORY || is_lone_up)
+		classes[0] = DWARF_CLASS_MEMORY;
+	if (classes[1] == DWARF_CLASS_SSE_UP && classes[0] != DWARF_CLASS_SSE)
+		classes[1] = DWARF_CLASS_SSE;
+}
+
+static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
+		     uint8_t classes[2], int nesting);
+
+static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
+			     uint8_t classes[2], int nesting)
+{
+	Dwarf_Die child;
+
+	if (!dwarf_first(loader, die, &child))
+		return;
+	do {
+		int tag = dwarf_tag(&child);
+		uint32_t at;
+		Dwarf_Die type;
+		struct dwarf_bits bits;
+
+		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
+			continue;
+		if (dwarf_has_flag(&child, DW_AT_external) ||
+		    dwarf_has_flag(&child, DW_AT_declaration))
+			continue;
+		/* Those without a name are there to fill space: psABI 3.2.3. */
+		if (dwarf_hasattr_integrate(&child, DW_AT_bit_size) && !dwarf_diename(&child))
+			continue;
+		if (dwarf_member_bits(&child, offset, &bits)) {
+			note(classes, bits.offset, bits.bytes, DWARF_CLASS_INT);
+			continue;
+		}
+		if (!dwarf_member_offset(&child, &at)) {
+			classes[0] = DWARF_CLASS_MEMORY;
+			return;
+		}
+		if (dwarf_type_die(&child, &type))
+			classify(loader, &type, offset + at, classes, nesting + 1);
+	} while (dwarf_next(loader, &child));
+}
+
+/* At most 16 elements: more of them are larger than the bytes that count. */
+static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
+			   uint8_t classes[2], int nesting)
+{
+	Dwarf_Die element;
+	uint32_t nr = dwarf_array_elements(loader, die, 16);
+
+	if (!dwarf_type_die(die, &element) || !dwarf_peel(&element))
+		return;
+	for (uint32_t i = 0; i < nr; i++)
+		classify(loader, &element, offset + i * dwarf_byte_size(&element), classes,
+			 nesting + 1);
+}
+
+/* psABI 3.2.3: the classes of a member at @offset of the struct that is passed. */
+static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
+		     uint8_t classes[2], int nesting)
+{
+	Dwarf_Die type = *die;
+
+	if (nesting > NESTING_MAX || offset >= 2 * EIGHTBYTE || !dwarf_peel(&type))
+		return;
+
+	uint32_t bytes = dwarf_byte_size(&type);
+
+	switch (dwarf_tag(&type)) {
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		classify_members(loader, &type, offset, classes, nesting);
+		return;
+	case DW_TAG_array_type:
+		if (dwarf_is_vector(&type))
+			note_wide(classes, offset, dwarf_vector_bytes(loader, &type),
+				  DWARF_CLASS_SSE, DWARF_CLASS_SSE_UP);
+		else
+			classify_array(loader, &type, offset, classes, nesting);
+		return;
+	case DW_TAG_base_type:
+		/* Not aligned: packed. */
+		if (bytes && bytes <= EIGHTBYTE && offset % bytes)
+			classes[0] = DWARF_CLASS_MEMORY;
+		else if (dwarf_is_x87(&type))
+			note_wide(classes, offset, bytes, DWARF_CLASS_X87, DWARF_CLASS_X87_UP);
+		else if (dwarf_is_float(dwarf_encoding(&type)))
+			note_wide(classes, offset, bytes, DWARF_CLASS_SSE, DWARF_CLASS_SSE_UP);
+		else if (dwarf_encoding(&type) == DW_ATE_complex_float)
+			note(classes, offset, bytes, DWARF_CLASS_SSE);
+		else
+			note(classes, offset, bytes, DWARF_CLASS_INT);
+		return;
+	default:
+		note(classes, offset, bytes ? bytes : EIGHTBYTE, DWARF_CLASS_INT);
+		return;
+	}
+}
+
+void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2])
+{
+	classify(loader, die, 0, classes, 0);
+}

@@ -1,0 +1,140 @@
+/*
+ * Debug information about functions: the source lines they are from, and the types of their
+ * arguments and results.
+ */
+#ifndef UTRAIL_OBJECT_DWARF_INFO_H
+#define UTRAIL_OBJECT_DWARF_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/err.h"
+
+enum dwarf_kind {
+	DWARF_VOID,
+	DWARF_INT,
+	DWARF_CHAR,
+	DWARF_FLOAT, /* 4, 8, or 10 bytes: x87's */
+	DWARF_POINTER,
+	DWARF_STRING, /* a pointer to char */
+	DWARF_ENUM,
+	DWARF_STRUCT,	   /* struct, class, union, or what is passed like one */
+	DWARF_STD_STRING,  /* std::string of GNU's library */
+	DWARF_LLVM_STRING, /* of LLVM's */
+	DWARF_UNKNOWN,	   /* a struct that is only declared: nobody knows how it is passed */
+};
+
+/* The way in which each eight bytes of a struct are passed (psABI x86_64 section 3.2.3). */
+enum dwarf_class {
+	DWARF_CLASS_NONE,
+	DWARF_CLASS_INT,
+	DWARF_CLASS_SSE,
+	DWARF_CLASS_SSE_UP, /* after one of these, in the same register */
+	DWARF_CLASS_X87,    /* a long double: in memory, but returned in st(0) */
+	DWARF_CLASS_X87_UP,
+	DWARF_CLASS_MEMORY,
+};
+
+/*
+ * Typedefs and qualifiers are looked through.
+ *
+ * @bytes: its size; 0 for an empty struct
+ * @is_signed: DWARF_INT, DWARF_ENUM
+ * @is_by_reference: DWARF_STRUCT: C++ passes the address of a copy, since copying takes a function
+ * @is_vector: DWARF_STRUCT: in one vector register, however many bytes it has
+ * @alignment: DWARF_STRUCT: of its place on the stack; 0: a word's
+ * @classes: DWARF_STRUCT: of its first 16 bytes; the first is DWARF_CLASS_MEMORY when it is in
+ *           memory
+ * @name: DWARF_ENUM, DWARF_STRUCT: without template arguments; NULL: it has none
+ * @fields: DWARF_STRUCT: the key of its definition among the structs; NULL: nothing is known of its
+ *          fields
+ * @shape: DWARF_STRUCT: a container of the C++ library (utils/spec/args/shape.h), which @fields
+ *         defines, too; else NULL
+ * @is_reference: a reference to it, of types that are shown as the object is: strings and
+ *                containers
+ */
+struct dwarf_type {
+	uint8_t kind; /* enum dwarf_kind */
+	bool is_signed;
+	bool is_by_reference;
+	bool is_reference;
+	bool is_vector;
+	uint8_t alignment;
+	uint8_t classes[2]; /* enum dwarf_class */
+	uint32_t bytes;
+	const char *name;
+	const char *fields;
+	const char *shape;
+};
+
+/*
+ * @reg: DWARF's number of the register it is in when the function begins, -1 when that is not known
+ */
+struct dwarf_param {
+	struct dwarf_type type;
+	int16_t reg;
+};
+
+/*
+ * A call that the compiler has put the callee's code in the place of; @name: mangled where the
+ * language does that.
+ */
+struct dwarf_inline {
+	const char *name;
+	const char *file; /* as that of struct dwarf_func; NULL: not known */
+	uint32_t line;	  /* of the call */
+};
+
+/*
+ * @addr: relative to the module's map start
+ * @file: as the compiler was given it, relative to its directory where that is possible; NULL: not
+ *        known
+ */
+struct dwarf_func {
+	uint64_t addr;
+	const char *file;
+	uint32_t line;
+	uint32_t nr_params;
+	struct dwarf_param *params;
+	struct dwarf_type result;
+	/* In the order of debug information, calls within inlined calls after them */
+	struct dwarf_inline *inlined;
+	uint32_t nr_inlined;
+};
+
+/*
+ * Starts as { 0 }, ends with dwarf_info_deinit().
+ *
+ * @funcs: by address; of several at one address the first
+ * @enums: definitions for utils/spec/args/enumdef.h, of the types that occur
+ * @structs: definitions for utils/spec/args/structdef.h, likewise
+ * @texts: the memory that the strings point into
+ */
+struct dwarf_info {
+	struct dwarf_func *funcs;
+	size_t nr_funcs;
+	const char **enums;
+	size_t nr_enums;
+	const char **structs;
+	size_t nr_structs;
+	char **texts;
+	size_t nr_texts;
+};
+
+void dwarf_info_deinit(struct dwarf_info *info);
+#define cleanup_dwarf_info cleanup(dwarf_info_deinit)
+
+/*
+ * The debug information of module @path, in itself or in its separate debug file, into an empty
+ * @info. Without any, or in a build without libdw, it stays empty, which is a success. 0, -ENOMEM,
+ * or the result of elf_file_open(); -E2BIG: it is left out. -ENODATA: a part of it, in files of its
+ * own (-gsplit-dwarf), is missing, and the rest is in @info.
+ */
+int object_dwarf_load(const char *path, struct dwarf_info *info, struct uft_err *err);
+
+/* The function that begins at @addr, or NULL. */
+const struct dwarf_func *dwarf_info_find(const struct dwarf_info *info, uint64_t addr);
+
+#endif

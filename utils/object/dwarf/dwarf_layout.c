@@ -1,0 +1,161 @@
+/* The table of the C++ libraries' containers (see dwarf_layout.h). */
+#include "utils/object/dwarf/dwarf_layout.h"
+
+#include <string.h>
+
+#include "utils/base/compiler.h"
+#include "utils/object/dwarf/dwarf_type.h"
+
+static const struct dwarf_layout layouts[] = {
+	/* libstdc++ */
+	{ "vector", 'r', { "_M_impl._M_start", "_M_impl._M_finish" } },
+	{ "vector", 'b', { "_M_impl._M_start._M_p", "_M_impl._M_finish._M_p" } },
+	{ "deque", 'd', { "_M_impl._M_start", "_M_impl._M_finish", "_M_impl._M_finish._M_node" } },
+	{ "forward_list", 'L', { "_M_impl._M_head._M_next" }, { 0, 0, 0, 8 } },
+	{ "basic_string_view", 'w', { "_M_str", "_M_len" } },
+	{ "optional", 'o', { "_M_payload._M_engaged", "_M_payload._M_payload._M_value" } },
+	{ "unique_ptr", 'q', { "_M_t._M_t._M_head_impl" } },
+	{ "shared_ptr", 'q', { "_M_ptr" } },
+	{ "weak_ptr", 'Q', { "_M_ptr", "_M_refcount._M_pi" }, .owners = { 8, 4, 0 } },
+	{ "span", 'n', { "_M_ptr", "_M_extent._M_extent_value" } },
+	{ "span", 'k', { "_M_ptr" } },
+	{ "initializer_list", 'n', { "_M_array", "_M_len" } },
+	{ "array", 'a', { "_M_elems" } },
+	{ "pair", 'm', { "first", "second" } },
+	{ "tuple", 'm', { NULL } },
+	{ "variant", 'v', { "_M_index", "_M_u" } },
+	{ "map",
+	  'T',
+	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
+	  { 16, 24, 8, 32 } },
+	{ "set",
+	  'T',
+	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
+	  { 16, 24, 8, 32 } },
+	{ "multimap",
+	  'T',
+	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
+	  { 16, 24, 8, 32 } },
+	{ "multiset",
+	  'T',
+	  { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" },
+	  { 16, 24, 8, 32 } },
+	{ "unordered_map",
+	  'l',
+	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
+	  { 0, 0, 0, 8 } },
+	{ "unordered_set",
+	  'l',
+	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
+	  { 0, 0, 0, 8 } },
+	{ "unordered_multimap",
+	  'l',
+	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
+	  { 0, 0, 0, 8 } },
+	{ "unordered_multiset",
+	  'l',
+	  { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" },
+	  { 0, 0, 0, 8 } },
+	{ "list", 'l', { "_M_impl._M_node._M_next", "_M_impl._M_node._M_size" }, { 0, 0, 0, 16 } },
+	/* libc++ */
+	{ "vector", 'r', { "__begin_", "__end_" } },
+	{ "vector", 'B', { "__begin_", "__size_" } },
+	{ "deque", 'D', { "__map_.__begin_", "__start_", "__size_.__value_" } },
+	{ "deque", 'D', { "__map_.__begin_", "__start_", "__size_" } },
+	{ "forward_list", 'L', { "__before_begin_.__value_.__next_" }, { 0, 0, 0, 8 } },
+	{ "forward_list", 'L', { "__before_begin_.__next_" }, { 0, 0, 0, 8 } },
+	{ "basic_string_view", 'w', { "__data_", "__size_" } },
+	{ "basic_string_view", 'w', { "__data", "__size" } },
+	{ "optional", 'o', { "__engaged_", "__val_" } },
+	{ "unique_ptr", 'q', { "__ptr_.__value_" } },
+	{ "unique_ptr", 'q', { "__ptr_" } },
+	{ "shared_ptr", 'q', { "__ptr_" } },
+	{ "weak_ptr", 'Q', { "__ptr_", "__cntrl_" }, .owners = { 8, 8, 1 } },
+	{ "span", 'n', { "__data_", "__size_" } },
+	{ "span", 'n', { "__data", "__size" } },
+	{ "span", 'k', { "__data_" } },
+	{ "span", 'k', { "__data" } },
+	{ "initializer_list", 'n', { "__begin_", "__size_" } },
+	{ "array", 'a', { "__elems_" } },
+	{ "variant", 'v', { "__impl_.__index", "__impl_.__data" } },
+	{ "variant", 'v', { "__impl.__index", "__impl.__data" } },
+	{ "map", 'T', { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" }, { 0, 8, 16, 25 } },
+	{ "map", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
+	{ "set", 'T', { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" }, { 0, 8, 16, 25 } },
+	{ "set", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
+	{ "multimap",
+	  'T',
+	  { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" },
+	  { 0, 8, 16, 25 } },
+	{ "multimap", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
+	{ "multiset",
+	  'T',
+	  { "__tree_.__begin_node_", "__tree_.__pair3_.__value_" },
+	  { 0, 8, 16, 25 } },
+	{ "multiset", 'T', { "__tree_.__begin_node_", "__tree_.__size_" }, { 0, 8, 16, 25 } },
+	{ "unordered_map",
+	  'l',
+	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_map",
+	  'l',
+	  { "__table_.__first_node_.__next_", "__table_.__size_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_set",
+	  'l',
+	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_set",
+	  'l',
+	  { "__table_.__first_node_.__next_", "__table_.__size_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_multimap",
+	  'l',
+	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_multimap",
+	  'l',
+	  { "__table_.__first_node_.__next_", "__table_.__size_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_multiset",
+	  'l',
+	  { "__table_.__p1_.__value_.__next_", "__table_.__p2_.__value_" },
+	  { 0, 0, 0, 16 } },
+	{ "unordered_multiset",
+	  'l',
+	  { "__table_.__first_node_.__next_", "__table_.__size_" },
+	  { 0, 0, 0, 16 } },
+	{ "list", 'l', { "__end_.__next_", "__size_alloc_.__value_" }, { 8, 0, 0, 16 } },
+	{ "list", 'l', { "__end_.__next_", "__size_" }, { 8, 0, 0, 16 } },
+};
+
+bool dwarf_is_class(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
+
+/* The name without template arguments is @name. */
+static bool is_template(Dwarf_Die *die, const char *name)
+{
+	const char *full = dwarf_diename(die);
+	size_t len = strlen(name);
+
+	return full && strncmp(full, name, len) == 0 && (full[len] == '<' || !full[len]);
+}
+
+const struct dwarf_layout *dwarf_layout_next(const struct dwarf_layout *layout, Dwarf_Die *die)
+{
+	for (layout = layout ? layout + 1 : layouts; layout < layouts + ARRAY_SIZE(layouts);
+	     layout++) {
+		if (is_template(die, layout->name))
+			return layout;
+	}
+	return NULL;
+}
+
+bool dwarf_is_container(Dwarf_Die *die)
+{
+	return dwarf_is_class(die) && dwarf_layout_next(NULL, die);
+}

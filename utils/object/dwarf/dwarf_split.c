@@ -1,0 +1,508 @@
+/* Split debug information (see dwarf_split.h). */
+#include "utils/object/dwarf/dwarf_split.h"
+
+#include <dwarf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/compiler.h"
+#include "utils/base/path.h"
+#include "utils/format/bytes.h"
+
+/* The most bytes that a compressed section may unpack to, for each byte of its file. */
+#define UNPACKED_PER_BYTE 16
+/* More columns than a package's table can have: sections that it is in pieces of. */
+#define COLUMNS_MAX	  8
+
+/*
+ * A section of the file that is made up: its bytes, and its name there and, with .dwo appended, in
+ * the file that they are from.
+ */
+struct part {
+	const char *name;
+	const void *data;
+	size_t size;
+};
+
+/*
+ * The sections that a unit's rest is made of, and their numbers in the tables of packages (DWARF 5
+ * section 7.3.5.3, and GNU's version 2).
+ */
+static const struct {
+	const char *name;
+	uint8_t in_version_5;
+	uint8_t in_version_2;
+} kinds[] = {
+	{ ".debug_info", 1, 1 },     { ".debug_types", 0, 2 },	     { ".debug_abbrev", 3, 3 },
+	{ ".debug_line", 4, 4 },     { ".debug_loclists", 5, 0 },    { ".debug_loc", 0, 5 },
+	{ ".debug_rnglists", 8, 0 }, { ".debug_str_offsets", 6, 6 }, { ".debug_str", 0, 0 },
+};
+
+#define NR_PARTS (ARRAY_SIZE(kinds) + 2)
+
+struct parts {
+	struct part at[NR_PARTS];
+	size_t nr;
+};
+
+/* The bytes of section @name, unpacked; false when there are none. */
+static bool section_bytes(const struct elf_file *file, const char *name, struct part *part)
+{
+	struct elf_section sec;
+	GElf_Chdr packed;
+
+	if (!elf_section_by_name(file, name, &sec) || !sec.data || !sec.data->d_size)
+		return false;
+	if (sec.head.sh_flags & SHF_COMPRESSED) {
+		Elf_Scn *scn = NULL;
+		GElf_Shdr head;
+
+		while ((scn = elf_nextscn(file->elf, scn))) {
+			if (gelf_getshdr(scn, &head) && head.sh_offset == sec.head.sh_offset &&
+			    head.sh_flags & SHF_COMPRESSED)
+				break;
+		}
+		if (!scn || !gelf_getchdr(scn, &packed) ||
+		    packed.ch_size > UNPACKED_PER_BYTE * file->size ||
+		    elf_compress(scn, 0, 0) < 0 || !(sec.data = elf_getdata(scn, NULL)))
+			return false;
+	}
+	part->data = sec.data->d_buf;
+	part->size = sec.data->d_size;
+	return true;
+}
+
+static void add_part(struct parts *parts, const char *name, struct part bytes)
+{
+	if (!bytes.size)
+		return;
+	bytes.name = name;
+	parts->at[parts->nr++] = bytes;
+}
+
+/* The section of kind @i in a file of split debug information. */
+static bool split_section(const struct elf_file *file, size_t i, struct part *part)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s.dwo", kinds[i].name);
+	return section_bytes(file, name, part);
+}
+
+/* All sections of a .dwo file. */
+static void parts_of_file(const struct elf_file *file, struct parts *parts)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct part bytes = { 0 };
+
+		if (split_section(file, i, &bytes))
+			add_part(parts, kinds[i].name, bytes);
+	}
+}
+
+/*
+ * The most slots that a look-up sees. A few are enough in a table that is two thirds full at most
+ * (DWARF 5 section 7.3.5.3).
+ */
+#define PROBES_MAX 1024
+
+/* A package's table of units, .debug_cu_index. */
+struct index {
+	const uint8_t *data;
+	size_t size;
+	bool is_big_endian;
+	bool is_version_5;
+	uint32_t nr_columns;
+	uint32_t nr_units;
+	uint32_t nr_slots;
+};
+
+#define INDEX_HEAD_BYTES 16
+
+static uint32_t index_u32(const struct index *index, size_t offset)
+{
+	return get_u32(index->data + offset, index->is_big_endian);
+}
+
+static size_t slots_bytes(const struct index *index)
+{
+	return (size_t)index->nr_slots * (8 + 4);
+}
+
+static bool open_index(const struct elf_file *package, struct index *index)
+{
+	struct part bytes;
+
+	if (!section_bytes(package, ".debug_cu_index", &bytes) || bytes.size < INDEX_HEAD_BYTES)
+		return false;
+	*index = (struct index){
+		.data = bytes.data,
+		.size = bytes.size,
+		.is_big_endian = package->head.e_ident[EI_DATA] == ELFDATA2MSB,
+	};
+	/* Version 5 has two bytes, and two that are 0; version 2 has four. */
+	index->is_version_5 = get_u16(index->data, index->is_big_endian) == 5;
+	index->nr_columns = index_u32(index, 4);
+	index->nr_units = index_u32(index, 8);
+	index->nr_slots = index_u32(index, 12);
+	if (!index->is_version_5 && index_u32(index, 0) != 2)
+		return false;
+	if (index->nr_columns > COLUMNS_MAX || index->nr_slots & (index->nr_slots - 1) ||
+	    index->nr_slots > index->size / 12 || index->nr_units > index->size / 4)
+		return false;
+	/* After the slots: a row of section numbers, the rows of offsets, the rows of sizes. */
+	return INDEX_HEAD_BYTES + slots_bytes(index) +
+		       4ULL * index->nr_columns * (1 + 2ULL * index->nr_units) <=
+	       index->size;
+}
+
+/* The row of unit @id, from 0 on; false when the package does not have it. */
+static bool find_row(const struct index *index, uint64_t id, uint32_t *row)
+{
+	uint32_t mask = index->nr_slots - 1;
+	uint32_t slot = id & mask;
+
+	for (uint32_t i = 0; i < MIN(index->nr_slots, (uint32_t)PROBES_MAX); i++) {
+		size_t at = INDEX_HEAD_BYTES + 8 * (size_t)slot;
+		uint32_t number = index_u32(index, INDEX_HEAD_BYTES + 8 * (size_t)index->nr_slots +
+							   4 * slot);
+
+		if (!number)
+			return false;
+		if (get_u64(index->data + at, index->is_big_endian) == id) {
+			*row = number - 1;
+			return number <= index->nr_units;
+		}
+		slot = (slot + ((id >> 32 & mask) | 1)) & mask;
+	}
+	return false;
+}
+
+/* The piece of section @name that row @row has; all of it when the table has no such column. */
+static struct part piece(const struct index *index, uint32_t row, uint8_t number, struct part whole)
+{
+	size_t columns = INDEX_HEAD_BYTES + slots_bytes(index);
+	size_t row_bytes = 4 * (size_t)index->nr_columns;
+	size_t offsets = columns + row_bytes * (1 + (size_t)row);
+	size_t sizes = offsets + row_bytes * index->nr_units;
+
+	for (uint32_t i = 0; number && i < index->nr_columns; i++) {
+		if (index_u32(index, columns + 4 * i) != number)
+			continue;
+
+		uint64_t offset = index_u32(index, offsets + 4 * i);
+		uint64_t size = index_u32(index, sizes + 4 * i);
+
+		if (offset + size > whole.size)
+			return (struct part){ 0 };
+		return (struct part){ NULL, (const char *)whole.data + offset, size };
+	}
+	return number ? (struct part){ 0 } : whole;
+}
+
+/*
+ * A package. Its sections are looked up and unpacked once: it may have as many as a hostile program
+ * has skeletons.
+ *
+ * @sections: in the order of @kinds
+ */
+struct dwarf_package {
+	struct elf_file file;
+	struct index index;
+	struct part sections[ARRAY_SIZE(kinds)];
+};
+
+static void close_package(struct dwarf_package *package)
+{
+	if (!package)
+		return;
+	elf_file_close(&package->file);
+	free(package);
+}
+
+static struct dwarf_package *open_package(const char *module)
+{
+	struct dwarf_package *package = calloc(1, sizeof(*package));
+	char path[PATH_MAX];
+
+	if (!package)
+		return NULL;
+	package->file = (struct elf_file)ELF_FILE_CLOSED;
+	if (snprintf(path, sizeof(path), "%s.dwp", module) >= (int)sizeof(path) ||
+	    elf_file_open(&package->file, path, NULL) < 0 ||
+	    !open_index(&package->file, &package->index)) {
+		close_package(package);
+		return NULL;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		split_section(&package->file, i, &package->sections[i]);
+	return package;
+}
+
+/* The parts of unit @id that the package has. */
+static void parts_of_package(const struct dwarf_package *package, uint64_t id, struct parts *parts)
+{
+	const struct index *index = &package->index;
+	uint32_t row;
+
+	if (!find_row(index, id, &row))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		uint8_t number = index->is_version_5 ? kinds[i].in_version_5
+						     : kinds[i].in_version_2;
+		bool is_shared = !kinds[i].in_version_5 && !kinds[i].in_version_2;
+
+		if (number || is_shared)
+			add_part(parts, kinds[i].name,
+				 piece(index, row, number, package->sections[i]));
+	}
+}
+
+void dwarf_splits_init(struct dwarf_splits *splits, const struct elf_file *from, const char *path)
+{
+	*splits = (struct dwarf_splits){
+		.from = from,
+		.path = path,
+		.bytes_left = SPLIT_READ_PER_BYTE * from->size + (SPLIT_READ_MORE_MB << 20),
+	};
+}
+
+void dwarf_splits_deinit(struct dwarf_splits *splits)
+{
+	close_package(splits->package);
+	free(splits->missing);
+	splits->missing = NULL;
+}
+
+/* Counts bytes that are to be read. False when they are too many. */
+static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
+{
+	if (bytes > splits->bytes_left) {
+		splits->is_too_much |= !splits->nr_missing;
+		return false;
+	}
+	splits->bytes_left -= bytes;
+	return true;
+}
+
+/*
+ * Section @name of the module, from where attribute @base of the skeleton says that the unit's part
+ * of it begins.
+ */
+static void add_part_of_module(struct parts *parts, const struct elf_file *module, const char *name,
+			       Dwarf_Die *skeleton, unsigned base)
+{
+	struct part bytes = { 0 };
+	Dwarf_Attribute attr;
+	Dwarf_Word offset = 0;
+
+	if (!section_bytes(module, name, &bytes))
+		return;
+	if (dwarf_attr(skeleton, base, &attr) && dwarf_formudata(&attr, &offset) != 0)
+		return;
+	if (offset >= bytes.size)
+		return;
+	bytes.data = (const char *)bytes.data + offset;
+	bytes.size -= offset;
+	add_part(parts, name, bytes);
+}
+
+/* One more section of @elf with name @name_at in the section of names. */
+static bool add_section(Elf *elf, size_t name_at, uint32_t type, const void *bytes, size_t size)
+{
+	Elf_Scn *scn = elf_newscn(elf);
+	Elf_Data *data = scn ? elf_newdata(scn) : NULL;
+	GElf_Shdr head;
+
+	if (!data || !gelf_getshdr(scn, &head))
+		return false;
+	data->d_buf = (void *)bytes;
+	data->d_size = size;
+	data->d_type = ELF_T_BYTE;
+	data->d_align = 1;
+	data->d_version = EV_CURRENT;
+	head.sh_name = name_at;
+	head.sh_type = type;
+	head.sh_size = size;
+	return gelf_update_shdr(scn, &head);
+}
+
+/*
+ * An ELF file that has these sections, and nothing else, nowhere but in memory: libdw reads it as
+ * it does plain debug information.
+ */
+static bool make_file(struct dwarf_split *split, const struct elf_file *module,
+		      const struct parts *parts)
+{
+	size_t len = 1; /* the first name is the empty one */
+	GElf_Ehdr head;
+
+	/* It is never written: the descriptor only has to be one. */
+	split->elf = elf_begin(module->fd, ELF_C_WRITE, NULL);
+	if (!split->elf || !gelf_newehdr(split->elf, module->head.e_ident[EI_CLASS]) ||
+	    !gelf_getehdr(split->elf, &head))
+		return false;
+	head.e_ident[EI_DATA] = module->head.e_ident[EI_DATA];
+	head.e_machine = module->head.e_machine;
+	head.e_type = ET_REL;
+	head.e_version = EV_CURRENT;
+	head.e_shstrndx = parts->nr + 1;
+	if (!gelf_update_ehdr(split->elf, &head))
+		return false;
+	for (size_t i = 0; i < parts->nr; i++) {
+		const struct part *part = &parts->at[i];
+
+		if (!add_section(split->elf, len, SHT_PROGBITS, part->data, part->size))
+			return false;
+		len += snprintf(split->names + len, sizeof(split->names) - len, "%s", part->name) +
+		       1;
+	}
+	return add_section(split->elf, 0, SHT_STRTAB, split->names, sizeof(split->names));
+}
+
+/*
+ * The number that a unit has in common with its skeleton, 0 when it has none (DWARF 5: in its head,
+ * GNU's version 4: an attribute).
+ */
+static uint64_t unit_id(Dwarf_CU *unit, Dwarf_Die *die)
+{
+	Dwarf_Half version;
+	uint64_t id = 0;
+	Dwarf_Attribute attr;
+	Dwarf_Word number;
+
+	if (dwarf_cu_info(unit, &version, NULL, NULL, NULL, &id, NULL, NULL) < 0)
+		return 0;
+	if (version < 5 && dwarf_attr(die, DW_AT_GNU_dwo_id, &attr) &&
+	    dwarf_formudata(&attr, &number) == 0)
+		id = number;
+	return id;
+}
+
+/* The unit @id among those of @split. */
+static bool find_unit(struct dwarf_split *split, uint64_t id)
+{
+	Dwarf_CU *unit = NULL;
+	uint8_t type;
+
+	while (dwarf_get_units(split->dwarf, unit, &unit, NULL, &type, &split->die, NULL) == 0) {
+		if ((type == DW_UT_split_compile || type == DW_UT_compile) &&
+		    unit_id(unit, &split->die) == id)
+			return true;
+	}
+	return false;
+}
+
+/* @taken: bytes that were counted already; unpacked ones may be more. */
+static bool open_parts(struct dwarf_split *split, struct dwarf_splits *splits, Dwarf_Die *skeleton,
+		       uint64_t id, struct parts *parts, uint64_t taken)
+{
+	const struct elf_file *module = splits->from;
+	bool is_version_5 = dwarf_hasattr(skeleton, DW_AT_addr_base);
+
+	if (!parts->nr || strcmp(parts->at[0].name, ".debug_info") != 0)
+		return false;
+	split->info_bytes = parts->at[0].size;
+	if (split->info_bytes > taken && !take_bytes(splits, split->info_bytes - taken))
+		return false;
+	add_part_of_module(parts, module, ".debug_addr", skeleton,
+			   is_version_5 ? DW_AT_addr_base : DW_AT_GNU_addr_base);
+	if (!is_version_5)
+		add_part_of_module(parts, module, ".debug_ranges", skeleton, DW_AT_GNU_ranges_base);
+	if (!make_file(split, module, parts))
+		return false;
+	split->dwarf = dwarf_begin_elf(split->elf, DWARF_C_READ, NULL);
+	return split->dwarf && find_unit(split, id);
+}
+
+static void close_parts(struct dwarf_split *split)
+{
+	if (split->dwarf)
+		dwarf_end(split->dwarf);
+	elf_end(split->elf);
+	split->dwarf = NULL;
+	split->elf = NULL;
+}
+
+/* The file @dir/@name; @dir with its length. */
+static bool open_file(struct dwarf_split *split, struct dwarf_splits *splits, const char *dir,
+		      size_t dir_len, const char *name, Dwarf_Die *skeleton, uint64_t id)
+{
+	struct parts parts = { 0 };
+	char path[PATH_MAX];
+
+	if (*name == '/')
+		dir_len = 0;
+	if (snprintf(path, sizeof(path), "%.*s%s%s", (int)dir_len, dir, dir_len ? "/" : "", name) >=
+		    (int)sizeof(path) ||
+	    elf_file_open(&split->file, path, NULL) < 0)
+		return false;
+	if (take_bytes(splits, split->file.size)) {
+		parts_of_file(&split->file, &parts);
+		if (open_parts(split, splits, skeleton, id, &parts, split->file.size))
+			return true;
+	}
+	close_parts(split);
+	elf_file_close(&split->file);
+	return false;
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
+}
+
+static bool open_packed(struct dwarf_split *split, struct dwarf_splits *splits, Dwarf_Die *skeleton,
+			uint64_t id)
+{
+	struct parts parts = { 0 };
+
+	if (!splits->has_looked)
+		splits->package = open_package(splits->path);
+	splits->has_looked = true;
+	if (!splits->package)
+		return false;
+	parts_of_package(splits->package, id, &parts);
+	if (open_parts(split, splits, skeleton, id, &parts, 0))
+		return true;
+	close_parts(split);
+	return false;
+}
+
+bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
+		      struct dwarf_split *split)
+{
+	const char *name = text_of(skeleton, DW_AT_dwo_name);
+	const char *dir = text_of(skeleton, DW_AT_comp_dir);
+	const char *slash = strrchr(splits->path, '/');
+	size_t beside = slash ? slash - splits->path : 1;
+	uint64_t id = unit_id(unit, skeleton);
+
+	*split = (struct dwarf_split){ .file = ELF_FILE_CLOSED };
+	if (!name)
+		name = text_of(skeleton, DW_AT_GNU_dwo_name);
+	if (!name)
+		return false;
+
+	const char *base = path_base(name);
+
+	if (open_packed(split, splits, skeleton, id) ||
+	    (dir && open_file(split, splits, dir, strlen(dir), name, skeleton, id)) ||
+	    open_file(split, splits, slash ? splits->path : ".", beside, name, skeleton, id) ||
+	    (base != name &&
+	     open_file(split, splits, slash ? splits->path : ".", beside, base, skeleton, id)))
+		return true;
+	if (splits->nr_missing++ == 0)
+		splits->missing = strdup(name);
+	return false;
+}
+
+void dwarf_split_close(struct dwarf_split *split)
+{
+	close_parts(split);
+	elf_file_close(&split->file);
+}

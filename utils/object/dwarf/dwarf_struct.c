@@ -1,0 +1,337 @@
+/*
+ * Definitions of structs: which fields are where in them, as far as values can be shown (see
+ * dwarf_type.h).
+ */
+#include "utils/object/dwarf/dwarf_type.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/containers/vec.h"
+
+#define NESTING_MAX    8
+#define SAME_NAMES     1024
+#define FIELDS_MAX     64
+#define ELEMENTS_MAX   65535
+#define FIELD_NAME_MAX 1024 /* longer ones are left out: many may share one */
+
+/* The text that is being made: "KEY BYTES field,field,..." without the key. */
+struct making {
+	struct dwarf_loader *loader;
+	struct strbuf text;
+	uint32_t bytes;
+	unsigned nr;
+	/* Those that are boxed: all of them, and the first @max_boxed. */
+	unsigned nr_boxed;
+	struct dwarf_boxed_field *boxed;
+	unsigned max_boxed;
+};
+
+/* The letters and forms are in utils/spec/args/structdef.h. */
+static bool put_type(const struct dwarf_type *type, struct strbuf *out)
+{
+	if (type->is_reference) {
+		strbuf_addstr(out, "p8");
+		return true;
+	}
+	switch (type->kind) {
+	case DWARF_INT:
+		strbuf_addf(out, "%c%u", type->is_signed ? 'i' : 'u', type->bytes);
+		break;
+	case DWARF_CHAR:
+		strbuf_addf(out, "c%u", type->bytes);
+		break;
+	case DWARF_FLOAT:
+		strbuf_addf(out, "f%u", type->bytes);
+		break;
+	case DWARF_POINTER:
+	case DWARF_STRING:
+		strbuf_addf(out, "p%u", MIN(type->bytes, 8U));
+		break;
+	case DWARF_ENUM:
+		strbuf_addf(out, "e%u:%s", type->bytes, type->name);
+		break;
+	case DWARF_STRUCT:
+	case DWARF_STD_STRING:
+	case DWARF_LLVM_STRING:
+		strbuf_addf(out, "t%u", type->bytes);
+		if (type->fields)
+			strbuf_addf(out, ":%s", type->fields);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* clang only declares strings, since the library defines them: their size is known all the same. */
+static void type_of_field(struct making *m, Dwarf_Die *die, struct dwarf_type *type)
+{
+	dwarf_type_of(m->loader, die, type);
+	if (type->is_reference)
+		type->bytes = 8;
+	else if (type->kind == DWARF_STD_STRING)
+		type->bytes = 32;
+	else if (type->kind == DWARF_LLVM_STRING)
+		type->bytes = 24;
+}
+
+static bool get_number(Dwarf_Die *die, unsigned name, Dwarf_Word *number)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr_integrate(die, name, &attr) && dwarf_formudata(&attr, number) == 0;
+}
+
+/* The size of the storage unit of a bit-field, in bytes. */
+static Dwarf_Word unit_size(Dwarf_Die *member)
+{
+	Dwarf_Word bytes = 0;
+	Dwarf_Die type;
+
+	if (!get_number(member, DW_AT_byte_size, &bytes) && dwarf_type_die(member, &type) &&
+	    dwarf_peel(&type))
+		bytes = dwarf_byte_size(&type);
+	return bytes;
+}
+
+/*
+ * DWARF 3 and before count from the top of the storage unit, later versions from the start of the
+ * struct.
+ */
+bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits)
+{
+	uint32_t offset;
+	Dwarf_Word width;
+	Dwarf_Word at;
+
+	if (!get_number(member, DW_AT_bit_size, &width) || width == 0 || width > 64 ||
+	    !dwarf_member_offset(member, &offset))
+		return false;
+	if (!get_number(member, DW_AT_data_bit_offset, &at)) {
+		at = 8ULL * offset;
+		Dwarf_Word from_top;
+
+		if (get_number(member, DW_AT_bit_offset, &from_top))
+			at += 8 * unit_size(member) - from_top - width;
+	}
+	at += 8ULL * base;
+	bits->offset = at / 8;
+	bits->shift = at % 8;
+	bits->width = width;
+	bits->bytes = (bits->shift + width + 7) / 8;
+	return at / 8 <= UINT16_MAX;
+}
+
+static void put_name(struct making *m, Dwarf_Die *member, uint32_t offset)
+{
+	strbuf_addf(&m->text, "%s%s@%u/", m->nr ? "," : "", dwarf_diename(member), offset);
+}
+
+static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uint32_t offset)
+{
+	uint32_t nr = dwarf_array_elements(m->loader, array, ELEMENTS_MAX);
+	struct dwarf_type element;
+	size_t start = m->text.len;
+
+	type_of_field(m, array, &element);
+	put_name(m, member, offset);
+	if (nr == 0 || (uint64_t)offset + (uint64_t)nr * element.bytes > m->bytes ||
+	    !put_type(&element, &m->text)) {
+		m->text.len = start;
+		return;
+	}
+	strbuf_addf(&m->text, "*%u", nr);
+	m->nr++;
+}
+
+/*
+ * The contents of a container or a string are not in its bytes, nor are those of a struct that has
+ * some.
+ */
+static bool put_boxed(struct making *m, Dwarf_Die *member, const struct dwarf_type *type,
+		      uint32_t offset)
+{
+	Dwarf_Die die;
+
+	if (type->is_reference || !dwarf_type_die(member, &die) || !dwarf_peel(&die))
+		return false;
+	if (type->kind == DWARF_STRUCT && !dwarf_is_container(&die) &&
+	    !(type->fields && strmap_get(&m->loader->boxed, type->fields)))
+		return false;
+	if (type->kind != DWARF_STRUCT && type->kind != DWARF_STD_STRING &&
+	    type->kind != DWARF_LLVM_STRING)
+		return false;
+	strbuf_addf(&m->text, "b%u", type->bytes);
+	if (m->nr_boxed < m->max_boxed)
+		m->boxed[m->nr_boxed] = (struct dwarf_boxed_field){ die, offset };
+	m->nr_boxed++;
+	return true;
+}
+
+static void put_field(struct making *m, Dwarf_Die *member, uint32_t base, uint32_t offset)
+{
+	struct dwarf_type type;
+	struct dwarf_bits bits;
+	size_t start = m->text.len;
+
+	type_of_field(m, member, &type);
+	if (dwarf_hasattr_integrate(member, DW_AT_bit_size)) {
+		if (!dwarf_member_bits(member, base, &bits) || bits.bytes > 8 ||
+		    bits.offset + bits.bytes > m->bytes)
+			return;
+		put_name(m, member, bits.offset);
+		strbuf_addf(&m->text, "%c%u", type.is_signed ? 'i' : 'u', bits.bytes);
+		if (type.kind == DWARF_ENUM)
+			strbuf_addf(&m->text, ":%s", type.name);
+		strbuf_addf(&m->text, ".%u+%u", bits.shift, bits.width);
+		m->nr++;
+		return;
+	}
+	put_name(m, member, offset);
+	if ((uint64_t)offset + type.bytes > m->bytes ||
+	    (!put_boxed(m, member, &type, offset) && !put_type(&type, &m->text)))
+		m->text.len = start;
+	else
+		m->nr++;
+}
+
+static void put_members(struct making *m, Dwarf_Die *die, uint32_t base, unsigned nesting);
+
+static void put_member(struct making *m, Dwarf_Die *member, uint32_t base, unsigned nesting)
+{
+	uint32_t offset;
+	Dwarf_Die type;
+
+	if (!dwarf_member_offset(member, &offset) || !dwarf_type_die(member, &type) ||
+	    !dwarf_peel(&type))
+		return;
+	offset += base;
+	/*
+	 * A member without a name is part of the struct around it: base classes, anonymous unions.
+	 */
+	if (dwarf_tag(member) == DW_TAG_inheritance || !dwarf_diename(member))
+		put_members(m, &type, offset, nesting + 1);
+	else if (dwarf_tag(&type) == DW_TAG_array_type)
+		put_array(m, member, &type, offset);
+	else
+		put_field(m, member, base, offset);
+}
+
+static void put_members(struct making *m, Dwarf_Die *die, uint32_t base, unsigned nesting)
+{
+	Dwarf_Die child;
+
+	if (nesting > NESTING_MAX || !dwarf_first(m->loader, die, &child))
+		return;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
+			continue;
+		/* Static members; pointers to tables of virtual functions. */
+		if (dwarf_has_flag(&child, DW_AT_external) ||
+		    dwarf_has_flag(&child, DW_AT_declaration) ||
+		    dwarf_has_flag(&child, DW_AT_artificial))
+			continue;
+		const char *name = dwarf_diename(&child);
+
+		if (m->nr < FIELDS_MAX && (!name || strnlen(name, FIELD_NAME_MAX) < FIELD_NAME_MAX))
+			put_member(m, &child, base, nesting);
+	} while (dwarf_next(m->loader, &child));
+}
+
+const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text)
+{
+	struct dwarf_info *info = loader->info;
+	struct strbuf key cleanup_strbuf = { 0 };
+	struct strbuf line cleanup_strbuf = { 0 };
+
+	strbuf_addstr(&key, name);
+	for (unsigned i = 2; i < SAME_NAMES; i++) {
+		const char *known = strmap_get(&loader->structs, strbuf_str(&key));
+
+		if (!known)
+			break;
+		if (strcmp(known + key.len + 1, text) == 0)
+			return dwarf_keep_text(loader, strbuf_str(&key), key.len);
+		strbuf_reset(&key);
+		strbuf_addf(&key, "%s#%u", name, i);
+	}
+	if (strmap_get(&loader->structs, strbuf_str(&key)))
+		return NULL;
+	strbuf_addf(&line, "%s %s", strbuf_str(&key), text);
+
+	const char **structs = vec_grow(info->structs, info->nr_structs, sizeof(*structs));
+	const char *kept = dwarf_keep_text(loader, strbuf_str(&line), line.len);
+	const char *kept_key = dwarf_keep_text(loader, strbuf_str(&key), key.len);
+
+	if (structs)
+		info->structs = structs;
+	if (!structs || !kept || !kept_key ||
+	    strmap_put(&loader->structs, kept_key, (void *)kept) < 0) {
+		loader->oom |= !loader->is_too_much;
+		return NULL;
+	}
+	info->structs[info->nr_structs++] = kept;
+	return kept_key;
+}
+
+static const char *define(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
+			  uint32_t bytes)
+{
+	struct making m = { .loader = loader, .bytes = bytes };
+	const char *key = NULL;
+
+	strbuf_addf(&m.text, "%u ", bytes);
+	loader->shapeless++;
+	put_members(&m, die, 0, 0);
+	loader->shapeless--;
+	if (m.nr && !strbuf_oom(&m.text))
+		key = dwarf_add_definition(loader, name ? name : "_anon", strbuf_str(&m.text));
+	strbuf_deinit(&m.text);
+	if (key && m.nr_boxed && strmap_put(&loader->boxed, key, (void *)key) < 0)
+		loader->oom = true;
+	return key;
+}
+
+unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
+			    struct dwarf_boxed_field *fields, unsigned max)
+{
+	struct making m = { .loader = loader, .bytes = bytes, .boxed = fields, .max_boxed = max };
+
+	loader->shapeless++;
+	put_members(&m, die, 0, 0);
+	loader->shapeless--;
+	strbuf_deinit(&m.text);
+	return m.nr_boxed;
+}
+
+const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, const char *name,
+				uint32_t bytes)
+{
+	static const char nothing[] = "";
+	char place[32];
+	const char *key;
+
+	if (loader->nesting >= NESTING_MAX)
+		return NULL;
+	snprintf(place, sizeof(place), "%llx", (unsigned long long)(uintptr_t)die->addr);
+	key = strmap_get(&loader->keys, place);
+	if (!key) {
+		const char *kept = dwarf_keep_text(loader, place, strlen(place));
+
+		/* One that holds itself, which no compiler makes, has no fields then. */
+		if (!kept || strmap_put(&loader->keys, kept, (void *)nothing) < 0) {
+			loader->oom |= !loader->is_too_much;
+			return NULL;
+		}
+		loader->nesting++;
+		key = define(loader, die, name, bytes);
+		loader->nesting--;
+		if (key && strmap_put(&loader->keys, kept, (void *)key) < 0)
+			loader->oom = true;
+	}
+	return key && *key ? key : NULL;
+}

@@ -1,0 +1,702 @@
+/* Types of debug information, as far as arguments and results need them (see dwarf_type.h). */
+#include "utils/object/dwarf/dwarf_type.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/containers/vec.h"
+
+/* Damaged files may have types that contain themselves. */
+#define NESTING_MAX 64
+
+#define EIGHTBYTE 8U
+
+/* Bytes that are skipped from one entry to the next are work, too. */
+#define BYTES_PER_STEP 16
+/* No honest enum has longer names, all of them together. */
+#define ENUM_MAX       (4U << 20)
+
+static bool spend(struct dwarf_loader *loader, uint64_t steps)
+{
+	if (loader->steps <= steps) {
+		loader->is_too_much = true;
+		loader->steps = 0;
+		return false;
+	}
+	loader->steps -= steps;
+	return true;
+}
+
+bool dwarf_first(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *child)
+{
+	return spend(loader, 1) && dwarf_child(die, child) == 0;
+}
+
+bool dwarf_next(struct dwarf_loader *loader, Dwarf_Die *child)
+{
+	Dwarf_Die next;
+
+	/* DW_AT_sibling may lead anywhere. */
+	if (!spend(loader, 1) || dwarf_siblingof(child, &next) != 0 ||
+	    (uintptr_t)next.addr <= (uintptr_t)child->addr ||
+	    !spend(loader, ((uintptr_t)next.addr - (uintptr_t)child->addr) / BYTES_PER_STEP))
+		return false;
+	*child = next;
+	return true;
+}
+
+bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr_integrate(die, DW_AT_type, &attr) && dwarf_formref_die(&attr, type);
+}
+
+/* Through typedefs and qualifiers. False when nothing is left: void. */
+bool dwarf_peel(Dwarf_Die *die)
+{
+	for (int i = 0; i < NESTING_MAX; i++) {
+		Dwarf_Die inner;
+
+		switch (dwarf_tag(die)) {
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_restrict_type:
+		case DW_TAG_atomic_type:
+			if (!dwarf_type_die(die, &inner))
+				return false;
+			*die = inner;
+			break;
+		default:
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t dwarf_byte_size(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word size;
+
+	if (!dwarf_attr_integrate(die, DW_AT_byte_size, &attr) ||
+	    dwarf_formudata(&attr, &size) < 0 || size > UINT32_MAX)
+		return 0;
+	return size;
+}
+
+unsigned dwarf_encoding(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding;
+
+	if (!dwarf_attr_integrate(die, DW_AT_encoding, &attr) ||
+	    dwarf_formudata(&attr, &encoding) < 0)
+		return 0;
+	return encoding;
+}
+
+bool dwarf_has_flag(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+	bool flag;
+
+	return dwarf_attr_integrate(die, name, &attr) && dwarf_formflag(&attr, &flag) == 0 && flag;
+}
+
+/* The plain char, whose arrays are strings; signed char and unsigned char are numbers. */
+static bool is_char(Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+
+	return dwarf_tag(die) == DW_TAG_base_type && dwarf_byte_size(die) == 1 && name &&
+	       strcmp(name, "char") == 0;
+}
+
+bool dwarf_is_float(unsigned encoding)
+{
+	return encoding == DW_ATE_float || encoding == DW_ATE_imaginary_float;
+}
+
+/* x87's format takes 16 bytes in memory (12 on i386), as does the one with 128 bits. */
+bool dwarf_is_x87(Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+
+	if (dwarf_byte_size(die) <= 8 || !name)
+		return false;
+	/* All pairs have this name with clang. */
+	return strstr(name, "long double") ||
+	       (strcmp(name, "complex") == 0 && dwarf_byte_size(die) == 4 * EIGHTBYTE);
+}
+
+bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word word;
+
+	*offset = 0;
+	if (dwarf_attr_integrate(member, DW_AT_data_member_location, &attr)) {
+		/*
+		 * A virtual base is where an expression says: such a class is never passed by
+		 * value.
+		 */
+		if (dwarf_formudata(&attr, &word) < 0)
+			return false;
+	} else if (dwarf_attr_integrate(member, DW_AT_data_bit_offset, &attr)) {
+		if (dwarf_formudata(&attr, &word) < 0)
+			return false;
+		word /= 8;
+	} else {
+		return true;
+	}
+	*offset = word > UINT32_MAX / 2 ? UINT32_MAX / 2 : word;
+	return true;
+}
+
+uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max)
+{
+	Dwarf_Die child;
+	uint64_t total = 1;
+
+	if (!dwarf_first(loader, array, &child))
+		return 0;
+	do {
+		Dwarf_Attribute attr;
+		Dwarf_Word word;
+		bool is_count = dwarf_attr_integrate(&child, DW_AT_count, &attr) != NULL;
+
+		if (dwarf_tag(&child) != DW_TAG_subrange_type)
+			continue;
+		if (!is_count && !dwarf_attr_integrate(&child, DW_AT_upper_bound, &attr))
+			return 0;
+		if (dwarf_formudata(&attr, &word) < 0 || word > max)
+			return 0;
+		total *= is_count ? word : word + 1;
+		if (total > max)
+			return 0;
+	} while (dwarf_next(loader, &child));
+	return total;
+}
+
+static bool is_reference_to(Dwarf_Die *type, const char *class_name)
+{
+	Dwarf_Die at;
+	int tag = dwarf_tag(type);
+	const char *name;
+
+	if ((tag != DW_TAG_reference_type && tag != DW_TAG_rvalue_reference_type) ||
+	    !dwarf_type_die(type, &at) || !dwarf_peel(&at))
+		return false;
+	name = dwarf_diename(&at);
+	return name && strcmp(name, class_name) == 0;
+}
+
+/*
+ * A copy constructor or destructor that does something: the Itanium C++ ABI, "non-trivial for the
+ * purposes of calls".
+ */
+static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
+				const char *class_name)
+{
+	const char *name = dwarf_diename(func);
+	Dwarf_Attribute attr;
+	Dwarf_Word word;
+
+	if (!name || dwarf_tag(func) != DW_TAG_subprogram || dwarf_has_flag(func, DW_AT_artificial))
+		return false;
+	if (dwarf_attr_integrate(func, DW_AT_defaulted, &attr) &&
+	    dwarf_formudata(&attr, &word) == 0 && word == DW_DEFAULTED_in_class)
+		return false;
+	if (name[0] == '~')
+		return true;
+	if (!class_name || strncmp(name, class_name, strcspn(class_name, "<")) != 0)
+		return false;
+
+	/* A constructor with one reference, to its own class: "this" is the first parameter. */
+	Dwarf_Die param;
+	int nr = 0;
+	bool is_copy = false;
+
+	if (!dwarf_first(loader, func, &param))
+		return false;
+	do {
+		Dwarf_Die type;
+
+		if (dwarf_tag(&param) != DW_TAG_formal_parameter)
+			continue;
+		nr++;
+		is_copy = dwarf_type_die(&param, &type) && is_reference_to(&type, class_name);
+	} while (dwarf_next(loader, &param));
+	return nr == 2 && is_copy;
+}
+
+static bool is_non_trivial(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word word;
+	Dwarf_Die child;
+
+	/* DWARF 5: the compiler says it. */
+	if (dwarf_attr_integrate(die, DW_AT_calling_convention, &attr) &&
+	    dwarf_formudata(&attr, &word) == 0) {
+		if (word == DW_CC_pass_by_reference)
+			return true;
+		if (word == DW_CC_pass_by_value)
+			return false;
+	}
+	if (nesting > NESTING_MAX || !dwarf_first(loader, die, &child))
+		return false;
+	do {
+		Dwarf_Die type;
+		int tag = dwarf_tag(&child);
+
+		if (dwarf_attr_integrate(&child, DW_AT_virtuality, &attr) &&
+		    dwarf_formudata(&attr, &word) == 0 && word != DW_VIRTUALITY_none)
+			return true;
+		if (is_special_function(loader, &child, dwarf_diename(die)))
+			return true;
+		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+		    !dwarf_has_flag(&child, DW_AT_external) && dwarf_type_die(&child, &type) &&
+		    dwarf_peel(&type) && dwarf_tag(&type) != DW_TAG_pointer_type &&
+		    (dwarf_tag(&type) == DW_TAG_structure_type ||
+		     dwarf_tag(&type) == DW_TAG_class_type) &&
+		    is_non_trivial(loader, &type, nesting + 1))
+			return true;
+	} while (dwarf_next(loader, &child));
+	return false;
+}
+
+static bool has_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *name)
+{
+	Dwarf_Die child;
+
+	if (!dwarf_first(loader, die, &child))
+		return false;
+	do {
+		const char *found = dwarf_tag(&child) == DW_TAG_member ? dwarf_diename(&child)
+								       : NULL;
+
+		if (found && strcmp(found, name) == 0)
+			return true;
+	} while (dwarf_next(loader, &child));
+	return false;
+}
+
+/*
+ * From the unit's root down: the last entry of each list that does not begin after @die holds it.
+ */
+static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const char *wanted)
+{
+	Dwarf_Die at;
+
+	if (!dwarf_diecu(die, &at, NULL, NULL))
+		return false;
+	while ((uintptr_t)at.addr < (uintptr_t)die->addr) {
+		const char *name = dwarf_tag(&at) == DW_TAG_namespace ? dwarf_diename(&at) : NULL;
+		Dwarf_Die child;
+
+		if (name && strcmp(name, wanted) == 0)
+			return true;
+		if (!dwarf_first(loader, &at, &child))
+			return false;
+		do {
+			at = child;
+		} while (dwarf_next(loader, &child) &&
+			 (uintptr_t)child.addr <= (uintptr_t)die->addr);
+	}
+	return false;
+}
+
+/*
+ * Recognised by how they look inside: the layouts that libmcount/values/capture.c reads. clang only
+ * declares them, since the library defines them.
+ */
+static enum dwarf_kind kind_of_class(struct dwarf_loader *loader, Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+
+	if (!name || strncmp(name, "basic_string<char,", 18) != 0)
+		return dwarf_has_flag(die, DW_AT_declaration) ? DWARF_UNKNOWN : DWARF_STRUCT;
+	if (dwarf_has_flag(die, DW_AT_declaration))
+		return is_in_namespace(loader, die, "__cxx11") ? DWARF_STD_STRING
+		       : is_in_namespace(loader, die, "__1")   ? DWARF_LLVM_STRING
+							       : DWARF_UNKNOWN;
+	if (dwarf_byte_size(die) == 32 && has_member(loader, die, "_M_dataplus"))
+		return DWARF_STD_STRING;
+	if (dwarf_byte_size(die) == 24 &&
+	    (has_member(loader, die, "__r_") || has_member(loader, die, "__rep_")))
+		return DWARF_LLVM_STRING;
+	return DWARF_STRUCT;
+}
+
+const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_t len)
+{
+	struct dwarf_info *info = loader->info;
+
+	if (loader->text_bytes < len) {
+		loader->is_too_much = true;
+		return NULL;
+	}
+	loader->text_bytes -= len;
+
+	char **texts = vec_grow(info->texts, info->nr_texts, sizeof(*texts));
+	char *copy = strndup(text, len);
+
+	if (texts)
+		info->texts = texts;
+	if (!texts || !copy) {
+		free(copy);
+		loader->oom = true;
+		return NULL;
+	}
+	texts[info->nr_texts++] = copy;
+	return copy;
+}
+
+/* Template arguments and whatever could not stand in a specification are cut off. */
+static const char *keep_name(struct dwarf_loader *loader, const char *name)
+{
+	size_t len = name ? strcspn(name, "< ({[,;%@\n") : 0;
+
+	/* "<lambda()>" begins with it. */
+	return len ? dwarf_keep_text(loader, name, len) : NULL;
+}
+
+/*
+ * gcc writes a number that is not negative in as few bytes as it takes, without a sign; libdw would
+ * read one there.
+ */
+static bool enumerator_value(Dwarf_Die *die, int64_t *value)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Sword as_signed;
+	Dwarf_Word as_unsigned;
+
+	if (!dwarf_attr_integrate(die, DW_AT_const_value, &attr))
+		return false;
+	switch (dwarf_whatform(&attr)) {
+	case DW_FORM_data1:
+	case DW_FORM_data2:
+	case DW_FORM_data4:
+		if (dwarf_formudata(&attr, &as_unsigned) < 0)
+			return false;
+		*value = as_unsigned;
+		return true;
+	default:
+		if (dwarf_formsdata(&attr, &as_signed) < 0)
+			return false;
+		*value = as_signed;
+		return true;
+	}
+}
+
+static void put_enumerators(struct dwarf_loader *loader, Dwarf_Die *die, struct strbuf *out)
+{
+	Dwarf_Die child;
+	int64_t next = 0;
+	bool is_first = true;
+
+	if (!dwarf_first(loader, die, &child))
+		return;
+	do {
+		const char *name = dwarf_diename(&child);
+		int64_t value;
+
+		if (dwarf_tag(&child) != DW_TAG_enumerator || !name ||
+		    !enumerator_value(&child, &value))
+			continue;
+		/* Many may share one long name: the text would be longer than the file. */
+		if (out->len + strlen(name) > ENUM_MAX) {
+			loader->is_too_much = true;
+			return;
+		}
+		strbuf_addf(out, "%s%s", is_first ? "" : ",", name);
+		if (value != next)
+			strbuf_addf(out, "=%lld", (long long)value);
+		next = (int64_t)((uint64_t)value + 1);
+		is_first = false;
+	} while (dwarf_next(loader, &child));
+}
+
+static void add_enum(struct dwarf_loader *loader, Dwarf_Die *die, const char *name)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct dwarf_info *info = loader->info;
+
+	if (!name || strmap_get(&loader->enums, name))
+		return;
+	strbuf_addf(&text, "enum %s {", name);
+	put_enumerators(loader, die, &text);
+	strbuf_addch(&text, '}');
+
+	const char **enums = vec_grow(info->enums, info->nr_enums, sizeof(*enums));
+	const char *kept = dwarf_keep_text(loader, strbuf_str(&text), text.len);
+
+	if (enums)
+		info->enums = enums;
+	if (!enums || !kept || strmap_put(&loader->enums, name, (void *)kept) < 0) {
+		loader->oom |= !loader->is_too_much;
+		return;
+	}
+	enums[info->nr_enums++] = kept;
+}
+
+static void make_enum(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	Dwarf_Die inner;
+	char number[32];
+	const char *name = keep_name(loader, dwarf_diename(die));
+
+	if (!name) {
+		snprintf(number, sizeof(number), "_anon_%llx",
+			 (unsigned long long)dwarf_dieoffset(die));
+		name = dwarf_keep_text(loader, number, strlen(number));
+	}
+	type->kind = DWARF_ENUM;
+	type->name = name;
+	type->is_signed = true;
+	if (dwarf_type_die(die, &inner) && dwarf_peel(&inner))
+		type->is_signed = dwarf_encoding(&inner) == DW_ATE_signed ||
+				  dwarf_encoding(&inner) == DW_ATE_signed_char;
+	add_enum(loader, die, name);
+}
+
+/*
+ * A type without fields, but with parts that are shown: @nr of @letter, of @bytes each, without
+ * names (utils/spec/args/structdef.h).
+ */
+static void define_parts(struct dwarf_loader *loader, struct dwarf_type *type, char letter,
+			 uint32_t bytes, uint32_t nr)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), nr > 1 ? "%u @0/%c%u*%u" : "%u @0/%c%u", type->bytes, letter,
+		 bytes, nr);
+	type->fields = type->name ? dwarf_add_definition(loader, type->name, text) : NULL;
+}
+
+/* Numbers of 128 bits, and pairs of floats. */
+static void define_base(struct dwarf_loader *loader, unsigned encoding, bool is_x87,
+			struct dwarf_type *type)
+{
+	char text[64];
+
+	if (encoding == DW_ATE_complex_float && is_x87) {
+		snprintf(text, sizeof(text), "%u @0/f10,@%u/f10", type->bytes, type->bytes / 2);
+		type->fields = dwarf_add_definition(loader, type->name, text);
+	} else if (encoding == DW_ATE_complex_float) {
+		define_parts(loader, type, 'f', type->bytes / 2, 2);
+	} else if (type->bytes == 16) {
+		define_parts(loader, type,
+			     dwarf_is_float(encoding) ? 'f'
+			     : type->is_signed	      ? 'i'
+						      : 'u',
+			     16, 1);
+	}
+}
+
+static void make_base(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	unsigned encoding = dwarf_encoding(die);
+
+	type->kind = is_char(die) ? DWARF_CHAR : DWARF_INT;
+	type->is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+	if (dwarf_is_float(encoding) && dwarf_is_x87(die)) {
+		type->kind = DWARF_FLOAT;
+		type->bytes = 10;
+	} else if (dwarf_is_float(encoding) && type->bytes <= 8 && type->bytes >= 4) {
+		type->kind = DWARF_FLOAT;
+	} else if (type->bytes > 8 || encoding == DW_ATE_complex_float) {
+		/* Numbers of 128 bits, and pairs of floats. */
+		type->kind = DWARF_STRUCT;
+		type->name = keep_name(loader, dwarf_diename(die));
+		type->alignment = dwarf_alignment(loader, die);
+		dwarf_classify(loader, die, type->classes);
+		/*
+		 * A pair of those has four words; of long doubles it comes back in st(0) and st(1).
+		 */
+		if (type->bytes > 2 * EIGHTBYTE && type->classes[0] != DWARF_CLASS_X87)
+			type->classes[0] = DWARF_CLASS_MEMORY;
+		define_base(loader, encoding, dwarf_is_x87(die), type);
+	}
+}
+
+static void classify_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	type->kind = kind_of_class(loader, die);
+	type->name = keep_name(loader, dwarf_diename(die));
+	type->is_by_reference = is_non_trivial(loader, die, 0);
+	type->alignment = dwarf_alignment(loader, die);
+	type->is_vector = dwarf_is_one_vector(loader, die);
+	dwarf_classify(loader, die, type->classes);
+	dwarf_settle_classes(type->classes);
+	/* An empty class has a size, but is not passed. */
+	if (type->bytes == 1 && type->classes[0] == DWARF_CLASS_NONE)
+		type->bytes = 0;
+	if (type->bytes > 2 * EIGHTBYTE && !type->is_vector)
+		type->classes[0] = DWARF_CLASS_MEMORY;
+}
+
+/*
+ * The elements of a vector that is @type, when they are numbers. The probe has the first half alone
+ * of one with more than 16 bytes.
+ */
+static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	Dwarf_Die element;
+	unsigned encoding;
+	uint32_t bytes;
+
+	if (type->bytes > 2 * EIGHTBYTE || !dwarf_type_die(die, &element) ||
+	    !dwarf_peel(&element) || dwarf_tag(&element) != DW_TAG_base_type)
+		return;
+	encoding = dwarf_encoding(&element);
+	bytes = dwarf_byte_size(&element);
+	if (!bytes || bytes > EIGHTBYTE || (dwarf_is_float(encoding) && bytes < sizeof(float)))
+		return;
+	define_parts(loader, type,
+		     dwarf_is_float(encoding)			      ? 'f'
+		     : encoding == DW_ATE_signed || is_char(&element) ? 'i'
+								      : 'u',
+		     bytes, type->bytes / bytes);
+}
+
+/*
+ * In one register of its size; small ones, which few programs pass, as the compilers do it: like
+ * integers.
+ */
+static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	type->kind = DWARF_STRUCT;
+	type->name = keep_name(loader, "vector");
+	type->bytes = dwarf_vector_bytes(loader, die);
+	type->is_vector = type->bytes >= EIGHTBYTE;
+	type->alignment = dwarf_alignment(loader, die);
+	if (type->is_vector)
+		dwarf_classify(loader, die, type->classes);
+	else if (type->bytes)
+		type->classes[0] = DWARF_CLASS_INT;
+	define_vector(loader, die, type);
+}
+
+/* Each is looked at once, however many functions and fields have it. */
+static void make_struct(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	char place[32];
+
+	snprintf(place, sizeof(place), "%llx", (unsigned long long)(uintptr_t)die->addr);
+
+	struct dwarf_type *known = strmap_get(&loader->types, place);
+
+	if (!known) {
+		const char *key = dwarf_keep_text(loader, place, strlen(place));
+
+		classify_struct(loader, die, type);
+		known = malloc(sizeof(*known));
+		if (!known || !key || strmap_put(&loader->types, key, known) < 0) {
+			free(known);
+			loader->oom |= !loader->is_too_much;
+			return;
+		}
+		*known = *type;
+	}
+	*type = *known;
+	if (type->kind != DWARF_STRUCT || !type->bytes)
+		return;
+	if (!loader->shapeless)
+		type->shape = dwarf_container_shape(loader, die, &type->fields);
+	else if (dwarf_is_container(die))
+		return;
+	if (type->shape)
+		return;
+	type->fields = dwarf_struct_fields(loader, die, type->name, type->bytes);
+	if (!loader->shapeless && type->fields && strmap_get(&loader->boxed, type->fields))
+		type->shape = dwarf_struct_shape(loader, die, type->fields, &type->fields);
+}
+
+static void make_pointer(Dwarf_Die *die, struct dwarf_type *type)
+{
+	Dwarf_Die pointee;
+
+	type->kind = DWARF_POINTER;
+	if (!type->bytes)
+		type->bytes = 8;
+	if (dwarf_tag(die) == DW_TAG_pointer_type && dwarf_type_die(die, &pointee) &&
+	    dwarf_peel(&pointee) && is_char(&pointee))
+		type->kind = DWARF_STRING;
+}
+
+/* A reference is shown as its target, if more is known of that than its address. */
+static void make_reference(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	struct dwarf_type object = { 0 };
+	Dwarf_Die at;
+
+	make_pointer(die, type);
+	if (!dwarf_type_die(die, &at) || !dwarf_peel(&at) ||
+	    (dwarf_tag(&at) != DW_TAG_structure_type && dwarf_tag(&at) != DW_TAG_class_type))
+		return;
+	object.bytes = dwarf_byte_size(&at);
+	object.kind = kind_of_class(loader, &at);
+	if (object.kind == DWARF_STRUCT && object.bytes)
+		object.shape = dwarf_container_shape(loader, &at, &object.fields);
+	if (object.kind == DWARF_STRUCT && object.shape)
+		object.name = keep_name(loader, dwarf_diename(&at));
+	else if (object.kind != DWARF_STD_STRING && object.kind != DWARF_LLVM_STRING)
+		return;
+	*type = object;
+	type->is_reference = true;
+}
+
+void dwarf_type_of(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
+{
+	Dwarf_Die at;
+
+	*type = (struct dwarf_type){ .kind = DWARF_VOID };
+	if (dwarf_type_die(die, &at) && dwarf_peel(&at))
+		dwarf_type_of_die(loader, &at, type);
+}
+
+void dwarf_type_of_die(struct dwarf_loader *loader, Dwarf_Die *type_die, struct dwarf_type *type)
+{
+	Dwarf_Die at = *type_die;
+
+	*type = (struct dwarf_type){ .kind = DWARF_VOID };
+	type->bytes = dwarf_byte_size(&at);
+	switch (dwarf_tag(&at)) {
+	case DW_TAG_base_type:
+		make_base(loader, &at, type);
+		break;
+	case DW_TAG_enumeration_type:
+		make_enum(loader, &at, type);
+		break;
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		make_struct(loader, &at, type);
+		break;
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		make_reference(loader, &at, type);
+		break;
+	case DW_TAG_ptr_to_member_type:
+		/* A pointer to a member function: its address and a number to add to "this". */
+		if (type->bytes > EIGHTBYTE) {
+			type->kind = DWARF_STRUCT;
+			type->classes[0] = type->classes[1] = DWARF_CLASS_INT;
+			break;
+		}
+		make_pointer(&at, type);
+		break;
+	default:
+		if (dwarf_is_vector(&at))
+			make_vector(loader, &at, type);
+		else
+			make_pointer(&at, type);
+		break;
+	}
+}

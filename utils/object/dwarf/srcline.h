@@ -1,0 +1,28 @@
+/* Source lines of single instructions, from the line table of a module's debug information. */
+#ifndef UTRAIL_OBJECT_SRCLINE_H
+#define UTRAIL_OBJECT_SRCLINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/containers/strbuf.h"
+
+/* One module's. Ends with srcline_close(). */
+struct srcline;
+
+/*
+ * The module at @path, if it still is the one whose build-id is @build_id ("": it has none); its
+ * separate debug file, too. NULL when there is no debug information, in a build without libdw, or
+ * without memory.
+ */
+struct srcline *srcline_open(const char *path, const char *build_id);
+void srcline_close(struct srcline *lines);
+
+/*
+ * Append "FILE:LINE" of the instruction at @addr, relative to the module's map start; the file as
+ * dwarf_info.h has it. False, with nothing appended, when it is not known. @lines may be NULL.
+ */
+bool srcline_put(struct srcline *lines, uint64_t addr, struct strbuf *out);
+
+#endif

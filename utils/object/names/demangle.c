@@ -1,0 +1,270 @@
+/* C++ and Rust names as people read them (see demangle.h). */
+#include "utils/object/names/demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/object/names/demangle_simple.h"
+
+/* No honest name is longer, mangled or not. */
+#define MANGLED_MAX   (64U << 10)
+#define DEMANGLED_MAX (64U << 10)
+#define FULL_OPTIONS  (DMGL_PARAMS | DMGL_ANSI)
+
+/*
+ * A short name can stand for gigabytes of text: parts may refer to other parts twice. libiberty has
+ * no way to stop it but not to come back from the callback. Nothing is lost by that: the callback
+ * forms of its functions keep all they have on the stack.
+ */
+struct printer {
+	struct strbuf *out;
+	size_t limit;
+	jmp_buf too_long;
+};
+
+static void add_piece(const char *text, size_t len, void *arg)
+{
+	struct printer *printer = arg;
+
+	if (len > printer->limit)
+		longjmp(printer->too_long, 1);
+	printer->limit -= len;
+	strbuf_add(printer->out, text, len);
+}
+
+static bool print_rust(const char *name, struct strbuf *out)
+{
+	struct printer printer = { .out = out, .limit = DEMANGLED_MAX };
+
+	return setjmp(printer.too_long) == 0 &&
+	       rust_demangle_callback(name, 0, add_piece, &printer);
+}
+
+static bool print_full(const char *name, struct strbuf *out)
+{
+	struct printer printer = { .out = out, .limit = DEMANGLED_MAX };
+
+	return setjmp(printer.too_long) == 0 &&
+	       cplus_demangle_v3_callback(name, FULL_OPTIONS, add_piece, &printer);
+}
+
+/*
+ * Take the generic arguments out of a Rust name: "f::<A, B>" becomes "f". The angle brackets at the
+ * start of "<T as Trait<U>>::f" are part of the scope and stay.
+ */
+static void drop_generic_arguments(char *text, size_t *len)
+{
+	size_t to = 0;
+	size_t depth = 0;
+
+	for (size_t at = 0; at < *len; at++) {
+		bool is_arrow = at > 0 && text[at - 1] == '-';
+
+		if (depth == 0 && at > 0 && *len - at >= 3 && memcmp(text + at, "::<", 3) == 0)
+			at += 2;
+		else if (depth == 0) {
+			text[to++] = text[at];
+			continue;
+		}
+		depth += text[at] == '<';
+		depth -= text[at] == '>' && !is_arrow;
+	}
+	*len = to;
+}
+
+static bool demangle_mangled(const char *name, enum demangle_mode mode, struct strbuf *out)
+{
+	size_t start = out->len;
+
+	/* Both manglings of Rust; the old one looks like C++, its hash at the end gives it away. */
+	if (print_rust(name, out)) {
+		size_t len = out->len - start;
+
+		if (mode == DEMANGLE_SIMPLE && name[1] == 'R' && !strbuf_oom(out)) {
+			drop_generic_arguments(out->data + start, &len);
+			out->len = start + len;
+			out->data[out->len] = '\0';
+		}
+		return true;
+	}
+	out->len = start;
+	if (mode == DEMANGLE_SIMPLE)
+		return demangle_simple(name, out);
+	return print_full(name, out);
+}
+
+/* Functions that the compiler makes around another one have its name after a prefix. */
+static size_t prefix_length(const char *name)
+{
+	static const char *const prefixes[] = { "_GLOBAL__sub_I_", "_GLOBAL__sub_D_",
+						"__device_stub_" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		size_t len = strlen(prefixes[i]);
+
+		if (strncmp(name, prefixes[i], len) == 0)
+			return len;
+	}
+	return 0;
+}
+
+/*
+ * True when the @len bytes at @text are such an ending. Its number (".part.0") has been taken off;
+ * @has_number tells whether there was one.
+ */
+static bool is_clone_word(const char *text, size_t len, bool has_number)
+{
+	static const struct {
+		const char *word;
+		bool needs_number;
+	} words[] = {
+		{ ".part", true },  { ".constprop", true }, { ".isra", true },
+		{ ".cold", false }, { ".lto_priv", true },  { ".localalias", false },
+		{ ".llvm", true },  { ".__uniq", true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (len == strlen(words[i].word) && memcmp(text, words[i].word, len) == 0)
+			return has_number || !words[i].needs_number;
+	}
+	return false;
+}
+
+/* The beginning of the last ending of the @len bytes at @name; @len when there is none. */
+static size_t last_ending(const char *name, size_t len)
+{
+	size_t end = len;
+	size_t word;
+
+	while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+		end--;
+
+	bool has_number = end < len && end && name[end - 1] == '.';
+
+	if (has_number)
+		end--;
+	else
+		end = len;
+	for (word = end; word && name[word - 1] != '.'; word--)
+		;
+	/* Nothing but an ending is a name as good as any other. */
+	return word > 1 && is_clone_word(name + word - 1, end - word + 1, has_number) ? word - 1
+										      : len;
+}
+
+size_t demangle_plain_length(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t plain; (plain = last_ending(name, len)) != len;)
+		len = plain;
+	return len;
+}
+
+static void add_name(struct strbuf *out, const char *name, size_t len)
+{
+	strbuf_add(out, name, len);
+	strbuf_addch(out, '\0');
+}
+
+/* "<m::Type as m::Trait>::f", "<m::Type>::f" -> "m::Type::f" */
+static void add_method(const char *name, struct strbuf *out)
+{
+	const char *type_end = NULL;
+	size_t depth = 0;
+
+	for (const char *at = name; *at; at++) {
+		bool is_arrow = at > name && at[-1] == '-';
+
+		depth += *at == '<';
+		depth -= *at == '>' && !is_arrow;
+		if (depth == 1 && !type_end && strncmp(at, " as ", 4) == 0)
+			type_end = at;
+		if (depth == 0) {
+			if (at == name)
+				return;
+			if (!type_end)
+				type_end = at;
+			strbuf_add(out, name + 1, type_end - name - 1);
+			strbuf_addstr(out, at + 1);
+			return;
+		}
+	}
+}
+
+static void add_rust_names(const char *shown, struct strbuf *out)
+{
+	struct strbuf method cleanup_strbuf = { 0 };
+
+	add_method(shown, &method);
+	if (method.len)
+		add_name(out, method.data, method.len);
+
+	const char *path = method.len ? strbuf_str(&method) : shown;
+	const char *inside = strstr(path, "::");
+
+	/* The rest must still say where it is: "main" of a crate is not everybody's main. */
+	if (inside && strstr(inside + 2, "::") && !memchr(path, '<', inside - path))
+		add_name(out, inside + 2, strlen(inside + 2));
+}
+
+/* A hash of 16 digits ends the names of the old mangling. */
+static bool is_rust(const char *name, size_t len)
+{
+	if (len > 2 && memcmp(name, "_R", 2) == 0)
+		return true;
+	return len > 23 && memcmp(name, "_ZN", 3) == 0 && name[len - 1] == 'E' &&
+	       memcmp(name + len - 20, "17h", 3) == 0;
+}
+
+static void demangle_all(const char *name, enum demangle_mode mode, struct strbuf *out)
+{
+	size_t skip = mode == DEMANGLE_SIMPLE && name[0] == '_' ? prefix_length(name) : 0;
+	const char *mangled = name + skip;
+	size_t start = out->len;
+
+	if (mode != DEMANGLE_NO && mangled[0] == '_' && (mangled[1] == 'Z' || mangled[1] == 'R') &&
+	    strnlen(mangled, MANGLED_MAX) < MANGLED_MAX) {
+		strbuf_add(out, name, skip);
+		/* "_RC0" is well-formed and has no name. */
+		if (demangle_mangled(mangled, mode, out) && out->len > start + skip)
+			return;
+		out->len = start;
+	}
+	strbuf_addstr(out, name);
+}
+
+void demangle(const char *name, enum demangle_mode mode, struct strbuf *out)
+{
+	struct strbuf plain cleanup_strbuf = { 0 };
+	size_t len = mode == DEMANGLE_SIMPLE ? demangle_plain_length(name) : 0;
+
+	/* Before demangling, and not after it: not all demanglers know all endings. */
+	if (mode == DEMANGLE_SIMPLE && name[len]) {
+		strbuf_add(&plain, name, len);
+		name = strbuf_str(&plain);
+	}
+	demangle_all(name, mode, out);
+}
+
+void demangle_others(const char *name, enum demangle_mode mode, struct strbuf *out)
+{
+	size_t plain = demangle_plain_length(name);
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct strbuf symbol cleanup_strbuf = { 0 };
+
+	strbuf_add(&symbol, name, plain);
+	if (name[plain]) {
+		demangle(strbuf_str(&symbol), mode, &text);
+		if (mode == DEMANGLE_SIMPLE)
+			strbuf_addstr(&text, name + plain);
+		add_name(out, strbuf_str(&text), text.len);
+	}
+	if (mode != DEMANGLE_NO && is_rust(name, plain)) {
+		strbuf_reset(&text);
+		demangle(strbuf_str(&symbol), mode, &text);
+		add_rust_names(strbuf_str(&text), out);
+	}
+}

@@ -1,0 +1,613 @@
+/* Scope and name of a mangled C++ name: the text of DEMANGLE_SIMPLE (see demangle_simple.h). */
+#include "utils/object/names/demangle_simple.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/compiler.h"
+
+#define DEPTH_MAX 128
+
+/*
+ * @at: the next byte; never goes back, so the cost is that of the length
+ * @mute: above 0 names are skipped, not written
+ */
+struct skim {
+	const char *at;
+	struct strbuf *out;
+	size_t start;
+	unsigned mute;
+	unsigned depth;
+};
+
+static bool skim_name(struct skim *s);
+static bool skip_type(struct skim *s);
+static bool skip_expr(struct skim *s);
+
+static bool take(struct skim *s, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (strncmp(s->at, text, len) != 0)
+		return false;
+	s->at += len;
+	return true;
+}
+
+static bool put(struct skim *s, const char *text, size_t len)
+{
+	if (s->mute)
+		return true;
+	if (s->out->len > s->start)
+		strbuf_addstr(s->out, "::");
+	strbuf_add(s->out, text, len);
+	return true;
+}
+
+static bool put_text(struct skim *s, const char *text)
+{
+	return put(s, text, strlen(text));
+}
+
+/* Things of one kind until the 'E' that ends them. */
+static bool skip_until_end(struct skim *s, bool (*skip)(struct skim *s))
+{
+	while (!take(s, "E")) {
+		if (!*s->at || !skip(s))
+			return false;
+	}
+	return true;
+}
+
+static void skip_digits(struct skim *s)
+{
+	while (isdigit((unsigned char)*s->at))
+		s->at++;
+}
+
+/* "[number] _" */
+static bool skip_index(struct skim *s)
+{
+	skip_digits(s);
+	return take(s, "_");
+}
+
+static bool take_identifier(struct skim *s, const char **text, size_t *len)
+{
+	char *end;
+
+	*len = strtoul(s->at, &end, 10);
+	if (!isdigit((unsigned char)*s->at) || *len == 0 || strnlen(end, *len) < *len)
+		return false;
+	*text = end;
+	s->at = end + *len;
+	return true;
+}
+
+static bool skim_source_name(struct skim *s)
+{
+	static const char anonymous[] = "_GLOBAL__N_";
+	const char *text;
+	size_t len;
+
+	if (!take_identifier(s, &text, &len))
+		return false;
+	if (len > strlen(anonymous) && memcmp(text, anonymous, strlen(anonymous)) == 0)
+		return put_text(s, "_GLOBAL__N_1");
+	return put(s, text, len);
+}
+
+static bool skip_source_name(struct skim *s)
+{
+	const char *text;
+	size_t len;
+
+	return take_identifier(s, &text, &len);
+}
+
+/* Names inside of skipped parts. */
+static bool skip_name(struct skim *s)
+{
+	s->mute++;
+
+	bool ok = skim_name(s);
+
+	s->mute--;
+	return ok;
+}
+
+static bool skip_literal(struct skim *s)
+{
+	if (take(s, "_Z"))
+		return skip_name(s) && skip_until_end(s, skip_type);
+	if (!skip_type(s))
+		return false;
+	s->at += strcspn(s->at, "E");
+	return take(s, "E");
+}
+
+static bool skip_template_arg(struct skim *s)
+{
+	if (take(s, "X"))
+		return skip_expr(s) && take(s, "E");
+	if (take(s, "L"))
+		return skip_literal(s);
+	if (take(s, "J"))
+		return skip_until_end(s, skip_template_arg);
+	return skip_type(s);
+}
+
+/* "I <template-arg>* E", if it is there. */
+static bool skip_template_args(struct skim *s)
+{
+	if (!take(s, "I"))
+		return true;
+	if (s->depth >= DEPTH_MAX)
+		return false;
+	s->depth++;
+
+	bool ok = skip_until_end(s, skip_template_arg);
+
+	s->depth--;
+	return ok;
+}
+
+/*
+ * A part that begins with 'S' and is no name below std: the tail of a back reference or an
+ * abbreviation.
+ */
+static bool skip_substitution(struct skim *s)
+{
+	if (islower((unsigned char)*s->at)) {
+		s->at++;
+		return true;
+	}
+	while (isdigit((unsigned char)*s->at) || isupper((unsigned char)*s->at))
+		s->at++;
+	return take(s, "_");
+}
+
+static bool skip_d_type(struct skim *s)
+{
+	switch (*s->at++) {
+	case 'p': /* pack expansion */
+	case 'x':
+	case 'o':
+		return skip_type(s);
+	case 't': /* decltype */
+	case 'T':
+		return skip_expr(s) && take(s, "E");
+	case 'O': /* noexcept(expression) */
+		return skip_expr(s) && take(s, "E") && skip_type(s);
+	case 'F': /* _FloatN */
+		return skip_index(s);
+	case 'v': /* vector */
+		return skip_index(s) && skip_type(s);
+	default:
+		return islower((unsigned char)s->at[-1]);
+	}
+}
+
+static bool skip_one_type(struct skim *s)
+{
+	s->at += strspn(s->at, "rVKPROCG");
+	if (isdigit((unsigned char)*s->at) || *s->at == 'N' || *s->at == 'Z' ||
+	    strncmp(s->at, "St", 2) == 0)
+		return skip_name(s);
+
+	char first = *s->at;
+
+	if (!first)
+		return false;
+	s->at++;
+	switch (first) {
+	case 'S':
+		return skip_substitution(s) && skip_template_args(s);
+	case 'T':
+		return skip_index(s) && skip_template_args(s);
+	case 'D':
+		return skip_d_type(s);
+	case 'F':
+		take(s, "Y");
+		return skip_until_end(s, skip_type);
+	case 'A':
+		return (isdigit((unsigned char)*s->at) || *s->at == '_' || skip_expr(s)) &&
+		       skip_index(s) && skip_type(s);
+	case 'M':
+		return skip_type(s) && skip_type(s);
+	case 'U':
+		return skip_source_name(s) && skip_template_args(s) && skip_type(s);
+	case 'u':
+		return skip_source_name(s) && skip_template_args(s);
+	default:
+		return islower((unsigned char)first);
+	}
+}
+
+static bool skip_type(struct skim *s)
+{
+	if (s->depth >= DEPTH_MAX)
+		return false;
+	s->depth++;
+
+	bool ok = skip_one_type(s);
+
+	s->depth--;
+	return ok;
+}
+
+/*
+ * Operators, in names and in expressions. @args: how many expressions follow in an expression;
+ * 0: none of its business
+ */
+static const struct operator_code {
+	char code[3];
+	unsigned char args;
+	const char *text;
+} operators[] = {
+	{ "aN", 2, "&=" },	{ "aS", 2, "=" },	  { "aa", 2, "&&" },
+	{ "ad", 1, "&" },	{ "an", 2, "&" },	  { "aw", 1, " co_await" },
+	{ "cl", 0, "()" },	{ "cm", 2, "," },	  { "co", 1, "~" },
+	{ "dV", 2, "/=" },	{ "da", 1, " delete[]" }, { "de", 1, "*" },
+	{ "dl", 1, " delete" }, { "dv", 2, "/" },	  { "eO", 2, "^=" },
+	{ "eo", 2, "^" },	{ "eq", 2, "==" },	  { "ge", 2, ">=" },
+	{ "gt", 2, ">" },	{ "ix", 2, "[]" },	  { "lS", 2, "<<=" },
+	{ "le", 2, "<=" },	{ "ls", 2, "<<" },	  { "lt", 2, "<" },
+	{ "mI", 2, "-=" },	{ "mL", 2, "*=" },	  { "mi", 2, "-" },
+	{ "ml", 2, "*" },	{ "mm", 1, "--" },	  { "na", 0, " new[]" },
+	{ "ne", 2, "!=" },	{ "ng", 1, "-" },	  { "nt", 1, "!" },
+	{ "nw", 0, " new" },	{ "oR", 2, "|=" },	  { "oo", 2, "||" },
+	{ "or", 2, "|" },	{ "pL", 2, "+=" },	  { "pl", 2, "+" },
+	{ "pm", 2, "->*" },	{ "pp", 1, "++" },	  { "ps", 1, "+" },
+	{ "pt", 2, "->" },	{ "qu", 3, "?" },	  { "rM", 2, "%=" },
+	{ "rS", 2, ">>=" },	{ "rm", 2, "%" },	  { "rs", 2, ">>" },
+	{ "ss", 2, "<=>" },
+};
+
+static const struct operator_code *find_operator(const char *code)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
+		if (strncmp(operators[i].code, code, 2) == 0)
+			return &operators[i];
+	}
+	return NULL;
+}
+
+static bool skip_exprs(struct skim *s, unsigned nr)
+{
+	while (nr--) {
+		if (!skip_expr(s))
+			return false;
+	}
+	return true;
+}
+
+/* The last part of a name that could not be resolved. */
+static bool skip_base_name(struct skim *s)
+{
+	if (take(s, "on")) {
+		if (!find_operator(s->at))
+			return false;
+		s->at += 2;
+	} else if (!skip_source_name(s)) {
+		return false;
+	}
+	return skip_template_args(s);
+}
+
+static bool skip_unresolved_name(struct skim *s)
+{
+	if (isdigit((unsigned char)*s->at))
+		return skip_until_end(s, skip_base_name) && skip_base_name(s);
+	if (take(s, "N"))
+		return skip_type(s) && skip_until_end(s, skip_base_name) && skip_base_name(s);
+	return skip_type(s) && skip_base_name(s);
+}
+
+static bool skip_function_param(struct skim *s)
+{
+	s->at += strspn(s->at, "rVK");
+	return skip_index(s);
+}
+
+static bool skip_cast(struct skim *s)
+{
+	if (!skip_type(s))
+		return false;
+	return take(s, "_") ? skip_until_end(s, skip_expr) : skip_expr(s);
+}
+
+static bool skip_one_expr(struct skim *s)
+{
+	if (take(s, "L"))
+		return skip_literal(s);
+	if (take(s, "T"))
+		return skip_index(s);
+	if (isdigit((unsigned char)*s->at))
+		return skip_base_name(s);
+	if (take(s, "sr"))
+		return skip_unresolved_name(s);
+	if (take(s, "fp"))
+		return skip_function_param(s);
+	if (take(s, "cv"))
+		return skip_cast(s);
+	if (take(s, "cl") || take(s, "cp") || take(s, "il"))
+		return skip_until_end(s, skip_expr);
+	if (take(s, "tl"))
+		return skip_type(s) && skip_until_end(s, skip_expr);
+	if (take(s, "sP"))
+		return skip_until_end(s, skip_template_arg);
+	if (take(s, "st") || take(s, "ti") || take(s, "at"))
+		return skip_type(s);
+	if (take(s, "dc") || take(s, "sc") || take(s, "rc") || take(s, "cc"))
+		return skip_type(s) && skip_expr(s);
+	if (take(s, "sz") || take(s, "te") || take(s, "az") || take(s, "nx") || take(s, "sp") ||
+	    take(s, "sZ") || take(s, "tw") || take(s, "gs"))
+		return skip_expr(s);
+	if (take(s, "dt") || take(s, "ds"))
+		return skip_exprs(s, 2);
+	if (take(s, "tr"))
+		return true;
+	if (strncmp(s->at, "on", 2) == 0)
+		return skip_base_name(s);
+
+	const struct operator_code *op = find_operator(s->at);
+
+	if (!op || !op->args)
+		return false;
+	s->at += 2;
+	take(s, "_"); /* prefix ++ and -- */
+	return skip_exprs(s, op->args);
+}
+
+static bool skip_expr(struct skim *s)
+{
+	if (s->depth >= DEPTH_MAX)
+		return false;
+	s->depth++;
+
+	bool ok = skip_one_expr(s);
+
+	s->depth--;
+	return ok;
+}
+
+/* Constructors and destructors repeat the part written last. */
+static bool put_class_again(struct skim *s, const char *prefix)
+{
+	struct strbuf again cleanup_strbuf = { 0 };
+	const char *last = strbuf_str(s->out) + s->start;
+
+	if (s->mute)
+		return true;
+	for (const char *at = last; (at = strstr(at, "::")) != NULL; at += 2)
+		last = at + 2;
+	strbuf_addstr(&again, prefix);
+	strbuf_addstr(&again, last);
+	return put(s, strbuf_str(&again), again.len);
+}
+
+/* "Ul <types> E [number] _" and "Ut [number] _" */
+static bool skim_unnamed(struct skim *s)
+{
+	char text[32];
+	unsigned long number = 0;
+
+	if (take(s, "t"))
+		return skip_index(s);
+	if (!take(s, "l") || !skip_until_end(s, skip_type))
+		return false;
+	if (isdigit((unsigned char)*s->at))
+		number = strtoul(s->at, NULL, 10) + 1;
+	snprintf(text, sizeof(text), "$_%lu", number);
+	return skip_index(s) && put_text(s, text);
+}
+
+static bool skim_operator(struct skim *s)
+{
+	char text[32];
+
+	if (take(s, "cv"))
+		return skip_type(s) && put_text(s, "operator(cast)");
+	if (take(s, "li"))
+		return skip_source_name(s) && put_text(s, "operator\"\"");
+
+	const struct operator_code *op = find_operator(s->at);
+
+	if (!op)
+		return false;
+	s->at += 2;
+	snprintf(text, sizeof(text), "operator%s", op->text);
+	return put_text(s, text);
+}
+
+static bool skim_ctor_or_dtor(struct skim *s, const char *prefix)
+{
+	bool is_inherited = take(s, "I");
+
+	if (!isdigit((unsigned char)*s->at))
+		return false;
+	s->at++;
+	return put_class_again(s, prefix) && (!is_inherited || skip_type(s));
+}
+
+/* One part with its tags and template arguments. */
+static bool skim_unqualified(struct skim *s)
+{
+	bool ok;
+
+	take(s, "L"); /* internal linkage */
+	if (take(s, "C"))
+		ok = skim_ctor_or_dtor(s, "");
+	else if (take(s, "D"))
+		ok = skim_ctor_or_dtor(s, "~");
+	else if (take(s, "U"))
+		ok = skim_unnamed(s);
+	else if (islower((unsigned char)*s->at))
+		ok = skim_operator(s);
+	else
+		ok = skim_source_name(s);
+	while (ok && take(s, "B"))
+		ok = skim_source_name(s);
+	return ok && skip_template_args(s);
+}
+
+static bool put_abbreviation(struct skim *s, char letter)
+{
+	static const char *const names[] = {
+		['a'] = "std::allocator",
+		['b'] = "std::basic_string",
+		['d'] = "std::basic_iostream",
+		['i'] = "std::basic_istream",
+		['o'] = "std::basic_ostream",
+		['s'] = "std::basic_string<>",
+		['t'] = "std",
+	};
+
+	if (letter < 'a' || letter > 't' || !names[(unsigned char)letter])
+		return false;
+	return put_text(s, names[(unsigned char)letter]);
+}
+
+/* One part of "N ... E". */
+static bool skim_prefix(struct skim *s)
+{
+	if (take(s, "S")) {
+		if (islower((unsigned char)*s->at))
+			return put_abbreviation(s, *s->at++) && skip_template_args(s);
+		return s->mute && skip_substitution(s) && skip_template_args(s);
+	}
+	if (take(s, "T"))
+		return s->mute && skip_index(s) && skip_template_args(s);
+	if (strncmp(s->at, "Dt", 2) == 0 || strncmp(s->at, "DT", 2) == 0)
+		return s->mute && skip_type(s) && skip_template_args(s);
+	if (take(s, "M")) /* in front of a lambda in the initializer of the member before */
+		return true;
+	return skim_unqualified(s);
+}
+
+/* "Z <function> E <name in it>", the 'Z' being taken. */
+static bool skim_local(struct skim *s)
+{
+	if (!skim_name(s) || !skip_until_end(s, skip_type))
+		return false;
+	if (take(s, "s"))
+		return true;
+	if (take(s, "d") && !skip_index(s))
+		return false;
+	if (!skim_name(s))
+		return false;
+	if (take(s, "__"))
+		return skip_index(s);
+	if (*s->at == '_' && isdigit((unsigned char)s->at[1]))
+		s->at += 2;
+	return true;
+}
+
+static bool skim_one_name(struct skim *s)
+{
+	if (take(s, "N")) {
+		s->at += strspn(s->at, "rVK");
+		s->at += strspn(s->at, "RO");
+		return skip_until_end(s, skim_prefix);
+	}
+	if (take(s, "Z"))
+		return skim_local(s);
+	if (take(s, "St"))
+		return put_text(s, "std") && skim_unqualified(s);
+	return skim_unqualified(s);
+}
+
+static bool skim_name(struct skim *s)
+{
+	if (s->depth >= DEPTH_MAX)
+		return false;
+	s->depth++;
+
+	bool ok = skim_one_name(s);
+
+	s->depth--;
+	return ok;
+}
+
+/* "[n] number _" */
+static bool skip_offset(struct skim *s)
+{
+	take(s, "n");
+	return skip_index(s);
+}
+
+static bool skip_call_offset(struct skim *s)
+{
+	if (take(s, "h"))
+		return skip_offset(s);
+	return take(s, "v") && skip_offset(s) && skip_offset(s);
+}
+
+/* A class, as far as it has a name. */
+static bool skim_class(struct skim *s)
+{
+	if (s->at[0] == 'S' && islower((unsigned char)s->at[1]) && s->at[1] != 't') {
+		s->at++;
+		return put_abbreviation(s, *s->at++) && skip_template_args(s);
+	}
+	return skim_name(s);
+}
+
+/* The name of a thing that the compiler makes for a class or a variable begins with its kind. */
+static bool skim_special(struct skim *s, bool *is_special)
+{
+	static const struct {
+		const char *code;
+		const char *prefix;
+		bool (*skim)(struct skim *s);
+	} specials[] = {
+		{ "TV", "__vtable__", skim_class },
+		{ "TT", "__VTT__", skim_class },
+		{ "TI", "__typeinfo__", skim_class },
+		{ "TS", "__typeinfo_name__", skim_class },
+		{ "TF", "__typeinfo_fn__", skim_class },
+		{ "TC", "__construction_vtable__", skim_class },
+		{ "TH", "TLS_init::", skim_name },
+		{ "TW", "TLS_wrap::", skim_name },
+		{ "GV", "__guard_variable__", skim_name },
+		{ "GR", "__ref_temp__", skim_name },
+		{ "GTt", "", skim_name },
+		{ "GTn", "", skim_name },
+		{ "GA", "", skim_name },
+	};
+
+	*is_special = true;
+	for (size_t i = 0; i < ARRAY_SIZE(specials); i++) {
+		if (!take(s, specials[i].code))
+			continue;
+		strbuf_addstr(s->out, specials[i].prefix);
+		s->start = s->out->len;
+		return specials[i].skim(s);
+	}
+	/* Thunks are shown as their targets. */
+	if (take(s, "Tc"))
+		return skip_call_offset(s) && skip_call_offset(s) && skim_name(s);
+	if (take(s, "T"))
+		return skip_call_offset(s) && skim_name(s);
+	*is_special = false;
+	return skim_name(s);
+}
+
+bool demangle_simple(const char *mangled, struct strbuf *out)
+{
+	struct skim s = { .at = mangled, .out = out, .start = out->len };
+	bool is_special;
+
+	if (!take(&s, "_Z") || !skim_special(&s, &is_special) || out->len == s.start)
+		return false;
+	/* The types of the parameters; a suffix (".part.0") ends them. */
+	while (!is_special && *s.at && *s.at != '.') {
+		if (!skip_type(&s))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,18 @@
+/* Scope and name of a mangled C++ name: the text of DEMANGLE_SIMPLE. */
+#ifndef UTRAIL_OBJECT_DEMANGLE_SIMPLE_H
+#define UTRAIL_OBJECT_DEMANGLE_SIMPLE_H
+
+#include <stdbool.h>
+
+#include "utils/base/containers/strbuf.h"
+
+/*
+ * Append the simple form (demangle.h) of @mangled, which begins with "_Z". Types, template
+ * arguments and the expressions in them are skipped and not understood, which is enough and costs a
+ * tenth of full demangling. It also reads names that libiberty cannot: the unresolved names that
+ * clang writes ("sr3std..."), as in every std::vector. False when the name is not well-formed; @out
+ * holds rubbish after its old end then. Follows the Itanium C++ ABI, section 5.1 "External Names".
+ */
+bool demangle_simple(const char *mangled, struct strbuf *out);
+
+#endif

@@ -1,0 +1,15 @@
+/* Unpacking of xz streams, for .gnu_debugdata. */
+#ifndef UTRAIL_OBJECT_XZ_H
+#define UTRAIL_OBJECT_XZ_H
+
+#include <stddef.h>
+
+#include "utils/base/containers/strbuf.h"
+
+/*
+ * Append the content of the xz stream to @out. 0; -ENOSYS: built without liblzma; -EFBIG: more
+ * than @max_bytes; -EINVAL: damaged; -ENOMEM. @out holds rubbish after a failure.
+ */
+int xz_decode(const void *data, size_t len, size_t max_bytes, struct strbuf *out);
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * Argument specifications: which arguments and return values of a function are recorded, from
+ * where, and how they are shown.
+ */
+#ifndef UTRAIL_SPEC_ARGSPEC_H
+#define UTRAIL_SPEC_ARGSPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/argblob.h"
+
+/*
+ * doc/facts/language.md, "Arguments":
+ *
+ *	argN | fpargN | retval, then [/FORMAT[BITS]], then [%LOCATION]
+ *
+ * Two specifications are about the same value when kind and place agree.
+ */
+enum arg_kind {
+	ARG_KIND_INT,	/* argN */
+	ARG_KIND_FLOAT, /* fpargN, argN/f */
+	ARG_KIND_RETVAL,
+};
+
+enum arg_place {
+	ARG_IN_ORDER,	 /* by the calling convention: @index is N */
+	ARG_IN_REGISTER, /* @regs: one, or several that hold parts of a struct */
+	ARG_ON_STACK,	 /* @index: the word above the return address, from 1 on */
+};
+
+#define ARG_REGS_MAX  4
+#define ARG_INDEX_MAX 100000000U
+
+/*
+ * @is_exact: the function was named, not found by a pattern
+ * @regs: numbers of isa_reg_name() (arch/isa.h)
+ * @name: of the enum or struct; NULL when there is none; of the heap
+ * @fields: key of the struct's definition (utils/spec/args/structdef.h), which debug information
+ *          tells; NULL; of the heap
+ * @narrow, @how: facts that only debug information knows, and only recording needs: how many bytes
+ *                of the value count, with CAPTURE_SIGNED (utils/format/probe/capture.h), and the
+ *                kind of content of the place
+ * @shape, @object_bytes, @elements: likewise: of a container (utils/spec/args/shape.h), of the
+ * heap; its size, which @type does not say, since that is the box's; and how many elements are
+ * recorded
+ */
+enum arg_how {
+	ARG_HOW_PLAIN,
+	ARG_HOW_POINTED, /* a pointer to the struct */
+	ARG_HOW_X87,	 /* a struct of one long double, which is returned in st(0) */
+	ARG_HOW_LLVM,	 /* a std::string of LLVM's library */
+};
+
+struct argspec {
+	uint8_t kind;  /* enum arg_kind */
+	uint8_t place; /* enum arg_place */
+	bool is_exact;
+	uint8_t nr_regs;
+	uint8_t regs[ARG_REGS_MAX];
+	uint8_t narrow;
+	uint8_t how; /* enum arg_how */
+	uint8_t elements;
+	uint32_t index;
+	uint32_t object_bytes;
+	struct arg_type type;
+	char *name;
+	char *fields;
+	char *shape;
+};
+
+/*
+ * In the order in which they are recorded and shown. Starts as { 0 }, ends with argspecs_deinit().
+ */
+struct argspecs {
+	struct argspec *specs;
+	size_t nr;
+};
+
+void argspecs_deinit(struct argspecs *list);
+#define cleanup_argspecs cleanup(argspecs_deinit)
+
+/*
+ * True when an item of a trigger begins like an argument or return value ("arg1", "fparg2/32",
+ * "retval").
+ */
+bool argspec_is_item(const char *text, size_t len);
+
+/*
+ * Parse one item. -EINVAL with a text that names the item and the column (from 1 on) that is wrong;
+ * -ENOMEM.
+ * @word_bytes: of the traced program: 8, or 4
+ */
+int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct argspec *spec,
+		  struct uft_err *err);
+void argspec_deinit(struct argspec *spec);
+
+/*
+ * Add a specification, which the list takes over, with its name. It replaces one about the same
+ * value, unless only the old one is exact; all others are appended. 0 or -ENOMEM.
+ */
+int argspecs_add(struct argspecs *list, struct argspec *spec);
+
+/* The same without looking for one that is about the same value. */
+int argspecs_append(struct argspecs *list, struct argspec *spec);
+
+/* Append a copy of @from to @list, merged in the same way. 0 or -ENOMEM. */
+int argspecs_add_copy(struct argspecs *list, const struct argspec *from);
+
+/* Parse items separated by ',' ("arg1/s,arg2%rsi") onto @list. As argspec_parse(). */
+int argspecs_parse(const char *text, size_t len, unsigned word_bytes, struct argspecs *list,
+		   struct uft_err *err);
+
+/* The text of a specification, as argspec_parse() and uftrace read it. */
+void argspec_put(const struct argspec *spec, unsigned word_bytes, struct strbuf *out);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * Known specifications of functions of the C and C++ libraries and POSIX without debug information:
+ * their arguments and results.
+ */
+#ifndef UTRAIL_SPEC_AUTOARGS_H
+#define UTRAIL_SPEC_AUTOARGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/containers/strbuf.h"
+
+/* @args, @retval: items of utils/spec/args/argspec.h, separated by ','; NULL: none, or not known */
+struct autoargs {
+	const char *name; /* as in the symbol table */
+	const char *args;
+	const char *retval;
+};
+
+/* The row of function @name, or NULL. */
+const struct autoargs *autoargs_find(const char *name);
+
+/*
+ * The number of arguments in its row that a call of the variadic function @name has: open() without
+ * O_CREAT has no mode. @values: the first ones, @nr of them. All count when these do not tell.
+ */
+size_t autoargs_count(const char *name, const uint64_t *values, size_t nr);
+
+/*
+ * The tables as recordings carry them (doc/formats/info.md, "Argument specifications"): keys
+ * argauto, retauto and enumauto of `info`.
+ */
+void autoargs_put_args(struct strbuf *out);
+void autoargs_put_retvals(struct strbuf *out);
+void autoargs_put_enums(struct strbuf *out);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * The calling convention: from the types of a function's parameters to where they are when it is
+ * called.
+ */
+#ifndef UTRAIL_SPEC_CALLCONV_H
+#define UTRAIL_SPEC_CALLCONV_H
+
+#include "arch/isa.h"
+#include "utils/object/dwarf/dwarf_info.h"
+#include "utils/spec/args/argspec.h"
+
+/*
+ * Specifications of the arguments and results of @func, by the calling convention of @isa (for
+ * classes, the Itanium C++ ABI). A value that @isa says nothing about is left out, with all that
+ * follow it. The formats are those that uftrace derives from the same types
+ * (doc/formats/symbols.md, "Specifications from types").
+ *
+ * @is_clone: the compiler has changed the function's parameters (foo.isra.0): only those count
+ *            whose places are in debug information
+ *
+ * 0 or -ENOMEM.
+ */
+enum callconv_kind {
+	CALLCONV_PLAIN,
+	CALLCONV_CLONE
+};
+int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum callconv_kind kind,
+		   struct argspecs *args, struct argspecs *retval);
+
+#endif

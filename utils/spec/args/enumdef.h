@@ -1,0 +1,55 @@
+/* Definitions of enums, as recordings carry them: names for the values of arguments. */
+#ifndef UTRAIL_SPEC_ENUMDEF_H
+#define UTRAIL_SPEC_ENUMDEF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/containers/strbuf.h"
+
+struct enum_value {
+	const char *name;
+	int64_t value;
+};
+
+/* @values: the largest first; equal ones in the order in which they were defined */
+struct enum_def {
+	const char *name;
+	struct enum_value *values;
+	size_t nr;
+};
+
+/* Starts as { 0 }, ends with enum_defs_deinit(). */
+struct enum_defs {
+	struct enum_def *defs;
+	size_t nr;
+	char **texts; /* texts that the names point into */
+	size_t nr_texts;
+};
+
+void enum_defs_deinit(struct enum_defs *defs);
+#define cleanup_enum_defs cleanup(enum_defs_deinit)
+
+/*
+ * Add "enum NAME { A, B = 4, C };", any number of them (doc/formats/info.md, "Argument
+ * specifications"). Values are decimal, 0x or octal; a name without a value has the one before it
+ * plus 1. There may be a comma before the brace, and the ';' may be missing. -EINVAL with the
+ * column, and then the definitions before it have been added; -ENOMEM.
+ */
+int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct uft_err *err);
+
+/* The newest definition of that name, or NULL. */
+const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *name);
+
+/* The name of exactly that value, or NULL. */
+const char *enum_def_name(const struct enum_def *def, int64_t value);
+
+/*
+ * Append the name of @value, or names of parts of it joined by '|', lowest first, as headers define
+ * them, with "+0x.." for the rest. False, with nothing appended, when no name fits.
+ */
+bool enum_def_put(const struct enum_def *def, int64_t value, const char *joint, struct strbuf *out);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * Shapes: the layout of a container of the C++ library, and so the contents that a box holds of it
+ * (utils/format/probe/capture.h).
+ */
+#ifndef UTRAIL_SPEC_SHAPE_H
+#define UTRAIL_SPEC_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A shape is a tree, written node by node, each before its children:
+ *
+ * 	LETTER NUMBER[.NUMBER...][:NAME];
+ *
+ * Offsets count from the beginning of the node's object. Values, @a is their offset:
+ * 	i u c f p e t	@b bytes, as in utils/spec/args/structdef.h; the name of e and t is the
+ * 			enum's or struct's
+ * 	z s S		a pointer to a C string; std::string of GNU's library, of LLVM's
+ * 	w		a text: @a offset of the pointer, @b of the length
+ * Composites, whose name is shown, with one child (m and v: as many as they say):
+ * 	r BEGIN.END.BYTES	n POINTER.COUNT.BYTES	k POINTER.NUMBER.BYTES
+ * 	a OFFSET.NUMBER.BYTES
+ * 	m OFFSET.NUMBER		o FLAG.BYTES		q POINTER		v INDEX.BYTES.NUMBER
+ * 	l FIRST.COUNT.NEXT.VALUE			T FIRST.COUNT.LEFT.VALUE.RIGHT.PARENT
+ * 	L FIRST.NEXT.VALUE	b BEGIN.END		B BEGIN.COUNT
+ * 	d START.FINISH.BYTES	D TABLE.START.COUNT.BYTES
+ * 	Q POINTER.OWNERS.OFFSET.BYTES.BIAS
+ * 	x OFFSET.BYTES.NUMBER	a struct; its name is the key of its definition, the children
+ * 				are that one's fields 'b', in their order
+ * They are those of enum box_op, in the same order.
+ */
+#define SHAPE_NODES_MAX	  32
+#define SHAPE_NUMBERS_MAX 6
+
+struct shape_node {
+	char letter;
+	uint8_t nr_children;
+	uint8_t skip; /* nodes below it */
+	uint32_t numbers[SHAPE_NUMBERS_MAX];
+	const char *name; /* in the text; NULL: none */
+	size_t name_len;
+};
+
+struct shape {
+	struct shape_node nodes[SHAPE_NODES_MAX];
+	size_t nr;
+};
+
+/* Take a text apart, which must live on; false when it is no shape. */
+bool shape_parse(struct shape *shape, const char *text);
+
+static inline bool shape_is_sequence(char letter)
+{
+	return __builtin_strchr("rnkalTLbBdD", letter) && letter;
+}
+
+/*
+ * The size that a box should have, with at most @elements of each sequence; at most @max. A
+ * multiple of 4.
+ */
+uint32_t shape_box_bytes(const struct shape *shape, unsigned elements, uint32_t max);
+
+#endif

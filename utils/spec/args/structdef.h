@@ -1,0 +1,74 @@
+/*
+ * Definitions of structs, as recordings carry them: which fields are where in the bytes of an
+ * argument.
+ */
+#ifndef UTRAIL_SPEC_STRUCTDEF_H
+#define UTRAIL_SPEC_STRUCTDEF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/containers/strmap.h"
+#include "utils/format/argblob.h"
+
+/*
+ * @name: empty: it is the value itself, or one of those that it is made of (a number of 128 bits, a
+ *        complex one, a vector)
+ * @offset: in bytes
+ * @type: of one element
+ * @ref: name of the enum, key of the struct; NULL: none
+ * @count: elements of an array; 0: it is none
+ * @is_boxed: a container, a string, or a struct with such fields: in a box, the contents of a
+ *            struct's containers follow its bytes (shape.h)
+ * @shift, @width: of a bit-field within the bytes, from the lowest bit on; @width is 0 when it is
+ *                 none
+ */
+struct struct_field {
+	const char *name;
+	uint32_t offset;
+	struct arg_type type;
+	const char *ref;
+	uint32_t count;
+	uint8_t shift;
+	uint8_t width;
+	bool is_boxed;
+};
+
+/*
+ * @key: the name, with "#2" and so on appended when several have the same; "_anon" without one
+ * @shape: of a container, whose bytes are a box (utils/spec/args/shape.h); NULL: it has fields
+ */
+struct struct_def {
+	const char *key;
+	const char *shape;
+	uint32_t bytes;
+	struct struct_field *fields;
+	size_t nr;
+};
+
+/* Starts as { 0 }, ends with struct_defs_deinit(). */
+struct struct_defs {
+	struct struct_def *defs;
+	size_t nr;
+	char **texts; /* texts that the names point into */
+	size_t nr_texts;
+	struct strmap by_key; /* the newest of each: index + 1 */
+};
+
+void struct_defs_deinit(struct struct_defs *defs);
+#define cleanup_struct_defs cleanup(struct_defs_deinit)
+
+/*
+ * Add "KEY BYTES FIELD,FIELD,..." with FIELD = NAME@OFFSET/TYPE, or "KEY BYTES =SHAPE". TYPE is a
+ * letter and the bytes: i u (integers), f (16: IEEE 754's binary128), c, p, e (with ":ENUM"), t (a
+ * struct, with ":KEY" when it is defined), b (one that is boxed). "*N" follows for N elements, or
+ * ".SHIFT+WIDTH" for bits. -EINVAL when it is not one, and then nothing is added; -ENOMEM.
+ */
+int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);
+
+/* The definition with that key, or NULL. */
+const struct struct_def *struct_defs_find(const struct struct_defs *defs, const char *key);
+
+#endif

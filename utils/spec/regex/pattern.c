@@ -1,0 +1,165 @@
+/* Patterns for names of functions (see pattern.h). */
+#include "utils/spec/regex/pattern.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPECIAL ".?*+-^$|()[]{}"
+
+/*
+ * fnmatch(3) takes time that grows with the name's length only, but a call of itself for each `*`.
+ */
+#define GLOB_MAX 4096U
+
+const char *pattern_match_name(enum pattern_match match)
+{
+	static const char *const names[] = {
+		[MATCH_REGEX] = "regex",
+		[MATCH_GLOB] = "glob",
+		[MATCH_SIMPLE] = "simple",
+	};
+
+	return names[match];
+}
+
+static bool is_plain(const char *text)
+{
+	return strpbrk(text, SPECIAL) == NULL || strncmp(text, "operator ", 9) == 0;
+}
+
+/* True when the character before @next may be absent: "a+?" is an "(a+)?". */
+static bool is_optional(const char *next)
+{
+	next += strspn(next, "+");
+	return *next == '?' || *next == '*' || *next == '{';
+}
+
+/*
+ * Find the longest run of ordinary characters that every match must contain: looking for it spares
+ * most names the regular expression. Alternatives and groups have none for sure.
+ */
+static void find_literal(struct pattern *p)
+{
+	const char *text = p->text;
+	size_t start = text[0] == '^';
+
+	if (strpbrk(text, "|(\\") || strstr(text, "[:") || strstr(text, "[.") || strstr(text, "[="))
+		return;
+	for (size_t at = start; text[at];) {
+		size_t len = strcspn(text + at, SPECIAL);
+		size_t next = at + len;
+
+		/* `-` is special only inside of brackets, which are stepped over below. */
+		if (len && is_optional(text + next))
+			len--;
+		if (len > p->literal_len) {
+			p->literal_at = at;
+			p->literal_len = len;
+		}
+		if (start == 1 && at == 1)
+			p->prefix_len = len;
+		if (!text[next])
+			break;
+		if (text[next] == '[') {
+			const char *end = strchr(text + next + 1 + (text[next + 1] == '^') + 1,
+						 ']');
+
+			if (!end)
+				break;
+			next = end - text;
+		} else if (text[next] == '{') {
+			const char *end = strchr(text + next, '}');
+
+			if (!end)
+				break;
+			next = end - text;
+		}
+		at = next + 1;
+	}
+}
+
+static int compile(struct pattern *p, struct uft_err *err)
+{
+	struct uft_err why = { 0 };
+
+	p->regex = regex_create(p->text, &why);
+	if (p->regex) {
+		find_literal(p);
+		return 0;
+	}
+	if (why.code == -ENOMEM)
+		return err_set_errno(err, -ENOMEM, "cannot compile '%s'", p->text);
+	return err_set(err, -ERR_USAGE, "'%s' is not a regular expression: %s", p->text, why.text);
+}
+
+static int init(struct pattern *p, const char *text, size_t len, bool can_be_plain,
+		struct uft_err *err)
+{
+	p->text = strndup(text, len);
+	if (!p->text)
+		return err_set_errno(err, -ENOMEM, "cannot read a pattern");
+	if (can_be_plain && is_plain(p->text))
+		p->match = MATCH_SIMPLE;
+
+	/* No function has such a name, so it can only be meant like that. */
+	p->is_scope = p->match == MATCH_SIMPLE && strlen(p->text) > 2 &&
+		      strcmp(p->text + strlen(p->text) - 2, "::") == 0;
+
+	int ret = p->match == MATCH_REGEX ? compile(p, err) : 0;
+
+	if (p->match == MATCH_GLOB && strlen(p->text) > GLOB_MAX)
+		ret = err_set(err, -ERR_USAGE, "pattern '%.32s...' is too long: expected %u bytes",
+			      p->text, GLOB_MAX);
+
+	if (ret < 0)
+		pattern_deinit(p);
+	return ret;
+}
+
+int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
+		 struct uft_err *err)
+{
+	*p = (struct pattern){ .match = match };
+	return init(p, text, len, true, err);
+}
+
+int pattern_init_regex(struct pattern *p, const char *text, size_t len, struct uft_err *err)
+{
+	*p = (struct pattern){ .match = MATCH_REGEX };
+	return init(p, text, len, false, err);
+}
+
+void pattern_deinit(struct pattern *p)
+{
+	regex_destroy(p->regex);
+	free(p->text);
+	*p = (struct pattern){ 0 };
+}
+
+static bool has_literal(const struct pattern *p, const char *name, size_t len)
+{
+	if (p->literal_len > len)
+		return false;
+	/* A thousand expressions for a hundred thousand names mostly come to this. */
+	if (p->prefix_len && (p->prefix_len > len || memcmp(name, p->text + 1, p->prefix_len) != 0))
+		return false;
+	if (p->prefix_len && p->literal_at == 1)
+		return true;
+	return memmem(name, len, p->text + p->literal_at, p->literal_len) != NULL;
+}
+
+bool pattern_matches(const struct pattern *p, const char *name, size_t len)
+{
+	switch (p->match) {
+	case MATCH_SIMPLE:
+		return p->is_scope ? strncmp(p->text, name, strlen(p->text)) == 0
+				   : strcmp(p->text, name) == 0;
+	case MATCH_GLOB:
+		return fnmatch(p->text, name, 0) == 0;
+	case MATCH_REGEX:
+		break;
+	}
+	return has_literal(p, name, len) && regex_finds(p->regex, name, len);
+}

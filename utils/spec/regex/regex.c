@@ -1,0 +1,455 @@
+/*
+ * Finding regular expressions (see regex.h): all ways through the nodes at once, byte by byte. Sets
+ * of nodes that were met are kept, with the set that follows after each byte, so that names that
+ * are alike cost one look-up for a byte.
+ */
+#include "utils/spec/regex/regex.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/compiler.h"
+#include "utils/spec/regex/regex_prog.h"
+
+/* Sets that are kept, and the memory that they may take; then all are forgotten. */
+#define STATES_MAX 8192U
+#define BYTES_MAX  (1U << 20)
+#define BUCKETS	   256U
+
+/*
+ * A set of nodes, where the next byte is to be looked at; those of an expression that begins here
+ * come on top.
+ *
+ * @is_kept: @after is there: by class of bytes, and at last at the end; NULL: not known
+ */
+struct state {
+	struct state *next; /* of the same bucket */
+	uint32_t nr;
+	bool at_start;
+	bool after_word;
+	bool is_kept;
+	uint16_t *nodes;
+	struct state *after[];
+};
+
+/*
+ * @classes: bytes of the same class are the same to all nodes; @sample: one of each
+ * @list, @nr: the set that is being made; @marks: the nodes that are in it or were passed
+ * @begin: the nodes of an expression that begins after the start; @begins: a mark for each of them
+ * @found: the whole expression is
+ * @none, @match: the states in which nothing can follow, and in which nothing needs to
+ * @spare: of a set that cannot be kept
+ * @era: the number of times that all states were forgotten
+ */
+struct regex {
+	struct regex_prog prog;
+	pthread_mutex_t lock;
+	bool has_words;
+	uint16_t nr_classes;
+	uint16_t classes[256];
+	uint8_t sample[256];
+	uint16_t *list;
+	uint32_t nr;
+	uint16_t *begin;
+	uint32_t nr_begin;
+	bool *begins;
+	uint16_t *taken;
+	uint16_t *stack;
+	uint32_t *marks;
+	uint32_t mark;
+	bool found;
+	struct state *first;
+	struct state *none;
+	struct state *match;
+	struct state *spare;
+	struct state *buckets[BUCKETS];
+	uint32_t nr_states;
+	uint32_t era;
+	size_t bytes;
+	size_t steps;
+};
+
+/* A set of bytes cuts the classes that are neither all in it nor all outside. */
+static void cut_classes(struct regex *re, const struct regex_set *set)
+{
+	int16_t numbers[2][256];
+
+	memset(numbers, -1, sizeof(numbers));
+	re->nr_classes = 0;
+	for (unsigned c = 0; c < 256; c++) {
+		int16_t *number = &numbers[regex_set_has(set, c)][re->classes[c]];
+
+		if (*number < 0)
+			*number = re->nr_classes++;
+		re->classes[c] = *number;
+	}
+}
+
+static void find_classes(struct regex *re)
+{
+	struct regex_set words = { 0 };
+
+	re->nr_classes = 1;
+	for (uint32_t i = 0; i < re->prog.nr; i++) {
+		const struct regex_node *node = &re->prog.nodes[i];
+
+		/* Each byte that stands alone is a class of its own. */
+		if (node->op == REGEX_BYTE && re->classes[node->value] == 0)
+			re->classes[node->value] = re->nr_classes++;
+		re->has_words |= node->op == REGEX_LOOK && node->value >= REGEX_LOOK_EDGE;
+	}
+	for (unsigned c = 0; c < 256; c++)
+		words.bits[c / 64] |= (uint64_t)regex_is_word(c) << c % 64;
+	if (re->has_words)
+		cut_classes(re, &words);
+	for (uint32_t i = 0; i < re->prog.nr_sets && re->nr_classes < 256; i++)
+		cut_classes(re, &re->prog.sets[i]);
+	for (unsigned c = 256; c-- > 0;)
+		re->sample[re->classes[c]] = c;
+}
+
+static void find_beginning(struct regex *re);
+
+struct regex *regex_create(const char *text, struct uft_err *err)
+{
+	struct regex *re = calloc(1, sizeof(*re));
+	int ret = re ? regex_parse(text, &re->prog, err)
+		     : err_set_errno(err, -ENOMEM, "cannot read a regular expression");
+
+	if (ret < 0) {
+		free(re);
+		return NULL;
+	}
+	pthread_mutex_init(&re->lock, NULL);
+	re->list = calloc(re->prog.nr, sizeof(*re->list));
+	re->begin = calloc(re->prog.nr, sizeof(*re->begin));
+	re->begins = calloc(re->prog.nr, sizeof(*re->begins));
+	re->taken = calloc(re->prog.nr, sizeof(*re->taken));
+	re->stack = calloc(re->prog.nr + 1, sizeof(*re->stack));
+	re->marks = calloc(re->prog.nr, sizeof(*re->marks));
+	re->none = calloc(1, sizeof(*re->none));
+	re->match = calloc(1, sizeof(*re->match));
+	re->spare = calloc(1, sizeof(*re->spare) + re->prog.nr * sizeof(*re->list));
+	if (!re->list || !re->begin || !re->begins || !re->taken || !re->stack || !re->marks ||
+	    !re->none || !re->match || !re->spare) {
+		regex_destroy(re);
+		err_set_errno(err, -ENOMEM, "cannot read a regular expression");
+		return NULL;
+	}
+	re->spare->nodes = (uint16_t *)re->spare->after;
+	find_classes(re);
+	find_beginning(re);
+	return re;
+}
+
+static void forget_states(struct regex *re)
+{
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct state *state = re->buckets[i], *next; state; state = next) {
+			next = state->next;
+			free(state);
+		}
+		re->buckets[i] = NULL;
+	}
+	re->first = NULL;
+	re->nr_states = 0;
+	re->bytes = 0;
+	re->era++;
+}
+
+void regex_destroy(struct regex *re)
+{
+	if (!re)
+		return;
+	forget_states(re);
+	pthread_mutex_destroy(&re->lock);
+	regex_prog_deinit(&re->prog);
+	free(re->list);
+	free(re->begin);
+	free(re->begins);
+	free(re->taken);
+	free(re->stack);
+	free(re->marks);
+	free(re->none);
+	free(re->match);
+	free(re->spare);
+	free(re);
+}
+
+static void begin_set(struct regex *re)
+{
+	re->nr = 0;
+	/* All marks are of another set, also when the number comes round. */
+	if (++re->mark == 0) {
+		memset(re->marks, 0, re->prog.nr * sizeof(*re->marks));
+		re->mark = 1;
+	}
+}
+
+/*
+ * Add to the set, unless they are there, the nodes that can be reached from node @at without taking
+ * a byte.
+ */
+static void add_reachable(struct regex *re, uint32_t at, bool is_start)
+{
+	uint32_t depth = 0;
+
+	re->stack[depth++] = at;
+	while (depth) {
+		at = re->stack[--depth];
+		/* Nodes go to the stack once at most, when they are marked. */
+		for (;;) {
+			const struct regex_node *node = &re->prog.nodes[at];
+
+			if (re->marks[at] == re->mark)
+				break;
+			re->marks[at] = re->mark;
+			re->steps++;
+			if (node->op == REGEX_MATCH) {
+				re->found = true;
+				break;
+			}
+			if (node->op == REGEX_LOOK && node->value == REGEX_LOOK_START) {
+				if (!is_start)
+					break;
+				at++;
+				continue;
+			}
+			if (node->op == REGEX_JUMP) {
+				at += node->to;
+				continue;
+			}
+			if (node->op != REGEX_SPLIT) {
+				re->list[re->nr++] = at;
+				break;
+			}
+			re->stack[depth++] = at + node->to;
+			at++;
+		}
+	}
+}
+
+static void find_beginning(struct regex *re)
+{
+	begin_set(re);
+	add_reachable(re, 0, false);
+	memcpy(re->begin, re->list, re->nr * sizeof(*re->list));
+	re->nr_begin = re->nr;
+	for (uint32_t i = 0; i < re->nr_begin; i++)
+		re->begins[re->begin[i]] = true;
+}
+
+/* @next: the byte that follows; -1: none */
+static bool looks(uint8_t look, bool after_word, int next)
+{
+	bool before_word = next >= 0 && regex_is_word(next);
+
+	switch (look) {
+	case REGEX_LOOK_END:
+		return next < 0;
+	case REGEX_LOOK_EDGE:
+		return after_word != before_word;
+	case REGEX_LOOK_NO_EDGE:
+		return after_word == before_word;
+	case REGEX_LOOK_WORD:
+		return !after_word && before_word;
+	case REGEX_LOOK_WORD_END:
+		return after_word && !before_word;
+	default:
+		return false;
+	}
+}
+
+static bool takes(const struct regex *re, const struct regex_node *node, uint8_t byte)
+{
+	switch (node->op) {
+	case REGEX_BYTE:
+		return node->value == byte;
+	case REGEX_SET:
+		return regex_set_has(&re->prog.sets[node->to], byte);
+	default:
+		return node->op == REGEX_ANY;
+	}
+}
+
+static struct state **find_bucket(struct regex *re, bool after_word)
+{
+	uint64_t hash = 14695981039346656037ULL + after_word;
+
+	for (uint32_t i = 0; i < re->nr; i++)
+		hash = (hash ^ re->list[i]) * 1099511628211ULL;
+	return &re->buckets[(hash ^ hash >> 32) % BUCKETS];
+}
+
+/* One that lives until the next is made. */
+static struct state *use_spare(struct regex *re)
+{
+	re->spare->nr = re->nr;
+	memcpy(re->spare->nodes, re->list, re->nr * sizeof(*re->list));
+	return re->spare;
+}
+
+static struct state *new_state(struct regex *re)
+{
+	size_t nodes_at = sizeof(struct state) + (re->nr_classes + 1U) * sizeof(struct state *);
+	size_t bytes = nodes_at + re->nr * sizeof(*re->list);
+
+	if (re->nr_states == STATES_MAX || re->bytes + bytes > BYTES_MAX)
+		forget_states(re);
+
+	struct state *state = bytes > BYTES_MAX / 4 ? NULL : calloc(1, bytes);
+
+	if (!state)
+		return use_spare(re);
+	state->nodes = (uint16_t *)((char *)state + nodes_at);
+	state->nr = re->nr;
+	state->is_kept = true;
+	memcpy(state->nodes, re->list, re->nr * sizeof(*re->list));
+	re->nr_states++;
+	re->bytes += bytes;
+	return state;
+}
+
+/* The state of the set that was made. */
+static struct state *state_of_set(struct regex *re, bool at_start, bool after_word)
+{
+	uint32_t nr = 0;
+
+	if (re->found)
+		return re->match;
+	for (uint32_t i = 0; i < re->nr; i++) {
+		if (!re->begins[re->list[i]])
+			re->list[nr++] = re->list[i];
+	}
+	re->nr = nr;
+	if (nr + re->nr_begin == 0)
+		return re->none;
+
+	struct state **bucket = find_bucket(re, after_word);
+
+	for (struct state *state = *bucket; state; state = state->next) {
+		if (state->nr == re->nr && state->at_start == at_start &&
+		    state->after_word == after_word &&
+		    memcmp(state->nodes, re->list, re->nr * sizeof(*re->list)) == 0)
+			return state;
+	}
+
+	struct state *state = new_state(re);
+
+	state->at_start = at_start;
+	state->after_word = after_word;
+	if (state->is_kept) {
+		state->next = *bucket;
+		*bucket = state;
+	}
+	return state;
+}
+
+static struct state *first_state(struct regex *re)
+{
+	if (re->first)
+		return re->first;
+	re->found = false;
+	begin_set(re);
+	add_reachable(re, 0, true);
+
+	struct state *state = state_of_set(re, true, false);
+
+	if (state != re->spare)
+		re->first = state;
+	return state;
+}
+
+/*
+ * The nodes of @state, and those that conditions on neighbours let through, @next being the byte
+ * that follows, or -1.
+ */
+static void look_around(struct regex *re, const struct state *state, int next)
+{
+	re->found = false;
+	begin_set(re);
+	for (uint32_t i = 0; i < state->nr; i++) {
+		re->marks[state->nodes[i]] = re->mark;
+		re->list[re->nr++] = state->nodes[i];
+	}
+	for (uint32_t i = 0; i < re->nr_begin; i++) {
+		re->marks[re->begin[i]] = re->mark;
+		re->list[re->nr++] = re->begin[i];
+	}
+	for (uint32_t i = 0; i < re->nr && !re->found; i++) {
+		const struct regex_node *node = &re->prog.nodes[re->list[i]];
+
+		re->steps++;
+		if (node->op == REGEX_LOOK && looks(node->value, state->after_word, next))
+			add_reachable(re, re->list[i] + 1, state->at_start);
+	}
+}
+
+/* The state after @state, when a byte of @class comes, or the end. */
+static struct state *next_state(struct regex *re, const struct state *state, unsigned class)
+{
+	int next = class < re->nr_classes ? re->sample[class] : -1;
+	uint32_t nr = 0;
+
+	look_around(re, state, next);
+	if (re->found)
+		return re->match;
+	if (next < 0)
+		return re->none;
+	for (uint32_t i = 0; i < re->nr; i++) {
+		if (takes(re, &re->prog.nodes[re->list[i]], next))
+			re->taken[nr++] = re->list[i] + 1;
+	}
+	begin_set(re);
+	for (uint32_t i = 0; i < nr && !re->found; i++)
+		add_reachable(re, re->taken[i], false);
+	return state_of_set(re, false, re->has_words && regex_is_word(next));
+}
+
+static struct state *follow(struct regex *re, struct state *state, unsigned class)
+{
+	if (state->is_kept && state->after[class])
+		return state->after[class];
+
+	uint32_t era = re->era;
+	struct state *next = next_state(re, state, class);
+
+	if (era == re->era && state->is_kept && next != re->spare)
+		state->after[class] = next;
+	return next;
+}
+
+bool regex_finds(struct regex *re, const char *name, size_t len)
+{
+	pthread_mutex_lock(&re->lock);
+
+	struct state *state = first_state(re);
+	size_t at = 0;
+
+	for (; at < len && state != re->match && state != re->none; at++)
+		state = follow(re, state, re->classes[(uint8_t)name[at]]);
+	re->steps += at;
+	if (state != re->match && state != re->none)
+		state = follow(re, state, re->nr_classes);
+
+	bool found = state == re->match;
+
+	pthread_mutex_unlock(&re->lock);
+	return found;
+}
+
+size_t regex_steps(const struct regex *re)
+{
+	return re->steps;
+}
+
+size_t regex_steps_per_byte(const struct regex *re)
+{
+	/*
+	 * Each node is looked at once in the set, passed once before the byte and once after it;
+	 * and the look-up itself.
+	 */
+	return 3 * (size_t)re->prog.nr + 1;
+}

@@ -1,0 +1,589 @@
+/*
+ * From the text of a regular expression to its nodes (see regex_prog.h). It allows the same as
+ * glibc.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/compiler.h"
+#include "utils/spec/regex/regex_prog.h"
+
+/*
+ * Steps that one byte of a name can cost: so many nodes of the text, and so many copies of them by
+ * repetitions.
+ */
+#define NODES_MAX   32768
+#define COPIES_MAX  2048
+#define DEPTH_MAX   64
+#define TIMES_MAX   32767
+#define CLASS_BYTES 32
+
+enum token_kind {
+	TOKEN_END,
+	TOKEN_BYTE,
+	TOKEN_ANY,
+	TOKEN_LOOK,	 /* @value: enum regex_look */
+	TOKEN_CLASS,	 /* \w, \W, \s, \S: @value is the letter */
+	TOKEN_REFERENCE, /* \1 */
+	TOKEN_OPEN,
+	TOKEN_CLOSE,
+	TOKEN_OR,
+	TOKEN_STAR,
+	TOKEN_PLUS,
+	TOKEN_MAYBE,
+	TOKEN_BRACKET,
+	TOKEN_BRACE,
+	TOKEN_BRACE_END, /* a byte, unless it ends an interval */
+	TOKEN_BACKSLASH, /* with nothing after it */
+};
+
+struct token {
+	enum token_kind kind;
+	uint8_t value;
+};
+
+/*
+ * @at: after @token, which is the next to be looked at
+ * @why: the error; nothing counts any more once it is set
+ */
+struct parse {
+	struct regex_prog *prog;
+	const char *at;
+	struct token token;
+	uint32_t cap;
+	uint32_t copies;
+	unsigned depth;
+	const char *why;
+	bool oom;
+};
+
+bool regex_is_word(uint8_t byte)
+{
+	return byte < 128 && (isalnum(byte) || byte == '_');
+}
+
+static bool has_failed(const struct parse *p)
+{
+	return p->why || p->oom;
+}
+
+static void fail(struct parse *p, const char *why)
+{
+	if (!p->why)
+		p->why = why;
+}
+
+static struct token escaped(uint8_t c)
+{
+	static const struct {
+		char letter;
+		enum regex_look look;
+	} looks[] = {
+		{ '<', REGEX_LOOK_WORD },    { '>', REGEX_LOOK_WORD_END }, { 'b', REGEX_LOOK_EDGE },
+		{ 'B', REGEX_LOOK_NO_EDGE }, { '`', REGEX_LOOK_START },	   { '\'', REGEX_LOOK_END },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(looks); i++) {
+		if (looks[i].letter == c)
+			return (struct token){ TOKEN_LOOK, looks[i].look };
+	}
+	if (strchr("wWsS", c))
+		return (struct token){ TOKEN_CLASS, c };
+	if (c >= '1' && c <= '9')
+		return (struct token){ TOKEN_REFERENCE, c };
+	return (struct token){ TOKEN_BYTE, c };
+}
+
+static struct token next_token(const char **at)
+{
+	uint8_t c = **at;
+
+	if (!c)
+		return (struct token){ TOKEN_END, 0 };
+	++*at;
+	switch (c) {
+	case '\\':
+		if (!**at)
+			return (struct token){ TOKEN_BACKSLASH, 0 };
+		return escaped(*(*at)++);
+	case '.':
+		return (struct token){ TOKEN_ANY, c };
+	case '^':
+		return (struct token){ TOKEN_LOOK, REGEX_LOOK_START };
+	case '$':
+		return (struct token){ TOKEN_LOOK, REGEX_LOOK_END };
+	case '(':
+		return (struct token){ TOKEN_OPEN, c };
+	case ')':
+		return (struct token){ TOKEN_CLOSE, c };
+	case '|':
+		return (struct token){ TOKEN_OR, c };
+	case '*':
+		return (struct token){ TOKEN_STAR, c };
+	case '+':
+		return (struct token){ TOKEN_PLUS, c };
+	case '?':
+		return (struct token){ TOKEN_MAYBE, c };
+	case '[':
+		return (struct token){ TOKEN_BRACKET, c };
+	case '{':
+		return (struct token){ TOKEN_BRACE, c };
+	case '}':
+		return (struct token){ TOKEN_BRACE_END, c };
+	default:
+		return (struct token){ TOKEN_BYTE, c };
+	}
+}
+
+static void advance(struct parse *p)
+{
+	p->token = next_token(&p->at);
+}
+
+/* Room for @nr nodes more. */
+static bool make_room(struct parse *p, uint32_t nr)
+{
+	struct regex_prog *prog = p->prog;
+
+	if (has_failed(p))
+		return false;
+	if (prog->nr + nr > NODES_MAX) {
+		fail(p, "it is too long");
+		return false;
+	}
+	if (prog->nr + nr <= p->cap)
+		return true;
+
+	uint32_t cap = MAX(p->cap * 2, MAX(prog->nr + nr, 32U));
+	struct regex_node *nodes = reallocarray(prog->nodes, cap, sizeof(*nodes));
+
+	if (!nodes) {
+		p->oom = true;
+		return false;
+	}
+	prog->nodes = nodes;
+	p->cap = cap;
+	return true;
+}
+
+static void add_node(struct parse *p, enum regex_op op, uint8_t value, int32_t to)
+{
+	if (make_room(p, 1))
+		p->prog->nodes[p->prog->nr++] = (struct regex_node){ op, value, to };
+}
+
+/*
+ * In front of the nodes from @start on, which stay what they are: they know each other by distance.
+ */
+static void insert_node(struct parse *p, uint32_t start, enum regex_op op, int32_t to)
+{
+	struct regex_prog *prog = p->prog;
+
+	if (!make_room(p, 1))
+		return;
+	memmove(prog->nodes + start + 1, prog->nodes + start,
+		(prog->nr - start) * sizeof(*prog->nodes));
+	prog->nodes[start] = (struct regex_node){ .op = op, .to = to };
+	prog->nr++;
+}
+
+static void add_set(struct parse *p, const struct regex_set *set)
+{
+	struct regex_prog *prog = p->prog;
+	struct regex_set *sets = reallocarray(prog->sets, prog->nr_sets + 1, sizeof(*sets));
+
+	if (!sets) {
+		p->oom = true;
+		return;
+	}
+	prog->sets = sets;
+	sets[prog->nr_sets] = *set;
+	add_node(p, REGEX_SET, 0, prog->nr_sets++);
+}
+
+static void set_add(struct regex_set *set, uint8_t byte)
+{
+	set->bits[byte / 64] |= 1ULL << byte % 64;
+}
+
+static void set_negate(struct regex_set *set)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(set->bits); i++)
+		set->bits[i] = ~set->bits[i];
+}
+
+static void add_escaped_class(struct parse *p, char letter)
+{
+	struct regex_set set = { 0 };
+
+	for (int c = 0; c < 128; c++) {
+		if (tolower(letter) == 'w' ? regex_is_word(c) : isspace(c) != 0)
+			set_add(&set, c);
+	}
+	if (isupper((unsigned char)letter))
+		set_negate(&set);
+	add_set(p, &set);
+}
+
+/* An element in brackets: a byte, or a class of them, which cannot be the end of a range. */
+struct element {
+	uint8_t byte;
+	bool is_class;
+	bool is_hyphen;
+};
+
+static bool add_class(const char *name, struct regex_set *set)
+{
+	static const struct {
+		const char *name;
+		int (*has)(int c);
+	} classes[] = {
+		{ "alnum", isalnum }, { "alpha", isalpha }, { "blank", isblank },
+		{ "cntrl", iscntrl }, { "digit", isdigit }, { "graph", isgraph },
+		{ "lower", islower }, { "print", isprint }, { "punct", ispunct },
+		{ "space", isspace }, { "upper", isupper }, { "xdigit", isxdigit },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		if (strcmp(classes[i].name, name) != 0)
+			continue;
+		for (int c = 0; c < 128; c++) {
+			if (classes[i].has(c))
+				set_add(set, c);
+		}
+		return true;
+	}
+	return false;
+}
+
+/* "[:alpha:]", "[=a=]" or "[.a.]" at p->at. */
+static struct element parse_symbol(struct parse *p, struct regex_set *set)
+{
+	const char mark = p->at[1];
+	const char end[] = { mark, ']', '\0' };
+	const char *start = p->at + 2;
+	/* Its own mark may be the name: "[.].]". */
+	const char *close = *start ? strstr(start, end) : NULL;
+	char name[CLASS_BYTES + 1];
+	size_t len = close ? (size_t)(close - start) : CLASS_BYTES;
+
+	if (len >= CLASS_BYTES) {
+		fail(p, "a '[' has no ']'");
+		return (struct element){ 0 };
+	}
+	memcpy(name, start, len);
+	name[len] = '\0';
+	p->at = close + 2;
+	if (mark == ':') {
+		if (!add_class(name, set))
+			fail(p, "there is no such class of characters");
+		return (struct element){ .is_class = true };
+	}
+	if (len != 1)
+		fail(p, "there is no such character");
+	if (mark == '=')
+		set_add(set, name[0]);
+	return (struct element){ .byte = name[0], .is_class = mark == '=' };
+}
+
+static struct element parse_element(struct parse *p, struct regex_set *set)
+{
+	struct element element = { 0 };
+
+	if (!*p->at) {
+		fail(p, "a '[' has no ']'");
+		return element;
+	}
+	if (p->at[0] == '[' && p->at[1] && strchr(":.=", p->at[1]))
+		return parse_symbol(p, set);
+	element.is_hyphen = *p->at == '-';
+	element.byte = *p->at++;
+	return element;
+}
+
+/* One byte, class or range; @is_first: of all. */
+static void parse_item(struct parse *p, struct regex_set *set, bool is_first)
+{
+	struct element low = parse_element(p, set);
+	struct element high = low;
+
+	if (has_failed(p))
+		return;
+	if (low.is_hyphen && !is_first && *p->at != ']') {
+		fail(p, "a range of characters is not right");
+		return;
+	}
+	if (!low.is_class && *p->at == '-' && p->at[1] && p->at[1] != ']') {
+		p->at++;
+		high = parse_element(p, set);
+		if (high.is_class || high.byte < low.byte)
+			fail(p, "a range of characters is not right");
+	}
+	for (unsigned c = low.byte; !low.is_class && c <= high.byte; c++)
+		set_add(set, c);
+}
+
+/* The part after the '['. */
+static void parse_bracket(struct parse *p)
+{
+	struct regex_set set = { 0 };
+	bool is_negated = *p->at == '^';
+	bool is_first = true;
+
+	p->at += is_negated;
+	for (; !has_failed(p) && (is_first || *p->at != ']'); is_first = false)
+		parse_item(p, &set, is_first);
+	if (has_failed(p))
+		return;
+	p->at++;
+	if (is_negated)
+		set_negate(&set);
+	add_set(p, &set);
+}
+
+static void parse_branches(struct parse *p);
+
+static void parse_group(struct parse *p)
+{
+	if (p->depth == DEPTH_MAX) {
+		fail(p, "its groups are nested too deeply");
+		return;
+	}
+	p->depth++;
+	advance(p);
+	parse_branches(p);
+	p->depth--;
+	if (p->token.kind != TOKEN_CLOSE)
+		fail(p, "a '(' has no ')'");
+}
+
+/* -1: there is none; -2: it is wrong. The token after it is the next. */
+static long parse_number(struct parse *p)
+{
+	long number = -1;
+
+	for (;;) {
+		advance(p);
+		if (p->token.kind == TOKEN_END)
+			return -2;
+		if (p->token.kind == TOKEN_BRACE_END || p->token.value == ',')
+			return number;
+		if (p->token.kind != TOKEN_BYTE || !isdigit(p->token.value) || number == -2)
+			number = -2;
+		else
+			number = MIN(MAX(number, 0L) * 10 + p->token.value - '0', TIMES_MAX + 1L);
+	}
+}
+
+/* "{2}", "{2,}", "{,3}" or "{2,3}"; @high is -1 without a limit. */
+static bool parse_interval(struct parse *p, long *low, long *high)
+{
+	*low = parse_number(p);
+	if (*low == -1 && p->token.kind == TOKEN_BYTE && p->token.value == ',')
+		*low = 0;
+	*high = *low;
+	if (*low >= 0 && p->token.kind != TOKEN_BRACE_END)
+		*high = p->token.kind == TOKEN_BYTE ? parse_number(p) : -2;
+	if (*low < 0 || *high < -1 || (*high != -1 && *high < *low) ||
+	    p->token.kind != TOKEN_BRACE_END)
+		fail(p, "what stands in '{}' is not right");
+	else if (MAX(*low, *high) > TIMES_MAX)
+		fail(p, "it repeats too much");
+	return !has_failed(p);
+}
+
+/* A copy of the @len nodes at @start, after all others. */
+static void add_copy(struct parse *p, uint32_t start, uint32_t len)
+{
+	struct regex_prog *prog = p->prog;
+
+	p->copies += len;
+	if (p->copies > COPIES_MAX)
+		fail(p, "it repeats too much");
+	if (!make_room(p, len))
+		return;
+	memcpy(prog->nodes + prog->nr, prog->nodes + start, len * sizeof(*prog->nodes));
+	prog->nr += len;
+}
+
+/* "x" becomes "x*", "x+" or "x?". */
+static void add_star(struct parse *p, uint32_t start)
+{
+	int32_t len = p->prog->nr - start;
+
+	insert_node(p, start, REGEX_SPLIT, len + 2);
+	add_node(p, REGEX_JUMP, 0, -(len + 1));
+}
+
+static void add_plus(struct parse *p, uint32_t start)
+{
+	add_node(p, REGEX_SPLIT, 0, -(int32_t)(p->prog->nr - start));
+}
+
+static void add_maybe(struct parse *p, uint32_t start)
+{
+	insert_node(p, start, REGEX_SPLIT, p->prog->nr - start + 1);
+}
+
+static void repeat(struct parse *p, uint32_t start)
+{
+	uint32_t len = p->prog->nr - start;
+	uint32_t last = start;
+	long low;
+	long high;
+
+	if (!parse_interval(p, &low, &high))
+		return;
+	if (high == 0)
+		p->prog->nr = start;
+	if (len == 0 || high == 0)
+		return;
+	/* The optional ones are made of the first before that becomes optional itself. */
+	for (long i = 1; i < MAX(low, 1L) && !has_failed(p); i++) {
+		last = p->prog->nr;
+		add_copy(p, start, len);
+	}
+	if (high == -1) {
+		if (low)
+			add_plus(p, last);
+		else
+			add_star(p, start);
+		return;
+	}
+	for (long i = MAX(low, 1L); i < high && !has_failed(p); i++) {
+		uint32_t copy = p->prog->nr;
+
+		add_copy(p, start, len);
+		add_maybe(p, copy);
+	}
+	if (low == 0)
+		add_maybe(p, start);
+}
+
+static bool is_repetition(enum token_kind kind)
+{
+	return kind == TOKEN_STAR || kind == TOKEN_PLUS || kind == TOKEN_MAYBE ||
+	       kind == TOKEN_BRACE;
+}
+
+static void parse_repetitions(struct parse *p, uint32_t start)
+{
+	for (; is_repetition(p->token.kind) && !has_failed(p); advance(p)) {
+		switch (p->token.kind) {
+		case TOKEN_STAR:
+			add_star(p, start);
+			break;
+		case TOKEN_PLUS:
+			add_plus(p, start);
+			break;
+		case TOKEN_MAYBE:
+			add_maybe(p, start);
+			break;
+		default:
+			repeat(p, start);
+			break;
+		}
+	}
+}
+
+static void parse_piece(struct parse *p)
+{
+	uint32_t start = p->prog->nr;
+
+	switch (p->token.kind) {
+	case TOKEN_LOOK:
+		/* Cannot be repeated. */
+		add_node(p, REGEX_LOOK, p->token.value, 0);
+		advance(p);
+		return;
+	case TOKEN_REFERENCE:
+		fail(p, "it refers back to a group, which cannot be found in any reasonable time");
+		return;
+	case TOKEN_STAR:
+	case TOKEN_PLUS:
+	case TOKEN_MAYBE:
+	case TOKEN_BRACE:
+		fail(p, "a repetition has nothing before it");
+		return;
+	case TOKEN_BACKSLASH:
+		fail(p, "a '\\' has nothing behind it");
+		return;
+	case TOKEN_OPEN:
+		parse_group(p);
+		break;
+	case TOKEN_BRACKET:
+		parse_bracket(p);
+		break;
+	case TOKEN_CLASS:
+		add_escaped_class(p, p->token.value);
+		break;
+	case TOKEN_ANY:
+		add_node(p, REGEX_ANY, 0, 0);
+		break;
+	default:
+		add_node(p, REGEX_BYTE, p->token.value, 0);
+		break;
+	}
+	if (has_failed(p))
+		return;
+	advance(p);
+	parse_repetitions(p, start);
+}
+
+static bool is_at_end(const struct parse *p)
+{
+	return p->token.kind == TOKEN_END || p->token.kind == TOKEN_OR ||
+	       (p->token.kind == TOKEN_CLOSE && p->depth);
+}
+
+static void parse_branches(struct parse *p)
+{
+	struct regex_prog *prog = p->prog;
+	/* The last of those to the end; each knows how far the one before it is */
+	int32_t jump = -1;
+
+	for (;;) {
+		uint32_t start = prog->nr;
+
+		while (!is_at_end(p) && !has_failed(p))
+			parse_piece(p);
+		if (p->token.kind != TOKEN_OR || has_failed(p))
+			break;
+		advance(p);
+		insert_node(p, start, REGEX_SPLIT, prog->nr - start + 2);
+		add_node(p, REGEX_JUMP, 0, jump < 0 ? 0 : (int32_t)prog->nr - jump);
+		jump = prog->nr - 1;
+	}
+	while (jump >= 0 && !has_failed(p)) {
+		int32_t back = prog->nodes[jump].to;
+
+		prog->nodes[jump].to = prog->nr - jump;
+		jump = back ? jump - back : -1;
+	}
+}
+
+void regex_prog_deinit(struct regex_prog *prog)
+{
+	free(prog->nodes);
+	free(prog->sets);
+	*prog = (struct regex_prog){ 0 };
+}
+
+int regex_parse(const char *text, struct regex_prog *prog, struct uft_err *err)
+{
+	struct parse p = { .prog = prog, .at = text };
+
+	*prog = (struct regex_prog){ 0 };
+	advance(&p);
+	parse_branches(&p);
+	add_node(&p, REGEX_MATCH, 0, 0);
+	if (!has_failed(&p))
+		return 0;
+	regex_prog_deinit(prog);
+	if (p.why)
+		return err_set(err, -ERR_USAGE, "%s", p.why);
+	return err_set_errno(err, -ENOMEM, "cannot read a regular expression");
+}

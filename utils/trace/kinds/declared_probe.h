@@ -1,0 +1,23 @@
+/*
+ * Static probes with arguments: integers and floating point of known sizes, any of which may be
+ * missing (utils/format/event_data.h).
+ */
+#ifndef UTRAIL_TRACE_DECLARED_PROBE_H
+#define UTRAIL_TRACE_DECLARED_PROBE_H
+
+#include "utils/trace/kinds/declared.h"
+
+/*
+ * Fields of @event, "arg1" and so on, one for each word of @types, which is kept: "-4", "8", "8f",
+ * or "?" for one that nobody knows. 0, -EINVAL when it is none of these or there are too many, or
+ * -ENOMEM.
+ */
+int declared_probe_set_types(struct declared_event *event, char *types);
+
+/* See struct event_kind. */
+bool declared_probe_get(const struct event_kind *kind, const struct event_context *context,
+			size_t index, struct event_value *out);
+void declared_probe_put(const struct event_kind *kind, const struct event_context *context,
+			struct strbuf *out);
+
+#endif

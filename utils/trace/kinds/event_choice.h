@@ -1,0 +1,38 @@
+/* The events that --Event shows. */
+#ifndef UTRAIL_TRACE_EVENT_CHOICE_H
+#define UTRAIL_TRACE_EVENT_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/spec/events.h"
+#include "utils/trace/event.h"
+#include "utils/trace/kinds/event_kinds.h"
+
+/*
+ * Starts as { 0 }, ends with event_choice_deinit().
+ *
+ * @rules: borrowed; NULL: everything is shown
+ * @ids: of the events that they mean, rising
+ * @has_sched: going off the CPU and coming back, which is one thing to see
+ */
+struct event_choice {
+	const struct event_rules *rules;
+	struct event_kinds kinds;
+	uint64_t *ids;
+	size_t nr;
+	bool has_sched;
+	bool has_extern;
+};
+
+/* @rules without any, or NULL: everything. 0, or negative with @err. */
+int event_choice_make(struct event_choice *choice, const struct event_rules *rules,
+		      const struct trace_data *data, struct uft_err *err);
+void event_choice_deinit(struct event_choice *choice);
+
+/* HOT, any thread. True when @event, which is no call and none that was lost, is to be shown. */
+bool event_choice_has(struct event_choice *choice, const struct event *event);
+
+#endif

@@ -1,0 +1,48 @@
+/* The end of a recording (see ending.h). */
+#include "utils/trace/recording/ending.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "utils/base/fd.h"
+
+/*
+ * Its recorder holds a lock until it ends. Without locks nobody can tell, and it is not said to be
+ * dead.
+ */
+static bool is_being_recorded(const char *dir)
+{
+	int fd cleanup_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0;
+}
+
+bool data_describe_end(const struct trace_data *data, struct strbuf *out)
+{
+	const struct info *info = &data->info;
+
+	if (info->state == INFO_STATE_RUNNING) {
+		if (data->growth || is_being_recorded(data->dir))
+			return false;
+		strbuf_addstr(out,
+			      "incomplete: its recorder was killed, or had no room to say how it "
+			      "ended; what came last is lost");
+		return true;
+	}
+	if (!info->records_lost && !info->write_error && !info->cut_events)
+		return false;
+	strbuf_addstr(out, "incomplete: ");
+	if (info->cut_events)
+		strbuf_addf(out, "%s%s", info->cut_events,
+			    info->records_lost || info->write_error ? "; " : "");
+	if (info->records_lost)
+		strbuf_addf(out, "%llu records were lost", (unsigned long long)info->records_lost);
+	if (info->write_error)
+		strbuf_addf(out, "%s(%s)",
+			    info->records_lost ? " "
+					       : "something could not be written, and is lost ",
+			    strerror(info->write_error));
+	return true;
+}

@@ -1,0 +1,62 @@
+/* The calls that are open where a time range, or a task, begins: exporters begin these there. */
+#ifndef UTRAIL_TRACE_OPENED_H
+#define UTRAIL_TRACE_OPENED_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/trace/event.h"
+#include "utils/trace/sources/src_user.h"
+
+/*
+ * Follows the records of a task up to the range. All zero is the beginning of a task; ends with
+ * opened_deinit().
+ *
+ * @addrs: of the functions of open calls, the outermost first; 0: entered unseen. Those that are
+ *         known begin at @first
+ * @last_ns: of the last record before the range
+ * @wants_depth: records were lost: the next one knows how many calls are open
+ * @is_out: the task is off the CPU; @out_flags: those of the event by which it left
+ * @is_done: the range has begun
+ */
+struct opened {
+	uint64_t *addrs;
+	size_t nr;
+	size_t first;
+	size_t cap;
+	uint64_t last_ns;
+	bool wants_depth;
+	bool is_out;
+	uint8_t out_flags;
+	bool is_done;
+};
+
+void opened_deinit(struct opened *opened);
+
+/* An event before the range. False when memory is short. */
+bool opened_note(struct opened *opened, const struct event *event);
+
+/*
+ * The range has begun: returns how many events opened_put() makes of the open calls. @next is the
+ * first one that is not before it. Nothing is open any more when the task has become another
+ * program since its last record.
+ */
+size_t opened_begin(struct opened *opened, const struct task *task, const struct event *next,
+		    uint64_t start_ns);
+
+/* Write them to @events, as if all of it had begun at @start_ns. */
+void opened_put(const struct opened *opened, uint64_t start_ns, struct event *events);
+
+/*
+ * A forked child begins within calls of its parent, and so does a recording that is switched on
+ * late. Their names are known when the task returns from them. So read @src, which is at the
+ * beginning of the task, up to there, for opened_put() of the calls that it begins within; @opened
+ * is all zero. Others may set @is_stopped: then nobody waits for it. Returns how many there are, or
+ * -ENOMEM.
+ */
+ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
+			      const atomic_bool *is_stopped);
+
+#endif

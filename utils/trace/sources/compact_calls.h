@@ -1,0 +1,35 @@
+/*
+ * Source and stage in one: calls of a compact block as stg_calls() would have made them of their
+ * records.
+ */
+#ifndef UTRAIL_TRACE_COMPACT_CALLS_H
+#define UTRAIL_TRACE_COMPACT_CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/sources/compact_cursor.h"
+#include "utils/trace/stages/stage.h"
+
+/*
+ * Write the next calls, at most @max and none later than @until_ns, to @events, in the form that
+ * stg_calls() gives them; that stage gets none of them. @last_ns: time of the record before the
+ * first.
+ *
+ * Returns how many; 0: the next one is later, or none comes that can be read so. Negative with
+ * @err.
+ */
+ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, uint64_t last_ns,
+		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
+
+/*
+ * The event that event_of_record() would make of the call's record, but for payload; @last_ns: of
+ * the record before it.
+ */
+struct compact_call;
+void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,
+			uint64_t last_ns, struct event *event);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * The kernel's calls of one task, made fit for the stack of its functions: a source of one task
+ * (source.h).
+ */
+#ifndef UTRAIL_TRACE_KERNEL_CALLS_H
+#define UTRAIL_TRACE_KERNEL_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/trace/feed.h"
+#include "utils/trace/sources/src_user.h"
+
+/*
+ * The most that the program's clock and that of the kernel's tracing may differ. Both tell the same
+ * time, but the program may work it out by itself. The kernel's own is for use in any context and
+ * may lag while it is adjusted.
+ */
+#define KERNEL_CALLS_SKEW_NS 20000
+
+/*
+ * A call of the kernel that has not returned. @depth: as the kernel counts, which leaves out
+ * functions that it does not trace.
+ */
+struct kernel_frame {
+	uint64_t addr;
+	uint16_t depth;
+};
+
+/* The kernel has such a limit: FTRACE_RETFUNC_DEPTH is 50. */
+#define KERNEL_FRAMES_MAX 256
+
+/*
+ * The events in the lane's queue, with the kernel's calls nested: an EXIT follows each ENTRY, calls
+ * that were entered before the recording are left out, and calls whose return was lost return where
+ * they must have done so at the latest. A task within the kernel writes no records, so that they
+ * and the kernel's calls make one stack. Times that contradict this by less than
+ * KERNEL_CALLS_SKEW_NS are due to the clocks.
+ *
+ * The kernel tells of SCHED_IN in the first function that the task runs when it is back
+ * (finish_task_switch). The own time of that call does not have the time off the CPU. So SCHED_IN
+ * is handed out before the first call that is entered after SCHED_OUT.
+ *
+ * @queued: the events from the feed; of the lane, and so is @user
+ * @frames: [0, @nr) are open; of the heap, NULL before the first
+ * @last_ns: of the last event that was handed out
+ * @is_out: the last thing that is known of the scheduler is a SCHED_OUT
+ * @was_back: and its SCHED_IN was handed out before it came
+ * @drops: the task has no program whose addresses mean anything
+ */
+struct kernel_calls {
+	struct source source;
+	struct queue_source *queued;
+	struct src_user *user;
+	struct kernel_frame *frames;
+	size_t nr;
+	uint64_t last_ns;
+	bool is_out;
+	bool was_back;
+	bool drops;
+};
+
+/* Starts as { 0 }; ends with kernel_calls_deinit(). */
+void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
+		       struct src_user *user, const struct task *task);
+void kernel_calls_deinit(struct kernel_calls *calls);
+
+/*
+ * HOT: the next events of both, records and queue, merged by time, up to @max and none later than
+ * @limit_ns. It goes on as long as records are calls without payload, and the kernel's calls are
+ * nested and on the right side of them. Returns how many; 0: the source and @user must be asked.
+ */
+size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
+			  uint64_t limit_ns);
+
+/*
+ * To be called before a record of @record_ns is taken: its writer is not in the kernel. Appends the
+ * EXITs that are missing to @events, at most @max. Returns how many.
+ */
+size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struct event *events,
+			   size_t max);
+
+#endif

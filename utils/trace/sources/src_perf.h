@@ -1,0 +1,13 @@
+/* Source of events: perf-cpu<N>.dat, the scheduler's and the tasks' events of each CPU. */
+#ifndef UTRAIL_TRACE_SRC_PERF_H
+#define UTRAIL_TRACE_SRC_PERF_H
+
+#include "utils/trace/sources/source.h"
+
+/*
+ * A source for each file. Names of tasks (COMM) go to data_name_task(). A file that is cut ends
+ * where it is cut, and a damaged one where the damage is.
+ */
+extern const struct source_kind src_perf_kind;
+
+#endif

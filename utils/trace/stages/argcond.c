@@ -1,0 +1,152 @@
+/* Conditions on arguments and return values (see argcond.h). */
+#include "utils/trace/stages/argcond.h"
+
+#include <string.h>
+
+/* The bytes of an integer, zeros above them. */
+static uint64_t load(const struct arg_value *value, bool is_big)
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < value->len && i < sizeof(number); i++)
+		number |= (uint64_t)value->data[is_big ? value->len - 1 - i : i] << 8 * i;
+	return number;
+}
+
+/* x87's ten bytes are as precise as this machine's long double, if it has one. */
+static double load_real(const struct arg_value *value, bool is_big)
+{
+	uint64_t bits = load(value, is_big);
+	uint32_t low = bits;
+	float single;
+	double real;
+
+	if (value->len == sizeof(single)) {
+		memcpy(&single, &low, sizeof(single));
+		return single;
+	}
+	if (value->len == 10) {
+		/*
+		 * Sign and exponent follow a mantissa with its leading one (Intel SDM volume 1,
+		 * 4.2.2).
+		 */
+		int exponent = (value->data[8] | (value->data[9] & 0x7f) << 8) - 16383 - 63;
+		double magnitude = __builtin_ldexp((double)bits, exponent);
+
+		return value->data[9] & 0x80 ? -magnitude : magnitude;
+	}
+	memcpy(&real, &bits, sizeof(real));
+	return real;
+}
+
+/*
+ * @place: the number of @spec among those of its kind, from 1 on: nothing else is known of one on
+ *         the stack
+ */
+static bool is_meant(const struct argspec *spec, const struct cond_term *term, unsigned place)
+{
+	unsigned index = spec->place == ARG_ON_STACK ? place : spec->index;
+
+	switch (term->subject) {
+	case COND_RETVAL:
+		return spec->kind == ARG_KIND_RETVAL;
+	case COND_FPARG:
+		return spec->kind == ARG_KIND_FLOAT && index == term->index;
+	case COND_ARG:
+		break;
+	}
+	return spec->kind != ARG_KIND_RETVAL && index == term->index &&
+	       (spec->kind == ARG_KIND_FLOAT) == (term->type == COND_FLOAT);
+}
+
+static bool judge(const struct cond_term *term, const struct argspec *spec,
+		  const struct arg_value *value, bool is_big)
+{
+	struct cond_value v = { .type = term->type };
+
+	if (arg_format_is_string(spec->type.format) != (term->type == COND_STRING))
+		return false;
+	if (term->type == COND_STRING) {
+		v.text = (const char *)value->data;
+		v.text_len = value->len;
+		/* There is no string to compare with. */
+		if (arg_value_is_null(value))
+			return term->op == COND_NE;
+	} else if ((spec->type.format == ARG_FLOAT) != (term->type == COND_FLOAT)) {
+		return false;
+	} else if (term->type == COND_FLOAT) {
+		v.real = load_real(value, is_big);
+	} else {
+		v.number = load(value, is_big);
+		/* A value that was recorded as a narrow one has a sign of its own. */
+		if (value->len < term->bytes && term->is_signed && value->len) {
+			unsigned unused = 64 - 8 * value->len;
+
+			v.number = (uint64_t)((int64_t)(v.number << unused) >> unused);
+		}
+	}
+	return cond_term_holds(term, &v);
+}
+
+static bool term_holds(struct trace_data *data, const struct cond_term *term,
+		       const struct event *event, const struct argspecs *specs)
+{
+	size_t nr = event->type == EVENT_ENTRY ? specs->nr : MIN(specs->nr, (size_t)1);
+	unsigned places[ARG_KIND_RETVAL + 1] = { 0 };
+	ssize_t at = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct argspec *spec = &specs->specs[i];
+		struct arg_value value;
+
+		at = argblob_next(event->data, event->data_len, at, spec->type, data->is_big_endian,
+				  &value);
+		if (at < 0)
+			return false;
+		if (is_meant(spec, term, ++places[spec->kind]))
+			return judge(term, spec, &value, data->is_big_endian);
+	}
+	return false;
+}
+
+uint64_t argcond_look(struct trace_data *data, const struct cond *cond, const struct event *event)
+{
+	const struct func_args *known = NULL;
+	bool is_exit = event->type == EVENT_EXIT;
+	uint64_t bits = 0;
+
+	if (event->data && event->func)
+		known = arg_book_find(&data->args, event->func);
+	for (size_t i = 0; known && i < MIN(cond->nr, (size_t)ARGCOND_TERMS_MAX); i++) {
+		const struct cond_term *term = &cond->terms[i];
+
+		if ((term->subject == COND_RETVAL) == is_exit &&
+		    term_holds(data, term, event, is_exit ? &known->retval : &known->args))
+			bits |= 1ULL << i;
+	}
+	return bits;
+}
+
+bool argcond_holds(const struct cond *cond, uint64_t bits)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < cond->nr; i++) {
+		if (cond->terms[i].starts_alternative) {
+			if (good)
+				return true;
+			good = true;
+		}
+		good = good && i < ARGCOND_TERMS_MAX && (bits >> i & 1);
+	}
+	return good;
+}
+
+bool argcond_needs_retval(const struct cond *cond)
+{
+	for (size_t i = 0; i < cond->nr; i++) {
+		if (cond->terms[i].subject == COND_RETVAL)
+			return true;
+	}
+	return false;
+}

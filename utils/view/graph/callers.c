@@ -1,0 +1,158 @@
+/* Pairs of callers and callees (see callers.h). */
+#include "utils/view/graph/callers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/containers/vec.h"
+#include "utils/view/graph/tree_counters.h"
+
+void callers_deinit(struct callers *callers)
+{
+	free(callers->pairs);
+	*callers = (struct callers){ 0 };
+}
+
+static int compare_names(const struct func *x, const struct func *y)
+{
+	if (x == y)
+		return 0;
+	if (!x || !y)
+		return x ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct call_pair *x = a;
+	const struct call_pair *y = b;
+	int order = compare_names(x->caller, y->caller);
+
+	return order ? order : compare_names(x->callee, y->callee);
+}
+
+/* One row per node, which sorting and folding makes one per pair. */
+struct collector {
+	struct callers *callers;
+	size_t cap;
+	uint32_t *open; /* by function id: how many of its calls are around the current one */
+	size_t nr_open;
+	bool of_counter; /* in the place of times */
+};
+
+static int grow_open(struct collector *c, size_t id)
+{
+	uint32_t *open = vec_reach(c->open, &c->nr_open, id, sizeof(*open));
+
+	if (!open)
+		return -ENOMEM;
+	c->open = open;
+	return 0;
+}
+
+static size_t fold(struct call_pair *pairs, size_t nr)
+{
+	size_t kept = 0;
+
+	if (nr)
+		qsort(pairs, nr, sizeof(*pairs), compare_pairs);
+	for (size_t i = 0; i < nr; i++) {
+		struct call_pair *last = kept ? &pairs[kept - 1] : NULL;
+
+		if (last && compare_pairs(last, &pairs[i]) == 0) {
+			last->calls += pairs[i].calls;
+			last->total_ns += pairs[i].total_ns;
+			last->self_ns += pairs[i].self_ns;
+		} else {
+			pairs[kept++] = pairs[i];
+		}
+	}
+	return kept;
+}
+
+/* There are few pairs and may be many nodes: a full table is folded before it grows. */
+static int make_room(struct collector *c)
+{
+	if (c->callers->nr < c->cap)
+		return 0;
+	c->callers->nr = fold(c->callers->pairs, c->callers->nr);
+	if (c->callers->nr * 2 < c->cap)
+		return 0;
+
+	size_t cap = c->cap ? c->cap * 2 : 1024;
+	struct call_pair *pairs = reallocarray(c->callers->pairs, cap, sizeof(*pairs));
+
+	if (!pairs)
+		return -ENOMEM;
+	c->callers->pairs = pairs;
+	c->cap = cap;
+	return 0;
+}
+
+static int enter(struct collector *c, const struct tree_node *node)
+{
+	const struct func *func = node->func;
+
+	if ((func->id >= c->nr_open && grow_open(c, func->id) < 0) || make_room(c) < 0)
+		return -ENOMEM;
+	c->callers->pairs[c->callers->nr++] = (struct call_pair){
+		.caller = node->parent->func,
+		.callee = func,
+		.calls = node->calls,
+		.total_ns = c->open[func->id] ? 0
+			    : c->of_counter   ? node->value
+					      : node->total_ns,
+		.self_ns = c->of_counter ? tree_counters_own(node) : node->self_ns,
+	};
+	c->open[func->id]++;
+	return 0;
+}
+
+/* A node of a counter is no call, and is not counted. */
+static int add_root(struct collector *c, const struct tree_node *root)
+{
+	const struct tree_node *node = root->first;
+
+	while (node) {
+		if (!node->counter && enter(c, node) < 0)
+			return -ENOMEM;
+		if (node->first) {
+			node = node->first;
+			continue;
+		}
+		for (; node != root; node = node->parent) {
+			if (!node->counter)
+				c->open[node->func->id]--;
+			if (node->next)
+				break;
+		}
+		node = node == root ? NULL : node->next;
+	}
+	return 0;
+}
+
+static int add_up(struct collector *c, const struct tree *tree, struct uft_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < tree->nr_roots; i++)
+		ret = add_root(c, tree->roots[i]);
+	c->callers->nr = fold(c->callers->pairs, c->callers->nr);
+	free(c->open);
+	return ret < 0 ? err_set_errno(err, ret, "cannot add up calls") : 0;
+}
+
+int callers_add_up(struct callers *callers, const struct tree *tree, struct uft_err *err)
+{
+	struct collector c = { .callers = callers };
+
+	return add_up(&c, tree, err);
+}
+
+int callers_add_up_counter(struct callers *callers, const struct tree *tree, struct uft_err *err)
+{
+	struct collector c = { .callers = callers, .of_counter = true };
+
+	return add_up(&c, tree, err);
+}

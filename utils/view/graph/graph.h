@@ -1,0 +1,69 @@
+/* View: call trees as text, of whole programs or of one function (doc/facts/text.md, "Graph"). */
+#ifndef UTRAIL_VIEW_GRAPH_H
+#define UTRAIL_VIEW_GRAPH_H
+
+#include "utils/base/color.h"
+#include "utils/base/err.h"
+#include "utils/view/column.h"
+#include "utils/view/sink.h"
+#include "utils/view/graph/tree.h"
+
+/*
+ * @func: only the calls of this function, and the paths to it; NULL: whole programs
+ * @depth: so many levels of the shown tree; 0: all
+ * @source: show source lines, which these modules know of; NULL: do not
+ */
+struct graph_config {
+	enum color_mode color;
+	const char *fields; /* of -f, or NULL */
+	const char *func;
+	unsigned depth;
+	bool is_by_task;
+	struct module_set *source;
+};
+
+/* Starts with graph_init(); needs no end. */
+struct graph {
+	struct graph_config config;
+	struct column_choice columns;
+};
+
+/* -ERR_USAGE: an unknown field, with the known ones. */
+int graph_init(struct graph *graph, const struct graph_config *config, struct uft_err *err);
+
+/* Ask @tree for the numbers that the chosen columns need, before the run. */
+void graph_prepare(const struct graph *graph, struct tree *tree);
+
+/*
+ * Show a finished tree; how many programs there were to show. -ENOENT when there is no call of the
+ * function that was asked for, -ENOMEM.
+ */
+int graph_show(const struct graph *graph, const struct tree *tree, struct sink *sink,
+	       struct uft_err *err);
+
+/* From the first to the last event of a task; and how much of that it waited for something. */
+/* @status: as of wait(2), once it is known that the task @has_ended: with --proc */
+struct task_times {
+	uint64_t first_ns;
+	uint64_t last_ns;
+	uint64_t waited_ns;
+	bool has_events;
+	bool has_ended;
+	int status;
+};
+
+/* The other view, with is_by_task: which task began which. @times: by task->index */
+struct graph_tasks {
+	const struct pipeline *pipe;
+	struct task_times *times;
+};
+
+int graph_tasks_init(struct graph_tasks *tasks, const struct pipeline *pipe, struct uft_err *err);
+void graph_tasks_deinit(struct graph_tasks *tasks);
+/* The events function of struct view; @self is the struct graph_tasks. */
+int graph_tasks_events(void *self, const struct event_span *span, struct uft_err *err);
+/* -ENOMEM. */
+int graph_tasks_show(const struct graph *graph, const struct graph_tasks *tasks, struct sink *sink,
+		     struct uft_err *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* The columns of graph, as tables. Private to utils/view/graph/graph*.c. */
+#ifndef UTRAIL_VIEW_GRAPH_COLUMNS_H
+#define UTRAIL_VIEW_GRAPH_COLUMNS_H
+
+#include "utils/view/graph/graph.h"
+
+/* The subject of a row: a node of the tree, or a task. */
+struct graph_row {
+	const struct tree_node *node;
+	const struct task *task;
+	const struct task_times *times;
+};
+
+struct graph_column {
+	struct column column;
+	void (*put)(const struct graph_row *row, enum color_mode color, struct sink *sink);
+	bool needs_details;
+};
+
+struct graph_table {
+	const struct graph_column *columns;
+	size_t nr;
+	const char *name_header;
+};
+
+extern const struct graph_table graph_func_table;
+extern const struct graph_table graph_task_table;
+
+/* Add all calls of @func below @root, that are not inside of another one, to @sum as one. */
+int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
+
+const struct graph_table *graph_table_of(const struct graph *graph);
+
+/* "# TOTAL TIME   FUNCTION"; nothing without columns. */
+void graph_put_header(const struct graph *graph, struct sink *sink);
+
+/* The text in front of the tree: the cells of @row, or blanks for NULL, and " : ". */
+void graph_put_cells(const struct graph *graph, const struct graph_row *row, struct sink *sink);
+
+#endif

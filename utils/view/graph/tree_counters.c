@@ -1,0 +1,86 @@
+/* Growth of counters in the calls of a tree (see tree_counters.h). */
+#include "utils/view/graph/tree_counters.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int add(void *self, const struct event_kind *kind)
+{
+	struct tree_counters *counters = self;
+	size_t index;
+	const char *name = event_kind_counter(kind, &index);
+	char *copy;
+
+	if (!name || counters->nr == COUNTERS_MAX)
+		return 0;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	counters->list[counters->nr].name = copy;
+	counters->list[counters->nr].unit = strstr(name, "-clock") ? "nanoseconds" : "count";
+	counters->list[counters->nr++].number = index + 1;
+	return 0;
+}
+
+int tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds)
+{
+	return event_kinds_each(kinds, add, counters);
+}
+
+void tree_counters_deinit(struct tree_counters *counters)
+{
+	for (size_t i = 0; i < counters->nr; i++)
+		free(counters->list[i].name);
+	counters->nr = 0;
+}
+
+/*
+ * All calls below are known. A call that was open when the counter was first read may have a
+ * reading of less than theirs.
+ */
+static void leave(struct tree_node *node, uint32_t number)
+{
+	for (const struct tree_node *child = node->first; child; child = child->next) {
+		if (child->counter == number)
+			node->value = MAX(node->value, child->value);
+	}
+	node->parent->value += node->value;
+}
+
+static void spread_below(struct tree_node *root, uint32_t number)
+{
+	struct tree_node *node = root->first;
+
+	root->value = 0;
+	while (node) {
+		if (!node->counter)
+			node->value = 0;
+		if (node->first) {
+			node = node->first;
+			continue;
+		}
+		for (; node != root; node = node->parent) {
+			if (!node->counter)
+				leave(node, number);
+			if (node->next)
+				break;
+		}
+		node = node == root ? NULL : node->next;
+	}
+}
+
+void tree_counters_spread(const struct tree *tree, uint32_t number)
+{
+	for (size_t i = 0; i < tree->nr_roots; i++)
+		spread_below(tree->roots[i], number);
+}
+
+uint64_t tree_counters_own(const struct tree_node *node)
+{
+	uint64_t own = node->value;
+
+	for (const struct tree_node *child = own ? node->first : NULL; child; child = child->next)
+		own -= child->counter ? 0 : child->value;
+	return own;
+}

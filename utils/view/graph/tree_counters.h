@@ -1,0 +1,36 @@
+/* Growth of counters (`read=`) in the calls of a tree: in a call, and in it alone. */
+#ifndef UTRAIL_VIEW_TREE_COUNTERS_H
+#define UTRAIL_VIEW_TREE_COUNTERS_H
+
+#include "utils/trace/kinds/event_kinds.h"
+#include "utils/view/graph/tree.h"
+
+/*
+ * Those that the recording has.
+ *
+ * @number: as tree_node.counter has it
+ * @unit: "nanoseconds" of those that measure time, or "count"
+ */
+struct tree_counters {
+	struct {
+		char *name;
+		const char *unit;
+		uint32_t number;
+	} list[COUNTERS_MAX];
+	size_t nr;
+};
+
+/* Starts as { 0 }, ends with tree_counters_deinit(). 0 or -ENOMEM. */
+int tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds);
+void tree_counters_deinit(struct tree_counters *counters);
+
+/*
+ * Set @value of all functions' nodes: the growth of the counter of @number in their calls, and in
+ * those that they made. The sum of the calls below stands for a reading that is missing.
+ */
+void tree_counters_spread(const struct tree *tree, uint32_t number);
+
+/* The part of a function's node that was in none of the calls below. */
+uint64_t tree_counters_own(const struct tree_node *node);
+
+#endif

@@ -1,0 +1,47 @@
+/* The nodes of a call tree: making and finding them. Private to utils/view/graph/tree*.c. */
+#ifndef UTRAIL_VIEW_TREE_NODES_H
+#define UTRAIL_VIEW_TREE_NODES_H
+
+#include "utils/view/graph/tree.h"
+
+/* A node without a function, which nobody finds. NULL when memory is short. */
+struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent);
+
+/* Add the numbers of @from to @to; without their children. */
+void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
+
+/*
+ * From now on, @node is found as the child of @parent for its function, if there is none yet; it is
+ * no longer found where it was before. Lists of children are the caller's business. Returns the
+ * child that is found, or NULL when memory is short.
+ */
+struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struct tree_node *node);
+
+/* Find the tasks that each task has forked; tree_init() asks for it. 0 or -ENOMEM */
+int tree_find_children(struct tree *tree);
+
+/* When the next child of @parent was announced, at @from_ns or later; UINT64_MAX: never. */
+uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
+
+/*
+ * All children that were forked up to @time_ns began where the task is now. A recording does not
+ * say which thread of a process forked: each notes where it was, and the first one is believed
+ * most.
+ */
+int tree_note_forks(struct tree *tree, uint64_t time_ns);
+
+/* Take over the notes of @from, after its nodes were added to @tree. 0 or -ENOMEM */
+int tree_merge_forks(struct tree *tree, const struct tree *from);
+
+/*
+ * Set the error for nodes that cannot be added: -EFBIG, too many calls were entered unseen, or
+ * -ENOMEM. Returns @code.
+ */
+int tree_no_room(int code, struct uft_err *err);
+
+/*
+ * All calls that were entered unseen are put where they belong; no more events come. 0 or -ENOMEM
+ */
+int tree_settle(struct tree *tree);
+
+#endif

@@ -1,0 +1,381 @@
+/* Call trees: where calls belong that were entered unseen, once all events are in (see tree.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/view/graph/tree_nodes.h"
+
+/* The most forks of forks that are followed; broken data may have circles. */
+#define GENERATIONS_MAX 1000
+
+/*
+ * The most calls of fork(2) that are compared with the place a child came from: names and depth of
+ * nearly all fit at once.
+ */
+#define FORK_CALLS_MAX 64
+
+static unsigned generation(const struct tree *tree, const struct task *task)
+{
+	unsigned nr = 0;
+
+	while (task && task->is_fork && nr < GENERATIONS_MAX) {
+		task = data_task(tree->pipe->data, task->ppid);
+		nr++;
+	}
+	return nr;
+}
+
+static void note_generations(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->nr_unseen; i++) {
+		struct tree_unseen *unseen = &tree->unseen[i];
+
+		unseen->generation = i > 0 && unseen[-1].task == unseen->task
+					     ? unseen[-1].generation
+					     : generation(tree, unseen->task);
+	}
+}
+
+/*
+ * Children before their parents: then nothing is put where something was taken away. The others of
+ * a task come before those that it began within, and inner calls before outer ones.
+ */
+static int compare_unseen(const void *a, const void *b)
+{
+	const struct tree_unseen *x = a;
+	const struct tree_unseen *y = b;
+
+	if (x->generation != y->generation)
+		return x->generation > y->generation ? -1 : 1;
+	if (x->task != y->task)
+		return x->task->index < y->task->index ? -1 : 1;
+	if (x->is_inherited != y->is_inherited)
+		return x->is_inherited ? 1 : -1;
+	return x->depth > y->depth ? -1 : x->depth < y->depth;
+}
+
+/* The callees of @from are called by @into. */
+static int move_children(struct tree *tree, struct tree_node *into, struct tree_node *from,
+			 struct tree_node **last)
+{
+	for (struct tree_node *node = from->first, *next; node; node = next) {
+		struct tree_node *known = node;
+
+		next = node->next;
+		if (node->is_gone)
+			continue;
+		if (node->func)
+			known = tree_enlist(tree, into, node);
+		if (!known)
+			return -ENOMEM;
+		if (known == node) {
+			node->parent = into;
+			node->next = into->first;
+			into->first = node;
+			continue;
+		}
+		tree_add_numbers(known, node);
+		node->is_gone = true;
+		node->last = known;
+		node->after = NULL;
+		(*last)->after = node;
+		*last = node;
+	}
+	from->first = NULL;
+	return 0;
+}
+
+/*
+ * All that is below @from goes below @into, and @from is gone. Nothing is copied: a node without
+ * another of its name there moves with all below it. So the work grows with the children of @from,
+ * and with the nodes that become one with others.
+ */
+static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
+{
+	struct tree_node *last = from;
+
+	from->is_gone = true;
+	from->last = into;
+	from->after = NULL;
+	for (struct tree_node *node = from; node; node = node->after) {
+		if (move_children(tree, node->last, node, &last) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A call that nobody knows more about is one of those of its name, if it has one. */
+static int settle(struct tree *tree, struct tree_node *node)
+{
+	struct tree_node *known;
+
+	if (node->is_gone)
+		return 0;
+	if (!node->func)
+		return absorb(tree, node->parent, node);
+	known = tree_enlist(tree, node->parent, node);
+	if (!known)
+		return -ENOMEM;
+	if (known == node)
+		return 0;
+	tree_add_numbers(known, node);
+	return absorb(tree, known, node);
+}
+
+static struct tree_node *find_child(const struct tree_node *parent, const struct func *func)
+{
+	struct tree_node *node = parent->first;
+
+	while (node && (node->is_gone || node->func != func))
+		node = node->next;
+	return node;
+}
+
+/*
+ * Guess a call that nobody knows by name, and that the parent had not open any more: the one that
+ * began last before @until_ns and called @callee, if that is known.
+ */
+static struct tree_node *guess_child(const struct tree_node *parent, const struct func *callee,
+				     uint64_t until_ns)
+{
+	struct tree_node *best = NULL;
+
+	for (struct tree_node *node = parent->first; node; node = node->next) {
+		if (node->is_gone || !node->func || !node->func->sym || node->first_ns > until_ns ||
+		    (callee && !find_child(node, callee)))
+			continue;
+		if (!best || node->first_ns > best->first_ns ||
+		    (node->first_ns == best->first_ns &&
+		     strcmp(node->func->name, best->func->name) < 0))
+			best = node;
+	}
+	return best;
+}
+
+/*
+ * The places of the calls that a forked child found open, from the outermost on. They go by name as
+ * far as the child has returned from them, else by the calls that the parent had open when it
+ * forked.
+ *
+ * @into: @into[i + 1] is that of the call at depth i; NULL: the parent's tree has no such call
+ */
+static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_node **path,
+			size_t nr_path, struct tree_node **into)
+{
+	for (size_t depth = 0; depth < nr; depth++) {
+		const struct func *func = chain[nr - 1 - depth].node->func;
+		struct tree_node *caller = into[depth];
+		struct tree_node *open = depth < nr_path ? path[depth] : NULL;
+
+		if (open && !open->is_gone && open->parent == caller &&
+		    (!func || open->func == func))
+			into[depth + 1] = open;
+		else if (caller && func)
+			into[depth + 1] = find_child(caller, func);
+		else if (caller)
+			into[depth + 1] = guess_child(
+				caller, depth + 1 < nr ? chain[nr - 2 - depth].node->func : NULL,
+				chain->task->start_ns);
+		else
+			into[depth + 1] = NULL;
+	}
+}
+
+/* Put the child's calls below them into its parent's tree. @chain: the innermost first */
+static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
+		 struct tree_node *top)
+{
+	size_t nr_path = 0;
+
+	for (struct tree_node *node = top; node->parent; node = node->parent)
+		nr_path++;
+
+	struct tree_node **path cleanup_free = calloc(nr_path + 1, sizeof(struct tree_node *));
+	struct tree_node **into cleanup_free = calloc(nr + 1, sizeof(struct tree_node *));
+
+	if (!path || !into)
+		return -ENOMEM;
+	for (size_t i = nr_path; i-- > 0; top = top->parent)
+		path[i] = top;
+	into[0] = top;
+	/* None of them is the parent's. */
+	for (size_t i = 0; i < nr; i++)
+		chain[i].node->is_gone = true;
+	find_places(chain, nr, path, nr_path, into);
+	for (size_t i = 0; i < nr; i++) {
+		struct tree_node *node = chain[i].node;
+		size_t depth = nr - i;
+
+		if (!tree->counts_inherited)
+			node->calls = 0; /* the parent's */
+		if (into[depth])
+			tree_add_numbers(into[depth], node);
+		while (!into[depth])
+			depth--;
+		if (absorb(tree, into[depth], node) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare_fork_calls(const void *a, const void *b)
+{
+	const struct tree_fork_call *x = a;
+	const struct tree_fork_call *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+/* True when @node is the path that the @nr calls of @chain name, as far as it is known. */
+static bool fits_chain(const struct tree_node *node, const struct tree_unseen *chain, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++, node = node->parent) {
+		const struct func *func = chain[i].node->func;
+
+		if (!node->parent || (func && node->func && node->func != func))
+			return false;
+	}
+	return !node->parent;
+}
+
+/*
+ * The last call of fork(2) before the child was announced, in any thread of its parent, from which
+ * it can have come.
+ */
+static struct tree_node *find_fork_call(const struct tree *tree, const struct tree_unseen *chain,
+					size_t nr)
+{
+	const struct task *child = chain->task;
+	size_t low = 0;
+	size_t high = tree->nr_fork_calls;
+
+	while (low < high) {
+		const struct tree_fork_call *call = &tree->fork_calls[low + (high - low) / 2];
+
+		if (call->pid < child->ppid ||
+		    (call->pid == child->ppid && call->time_ns <= child->start_ns))
+			low = call - tree->fork_calls + 1;
+		else
+			high = call - tree->fork_calls;
+	}
+	for (size_t i = 0; i < FORK_CALLS_MAX && i < low; i++) {
+		const struct tree_fork_call *call = &tree->fork_calls[low - 1 - i];
+
+		if (call->pid != child->ppid)
+			break;
+		if (fits_chain(call->node, chain, nr))
+			return call->node;
+	}
+	return NULL;
+}
+
+/*
+ * The node that the parent of a forked child had open when it forked. Else, as far as it is known,
+ * the one that was open when the child was announced; this is the root of a parent with no calls
+ * left. NULL when nothing is known of it. A recording does not say which thread forked; most often
+ * it is the first one.
+ */
+static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
+				   size_t nr)
+{
+	const struct task *child = unseen->task;
+	struct tree_node *best = NULL;
+
+	if (!child->is_fork || !intmap_get(&tree->pids, (uint32_t)child->ppid))
+		return NULL;
+	best = find_fork_call(tree, unseen, nr);
+	if (best)
+		return best;
+	if (tree->forks)
+		best = tree->forks[child->index].top;
+	for (struct tree_node *node = unseen->node; !best; node = node->parent) {
+		if (!node->parent)
+			best = node;
+	}
+	return best;
+}
+
+/* The calls that a task began within, the innermost first. */
+static int settle_inherited(struct tree *tree, const struct tree_unseen *chain, size_t nr)
+{
+	struct tree_node *top = find_fork(tree, chain, nr);
+
+	if (top)
+		return graft(tree, chain, nr, top);
+	for (size_t i = nr; i-- > 0;) {
+		if (settle(tree, chain[i].node) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Take the nodes that have gone out of the lists of children. */
+static void drop_gone(struct tree_node *root)
+{
+	for (struct tree_node *node = root; node; node = tree_next(node, root)) {
+		struct tree_node **link = &node->first;
+
+		while (*link) {
+			if ((*link)->is_gone)
+				*link = (*link)->next;
+			else
+				link = &(*link)->next;
+		}
+	}
+}
+
+static int note_pids(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->pipe->nr_lanes; i++) {
+		struct task *task = tree->pipe->lanes[i].task;
+
+		if (intmap_put(&tree->pids, (uint32_t)task->pid, task) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int settle_sorted(struct tree *tree)
+{
+	const struct tree_unseen *all = tree->unseen;
+	size_t nr = 0;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < tree->nr_unseen; i += nr) {
+		nr = 1;
+		while (i + nr < tree->nr_unseen && all[i + nr].task == all[i].task &&
+		       all[i + nr].is_inherited == all[i].is_inherited)
+			nr++;
+		if (all[i].is_inherited) {
+			ret = settle_inherited(tree, &all[i], nr);
+			continue;
+		}
+		/* Outer calls first: then nodes below many of them move once. */
+		for (size_t k = nr; ret == 0 && k-- > 0;)
+			ret = settle(tree, all[i + k].node);
+	}
+	return ret;
+}
+
+int tree_settle(struct tree *tree)
+{
+	int ret;
+
+	if (!tree->nr_unseen)
+		return 0;
+	note_generations(tree);
+	if (note_pids(tree) < 0)
+		return -ENOMEM;
+	qsort(tree->unseen, tree->nr_unseen, sizeof(*tree->unseen), compare_unseen);
+	if (tree->nr_fork_calls)
+		qsort(tree->fork_calls, tree->nr_fork_calls, sizeof(*tree->fork_calls),
+		      compare_fork_calls);
+	ret = settle_sorted(tree);
+	tree->nr_unseen = 0;
+	for (size_t i = 0; i < tree->nr_roots; i++)
+		drop_gone(tree->roots[i]);
+	return ret;
+}

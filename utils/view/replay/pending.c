@@ -1,0 +1,118 @@
+/* Entries that wait for their end (see pending.h). */
+#include "utils/view/replay/pending.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SLOTS 64
+
+struct pending_entry {
+	struct pending_entry *next;
+	uint64_t hash;
+	uint64_t time_ns;
+	size_t len;
+	unsigned char key[];
+};
+
+void pending_deinit(struct pending *pending)
+{
+	for (size_t i = 0; i < pending->nr_slots; i++) {
+		while (pending->slots[i]) {
+			struct pending_entry *entry = pending->slots[i];
+
+			pending->slots[i] = entry->next;
+			free(entry);
+		}
+	}
+	free(pending->slots);
+	*pending = (struct pending){ 0 };
+}
+
+/* FNV-1a, with its upper half folded in. */
+static uint64_t hash_of(const unsigned char *key, size_t len)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ key[i]) * 0x100000001b3ULL;
+	return hash ^ hash >> 32;
+}
+
+/* The pointer to the entry, or the NULL at the end of its chain. There are slots. */
+static struct pending_entry **find(const struct pending *pending, const void *key, size_t len,
+				   uint64_t hash)
+{
+	struct pending_entry **at = &pending->slots[hash & (pending->nr_slots - 1)];
+
+	while (*at && ((*at)->hash != hash || (*at)->len != len || memcmp((*at)->key, key, len)))
+		at = &(*at)->next;
+	return at;
+}
+
+static int grow(struct pending *pending)
+{
+	size_t nr = pending->nr_slots ? pending->nr_slots * 2 : FIRST_SLOTS;
+	struct pending_entry **slots = calloc(nr, sizeof(struct pending_entry *));
+
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < pending->nr_slots; i++) {
+		while (pending->slots[i]) {
+			struct pending_entry *entry = pending->slots[i];
+
+			pending->slots[i] = entry->next;
+			entry->next = slots[entry->hash & (nr - 1)];
+			slots[entry->hash & (nr - 1)] = entry;
+		}
+	}
+	free(pending->slots);
+	pending->slots = slots;
+	pending->nr_slots = nr;
+	return 0;
+}
+
+int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns)
+{
+	uint64_t hash = hash_of(key, len);
+	struct pending_entry **at;
+
+	if (pending->nr == pending->nr_slots && grow(pending) < 0)
+		return -ENOMEM;
+	at = find(pending, key, len, hash);
+	if (*at) {
+		(*at)->time_ns = time_ns;
+		return 1;
+	}
+	if (pending->nr == PENDING_MAX || pending->bytes + len > PENDING_BYTES_MAX)
+		return -ENOSPC;
+
+	struct pending_entry *entry = malloc(sizeof(*entry) + len);
+
+	if (!entry)
+		return -ENOMEM;
+	*entry = (struct pending_entry){ .hash = hash, .time_ns = time_ns, .len = len };
+	memcpy(entry->key, key, len);
+	*at = entry;
+	pending->nr++;
+	pending->bytes += len;
+	return 0;
+}
+
+bool pending_end(struct pending *pending, const void *key, size_t len, uint64_t *time_ns)
+{
+	if (!pending->nr)
+		return false;
+
+	struct pending_entry **at = find(pending, key, len, hash_of(key, len));
+	struct pending_entry *entry = *at;
+
+	if (!entry)
+		return false;
+	*time_ns = entry->time_ns;
+	*at = entry->next;
+	pending->nr--;
+	pending->bytes -= len;
+	free(entry);
+	return true;
+}

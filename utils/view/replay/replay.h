@@ -1,0 +1,105 @@
+/* View: every call on lines of its own, as the program made them (doc/facts/text.md, "Replay"). */
+#ifndef UTRAIL_VIEW_REPLAY_H
+#define UTRAIL_VIEW_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/color.h"
+#include "utils/base/err.h"
+#include "utils/trace/pipeline.h"
+#include "utils/view/values/argtext.h"
+#include "utils/view/column.h"
+#include "utils/view/values/eventtext.h"
+#include "utils/view/sink.h"
+
+struct replay_config {
+	enum color_mode color;
+	const char *fields; /* of -f, or NULL */
+	bool is_flat;
+	bool merges_leaves;
+	bool shows_args;
+	bool shows_comments;
+	bool shows_source;
+	bool shows_callsite;
+	bool shows_inlined;
+	bool shows_libname;
+	bool is_column_view;
+	unsigned column_offset;
+	bool has_task_newline;
+};
+
+/*
+ * @line_ns: by task->index, the time when its last line was printed, for "delta"; 0: none yet
+ * @tid_cells: by task->index: " [    123] | ", which stands between duration and text by default
+ * @sites: by task->index: the place that the next call comes from, as the event before it says
+ * @has_sites: there was such an event
+ * @rules: those of color and backtrace; NULL when there are none
+ * @is_plain: the columns are the default ones, in no colour
+ * @shows_plain_calls: func->call_text is all there is to say of a call that has no arguments
+ */
+struct replay {
+	struct replay_config config;
+	struct column_choice columns;
+	const struct pipeline *pipe;
+	struct sink *sink;
+	struct event_texts texts;
+	struct argtext args;
+	struct strbuf text; /* of arguments, for one line after the other */
+	uint64_t *line_ns;
+	size_t nr_tasks; /* tasks that have room in the tables by task->index */
+	struct tid_cell {
+		char text[31];
+		uint8_t len;
+	} * tid_cells;
+	struct replay_site {
+		uint64_t addr;
+		uint64_t time_ns;
+	} * sites;
+	bool has_sites;
+	struct func_rules *rules;
+	bool is_plain;
+	bool shows_plain_calls;
+	uint32_t *task_columns; /* by task->index: its --column-view, from 1 on; 0: none yet */
+	uint32_t nr_task_columns;
+	/* An ENTRY or SCHED_OUT that may become one line with the next event. */
+	struct event pending;
+	const struct task *pending_task;
+	struct strbuf pending_data;
+	bool has_pending;
+	/* A line of extern.dat is shown with the task that comes next. */
+	struct event ext;
+	bool has_ext;
+	const struct task *last_task;
+	bool has_header;
+	uint64_t nr_flat;
+};
+
+/* Check that these, of -f or NULL, are fields that replay knows. -ERR_USAGE when not. */
+int replay_check_fields(const char *fields, struct uft_err *err);
+
+/* @pipe and @sink must outlive it. -ERR_USAGE: unknown field. Ends with replay_deinit(). */
+int replay_init(struct replay *replay, const struct replay_config *config, struct pipeline *pipe,
+		struct sink *sink, struct uft_err *err);
+void replay_deinit(struct replay *replay);
+
+/* The events function of struct view; @self is the struct replay. */
+int replay_events(void *self, const struct event_span *span, struct uft_err *err);
+
+/* For view->mixed. */
+int replay_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
+
+/* There may be more tasks than before. 0 or -ENOMEM with @err. Before the events of new tasks. */
+int replay_grow(struct replay *replay, struct uft_err *err);
+
+/*
+ * The next events take a while to come. So a call that was entered before @since_ns has not
+ * returned at once, and gets a line of its own. Hands all lines to the sink's writer.
+ */
+int replay_pause(struct replay *replay, uint64_t since_ns);
+
+/* After the run: the line that was still open, calls that never returned, the end of the page. */
+void replay_finish(struct replay *replay);
+
+#endif

@@ -1,0 +1,35 @@
+/* The columns in front of a line of replay. Private to utils/view/replay/replay*.c. */
+#ifndef UTRAIL_VIEW_REPLAY_COLUMNS_H
+#define UTRAIL_VIEW_REPLAY_COLUMNS_H
+
+#include "utils/view/replay/replay.h"
+
+/*
+ * The facts that the cells of one line show.
+ *
+ * @task: NULL: all cells are blank (a line that belongs to nobody)
+ * @duration_ns: 0 is blank
+ * @event: for address and module
+ * @label: instead of the duration: ten characters; or NULL
+ */
+struct replay_row {
+	const struct task *task;
+	const struct event *event;
+	uint64_t time_ns;
+	uint64_t duration_ns;
+	const char *label;
+};
+
+/* Choose by config.fields; prepare the cells' data. */
+int replay_columns_init(struct replay *replay, struct uft_err *err);
+
+/* The header line. Nothing when there are no columns. */
+void replay_put_header(struct replay *replay);
+
+/*
+ * All cells and " | ". Returns room for @extra more bytes (at most SINK_ROOM_MAX / 2) after them:
+ * the caller goes on there and ends with sink_done().
+ */
+char *replay_put_cells(struct replay *replay, const struct replay_row *row, size_t extra);
+
+#endif

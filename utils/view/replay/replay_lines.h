@@ -1,0 +1,23 @@
+/* The lines of replay. Private to utils/view/replay/replay*.c. */
+#ifndef UTRAIL_VIEW_REPLAY_LINES_H
+#define UTRAIL_VIEW_REPLAY_LINES_H
+
+#include "utils/view/replay/replay.h"
+
+/* The lines above the first event. */
+void replay_show_header(struct replay *replay);
+
+/* An event that stays alone on its line; nothing for EVENT_HIDDEN. */
+void replay_show_single(struct replay *replay, const struct task *task, const struct event *event);
+
+/* A leaf, or a time off the CPU, from its both ends. */
+void replay_show_pair(struct replay *replay, const struct task *task, const struct event *first,
+		      const struct event *second);
+
+/* The line of extern.dat that waits in replay->ext, with the cells of @task. */
+void replay_show_extern(struct replay *replay, const struct task *task);
+
+/* A note that time went backwards, below @indent open calls. */
+void replay_show_backwards(struct replay *replay, unsigned indent);
+
+#endif

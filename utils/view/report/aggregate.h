@@ -1,0 +1,126 @@
+/* Calls added up: by function, and by task. */
+#ifndef UTRAIL_VIEW_AGGREGATE_H
+#define UTRAIL_VIEW_AGGREGATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/err.h"
+#include "utils/base/wide.h"
+#include "utils/spec/counters.h"
+#include "utils/trace/pipeline.h"
+#include "utils/view/report/hist.h"
+
+/* Sums over the durations of calls. Squares do not fit in 64 bits. */
+struct time_stats {
+	uint64_t sum_ns;
+	uint64_t min_ns;
+	uint64_t max_ns;
+	uint64_t min_at_ns; /* when the call with that time began */
+	uint64_t max_at_ns;
+	struct wide sum_squares;
+};
+
+/*
+ * By counter, in the order of their ids: how much they have grown in calls, and in how many of them
+ * that is known.
+ */
+struct counter_sums {
+	uint64_t sums[COUNTERS_MAX];
+	uint64_t calls[COUNTERS_MAX];
+};
+
+/* The numbers of the calls of one function, or of one name. */
+struct call_stats {
+	uint64_t calls;
+	uint64_t total_ns; /* of the outermost calls: recursion counts once */
+	uint64_t self_ns;
+	struct time_stats total; /* over all calls; only with details */
+	struct time_stats self;
+	uint64_t *cpus;		       /* bits; NULL: no CPU seen */
+	struct hist *hist;	       /* of total times; NULL: none or not wanted */
+	struct counter_sums *counters; /* NULL: none was read */
+};
+
+/* Words in the cpus of a call_stats: room for 1024 CPUs. */
+#define CPU_WORDS 16
+
+/* One line of a report by function. */
+struct func_row {
+	const struct func *func;
+	struct call_stats stats;
+};
+
+/* The numbers of one task. */
+struct task_stats {
+	uint64_t calls;
+	uint64_t total_ns; /* all time inside of functions */
+	uint64_t sched_ns; /* of which it was off the CPU */
+	/* From @since_ns on it ran on @cpu; by time. Only when wants_cpus. */
+	struct cpu_change {
+		uint64_t since_ns;
+		uint32_t cpu;
+	} * cpus;
+	size_t nr_cpus;
+};
+
+/*
+ * @wants_details: minimum, maximum, squares
+ * @wants_cpus: the CPUs that functions ran on
+ * @wants_hist: the distribution of the times of calls
+ * @counts_outside: time off the CPU outside of functions too
+ * @rows: by function id
+ * @tasks: by task->index
+ */
+struct aggregate {
+	const struct pipeline *pipe;
+	bool wants_details;
+	bool wants_cpus;
+	bool wants_hist;
+	bool counts_outside;
+	struct func_row *rows;
+	size_t nr_rows;
+	struct task_stats *tasks;
+};
+
+int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uft_err *err);
+void aggregate_deinit(struct aggregate *agg);
+
+/* The events function of struct view; @self is the struct aggregate. */
+int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
+
+/*
+ * The resume function of struct view. Not with wants_cpus: which CPU a task is on is known only to
+ * those who read it from its beginning.
+ */
+int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
+
+/*
+ * Add all of @from, of other events of the same data; it is good for aggregate_deinit() only then.
+ */
+int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_err *err);
+
+/* Run @pipe, by task, in up to @threads threads. The sums are the same however many there are. */
+int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads,
+		  struct uft_err *err);
+
+/*
+ * After the run: drop functions without calls and bring together those with the same name.
+ * agg->rows is then a list by name. 0 or -ENOMEM.
+ */
+int aggregate_by_name(struct aggregate *agg);
+
+/*
+ * Add the numbers of @from to @to, but for CPUs, histogram and counters. @is_first: there are none
+ * in @to
+ */
+void call_stats_merge(struct call_stats *to, const struct call_stats *from, bool is_first);
+
+/* The average; 0 without calls. */
+uint64_t time_stats_avg(const struct time_stats *stats, uint64_t calls);
+
+/* The relative standard error in percent: 100 * sqrt(variance / calls) / average. */
+double time_stats_stdv(const struct time_stats *stats, uint64_t calls);
+
+#endif

@@ -1,0 +1,87 @@
+/* View: a table of functions or of tasks with their times (doc/facts/text.md, "Report"). */
+#ifndef UTRAIL_VIEW_REPORT_H
+#define UTRAIL_VIEW_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/color.h"
+#include "utils/base/err.h"
+#include "utils/trace/recording/left_funcs.h"
+#include "utils/view/report/aggregate.h"
+#include "utils/view/column.h"
+#include "utils/view/sink.h"
+
+enum report_average {
+	REPORT_AVERAGE_NONE,
+	REPORT_AVERAGE_TOTAL, /* average, minimum, maximum, deviation of the total time */
+	REPORT_AVERAGE_SELF,
+};
+
+enum report_format {
+	REPORT_TEXT, /* or HTML, by the colours */
+	REPORT_CSV,
+	REPORT_JSON,
+};
+
+struct report_config {
+	enum color_mode color;
+	const char *fields;    /* of -f, or NULL */
+	const char *sort_keys; /* of -s, separated by commas, or NULL */
+	enum report_average average;
+	bool is_by_task;
+	enum report_format format;
+	struct module_set *source; /* show lines from there, after names; NULL: do not */
+	bool counts_outside;	   /* time off the CPU outside of functions too */
+};
+
+#define SORT_KEYS_MAX 32
+
+/*
+ * The counters whose differences a recording has: their place among those of the recording, and how
+ * wide a column is.
+ */
+struct report_counters {
+	struct report_counter {
+		char *name;
+		size_t index;
+		unsigned width;
+	} list[COUNTERS_MAX];
+	size_t nr;
+};
+
+/*
+ * Starts with report_init(); ends with report_deinit().
+ *
+ * @left: notes to put after names; @first_ns: the time that counts as 0 in them. The caller's to
+ *        fill
+ */
+struct report {
+	struct report_config config;
+	struct left_funcs left;
+	uint64_t first_ns;
+	struct column_choice columns;
+	uint8_t keys
+		/* Rows of the table of keys; after these, places in @key_counters */
+		[SORT_KEYS_MAX];
+	size_t nr_keys;
+	struct counters key_counters;
+	struct report_counters counters; /* once there is something to show */
+};
+
+/* -EINVAL: an unknown field or sort key, with the known ones. */
+int report_init(struct report *report, const struct report_config *config, struct uft_err *err);
+void report_deinit(struct report *report);
+
+/*
+ * Ask for all that the chosen columns and keys need: the pipeline before it is opened, @agg before
+ * the run.
+ */
+void report_configure(const struct report *report, struct pipeline_config *config);
+void report_prepare(const struct report *report, struct aggregate *agg);
+
+/* After the run. -ENOMEM. */
+int report_show(struct report *report, struct aggregate *agg, struct sink *sink,
+		struct uft_err *err);
+
+#endif

@@ -1,0 +1,62 @@
+/* View: how long it takes from one event to another, as from a request to its reply. */
+#ifndef UTRAIL_VIEW_REPORT_BETWEEN_H
+#define UTRAIL_VIEW_REPORT_BETWEEN_H
+
+#include "utils/base/containers/intmap.h"
+#include "utils/view/values/eventtext.h"
+#include "utils/view/replay/pending.h"
+#include "utils/view/report/report.h"
+#include "utils/view/report/report_hist.h"
+
+#define BETWEEN_FIELDS_MAX 16
+
+/* The places of the chosen fields in one type of event. */
+struct between_kind;
+
+/*
+ * Starts with report_between_init(), ends with report_between_deinit().
+ *
+ * @names: of both events; @fields: those that must be the same in both, @nr_fields of them
+ * @kinds: by id, of those that have one of the names: @all, @nr_kinds of them
+ * @nr_begun, @nr_ended: events of either name that have all fields; @nr_without: that have not
+ * @nr_alone: ends without a beginning. @nr_again: beginnings that another beginning followed before
+ *            an end
+ * @nr_unfollowed: beginnings for which there was no room
+ */
+struct report_between {
+	enum color_mode color;
+	enum report_format format;
+	char *text;
+	const char *names[2];
+	const char *fields[BETWEEN_FIELDS_MAX];
+	size_t nr_fields;
+	struct event_texts texts;
+	struct intmap kinds;
+	struct between_kind **all;
+	size_t nr_kinds;
+	struct strbuf key;
+	struct strbuf value;
+	struct pending pending;
+	struct times times;
+	uint64_t nr_begun;
+	uint64_t nr_ended;
+	uint64_t nr_without;
+	uint64_t nr_alone;
+	uint64_t nr_again;
+	uint64_t nr_unfollowed;
+};
+
+/* @text has the form "ID1,ID2[,FIELD...]". -ERR_USAGE with its error, -ENOMEM. */
+int report_between_init(struct report_between *between, const char *text, enum color_mode color,
+			enum report_format format, struct uft_err *err);
+void report_between_deinit(struct report_between *between);
+
+/*
+ * Run @pipe, which was configured by report_events_configure(). -ENOENT when it has no such event,
+ * or none with such a field.
+ */
+int report_between_run(struct report_between *between, struct pipeline *pipe, struct uft_err *err);
+
+void report_between_show(const struct report_between *between, struct sink *sink);
+
+#endif

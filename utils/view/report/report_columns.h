@@ -1,0 +1,86 @@
+/* The columns and sort keys of report, as tables. Private to utils/view/report/report*.c. */
+#ifndef UTRAIL_VIEW_REPORT_COLUMNS_H
+#define UTRAIL_VIEW_REPORT_COLUMNS_H
+
+#include "utils/view/report/report.h"
+
+/* One line: of a function or of a task. */
+struct report_row {
+	const struct func *func;
+	const struct call_stats *stats;
+	const struct task *task;
+	const struct task_stats *task_stats;
+};
+
+/* The layout that depends on all rows: widths of the columns about CPUs. */
+struct report_layout {
+	enum color_mode color;
+	unsigned nr_mask_groups; /* of 32 CPUs */
+	unsigned cpu_list_width;
+	const struct report_counters *counters;
+};
+
+enum report_needs {
+	REPORT_NEEDS_DETAILS = 1,
+	REPORT_NEEDS_CPUS = 2,
+	REPORT_NEEDS_HIST = 4,
+};
+
+/* @cells: it is as many cells as the recording has use for: instead of the rest */
+struct report_column {
+	struct column column;
+	void (*put)(const struct report_row *row, const struct report_layout *layout,
+		    struct sink *sink);
+	void (*put_csv)(const struct report_row *row, const struct report_layout *layout,
+			struct sink *sink);
+	unsigned needs;
+	const struct report_cells *cells;
+};
+
+struct report_cells {
+	void (*put_header)(const struct report_layout *layout, struct sink *sink);
+	void (*put_underline)(const struct report_layout *layout, struct sink *sink);
+	void (*put_csv_header)(const struct report_layout *layout, struct sink *sink);
+	/* ,"name":value of each; unknown ones are left out */
+	void (*put_json)(const struct report_row *row, const struct report_layout *layout,
+			 struct sink *sink);
+};
+
+/* @total_name, @self_name: its names with --avg-total, --avg-self */
+struct report_key {
+	const char *name;
+	int (*compare)(const struct report_row *x, const struct report_row *y);
+	const char *total_name;
+	const char *self_name;
+	unsigned needs;
+};
+
+struct report_table {
+	const struct report_column *columns;
+	size_t nr_columns;
+	const struct report_key *keys;
+	size_t nr_keys;
+	int (*compare_last)(const struct report_row *x, const struct report_row *y);
+	const char *name_header;
+	const char *name_key; /* in JSON */
+	void (*put_name)(const struct report_row *row, struct sink *sink);
+	void (*put_csv_name)(const struct report_row *row, struct sink *sink);
+};
+
+extern const struct report_table report_func_table;
+extern const struct report_table report_task_table;
+
+const struct report_table *report_table_of(const struct report_config *config);
+
+/* All of it as an array of JSON objects with the names of the fields as keys. -ENOMEM. */
+int report_put_json(const struct report *report, const struct report_layout *layout,
+		    const struct report_row *rows, size_t nr, struct sink *sink,
+		    struct uft_err *err);
+
+void report_measure(const struct report_row *rows, size_t nr, struct report_layout *layout);
+unsigned report_column_width(const struct report_column *column,
+			     const struct report_layout *layout);
+void report_put_header_cell(const struct report_column *column, const struct report_layout *layout,
+			    struct sink *sink);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * The columns of counters in a report: for each how much it has grown in a function's calls, and in
+ * one of them. Private to report*.c.
+ */
+#ifndef UTRAIL_VIEW_REPORT_COUNTERS_H
+#define UTRAIL_VIEW_REPORT_COUNTERS_H
+
+#include "utils/view/report/report_columns.h"
+
+extern const struct report_cells report_counter_cells;
+
+void report_put_counters(const struct report_row *row, const struct report_layout *layout,
+			 struct sink *sink);
+void report_put_csv_counters(const struct report_row *row, const struct report_layout *layout,
+			     struct sink *sink);
+
+/*
+ * report->counters, of @data. Without any the column is left out. -ERR_USAGE when rows are to be
+ * sorted by one that the recording does not have; -ENOMEM.
+ */
+int report_counters_find(struct report *report, const struct trace_data *data, struct uft_err *err);
+void report_counters_deinit(struct report_counters *counters);
+
+/* By report->key_counters[@key], largest first. */
+int report_compare_counters(const struct report *report, size_t key, const struct report_row *x,
+			    const struct report_row *y);
+
+#endif

@@ -1,0 +1,113 @@
+/* The numbers of a function that can be compared (see report_diff_rows.h). */
+#include <math.h>
+
+#include "utils/view/report/report_diff_rows.h"
+
+#define PERCENT_MAX 999.99
+
+/* Sums fit into a double well enough: six digits are shown. */
+static double total_of(const struct side *side, const struct diff_field *field)
+{
+	return (double)(int64_t)side->stats.total_ns / side->nr_runs;
+}
+
+static double self_of(const struct side *side, const struct diff_field *field)
+{
+	return (double)(int64_t)side->stats.self_ns / side->nr_runs;
+}
+
+static double calls_of(const struct side *side, const struct diff_field *field)
+{
+	return (double)side->stats.calls / side->nr_runs;
+}
+
+static double size_of(const struct side *side, const struct diff_field *field)
+{
+	return side->size;
+}
+
+static double total_avg_of(const struct side *side, const struct diff_field *field)
+{
+	return time_stats_avg(&side->stats.total, side->stats.calls);
+}
+
+static double total_min_of(const struct side *side, const struct diff_field *field)
+{
+	return side->stats.total.min_ns;
+}
+
+static double total_max_of(const struct side *side, const struct diff_field *field)
+{
+	return side->stats.total.max_ns;
+}
+
+static double self_avg_of(const struct side *side, const struct diff_field *field)
+{
+	return time_stats_avg(&side->stats.self, side->stats.calls);
+}
+
+static double self_min_of(const struct side *side, const struct diff_field *field)
+{
+	return side->stats.self.min_ns;
+}
+
+static double self_max_of(const struct side *side, const struct diff_field *field)
+{
+	return side->stats.self.max_ns;
+}
+
+static double total_stdv_of(const struct side *side, const struct diff_field *field)
+{
+	return time_stats_stdv(&side->stats.total, side->stats.calls);
+}
+
+static double self_stdv_of(const struct side *side, const struct diff_field *field)
+{
+	return time_stats_stdv(&side->stats.self, side->stats.calls);
+}
+
+/* A counter that was not read is not zero. */
+static double counter_of(const struct side *side, const struct diff_field *field)
+{
+	const struct counter_side *counter = &side->counters[field->counter];
+
+	return counter->calls ? (double)counter->sum / side->nr_runs : NAN;
+}
+
+static double counter_per_call_of(const struct side *side, const struct diff_field *field)
+{
+	const struct counter_side *counter = &side->counters[field->counter];
+
+	return counter->calls ? (double)counter->sum / counter->calls : NAN;
+}
+
+const struct diff_field diff_counter_fields[2] = {
+	{ .kind = FIELD_COUNT, .value = counter_of },
+	{ .kind = FIELD_MEAN, .value = counter_per_call_of },
+};
+
+const struct diff_field diff_fields[DIFF_FIELDS] = {
+	{ { "total", NULL, "Total time", true }, FIELD_TIME, total_of },
+	{ { "total-avg", NULL, "Total avg" }, FIELD_TIME, total_avg_of, true },
+	{ { "total-min", NULL, "Total min" }, FIELD_TIME, total_min_of, true },
+	{ { "total-max", NULL, "Total max" }, FIELD_TIME, total_max_of, true },
+	{ { "self", NULL, "Self time", true }, FIELD_TIME, self_of },
+	{ { "self-avg", NULL, "Self avg" }, FIELD_TIME, self_avg_of, true },
+	{ { "self-min", NULL, "Self min" }, FIELD_TIME, self_min_of, true },
+	{ { "self-max", NULL, "Self max" }, FIELD_TIME, self_max_of, true },
+	{ { "call", NULL, "Calls", true }, FIELD_COUNT, calls_of },
+	{ { "size", NULL, "Size" }, FIELD_COUNT, size_of },
+	{ { "total-stdv", NULL, "Total stdv" }, FIELD_DEVIATION, total_stdv_of, true },
+	{ { "self-stdv", NULL, "Self stdv" }, FIELD_DEVIATION, self_stdv_of, true },
+	{ { "counters", NULL, "", true }, FIELD_COUNTERS },
+};
+
+bool diff_percent(double base, double pair, double *percent)
+{
+	*percent = 0;
+	if (base == 0 || pair == 0 || isnan(base) || isnan(pair))
+		return false;
+	*percent = (pair - base) * 100 / fabs(base);
+	*percent = MIN(MAX(*percent, -PERCENT_MAX), PERCENT_MAX);
+	return true;
+}

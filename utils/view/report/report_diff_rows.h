@@ -1,0 +1,109 @@
+/*
+ * The rows of a comparison, and the cells of their columns. Private to
+ * utils/view/report/report_diff*.c.
+ */
+#ifndef UTRAIL_VIEW_REPORT_DIFF_ROWS_H
+#define UTRAIL_VIEW_REPORT_DIFF_ROWS_H
+
+#include "utils/view/report/aggregate.h"
+#include "utils/view/column.h"
+#include "utils/view/report/report_diff.h"
+#include "utils/view/sink.h"
+
+/* The growth of a counter in calls, and the number of calls in which it is known. */
+struct counter_side {
+	uint64_t sum;
+	uint64_t calls;
+};
+
+/* A function in one recording, or in several together. */
+struct side {
+	struct call_stats stats;
+	uint64_t size;
+	unsigned nr_runs;
+	struct counter_side counters[DIFF_COUNTERS_MAX];
+};
+
+/* @modules: of the recording that @func is of */
+struct diff_row {
+	const struct func *func;
+	struct module_set *modules;
+	struct side base;
+	struct side pair;
+};
+
+enum field_kind {
+	FIELD_TIME,
+	FIELD_COUNT,
+	FIELD_DEVIATION,
+	FIELD_MEAN,	/* a count with a fraction */
+	FIELD_COUNTERS, /* stands for as many fields as there are counters, twice */
+};
+
+/*
+ * @value: of one side; NAN: it has none
+ * @counter: the counter, for fields of counters
+ */
+struct diff_field {
+	struct column column;
+	enum field_kind kind;
+	double (*value)(const struct side *side, const struct diff_field *field);
+	bool needs_details;
+	uint8_t counter;
+};
+
+/* The last one is that of counters, which no rows are sorted by. */
+#define DIFF_FIELDS	13
+#define DIFF_FIELD_KEYS (DIFF_FIELDS - 1)
+extern const struct diff_field diff_fields[DIFF_FIELDS];
+
+/* The fields of one counter: all calls, one of them. */
+extern const struct diff_field diff_counter_fields[2];
+
+/*
+ * The fields of one comparison, and those that its rows are sorted by (NULL: by name).
+ *
+ * @names: of counters, in the order of struct side; @titles: of their columns
+ */
+struct diff_table {
+	const struct report_diff *diff;
+	struct diff_field fields[DIFF_FIELDS + 2 * DIFF_COUNTERS_MAX];
+	size_t nr_fields;
+	struct diff_field keys[DIFF_KEYS_MAX];
+	size_t nr_keys;
+	char *names[DIFF_COUNTERS_MAX];
+	size_t nr_names;
+	char *titles[2 * DIFF_COUNTERS_MAX];
+};
+
+/*
+ * Find the counters that the recordings have, which decide what fields there are. -ERR_USAGE when
+ * rows are to be sorted by one that none of them has; -ENOMEM. Ends with diff_table_deinit().
+ */
+int diff_table_init(struct diff_table *table, const struct report_diff *diff,
+		    const struct aggregate *aggs, size_t nr, struct uft_err *err);
+void diff_table_deinit(struct diff_table *table);
+
+/*
+ * Find the places at which the recording of @agg has the counters of @table: places[i] of names[i],
+ * -1: nowhere. 0, or negative with @err.
+ */
+int diff_table_places(const struct diff_table *table, const struct aggregate *agg,
+		      int places[static DIFF_COUNTERS_MAX], struct uft_err *err);
+
+/* The change in percent; false, with 0, when one side has nothing to compare. */
+bool diff_percent(double base, double pair, double *percent);
+
+/* For people: which side is longer where a time has a plus. */
+const char *report_diff_sign_text(const struct report_diff *diff);
+
+/* All rows in their order. */
+void report_diff_put_table(const struct diff_table *table, const struct diff_row *rows, size_t nr,
+			   struct sink *sink);
+/* Three numbers for each field: base, pair, change. */
+void report_diff_put_csv(const struct diff_table *table, const struct diff_row *rows, size_t nr,
+			 struct sink *sink);
+void report_diff_put_json(const struct diff_table *table, const struct diff_row *rows, size_t nr,
+			  struct sink *sink);
+
+#endif

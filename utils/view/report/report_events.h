@@ -1,0 +1,56 @@
+/* View: a table of events, how often each came, and the times between two of them. */
+#ifndef UTRAIL_VIEW_REPORT_EVENTS_H
+#define UTRAIL_VIEW_REPORT_EVENTS_H
+
+#include "utils/base/containers/intmap.h"
+#include "utils/base/containers/strmap.h"
+#include "utils/view/column.h"
+#include "utils/view/values/eventtext.h"
+#include "utils/view/report/report.h"
+#include "utils/view/report/report_hist.h"
+
+/* One event; those of the same name are one. @between: one and the next one, of whatever task */
+struct event_row {
+	char *name;
+	uint64_t nr;
+	uint64_t last_ns;
+	struct times between;
+};
+
+/*
+ * Starts with report_events_init(), ends with report_events_deinit().
+ *
+ * @by_id, @by_name: of @rows
+ * @nr_events: in all rows. @first_ns, @last_ns: the shown part of the recording
+ */
+struct report_events {
+	struct report_config config;
+	struct column_choice columns;
+	uint8_t keys[SORT_KEYS_MAX];
+	size_t nr_keys;
+	struct event_texts texts;
+	struct event_row **rows;
+	size_t nr_rows;
+	struct intmap by_id;
+	struct strmap by_name;
+	uint64_t nr_events;
+	uint64_t first_ns;
+	uint64_t last_ns;
+};
+
+/*
+ * These members of @config count: color, fields, sort_keys and format. -EINVAL: an unknown field or
+ * sort key, with the known ones.
+ */
+int report_events_init(struct report_events *report, const struct report_config *config,
+		       struct uft_err *err);
+void report_events_deinit(struct report_events *report);
+
+/* Ask the pipeline for all that it needs. */
+void report_events_configure(struct pipeline_config *config);
+
+/* Run @pipe, and show. 0, or negative with @err. */
+int report_events_run(struct report_events *report, struct pipeline *pipe, struct uft_err *err);
+int report_events_show(struct report_events *report, struct sink *sink, struct uft_err *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* Views about one function: its callers and callees, its times, its longest calls. */
+#ifndef UTRAIL_VIEW_REPORT_FUNC_H
+#define UTRAIL_VIEW_REPORT_FUNC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "utils/base/color.h"
+#include "utils/base/err.h"
+#include "utils/view/report/hist.h"
+#include "utils/view/sink.h"
+#include "utils/view/graph/tree.h"
+
+enum report_func_kind {
+	REPORT_CALLERS,
+	REPORT_CALLEES,
+};
+
+/* The functions that called @name, or that it called, by time. -ENOENT when it was not called. */
+int report_func_pairs(const struct tree *tree, const char *name, enum report_func_kind kind,
+		      enum color_mode color, struct sink *sink, struct uft_err *err);
+
+#define SLOWEST_NR 10
+
+/*
+ * The calls of one function: how they are distributed, and the slowest of them.
+ *
+ * @slow: the slowest first
+ * @is_it: by function id: 1 has the name, 2 has not, 0 nobody has looked
+ */
+struct calls_of_func {
+	const char *name;
+	struct hist hist;
+	struct slow_call {
+		const struct task *task;
+		uint64_t start_ns;
+		uint64_t total_ns;
+	} slow[SLOWEST_NR];
+	size_t nr_slow;
+	uint8_t *is_it;
+	size_t nr_is_it;
+};
+
+/* Starts as { .name = ... }. The events function of struct view; by task. */
+int calls_of_func_events(void *self, const struct event_span *span, struct uft_err *err);
+void calls_of_func_deinit(struct calls_of_func *calls);
+
+/* A line for each power of two of the time they took. -ENOENT when there was no call. */
+int report_histogram(const struct calls_of_func *calls, enum color_mode color, struct sink *sink,
+		     struct uft_err *err);
+
+/*
+ * When the slowest calls were, each with the command that shows it. @dir: of the recording;
+ * -ENOENT when there was no call.
+ */
+int report_slowest(const struct calls_of_func *calls, const char *dir, enum color_mode color,
+		   struct sink *sink, struct uft_err *err);
+
+#endif

@@ -1,0 +1,34 @@
+/* The text of arguments and return values (doc/facts/text.md, "Arguments"). */
+#ifndef UTRAIL_VIEW_ARGTEXT_H
+#define UTRAIL_VIEW_ARGTEXT_H
+
+#include "utils/base/color.h"
+#include "utils/base/escape.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/event.h"
+
+/*
+ * @color: of strings, symbols and enums. It also tells the medium, a page or a terminal. Exporters,
+ *         which have no colours, get it as a terminal shows it.
+ */
+struct argtext {
+	struct trace_data *data;
+	enum color_mode color;
+};
+
+/*
+ * Append "(1, "text")", the payload of an ENTRY. False, with nothing appended, when it has none or
+ * nobody knows its contents.
+ */
+bool argtext_put_args(const struct argtext *text, const struct task *task,
+		      const struct event *event, struct strbuf *out);
+
+/* Append the return value that an EXIT carries, without " = ". */
+bool argtext_put_retval(const struct argtext *text, const struct task *task,
+			const struct event *event, struct strbuf *out);
+
+/* Append what dump shows: a line per value with its type and its bytes. */
+bool argtext_put_raw(const struct argtext *text, const struct task *task, const struct event *event,
+		     struct strbuf *out);
+
+#endif

@@ -1,0 +1,68 @@
+/* The text of structs, and the parts of argtext.c that it needs; private to that. */
+#ifndef UTRAIL_VIEW_ARGTEXT_STRUCT_H
+#define UTRAIL_VIEW_ARGTEXT_STRUCT_H
+
+#include "utils/format/argblob.h"
+#include "utils/trace/recording/args.h"
+#include "utils/view/values/argtext.h"
+
+/*
+ * The call, or struct, that values belong to.
+ *
+ * @specs: @nr of them, whose values follow one another in the payload
+ * @is_known: see struct func_args
+ * @budget: bytes of text that fields of structs may still have
+ * @fields: so many fields may still be shown, and so many containers without any text
+ * @nesting: of structs around the value
+ */
+struct subject {
+	const struct argtext *text;
+	const struct task *task;
+	const struct event *event;
+	const struct argspec *specs;
+	size_t nr;
+	bool is_known;
+	size_t budget;
+	unsigned fields;
+	unsigned nesting;
+};
+
+/* Text that is not ours, as the medium shows it that the colours are for. */
+void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out);
+void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out);
+/*
+ * Append the text in front of the brace of a struct that is an argument; nothing when it has no
+ * name.
+ */
+void argtext_put_struct_name(const struct subject *s, const struct argspec *spec,
+			     struct strbuf *out);
+
+/* Append one value, of whatever type. */
+void argtext_put_value(struct subject *s, const struct argspec *spec, const struct arg_value *value,
+		       struct strbuf *out);
+
+/*
+ * The source of the text of boxed fields, one after the other; @put: false when there is no more.
+ */
+struct boxed_fields {
+	bool (*put)(void *self, struct strbuf *out);
+	void *self;
+};
+
+/*
+ * Append a value that is one number to the language (of 128 bits, say), and return true; else
+ * false.
+ */
+bool argtext_put_plain(struct subject *s, const struct argspec *spec, const struct arg_value *value,
+		       struct strbuf *out);
+
+/*
+ * Append "{x=1, y=2}", the fields of a struct that debug information knows, or "{...}". @boxed:
+ * NULL when there is nothing but the struct's bytes; then fields that would be boxed are "{...}".
+ * False when @boxed had no more: the brace is still open.
+ */
+bool argtext_put_fields(struct subject *s, const struct argspec *spec,
+			const struct arg_value *value, const struct boxed_fields *boxed,
+			struct strbuf *out);
+
+#endif

@@ -1,0 +1,54 @@
+/* The text of an event that is no call: its name and its values (doc/facts/text.md, "Events"). */
+#ifndef UTRAIL_VIEW_EVENTTEXT_H
+#define UTRAIL_VIEW_EVENTTEXT_H
+
+#include "utils/base/err.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/event.h"
+#include "utils/trace/kinds/event_kinds.h"
+
+struct kerneltext;
+
+/*
+ * True for an event of its own: none that the kernel tells of each task, and no part of a call.
+ * Only of these there are lists.
+ */
+static inline bool event_is_listed(const struct event *event)
+{
+	bool is_linux = event->id >= EVENT_ID_LINUX && event->id < EVENT_ID_PROC;
+
+	return event->type == EVENT_POINT && !is_linux && event->id != EVENT_ID_CALLSITE;
+}
+
+/*
+ * The means to tell of events in words. Starts as { 0 }, ends with event_texts_deinit().
+ *
+ * @kernel: NULL when nothing is known of the kernel's
+ */
+struct event_texts {
+	struct event_kinds kinds;
+	struct kerneltext *kernel;
+};
+
+/*
+ * The kernel's events are known when a pipeline with them has read @data, which must outlive
+ * @texts.
+ */
+int event_texts_load(struct event_texts *texts, const struct trace_data *data, struct uft_err *err);
+void event_texts_deinit(struct event_texts *texts);
+
+/* "linux:sched-out", "read:proc/statm": POINT, SCHED_*, EXTERN. */
+void event_put_name(struct event_texts *texts, const struct event *event, struct strbuf *out);
+
+/*
+ * The text in brackets after the name; nothing when there is nothing to say. @task is needed to
+ * read it. Not for several threads at a time.
+ */
+void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,
+		    struct strbuf *out);
+
+/* The same as the dump shows it: without the plus signs of differences. */
+void event_put_raw_data(struct event_texts *texts, const struct task *task,
+			const struct event *event, struct strbuf *out);
+
+#endif
