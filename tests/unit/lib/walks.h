@@ -94,6 +94,9 @@ static inline void walks_check_limits(const struct thread *t)
 		assert_ptr_equal(t->drop_limit, STATE_NO_FRAME);
 		return;
 	}
+	assert_int_equal(p->now.out, state == THREAD_BARRED);
+	if (p->is_ready)
+		assert_int_equal(p->now.in, state != THREAD_READY);
 	assert_ptr_equal(t->admitted, p->is_ready ? p->open_base + 1 : NULL);
 	assert_in_range(t->fast_base - t->frames, p->open_base - t->frames, t->top - t->frames + 1);
 	assert_ptr_equal(t->fast_limit, MIN(t->limit, p->open_base + MIN(p->now.depth, deeper)));
