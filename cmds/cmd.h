@@ -14,7 +14,7 @@ enum cmd_status {
 };
 
 /*
- * A sub-command. Each lives in cmds/cmd_<name>.c, which ends in
+ * A sub-command. Each lives in cmds/commands/cmd_<name>.c, which ends in
  *
  *	const struct cmd cmd_<name> = { ... };
  *

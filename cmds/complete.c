@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmds/cmd.h"
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 #include "cmds/reader.h"
 #include "cmds/record/run/launch.h"
 #include "cmds/record/sources/tracefs.h"

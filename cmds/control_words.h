@@ -5,7 +5,7 @@
 #ifndef UTRAIL_CMDS_CONTROL_WORDS_H
 #define UTRAIL_CMDS_CONTROL_WORDS_H
 
-#include "cmds/ask.h"
+#include "cmds/terminal/ask.h"
 #include "cmds/opts.h"
 
 /*

@@ -9,7 +9,7 @@
 #include "cmds/cmd.h"
 #include "cmds/complete.h"
 #include "cmds/filter_opts.h"
-#include "cmds/lacking.h"
+#include "cmds/advice/lacking.h"
 #include "cmds/record/sources/flight.h"
 #include "utils/export/export.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 #include "cmds/record/base/settings.h"
 #include "utils/base/color.h"
 #include "utils/base/err.h"

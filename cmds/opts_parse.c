@@ -7,7 +7,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/filter_opts.h"
-#include "cmds/lacking.h"
+#include "cmds/advice/lacking.h"
 #include "cmds/opts.h"
 #include "cmds/reader.h"
 #include "utils/export/export.h"

@@ -9,15 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmds/ask.h"
+#include "cmds/terminal/ask.h"
 #include "cmds/cmd.h"
 #include "cmds/event_warn.h"
 #include "cmds/facts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/nameless.h"
-#include "cmds/near_data.h"
+#include "cmds/advice/near_data.h"
 #include "cmds/pager.h"
-#include "cmds/statusline.h"
+#include "cmds/terminal/statusline.h"
 #include "cmds/watch.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/nearest.h"

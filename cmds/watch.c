@@ -10,7 +10,7 @@
 #include "cmds/cmd.h"
 #include "cmds/facts.h"
 #include "cmds/pager.h"
-#include "cmds/statusline.h"
+#include "cmds/terminal/statusline.h"
 #include "utils/base/escape.h"
 
 #define PERIOD_MS 200

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
-#include "cmds/events_log.h"
+#include "cmds/events/events_log.h"
 #include "cmds/import/dir.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cmds/cmd.h"
-#include "cmds/events_log.h"
+#include "cmds/events/events_log.h"
 #include "cmds/import/output.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/event_ids.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 #include "cmds/opts.h"
 #include "trace/seam/reader.h"
 #include "utils/base/err.h"

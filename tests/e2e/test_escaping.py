@@ -512,7 +512,7 @@ def test_nothing_is_missing():
     source = (TOP / "utils/export/export.h").read_text()
     rows = source[source.index("#define EXPORTERS") : source.index("/* Their numbers")]
     assert set(re.findall(r'"([\w-]+)"\)', rows)) == set(EXPORTERS)
-    commands = set(re.findall(r'\.name = "(\w+)"', "".join(path.read_text() for path in (TOP / "cmds").glob("*.c"))))
+    commands = set(re.findall(r'\.name = "(\w+)"', "".join(path.read_text() for path in (TOP / "cmds/commands").glob("*.c"))))
     tested = {command.split()[0] for command in TEXT_COMMANDS}
     elsewhere = {
         "build": "test_build.py", "control": "test_control.py", "convert": "says nothing", "import": "test_import_trace.py",

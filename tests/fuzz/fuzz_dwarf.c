@@ -7,7 +7,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "cmds/record/plan/captures.h"
+#include "cmds/record/plan/values/captures.h"
 #include "tests/fuzz/fuzz.h"
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/dbg.h"

@@ -34,7 +34,7 @@ SEAM_OF = {"utils/base": set(), "arch": set(), "libmcount": {"trace/seam/recorde
 # what is listed. The last one puts all together; no other one knows everything.
 RECORDER = "cmds/record"
 RECORDER_ROOMS = ["base", "store", "plan", "tasks", "sources", "proc", "control", "attach", "run"]
-RECORDER_MAY_USE = {"cmds/msg.h"}
+RECORDER_MAY_USE = {"cmds/terminal/msg.h"}
 
 
 def room_of(path):
@@ -44,7 +44,7 @@ def room_of(path):
 def recorder_room(path):
     """Which of the recorder's rooms it is in; all that uses the recorder from outside is above all of them."""
     parts = path.removeprefix(RECORDER + "/").split("/")
-    if not path.startswith(RECORDER + "/") or len(parts) != 2 or parts[0] not in RECORDER_ROOMS:
+    if not path.startswith(RECORDER + "/") or len(parts) < 2 or parts[0] not in RECORDER_ROOMS:
         return None
     return RECORDER_ROOMS.index(parts[0])
 

@@ -10,7 +10,7 @@ import sys
 
 # Bytes as they are. Whoever is added here has to say why nobody else's text gets out unescaped.
 RAW = {
-    "cmds/events_etrace.c": "lines for a file, whose names are any bytes; a terminal gets them escaped",
+    "cmds/events/events_etrace.c": "lines for a file, whose names are any bytes; a terminal gets them escaped",
     "utils/view/sink.h": "defines them",
     "utils/view/sink.c": "defines them",
     "utils/view/texts.h": "sink_func(): func->call_text is escaped for terminals where it is made",
@@ -42,12 +42,12 @@ RAW = {
 
 # Output beside the sink.
 STDIO = {
-    "cmds/msg.c": "escapes what it prints",
+    "cmds/terminal/msg.c": "escapes what it prints",
     "cmds/main.c": "help, which is ours",
-    "cmds/optdoc.c": "help, which is ours",
-    "cmds/cmd_build.c": "JSON and graphviz's text, which utils/builddb has escaped",
-    "cmds/cmd_live.c": "titles, which are ours",
-    "cmds/cmd_record.c": "times",
+    "cmds/help/optdoc.c": "help, which is ours",
+    "cmds/commands/cmd_build.c": "JSON and graphviz's text, which utils/builddb has escaped",
+    "cmds/commands/cmd_live.c": "titles, which are ours",
+    "cmds/commands/cmd_record.c": "times",
 }
 
 RAW_CALL = re.compile(r"\b(?:sink_put_raw|sink_put_made|sink_room|sink_done)\(")

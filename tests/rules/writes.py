@@ -19,7 +19,7 @@ SPLIT_OPEN = re.compile(r"\bopen(?:at)?\([^;]*\bO_(?:WRONLY|RDWR|CREAT)\b", re.S
 # path: why it may
 MAY_WRITE = {
     "utils/base/outfile.c": "the one way for outputs that a user names",
-    "cmds/statusline.c": "the terminal that stderr is, so that nobody waits for it",
+    "cmds/terminal/statusline.c": "the terminal that stderr is, so that nobody waits for it",
     "cmds/record/store/user_cache.c": "the user's cache directory",
     "cmds/record/store/dir.c": "files of the recording directory",
     "cmds/record/store/dir_make.c": "the marker in a recording directory that was just made",

@@ -18,7 +18,7 @@
  * @code: negative errno of the first failure, 0 while nothing has failed
  * @text: one line without a newline and without a program name, e.g. "cannot open 'x': No such
  *        file"; control characters of names in it are shown as \xNN, and the printer escapes all
- *        else that is hidden (cmds/msg.c)
+ *        else that is hidden (cmds/terminal/msg.c)
  *
  * Storage belongs to the caller, which starts it as { 0 }. Every function accepts NULL for "not
  * interested". Text that does not fit is cut, never an error.

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 #include "cmds/record/plan/patches.h"
 #include "utils/base/err.h"
 #include "utils/format/probe/attach.h"

@@ -2,7 +2,7 @@
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_HAND_OVER_H
 #define UTRAIL_CMDS_RECORD_ATTACH_HAND_OVER_H
 
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 #include "cmds/record/attach/unwind.h"
 
 /*

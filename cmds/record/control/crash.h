@@ -5,7 +5,7 @@
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_CRASH_H
 #define UTRAIL_CMDS_RECORD_CONTROL_CRASH_H
 
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 #include "utils/format/probe/control.h"
 
 /* One report; a list, oldest first, NULL when empty. */

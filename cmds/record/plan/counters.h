@@ -5,7 +5,7 @@
 #ifndef UTRAIL_CMDS_RECORD_PLAN_COUNTERS_H
 #define UTRAIL_CMDS_RECORD_PLAN_COUNTERS_H
 
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 #include "cmds/record/plan/plan.h"
 
 /*

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 #include "cmds/record/base/settings.h"
 #include "cmds/record/plan/points.h"
 #include "utils/base/containers/strmap.h"

@@ -5,7 +5,7 @@
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PATCHES_H
 #define UTRAIL_CMDS_RECORD_PLAN_PATCHES_H
 
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 #include "cmds/record/base/settings.h"
 #include "cmds/record/plan/found_patch.h"
 #include "cmds/record/plan/known_functions.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmds/record/plan/callers.h"
-#include "cmds/record/plan/captures.h"
+#include "cmds/record/plan/values/captures.h"
 #include "cmds/record/plan/libcalls.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/order.h"

@@ -12,7 +12,7 @@
 #include "cmds/record/plan/declared.h"
 #include "cmds/record/plan/found_patch.h"
 #include "cmds/record/plan/modules.h"
-#include "cmds/record/plan/point_args.h"
+#include "cmds/record/plan/values/point_args.h"
 #include "cmds/record/store/store.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 #include "cmds/record/base/settings.h"
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "cmds/record/base/loop.h"
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 
 /*
  * One of them. Starts with ends_watch().

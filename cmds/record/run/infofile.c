@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "cmds/arg_opts.h"
-#include "cmds/record/plan/captures.h"
+#include "cmds/record/plan/values/captures.h"
 #include "cmds/record/run/sysinfo.h"
 #include "cmds/record/store/store.h"
 #include "config.h"

@@ -9,7 +9,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "cmds/statusline.h"
+#include "cmds/terminal/statusline.h"
 #include "utils/base/fd.h"
 
 /* Its number is the same everywhere (the kernel's admin-guide/devices.txt). */

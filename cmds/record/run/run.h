@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "cmds/opts.h"
-#include "cmds/record/plan/debuginfo.h"
+#include "cmds/record/plan/values/debuginfo.h"
 #include "cmds/record/run/launch.h"
 #include "cmds/record/run/program.h"
 #include "cmds/record/run/recorder.h"

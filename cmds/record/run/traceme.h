@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "cmds/msg.h"
+#include "cmds/terminal/msg.h"
 
 /*
  * The first one that was let go.

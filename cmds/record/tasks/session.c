@@ -11,7 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "cmds/record/plan/captures.h"
+#include "cmds/record/plan/values/captures.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/order.h"
 #include "utils/base/path.h"

@@ -2,8 +2,8 @@
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/cmd.h"
-#include "cmds/help.h"
-#include "cmds/lacking.h"
+#include "cmds/help/help.h"
+#include "cmds/advice/lacking.h"
 #include "cmds/opts.h"
 
 static struct uft_err last_err;

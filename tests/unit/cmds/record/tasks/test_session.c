@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cmds/record/plan/debuginfo.h"
+#include "cmds/record/plan/values/debuginfo.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
 

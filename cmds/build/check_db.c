@@ -1,0 +1,276 @@
+/* compile_commands.json (see check_db.h). */
+#include "cmds/build/check_db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "utils/base/fd.h"
+#include "utils/base/containers/vec.h"
+#include "utils/format/text.h"
+
+/* Deeper nesting of values means something else. */
+#define DEPTH_MAX 32
+
+static bool take(struct text *t, char c)
+{
+	while (t->at < t->end && strchr(" \t\r\n", *t->at) && *t->at)
+		t->at++;
+	if (t->at == t->end || *t->at != c)
+		return false;
+	t->at++;
+	return true;
+}
+
+static void put_utf8(struct strbuf *out, uint32_t c)
+{
+	if (c < 0x80) {
+		strbuf_addch(out, (char)c);
+		return;
+	}
+	if (c < 0x800) {
+		strbuf_addch(out, (char)(0xc0 | c >> 6));
+	} else {
+		if (c < 0x10000) {
+			strbuf_addch(out, (char)(0xe0 | c >> 12));
+		} else {
+			strbuf_addch(out, (char)(0xf0 | c >> 18));
+			strbuf_addch(out, (char)(0x80 | (c >> 12 & 0x3f)));
+		}
+		strbuf_addch(out, (char)(0x80 | (c >> 6 & 0x3f)));
+	}
+	strbuf_addch(out, (char)(0x80 | (c & 0x3f)));
+}
+
+/* The four digits of "\uXXXX". */
+static bool take_unit(struct text *t, uint32_t *unit)
+{
+	uint64_t value;
+
+	if (text_left(t) < 4)
+		return false;
+
+	struct text digits = text_of(t->at, 4);
+
+	if (!text_hex(&digits, &value) || text_left(&digits))
+		return false;
+	*unit = value;
+	t->at += 4;
+	return true;
+}
+
+static bool take_unicode(struct text *t, struct strbuf *out)
+{
+	uint32_t c;
+	uint32_t low;
+
+	if (!take_unit(t, &c))
+		return false;
+	if (c >= 0xd800 && c < 0xe000) {
+		if (c >= 0xdc00 || !text_word(t, "\\u") || !take_unit(t, &low) || low < 0xdc00 ||
+		    low > 0xdfff)
+			return false;
+		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+	}
+	/* Text that follows a NUL would be lost where the text is used. */
+	if (!c)
+		return false;
+	put_utf8(out, c);
+	return true;
+}
+
+static bool take_escape(struct text *t, struct strbuf *out)
+{
+	static const char letters[] = "\"\\/bfnrt";
+	static const char values[] = "\"\\/\b\f\n\r\t";
+
+	if (t->at == t->end)
+		return false;
+
+	char c = *t->at++;
+	const char *letter = c ? strchr(letters, c) : NULL;
+
+	if (c == 'u')
+		return take_unicode(t, out);
+	if (letter)
+		strbuf_addch(out, values[letter - letters]);
+	return letter != NULL;
+}
+
+static bool take_string(struct text *t, struct strbuf *out)
+{
+	strbuf_reset(out);
+	if (!take(t, '"'))
+		return false;
+	while (t->at < t->end && *t->at != '"') {
+		char c = *t->at++;
+
+		if (c == '\\' ? !take_escape(t, out) : (unsigned char)c < ' ')
+			return false;
+		if (c != '\\')
+			strbuf_addch(out, c);
+	}
+	return take(t, '"');
+}
+
+static bool take_strings(struct text *t, struct words *words)
+{
+	struct strbuf word cleanup_strbuf = { 0 };
+
+	if (!take(t, '['))
+		return false;
+	if (take(t, ']'))
+		return true;
+	do {
+		if (!take_string(t, &word))
+			return false;
+
+		/* One more, and the NULL after it. */
+		char **more = reallocarray(words->words, words->nr + 2, sizeof(*more));
+
+		if (!more)
+			return false;
+		words->words = more;
+		more[words->nr] = strdup(strbuf_str(&word));
+		more[words->nr + 1] = NULL;
+		if (!more[words->nr])
+			return false;
+		words->nr++;
+	} while (take(t, ','));
+	return take(t, ']');
+}
+
+/* Skip the value of a member that nobody asked for. */
+static bool skip_value(struct text *t, int depth)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	bool is_object = take(t, '{');
+
+	if (is_object || take(t, '[')) {
+		char end = is_object ? '}' : ']';
+
+		if (depth == DEPTH_MAX || take(t, end))
+			return depth < DEPTH_MAX;
+		do {
+			if (is_object && (!take_string(t, &text) || !take(t, ':')))
+				return false;
+			if (!skip_value(t, depth + 1))
+				return false;
+		} while (take(t, ','));
+		return take(t, end);
+	}
+	if (t->at < t->end && *t->at == '"')
+		return take_string(t, &text);
+
+	const char *start = t->at;
+
+	while (t->at < t->end && *t->at && strchr("+-.0123456789Eaeflnrstu", *t->at))
+		t->at++;
+	return t->at > start;
+}
+
+static bool take_text(struct text *t, char **out)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (!take_string(t, &text))
+		return false;
+	free(*out);
+	*out = strdup(strbuf_str(&text));
+	return *out != NULL;
+}
+
+static bool take_member(struct text *t, const char *name, struct check_entry *entry, char **command)
+{
+	if (strcmp(name, "directory") == 0)
+		return take_text(t, &entry->directory);
+	if (strcmp(name, "file") == 0)
+		return take_text(t, &entry->file);
+	if (strcmp(name, "output") == 0)
+		return take_text(t, &entry->output);
+	if (strcmp(name, "command") == 0)
+		return take_text(t, command);
+	if (strcmp(name, "arguments") == 0)
+		return !entry->argv.nr && take_strings(t, &entry->argv);
+	return skip_value(t, 0);
+}
+
+static bool take_entry(struct text *t, struct check_entry *entry)
+{
+	struct strbuf name cleanup_strbuf = { 0 };
+	char *command cleanup_free = NULL;
+
+	if (!take(t, '{'))
+		return false;
+	do {
+		if (!take_string(t, &name) || !take(t, ':') ||
+		    !take_member(t, strbuf_str(&name), entry, &command))
+			return false;
+	} while (take(t, ','));
+	if (!take(t, '}') || !entry->directory || !entry->file)
+		return false;
+	if (!entry->argv.nr && command && words_add(&entry->argv, command, NULL) < 0)
+		return false;
+	return entry->argv.nr > 0;
+}
+
+static void deinit_entry(struct check_entry *entry)
+{
+	free(entry->directory);
+	free(entry->file);
+	free(entry->output);
+	words_deinit(&entry->argv);
+}
+
+int check_db_parse(const char *path, const char *data, size_t len, struct check_db *db,
+		   struct uft_err *err)
+{
+	struct text t = text_of(data, len);
+	bool is_right = take(&t, '[');
+	bool is_empty = is_right && take(&t, ']');
+
+	while (is_right && !is_empty) {
+		struct check_entry *more = vec_grow(db->entries, db->nr, sizeof(*more));
+
+		if (!more)
+			return err_set_errno(err, -ENOMEM, "cannot read '%s'", path);
+		db->entries = more;
+		more[db->nr] = (struct check_entry){ 0 };
+		is_right = take_entry(&t, &more[db->nr]);
+		if (!is_right)
+			deinit_entry(&more[db->nr]);
+		else if (++db->nr && !take(&t, ','))
+			break;
+	}
+	if (!is_right || (!is_empty && !take(&t, ']')))
+		return err_set(err, -EINVAL, "'%s' is no compile_commands.json: see byte %zu", path,
+			       (size_t)(t.at - data) + 1);
+	return 0;
+}
+
+int check_db_load(const char *path, struct check_db *db, struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	int fd cleanup_fd = open(path, O_RDONLY | O_CLOEXEC);
+	char buffer[16384];
+	ssize_t len;
+
+	if (fd < 0)
+		return err_set_errno(err, -errno, "cannot open '%s'", path);
+	while ((len = read(fd, buffer, sizeof(buffer))) > 0)
+		strbuf_add(&text, buffer, len);
+	if (len < 0)
+		return err_set_errno(err, -errno, "cannot read '%s'", path);
+	if (strbuf_oom(&text))
+		return err_set_errno(err, -ENOMEM, "cannot read '%s'", path);
+	return check_db_parse(path, strbuf_str(&text), text.len, db, err);
+}
+
+void check_db_deinit(struct check_db *db)
+{
+	for (size_t i = 0; i < db->nr; i++)
+		deinit_entry(&db->entries[i]);
+	free(db->entries);
+	*db = (struct check_db){ 0 };
+}

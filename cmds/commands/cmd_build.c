@@ -1,0 +1,384 @@
+/* `utrail build`: what a build has compiled, and which processes it consisted of. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmds/build/build_deps.h"
+#include "cmds/build/check_db.h"
+#include "cmds/cmd.h"
+#include "cmds/events/events_etrace.h"
+#include "cmds/filter_opts.h"
+#include "cmds/reader.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/base/outfile.h"
+#include "utils/builddb/compdb.h"
+#include "utils/builddb/deps_ignored.h"
+#include "utils/builddb/tree.h"
+#include "utils/builddb/tree_files.h"
+#include "utils/trace/recording/executions.h"
+
+#define DEFAULT_OUTPUT "compile_commands.json"
+#define ETRACE_OUTPUT  ".nfsdb"
+
+static bool is_deps(const struct opts *opts)
+{
+	return opts->export_as == OPTS_AS_DEPS || opts->needs || opts->used_by;
+}
+
+static bool is_compdb(const struct opts *opts)
+{
+	return !is_deps(opts) &&
+	       (opts->export_as == OPTS_AS_NOTHING || opts->export_as == OPTS_AS_COMPDB);
+}
+
+static bool is_etrace(const struct opts *opts)
+{
+	return !is_deps(opts) && opts->export_as == OPTS_AS_ETRACE;
+}
+
+/* True when the output tells of files, too. */
+static bool asks_for_files(const struct opts *opts)
+{
+	return is_deps(opts) || is_etrace(opts) || opts->export_as == OPTS_AS_JSON;
+}
+
+static const char *output_name(const struct opts *opts)
+{
+	if (opts->output)
+		return opts->output;
+	if (is_etrace(opts))
+		return ETRACE_OUTPUT;
+	return is_compdb(opts) ? DEFAULT_OUTPUT : "-";
+}
+
+static bool is_stdout(const struct opts *opts)
+{
+	return strcmp(output_name(opts), "-") == 0;
+}
+
+/* Options that only the text of etrace has. */
+static int check_etrace(const struct opts *opts, struct uft_err *err)
+{
+	const struct {
+		bool is_given;
+		const char *name;
+	} rows[] = {
+		{ opts->work_dir, "work-dir" },
+		{ opts->etrace.ignores_repeats, "ignore-repeated-opens" },
+		{ opts->etrace.has_names, "thread-names" },
+		{ opts->etrace.has_mounts, "mounts" },
+		{ opts->etrace.has_environment, "environment" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && !is_etrace(opts); i++) {
+		if (rows[i].is_given)
+			return err_set(err, -ERR_USAGE, "option '--%s' needs '--as=etrace'",
+				       rows[i].name);
+	}
+	if (opts->work_dir && opts->output)
+		return err_set(err, -ERR_USAGE,
+			       "options '--work-dir' and '--output' exclude each other: both say "
+			       "where the text goes");
+	return 0;
+}
+
+static int check(const struct opts *opts, struct uft_err *err)
+{
+	if (check_etrace(opts, err) < 0)
+		return -ERR_USAGE;
+	if (opts->needs && opts->used_by)
+		return err_set(err, -ERR_USAGE,
+			       "options '--needs' and '--used-by' exclude each other");
+	if (is_deps(opts) && opts->export_as != OPTS_AS_NOTHING && opts->export_as != OPTS_AS_DEPS)
+		return err_set(err, -ERR_USAGE, "option '%s' needs '--as=deps' or no '--as'",
+			       opts->needs ? "--needs" : "--used-by");
+	if (!is_compdb(opts) && !asks_for_files(opts) && opts->export_as != OPTS_AS_DOT)
+		return err_set(err, -ERR_USAGE,
+			       "option '--as': build writes compdb, json, dot, deps or etrace; the "
+			       "others are "
+			       "for events export");
+	if (opts->declared && (opts->export_as != OPTS_AS_DEPS || opts->needs || opts->used_by))
+		return err_set(err, -ERR_USAGE, "option '--declared' needs '--as=deps'");
+	if (opts->ignored_files && !is_deps(opts))
+		return err_set(err, -ERR_USAGE,
+			       "option '--ignore-files' needs '--as=deps', '--needs' or "
+			       "'--used-by'");
+	if (opts->ignored_files && deps_ignored_check(opts->ignored_files, err) < 0)
+		return -ERR_USAGE;
+	if (opts->appends && (!is_compdb(opts) || is_stdout(opts)))
+		return err_set(err, -ERR_USAGE,
+			       "option '--append' is about a file compile_commands.json");
+	if (opts->all_sources && !is_compdb(opts))
+		return err_set(err, -ERR_USAGE,
+			       "option '--all' is about a file compile_commands.json");
+	if (opts->has_assemblers && !is_compdb(opts))
+		return err_set(err, -ERR_USAGE,
+			       "option '--assemblers' is about a file compile_commands.json");
+	if (opts->output && !*opts->output)
+		return err_set(err, -ERR_USAGE, "option '--output' needs the name of a file");
+	return 0;
+}
+
+/* A build may take hours: what cannot be written is said before. */
+static int check_output(const struct opts *opts, const char *name, struct uft_err *err)
+{
+	return is_stdout(opts) ? 0 : outfile_check(name, err);
+}
+
+static int write_output(const struct opts *opts, const struct strbuf *text, struct uft_err *err)
+{
+	if (!is_stdout(opts))
+		return outfile_put(output_name(opts), strbuf_str(text), text->len, err);
+	fwrite(strbuf_str(text), 1, text->len, stdout);
+	return 0;
+}
+
+/* --append: what is there already. */
+static int load_earlier(const struct opts *opts, struct compdb *db, struct uft_err *err)
+{
+	struct check_db earlier cleanup_check_db = { 0 };
+	struct uft_err why = { 0 };
+	int ret = check_db_load(output_name(opts), &earlier, &why);
+
+	if (ret == -ENOENT)
+		return 0;
+	if (ret < 0)
+		return err_set(err, ret, "%s", why.text);
+	for (size_t i = 0; i < earlier.nr && ret == 0; i++) {
+		const struct check_entry *entry = &earlier.entries[i];
+
+		ret = compdb_add(db, entry->directory, entry->file, entry->output, &entry->argv);
+	}
+	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", output_name(opts)) : 0;
+}
+
+static void warn_about_commands(const struct opts *opts, const struct compdb *db)
+{
+	if (db->nr_unread)
+		msg_warn(&opts->msg,
+			 "%zu response files (@FILE) of compilers could not be read%s%s%s%s%s",
+			 db->nr_unread, db->unread ? ", the first: '" : "",
+			 db->unread ? db->unread : "", db->unread ? "' (" : "",
+			 db->unread ? strerror(-db->unread_why) : "", db->unread ? ")" : "");
+	if (db->nr_beyond)
+		msg_warn(&opts->msg,
+			 "%zu commands are left out: all together they and their response files "
+			 "would be "
+			 "more than %lu MB, which is the limit; if you trust the build, use "
+			 "--no-limit",
+			 db->nr_beyond, COMPDB_COST_MAX >> 20);
+	if (db->nr_not_text)
+		msg_warn(&opts->msg,
+			 "%zu commands are left out: they are not UTF-8, which JSON has no way to "
+			 "write",
+			 db->nr_not_text);
+}
+
+static int write_fd(void *self, const void *data, size_t len)
+{
+	return fd_write_all(*(int *)self, data, len);
+}
+
+/* main.c looks for errors of stdout at the end. */
+static int write_stdout(void *self, const void *data, size_t len)
+{
+	fwrite(data, 1, len, stdout);
+	return 0;
+}
+
+/* The text is never in memory as a whole: entries are there already. */
+static int write_entries(const struct opts *opts, const struct compdb *db, struct uft_err *err)
+{
+	struct outfile out cleanup_outfile = OUTFILE_CLOSED;
+	bool is_file = !is_stdout(opts);
+	int ret = is_file ? outfile_open(&out, output_name(opts), 0644, err) : 0;
+
+	if (ret < 0)
+		return ret;
+	ret = is_file ? compdb_write(db, write_fd, &out.fd) : compdb_write(db, write_stdout, NULL);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot write '%s'", output_name(opts));
+	return is_file ? outfile_publish(&out, err) : 0;
+}
+
+static int write_compdb(const struct opts *opts, struct compdb *db,
+			const struct executions *executions, struct uft_err *err)
+{
+	size_t nr_earlier = db->nr;
+	int ret = compdb_add_executions(db, executions);
+
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot make '%s'", output_name(opts));
+	ret = compdb_drop_earlier(db, nr_earlier);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot make '%s'", output_name(opts));
+	warn_about_commands(opts, db);
+	if (db->nr == nr_earlier && db->nr_gone)
+		msg_warn(&opts->msg,
+			 "%zu sources are left out, since they are gone, no regular files or below "
+			 "/tmp; --all keeps them",
+			 db->nr_gone);
+	if (db->nr == nr_earlier) {
+		bool is_there = !is_stdout(opts) && access(output_name(opts), F_OK) == 0;
+
+		msg_warn(&opts->msg, "%s%s%s%s",
+			 db->nr_gone ? "nothing else was compiled" : "no compiler was run",
+			 is_there ? ": '" : "", is_there ? output_name(opts) : "",
+			 is_there ? "' is left as it was" : "");
+		if (is_there)
+			return 0;
+	}
+	return write_entries(opts, db, err);
+}
+
+static int write_tree(const struct opts *opts, const struct executions *executions,
+		      struct files *files, struct uft_err *err)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	bool is_exact = true;
+
+	if (is_deps(opts)) {
+		int ret = build_deps(opts, executions, files, &text, err);
+
+		if (ret < 0)
+			return ret;
+	} else if (opts->export_as == OPTS_AS_JSON && !opts->no_limit &&
+		   tree_count_readers(files) > TREE_READERS_MAX)
+		return err_set(err, -EDQUOT,
+			       "cannot show '%s': keys 'i' would list more than %lu readers of "
+			       "pipes, which is the limit; if you trust it, use --no-limit",
+			       opts->data_dir, TREE_READERS_MAX);
+	else if (opts->export_as == OPTS_AS_JSON)
+		is_exact = tree_json(executions, files->has_events ? files : NULL, &text);
+	else
+		tree_dot(executions, &text);
+	if (strbuf_oom(&text))
+		return err_set_errno(err, -ENOMEM, "cannot show '%s'", opts->data_dir);
+	if (opts->export_as == OPTS_AS_JSON && !files->has_events)
+		msg_warn(&opts->msg, "'%s' says nothing of files: keys 'i' and 'o' are left out",
+			 opts->data_dir);
+	if (!is_exact)
+		msg_warn(&opts->msg, "some names or arguments are not UTF-8, which JSON has no way "
+				     "to write: U+FFFD stands in their place");
+	return write_output(opts, &text, err);
+}
+
+static int write_executions(const struct opts *opts, struct compdb *db,
+			    const struct trace_data *data, struct uft_err *err)
+{
+	struct executions executions cleanup_executions = { 0 };
+	struct files files cleanup_files = { .is_unlimited = opts->no_limit };
+	struct responses responses cleanup_responses = { .watcher = { responses_see },
+							 .is_big_endian = data->is_big_endian,
+							 .is_unlimited = opts->no_limit };
+	struct uft_err broken = { 0 };
+	int ret;
+
+	if (asks_for_files(opts))
+		ret = files_load(&files, &executions, data->dir, data->is_big_endian, &broken, err);
+	else
+		ret = executions_load_watched(&executions, data->dir, data->is_big_endian,
+					      &responses.watcher, &broken, err);
+	db->responses = &responses;
+
+	if (ret == -ENOENT)
+		return err_set(err, -ENODATA,
+			       "cannot tell what was built: '%s' says nothing of processes; record "
+			       "them with: utrail build COMMAND",
+			       data->dir);
+	if (ret == 0)
+		ret = is_compdb(opts) ? write_compdb(opts, db, &executions, err)
+				      : write_tree(opts, &executions, &files, err);
+	db->responses = NULL;
+	if (broken.code)
+		msg_warn(&opts->msg, "%s", broken.text);
+	return ret == 0 && broken.code ? CMD_FAILED : ret;
+}
+
+static int show(const struct opts *opts, const char *name, struct compdb *db, struct uft_err *err)
+{
+	struct trace_data data;
+	int ret = reader_open_data(&data, opts, err);
+
+	if (ret)
+		return ret;
+	ret = is_etrace(opts) ? events_etrace_build(opts, &data, name, err)
+			      : write_executions(opts, db, &data, err);
+	reader_close_data(&data, opts);
+	return ret;
+}
+
+/*
+ * Processes and nothing else: no other option means anything, and there is nothing of ours in the
+ * programs.
+ */
+static int record(const struct opts *opts, struct uft_err *err)
+{
+	struct opts recording cleanup_opts;
+	int ret;
+
+	opts_init(&recording);
+	recording.cmd = &cmd_record;
+	recording.argc = opts->argc;
+	recording.argv = opts->argv;
+	recording.args = opts->args;
+	recording.nr_args = opts->nr_args;
+	recording.rec.proc_way = opts->rec.proc_way ? opts->rec.proc_way : PROC_WAY_AUTO;
+	recording.rec.traces_files = asks_for_files(opts);
+	recording.rec.traces_environment = opts->etrace.has_environment;
+	recording.use_events = false;
+	recording.without_probe = true;
+	recording.progress = OPTS_PROGRESS_OFF;
+	recording.data_dir = strdup(opts->data_dir);
+	if (!recording.data_dir)
+		return err_set_errno(err, -ENOMEM, "cannot record '%s'", opts->args[0]);
+	ret = filter_opts_parse(&recording, err);
+	if (ret < 0)
+		return ret;
+	recording.msg = opts->msg;
+	ret = cmd_record.run(&recording, err);
+	recording.msg.file = NULL; /* that of @opts */
+	return ret;
+}
+
+/* The command's own status counts, but where nothing but the writing went wrong. */
+static int run(const struct opts *opts, struct uft_err *err)
+{
+	struct compdb db cleanup_compdb = { .is_unlimited = opts->no_limit,
+					    .has_assemblers = opts->has_assemblers,
+					    .leaves_out_gone = !opts->all_sources };
+	struct strbuf name cleanup_strbuf = { 0 };
+	int status = CMD_DONE;
+	int ret;
+
+	strbuf_addf(&name, "%s%s%s", opts->work_dir ? opts->work_dir : "",
+		    opts->work_dir ? "/" : "", output_name(opts));
+	if (strbuf_oom(&name))
+		return err_set_errno(err, -ENOMEM, "cannot write '%s'", output_name(opts));
+	ret = check_output(opts, strbuf_str(&name), err);
+	if (ret == 0 && opts->appends)
+		ret = load_earlier(opts, &db, err);
+	if (ret < 0)
+		return ret;
+	if (opts->nr_args) {
+		status = record(opts, err);
+		if (status < 0 || err->code)
+			return status;
+	}
+	ret = show(opts, strbuf_str(&name), &db, err);
+	return status ? status : ret;
+}
+
+const struct cmd cmd_build = {
+	.name = "build",
+	.args = "[COMMAND [ARGUMENT...]]",
+	.help = "run a build, and write the compile_commands.json of what it compiled",
+	.bit = CMD_BUILD,
+	.needs_program = true,
+	.may_read = true,
+	.check = check,
+	.run = run,
+};

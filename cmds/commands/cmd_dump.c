@@ -1,0 +1,139 @@
+/* utrail dump: show what is in the files of a recording, or write it in another format. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmds/cmd.h"
+#include "cmds/advice/empty.h"
+#include "cmds/reader.h"
+#include "cmds/watch.h"
+#include "config.h"
+#include "utils/view/dump.h"
+#include "utils/export/export.h"
+
+static int dump_raw(const struct opts *opts, struct trace_data *data, struct sink *sink,
+		    struct uft_err *broken, struct uft_err *err)
+{
+	struct dump_config config = {
+		.is_verbose = opts->msg.level > 0,
+		.shows_args = opts->show_args,
+	};
+
+	reader_pipeline_config(opts, &config.stages);
+	config.stages.stages.time_filter_ns = 0;
+	config.stages.stages.show_outside = true;
+	return dump_show(data, &config, sink, broken, err);
+}
+
+static const struct exporter *exporter_of(const struct opts *opts)
+{
+	if (opts->format == OPTS_FORMAT_HTML)
+		return exporter_by_number(EXPORT_html);
+	if (opts->format < OPTS_FORMAT_EXPORT)
+		return NULL;
+	return exporter_by_number(opts->format - OPTS_FORMAT_EXPORT);
+}
+
+static int dump_exported(const struct opts *opts, struct trace_data *data, struct sink *sink,
+			 struct uft_err *err)
+{
+	const struct exporter *exporter = exporter_of(opts);
+	const struct export_config config = {
+		.tool = "utrail " UTRAIL_VERSION_TEXT,
+		.sample_ns = opts->sample_time_ns,
+		.counts_outside = opts->event_full,
+		.shows_args = opts->show_args,
+		.threads = reader_threads(opts),
+	};
+	struct pipeline_config stages;
+	struct pipeline pipe cleanup_pipeline = { 0 };
+	struct watch watch;
+	uint64_t nr_dropped = 0;
+
+	reader_pipeline_config(opts, &stages);
+	export_configure(exporter, &stages);
+
+	int ret = pipeline_open(&pipe, data, &stages, err);
+
+	if (ret < 0)
+		return ret;
+	reader_warn_filters(opts, data);
+	watch_begin(&watch, opts, &pipe, false);
+	ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, err);
+	if (ret == 0)
+		reader_warn_dropped(opts, exporter, nr_dropped);
+	reader_warn_kernel(opts, data, &pipe);
+	ret = watch_end(&watch, opts, reader_finish(sink, &pipe.broken, ret, err));
+	if (ret == CMD_DONE && !atomic_load(&pipe.has_shown))
+		empty_explain(opts, &pipe);
+	return ret;
+}
+
+static int dump_files(const struct opts *opts, struct trace_data *data, struct sink *sink,
+		      struct uft_err *err)
+{
+	struct uft_err broken = { 0 };
+	struct opts counting = *opts;
+
+	watch_opened();
+
+	int shown = dump_raw(opts, data, sink, &broken, err);
+
+	/* Options of default.opts were obeyed while recording. */
+	if (opts_has_typed(opts, "time-filter"))
+		msg_warn(&opts->msg, "option '--time-filter' means nothing for dump without "
+				     "--format: all records are shown");
+	reader_warn_filters(opts, data);
+	reader_warn_kernel(opts, data, NULL);
+
+	int ret = reader_finish(sink, &broken, MIN(shown, 0), err);
+
+	counting.time_filter_ns = 0;
+	if (ret == CMD_DONE && !shown)
+		empty_explain_data(&counting, data);
+	return ret;
+}
+
+static int dump_data(const struct opts *opts, struct trace_data *data, struct uft_err *err)
+{
+	struct sink sink cleanup_sink = { 0 };
+	int ret = reader_open_sink(&sink, err);
+
+	if (ret < 0)
+		return ret;
+	return exporter_of(opts) ? dump_exported(opts, data, &sink, err)
+				 : dump_files(opts, data, &sink, err);
+}
+
+static int check(const struct opts *opts, struct uft_err *err)
+{
+	const struct exporter *exporter = exporter_of(opts);
+
+	if (exporter && exporter->is_binary && isatty(STDOUT_FILENO))
+		return err_set(err, -ERR_USAGE,
+			       "cannot write %s to a terminal: redirect the output to a file",
+			       exporter->name);
+	return 0;
+}
+
+static int run(const struct opts *opts, struct uft_err *err)
+{
+	struct trace_data data;
+	int ret = reader_open_records(&data, opts, err);
+
+	if (ret)
+		return ret;
+	ret = dump_data(opts, &data, err);
+	reader_close_data(&data, opts);
+	return ret;
+}
+
+const struct cmd cmd_dump = {
+	.name = "dump",
+	.help = "show what is in the files of a recording, or write it in another format",
+	.bit = CMD_DUMP,
+	.uses_pager = true,
+	.reads_data = true,
+	.check = check,
+	.run = run,
+};

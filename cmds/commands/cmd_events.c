@@ -1,0 +1,242 @@
+/* `utrail events`: what programs declare (libutrail-trace), in recordings and in logs. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cmds/cmd.h"
+#include "cmds/advice/empty.h"
+#include "cmds/events/events_etrace.h"
+#include "cmds/events/events_log.h"
+#include "cmds/events/events_posix.h"
+#include "cmds/events/events_sources.h"
+#include "cmds/import/etrace_import.h"
+#include "cmds/import/import.h"
+#include "cmds/import/posix_import.h"
+#include "cmds/import/posix_logs.h"
+#include "cmds/reader.h"
+#include "config.h"
+#include "utils/base/cleanup.h"
+#include "utils/export/export.h"
+
+/*
+ * The abilities of a word of this command.
+ *
+ * @options: of this one only
+ * @check: judges what only it understands; NULL: nothing
+ * @run: for words that read files; @choose: for those that read a recording, which say who writes.
+ *       With both it is files when any are named
+ */
+struct events_word {
+	const char *name;
+	const char *options[3];
+	int (*check)(const struct opts *opts, struct uft_err *err);
+	int (*run)(const struct opts *opts, struct uft_err *err);
+	const struct exporter *(*choose)(const struct opts *opts);
+};
+
+static const struct exporter *list(const struct opts *opts)
+{
+	return &exp_event_list;
+}
+
+static const struct exporter *show(const struct opts *opts)
+{
+	return &exp_event_lines;
+}
+
+static const struct exporter *export_as(const struct opts *opts)
+{
+	static const struct exporter *const exporters[] = {
+		[OPTS_AS_FSTRACE] = &exp_event_fstrace,
+		[OPTS_AS_JSON] = &exp_event_json,
+		[OPTS_AS_CSV] = &exp_event_csv,
+		[OPTS_AS_POSIX] = &exp_event_posix,
+	};
+
+	return (size_t)opts->export_as < ARRAY_SIZE(exporters) ? exporters[opts->export_as] : NULL;
+}
+
+/* Logs of either kind, or what processes did. */
+static int import(const struct opts *opts, struct uft_err *err)
+{
+	int ret = etrace_is_given(opts, err);
+
+	if (ret)
+		return ret < 0 ? ret : etrace_import(opts, err);
+	ret = posix_logs_are_given(opts, err);
+
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return events_import(opts, err);
+	if (opts->import_common)
+		return err_set(err, -ERR_USAGE,
+			       "option '--common' means nothing for logs of POSIX Trace");
+	return posix_import(opts, err);
+}
+
+static const struct events_word words[] = {
+	{ "list", .choose = list },
+	{ "show", .options = { "path" }, .run = events_posix_show, .choose = show },
+	{ "export", .options = { "as", "calls", "bare" }, .choose = export_as },
+	{ "import", .options = { "into", "common", "no-limit" }, .check = events_import_check,
+	  .run = import },
+	{ "check", .run = events_log_check },
+	{ "check-sources", .run = events_sources_check },
+};
+
+static const struct events_word *find_word(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (strcmp(words[i].name, name) == 0)
+			return &words[i];
+	}
+	return NULL;
+}
+
+static bool is_etrace(const struct opts *opts, const struct events_word *word)
+{
+	return word->choose == export_as && opts->export_as == OPTS_AS_ETRACE;
+}
+
+/*
+ * True when @row, an option of this command, means something for @word. All commands have the
+ * options that convert has, too.
+ */
+static bool takes_option(const struct events_word *word, const struct opt_row *row)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(words[i].options) && words[i].options[k]; k++) {
+			if (strcmp(words[i].options[k], row->name) == 0)
+				return &words[i] == word;
+		}
+	}
+	return (row->cmds & CMD_CONVERT) || word->choose;
+}
+
+static int check_options(const struct opts *opts, const struct events_word *word,
+			 struct uft_err *err)
+{
+	for (size_t i = 0; i < opts_table_nr; i++) {
+		const struct opt_row *row = &opts_table[i];
+
+		if (!opts->typed[i] || !(row->cmds & CMD_EVENTS))
+			continue;
+		if (!takes_option(word, row))
+			return err_set(err, -ERR_USAGE, "option '--%s' means nothing for events %s",
+				       row->name, word->name);
+		/* It is about all that was recorded: half of it has no meaning for a reader. */
+		if (is_etrace(opts, word) && !(row->cmds & CMD_CONVERT) &&
+		    strcmp(row->name, "as") != 0 && strcmp(row->name, "bare") != 0)
+			return err_set(err, -ERR_USAGE,
+				       "option '--%s' means nothing for --as=etrace, which has all "
+				       "processes",
+				       row->name);
+	}
+	return 0;
+}
+
+static int check(const struct opts *opts, struct uft_err *err)
+{
+	const struct events_word *word = opts->nr_args ? find_word(opts->args[0]) : NULL;
+
+	if (opts->nr_args == 0)
+		return err_set(err, -ERR_USAGE,
+			       "events needs to be told what to do: list, show, show LOG..., "
+			       "export, import "
+			       "FILE..., check "
+			       "FILE... or check-sources FILE...");
+	if (!word)
+		return err_set(
+			err, -ERR_USAGE,
+			"events does not know '%s': it knows list, show, export, import, check and "
+			"check-sources",
+			opts->args[0]);
+	if (word->run && !word->choose && opts->nr_args == 1)
+		return err_set(err, -ERR_USAGE, "events %s needs the names of %s", word->name,
+			       word->run == events_sources_check ? "compile_commands.json files"
+								 : "logs");
+	if (!word->run && opts->nr_args > 1)
+		return err_set(err, -ERR_USAGE, "events %s takes no more words: '%s'", word->name,
+			       opts->args[1]);
+	if (word->choose == export_as && !export_as(opts) && !is_etrace(opts, word))
+		return err_set(
+			err, -ERR_USAGE,
+			"events export needs a format: --as=fstrace, json, csv, posix or etrace");
+	if (word->choose == export_as && export_as(opts) && export_as(opts)->is_binary &&
+	    isatty(STDOUT_FILENO))
+		return err_set(err, -ERR_USAGE,
+			       "cannot write a log of POSIX Trace to a terminal: redirect the "
+			       "output to a file");
+	if (opts->export_calls && opts->export_as != OPTS_AS_POSIX)
+		return err_set(err, -ERR_USAGE, "option '--calls' is for --as=posix only");
+	if (opts->export_bare && opts->export_as != OPTS_AS_ETRACE)
+		return err_set(err, -ERR_USAGE, "option '--bare' is for --as=etrace only");
+	if (word->choose == show && opts->nr_args > 1 && opts->event_paths)
+		return err_set(err, -ERR_USAGE,
+			       "option '--path' means nothing for logs: they have no calls");
+
+	int ret = check_options(opts, word, err);
+
+	return ret == 0 && word->check ? word->check(opts, err) : ret;
+}
+
+static int write_events(const struct opts *opts, const struct exporter *exporter,
+			struct trace_data *data, struct sink *sink, struct uft_err *err)
+{
+	const struct export_config config = {
+		.tool = "utrail " UTRAIL_VERSION_TEXT,
+		.shows_paths = opts->event_paths,
+		.has_calls = opts->export_calls,
+		.threads = 1,
+	};
+	struct pipeline_config stages;
+	struct pipeline pipe cleanup_pipeline = { 0 };
+	uint64_t nr_dropped = 0;
+
+	reader_pipeline_config(opts, &stages);
+	export_configure(exporter, &stages);
+
+	int ret = pipeline_open(&pipe, data, &stages, err);
+
+	if (ret < 0)
+		return ret;
+	reader_warn_filters(opts, data);
+	ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, err);
+	if (ret == 0)
+		reader_warn_dropped(opts, exporter, nr_dropped);
+	return reader_finish(sink, &pipe.broken, ret, err);
+}
+
+static int run(const struct opts *opts, struct uft_err *err)
+{
+	const struct events_word *word = find_word(opts->args[0]);
+	struct sink sink cleanup_sink = { 0 };
+	struct trace_data data;
+
+	if (word->run && opts->nr_args > 1)
+		return word->run(opts, err);
+
+	int ret = reader_open_records(&data, opts, err);
+
+	if (ret)
+		return ret;
+	ret = reader_open_sink(&sink, err);
+	if (ret == 0 && is_etrace(opts, word))
+		ret = events_etrace_export(opts, &data, &sink, err);
+	else if (ret == 0)
+		ret = write_events(opts, word->choose(opts), &data, &sink, err);
+	reader_close_data(&data, opts);
+	return ret;
+}
+
+const struct cmd cmd_events = {
+	.name = "events",
+	.args = "list|show [LOG...]|export|import FILE...|check FILE...|check-sources FILE...",
+	.help = "show the events of a recording; import or check logs, or check sources, of "
+		"programs "
+		"that declare events",
+	.bit = CMD_EVENTS,
+	.uses_pager = true,
+	.check = check,
+	.run = run,
+};

@@ -1,0 +1,545 @@
+/* `utrail live`: record a program into a temporary directory, show what it did, remove it. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/terminal/ask.h"
+#include "cmds/cmd.h"
+#include "cmds/control_words.h"
+#include "cmds/pager.h"
+#include "cmds/record/run/launch.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/base/containers/nearest.h"
+
+/*
+ * Calls that were left out while recording are not there any more: do not leave them out a second
+ * time.
+ */
+static struct opts view_options(const struct opts *opts, const struct cmd *cmd, char *data_dir)
+{
+	struct opts view = *opts;
+
+	view.cmd = cmd;
+	view.data_dir = data_dir;
+	view.depth = OPTS_DEFAULT_DEPTH;
+	view.time_filter_ns = 0;
+	view.size_filter = 0;
+	view.trace_on = true;
+	view.view_actions = TRIGGER_BACKTRACE | TRIGGER_COLOR | TRIGGER_HIDE | TRIGGER_TIME |
+			    TRIGGER_TRACE;
+	return view;
+}
+
+static void print_title(const char *title)
+{
+	printf("#\n# uftrace %s\n#\n", title);
+	fflush(stdout);
+}
+
+/* The report has fields of its own: -f is for the replay. */
+static struct opts report_options(const struct opts *opts, char *data_dir)
+{
+	struct opts view = view_options(opts, &cmd_report, data_dir);
+
+	view.fields = NULL;
+	return view;
+}
+
+static int show_report(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	struct opts view = report_options(opts, data_dir);
+
+	print_title("report");
+
+	int status = cmd_report.run(&view, err);
+
+	puts("");
+	print_title("replay");
+	return status;
+}
+
+/* The calls are for the eyes, or for a script. */
+static const struct cmd *shown_by(const struct opts *opts)
+{
+	return opts->script ? &cmd_script : &cmd_replay;
+}
+
+/* Nothing to show is not a failure: `record` has said why. */
+static int replay(const struct opts *view, struct uft_err *err)
+{
+	int status = view->cmd->run(view, err);
+
+	return status == CMD_NO_DATA && !err->code ? CMD_DONE : status;
+}
+
+static int show(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	struct opts view = view_options(opts, shown_by(opts), data_dir);
+	struct pager pager = { 0 };
+	int status = CMD_DONE;
+
+	pager_open(&pager, opts);
+	if (opts->live_report)
+		status = show_report(opts, data_dir, err);
+	if (status == CMD_DONE)
+		status = replay(&view, err);
+	pager_close(&pager);
+	return status;
+}
+
+/* `utrail reply`: a misspelt command looks like a program that is not there. */
+static void suggest_command(const char *name, struct uft_err *err)
+{
+	struct nearest near;
+
+	nearest_init(&near, name);
+	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++)
+		nearest_offer(&near, (*cmd)->name);
+	if (!strchr(name, '/') && near.best[0].distance <= 2) {
+		size_t used = strlen(err->text);
+
+		snprintf(err->text + used, sizeof(err->text) - used,
+			 "; did you mean the command '%s'?", near.best[0].word);
+	}
+}
+
+static int record(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	struct opts recording = *opts;
+
+	recording.cmd = &cmd_record;
+	recording.data_dir = data_dir;
+	recording.progress = OPTS_PROGRESS_OFF;
+
+	int status = record_run(&recording, err);
+
+	if (status == -ENOENT && opts->nr_args)
+		suggest_command(opts->args[0], err);
+	return status;
+}
+
+/* The signals that ask for the end. */
+static sigset_t interrupts(void)
+{
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&set, signals[i]);
+	return set;
+}
+
+/* Those that came while the recording was being finished were for the program, or for that. */
+static void forget_interrupts(void)
+{
+	const sigset_t set = interrupts();
+	const struct timespec no_time = { 0 };
+
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	while (sigtimedwait(&set, NULL, &no_time) > 0)
+		;
+}
+
+/* They are the program's business. */
+static void ignore_interrupts(void)
+{
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+}
+
+/*
+ * Record, and go on if there is a recording: interrupts are the user's then. @status: the
+ * program's, or that of an error
+ */
+static bool record_first(const struct opts *opts, char *data_dir, int *status, struct uft_err *err)
+{
+	const sigset_t set = interrupts();
+
+	*status = record(opts, data_dir, err);
+	if (*status < 0 || err->code || opts->nop || opts->list_functions)
+		return false;
+	forget_interrupts();
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	return true;
+}
+
+static int record_then_show(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	int status;
+
+	if (!record_first(opts, data_dir, &status, err))
+		return status;
+
+	int shown = show(opts, data_dir, err);
+
+	return status ? status : shown;
+}
+
+/*
+ * Can calls be shown while the program runs? A report comes first, and a flight recording is in
+ * memory.
+ */
+static bool can_follow(const struct opts *opts)
+{
+	return !opts->live_at_end && !opts->live_report && !opts->rec.flight_bytes && !opts->nop &&
+	       !opts->list_functions;
+}
+
+#define LOOK_AGAIN_MS 10
+
+/*
+ * Wait until the recorder of @data_dir answers, or has written to @over_fd that it is done. False
+ * when it closes that without a word: then there is nothing to show.
+ */
+static bool wait_for_recorder(const char *data_dir, int over_fd)
+{
+	struct pollfd over = { .fd = over_fd, .events = POLLIN };
+	struct request_answer answer;
+
+	while (ask_recorder(data_dir, REQUEST_PROGRESS, -1, &answer) < 0) {
+		if (poll(&over, 1, LOOK_AGAIN_MS) > 0)
+			return over.revents & POLLIN;
+	}
+	return true;
+}
+
+/*
+ * Another process' part: show what the recorder records. The other process tells of errors of
+ * recording.
+ */
+static int show_while_recording(const struct opts *opts, char *data_dir, int over_fd,
+				struct uft_err *err)
+{
+	struct opts view = view_options(opts, shown_by(opts), data_dir);
+	char done;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	view.follow = true;
+	if (!wait_for_recorder(data_dir, over_fd))
+		return CMD_DONE;
+
+	int status = replay(&view, err);
+
+	if (read(over_fd, &done, 1) == 1)
+		return status;
+	err_clear(err);
+	return CMD_DONE;
+}
+
+/*
+ * The end of the child that shows the calls. The recording is complete: a user who interrupts now
+ * has seen enough.
+ */
+static int wait_for_viewer(pid_t pid)
+{
+	sigset_t set = interrupts();
+	bool is_enough = false;
+	int status;
+
+	forget_interrupts();
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	for (pid_t ended; (ended = waitpid(pid, &status, WNOHANG)) != pid;) {
+		if (ended < 0)
+			return CMD_FAILED;
+		if (sigwaitinfo(&set, NULL) != SIGCHLD && !is_enough) {
+			is_enough = true;
+			kill(pid, SIGKILL);
+		}
+	}
+	if (is_enough)
+		return CMD_DONE;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : CMD_FAILED;
+}
+
+/* The program ran well, and is recorded: a script that cannot be loaded does not change that. */
+static bool is_told_only(const struct opts *opts, int shown)
+{
+	return opts->script && shown == CMD_NO_DATA;
+}
+
+static int record_and_show(const struct opts *opts, char *data_dir, struct uft_err *err)
+{
+	int ends[2];
+
+	if (!can_follow(opts) || pipe2(ends, O_CLOEXEC) < 0)
+		return record_then_show(opts, data_dir, err);
+
+	int output cleanup_fd = ends[1];
+	int input cleanup_fd = ends[0];
+
+	fflush(stdout);
+
+	/* Until the viewer ignores them: one that comes earlier would end it. */
+	const sigset_t set = interrupts();
+	sigset_t before;
+
+	sigprocmask(SIG_BLOCK, &set, &before);
+
+	pid_t viewer = fork();
+
+	if (viewer == 0)
+		ignore_interrupts();
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (viewer == 0) {
+		close(output);
+		output = -1;
+		return show_while_recording(opts, data_dir, input, err);
+	}
+	if (viewer < 0)
+		return err_set_errno(err, -errno, "cannot start showing calls");
+
+	int status = record(opts, data_dir, err);
+
+	if (status >= 0 && !err->code)
+		fd_write_all(output, "", 1);
+	close(output);
+	output = -1;
+
+	int shown = wait_for_viewer(viewer);
+
+	return status || is_told_only(opts, shown) ? status : shown;
+}
+
+static void remove_dir(const char *path)
+{
+	DIR *dir = opendir(path);
+
+	if (!dir)
+		return;
+	for (struct dirent *e; (e = readdir(dir)) != NULL;)
+		unlinkat(dirfd(dir), e->d_name, 0);
+	closedir(dir);
+	rmdir(path);
+}
+
+/* A directory of our own below $TMPDIR, /tmp or here. */
+static int make_temp_dir(char path[static PATH_MAX], struct uft_err *err)
+{
+	const char *tops[] = { getenv("TMPDIR"), "/tmp", "." };
+
+	for (size_t i = 0; i < ARRAY_SIZE(tops); i++) {
+		if (!tops[i] || !*tops[i] ||
+		    snprintf(path, PATH_MAX, "%s/utrail-live-XXXXXX", tops[i]) >= PATH_MAX - 16)
+			continue;
+		if (mkdtemp(path))
+			return 0;
+	}
+	return err_set_errno(err, -errno, "cannot make a temporary directory in '%s'", tops[1]);
+}
+
+/* Until the child has ended: signals that were sent to this process are for the child. */
+static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
+{
+	siginfo_t info;
+	int status;
+
+	for (pid_t ended; (ended = waitpid(pid, &status, WNOHANG)) != pid;) {
+		if (ended < 0)
+			return err_set_errno(err, -errno, "cannot wait for the recorder");
+
+		int sig = sigwaitinfo(signals, &info);
+
+		/* The terminal sends its signals to the child, too. */
+		if (sig > 0 && sig != SIGCHLD && info.si_code <= 0)
+			kill(pid, sig);
+	}
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/*
+ * The work is done by a child and the parent cleans up after it, so that nothing is left however it
+ * ends: by Ctrl-C, by a pager that was left, by a crash.
+ */
+static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
+{
+	char top[PATH_MAX];
+	char data_dir[PATH_MAX + 8];
+	sigset_t blocked = interrupts(), before;
+	const struct sigaction by_default = { .sa_handler = SIG_DFL };
+	struct sigaction children;
+
+	sigaddset(&blocked, SIGCHLD);
+	/* Before there is anything that could be left. */
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+
+	int ret = make_temp_dir(top, err);
+
+	if (ret < 0)
+		return ret;
+	snprintf(data_dir, sizeof(data_dir), "%s/data", top);
+	sigaction(SIGCHLD, &by_default, &children);
+	fflush(stdout);
+
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		sigaction(SIGCHLD, &children, NULL);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		return record_and_show(opts, data_dir, err);
+	}
+	if (pid < 0)
+		ret = err_set_errno(err, -errno, "cannot start the recorder");
+	else
+		ret = wait_for(pid, &blocked, err);
+	remove_dir(data_dir);
+	rmdir(top);
+	return ret;
+}
+
+/*
+ * --keep-pid: show the calls, and clean up after those who show and record, however they end. This
+ * process is nobody's child, and interrupts are blocked. @over_fd comes to its end with the
+ * recorder's part.
+ */
+static int show_beside(const struct opts *opts, char *data_dir, const char *top, int over_fd,
+		       const sigset_t *before, struct uft_err *err)
+{
+	/*
+	 * The program has ended before the last is shown, and the terminal is somebody else's by
+	 * then: that is no place for a pager.
+	 */
+	struct opts quiet = *opts;
+	char done;
+
+	quiet.use_pager = false;
+	signal(SIGCHLD, SIG_DFL);
+
+	pid_t viewer = fork();
+
+	if (viewer == 0) {
+		sigprocmask(SIG_SETMASK, before, NULL);
+		if (can_follow(opts))
+			return show_while_recording(&quiet, data_dir, over_fd, err);
+		ignore_interrupts();
+		return read(over_fd, &done, 1) == 1 ? show(&quiet, data_dir, err) : CMD_DONE;
+	}
+	while (viewer > 0 && waitpid(viewer, NULL, 0) < 0 && errno == EINTR)
+		;
+	while (read(over_fd, &done, 1) > 0)
+		;
+	if (*top) {
+		remove_dir(data_dir);
+		rmdir(top);
+	}
+	return CMD_DONE;
+}
+
+/*
+ * --keep-pid: this process becomes the program, so that it can neither show nor clean up, nor have
+ * children that do: the program's wait(2) would meet them. Its status is the program's, without us.
+ */
+static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
+{
+	char top[PATH_MAX] = "";
+	char data_dir[PATH_MAX + 8];
+	int over[2], shown[2] = { -1, -1 };
+	const sigset_t set = interrupts();
+	sigset_t before;
+
+	/* Until there is somebody to clean up. */
+	sigprocmask(SIG_BLOCK, &set, &before);
+
+	int ret = opts->live_record ? 0 : make_temp_dir(top, err);
+
+	if (ret < 0)
+		return ret;
+	snprintf(data_dir, sizeof(data_dir), "%s%s", *top ? top : opts->data_dir,
+		 *top ? "/data" : "");
+	fflush(stdout);
+	if (pipe2(over, O_CLOEXEC) == 0)
+		ret = pipe2(shown, O_CLOEXEC) == 0 ? launch_fork_away() : -errno;
+	else
+		ret = -errno;
+	if (ret < 0) {
+		if (*top)
+			rmdir(top);
+		return err_set_errno(err, ret, "cannot start showing calls");
+	}
+
+	int over_fd cleanup_fd = over[ret ? 0 : 1];
+	int shown_fd cleanup_fd = shown[ret ? 1 : 0];
+
+	close(over[ret ? 1 : 0]);
+	close(shown[ret ? 0 : 1]);
+	if (ret)
+		return show_beside(opts, data_dir, top, over_fd, &before, err);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+
+	int status = record(opts, data_dir, err);
+	char done;
+
+	/*
+	 * This is the recorder; or nobody has become the program, and here is who was to become it.
+	 */
+	if (status >= 0 && !err->code)
+		fd_write_all(over_fd, "", 1);
+	close(take_fd(&over_fd));
+	while (read(shown_fd, &done, 1) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+int live_run_script(const struct opts *opts, struct uft_err *err)
+{
+	return record_and_show(opts, opts->data_dir, err);
+}
+
+int live_record_then_script(const struct opts *opts, struct uft_err *err)
+{
+	struct opts view = *opts;
+	struct pager pager = { 0 };
+	int status;
+
+	view.cmd = &cmd_script;
+	if (!record_first(opts, opts->data_dir, &status, err))
+		return status;
+	pager_open(&pager, opts);
+
+	int shown = replay(&view, err);
+
+	pager_close(&pager);
+	return status || is_told_only(opts, shown) ? status : shown;
+}
+
+static int check_live(const struct opts *opts, struct uft_err *err)
+{
+	const struct opts report = report_options(opts, opts->data_dir);
+	int ret = opts->live_report ? cmd_report.check(&report, err) : 0;
+
+	return ret < 0 ? ret : cmd_replay.check(opts, err);
+}
+
+static int run_live(const struct opts *opts, struct uft_err *err)
+{
+	if (opts->pids && !opts->nr_args && control_is_recorded(opts->pids))
+		return control_live(opts, err);
+	if (opts->keep_pid && !opts->nop && !opts->list_functions)
+		return live_in_kept_pid(opts, err);
+	if (opts->live_record || opts->list_functions)
+		return record_and_show(opts, opts->data_dir, err);
+	return live_in_temp_dir(opts, err);
+}
+
+const struct cmd cmd_live = {
+	.name = "live",
+	.args = "PROGRAM [ARGUMENT...]",
+	.help = "run a program and show its calls; the default command",
+	.bit = CMD_LIVE,
+	.needs_program = true,
+	.check = check_live,
+	.run = run_live,
+};

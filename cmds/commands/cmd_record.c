@@ -1,0 +1,772 @@
+/* `utrail record`: run a program under the probe and save what it did. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmds/record/plan/values/captures.h"
+#include "cmds/record/plan/counters.h"
+#include "cmds/record/plan/watches.h"
+
+#include "cmds/arg_opts.h"
+#include "cmds/cmd.h"
+#include "cmds/advice/empty.h"
+#include "cmds/filter_opts.h"
+#include "cmds/filter_warn.h"
+#include "cmds/list_functions.h"
+#include "cmds/record/proc/filter.h"
+#include "cmds/record/run/attached.h"
+#include "cmds/record/run/dry_run.h"
+#include "cmds/record/run/launcher.h"
+#include "cmds/record/run/facts.h"
+#include "cmds/record/run/infofile.h"
+#include "cmds/record/run/progress.h"
+#include "cmds/record/store/dir.h"
+#include "cmds/ulimits.h"
+#include "config.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/builddb/compiler/compiler.h"
+
+/* One that compiles makes a handful of processes; all others may make thousands. */
+static bool is_compiler(const struct opts *opts)
+{
+	return opts->nr_args && (compiler_kind(opts->args[0]) != COMPILER_NONE ||
+				 compiler_is_launcher(opts->args[0]));
+}
+
+/* Writer threads: one for each four CPUs, as the peer has it. */
+static unsigned default_writers(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus > 4 ? (cpus + 3) / 4 : 1;
+}
+
+/* Without --Event everything that the kernel tells by itself. */
+static void choose_perf(const struct opts *opts, struct record_settings *settings)
+{
+	const struct event_rules *events = &opts->events;
+	bool wants_all = opts->use_events && !events->nr;
+	unsigned wanted = event_rules_linux(events);
+
+	settings->use_tasks = wants_all || (wanted & EVENT_LINUX_TASKS);
+	settings->use_names = wants_all || (wanted & EVENT_LINUX_NAMES);
+	settings->use_switches = wants_all || (wanted & EVENT_LINUX_SCHED);
+	/* Waiting in what is left out would be shown as waiting in what is not. */
+	if (!opts->use_sched || opts->specs[SPEC_CALLER] || opts->specs[SPEC_LOCATION])
+		settings->use_switches = false;
+}
+
+static struct record_settings make_settings(const struct opts *opts)
+{
+	unsigned writers = opts->num_thread ? opts->num_thread : default_writers();
+	bool has_depth = opts_has_given(opts, "depth");
+
+	struct record_settings settings = opts->rec;
+
+	settings.data_dir = opts->data_dir;
+	settings.segment_bytes = ALIGN_UP(MAX(settings.segment_bytes, (uint64_t)RING_PAGE),
+					  (uint64_t)RING_PAGE);
+	settings.kernel_buffer_bytes = ALIGN_UP(settings.kernel_buffer_bytes,
+						(uint64_t)sysconf(_SC_PAGESIZE));
+	settings.kernel_depth = opts->kernel_depth ? opts->kernel_depth : opts->use_kernel;
+	settings.threshold_ns = opts->time_filter_ns;
+	settings.size_filter = opts->size_filter;
+	settings.filters = opts->filters;
+	settings.syms_dir = opts->syms_dir;
+	settings.signals = opts->signals;
+	settings.watch = &opts->watch;
+	settings.events = &opts->events;
+	settings.trace_include = opts->trace_include_spec ? &opts->trace_include : NULL;
+	settings.trace_exclude = opts->trace_exclude_spec ? &opts->trace_exclude : NULL;
+	settings.patches = opts->patches;
+	settings.demangle = opts->demangle;
+	settings.depth = has_depth ? opts->depth : MAX(opts->depth, settings.max_stack);
+	settings.tells_depth = has_depth ? opts->depth > settings.max_stack
+					 : settings.max_stack >= OPTS_DEFAULT_DEPTH;
+	if (!settings.max_bytes)
+		settings.max_bytes = settings.flight_bytes * FLIGHT_DEFAULT_TASKS;
+	settings.drops_when_full = opts->when_full == OPTS_FULL_DROP;
+	settings.nr_writers = MIN(writers, (unsigned)CONTROL_WRITERS_MAX);
+	settings.trace_on = opts->trace_on;
+	settings.is_steerable = settings.has_agent || settings.overhead_percent;
+	settings.traces_files &= settings.proc_way != PROC_WAY_NOT;
+	settings.expects_few = is_compiler(opts);
+	settings.leaves_rest = opts->without_probe;
+	settings.specs = opts->specs;
+	settings.match = opts->match;
+	settings.use_libcalls = opts->show_libcalls;
+	settings.attaches = opts->pids != NULL;
+	/* The kernel follows what is started, not what runs. */
+	if (!settings.attaches)
+		choose_perf(opts, &settings);
+	return settings;
+}
+
+static void run_deinit(struct run *run)
+{
+	attached_deinit(run);
+	store_compact_deinit(&run->compact);
+	store_dir_close(&run->dir);
+	argrules_deinit(&run->args);
+	debuginfo_deinit(&run->debug);
+}
+
+static uint64_t since_ns(struct timespec from)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - from.tv_sec) * 1000000000ULL + now.tv_nsec - from.tv_nsec;
+}
+
+static void block_signals(const struct run *run)
+{
+	sigset_t set;
+
+	recorder_signals(&run->settings, &set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+/* A limit on file sizes is like a full disk for us; the program begins with what the user said. */
+static void bear_file_limit(const struct run *run)
+{
+	struct rlimit all_that_is_allowed = { run->launch.file_size.rlim_max,
+					      run->launch.file_size.rlim_max };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	setrlimit(RLIMIT_FSIZE, &all_that_is_allowed);
+}
+
+static const char *subject_of_limit(int code)
+{
+	return code == EMFILE	? "too few open files are allowed"
+	       : code == ENOMEM ? "there is too little memory"
+				: strerror(code);
+}
+
+static void warn_about_limits(const struct run *run, const struct recorder *rec)
+{
+	int code = rec->channel.why_no_arena;
+
+	if (rec->channel.nr_without_arena)
+		msg_warn(&run->opts->msg, "%u processes were not traced: %s%s",
+			 rec->channel.nr_without_arena, subject_of_limit(code),
+			 limit_behind(-code));
+}
+
+/* With fewer descriptors no process can speak to the recorder, or the recorder cannot hear it. */
+#define FILES_LEAST 24
+
+/* Nobody reported: the loader did not preload the probe. The program did its work all the same. */
+static void warn_that_nobody_came(const struct run *run, int status)
+{
+	struct rlimit limit;
+	bool are_few = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FILES_LEAST;
+
+	msg_warn(&run->opts->msg,
+		 "cannot trace '%s': %s%s; it ran untraced and ended with status %d",
+		 run->program.path,
+		 are_few ? subject_of_limit(EMFILE)
+			 : "the probe was not loaded (a setuid program, or one for another C "
+			   "library?)",
+		 are_few ? limit_behind(-EMFILE) : "", status);
+}
+
+/* The probe does not see a filter that was set past libc, and which may forbid its calls. */
+static void warn_about_unseen_filter(const struct run *run, const struct notes *notes)
+{
+	int status = run->end.status;
+
+	if (status == RECORDER_STATUS_UNKNOWN || !WIFSIGNALED(status) ||
+	    WTERMSIG(status) != SIGSYS || notes->sealed || notes->threads_caged)
+		return;
+	msg_warn(&run->opts->msg,
+		 "a filter of system calls (seccomp) has ended the program, and utrail has not "
+		 "seen it come: it was not put on by prctl() or syscall() of the C library. The "
+		 "call that it forbids may be one of utrail's");
+}
+
+/* Programs that have forbidden themselves system calls: the probe goes without, and that shows. */
+static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
+			      unsigned long long lost)
+{
+	if (notes->sealed && lost)
+		msg_warn(
+			msg,
+			"%llu processes have forbidden themselves system calls (seccomp): what did "
+			"not fit into their buffers was lost, since they could not wait",
+			(unsigned long long)notes->sealed);
+	if (notes->threads_sealed)
+		msg_warn(
+			msg,
+			"%llu threads were not traced: they began when system calls that the probe "
+			"needs were forbidden (seccomp)",
+			(unsigned long long)notes->threads_sealed);
+	if (notes->talks_sealed)
+		msg_warn(msg,
+			 "libraries that were loaded %llu times are without names: telling the "
+			 "recorder was forbidden (seccomp)",
+			 (unsigned long long)notes->talks_sealed);
+}
+
+/* Losses must be told; what was saved is still good. */
+static void warn_about_losses(const struct run *run, struct recorder *rec)
+{
+	const struct msg *msg = &run->opts->msg;
+	unsigned long long inside = atomic_load(&rec->writers.records_lost_inside);
+	unsigned long long lost = atomic_load(&rec->writers.records_lost) - inside;
+	unsigned long long untraced = atomic_load(&rec->writers.threads_untraced);
+	unsigned long long nr_left_out = rec->channel.talks.nr_modules_left_out +
+					 rec->planner.modules.nr_left_out;
+	int write_error = atomic_load(&rec->store->error);
+
+	if (write_error)
+		msg_warn(msg, "cannot write to '%s': %s; the recording is not complete",
+			 run->settings.data_dir, strerror(-write_error));
+	if (rec->channel.save_error.code)
+		msg_warn(msg, "%s%s", rec->channel.save_error.text,
+			 limit_behind(rec->channel.save_error.code));
+	warn_about_limits(run, rec);
+	if (atomic_load(&rec->store->is_full))
+		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
+	/* No buffer is large enough when nothing can be written. */
+	if (lost)
+		msg_warn(msg, "%llu records were lost%s", lost,
+			 write_error || atomic_load(&rec->store->is_full)
+				 ? ""
+				 : "; a larger buffer (-b) may help");
+	if (rec->tasks.nr_too_deep)
+		msg_warn(msg, "%llu calls were not recorded: they were deeper than %u levels%s",
+			 (unsigned long long)rec->tasks.nr_too_deep, run->settings.max_stack,
+			 run->settings.max_stack < UINT16_MAX
+				 ? "; --max-stack=N follows deeper ones"
+				 : "");
+	if (inside)
+		msg_warn(msg,
+			 "%llu records of calls inside of the probe were lost: of signal handlers "
+			 "that interrupt it it keeps one at a time, and a limited number of "
+			 "records; no larger buffer helps",
+			 inside);
+	if (rec->proc.lost)
+		msg_warn(msg,
+			 "%llu events of processes were lost: they came faster than they could be "
+			 "written; --proc=ptrace loses none",
+			 (unsigned long long)rec->proc.lost);
+	if (rec->kernel.is_full)
+		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not "
+			      "in the "
+			      "recording");
+	if (rec->kernel.lost)
+		msg_warn(msg,
+			 "%llu events of the kernel were lost; a larger buffer (--kernel-buffer) "
+			 "may help",
+			 (unsigned long long)rec->kernel.lost);
+	if (rec->channel.declined)
+		msg_warn(msg,
+			 "%u processes were not traced: their address space is limited (ulimit -v)",
+			 rec->channel.declined);
+	if (rec->channel.protected)
+		msg_warn(msg,
+			 "%u processes were not traced: their return addresses are protected by a "
+			 "shadow stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it off)",
+			 rec->channel.protected);
+	if (rec->channel.talks.nr_other_version)
+		msg_warn(msg,
+			 "%u processes were not traced: their probe (libmcount.so) speaks version "
+			 "%u of the control messages, this utrail speaks version %u; install both "
+			 "from the same build",
+			 rec->channel.talks.nr_other_version, rec->channel.talks.other_version,
+			 CONTROL_VERSION);
+	if (rec->channel.talks.nr_refused)
+		msg_warn(msg,
+			 "%u conversations with processes were ended at a message that was not "
+			 "understood; these processes may not be traced (is their libmcount.so of "
+			 "the same build as this utrail?)",
+			 rec->channel.talks.nr_refused);
+	if (rec->channel.talks.nr_dropped)
+		msg_warn(msg,
+			 "%u processes were not heard to the end and not traced: too many spoke to "
+			 "the recorder at the same time",
+			 rec->channel.talks.nr_dropped);
+	if (nr_left_out)
+		msg_warn(msg,
+			 "%llu libraries were left out: the program has reported more than can be "
+			 "kept",
+			 nr_left_out);
+	if (rec->channel.other_libc)
+		msg_warn(
+			msg,
+			"%u processes were not traced: their C library is not glibc (musl?), which "
+			"the probe needs",
+			rec->channel.other_libc);
+	if (rec->processes.notes.children_cut_off)
+		msg_warn(msg,
+			 "%llu forked processes were not traced: they could not reach the recorder "
+			 "(a network or user namespace of their own, seccomp, or no descriptor "
+			 "left?)",
+			 (unsigned long long)rec->processes.notes.children_cut_off);
+	if (rec->processes.notes.threads_caged)
+		msg_warn(msg,
+			 "%llu threads were traced only until they forbade themselves what the "
+			 "probe needs (seccomp, PR_SET_TSC)",
+			 (unsigned long long)rec->processes.notes.threads_caged);
+	warn_about_sealed(msg, &rec->processes.notes, lost);
+	warn_about_unseen_filter(run, &rec->processes.notes);
+	if (rec->processes.notes.threads_shared)
+		msg_warn(msg,
+			 "%llu threads were traced only until they made another one that shares "
+			 "their thread-local storage (clone(2) with CLONE_VM)",
+			 (unsigned long long)rec->processes.notes.threads_shared);
+	notes_warn_about_events(&rec->processes.notes, msg);
+	if (untraced)
+		msg_warn(msg,
+			 "%llu threads were not traced: too many at a time, or too little "
+			 "address space (ulimit -v)",
+			 untraced);
+}
+
+/* Missing ones are told. From here on `info` has kernel files: a cut-off recording is readable. */
+static void watch_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
+{
+	struct uft_err note = { 0 };
+
+	if (!event_rules_want(run->settings.events, EVENT_OF_KERNEL) && !run->settings.kernel_depth)
+		return;
+	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
+	if (note.code)
+		msg_warn(&run->opts->msg, "%s", note.text);
+	/* If that fails there is the one from before, and at the end there will be another one. */
+	if (run->has_kernel)
+		infofile_begin(run, NULL);
+}
+
+/* Scheduler events are an extra: without the permission the recording goes on without them. */
+static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
+{
+	struct uft_err err = { 0 };
+
+	if (!run->settings.use_tasks && !run->settings.use_names && !run->settings.use_switches)
+		return;
+	if (perf_open(&rec->perf, &rec->sources, pid, &err) < 0)
+		msg_debug(&run->opts->msg, MSG_EVENT, 1, "%s", err.text);
+	else
+		run->has_perf = true;
+}
+
+static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err)
+{
+	struct uft_err note = { 0 };
+	int ret;
+
+	if (!run->settings.proc_way)
+		return 0;
+	ret = proc_choose(&rec->proc, &run->settings, &note, err);
+	if (note.code)
+		msg_debug(&run->opts->msg, MSG_EVENT, 1, "%s", note.text);
+	return ret;
+}
+
+/* Its child waits for this to succeed: --proc wants a recording that has all processes. */
+static int watch_processes(struct run *run, struct recorder *rec, struct uft_err *err)
+{
+	struct launched *program = &run->program_process;
+	int ret;
+
+	if (!run->settings.proc_way)
+		return 0;
+	ret = proc_open(&rec->proc, &rec->sources, &rec->alive, program->pid, err);
+	if (ret < 0) {
+		kill(program->pid, SIGKILL);
+		waitpid(program->pid, NULL, 0);
+		close(program->go);
+		close(program->report);
+	}
+	return ret;
+}
+
+static struct launch make_launch(const struct run *run)
+{
+	struct launch launch = {
+		.path = run->program.path,
+		.argv = run->program.argv,
+		.preload = run->opts->without_probe ? NULL : run->library,
+		.fixed_addresses = run->opts->no_randomize_addr,
+		.no_binding = run->opts->no_pltbind,
+	};
+
+	struct sigaction children;
+
+	/* We want to know how the program ends. */
+	if (sigaction(SIGCHLD, NULL, &children) == 0 && children.sa_handler == SIG_IGN) {
+		launch.ignores_children = true;
+		signal(SIGCHLD, SIG_DFL);
+	}
+	pthread_sigmask(SIG_SETMASK, NULL, &launch.mask);
+	getrlimit(RLIMIT_FSIZE, &launch.file_size);
+	getrlimit(RLIMIT_NOFILE, &launch.file_number);
+	return launch;
+}
+
+static int finish_run(struct run *run, struct recorder *rec, int ret)
+{
+	run->elapsed_ns = since_ns(run->started);
+	recorder_stop(rec);
+	run->stop_ns = since_ns(run->started) - run->elapsed_ns;
+	return ret;
+}
+
+/* The program waits while patches are looked for, so they are looked for before it starts. */
+static void find_patches(struct run *run, struct recorder *rec)
+{
+	char path[PATH_MAX];
+	struct known_module *known;
+
+	if (run->nr_pids)
+		attached_find_patches(run, rec);
+	/* With --force it may be a script. */
+	if (run->nr_pids || run->opts->rec.force || !realpath(run->program.path, path))
+		return;
+	known = known_module_get(&rec->planner.modules, path);
+	if (known)
+		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
+}
+
+/* Others may have this recorder's name. Only users who want to ask it anything need to know. */
+static void warn_about_door(const struct run *run, const struct recorder *rec)
+{
+	if (rec->service.trouble.code && (run->settings.has_agent || run->settings.flight_bytes))
+		msg_warn(&run->opts->msg, "%s", rec->service.trouble.text);
+}
+
+static int run_program(struct run *run, struct recorder *rec, struct uft_err *err)
+{
+	struct launch launch = run->launch;
+	struct launched *program = &run->program_process;
+	bool keeps_pid = run->opts->keep_pid;
+	struct run_progress progress;
+	struct proc_filter filter;
+
+	/* Before any thread is started, so that signals come to the control thread's descriptor. */
+	block_signals(run);
+
+	int ret = recorder_open(rec, &run->settings, run->store, err);
+
+	if (ret == 0)
+		warn_about_door(run, rec);
+
+	/* It comes last: readers take a directory that has it for a recording. */
+	if (ret == 0)
+		ret = infofile_begin(run, err);
+	if (ret < 0)
+		return ret;
+	run_progress_prepare(run, rec);
+	find_patches(run, rec);
+	if (launch.preload)
+		launch.address = rec->channel.address;
+	clock_gettime(CLOCK_MONOTONIC, &run->started);
+	if (run->nr_pids)
+		return finish_run(run, rec, attached_run(run, rec, err));
+	ret = choose_way(run, rec, err);
+	if (ret < 0)
+		return ret;
+	if (proc_uses_filter(&rec->proc, &run->settings)) {
+		proc_filter_make(&filter);
+		launch.filter = &filter.program;
+	}
+	ret = keeps_pid ? 0 : launch_prepare(&launch, program, err);
+	if (ret < 0)
+		return ret;
+	ret = watch_processes(run, rec, err);
+	if (ret < 0)
+		return ret;
+	watch_kernel(run, rec, program->pid);
+	watch_tracepoints(run, rec, program->pid);
+	ret = keeps_pid ? launch_release(&launch, program, err) : launch_go(&launch, program, err);
+	if (ret < 0)
+		return ret;
+	run_progress_begin(&progress, run, rec, program->pid);
+	ret = recorder_run(rec, program->pid, &run->end, err);
+	run_progress_end(&progress);
+	return finish_run(run, rec, ret);
+}
+
+/* The shell's convention: its own status, or 128 + the signal that ended it or the recording. */
+static int exit_status(const struct run *run)
+{
+	const struct msg *msg = &run->opts->msg;
+	int status = run->end.status;
+
+	if (run->end.given_up) {
+		msg_warn(msg,
+			 "the recording ended with signal %d: %s; the program goes on (pid %d)",
+			 run->end.given_up, strsignal(run->end.given_up), run->program_process.pid);
+		return 128 + run->end.given_up;
+	}
+	if (run->end.has_left_rest)
+		msg_warn(msg, "processes that the command has left behind go on; what they do "
+			      "from now on is not recorded");
+	if (status == RECORDER_STATUS_UNKNOWN)
+		return run->end.has_stayed ? CMD_FAILED : CMD_DONE;
+	if (WIFSIGNALED(status) && run->nr_pids)
+		return 128 + WTERMSIG(status);
+	if (WIFSIGNALED(status)) {
+		msg_warn(msg, "child terminated by signal: %d: %s", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+		return 128 + WTERMSIG(status);
+	}
+	return WEXITSTATUS(status);
+}
+
+static void print_seconds(const char *label, uint64_t ns)
+{
+	printf("%12s: %7llu.%09llu sec\n", label, (unsigned long long)(ns / 1000000000ULL),
+	       (unsigned long long)(ns % 1000000000ULL));
+}
+
+static uint64_t timeval_ns(struct timeval tv)
+{
+	return tv.tv_sec * 1000000000ULL + tv.tv_usec * 1000ULL;
+}
+
+static void print_times(const struct run *run)
+{
+	print_seconds("elapsed time", run->elapsed_ns);
+	print_seconds("system time", timeval_ns(run->end.usage.ru_stime));
+	print_seconds("user time", timeval_ns(run->end.usage.ru_utime));
+}
+
+/* -finstrument-functions announces calls with an address and nothing else. */
+static void warn_about_method(const struct run *run)
+{
+	const struct object_program *facts = &run->program.facts;
+
+	if (capture_is_wanted(&run->settings.captures) && facts->has_cyg_profile &&
+	    !facts->has_mcount && !facts->has_fentry)
+		msg_warn(&run->opts->msg,
+			 "cannot record arguments of functions that were compiled with "
+			 "-finstrument-functions: use -pg");
+}
+
+static void gather_names(const struct run *run, const struct recorder *rec,
+			 struct func_names *names)
+{
+	for (const struct known_module *m = rec->planner.modules.first; m; m = m->next) {
+		struct symtab symbols cleanup_symtab = { 0 };
+
+		if (m->has_functions && known_symbols_load(&run->settings, m, &symbols) == 0)
+			func_names_add(names, &symbols);
+	}
+}
+
+/* By the end every library has been seen. True when it was said that nothing is recorded. */
+static bool warn_about_filters(const struct run *run, const struct recorder *rec)
+{
+	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
+
+	if (!filter_has_unmatched(run->opts))
+		return false;
+	gather_names(run, rec, &names);
+	return filter_warn_unmatched(run->opts, &names);
+}
+
+static void warn_about_patches(const struct run *run, struct recorder *rec)
+{
+	struct strbuf launcher cleanup_strbuf = { 0 };
+	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
+
+	if (patches_have_unmatched(run->settings.patches))
+		gather_names(run, rec, &names);
+	patches_warn(&rec->planner.patches, run->settings.patches, &names.text, &run->opts->msg);
+	if (!run->nr_pids)
+		launcher_describe(rec, run->program.path, &launcher);
+	if (launcher.len)
+		msg_warn(&run->opts->msg, "%s", strbuf_str(&launcher));
+}
+
+/* Silence now would be a riddle when the recording is read. */
+static void warn_about_nothing(const struct run *run, const struct recorder *rec)
+{
+	struct strbuf options cleanup_strbuf = { 0 };
+
+	if (rec->tasks.nr_tids || !rec->processes.first || run->settings.proc_way)
+		return;
+	/* It was said already what is in the way. */
+	if (rec->channel.save_error.code || atomic_load(&rec->store->error))
+		return;
+	empty_add_options(run->opts, &options);
+	if (options.len)
+		msg_warn(&run->opts->msg, "nothing was recorded: no call passed %s",
+			 strbuf_str(&options));
+	else
+		msg_warn(&run->opts->msg,
+			 "nothing was recorded: the program made no call that can be seen");
+}
+
+/* The first version will do when the disk is full by now: the program's status is what counts. */
+static void save_info(const struct run *run, struct recorder *rec)
+{
+	struct uft_err err = { 0 };
+
+	if (infofile_finish(run, rec, &err) < 0)
+		msg_warn(&run->opts->msg, "%s", err.text);
+}
+
+static int record_into_dir(struct run *run, struct uft_err *err)
+{
+	struct recorder rec cleanup_recorder = { 0 };
+	int ret = store_dir_make(&run->dir, run->settings.data_dir, err);
+
+	/* Command lines are nobody else's business. */
+	if (ret == 0 && run->settings.proc_way && fchmod(run->dir.fd, 0700) < 0)
+		ret = err_set_errno(err, -errno, "cannot protect '%s'", run->settings.data_dir);
+	if (ret < 0)
+		return ret;
+	run->store = &run->dir.store;
+	if (run->opts->compact) {
+		store_compact_init(&run->compact, run->store);
+		run->store = &run->compact.store;
+	}
+	warn_about_method(run);
+	facts_before_run(run);
+	ret = infofile_default_opts(run, err);
+	if (ret == 0 && points_have_file(&run->settings))
+		ret = points_make_file(run->store, &run->settings, err);
+	if (ret == 0)
+		ret = run_program(run, &rec, err);
+	run->has_debug = rec.sessions.has_debug;
+	run->has_events = rec.planner.declared.nr > 0;
+	if (ret == 0)
+		save_info(run, &rec);
+	store_dir_give_to_user(&run->dir);
+	if (ret < 0)
+		return ret;
+	warn_about_losses(run, &rec);
+	traceme_warn(&run->end.traceme, &run->opts->msg);
+	facts_after_run(run, &rec);
+	if (!warn_about_filters(run, &rec))
+		warn_about_nothing(run, &rec);
+	if (run->debug.problem.code)
+		msg_warn(&run->opts->msg, "%s", run->debug.problem.text);
+	counters_warn(&run->settings.filters->counters, rec.processes.notes.reads_failed,
+		      &run->opts->msg);
+	warn_about_patches(run, &rec);
+	points_warn(&rec.planner.points, rec.processes.notes.points_failed,
+		    rec.processes.first != NULL, &run->opts->msg);
+	declared_warn(&rec.planner.declared, rec.processes.notes.events_undeclared,
+		      rec.processes.first != NULL, &run->opts->msg);
+	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
+	if (!run->nr_pids && !run->settings.proc_way && !rec.processes.first &&
+	    !rec.channel.declined && !rec.channel.protected && !rec.channel.other_libc &&
+	    !rec.channel.talks.nr_other_version && !rec.channel.nr_without_arena) {
+		int status = exit_status(run);
+
+		warn_that_nobody_came(run, status);
+		return status;
+	}
+	if (run->opts->show_time)
+		print_times(run);
+	return exit_status(run);
+}
+
+/* --nop: what does it cost to have a library preloaded that does nothing? No data is made. */
+static int run_nop(struct run *run, struct uft_err *err)
+{
+	struct launched child;
+	siginfo_t info = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &run->started);
+
+	int ret = launch_prepare(&run->launch, &child, err);
+
+	if (ret == 0)
+		ret = launch_go(&run->launch, &child, err);
+	if (ret < 0)
+		return ret;
+	/* Its threads may stop, too. Other children are of the program that became us by exec. */
+	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {
+			if (errno != EINTR)
+				break;
+		} else if (info.si_code == CLD_TRAPPED) {
+			traceme_let_go(&run->end.traceme);
+		} else if (info.si_pid != child.pid) {
+			waitid(P_PID, info.si_pid, &info, WEXITED | __WALL);
+		}
+	}
+	while (wait4(child.pid, &run->end.status, 0, &run->end.usage) < 0 && errno == EINTR)
+		;
+	traceme_warn(&run->end.traceme, &run->opts->msg);
+	run->elapsed_ns = since_ns(run->started);
+	if (run->opts->show_time)
+		print_times(run);
+	return exit_status(run);
+}
+
+int record_run(const struct opts *opts, struct uft_err *err)
+{
+	struct run run cleanup(run_deinit) = {
+		.opts = opts,
+		.settings = make_settings(opts),
+		.dir = STORE_DIR_CLOSED,
+	};
+	struct record_program *program cleanup(record_program_deinit) = &run.program;
+	int ret = arg_opts_parse(opts, &run.args, err);
+
+	if (ret == 0 && !HAVE_PROBE && !opts->list_functions && !opts->without_probe)
+		return err_set(err, -ENOSYS,
+			       "cannot record: there is no probe for " UTRAIL_MACHINE
+			       " yet; recordings of other machines can be read here");
+
+	run.settings.captures = (struct capture_settings){
+		.rules = &run.args,
+		.is_auto = opts->auto_args,
+		.has_lines = opts->srcline || opts->specs[SPEC_LOCATION],
+		.elements = opts->arg_elements,
+		.debug = &run.debug,
+	};
+	if (ret == 0)
+		ret = filter_opts_check_recording(opts, err);
+	if (ret == 0 && opts->dry_run && opts->pids)
+		return err_set(
+			err, -ERR_USAGE,
+			"option '--dry-run' is about a program, not about processes (--pid)");
+	if (ret == 0)
+		ret = opts->pids ? attached_find(&run, err)
+				 : record_program_find(program, opts, err);
+	if (ret == 0 && opts->list_functions)
+		return list_functions(opts, program->path, err);
+	if (ret == 0 && opts->dry_run)
+		return dry_run(&run, err);
+	if (ret == 0 && !opts->without_probe)
+		ret = launch_find_library(opts->libmcount_path,
+					  opts->nop ? "libmcount-nop.so" : "libmcount.so",
+					  run.library, err);
+	if (ret < 0)
+		return ret;
+	filter_warn_ignored(opts);
+	ret = watches_check(&run.settings, run.program.path, err);
+	if (ret < 0)
+		return ret;
+	if (opts->syms_dir && access(opts->syms_dir, R_OK | X_OK) < 0)
+		return err_set_errno(err, -errno, "cannot open '%s'", opts->syms_dir);
+	run.launch = make_launch(&run);
+	if (opts->nop)
+		return run_nop(&run, err);
+	if (opts->keep_pid)
+		ret = launch_change_places(&run.launch, &run.program_process, err);
+	if (ret == 0)
+		bear_file_limit(&run);
+	return ret < 0 ? ret : record_into_dir(&run, err);
+}

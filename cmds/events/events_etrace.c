@@ -1,0 +1,159 @@
+/* `utrail events export --as=etrace` (see events_etrace.h). */
+#include "cmds/events/events_etrace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmds/cmd.h"
+#include "cmds/reader.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/fd.h"
+#include "utils/base/outfile.h"
+#include "utils/builddb/etrace/etrace_write.h"
+
+/* Names may have any bytes: a file gets them as they are, a terminal does not. */
+static void put_lines(struct sink *sink, const struct strbuf *lines, bool is_terminal)
+{
+	struct text left = text_of(lines->data, lines->len);
+	struct text line;
+	bool is_whole;
+
+	if (!is_terminal) {
+		sink_put_made(sink, lines);
+		return;
+	}
+	while (text_line(&left, &line, &is_whole)) {
+		sink_text(sink, line.at, text_left(&line));
+		sink_lit(sink, "\n");
+	}
+}
+
+static void warn_left_out(const struct opts *opts, const struct etrace_writer *writer)
+{
+	if (!writer->has_files)
+		msg_warn(&opts->msg, "'%s' says nothing of files: the text is about processes only",
+			 opts->data_dir);
+	if (writer->nr_out)
+		msg_warn(&opts->msg,
+			 "%llu events are left out of etrace: it has none of removed names",
+			 (unsigned long long)writer->nr_out);
+}
+
+/*
+ * @broken: what is wrong with the recording; what comes before that has been written. 0 or negative
+ * with @err.
+ */
+static int put_all(const struct opts *opts, const struct trace_data *data,
+		   const struct etrace_choice *choice, bool is_terminal, struct sink *sink,
+		   struct uft_err *broken, struct uft_err *err)
+{
+	struct etrace_writer writer cleanup_etrace_writer;
+	struct strbuf lines cleanup_strbuf = { 0 };
+	int ret = etrace_writer_open(&writer, data->dir, data->is_big_endian, choice, err);
+
+	if (ret == -ENOENT)
+		return err_set(err, -ENODATA,
+			       "'%s' says nothing of processes; record them with: utrail record "
+			       "--proc PROGRAM",
+			       data->dir);
+	if (ret < 0)
+		return ret;
+	while (!sink->failed && (ret = etrace_writer_next(&writer, &lines)) > 0) {
+		put_lines(sink, &lines, is_terminal);
+		strbuf_reset(&lines);
+	}
+	if (ret == -EDQUOT)
+		return err_set(err, ret,
+			       "cannot write what processes did: calls that close a range of "
+			       "descriptors close more than %lu, which is the limit",
+			       ETRACE_CLOSED_MAX);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot write what processes did");
+	warn_left_out(opts, &writer);
+	*broken = writer.broken;
+	return 0;
+}
+
+static int write_lines(const struct opts *opts, const struct trace_data *data,
+		       const struct etrace_choice *choice, struct sink *sink, struct uft_err *err)
+{
+	struct uft_err broken = { 0 };
+	int ret = put_all(opts, data, choice, isatty(STDOUT_FILENO), sink, &broken, err);
+
+	return reader_finish(sink, &broken, ret, err);
+}
+
+int events_etrace_export(const struct opts *opts, const struct trace_data *data, struct sink *sink,
+			 struct uft_err *err)
+{
+	const struct etrace_choice all = {
+		.is_bare = opts->export_bare,
+		.has_names = true,
+		.has_mounts = true,
+		.has_environment = true,
+	};
+
+	return write_lines(opts, data, &all, sink, err);
+}
+
+static int write_fd(void *self, const char *data, size_t len)
+{
+	return fd_write_all(*(int *)self, data, len);
+}
+
+/* @is_written: all that can be read */
+static int write_to(const struct opts *opts, const struct trace_data *data,
+		    const struct etrace_choice *choice, int fd, bool *is_written,
+		    struct uft_err *err)
+{
+	struct sink sink cleanup_sink = { 0 };
+	struct uft_err broken = { 0 };
+	int ret = sink_init(&sink, write_fd, &fd);
+
+	*is_written = false;
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot write what processes did");
+	ret = put_all(opts, data, choice, /* is_terminal= */ false, &sink, &broken, err);
+	*is_written = ret == 0 && sink_flush(&sink) == 0;
+	return reader_finish(&sink, &broken, ret, err);
+}
+
+/* A damaged recording gives the part before the damage. Environments that are read hold secrets. */
+static int write_named(const struct opts *opts, const struct trace_data *data,
+		       const struct etrace_choice *choice, const char *name, struct uft_err *err)
+{
+	struct outfile out cleanup_outfile;
+	bool is_written;
+	int ret = outfile_open(&out, name, choice->has_environment ? 0600 : 0644, err);
+
+	if (ret < 0)
+		return ret;
+	ret = write_to(opts, data, choice, out.fd, &is_written, err);
+	if (!is_written)
+		return ret;
+
+	int published = outfile_publish(&out, err);
+
+	return published < 0 ? published : ret;
+}
+
+int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
+			struct uft_err *err)
+{
+	const struct etrace_choice choice = {
+		.ignores_repeats = opts->etrace.ignores_repeats,
+		.has_names = opts->etrace.has_names,
+		.has_mounts = opts->etrace.has_mounts,
+		.has_environment = opts->etrace.has_environment,
+	};
+	struct sink sink cleanup_sink = { 0 };
+	int ret;
+
+	if (strcmp(name, "-") != 0)
+		return write_named(opts, data, &choice, name, err);
+	ret = reader_open_sink(&sink, err);
+	return ret < 0 ? ret : write_lines(opts, data, &choice, &sink, err);
+}

@@ -1,0 +1,178 @@
+/* Following a recording that is still being made (see follow.h). */
+#include "cmds/terminal/follow.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmds/terminal/ask.h"
+#include "cmds/reader.h"
+
+/* The time to rest between two looks. */
+#define REST_NS 30000000
+/*
+ * On a terminal a function that was entered so long ago is shown as entered: it may take for ever
+ * to return.
+ */
+#define OPEN_NS 200000000
+
+/*
+ * The recorder of `live` is a process of ours, which answers or ends: on a busy machine, or with a
+ * slow disk, that takes its time.
+ */
+static bool is_own(const struct opts *opts)
+{
+	return opts->view_actions != UINT32_MAX;
+}
+
+static int ask_progress(const char *dir, bool is_own, struct request_answer *answer)
+{
+	int ret;
+
+	do
+		ret = ask_recorder(dir, REQUEST_PROGRESS, -1, answer);
+	while (ret == -ETIMEDOUT && is_own);
+	return ret;
+}
+
+static int is_possible(const struct opts *opts, struct uft_err *err)
+{
+	const char *dir = reader_data_dir(opts);
+	struct request_answer answer;
+	int ret = ask_progress(dir, is_own(opts), &answer);
+
+	if (ret == 0 && answer.error == -EOPNOTSUPP)
+		return err_set(
+			err, -EOPNOTSUPP,
+			"cannot follow '%s': a flight recording is in memory until it is saved",
+			dir);
+	if (ret == -ETIMEDOUT)
+		return ask_failed(ret, "follow", dir, err);
+	return ret == 0;
+}
+
+/*
+ * Read the present content of task.txt. The files that it speaks of are written when the recorder
+ * answers after it was read. 1: @answer is there; 0: the recorder has ended, and all was read;
+ * negative.
+ */
+static int read_tasks(const struct follow *follow, struct request_answer *answer,
+		      struct uft_err *err)
+{
+	struct trace_data *data = follow->data;
+	int ret = data_read_more(data, err);
+
+	if (ret < 0)
+		return ret;
+
+	int asked = ask_progress(data->dir, follow->is_own, answer);
+	/* -EPERM: somebody has taken the name that a recorder has let go. */
+	bool has_ended = asked == -ENOTCONN || asked == -EPIPE || asked == -ENOENT ||
+			 asked == -EPERM;
+
+	if (asked < 0 && !has_ended)
+		return ask_failed(asked, "follow", data->dir, err);
+	if (has_ended)
+		ret = data_read_more(data, err);
+	if (ret == 0)
+		ret = data_grow(data, err);
+	return ret < 0 ? ret : !has_ended;
+}
+
+/*
+ * One look at the recording. The order matters: what the recorder calls complete is known to us
+ * when task.txt is read and files are measured after that. Entries that were held back are in the
+ * files, too, at any time after their session's line: so task.txt is read once more, or they would
+ * get the names of the session before.
+ */
+static int look(struct follow *follow, struct uft_err *err)
+{
+	struct trace_data *data = follow->data;
+	struct request_answer answer;
+	int ret = read_tasks(follow, &answer, err);
+
+	if (ret < 0)
+		return ret;
+	data_measure_files(data);
+	if (ret == 0) {
+		follow->complete_ns = UINT64_MAX;
+		return 0;
+	}
+	follow->complete_ns = follow->answer_ns;
+	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
+	follow->has_late_entries = answer.holds_back;
+	return MIN(read_tasks(follow, &answer, err), 0);
+}
+
+static void rest(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = REST_NS }, NULL);
+}
+
+int follow_open(struct follow *follow, struct trace_data *data, const struct opts *opts,
+		struct uft_err *err)
+{
+	int ret = reader_open_growing(data, opts, err);
+
+	if (ret)
+		return ret;
+	*follow = (struct follow){ .data = data,
+				   .is_own = is_own(opts),
+				   .is_watched = isatty(STDOUT_FILENO) };
+	while ((ret = look(follow, err)) == 0 && follow->complete_ns != UINT64_MAX &&
+	       !data_has_records(data))
+		rest();
+	if (ret == 0)
+		ret = reader_check_records(data, opts, err);
+	if (ret)
+		data_close(data);
+	return ret;
+}
+
+/*
+ * Calls that began before this time are shown as entered. In a pipe or a file none is: each leaf
+ * has its one line.
+ */
+static uint64_t open_since_ns(const struct follow *follow)
+{
+	if (!follow->is_watched)
+		return 0;
+	return follow->complete_ns > OPEN_NS ? follow->complete_ns - OPEN_NS : 0;
+}
+
+int follow_open_records(struct follow *follow, bool *grows, struct trace_data *data,
+			const struct opts *opts, struct uft_err *err)
+{
+	int ret = opts->follow ? is_possible(opts, err) : 0;
+
+	if (ret < 0)
+		return ret;
+	*grows = ret;
+	return ret ? follow_open(follow, data, opts, err) : reader_open_records(data, opts, err);
+}
+
+int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow_view *shown,
+	       struct uft_err *err)
+{
+	const struct view *view = &shown->view;
+
+	pipe->has_late_entries = follow->has_late_entries;
+	for (;;) {
+		int ret = shown->grow ? shown->grow(view->self, err) : 0;
+
+		if (ret == 0)
+			ret = pipeline_follow(pipe, follow->complete_ns, view, err);
+		if (ret < 0 || follow->complete_ns == UINT64_MAX)
+			return ret;
+		/* By Ctrl-C: that ends the calls that were read. */
+		if (atomic_load(&pipe->is_stopped))
+			return pipeline_follow(pipe, follow->complete_ns, view, err);
+		ret = shown->pause ? shown->pause(view->self, open_since_ns(follow)) : 0;
+		if (ret < 0)
+			return ret;
+		rest();
+		ret = look(follow, err);
+		if (ret < 0)
+			return ret;
+	}
+}

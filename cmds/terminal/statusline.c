@@ -1,0 +1,204 @@
+/* The line on the terminal that says how far a command is (see statusline.h). */
+#include "cmds/terminal/statusline.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "utils/base/containers/strbuf.h"
+
+#define ERASE "\r\033[K"
+
+/* The width of a terminal that does not tell it. */
+#define DEFAULT_COLUMNS 80
+
+/*
+ * Under @lock.
+ *
+ * @fd: the terminal; -1: there is no line
+ * @is_own: it was opened for this line, and does not wait
+ * @is_shown: there is something to be erased
+ */
+static struct {
+	pthread_mutex_t lock;
+	int fd;
+	bool is_own;
+	bool is_shown;
+} line = { PTHREAD_MUTEX_INITIALIZER, -1, false, false };
+
+bool statusline_open(void)
+{
+	if (!isatty(STDERR_FILENO))
+		return false;
+	pthread_mutex_lock(&line.lock);
+	if (line.fd < 0) {
+		/*
+		 * A description of our own: O_NONBLOCK on stderr's would be everybody's. A process
+		 * that has become another user has none.
+		 */
+		line.fd = open("/proc/self/fd/2", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+		line.is_own = line.fd >= 0;
+		if (!line.is_own)
+			line.fd = STDERR_FILENO;
+	}
+	pthread_mutex_unlock(&line.lock);
+	return true;
+}
+
+/*
+ * From the background a write would stop us where the terminal is set so (TOSTOP), and mix with
+ * what is in the foreground in any case.
+ */
+static bool is_in_foreground(void)
+{
+	pid_t group = tcgetpgrp(line.fd);
+
+	return group < 0 || group == getpgrp();
+}
+
+static bool has_room(void)
+{
+	struct pollfd poll_fd = { .fd = line.fd, .events = POLLOUT };
+
+	return poll(&poll_fd, 1, 0) == 1 && (poll_fd.revents & POLLOUT);
+}
+
+/* False when the terminal does not take it now. */
+static bool put(const char *text, size_t len)
+{
+	sigset_t set, before;
+
+	if (!has_room())
+		return false;
+	/* Between the look at who is in the foreground and the write that may have changed. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGTTOU);
+	pthread_sigmask(SIG_BLOCK, &set, &before);
+
+	bool is_done = write(line.fd, text, len) == (ssize_t)len;
+
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return is_done;
+}
+
+static void erase(void)
+{
+	if (!line.is_shown)
+		return;
+	/* The process that has the terminal by now has written over it. */
+	if (!is_in_foreground() || put(ERASE, strlen(ERASE)))
+		line.is_shown = false;
+}
+
+static void forget(void)
+{
+	erase();
+	if (line.is_own)
+		close(line.fd);
+	line.fd = -1;
+	line.is_shown = false;
+}
+
+void statusline_close(void)
+{
+	pthread_mutex_lock(&line.lock);
+	if (line.fd >= 0)
+		forget();
+	pthread_mutex_unlock(&line.lock);
+}
+
+static size_t columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(line.fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return DEFAULT_COLUMNS;
+	return size.ws_col;
+}
+
+size_t statusline_cut(const char *text, size_t columns)
+{
+	size_t used = 0;
+	size_t at = 0;
+
+	while (text[at]) {
+		size_t len = 1;
+
+		while (((unsigned char)text[at + len] & 0xc0) == 0x80)
+			len++;
+		used += (unsigned char)text[at] < 0x80 ? 1 : 2;
+		if (used > columns)
+			break;
+		at += len;
+	}
+	return at;
+}
+
+void statusline_show(const char *text)
+{
+	struct strbuf shown cleanup_strbuf = { 0 };
+
+	pthread_mutex_lock(&line.lock);
+	if (line.fd >= 0 && is_in_foreground()) {
+		/* The last column stays free: in it some terminals go to the next line. */
+		strbuf_addstr(&shown, "\r");
+		strbuf_add(&shown, text, statusline_cut(text, columns() - 1));
+		strbuf_addstr(&shown, "\033[K");
+		/* A part of it may be there. */
+		if (has_room()) {
+			line.is_shown = true;
+			put(strbuf_str(&shown), shown.len);
+		}
+	}
+	pthread_mutex_unlock(&line.lock);
+}
+
+void statusline_hide(void)
+{
+	pthread_mutex_lock(&line.lock);
+	erase();
+	pthread_mutex_unlock(&line.lock);
+}
+
+void statusline_hold(void)
+{
+	pthread_mutex_lock(&line.lock);
+	erase();
+}
+
+void statusline_release(void)
+{
+	pthread_mutex_unlock(&line.lock);
+}
+
+void statusline_before_output(bool is_paged)
+{
+	pthread_mutex_lock(&line.lock);
+	if (line.fd >= 0 && (is_paged || isatty(STDOUT_FILENO)))
+		forget();
+	pthread_mutex_unlock(&line.lock);
+}
+
+bool statusline_terminal(uint64_t *device)
+{
+	unsigned nr;
+	bool is_known;
+
+	pthread_mutex_lock(&line.lock);
+	/*
+	 * The device of a descriptor that was opened as /dev/tty is that, and not the terminal's.
+	 */
+	is_known = line.fd >= 0 && ioctl(line.fd, TIOCGDEV, &nr) == 0;
+	pthread_mutex_unlock(&line.lock);
+	if (!is_known)
+		return false;
+	*device = makedev((nr >> 8) & 0xfff, (nr & 0xff) | ((nr >> 12) & 0xfff00));
+	return true;
+}

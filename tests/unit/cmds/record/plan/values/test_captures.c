@@ -1,0 +1,363 @@
+/* What of a function's calls is captured: by rules, by debug information, by tables; and the .dbg file that says so to readers. */
+#include "tests/unit/lib/unit.h"
+
+#include <errno.h>
+
+#include "cmds/record/plan/values/captures.h"
+#include "utils/format/probe/capture.h"
+#include "utils/format/probe/plan.h"
+#include "utils/spec/args/argrules.h"
+
+/* --- debug information, played: of the function at 0x100 --- */
+
+static struct dwarf_param params[] = {
+	{ { .kind = DWARF_INT, .is_signed = true, .bytes = 4 }, 5 },
+	{ { .kind = DWARF_INT, .bytes = 8 }, 4 },
+};
+static struct dwarf_inline inlined[] = {
+	{ "_Z5innerv", "in.c", 12 },
+	{ "other", NULL, 0 },
+};
+static struct dwarf_func func;
+static struct dwarf_info info;
+static bool has_info;
+
+const struct dwarf_info *__wrap_debuginfo_of(struct debuginfo *debug, const char *path);
+const struct dwarf_info *__wrap_debuginfo_of(struct debuginfo *debug, const char *path)
+{
+	return has_info ? &info : NULL;
+}
+
+const struct dwarf_func *__wrap_debuginfo_func(const struct dwarf_info *of,
+					       const struct symbol *sym);
+const struct dwarf_func *__wrap_debuginfo_func(const struct dwarf_info *of,
+					       const struct symbol *sym)
+{
+	return of && sym->addr == func.addr ? &func : NULL;
+}
+
+static struct argrules rules;
+static struct capture_settings settings;
+static struct strbuf steps;
+
+static int setup(void **state)
+{
+	static const char *enums[] = { "enum color {RED,BLUE}" };
+	static const char *structs[] = { "struct point#1 {i0.4:x}" };
+
+	settings = (struct capture_settings){ .rules = &rules, .elements = 8 };
+	func = (struct dwarf_func){
+		.addr = 0x100,
+		.file = "a.c",
+		.line = 7,
+		.nr_params = 2,
+		.params = params,
+		.result = { .kind = DWARF_INT, .is_signed = true, .bytes = 4 },
+		.inlined = inlined,
+		.nr_inlined = 2,
+	};
+	info = (struct dwarf_info){
+		.funcs = &func,
+		.nr_funcs = 1,
+		.enums = enums,
+		.nr_enums = 1,
+		.structs = structs,
+		.nr_structs = 1,
+	};
+	has_info = true;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	argrules_deinit(&rules);
+	rules = (struct argrules){ 0 };
+	strbuf_deinit(&steps);
+	return 0;
+}
+
+static void add(const char *text, enum argrules_about about)
+{
+	const struct argrules_source source = { MATCH_GLOB, about, 8, false, false };
+
+	assert_int_equal(argrules_parse(&rules, text, &source, NULL), 0);
+}
+
+/* The function of that name, with what debug information says of it when @debug. */
+static const char *captured(char *name, char type, bool debug, bool has_llvm)
+{
+	static char text[256];
+	const struct symbol sym = { .addr = 0x100, .name = name, .type = type };
+	const struct capture_subject subject = { name, &sym, "prog", debug ? &func : NULL,
+						 has_llvm };
+	const struct capture_step *list;
+	size_t at = 0;
+	uint32_t index = 0;
+
+	strbuf_reset(&steps);
+	index = captures_add(&settings, &subject, &steps);
+	if (index == PLAN_NO_CAPTURE) {
+		assert_int_equal(steps.len, 0);
+		return "nothing";
+	}
+	assert_int_equal(index, 0);
+	list = (const struct capture_step *)steps.data;
+	at = sprintf(text, "%u,%u:", list[0].bytes, list[0].index);
+	for (size_t i = 1; i < steps.len / sizeof(*list); i++)
+		at += sprintf(text + at, " %u/%u@%u%s", list[i].op, list[i].bytes, list[i].index,
+			      list[i].narrow == (4 | CAPTURE_SIGNED)		      ? "i"
+			      : list[i].narrow == (4 | CAPTURE_SIGNED | CAPTURE_WIDE) ? "w"
+			      : list[i].narrow					      ? "~"
+										      : "");
+	return text;
+}
+
+static void by_rules(void **state)
+{
+	assert_string_equal(captured("f", 'T', false, false), "nothing");
+	add("f@arg1,arg3/s", ARGRULES_ARGS);
+	add("f@retval/i32", ARGRULES_RETVAL);
+	assert_string_equal(captured("f", 'T', false, false), "2,1: 1/8@1 6/2@3 1/4@0~");
+	assert_string_equal(captured("g", 'T', false, false), "nothing");
+	/* The module's name begins so, or it does not. */
+	add("g@other,arg1", ARGRULES_ARGS);
+	assert_string_equal(captured("g", 'T', false, false), "nothing");
+	add("g@pro,arg1", ARGRULES_ARGS);
+	assert_string_equal(captured("g", 'T', false, false), "1,0: 1/8@1");
+	/* Of the program's calls into libraries. */
+	add("h@PLT,arg2", ARGRULES_ARGS);
+	assert_string_equal(captured("h", 'T', false, false), "nothing");
+	assert_string_equal(captured("h", 'P', false, false), "1,0: 1/8@2");
+}
+
+/* Rules without items ask debug information; without that nothing is known. */
+static void by_debug_information(void **state)
+{
+	add("f", ARGRULES_ARGS);
+	assert_string_equal(captured("f", 'T', true, false), "2,0: 1/8@1w 1/8@2");
+	assert_string_equal(captured("f", 'T', false, false), "nothing");
+	add("g", ARGRULES_RETVAL);
+	assert_string_equal(captured("g", 'T', true, false), "0,1: 1/8@0w");
+	assert_string_equal(captured("h", 'T', true, false), "nothing");
+	settings.is_auto = true;
+	assert_string_equal(captured("h", 'T', true, false), "2,1: 1/8@1w 1/8@2 1/8@0w");
+}
+
+/* Tables know functions of libraries. */
+static void by_tables(void **state)
+{
+	settings.is_auto = true;
+	assert_string_equal(captured("strlen", 'P', false, false), "1,1: 6/2@1 1/8@0");
+	assert_string_equal(captured("no_such_function", 'P', false, false), "nothing");
+	/* Debug information is asked first. */
+	assert_string_equal(captured("strlen", 'T', true, false), "2,1: 1/8@1w 1/8@2 1/8@0w");
+}
+
+/* The user's /S does not say whose std::string it is: the module does. */
+static void strings_of_the_module(void **state)
+{
+	char text[32];
+
+	add("f@arg1/S", ARGRULES_ARGS);
+	add("f@retval/S", ARGRULES_RETVAL);
+	snprintf(text, sizeof(text), "1,1: %u/2@1 %u/2@0", CAPTURE_STD_STRING, CAPTURE_STD_STRING);
+	assert_string_equal(captured("f", 'T', false, false), text);
+	snprintf(text, sizeof(text), "1,1: %u/2@1 %u/2@0", CAPTURE_STD_STRING_LLVM,
+		 CAPTURE_STD_STRING_LLVM);
+	assert_string_equal(captured("f", 'T', false, true), text);
+}
+
+/* What debug information has told is of its own library. */
+static void strings_that_are_known(void **state)
+{
+	struct dwarf_param string = { { .kind = DWARF_STD_STRING, .bytes = 32 }, 5 };
+	char text[32];
+
+	func.nr_params = 1;
+	func.params = &string;
+	add("f", ARGRULES_ARGS);
+	snprintf(text, sizeof(text), "1,0: %u/2@1", CAPTURE_STD_STRING);
+	assert_string_equal(captured("f", 'T', true, true), text);
+}
+
+static void whose_strings(void **state)
+{
+	struct symbol syms[] = { { .name = "St3__1" },
+				 { .name = "_ZNSt6vectorIiE4sizeEv" },
+				 { .name = "plain" } };
+	struct symtab symbols = { .syms = syms, .nr = 3 };
+
+	assert_false(captures_llvm_strings(&symbols));
+	syms[2].name = "_ZNSt3__16vectorIiE4sizeEv";
+	assert_true(captures_llvm_strings(&symbols));
+	symbols.nr = 2;
+	assert_false(captures_llvm_strings(&symbols));
+	symbols.nr = 0;
+	assert_false(captures_llvm_strings(&symbols));
+}
+
+static void who_needs_debug_information(void **state)
+{
+	assert_false(capture_is_wanted(&settings));
+	assert_false(capture_needs_debug(&settings));
+	settings.has_lines = true;
+	assert_true(capture_needs_debug(&settings));
+	assert_false(capture_is_wanted(&settings));
+	settings.has_lines = false;
+	settings.is_auto = true;
+	assert_true(capture_needs_debug(&settings));
+	assert_true(capture_is_wanted(&settings));
+	settings.is_auto = false;
+	add("f@arg1", ARGRULES_ARGS);
+	assert_true(capture_is_wanted(&settings));
+	assert_false(capture_needs_debug(&settings));
+	add("g", ARGRULES_ARGS);
+	assert_true(capture_needs_debug(&settings));
+	settings.rules = NULL;
+	assert_false(capture_is_wanted(&settings));
+	assert_false(capture_needs_debug(&settings));
+}
+
+/* --- for readers --- */
+
+static struct symbol all_syms[] = {
+	{ .addr = 0x80, .name = "unknown", .type = 'T' },
+	{ .addr = 0x100, .name = "_Z1fil", .type = 'T' },
+};
+static struct symtab all = { .syms = all_syms, .nr = 2 };
+
+static void put(struct dbg *dbg, struct strbuf *text)
+{
+	const struct capture_module module = { "/a/prog", "abcd", "prog", &all };
+
+	assert_int_equal(captures_put_dbg(&settings, &module, text), 0);
+	assert_true(text->len > 0);
+	assert_int_equal(dbg_decode(strbuf_str(text), text->len, dbg, NULL), 0);
+}
+
+static void lines_of_functions(void **state)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct dbg dbg cleanup_dbg = { 0 };
+
+	put(&dbg, &text);
+	assert_string_equal(dbg.path, "/a/prog");
+	assert_string_equal(dbg.build_id, "abcd");
+	assert_int_equal(dbg.nr_funcs, 1);
+	assert_int_equal(dbg.funcs[0].addr, 0x100);
+	assert_string_equal(dbg.funcs[0].name, "f");
+	assert_string_equal(dbg.funcs[0].file, "a.c");
+	assert_int_equal(dbg.funcs[0].line, 7);
+	assert_null(dbg.funcs[0].args);
+	assert_null(dbg.funcs[0].retval);
+	assert_null(dbg.funcs[0].structs);
+	assert_int_equal(dbg.nr_inlined, 0);
+	assert_int_equal(dbg.nr_enums, 1);
+	/* Of values that nobody captures readers need no definition. */
+	assert_int_equal(dbg.nr_structs, 0);
+}
+
+static void inlined_calls(void **state)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct dbg dbg cleanup_dbg = { 0 };
+
+	settings.has_lines = true;
+	put(&dbg, &text);
+	assert_int_equal(dbg.nr_inlined, 2);
+	assert_int_equal(dbg.funcs[0].nr_inlined, 2);
+	assert_string_equal(dbg.inlined[0].name, "inner");
+	assert_string_equal(dbg.inlined[0].file, "in.c");
+	assert_int_equal(dbg.inlined[0].line, 12);
+	assert_string_equal(dbg.inlined[1].name, "other");
+	assert_null(dbg.inlined[1].file);
+}
+
+/* Those that were taken from there, and no others. */
+static void specifications(void **state)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct dbg dbg cleanup_dbg = { 0 };
+
+	settings.is_auto = true;
+	put(&dbg, &text);
+	assert_string_equal(dbg.funcs[0].args, "arg1/i%rdi,arg2/u%rsi");
+	assert_string_equal(dbg.funcs[0].retval, "retval/i");
+	assert_int_equal(dbg.nr_structs, 1);
+	assert_string_equal(dbg.structs[0], "struct point#1 {i0.4:x}");
+}
+
+static void specifications_of_the_user(void **state)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct dbg dbg cleanup_dbg = { 0 };
+
+	add("f@arg2/x", ARGRULES_ARGS);
+	add("f", ARGRULES_RETVAL);
+	put(&dbg, &text);
+	assert_null(dbg.funcs[0].args);
+	assert_string_equal(dbg.funcs[0].retval, "retval/i");
+}
+
+/* Structs are known to readers by their keys, in the places of the values. */
+static void keys_of_structs(void **state)
+{
+	struct dwarf_param with_struct[] = {
+		{ { .kind = DWARF_INT, .is_signed = true, .bytes = 4 }, 5 },
+		{ { .kind = DWARF_STRUCT,
+		    .bytes = 8,
+		    .classes = { DWARF_CLASS_INT },
+		    .name = "point",
+		    .fields = "point#1" },
+		  4 },
+	};
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct dbg dbg cleanup_dbg = { 0 };
+
+	func.params = with_struct;
+	settings.is_auto = true;
+	put(&dbg, &text);
+	assert_string_equal(dbg.funcs[0].structs, ",point#1;");
+}
+
+static void modules_without_it(void **state)
+{
+	const struct capture_module module = { "/a/prog", "", "prog", &all };
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct dbg dbg cleanup_dbg = { 0 };
+
+	/* No function: no file. */
+	func.addr = 0x200;
+	assert_int_equal(captures_put_dbg(&settings, &module, &text), 0);
+	assert_int_equal(text.len, 0);
+	has_info = false;
+	assert_int_equal(captures_put_dbg(&settings, &module, &text), -ENOMEM);
+	/* No build id: none is said. */
+	has_info = true;
+	func.addr = 0x100;
+	assert_int_equal(captures_put_dbg(&settings, &module, &text), 0);
+	assert_int_equal(dbg_decode(strbuf_str(&text), text.len, &dbg, NULL), 0);
+	assert_null(dbg.build_id);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		each(by_rules),
+		each(by_debug_information),
+		each(by_tables),
+		each(strings_of_the_module),
+		each(strings_that_are_known),
+		each(whose_strings),
+		each(who_needs_debug_information),
+		each(lines_of_functions),
+		each(inlined_calls),
+		each(specifications),
+		each(specifications_of_the_user),
+		each(keys_of_structs),
+		each(modules_without_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,34 @@
+/* The line that says how far a command is: what fits into a terminal. What it does on one is in tests/e2e/test_progress.py. */
+#include "tests/unit/lib/unit.h"
+
+#include "cmds/terminal/statusline.h"
+
+static void ascii(void **state)
+{
+	assert_int_equal(statusline_cut("", 5), 0);
+	assert_int_equal(statusline_cut("abcde", 0), 0);
+	assert_int_equal(statusline_cut("abcde", 4), 4);
+	assert_int_equal(statusline_cut("abcde", 5), 5);
+	assert_int_equal(statusline_cut("abcde", 6), 5);
+}
+
+/* Nobody asks how wide they are; and none of them is cut in two. */
+static void other_characters(void **state)
+{
+	assert_int_equal(statusline_cut("\xc3\xa4x", 1), 0);
+	assert_int_equal(statusline_cut("\xc3\xa4x", 2), 2);
+	assert_int_equal(statusline_cut("\xc3\xa4x", 3), 3);
+	assert_int_equal(statusline_cut("x\xe6\x97\xa5\xe6\x9c\xac", 4), 4);
+	assert_int_equal(statusline_cut("x\xe6\x97\xa5\xe6\x9c\xac", 5), 7);
+	assert_int_equal(statusline_cut("\xf0\x9f\x98\x80", 2), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ascii),
+		cmocka_unit_test(other_characters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
