@@ -145,7 +145,7 @@ void watch_add_left(struct strbuf *out, uint64_t done, uint64_t all, uint64_t to
 		strbuf_addf(out, ", about %.0f h left", left_s / 3600);
 }
 
-static void show(const struct watch *watch)
+static void show_progress(const struct watch *watch)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
@@ -187,7 +187,7 @@ static void *wait_and_show(void *arg)
 			atomic_store(&watch->is_interrupted, true);
 			atomic_store(&watch->pipe->is_stopped, true);
 		} else if (errno == EAGAIN) {
-			show(watch);
+			show_progress(watch);
 		}
 	}
 	return NULL;

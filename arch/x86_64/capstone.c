@@ -29,7 +29,7 @@ static struct capstone library;
 static char why_not[256]; /* of dlerror(3); empty when it is loaded */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void load(void)
+static void load_capstone(void)
 {
 	void *handle = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
 	const char *error = handle ? NULL : dlerror();
@@ -47,7 +47,7 @@ static void load(void)
 
 int capstone_load(const struct capstone **out, struct uft_err *err)
 {
-	pthread_once(&once, load);
+	pthread_once(&once, load_capstone);
 	if (why_not[0])
 		return err_set(err, -ENOSYS,
 			       "cannot load capstone, which reads machine code: %s; install it "

@@ -60,7 +60,7 @@ static unsigned landing_pad(const uint8_t *at, uint64_t left)
 }
 
 /* A call by a distance, or through a slot of the GOT. */
-static bool call(const uint8_t *at, uint64_t left, uint64_t addr, struct hook_call *call)
+static bool decode_call(const uint8_t *at, uint64_t left, uint64_t addr, struct hook_call *call)
 {
 	unsigned opcode = begins_with(at, left, "\xff\x15", 2) ? 2 : 1;
 	int32_t distance;
@@ -92,7 +92,7 @@ static unsigned exit_sled(const uint8_t *at, uint64_t left)
 const struct hook_code x86_64_hook_code = {
 	.nop = nop,
 	.landing_pad = landing_pad,
-	.call = call,
+	.call = decode_call,
 	.entry_sled = jump_sled,
 	.exit_sled = exit_sled,
 	.tail_sled = jump_sled,

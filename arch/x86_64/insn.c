@@ -87,7 +87,7 @@ static unsigned known_length(const uint8_t *at, uint64_t left)
  * insns->insn tells of it, unless it is one of those with a known length, which then counts as a
  * plain one.
  */
-static unsigned decode(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr)
+static unsigned decode_insn(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr)
 {
 	unsigned known = known_length(at, left);
 	size_t size = left;
@@ -152,7 +152,7 @@ struct move {
 	uint8_t moved_to[INSN_CODE_MAX];
 };
 
-static int cannot(struct move *m, enum insn_refusal refusal)
+static int refuse_move(struct move *m, enum insn_refusal refusal)
 {
 	static const char *const texts[] = {
 		[INSN_NOT_UNDERSTOOD] = "is not understood",
@@ -166,7 +166,7 @@ static int cannot(struct move *m, enum insn_refusal refusal)
 		       m->insns->insn->op_str, texts[refusal]);
 }
 
-static bool put(struct insn_code *out, const void *bytes, unsigned len)
+static bool put_code_bytes(struct insn_code *out, const void *bytes, unsigned len)
 {
 	if (len > sizeof(out->bytes) - out->len)
 		return false;
@@ -185,7 +185,7 @@ static bool put_fix(struct insn_code *out, unsigned at)
 
 static bool put_byte(struct insn_code *out, uint8_t byte)
 {
-	return put(out, &byte, 1);
+	return put_code_bytes(out, &byte, 1);
 }
 
 /*
@@ -204,7 +204,7 @@ static bool put_distance(struct insn_code *out, uint64_t target)
 {
 	int32_t word = target - (out->from + out->len + sizeof(int32_t));
 
-	return put_fix(out, out->len) && put(out, &word, sizeof(word));
+	return put_fix(out, out->len) && put_code_bytes(out, &word, sizeof(word));
 }
 
 /* Push the return address that a call pushes; no register and no flag is free for it. */
@@ -219,7 +219,8 @@ static bool put_push_return(struct insn_code *out, uint64_t ret)
 	out->ret = ret;
 	_Static_assert(INSN_RET_HIGH == sizeof(push) - 1 + sizeof(mov_high) - sizeof(int32_t),
 		       "that is how far apart the halves are");
-	return put(out, push, sizeof(push)) && put(out, mov_high, sizeof(mov_high));
+	return put_code_bytes(out, push, sizeof(push)) &&
+	       put_code_bytes(out, mov_high, sizeof(mov_high));
 }
 
 /*
@@ -233,14 +234,14 @@ static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 	int32_t word;
 
 	if (m->step.has_name && !is_near(out, m->step.names, len))
-		return cannot(m, INSN_TOO_FAR);
-	if (!put(out, bytes, len))
-		return cannot(m, INSN_TOO_MUCH);
+		return refuse_move(m, INSN_TOO_FAR);
+	if (!put_code_bytes(out, bytes, len))
+		return refuse_move(m, INSN_TOO_MUCH);
 	if (!m->step.has_name)
 		return 0;
 	word = m->step.names - (out->from + out->len);
 	memcpy(out->bytes + at + m->step.name_at, &word, sizeof(word));
-	return put_fix(out, at + m->step.name_at) ? 0 : cannot(m, INSN_TOO_MUCH);
+	return put_fix(out, at + m->step.name_at) ? 0 : refuse_move(m, INSN_TOO_MUCH);
 }
 
 /* loop, jrcxz: there is no long form, so they lead around a jump that leads around a long one. */
@@ -248,7 +249,8 @@ static bool put_short_only(struct move *m)
 {
 	static const uint8_t around[] = { 2, OP_JMP_REL8, 5, OP_JMP_REL32 };
 
-	return put(m->out, m->at, m->step.len - 1) && put(m->out, around, sizeof(around)) &&
+	return put_code_bytes(m->out, m->at, m->step.len - 1) &&
+	       put_code_bytes(m->out, around, sizeof(around)) &&
 	       put_distance(m->out, m->step.names);
 }
 
@@ -263,7 +265,7 @@ static int move_direct(struct move *m)
 
 	/* The longest of these forms has 15 bytes in front of its end. */
 	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
-		return cannot(m, INSN_TOO_FAR);
+		return refuse_move(m, INSN_TOO_FAR);
 	if (step->flow == INSN_CALL) {
 		good = put_push_return(out, step->addr + step->len) &&
 		       put_byte(out, OP_JMP_REL32) && put_distance(out, step->names);
@@ -281,9 +283,9 @@ static int move_direct(struct move *m)
 	} else if (!is_byte && op == 0xf8) { /* xbegin */
 		good = put_byte(out, 0xc7) && put_byte(out, op) && put_distance(out, step->names);
 	} else {
-		return cannot(m, INSN_NOT_UNDERSTOOD);
+		return refuse_move(m, INSN_NOT_UNDERSTOOD);
 	}
-	return good ? 0 : cannot(m, INSN_TOO_MUCH);
+	return good ? 0 : refuse_move(m, INSN_TOO_MUCH);
 }
 
 /*
@@ -303,8 +305,9 @@ static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 	memcpy(long_form, bytes, modrm_at + 2);
 	long_form[modrm_at] = (bytes[modrm_at] & 0x3f) | 0x80;
 	memcpy(long_form + modrm_at + 2, &distance, sizeof(distance));
-	return put(m->out, long_form, modrm_at + 2 + sizeof(distance)) ? 0
-								       : cannot(m, INSN_TOO_MUCH);
+	return put_code_bytes(m->out, long_form, modrm_at + 2 + sizeof(distance))
+		       ? 0
+		       : refuse_move(m, INSN_TOO_MUCH);
 }
 
 /* call *r/m: push and jmp *r/m, which is the same instruction with another number in it. */
@@ -321,12 +324,12 @@ static int move_indirect_call(struct move *m)
 	if (!modrm_at || m->step.len > sizeof(bytes) - sizeof(int32_t) ||
 	    m->at[modrm_at - 1] != OP_GROUP5 || (m->at[modrm_at] >> 3 & 7) != GROUP5_CALL ||
 	    m->at[modrm_at] == (0xc0 | GROUP5_CALL << 3 | 4))
-		return cannot(m, INSN_NOT_UNDERSTOOD);
+		return refuse_move(m, INSN_NOT_UNDERSTOOD);
 	memcpy(bytes, m->at, m->step.len);
 	bytes[modrm_at] = (m->at[modrm_at] & ~0x38) | GROUP5_JMP << 3;
 	m->out->ends = true;
 	if (!put_push_return(m->out, m->step.addr + m->step.len))
-		return cannot(m, INSN_TOO_MUCH);
+		return refuse_move(m, INSN_TOO_MUCH);
 	return uses_sp ? put_above(m, bytes, modrm_at) : put_same(m, bytes, m->step.len);
 }
 
@@ -347,7 +350,7 @@ static int move_one(struct move *m)
 	case X86_INS_LJMP:
 	case X86_INS_LCALL:
 	case X86_INS_INT3:
-		return cannot(m, INSN_NOT_UNDERSTOOD);
+		return refuse_move(m, INSN_NOT_UNDERSTOOD);
 	default:
 		break;
 	}
@@ -361,7 +364,7 @@ static int read_one(struct move *m, const struct insn_text *text, uint64_t addr)
 {
 	m->at = text->bytes + (addr - text->start);
 	if (addr >= text->end || !x86_64_step(m->at, text->end - addr, addr, &m->step) ||
-	    decode(m->insns, m->at, text->end - addr, addr) != m->step.len) {
+	    decode_insn(m->insns, m->at, text->end - addr, addr) != m->step.len) {
 		m->out->refusal = INSN_UNKNOWN;
 		return err_set(m->err, -EXDEV, "what is behind it is not known as an instruction");
 	}
@@ -387,7 +390,7 @@ static int move_insns(struct insns *insns, const struct insn_text *text, uint64_
 			return ret;
 		out->taken += m.step.len;
 		if (out->ret_at && out->taken < nr_bytes)
-			return cannot(&m, INSN_RETURNS_INTO);
+			return refuse_move(&m, INSN_RETURNS_INTO);
 	}
 	return 0;
 }
@@ -427,19 +430,19 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 		if (ret < 0)
 			return ret;
 		if (out->taken >= sizeof(m.moved_to) || m.step.len > until - m.step.addr)
-			return cannot(&m, INSN_TOO_MUCH);
+			return refuse_move(&m, INSN_TOO_MUCH);
 		m.moved_to[out->taken] = out->len + 1;
 		if (m.step.flow == INSN_CALL || m.step.flow == INSN_CALL_ANYWHERE)
-			return cannot(&m, INSN_RETURNS_INTO);
+			return refuse_move(&m, INSN_RETURNS_INTO);
 		/*
 		 * Code that takes an address in there, or reads from there, is not led to the moved
 		 * code.
 		 */
 		if (m.step.has_name && m.step.names >= from && m.step.names < until) {
 			if (m.step.flow != INSN_JUMP && m.step.flow != INSN_BRANCH)
-				return cannot(&m, INSN_NOT_UNDERSTOOD);
+				return refuse_move(&m, INSN_NOT_UNDERSTOOD);
 			if (nr_named == INSN_FIXES_MAX)
-				return cannot(&m, INSN_TOO_MUCH);
+				return refuse_move(&m, INSN_TOO_MUCH);
 			named[nr_named++] = m.step.names;
 		}
 		ret = move_one(&m);
@@ -450,7 +453,7 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 	/* The places where instructions begin, and no others. */
 	for (unsigned i = 0; i < nr_named; i++) {
 		if (!m.moved_to[named[i] - from])
-			return cannot(&m, INSN_NOT_UNDERSTOOD);
+			return refuse_move(&m, INSN_NOT_UNDERSTOOD);
 	}
 	turn_inwards(&m, until);
 	return 0;
@@ -461,7 +464,7 @@ static unsigned padding_at(struct insns *insns, const uint8_t *at, const uint8_t
 	const uint8_t *start = at;
 
 	while (at < end) {
-		unsigned len = decode(insns, at, end - at, 0);
+		unsigned len = decode_insn(insns, at, end - at, 0);
 
 		if (!len || (insns->insn->id != X86_INS_NOP && insns->insn->id != X86_INS_INT3) ||
 		    is_landing_pad(at, end - at))

@@ -218,7 +218,8 @@ long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES])
 	return code[1] | code[2] << 8 | code[3] << 16 | (long)code[4] << 24;
 }
 
-static void begin(struct arch_remote *r, uint64_t pc, uint64_t sp, const uint64_t args[6])
+static void set_call_registers(struct arch_remote *r, uint64_t pc, uint64_t sp,
+			       const uint64_t args[6])
 {
 	r->words[RIP] = pc;
 	r->words[RSP] = sp;
@@ -235,7 +236,7 @@ static void begin(struct arch_remote *r, uint64_t pc, uint64_t sp, const uint64_
 void arch_remote_begin_syscall(struct arch_remote *r, uint64_t call, uint64_t context, long nr,
 			       const uint64_t args[6])
 {
-	begin(r, call, context - sizeof(uint64_t), args);
+	set_call_registers(r, call, context - sizeof(uint64_t), args);
 	r->words[R10] = args[3];
 	r->words[RAX] = nr;
 }
@@ -266,7 +267,7 @@ void arch_remote_put_code(uint8_t code[ARCH_REMOTE_CODE_BYTES])
 void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t context, uint64_t fn,
 			    const uint64_t args[6], int signal)
 {
-	begin(r, code, context, args);
+	set_call_registers(r, code, context, args);
 	r->words[R13] = signal;
 	r->words[RCX] = args[3];
 	r->words[RBX] = fn;

@@ -74,7 +74,7 @@ struct scan {
 	const uint8_t *distance; /* within ModRM: relative to the instruction's end; NULL: none */
 };
 
-static bool skip(struct scan *s, unsigned bytes)
+static bool skip_bytes(struct scan *s, unsigned bytes)
 {
 	if (bytes > (uint64_t)(s->end - s->at))
 		return false;
@@ -142,7 +142,7 @@ static bool take_modrm(struct scan *s)
 		s->distance = s->at;
 		bytes = 4;
 	}
-	return skip(s, bytes);
+	return skip_bytes(s, bytes);
 }
 
 /* Take the opcode after VEX, EVEX and XOP, whose prefixes have the @map in them. */
@@ -159,7 +159,7 @@ static bool take_vector(struct scan *s, unsigned map)
 	has_byte = map == 3 || map == 8 ||
 		   (map == 1 && ((s->opcode & 0xfc) == 0x70 || s->opcode == 0xc2 ||
 				 (s->opcode >= 0xc4 && s->opcode <= 0xc6)));
-	return take_modrm(s) && skip(s, map == 10 ? 4 : has_byte ? 1 : 0);
+	return take_modrm(s) && skip_bytes(s, map == 10 ? 4 : has_byte ? 1 : 0);
 }
 
 /* 1: it was one of these; 0: it is another instruction; -1: it is none. */
@@ -224,31 +224,31 @@ static bool take_rest(struct scan *s, char letter)
 	case 'm':
 		return take_modrm(s);
 	case 'M':
-		return take_modrm(s) && skip(s, 1);
+		return take_modrm(s) && skip_bytes(s, 1);
 	case 'Z':
-		return take_modrm(s) && skip(s, word);
+		return take_modrm(s) && skip_bytes(s, word);
 	case 'b':
 	case 'j':
-		return skip(s, 1);
+		return skip_bytes(s, 1);
 	case 'w':
-		return skip(s, 2);
+		return skip_bytes(s, 2);
 	case 'e':
-		return skip(s, 3);
+		return skip_bytes(s, 3);
 	case 'z':
-		return skip(s, word);
+		return skip_bytes(s, word);
 	case 'v':
-		return skip(s, s->rex & 8 ? 8 : word);
+		return skip_bytes(s, s->rex & 8 ? 8 : word);
 	case 'J':
 		/* With a short operand CPUs of different makers do different things. */
-		return (!s->has_66 || (s->rex & 8)) && skip(s, 4);
+		return (!s->has_66 || (s->rex & 8)) && skip_bytes(s, 4);
 	case 'o':
-		return skip(s, memchr(s->start, 0x67, s->at - s->start) ? 4 : 8);
+		return skip_bytes(s, memchr(s->start, 0x67, s->at - s->start) ? 4 : 8);
 	case '3':
 	case '4':
 		if (!take_modrm(s))
 			return false;
 		is_test = (s->modrm & 0x38) < 0x10;
-		return !is_test || skip(s, letter == '3' ? 1 : word);
+		return !is_test || skip_bytes(s, letter == '3' ? 1 : word);
 	default:
 		return false;
 	}
@@ -339,7 +339,8 @@ bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_st
 				   (s.opcode == 0x8f && (s.modrm & 0x38))))
 			return false;
 		/* extrq and insertq with two bytes (SSE4a). */
-		if (s.map == 0x0f && s.opcode == 0x78 && (s.has_66 || s.has_f2) && !skip(&s, 2))
+		if (s.map == 0x0f && s.opcode == 0x78 && (s.has_66 || s.has_f2) &&
+		    !skip_bytes(&s, 2))
 			return false;
 	}
 

@@ -15,7 +15,7 @@ struct found {
 	uint64_t first_ns;
 };
 
-static int find(void *self, const struct event_span *span, struct uft_err *err)
+static int find_longest(void *self, const struct event_span *span, struct uft_err *err)
 {
 	struct found *found = self;
 
@@ -30,11 +30,11 @@ static int find(void *self, const struct event_span *span, struct uft_err *err)
 }
 
 /* Read the recording with what @opts leave out. 0, or negative when that cannot be told. */
-static int look(const struct opts *opts, struct trace_data *data, struct found *found)
+static int look_at_recording(const struct opts *opts, struct trace_data *data, struct found *found)
 {
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct pipeline_config config;
-	struct view view = { .events = find, .self = found };
+	struct view view = { .events = find_longest, .self = found };
 	struct uft_err unsaid = { 0 }; /* whoever showed nothing has said what is wrong */
 
 	*found = (struct found){ 0 };
@@ -339,7 +339,7 @@ static void add_reasons(const struct opts *opts, struct trace_data *data, struct
 	const struct opts everything = without_narrowings(opts);
 	struct found all;
 
-	if (look(&everything, data, &all) < 0)
+	if (look_at_recording(&everything, data, &all) < 0)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(narrowings) && all.has_any; i++) {
 		struct opts only = everything;
@@ -348,7 +348,7 @@ static void add_reasons(const struct opts *opts, struct trace_data *data, struct
 		if (!narrowings[i].is_given(opts))
 			continue;
 		narrowings[i].take(opts, &only);
-		if (look(&only, data, &left) < 0 || left.has_any)
+		if (look_at_recording(&only, data, &left) < 0 || left.has_any)
 			continue;
 		strbuf_addstr(out, out->len ? "; " : ": ");
 		narrowings[i].add_why(opts, data, &all, out);

@@ -53,7 +53,7 @@ static bool is_recording(int dir_fd, const char *name, time_t *time)
 	return true;
 }
 
-static void keep(struct near_list *list, const char *top, const char *name, time_t time)
+static void keep_near(struct near_list *list, const char *top, const char *name, time_t time)
 {
 	struct near near = { .time = time };
 	size_t at = list->nr;
@@ -83,7 +83,7 @@ static void look_in(const char *top, struct near_list *list)
 		if ((e->d_type == DT_DIR || e->d_type == DT_UNKNOWN) &&
 		    strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
 		    is_recording(dirfd(dir), e->d_name, &time))
-			keep(list, top, e->d_name, time);
+			keep_near(list, top, e->d_name, time);
 	}
 }
 

@@ -13,7 +13,7 @@
 /* Deeper nesting of values means something else. */
 #define DEPTH_MAX 32
 
-static bool take(struct text *t, char c)
+static bool take_json_char(struct text *t, char c)
 {
 	while (t->at < t->end && strchr(" \t\r\n", *t->at) && *t->at)
 		t->at++;
@@ -101,7 +101,7 @@ static bool take_escape(struct text *t, struct strbuf *out)
 static bool take_string(struct text *t, struct strbuf *out)
 {
 	strbuf_reset(out);
-	if (!take(t, '"'))
+	if (!take_json_char(t, '"'))
 		return false;
 	while (t->at < t->end && *t->at != '"') {
 		char c = *t->at++;
@@ -111,16 +111,16 @@ static bool take_string(struct text *t, struct strbuf *out)
 		if (c != '\\')
 			strbuf_addch(out, c);
 	}
-	return take(t, '"');
+	return take_json_char(t, '"');
 }
 
 static bool take_strings(struct text *t, struct words *words)
 {
 	struct strbuf word cleanup_strbuf = { 0 };
 
-	if (!take(t, '['))
+	if (!take_json_char(t, '['))
 		return false;
-	if (take(t, ']'))
+	if (take_json_char(t, ']'))
 		return true;
 	do {
 		if (!take_string(t, &word))
@@ -137,28 +137,28 @@ static bool take_strings(struct text *t, struct words *words)
 		if (!more[words->nr])
 			return false;
 		words->nr++;
-	} while (take(t, ','));
-	return take(t, ']');
+	} while (take_json_char(t, ','));
+	return take_json_char(t, ']');
 }
 
 /* Skip the value of a member that nobody asked for. */
 static bool skip_value(struct text *t, int depth)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
-	bool is_object = take(t, '{');
+	bool is_object = take_json_char(t, '{');
 
-	if (is_object || take(t, '[')) {
+	if (is_object || take_json_char(t, '[')) {
 		char end = is_object ? '}' : ']';
 
-		if (depth == DEPTH_MAX || take(t, end))
+		if (depth == DEPTH_MAX || take_json_char(t, end))
 			return depth < DEPTH_MAX;
 		do {
-			if (is_object && (!take_string(t, &text) || !take(t, ':')))
+			if (is_object && (!take_string(t, &text) || !take_json_char(t, ':')))
 				return false;
 			if (!skip_value(t, depth + 1))
 				return false;
-		} while (take(t, ','));
-		return take(t, end);
+		} while (take_json_char(t, ','));
+		return take_json_char(t, end);
 	}
 	if (t->at < t->end && *t->at == '"')
 		return take_string(t, &text);
@@ -201,14 +201,14 @@ static bool take_entry(struct text *t, struct check_entry *entry)
 	struct strbuf name cleanup_strbuf = { 0 };
 	char *command cleanup_free = NULL;
 
-	if (!take(t, '{'))
+	if (!take_json_char(t, '{'))
 		return false;
 	do {
-		if (!take_string(t, &name) || !take(t, ':') ||
+		if (!take_string(t, &name) || !take_json_char(t, ':') ||
 		    !take_member(t, strbuf_str(&name), entry, &command))
 			return false;
-	} while (take(t, ','));
-	if (!take(t, '}') || !entry->directory || !entry->file)
+	} while (take_json_char(t, ','));
+	if (!take_json_char(t, '}') || !entry->directory || !entry->file)
 		return false;
 	if (!entry->argv.nr && command && words_add(&entry->argv, command, NULL) < 0)
 		return false;
@@ -227,8 +227,8 @@ int check_db_parse(const char *path, const char *data, size_t len, struct check_
 		   struct uft_err *err)
 {
 	struct text t = text_of(data, len);
-	bool is_right = take(&t, '[');
-	bool is_empty = is_right && take(&t, ']');
+	bool is_right = take_json_char(&t, '[');
+	bool is_empty = is_right && take_json_char(&t, ']');
 
 	while (is_right && !is_empty) {
 		struct check_entry *more = vec_grow(db->entries, db->nr, sizeof(*more));
@@ -240,10 +240,10 @@ int check_db_parse(const char *path, const char *data, size_t len, struct check_
 		is_right = take_entry(&t, &more[db->nr]);
 		if (!is_right)
 			deinit_entry(&more[db->nr]);
-		else if (++db->nr && !take(&t, ','))
+		else if (++db->nr && !take_json_char(&t, ','))
 			break;
 	}
-	if (!is_right || (!is_empty && !take(&t, ']')))
+	if (!is_right || (!is_empty && !take_json_char(&t, ']')))
 		return err_set(err, -EINVAL, "'%s' is no compile_commands.json: see byte %zu", path,
 			       (size_t)(t.at - data) + 1);
 	return 0;

@@ -85,7 +85,7 @@ static int check_etrace(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-static int check(const struct opts *opts, struct uft_err *err)
+static int check_build(const struct opts *opts, struct uft_err *err)
 {
 	if (check_etrace(opts, err) < 0)
 		return -ERR_USAGE;
@@ -298,7 +298,8 @@ static int write_executions(const struct opts *opts, struct compdb *db,
 	return ret == 0 && broken.code ? CMD_FAILED : ret;
 }
 
-static int show(const struct opts *opts, const char *name, struct compdb *db, struct uft_err *err)
+static int show_build(const struct opts *opts, const char *name, struct compdb *db,
+		      struct uft_err *err)
 {
 	struct trace_data data;
 	int ret = reader_open_data(&data, opts, err);
@@ -315,7 +316,7 @@ static int show(const struct opts *opts, const char *name, struct compdb *db, st
  * Processes and nothing else: no other option means anything, and there is nothing of ours in the
  * programs.
  */
-static int record(const struct opts *opts, struct uft_err *err)
+static int make_build_recording(const struct opts *opts, struct uft_err *err)
 {
 	struct opts recording cleanup_opts;
 	int ret;
@@ -345,7 +346,7 @@ static int record(const struct opts *opts, struct uft_err *err)
 }
 
 /* The command's own status counts, but where nothing but the writing went wrong. */
-static int run(const struct opts *opts, struct uft_err *err)
+static int run_build(const struct opts *opts, struct uft_err *err)
 {
 	struct compdb db cleanup_compdb = { .is_unlimited = opts->no_limit,
 					    .has_assemblers = opts->has_assemblers,
@@ -364,11 +365,11 @@ static int run(const struct opts *opts, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	if (opts->nr_args) {
-		status = record(opts, err);
+		status = make_build_recording(opts, err);
 		if (status < 0 || err->code)
 			return status;
 	}
-	ret = show(opts, strbuf_str(&name), &db, err);
+	ret = show_build(opts, strbuf_str(&name), &db, err);
 	return status ? status : ret;
 }
 
@@ -379,6 +380,6 @@ const struct cmd cmd_build = {
 	.bit = CMD_BUILD,
 	.needs_program = true,
 	.may_read = true,
-	.check = check,
-	.run = run,
+	.check = check_build,
+	.run = run_build,
 };

@@ -61,8 +61,8 @@ static int cannot_read(const struct conversion *c, const struct one_file *file, 
 	return err_set_errno(err, code, "cannot read '%s/%s'", c->from, file->name);
 }
 
-static int append(struct conversion *c, const struct one_file *file, const void *data, size_t len,
-		  struct uft_err *err)
+static int append_converted(struct conversion *c, const struct one_file *file, const void *data,
+			    size_t len, struct uft_err *err)
 {
 	int ret = store_append(&c->to.store, file->stream, data, len);
 
@@ -77,13 +77,13 @@ static int copy(struct conversion *c, const struct one_file *file, struct uft_er
 	while (ret == 0 && (got = fd_read_full(file->fd, c->buf, PART_BYTES)) != 0) {
 		if (got < 0)
 			return cannot_read(c, file, got, err);
-		ret = append(c, file, c->buf, got, err);
+		ret = append_converted(c, file, c->buf, got, err);
 	}
 	return ret;
 }
 
 /* Each part ends where a record does, but for the last one; the rest of it is read again. */
-static int pack(struct conversion *c, const struct one_file *file, struct uft_err *err)
+static int pack_file(struct conversion *c, const struct one_file *file, struct uft_err *err)
 {
 	uint64_t offset = 0;
 
@@ -97,7 +97,7 @@ static int pack(struct conversion *c, const struct one_file *file, struct uft_er
 			size_t block_len;
 			size_t used = compact_encode(c->coder, file->tid, c->buf + done, got - done,
 						     got == PART_BYTES, c->block, &block_len);
-			int ret = used ? append(c, file, c->block, block_len, err) : 0;
+			int ret = used ? append_converted(c, file, c->block, block_len, err) : 0;
 
 			if (ret < 0)
 				return ret;
@@ -130,7 +130,7 @@ static int unpack_blocks(struct conversion *c, const struct one_file *file,
 				 c->from, file->name, (unsigned long long)read.damaged_at);
 		is_damaged |= read.damaged_at != UINT64_MAX;
 
-		int ret = append(c, file, c->buf, got, err);
+		int ret = append_converted(c, file, c->buf, got, err);
 
 		if (ret < 0)
 			return ret;
@@ -178,7 +178,9 @@ static int convert_open(struct conversion *c, struct one_file *file, struct uft_
 	if (file->stream < 0)
 		return err_set_errno(err, file->stream, "cannot create '%s'", name);
 
-	int ret = packs ? pack(c, file, err) : unpacks ? unpack(c, file, err) : copy(c, file, err);
+	int ret = packs	    ? pack_file(c, file, err)
+		  : unpacks ? unpack(c, file, err)
+			    : copy(c, file, err);
 
 	store_close(&c->to.store, file->stream);
 	return ret;
@@ -293,7 +295,7 @@ static int make_output(struct conversion *c, struct uft_err *err)
 	return ret < 0 ? err_set(err, ret, "%s", why.text) : ret;
 }
 
-static int check(const struct opts *opts, struct uft_err *err)
+static int check_convert(const struct opts *opts, struct uft_err *err)
 {
 	if (opts->nr_args == 0)
 		return err_set(err, -ERR_USAGE,
@@ -305,7 +307,7 @@ static int check(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-static int run(const struct opts *opts, struct uft_err *err)
+static int run_convert(const struct opts *opts, struct uft_err *err)
 {
 	struct conversion c cleanup(conversion_close) = {
 		.opts = opts,
@@ -339,6 +341,6 @@ const struct cmd cmd_convert = {
 	.args = "OUTPUT",
 	.help = "make a standard directory of a compact recording, or the other way round",
 	.bit = CMD_CONVERT,
-	.check = check,
-	.run = run,
+	.check = check_convert,
+	.run = run_convert,
 };

@@ -105,7 +105,7 @@ static int dump_data(const struct opts *opts, struct trace_data *data, struct uf
 				 : dump_files(opts, data, &sink, err);
 }
 
-static int check(const struct opts *opts, struct uft_err *err)
+static int check_dump(const struct opts *opts, struct uft_err *err)
 {
 	const struct exporter *exporter = exporter_of(opts);
 
@@ -116,7 +116,7 @@ static int check(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-static int run(const struct opts *opts, struct uft_err *err)
+static int run_dump(const struct opts *opts, struct uft_err *err)
 {
 	struct trace_data data;
 	int ret = reader_open_records(&data, opts, err);
@@ -134,6 +134,6 @@ const struct cmd cmd_dump = {
 	.bit = CMD_DUMP,
 	.uses_pager = true,
 	.reads_data = true,
-	.check = check,
-	.run = run,
+	.check = check_dump,
+	.run = run_dump,
 };

@@ -33,12 +33,12 @@ struct events_word {
 	const struct exporter *(*choose)(const struct opts *opts);
 };
 
-static const struct exporter *list(const struct opts *opts)
+static const struct exporter *choose_list_exporter(const struct opts *opts)
 {
 	return &exp_event_list;
 }
 
-static const struct exporter *show(const struct opts *opts)
+static const struct exporter *choose_lines_exporter(const struct opts *opts)
 {
 	return &exp_event_lines;
 }
@@ -75,8 +75,9 @@ static int import(const struct opts *opts, struct uft_err *err)
 }
 
 static const struct events_word words[] = {
-	{ "list", .choose = list },
-	{ "show", .options = { "path" }, .run = events_posix_show, .choose = show },
+	{ "list", .choose = choose_list_exporter },
+	{ "show", .options = { "path" }, .run = events_posix_show,
+	  .choose = choose_lines_exporter },
 	{ "export", .options = { "as", "calls", "bare" }, .choose = export_as },
 	{ "import", .options = { "into", "common", "no-limit" }, .check = events_import_check,
 	  .run = import },
@@ -135,7 +136,7 @@ static int check_options(const struct opts *opts, const struct events_word *word
 	return 0;
 }
 
-static int check(const struct opts *opts, struct uft_err *err)
+static int check_subcommand(const struct opts *opts, struct uft_err *err)
 {
 	const struct events_word *word = opts->nr_args ? find_word(opts->args[0]) : NULL;
 
@@ -171,7 +172,7 @@ static int check(const struct opts *opts, struct uft_err *err)
 		return err_set(err, -ERR_USAGE, "option '--calls' is for --as=posix only");
 	if (opts->export_bare && opts->export_as != OPTS_AS_ETRACE)
 		return err_set(err, -ERR_USAGE, "option '--bare' is for --as=etrace only");
-	if (word->choose == show && opts->nr_args > 1 && opts->event_paths)
+	if (word->choose == choose_lines_exporter && opts->nr_args > 1 && opts->event_paths)
 		return err_set(err, -ERR_USAGE,
 			       "option '--path' means nothing for logs: they have no calls");
 
@@ -207,7 +208,7 @@ static int write_events(const struct opts *opts, const struct exporter *exporter
 	return reader_finish(sink, &pipe.broken, ret, err);
 }
 
-static int run(const struct opts *opts, struct uft_err *err)
+static int run_subcommand(const struct opts *opts, struct uft_err *err)
 {
 	const struct events_word *word = find_word(opts->args[0]);
 	struct sink sink cleanup_sink = { 0 };
@@ -237,6 +238,6 @@ const struct cmd cmd_events = {
 		"that declare events",
 	.bit = CMD_EVENTS,
 	.uses_pager = true,
-	.check = check,
-	.run = run,
+	.check = check_subcommand,
+	.run = run_subcommand,
 };

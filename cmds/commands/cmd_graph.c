@@ -97,8 +97,8 @@ static int make_tree(const struct opts *opts, struct trace_data *data, struct pi
 	return watch_end(&watch, opts, ret);
 }
 
-static int compare(const struct opts *opts, struct trace_data *base, struct trace_data *pair,
-		   struct uft_err *err)
+static int compare_graphs(const struct opts *opts, struct trace_data *base, struct trace_data *pair,
+			  struct uft_err *err)
 {
 	const struct graph_diff_config config = {
 		.color = opts->color_mode,
@@ -145,12 +145,12 @@ static int graph_difference(const struct opts *opts, struct trace_data *base, st
 
 	if (ret)
 		return ret;
-	ret = compare(opts, base, &pair, err);
+	ret = compare_graphs(opts, base, &pair, err);
 	reader_close_data(&pair, &other);
 	return ret;
 }
 
-static int check(const struct opts *opts, struct uft_err *err)
+static int check_graph(const struct opts *opts, struct uft_err *err)
 {
 	const struct graph_config config = config_of(opts);
 	struct graph graph;
@@ -167,7 +167,7 @@ static int check(const struct opts *opts, struct uft_err *err)
 	return graph_init(&graph, &config, err);
 }
 
-static int run(const struct opts *opts, struct uft_err *err)
+static int run_graph(const struct opts *opts, struct uft_err *err)
 {
 	const struct graph_config config = config_of(opts);
 	struct graph graph;
@@ -197,6 +197,6 @@ const struct cmd cmd_graph = {
 	.bit = CMD_GRAPH,
 	.uses_pager = true,
 	.reads_data = true,
-	.check = check,
-	.run = run,
+	.check = check_graph,
+	.run = run_graph,
 };

@@ -4,7 +4,7 @@
 #include "cmds/cmd.h"
 #include "cmds/import/kernel_trace.h"
 
-static int check(const struct opts *opts, struct uft_err *err)
+static int check_import(const struct opts *opts, struct uft_err *err)
 {
 	if (opts->nr_args == 0)
 		return err_set(err, -ERR_USAGE, "import needs the name of a trace.dat");
@@ -21,6 +21,6 @@ const struct cmd cmd_import = {
 	.args = "FILE",
 	.help = "make a recording of a trace.dat of trace-cmd, or add it to one",
 	.bit = CMD_IMPORT,
-	.check = check,
+	.check = check_import,
 	.run = kernel_trace_import,
 };

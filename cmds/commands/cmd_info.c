@@ -36,7 +36,7 @@ static int show_machine(struct uft_err *err)
 	return reader_finish(&sink, &nothing_broken, 0, err);
 }
 
-static int run(const struct opts *opts, struct uft_err *err)
+static int run_info(const struct opts *opts, struct uft_err *err)
 {
 	struct trace_data data;
 
@@ -58,5 +58,5 @@ const struct cmd cmd_info = {
 	.bit = CMD_INFO,
 	.uses_pager = true,
 	.reads_data = true,
-	.run = run,
+	.run = run_info,
 };

@@ -75,14 +75,14 @@ static const struct cmd *shown_by(const struct opts *opts)
 }
 
 /* Nothing to show is not a failure: `record` has said why. */
-static int replay(const struct opts *view, struct uft_err *err)
+static int run_replay_view(const struct opts *view, struct uft_err *err)
 {
 	int status = view->cmd->run(view, err);
 
 	return status == CMD_NO_DATA && !err->code ? CMD_DONE : status;
 }
 
-static int show(const struct opts *opts, char *data_dir, struct uft_err *err)
+static int show_recorded(const struct opts *opts, char *data_dir, struct uft_err *err)
 {
 	struct opts view = view_options(opts, shown_by(opts), data_dir);
 	struct pager pager = { 0 };
@@ -92,7 +92,7 @@ static int show(const struct opts *opts, char *data_dir, struct uft_err *err)
 	if (opts->live_report)
 		status = show_report(opts, data_dir, err);
 	if (status == CMD_DONE)
-		status = replay(&view, err);
+		status = run_replay_view(&view, err);
 	pager_close(&pager);
 	return status;
 }
@@ -113,7 +113,7 @@ static void suggest_command(const char *name, struct uft_err *err)
 	}
 }
 
-static int record(const struct opts *opts, char *data_dir, struct uft_err *err)
+static int make_live_recording(const struct opts *opts, char *data_dir, struct uft_err *err)
 {
 	struct opts recording = *opts;
 
@@ -168,7 +168,7 @@ static bool record_first(const struct opts *opts, char *data_dir, int *status, s
 {
 	const sigset_t set = interrupts();
 
-	*status = record(opts, data_dir, err);
+	*status = make_live_recording(opts, data_dir, err);
 	if (*status < 0 || err->code || opts->nop || opts->list_functions)
 		return false;
 	forget_interrupts();
@@ -183,7 +183,7 @@ static int record_then_show(const struct opts *opts, char *data_dir, struct uft_
 	if (!record_first(opts, data_dir, &status, err))
 		return status;
 
-	int shown = show(opts, data_dir, err);
+	int shown = show_recorded(opts, data_dir, err);
 
 	return status ? status : shown;
 }
@@ -231,7 +231,7 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 	if (!wait_for_recorder(data_dir, over_fd))
 		return CMD_DONE;
 
-	int status = replay(&view, err);
+	int status = run_replay_view(&view, err);
 
 	if (read(over_fd, &done, 1) == 1)
 		return status;
@@ -302,7 +302,7 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 	if (viewer < 0)
 		return err_set_errno(err, -errno, "cannot start showing calls");
 
-	int status = record(opts, data_dir, err);
+	int status = make_live_recording(opts, data_dir, err);
 
 	if (status >= 0 && !err->code)
 		fd_write_all(output, "", 1);
@@ -425,7 +425,8 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 		if (can_follow(opts))
 			return show_while_recording(&quiet, data_dir, over_fd, err);
 		ignore_interrupts();
-		return read(over_fd, &done, 1) == 1 ? show(&quiet, data_dir, err) : CMD_DONE;
+		return read(over_fd, &done, 1) == 1 ? show_recorded(&quiet, data_dir, err)
+						    : CMD_DONE;
 	}
 	while (viewer > 0 && waitpid(viewer, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -479,7 +480,7 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 		return show_beside(opts, data_dir, top, over_fd, &before, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 
-	int status = record(opts, data_dir, err);
+	int status = make_live_recording(opts, data_dir, err);
 	char done;
 
 	/*
@@ -509,7 +510,7 @@ int live_record_then_script(const struct opts *opts, struct uft_err *err)
 		return status;
 	pager_open(&pager, opts);
 
-	int shown = replay(&view, err);
+	int shown = run_replay_view(&view, err);
 
 	pager_close(&pager);
 	return status || is_told_only(opts, shown) ? status : shown;

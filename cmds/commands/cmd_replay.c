@@ -20,7 +20,7 @@ static void note_unknown_payload(const struct opts *opts, const struct pipeline 
 	}
 }
 
-static int grow(void *self, struct uft_err *err)
+static int grow_replay(void *self, struct uft_err *err)
 {
 	return replay_grow(self, err);
 }
@@ -72,7 +72,7 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 
 	const struct follow_view shown = {
 		.view = { .events = replay_events, .mixed = replay_mixed, .self = &replay },
-		.grow = grow,
+		.grow = grow_replay,
 		.pause = pause_showing,
 	};
 
@@ -93,12 +93,12 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 	return ret;
 }
 
-static int check(const struct opts *opts, struct uft_err *err)
+static int check_replay(const struct opts *opts, struct uft_err *err)
 {
 	return replay_check_fields(opts->fields, err);
 }
 
-static int run(const struct opts *opts, struct uft_err *err)
+static int run_replay(const struct opts *opts, struct uft_err *err)
 {
 	struct trace_data data;
 	struct follow follow;
@@ -118,6 +118,6 @@ const struct cmd cmd_replay = {
 	.bit = CMD_REPLAY,
 	.uses_pager = true,
 	.reads_data = true,
-	.check = check,
-	.run = run,
+	.check = check_replay,
+	.run = run_replay,
 };

@@ -265,7 +265,7 @@ static const char *only_function(const struct opts *opts)
 	return NULL;
 }
 
-static int check(const struct opts *opts, struct uft_err *err)
+static int check_report_options(const struct opts *opts, struct uft_err *err)
 {
 	const struct report_config config = config_of(opts);
 	const struct diff_config diff_config = diff_config_of(opts);
@@ -279,7 +279,7 @@ static int check(const struct opts *opts, struct uft_err *err)
 	return report_init(&report, &config, err) < 0 ? -ERR_USAGE : 0;
 }
 
-static int run(const struct opts *opts, struct uft_err *err)
+static int run_report(const struct opts *opts, struct uft_err *err)
 {
 	const struct report_config config = config_of(opts);
 	struct trace_data data;
@@ -309,6 +309,6 @@ const struct cmd cmd_report = {
 	.bit = CMD_REPORT,
 	.uses_pager = true,
 	.reads_data = true,
-	.check = check,
-	.run = run,
+	.check = check_report_options,
+	.run = run_report,
 };

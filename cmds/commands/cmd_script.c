@@ -11,7 +11,7 @@
 #include "config.h"
 #include "utils/script/script.h"
 
-static void tell(void *self, const char *line)
+static void tell_script_line(void *self, const char *line)
 {
 	/* After the output of the script, if both go to the same place. */
 	fflush(stdout);
@@ -76,7 +76,7 @@ static int script_data(const struct opts *opts, struct trace_data *data, struct 
 		.match = opts->match,
 		.shows_args = opts->show_args,
 		.is_recording = is_recording(opts),
-		.tell = tell,
+		.tell = tell_script_line,
 		.self = (void *)&opts->msg,
 	};
 	struct pipeline_config stages;
@@ -111,7 +111,7 @@ static int check_file(const struct opts *opts, struct uft_err *err)
 		       "[ARGUMENT...]");
 }
 
-static int run(const struct opts *opts, struct uft_err *err)
+static int run_script(const struct opts *opts, struct uft_err *err)
 {
 	struct trace_data data;
 	struct follow follow;
@@ -144,7 +144,7 @@ const struct cmd cmd_script = {
 	.keeps_rest = true,
 	.uses_pager = true,
 	.reads_data = true,
-	.run = run,
+	.run = run_script,
 };
 
 /* Options of both mean something here. The rest of the line is the program. */

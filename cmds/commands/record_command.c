@@ -1,7 +1,7 @@
 /* `utrail record`: a program is recorded, and a script runs over what comes (-S). */
 #include "cmds/cmd.h"
 
-static int run(const struct opts *opts, struct uft_err *err)
+static int run_recording(const struct opts *opts, struct uft_err *err)
 {
 	const bool is_question = opts->dry_run || opts->list_functions;
 
@@ -14,5 +14,5 @@ const struct cmd cmd_record = {
 	.help = "run a program and save the trace data",
 	.bit = CMD_RECORD,
 	.needs_program = true,
-	.run = run,
+	.run = run_recording,
 };

@@ -24,7 +24,7 @@ struct tally {
 	size_t nr_all, nr_wrong, nr_unknown;
 };
 
-static void fail(struct tally *tally, const char *file, const char *reason)
+static void tell_failed_file(struct tally *tally, const char *file, const char *reason)
 {
 	tally->nr_failed++;
 	msg_warn(&tally->opts->msg, "cannot check '%s': %s", file, reason);
@@ -44,7 +44,7 @@ static char *first_error(const struct strbuf *messages)
 	return len ? strndup(start, len) : strdup("the compiler says nothing");
 }
 
-static void tell(struct tally *tally, const struct strbuf *line)
+static void tell_wrong_line(struct tally *tally, const struct strbuf *line)
 {
 	char *key;
 
@@ -192,7 +192,7 @@ static void tell_uses(struct tally *tally, const struct check_entry *entry,
 		put_place(&out, entry, use->file, use->line);
 		strbuf_addf(&out, "%s \"%s\": ", use->event->id, use->event->format);
 		put_problem(&out, use->event->format, text);
-		tell(tally, &out);
+		tell_wrong_line(tally, &out);
 	}
 }
 
@@ -209,7 +209,7 @@ static void tell_formats(struct tally *tally, const struct check_entry *entry,
 		put_place(&out, entry, event->file, event->line);
 		strbuf_addf(&out, "%s \"%s\": the format is wrong, so the event is never on",
 			    event->id, event->format);
-		tell(tally, &out);
+		tell_wrong_line(tally, &out);
 	}
 }
 
@@ -269,7 +269,7 @@ static void fail_with(struct tally *tally, const struct check_entry *entry,
 		}
 	}
 	strbuf_addstr(&out, text);
-	fail(tally, entry->file, strbuf_str(&out));
+	tell_failed_file(tally, entry->file, strbuf_str(&out));
 }
 
 /* The rewritten text is what the compiler is asked about. */
@@ -315,11 +315,11 @@ static int look_at(struct tally *tally, const struct check_entry *entry, bool is
 	if (ret != 0) {
 		char *error cleanup_free = first_error(&messages);
 
-		fail(tally, entry->file,
-		     err.code  ? err.text
-		     : ret < 0 ? strerror(-ret)
-		     : error   ? error
-			       : strerror(ENOMEM));
+		tell_failed_file(tally, entry->file,
+				 err.code  ? err.text
+				 : ret < 0 ? strerror(-ret)
+				 : error   ? error
+					   : strerror(ENOMEM));
 		return 0;
 	}
 	ret = check_calls_collect(&text, &calls, is_first ? &tally->known : NULL);
@@ -342,7 +342,7 @@ static int look_at_all(struct tally *tally, const struct check_db *db)
 	return ret;
 }
 
-static void deinit(struct tally *tally)
+static void deinit_tally(struct tally *tally)
 {
 	check_events_deinit(&tally->known);
 	for (size_t i = 0; i < tally->told.nr_slots; i++)
@@ -363,7 +363,7 @@ int events_sources_check(const struct opts *opts, struct uft_err *err)
 		ret = check_db_load(opts->args[i], &db, err);
 	if (ret == 0) {
 		ret = look_at_all(&tally, &db);
-		deinit(&tally);
+		deinit_tally(&tally);
 		if (ret < 0)
 			err_set_errno(err, ret, "cannot check the sources");
 	}

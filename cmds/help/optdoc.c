@@ -306,7 +306,7 @@ static void add_roff_control(struct strbuf *out)
  * The text for the word at @at of the template; returns its length in the template, 0: no such
  * word.
  */
-static size_t expand(const char *at, const struct cmd *cmd, struct strbuf *out)
+static size_t expand_word(const char *at, const struct cmd *cmd, struct strbuf *out)
 {
 	static const char *const words[] = { "@OPTIONS@\n",	"@COMMANDS@\n", "@TABLES@\n",
 					     "@VERSION@",	"@ZSH@\n",	"@FISH@\n",
@@ -367,7 +367,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (const char *at = strbuf_str(&template); *at;) {
-		size_t used = *at == '@' ? expand(at, cmd, &out) : 0;
+		size_t used = *at == '@' ? expand_word(at, cmd, &out) : 0;
 
 		if (!used)
 			strbuf_addch(&out, *at);

@@ -103,7 +103,7 @@ int etrace_is_given(const struct opts *opts, struct uft_err *err)
 
 /* --- reading --- */
 
-static void note(void *self, uint64_t line, size_t at, const char *text)
+static void note_problem(void *self, uint64_t line, size_t at, const char *text)
 {
 	struct importing *im = self;
 
@@ -130,7 +130,7 @@ static int read_lines(struct importing *im, struct uft_err *err)
 
 		etrace_reader_take(&im->reader, text, len - is_ended);
 		if (!is_ended)
-			note(im, im->reader.line, len, "the line has no end");
+			note_problem(im, im->reader.line, len, "the line has no end");
 	}
 	if (!im->reader.oom && !feof(file))
 		return err_set_errno(err, -errno, "cannot read '%s'", im->path);
@@ -220,7 +220,7 @@ static int write_all(struct importing *im, struct uft_err *err)
 	return ret;
 }
 
-static void deinit(struct importing *im)
+static void deinit_importing(struct importing *im)
 {
 	etrace_reader_deinit(&im->reader);
 	store_dir_close(&im->dir);
@@ -229,11 +229,11 @@ static void deinit(struct importing *im)
 
 int etrace_import(const struct opts *opts, struct uft_err *err)
 {
-	struct importing im cleanup(deinit) = {
+	struct importing im cleanup(deinit_importing) = {
 		.opts = opts,
 		.path = opts->args[1],
 		.problems = { .msg = &opts->msg },
-		.reader = { .note = note },
+		.reader = { .note = note_problem },
 		.dir = STORE_DIR_CLOSED,
 	};
 	int ret;

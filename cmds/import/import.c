@@ -105,7 +105,7 @@ static const char *place_in_time(struct source *src)
 }
 
 /* The next line that can be one; errors of others are told. */
-static int advance(struct source *src, struct uft_err *err)
+static int advance_source(struct source *src, struct uft_err *err)
 {
 	int ret;
 
@@ -190,7 +190,7 @@ static const char *find_place(struct import *im, struct source *src, struct plac
 }
 
 /* 0, or -ENOMEM. A line that cannot be taken is told. */
-static int take(struct import *im, struct source *src)
+static int take_log_line(struct import *im, struct source *src)
 {
 	const struct fst_line *line = &src->line.parts;
 	struct place to = { 0 };
@@ -215,7 +215,7 @@ static int take(struct import *im, struct source *src)
 /* --- all logs --- */
 
 /* The source with the earliest line, or NULL; @until_ns: it stays that up to this time. */
-static struct source *earliest(struct import *im, uint64_t *until_ns)
+static struct source *earliest_source(struct import *im, uint64_t *until_ns)
 {
 	struct source *first = NULL;
 
@@ -236,12 +236,12 @@ static struct source *earliest(struct import *im, uint64_t *until_ns)
 }
 
 /* The first line of each. Nothing is made, and nothing put aside, when there is none. */
-static int begin(struct import *im, struct uft_err *err)
+static int begin_sources(struct import *im, struct uft_err *err)
 {
 	bool has_line = false;
 
 	for (size_t i = 0; i < im->nr_sources; i++) {
-		int ret = advance(&im->sources[i], err);
+		int ret = advance_source(&im->sources[i], err);
 
 		if (ret < 0)
 			return ret;
@@ -258,16 +258,16 @@ static int take_all(struct import *im, struct uft_err *err)
 	uint64_t until_ns;
 	int ret = 0;
 
-	while (ret == 0 && (src = earliest(im, &until_ns))) {
+	while (ret == 0 && (src = earliest_source(im, &until_ns))) {
 		while (ret == 0 && src->has_line && src->ns <= until_ns) {
-			ret = take(im, src);
+			ret = take_log_line(im, src);
 			if (ret < 0)
 				return err_set_errno(err, ret, "cannot import '%s'",
 						     src->line.path);
 			if (im->tasks.buffered > BUFFER_BYTES)
 				ret = import_tasks_flush(&im->tasks, &im->out.dir.store, err);
 			if (ret == 0)
-				ret = advance(src, err);
+				ret = advance_source(src, err);
 		}
 	}
 	return ret < 0 ? ret : import_tasks_flush(&im->tasks, &im->out.dir.store, err);
@@ -319,7 +319,7 @@ static uint64_t tell_problems(struct import *im)
 	return nr_wrong;
 }
 
-static int finish(struct import *im, struct uft_err *err)
+static int finish_logs(struct import *im, struct uft_err *err)
 {
 	struct text *programs cleanup_free = calloc(im->nr_sources, sizeof(*programs));
 
@@ -331,13 +331,13 @@ static int finish(struct import *im, struct uft_err *err)
 				    im->last_ns, err);
 }
 
-static int run(struct import *im, struct uft_err *err)
+static int run_log_import(struct import *im, struct uft_err *err)
 {
 	const struct opts *opts = im->opts;
 	int ret = open_logs(im, err);
 
 	if (ret == 0)
-		ret = begin(im, err);
+		ret = begin_sources(im, err);
 	if (ret == 0)
 		ret = take_all(im, err);
 
@@ -346,7 +346,7 @@ static int run(struct import *im, struct uft_err *err)
 	if (ret == 0 && !im->nr_events)
 		ret = err_set(err, -ENODATA, "there is no line of a log in what was given");
 	if (ret == 0)
-		ret = finish(im, err);
+		ret = finish_logs(im, err);
 	if (ret < 0) {
 		/*
 		 * They are taken out of a recording that existed before; a new one has no `info`
@@ -384,7 +384,7 @@ int events_import(const struct opts *opts, struct uft_err *err)
 
 	if (opts->import_common && !im.common)
 		return err_set_errno(err, -ENOMEM, "cannot import");
-	return run(&im, err);
+	return run_log_import(&im, err);
 }
 
 int events_import_check(const struct opts *opts, struct uft_err *err)

@@ -54,8 +54,8 @@ int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlin
 	return 0;
 }
 
-static int add(struct kernel_trace_tasks *tasks, int32_t number, int32_t tid, uint32_t cpu,
-	       uint64_t time_ns)
+static int add_kernel_task(struct kernel_trace_tasks *tasks, int32_t number, int32_t tid,
+			   uint32_t cpu, uint64_t time_ns)
 {
 	struct kernel_trace_task **all = vec_grow(tasks->all, tasks->nr, sizeof(*all));
 	struct kernel_trace_task *task = calloc(1, sizeof(*task));
@@ -88,7 +88,7 @@ int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32
 	if (!task || task->tid != wanted)
 		task = intmap_get(&tasks->by_tid, wanted);
 	if (!task)
-		return add(tasks, wanted, tid, cpu, time_ns);
+		return add_kernel_task(tasks, wanted, tid, cpu, time_ns);
 	/* CPUs are read one after the other. */
 	task->first_ns = MIN(task->first_ns, time_ns);
 	tasks->last = task;

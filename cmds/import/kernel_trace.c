@@ -193,7 +193,7 @@ static int align_all(struct kernel_trace *kt, struct uft_err *err)
 /* --- records --- */
 
 /* The next record of @part, with its time in the recording: 1, 0 at the end, or negative. */
-static int advance(struct kernel_trace *kt, struct part *part, struct uft_err *err)
+static int advance_part(struct kernel_trace *kt, struct part *part, struct uft_err *err)
 {
 	int64_t shift_ns = part->place->shift_ns;
 	int ret = tracedat_stream_next(&part->stream, &part->next, &part->missed, err);
@@ -241,8 +241,8 @@ static bool choose_task(struct kernel_trace *kt, const struct part *part, int32_
 	return true;
 }
 
-static int take(struct kernel_trace *kt, const struct part *part, uint64_t *missed,
-		struct uft_err *err)
+static int take_part_record(struct kernel_trace *kt, const struct part *part, uint64_t *missed,
+			    struct uft_err *err)
 {
 	int32_t number;
 	int ret = 0;
@@ -269,7 +269,7 @@ static int take(struct kernel_trace *kt, const struct part *part, uint64_t *miss
 	return 0;
 }
 
-static struct part *earliest(struct part *parts, size_t nr)
+static struct part *earliest_part(struct part *parts, size_t nr)
 {
 	struct part *first = NULL;
 
@@ -302,13 +302,14 @@ static int take_cpu(struct kernel_trace *kt, struct part *parts, size_t nr, stru
 			ret = 0;
 			continue;
 		}
-		ret = ret < 0 ? err_set(err, ret, "%s", why.text) : advance(kt, &parts[i], err);
+		ret = ret < 0 ? err_set(err, ret, "%s", why.text)
+			      : advance_part(kt, &parts[i], err);
 	}
-	while (ret >= 0 && (part = earliest(parts, nr))) {
+	while (ret >= 0 && (part = earliest_part(parts, nr))) {
 		count_missed(&missed, part->missed);
-		ret = take(kt, part, &missed, err);
+		ret = take_part_record(kt, part, &missed, err);
 		if (ret >= 0)
-			ret = advance(kt, part, err);
+			ret = advance_part(kt, part, err);
 	}
 	for (size_t i = 0; i < nr; i++)
 		tracedat_stream_close(&parts[i].stream);
@@ -450,7 +451,7 @@ static int write_info(struct kernel_trace *kt, struct uft_err *err)
 	return import_dir_publish(&kt->dir, &header, &info, err);
 }
 
-static int finish(struct kernel_trace *kt, struct uft_err *err)
+static int finish_kernel_import(struct kernel_trace *kt, struct uft_err *err)
 {
 	int ret = kernel_output_publish(&kt->out, &kt->formats, &kt->file.kallsyms, kt->dir.fd,
 					err);
@@ -504,7 +505,7 @@ static size_t tasks_max(const struct kernel_trace *kt)
 	return kt->opts->no_limit ? SIZE_MAX : TASKS_MIN + kt->file.bytes / BYTES_PER_TASK;
 }
 
-static int run(struct kernel_trace *kt, struct uft_err *err)
+static int run_kernel_import(struct kernel_trace *kt, struct uft_err *err)
 {
 	int ret = tracedat_open(&kt->file, kt->path,
 				kt->opts->no_limit ? TRACEDAT_UNLIMITED : TRACEDAT_LIMITED, err);
@@ -533,7 +534,7 @@ static int run(struct kernel_trace *kt, struct uft_err *err)
 			      kt->into ? "no record of '%s' is of a task of '%s'"
 				       : "'%s' has no records of the kernel",
 			      kt->path, kt->into);
-	return ret < 0 ? ret : finish(kt, err);
+	return ret < 0 ? ret : finish_kernel_import(kt, err);
 }
 
 int kernel_trace_import(const struct opts *opts, struct uft_err *err)
@@ -549,7 +550,7 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 
 	kt.out.store = &kt.dir.store;
 
-	int ret = run(&kt, err);
+	int ret = run_kernel_import(&kt, err);
 
 	if (ret < 0) {
 		/*

@@ -98,7 +98,7 @@ static void note_keys(struct import_kinds *kinds, struct import_kind *kind, cons
 
 /* --- events --- */
 
-static struct import_kind *add(struct import_kinds *kinds, bool *is_full)
+static struct import_kind *add_import_kind(struct import_kinds *kinds, bool *is_full)
 {
 	struct import_kind **all = vec_grow(kinds->all, kinds->nr, sizeof(struct import_kind *));
 	struct import_kind *kind;
@@ -123,8 +123,8 @@ static struct import_kind *add(struct import_kinds *kinds, bool *is_full)
 	return all[kinds->nr++] = kind;
 }
 
-static struct import_kind *find(struct import_kinds *kinds, const char *name, size_t len,
-				bool *is_full)
+static struct import_kind *find_import_kind(struct import_kinds *kinds, const char *name,
+					    size_t len, bool *is_full)
 {
 	struct import_kind *kind = kinds->last;
 
@@ -135,7 +135,7 @@ static struct import_kind *find(struct import_kinds *kinds, const char *name, si
 	if (strbuf_oom(&kinds->name))
 		return NULL;
 	kind = strmap_get(&kinds->by_name, strbuf_str(&kinds->name));
-	return kind ? kind : add(kinds, is_full);
+	return kind ? kind : add_import_kind(kinds, is_full);
 }
 
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
@@ -144,7 +144,7 @@ struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fs
 	struct import_kind *kind;
 
 	*is_full = false;
-	kind = find(kinds, line->id, line->id_len, is_full);
+	kind = find_import_kind(kinds, line->id, line->id_len, is_full);
 	if (kind)
 		note_keys(kinds, kind, line->body, line->body_len);
 	kinds->last = kind;
@@ -157,7 +157,7 @@ struct import_kind *import_kinds_name(struct import_kinds *kinds, const char *na
 	struct import_kind *kind;
 
 	*is_full = false;
-	kind = find(kinds, name, strlen(name), is_full);
+	kind = find_import_kind(kinds, name, strlen(name), is_full);
 	if (kind)
 		kind->format = format;
 	return kinds->last = kind;

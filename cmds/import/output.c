@@ -119,8 +119,8 @@ void import_output_close(struct import_output *out)
 
 /* --- what is known when all is read --- */
 
-static int append(struct import_output *out, const char *name, const struct strbuf *text,
-		  struct uft_err *err)
+static int append_text_file(struct import_output *out, const char *name, const struct strbuf *text,
+			    struct uft_err *err)
 {
 	int stream = strbuf_oom(text) ? -ENOMEM : store_open(&out->dir.store, name);
 	int ret = stream < 0 ? stream
@@ -142,9 +142,9 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
 	import_kinds_put_definitions(kinds, &definitions);
 	import_kinds_put_names(kinds, &names);
 
-	int ret = append(out, EVENT_DEFS_FILE, &definitions, err);
+	int ret = append_text_file(out, EVENT_DEFS_FILE, &definitions, err);
 
-	return ret < 0 ? ret : append(out, "events.txt", &names, err);
+	return ret < 0 ? ret : append_text_file(out, "events.txt", &names, err);
 }
 
 /*
@@ -194,7 +194,7 @@ static int write_tasks(struct import_output *out, const struct import_tasks *tas
 					  err);
 		task_line_encode(&line, &text);
 	}
-	return ret < 0 ? ret : append(out, "task.txt", &text, err);
+	return ret < 0 ? ret : append_text_file(out, "task.txt", &text, err);
 }
 
 static int add_tids(struct info *info, const struct import_tasks *tasks)

@@ -32,7 +32,7 @@ struct posix_importing {
 	uint64_t nr_out;
 };
 
-static void deinit(struct posix_importing *im)
+static void deinit_posix_import(struct posix_importing *im)
 {
 	posix_logs_close(&im->logs);
 	import_tasks_deinit(&im->tasks);
@@ -96,8 +96,8 @@ static struct import_task *find_task(struct posix_importing *im, const struct po
 	return import_tasks_get(&im->tasks, &origin, log - im->logs.logs, is_full);
 }
 
-static int add(struct posix_importing *im, const struct posix_log *log, struct import_task *task,
-	       uint32_t id, uint64_t time_ns)
+static int add_posix_event(struct posix_importing *im, const struct posix_log *log,
+			   struct import_task *task, uint32_t id, uint64_t time_ns)
 {
 	const struct pxt_event *event = &log->event;
 	const struct event_posix said = {
@@ -123,7 +123,7 @@ static int add(struct posix_importing *im, const struct posix_log *log, struct i
 }
 
 /* 0, or -ENOMEM. Events that cannot be taken are counted. */
-static int take(struct posix_importing *im, const struct posix_log *log)
+static int take_posix_event(struct posix_importing *im, const struct posix_log *log)
 {
 	bool lacks_kind = false, lacks_task = false;
 	struct import_kind *kind;
@@ -137,7 +137,7 @@ static int take(struct posix_importing *im, const struct posix_log *log)
 	kind = find_kind(im, log, log->event.id, &lacks_kind);
 	task = kind ? find_task(im, log, &lacks_task) : NULL;
 	if (task)
-		return add(im, log, task, kind->id, time_ns);
+		return add_posix_event(im, log, task, kind->id, time_ns);
 	im->nr_out++;
 	return lacks_kind || lacks_task ? 0 : -ENOMEM;
 }
@@ -150,7 +150,7 @@ static int take_all(struct posix_importing *im, struct uft_err *err)
 	for (size_t i = 0; i < im->logs.nr && ret == 0; i++)
 		ret = take_names(im, &im->logs.logs[i]);
 	while (ret == 0 && (log = posix_logs_next(&im->logs))) {
-		ret = take(im, log);
+		ret = take_posix_event(im, log);
 		if (ret == 0 && im->tasks.buffered > BUFFER_BYTES) {
 			ret = import_tasks_flush(&im->tasks, &im->out.dir.store, err);
 			if (ret < 0)
@@ -162,7 +162,7 @@ static int take_all(struct posix_importing *im, struct uft_err *err)
 	return import_tasks_flush(&im->tasks, &im->out.dir.store, err);
 }
 
-static int finish(struct posix_importing *im, struct uft_err *err)
+static int finish_posix_logs(struct posix_importing *im, struct uft_err *err)
 {
 	struct text *programs cleanup_free = calloc(im->logs.nr, sizeof(*programs));
 
@@ -184,7 +184,7 @@ static bool has_any(const struct posix_logs *logs)
 }
 
 /* Nothing is made, and nothing put aside, when there is no event. */
-static int run(struct posix_importing *im, struct uft_err *err)
+static int run_posix_import(struct posix_importing *im, struct uft_err *err)
 {
 	int ret = posix_logs_open(&im->logs, im->opts, err);
 
@@ -198,13 +198,13 @@ static int run(struct posix_importing *im, struct uft_err *err)
 	if (ret == 0 && !im->nr_events)
 		ret = err_set(err, -ENODATA, "no event can be in the recording: all are older");
 	if (ret == 0)
-		ret = finish(im, err);
+		ret = finish_posix_logs(im, err);
 	if (ret < 0)
 		import_tasks_remove(&im->tasks, &im->out.dir.store);
 	return ret;
 }
 
-static void tell(const struct posix_importing *im)
+static void tell_imported(const struct posix_importing *im)
 {
 	if (im->logs.nr_cut)
 		msg_warn(&im->opts->msg,
@@ -217,17 +217,17 @@ static void tell(const struct posix_importing *im)
 
 int posix_import(const struct opts *opts, struct uft_err *err)
 {
-	struct posix_importing im cleanup(deinit) = {
+	struct posix_importing im cleanup(deinit_posix_import) = {
 		.opts = opts,
 		.logs = { .msg = &opts->msg },
 		.tasks = { .next_made = IMPORT_TID_MADE },
 		.kinds = { .next_id = EVENT_ID_USER },
 		.out = { .dir = STORE_DIR_CLOSED },
 	};
-	int ret = run(&im, err);
+	int ret = run_posix_import(&im, err);
 
 	if (ret < 0)
 		return ret;
-	tell(&im);
+	tell_imported(&im);
 	return im.nr_out || im.logs.nr_damaged ? CMD_FAILED : CMD_DONE;
 }

@@ -45,7 +45,7 @@ int posix_logs_are_given(const struct opts *opts, struct uft_err *err)
 }
 
 /* A file that ends too early, or has nonsense in it, was read as far as it goes. */
-static void advance(struct posix_logs *logs, struct posix_log *log)
+static void advance_log(struct posix_logs *logs, struct posix_log *log)
 {
 	int ret = pxt_log_next(&log->log, &log->event, log->data, POSIX_DATA_MAX);
 
@@ -96,7 +96,7 @@ static int open_one(struct posix_logs *logs, const char *path, struct uft_err *e
 	if (!log->data)
 		return err_set_errno(err, -ENOMEM, "cannot read '%s'", path);
 	tell_missing(logs, log);
-	advance(logs, log);
+	advance_log(logs, log);
 	return 0;
 }
 
@@ -133,7 +133,7 @@ struct posix_log *posix_logs_next(struct posix_logs *logs)
 	struct posix_log *first = NULL;
 
 	if (logs->given)
-		advance(logs, logs->given);
+		advance_log(logs, logs->given);
 	for (size_t i = 0; i < logs->nr; i++) {
 		struct posix_log *log = &logs->logs[i];
 

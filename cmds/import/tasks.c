@@ -69,7 +69,7 @@ static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *o
 }
 
 /* From the first line on it is freed with all others. */
-static int enter(struct import_tasks *tasks, struct import_task *task, uint64_t key)
+static int enter_task(struct import_tasks *tasks, struct import_task *task, uint64_t key)
 {
 	tasks->all[tasks->nr++] = task;
 	task->next = intmap_get(&tasks->by_origin, key);
@@ -80,8 +80,8 @@ static int enter(struct import_tasks *tasks, struct import_task *task, uint64_t 
 	return intmap_put(&tasks->by_origin, key, task);
 }
 
-static struct import_task *add(struct import_tasks *tasks, const struct fst_origin *origin,
-			       size_t log, bool *is_full)
+static struct import_task *add_log_task(struct import_tasks *tasks, const struct fst_origin *origin,
+					size_t log, bool *is_full)
 {
 	struct import_task **all = vec_grow(tasks->all, tasks->nr, sizeof(struct import_task *));
 	int32_t tid = choose_tid(tasks, origin);
@@ -99,7 +99,7 @@ static struct import_task *add(struct import_tasks *tasks, const struct fst_orig
 	task->log = log;
 	task->tid = tid;
 	task->pid = origin->pid ? origin->pid : tid;
-	return enter(tasks, task, key_of(origin, log)) == 0 ? task : NULL;
+	return enter_task(tasks, task, key_of(origin, log)) == 0 ? task : NULL;
 }
 
 struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fst_origin *origin,
@@ -113,7 +113,7 @@ struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fs
 	task = intmap_get(&tasks->by_origin, key_of(origin, log));
 	while (task && !is_of(task, origin, log))
 		task = task->next;
-	return tasks->last = task ? task : add(tasks, origin, log, is_full);
+	return tasks->last = task ? task : add_log_task(tasks, origin, log, is_full);
 }
 
 int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint64_t time_ns,
@@ -146,8 +146,8 @@ static void put_name(char name[static NAME_MAX], const struct import_task *task,
 /* For both files of a task: what a record says is there before the record is. */
 static const char *const suffixes[] = { DATADIR_EVENT_DATA_SUFFIX, ".dat" };
 
-static int append(const struct import_tasks *tasks, const struct import_task *task,
-		  struct store *store, const char *suffix, const struct strbuf *bytes)
+static int append_task_file(const struct import_tasks *tasks, const struct import_task *task,
+			    struct store *store, const char *suffix, const struct strbuf *bytes)
 {
 	char name[NAME_MAX];
 
@@ -172,10 +172,10 @@ int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct u
 		if (!task->records.len)
 			continue;
 
-		int ret = append(tasks, task, store, suffixes[0], &task->payloads);
+		int ret = append_task_file(tasks, task, store, suffixes[0], &task->payloads);
 
 		if (ret == 0)
-			ret = append(tasks, task, store, suffixes[1], &task->records);
+			ret = append_task_file(tasks, task, store, suffixes[1], &task->records);
 		task->is_written = true;
 		if (ret < 0)
 			return err_set_errno(err, ret, "cannot write the events of task %d",

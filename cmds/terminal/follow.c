@@ -85,7 +85,7 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
  * files, too, at any time after their session's line: so task.txt is read once more, or they would
  * get the names of the session before.
  */
-static int look(struct follow *follow, struct uft_err *err)
+static int look_for_more(struct follow *follow, struct uft_err *err)
 {
 	struct trace_data *data = follow->data;
 	struct request_answer answer;
@@ -119,7 +119,7 @@ int follow_open(struct follow *follow, struct trace_data *data, const struct opt
 	*follow = (struct follow){ .data = data,
 				   .is_own = is_own(opts),
 				   .is_watched = isatty(STDOUT_FILENO) };
-	while ((ret = look(follow, err)) == 0 && follow->complete_ns != UINT64_MAX &&
+	while ((ret = look_for_more(follow, err)) == 0 && follow->complete_ns != UINT64_MAX &&
 	       !data_has_records(data))
 		rest();
 	if (ret == 0)
@@ -171,7 +171,7 @@ int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow
 		if (ret < 0)
 			return ret;
 		rest();
-		ret = look(follow, err);
+		ret = look_for_more(follow, err);
 		if (ret < 0)
 			return ret;
 	}

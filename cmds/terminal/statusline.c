@@ -71,7 +71,7 @@ static bool has_room(void)
 }
 
 /* False when the terminal does not take it now. */
-static bool put(const char *text, size_t len)
+static bool put_on_terminal(const char *text, size_t len)
 {
 	sigset_t set, before;
 
@@ -93,11 +93,11 @@ static void erase(void)
 	if (!line.is_shown)
 		return;
 	/* The process that has the terminal by now has written over it. */
-	if (!is_in_foreground() || put(ERASE, strlen(ERASE)))
+	if (!is_in_foreground() || put_on_terminal(ERASE, strlen(ERASE)))
 		line.is_shown = false;
 }
 
-static void forget(void)
+static void forget_terminal(void)
 {
 	erase();
 	if (line.is_own)
@@ -110,7 +110,7 @@ void statusline_close(void)
 {
 	pthread_mutex_lock(&line.lock);
 	if (line.fd >= 0)
-		forget();
+		forget_terminal();
 	pthread_mutex_unlock(&line.lock);
 }
 
@@ -154,7 +154,7 @@ void statusline_show(const char *text)
 		/* A part of it may be there. */
 		if (has_room()) {
 			line.is_shown = true;
-			put(strbuf_str(&shown), shown.len);
+			put_on_terminal(strbuf_str(&shown), shown.len);
 		}
 	}
 	pthread_mutex_unlock(&line.lock);
@@ -182,7 +182,7 @@ void statusline_before_output(bool is_paged)
 {
 	pthread_mutex_lock(&line.lock);
 	if (line.fd >= 0 && (is_paged || isatty(STDOUT_FILENO)))
-		forget();
+		forget_terminal();
 	pthread_mutex_unlock(&line.lock);
 }
 

@@ -74,7 +74,7 @@ NOINLINE static uint32_t enter_planned(struct thread *t, uint64_t *slot, uint64_
 	return replaced;
 }
 
-static inline uint32_t enter(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
+static inline uint32_t enter_function(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
 {
 	struct thread *t = fast_guard();
 
@@ -126,7 +126,7 @@ uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_
 /* HOT (libmcount/hot/probe.h). */
 uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
 {
-	return enter(slot, addr, regs);
+	return enter_function(slot, addr, regs);
 }
 
 /* HOT (libmcount/hot/probe.h). */
@@ -142,7 +142,7 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 	uint64_t apart = (uint64_t)other - (uint64_t)slot;
 
 	if (unlikely(apart - 1 < REALIGN_MAX && apart % sizeof(*slot) == 0) && *other == *slot)
-		return enter(other, addr, regs);
+		return enter_function(other, addr, regs);
 	return enter_looked_up(slot, addr, regs);
 }
 
@@ -273,7 +273,7 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 	} else if (site->flags & PLAN_CALL_NO_RETURN_HOOK) {
 		enter_instant(slot, site, regs);
 	} else {
-		call.replaced = enter(slot, site->addr, regs);
+		call.replaced = enter_function(slot, site->addr, regs);
 		/* By this call, or by that of a function that has jumped there. */
 		if ((site->flags & PLAN_CALL_BY_CALLER) &&
 		    *slot == (uint64_t)arch_return_trampoline) {
@@ -293,6 +293,6 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 
 	if (unlikely(site->flags))
 		return special_libcall(slot, site, call, regs);
-	call.replaced = enter(slot, site->addr, regs);
+	call.replaced = enter_function(slot, site->addr, regs);
 	return call;
 }

@@ -18,7 +18,7 @@ static struct grave {
 } graves[GRAVES];
 
 /* The @i-th place for @slot: Fibonacci hashing, then the neighbours. */
-static struct grave *place(uint64_t slot, unsigned i)
+static struct grave *find_grave(uint64_t slot, unsigned i)
 {
 	uint64_t hash = (slot >> 3) * 0x9e3779b97f4a7c15ULL >> 48;
 
@@ -27,13 +27,14 @@ static struct grave *place(uint64_t slot, unsigned i)
 
 void graveyard_put(uint64_t slot, uint64_t ret)
 {
-	struct grave *g = place(slot, 0);
+	struct grave *g = find_grave(slot, 0);
 
 	for (unsigned i = 0; i < PROBES; i++) {
-		uint64_t there = atomic_load_explicit(&place(slot, i)->slot, memory_order_relaxed);
+		uint64_t there = atomic_load_explicit(&find_grave(slot, i)->slot,
+						      memory_order_relaxed);
 
 		if (there == slot || there == 0) {
-			g = place(slot, i);
+			g = find_grave(slot, i);
 			break;
 		}
 	}
@@ -45,7 +46,7 @@ void graveyard_put(uint64_t slot, uint64_t ret)
 uint64_t graveyard_get(uint64_t slot)
 {
 	for (unsigned i = 0; i < PROBES; i++) {
-		struct grave *g = place(slot, i);
+		struct grave *g = find_grave(slot, i);
 
 		if (atomic_load_explicit(&g->slot, memory_order_acquire) == slot) {
 			uint64_t ret = atomic_load_explicit(&g->ret, memory_order_acquire);

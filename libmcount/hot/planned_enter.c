@@ -73,7 +73,7 @@ static void obey_switches(struct thread *t, const struct plan_rule *rule)
 }
 
 /* The part of a rule that only counts for calls that passed the filters. */
-static void obey(const struct plan_rule *rule, struct decision *d)
+static void obey_rule(const struct plan_rule *rule, struct decision *d)
 {
 	planned_limit(&d->next, rule);
 	if (rule->flags & PLAN_TRACE)
@@ -89,8 +89,8 @@ static void obey(const struct plan_rule *rule, struct decision *d)
 }
 
 /* HOT: decide about the call of @addr: d->flags & PLANNED_RECORD, or d->has_change, or nothing. */
-static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
-			  const struct arch_regs *regs, struct decision *d)
+static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *slot,
+			       const struct arch_regs *regs, struct decision *d)
 {
 	struct planned *p = t->planned;
 
@@ -127,7 +127,7 @@ static inline void decide(struct thread *t, uint64_t addr, const uint64_t *slot,
 		return;
 	if (d->rule) {
 		obey_switches(t, d->rule);
-		obey(d->rule, d);
+		obey_rule(d->rule, d);
 	}
 	d->func = func;
 	if (!planned_has_level(&d->next, func))
@@ -190,8 +190,9 @@ static void keep_args(struct planned *p, struct planned_frame *pf, const struct 
 }
 
 /* HOT: the frame of a call, and what the call begins. */
-static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
-			uint64_t addr, const struct arch_regs *regs, const struct decision *d)
+static inline void push_decided(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
+				uint64_t addr, const struct arch_regs *regs,
+				const struct decision *d)
 {
 	struct planned *p = t->planned;
 	bool is_recorded = d->flags & PLANNED_RECORD;
@@ -224,7 +225,7 @@ static inline void push(struct thread *t, const uint64_t *slot, uint64_t id, uin
  * `finish` in a call that has passed the filters: what is open has been seen, and nothing comes any
  * more.
  */
-static void finish(struct thread *t)
+static void finish_recording(struct thread *t)
 {
 	planned_write_entries(t, t->top);
 	probe_finish();
@@ -248,15 +249,15 @@ NOINLINE static void leave_gone(struct thread *t)
 	planned_end_estimate(t);
 }
 
-static inline uint32_t enter(struct thread *t, uint64_t *slot, uint64_t addr,
-			     const struct arch_regs *regs, const struct decision *d)
+static inline uint32_t enter_frame(struct thread *t, uint64_t *slot, uint64_t addr,
+				   const struct arch_regs *regs, const struct decision *d)
 {
 	bool estimates = probe.plan.flags & PLAN_ESTIMATE;
 	uint64_t ret = *slot;
 
 	if (unlikely(!estimates && !callers_may_replace(ret)))
 		ret |= FRAME_KEPT;
-	push(t, slot, (uint64_t)slot, ret, addr, regs, d);
+	push_decided(t, slot, (uint64_t)slot, ret, addr, regs, d);
 	if (unlikely(estimates || (ret & FRAME_KEPT)))
 		return 0;
 	*slot = (uint64_t)arch_return_trampoline;
@@ -300,15 +301,15 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 	struct decision d;
 	uint32_t replaced = 0;
 
-	decide(t, addr, slot, regs, &d);
+	decide_call(t, addr, slot, regs, &d);
 	if (t->top >= t->limit) {
 		if (d.flags & PLANNED_RECORD)
 			note_too_deep(t);
 	} else if ((d.flags & PLANNED_RECORD) || d.has_change) {
-		replaced = enter(t, slot, addr, regs, &d);
+		replaced = enter_frame(t, slot, addr, regs, &d);
 	}
 	if (unlikely(d.finishes))
-		finish(t);
+		finish_recording(t);
 	else
 		planned_open(t, planned_frame_of(t, t->top));
 	return replaced;
@@ -492,11 +493,11 @@ static void judge_announced(struct thread *t, const uint64_t *slot, uint64_t id,
 {
 	struct decision d;
 
-	decide(t, addr, slot, regs, &d);
+	decide_call(t, addr, slot, regs, &d);
 	if (always || (d.flags & PLANNED_RECORD) || d.has_change)
-		push(t, slot, id, ret, addr, regs, &d);
+		push_decided(t, slot, id, ret, addr, regs, &d);
 	if (unlikely(d.finishes))
-		finish(t);
+		finish_recording(t);
 }
 
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr)
@@ -539,7 +540,7 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 	if (unlikely(!planned_is_current(t->planned)))
 		planned_take_up(t);
 	planned_settle(t);
-	decide(t, addr, slot, regs, &d);
+	decide_call(t, addr, slot, regs, &d);
 	if (!(d.flags & PLANNED_RECORD) || !is_written_at_once(t->planned, &d.next, d.flags))
 		return;
 

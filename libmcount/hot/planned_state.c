@@ -197,7 +197,7 @@ void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t
 	state_select(t);
 }
 
-static struct selection replay(struct thread *t, const struct live_plan *plan)
+static struct selection redo_frames(struct thread *t, const struct live_plan *plan)
 {
 	struct selection s = selection_of(plan);
 
@@ -334,7 +334,7 @@ void planned_take_up(struct thread *t)
 	 * If only functions were added, open calls have changed the selection already, by their
 	 * arguments, too.
 	 */
-	struct selection now = p->era == plan->era ? p->now : replay(t, plan);
+	struct selection now = p->era == plan->era ? p->now : redo_frames(t, plan);
 
 	forget_known(p);
 	forget_calls(p);
@@ -477,6 +477,6 @@ void planned_copy(struct thread *to, struct thread *from)
 								    PLANNED_KEEP | PLANNED_CALLER);
 		p->frames[i].flags |= PLANNED_WRITTEN;
 	}
-	p->now = of && of->era == p->era ? of->now : replay(to, p->plan);
+	p->now = of && of->era == p->era ? of->now : redo_frames(to, p->plan);
 	state_select(to);
 }

@@ -36,8 +36,8 @@
  */
 #define SEGMENT_RESERVE sizeof(struct record)
 
-static long futex(const _Atomic uint32_t *word, int op, uint32_t value,
-		  const struct timespec *timeout)
+static long raw_futex(const _Atomic uint32_t *word, int op, uint32_t value,
+		      const struct timespec *timeout)
 {
 	return own_syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
@@ -52,7 +52,7 @@ void ring_wake_writer(struct ring *r)
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&probe.control->writers[writer].sleeping))
-		futex(&probe.control->writers[writer].wake, FUTEX_WAKE, 1, NULL);
+		raw_futex(&probe.control->writers[writer].wake, FUTEX_WAKE, 1, NULL);
 }
 
 /* True when the segment that begins at @position is empty. */
@@ -140,7 +140,7 @@ static uint64_t wait_a_step(struct thread *t, uint64_t position)
 
 	atomic_store(&r->waiting, 1);
 	if (!has_room(r, position))
-		futex(&r->room, FUTEX_WAIT, room, &step);
+		raw_futex(&r->room, FUTEX_WAIT, room, &step);
 	atomic_store(&r->waiting, 0);
 	if (is_masked)
 		own_quiet_end(mask);
@@ -224,7 +224,7 @@ static void use_segment(struct thread *t, uint64_t position)
  * Publish the records that are there; its hook may have been left for good by a handler that
  * interrupted hot_commit().
  */
-static uint64_t publish(struct thread *t)
+static uint64_t publish_head(struct thread *t)
 {
 	uint64_t head = atomic_load_explicit(&t->ring->head, memory_order_relaxed);
 
@@ -255,7 +255,7 @@ static bool next_segment(struct thread *t, uint32_t len)
 {
 	struct ring *r = t->ring;
 	uint64_t segment_bytes = probe.arena->segment_bytes;
-	uint64_t head = publish(t);
+	uint64_t head = publish_head(t);
 	uint64_t used = head % segment_bytes;
 	uint64_t next = head;
 

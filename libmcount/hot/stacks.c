@@ -73,7 +73,7 @@ static bool is_contiguous(uint64_t low, uint64_t high)
 }
 
 /* A thread's own stack, as far as it is known: its outermost call is there. */
-static void adopt(struct thread *t, uint64_t slot)
+static void adopt_own_stack(struct thread *t, uint64_t slot)
 {
 	t->high = t->top > t->frames ? t->frames[1].slot : slot;
 	t->low = t->high > OWN_REACH ? t->high - OWN_REACH : 1;
@@ -113,7 +113,7 @@ static void bound_by_neighbours(struct thread *t)
 static bool goes_on(struct thread *t, uint64_t slot)
 {
 	if (!t->high) {
-		adopt(t, slot);
+		adopt_own_stack(t, slot);
 		return true;
 	}
 	if (t->is_exact)
@@ -136,7 +136,7 @@ static bool goes_on(struct thread *t, uint64_t slot)
 }
 
 /* A stack that nobody runs becomes the caller's. */
-static bool take(struct thread *t)
+static bool take_parked_stack(struct thread *t)
 {
 	uint32_t parked = 1;
 
@@ -146,7 +146,7 @@ static bool take(struct thread *t)
 static struct thread *find_parked(uint64_t slot)
 {
 	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
-		if (o->is_made && !o->is_exact && is_in_range(o, slot) && take(o))
+		if (o->is_made && !o->is_exact && is_in_range(o, slot) && take_parked_stack(o))
 			return o;
 	}
 	return NULL;
@@ -157,7 +157,7 @@ static struct thread *find_around(struct thread *t, uint64_t slot)
 {
 	struct thread *o = t->around;
 
-	return o && o->is_made && is_in_range(o, slot) && take(o) ? o : NULL;
+	return o && o->is_made && is_in_range(o, slot) && take_parked_stack(o) ? o : NULL;
 }
 
 /*
@@ -170,7 +170,7 @@ static void end_at(struct thread *t, uint64_t end)
 	t->frames[0].slot = end | 4;
 }
 
-static void forget(struct thread *t)
+static void forget_stack(struct thread *t)
 {
 	t->is_made = t->is_exact = 0;
 	t->low = t->high = 0;
@@ -179,7 +179,7 @@ static void forget(struct thread *t)
 
 static void retire(struct thread *t)
 {
-	forget(t);
+	forget_stack(t);
 	thread_give_back(t);
 	atomic_fetch_sub(&nr_made, 1);
 }
@@ -188,7 +188,7 @@ static void retire(struct thread *t)
 static void retire_idle_ones(void)
 {
 	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
-		if (o->is_made && o->top == o->frames && take(o))
+		if (o->is_made && o->top == o->frames && take_parked_stack(o))
 			retire(o);
 	}
 }
@@ -216,7 +216,7 @@ static struct thread *make_unbound(void)
 	return t;
 }
 
-static struct thread *make(uint64_t slot)
+static struct thread *make_stack(uint64_t slot)
 {
 	struct thread *t = make_unbound();
 
@@ -270,7 +270,7 @@ static void search(void *arg)
 	if (is_alternate(s->slot) || is_alternate(t->top->slot))
 		return;
 	if (begins_at_home(t, s->slot)) {
-		adopt(t, s->slot);
+		adopt_own_stack(t, s->slot);
 		return;
 	}
 
@@ -281,7 +281,7 @@ static void search(void *arg)
 	if (!to && home && (is_in_range(home, s->slot) || goes_on(home, s->slot)))
 		to = home;
 	if (!to && s->may_make)
-		to = make(s->slot);
+		to = make_stack(s->slot);
 	if (!to)
 		return; /* as if it were a part of this one */
 	switch_to(t, to);
@@ -298,7 +298,7 @@ static void notice_switch(void *arg)
 	    is_contiguous(t->top->slot, s->slot))
 		return;
 	probe.follows_stacks = true;
-	adopt(t, s->slot);
+	adopt_own_stack(t, s->slot);
 }
 
 /* Before the first switch is noticed. */
@@ -321,7 +321,7 @@ struct thread *stacks_enter(struct thread *t, uint64_t slot)
 		return t;
 	}
 	if (!t->low)
-		adopt(t, slot);
+		adopt_own_stack(t, slot);
 	if (!is_in_range(t, slot))
 		slow_call(search, &s);
 	return s.found;
@@ -364,7 +364,7 @@ static bool is_within(struct thread *t, const struct taking *k)
 static struct thread *find_exact(uint64_t low)
 {
 	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
-		if (o->is_made && o->is_exact && o->low == low && take(o))
+		if (o->is_made && o->is_exact && o->low == low && take_parked_stack(o))
 			return o;
 	}
 	return NULL;
@@ -419,7 +419,7 @@ void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes)
 		return;
 	guard_take(t);
 	if (!t->high)
-		adopt(t, (uint64_t)__builtin_frame_address(0));
+		adopt_own_stack(t, (uint64_t)__builtin_frame_address(0));
 	slow_call(take_up, &k);
 	/* A stack that begins anew has calls of a former use. */
 	if (k.to->is_exact)
@@ -449,7 +449,7 @@ struct thread *stacks_return(struct thread *t, uint64_t slot)
 	struct thread *to = home && has_frame(home, slot) ? home : NULL;
 
 	for (struct thread *o = atomic_load(&probe_threads); !to && o; o = o->next) {
-		if (o->is_made && has_frame(o, slot) && take(o))
+		if (o->is_made && has_frame(o, slot) && take_parked_stack(o))
 			to = o;
 	}
 	if (!to)
@@ -477,7 +477,7 @@ void stacks_after_fork(void)
 		if (o == self || !(o->is_made || is_home))
 			continue;
 		frames_unhook(o);
-		forget(o);
+		forget_stack(o);
 	}
 	if (self && self->is_made) {
 		self->is_made = self->is_exact = 0;

@@ -178,7 +178,7 @@ struct thread *thread_take_state(void)
 	return t;
 }
 
-static void begin(void *arg)
+static void begin_thread(void *arg)
 {
 	struct thread **result = arg;
 	struct thread *t;
@@ -214,7 +214,7 @@ static void begin_without_signals(void *arg)
 	}
 	undo_enter();
 	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(before));
-	begin(arg);
+	begin_thread(arg);
 	own_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
 	undo_exit();
 }

@@ -137,7 +137,7 @@ static const struct patch *find_entrance(uint64_t function)
 }
 
 /* Once for each site: it is bound now. */
-static void learn(void *arg)
+static void learn_site(void *arg)
 {
 	struct call_site *site = arg;
 	const struct patch *patch;
@@ -152,7 +152,7 @@ static void learn(void *arg)
 bool calls_is_left_alone(struct call_site *site, uint64_t target)
 {
 	if ((site->flags & CALL_OF_UNKNOWN) && target != site->unbound)
-		slow_call(learn, site);
+		slow_call(learn_site, site);
 	/*
 	 * Before it is bound it leads to the dynamic linker, and then most likely to that function.
 	 */

@@ -106,7 +106,7 @@ static bool close_code(struct stub_memory *memory, const struct wanted *w)
 	return true;
 }
 
-static struct stub_memory *try(uint64_t addr, struct wanted *w, bool *is_over)
+static struct stub_memory *try_address(uint64_t addr, struct wanted *w, bool *is_over)
 {
 	struct stub_memory *old = take_over(addr, w);
 	struct stub_memory *new = old ? NULL : map_at(addr, w);
@@ -119,7 +119,7 @@ static struct stub_memory *try(uint64_t addr, struct wanted *w, bool *is_over)
 	return old ? old : new;
 }
 
-static struct stub_memory *find(uint64_t start, uint64_t end, struct wanted *w)
+static struct stub_memory *find_memory(uint64_t start, uint64_t end, struct wanted *w)
 {
 	uint64_t reach = NEAR_ENOUGH - MIN(end - start + w->bytes, NEAR_ENOUGH);
 	struct stub_memory *memory = NULL;
@@ -128,9 +128,9 @@ static struct stub_memory *find(uint64_t start, uint64_t end, struct wanted *w)
 	for (uint64_t away = 0; !memory && !is_over && away < reach;
 	     away += away < STEP ? SMALL_STEP : STEP) {
 		if (start > w->bytes + away)
-			memory = try(start - w->bytes - away, w, &is_over);
+			memory = try_address(start - w->bytes - away, w, &is_over);
 		if (!memory && !is_over)
-			memory = try(end + away, w, &is_over);
+			memory = try_address(end + away, w, &is_over);
 	}
 	return memory;
 }
@@ -151,7 +151,7 @@ struct stub_memory *stub_memory_make(const struct dl_phdr_info *info, uint64_t b
 		start = MIN(start, (uint64_t)(info->dlpi_addr + ph->p_vaddr));
 		end = MAX(end, (uint64_t)(info->dlpi_addr + ph->p_vaddr + ph->p_memsz));
 	}
-	memory = find(start & ~4095UL, ALIGN_UP(end, 4096UL), &w);
+	memory = find_memory(start & ~4095UL, ALIGN_UP(end, 4096UL), &w);
 	if (w.draft)
 		munmap(w.draft, w.bytes);
 	for (unsigned i = 0; memory && i < ARCH_HOOKS; i++)

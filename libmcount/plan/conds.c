@@ -12,7 +12,7 @@ struct subject {
 	const struct arch_regs *regs;
 };
 
-static inline bool holds(uint8_t compare, int order)
+static inline bool holds_compare(uint8_t compare, int order)
 {
 	switch (compare) {
 	case PLAN_EQ:
@@ -52,7 +52,7 @@ static inline bool int_holds(const struct plan_cond *cond, const struct subject 
 
 		if (cond->compare == PLAN_AND)
 			return (value & cond->value) != 0;
-		return holds(cond->compare, (value > cond->value) - (value < cond->value));
+		return holds_compare(cond->compare, (value > cond->value) - (value < cond->value));
 	}
 
 	uint64_t value = raw >> unused;
@@ -60,7 +60,7 @@ static inline bool int_holds(const struct plan_cond *cond, const struct subject 
 
 	if (cond->compare == PLAN_AND)
 		return (value & limit) != 0;
-	return holds(cond->compare, (value > limit) - (value < limit));
+	return holds_compare(cond->compare, (value > limit) - (value < limit));
 }
 
 /* The layout of a double: IEEE 754 binary64. There is no floating point arithmetic in the probe. */
@@ -146,7 +146,7 @@ static bool float_holds(const struct plan_cond *cond, const struct subject *s)
 	/* Not a number is neither less nor greater nor equal. */
 	if ((bits & ~DOUBLE_SIGN) > DOUBLE_INFINITY)
 		return cond->compare == PLAN_NE;
-	return holds(cond->compare, (value > limit) - (value < limit));
+	return holds_compare(cond->compare, (value > limit) - (value < limit));
 }
 
 static bool is_same(const uint8_t *a, const uint8_t *b, uint32_t len)

@@ -241,7 +241,7 @@ void plans_after_fork(void)
 
 /* --- one in the place of another --- */
 
-static void publish(struct live_plan *plan)
+static void publish_plan(struct live_plan *plan)
 {
 	struct live_plan *old = probe.live;
 
@@ -321,7 +321,7 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 }
 
 /* The process is set up as its first plan says. */
-static void begin(const struct plan *settings)
+static void begin_plan(const struct plan *settings)
 {
 	probe.plan = *settings;
 	probe.is_on = !(settings->flags & PLAN_TRACE_OFF);
@@ -336,7 +336,7 @@ static void begin(const struct plan *settings)
  * And is set up anew as far as that can be. Threads that were made before there were rules get
  * their state at their next call; their open calls were recorded.
  */
-static void turn(const struct plan *settings)
+static void turn_plan(const struct plan *settings)
 {
 	uint32_t former = probe.plan.flags;
 	bool was_off = !(former & PLAN_SELECTIVE) && (former & PLAN_TRACE_OFF);
@@ -428,12 +428,12 @@ static int install_view(const struct plan_view *view, enum how how, const struct
 			callers_begin(settings.flags & PLAN_REPLACE_ANY);
 		keep_callers(view);
 		if (how == BEGIN)
-			begin(&settings);
+			begin_plan(&settings);
 		if (how == BEGIN)
 			choose_counters(view);
-		publish(plan);
+		publish_plan(plan);
 		if (how == REPLACE)
-			turn(&settings);
+			turn_plan(&settings);
 	} else {
 		keep_callers(view);
 	}
@@ -441,7 +441,7 @@ static int install_view(const struct plan_view *view, enum how how, const struct
 	return 0;
 }
 
-static int install(int fd, enum how how)
+static int install_plan(int fd, enum how how)
 {
 	struct plan_view view;
 	struct stat st;
@@ -466,17 +466,17 @@ static int install(int fd, enum how how)
 
 int plans_begin(int fd)
 {
-	return install(fd, BEGIN);
+	return install_plan(fd, BEGIN);
 }
 
 int plans_extend(int fd)
 {
-	return install(fd, EXTEND);
+	return install_plan(fd, EXTEND);
 }
 
 int plans_replace(int fd)
 {
-	return install(fd, REPLACE);
+	return install_plan(fd, REPLACE);
 }
 
 int plans_add_patches(const void *image, uint64_t bytes)

@@ -74,7 +74,7 @@ static bool is_behind(void)
 }
 
 /* The conversation. -EAGAIN: not now. */
-static int ask(void)
+static int fetch_plan(void)
 {
 	struct channel ch cleanup(channel_close);
 	struct control_set_plan answer;
@@ -88,7 +88,7 @@ static int ask(void)
 
 static void get_plan(uint32_t newest)
 {
-	int ret = ask();
+	int ret = fetch_plan();
 
 	if (ret == -EBUSY)
 		steer.not_before_ns = clock_kernel_ns() + ASK_AGAIN_NS;
@@ -100,7 +100,7 @@ static void get_plan(uint32_t newest)
  * The recorder writes its page's generation first, then @news and what may be skipped: so either we
  * see that, or it comes after us.
  */
-static void look(void)
+static void look_for_plan(void)
 {
 	bool skips = !(probe.plan.flags & PLAN_ESTIMATE) && is_told();
 
@@ -129,7 +129,7 @@ static void look_alone(void *arg)
 	bool is_quiet = own_quiet_begin(&mask);
 
 	if (is_quiet && atomic_compare_exchange_strong(&steer.is_asking, &idle, 1)) {
-		look();
+		look_for_plan();
 		atomic_store(&steer.is_asking, 0);
 	}
 	if (is_quiet)

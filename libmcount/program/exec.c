@@ -120,7 +120,8 @@ static bool measure(char *const envp[], struct environment *env)
 }
 
 /* Into @vars, which has place for two more than env->nr and the end. */
-static void merge(char *const envp[], const struct environment *env, char **vars, char *room)
+static void merge_variables(char *const envp[], const struct environment *env, char **vars,
+			    char *room)
 {
 	for (size_t i = 0; i < env->nr; i++) {
 		if (envp[i] != env->preload &&
@@ -143,13 +144,13 @@ static void merge(char *const envp[], const struct environment *env, char **vars
 			char *room_ = alloca(                                                   \
 				env_.preload ? strlen(preload) + strlen(env_.preload) + 2 : 1); \
                                                                                                 \
-			merge(result_, &env_, vars_, room_);                                    \
+			merge_variables(result_, &env_, vars_, room_);                          \
 			result_ = vars_;                                                        \
 		}                                                                               \
 		result_;                                                                        \
 	})
 
-static int fail(void)
+static int fail_exec(void)
 {
 	errno = ENOSYS;
 	return -1;
@@ -159,21 +160,21 @@ int execve(const char *path, char *const argv[], char *const envp[])
 {
 	exec_fn *fn = interposed(&next.execve, "execve");
 
-	return fn ? fn(path, argv, MERGED(envp)) : fail();
+	return fn ? fn(path, argv, MERGED(envp)) : fail_exec();
 }
 
 int execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	exec_fn *fn = interposed(&next.execvpe, "execvpe");
 
-	return fn ? fn(file, argv, MERGED(envp)) : fail();
+	return fn ? fn(file, argv, MERGED(envp)) : fail_exec();
 }
 
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	fexec_fn *fn = interposed(&next.fexecve, "fexecve");
 
-	return fn ? fn(fd, argv, MERGED(envp)) : fail();
+	return fn ? fn(fd, argv, MERGED(envp)) : fail_exec();
 }
 
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,

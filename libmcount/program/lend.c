@@ -31,7 +31,7 @@ static void copy_frames(struct thread *lent, const struct thread *t, uint64_t sl
 	lent->top = lent->written = lent->frames + nr;
 }
 
-static void make(void *arg)
+static void make_lent_state(void *arg)
 {
 	struct thread **lent = arg;
 	struct thread *t = *lent;
@@ -61,7 +61,7 @@ struct thread *lend_prepare(uint64_t slot)
 	if (!t)
 		return NULL;
 	if (!t->is_aside && probe.tracing)
-		slow_call(make, &lent);
+		slow_call(make_lent_state, &lent);
 	else
 		lent = NULL;
 	if (lent) {

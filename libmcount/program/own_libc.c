@@ -140,8 +140,9 @@ static void *find_function(const struct module *libc, const char *name, uint32_t
  */
 typedef void visit_fn(void **slot, void *function, void *arg);
 
-static void visit(const struct module *ours, const struct module *libc, const ElfW(Rela) * rela,
-		  size_t bytes, const char *only, visit_fn *fn, void *arg)
+static void visit_relocations(const struct module *ours, const struct module *libc,
+			      const ElfW(Rela) * rela, size_t bytes, const char *only, visit_fn *fn,
+			      void *arg)
 {
 	for (size_t i = 0; i < bytes / sizeof(*rela); i++) {
 		uint32_t index = ELF64_R_SYM(rela[i].r_info);
@@ -165,8 +166,8 @@ static void visit(const struct module *ours, const struct module *libc, const El
 static void visit_all(const struct module *ours, const struct module *libc, const char *only,
 		      visit_fn *fn, void *arg)
 {
-	visit(ours, libc, ours->rela, ours->rela_bytes, only, fn, arg);
-	visit(ours, libc, ours->plt, ours->plt_bytes, only, fn, arg);
+	visit_relocations(ours, libc, ours->rela, ours->rela_bytes, only, fn, arg);
+	visit_relocations(ours, libc, ours->plt, ours->plt_bytes, only, fn, arg);
 }
 
 typedef int mprotect_fn(void *address, size_t len, int access);

@@ -44,7 +44,7 @@ static bool is_arena(const struct arena *a, uint64_t bytes)
 	       a->nr_rings <= (bytes - RING_PAGE) / a->ring_stride;
 }
 
-static void unmap(void *at, uint64_t bytes)
+static void unmap_rings(void *at, uint64_t bytes)
 {
 	own_syscall(SYS_munmap, at, bytes);
 }
@@ -52,7 +52,7 @@ static void unmap(void *at, uint64_t bytes)
 static void unmap_all(struct arena *a)
 {
 	for (uint32_t i = 0; i < nr_pieces; i++)
-		unmap(pieces[i].rings - RING_PAGE, RING_PAGE + pieces[i].nr * a->ring_stride);
+		unmap_rings(pieces[i].rings - RING_PAGE, RING_PAGE + pieces[i].nr * a->ring_stride);
 }
 
 bool arena_adopt(int fd)
@@ -93,7 +93,7 @@ void arena_drop(void)
 		return;
 	unmap_all(a);
 	atomic_store(&nr_pieces, 0);
-	unmap(a, RING_PAGE);
+	unmap_rings(a, RING_PAGE);
 	probe.arena = NULL;
 }
 
@@ -125,7 +125,7 @@ static bool map_piece(char *from, uint32_t first, uint32_t nr)
 	return true;
 }
 
-static bool grow(void)
+static bool grow_arena(void)
 {
 	uint32_t have;
 	char *from = end_of_mapped(&have);
@@ -149,7 +149,7 @@ static bool grow_beyond(uint32_t seen)
 
 	if (is_ours) {
 		if (atomic_load(&nr_pieces) == seen)
-			grow();
+			grow_arena();
 		atomic_store(&is_growing, 0);
 	}
 	if (is_quiet)

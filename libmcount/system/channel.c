@@ -235,7 +235,8 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 }
 
 /* The recorder says at the end that its message was not understood. */
-static void refuse(struct channel *ch, const void *packet, size_t len, enum control_verdict verdict)
+static void refuse_packet(struct channel *ch, const void *packet, size_t len,
+			  enum control_verdict verdict)
 {
 	const struct control_header *h = packet;
 
@@ -272,7 +273,7 @@ bool channel_wait(struct channel *ch, enum control_type type, void *answer, size
 		if (verdict == CONTROL_TAKEN && state != WAITING)
 			break;
 		if (verdict != CONTROL_SKIPPED && verdict != CONTROL_TAKEN) {
-			refuse(ch, answer, n, verdict);
+			refuse_packet(ch, answer, n, verdict);
 			return false;
 		}
 		drop_descriptors(ch);

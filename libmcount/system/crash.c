@@ -20,7 +20,7 @@ static uint32_t copy_frames(const struct thread *t, struct control_crash *crash)
 	return nr;
 }
 
-static void report(const struct thread *t, int sig, const siginfo_t *info)
+static void tell_crash(const struct thread *t, int sig, const siginfo_t *info)
 {
 	static _Atomic bool is_told; /* one thread's crash ends all of them */
 	static struct control_crash crash;
@@ -59,7 +59,7 @@ void crash_note(int sig, const siginfo_t *info)
 	else if (t->top > t->written)
 		frames_write_entries(t, t->top);
 	if (probe.plan.flags & PLAN_CRASH_REPORT)
-		report(t, sig, info);
+		tell_crash(t, sig, info);
 	guard_barrier();
 	t->busy = 0;
 }

@@ -372,7 +372,7 @@ void fault_watch_signal(int sig)
 		change(sig, &act, NULL);
 }
 
-static void watch(size_t nr)
+static void catch_watched(size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		fault_watch_signal(watched_signals[i]);
@@ -380,12 +380,12 @@ static void watch(size_t nr)
 
 void fault_guard_begin(void)
 {
-	watch(NR_READ_SIGNALS);
+	catch_watched(NR_READ_SIGNALS);
 }
 
 void fault_watch_crashes(void)
 {
-	watch(ARRAY_SIZE(watched_signals));
+	catch_watched(ARRAY_SIZE(watched_signals));
 }
 
 void fault_withdraw(void)
@@ -422,7 +422,7 @@ struct look {
 	bool has_handlers;
 };
 
-static void look(void *arg)
+static void look_at_mask(void *arg)
 {
 	struct look *l = arg;
 
@@ -438,7 +438,7 @@ void fault_look(void)
 {
 	struct look l;
 
-	slow_call(look, &l);
+	slow_call(look_at_mask, &l);
 }
 
 struct copy {
@@ -504,7 +504,7 @@ static void copy_careful(void *arg)
 	struct copy *c = arg;
 	struct look l;
 
-	look(&l);
+	look_at_mask(&l);
 	if (fault_state == fault_guarded)
 		c->result = copy_now(c);
 	else if (l.has_handlers)

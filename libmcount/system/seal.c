@@ -49,7 +49,7 @@ struct numbers {
 	uint8_t bits[SEAL_NUMBERS / 8];
 };
 
-static bool has(const struct numbers *set, uint32_t nr)
+static bool has_syscall(const struct numbers *set, uint32_t nr)
 {
 	return set->bits[nr / 8] & 1U << nr % 8;
 }
@@ -57,7 +57,7 @@ static bool has(const struct numbers *set, uint32_t nr)
 static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers, unsigned nr)
 {
 	for (unsigned i = 0; i < nr; i++) {
-		if (has(forbidden, numbers[i]))
+		if (has_syscall(forbidden, numbers[i]))
 			return false;
 	}
 	return true;
@@ -67,8 +67,8 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
  * It also judges calls that are forbidden already: no filter allows them again. Calls that are in
  * no list are not ours any more.
  */
-static void judge(struct numbers *forbidden, const struct sock_fprog *program,
-		  const uint16_t *numbers, unsigned nr)
+static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
+			  const uint16_t *numbers, unsigned nr)
 {
 	for (unsigned i = 0; i < nr; i++) {
 		uint16_t number = numbers[i];
@@ -84,10 +84,10 @@ static struct numbers judge_all(const struct sock_fprog *program)
 	struct numbers forbidden;
 
 	memset(&forbidden, UINT8_MAX, sizeof(forbidden));
-	judge(&forbidden, program, to_begin, ARRAY_SIZE(to_begin));
-	judge(&forbidden, program, to_handle, ARRAY_SIZE(to_handle));
-	judge(&forbidden, program, to_talk, ARRAY_SIZE(to_talk));
-	judge(&forbidden, program, others, ARRAY_SIZE(others));
+	judge_numbers(&forbidden, program, to_begin, ARRAY_SIZE(to_begin));
+	judge_numbers(&forbidden, program, to_handle, ARRAY_SIZE(to_handle));
+	judge_numbers(&forbidden, program, to_talk, ARRAY_SIZE(to_talk));
+	judge_numbers(&forbidden, program, others, ARRAY_SIZE(others));
 	return forbidden;
 }
 
@@ -127,7 +127,7 @@ static bool has_fast_clock(void)
 }
 
 /* While all that is still to be done for that is allowed. */
-static void prepare(const struct numbers *forbidden)
+static void prepare_seal(const struct numbers *forbidden)
 {
 	/* A state that is not there yet can never be made. */
 	if (probe.ready && probe.tracing && !self && seal_may_begin() &&
@@ -135,7 +135,7 @@ static void prepare(const struct numbers *forbidden)
 		thread_begin();
 	if (!allows_all(forbidden, to_handle, ARRAY_SIZE(to_handle)))
 		fault_withdraw();
-	if (probe.ready && has(forbidden, SYS_clock_gettime) && !probe.has_counter &&
+	if (probe.ready && has_syscall(forbidden, SYS_clock_gettime) && !probe.has_counter &&
 	    !has_fast_clock()) {
 		probe_stop();
 		atomic_fetch_add(&probe.arena->threads_caged, 1);
@@ -148,9 +148,9 @@ static void prepare(const struct numbers *forbidden)
 }
 
 /* From here on everybody goes by it. */
-static void begin(const struct numbers *forbidden)
+static void begin_seal(const struct numbers *forbidden)
 {
-	prepare(forbidden);
+	prepare_seal(forbidden);
 	if (allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)))
 		expect_one_more();
 	for (unsigned i = 0; i < sizeof(seal.forbidden); i++)
@@ -165,7 +165,7 @@ void seal_all(void)
 	struct numbers forbidden;
 
 	memset(&forbidden, UINT8_MAX, sizeof(forbidden));
-	begin(&forbidden);
+	begin_seal(&forbidden);
 }
 
 static bool is_readable(uint64_t from, uint64_t bytes)
@@ -189,7 +189,7 @@ void seal_before_filter(uint64_t address)
 			       program->len * sizeof(*program->filter))) {
 		struct numbers forbidden = judge_all(program);
 
-		begin(&forbidden);
+		begin_seal(&forbidden);
 	}
 	/* The kernel refuses a filter that cannot be read. */
 	errno = saved;

@@ -42,7 +42,7 @@ static struct value known(uint32_t number)
 	return (struct value){ 1, number };
 }
 
-static struct value load(const struct walk *w, uint32_t offset)
+static struct value load_field(const struct walk *w, uint32_t offset)
 {
 	if (offset == offsetof(struct seccomp_data, nr))
 		return known(w->call);
@@ -81,7 +81,7 @@ static struct value compute(uint16_t op, struct value a, struct value b)
 	}
 }
 
-static bool compare(uint16_t op, uint32_t a, uint32_t b)
+static bool compare_values(uint16_t op, uint32_t a, uint32_t b)
 {
 	switch (op) {
 	case BPF_JEQ:
@@ -108,7 +108,7 @@ static bool jump(struct walk *w, struct way *way, const struct sock_filter *insn
 		return true;
 	}
 	if (way->a.is_known && b.is_known) {
-		way->at += compare(op, way->a.number, b.number) ? insn->jt : insn->jf;
+		way->at += compare_values(op, way->a.number, b.number) ? insn->jt : insn->jf;
 		return true;
 	}
 	if (insn->jt == insn->jf) {
@@ -147,7 +147,7 @@ static enum step load_or_store(const struct walk *w, struct way *way,
 			return STEP_FORBIDDEN;
 		way->words[insn->k] = *reg;
 	} else if (BPF_MODE(insn->code) == BPF_ABS) {
-		*reg = load(w, insn->k);
+		*reg = load_field(w, insn->k);
 	} else if (BPF_MODE(insn->code) == BPF_LEN) {
 		*reg = known(sizeof(struct seccomp_data));
 	} else if (BPF_MODE(insn->code) == BPF_IMM) {
@@ -160,7 +160,7 @@ static enum step load_or_store(const struct walk *w, struct way *way,
 	return STEP_ON;
 }
 
-static enum step step(struct walk *w, struct way *way)
+static enum step step_insn(struct walk *w, struct way *way)
 {
 	const struct sock_filter *insn = &w->code[way->at++];
 	struct value b = BPF_SRC(insn->code) == BPF_X ? way->x : known(insn->k);
@@ -199,7 +199,7 @@ bool seal_filter_allows(const struct sock_filter *code, uint32_t len, uint32_t n
 		while (now == STEP_ON) {
 			if (way.at >= len || ++w.steps > STEPS_MAX)
 				return false;
-			now = step(&w, &way);
+			now = step_insn(&w, &way);
 		}
 		if (now == STEP_FORBIDDEN)
 			return false;

@@ -164,7 +164,7 @@ void session_go(void)
 }
 
 /* Be recorded from now on, or once the recorder says so when it has attached. enum attach_result */
-static int64_t begin(const char *address)
+static int64_t begin_being_recorded(const char *address)
 {
 	struct channel ch cleanup(channel_close);
 	struct control_welcome welcome;
@@ -254,7 +254,7 @@ __attribute__((constructor)) static void session_begin(int argc, char **argv, ch
 	const char *address = getenv(CONTROL_ENV_SOCKET);
 
 	if (address && !probe.is_attached && control_address_parse(address, probe.secret))
-		begin(address);
+		begin_being_recorded(address);
 }
 
 int64_t session_attach(const char *address)
@@ -268,7 +268,8 @@ int64_t session_attach(const char *address)
 		return ATTACH_OTHER_LIBC;
 	if (why == CONTROL_NO_ADDRESS_SPACE)
 		return ATTACH_NO_ADDRESS_SPACE;
-	return control_address_parse(address, probe.secret) ? begin(address) : ATTACH_REFUSED;
+	return control_address_parse(address, probe.secret) ? begin_being_recorded(address)
+							    : ATTACH_REFUSED;
 }
 
 /* COLD. After the program's own destructors: exit(3) in this thread. */

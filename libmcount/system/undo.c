@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct undo_page) <= PAGE, "one page");
 static _Atomic(struct undo_page *) newest;
 static _Atomic uint32_t inside;
 
-static void note(enum undo_kind kind, struct undo undo)
+static void note_undo(enum undo_kind kind, struct undo undo)
 {
 	while (probe.is_attached) {
 		struct undo_page *page = atomic_load(&newest);
@@ -48,19 +48,20 @@ static void note(enum undo_kind kind, struct undo undo)
 
 void undo_note_memory(void *at, uint64_t bytes)
 {
-	note(UNDO_MEMORY, (struct undo){ .address = (uint64_t)at, .value = bytes });
+	note_undo(UNDO_MEMORY, (struct undo){ .address = (uint64_t)at, .value = bytes });
 }
 
 void undo_note_code(void *at, uint64_t bytes)
 {
-	note(UNDO_CODE, (struct undo){ .address = (uint64_t)at, .value = bytes });
+	note_undo(UNDO_CODE, (struct undo){ .address = (uint64_t)at, .value = bytes });
 }
 
 void undo_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
 		    bool is_protected)
 {
-	note(is_protected ? UNDO_PROTECTED_SLOT : UNDO_SLOT,
-	     (struct undo){ .address = (uint64_t)slot, .value = before, .now = now, .ours = ours });
+	note_undo(is_protected ? UNDO_PROTECTED_SLOT : UNDO_SLOT,
+		  (struct undo){
+			  .address = (uint64_t)slot, .value = before, .now = now, .ours = ours });
 }
 
 void undo_enter(void)

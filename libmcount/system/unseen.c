@@ -103,7 +103,7 @@ static bool is_open(struct walk *walk, const struct attach_call *call)
 }
 
 /* False: it is not open any more, and nothing inside of it can be. */
-static bool push(struct thread *t, struct walk *walk, const struct attach_call *call)
+static bool push_unseen_call(struct thread *t, struct walk *walk, const struct attach_call *call)
 {
 	uint64_t slot = call->sp ? call->sp | FRAME_EXPLICIT : call->slot;
 	uint64_t data = record_data(RECORD_ENTRY, t->top - t->frames, call->addr) | FRAME_UNSEEN;
@@ -124,7 +124,7 @@ static bool push(struct thread *t, struct walk *walk, const struct attach_call *
 
 static void push_all(struct thread *t, struct walk *walk, struct attach_thread *note)
 {
-	for (uint32_t i = 0; i < note->nr && push(t, walk, &note->calls[i]); i++)
+	for (uint32_t i = 0; i < note->nr && push_unseen_call(t, walk, &note->calls[i]); i++)
 		;
 	/* Another thread may have this number later. */
 	note->tid = 0;

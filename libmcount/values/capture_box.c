@@ -43,7 +43,7 @@ static bool has_room(const struct box *box, uint32_t bytes)
 	return bytes <= box->bytes - box->len;
 }
 
-static bool put(struct box *box, const void *from, uint32_t bytes)
+static bool put_in_box(struct box *box, const void *from, uint32_t bytes)
 {
 	if (!has_room(box, bytes))
 		return false;
@@ -55,7 +55,7 @@ static bool put(struct box *box, const void *from, uint32_t bytes)
 
 static bool put_byte(struct box *box, uint8_t byte)
 {
-	return put(box, &byte, sizeof(byte));
+	return put_in_box(box, &byte, sizeof(byte));
 }
 
 static bool put_bytes(struct box *box, uint64_t address, uint32_t bytes)
@@ -77,7 +77,7 @@ static bool put_text(struct box *box, uint64_t address, uint64_t len)
 		return false;
 	if (len > ARGBLOB_STRING_MAX)
 		__builtin_memcpy(text + ARGBLOB_STRING_MAX - 3, ARGBLOB_STRING_CUT, 3);
-	put(box, &wanted, sizeof(wanted));
+	put_in_box(box, &wanted, sizeof(wanted));
 	box->len += wanted;
 	return true;
 }
@@ -164,7 +164,7 @@ static bool next_in_blocks(struct cursor *cursor, uint32_t bytes, uint32_t block
 	return true;
 }
 
-static bool climb(const struct box_step *step, uint64_t *node)
+static bool climb_tree(const struct box_step *step, uint64_t *node)
 {
 	uint64_t above;
 	uint64_t right;
@@ -209,7 +209,7 @@ static bool next_element(struct cursor *cursor)
 	case BOX_CHAIN:
 		return read_word(cursor->at + step->c, &cursor->at);
 	case BOX_TREE:
-		return climb(step, &cursor->at);
+		return climb_tree(step, &cursor->at);
 	case BOX_LINKS:
 		return read_word(cursor->at + step->b, &cursor->at);
 	case BOX_BITS:
@@ -371,17 +371,17 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 		return false;
 	if (!find_elements(&cursor, object, &number)) {
 		number = 0;
-		put(box, &wild, sizeof(wild));
+		put_in_box(box, &wild, sizeof(wild));
 	} else {
 		uint32_t shown = MIN(number, (uint64_t)BOX_MANY);
 
-		put(box, &shown, sizeof(shown));
+		put_in_box(box, &shown, sizeof(shown));
 	}
 
 	/* Filled in when it is known. */
 	uint32_t count_at = box->len;
 
-	put(box, &stored, sizeof(stored));
+	put_in_box(box, &stored, sizeof(stored));
 	number = MIN(number, (uint64_t)step->limit);
 	while (stored < number && box->looks) {
 		uint32_t start = box->len;

@@ -70,7 +70,7 @@ void counters_choose(const struct plan_counter *counters, uint32_t nr)
 	memcpy(set->counters, counters, nr * sizeof(*counters));
 }
 
-static void forget(struct thread_counters *t)
+static void forget_counters(struct thread_counters *t)
 {
 	for (unsigned set = 0; set < COUNTER_SETS; set++) {
 		t->is_open[set] = false;
@@ -81,7 +81,7 @@ static void forget(struct thread_counters *t)
 }
 
 /* Somebody's who has ended, or a new one. NULL without memory. */
-static struct thread_counters *take(void)
+static struct thread_counters *take_counters(void)
 {
 	struct thread_counters *t = atomic_load(&all);
 	uint32_t unused = 0;
@@ -107,10 +107,10 @@ static struct thread_counters *own_counters(void)
 	uint32_t now = atomic_load(&generation);
 
 	if (!own || own_generation != now) {
-		own = take();
+		own = take_counters();
 		own_generation = now;
 		if (own)
-			forget(own);
+			forget_counters(own);
 	}
 	return own;
 }

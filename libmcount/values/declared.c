@@ -73,7 +73,7 @@ static bool add_text(union packet *packet, size_t *len, const char *text)
 static _Atomic bool has_given_up;
 
 /* The conversation. False: there was none, or it was about nothing. */
-static bool ask(union packet *packet, size_t len, struct control_declared *answer)
+static bool send_declaration(union packet *packet, size_t len, struct control_declared *answer)
 {
 	struct channel ch cleanup(channel_close);
 
@@ -109,7 +109,7 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 	if (add_text(&packet, &len, id) && add_text(&packet, &len, format) &&
 	    (!common || add_text(&packet, &len, common)) && seal_may_talk() &&
 	    !atomic_load(&has_given_up)) {
-		if (!ask(&packet, len, &answer))
+		if (!send_declaration(&packet, len, &answer))
 			atomic_store(&has_given_up, true);
 		else if (!answer.event)
 			return 0;
@@ -121,7 +121,7 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 }
 
 /* COLD. */
-static uint32_t declare(const char *id, const char *format, const char *common)
+static uint32_t declare_event(const char *id, const char *format, const char *common)
 {
 	undo_enter();
 
@@ -131,7 +131,7 @@ static uint32_t declare(const char *id, const char *format, const char *common)
 	return event;
 }
 
-static int choose(uint32_t event, const char *id)
+static int choose_declared(uint32_t event, const char *id)
 {
 	_Atomic int8_t *choice = event - EVENT_ID_USER < EVENT_USER_MAX ? choice_of(event, false)
 									: NULL;
@@ -158,7 +158,7 @@ static bool put_watcher(bool (*before)(void), bool (*now)(void))
 	return false;
 }
 
-static bool watch(bool (*fn)(void), bool is_on)
+static bool set_watcher(bool (*fn)(void), bool is_on)
 {
 	bool was_there = put_watcher(fn, is_on ? fn : NULL);
 
@@ -331,7 +331,7 @@ bool declared_from_aside(struct thread *t, const struct event_data *entry, uint6
 }
 
 /* HOT. */
-static bool emit(uint32_t event, const void *payload, size_t len)
+static bool put_declared_event(uint32_t event, const void *payload, size_t len)
 {
 	struct thread *t = point_begin((uint64_t)__builtin_frame_address(0));
 	bool is_done;
@@ -369,7 +369,7 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 }
 
 /* HOT. Records that a handler makes meanwhile go aside, and follow later. */
-static int begin(uint32_t event, struct utrail_trace_place *place)
+static int begin_declared(uint32_t event, struct utrail_trace_place *place)
 {
 	struct thread *t = point_begin((uint64_t)__builtin_frame_address(0));
 
@@ -383,7 +383,7 @@ static int begin(uint32_t event, struct utrail_trace_place *place)
 }
 
 /* HOT. */
-static bool end(uint32_t event, const struct utrail_trace_place *place, size_t len)
+static bool end_declared(uint32_t event, const struct utrail_trace_place *place, size_t len)
 {
 	const struct event_data entry = { .id = event, .len = len, .time_ns = place->time_ns };
 	const uint64_t zeros = 0;
@@ -410,12 +410,12 @@ const struct utrail_trace_recorder *declared_recorder(void)
 	static const struct utrail_trace_recorder recorder = {
 		.abi = UTRAIL_TRACE_ABI,
 		.size = sizeof(recorder),
-		.declare = declare,
-		.choose = choose,
-		.emit = emit,
-		.begin = begin,
-		.end = end,
-		.watch = watch,
+		.declare = declare_event,
+		.choose = choose_declared,
+		.emit = put_declared_event,
+		.begin = begin_declared,
+		.end = end_declared,
+		.watch = set_watcher,
 	};
 
 	return &recorder;

@@ -109,7 +109,7 @@ static int open_log(const char *prefix)
  * From now on @fd, which is taken, is file number @file. Its number stays the same: other threads
  * may be writing to it.
  */
-static void install(fstrace_t *trace, int fd, uint32_t file)
+static void install_file(fstrace_t *trace, int fd, uint32_t file)
 {
 	int old = atomic_load(&trace->fd);
 
@@ -123,13 +123,13 @@ static void install(fstrace_t *trace, int fd, uint32_t file)
 }
 
 /* Another process has turned the log, or there has been no record. Called with the lock. */
-static bool follow(fstrace_t *trace)
+static bool reopen_log(fstrace_t *trace)
 {
 	int fd = open_log(trace->prefix);
 
 	if (fd < 0)
 		return false;
-	install(trace, fd, file_of(atomic_load(&trace->shared->place)));
+	install_file(trace, fd, file_of(atomic_load(&trace->shared->place)));
 	return true;
 }
 
@@ -144,7 +144,7 @@ static bool has_bytes(int fd)
  * File number @file is full. Called with the lock. A file that cannot be turned is written on, and
  * tried again after as many bytes. A killed process has left a log without a byte.
  */
-static void turn(fstrace_t *trace, uint32_t file)
+static void turn_log(fstrace_t *trace, uint32_t file)
 {
 	uint64_t place = atomic_load(&trace->shared->place);
 	int fd;
@@ -161,7 +161,7 @@ static void turn(fstrace_t *trace, uint32_t file)
 		return;
 	}
 	file = (file + 1) & 0xffff;
-	install(trace, fd, file);
+	install_file(trace, fd, file);
 	atomic_store(&trace->shared->place, (uint64_t)file << FST_PLACE_BITS);
 	/* The file that was full, and one before, to which somebody may have been late. */
 	if (atomic_load(&trace->shared->nr_writing))
@@ -179,7 +179,7 @@ static void turn_locked(fstrace_t *trace, uint32_t file)
 	struct fst_held held;
 
 	fst_lock(&held);
-	turn(trace, file);
+	turn_log(trace, file);
 	fst_unlock(&held);
 }
 
@@ -189,13 +189,13 @@ static bool follow_locked(fstrace_t *trace, uint32_t file)
 	bool is_open;
 
 	fst_lock(&held);
-	is_open = atomic_load(&trace->file) == file || follow(trace);
+	is_open = atomic_load(&trace->file) == file || reopen_log(trace);
 	fst_unlock(&held);
 	return is_open;
 }
 
 /* The descriptor for a record of @len bytes, or -1. */
-static int reserve(fstrace_t *trace, size_t len)
+static int reserve_room(fstrace_t *trace, size_t len)
 {
 	uint64_t place = atomic_load_explicit(&trace->shared->place, memory_order_relaxed);
 
@@ -248,7 +248,7 @@ void fst_file_write(fstrace_t *trace, const char *bytes, size_t len)
 		return;
 	}
 
-	int fd = reserve(trace, len);
+	int fd = reserve_room(trace, len);
 
 	if (fd < 0)
 		return;

@@ -153,7 +153,7 @@ static void for_each_event(void (*fn)(struct fstrace_event_impl *impl))
 	}
 }
 
-static void tell(struct fstrace_event_impl *impl)
+static void tell_recorder(struct fstrace_event_impl *impl)
 {
 	const struct fst_recorded *recorded = atomic_load(&impl->recorded);
 
@@ -166,12 +166,12 @@ int fst_recorded_came(const struct utrail_trace_recorder *door)
 {
 	atomic_store(&recorder, door);
 	door->watch(take_choices, true);
-	for_each_event(tell);
+	for_each_event(tell_recorder);
 	return 0;
 }
 
 /* Some thread may be using what is known of it. */
-static void forget(struct fstrace_event_impl *impl)
+static void forget_event(struct fstrace_event_impl *impl)
 {
 	struct fst_recorded *recorded = atomic_load(&impl->recorded);
 
@@ -184,7 +184,7 @@ static void forget(struct fstrace_event_impl *impl)
 
 void fst_recorded_went(void)
 {
-	for_each_event(forget);
+	for_each_event(forget_event);
 }
 
 void fst_recorded_free(struct fstrace_event_impl *impl)

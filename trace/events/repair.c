@@ -33,7 +33,7 @@ static bool is_time(const char *text)
 static const char mark_text[MARK_LEN + 1] = " (torn)\n";
 
 /* A fragment too short for the mark gets the newline only. */
-static void mark(int fd, off_t end, const char *before)
+static void mark_fragment(int fd, off_t end, const char *before)
 {
 	size_t len = memchr(before, '\n', MARK_LEN) ? 1 : MARK_LEN;
 
@@ -71,7 +71,7 @@ void fst_repair_file(int dir_fd, const char *path)
 			if (len == sizeof(text)
 				    ? is_time(text + MARK_LEN)
 				    : len == MARK_LEN && is_torn_end(fd, at, text + MARK_LEN - 1))
-				mark(fd, at, text);
+				mark_fragment(fd, at, text);
 		}
 	}
 	close(fd);

@@ -280,7 +280,7 @@ struct choice {
 	const regex_t *include, *exclude; /* or NULL */
 };
 
-static int choose(void *data, const char *id)
+static int choose_id(void *data, const char *id)
 {
 	const struct choice *choice = data;
 
@@ -301,7 +301,7 @@ bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *
 		return false;
 	}
 	fstrace_select_safe(
-		trace, choose,
+		trace, choose_id,
 		&(struct choice){ include_re ? &include : NULL, exclude_re ? &exclude : NULL });
 	if (include_re)
 		regfree(&include);

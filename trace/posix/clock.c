@@ -59,7 +59,7 @@ static uint64_t read_both(uint64_t *ns)
 
 #ifdef __SIZEOF_INT128__
 /* Nanoseconds per tick, with 32 fractional bits; 0 when they do not say. */
-static uint64_t scale(uint64_t ns, uint64_t ticks)
+static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 {
 	unsigned __int128 scaled = ticks ? ((unsigned __int128)ns << 32) / ticks : 0;
 
@@ -67,7 +67,7 @@ static uint64_t scale(uint64_t ns, uint64_t ticks)
 	return scaled >> 32 ? 0 : (uint64_t)scaled;
 }
 #else
-static uint64_t scale(uint64_t ns, uint64_t ticks)
+static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 {
 	return 0;
 }
@@ -85,7 +85,7 @@ static void fit(struct pxt_thread *thread, uint64_t counter, uint64_t now)
 	atomic_signal_fence(memory_order_seq_cst);
 	old->limit = 0;
 	atomic_signal_fence(memory_order_seq_cst);
-	old->scale = old->base_counter ? scale(passed, counter - old->base_counter) : 0;
+	old->scale = old->base_counter ? scale_ticks(passed, counter - old->base_counter) : 0;
 	old->base_counter = counter;
 	old->base_ns = now;
 	atomic_signal_fence(memory_order_seq_cst);

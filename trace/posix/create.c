@@ -137,7 +137,7 @@ static void unmake_stream(struct making *making)
 }
 
 /* From here on its events come. */
-static void attach(struct making *making, struct pxt_registry *registry)
+static void register_stream(struct making *making, struct pxt_registry *registry)
 {
 	atomic_store(&registry->serial[making->number], making->serial);
 	atomic_fetch_or(&registry->attached[making->number / PT_ATTACHED_BITS],
@@ -213,7 +213,7 @@ static int make_in_place(struct making *making)
 	}
 	if (!error) {
 		start_keeper(making);
-		attach(making, registry);
+		register_stream(making, registry);
 	}
 	munmap(registry, sizeof(*registry));
 	if (error)
@@ -236,7 +236,7 @@ static int make_locked(struct making *making)
 	return error;
 }
 
-static int make(pid_t pid, const trace_attr_t *attr, int file_desc, trace_id_t *trid)
+static int create_stream(pid_t pid, const trace_attr_t *attr, int file_desc, trace_id_t *trid)
 {
 	struct making making = { .file_desc = file_desc };
 	int error = trid ? check_attr(attr, file_desc >= 0, &making.attr) : EINVAL;
@@ -264,7 +264,7 @@ static int make(pid_t pid, const trace_attr_t *attr, int file_desc, trace_id_t *
 
 int posix_trace_create(pid_t pid, const trace_attr_t *restrict attr, trace_id_t *restrict trid)
 {
-	return make(pid, attr, -1, trid);
+	return create_stream(pid, attr, -1, trid);
 }
 
 int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int file_desc,
@@ -281,7 +281,7 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
 	 */
 	if ((flags & O_APPEND) || !S_ISREG(st.st_mode))
 		return EINVAL;
-	return make(pid, attr, file_desc, trid);
+	return create_stream(pid, attr, file_desc, trid);
 }
 
 /* Nothing stays that was made for another process that never wrote events. */

@@ -15,7 +15,7 @@
 #define WAITS_MAX 50
 
 /* All that is in the log up to now is there as a whole. */
-static void settle(struct pxt_drain *drain, uint64_t taken)
+static void settle_log(struct pxt_drain *drain, uint64_t taken)
 {
 	uint32_t other = ~atomic_load(&drain->part->which) & 1;
 
@@ -47,7 +47,7 @@ void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_
 	drain->part = part;
 	drain->writer.has_written = buffer_was_written;
 	drain->writer.argument = drain;
-	settle(drain, taken);
+	settle_log(drain, taken);
 }
 
 static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
@@ -102,10 +102,10 @@ static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint6
 		pxt_log_take_back(&drain->writer, last);
 		return error;
 	}
-	settle(drain, tail + nr_cells);
+	settle_log(drain, tail + nr_cells);
 	if (!pxt_ring_take(handle->view, tail, nr_cells)) {
 		pxt_log_take_back(&drain->writer, last);
-		settle(drain, taken);
+		settle_log(drain, taken);
 		return 0;
 	}
 	atomic_store(&drain->part->overflow_ns, 0);
@@ -131,7 +131,7 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	error = pxt_log_append(&drain->writer, &event, &is_automatic, false);
 	if (error)
 		return error;
-	settle(drain, drain->taken);
+	settle_log(drain, drain->taken);
 	if (drain->owner) {
 		atomic_fetch_and(&stream->run_at_end, ~(uint32_t)PT_SAYS_STOP);
 		return 0;
@@ -216,7 +216,7 @@ int pxt_drain_last_gap(struct pxt_handle *handle, struct pxt_drain *drain)
 		pxt_log_take_back(&drain->writer, last);
 		return error;
 	}
-	settle(drain, drain->taken);
+	settle_log(drain, drain->taken);
 	atomic_store(&drain->part->overflow_ns, 0);
 	return 0;
 }
@@ -275,5 +275,5 @@ void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
 	handle->nr_queued = 0;
 	handle->has_held = false;
 	atomic_store(&drain->part->overflow_ns, 0);
-	settle(drain, atomic_load(&stream->tail));
+	settle_log(drain, atomic_load(&stream->tail));
 }

@@ -110,7 +110,7 @@ static int write_log(struct pxt_handle *handle, struct pxt_log_part *part, int f
 	return error;
 }
 
-static bool claim(struct pxt_log_part *part)
+static bool claim_part(struct pxt_log_part *part)
 {
 	uint32_t before = atomic_load(&part->finisher);
 
@@ -131,7 +131,7 @@ int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names,
 	if (pxt_view_set(handle.view, stream, bytes, stream->serial) < 0)
 		return -EINVAL;
 	part = pxt_log_part_of(handle.view);
-	if (!part || atomic_load(&part->is_done) || !claim(part))
+	if (!part || atomic_load(&part->is_done) || !claim_part(part))
 		return 0;
 	pxt_close_stream(stream);
 	error = write_log(&handle, part, fd);

@@ -7,7 +7,7 @@
 #include "posix/posix.h"
 
 /* HOT: as posix_trace_event(). */
-static inline void record(uint32_t id, void *function, void *call_site)
+static inline void put_function_event(uint32_t id, void *function, void *call_site)
 {
 	const struct utrail_trace_function data = { function, call_site };
 	struct pxt_registry *registry = atomic_load_explicit(&pxt_process.registry,
@@ -22,10 +22,10 @@ static inline void record(uint32_t id, void *function, void *call_site)
 
 void utrail_trace_function_entry(void *function, void *call_site)
 {
-	record(PT_FUNCTION_ENTRY, function, call_site);
+	put_function_event(PT_FUNCTION_ENTRY, function, call_site);
 }
 
 void utrail_trace_function_exit(void *function, void *call_site)
 {
-	record(PT_FUNCTION_EXIT, function, call_site);
+	put_function_event(PT_FUNCTION_EXIT, function, call_site);
 }

@@ -15,7 +15,7 @@ static struct pxt_handle *handles[NR_HANDLES];
 static uint32_t generations[NR_HANDLES];
 
 /* With the lock. */
-static struct pxt_handle *find(trace_id_t trid, int kinds)
+static struct pxt_handle *find_trace_handle(trace_id_t trid, int kinds)
 {
 	struct pxt_handle *handle;
 
@@ -33,7 +33,7 @@ struct pxt_handle *pxt_handle_get(trace_id_t trid, int kinds)
 	struct pxt_handle *handle;
 
 	pthread_mutex_lock(&lock);
-	handle = find(trid, kinds);
+	handle = find_trace_handle(trid, kinds);
 	if (handle)
 		handle->nr_users++;
 	pthread_mutex_unlock(&lock);
@@ -117,7 +117,7 @@ struct pxt_handle *pxt_handle_end(trace_id_t trid, int kinds)
 	struct pxt_stream *stream;
 
 	pthread_mutex_lock(&lock);
-	handle = find(trid, kinds);
+	handle = find_trace_handle(trid, kinds);
 	if (handle) {
 		atomic_store(&handle->is_closing, 1);
 		stream = handle->view ? atomic_load(&handle->view->stream) : NULL;

@@ -41,7 +41,7 @@ static bool is_gone(uint32_t tid)
 	return syscall(SYS_tgkill, getpid(), (pid_t)tid, 0) < 0;
 }
 
-static bool take(struct pxt_thread *thread, uint32_t old, uint32_t tid)
+static bool take_thread(struct pxt_thread *thread, uint32_t old, uint32_t tid)
 {
 	return atomic_compare_exchange_strong(&thread->tid, &old, tid);
 }
@@ -64,7 +64,7 @@ static struct pxt_thread *find_word(void)
 		uint32_t old = atomic_load(&threads[nr].tid);
 
 		/* One that ended inside has left by a jump of a handler, or by force. */
-		if (old && is_gone(old) && take(&threads[nr], old, tid)) {
+		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
 			atomic_store(&threads[nr].turn, 0);
 			pxt_thread = &threads[nr];
 			return pxt_thread;

@@ -219,7 +219,7 @@ static void write_log(const struct pxt_keeping *keeping, const struct pxt_log_pa
 }
 
 /* A log that could not be written waits for the process that opens it. */
-static void finish(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
+static void finish_keeping(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
 	int lock;
 
@@ -236,7 +236,7 @@ static void finish(const struct pxt_keeping *keeping, const struct pxt_log_part 
 }
 
 static void __attribute__((noreturn, noinline))
-keep(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
+keep_stream(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
 {
 	const struct pxt_keeping keeping = *from;
 	const int fds[3] = { keeping.place, keeping.log, lock };
@@ -250,7 +250,7 @@ keep(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
 	}
 	forget_program(&keeping);
 	if (wait_for_owner(&keeping, part, lock))
-		finish(&keeping, part);
+		finish_keeping(&keeping, part);
 	end_process(0);
 }
 
@@ -275,7 +275,7 @@ begin_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int l
 	setsid();
 	pid = stays ? 0 : make_process(SIGCHLD);
 	if (pid == 0)
-		keep(keeping, part, lock);
+		keep_stream(keeping, part, lock);
 	end_process(pid < 0);
 }
 
@@ -291,7 +291,7 @@ static bool has_begun(pid_t pid)
 }
 
 /* The keeper's number where it is a child, 0 where it is not, or -1. */
-static pid_t start(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
+static pid_t fork_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
 {
 	bool stays = adopts_orphans();
 	sigset_t all, before;
@@ -317,7 +317,7 @@ void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keepi
 	*keeper = (struct pxt_keeper){ .fd = -1 };
 	if (fd < 0)
 		return;
-	keeper->child = fstat(fd, &st) == 0 ? start(keeping, part, fd) : -1;
+	keeper->child = fstat(fd, &st) == 0 ? fork_keeper(keeping, part, fd) : -1;
 	if (keeper->child < 0) {
 		close(fd);
 		return;

@@ -46,7 +46,7 @@ void pxt_deliver(const struct pxt_event *event, const void *from,
 	*data_len = len;
 }
 
-static int look(struct pxt_handle *handle, const struct reading *reading)
+static int look_for_event(struct pxt_handle *handle, const struct reading *reading)
 {
 	struct pxt_event event;
 	int found;
@@ -138,7 +138,7 @@ static int read_event(struct waiting *waiting, const struct reading *reading, in
 
 		if (atomic_load(&handle->is_closing))
 			return EINVAL;
-		found = look(handle, reading);
+		found = look_for_event(handle, reading);
 		if (found == 1 || reading->waits == WAITS_NOT) {
 			*unavailable = found != 1;
 			return 0;

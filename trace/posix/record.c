@@ -84,8 +84,8 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt
 }
 
 /* HOT. */
-static void put(struct pxt_view *view, struct pxt_stream *stream, struct pxt_event *event,
-		const void *data)
+static void put_in_stream(struct pxt_view *view, struct pxt_stream *stream, struct pxt_event *event,
+			  const void *data)
 {
 	int error = pxt_ring_put(view, event, data);
 
@@ -130,7 +130,7 @@ void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32
 	struct pxt_event event = system_event(view, id, len, address);
 
 	if (!pxt_is_filtered(stream, id))
-		put(view, stream, &event, data);
+		put_in_stream(view, stream, &event, data);
 }
 
 void pxt_put_if_room(struct pxt_view *view, uint32_t id)
@@ -172,7 +172,7 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 		event->flags |= PT_TRUNCATED;
 	}
 	if (PT_LIKELY(run & PT_RUNS))
-		put(view, stream, event, data);
+		put_in_stream(view, stream, event, data);
 	else
 		lose(stream, event);
 	event->time_ns -= view->offset_ns;

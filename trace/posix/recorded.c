@@ -24,7 +24,7 @@ static _Atomic uint32_t was_asked;
 /* The recorder's numbers, by id; 0: it is not recorded. */
 static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
 
-static void ask(void)
+static void look_up_recorder(void)
 {
 	const struct utrail_trace_recorder *(*ask)(uint32_t abi) = utrail_trace_recorder;
 	const struct utrail_trace_recorder *found = ask ? ask(UTRAIL_TRACE_ABI) : NULL;
@@ -33,7 +33,7 @@ static void ask(void)
 		atomic_store(&recorder, found);
 }
 
-static void declare(uint32_t id, const char *name)
+static void declare_name(uint32_t id, const char *name)
 {
 	const struct utrail_trace_recorder *to = atomic_load(&recorder);
 	char prefixed[PT_NAME_MAX + 8] = "posix:";
@@ -53,12 +53,12 @@ static void declare(uint32_t id, const char *name)
 void pxt_recorded_declare(uint32_t id, const char *name)
 {
 	if (!atomic_exchange(&was_asked, 1))
-		ask();
+		look_up_recorder();
 	if (!atomic_load(&recorder))
 		return;
-	declare(PT_UNNAMED, "unnamed");
+	declare_name(PT_UNNAMED, "unnamed");
 	if (id > PT_UNNAMED)
-		declare(id, name);
+		declare_name(id, name);
 }
 
 int pxt_recorded_came(const struct utrail_trace_recorder *door)
@@ -74,9 +74,9 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 	ret = pxt_known_names(&names);
 	if (ret < 0 || !names)
 		return ret;
-	declare(PT_UNNAMED, "unnamed");
+	declare_name(PT_UNNAMED, "unnamed");
 	for (uint32_t id = PT_FIRST_NAMED; pxt_names_get(names, id, name); id++)
-		declare(id, name);
+		declare_name(id, name);
 	return 0;
 }
 
@@ -108,7 +108,7 @@ static void emit_copy(const struct utrail_trace_recorder *to, uint32_t number, c
 }
 
 /* HOT. Between begin() and end() no function is called. */
-static void emit(uint32_t id, const void *data, size_t len)
+static void put_recorded(uint32_t id, const void *data, size_t len)
 {
 	const struct utrail_trace_recorder *to = atomic_load_explicit(&recorder,
 								      memory_order_relaxed);
@@ -142,6 +142,6 @@ void pxt_recorded_emit(uint32_t id, const void *data, size_t len)
 {
 	int error = errno;
 
-	emit(id, data, len);
+	put_recorded(id, data, len);
 	errno = error;
 }

@@ -177,9 +177,10 @@ static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view
 /*
  * Claims @count cells at the head for @event. Returns 0 and *@at, or why not, as pxt_ring_put().
  */
-static inline __attribute__((always_inline)) int claim(const struct pxt_view *view,
-						       struct pxt_stream *stream, uint32_t count,
-						       struct pxt_event *event, uint64_t *at)
+static inline __attribute__((always_inline)) int claim_cells(const struct pxt_view *view,
+							     struct pxt_stream *stream,
+							     uint32_t count,
+							     struct pxt_event *event, uint64_t *at)
 {
 	for (int nr = 0; nr < TRIES_MAX; nr++) {
 		uint64_t head = atomic_load_explicit(&stream->head, memory_order_acquire);
@@ -228,7 +229,7 @@ int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *dat
 	struct pxt_stream *stream = atomic_load_explicit(&view->stream, memory_order_relaxed);
 	uint32_t count = pxt_cells_of(event->len);
 	uint64_t at;
-	int error = claim(view, stream, count, event, &at);
+	int error = claim_cells(view, stream, count, event, &at);
 
 	if (PT_UNLIKELY(error))
 		return error;

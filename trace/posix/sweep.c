@@ -31,7 +31,7 @@ struct in_use {
 	size_t nr;
 };
 
-static void note(struct in_use *in_use, uint32_t pid, uint64_t start)
+static void note_process(struct in_use *in_use, uint32_t pid, uint64_t start)
 {
 	if (in_use->nr < NAMES_MAX) {
 		in_use->names[in_use->nr].pid = pid;
@@ -85,7 +85,7 @@ static void look_at_stream(const char *name, struct in_use *in_use)
 		is_kept = keep_left(in_use->place, name, stream, bytes);
 	}
 	if (is_kept)
-		note(in_use, stream->names_pid, stream->names_start);
+		note_process(in_use, stream->names_pid, stream->names_start);
 	else
 		unlinkat(in_use->place, name, 0);
 	munmap(stream, bytes);
@@ -114,7 +114,7 @@ static void look_at_left(const char *name, struct in_use *in_use)
 		return;
 	part = pxt_unfinished(stream, bytes);
 	if (part && is_wanted(in_use, name, part))
-		note(in_use, stream->names_pid, stream->names_start);
+		note_process(in_use, stream->names_pid, stream->names_start);
 	else
 		unlinkat(in_use->place, name, 0);
 	munmap(stream, bytes);
@@ -171,7 +171,7 @@ static void look_at_process(const char *name, struct in_use *in_use)
 	if (!registry)
 		return;
 	if (has_use(in_use->place, registry))
-		note(in_use, registry->names_pid, registry->names_start);
+		note_process(in_use, registry->names_pid, registry->names_start);
 	else
 		unlinkat(in_use->place, name, 0);
 	munmap(registry, bytes);
@@ -186,7 +186,7 @@ static void look_at_names(const char *name, const struct in_use *in_use)
 		unlinkat(in_use->place, name, 0);
 }
 
-static void look(const char *name, void *argument)
+static void look_at_name(const char *name, void *argument)
 {
 	if (name[1] != '-')
 		return;
@@ -216,7 +216,7 @@ void pxt_sweep(int place)
 		      -1, 0);
 	if (in_use != MAP_FAILED) {
 		in_use->place = place;
-		pxt_list(folder, look, in_use);
+		pxt_list(folder, look_at_name, in_use);
 		pxt_list(folder, look_again, in_use);
 		munmap(in_use, sizeof(*in_use));
 	}

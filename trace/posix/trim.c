@@ -86,7 +86,7 @@ static uintptr_t find_window(const struct trimming *trimming, uintptr_t at, uint
 	return best;
 }
 
-static void unmap(uintptr_t begin, uintptr_t end)
+static void unmap_range(uintptr_t begin, uintptr_t end)
 {
 	if (begin < end)
 		munmap((void *)begin, end - begin);
@@ -98,7 +98,7 @@ static void unmap_others(const struct trimming *trimming, uintptr_t begin, uintp
 
 	while (begin < end) {
 		window = find_window(trimming, begin, &window_end);
-		unmap(begin, window < end ? window : end);
+		unmap_range(begin, window < end ? window : end);
 		if (window >= end)
 			break;
 		begin = window_end;
@@ -115,7 +115,7 @@ static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_
 	}
 	if (*path == '/') {
 		if (!is_named(trimming, begin, end))
-			unmap(begin, end);
+			unmap_range(begin, end);
 		return;
 	}
 	if (*path == '[' && path[1] != 'h' && path[1] != 'a')

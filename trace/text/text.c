@@ -24,7 +24,7 @@ void fst_text_free(struct fst_text *text)
 }
 
 /* Room for @more bytes. Pages come from the kernel: a signal may have interrupted malloc(). */
-static bool grow(struct fst_text *text, size_t more)
+static bool grow_text(struct fst_text *text, size_t more)
 {
 	size_t room = text->room < 16384 ? 16384 : text->room;
 
@@ -50,7 +50,7 @@ static bool grow(struct fst_text *text, size_t more)
 
 static inline bool has_room(struct fst_text *text, size_t more)
 {
-	return text->room - text->len >= more || grow(text, more);
+	return text->room - text->len >= more || grow_text(text, more);
 }
 
 void fst_put(struct fst_text *text, const char *bytes, size_t len)

@@ -30,7 +30,7 @@ static int check_kind(const struct place *place, const char *path, struct uft_er
 	return place_check_owner(place, path, err);
 }
 
-static int find(struct place *place, const char *path, struct uft_err *err)
+static int find_output_place(struct place *place, const char *path, struct uft_err *err)
 {
 	int ret = place_find(place, path, err);
 
@@ -104,7 +104,7 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 	out->path = path;
 
 	struct place *place = &out->place;
-	int ret = find(place, path, err);
+	int ret = find_output_place(place, path, err);
 
 	if (ret < 0)
 		return ret;
@@ -164,7 +164,7 @@ void outfile_deinit(struct outfile *out)
 int outfile_check(const char *path, struct uft_err *err)
 {
 	struct place place cleanup_place;
-	int ret = find(&place, path, err);
+	int ret = find_output_place(&place, path, err);
 
 	if (ret < 0 || place.is_kernels || (place.is_there && !S_ISREG(place.st.st_mode)))
 		return ret;
@@ -188,7 +188,7 @@ static int check_names(const struct place *place, const char *path, struct uft_e
 static int append_once(const char *path, mode_t mode, struct uft_err *err)
 {
 	struct place place cleanup_place;
-	int ret = find(&place, path, err);
+	int ret = find_output_place(&place, path, err);
 
 	if (ret < 0)
 		return ret;

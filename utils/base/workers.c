@@ -29,7 +29,7 @@ struct worker {
 	bool is_running;
 };
 
-static void *work(void *arg)
+static void *run_job(void *arg)
 {
 	struct worker *w = arg;
 
@@ -38,7 +38,7 @@ static void *work(void *arg)
 }
 
 /* A new thread has the signal mask of the one that makes it. */
-static void start(struct worker *workers, unsigned nr)
+static void start_threads(struct worker *workers, unsigned nr)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
@@ -49,7 +49,7 @@ static void start(struct worker *workers, unsigned nr)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (unsigned i = 1; i < nr; i++)
-		workers[i].is_running = pthread_create(&workers[i].thread, &attr, work,
+		workers[i].is_running = pthread_create(&workers[i].thread, &attr, run_job,
 						       &workers[i]) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
@@ -80,7 +80,7 @@ void workers_run(unsigned nr, const struct workers_job *job)
 
 	for (unsigned i = 0; i < nr_started; i++)
 		workers[i] = (struct worker){ .job = job, .index = i };
-	start(workers, nr_started);
+	start_threads(workers, nr_started);
 	for (unsigned i = 0; i < nr; i++) {
 		if (i >= nr_started || !workers[i].is_running)
 			job->fn(job->arg, i);

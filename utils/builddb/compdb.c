@@ -107,7 +107,7 @@ static int make_room(struct compdb *db)
 }
 
 /* Takes the texts of both. */
-static int add(struct compdb *db, struct strbuf *entry, struct strbuf *key)
+static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *key)
 {
 	size_t same = (uintptr_t)strmap_get(&db->by_key, key->data);
 
@@ -158,7 +158,7 @@ static int add_entry(struct compdb *db, const char *directory, const char *file,
 		return 0;
 	}
 	*bytes = entry.len + key.len;
-	return add(db, &entry, &key);
+	return add_db_entry(db, &entry, &key);
 }
 
 int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
@@ -335,7 +335,7 @@ static int read_response(struct arguments_source *source, const char *name, size
 }
 
 /* Response files. 1 when the command is left out, since they are beyond the limit. */
-static int expand(struct compdb *db, struct reading *reading, struct words *argv)
+static int expand_responses(struct compdb *db, struct reading *reading, struct words *argv)
 {
 	struct arguments_read read;
 	int ret;
@@ -377,7 +377,7 @@ static int add_command(struct compdb *db, struct reading *reading)
 	if (ret < 0 || kind == COMPILER_NONE ||
 	    (compiler_is_assembler(kind) && !db->has_assemblers))
 		return ret;
-	ret = expand(db, reading, &argv);
+	ret = expand_responses(db, reading, &argv);
 	if (ret > 0)
 		return 0;
 	if (ret == 0)

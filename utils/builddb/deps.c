@@ -103,8 +103,8 @@ static bool is_written(const struct files *files, uint32_t content)
 	return false;
 }
 
-static int list(const struct executions *executions, struct files *files, uint32_t content,
-		bool is_forward, struct strbuf *out)
+static int put_walked(const struct executions *executions, struct files *files, uint32_t content,
+		      bool is_forward, struct strbuf *out)
 {
 	struct deps_walk walk cleanup_deps_walk = { 0 };
 	const char **paths cleanup_free = NULL;
@@ -133,13 +133,13 @@ static int list(const struct executions *executions, struct files *files, uint32
 int deps_needs(const struct executions *executions, struct files *files, uint32_t content,
 	       struct strbuf *out)
 {
-	return list(executions, files, content, false, out);
+	return put_walked(executions, files, content, false, out);
 }
 
 int deps_used_by(const struct executions *executions, struct files *files, uint32_t content,
 		 struct strbuf *out)
 {
-	return list(executions, files, content, true, out);
+	return put_walked(executions, files, content, true, out);
 }
 
 /* The next execution from use @at on that has written; FILES_NONE: no more. */
@@ -223,7 +223,7 @@ static void mark_declared(const struct files *files, const struct make_rules *de
 	}
 }
 
-static void mark(const struct rules *rules, const struct made *made, size_t nr_made, bool is)
+static void mark_made(const struct rules *rules, const struct made *made, size_t nr_made, bool is)
 {
 	for (size_t i = 0; i < nr_made; i++) {
 		rules->marks[made[i].content] = is;
@@ -253,9 +253,9 @@ static int put_rule(struct rules *rules, const struct made *made, size_t nr_made
 	} else {
 		ret = walk_from_writers(walk, made->content);
 	}
-	mark(rules, made, nr_made, true);
+	mark_made(rules, made, nr_made, true);
 	nr = ret < 0 ? ret : paths_reached(walk, rules->marks, &paths);
-	mark(rules, made, nr_made, false);
+	mark_made(rules, made, nr_made, false);
 	if (has_targets)
 		put_targets(walk, made, nr_made, rules->out);
 	for (ssize_t i = 0; i < nr; i++) {

@@ -324,7 +324,7 @@ static bool allocate(struct findings *find)
 	       find->last_ns && find->written && find->counted;
 }
 
-static void release(struct findings *find)
+static void release_findings(struct findings *find)
 {
 	free(find->runs);
 	free(find->following);
@@ -356,6 +356,6 @@ int deps_run_again(const struct executions *executions, const struct files *file
 			strbuf_addstr(out,
 				      "#   (there are more commands than could be compared)\n");
 	}
-	release(&find);
+	release_findings(&find);
 	return ret;
 }

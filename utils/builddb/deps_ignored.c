@@ -76,7 +76,7 @@ int deps_ignored_check(const char *list, struct uft_err *err)
 }
 
 /* Most paths differ in what is in front of the first special character. */
-static bool matches(const char *glob, const char *path)
+static bool matches_glob(const char *glob, const char *path)
 {
 	size_t plain = strcspn(glob, "*?[\\");
 
@@ -92,7 +92,7 @@ static void hide(struct files *files, const char *glob, const char *without)
 		bool is_kept = len > 1 && strncmp(path, without, len) == 0 && path[len] == '/';
 
 		if (!is_kept && !files->names[i].is_hidden)
-			files->names[i].is_hidden = matches(glob, path);
+			files->names[i].is_hidden = matches_glob(glob, path);
 	}
 }
 

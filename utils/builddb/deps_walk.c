@@ -55,7 +55,7 @@ static uint64_t key_of(const struct deps_walk *walk, uint64_t ns)
 	return walk->is_forward ? ns : ~ns;
 }
 
-static int push(struct deps_walk *walk, uint32_t node, uint64_t ns, bool is_start)
+static int push_deps_step(struct deps_walk *walk, uint32_t node, uint64_t ns, bool is_start)
 {
 	uint64_t key = key_of(walk, ns);
 	struct deps_step *heap;
@@ -75,7 +75,7 @@ static int push(struct deps_walk *walk, uint32_t node, uint64_t ns, bool is_star
 	return 0;
 }
 
-static struct deps_step pop(struct deps_walk *walk)
+static struct deps_step pop_deps_step(struct deps_walk *walk)
 {
 	struct deps_step *heap = walk->heap;
 	struct deps_step first = heap[0];
@@ -96,16 +96,16 @@ static struct deps_step pop(struct deps_walk *walk)
 }
 
 /* Along a use that lasts from @begin_ns to @end_ns, from a node that counts at @ns. */
-static int follow(struct deps_walk *walk, uint32_t node, uint64_t ns, uint64_t begin_ns,
-		  uint64_t end_ns)
+static int walk_use(struct deps_walk *walk, uint32_t node, uint64_t ns, uint64_t begin_ns,
+		    uint64_t end_ns)
 {
 	if (files_spend(walk->files, FOLLOW_COST) < 0)
 		return -EDQUOT;
 	if (begin_ns == UINT64_MAX)
 		return 0;
 	if (walk->is_forward)
-		return end_ns > ns ? push(walk, node, MAX(ns, begin_ns), false) : 0;
-	return begin_ns < ns ? push(walk, node, MIN(ns, end_ns), false) : 0;
+		return end_ns > ns ? push_deps_step(walk, node, MAX(ns, begin_ns), false) : 0;
+	return begin_ns < ns ? push_deps_step(walk, node, MIN(ns, end_ns), false) : 0;
 }
 
 static uint32_t node_of(const struct deps_walk *walk, size_t execution)
@@ -125,8 +125,8 @@ static int step_content(struct deps_walk *walk, uint32_t content, uint64_t ns, b
 	     at = files->uses[at].next_of_content) {
 		const struct file_use *use = &files->uses[at];
 
-		ret = follow(walk, node_of(walk, use->execution), ns,
-			     walk->is_forward ? use->read_ns : use->write_ns, use->close_ns);
+		ret = walk_use(walk, node_of(walk, use->execution), ns,
+			       walk->is_forward ? use->read_ns : use->write_ns, use->close_ns);
 	}
 	return ret;
 }
@@ -141,12 +141,12 @@ static int step_family(struct deps_walk *walk, size_t at, uint64_t ns)
 	if (!walk->is_forward) {
 		if (all[at].index || all[at].parent == EXECUTION_NONE)
 			return 0;
-		return follow(walk, node_of(walk, all[at].parent), ns, all[all[at].parent].start_ns,
-			      all[at].start_ns);
+		return walk_use(walk, node_of(walk, all[at].parent), ns,
+				all[all[at].parent].start_ns, all[at].start_ns);
 	}
 	for (; child != EXECUTION_NONE && ret == 0; child = all[child].next_child)
-		ret = follow(walk, node_of(walk, child), ns, all[child].start_ns,
-			     all[child].start_ns);
+		ret = walk_use(walk, node_of(walk, child), ns, all[child].start_ns,
+			       all[child].start_ns);
 	return ret;
 }
 
@@ -160,21 +160,22 @@ static int step_execution(struct deps_walk *walk, size_t execution, uint64_t ns)
 		const struct file_use *use = &files->uses[at];
 
 		if (files->contents[use->content].kind != CONTENT_OTHER)
-			ret = follow(walk, use->content, ns,
-				     walk->is_forward ? use->write_ns : use->read_ns,
-				     use->close_ns);
+			ret = walk_use(walk, use->content, ns,
+				       walk->is_forward ? use->write_ns : use->read_ns,
+				       use->close_ns);
 	}
 	return ret;
 }
 
 int deps_walk_from_content(struct deps_walk *walk, uint32_t content)
 {
-	return push(walk, content, walk->is_forward ? 0 : UINT64_MAX, true);
+	return push_deps_step(walk, content, walk->is_forward ? 0 : UINT64_MAX, true);
 }
 
 int deps_walk_from_execution(struct deps_walk *walk, size_t execution)
 {
-	return push(walk, node_of(walk, execution), walk->is_forward ? 0 : UINT64_MAX, true);
+	return push_deps_step(walk, node_of(walk, execution), walk->is_forward ? 0 : UINT64_MAX,
+			      true);
 }
 
 int deps_walk_go(struct deps_walk *walk)
@@ -182,7 +183,7 @@ int deps_walk_go(struct deps_walk *walk)
 	int ret = 0;
 
 	while (walk->nr_heap && ret == 0) {
-		struct deps_step step = pop(walk);
+		struct deps_step step = pop_deps_step(walk);
 		uint64_t ns = key_of(walk, step.key);
 
 		if (walk->seen[step.node] == walk->round)

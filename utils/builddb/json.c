@@ -8,7 +8,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-static size_t count(const char *text)
+static size_t count_replacements(const char *text)
 {
 	size_t nr = 0;
 
@@ -26,5 +26,5 @@ bool json_string(struct strbuf *out, const char *text)
 	strbuf_addch(out, '"');
 	escape_addstr(out, MEDIUM_JSON, text);
 	strbuf_addch(out, '"');
-	return count(strbuf_str(out) + start) == count(text);
+	return count_replacements(strbuf_str(out) + start) == count_replacements(text);
 }

@@ -31,8 +31,8 @@ static void set_end(struct exec_slice *slice, const struct pipeline *pipe)
 }
 
 /* @numbers: of each execution, and @has_shown of each process, zeroed. */
-static void choose(struct exec_slices *slices, const struct pipeline *pipe, size_t *numbers,
-		   bool *has_shown)
+static void choose_executions(struct exec_slices *slices, const struct pipeline *pipe,
+			      size_t *numbers, bool *has_shown)
 {
 	const struct executions *executions = &slices->executions;
 
@@ -75,7 +75,7 @@ int exec_slices_load(struct exec_slices *slices, const struct pipeline *pipe, st
 	numbers = calloc(slices->executions.nr + 1, sizeof(*numbers));
 	has_shown = calloc(slices->executions.nr_processes + 1, sizeof(*has_shown));
 	if (slices->all && numbers && has_shown)
-		choose(slices, pipe, numbers, has_shown);
+		choose_executions(slices, pipe, numbers, has_shown);
 	else
 		ret = err_set_errno(err, -ENOMEM, "cannot export");
 	free(has_shown);

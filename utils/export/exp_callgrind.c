@@ -23,7 +23,7 @@ struct own {
 	size_t nr;
 };
 
-static uint64_t positive(uint64_t ns)
+static uint64_t positive_cost(uint64_t ns)
 {
 	return (int64_t)ns < 0 ? 0 : ns;
 }
@@ -109,7 +109,7 @@ static void put_object(struct export *ex, const struct func *func)
 
 static void put_number(struct export *ex, uint64_t number)
 {
-	sink_putf(ex->sink, " %llu", (unsigned long long)positive(number));
+	sink_putf(ex->sink, " %llu", (unsigned long long)positive_cost(number));
 }
 
 static void put_calls(struct export *ex, const struct costs *costs, size_t pair)
@@ -148,7 +148,7 @@ static void put_sums(struct export *ex, const struct costs *costs)
 		uint64_t sum = 0;
 
 		for (size_t k = 0; k < costs->list[i].nr; k++)
-			sum += positive(costs->list[i].all[k].self_ns);
+			sum += positive_cost(costs->list[i].all[k].self_ns);
 		put_number(ex, sum);
 	}
 	sink_lit(ex->sink, "\n");
@@ -175,7 +175,7 @@ static int find_costs(struct costs *costs, struct tree *tree, const struct tree_
 	return 0;
 }
 
-static int show(struct export *ex, struct tree *tree, struct uft_err *err)
+static int show_callgrind(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	struct tree_counters counters cleanup(tree_counters_deinit) = { 0 };
 	struct costs costs cleanup(costs_deinit) = { 0 };
@@ -207,6 +207,6 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 const struct exporter exp_callgrind = {
 	.name = "callgrind",
 	.medium = MEDIUM_CALLGRIND,
-	.show = show,
+	.show = show_callgrind,
 	.points_as_calls = true,
 };

@@ -31,7 +31,7 @@ struct chrome {
 	unsigned second_len;
 };
 
-static void configure(struct pipeline_config *config)
+static void configure_chrome(struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TIME;
 	nest_configure(config);
@@ -72,7 +72,7 @@ static bool is_first_of_process(const struct pipeline *pipe, size_t index)
 	return true;
 }
 
-static int begin(struct export *ex, struct uft_err *err)
+static int begin_chrome(struct export *ex, struct uft_err *err)
 {
 	struct chrome *chrome = ex->state;
 	const struct pipeline *pipe = ex->pipe;
@@ -177,7 +177,7 @@ static int put_edge_with_payload(struct export *ex, const struct task *task,
 }
 
 /* At one time, of one thread: "s" says so. The provider is the category. */
-static int point(struct export *ex, const struct task *task, const struct event *event)
+static int put_chrome_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct chrome *chrome = ex->state;
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -197,7 +197,7 @@ static int point(struct export *ex, const struct task *task, const struct event 
 	return strbuf_oom(&name) || strbuf_oom(&args) ? -ENOMEM : 0;
 }
 
-static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+static int put_chrome_events(struct export *ex, const struct event_span *span, struct uft_err *err)
 {
 	struct chrome *chrome = ex->state;
 	struct nest_task *open = &chrome->nest.tasks[span->task->index];
@@ -278,7 +278,7 @@ static int put_executions(struct export *ex, struct uft_err *err)
 	return ret;
 }
 
-static int end(struct export *ex, struct uft_err *err)
+static int end_chrome(struct export *ex, struct uft_err *err)
 {
 	int ret = put_executions(ex, err);
 
@@ -295,7 +295,7 @@ static int end(struct export *ex, struct uft_err *err)
 	return 0;
 }
 
-static void deinit(struct export *ex)
+static void deinit_chrome(struct export *ex)
 {
 	struct chrome *chrome = ex->state;
 
@@ -308,10 +308,10 @@ const struct exporter exp_chrome = {
 	.name = "chrome",
 	.medium = MEDIUM_JSON,
 	.state_bytes = sizeof(struct chrome),
-	.configure = configure,
-	.begin = begin,
-	.events = events,
-	.end = end,
-	.deinit = deinit,
-	.point = point,
+	.configure = configure_chrome,
+	.begin = begin_chrome,
+	.events = put_chrome_events,
+	.end = end_chrome,
+	.deinit = deinit_chrome,
+	.point = put_chrome_point,
 };

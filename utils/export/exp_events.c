@@ -19,7 +19,7 @@ struct lines {
 	uint64_t nr;
 };
 
-static void configure(struct pipeline_config *config)
+static void configure_lines(struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TIME;
 	config->stages.wants = STAGE_WANTS_DEPTHS;
@@ -27,14 +27,14 @@ static void configure(struct pipeline_config *config)
 	config->stages.sched = STAGE_SCHED_NONE;
 }
 
-static int begin(struct export *ex, struct uft_err *err)
+static int begin_lines(struct export *ex, struct uft_err *err)
 {
 	struct lines *lines = ex->state;
 
 	return export_nest_init(ex, &lines->nest, err);
 }
 
-static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+static int put_listed_events(struct export *ex, const struct event_span *span, struct uft_err *err)
 {
 	struct lines *lines = ex->state;
 	struct nest_task *open = &lines->nest.tasks[span->task->index];
@@ -52,7 +52,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	return ret < 0 || lines->nest.is_oom ? err_set_errno(err, -ENOMEM, "cannot export") : 0;
 }
 
-static void deinit(struct export *ex)
+static void deinit_lines(struct export *ex)
 {
 	struct lines *lines = ex->state;
 
@@ -136,10 +136,10 @@ const struct exporter exp_event_lines = {
 	.name = "show",
 	.medium = MEDIUM_TERMINAL,
 	.state_bytes = sizeof(struct lines),
-	.configure = configure,
-	.begin = begin,
-	.events = events,
-	.deinit = deinit,
+	.configure = configure_lines,
+	.begin = begin_lines,
+	.events = put_listed_events,
+	.deinit = deinit_lines,
 	.point = show_point,
 };
 
@@ -148,7 +148,7 @@ const struct exporter exp_event_lines = {
 static int begin_csv(struct export *ex, struct uft_err *err)
 {
 	sink_lit(ex->sink, "time,pid,tid,event,text\n");
-	return begin(ex, err);
+	return begin_lines(ex, err);
 }
 
 static int csv_point(struct export *ex, const struct task *task, const struct event *event)
@@ -166,10 +166,10 @@ const struct exporter exp_event_csv = {
 	.name = "csv",
 	.medium = MEDIUM_CSV,
 	.state_bytes = sizeof(struct lines),
-	.configure = configure,
+	.configure = configure_lines,
 	.begin = begin_csv,
-	.events = events,
-	.deinit = deinit,
+	.events = put_listed_events,
+	.deinit = deinit_lines,
 	.point = csv_point,
 };
 
@@ -207,11 +207,11 @@ const struct exporter exp_event_json = {
 	.name = "json",
 	.medium = MEDIUM_JSON,
 	.state_bytes = sizeof(struct lines),
-	.configure = configure,
-	.begin = begin,
-	.events = events,
+	.configure = configure_lines,
+	.begin = begin_lines,
+	.events = put_listed_events,
 	.end = end_json,
-	.deinit = deinit,
+	.deinit = deinit_lines,
 	.point = json_point,
 };
 
@@ -256,10 +256,10 @@ const struct exporter exp_event_fstrace = {
 	.name = "fstrace",
 	.medium = MEDIUM_TERMINAL,
 	.state_bytes = sizeof(struct lines),
-	.configure = configure,
-	.begin = begin,
-	.events = events,
-	.deinit = deinit,
+	.configure = configure_lines,
+	.begin = begin_lines,
+	.events = put_listed_events,
+	.deinit = deinit_lines,
 	.point = fstrace_point,
 	.drops_points = "the program has not declared them, or what they said is missing",
 };

@@ -36,7 +36,7 @@ struct posix_export {
 	const void *data;
 };
 
-static void configure(struct pipeline_config *config)
+static void configure_posix_log(struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TIME;
 	config->stages.show_outside = true;
@@ -105,7 +105,7 @@ static int add_names(struct export *ex)
 	return ret;
 }
 
-static int begin(struct export *ex, struct uft_err *err)
+static int begin_posix_log(struct export *ex, struct uft_err *err)
 {
 	struct posix_export *to = ex->state;
 	struct pxt_attr attr = {
@@ -174,7 +174,7 @@ static int take_text(struct export *ex, const struct task *task, const struct ev
 	return strbuf_oom(&to->text) ? -ENOMEM : 0;
 }
 
-static int make(struct export *ex, const struct task *task, const struct event *event)
+static int make_posix_event(struct export *ex, const struct task *task, const struct event *event)
 {
 	const struct event_kind *kind = event_kinds_find(&ex->texts.kinds, event->id);
 	const bool is_data = is_posix(kind->declared);
@@ -205,7 +205,7 @@ static int make(struct export *ex, const struct task *task, const struct event *
 	return 0;
 }
 
-static int append(struct posix_export *to)
+static int append_posix_event(struct posix_export *to)
 {
 	struct pxt_attr *attr = &to->writer.header.attr;
 
@@ -216,19 +216,19 @@ static int append(struct posix_export *to)
 	return pxt_log_append(&to->writer, &to->made, to->data, false);
 }
 
-static int point(struct export *ex, const struct task *task, const struct event *event)
+static int put_posix_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct posix_export *to = ex->state;
-	int ret = make(ex, task, event);
+	int ret = make_posix_event(ex, task, event);
 
-	return ret < 0 ? ret : append(to);
+	return ret < 0 ? ret : append_posix_event(to);
 }
 
 /*
  * A call, as a stream has it (struct utrail_trace_function of <trace.h>), with the function's name
  * after it. The place that it was called from is not known.
  */
-static int call(struct export *ex, const struct task *task, const struct event *event)
+static int put_posix_call(struct export *ex, const struct task *task, const struct event *event)
 {
 	const uint64_t places[2] = { event->addr, 0 };
 	struct posix_export *to = ex->state;
@@ -248,10 +248,10 @@ static int call(struct export *ex, const struct task *task, const struct event *
 		.id = event->type == EVENT_ENTRY ? PT_FUNCTION_ENTRY : PT_FUNCTION_EXIT,
 		.len = (uint32_t)to->text.len,
 	};
-	return append(to);
+	return append_posix_event(to);
 }
 
-static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+static int put_posix_events(struct export *ex, const struct event_span *span, struct uft_err *err)
 {
 	int ret = 0;
 
@@ -262,7 +262,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 			ret = export_point(ex, span->task, event);
 		else if (ex->config->has_calls && event->type <= EVENT_EXIT &&
 			 !(event->flags & EVENT_OFF))
-			ret = call(ex, span->task, event);
+			ret = put_posix_call(ex, span->task, event);
 	}
 	return ret < 0 ? err_set_errno(err, ret, "cannot write the log") : 0;
 }
@@ -285,7 +285,7 @@ static int copy_out(struct export *ex, int fd)
 	return (int)len;
 }
 
-static int end(struct export *ex, struct uft_err *err)
+static int end_posix_log(struct export *ex, struct uft_err *err)
 {
 	struct posix_export *to = ex->state;
 	int ret;
@@ -297,7 +297,7 @@ static int end(struct export *ex, struct uft_err *err)
 	return ret < 0 ? err_set_errno(err, ret, "cannot write the log") : 0;
 }
 
-static void deinit(struct export *ex)
+static void deinit_posix_log(struct export *ex)
 {
 	struct posix_export *to = ex->state;
 
@@ -314,10 +314,10 @@ const struct exporter exp_event_posix = {
 	.medium = MEDIUM_TERMINAL,
 	.is_binary = true,
 	.state_bytes = sizeof(struct posix_export),
-	.configure = configure,
-	.begin = begin,
-	.events = events,
-	.end = end,
-	.deinit = deinit,
-	.point = point,
+	.configure = configure_posix_log,
+	.begin = begin_posix_log,
+	.events = put_posix_events,
+	.end = end_posix_log,
+	.deinit = deinit_posix_log,
+	.point = put_posix_point,
 };

@@ -84,7 +84,7 @@ static void add_ms(struct strbuf *out, uint64_t ns)
 		    (unsigned)(ns % 1000000));
 }
 
-static int begin(struct export *ex, struct uft_err *err)
+static int begin_firefox(struct export *ex, struct uft_err *err)
 {
 	struct firefox *f = ex->state;
 	const struct info *info = &ex->pipe->data->info;
@@ -138,7 +138,7 @@ static uint32_t number_of_func(struct firefox *f, const struct func *func)
 	return number;
 }
 
-static int enter(struct firefox *f, const struct func *func)
+static int enter_stack(struct firefox *f, const struct func *func)
 {
 	struct tree_node *node = tree_child(&f->tree, f->top, func);
 
@@ -208,7 +208,7 @@ static int add_marker(struct firefox *f, const struct func *func, const char *re
 }
 
 /* A marker at one time. */
-static int point(struct export *ex, const struct task *task, const struct event *event)
+static int put_firefox_marker(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct firefox *f = ex->state;
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -346,11 +346,11 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 		f->top = f->top->parent;
 		return add_marker(f, edge->func, has_text ? strbuf_str(&text) : NULL);
 	}
-	ret = enter(f, edge->func) | note_start(f);
+	ret = enter_stack(f, edge->func) | note_start(f);
 	return ret == 0 && has_text ? payloads_put(&f->payloads, f->nr_starts - 1, &text) : ret;
 }
 
-static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+static int put_firefox_events(struct export *ex, const struct event_span *span, struct uft_err *err)
 {
 	struct firefox *f = ex->state;
 	struct nest_task *open = &f->nest.tasks[span->task->index];
@@ -438,7 +438,7 @@ static void put_tables(struct export *ex)
 	sink_putf(ex->sink, "\"length\":%zu},\n", nr);
 }
 
-static int end(struct export *ex, struct uft_err *err)
+static int end_firefox(struct export *ex, struct uft_err *err)
 {
 	struct firefox *f = ex->state;
 
@@ -467,7 +467,7 @@ static int end(struct export *ex, struct uft_err *err)
 	return 0;
 }
 
-static void deinit(struct export *ex)
+static void deinit_firefox(struct export *ex)
 {
 	struct firefox *f = ex->state;
 	struct strbuf *const texts[] = { &f->frames,	    &f->prefixes,	&f->stacks,
@@ -491,9 +491,9 @@ const struct exporter exp_firefox = {
 	.medium = MEDIUM_JSON,
 	.state_bytes = sizeof(struct firefox),
 	.configure = nest_configure_by_task,
-	.begin = begin,
-	.events = events,
-	.end = end,
-	.deinit = deinit,
-	.point = point,
+	.begin = begin_firefox,
+	.events = put_firefox_events,
+	.end = end_firefox,
+	.deinit = deinit_firefox,
+	.point = put_firefox_marker,
 };

@@ -23,7 +23,7 @@ static void put_edges(struct export *ex, const struct tree_node *root, const cha
 	}
 }
 
-static int show(struct export *ex, struct tree *tree, struct uft_err *err)
+static int show_graphviz(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	const struct trace_data *data = ex->pipe->data;
 
@@ -44,6 +44,6 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 const struct exporter exp_graphviz = {
 	.name = "graphviz",
 	.medium = MEDIUM_DOT,
-	.show = show,
+	.show = show_graphviz,
 	.drops_points = "it draws which function calls which",
 };

@@ -76,7 +76,7 @@ static void add_string(struct strbuf *out, const char *text)
 	strbuf_addch(out, '"');
 }
 
-static int begin(struct export *ex, struct uft_err *err)
+static int begin_html(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
 
@@ -84,7 +84,7 @@ static int begin(struct export *ex, struct uft_err *err)
 	return export_nest_init(ex, &html->nest, err);
 }
 
-static int enter(struct html *html, const struct func *func, uint64_t time_ns)
+static int begin_slice(struct html *html, const struct func *func, uint64_t time_ns)
 {
 	uint32_t number = func_number(&html->numbers, func);
 
@@ -106,7 +106,7 @@ static int enter(struct html *html, const struct func *func, uint64_t time_ns)
 	return number ? 0 : -ENOMEM;
 }
 
-static struct slice *leave(struct html *html, uint64_t time_ns)
+static struct slice *end_slice(struct html *html, uint64_t time_ns)
 {
 	struct slice *slice = &html->slices[html->open[--html->nr_open]];
 
@@ -137,7 +137,7 @@ static int add_payload(struct export *ex, const struct event *event, struct slic
 }
 
 /* "app:start (x=1)" */
-static int point(struct export *ex, const struct task *task, const struct event *event)
+static int put_html_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct html *html = ex->state;
 	struct strbuf data cleanup_strbuf = { 0 };
@@ -183,7 +183,7 @@ static void end_task(struct export *ex)
 	uint64_t start_ns = html->nr ? html->slices[0].start_ns : html->first_point_ns;
 
 	while (html->nr_open)
-		leave(html, html->last_ns)->flags |= SLICE_OPEN;
+		end_slice(html, html->last_ns)->flags |= SLICE_OPEN;
 	if (html->nr == 0 && !html->points.len)
 		return;
 	put_slices(html);
@@ -211,19 +211,19 @@ static int add_edge(struct export *ex, const struct event *event, const struct n
 	struct slice *slice;
 
 	if (edge->is_begin) {
-		int ret = enter(html, edge->func, html->last_ns);
+		int ret = begin_slice(html, edge->func, html->last_ns);
 
 		if (ret < 0)
 			return ret;
 		slice = &html->slices[html->nr - 1];
 	} else {
-		slice = leave(html, html->last_ns);
+		slice = end_slice(html, html->last_ns);
 	}
 	/* The call that an event is about is the last one of its edges. */
 	return event->data && event->func == edge->func ? add_payload(ex, event, slice) : 0;
 }
 
-static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+static int put_html_events(struct export *ex, const struct event_span *span, struct uft_err *err)
 {
 	struct html *html = ex->state;
 	struct nest_task *open = &html->nest.tasks[span->task->index];
@@ -338,7 +338,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	return ret == 0 && strbuf_oom(&meta) ? err_set_errno(err, -ENOMEM, "cannot export") : ret;
 }
 
-static int end(struct export *ex, struct uft_err *err)
+static int end_html(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
 	int ret;
@@ -350,7 +350,7 @@ static int end(struct export *ex, struct uft_err *err)
 	return ret;
 }
 
-static void deinit(struct export *ex)
+static void deinit_html(struct export *ex)
 {
 	struct html *html = ex->state;
 
@@ -371,9 +371,9 @@ const struct exporter exp_html = {
 	.medium = MEDIUM_SCRIPT,
 	.state_bytes = sizeof(struct html),
 	.configure = nest_configure_by_task,
-	.begin = begin,
-	.events = events,
-	.end = end,
-	.deinit = deinit,
-	.point = point,
+	.begin = begin_html,
+	.events = put_html_events,
+	.end = end_html,
+	.deinit = deinit_html,
+	.point = put_html_point,
 };

@@ -19,7 +19,7 @@ struct jsonl {
 	struct strbuf text;
 };
 
-static void configure(struct pipeline_config *config)
+static void configure_jsonl(struct pipeline_config *config)
 {
 	config->order = PIPELINE_BY_TIME;
 	config->stages.wants = STAGE_WANTS_DEPTHS;
@@ -32,7 +32,7 @@ static void make_name(const struct func *func, struct strbuf *out)
 	strbuf_addstr(out, "\"");
 }
 
-static int begin(struct export *ex, struct uft_err *err)
+static int begin_jsonl(struct export *ex, struct uft_err *err)
 {
 	struct jsonl *j = ex->state;
 
@@ -135,7 +135,7 @@ static int put_call(struct export *ex, const struct task *task, const struct eve
 	return 0;
 }
 
-static int point(struct export *ex, const struct task *task, const struct event *event)
+static int put_jsonl_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf data cleanup_strbuf = { 0 };
@@ -155,7 +155,7 @@ static void put_lost(struct export *ex, const struct task *task, const struct ev
 		  (unsigned long long)event->addr);
 }
 
-static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+static int put_jsonl_events(struct export *ex, const struct event_span *span, struct uft_err *err)
 {
 	int ret = 0;
 
@@ -176,7 +176,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	return ret < 0 ? err_set_errno(err, -ENOMEM, "cannot export") : 0;
 }
 
-static void deinit(struct export *ex)
+static void deinit_jsonl(struct export *ex)
 {
 	struct jsonl *j = ex->state;
 
@@ -191,9 +191,9 @@ const struct exporter exp_jsonl = {
 	.name = "jsonl",
 	.medium = MEDIUM_JSON,
 	.state_bytes = sizeof(struct jsonl),
-	.configure = configure,
-	.begin = begin,
-	.events = events,
-	.deinit = deinit,
-	.point = point,
+	.configure = configure_jsonl,
+	.begin = begin_jsonl,
+	.events = put_jsonl_events,
+	.deinit = deinit_jsonl,
+	.point = put_jsonl_point,
 };

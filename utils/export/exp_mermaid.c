@@ -92,7 +92,7 @@ static void put_head(struct export *ex)
 	"</body>\n"                                                                            \
 	"</html>\n"
 
-static int show(struct export *ex, struct tree *tree, struct uft_err *err)
+static int show_mermaid(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	const struct trace_data *data = ex->pipe->data;
 	struct numbering numbers = { 0 };
@@ -111,6 +111,6 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 const struct exporter exp_mermaid = {
 	.name = "mermaid",
 	.medium = MEDIUM_MERMAID,
-	.show = show,
+	.show = show_mermaid,
 	.drops_points = "it draws which function calls which",
 };

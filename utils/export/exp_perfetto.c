@@ -140,7 +140,7 @@ static void write_clocks(struct export *ex)
 	write_packet(ex);
 }
 
-static int begin(struct export *ex, struct uft_err *err)
+static int begin_perfetto(struct export *ex, struct uft_err *err)
 {
 	struct perfetto *p = ex->state;
 	int ret = export_nest_init(ex, &p->nest, err);
@@ -326,7 +326,7 @@ static void write_edge(struct export *ex, const struct event *event, const struc
 }
 
 /* Something that has a time, a name and a text. */
-static int point(struct export *ex, const struct task *task, const struct event *event)
+static int put_perfetto_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct perfetto *p = ex->state;
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -346,7 +346,8 @@ static int point(struct export *ex, const struct task *task, const struct event 
 	return strbuf_oom(&name) || strbuf_oom(&data) ? -ENOMEM : 0;
 }
 
-static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+static int put_perfetto_events(struct export *ex, const struct event_span *span,
+			       struct uft_err *err)
 {
 	struct perfetto *p = ex->state;
 	struct nest_task *open = &p->nest.tasks[span->task->index];
@@ -456,7 +457,7 @@ static bool write_execution(struct export *ex, const struct exec_slice *slice, b
 /*
  * Executions are a sequence of their own: names are written in full, since most of them occur once.
  */
-static int end(struct export *ex, struct uft_err *err)
+static int end_perfetto(struct export *ex, struct uft_err *err)
 {
 	struct perfetto *p = ex->state;
 	struct exec_slices slices cleanup_exec_slices = { 0 };
@@ -475,7 +476,7 @@ static int end(struct export *ex, struct uft_err *err)
 	return ret;
 }
 
-static void deinit(struct export *ex)
+static void deinit_perfetto(struct export *ex)
 {
 	struct perfetto *p = ex->state;
 
@@ -493,9 +494,9 @@ const struct exporter exp_perfetto = {
 	.is_binary = true,
 	.state_bytes = sizeof(struct perfetto),
 	.configure = nest_configure_by_task,
-	.begin = begin,
-	.events = events,
-	.end = end,
-	.deinit = deinit,
-	.point = point,
+	.begin = begin_perfetto,
+	.events = put_perfetto_events,
+	.end = end_perfetto,
+	.deinit = deinit_perfetto,
+	.point = put_perfetto_point,
 };

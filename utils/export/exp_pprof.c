@@ -244,7 +244,7 @@ static void write_head(struct export *ex)
 	write_uint(ex, PROFILE_DEFAULT_SAMPLE_TYPE, STRING_WALL);
 }
 
-static int show(struct export *ex, struct tree *tree, struct uft_err *err)
+static int show_pprof(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	struct pprof *p = ex->state;
 	int ret = find_counters(ex, tree);
@@ -259,7 +259,7 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 	return 0;
 }
 
-static void deinit(struct export *ex)
+static void deinit_pprof(struct export *ex)
 {
 	struct pprof *p = ex->state;
 
@@ -276,7 +276,7 @@ const struct exporter exp_pprof = {
 	.medium = MEDIUM_BINARY,
 	.is_binary = true,
 	.state_bytes = sizeof(struct pprof),
-	.deinit = deinit,
-	.show = show,
+	.deinit = deinit_pprof,
+	.show = show_pprof,
 	.points_as_calls = true,
 };

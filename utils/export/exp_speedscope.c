@@ -24,7 +24,7 @@ struct speedscope {
 	bool has_event;
 };
 
-static int begin(struct export *ex, struct uft_err *err)
+static int begin_speedscope(struct export *ex, struct uft_err *err)
 {
 	struct speedscope *s = ex->state;
 
@@ -90,7 +90,8 @@ static int end_task(struct export *ex)
 	return ret;
 }
 
-static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+static int put_speedscope_events(struct export *ex, const struct event_span *span,
+				 struct uft_err *err)
 {
 	struct speedscope *s = ex->state;
 	struct nest_task *open = &s->nest.tasks[span->task->index];
@@ -119,7 +120,7 @@ static int events(struct export *ex, const struct event_span *span, struct uft_e
 	return 0;
 }
 
-static int end(struct export *ex, struct uft_err *err)
+static int end_speedscope(struct export *ex, struct uft_err *err)
 {
 	struct speedscope *s = ex->state;
 
@@ -135,7 +136,7 @@ static int end(struct export *ex, struct uft_err *err)
 	return 0;
 }
 
-static void deinit(struct export *ex)
+static void deinit_speedscope(struct export *ex)
 {
 	struct speedscope *s = ex->state;
 
@@ -148,9 +149,9 @@ const struct exporter exp_speedscope = {
 	.medium = MEDIUM_JSON,
 	.state_bytes = sizeof(struct speedscope),
 	.configure = nest_configure_by_task,
-	.begin = begin,
-	.events = events,
-	.end = end,
-	.deinit = deinit,
+	.begin = begin_speedscope,
+	.events = put_speedscope_events,
+	.end = end_speedscope,
+	.deinit = deinit_speedscope,
 	.drops_points = "its profiles are of calls, which take time",
 };

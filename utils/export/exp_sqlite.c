@@ -151,7 +151,7 @@ static void bind_text(struct sqlite_export *s, sqlite3_stmt *put, int at, const 
 	sqlite3_bind_text(put, at, strbuf_str(&s->text), s->text.len, SQLITE_TRANSIENT);
 }
 
-static int step(struct sqlite_export *s, enum statement which)
+static int step_statement(struct sqlite_export *s, enum statement which)
 {
 	int ret = sqlite3_step(s->put[which]);
 
@@ -163,7 +163,7 @@ static int put_metadata(struct sqlite_export *s, const char *name, const char *v
 {
 	bind_text(s, s->put[PUT_METADATA], 1, name);
 	bind_text(s, s->put[PUT_METADATA], 2, value);
-	return step(s, PUT_METADATA);
+	return step_statement(s, PUT_METADATA);
 }
 
 static int put_task(struct sqlite_export *s, const struct task *task)
@@ -175,7 +175,7 @@ static int put_task(struct sqlite_export *s, const struct task *task)
 	bind_text(s, put, 3, task_name_at(task, UINT64_MAX));
 	sqlite3_bind_int64(put, 4, task->pid);
 	sqlite3_bind_int64(put, 5, task->pid == task->tid);
-	return step(s, PUT_THREAD);
+	return step_statement(s, PUT_THREAD);
 }
 
 static int put_process(struct sqlite_export *s, const struct task *task)
@@ -189,7 +189,7 @@ static int put_process(struct sqlite_export *s, const struct task *task)
 		sqlite3_bind_int64(put, 4, task->ppid);
 	else
 		sqlite3_bind_null(put, 4);
-	return step(s, PUT_PROCESS);
+	return step_statement(s, PUT_PROCESS);
 }
 
 static int put_tasks(struct export *ex)
@@ -210,7 +210,7 @@ static int put_tasks(struct export *ex)
 	return ret;
 }
 
-static int begin(struct export *ex, struct uft_err *err)
+static int begin_database(struct export *ex, struct uft_err *err)
 {
 	struct sqlite_export *s = ex->state;
 	int ret = export_nest_init(ex, &s->nest, err);
@@ -257,10 +257,10 @@ static int know_function(struct sqlite_export *s, const struct func *func)
 		bind_text(s, put, 3, func->module->basename);
 	else
 		sqlite3_bind_null(put, 3);
-	return step(s, PUT_FUNCTION);
+	return step_statement(s, PUT_FUNCTION);
 }
 
-static int enter(struct sqlite_export *s, const struct func *func, bool is_inherited)
+static int enter_open_call(struct sqlite_export *s, const struct func *func, bool is_inherited)
 {
 	struct open_call *calls = vec_room(s->calls, s->nr, &s->cap, sizeof(*calls));
 
@@ -320,7 +320,7 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	bind_text_or_null(s, put, 9, arguments);
 	bind_text_or_null(s, put, 10, retval);
 	sqlite3_bind_int64(put, 11, total_ns);
-	return step(s, PUT_CALL);
+	return step_statement(s, PUT_CALL);
 }
 
 static int end_task(struct sqlite_export *s)
@@ -333,7 +333,7 @@ static int end_task(struct sqlite_export *s)
 	return ret;
 }
 
-static int point(struct export *ex, const struct task *task, const struct event *event)
+static int put_database_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct sqlite_export *s = ex->state;
 	sqlite3_stmt *put = s->put[PUT_EVENT];
@@ -346,7 +346,7 @@ static int point(struct export *ex, const struct task *task, const struct event 
 	sqlite3_bind_int64(put, 2, task->index + 1);
 	bind_text(s, put, 3, strbuf_str(&name));
 	bind_text(s, put, 4, strbuf_str(&data));
-	return step(s, PUT_EVENT);
+	return step_statement(s, PUT_EVENT);
 }
 
 /* The call that @event is about, and those that are known by it to have ended. */
@@ -360,13 +360,14 @@ static int put_edge(struct export *ex, const struct event *event, const struct n
 	if (!edge->is_begin)
 		return put_call(s, edge->func, true, has_text ? strbuf_str(&text) : NULL);
 
-	int ret = enter(s, edge->func,
-			event->type == EVENT_ENTRY && (event->flags & EVENT_INHERITED));
+	int ret = enter_open_call(s, edge->func,
+				  event->type == EVENT_ENTRY && (event->flags & EVENT_INHERITED));
 
 	return ret == 0 && has_text ? payloads_put(&s->payloads, s->nr - 1, &text) : ret;
 }
 
-static int events(struct export *ex, const struct event_span *span, struct uft_err *err)
+static int put_database_events(struct export *ex, const struct event_span *span,
+			       struct uft_err *err)
 {
 	struct sqlite_export *s = ex->state;
 	struct nest_task *open = &s->nest.tasks[span->task->index];
@@ -414,7 +415,7 @@ static int copy_out(struct export *ex, struct uft_err *err)
 	return len < 0 ? err_set_errno(err, -errno, "cannot read the database") : 0;
 }
 
-static int end(struct export *ex, struct uft_err *err)
+static int end_database(struct export *ex, struct uft_err *err)
 {
 	struct sqlite_export *s = ex->state;
 
@@ -425,7 +426,7 @@ static int end(struct export *ex, struct uft_err *err)
 	return copy_out(ex, err);
 }
 
-static void deinit(struct export *ex)
+static void deinit_database(struct export *ex)
 {
 	struct sqlite_export *s = ex->state;
 
@@ -446,9 +447,9 @@ const struct exporter exp_sqlite = {
 	.is_binary = true,
 	.state_bytes = sizeof(struct sqlite_export),
 	.configure = nest_configure_by_task,
-	.begin = begin,
-	.events = events,
-	.end = end,
-	.deinit = deinit,
-	.point = point,
+	.begin = begin_database,
+	.events = put_database_events,
+	.end = end_database,
+	.deinit = deinit_database,
+	.point = put_database_point,
 };

@@ -3,7 +3,7 @@
 
 #include "utils/export/export.h"
 
-static int show(struct export *ex, struct tree *tree, struct uft_err *err)
+static int refuse_sqlite(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	return err_set(err, -ENOSYS,
 		       "cannot write sqlite: this utrail was built without libsqlite3");
@@ -13,6 +13,6 @@ const struct exporter exp_sqlite = {
 	.name = "sqlite",
 	.medium = MEDIUM_BINARY,
 	.is_binary = true,
-	.show = show,
+	.show = refuse_sqlite,
 	.drops_points = "there is no libsqlite3",
 };

@@ -6,14 +6,14 @@
 #include "utils/view/values/titles.h"
 #include "utils/view/texts.h"
 
-static uint64_t positive(uint64_t ns)
+static uint64_t positive_time(uint64_t ns)
 {
 	return (int64_t)ns < 0 ? 0 : ns;
 }
 
 static uint64_t value(const struct tree_node *node)
 {
-	return positive(node->total_ns);
+	return positive_time(node->total_ns);
 }
 
 /* The same name has the same colour everywhere, in warm hues; waiting is grey. */
@@ -36,12 +36,12 @@ static void put_tip(const struct tree_node *node, uint64_t all, struct sink *sin
 {
 	sink_func(sink, node->func);
 	sink_putf(sink, ": %llu calls, ", (unsigned long long)node->calls);
-	svg_put_time(positive(node->total_ns), sink);
-	sink_putf(sink, " (%.2f %%), itself ", 100.0 * positive(node->total_ns) / all);
-	svg_put_time(positive(node->self_ns), sink);
+	svg_put_time(positive_time(node->total_ns), sink);
+	sink_putf(sink, " (%.2f %%), itself ", 100.0 * positive_time(node->total_ns) / all);
+	svg_put_time(positive_time(node->self_ns), sink);
 }
 
-static int show(struct export *ex, struct tree *tree, struct uft_err *err)
+static int show_svg(struct export *ex, struct tree *tree, struct uft_err *err)
 {
 	static const struct svg_style style = { value, put_color, put_tip };
 
@@ -53,6 +53,6 @@ static int show(struct export *ex, struct tree *tree, struct uft_err *err)
 const struct exporter exp_svg = {
 	.name = "svg",
 	.medium = MEDIUM_HTML,
-	.show = show,
+	.show = show_svg,
 	.drops_points = "a flame graph adds up time, and they take none",
 };

@@ -33,7 +33,7 @@ void nest_deinit(struct nest *nest)
 	*nest = (struct nest){ 0 };
 }
 
-static bool push(struct nest *nest, struct nest_task *task, const struct func *func)
+static bool push_func(struct nest *nest, struct nest_task *task, const struct func *func)
 {
 	const struct func **stack = vec_room(task->stack, task->depth, &task->cap,
 					     sizeof(struct func *));
@@ -47,12 +47,12 @@ static bool push(struct nest *nest, struct nest_task *task, const struct func *f
 	return true;
 }
 
-static bool begin(struct nest *nest, struct nest_task *task, const struct func *func,
-		  struct nest_edge *edge)
+static bool begin_edge(struct nest *nest, struct nest_task *task, const struct func *func,
+		       struct nest_edge *edge)
 {
 	task->is_done = true;
 	*edge = (struct nest_edge){ .func = func, .is_begin = true };
-	if (push(nest, task, func))
+	if (push_func(nest, task, func))
 		return true;
 	task->is_done = false;
 	return false;
@@ -78,25 +78,25 @@ bool nest_end(struct nest_task *task, struct nest_edge *edge)
 	return end_down_to(task, 0, edge);
 }
 
-static bool enter(struct nest *nest, struct nest_task *task, const struct event *event,
-		  struct nest_edge *edge)
+static bool begin_nested(struct nest *nest, struct nest_task *task, const struct event *event,
+			 struct nest_edge *edge)
 {
 	size_t keep = MIN((size_t)event->indent, task->depth - task->is_out);
 
 	if (end_down_to(task, keep, edge))
 		return true;
 	while (task->depth < event->indent) {
-		if (!push(nest, task, NULL))
+		if (!push_func(nest, task, NULL))
 			return false;
 	}
-	return begin(nest, task, event->func, edge);
+	return begin_edge(nest, task, event->func, edge);
 }
 
 /*
  * The end of the call that is open at that depth; of more, if ends are missing; of nothing, if it
  * is not.
  */
-static bool leave(struct nest_task *task, const struct event *event, struct nest_edge *edge)
+static bool end_nested(struct nest_task *task, const struct event *event, struct nest_edge *edge)
 {
 	size_t depth = task->depth - task->is_out;
 
@@ -113,7 +113,7 @@ static bool wait(struct nest *nest, struct nest_task *task, const struct event *
 	if (event->type == EVENT_SCHED_IN ||
 	    ((event->flags & EVENT_OUTSIDE) && !nest->counts_outside))
 		return false;
-	task->is_out = begin(nest, task, event->func, edge);
+	task->is_out = begin_edge(nest, task, event->func, edge);
 	return task->is_out;
 }
 
@@ -122,9 +122,9 @@ bool nest_repair(struct nest *nest, struct nest_task *task, const struct event *
 {
 	switch (event->type) {
 	case EVENT_ENTRY:
-		return enter(nest, task, event, edge);
+		return begin_nested(nest, task, event, edge);
 	case EVENT_EXIT:
-		return leave(task, event, edge);
+		return end_nested(task, event, edge);
 	case EVENT_SCHED_OUT:
 	case EVENT_SCHED_IN:
 		return wait(nest, task, event, edge);

@@ -7,7 +7,7 @@
 
 #include "utils/base/containers/vec.h"
 
-static void drop(struct payloads *payloads, size_t depth)
+static void drop_deeper(struct payloads *payloads, size_t depth)
 {
 	while (payloads->nr && payloads->open[payloads->nr - 1].depth >= depth)
 		free(payloads->open[--payloads->nr].text);
@@ -15,14 +15,14 @@ static void drop(struct payloads *payloads, size_t depth)
 
 void payloads_deinit(struct payloads *payloads)
 {
-	drop(payloads, 0);
+	drop_deeper(payloads, 0);
 	free(payloads->open);
 	*payloads = (struct payloads){ 0 };
 }
 
 int payloads_put(struct payloads *payloads, size_t depth, const struct strbuf *text)
 {
-	drop(payloads, depth);
+	drop_deeper(payloads, depth);
 
 	struct payload *open = vec_room(payloads->open, payloads->nr, &payloads->cap,
 					sizeof(*open));
@@ -41,7 +41,7 @@ int payloads_put(struct payloads *payloads, size_t depth, const struct strbuf *t
 
 char *payloads_take(struct payloads *payloads, size_t depth)
 {
-	drop(payloads, depth + 1);
+	drop_deeper(payloads, depth + 1);
 	if (!payloads->nr || payloads->open[payloads->nr - 1].depth != depth)
 		return NULL;
 	return payloads->open[--payloads->nr].text;

@@ -27,7 +27,7 @@ int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu)
 	return ret < 0 ? ret : 1;
 }
 
-static int forget(struct proc_cpus *cpus, int32_t tid)
+static int forget_task(struct proc_cpus *cpus, int32_t tid)
 {
 	if (proc_cpus_of(cpus, tid) == PROC_CPU_UNKNOWN)
 		return 0;
@@ -49,14 +49,14 @@ int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool bi
 	case PROC_FORK:
 		/* The number may have been that of somebody whose end nobody has told. */
 		if (proc_fork_decode(rec->data, rec->len, big, &made))
-			ret = forget(cpus, made.child);
+			ret = forget_task(cpus, made.child);
 		break;
 	case PROC_EXEC:
 		if (proc_exec_decode(rec->data, rec->len, big, &exec) && exec.old_tid != rec->tid)
-			ret = forget(cpus, exec.old_tid);
+			ret = forget_task(cpus, exec.old_tid);
 		break;
 	case PROC_EXIT:
-		ret = forget(cpus, rec->tid);
+		ret = forget_task(cpus, rec->tid);
 		break;
 	default:
 		break;

@@ -12,7 +12,7 @@
 #define SECTION "fstrace_decl"
 #define DECLARE "fstrace_declare"
 
-static int compare(const void *a, const void *b)
+static int compare_decls(const void *a, const void *b)
 {
 	const struct fstrace_decl *x = a;
 	const struct fstrace_decl *y = b;
@@ -22,16 +22,16 @@ static int compare(const void *a, const void *b)
 }
 
 /* By name; a declaration of one header that several sources have stays once. */
-static void sort(struct fstrace_decls *decls)
+static void sort_decls(struct fstrace_decls *decls)
 {
 	size_t nr = 0;
 
 	if (decls->nr)
-		qsort(decls->decls, decls->nr, sizeof(*decls->decls), compare);
+		qsort(decls->decls, decls->nr, sizeof(*decls->decls), compare_decls);
 	for (size_t i = 0; i < decls->nr; i++) {
 		struct fstrace_decl *decl = &decls->decls[i];
 
-		if (nr && compare(&decls->decls[nr - 1], decl) == 0) {
+		if (nr && compare_decls(&decls->decls[nr - 1], decl) == 0) {
 			free(decl->id);
 			free(decl->format);
 		} else {
@@ -142,7 +142,7 @@ int fstrace_decls_load(const struct elf_file *file, const char *path, struct fst
 			       path, offset);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot read '%s'", path);
-	sort(&decls);
+	sort_decls(&decls);
 	decls.has_others = calls_declare(file, decls.nr > 0);
 	*out = decls;
 	decls = (struct fstrace_decls){ 0 };

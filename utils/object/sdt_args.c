@@ -73,7 +73,7 @@ static bool has_value(const struct sdt_arg *arg)
 	}
 }
 
-static void forget(struct sdt_arg *arg)
+static void forget_argument(struct sdt_arg *arg)
 {
 	operand_parse(NULL, "", 0, &arg->operand);
 	arg->is_address = false;
@@ -89,7 +89,7 @@ static const char *take_arg(const struct isa *isa, const char *text, struct sdt_
 		*arg = (struct sdt_arg){ 0 };
 	if (!at || !arg->bytes || !operand_parse(isa, at, end - at, &arg->operand) ||
 	    !has_value(arg))
-		forget(arg);
+		forget_argument(arg);
 	return end + strspn(end, " ");
 }
 
@@ -187,7 +187,7 @@ void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, si
 			arg->operand.value += address;
 			arg->is_address = true;
 		} else {
-			forget(arg);
+			forget_argument(arg);
 		}
 	}
 }

@@ -148,7 +148,7 @@ static void push_begin(struct runner *run, const struct script_config *config)
 
 /* --- calls --- */
 
-static void pop(struct runner *run, int nr)
+static void pop_values(struct runner *run, int nr)
 {
 	run->lua.lua_settop(run->L, -nr - 1);
 }
@@ -160,7 +160,7 @@ static void tell_error(struct script *script)
 	const char *text = run->lua.lua_tolstring(run->L, -1, NULL);
 
 	script_tell(script, text ? text : "an error that is no text");
-	pop(run, 1);
+	pop_values(run, 1);
 }
 
 /* The values that are pushed after them are the arguments of call_function(). */
@@ -178,31 +178,31 @@ static void call_function(struct script *script, int nr_args)
 		tell_error(script);
 		script_failed(script);
 	}
-	pop(run, 1);
+	pop_values(run, 1);
 }
 
-static void call(struct script *script, const struct script_call *call)
+static void give_lua_call(struct script *script, const struct script_call *call)
 {
 	push_function(script->runner,
 		      call->event->type == EVENT_ENTRY ? PLACE_MAKE_ENTRY : PLACE_MAKE_EXIT);
 	call_function(script, push_call(script->runner, call));
 }
 
-static void point(struct script *script, const struct script_point *point)
+static void give_lua_point(struct script *script, const struct script_point *point)
 {
 	push_function(script->runner, PLACE_FUNCTIONS + SCRIPT_EVENT);
 	push_point(script->runner, point);
 	call_function(script, 1);
 }
 
-static void begin(struct script *script)
+static void begin_lua(struct script *script)
 {
 	push_function(script->runner, PLACE_FUNCTIONS + SCRIPT_BEGIN);
 	push_begin(script->runner, script->config);
 	call_function(script, 1);
 }
 
-static void end(struct script *script)
+static void end_lua(struct script *script)
 {
 	push_function(script->runner, PLACE_FUNCTIONS + SCRIPT_END);
 	call_function(script, 0);
@@ -210,18 +210,19 @@ static void end(struct script *script)
 
 /* --- batches --- */
 
-static int number(struct script *script, const struct func *func, struct script_func *known)
+static int number_lua_func(struct script *script, const struct func *func,
+			   struct script_func *known)
 {
 	struct runner *run = script->runner;
 
 	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX, PLACE_NAMES);
 	run->lua.lua_pushlstring(run->L, func->name, func->name_len);
 	run->lua.lua_rawseti(run->L, -2, run->nr_names++);
-	pop(run, 1);
+	pop_values(run, 1);
 	return 0;
 }
 
-static void batch(struct script *script)
+static void hand_lua_batch(struct script *script)
 {
 	struct runner *run = script->runner;
 	struct script_batch *b = script->batch;
@@ -251,9 +252,9 @@ static int set_path(struct runner *run, const struct script_config *config)
 	run->lua.lua_getfield(run->L, -1, "path");
 	known = run->lua.lua_tolstring(run->L, -1, NULL);
 	strbuf_addstr(&path, known ? known : "");
-	pop(run, 1);
+	pop_values(run, 1);
 	set_text(run, "path", strbuf_str(&path), path.len);
-	pop(run, 1);
+	pop_values(run, 1);
 	return strbuf_oom(&path) ? -ENOMEM : 0;
 }
 
@@ -272,7 +273,7 @@ static int set_surroundings(struct runner *run, const struct script_config *conf
 	run->lua.lua_getfield(run->L, LUA_GLOBALSINDEX, "debug");
 	run->lua.lua_getfield(run->L, -1, "traceback");
 	run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_HANDLER);
-	pop(run, 1);
+	pop_values(run, 1);
 	run->lua.luaL_loadstring(run->L, MAKE_CONTEXT("args"));
 	run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_MAKE_ENTRY);
 	run->lua.luaL_loadstring(run->L, MAKE_CONTEXT("retval"));
@@ -314,9 +315,9 @@ static int take_wanted(struct script *script, struct uft_err *err)
 		ret = text ? script_want(script, text, len, err)
 			   : err_set(err, -EINVAL, "%s of '%s' is no list of strings",
 				     SCRIPT_WANTED, script->config->path);
-		pop(run, 1);
+		pop_values(run, 1);
 	}
-	pop(run, 2);
+	pop_values(run, 2);
 	return ret;
 }
 
@@ -327,7 +328,7 @@ static void take_functions(struct script *script)
 	for (int i = 0; i < SCRIPT_FUNCTIONS; i++) {
 		script->has[i] = push_global(run, script_function_names[i]) == LUA_TFUNCTION;
 		run->lua.lua_rawseti(run->L, LUA_REGISTRYINDEX, PLACE_FUNCTIONS + i);
-		pop(run, 1);
+		pop_values(run, 1);
 	}
 }
 
@@ -343,7 +344,7 @@ static int load_script(struct script *script, struct uft_err *err)
 		tell_error(script);
 		return err_set(err, -EINVAL, "'%s' cannot be imported", path);
 	}
-	pop(run, 1);
+	pop_values(run, 1);
 
 	int ret = take_wanted(script, err);
 
@@ -399,10 +400,10 @@ const struct script_lang script_lua = {
 	.open = open_lua,
 	.close = close_lua,
 	.drop_func = drop_func,
-	.begin = begin,
-	.call = call,
-	.point = point,
-	.end = end,
-	.number = number,
-	.batch = batch,
+	.begin = begin_lua,
+	.call = give_lua_call,
+	.point = give_lua_point,
+	.end = end_lua,
+	.number = number_lua_func,
+	.batch = hand_lua_batch,
 };

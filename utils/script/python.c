@@ -65,18 +65,18 @@ struct runner {
 	PyObject *names;
 };
 
-static void drop(struct runner *run, PyObject *o)
+static void drop_object(struct runner *run, PyObject *o)
 {
 	if (o)
 		run->py.Py_DecRef(o);
 }
 
 /* Put @o, which is given away, into @dict. NULL is an exception that is pending already. */
-static int put(struct runner *run, PyObject *dict, enum key key, PyObject *o)
+static int put_in_dict(struct runner *run, PyObject *dict, enum key key, PyObject *o)
 {
 	int ret = o ? run->py.PyDict_SetItem(dict, run->keys[key], o) : -1;
 
-	drop(run, o);
+	drop_object(run, o);
 	return ret;
 }
 
@@ -105,12 +105,12 @@ static int exit_status(struct script *script, PyObject *value)
 			run->py.PyErr_Clear();
 			if (text && run->py.PyBytes_AsStringAndSize(text, &bytes, &len) == 0)
 				script_tell(script, bytes);
-			drop(run, text);
+			drop_object(run, text);
 			status = 1;
 		}
 	}
 	run->py.PyErr_Clear();
-	drop(run, code);
+	drop_object(run, code);
 	return status & 0xff;
 }
 
@@ -129,9 +129,9 @@ static void tell_exception(struct script *script)
 	run->py.PyErr_NormalizeException(&type, &value, &traceback);
 	script->is_over = true;
 	script->status = exit_status(script, value);
-	drop(run, type);
-	drop(run, value);
-	drop(run, traceback);
+	drop_object(run, type);
+	drop_object(run, value);
+	drop_object(run, traceback);
 }
 
 static void call_function(struct script *script, enum script_function function, PyObject *arg)
@@ -142,7 +142,7 @@ static void call_function(struct script *script, enum script_function function, 
 
 	if (!result)
 		tell_exception(script);
-	drop(run, result);
+	drop_object(run, result);
 }
 
 /* --- contexts --- */
@@ -188,7 +188,7 @@ static PyObject *make_args(struct runner *run, const struct script_values *value
 
 		/* It takes the object, also when it fails. */
 		if (!o || run->py.PyTuple_SetItem(tuple, i, o) < 0) {
-			drop(run, tuple);
+			drop_object(run, tuple);
 			return NULL;
 		}
 	}
@@ -210,7 +210,7 @@ static PyObject *fresh_context(struct runner *run, enum context kind)
 
 	if (*slot && refs_of(run, *slot) == 1)
 		return *slot;
-	drop(run, *slot);
+	drop_object(run, *slot);
 	*slot = run->py.PyDict_New();
 	return *slot;
 }
@@ -229,7 +229,7 @@ static PyObject *address_of(struct runner *run, const struct script_call *call)
 	struct script_func *func = call->func;
 
 	if (unlikely(!func->addr_object || func->addr != call->event->addr)) {
-		drop(run, func->addr_object);
+		drop_object(run, func->addr_object);
 		func->addr = call->event->addr;
 		func->addr_object = run->py.PyLong_FromUnsignedLongLong(func->addr);
 	}
@@ -239,7 +239,7 @@ static PyObject *address_of(struct runner *run, const struct script_call *call)
 static PyObject *tid_of(struct runner *run, int tid)
 {
 	if (unlikely(!run->tid_object || run->tid != tid)) {
-		drop(run, run->tid_object);
+		drop_object(run, run->tid_object);
 		run->tid = tid;
 		run->tid_object = run->py.PyLong_FromLong(tid);
 	}
@@ -253,19 +253,21 @@ static int fill_call(struct runner *run, PyObject *dict, const struct script_cal
 	int ret = 0;
 
 	ret |= put_kept(run, dict, KEY_tid, tid_of(run, call->tid));
-	ret |= put(run, dict, KEY_depth, py->PyLong_FromLong(event->indent));
-	ret |= put(run, dict, KEY_timestamp, py->PyLong_FromUnsignedLongLong(event->time_ns));
+	ret |= put_in_dict(run, dict, KEY_depth, py->PyLong_FromLong(event->indent));
+	ret |= put_in_dict(run, dict, KEY_timestamp,
+			   py->PyLong_FromUnsignedLongLong(event->time_ns));
 	ret |= put_kept(run, dict, KEY_address, address_of(run, call));
 	ret |= put_kept(run, dict, KEY_name, name_of(run, call));
 	if (event->type == EVENT_EXIT)
-		ret |= put(run, dict, KEY_duration,
-			   py->PyLong_FromUnsignedLongLong(time_abs(event->total_ns)));
+		ret |= put_in_dict(run, dict, KEY_duration,
+				   py->PyLong_FromUnsignedLongLong(time_abs(event->total_ns)));
 	if (likely(!call->values))
 		return ret;
 	if (event->type == EVENT_ENTRY)
-		ret |= put(run, dict, KEY_args, make_args(run, call->values));
+		ret |= put_in_dict(run, dict, KEY_args, make_args(run, call->values));
 	else if (call->values->nr)
-		ret |= put(run, dict, KEY_retval, make_value(run, &call->values->values[0]));
+		ret |= put_in_dict(run, dict, KEY_retval,
+				   make_value(run, &call->values->values[0]));
 	return ret;
 }
 
@@ -281,7 +283,7 @@ static bool has_only_ours(struct runner *run, enum context kind, PyObject *dict)
 	return run->py.PyDict_Size(dict) == context_sizes[kind];
 }
 
-static void call(struct script *script, const struct script_call *call)
+static void give_python_call(struct script *script, const struct script_call *call)
 {
 	struct runner *run = script->runner;
 	enum context kind = kind_of(call);
@@ -289,7 +291,7 @@ static void call(struct script *script, const struct script_call *call)
 	int ret = dict ? fill_call(run, dict, call) : -1;
 
 	if (unlikely(ret == 0 && !has_only_ours(run, kind, dict))) {
-		drop(run, dict);
+		drop_object(run, dict);
 		dict = run->contexts[kind] = run->py.PyDict_New();
 		ret = dict ? fill_call(run, dict, call) : -1;
 	}
@@ -300,7 +302,7 @@ static void call(struct script *script, const struct script_call *call)
 	call_function(script, call->event->type == EVENT_ENTRY ? SCRIPT_ENTRY : SCRIPT_EXIT, dict);
 }
 
-static void point(struct script *script, const struct script_point *point)
+static void give_python_point(struct script *script, const struct script_point *point)
 {
 	struct runner *run = script->runner;
 	struct python_api *py = &run->py;
@@ -309,21 +311,21 @@ static void point(struct script *script, const struct script_point *point)
 
 	if (dict) {
 		ret |= put_kept(run, dict, KEY_tid, tid_of(run, point->tid));
-		ret |= put(run, dict, KEY_depth, py->PyLong_FromLong(0));
-		ret |= put(run, dict, KEY_timestamp,
-			   py->PyLong_FromUnsignedLongLong(point->event->time_ns));
-		ret |= put(run, dict, KEY_address,
-			   py->PyLong_FromUnsignedLongLong(point->event->id));
-		ret |= put(run, dict, KEY_name,
-			   make_name(run, strbuf_str(point->name), point->name->len));
-		ret |= put(run, dict, KEY_args,
-			   make_name(run, strbuf_str(point->data), point->data->len));
+		ret |= put_in_dict(run, dict, KEY_depth, py->PyLong_FromLong(0));
+		ret |= put_in_dict(run, dict, KEY_timestamp,
+				   py->PyLong_FromUnsignedLongLong(point->event->time_ns));
+		ret |= put_in_dict(run, dict, KEY_address,
+				   py->PyLong_FromUnsignedLongLong(point->event->id));
+		ret |= put_in_dict(run, dict, KEY_name,
+				   make_name(run, strbuf_str(point->name), point->name->len));
+		ret |= put_in_dict(run, dict, KEY_args,
+				   make_name(run, strbuf_str(point->data), point->data->len));
 	}
 	if (ret < 0)
 		tell_exception(script);
 	else
 		call_function(script, SCRIPT_EVENT, dict);
-	drop(run, dict);
+	drop_object(run, dict);
 }
 
 /* A word of the command line, or a path. */
@@ -342,14 +344,14 @@ static PyObject *make_cmds(struct runner *run, const struct script_config *confi
 		PyObject *word = make_word(run, config->args[i]);
 
 		if (!word || run->py.PyTuple_SetItem(tuple, i, word) < 0) {
-			drop(run, tuple);
+			drop_object(run, tuple);
 			return NULL;
 		}
 	}
 	return tuple;
 }
 
-static void begin(struct script *script)
+static void begin_python(struct script *script)
 {
 	struct runner *run = script->runner;
 	const char *version = script->config->version;
@@ -357,21 +359,23 @@ static void begin(struct script *script)
 	int ret = dict ? 0 : -1;
 
 	if (dict) {
-		ret |= put(run, dict, KEY_record,
-			   run->py.PyBool_FromLong(script->config->is_recording));
-		ret |= put(run, dict, KEY_version, make_name(run, version, strlen(version)));
-		ret |= put(run, dict, KEY_cmds, make_cmds(run, script->config));
+		ret |= put_in_dict(run, dict, KEY_record,
+				   run->py.PyBool_FromLong(script->config->is_recording));
+		ret |= put_in_dict(run, dict, KEY_version,
+				   make_name(run, version, strlen(version)));
+		ret |= put_in_dict(run, dict, KEY_cmds, make_cmds(run, script->config));
 	}
 	if (ret < 0)
 		tell_exception(script);
 	else
 		call_function(script, SCRIPT_BEGIN, dict);
-	drop(run, dict);
+	drop_object(run, dict);
 }
 
 /* --- batches --- */
 
-static int number(struct script *script, const struct func *func, struct script_func *known)
+static int number_python_func(struct script *script, const struct func *func,
+			      struct script_func *known)
 {
 	struct runner *run = script->runner;
 
@@ -398,13 +402,13 @@ static int put_column(struct runner *run, PyObject *dict, const char *name, cons
 	PyObject *cast = view ? run->py.PyObject_CallMethod(view, "cast", "s", format) : NULL;
 	int ret = cast ? run->py.PyDict_SetItemString(dict, name, cast) : -1;
 
-	drop(run, copy);
-	drop(run, view);
-	drop(run, cast);
+	drop_object(run, copy);
+	drop_object(run, view);
+	drop_object(run, cast);
 	return ret;
 }
 
-static void batch(struct script *script)
+static void hand_python_batch(struct script *script)
 {
 	struct runner *run = script->runner;
 	const struct script_batch *b = script->batch;
@@ -422,10 +426,10 @@ static void batch(struct script *script)
 		tell_exception(script);
 	else
 		call_function(script, SCRIPT_BATCH, dict);
-	drop(run, dict);
+	drop_object(run, dict);
 }
 
-static void end(struct script *script)
+static void end_python(struct script *script)
 {
 	call_function(script, SCRIPT_END, NULL);
 }
@@ -450,15 +454,15 @@ static int set_surroundings(struct runner *run, const struct script_config *conf
 	PyObject *o = dir ? run->py.PyUnicode_DecodeFSDefault(dir) : NULL;
 	int ret = path && o ? run->py.PyList_Insert(path, 0, o) : -1;
 
-	drop(run, o);
+	drop_object(run, o);
 	for (int i = -1; ret == 0 && argv && i < config->nr_args; i++) {
 		o = make_word(run, i < 0 ? config->path : config->args[i]);
 		ret = o ? run->py.PyList_Append(argv, o) : -1;
-		drop(run, o);
+		drop_object(run, o);
 	}
 	if (ret == 0)
 		ret = argv ? run->py.PySys_SetObject("argv", argv) : -1;
-	drop(run, argv);
+	drop_object(run, argv);
 	return ret;
 }
 
@@ -468,12 +472,12 @@ static PyObject *import_script(struct runner *run, const char *path, const char 
 	PyObject *code = run->py.Py_CompileString(text, path, PYTHON_FILE_INPUT);
 	PyObject *module = code ? run->py.PyImport_ExecCodeModuleEx(MODULE_NAME, code, path) : NULL;
 
-	drop(run, code);
+	drop_object(run, code);
 	return module;
 }
 
 /* An attribute that need not be there. */
-static PyObject *find(struct runner *run, PyObject *module, const char *name)
+static PyObject *find_attribute(struct runner *run, PyObject *module, const char *name)
 {
 	PyObject *o = run->py.PyObject_GetAttrString(module, name);
 
@@ -497,14 +501,14 @@ static int want(struct script *script, PyObject *item, struct uft_err *err)
 	} else {
 		ret = script_want(script, bytes, len, err);
 	}
-	drop(run, text);
+	drop_object(run, text);
 	return ret;
 }
 
 static int take_wanted(struct script *script, PyObject *module, struct uft_err *err)
 {
 	struct runner *run = script->runner;
-	PyObject *wanted = find(run, module, SCRIPT_WANTED);
+	PyObject *wanted = find_attribute(run, module, SCRIPT_WANTED);
 	PyObject *list = wanted ? run->py.PySequence_List(wanted) : NULL;
 	int ret = 0;
 
@@ -515,8 +519,8 @@ static int take_wanted(struct script *script, PyObject *module, struct uft_err *
 	}
 	for (ssize_t i = 0; ret == 0 && list && i < run->py.PyList_Size(list); i++)
 		ret = want(script, run->py.PyList_GetItem(list, i), err);
-	drop(run, list);
-	drop(run, wanted);
+	drop_object(run, list);
+	drop_object(run, wanted);
 	return ret;
 }
 
@@ -525,13 +529,13 @@ static void take_functions(struct script *script, PyObject *module)
 	struct runner *run = script->runner;
 
 	for (size_t i = 0; i < SCRIPT_FUNCTIONS; i++) {
-		PyObject *o = find(run, module, script_function_names[i]);
+		PyObject *o = find_attribute(run, module, script_function_names[i]);
 
 		script->has[i] = o && run->py.PyCallable_Check(o);
 		if (script->has[i])
 			run->functions[i] = o;
 		else
-			drop(run, o);
+			drop_object(run, o);
 	}
 }
 
@@ -553,7 +557,7 @@ static int load_script(struct script *script, const char *text, struct uft_err *
 	int ret = take_wanted(script, module, err);
 
 	take_functions(script, module);
-	drop(run, module);
+	drop_object(run, module);
 	return ret;
 }
 
@@ -564,8 +568,8 @@ static void put_word(struct runner *run, PyObject *dict, const char *key, const 
 
 	if (k && o)
 		run->py.PyDict_SetItem(dict, k, o);
-	drop(run, k);
-	drop(run, o);
+	drop_object(run, k);
+	drop_object(run, o);
 }
 
 /*
@@ -586,14 +590,14 @@ static void write_utf8(struct runner *run)
 		result = run->py.PyObject_Call(set, args, words);
 	}
 	run->py.PyErr_Clear();
-	drop(run, result);
-	drop(run, words);
-	drop(run, args);
-	drop(run, set);
+	drop_object(run, result);
+	drop_object(run, words);
+	drop_object(run, args);
+	drop_object(run, set);
 }
 
 /* Signals stay ours. */
-static void start(struct runner *run)
+static void start_python(struct runner *run)
 {
 	const char *locale = setlocale(LC_CTYPE, "");
 
@@ -621,14 +625,14 @@ static int open_python(struct script *script, struct uft_err *err)
 		err_prefix(err, "cannot run '%s'", path);
 		return ret;
 	}
-	start(run);
+	start_python(run);
 	return load_script(script, strbuf_str(&text), err);
 }
 
 static void drop_func(struct script *script, struct script_func *func)
 {
-	drop(script->runner, func->text);
-	drop(script->runner, func->addr_object);
+	drop_object(script->runner, func->text);
+	drop_object(script->runner, func->addr_object);
 }
 
 /*
@@ -643,13 +647,13 @@ static void close_python(struct script *script)
 		return;
 	if (run->is_running) {
 		for (size_t i = 0; i < SCRIPT_FUNCTIONS; i++)
-			drop(run, run->functions[i]);
+			drop_object(run, run->functions[i]);
 		for (size_t i = 0; i < KEY_NR; i++)
-			drop(run, run->keys[i]);
+			drop_object(run, run->keys[i]);
 		for (size_t i = 0; i < CONTEXT_NR; i++)
-			drop(run, run->contexts[i]);
-		drop(run, run->tid_object);
-		drop(run, run->names);
+			drop_object(run, run->contexts[i]);
+		drop_object(run, run->tid_object);
+		drop_object(run, run->names);
 		run->py.Py_FinalizeEx();
 	}
 	free(run);
@@ -661,10 +665,10 @@ const struct script_lang script_python = {
 	.open = open_python,
 	.close = close_python,
 	.drop_func = drop_func,
-	.begin = begin,
-	.call = call,
-	.point = point,
-	.end = end,
-	.number = number,
-	.batch = batch,
+	.begin = begin_python,
+	.call = give_python_call,
+	.point = give_python_point,
+	.end = end_python,
+	.number = number_python_func,
+	.batch = hand_python_batch,
 };

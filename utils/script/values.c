@@ -196,7 +196,7 @@ static struct script_value *next_room(struct script_values *values)
 }
 
 /* The texts of structs have stopped moving; those of 128 bits move with the values. */
-static void settle(struct script_values *values)
+static void settle_texts(struct script_values *values)
 {
 	const char *made = strbuf_str(&values->made);
 
@@ -254,6 +254,6 @@ bool script_values_read(struct script_values *values, struct trace_data *data,
 	}
 	if (is_entry && known->is_known)
 		leave_out_missing(values, event->func, deciding);
-	settle(values);
+	settle_texts(values);
 	return nr > 0;
 }

@@ -65,7 +65,7 @@ static bool is_exact(const struct spec *spec)
 	       !(spec->trigger.flags & TRIGGER_LOCATIONS);
 }
 
-static int prepare(struct filters *filters)
+static int prepare_filters(struct filters *filters)
 {
 	if (!filters->nr)
 		return 0;
@@ -96,7 +96,7 @@ static int prepare(struct filters *filters)
 
 int filters_prepare(struct filters *filters, struct uft_err *err)
 {
-	if (prepare(filters) < 0)
+	if (prepare_filters(filters) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot read the filters");
 	return 0;
 }
@@ -144,7 +144,7 @@ static bool is_named(const struct pattern *pattern, const struct filter_subject 
 	return false;
 }
 
-static bool matches(const struct spec *spec, const struct filter_subject *subject)
+static bool matches_spec(const struct spec *spec, const struct filter_subject *subject)
 {
 	if (!is_in_module(spec, subject))
 		return false;
@@ -225,7 +225,7 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 
 		struct filter_entry *entry = &filters->entries[index];
 
-		if (matches(&entry->spec, walk->subject)) {
+		if (matches_spec(&entry->spec, walk->subject)) {
 			/* Not stored again: by the time several threads ask, it is known. */
 			if (!entry->has_match)
 				entry->has_match = true;
@@ -248,7 +248,7 @@ static uint32_t replaced_by(uint32_t flags)
 	return replaced;
 }
 
-static void merge(struct trigger *all, const struct spec *spec)
+static void merge_trigger(struct trigger *all, const struct spec *spec)
 {
 	const struct trigger *one = &spec->trigger;
 
@@ -277,7 +277,7 @@ bool filters_match(struct filters *filters, const struct filter_subject *subject
 	*trigger = (struct trigger){ 0 };
 	filter_walk_begin(&walk, filters, subject);
 	for (const struct filter_entry *entry; (entry = filter_walk_next(&walk)) != NULL;)
-		merge(trigger, &entry->spec);
+		merge_trigger(trigger, &entry->spec);
 	if (!(trigger->flags & TRIGGER_READ))
 		trigger->read = 0;
 	if (filters->clears)

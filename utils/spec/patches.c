@@ -88,7 +88,7 @@ static bool is_of_module(const struct patch_rule *rule, const char *module, bool
 /* A pattern that matches any name matches functions without a name. */
 #define NAMELESS "?"
 
-static bool matches(const struct patch_rule *rule, const struct patch_subject *subject)
+static bool matches_patch_rule(const struct patch_rule *rule, const struct patch_subject *subject)
 {
 	const char *name = subject->name ? subject->name : NAMELESS;
 
@@ -111,7 +111,7 @@ enum patch_choice patch_rules_choose(struct patch_rules *rules, const struct pat
 	for (size_t i = 0; i < rules->nr; i++) {
 		struct patch_rule *rule = &rules->rules[i];
 
-		if (!matches(rule, subject))
+		if (!matches_patch_rule(rule, subject))
 			continue;
 		rule->has_name = true;
 		rule->has_match |= subject->can_be || (subject->has_hook && !rule->takes_out);
@@ -125,7 +125,7 @@ enum patch_choice patch_rules_choose(struct patch_rules *rules, const struct pat
 bool patch_rules_match(const struct patch_rules *rules, const struct patch_subject *subject)
 {
 	for (size_t i = 0; i < rules->nr; i++) {
-		if (matches(&rules->rules[i], subject))
+		if (matches_patch_rule(&rules->rules[i], subject))
 			return true;
 	}
 	return false;
@@ -139,7 +139,7 @@ enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 	for (size_t i = 0; i < rules->nr; i++) {
 		const struct patch_rule *rule = &rules->rules[i];
 
-		if (rule->generation > generation && matches(rule, subject))
+		if (rule->generation > generation && matches_patch_rule(rule, subject))
 			choice = rule->takes_out ? PATCH_OUT : PATCH_IN;
 	}
 	return choice;

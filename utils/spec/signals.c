@@ -65,8 +65,8 @@ static int signal_of(const char *name, struct nearest *near)
 	return 0;
 }
 
-static int wrong(struct uft_err *err, const char *text, size_t at, const char *kind,
-		 const struct nearest *near)
+static int refuse_signal_word(struct uft_err *err, const char *text, size_t at, const char *kind,
+			      const struct nearest *near)
 {
 	struct strbuf words cleanup_strbuf = { 0 };
 
@@ -105,7 +105,7 @@ static int parse_one(char *one, const char *text, size_t at, struct signal_switc
 	nearest_init(&near, begins_with(one, "SIG") ? one + 3 : one);
 	sig = signal_of(one, &near);
 	if (!sig)
-		return wrong(err, text, at, "signal", &near);
+		return refuse_signal_word(err, text, at, "signal", &near);
 	nearest_init(&near, action);
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
 		if (strcasecmp(action, actions[i]) == 0) {
@@ -114,7 +114,7 @@ static int parse_one(char *one, const char *text, size_t at, struct signal_switc
 		}
 		nearest_offer(&near, actions[i]);
 	}
-	return wrong(err, text, at + (action - one), "action", &near);
+	return refuse_signal_word(err, text, at + (action - one), "action", &near);
 }
 
 int signal_switches_parse(const char *text, struct signal_switches *out, struct uft_err *err)

@@ -140,7 +140,7 @@ struct parse {
 	struct uft_err *err;
 };
 
-static int wrong(struct parse *p, size_t at, const char *what)
+static int refuse_trigger(struct parse *p, size_t at, const char *what)
 {
 	return err_set(p->err, -ERR_USAGE, "'%.*s': column %zu: %s", (int)p->len, p->text, at + 1,
 		       what);
@@ -153,7 +153,7 @@ static int wrong_word(struct parse *p, size_t at, const char *kind, const struct
 	strbuf_addf(&text, "there is no %s '%s'; did you mean ", kind, near->typed);
 	nearest_text(near, "", &text);
 	strbuf_addch(&text, '?');
-	return wrong(p, at, strbuf_str(&text));
+	return refuse_trigger(p, at, strbuf_str(&text));
 }
 
 static int out_of_memory(struct parse *p)
@@ -164,7 +164,7 @@ static int out_of_memory(struct parse *p)
 /* The rest of a text that a sub-parser did not like. */
 static int wrong_value(struct parse *p, size_t at, const struct uft_err *why)
 {
-	return why->code == -ENOMEM ? out_of_memory(p) : wrong(p, at, why->text);
+	return why->code == -ENOMEM ? out_of_memory(p) : refuse_trigger(p, at, why->text);
 }
 
 static int set_depth(struct parse *p, const char *value, size_t at)
@@ -173,7 +173,7 @@ static int set_depth(struct parse *p, const char *value, size_t at)
 	unsigned long depth = strtoul(value, &end, 10);
 
 	if (!isdigit((unsigned char)value[0]) || *end || depth > DEPTH_MAX)
-		return wrong(p, at, "expected a depth of 0 to 1024");
+		return refuse_trigger(p, at, "expected a depth of 0 to 1024");
 	p->spec->trigger.depth = depth;
 	return 0;
 }
@@ -181,7 +181,7 @@ static int set_depth(struct parse *p, const char *value, size_t at)
 static int add_counter(struct parse *p, const struct counter *counter, size_t at)
 {
 	if (counters_add(&p->spec->counters, counter) < 0)
-		return wrong(p, at, COUNTERS_TOO_MANY);
+		return refuse_trigger(p, at, COUNTERS_TOO_MANY);
 	return 0;
 }
 
@@ -266,11 +266,11 @@ static int parse_action(struct parse *p, const struct word *word, const char *va
 
 	if (word->value == VALUE_NONE && value) {
 		strbuf_addf(&text, "action '%s' takes no value", word->word);
-		return wrong(p, value_at - 1, strbuf_str(&text));
+		return refuse_trigger(p, value_at - 1, strbuf_str(&text));
 	}
 	if (word->value != VALUE_NONE && !value) {
 		strbuf_addf(&text, "action '%s' needs a value: '%s=...'", word->word, word->word);
-		return wrong(p, at, strbuf_str(&text));
+		return refuse_trigger(p, at, strbuf_str(&text));
 	}
 
 	int ret = set_value(p, word->value, value, value_at);
@@ -369,7 +369,7 @@ static int parse_module(struct parse *p, const char *item, size_t at)
 	struct spec *spec = p->spec;
 
 	if (spec->module_kind != MODULE_ANY)
-		return wrong(p, at, "there can be only one module");
+		return refuse_trigger(p, at, "there can be only one module");
 	if (strcasecmp(item, "plt") == 0) {
 		spec->module_kind = MODULE_PLT;
 	} else if (strcmp(item, "kernel") == 0 || strcmp(item, "k") == 0) {
@@ -399,7 +399,7 @@ static int parse_item(struct parse *p, char *item, size_t at)
 	uint32_t args = args_flag(item);
 
 	if (!*item)
-		return wrong(p, at, "expected an action or a module");
+		return refuse_trigger(p, at, "expected an action or a module");
 	if (begins_with(item, "if:"))
 		return parse_if(p, item + 3, at + 3);
 	if (args)
@@ -530,7 +530,7 @@ static int parse_name(struct parse *p, enum pattern_match match, bool *is_negate
 		len--;
 	}
 	if (len == 0)
-		return wrong(p, name - p->text, "expected the name of a function");
+		return refuse_trigger(p, name - p->text, "expected the name of a function");
 	p->at = end ? (size_t)(end + 1 - p->text) : p->len + 1;
 
 	struct uft_err *err = p->err;

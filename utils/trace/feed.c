@@ -193,7 +193,7 @@ static int keep_stray(struct feed *feed, const struct source *from, struct queue
 }
 
 /* With a copy of the payload, which is the source's until it is read again. */
-static int pack(const struct event *event, size_t source, struct queued *queued)
+static int pack_event(const struct event *event, size_t source, struct queued *queued)
 {
 	*queued = (struct queued){
 		.time_ns = event->time_ns,
@@ -247,7 +247,7 @@ static ssize_t take_run(struct feed *feed, const struct run *run)
 	}
 	for (size_t i = 0; i < run->nr; i++) {
 		struct queued queued;
-		int ret = pack(&run->events[i], run->index, &queued);
+		int ret = pack_event(&run->events[i], run->index, &queued);
 
 		if (ret == 0)
 			ret = is_stray ? keep_stray(feed, run->from, queued)
@@ -387,7 +387,7 @@ int feed_survey(struct feed *feed, struct survey *surveys, struct uft_err *err)
 }
 
 /* Tasks that are known by now. */
-static int adopt(struct feed *feed)
+static int adopt_strays(struct feed *feed)
 {
 	const struct trace_data *data = feed->context.data;
 	size_t nr_left = 0;
@@ -419,7 +419,7 @@ int feed_more(struct feed *feed, struct uft_err *err)
 	int ret = make_queues(feed);
 
 	if (ret == 0 && feed->nr_queues > nr_known)
-		ret = adopt(feed);
+		ret = adopt_strays(feed);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot hold events");
 	if (feed->sources.nr)

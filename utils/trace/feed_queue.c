@@ -91,7 +91,7 @@ static void merge_runs(const struct queued *a, const struct queued *a_end, const
 }
 
 /* Events with the same time and source stay in their order, which qsort(3) does not promise. */
-static int sort(struct queued *events, size_t nr)
+static int sort_queued(struct queued *events, size_t nr)
 {
 	struct queued *room = reallocarray(NULL, nr, sizeof(*room));
 	struct queued *from = events;
@@ -151,7 +151,7 @@ int queue_settle(struct queue *queue)
 		size_t nr = queue->nr - queue->nr_taken;
 
 		if (!insert(events, nr))
-			ret = sort(events, nr);
+			ret = sort_queued(events, nr);
 	}
 
 	queue->is_unsorted = false;

@@ -53,7 +53,7 @@ static int hand_over_until(struct parent *parent, uint64_t time_ns)
 	return ret;
 }
 
-static int follow(struct parent *parent, struct event *event, struct uft_err *err)
+static int step_parent(struct parent *parent, struct event *event, struct uft_err *err)
 {
 	struct lane *lane = &parent->lane;
 	bool is_entry = event->type == EVENT_ENTRY;
@@ -87,7 +87,7 @@ static int read_parent(struct pipeline *pipe, struct task *task, const struct ta
 		/* Damage is told when the file is really read. */
 		got = src_user_read(&parent.lane.user, events, READ_AT_ONCE, UINT64_MAX, NULL);
 		for (ssize_t i = 0; ret == 0 && i < got && parent.at < nr; i++)
-			ret = follow(&parent, &events[i], err);
+			ret = step_parent(&parent, &events[i], err);
 		if (got == 0 && !parent.lane.user.at_end)
 			got = 1;
 	}

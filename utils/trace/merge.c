@@ -26,7 +26,7 @@ struct merge {
  * short when few tasks run at a time. A CPU guesses badly which child is first, so no branch
  * depends on it.
  */
-static void replace(struct merge *merge, size_t at, head_t head)
+static void replace_head(struct merge *merge, size_t at, head_t head)
 {
 	head_t *heap = merge->heap;
 
@@ -49,7 +49,7 @@ static void replace(struct merge *merge, size_t at, head_t head)
 
 static void replace_top(struct merge *merge, head_t head)
 {
-	replace(merge, 0, head);
+	replace_head(merge, 0, head);
 	merge->is_running = head_index(merge->heap[0]) == head_index(head);
 }
 
@@ -222,9 +222,9 @@ static int take_turns(struct merge *merge, const struct view *view, struct uft_e
 		ret = next_time(merge, b, &time_ns, err);
 	if (ret < 0)
 		return ret;
-	replace(merge, f.second_at, head_of(time_ns, b_index));
+	replace_head(merge, f.second_at, head_of(time_ns, b_index));
 	ret = next_time(merge, a, &time_ns, err);
-	replace(merge, 0, head_of(time_ns, a_index));
+	replace_head(merge, 0, head_of(time_ns, a_index));
 	merge->is_running = false;
 	return ret < 0 ? ret : 1;
 }
@@ -274,7 +274,7 @@ static bool is_waiting(const struct pipeline *pipe, const struct lane *lane)
 }
 
 /* When each lane begins, or goes on; sorted, they are a heap. */
-static int start(struct merge *merge, struct uft_err *err)
+static int start_heap(struct merge *merge, struct uft_err *err)
 {
 	struct pipeline *pipe = merge->pipe;
 
@@ -315,7 +315,7 @@ int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *er
 		return err_set_errno(err, -ENOMEM, "cannot merge %zu tasks", pipe->nr_lanes);
 	merge.heap = heap;
 
-	int ret = start(&merge, err);
+	int ret = start_heap(&merge, err);
 
 	while (ret == 0 && head_time(heap[0]) != HEAD_END &&
 	       head_time(heap[0]) <= merge.barrier_ns) {

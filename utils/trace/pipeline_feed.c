@@ -55,7 +55,7 @@ static int open_feed(struct pipeline *pipe, struct feed *feed, bool takes_notes,
 }
 
 /* @newcomers: to be found; NULL: nobody asks. */
-static int survey(struct pipeline *pipe, struct task_list *newcomers, struct uft_err *err)
+static int survey_tasks(struct pipeline *pipe, struct task_list *newcomers, struct uft_err *err)
 {
 	struct feed feed cleanup(feed_close) = { 0 };
 	struct source_context context = context_of(pipe, true);
@@ -102,11 +102,11 @@ int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
 	int ret = choose_kinds(pipe);
 
 	if (ret == 0)
-		ret = survey(pipe, pipe->config.stages.show_outside ? &newcomers : NULL, err);
+		ret = survey_tasks(pipe, pipe->config.stages.show_outside ? &newcomers : NULL, err);
 	if (ret == 0 && newcomers.nr) {
 		ret = data_add_tasks(pipe->data, &newcomers);
 		if (ret == 0)
-			ret = survey(pipe, NULL, err);
+			ret = survey_tasks(pipe, NULL, err);
 		if (ret == 0)
 			ret = name_children(pipe->data, &newcomers);
 	}

@@ -76,7 +76,7 @@ static int refresh(struct lane *lane, struct uft_err *err)
 }
 
 /* There may be more of the known events; nobody shows that of tasks that are not selected. */
-static int grow(struct pipeline *pipe, struct uft_err *err)
+static int grow_feed(struct pipeline *pipe, struct uft_err *err)
 {
 	int ret = feed_more(&pipe->feed, err);
 
@@ -114,7 +114,7 @@ static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err 
 int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view *view,
 		    struct uft_err *err)
 {
-	int ret = grow(pipe, err);
+	int ret = grow_feed(pipe, err);
 	int more = 1;
 
 	while (ret == 0 && more > 0) {

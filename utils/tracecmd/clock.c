@@ -7,7 +7,7 @@
 #define TIME_MAX ((uint64_t)INT64_MAX >> 1)
 
 /* @raw * @mult >> @shift, with @shift 32 at most. */
-static uint64_t scale(uint64_t raw, uint32_t mult, uint32_t shift)
+static uint64_t scale_raw_time(uint64_t raw, uint32_t mult, uint32_t shift)
 {
 	uint64_t low = ((raw & UINT32_MAX) * mult) >> shift;
 	uint64_t high = (raw >> 32) * mult;
@@ -25,7 +25,8 @@ uint64_t tracedat_time_ns(const struct tracedat *file, uint64_t raw)
 		time -= MIN(time, (uint64_t)-file->offset);
 	else
 		time += MIN((uint64_t)file->offset, TIME_MAX - time);
-	return MIN(file->has_tsc ? scale(time, file->tsc_mult, file->tsc_shift) : time, TIME_MAX);
+	return MIN(file->has_tsc ? scale_raw_time(time, file->tsc_mult, file->tsc_shift) : time,
+		   TIME_MAX);
 }
 
 bool tracedat_clock_is_time(const struct tracedat *file, const char *name)

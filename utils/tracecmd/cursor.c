@@ -24,7 +24,7 @@ struct tracedat_place tracedat_cursor_place(const struct tracedat_cursor *in)
 }
 
 /* Without moving on: how many of @len bytes there are. */
-static ssize_t peek(const struct tracedat_cursor *in, void *to, size_t len)
+static ssize_t peek_bytes(const struct tracedat_cursor *in, void *to, size_t len)
 {
 	len = MIN((uint64_t)len, tracedat_cursor_left(in));
 	if (!in->bytes)
@@ -36,7 +36,7 @@ static ssize_t peek(const struct tracedat_cursor *in, void *to, size_t len)
 
 int tracedat_take(struct tracedat_cursor *in, void *to, size_t len, struct uft_err *err)
 {
-	ssize_t got = peek(in, to, len);
+	ssize_t got = peek_bytes(in, to, len);
 
 	if (got < 0)
 		return err_set_errno(err, got, "%s", tracedat_cursor_place(in).text);
@@ -98,7 +98,7 @@ int tracedat_take_blob(struct tracedat_cursor *in, uint64_t len, size_t max, str
 
 int tracedat_take_text(struct tracedat_cursor *in, char *to, size_t size, struct uft_err *err)
 {
-	ssize_t got = peek(in, to, size);
+	ssize_t got = peek_bytes(in, to, size);
 
 	if (got < 0)
 		return err_set_errno(err, got, "%s", tracedat_cursor_place(in).text);
@@ -116,7 +116,7 @@ int tracedat_take_word(struct tracedat_cursor *in, const void *word, size_t len,
 		       struct uft_err *err)
 {
 	uint8_t bytes[WORD_MAX];
-	ssize_t got = peek(in, bytes, MIN(len, sizeof(bytes)));
+	ssize_t got = peek_bytes(in, bytes, MIN(len, sizeof(bytes)));
 
 	if (got < 0)
 		return err_set_errno(err, got, "%s", tracedat_cursor_place(in).text);

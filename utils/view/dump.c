@@ -247,7 +247,8 @@ struct stages {
 };
 
 /* 1: the event stays, 0: it is left out, or negative with @err. */
-static int pass(struct dump *dump, struct stages *stages, struct event *event, struct uft_err *err)
+static int pass_dumped(struct dump *dump, struct stages *stages, struct event *event,
+		       struct uft_err *err)
 {
 	int ret = stg_calls(&stages->calls, event, 1, err);
 	ssize_t nr = 1;
@@ -271,7 +272,7 @@ static int show_event(struct dump *dump, struct stages *stages, const struct src
 	if (!is_in_range(dump, event->time_ns))
 		return 0;
 
-	int ret = pass(dump, stages, event, err);
+	int ret = pass_dumped(dump, stages, event, err);
 
 	if (ret <= 0)
 		return ret;

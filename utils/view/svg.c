@@ -87,7 +87,8 @@ static uint64_t to_share(const struct svg_style *style, const struct tree_node *
  * Visit all boxes wide enough to be seen; how many levels there are. Draws nothing while there is
  * no height.
  */
-static unsigned walk(const struct drawing *d, const struct tree_node *root, double x, double width)
+static unsigned walk_boxes(const struct drawing *d, const struct tree_node *root, double x,
+			   double width)
 {
 	struct place above[LEVELS_MAX + 1] = { { x, width } };
 	double used[LEVELS_MAX + 1] = { 0 };
@@ -150,7 +151,7 @@ void svg_put_trees(const struct svg_style *style, struct tree_node *const *roots
 
 	for (size_t i = 0; i < nr; i++) {
 		d.all += roots[i]->first ? to_share(style, roots[i]) : 0;
-		levels = MAX(levels, walk(&d, roots[i], 0, width));
+		levels = MAX(levels, walk_boxes(&d, roots[i], 0, width));
 	}
 	sink->medium = MEDIUM_HTML;
 	d.all = MAX(d.all, (uint64_t)1);
@@ -162,7 +163,7 @@ void svg_put_trees(const struct svg_style *style, struct tree_node *const *roots
 
 		double part = width * to_share(style, roots[i]) / d.all;
 
-		walk(&d, roots[i], x, part);
+		walk_boxes(&d, roots[i], x, part);
 		x += part;
 	}
 	sink_lit(sink, "</svg>\n");

@@ -36,7 +36,7 @@ void func_texts_deinit(struct func_texts *texts)
 	*texts = (struct func_texts){ 0 };
 }
 
-static int grow(struct func_texts *texts, size_t id)
+static int grow_texts(struct func_texts *texts, size_t id)
 {
 	struct func_text *all = vec_reach(texts->texts, &texts->nr, id, sizeof(*all));
 
@@ -50,7 +50,7 @@ const struct func_text *func_texts_make(struct func_texts *texts, const struct f
 {
 	struct strbuf out = { 0 };
 
-	if (func->id >= texts->nr && grow(texts, func->id) < 0)
+	if (func->id >= texts->nr && grow_texts(texts, func->id) < 0)
 		return NULL;
 	texts->make(func, &out);
 	if (!strbuf_grow(&out, FUNC_TEXT_SLACK) || strbuf_oom(&out)) {

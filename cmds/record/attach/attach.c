@@ -151,7 +151,8 @@ static int say_dlerror(struct attaching *a, struct uft_err *err)
 		a->w.pid, words[0] ? words : "no reason was given");
 }
 
-static int load(struct attaching *a, const char *library, uint64_t *handle, struct uft_err *err)
+static int load_library(struct attaching *a, const char *library, uint64_t *handle,
+			struct uft_err *err)
 {
 	bool is_seen = sees_library(a->w.pid, library);
 	int64_t fd = is_seen ? -1 : pass_library(a, library, err);
@@ -224,7 +225,7 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 	int ret = attaching_has_probe(a) ? deal_with_former(a, err) : 0;
 
 	if (ret == 0)
-		ret = load(a, how->library, &handle, err);
+		ret = load_library(a, how->library, &handle, err);
 	if (ret < 0)
 		return ret;
 	if (!attaching_find_probe(a))

@@ -154,7 +154,7 @@ static int get_result(struct world_thread *t, struct arch_remote *regs)
 	return 0;
 }
 
-static int say(struct uft_err *err, const struct world_thread *t, int ret)
+static int say_failed_call(struct uft_err *err, const struct world_thread *t, int ret)
 {
 	return ret < 0 ? err_set_errno(err, ret, "cannot have thread %d make a system call", t->tid)
 		       : ret;
@@ -172,7 +172,7 @@ int world_syscall(struct world *w, struct world_thread *t, long nr, const uint64
 	if (ret == 0)
 		ret = get_mask(t, &mask);
 	if (ret < 0)
-		return say(err, t, ret);
+		return say_failed_call(err, t, ret);
 
 	uint64_t context = (arch_remote_sp(&t->regs) - RED_ZONE -
 			    arch_remote_context_bytes(&t->regs)) &
@@ -180,7 +180,7 @@ int world_syscall(struct world *w, struct world_thread *t, long nr, const uint64
 
 	ret = write_context(w, t, context, mask, w->return_gadget);
 	if (ret < 0)
-		return say(err, t, ret);
+		return say_failed_call(err, t, ret);
 	*regs = t->regs;
 	arch_remote_begin_syscall(regs, w->call_gadget, context, nr, args);
 	ret = world_set_regs(t->tid, regs);
@@ -196,7 +196,7 @@ int world_syscall(struct world *w, struct world_thread *t, long nr, const uint64
 	*result = arch_remote_result(regs);
 	if (ret == 0)
 		ret = put_back(w, t, &mask);
-	return say(err, t, ret);
+	return say_failed_call(err, t, ret);
 }
 
 int world_find_gadgets(struct world *w, uint64_t start, uint64_t end, struct uft_err *err)
@@ -350,7 +350,7 @@ int world_call(struct world *w, struct world_thread *t, uint64_t fn, const uint6
 	if (ret == 0)
 		ret = write_context(w, t, w->context, mask, 0);
 	if (ret < 0)
-		return say(err, t, ret);
+		return say_failed_call(err, t, ret);
 	*regs = t->regs;
 	arch_remote_begin_call(regs, w->room, w->context, fn, args, told_by);
 	ret = world_set_regs(t->tid, regs);
@@ -361,7 +361,7 @@ int world_call(struct world *w, struct world_thread *t, uint64_t fn, const uint6
 	if (ret == -ETIMEDOUT)
 		return give_up(w, t, err);
 	if (ret == 0)
-		return say(err, t, put_back(w, t, &mask));
+		return say_failed_call(err, t, put_back(w, t, &mask));
 	if (ret == -EFAULT) {
 		/* Should we die now: straight to the end of the code. */
 		arch_remote_begin_call(regs, w->room, w->context, 0, args, told_by);
@@ -371,5 +371,5 @@ int world_call(struct world *w, struct world_thread *t, uint64_t fn, const uint6
 		return err_set(err, -EFAULT,
 			       "process %d met a fault in a call that it was made to do", w->pid);
 	}
-	return say(err, t, ret);
+	return say_failed_call(err, t, ret);
 }

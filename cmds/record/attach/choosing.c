@@ -9,7 +9,8 @@
 #define WAIT_US	   1000
 #define CHOSEN_MAX (WORLD_ARGS_BYTES / sizeof(struct attach_choice))
 
-static int call(struct attaching *a, enum attach_step step, size_t nr, struct uft_err *err)
+static int run_attach_step(struct attaching *a, enum attach_step step, size_t nr,
+			   struct uft_err *err)
 {
 	uint64_t result = 0;
 	int ret = attaching_call(a, LOAD_MS, a->leave_fn, step, world_args(&a->w), nr, &result,
@@ -18,8 +19,8 @@ static int call(struct attaching *a, enum attach_step step, size_t nr, struct uf
 	return ret < 0 ? ret : (int)(int64_t)result;
 }
 
-static int tell(struct attaching *a, const struct attach_choice *choices, size_t nr,
-		struct uft_err *err)
+static int tell_choices(struct attaching *a, const struct attach_choice *choices, size_t nr,
+			struct uft_err *err)
 {
 	int ret = 0;
 
@@ -30,9 +31,9 @@ static int tell(struct attaching *a, const struct attach_choice *choices, size_t
 		ret = world_write(&a->w, world_args(&a->w), &choices[at], bytes) == bytes ? 0
 											  : -EIO;
 		if (ret == 0)
-			ret = call(a, ATTACH_CHOOSE, part, err);
+			ret = run_attach_step(a, ATTACH_CHOOSE, part, err);
 	}
-	return ret < 0 ? ret : call(a, ATTACH_CHOSEN, 0, err);
+	return ret < 0 ? ret : run_attach_step(a, ATTACH_CHOSEN, 0, err);
 }
 
 int attach_choose(pid_t pid, const struct attach_how *how, const struct attach_choice *choices,
@@ -56,7 +57,7 @@ int attach_choose(pid_t pid, const struct attach_how *how, const struct attach_c
 		if (ret == 0)
 			ret = attaching_begin_calls(a, err);
 		if (ret == 0)
-			ret = tell(a, choices, nr, err);
+			ret = tell_choices(a, choices, nr, err);
 		attaching_end_calls(a);
 	}
 	if (ret == -EAGAIN)

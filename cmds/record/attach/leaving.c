@@ -61,7 +61,7 @@ bool attaching_is_anybody_within(struct attaching *a)
  * Until the text is as it was, and no thread is within the probe: nothing leads there any more, so
  * this stays so.
  */
-static int empty(struct attaching *a, struct uft_err *err)
+static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {
 	const uint64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + EMPTY_NS;
 	uint64_t began_ns = 0;
@@ -152,7 +152,7 @@ int attaching_take_out(struct attaching *a, struct uft_err *err)
 		return ret;
 	ret = attaching_read_text(a, err);
 	if (ret == 0)
-		ret = empty(a, err);
+		ret = wait_until_empty(a, err);
 	if (ret == 0)
 		ret = attaching_leave(a, ATTACH_GIVE_BACK, &result, err);
 	if (ret == 0)

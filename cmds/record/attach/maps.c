@@ -118,7 +118,7 @@ struct extent {
 };
 
 /* The dynamic linker has made addresses in memory of those of the file; not in all modules. */
-static uint64_t place(const struct extent *e, uint64_t value)
+static uint64_t relocate_address(const struct extent *e, uint64_t value)
 {
 	return value - e->base < e->bytes ? value : e->bias + value;
 }
@@ -162,9 +162,9 @@ static bool find_dynamic(const struct world *w, uint64_t base, struct dynamic *o
 	*out = (struct dynamic){ .bias = module.bias };
 	for (size_t i = 0; i < len / sizeof(dyns[0]) && dyns[i].d_tag != DT_NULL; i++) {
 		if (dyns[i].d_tag == DT_SYMTAB)
-			out->symbols = place(&module, dyns[i].d_un.d_ptr);
+			out->symbols = relocate_address(&module, dyns[i].d_un.d_ptr);
 		if (dyns[i].d_tag == DT_STRTAB)
-			out->strings = place(&module, dyns[i].d_un.d_ptr);
+			out->strings = relocate_address(&module, dyns[i].d_un.d_ptr);
 		if (dyns[i].d_tag == DT_STRSZ)
 			out->strings_len = dyns[i].d_un.d_val;
 	}

@@ -14,7 +14,7 @@
 #define TEXT_TRIES  50
 #define WAIT_US	    1000
 
-static bool has(const struct strbuf *sites, uint64_t site)
+static bool has_site(const struct strbuf *sites, uint64_t site)
 {
 	return sites->len &&
 	       bsearch(&site, sites->data, sites->len / sizeof(site), sizeof(site), order_u64);
@@ -42,7 +42,7 @@ static int list_missing(const struct strbuf *all, const struct strbuf *known, st
 
 	for (size_t i = 0, first = 0; i < nr; i++) {
 		if (!plan_patch_has_no_text(patches[i].flags))
-			is_known &= has(known, patches[i].site);
+			is_known &= has_site(known, patches[i].site);
 		if (patches[i].flags & PLAN_PATCH_SILENT)
 			continue;
 		if (!is_known)
@@ -61,8 +61,8 @@ static int list_missing(const struct strbuf *all, const struct strbuf *known, st
 #endif
 
 /* A thread stands for calls; it makes what the probe knows. @result: as of ATTACH_ADOPT */
-static int adopt(struct attaching *a, const void *image, uint64_t bytes, int64_t *result,
-		 struct uft_err *err)
+static int adopt_image(struct attaching *a, const void *image, uint64_t bytes, int64_t *result,
+		       struct uft_err *err)
 {
 	const uint64_t map[6] = {
 		0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0
@@ -128,7 +128,7 @@ static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *e
 		ret = make_image(&missing, &image);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot patch process %d", a->w.pid);
-	ret = adopt(a, image.data, image.len, &result, err);
+	ret = adopt_image(a, image.data, image.len, &result, err);
 	if (ret == 0 && result == -EAGAIN)
 		return -EAGAIN;
 	if (ret == 0 && result < 0)
@@ -136,7 +136,7 @@ static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *e
 	return ret < 0 ? ret : attaching_read_text(a, err);
 }
 
-static int learn(struct attaching *a, const struct strbuf *all, struct uft_err *err)
+static int make_sites_known(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {
 	int ret = -EAGAIN;
 
@@ -183,11 +183,11 @@ static int select_changes(struct attaching *a, const struct attach_patches *job,
 
 	for (size_t i = 0; i < a->text.nr; i++) {
 		const struct attach_change *c = &a->text.changes[i];
-		bool is_wanted = has(&job->patches->wanted, c->site);
+		bool is_wanted = has_site(&job->patches->wanted, c->site);
 		int ret = 0;
 
 		if ((c->flags & ATTACH_CHANGE_EVENT) || is_wanted != wants_in ||
-		    !has(&job->patches->sites, c->site) || text_is_in(&a->w, c) == wants_in)
+		    !has_site(&job->patches->sites, c->site) || text_is_in(&a->w, c) == wants_in)
 			continue;
 		if (!wants_in && (process_patches_end(job->patches, c->site) != NULL) !=
 					 (selected == TO_GO_WHEN_UNUSED))
@@ -272,6 +272,6 @@ int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches 
 		return a ? ret : err->code;
 	if (!attaching_find_probe(a))
 		return err_set(err, -ESRCH, "there is no probe in process %d any more", pid);
-	ret = learn(a, &job->patches->all, err);
+	ret = make_sites_known(a, &job->patches->all, err);
 	return ret < 0 ? ret : change_text(a, job, err);
 }

@@ -18,7 +18,7 @@
  * Set those of @funcs to 0 that have a call open. -EAGAIN: a thread is within a hook; -EINVAL: the
  * probe does not know.
  */
-static int ask(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
+static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
 {
 	size_t bytes = nr * sizeof(*funcs);
 	uint64_t result = 0;
@@ -53,7 +53,7 @@ static int take_out(struct attaching *a, const struct process_patches *patches, 
 			/* A patch that is no end of a call stays. */
 			funcs[i] = end ? end->func : 0;
 		}
-		ret = ask(a, funcs, nr, err);
+		ret = find_open_calls(a, funcs, nr, err);
 		for (size_t i = 0; ret == 0 && i < nr; i++) {
 			if (funcs[i])
 				room[gone.nr++] = text->changes[at + i];
@@ -70,8 +70,8 @@ static int take_out(struct attaching *a, const struct process_patches *patches, 
 	return 0;
 }
 
-static int try(struct attaching *a, const struct process_patches *patches, struct text *text,
-	       struct uft_err *err)
+static int try_taking_out(struct attaching *a, const struct process_patches *patches,
+			  struct text *text, struct uft_err *err)
 {
 	int ret = maps_read(&a->maps, a->w.pid);
 
@@ -103,7 +103,7 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 
 		if (i)
 			attaching_wait(a, (1 + looks) * WAIT_US);
-		ret = try(a, patches, text, &why);
+		ret = try_taking_out(a, patches, text, &why);
 		looks += ret == 0;
 		/* Functions that the probe does not know, or has in too many places, stay. */
 		if (ret == -EINVAL || ret == -E2BIG)

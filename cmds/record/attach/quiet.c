@@ -164,8 +164,8 @@ static bool is_quiet(const struct world *w, const struct maps *maps, const struc
 #define LOOKS_WITHOUT_LOCKS 4
 
 /* One look, at the first thread or at all. 0: none was quiet. 1: @thread is. */
-static int look(struct world *w, const struct maps *maps, const struct locks *locks, bool at_all,
-		struct world_thread **thread)
+static int look_for_quiet(struct world *w, const struct maps *maps, const struct locks *locks,
+			  bool at_all, struct world_thread **thread)
 {
 	char path[64];
 
@@ -207,7 +207,7 @@ int quiet_stop(struct world *w, const struct maps *maps, struct world_thread **t
 		if (i == LOOKS_WITHOUT_LOCKS)
 			locks = find_locks(w, maps);
 
-		int ret = look(w, maps, &locks, i >= LOOKS_AT_FIRST, thread);
+		int ret = look_for_quiet(w, maps, &locks, i >= LOOKS_AT_FIRST, thread);
 
 		if (ret == 1)
 			return 0;

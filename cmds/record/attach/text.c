@@ -220,7 +220,7 @@ static int look_at_threads(struct look *look)
 
 /* --- writing --- */
 
-static bool holds(const struct world *w, const struct attach_change *c, const uint8_t *bytes)
+static bool holds_bytes(const struct world *w, const struct attach_change *c, const uint8_t *bytes)
 {
 	uint8_t there[ATTACH_CHANGE_MAX];
 
@@ -238,7 +238,7 @@ static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 
 /*
  * If two that are to be put in overlap, the second one is not put in. Earlier changes are found in
- * the bytes (holds()).
+ * the bytes (holds_bytes()).
  */
 static void drop_overlaps(struct look *look, const struct text *text)
 {
@@ -270,11 +270,11 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 
 bool text_is_in(const struct world *w, const struct attach_change *c)
 {
-	return holds(w, c, c->after);
+	return holds_bytes(w, c, c->after);
 }
 
 /* The probe is to know, for it puts them into modules that are loaded again. */
-static void tell(const struct world *w, const struct attach_change *c, uint8_t is_out)
+static void tell_probe(const struct world *w, const struct attach_change *c, uint8_t is_out)
 {
 	if (c->out_at)
 		world_write(w, c->out_at, &is_out, sizeof(is_out));
@@ -286,11 +286,11 @@ static void write_in(const struct look *look, const struct text *text)
 	for (size_t i = 0; i < text->nr; i++) {
 		const struct attach_change *c = &text->changes[i];
 
-		if (look->wanted[i] && holds(look->w, c, c->before) &&
+		if (look->wanted[i] && holds_bytes(look->w, c, c->before) &&
 		    (!(c->flags & ATTACH_CHANGE_ON_FORMER) ||
-		     (i && holds(look->w, &c[-1], c[-1].after)))) {
+		     (i && holds_bytes(look->w, &c[-1], c[-1].after)))) {
 			world_write(look->w, c->site, c->after, c->len);
-			tell(look->w, c, 0);
+			tell_probe(look->w, c, 0);
 		}
 	}
 }
@@ -303,18 +303,18 @@ static size_t write_out(const struct look *look, const struct text *text)
 	for (size_t i = text->nr; i-- > 0;) {
 		const struct attach_change *c = &text->changes[i];
 		bool is_needed = i + 1 < text->nr && (c[1].flags & ATTACH_CHANGE_ON_FORMER) &&
-				 holds(look->w, &c[1], c[1].after);
+				 holds_bytes(look->w, &c[1], c[1].after);
 
 		if (look->wanted[i] && !is_needed) {
-			tell(look->w, c, 1);
+			tell_probe(look->w, c, 1);
 			world_write(look->w, c->site, c->before, c->len);
 		}
-		left += can_be_made(look->maps, c) && holds(look->w, c, c->after);
+		left += can_be_made(look->maps, c) && holds_bytes(look->w, c, c->after);
 	}
 	return left;
 }
 
-static size_t make(struct text *text, struct world *w, const struct maps *maps, bool is_out)
+static size_t make_changes(struct text *text, struct world *w, const struct maps *maps, bool is_out)
 {
 	bool *wanted cleanup_free = calloc(text->nr + 1, sizeof(*wanted));
 	struct range *ranges cleanup_free = calloc(text->nr + 1, sizeof(*ranges));
@@ -325,7 +325,7 @@ static size_t make(struct text *text, struct world *w, const struct maps *maps, 
 	for (size_t i = 0; i < text->nr; i++) {
 		const struct attach_change *c = &text->changes[i];
 
-		if (can_be_made(maps, c) && holds(w, c, is_out ? c->after : c->before))
+		if (can_be_made(maps, c) && holds_bytes(w, c, is_out ? c->after : c->before))
 			add_range(&look, text, i, is_out);
 	}
 	qsort(ranges, look.nr, sizeof(*ranges), compare_ranges);
@@ -341,10 +341,10 @@ static size_t make(struct text *text, struct world *w, const struct maps *maps, 
 
 size_t text_put_in(struct text *text, struct world *w, const struct maps *maps)
 {
-	return make(text, w, maps, false);
+	return make_changes(text, w, maps, false);
 }
 
 size_t text_take_out(struct text *text, struct world *w, const struct maps *maps)
 {
-	return make(text, w, maps, true);
+	return make_changes(text, w, maps, true);
 }

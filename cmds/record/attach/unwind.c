@@ -85,7 +85,7 @@ static Elf *read_vdso(struct unwinder *u, uint64_t start)
 	return elf_memory(u->vdso, bytes);
 }
 
-/* libdwfl's, by whom the descriptor is closed. @name: see report() */
+/* libdwfl's, by whom the descriptor is closed. @name: see give_modules() */
 static int find_elf(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr start,
 		    char **file_name, Elf **elf)
 {
@@ -110,7 +110,7 @@ static const Dwfl_Callbacks callbacks = {
 };
 
 /* The lines of one file, which follow each other, are a module. */
-static void report(struct unwinder *u)
+static void give_modules(struct unwinder *u)
 {
 	const struct maps *maps = u->maps;
 	size_t end;
@@ -259,7 +259,7 @@ struct unwinder *unwinder_open(const struct world *w, const struct maps *maps, s
 	u->maps = maps;
 	u->dwfl = dwfl_begin(&callbacks);
 	if (u->dwfl) {
-		report(u);
+		give_modules(u);
 		if (dwfl_attach_state(u->dwfl, NULL, w->pid, &thread_callbacks, u))
 			return u;
 	}

@@ -239,7 +239,7 @@ static struct world_thread *find_thread(const struct world *w, pid_t tid)
 }
 
 /* NULL: it has ended (0), or negative errno. */
-static int seize(struct world *w, pid_t tid, struct world_thread **thread)
+static int seize_thread(struct world *w, pid_t tid, struct world_thread **thread)
 {
 	struct world_thread *t = calloc(1, sizeof(*t));
 	struct world_thread **threads = vec_room(w->threads, w->nr, &w->cap, sizeof(t));
@@ -308,7 +308,7 @@ static int seize_new(struct world *w)
 		if (tid <= 0 || find_thread(w, tid))
 			continue;
 
-		int ret = seize(w, tid, &t);
+		int ret = seize_thread(w, tid, &t);
 
 		if (ret < 0) {
 			char state = thread_state(w->pid, tid);
@@ -381,7 +381,7 @@ int world_stop(struct world *w, struct uft_err *err)
 
 int world_stop_thread(struct world *w, pid_t tid, struct world_thread **thread, struct uft_err *err)
 {
-	int ret = seize(w, tid, thread);
+	int ret = seize_thread(w, tid, thread);
 
 	if (ret == 0)
 		ret = await_stop(w, *thread, world_now_ms() + STOP_PATIENCE_MS);
@@ -390,7 +390,7 @@ int world_stop_thread(struct world *w, pid_t tid, struct world_thread **thread, 
 
 /* --- letting go --- */
 
-static void detach(struct world *w, struct world_thread *t)
+static void detach_thread(struct world *w, struct world_thread *t)
 {
 	/*
 	 * One that does not stop: what is asked of it stays asked, and only one that stands can be
@@ -412,7 +412,7 @@ void world_let_others_go(struct world *w, const struct world_thread *thread)
 			w->threads[kept++] = w->threads[i];
 			continue;
 		}
-		detach(w, w->threads[i]);
+		detach_thread(w, w->threads[i]);
 		free(w->threads[i]);
 	}
 	w->nr = kept;

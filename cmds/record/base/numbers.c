@@ -44,7 +44,7 @@ static struct numbers read_numbers(const char *path)
  * The first one in a directory of processes, or of threads, that knows itself as @self; with
  * @parent that is its parent. 0: none
  */
-static pid_t find(const char *directory, pid_t self, pid_t parent)
+static pid_t find_task_number(const char *directory, pid_t self, pid_t parent)
 {
 	DIR *dir cleanup_dir = opendir(directory);
 	struct dirent *entry;
@@ -69,7 +69,7 @@ pid_t numbers_of_thread(pid_t os_pid, pid_t tid)
 	char directory[64];
 
 	snprintf(directory, sizeof(directory), "/proc/%d/task", os_pid);
-	return find(directory, tid, 0);
+	return find_task_number(directory, tid, 0);
 }
 
 pid_t numbers_of_child(pid_t os_pid, pid_t pid)
@@ -82,7 +82,7 @@ pid_t numbers_of_child(pid_t os_pid, pid_t pid)
 	numbers = read_numbers(path);
 	if (numbers.self == pid && numbers.parent == os_pid)
 		return pid;
-	return find("/proc", pid, os_pid);
+	return find_task_number("/proc", pid, os_pid);
 }
 
 pid_t numbers_of_parent(pid_t os_pid)

@@ -45,7 +45,8 @@ static gid_t *own_groups(int *nr)
 /* "Uid: real effective saved of files", and the same for "Gid". */
 #define NR_IDS 4
 
-static int take(uid_t uid, gid_t gid, const gid_t *groups, int nr_groups, struct rights *before)
+static int take_rights(uid_t uid, gid_t gid, const gid_t *groups, int nr_groups,
+		       struct rights *before)
 {
 	before->groups = own_groups(&before->nr_groups);
 	if (!before->groups)
@@ -67,7 +68,7 @@ static int take(uid_t uid, gid_t gid, const gid_t *groups, int nr_groups, struct
 	return -EPERM;
 }
 
-static int enter(pid_t pid, const struct peer *known, struct rights *before)
+static int enter_rights(pid_t pid, const struct peer *known, struct rights *before)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
 	unsigned uid, gid;
@@ -89,17 +90,17 @@ static int enter(pid_t pid, const struct peer *known, struct rights *before)
 	if (uid == 0)
 		return 0;
 	groups = proc_status_numbers(&status, "Groups", &nr_groups);
-	return groups ? take(uid, gid, groups, nr_groups, before) : -ENOMEM;
+	return groups ? take_rights(uid, gid, groups, nr_groups, before) : -ENOMEM;
 }
 
 int rights_enter_as(pid_t pid, struct rights *before)
 {
-	return enter(pid, NULL, before);
+	return enter_rights(pid, NULL, before);
 }
 
 int rights_enter(const struct peer *peer, struct rights *before)
 {
-	return enter(peer->pid, peer, before);
+	return enter_rights(peer->pid, peer, before);
 }
 
 void rights_leave(struct rights *before)

@@ -219,8 +219,8 @@ static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows
  * The conversation is over with this packet. A peer that knows the secret is told why, and so is
  * the user at the end.
  */
-static void refuse(struct control *ctl, struct conversation *talk, const void *packet, size_t len,
-		   enum control_verdict verdict)
+static void refuse_talk(struct control *ctl, struct conversation *talk, const void *packet,
+			size_t len, enum control_verdict verdict)
 {
 	unsigned version = talk->state == TALK_STRANGER
 				   ? control_other_version(packet, len, ctl->secret)
@@ -256,11 +256,11 @@ static bool take_packet(struct control *ctl, struct conversation *talk, const vo
 		verdict = CONTROL_TOO_MANY;
 	if (verdict == CONTROL_TAKEN)
 		return talk->state != TALK_OVER;
-	refuse(ctl, talk, packet, len, verdict);
+	refuse_talk(ctl, talk, packet, len, verdict);
 	return false;
 }
 
-static void serve(struct control *ctl, struct conversation *talk)
+static void serve_packets(struct control *ctl, struct conversation *talk)
 {
 	_Alignas(8) char packet[CONTROL_MSG_MAX];
 
@@ -282,7 +282,7 @@ static void serve(struct control *ctl, struct conversation *talk)
 
 static void serve_talk(struct watcher *watcher, uint32_t epoll_events)
 {
-	serve(watcher->owner, container_of(watcher, struct conversation, watcher));
+	serve_packets(watcher->owner, container_of(watcher, struct conversation, watcher));
 }
 
 /* --- accepting --- */
@@ -326,8 +326,9 @@ static void begin_talk(struct control *ctl, int fd)
 	if (loop_watch(ctl->loop, talk->fd, &talk->watcher) < 0)
 		talk_end(ctl, talk);
 	else
-		serve(ctl,
-		      talk); /* mostly HELLO is there already: then no stranger takes its place */
+		serve_packets(
+			ctl,
+			talk); /* mostly HELLO is there already: then no stranger takes its place */
 }
 
 /* While descriptors are short, the listening socket would be reported again and again. */

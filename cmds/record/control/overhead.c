@@ -319,7 +319,7 @@ static void forget_calls(struct overhead *o, double calls)
 	o->time.calls = rest;
 }
 
-static void collect(struct overhead *o, struct candidates *c, double times)
+static void collect_candidates(struct overhead *o, struct candidates *c, double times)
 {
 	double gone = 0;
 
@@ -467,7 +467,7 @@ static double calls_for_one(const struct overhead *o)
 	return o->time.calls / MAX(placed, 1.0);
 }
 
-static void decide(struct overhead *o)
+static void decide_leaving_out(struct overhead *o)
 {
 	struct candidates c cleanup(candidates_deinit);
 	double times = calls_for_one(o);
@@ -475,14 +475,14 @@ static void decide(struct overhead *o)
 
 	if (!candidates_init(&c))
 		return;
-	collect(o, &c, times);
+	collect_candidates(o, &c, times);
 	if (!c.out_of_memory)
 		nr = budget_decide(&o->budget, &o->time, c.funcs, c.nr);
 	if (nr)
 		leave_out(o, &c, nr);
 }
 
-static void look(struct overhead *o)
+static void look_at_overhead(struct overhead *o)
 {
 	tell_who_is_back(o);
 	overhead_take_hooks_out(o);
@@ -493,7 +493,7 @@ static void look(struct overhead *o)
 	measure_recorder(o);
 	if (settings_now_ns(o->settings) >= o->not_before_ns &&
 	    budget_overhead(&o->budget, &o->time) > o->budget.limit)
-		decide(o);
+		decide_leaving_out(o);
 	o->time = (struct budget_time){ 0 };
 }
 
@@ -508,7 +508,7 @@ static void serve_timer(struct watcher *watcher, uint32_t epoll_events)
 	 */
 	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))
 		return;
-	look(o);
+	look_at_overhead(o);
 	service_release(o->service);
 }
 

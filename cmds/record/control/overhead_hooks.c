@@ -127,8 +127,8 @@ static bool has_ended(const struct process *p)
 	return !p->arena || peer_has_ended(p->pidfd, 0);
 }
 
-static void say(struct overhead *o, const struct process *p, size_t nr_left,
-		const struct uft_err *err)
+static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr_left,
+			  const struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
@@ -168,7 +168,7 @@ static void serve_process(struct overhead *o, struct process *p)
 	if (nr_left)
 		look_at_process(o, p, true);
 	if (had_hooks)
-		say(o, p, nr_left, &err);
+		say_hooks_out(o, p, nr_left, &err);
 }
 
 static bool has_any_to_serve(const struct overhead *o)

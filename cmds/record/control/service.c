@@ -151,8 +151,9 @@ static int find_pid(struct service *svc, const char *text)
 	return -ESRCH;
 }
 
-static int serve(struct service *svc, const struct request *request, const struct strbuf *words,
-		 struct request_answer *answer, struct strbuf *text)
+static int serve_request(struct service *svc, const struct request *request,
+			 const struct strbuf *words, struct request_answer *answer,
+			 struct strbuf *text)
 {
 	switch (request->type) {
 	case REQUEST_SAVE:
@@ -221,7 +222,7 @@ static void serve_alone(struct service *svc, struct client *client)
 	if (is_request) {
 		/* Whatever comes of it meanwhile, it is not served a second time. */
 		loop_unwatch(svc->loop, client->fd, &client->watcher);
-		answer.error = serve(svc, &request, &words, &answer, &text);
+		answer.error = serve_request(svc, &request, &words, &answer, &text);
 		send_answer(client->fd, &answer, &text);
 	}
 	drop_client(svc, client);

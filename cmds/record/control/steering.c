@@ -68,7 +68,7 @@ int steering_plan(struct steering *steer, struct process *proc)
  * For replays, in the form that users write themselves: "<seconds>.<nanoseconds> text"
  * (doc/formats/events.md, "extern.dat").
  */
-static void note(struct steering *steer, const char *text)
+static void note_change(struct steering *steer, const char *text)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
 	unsigned long long ns = settings_now_ns(steer->settings);
@@ -338,7 +338,7 @@ static void change_limits(struct steering *steer, const struct steer_change *cha
 		steer->now.threshold_ns = change->time_ns;
 }
 
-static void publish(struct steering *steer)
+static void publish_settings(struct steering *steer)
 {
 	steer->generation++;
 	steer->changed_ns = settings_now_ns(steer->settings);
@@ -379,21 +379,21 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 		steer->is_on = steer->now.trace_on = true;
 		steer->plan->on_generation = steer->generation + 1;
 	}
-	note(steer, strbuf_str(&change->text));
-	publish(steer);
+	note_change(steer, strbuf_str(&change->text));
+	publish_settings(steer);
 	if (change->flags & STEER_STOP) {
 		notes_finish_all(steer->processes);
 		processes_tell_news(steer->processes);
 	}
 	ret = repatching_write(&patches, steer, out, err);
 	if (ret < 0)
-		note(steer, "the hooks of the last change were taken back");
+		note_change(steer, "the hooks of the last change were taken back");
 
 	struct uft_err why = { 0 };
 	int events_ret = rechoosing_write(&events, steer, out, &why);
 
 	if (events_ret < 0)
-		note(steer, "the events of the last change were taken back");
+		note_change(steer, "the events of the last change were taken back");
 	if (ret == 0 && events_ret < 0)
 		*err = why;
 	return ret < 0 ? ret : events_ret;
@@ -401,8 +401,8 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
 
 void steering_leave_out(struct steering *steer, const char *text)
 {
-	note(steer, text);
-	publish(steer);
+	note_change(steer, text);
+	publish_settings(steer);
 }
 
 /* --- status --- */

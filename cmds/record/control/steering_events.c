@@ -38,8 +38,8 @@ static int no_match(const struct declared *declared, const char *word, const cha
 }
 
 /* @out has a new pattern, or is as it was. */
-static int take(const struct declared *declared, const char *word, const struct strbuf *text,
-		struct pattern *out, struct uft_err *err)
+static int take_pattern(const struct declared *declared, const char *word,
+			const struct strbuf *text, struct pattern *out, struct uft_err *err)
 {
 	struct pattern pattern = { 0 };
 	int ret = pattern_init_regex(&pattern, strbuf_str(text), text->len, err);
@@ -65,11 +65,13 @@ int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 
 	r->before = steer->ids;
 	if (change->flags & STEER_TRACE_INCLUDE) {
-		ret = take(declared, "trace-include", &change->trace_include, &ids.include, err);
+		ret = take_pattern(declared, "trace-include", &change->trace_include, &ids.include,
+				   err);
 		ids.has_include = true;
 	}
 	if (ret == 0 && (change->flags & STEER_TRACE_EXCLUDE)) {
-		ret = take(declared, "trace-exclude", &change->trace_exclude, &ids.exclude, err);
+		ret = take_pattern(declared, "trace-exclude", &change->trace_exclude, &ids.exclude,
+				   err);
 		ids.has_exclude = true;
 		if (ret < 0 && (change->flags & STEER_TRACE_INCLUDE))
 			pattern_deinit(&ids.include);
@@ -84,7 +86,7 @@ int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 }
 
 /* Forget those of @ids that a change with these flags has put there, or replaced. */
-static void forget(uint32_t flags, struct steering_ids *ids)
+static void forget_patterns(uint32_t flags, struct steering_ids *ids)
 {
 	if ((flags & STEER_TRACE_INCLUDE) && ids->has_include)
 		pattern_deinit(&ids->include);
@@ -96,7 +98,7 @@ void rechoosing_undo(struct rechoosing *r, struct steering *steer)
 {
 	if (!r->is_wanted)
 		return;
-	forget(r->flags, &steer->ids);
+	forget_patterns(r->flags, &steer->ids);
 	steer->ids = r->before;
 	put_in_force(steer);
 	r->is_wanted = false;
@@ -127,7 +129,8 @@ static int make_choices(struct declared *declared, struct choices *out)
 	return 0;
 }
 
-static int tell(struct steering *steer, const struct process *p, void *arg, struct uft_err *err)
+static int tell_process(struct steering *steer, const struct process *p, void *arg,
+			struct uft_err *err)
 {
 	const struct choices *choices = arg;
 
@@ -141,7 +144,7 @@ static int tell_all(struct steering *steer, struct choices *choices, struct uft_
 	int ret = make_choices(&steer->planner->declared, choices);
 
 	if (ret == 0)
-		ret = steering_each_process(steer, tell, choices, err);
+		ret = steering_each_process(steer, tell_process, choices, err);
 	free(choices->list);
 	return ret == -ENOMEM && !err->code ? err_set_errno(err, ret, "cannot choose events") : ret;
 }
@@ -162,7 +165,7 @@ int rechoosing_write(struct rechoosing *r, struct steering *steer, struct strbuf
 		tell_all(steer, &choices, &ignored);
 		return ret;
 	}
-	forget(r->flags, &r->before);
+	forget_patterns(r->flags, &r->before);
 	r->is_wanted = false;
 	strbuf_addf(out, "events: %zu on, %zu off", choices.nr_on, choices.nr_off);
 	if (choices.nr > choices.nr_on + choices.nr_off)

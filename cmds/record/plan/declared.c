@@ -45,7 +45,7 @@ static int64_t clock_offset_ns(const struct record_settings *settings)
 			 (before_ns + (settings_now_ns(settings) - before_ns) / 2));
 }
 
-static int append(struct declared *declared, const char *text, size_t len)
+static int append_definition(struct declared *declared, const char *text, size_t len)
 {
 	struct store *store = declared->points->store;
 	struct rights paused cleanup_rights_pause = rights_pause();
@@ -66,14 +66,14 @@ static void write_line(struct declared *declared, uint32_t id, const char *words
 		strbuf_addf(&line, "CLOCK: %lld\n", (long long)clock_offset_ns(declared->settings));
 	strbuf_addf(&line, "DECLARED: %u%s\n", id, words);
 
-	int ret = strbuf_oom(&line) ? -ENOMEM : append(declared, line.data, line.len);
+	int ret = strbuf_oom(&line) ? -ENOMEM : append_definition(declared, line.data, line.len);
 
 	if (ret < 0 && !declared->error)
 		declared->error = ret;
 }
 
 /* Keep @words, which is taken, under that number. */
-static int keep(struct declared *declared, char *words, uint32_t number)
+static int keep_words(struct declared *declared, char *words, uint32_t number)
 {
 	char **lines = vec_grow(declared->lines, declared->nr, sizeof(*lines));
 
@@ -117,7 +117,7 @@ static uint32_t add_new(struct declared *declared, const char *name, const struc
 		free(copy);
 		return 0;
 	}
-	if (keep(declared, copy, number) < 0)
+	if (keep_words(declared, copy, number) < 0)
 		return 0;
 	/* A reader that finds its name finds its definition, too. */
 	write_line(declared, number, copy);
@@ -171,7 +171,7 @@ uint32_t declared_add_probe(struct declared *declared, const char *name, const c
 	return number_of(declared, name, &words);
 }
 
-static bool matches(const struct pattern *pattern, const char *id)
+static bool matches_id(const struct pattern *pattern, const char *id)
 {
 	return pattern && pattern_matches(pattern, id, strlen(id));
 }
@@ -180,10 +180,10 @@ int declared_choice(struct declared *declared, const char *id)
 {
 	const struct record_settings *settings = declared->settings;
 	struct strbuf name cleanup_strbuf = { 0 };
-	bool is_included = matches(settings->trace_include, id);
+	bool is_included = matches_id(settings->trace_include, id);
 
 	declared->include_matched |= is_included;
-	if (matches(settings->trace_exclude, id))
+	if (matches_id(settings->trace_exclude, id))
 		return -1;
 	fst_definition_name(&name, id);
 	if (is_included ||
@@ -196,7 +196,7 @@ int declared_choice(struct declared *declared, const char *id)
 bool declared_have(const struct declared *declared, const struct pattern *pattern)
 {
 	for (size_t i = 0; i < declared->nr_events; i++) {
-		if (matches(pattern, declared->events[i].id))
+		if (matches_id(pattern, declared->events[i].id))
 			return true;
 	}
 	return false;

@@ -8,8 +8,8 @@
 #include "arch/isa.h"
 #include "utils/base/containers/order.h"
 
-static void add(struct strbuf *found, struct plan_patch patch, const uint8_t *original,
-		const struct insn_code *code, uint64_t func)
+static void add_found_patch(struct strbuf *found, struct plan_patch patch, const uint8_t *original,
+			    const struct insn_code *code, uint64_t func)
 {
 	struct found_patch one = { .patch = patch, .code = *code, .func = func };
 
@@ -31,12 +31,12 @@ void found_patch_add_site(struct strbuf *found, const struct code_site *site,
 	if (!site->is_inner && site->island) {
 		const struct insn_code nothing = { .from = site->island };
 
-		add(found, silent, site->island_original, &nothing, func);
+		add_found_patch(found, silent, site->island_original, &nothing, func);
 		*(has_before ? &silent.flags : &patch.flags) |= PLAN_PATCH_INNER | PLAN_PATCH_SHORT;
 	}
 	if (has_before)
-		add(found, silent, site->original, &site->before, func);
-	add(found, patch, site->original, &site->code, func);
+		add_found_patch(found, silent, site->original, &site->before, func);
+	add_found_patch(found, patch, site->original, &site->code, func);
 }
 
 static uint64_t moved(uint64_t addr, uint64_t bias)
@@ -66,14 +66,14 @@ void found_patch_bind(const struct found_patch *found, uint64_t bias, struct str
 }
 
 /* The number of bytes from its site on that are replaced, or done elsewhere. */
-static uint64_t reach(uint8_t bytes, uint8_t moved)
+static uint64_t reach_of_patch(uint8_t bytes, uint8_t moved)
 {
 	return bytes > moved ? bytes : moved;
 }
 
 uint64_t found_patch_reach(const struct found_patch *found)
 {
-	return reach(found->patch.bytes, found->code.taken);
+	return reach_of_patch(found->patch.bytes, found->code.taken);
 }
 
 bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
@@ -86,7 +86,7 @@ bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 	/* A module's patches follow each other, and these are the newest. */
 	for (size_t i = nr; i-- > 0 && list[i].load_bias == bias;) {
 		if (list[i].site < end &&
-		    start < list[i].site + reach(list[i].bytes, list[i].clear))
+		    start < list[i].site + reach_of_patch(list[i].bytes, list[i].clear))
 			return false;
 	}
 	return true;

@@ -177,7 +177,7 @@ static bool has_constructors(const struct elf_file *file)
 	       sec.head.sh_size > gelf_fsize(file->elf, ELF_T_ADDR, 1, EV_CURRENT);
 }
 
-static int find(struct finding *f, struct uft_err *err)
+static int find_sites(struct finding *f, struct uft_err *err)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	int ret = elf_file_open(&file, f->known->path, err);
@@ -273,7 +273,7 @@ void patches_find(struct patches *patches, const struct record_settings *setting
 		return;
 	found->is_known = true;
 	before_ns = cpu_now_ns();
-	if (find(&f, &err) < 0)
+	if (find_sites(&f, &err) < 0)
 		strbuf_list_add(&patches->complaints, err.text);
 	if (f.why_not)
 		complain_of_file(patches, known->path, f.why_not);

@@ -95,7 +95,7 @@ static bool is_free(const struct taken *taken, uint64_t start, uint64_t end)
 	return true;
 }
 
-static void refuse(struct module_patches *found, uint64_t func, const char *why)
+static void refuse_function(struct module_patches *found, uint64_t func, const char *why)
 {
 	struct patch_refusal refusal = { .func = func };
 
@@ -162,7 +162,7 @@ static void add_groups(struct finding *f, const struct strbuf *more, const struc
 		if (can_be)
 			strbuf_add(&f->out->found, &list[at], nr_group * sizeof(*list));
 		else
-			refuse(f->out, list[at].func, "another patch has its room");
+			refuse_function(f->out, list[at].func, "another patch has its room");
 	}
 }
 
@@ -179,7 +179,8 @@ static int add_unprepared(struct finding *f, const struct elf_file *file, const 
 			continue;
 		known_function_add_patches(&known, i, &more);
 		if (known.list[i].way >= UNPREPARED_CANNOT)
-			refuse(f->out, known.list[i].start, known_function_why_not(&known, i));
+			refuse_function(f->out, known.list[i].start,
+					known_function_why_not(&known, i));
 	}
 	if (strbuf_oom(&more))
 		return -ENOMEM;
@@ -253,7 +254,7 @@ static void look_who_is_back(struct finding *f)
 	}
 }
 
-static void turn(struct found_patch *found, bool is_wanted, struct patches_turned *turned)
+static void turn_patch(struct found_patch *found, bool is_wanted, struct patches_turned *turned)
 {
 	bool is_hook = found->patch.what != PATCH_NOP;
 
@@ -264,7 +265,7 @@ static void turn(struct found_patch *found, bool is_wanted, struct patches_turne
 		(*(is_wanted == is_hook ? &turned->nr_in : &turned->nr_out))++;
 }
 
-static void choose(struct finding *f, struct patches_turned *turned)
+static void choose_patches(struct finding *f, struct patches_turned *turned)
 {
 	const struct symbol *sym = NULL;
 	enum patch_choice choice = PATCH_UNSAID;
@@ -283,7 +284,7 @@ static void choose(struct finding *f, struct patches_turned *turned)
 					 ? found->patch.what == PATCH_NOP
 					 : finding_wants(f, found->patch.what, sym, choice);
 
-		turn(found, is_wanted, turned);
+		turn_patch(found, is_wanted, turned);
 		f->known->has_functions |= is_wanted;
 	}
 }
@@ -342,7 +343,7 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 		found->has_all = true;
 	}
 	look_who_is_back(&f);
-	choose(&f, turned);
+	choose_patches(&f, turned);
 	note_refused(&f);
 	found->generation = settings->patches->generation;
 	strbuf_deinit(&f.name);
@@ -496,7 +497,7 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 	each_left_out(known, &known->patches[is_program], add_left_out, &adding);
 }
 
-static void sort(struct strbuf *list, size_t size)
+static void sort_addresses(struct strbuf *list, size_t size)
 {
 	if (list->len)
 		qsort(list->data, list->len / size, size, order_u64);
@@ -506,9 +507,9 @@ _Static_assert(offsetof(struct patch_end, site) == 0, "ordered by order_u64()");
 
 void process_patches_sort(struct process_patches *patches)
 {
-	sort(&patches->sites, sizeof(uint64_t));
-	sort(&patches->wanted, sizeof(uint64_t));
-	sort(&patches->ends, sizeof(struct patch_end));
+	sort_addresses(&patches->sites, sizeof(uint64_t));
+	sort_addresses(&patches->wanted, sizeof(uint64_t));
+	sort_addresses(&patches->ends, sizeof(struct patch_end));
 }
 
 /* Those that belong together end with one that is not silent. */

@@ -174,8 +174,8 @@ static int compare_pc(const void *a, const void *b)
 }
 
 /* Those of the probes that some rule asks for, sorted by address. */
-static int choose(struct points *points, const struct sdt_probes *probes, struct wanted **out,
-		  size_t *nr)
+static int choose_probes(struct points *points, const struct sdt_probes *probes,
+			 struct wanted **out, size_t *nr)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct wanted *chosen = calloc(probes->nr + 1, sizeof(*chosen));
@@ -203,7 +203,7 @@ static int choose(struct points *points, const struct sdt_probes *probes, struct
 	return 0;
 }
 
-static void drop(struct wanted *wanted, size_t nr)
+static void drop_wanted(struct wanted *wanted, size_t nr)
 {
 	for (size_t i = 0; wanted && i < nr; i++)
 		free(wanted[i].event);
@@ -248,8 +248,9 @@ static int identify(struct points *points, struct known_module *known, const str
 	return 0;
 }
 
-static int prepare(struct points *points, struct known_module *known, const struct code *code,
-		   struct insns *insns, const struct wanted *wanted, size_t nr)
+static int prepare_points(struct points *points, struct known_module *known,
+			  const struct code *code, struct insns *insns, const struct wanted *wanted,
+			  size_t nr)
 {
 	struct code_site *sites cleanup_free = calloc(nr + 1, sizeof(*sites));
 	int ret = sites ? 0 : -ENOMEM;
@@ -296,14 +297,14 @@ static int find_points(struct points *points, struct known_module *known, struct
 	if (ret < 0 || !probes.nr || file.head.e_machine != arch_elf_machine ||
 	    file.head.e_ident[EI_CLASS] != arch_elf_class)
 		return ret;
-	ret = choose(points, &probes, &wanted, &nr);
+	ret = choose_probes(points, &probes, &wanted, &nr);
 	if (ret == 0 && nr)
 		ret = insns_open(&insns, isa_of(arch_elf_machine, 0), err);
 	if (ret == 0 && nr)
 		ret = code_load(&file, &code);
 	if (ret == 0 && nr)
-		ret = prepare(points, known, &code, insns, wanted, nr);
-	drop(wanted, nr);
+		ret = prepare_points(points, known, &code, insns, wanted, nr);
+	drop_wanted(wanted, nr);
 	if (ret < 0)
 		err_set_errno(err, ret, "out of memory");
 	if (ret < 0)

@@ -318,7 +318,7 @@ static const struct function *wanted_at(const struct finding_all *all, size_t in
 	return &all->unprepared->functions.list[all->wanted[index]];
 }
 
-static int choose(struct finding_all *all, const bool *chosen)
+static int choose_wanted(struct finding_all *all, const bool *chosen)
 {
 	const struct functions *functions = &all->unprepared->functions;
 
@@ -401,8 +401,8 @@ static void find_piece(void *arg, unsigned index)
 					 nr);
 }
 
-static void visit(struct finding_all *all, const struct function *function,
-		  const struct code_site *site)
+static void visit_function(struct finding_all *all, const struct function *function,
+			   const struct code_site *site)
 {
 	struct unprepared_verdict verdict;
 
@@ -425,7 +425,7 @@ static void visit_piece(struct finding_all *all, const struct finder *finder)
 			site = &finder->sites[next++];
 		if (site && site->refusal)
 			strbuf_add(&all->refused, &i, sizeof(i));
-		visit(all, function, site);
+		visit_function(all, function, site);
 	}
 }
 
@@ -496,18 +496,18 @@ static int find_islands(struct finding_all *all)
 	ret = sites_prepare_with(&u->code, u->insns, &all->leads, sites, nr);
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		if (sites[i].island)
-			visit(all, wanted_at(all, around[i]), &sites[i]);
+			visit_function(all, wanted_at(all, around[i]), &sites[i]);
 	}
 	return ret;
 }
 
 /* @chosen: NULL: all. */
-static int find(const struct unprepared *unprepared, const bool *chosen, visit_fn fn, void *arg,
-		struct uft_err *err)
+static int find_unprepared(const struct unprepared *unprepared, const bool *chosen, visit_fn fn,
+			   void *arg, struct uft_err *err)
 {
 	struct finding_all all cleanup(
 		finding_all_deinit) = { .unprepared = unprepared, .fn = fn, .arg = arg };
-	int ret = unprepared->functions.nr ? choose(&all, chosen) : 0;
+	int ret = unprepared->functions.nr ? choose_wanted(&all, chosen) : 0;
 
 	if (ret == 0 && all.nr)
 		ret = find_leads(&all);
@@ -523,7 +523,7 @@ static int find(const struct unprepared *unprepared, const bool *chosen, visit_f
 int unprepared_find_all(const struct unprepared *unprepared, visit_fn fn, void *arg,
 			struct uft_err *err)
 {
-	int ret = find(unprepared, NULL, fn, arg, err);
+	int ret = find_unprepared(unprepared, NULL, fn, arg, err);
 
 	return ret < 0 ? err_set_errno(err, ret, "cannot look for places to patch") : 0;
 }
@@ -535,8 +535,8 @@ struct keeping {
 	struct unprepared_verdict *verdicts;
 };
 
-static void keep(const struct function *function, const struct unprepared_verdict *verdict,
-		 const struct strbuf *found, void *arg)
+static void keep_function(const struct function *function, const struct unprepared_verdict *verdict,
+			  const struct strbuf *found, void *arg)
 {
 	const struct keeping *keeping = arg;
 
@@ -549,7 +549,7 @@ int unprepared_find(const struct unprepared *unprepared, const bool *chosen, str
 		    struct unprepared_verdict *verdicts, struct uft_err *err)
 {
 	struct keeping keeping = { unprepared->functions.list, found, verdicts };
-	int ret = find(unprepared, chosen, keep, &keeping, err);
+	int ret = find_unprepared(unprepared, chosen, keep_function, &keeping, err);
 
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot look for places to patch");

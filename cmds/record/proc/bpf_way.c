@@ -88,15 +88,15 @@ static void unload(struct following *f)
 		close(f->loaded.maps[i].map_fd);
 }
 
-static void detach(struct following *f)
+static void unlink_programs(struct following *f)
 {
 	while (f->nr_links)
 		close(f->links[--f->nr_links]);
 }
 
-static void release(struct following *f)
+static void release_following(struct following *f)
 {
-	detach(f);
+	unlink_programs(f);
 	ring_buffer__free(f->queue);
 	if (f->is_loaded)
 		unload(f);
@@ -109,7 +109,7 @@ static void release(struct following *f)
 static void bpf_way_release(struct proc *proc)
 {
 	if (proc->own)
-		release(proc->own);
+		release_following(proc->own);
 	proc->own = NULL;
 }
 
@@ -171,7 +171,7 @@ static int run_loader(struct following *f)
 	return bpf_load_and_run(opts);
 }
 
-static int load(struct following *f, size_t ring_bytes)
+static int load_programs(struct following *f, size_t ring_bytes)
 {
 	struct wire_settings wire;
 	int ret;
@@ -200,13 +200,13 @@ static int load_as_it_fits(struct following *f)
 	if (wanted)
 		bytes = strtoul(wanted, NULL, 10);
 	do {
-		ret = load(f, bytes);
+		ret = load_programs(f, bytes);
 		bytes /= 2;
 	} while (ret == -ENOMEM && bytes >= RING_BYTES_MIN);
 	return ret;
 }
 
-static int take(void *ctx, void *data, size_t size)
+static int take_ring_record(void *ctx, void *data, size_t size)
 {
 	bpf_ring_take(ctx, data, size);
 	return 0;
@@ -229,7 +229,7 @@ static const char *why(int error)
 	}
 }
 
-static int cannot(struct uft_err *err, int error)
+static int cannot_follow(struct uft_err *err, int error)
 {
 	err_set_errno(err, error, "cannot follow processes by eBPF");
 	if (err && err->code == error) {
@@ -252,19 +252,19 @@ static int bpf_way_prepare(struct proc *proc, const struct record_settings *sett
 			       "files would be others; --proc=ptrace does");
 	f = calloc(1, sizeof(*f));
 	if (!f)
-		return cannot(err, -ENOMEM);
+		return cannot_follow(err, -ENOMEM);
 	f->settings = settings;
 	f->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	libbpf_set_print(print_nothing);
 	ret = f->stop_fd < 0 ? -errno : load_as_it_fits(f);
 	if (ret == 0) {
-		f->queue = ring_buffer__new(f->loaded.maps[FOLLOW_RING].map_fd, take, &f->ring,
-					    NULL);
+		f->queue = ring_buffer__new(f->loaded.maps[FOLLOW_RING].map_fd, take_ring_record,
+					    &f->ring, NULL);
 		ret = f->queue ? 0 : -errno;
 	}
 	if (ret < 0) {
-		release(f);
-		return cannot(err, ret);
+		release_following(f);
+		return cannot_follow(err, ret);
 	}
 	proc->own = f;
 	return 0;
@@ -282,7 +282,7 @@ static struct wire_counts read_counts(const struct following *f)
 	return counts;
 }
 
-static void drain(struct following *f)
+static void drain_queue(struct following *f)
 {
 	clockid_t clock = f->settings->clock_id;
 
@@ -292,7 +292,7 @@ static void drain(struct following *f)
 	ring_buffer__consume(f->queue);
 }
 
-static void *follow(void *arg)
+static void *run_follower(void *arg)
 {
 	struct following *f = arg;
 	struct pollfd fds[] = { { .fd = f->stop_fd, .events = POLLIN },
@@ -303,13 +303,13 @@ static void *follow(void *arg)
 		/* Whoever is not counted any more has told of all before. */
 		bool is_empty = !is_over && read_counts(f).nr_live == 0;
 
-		drain(f);
+		drain_queue(f);
 		if (is_empty) {
 			is_over = true;
 			proc_tell(f->over_fd);
 		}
 	}
-	drain(f);
+	drain_queue(f);
 	bpf_ring_finish(&f->ring);
 	return NULL;
 }
@@ -328,7 +328,7 @@ static int mark_program(struct following *f, pid_t pid)
 	return ret;
 }
 
-static int attach(struct following *f)
+static int link_programs(struct following *f)
 {
 	for (; f->nr_links < nr_programs(f); f->nr_links++) {
 		int program = f->loaded.programs[f->nr_links].prog_fd;
@@ -349,17 +349,17 @@ static int bpf_way_start(struct proc *proc, pid_t pid, struct uft_err *err)
 	f->ring.log = &proc->log;
 	f->over_fd = proc->over_fd;
 	if (ret == 0)
-		ret = attach(f);
+		ret = link_programs(f);
 	if (ret == 0)
-		ret = -pthread_create(&f->thread, NULL, follow, f);
-	return ret < 0 ? cannot(err, ret) : 0;
+		ret = -pthread_create(&f->thread, NULL, run_follower, f);
+	return ret < 0 ? cannot_follow(err, ret) : 0;
 }
 
 static void bpf_way_stop(struct proc *proc)
 {
 	struct following *f = proc->own;
 
-	detach(f);
+	unlink_programs(f);
 	proc_tell(f->stop_fd);
 	pthread_join(f->thread, NULL);
 	proc->lost = read_counts(f).nr_lost + f->ring.nr_broken;

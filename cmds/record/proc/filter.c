@@ -18,25 +18,26 @@
 	(offsetof(struct seccomp_data, args) + (i)*8 + \
 	 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
 
-static void add(struct proc_filter *filter, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+static void add_filter_insn(struct proc_filter *filter, uint16_t code, uint32_t k, uint8_t jt,
+			    uint8_t jf)
 {
 	filter->code[filter->program.len++] = (struct sock_filter){ code, jt, jf, k };
 }
 
 static void add_load(struct proc_filter *filter, uint32_t offset)
 {
-	add(filter, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
+	add_filter_insn(filter, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
 }
 
 /* When the value is @value go on, else leave out the next @nr. */
 static void add_unless(struct proc_filter *filter, uint32_t value, uint8_t nr)
 {
-	add(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 0, nr);
+	add_filter_insn(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 0, nr);
 }
 
 static void add_return(struct proc_filter *filter, uint32_t action)
 {
-	add(filter, BPF_RET | BPF_K, action, 0, 0);
+	add_filter_insn(filter, BPF_RET | BPF_K, action, 0, 0);
 }
 
 /*
@@ -70,7 +71,7 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 	skip = filter->program.len;
 	add_unless(filter, abi->audit_arch, 0);
 	add_load(filter, offsetof(struct seccomp_data, nr));
-	add(filter, BPF_ALU | BPF_AND | BPF_K, abi->mask, 0, 0);
+	add_filter_insn(filter, BPF_ALU | BPF_AND | BPF_K, abi->mask, 0, 0);
 	for (enum syscall_id id = SYSCALL_NONE + 1; id < SYSCALL_NOT_WATCHED; id++) {
 		if (abi->numbers[id] >= 0)
 			add_call(filter, id, abi->numbers[id]);
@@ -109,7 +110,7 @@ int proc_filter_check(void)
 	return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) < 0 ? -errno : 0;
 }
 
-static int install(const struct sock_fprog *program)
+static int install_filter(const struct sock_fprog *program)
 {
 	/* Without the flag some kernels slow the program down for good. */
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
@@ -120,11 +121,11 @@ static int install(const struct sock_fprog *program)
 
 int proc_filter_install(const struct sock_fprog *program)
 {
-	int ret = install(program);
+	int ret = install_filter(program);
 
 	if (ret != -EACCES)
 		return ret;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
-	return install(program);
+	return install_filter(program);
 }

@@ -213,7 +213,7 @@ static void find_directory(const struct view *view, const struct strbuf *dir, st
  * Go up from where the name begins, as far as it says so: that is a place with no links in it, so
  * that this needs no look at what may be gone. The rest of the name; @base is where that begins.
  */
-static const char *climb(const struct view *view, const char *name, struct strbuf *base)
+static const char *climb_name(const struct view *view, const char *name, struct strbuf *base)
 {
 	const char *at = name;
 
@@ -263,7 +263,7 @@ void places_of(const struct view *view, const char *name, struct strbuf *out)
 	const char *rest = name;
 
 	if (view->is_late && view->root && *view->base && *name == '.')
-		rest = climb(view, name, &base);
+		rest = climb_name(view, name, &base);
 	if (rest != name && *rest && !strbuf_oom(&base)) {
 		above.base = strbuf_str(&base);
 		find_place(&above, rest, out);

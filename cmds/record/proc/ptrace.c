@@ -283,7 +283,7 @@ static void see_end(struct tracing *t, pid_t tid, int status, const struct rusag
 }
 
 /* The first stop of a new task: nothing of it may be told before its parent has told of it. */
-static void hold(struct tracing *t, pid_t tid)
+static void hold_tracee(struct tracing *t, pid_t tid)
 {
 	struct tracee *tracee = tracees_get(&t->tracees, tid);
 
@@ -318,7 +318,7 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 		t->log->cpu = near_cpu(&tracee->place);
 	}
 	if (!tracee || tracee->state == TRACEE_ENDED) {
-		hold(t, tid);
+		hold_tracee(t, tid);
 		return;
 	}
 	switch (status >> 16) {
@@ -383,7 +383,7 @@ static void expect_wake(void)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static int seize(struct tracing *t)
+static int seize_program(struct tracing *t)
 {
 	struct tracee *program = tracees_get(&t->tracees, t->program);
 	unsigned long options = OPTIONS | (t->log->settings->traces_files ? FILTER_OPTIONS : 0);
@@ -405,7 +405,7 @@ static void *trace(void *arg)
 
 	expect_wake();
 	near_init(&t->near);
-	ret = seize(t);
+	ret = seize_program(t);
 	if (ret < 0)
 		err_set_errno(&t->thread_why, ret, "cannot trace processes");
 	sem_post(&t->is_seized);

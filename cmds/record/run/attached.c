@@ -193,7 +193,7 @@ static void serve_timer(struct watcher *watcher, uint32_t epoll_events)
 	container_of(watcher, struct attachment, timer)->is_over = true;
 }
 
-static int watch(struct attachment *a, struct uft_err *err)
+static int begin_watching(struct attachment *a, struct uft_err *err)
 {
 	sigset_t set;
 
@@ -308,7 +308,7 @@ int attached_run(struct run *run, struct recorder *rec, struct uft_err *err)
 					serve_a_moment, &a };
 	struct run_progress progress;
 	struct end *ends cleanup_free = calloc(run->nr_pids, sizeof(*ends));
-	int ret = ends ? watch(&a, err) : err_set_errno(err, -ENOMEM, "cannot attach");
+	int ret = ends ? begin_watching(&a, err) : err_set_errno(err, -ENOMEM, "cannot attach");
 
 	if (!ends)
 		return ret;

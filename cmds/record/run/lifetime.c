@@ -240,14 +240,14 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 	return 0;
 }
 
-static int serve(void *arg, bool waits)
+static int serve_loop(void *arg, bool waits)
 {
 	struct lifetime *life = arg;
 
 	return loop_serve(&life->rec->loop, waits ? -1 : 0);
 }
 
-static void look(void *arg)
+static void look_at_orphans(void *arg)
 {
 	struct lifetime *life = arg;
 
@@ -262,7 +262,7 @@ static void stop_watching(struct recorder *rec, int fd, struct watcher *watcher)
 
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err)
 {
-	static const struct alive_ops ops = { serve, look, reap_program };
+	static const struct alive_ops ops = { serve_loop, look_at_orphans, reap_program };
 	struct lifetime life = {
 		.rec = rec,
 		.program = child,

@@ -172,7 +172,7 @@ static void finish_all(void *procs)
 	notes_finish_all(procs);
 }
 
-static void drain(void *writers, struct process *proc)
+static void drain_process(void *writers, struct process *proc)
 {
 	writer_drain_all(writers, proc);
 }
@@ -224,7 +224,7 @@ static void put_together(struct recorder *rec)
 		.settings = settings,
 		.loop = &rec->loop,
 		.alive = &rec->alive,
-		.drain = drain,
+		.drain = drain_process,
 		.drain_arg = &rec->writers,
 	};
 	processes_init(&rec->processes);

@@ -88,7 +88,8 @@ static bool name_sink(struct writers *writers, struct process *proc, struct ring
 	return sink->tid != 0;
 }
 
-static void drop(struct writers *writers, struct ring_sink *sink, const void *data, size_t len)
+static void drop_records(struct writers *writers, struct ring_sink *sink, const void *data,
+			 size_t len)
 {
 	/* Records that LOST records tell of were counted before. */
 	const struct tally lost = tally(data, len);
@@ -111,7 +112,7 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 	if (len == 0 || !store_may_take(writers->store, len))
 		return;
 	if (!name_sink(writers, proc, r, sink)) {
-		drop(writers, sink, data, len);
+		drop_records(writers, sink, data, len);
 		return;
 	}
 	if (writers->sample)
@@ -124,7 +125,7 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 	/* The program goes on: a full disk is no reason to stop it. */
 	if (ret < 0) {
 		store_note_error(store, ret);
-		drop(writers, sink, data, len);
+		drop_records(writers, sink, data, len);
 	}
 	count_calls(writers, ret, data, len);
 	if (!sink->is_open && stream >= 0) {

@@ -60,7 +60,7 @@ static struct text name_of(struct text line)
 	return (struct text){ line.at, space ? space : line.end };
 }
 
-static int match(struct filters *filters, struct text name, struct choice *choice)
+static int match_function(struct filters *filters, struct text name, struct choice *choice)
 {
 	char *copy cleanup_free = text_dup(&name);
 	const struct filter_subject subject = {
@@ -118,7 +118,7 @@ static int choose_functions(struct kernel *kernel, struct uft_err *err)
 	struct text in = text_of(names.data, names.len);
 
 	while (ret == 0 && text_line(&in, &line, &whole))
-		ret = match(filters, name_of(line), &choice);
+		ret = match_function(filters, name_of(line), &choice);
 	if (ret == 0 && (strbuf_oom(&choice.in) || strbuf_oom(&choice.out)))
 		ret = err_set_errno(err, -ENOMEM, "cannot choose functions");
 	if (ret == 0 && choice.wants_in && !choice.in.len)

@@ -469,7 +469,7 @@ static bool has_share(struct kernel *kernel, size_t len)
 }
 
 /* @len bytes at @pages, whole pages. */
-static int take(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
+static int take_pages(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 {
 	struct kernel *kernel = cpu->kernel;
 
@@ -518,7 +518,7 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
  * A program in the middle of many events could keep us here: it is enough to have had the whole
  * buffer once. Data that cannot be written are dropped, so that the kernel finds room.
  */
-static int empty(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
+static int drain_kernel_cpu(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {
 	uint64_t most = cpu->kernel->buffer_bytes;
 	uint64_t taken = 0;
@@ -526,7 +526,7 @@ static int empty(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 	ssize_t n;
 
 	while (cpu->fd >= 0 && taken <= most && (n = get(cpu)) > 0) {
-		int result = take(cpu, cpu->kernel->pages, n);
+		int result = take_pages(cpu, cpu->kernel->pages, n);
 
 		taken += n;
 		if (ret == 0)
@@ -538,8 +538,8 @@ static int empty(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 /* Full pages first: there may be many. */
 static int empty_all(struct kernel_cpu *cpu)
 {
-	int ret = empty(cpu, get_full_pages);
-	int last = empty(cpu, get_any_page);
+	int ret = drain_kernel_cpu(cpu, get_full_pages);
+	int last = drain_kernel_cpu(cpu, get_any_page);
 
 	return ret ? ret : last;
 }
@@ -548,8 +548,9 @@ static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct kernel_cpu *cpu = container_of(watcher, struct kernel_cpu, watcher);
 
-	store_note_error(cpu->kernel->store,
-			 cpu->kernel->has_watermark ? empty(cpu, get_full_pages) : empty_all(cpu));
+	store_note_error(cpu->kernel->store, cpu->kernel->has_watermark
+						     ? drain_kernel_cpu(cpu, get_full_pages)
+						     : empty_all(cpu));
 }
 
 static int kernel_save(struct source *source)

@@ -85,7 +85,7 @@ static void forget_old(struct perf_cpu *cpu)
 	kept->len -= at;
 }
 
-static int take(struct perf_cpu *cpu, const char *data, uint64_t len)
+static int take_perf_data(struct perf_cpu *cpu, const char *data, uint64_t len)
 {
 	struct store *store = cpu->perf->store;
 
@@ -97,7 +97,7 @@ static int take(struct perf_cpu *cpu, const char *data, uint64_t len)
 }
 
 /* Empty one CPU's ring. Negative errno of the first write that failed. */
-static int empty(struct perf_cpu *cpu)
+static int drain_perf_ring(struct perf_cpu *cpu)
 {
 	if (!cpu->page)
 		return 0;
@@ -114,7 +114,7 @@ static int empty(struct perf_cpu *cpu)
 		uint64_t at = tail % PERF_RING_BYTES;
 		uint64_t len = MIN(head - tail, PERF_RING_BYTES - at);
 
-		ret = take(cpu, ring + at, len);
+		ret = take_perf_data(cpu, ring + at, len);
 		tail += len;
 	}
 	if (cpu->kept.len > 2 * kept_bytes(cpu))
@@ -132,7 +132,7 @@ static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
 {
 	struct perf_cpu *cpu = container_of(watcher, struct perf_cpu, watcher);
 
-	store_note_error(cpu->perf->store, empty(cpu));
+	store_note_error(cpu->perf->store, drain_perf_ring(cpu));
 	if (epoll_events & (EPOLLHUP | EPOLLERR))
 		loop_unwatch(cpu->perf->loop, cpu->fd, watcher);
 }
@@ -180,7 +180,7 @@ static int perf_save(struct source *source)
 
 	for (unsigned i = 0; i < perf->nr_cpus; i++) {
 		struct perf_cpu *cpu = &perf->cpus[i];
-		int served = empty(cpu);
+		int served = drain_perf_ring(cpu);
 
 		if (ret == 0)
 			ret = served;

@@ -31,8 +31,8 @@ void sample_free(struct sample *sample)
 }
 
 /* Its place, new or known; NULL: there are too many. */
-static struct sampled_call *find(struct sample *sample, const struct process *proc, uint64_t addr,
-				 uint64_t caller)
+static struct sampled_call *find_sampled_call(struct sample *sample, const struct process *proc,
+					      uint64_t addr, uint64_t caller)
 {
 	uint64_t hash = (addr ^ caller * 31 ^ (uintptr_t)proc >> 6) * 0x9e3779b97f4a7c15ULL;
 
@@ -72,7 +72,7 @@ static void take_record(struct sample *sample, const struct process *proc, const
 	}
 	if (record_type(r->data) == RECORD_ENTRY) {
 		uint64_t caller = depth ? open->levels[depth - 1].addr : 0;
-		struct sampled_call *call = find(sample, proc, addr, caller);
+		struct sampled_call *call = find_sampled_call(sample, proc, addr, caller);
 
 		sample->entries++;
 		if (call)

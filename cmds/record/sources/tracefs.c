@@ -61,7 +61,7 @@ static const char *advice(int code)
 	}
 }
 
-static int fail(struct uft_err *err, int code, const char *what, const char *name)
+static int fail_at_file(struct uft_err *err, int code, const char *what, const char *name)
 {
 	return err_set(err, code, "cannot %s '%s': %s%s", what, name, strerror(-code),
 		       advice(code));
@@ -83,7 +83,7 @@ int tracefs_open(struct uft_err *err)
 		return err_set(err, -ENOENT,
 			       "tracefs is not mounted; 'mount -t tracefs nodev "
 			       "/sys/kernel/tracing' does that");
-	return fail(err, code, "open", path);
+	return fail_at_file(err, code, "open", path);
 }
 
 int tracefs_read(int dir_fd, const char *name, struct strbuf *out, struct uft_err *err)
@@ -92,7 +92,7 @@ int tracefs_read(int dir_fd, const char *name, struct strbuf *out, struct uft_er
 	ssize_t n;
 
 	if (fd < 0)
-		return fail(err, -errno, "open", name);
+		return fail_at_file(err, -errno, "open", name);
 	do {
 		if (!strbuf_grow(out, READ_BYTES))
 			return err_set_errno(err, -ENOMEM, "cannot read '%s'", name);
@@ -101,7 +101,7 @@ int tracefs_read(int dir_fd, const char *name, struct strbuf *out, struct uft_er
 			out->len += n;
 	} while (n > 0 || (n < 0 && errno == EINTR));
 	if (n < 0)
-		return fail(err, -errno, "read", name);
+		return fail_at_file(err, -errno, "read", name);
 	out->data[out->len] = '\0';
 	return 0;
 }
@@ -111,7 +111,7 @@ int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err
 	int fd cleanup_fd = openat(dir_fd, name, O_WRONLY | O_CLOEXEC);
 	int ret = fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 
-	return ret < 0 ? fail(err, ret, "write to", name) : 0;
+	return ret < 0 ? fail_at_file(err, ret, "write to", name) : 0;
 }
 
 int tracefs_open_empty(int dir_fd, const char *name)

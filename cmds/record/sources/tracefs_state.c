@@ -158,7 +158,7 @@ static void put_back(int dir_fd, const char *name, enum file_kind kind, const st
 	close(fd);
 }
 
-static void keep(int dir_fd, int pipe, const struct saved *saved)
+static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 {
 	sigset_t all;
 	char byte;
@@ -219,7 +219,7 @@ static int start_keeper(struct tracefs_state *state, int dir_fd, const struct sa
 			if (dir >= 0 && in > dir && out > in && dup2(out, 0) == 0 &&
 			    dup2(dir, 1) == 1 && dup2(in, 2) == 2) {
 				close_from(3);
-				keep(1, 2, saved);
+				keep_saved_files(1, 2, saved);
 			}
 		}
 		_exit(0);

@@ -34,7 +34,8 @@ struct writer_arg {
 	unsigned index;
 };
 
-static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+static long sys_futex(_Atomic uint32_t *word, int op, uint32_t value,
+		      const struct timespec *timeout)
 {
 	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
@@ -43,7 +44,7 @@ static void release_producer(struct ring *r)
 {
 	if (atomic_load(&r->waiting)) {
 		atomic_fetch_add(&r->room, 1);
-		futex(&r->room, FUTEX_WAKE, 1, NULL);
+		sys_futex(&r->room, FUTEX_WAKE, 1, NULL);
 	}
 }
 
@@ -75,8 +76,8 @@ struct draining {
  * Take from one ring: whole segments always, the rest of the current one when @everything is
  * asked for. Returns the bytes taken. A head that cannot be one makes it nothing.
  */
-static uint64_t drain(struct writers *writers, struct process *proc, const struct draining *d,
-		      bool everything)
+static uint64_t drain_segments(struct writers *writers, struct process *proc,
+			       const struct draining *d, bool everything)
 {
 	struct ring *r = d->ring;
 	uint64_t data_bytes = (uint64_t)proc->nr_segments * proc->segment_bytes;
@@ -119,12 +120,12 @@ static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32
 	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
 	const struct draining records = { r, r, sink, &sink->tail, sink_append };
-	uint64_t taken = drain(writers, proc, &records, everything);
+	uint64_t taken = drain_segments(writers, proc, &records, everything);
 	struct ring *second = process_payloads(proc, index);
 	const struct draining payloads = { second, r, sink, &sink->payloads.tail,
 					   sink_append_payloads };
 
-	return second ? taken + drain(writers, proc, &payloads, everything) : taken;
+	return second ? taken + drain_segments(writers, proc, &payloads, everything) : taken;
 }
 
 /* Anybody may take it. */
@@ -360,7 +361,7 @@ static void *writer_main(void *arg)
 		 */
 		atomic_store(sleeping, 1);
 		if (writer_look(writers, index, false) == 0)
-			futex(wake, FUTEX_WAIT, seen, &timeout);
+			sys_futex(wake, FUTEX_WAIT, seen, &timeout);
 		atomic_store(sleeping, 0);
 	}
 	return NULL;
@@ -409,7 +410,7 @@ void writers_stop(struct writers *writers)
 		if (!writers->threads[i])
 			continue;
 		atomic_fetch_add(&writers->control->writers[i].wake, 1);
-		futex(&writers->control->writers[i].wake, FUTEX_WAKE, 1, NULL);
+		sys_futex(&writers->control->writers[i].wake, FUTEX_WAKE, 1, NULL);
 		pthread_join(writers->threads[i], NULL);
 	}
 	free(writers->threads);

@@ -27,7 +27,7 @@ void notes_begin(struct processes *procs, struct process *proc)
 	procs->notes.first = proc;
 }
 
-static void drop(struct processes *procs, struct process *proc)
+static void drop_notes(struct processes *procs, struct process *proc)
 {
 	procs->notes.reads_failed |= atomic_load(&proc->notes->reads_failed);
 	procs->notes.points_failed += atomic_load(&proc->notes->points_failed);
@@ -106,7 +106,7 @@ static void look_through(struct processes *procs)
 			continue;
 		}
 		*link = proc->next_noting;
-		drop(procs, proc);
+		drop_notes(procs, proc);
 	}
 	procs->notes.look_at = MIN(MAX(2 * nr_kept, (unsigned)ENDED_FEW), (unsigned)ENDED_MAX);
 }
@@ -126,7 +126,7 @@ void notes_close(struct processes *procs)
 
 		procs->notes.first = proc->next_noting;
 		if (!proc->arena)
-			drop(procs, proc);
+			drop_notes(procs, proc);
 	}
 }
 

@@ -55,7 +55,7 @@ static struct process *find_mapped(pid_t pid, struct process *first, const struc
 	return NULL;
 }
 
-static void drop(struct processes *procs, struct orphan *orphan)
+static void drop_orphan(struct processes *procs, struct orphan *orphan)
 {
 	struct orphan **link = &procs->orphans.first;
 
@@ -70,7 +70,7 @@ static void drop(struct processes *procs, struct orphan *orphan)
 
 static void see_the_end(struct watcher *watcher, uint32_t epoll_events)
 {
-	drop(watcher->owner, container_of(watcher, struct orphan, watcher));
+	drop_orphan(watcher->owner, container_of(watcher, struct orphan, watcher));
 }
 
 static bool is_watched(const struct processes *procs, pid_t pid)
@@ -83,7 +83,7 @@ static bool is_watched(const struct processes *procs, pid_t pid)
 }
 
 /* If it is a child of @parent, or of a child of it, that has not reported itself. */
-static void watch(struct processes *procs, pid_t pid, struct process *parent)
+static void add_orphan(struct processes *procs, pid_t pid, struct process *parent)
 {
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
@@ -139,7 +139,7 @@ static bool look_at(struct processes *procs, struct process *parent)
 
 		is_complete &= pid >= 0 && !(pid && is_elsewhere);
 		if (pid > 0 && !is_elsewhere && !is_known(procs, process_find_os(procs, pid), pid))
-			watch(procs, pid, parent);
+			add_orphan(procs, pid, parent);
 	}
 	return is_complete;
 }
@@ -160,7 +160,7 @@ static void look_elsewhere(struct processes *procs)
 		struct process *parent = find_mapped(pid, procs->notes.first, NULL);
 
 		if (parent)
-			watch(procs, pid, parent);
+			add_orphan(procs, pid, parent);
 	}
 }
 
@@ -199,5 +199,5 @@ void orphans_look(struct processes *procs)
 void orphans_forget(struct processes *procs)
 {
 	while (procs->orphans.first)
-		drop(procs, procs->orphans.first);
+		drop_orphan(procs, procs->orphans.first);
 }

@@ -142,7 +142,8 @@ static bool is_own_task(struct tasks *tasks, const struct process *proc, int32_t
 	return false;
 }
 
-static int32_t claim(struct tasks *tasks, struct process *proc, int32_t tid, enum peer_task task)
+static int32_t claim_tid(struct tasks *tasks, struct process *proc, int32_t tid,
+			 enum peer_task task)
 {
 	pthread_mutex_lock(&tasks->lock);
 	if (is_own_task(tasks, proc, tid, task))
@@ -171,15 +172,15 @@ int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid)
 		return 0;
 	/* As was seen when it reported itself. */
 	if (tid == proc->pid)
-		return claim(tasks, proc, proc->os_pid, PEER_TASK_OWN);
+		return claim_tid(tasks, proc, proc->os_pid, PEER_TASK_OWN);
 	if (!is_of_kernel(tid))
-		return claim(tasks, proc, tid, PEER_TASK_OTHERS);
+		return claim_tid(tasks, proc, tid, PEER_TASK_OTHERS);
 	if (!is_elsewhere(proc))
-		return claim(tasks, proc, tid, peer_task(proc->os_pid, tid));
+		return claim_tid(tasks, proc, tid, peer_task(proc->os_pid, tid));
 
 	pid_t ours = numbers_of_thread(proc->os_pid, tid);
 
-	return claim(tasks, proc, ours, ours ? PEER_TASK_OWN : PEER_TASK_OTHERS);
+	return claim_tid(tasks, proc, ours, ours ? PEER_TASK_OWN : PEER_TASK_OTHERS);
 }
 
 int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid)
@@ -190,9 +191,9 @@ int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid
 	pid_t ours = numbers_of_child(proc->os_pid, tid);
 
 	if (ours)
-		return claim(tasks, proc, ours, PEER_TASK_OWN);
-	return claim(tasks, proc, tid,
-		     is_elsewhere(proc) ? PEER_TASK_OTHERS : peer_task(proc->os_pid, tid));
+		return claim_tid(tasks, proc, ours, PEER_TASK_OWN);
+	return claim_tid(tasks, proc, tid,
+			 is_elsewhere(proc) ? PEER_TASK_OTHERS : peer_task(proc->os_pid, tid));
 }
 
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns)

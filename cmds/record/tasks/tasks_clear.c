@@ -71,7 +71,7 @@ static bool is_in(const int32_t *tids, size_t nr, int32_t tid)
 }
 
 /* Mark what stays; a child is nothing without the line of its parent. */
-static int choose(struct log *log, const int32_t *kept, size_t nr_kept)
+static int choose_lines(struct log *log, const int32_t *kept, size_t nr_kept)
 {
 	int32_t *parents cleanup_free = malloc((log->nr + 1) * sizeof(*parents));
 	size_t nr_marked = 0;
@@ -176,7 +176,7 @@ void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept)
 	int ret = read_log(tasks, &log);
 
 	if (ret == 0)
-		ret = choose(&log, kept, nr_kept);
+		ret = choose_lines(&log, kept, nr_kept);
 	if (ret == 0)
 		ret = replace_log(tasks, &log);
 	if (ret == 0)

@@ -14,7 +14,7 @@ void intmap_deinit(struct intmap *map)
 }
 
 /* The slot of @key, or the free one where it would go; there is always a free slot. */
-static struct intmap_slot *find(const struct intmap *map, uint64_t key)
+static struct intmap_slot *find_number_slot(const struct intmap *map, uint64_t key)
 {
 	size_t at = hash_number(key, map->seed) & (map->nr_slots - 1);
 
@@ -25,10 +25,10 @@ static struct intmap_slot *find(const struct intmap *map, uint64_t key)
 
 void *intmap_get(const struct intmap *map, uint64_t key)
 {
-	return map->nr_slots ? find(map, key)->value : NULL;
+	return map->nr_slots ? find_number_slot(map, key)->value : NULL;
 }
 
-static int grow(struct intmap *map)
+static int grow_intmap(struct intmap *map)
 {
 	struct intmap larger = {
 		.nr_slots = map->nr_slots ? map->nr_slots * 2 : FIRST_SLOTS,
@@ -41,7 +41,7 @@ static int grow(struct intmap *map)
 	larger.nr = map->nr;
 	for (size_t i = 0; i < map->nr_slots; i++) {
 		if (map->slots[i].value)
-			*find(&larger, map->slots[i].key) = map->slots[i];
+			*find_number_slot(&larger, map->slots[i].key) = map->slots[i];
 	}
 	free(map->slots);
 	*map = larger;
@@ -50,10 +50,10 @@ static int grow(struct intmap *map)
 
 int intmap_put(struct intmap *map, uint64_t key, void *value)
 {
-	if (map->nr * 2 >= map->nr_slots && grow(map) < 0)
+	if (map->nr * 2 >= map->nr_slots && grow_intmap(map) < 0)
 		return -ENOMEM;
 
-	struct intmap_slot *slot = find(map, key);
+	struct intmap_slot *slot = find_number_slot(map, key);
 
 	map->nr += !slot->value;
 	*slot = (struct intmap_slot){ key, value };

@@ -26,7 +26,7 @@ static size_t hash_of(const char *key, uint64_t seed)
 }
 
 /* The slot of @key, or the free one where it would go; there is always a free slot. */
-static struct strmap_slot *find(const struct strmap *map, const char *key)
+static struct strmap_slot *find_string_slot(const struct strmap *map, const char *key)
 {
 	size_t at = hash_of(key, map->seed) & (map->nr_slots - 1);
 
@@ -37,10 +37,10 @@ static struct strmap_slot *find(const struct strmap *map, const char *key)
 
 void *strmap_get(const struct strmap *map, const char *key)
 {
-	return map->nr_slots ? find(map, key)->value : NULL;
+	return map->nr_slots ? find_string_slot(map, key)->value : NULL;
 }
 
-static int grow(struct strmap *map)
+static int grow_strmap(struct strmap *map)
 {
 	struct strmap larger = {
 		.nr_slots = map->nr_slots ? map->nr_slots * 2 : FIRST_SLOTS,
@@ -53,7 +53,7 @@ static int grow(struct strmap *map)
 	larger.nr = map->nr;
 	for (size_t i = 0; i < map->nr_slots; i++) {
 		if (map->slots[i].key)
-			*find(&larger, map->slots[i].key) = map->slots[i];
+			*find_string_slot(&larger, map->slots[i].key) = map->slots[i];
 	}
 	free(map->slots);
 	*map = larger;
@@ -62,10 +62,10 @@ static int grow(struct strmap *map)
 
 int strmap_put(struct strmap *map, const char *key, void *value)
 {
-	if (map->nr * 2 >= map->nr_slots && grow(map) < 0)
+	if (map->nr * 2 >= map->nr_slots && grow_strmap(map) < 0)
 		return -ENOMEM;
 
-	struct strmap_slot *slot = find(map, key);
+	struct strmap_slot *slot = find_string_slot(map, key);
 
 	if (!slot->key) {
 		slot->key = key;

@@ -27,7 +27,7 @@ struct text {
 	unsigned line;
 };
 
-static char take(struct text *text)
+static char take_byte(struct text *text)
 {
 	char c = *text->at++;
 
@@ -41,7 +41,7 @@ static bool take_quoted(struct text *text, char quote, struct strbuf *word)
 	while (*text->at && *text->at != quote) {
 		if (*text->at == '\\' && quote == '"' && text->at[1] && strchr("\"\\", text->at[1]))
 			text->at++;
-		strbuf_addch(word, take(text));
+		strbuf_addch(word, take_byte(text));
 	}
 	if (!*text->at)
 		return false;
@@ -53,13 +53,13 @@ static int take_word(struct text *text, struct strbuf *word, struct uft_err *err
 {
 	while (*text->at && !isspace((unsigned char)*text->at)) {
 		unsigned line = text->line;
-		char c = take(text);
+		char c = take_byte(text);
 
 		if (c == '"' || c == '\'') {
 			if (!take_quoted(text, c, word))
 				return err_set(err, -EINVAL, "line %u: the quote has no end", line);
 		} else if (c == '\\' && *text->at) {
-			strbuf_addch(word, take(text));
+			strbuf_addch(word, take_byte(text));
 		} else {
 			strbuf_addch(word, c);
 		}
@@ -75,7 +75,7 @@ int words_add(struct words *words, const char *text, struct uft_err *err)
 
 	while (ret == 0) {
 		while (isspace((unsigned char)*rest.at))
-			take(&rest);
+			take_byte(&rest);
 		if (!*rest.at)
 			return 0;
 		if (*rest.at == '#') {

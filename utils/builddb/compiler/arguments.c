@@ -170,7 +170,7 @@ static int take_responses(struct expansion *e)
 	return ret;
 }
 
-static int expand(struct expansion *e, const struct words *args)
+static int expand_arguments(struct expansion *e, const struct words *args)
 {
 	/* Nobody reads the compiler from a file. */
 	int ret = args->nr ? arguments_add(e->out, args->words[0], strlen(args->words[0])) : 0;
@@ -190,7 +190,7 @@ int arguments_expand_from(struct words *args, struct arguments_source *source,
 	struct expansion e = {
 		.source = source, .out = &out, .nr_files = FILES_MAX, .nr_bytes = BYTES_MAX
 	};
-	int ret = expand(&e, args);
+	int ret = expand_arguments(&e, args);
 
 	while (e.nr_open)
 		close_last(&e);

@@ -30,7 +30,7 @@ static char *copy_of(const struct text *text)
 	return copy;
 }
 
-static int take(struct responses *responses, const struct proc_act *act, size_t at)
+static int take_response(struct responses *responses, const struct proc_act *act, size_t at)
 {
 	struct response_file *all = vec_grow(responses->all, responses->nr, sizeof(*all));
 	size_t before = (uintptr_t)intmap_get(&responses->last_of, at);
@@ -70,7 +70,7 @@ int responses_see(struct executions_watcher *watcher, const struct executions *e
 	if (rec->kind != PROC_RESPONSE || at == EXECUTION_NONE ||
 	    !proc_act_decode(rec->data, rec->len, responses->is_big_endian, &act))
 		return 0;
-	return take(responses, &act, at);
+	return take_response(responses, &act, at);
 }
 
 void responses_deinit(struct responses *responses)

@@ -40,7 +40,7 @@ static const char *check_arguments(struct etrace_event *event)
 	return NULL;
 }
 
-static const char *check(struct etrace_event *event)
+static const char *check_texts(struct etrace_event *event)
 {
 	const struct etrace_row *row = event->row;
 	size_t all = 0;
@@ -338,7 +338,7 @@ void etrace_event_finish(struct etrace_reader *reader, struct etrace_task *task)
 	if (!event->row)
 		return;
 	if (!event->is_wrong) {
-		problem = check(event);
+		problem = check_texts(event);
 		if (!problem)
 			problem = add_event(reader, task);
 		if (problem)

@@ -14,7 +14,7 @@
 /* Arguments that are only told of by the number of the next one, or by argsize. */
 #define EMPTY_MAX     4096U
 
-static void wrong(struct etrace_reader *reader, size_t at, const char *text)
+static void note_wrong_line(struct etrace_reader *reader, size_t at, const char *text)
 {
 	reader->note(reader->self, reader->line, at, text);
 }
@@ -184,7 +184,7 @@ static void begin_event(struct etrace_reader *reader, struct etrace_task *task, 
 	problem = parse_keys(event, &line->left);
 	if (!problem)
 		return;
-	wrong(reader, line->left.at - line->start, problem);
+	note_wrong_line(reader, line->left.at - line->start, problem);
 	event->is_wrong = true;
 }
 
@@ -331,7 +331,7 @@ static void take_line(struct etrace_reader *reader, struct etrace_task *task, st
 		problem = take_part(event, tag, &line->left);
 	if (!problem)
 		return;
-	wrong(reader, tag.at - line->start, problem);
+	note_wrong_line(reader, tag.at - line->start, problem);
 	event->is_wrong = true;
 }
 
@@ -414,7 +414,7 @@ static void take_environment(struct etrace_reader *reader, struct line *line)
 		problem = "a task has a number above 0, and no task has environments only";
 	}
 	if (problem)
-		wrong(reader, tag.at - line->start, problem);
+		note_wrong_line(reader, tag.at - line->start, problem);
 }
 
 /*
@@ -445,7 +445,7 @@ void etrace_reader_take(struct etrace_reader *reader, const char *text, size_t l
 		return;
 	problem = is_headless(reader, &line) ? NULL : parse_head(&line);
 	if (problem || memchr(text, '\0', len)) {
-		wrong(reader, line.left.at - text, problem ? problem : "a byte is 0");
+		note_wrong_line(reader, line.left.at - text, problem ? problem : "a byte is 0");
 		return;
 	}
 	if (line.upid == 0) {

@@ -72,7 +72,7 @@ static bool get_number(struct compact_block *block, uint32_t *number)
 }
 
 /* Obey an escape without bytes of records; its token has been read. */
-static bool obey(struct compact_block *block, enum escape kind)
+static bool obey_escape(struct compact_block *block, enum escape kind)
 {
 	struct compact_coder *coder = block->coder;
 	uint32_t number;
@@ -114,7 +114,7 @@ static bool obey_any(struct reading *r, enum escape kind)
 		r->more = RECORD_MORE;
 		return block->in && r->words <= COMPACT_RAW_MAX;
 	default:
-		return obey(block, kind);
+		return obey_escape(block, kind);
 	}
 }
 
@@ -212,9 +212,9 @@ static bool get_call(struct compact_block *block, unsigned first, struct compact
 	if (call->is_exit) {
 		call->number = coder->top;
 		call->depth--;
-		leave(coder);
+		exit_coded_call(coder);
 	} else {
-		enter(coder, symbol);
+		enter_coded_call(coder, symbol);
 	}
 	return true;
 }
@@ -262,7 +262,7 @@ bool compact_block_open(struct compact_block *block, struct compact_coder *coder
 	};
 	if (compact_sum(body, head->body_len) != head->sum)
 		return false;
-	begin(coder);
+	begin_coder(coder);
 	return get_funcs(coder, head->nr_funcs, block->end, body + head->body_len);
 }
 
@@ -303,7 +303,7 @@ static enum compact_found obey_all(struct compact_block *block)
 		if (kind == ESCAPE_WORDS || kind == ESCAPE_PAYLOAD || kind == ESCAPE_BYTES)
 			return COMPACT_BYTES;
 		block->in++;
-		if (!obey(block, kind))
+		if (!obey_escape(block, kind))
 			return spoil(block);
 	}
 	return block->in == block->end ? COMPACT_END : spoil(block);

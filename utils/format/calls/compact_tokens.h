@@ -94,7 +94,7 @@ static inline uint32_t context(uint32_t top, uint32_t last)
 	return (top * 0x9e3779b1U + last * 0x85ebca6bU) >> (32 - CONTEXTS_BITS);
 }
 
-static inline void begin(struct compact_coder *coder)
+static inline void begin_coder(struct compact_coder *coder)
 {
 	memset(coder->contexts, 0, sizeof(coder->contexts));
 	memset(coder->stack, 0, sizeof(coder->stack));
@@ -132,14 +132,14 @@ static inline void set_top(struct compact_coder *coder, uint32_t number)
 }
 
 /* HOT */
-static inline void leave(struct compact_coder *coder)
+static inline void exit_coded_call(struct compact_coder *coder)
 {
 	coder->last = coder->top;
 	coder->depth--;
 	coder->top = coder->depth ? *frame(coder, coder->depth - 1) : 0;
 }
 
-static inline void enter(struct compact_coder *coder, uint32_t number)
+static inline void enter_coded_call(struct compact_coder *coder, uint32_t number)
 {
 	*frame(coder, coder->depth++) = number;
 	coder->top = number;

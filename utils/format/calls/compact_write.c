@@ -171,9 +171,9 @@ static uint8_t *put_call(struct writing *w, uint8_t *out, uint64_t time_ns, uint
 	}
 	coder->last_ns = time_ns;
 	if (is_exit)
-		leave(coder);
+		exit_coded_call(coder);
 	else
-		enter(coder, symbol);
+		enter_coded_call(coder, symbol);
 	return out;
 }
 
@@ -351,7 +351,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 	uint8_t *at = body;
 	size_t done = 0;
 
-	begin(coder);
+	begin_coder(coder);
 	memset(coder->slots, 0, sizeof(coder->slots));
 	for (;;) {
 		size_t used = put_plain_calls(&w, &at, raw + done, most - done);

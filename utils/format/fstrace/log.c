@@ -161,7 +161,7 @@ static int read_more(struct fst_log *log, struct uft_err *err)
 	return n > 0;
 }
 
-static void parse(const char *text, size_t len, bool is_ended, struct fst_log_line *line)
+static void parse_log_line(const char *text, size_t len, bool is_ended, struct fst_log_line *line)
 {
 	line->wrong_at = FST_LOG_LINE_MAX;
 	line->wrong = len > FST_LOG_LINE_MAX
@@ -179,7 +179,7 @@ static int take_line(struct fst_log *log, const char *end, bool is_ended, struct
 	const char *text = log->buf + log->at;
 
 	*line = (struct fst_log_line){ .path = path_of(log), .number = ++log->number };
-	parse(text, end - text, is_ended, line);
+	parse_log_line(text, end - text, is_ended, line);
 	log->at = end - log->buf + is_ended;
 	return 1;
 }

@@ -26,7 +26,7 @@ static bool read_line(struct text line, uint64_t *addr, struct text *name)
 	return text_left(name);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_symbols(const void *a, const void *b)
 {
 	const struct symbol *x = a;
 	const struct symbol *y = b;
@@ -38,7 +38,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* One for each address, up to the next; the last one to the end of all addresses. */
-static void settle(struct symtab *tab)
+static void settle_sizes(struct symtab *tab)
 {
 	size_t kept = 0;
 
@@ -70,7 +70,7 @@ int kallsyms_decode(const char *text, size_t len, struct symtab *tab)
 			return ret;
 	}
 	if (tab->nr)
-		qsort(tab->syms, tab->nr, sizeof(*tab->syms), compare);
-	settle(tab);
+		qsort(tab->syms, tab->nr, sizeof(*tab->syms), compare_symbols);
+	settle_sizes(tab);
 	return 0;
 }

@@ -318,7 +318,8 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 }
 
 /* A record of no event tells the time, or is to be skipped. */
-static int skip(struct kernel_page *page, unsigned kind, uint32_t delta, struct uft_err *err)
+static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta,
+			 struct uft_err *err)
 {
 	size_t left = page->end - page->at;
 
@@ -349,8 +350,8 @@ static int skip(struct kernel_page *page, unsigned kind, uint32_t delta, struct 
 }
 
 /* The record at page->at, of which @head bytes come before its data. */
-static int take(struct kernel_page *page, size_t head, size_t len, struct kernel_record *rec,
-		struct uft_err *err)
+static int take_kernel_record(struct kernel_page *page, size_t head, size_t len,
+			      struct kernel_record *rec, struct uft_err *err)
 {
 	size_t left = page->end - page->at;
 	bool big = page->is_big_endian;
@@ -384,7 +385,7 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 						     : word >> 5;
 
 		if (kind >= KIND_PADDING) {
-			int ret = skip(page, kind, delta, err);
+			int ret = skip_no_event(page, kind, delta, err);
 
 			if (ret < 0)
 				return ret;
@@ -392,7 +393,7 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 		}
 		page->time_ns += delta;
 		if (kind != KIND_LONG)
-			return take(page, WORD, kind * WORD, rec, err);
+			return take_kernel_record(page, WORD, kind * WORD, rec, err);
 		if (page->end - page->at < 2 * WORD)
 			return bad_record(page, "is cut off", err);
 
@@ -401,7 +402,7 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 
 		if (len < WORD)
 			return bad_record(page, "is too short", err);
-		return take(page, 2 * WORD, len - WORD, rec, err);
+		return take_kernel_record(page, 2 * WORD, len - WORD, rec, err);
 	}
 	return 0;
 }

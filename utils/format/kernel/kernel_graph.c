@@ -4,7 +4,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/kernel/kernel_dat.h"
 
-static bool find(struct text format, const char *name, struct kernel_field *field)
+static bool find_address_field(struct text format, const char *name, struct kernel_field *field)
 {
 	uint32_t offset;
 	uint32_t size;
@@ -34,11 +34,11 @@ bool kernel_graph_of(struct text event, struct text format, struct kernel_graph 
 		if (text_word(&name, names[i].name) && !text_left(&name))
 			graph->kind = names[i].kind;
 	}
-	if (!graph->kind || !find(format, "func", &graph->func)) {
+	if (!graph->kind || !find_address_field(format, "func", &graph->func)) {
 		graph->kind = KERNEL_GRAPH_NONE;
 		return false;
 	}
-	find(format, "depth", &graph->depth);
+	find_address_field(format, "depth", &graph->depth);
 	if (graph->func.size == 8 && graph->depth.size == 4)
 		graph->plain_bytes = MAX(graph->func.offset + 8U, graph->depth.offset + 4U);
 	return true;

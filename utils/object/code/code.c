@@ -29,7 +29,7 @@ struct cursor {
 	bool failed;
 };
 
-static const uint8_t *take(struct cursor *c, uint64_t len)
+static const uint8_t *take_code_bytes(struct cursor *c, uint64_t len)
 {
 	const uint8_t *at = c->at;
 
@@ -44,7 +44,7 @@ static const uint8_t *take(struct cursor *c, uint64_t len)
 
 static uint64_t take_unsigned(struct cursor *c, unsigned bytes)
 {
-	const uint8_t *at = take(c, bytes);
+	const uint8_t *at = take_code_bytes(c, bytes);
 	uint64_t value = 0;
 
 	for (unsigned i = 0; at && i < bytes; i++)
@@ -57,7 +57,7 @@ static uint64_t take_uleb128(struct cursor *c)
 	uint64_t value = 0;
 
 	for (unsigned shift = 0;; shift += 7) {
-		const uint8_t *at = take(c, 1);
+		const uint8_t *at = take_code_bytes(c, 1);
 
 		if (!at)
 			return 0;
@@ -197,17 +197,17 @@ struct cie {
 /* @c: after the identifier of a CIE. */
 static bool read_cie(struct cursor c, struct cie *out)
 {
-	const uint8_t *version = take(&c, 1);
+	const uint8_t *version = take_code_bytes(&c, 1);
 	const char *letters = (const char *)c.at;
 	size_t len = strnlen(letters, c.end - c.at);
 
 	*out = (struct cie){ .code_encoding = PE_ABSPTR, .table_encoding = PE_OMIT };
-	if (!version || !take(&c, len + 1))
+	if (!version || !take_code_bytes(&c, len + 1))
 		return false;
 	take_uleb128(&c); /* alignment of code */
 	take_uleb128(&c); /* and of data, signed: of the same length */
 	if (*version == 1)
-		take(&c, 1);
+		take_code_bytes(&c, 1);
 	else
 		take_uleb128(&c); /* the return address' register */
 	if (letters[0] != 'z')
@@ -272,7 +272,7 @@ static int read_fde(struct code *code, struct cursor c, const struct cie *cie)
 		uint64_t len = take_uleb128(&c);
 
 		rest = c;
-		take(&rest, len);
+		take_code_bytes(&rest, len);
 	}
 	if (cie->table_encoding != PE_OMIT && !c.failed)
 		table.addr = take_pointer(&c, cie->table_encoding);
@@ -303,7 +303,7 @@ static int read_frames(struct code *code, const uint8_t *bytes, uint64_t len, ui
 		const uint8_t *id_at = entry.at;
 		uint64_t id = take_unsigned(&entry, 4);
 
-		take(&c, len);
+		take_code_bytes(&c, len);
 		if (id == 0)
 			continue;
 		if (id > (uint64_t)(id_at - bytes))

@@ -62,7 +62,7 @@ static enum lead lead_to(const struct search *s, const struct window *w, uint64_
 }
 
 /* @addr is led to. */
-static void note(uint64_t addr, void *arg)
+static void note_target(uint64_t addr, void *arg)
 {
 	struct search *s = arg;
 
@@ -82,8 +82,8 @@ static void note(uint64_t addr, void *arg)
 }
 
 /* All sites in [@start, @end). */
-static void refuse(struct search *s, uint64_t start, uint64_t end, enum site_refusal refusal,
-		   const char *why)
+static void refuse_sites(struct search *s, uint64_t start, uint64_t end, enum site_refusal refusal,
+			 const char *why)
 {
 	for (size_t i = first_from(s, start); i < s->nr && s->windows[i].site < end; i++) {
 		if (s->windows[i].why_not)
@@ -102,7 +102,7 @@ static void note_step(const struct insn_step *step, void *arg)
 	if (!step->has_name)
 		return;
 	s->is_jump = step->flow == INSN_JUMP || step->flow == INSN_BRANCH;
-	note(step->names, s);
+	note_target(step->names, s);
 	s->is_jump = false;
 }
 
@@ -115,8 +115,9 @@ static void look_through(struct search *s, const struct code_func *func)
 	s->from = func->start;
 	s->until = func->end;
 	if (!text.bytes || insns_look_through(s->insns, &text, note_step, s, NULL) < 0)
-		refuse(s, func->start < s->near ? 0 : func->start - s->near, func->end + s->near,
-		       SITE_NOT_CODE, "part of the function is no code that is known");
+		refuse_sites(s, func->start < s->near ? 0 : func->start - s->near,
+			     func->end + s->near, SITE_NOT_CODE,
+			     "part of the function is no code that is known");
 	s->from = s->until = 0;
 }
 
@@ -130,7 +131,7 @@ static void look_between(struct search *s, uint64_t start, uint64_t end)
 	s->lead = LEAD_GAP;
 	if (text.bytes && insns_look_through(s->insns, &text, note_step, s, NULL) < 0) {
 		s->lead = LEAD_GAP_MAYBE;
-		insns_near_names(s->insns, &text, note, s);
+		insns_near_names(s->insns, &text, note_target, s);
 	}
 }
 
@@ -171,7 +172,7 @@ static void look_at_functions(struct search *s)
 		code_tick(s->code, i);
 		if (!sec || !sec->is_code ||
 		    !(s->windows[i].is_padding || code_func_at(s->code, site))) {
-			refuse(s, site, site + 1, SITE_NO_FUNCTION, "it lies in no function");
+			refuse_sites(s, site, site + 1, SITE_NO_FUNCTION, "it lies in no function");
 			continue;
 		}
 		look_around(s, site);
@@ -535,19 +536,19 @@ int leads_find(const struct code *code, struct insns *insns, const struct lead_p
 
 /* --- from the whole file to windows --- */
 
-static void apply(struct search *s, const struct lead_note *n)
+static void apply_lead(struct search *s, const struct lead_note *n)
 {
 	const struct code_func *func = n->func == UINT32_MAX ? NULL : &s->code->funcs[n->func];
 
 	if (n->lead == LEAD_UNKNOWN) {
-		refuse(s, func->start, func->end, SITE_LANDINGS,
-		       "where exceptions are caught is not known");
+		refuse_sites(s, func->start, func->end, SITE_LANDINGS,
+			     "where exceptions are caught is not known");
 		return;
 	}
 	s->lead = n->lead;
 	s->from = func ? func->start : 0;
 	s->until = func ? func->end : 0;
-	note(n->addr, s);
+	note_target(n->addr, s);
 }
 
 /* Notes of a function as a whole stand at its beginning, which may be far in front of a window. */
@@ -561,7 +562,7 @@ static void apply_all(struct search *s, const struct leads *leads)
 		low = MIN(low, first->start);
 	for (size_t i = order_count_below(leads->list, leads->nr, sizeof(*leads->list), low);
 	     i < leads->nr && leads->list[i].addr < high; i++)
-		apply(s, &leads->list[i]);
+		apply_lead(s, &leads->list[i]);
 }
 
 /* Functions before this one are too far away from @site and the bytes after it. */

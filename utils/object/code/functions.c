@@ -84,7 +84,7 @@ static void note_gap(struct survey *s, uint64_t addr)
 		keep_gap(s, addr);
 }
 
-static void reach(struct survey *s, uint64_t addr, enum reached how)
+static void reach_address(struct survey *s, uint64_t addr, enum reached how)
 {
 	size_t i = index_of(s->code, addr);
 	const struct code_func *func = i == SIZE_MAX ? NULL : &s->code->funcs[i];
@@ -112,9 +112,9 @@ static void note_step(const struct insn_step *step, void *arg)
 				step->names < s->func->end))
 		return;
 	if (step->flow == INSN_CALL || step->flow == INSN_JUMP || step->flow == INSN_BRANCH)
-		reach(s, step->names, hows[step->flow]);
+		reach_address(s, step->names, hows[step->flow]);
 	else if (step->is_address)
-		reach(s, step->names, REACHED_ADDRESS);
+		reach_address(s, step->names, REACHED_ADDRESS);
 }
 
 /*
@@ -161,7 +161,7 @@ static void look_at_words(struct survey *s, const struct code_section *data)
 		uint64_t value;
 
 		memcpy(&value, data->bytes + at, sizeof(value));
-		reach(s, value, REACHED_ADDRESS);
+		reach_address(s, value, REACHED_ADDRESS);
 	}
 }
 
@@ -175,7 +175,7 @@ static void look_at_relocations(struct survey *s)
 		GElf_Rela reloc;
 
 		if (i <= INT32_MAX && gelf_getrela(sec.data, i, &reloc))
-			reach(s, reloc.r_addend, REACHED_ADDRESS);
+			reach_address(s, reloc.r_addend, REACHED_ADDRESS);
 	}
 }
 
@@ -226,7 +226,7 @@ static void survey_deinit(struct survey *s)
 }
 
 /* All of the file, once. */
-static int survey(struct survey *s, struct insns *insns)
+static int survey_functions(struct survey *s, struct insns *insns)
 {
 	const struct code *code = s->code;
 	struct surveys all = { .nr = code_threads(code, code->nr_funcs), .insns = insns };
@@ -361,7 +361,7 @@ static bool is_part_name(const char *name)
 	return at && (at[5] == '\0' || at[5] == '.');
 }
 
-static int add(struct functions *out, struct function function)
+static int append_function(struct functions *out, struct function function)
 {
 	struct function *list = vec_grow(out->list, out->nr, sizeof(*list));
 
@@ -403,7 +403,7 @@ static int add_whole(const struct survey *s, size_t index, const struct symtab *
 		f.kind = FUNCTION_SPECIAL;
 	else if (s->how[index] & FALLEN_INTO)
 		f.kind = FUNCTION_SHARED;
-	return add(out, f);
+	return append_function(out, f);
 }
 
 static int compare_function(const void *a, const void *b)
@@ -451,7 +451,7 @@ static int add_starts(const struct survey *s, struct functions *out)
 			f.kind = FUNCTION_SPECIAL;
 		else if (func->start == start->addr)
 			continue;
-		ret = add(out, f);
+		ret = append_function(out, f);
 	}
 	return ret;
 }
@@ -503,7 +503,7 @@ int functions_find(struct code *code, struct insns *insns, const struct symtab *
 	int more = 1;
 
 	if (ret == 0)
-		ret = survey(&s, insns);
+		ret = survey_functions(&s, insns);
 	for (unsigned i = 0; ret == 0 && more > 0 && i < ROUNDS_MAX; i++) {
 		size_t nr = code->nr_funcs;
 		uint64_t *starts = copy_starts(code);

@@ -15,7 +15,7 @@
 /* Without call frame information: a shorter sequence may be between two functions by chance. */
 #define GAP_MIN 16384
 
-static int add(struct strbuf *out, struct own_frames piece)
+static int add_frames_piece(struct strbuf *out, struct own_frames piece)
 {
 	if (piece.start < piece.end)
 		strbuf_add(out, &piece, sizeof(piece));
@@ -91,11 +91,12 @@ static int add_gaps(const struct code *code, const struct code_section *sec, str
 		if (!f->has_frames || f->end <= at || f->start >= sec->end)
 			continue;
 		if (f->start > at && f->start - at >= GAP_MIN)
-			ret = add(out, (struct own_frames){ at, f->start, V8, true, false });
+			ret = add_frames_piece(
+				out, (struct own_frames){ at, f->start, V8, true, false });
 		at = f->end;
 	}
 	if (ret == 0 && at < sec->end && sec->end - at >= GAP_MIN)
-		ret = add(out, (struct own_frames){ at, sec->end, V8, true, false });
+		ret = add_frames_piece(out, (struct own_frames){ at, sec->end, V8, true, false });
 	return ret;
 }
 
@@ -133,8 +134,8 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 		const struct code_func *f = &code->funcs[i];
 
 		if (f->has_own_unwinder)
-			ret = add(out,
-				  (struct own_frames){ f->start, f->end, UNWINDS, false, false });
+			ret = add_frames_piece(out, (struct own_frames){ f->start, f->end, UNWINDS,
+									 false, false });
 	}
 	return ret;
 }
@@ -148,10 +149,11 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 	int ret;
 
 	if (v8->start && elf_read_at(file, v8->size_at, &bytes, sizeof(bytes)) && bytes)
-		return add(out,
-			   (struct own_frames){ v8->start, v8->start + bytes, V8, true, false });
+		return add_frames_piece(
+			out, (struct own_frames){ v8->start, v8->start + bytes, V8, true, false });
 	if (v8->high)
-		return add(out, (struct own_frames){ v8->low, v8->high, V8, true, false });
+		return add_frames_piece(out,
+					(struct own_frames){ v8->low, v8->high, V8, true, false });
 	if (code)
 		return add_all_gaps(code, out);
 	ret = code_load(file, &loaded);
@@ -248,8 +250,9 @@ static int add_slicing(const struct elf_file *file, struct strbuf *out)
 
 		if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_EXECINSTR) &&
 		    sh.sh_type == SHT_PROGBITS && (is_sure || section_has_shift(file, &sh)))
-			return add(out, (struct own_frames){ sh.sh_addr, sh.sh_addr + sh.sh_size,
-							     SLICES, false, true });
+			return add_frames_piece(out, (struct own_frames){ sh.sh_addr,
+									  sh.sh_addr + sh.sh_size,
+									  SLICES, false, true });
 	}
 	return 0;
 }
@@ -261,8 +264,9 @@ static int add_all(const struct elf_file *file, const char *why, struct strbuf *
 
 	for (size_t i = 0; ret == 0 && elf_next_segment(file, &i, &ph);) {
 		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X))
-			ret = add(out, (struct own_frames){ ph.p_vaddr, ph.p_vaddr + ph.p_memsz,
-							    why, false, false });
+			ret = add_frames_piece(out, (struct own_frames){ ph.p_vaddr,
+									 ph.p_vaddr + ph.p_memsz,
+									 why, false, false });
 	}
 	return ret;
 }

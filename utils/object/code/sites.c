@@ -57,7 +57,7 @@ const char *site_refusal_text(enum site_refusal refusal)
 	return texts[refusal];
 }
 
-static int refuse(struct verdict *v, enum site_refusal refusal, const char *why)
+static int refuse_site(struct verdict *v, enum site_refusal refusal, const char *why)
 {
 	if (!v->refusal)
 		v->refusal = refusal;
@@ -100,7 +100,7 @@ static int check_behind(const struct group *g, struct verdict *v)
 	if (g->end > sec->end || code_next_start(g->code, g->func->end - 1) < g->end ||
 	    insns_padding(g->insns, bytes, bytes + MIN(left, (uint64_t)PADDING_MAX)) <
 		    g->end - g->func->end)
-		return refuse(v, SITE_NO_ROOM, "the function ends too soon behind it");
+		return refuse_site(v, SITE_NO_ROOM, "the function ends too soon behind it");
 	return 0;
 }
 
@@ -113,8 +113,8 @@ static int move_between(const struct group *g, uint64_t from, uint64_t until, st
 	if (ret < 0)
 		return ret;
 	return out->ends || out->taken != until - from
-		       ? refuse(v, SITE_LED_TO,
-				"it is reached in another way than from what is before it")
+		       ? refuse_site(v, SITE_LED_TO,
+				     "it is reached in another way than from what is before it")
 		       : 0;
 }
 
@@ -140,7 +140,7 @@ static int prepare_group(const struct group *g, struct verdict *v)
 	if (ret == 0)
 		ret = check_behind(g, v);
 	if (ret == 0 && MAX(g->end, last->from + last->taken) > g->high)
-		ret = refuse(v, SITE_TOO_NEAR, "another place follows too soon");
+		ret = refuse_site(v, SITE_TOO_NEAR, "another place follows too soon");
 	if (ret < 0)
 		return ret;
 	return check_moved(v, insns_go_on(g->insns, last, last->from + last->taken, &v->err));
@@ -286,11 +286,11 @@ static size_t try_jump(struct group *g, const struct window *window, uint64_t ju
 		why_not = g->all_until ? NULL : why_not;
 	}
 	if (why_not) {
-		refuse(v, window_refusal(window, lead), why_not);
+		refuse_site(v, window_refusal(window, lead), why_not);
 		return 0;
 	}
 	if (!original) {
-		refuse(v, SITE_NO_ROOM, "the code ends too soon behind it");
+		refuse_site(v, SITE_NO_ROOM, "the code ends too soon behind it");
 		return 0;
 	}
 	for (g->nr = 1; g->nr < nr && g->sites[g->nr].addr < MAX(g->end, g->all_until);)
@@ -299,7 +299,7 @@ static size_t try_jump(struct group *g, const struct window *window, uint64_t ju
 	for (size_t i = 1; i < g->nr; i++)
 		has_entry |= g->sites[i].entry != 0;
 	if ((g->all_until || has_entry) && g->nr > 1) {
-		refuse(v, SITE_TOO_NEAR, "another place follows too soon");
+		refuse_site(v, SITE_TOO_NEAR, "another place follows too soon");
 		return 0;
 	}
 	if (prepare_group(g, v) < 0)
@@ -339,9 +339,9 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 	g->func = window->why_not ? NULL : code_func_at(g->code, site);
 	if (!g->func) {
 		if (window->why_not)
-			refuse(v, window->refusal, window->why_not);
+			refuse_site(v, window->refusal, window->why_not);
 		else
-			refuse(v, SITE_NO_FUNCTION, "it lies in no function");
+			refuse_site(v, SITE_NO_FUNCTION, "it lies in no function");
 		return 0;
 	}
 	g->text = (struct insn_text){ code_bytes(g->code, g->func->start,
@@ -358,8 +358,8 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 		uint64_t at = starts[i];
 
 		if (at < g->low)
-			refuse(v, SITE_TOO_NEAR,
-			       "it is within code that was moved for the one before it");
+			refuse_site(v, SITE_TOO_NEAR,
+				    "it is within code that was moved for the one before it");
 		if (at < g->low || site - at > WINDOW_BEFORE)
 			break;
 		/* A thread that comes there by an indirect jump may have to find it. */

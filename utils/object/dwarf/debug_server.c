@@ -16,7 +16,7 @@ struct functions {
  * The library is loaded when it is needed: it comes with libcurl and its some twenty libraries,
  * which each start of utrail would pay for. It stays, since it has threads of its own.
  */
-static bool load(struct functions *server)
+static bool load_debuginfod(struct functions *server)
 {
 	void *library = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 
@@ -37,7 +37,7 @@ bool debug_server_open(const char *build_id, struct elf_file *debug)
 	struct functions server;
 	bool is_open = false;
 
-	if (!urls || !*urls || !*build_id || !load(&server))
+	if (!urls || !*urls || !*build_id || !load_debuginfod(&server))
 		return false;
 
 	debuginfod_client *client = server.begin();

@@ -7,7 +7,7 @@
 #define EIGHTBYTE   8U
 
 /* psABI 3.2.3, "the class of the eightbyte is determined by merging". */
-static enum dwarf_class join(enum dwarf_class a, enum dwarf_class b)
+static enum dwarf_class join_classes(enum dwarf_class a, enum dwarf_class b)
 {
 	if (a == b || b == DWARF_CLASS_NONE)
 		return a;
@@ -31,10 +31,10 @@ static void note_wide(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum 
 	uint32_t first = offset / EIGHTBYTE;
 
 	for (uint32_t at = first; at < 2 && (uint64_t)at * EIGHTBYTE < end; at++)
-		classes[at] = join(classes[at], at == first ? class : rest);
+		classes[at] = join_classes(classes[at], at == first ? class : rest);
 }
 
-static void note(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class)
+static void note_class(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class)
 {
 	note_wide(classes, offset, bytes, class, class);
 }
@@ -75,7 +75,7 @@ static void classify_members(struct dwarf_loader *loader, Dwarf_Die *die, uint32
 		if (dwarf_hasattr_integrate(&child, DW_AT_bit_size) && !dwarf_diename(&child))
 			continue;
 		if (dwarf_member_bits(&child, offset, &bits)) {
-			note(classes, bits.offset, bits.bytes, DWARF_CLASS_INT);
+			note_class(classes, bits.offset, bits.bytes, DWARF_CLASS_INT);
 			continue;
 		}
 		if (!dwarf_member_offset(&child, &at)) {
@@ -134,12 +134,12 @@ static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offse
 		else if (dwarf_is_float(dwarf_encoding(&type)))
 			note_wide(classes, offset, bytes, DWARF_CLASS_SSE, DWARF_CLASS_SSE_UP);
 		else if (dwarf_encoding(&type) == DW_ATE_complex_float)
-			note(classes, offset, bytes, DWARF_CLASS_SSE);
+			note_class(classes, offset, bytes, DWARF_CLASS_SSE);
 		else
-			note(classes, offset, bytes, DWARF_CLASS_INT);
+			note_class(classes, offset, bytes, DWARF_CLASS_INT);
 		return;
 	default:
-		note(classes, offset, bytes ? bytes : EIGHTBYTE, DWARF_CLASS_INT);
+		note_class(classes, offset, bytes ? bytes : EIGHTBYTE, DWARF_CLASS_INT);
 		return;
 	}
 }

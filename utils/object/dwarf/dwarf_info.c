@@ -234,7 +234,7 @@ static void add_func(struct dwarf_loader *loader, Dwarf_Die *die)
 	funcs[info->nr_funcs++] = func;
 }
 
-static void walk(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
+static void walk_entries(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
 {
 	Dwarf_Die child;
 
@@ -244,7 +244,7 @@ static void walk(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_subprogram:
 			add_func(loader, &child);
-			walk(loader, &child, nesting + 1);
+			walk_entries(loader, &child, nesting + 1);
 			break;
 		case DW_TAG_namespace:
 		case DW_TAG_module:
@@ -252,7 +252,7 @@ static void walk(struct dwarf_loader *loader, Dwarf_Die *die, int nesting)
 		case DW_TAG_class_type:
 		case DW_TAG_union_type:
 		case DW_TAG_lexical_block:
-			walk(loader, &child, nesting + 1);
+			walk_entries(loader, &child, nesting + 1);
 			break;
 		default:
 			break;
@@ -286,7 +286,7 @@ static void load_split(struct dwarf_loader *loader, struct dwarf_splits *splits,
 	forget_places(loader);
 	give_room(loader, split.info_bytes);
 	loader->skeleton = skeleton;
-	walk(loader, &split.die, 0);
+	walk_entries(loader, &split.die, 0);
 	loader->skeleton = NULL;
 	forget_places(loader);
 	dwarf_split_close(&split);
@@ -301,7 +301,7 @@ static void load_units(struct dwarf_loader *loader, struct dwarf_splits *splits,
 	while (!loader->oom && !loader->is_too_much &&
 	       dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
 		if (type == DW_UT_compile)
-			walk(loader, &die, 0);
+			walk_entries(loader, &die, 0);
 		if (type == DW_UT_skeleton)
 			load_split(loader, splits, cu, &die);
 	}

@@ -27,7 +27,7 @@ static bool skim_name(struct skim *s);
 static bool skip_type(struct skim *s);
 static bool skip_expr(struct skim *s);
 
-static bool take(struct skim *s, const char *text)
+static bool take_prefix(struct skim *s, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -37,7 +37,7 @@ static bool take(struct skim *s, const char *text)
 	return true;
 }
 
-static bool put(struct skim *s, const char *text, size_t len)
+static bool put_scope(struct skim *s, const char *text, size_t len)
 {
 	if (s->mute)
 		return true;
@@ -49,13 +49,13 @@ static bool put(struct skim *s, const char *text, size_t len)
 
 static bool put_text(struct skim *s, const char *text)
 {
-	return put(s, text, strlen(text));
+	return put_scope(s, text, strlen(text));
 }
 
 /* Things of one kind until the 'E' that ends them. */
 static bool skip_until_end(struct skim *s, bool (*skip)(struct skim *s))
 {
-	while (!take(s, "E")) {
+	while (!take_prefix(s, "E")) {
 		if (!*s->at || !skip(s))
 			return false;
 	}
@@ -72,7 +72,7 @@ static void skip_digits(struct skim *s)
 static bool skip_index(struct skim *s)
 {
 	skip_digits(s);
-	return take(s, "_");
+	return take_prefix(s, "_");
 }
 
 static bool take_identifier(struct skim *s, const char **text, size_t *len)
@@ -97,7 +97,7 @@ static bool skim_source_name(struct skim *s)
 		return false;
 	if (len > strlen(anonymous) && memcmp(text, anonymous, strlen(anonymous)) == 0)
 		return put_text(s, "_GLOBAL__N_1");
-	return put(s, text, len);
+	return put_scope(s, text, len);
 }
 
 static bool skip_source_name(struct skim *s)
@@ -121,21 +121,21 @@ static bool skip_name(struct skim *s)
 
 static bool skip_literal(struct skim *s)
 {
-	if (take(s, "_Z"))
+	if (take_prefix(s, "_Z"))
 		return skip_name(s) && skip_until_end(s, skip_type);
 	if (!skip_type(s))
 		return false;
 	s->at += strcspn(s->at, "E");
-	return take(s, "E");
+	return take_prefix(s, "E");
 }
 
 static bool skip_template_arg(struct skim *s)
 {
-	if (take(s, "X"))
-		return skip_expr(s) && take(s, "E");
-	if (take(s, "L"))
+	if (take_prefix(s, "X"))
+		return skip_expr(s) && take_prefix(s, "E");
+	if (take_prefix(s, "L"))
 		return skip_literal(s);
-	if (take(s, "J"))
+	if (take_prefix(s, "J"))
 		return skip_until_end(s, skip_template_arg);
 	return skip_type(s);
 }
@@ -143,7 +143,7 @@ static bool skip_template_arg(struct skim *s)
 /* "I <template-arg>* E", if it is there. */
 static bool skip_template_args(struct skim *s)
 {
-	if (!take(s, "I"))
+	if (!take_prefix(s, "I"))
 		return true;
 	if (s->depth >= DEPTH_MAX)
 		return false;
@@ -167,7 +167,7 @@ static bool skip_substitution(struct skim *s)
 	}
 	while (isdigit((unsigned char)*s->at) || isupper((unsigned char)*s->at))
 		s->at++;
-	return take(s, "_");
+	return take_prefix(s, "_");
 }
 
 static bool skip_d_type(struct skim *s)
@@ -179,9 +179,9 @@ static bool skip_d_type(struct skim *s)
 		return skip_type(s);
 	case 't': /* decltype */
 	case 'T':
-		return skip_expr(s) && take(s, "E");
+		return skip_expr(s) && take_prefix(s, "E");
 	case 'O': /* noexcept(expression) */
-		return skip_expr(s) && take(s, "E") && skip_type(s);
+		return skip_expr(s) && take_prefix(s, "E") && skip_type(s);
 	case 'F': /* _FloatN */
 		return skip_index(s);
 	case 'v': /* vector */
@@ -211,7 +211,7 @@ static bool skip_one_type(struct skim *s)
 	case 'D':
 		return skip_d_type(s);
 	case 'F':
-		take(s, "Y");
+		take_prefix(s, "Y");
 		return skip_until_end(s, skip_type);
 	case 'A':
 		return (isdigit((unsigned char)*s->at) || *s->at == '_' || skip_expr(s)) &&
@@ -288,7 +288,7 @@ static bool skip_exprs(struct skim *s, unsigned nr)
 /* The last part of a name that could not be resolved. */
 static bool skip_base_name(struct skim *s)
 {
-	if (take(s, "on")) {
+	if (take_prefix(s, "on")) {
 		if (!find_operator(s->at))
 			return false;
 		s->at += 2;
@@ -302,7 +302,7 @@ static bool skip_unresolved_name(struct skim *s)
 {
 	if (isdigit((unsigned char)*s->at))
 		return skip_until_end(s, skip_base_name) && skip_base_name(s);
-	if (take(s, "N"))
+	if (take_prefix(s, "N"))
 		return skip_type(s) && skip_until_end(s, skip_base_name) && skip_base_name(s);
 	return skip_type(s) && skip_base_name(s);
 }
@@ -317,39 +317,41 @@ static bool skip_cast(struct skim *s)
 {
 	if (!skip_type(s))
 		return false;
-	return take(s, "_") ? skip_until_end(s, skip_expr) : skip_expr(s);
+	return take_prefix(s, "_") ? skip_until_end(s, skip_expr) : skip_expr(s);
 }
 
 static bool skip_one_expr(struct skim *s)
 {
-	if (take(s, "L"))
+	if (take_prefix(s, "L"))
 		return skip_literal(s);
-	if (take(s, "T"))
+	if (take_prefix(s, "T"))
 		return skip_index(s);
 	if (isdigit((unsigned char)*s->at))
 		return skip_base_name(s);
-	if (take(s, "sr"))
+	if (take_prefix(s, "sr"))
 		return skip_unresolved_name(s);
-	if (take(s, "fp"))
+	if (take_prefix(s, "fp"))
 		return skip_function_param(s);
-	if (take(s, "cv"))
+	if (take_prefix(s, "cv"))
 		return skip_cast(s);
-	if (take(s, "cl") || take(s, "cp") || take(s, "il"))
+	if (take_prefix(s, "cl") || take_prefix(s, "cp") || take_prefix(s, "il"))
 		return skip_until_end(s, skip_expr);
-	if (take(s, "tl"))
+	if (take_prefix(s, "tl"))
 		return skip_type(s) && skip_until_end(s, skip_expr);
-	if (take(s, "sP"))
+	if (take_prefix(s, "sP"))
 		return skip_until_end(s, skip_template_arg);
-	if (take(s, "st") || take(s, "ti") || take(s, "at"))
+	if (take_prefix(s, "st") || take_prefix(s, "ti") || take_prefix(s, "at"))
 		return skip_type(s);
-	if (take(s, "dc") || take(s, "sc") || take(s, "rc") || take(s, "cc"))
+	if (take_prefix(s, "dc") || take_prefix(s, "sc") || take_prefix(s, "rc") ||
+	    take_prefix(s, "cc"))
 		return skip_type(s) && skip_expr(s);
-	if (take(s, "sz") || take(s, "te") || take(s, "az") || take(s, "nx") || take(s, "sp") ||
-	    take(s, "sZ") || take(s, "tw") || take(s, "gs"))
+	if (take_prefix(s, "sz") || take_prefix(s, "te") || take_prefix(s, "az") ||
+	    take_prefix(s, "nx") || take_prefix(s, "sp") || take_prefix(s, "sZ") ||
+	    take_prefix(s, "tw") || take_prefix(s, "gs"))
 		return skip_expr(s);
-	if (take(s, "dt") || take(s, "ds"))
+	if (take_prefix(s, "dt") || take_prefix(s, "ds"))
 		return skip_exprs(s, 2);
-	if (take(s, "tr"))
+	if (take_prefix(s, "tr"))
 		return true;
 	if (strncmp(s->at, "on", 2) == 0)
 		return skip_base_name(s);
@@ -359,7 +361,7 @@ static bool skip_one_expr(struct skim *s)
 	if (!op || !op->args)
 		return false;
 	s->at += 2;
-	take(s, "_"); /* prefix ++ and -- */
+	take_prefix(s, "_"); /* prefix ++ and -- */
 	return skip_exprs(s, op->args);
 }
 
@@ -387,7 +389,7 @@ static bool put_class_again(struct skim *s, const char *prefix)
 		last = at + 2;
 	strbuf_addstr(&again, prefix);
 	strbuf_addstr(&again, last);
-	return put(s, strbuf_str(&again), again.len);
+	return put_scope(s, strbuf_str(&again), again.len);
 }
 
 /* "Ul <types> E [number] _" and "Ut [number] _" */
@@ -396,9 +398,9 @@ static bool skim_unnamed(struct skim *s)
 	char text[32];
 	unsigned long number = 0;
 
-	if (take(s, "t"))
+	if (take_prefix(s, "t"))
 		return skip_index(s);
-	if (!take(s, "l") || !skip_until_end(s, skip_type))
+	if (!take_prefix(s, "l") || !skip_until_end(s, skip_type))
 		return false;
 	if (isdigit((unsigned char)*s->at))
 		number = strtoul(s->at, NULL, 10) + 1;
@@ -410,9 +412,9 @@ static bool skim_operator(struct skim *s)
 {
 	char text[32];
 
-	if (take(s, "cv"))
+	if (take_prefix(s, "cv"))
 		return skip_type(s) && put_text(s, "operator(cast)");
-	if (take(s, "li"))
+	if (take_prefix(s, "li"))
 		return skip_source_name(s) && put_text(s, "operator\"\"");
 
 	const struct operator_code *op = find_operator(s->at);
@@ -426,7 +428,7 @@ static bool skim_operator(struct skim *s)
 
 static bool skim_ctor_or_dtor(struct skim *s, const char *prefix)
 {
-	bool is_inherited = take(s, "I");
+	bool is_inherited = take_prefix(s, "I");
 
 	if (!isdigit((unsigned char)*s->at))
 		return false;
@@ -439,18 +441,18 @@ static bool skim_unqualified(struct skim *s)
 {
 	bool ok;
 
-	take(s, "L"); /* internal linkage */
-	if (take(s, "C"))
+	take_prefix(s, "L"); /* internal linkage */
+	if (take_prefix(s, "C"))
 		ok = skim_ctor_or_dtor(s, "");
-	else if (take(s, "D"))
+	else if (take_prefix(s, "D"))
 		ok = skim_ctor_or_dtor(s, "~");
-	else if (take(s, "U"))
+	else if (take_prefix(s, "U"))
 		ok = skim_unnamed(s);
 	else if (islower((unsigned char)*s->at))
 		ok = skim_operator(s);
 	else
 		ok = skim_source_name(s);
-	while (ok && take(s, "B"))
+	while (ok && take_prefix(s, "B"))
 		ok = skim_source_name(s);
 	return ok && skip_template_args(s);
 }
@@ -475,16 +477,16 @@ static bool put_abbreviation(struct skim *s, char letter)
 /* One part of "N ... E". */
 static bool skim_prefix(struct skim *s)
 {
-	if (take(s, "S")) {
+	if (take_prefix(s, "S")) {
 		if (islower((unsigned char)*s->at))
 			return put_abbreviation(s, *s->at++) && skip_template_args(s);
 		return s->mute && skip_substitution(s) && skip_template_args(s);
 	}
-	if (take(s, "T"))
+	if (take_prefix(s, "T"))
 		return s->mute && skip_index(s) && skip_template_args(s);
 	if (strncmp(s->at, "Dt", 2) == 0 || strncmp(s->at, "DT", 2) == 0)
 		return s->mute && skip_type(s) && skip_template_args(s);
-	if (take(s, "M")) /* in front of a lambda in the initializer of the member before */
+	if (take_prefix(s, "M")) /* in front of a lambda in the initializer of the member before */
 		return true;
 	return skim_unqualified(s);
 }
@@ -494,13 +496,13 @@ static bool skim_local(struct skim *s)
 {
 	if (!skim_name(s) || !skip_until_end(s, skip_type))
 		return false;
-	if (take(s, "s"))
+	if (take_prefix(s, "s"))
 		return true;
-	if (take(s, "d") && !skip_index(s))
+	if (take_prefix(s, "d") && !skip_index(s))
 		return false;
 	if (!skim_name(s))
 		return false;
-	if (take(s, "__"))
+	if (take_prefix(s, "__"))
 		return skip_index(s);
 	if (*s->at == '_' && isdigit((unsigned char)s->at[1]))
 		s->at += 2;
@@ -509,14 +511,14 @@ static bool skim_local(struct skim *s)
 
 static bool skim_one_name(struct skim *s)
 {
-	if (take(s, "N")) {
+	if (take_prefix(s, "N")) {
 		s->at += strspn(s->at, "rVK");
 		s->at += strspn(s->at, "RO");
 		return skip_until_end(s, skim_prefix);
 	}
-	if (take(s, "Z"))
+	if (take_prefix(s, "Z"))
 		return skim_local(s);
-	if (take(s, "St"))
+	if (take_prefix(s, "St"))
 		return put_text(s, "std") && skim_unqualified(s);
 	return skim_unqualified(s);
 }
@@ -536,15 +538,15 @@ static bool skim_name(struct skim *s)
 /* "[n] number _" */
 static bool skip_offset(struct skim *s)
 {
-	take(s, "n");
+	take_prefix(s, "n");
 	return skip_index(s);
 }
 
 static bool skip_call_offset(struct skim *s)
 {
-	if (take(s, "h"))
+	if (take_prefix(s, "h"))
 		return skip_offset(s);
-	return take(s, "v") && skip_offset(s) && skip_offset(s);
+	return take_prefix(s, "v") && skip_offset(s) && skip_offset(s);
 }
 
 /* A class, as far as it has a name. */
@@ -582,16 +584,16 @@ static bool skim_special(struct skim *s, bool *is_special)
 
 	*is_special = true;
 	for (size_t i = 0; i < ARRAY_SIZE(specials); i++) {
-		if (!take(s, specials[i].code))
+		if (!take_prefix(s, specials[i].code))
 			continue;
 		strbuf_addstr(s->out, specials[i].prefix);
 		s->start = s->out->len;
 		return specials[i].skim(s);
 	}
 	/* Thunks are shown as their targets. */
-	if (take(s, "Tc"))
+	if (take_prefix(s, "Tc"))
 		return skip_call_offset(s) && skip_call_offset(s) && skim_name(s);
-	if (take(s, "T"))
+	if (take_prefix(s, "T"))
 		return skip_call_offset(s) && skim_name(s);
 	*is_special = false;
 	return skim_name(s);
@@ -602,7 +604,7 @@ bool demangle_simple(const char *mangled, struct strbuf *out)
 	struct skim s = { .at = mangled, .out = out, .start = out->len };
 	bool is_special;
 
-	if (!take(&s, "_Z") || !skim_special(&s, &is_special) || out->len == s.start)
+	if (!take_prefix(&s, "_Z") || !skim_special(&s, &is_special) || out->len == s.start)
 		return false;
 	/* The types of the parameters; a suffix (".part.0") ends them. */
 	while (!is_special && *s.at && *s.at != '.') {

@@ -126,8 +126,8 @@ static int add_named(const struct elf_file *file, const char *path, struct symta
 	return rc < 0 ? rc : add_section(file, SHT_DYNSYM, file->base, out);
 }
 
-static int load(const struct elf_file *file, const char *path, struct symtab *out,
-		struct uft_err *err)
+static int load_elf_symbols(const struct elf_file *file, const char *path, struct symtab *out,
+			    struct uft_err *err)
 {
 	int rc = add_named(file, path, out);
 
@@ -149,7 +149,7 @@ int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	int rc = elf_file_open(&file, path, err);
 
-	return rc < 0 ? rc : load(&file, path, out, err);
+	return rc < 0 ? rc : load_elf_symbols(&file, path, out, err);
 }
 
 int object_symtab_load_same(const char *path, const char *build_id, struct symtab *out,
@@ -161,7 +161,8 @@ int object_symtab_load_same(const char *path, const char *build_id, struct symta
 
 	if (rc == 0) {
 		elf_build_id(&file, hex);
-		rc = strcmp(hex, build_id) == 0 ? load(&file, path, out, NULL) : -ESTALE;
+		rc = strcmp(hex, build_id) == 0 ? load_elf_symbols(&file, path, out, NULL)
+						: -ESTALE;
 	}
 	if (rc == -ENOMEM)
 		return err_set_errno(err, rc, "cannot load the symbols of '%s'", path);

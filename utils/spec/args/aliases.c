@@ -12,7 +12,7 @@ struct asking {
 	struct strbuf others;
 };
 
-static bool ask(struct asking *asking, const char *symbol)
+static bool is_symbol_asked_for(struct asking *asking, const char *symbol)
 {
 	strbuf_reset(&asking->name);
 	strbuf_reset(&asking->others);
@@ -27,10 +27,10 @@ static void prefer(struct symtab *symbols, size_t index, struct asking *asking)
 	size_t at = symtab_find_alias(symbols, addr);
 
 	if (at == symbols->nr_aliases || symbols->aliases[at].addr != addr ||
-	    ask(asking, symbols->syms[index].name))
+	    is_symbol_asked_for(asking, symbols->syms[index].name))
 		return;
 	for (; at < symbols->nr_aliases && symbols->aliases[at].addr == addr; at++) {
-		if (!ask(asking, symbols->aliases[at].name))
+		if (!is_symbol_asked_for(asking, symbols->aliases[at].name))
 			continue;
 		symtab_swap_alias(symbols, index, at);
 		return;

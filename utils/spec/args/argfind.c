@@ -11,8 +11,8 @@ void argfound_deinit(struct argfound *found)
 }
 
 /* Ask for the missing ones; returns those that are missing then, or negative. */
-static int ask(const struct argfind *find, argfind_fn fn, int missing, struct argfound *found,
-	       int *from)
+static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
+		       struct argfound *found, int *from)
 {
 	int told = missing && fn ? fn(find->self, missing, found) : 0;
 
@@ -36,8 +36,8 @@ int argfind_function(const struct argfind *find, const struct argrules_subject *
 		missing &= ~ARGRULES_ARGS;
 	if (found->retval.nr)
 		missing &= ~ARGRULES_RETVAL;
-	missing = ask(find, find->debug, missing, found, &found->from_debug);
+	missing = get_missing(find, find->debug, missing, found, &found->from_debug);
 	if (missing >= 0)
-		missing = ask(find, find->table, missing, found, &found->from_table);
+		missing = get_missing(find, find->table, missing, found, &found->from_table);
 	return MIN(missing, 0);
 }

@@ -39,7 +39,7 @@ static char letter_of(enum arg_format format)
 	return '?';
 }
 
-static int fail(struct cursor *c, const char *at, const char *why)
+static int fail_at_column(struct cursor *c, const char *at, const char *why)
 {
 	return err_set(c->err, -EINVAL, "argument '%.*s', column %zu: %s", (int)(c->end - c->start),
 		       c->start, (size_t)(at - c->start) + 1, why);
@@ -103,7 +103,7 @@ static int take_index(struct cursor *c, const char *at, const char *missing, uin
 		digit++;
 	if (digit < c->end && isdigit((unsigned char)*digit))
 		missing = "the number is too large";
-	return fail(c, at, missing);
+	return fail_at_column(c, at, missing);
 }
 
 static int parse_kind(struct cursor *c, struct argspec *spec)
@@ -116,7 +116,7 @@ static int parse_kind(struct cursor *c, struct argspec *spec)
 		spec->kind = ARG_KIND_FLOAT;
 		spec->type = (struct arg_type){ ARG_FLOAT, 8 };
 	} else if (!take_word(c, "arg")) {
-		return fail(c, c->at, "expected argN, fpargN or retval");
+		return fail_at_column(c, c->at, "expected argN, fpargN or retval");
 	}
 
 	const char *number_at = c->at;
@@ -132,14 +132,14 @@ static int parse_bits(struct cursor *c, struct argspec *spec)
 	if (c->at == c->end || !isdigit((unsigned char)*c->at))
 		return 0;
 	if (!take_number(c, 80, &bits) || bits < 8 || (bits & (bits - 1) && bits != 80))
-		return fail(c, at, "expected 8, 16, 32, 64, or 80 bits");
+		return fail_at_column(c, at, "expected 8, 16, 32, 64, or 80 bits");
 	if (bits == 80 && spec->type.format != ARG_FLOAT)
-		return fail(c, at, "only floating point values have 80 bits");
+		return fail_at_column(c, at, "only floating point values have 80 bits");
 	/* A string or a character has its own width. */
 	if (!arg_format_is_string(spec->type.format) && spec->type.format != ARG_CHAR)
 		spec->type.size = bits / 8;
 	if (spec->type.format == ARG_FLOAT && bits < 32)
-		return fail(c, at, "floating point values have 32, 64 or 80 bits");
+		return fail_at_column(c, at, "floating point values have 32, 64 or 80 bits");
 	return 0;
 }
 
@@ -163,7 +163,7 @@ static int parse_struct(struct cursor *c, struct argspec *spec)
 
 	if (c->at < c->end && isdigit((unsigned char)*c->at) &&
 	    !take_number(c, STRUCT_BYTES_MAX, &bytes))
-		return fail(c, at, "the struct is too large");
+		return fail_at_column(c, at, "the struct is too large");
 	spec->type.size = bytes;
 	return take_char(c, ':') ? take_name(c, spec) : 0;
 }
@@ -172,7 +172,7 @@ static int parse_struct(struct cursor *c, struct argspec *spec)
 static int parse_enum(struct cursor *c, struct argspec *spec)
 {
 	if (!take_char(c, ':') || c->at == c->end || *c->at == '%')
-		return fail(c, c->at, "expected ':' and the name of the enum");
+		return fail_at_column(c, c->at, "expected ':' and the name of the enum");
 	return take_name(c, spec);
 }
 
@@ -183,14 +183,14 @@ static int parse_format(struct cursor *c, struct argspec *spec)
 	if (!take_char(c, '/'))
 		return 0;
 	if (c->at == c->end)
-		return fail(c, c->at, "expected a format");
+		return fail_at_column(c, c->at, "expected a format");
 	/* "fparg1/32" */
 	if (spec->kind == ARG_KIND_FLOAT && isdigit((unsigned char)*c->at))
 		return parse_bits(c, spec);
 	while (i < ARRAY_SIZE(letters) && letters[i].letter != *c->at)
 		i++;
 	if (i == ARRAY_SIZE(letters))
-		return fail(c, c->at, "expected a format: d i u x o s S c f p e t");
+		return fail_at_column(c, c->at, "expected a format: d i u x o s S c f p e t");
 	spec->type.format = letters[i].format;
 	c->at++;
 	switch (spec->type.format) {
@@ -233,9 +233,11 @@ static int parse_registers(struct cursor *c, struct argspec *spec)
 		int reg = isa_reg_find(c->at, len);
 
 		if (reg < 0)
-			return fail(c, c->at, "no register that holds arguments has that name");
+			return fail_at_column(c, c->at,
+					      "no register that holds arguments has that name");
 		if (spec->nr_regs == ARG_REGS_MAX)
-			return fail(c, c->at, "a value in that many registers is not possible");
+			return fail_at_column(c, c->at,
+					      "a value in that many registers is not possible");
 		spec->regs[spec->nr_regs++] = reg;
 		c->at += len;
 	} while (take_char(c, '+'));
@@ -264,7 +266,7 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 	if (ret == 0)
 		ret = parse_location(&c, &parsed);
 	if (ret == 0 && c.at != c.end)
-		ret = fail(&c, c.at, "nothing was expected behind it");
+		ret = fail_at_column(&c, c.at, "nothing was expected behind it");
 	if (ret < 0) {
 		argspec_deinit(&parsed);
 		return ret;
@@ -302,7 +304,7 @@ static bool is_same_value(const struct argspec *a, const struct argspec *b)
 }
 
 /* Put @spec in the place of @old, or drop it. */
-static void merge(struct argspec *old, struct argspec *spec)
+static void merge_spec(struct argspec *old, struct argspec *spec)
 {
 	if (old->is_exact && !spec->is_exact) {
 		argspec_deinit(spec);
@@ -317,7 +319,7 @@ int argspecs_add(struct argspecs *list, struct argspec *spec)
 {
 	for (size_t i = 0; i < list->nr; i++) {
 		if (is_same_value(&list->specs[i], spec)) {
-			merge(&list->specs[i], spec);
+			merge_spec(&list->specs[i], spec);
 			return 0;
 		}
 	}

@@ -29,7 +29,7 @@ static const struct {
 	{ ">", COND_GT },  { "<", COND_LT },	  { "&", COND_AND },
 };
 
-static int wrong(struct parse *p, const char *at, const char *what)
+static int refuse_cond(struct parse *p, const char *at, const char *what)
 {
 	p->at = at;
 	return err_set(p->err, -ERR_USAGE, "%s", what);
@@ -41,7 +41,7 @@ static void skip_blanks(struct parse *p)
 		p->at++;
 }
 
-static bool take(struct parse *p, const char *word)
+static bool take_cond_word(struct parse *p, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -65,22 +65,22 @@ static int parse_subject(struct parse *p, struct cond_term *term)
 {
 	const char *start = p->at;
 
-	if (take(p, "retval")) {
+	if (take_cond_word(p, "retval")) {
 		term->subject = COND_RETVAL;
 		return 0;
 	}
-	if (take(p, "fparg")) {
+	if (take_cond_word(p, "fparg")) {
 		term->subject = COND_FPARG;
 		term->type = COND_FLOAT;
 		term->bytes = 8;
-	} else if (!take(p, "arg")) {
-		return wrong(p, start, "expected argN, fpargN or retval");
+	} else if (!take_cond_word(p, "arg")) {
+		return refuse_cond(p, start, "expected argN, fpargN or retval");
 	}
 	term->index = take_number(p);
 	if (term->index > INDEX_MAX)
-		return wrong(p, start, "the argument's number is too large");
+		return refuse_cond(p, start, "the argument's number is too large");
 	if (term->index == 0)
-		return wrong(p, start, "arguments are numbered from 1 on");
+		return refuse_cond(p, start, "arguments are numbered from 1 on");
 	return 0;
 }
 
@@ -88,7 +88,7 @@ static int parse_format(struct parse *p, struct cond_term *term)
 {
 	const char *start = p->at;
 
-	if (!take(p, "/"))
+	if (!take_cond_word(p, "/"))
 		return 0;
 
 	char format = p->at < p->end && isalpha((unsigned char)*p->at) ? *p->at++ : 'd';
@@ -98,14 +98,14 @@ static int parse_format(struct parse *p, struct cond_term *term)
 	if (format == 's' || format == 'S') {
 		term->type = COND_STRING;
 		term->is_object = format == 'S';
-		return bits ? wrong(p, start, "strings have no size") : 0;
+		return bits ? refuse_cond(p, start, "strings have no size") : 0;
 	}
 	if (!strchr("diuxopcf", format) || (term->subject == COND_FPARG && !is_float))
-		return wrong(p, start,
-			     "expected a format: d i u x o p c with 8, 16, 32 or 64, f, or s");
+		return refuse_cond(
+			p, start, "expected a format: d i u x o p c with 8, 16, 32 or 64, f, or s");
 	if (bits != 0 && bits != 32 && bits != 64 && (is_float || (bits != 8 && bits != 16)) &&
 	    !(is_float && bits == 80))
-		return wrong(p, start, "expected 8, 16, 32 or 64 bits, 80 only for floats");
+		return refuse_cond(p, start, "expected 8, 16, 32 or 64 bits, 80 only for floats");
 	term->type = is_float ? COND_FLOAT : COND_INT;
 	term->is_signed = format == 'd' || format == 'i' || format == 'c';
 	term->bytes = bits ? bits / 8 : format == 'c' ? 1 : 8;
@@ -118,12 +118,12 @@ static int parse_op(struct parse *p, struct cond_term *term)
 		/* "&&" is no operator of a comparison. */
 		if (ops[i].op == COND_AND && p->end - p->at > 1 && p->at[1] == '&')
 			break;
-		if (take(p, ops[i].text)) {
+		if (take_cond_word(p, ops[i].text)) {
 			term->op = ops[i].op;
 			return 0;
 		}
 	}
-	return wrong(p, p->at, "expected an operator: == != > >= < <= & ^= =~");
+	return refuse_cond(p, p->at, "expected an operator: == != > >= < <= & ^= =~");
 }
 
 /* "text", in which \" and \\ stand for themselves. */
@@ -138,17 +138,17 @@ static int parse_string(struct parse *p, struct cond_term *term)
 		strbuf_addch(&text, *p->at++);
 	}
 	if (p->at == p->end)
-		return wrong(p, start, "the string has no end");
+		return refuse_cond(p, start, "the string has no end");
 	p->at++;
 	if (strbuf_oom(&text))
 		return -ENOMEM;
 	if (term->op == COND_MATCH) {
 		int ret = pattern_init_regex(&term->text, strbuf_str(&text), text.len, p->err);
 
-		return ret == -ERR_USAGE ? wrong(p, start, "") : ret;
+		return ret == -ERR_USAGE ? refuse_cond(p, start, "") : ret;
 	}
 	if (term->op != COND_EQ && term->op != COND_NE && term->op != COND_PREFIX)
-		return wrong(p, start, "strings are compared with == != ^= or =~");
+		return refuse_cond(p, start, "strings are compared with == != ^= or =~");
 	term->text.match = MATCH_SIMPLE;
 	term->text.text = strdup(strbuf_str(&text));
 	return term->text.text ? 0 : -ENOMEM;
@@ -178,7 +178,7 @@ static int parse_number(struct parse *p, struct cond_term *term)
 	while (p->at < p->end && is_number_char(*p->at))
 		p->at++;
 	if ((size_t)(p->at - start) >= sizeof(copy) || p->at == start)
-		return wrong(p, start, "expected a number or a \"string\"");
+		return refuse_cond(p, start, "expected a number or a \"string\"");
 	memcpy(copy, start, p->at - start);
 	copy[p->at - start] = '\0';
 
@@ -198,7 +198,7 @@ static int parse_number(struct parse *p, struct cond_term *term)
 		}
 	}
 	if (*end || end == copy || errno)
-		return wrong(p, start, "expected a number or a \"string\"");
+		return refuse_cond(p, start, "expected a number or a \"string\"");
 	return 0;
 }
 
@@ -211,11 +211,12 @@ static int parse_value(struct parse *p, struct cond_term *term)
 	if (is_text && term->type == COND_INT && !term->bytes)
 		term->type = COND_STRING;
 	if (is_text != (term->type == COND_STRING))
-		return wrong(p, start, is_text ? "expected a number" : "expected a \"string\"");
+		return refuse_cond(p, start,
+				   is_text ? "expected a number" : "expected a \"string\"");
 	if (is_text)
 		return parse_string(p, term);
 	if (term->op == COND_PREFIX || term->op == COND_MATCH)
-		return wrong(p, start, "^= and =~ compare strings");
+		return refuse_cond(p, start, "^= and =~ compare strings");
 	if (!term->bytes)
 		term->is_signed = true;
 
@@ -224,7 +225,7 @@ static int parse_value(struct parse *p, struct cond_term *term)
 	if (ret == 0 && !term->bytes)
 		term->bytes = 8;
 	if (ret == 0 && term->op == COND_AND && term->type != COND_INT)
-		return wrong(p, start, "& compares integers");
+		return refuse_cond(p, start, "& compares integers");
 	return ret;
 }
 
@@ -276,12 +277,12 @@ int cond_parse(const char *text, size_t len, struct cond *cond, size_t *wrong_at
 	int ret = add_term(&p, cond, false);
 
 	while (ret == 0 && p.at < p.end) {
-		if (take(&p, "&&"))
+		if (take_cond_word(&p, "&&"))
 			ret = add_term(&p, cond, false);
-		else if (take(&p, "||"))
+		else if (take_cond_word(&p, "||"))
 			ret = add_term(&p, cond, true);
 		else
-			ret = wrong(&p, p.at, "expected && or ||");
+			ret = refuse_cond(&p, p.at, "expected && or ||");
 	}
 	if (ret == -ENOMEM)
 		err_set_errno(err, ret, "cannot read a condition");
@@ -300,7 +301,7 @@ void cond_deinit(struct cond *cond)
 	*cond = (struct cond){ 0 };
 }
 
-static bool holds(enum cond_op op, int order)
+static bool holds_order(enum cond_op op, int order)
 {
 	switch (op) {
 	case COND_EQ:
@@ -326,16 +327,16 @@ static bool int_holds(const struct cond_term *term, uint64_t raw)
 	if (term->is_signed) {
 		int64_t value = (int64_t)raw >> unused;
 
-		return term->op == COND_AND
-			       ? (value & term->number) != 0
-			       : holds(term->op, (value > term->number) - (value < term->number));
+		return term->op == COND_AND ? (value & term->number) != 0
+					    : holds_order(term->op, (value > term->number) -
+									    (value < term->number));
 	}
 
 	uint64_t value = raw >> unused;
 	uint64_t limit = (uint64_t)term->number;
 
 	return term->op == COND_AND ? (value & limit) != 0
-				    : holds(term->op, (value > limit) - (value < limit));
+				    : holds_order(term->op, (value > limit) - (value < limit));
 }
 
 static bool real_holds(const struct cond_term *term, double value)
@@ -343,7 +344,7 @@ static bool real_holds(const struct cond_term *term, double value)
 	/* Not a number is neither less nor greater nor equal. */
 	if (value != value)
 		return term->op == COND_NE;
-	return holds(term->op, (value > term->real) - (value < term->real));
+	return holds_order(term->op, (value > term->real) - (value < term->real));
 }
 
 static bool text_holds(const struct cond_term *term, const char *text, size_t len)

@@ -408,7 +408,7 @@ static struct state *next_state(struct regex *re, const struct state *state, uns
 	return state_of_set(re, false, re->has_words && regex_is_word(next));
 }
 
-static struct state *follow(struct regex *re, struct state *state, unsigned class)
+static struct state *step_state(struct regex *re, struct state *state, unsigned class)
 {
 	if (state->is_kept && state->after[class])
 		return state->after[class];
@@ -429,10 +429,10 @@ bool regex_finds(struct regex *re, const char *name, size_t len)
 	size_t at = 0;
 
 	for (; at < len && state != re->match && state != re->none; at++)
-		state = follow(re, state, re->classes[(uint8_t)name[at]]);
+		state = step_state(re, state, re->classes[(uint8_t)name[at]]);
 	re->steps += at;
 	if (state != re->match && state != re->none)
-		state = follow(re, state, re->nr_classes);
+		state = step_state(re, state, re->nr_classes);
 
 	bool found = state == re->match;
 

@@ -70,7 +70,7 @@ static bool has_failed(const struct parse *p)
 	return p->why || p->oom;
 }
 
-static void fail(struct parse *p, const char *why)
+static void fail_parse(struct parse *p, const char *why)
 {
 	if (!p->why)
 		p->why = why;
@@ -138,7 +138,7 @@ static struct token next_token(const char **at)
 	}
 }
 
-static void advance(struct parse *p)
+static void advance_token(struct parse *p)
 {
 	p->token = next_token(&p->at);
 }
@@ -151,7 +151,7 @@ static bool make_room(struct parse *p, uint32_t nr)
 	if (has_failed(p))
 		return false;
 	if (prog->nr + nr > NODES_MAX) {
-		fail(p, "it is too long");
+		fail_parse(p, "it is too long");
 		return false;
 	}
 	if (prog->nr + nr <= p->cap)
@@ -271,7 +271,7 @@ static struct element parse_symbol(struct parse *p, struct regex_set *set)
 	size_t len = close ? (size_t)(close - start) : CLASS_BYTES;
 
 	if (len >= CLASS_BYTES) {
-		fail(p, "a '[' has no ']'");
+		fail_parse(p, "a '[' has no ']'");
 		return (struct element){ 0 };
 	}
 	memcpy(name, start, len);
@@ -279,11 +279,11 @@ static struct element parse_symbol(struct parse *p, struct regex_set *set)
 	p->at = close + 2;
 	if (mark == ':') {
 		if (!add_class(name, set))
-			fail(p, "there is no such class of characters");
+			fail_parse(p, "there is no such class of characters");
 		return (struct element){ .is_class = true };
 	}
 	if (len != 1)
-		fail(p, "there is no such character");
+		fail_parse(p, "there is no such character");
 	if (mark == '=')
 		set_add(set, name[0]);
 	return (struct element){ .byte = name[0], .is_class = mark == '=' };
@@ -294,7 +294,7 @@ static struct element parse_element(struct parse *p, struct regex_set *set)
 	struct element element = { 0 };
 
 	if (!*p->at) {
-		fail(p, "a '[' has no ']'");
+		fail_parse(p, "a '[' has no ']'");
 		return element;
 	}
 	if (p->at[0] == '[' && p->at[1] && strchr(":.=", p->at[1]))
@@ -313,14 +313,14 @@ static void parse_item(struct parse *p, struct regex_set *set, bool is_first)
 	if (has_failed(p))
 		return;
 	if (low.is_hyphen && !is_first && *p->at != ']') {
-		fail(p, "a range of characters is not right");
+		fail_parse(p, "a range of characters is not right");
 		return;
 	}
 	if (!low.is_class && *p->at == '-' && p->at[1] && p->at[1] != ']') {
 		p->at++;
 		high = parse_element(p, set);
 		if (high.is_class || high.byte < low.byte)
-			fail(p, "a range of characters is not right");
+			fail_parse(p, "a range of characters is not right");
 	}
 	for (unsigned c = low.byte; !low.is_class && c <= high.byte; c++)
 		set_add(set, c);
@@ -349,15 +349,15 @@ static void parse_branches(struct parse *p);
 static void parse_group(struct parse *p)
 {
 	if (p->depth == DEPTH_MAX) {
-		fail(p, "its groups are nested too deeply");
+		fail_parse(p, "its groups are nested too deeply");
 		return;
 	}
 	p->depth++;
-	advance(p);
+	advance_token(p);
 	parse_branches(p);
 	p->depth--;
 	if (p->token.kind != TOKEN_CLOSE)
-		fail(p, "a '(' has no ')'");
+		fail_parse(p, "a '(' has no ')'");
 }
 
 /* -1: there is none; -2: it is wrong. The token after it is the next. */
@@ -366,7 +366,7 @@ static long parse_number(struct parse *p)
 	long number = -1;
 
 	for (;;) {
-		advance(p);
+		advance_token(p);
 		if (p->token.kind == TOKEN_END)
 			return -2;
 		if (p->token.kind == TOKEN_BRACE_END || p->token.value == ',')
@@ -389,9 +389,9 @@ static bool parse_interval(struct parse *p, long *low, long *high)
 		*high = p->token.kind == TOKEN_BYTE ? parse_number(p) : -2;
 	if (*low < 0 || *high < -1 || (*high != -1 && *high < *low) ||
 	    p->token.kind != TOKEN_BRACE_END)
-		fail(p, "what stands in '{}' is not right");
+		fail_parse(p, "what stands in '{}' is not right");
 	else if (MAX(*low, *high) > TIMES_MAX)
-		fail(p, "it repeats too much");
+		fail_parse(p, "it repeats too much");
 	return !has_failed(p);
 }
 
@@ -402,7 +402,7 @@ static void add_copy(struct parse *p, uint32_t start, uint32_t len)
 
 	p->copies += len;
 	if (p->copies > COPIES_MAX)
-		fail(p, "it repeats too much");
+		fail_parse(p, "it repeats too much");
 	if (!make_room(p, len))
 		return;
 	memcpy(prog->nodes + prog->nr, prog->nodes + start, len * sizeof(*prog->nodes));
@@ -428,7 +428,7 @@ static void add_maybe(struct parse *p, uint32_t start)
 	insert_node(p, start, REGEX_SPLIT, p->prog->nr - start + 1);
 }
 
-static void repeat(struct parse *p, uint32_t start)
+static void repeat_nodes(struct parse *p, uint32_t start)
 {
 	uint32_t len = p->prog->nr - start;
 	uint32_t last = start;
@@ -471,7 +471,7 @@ static bool is_repetition(enum token_kind kind)
 
 static void parse_repetitions(struct parse *p, uint32_t start)
 {
-	for (; is_repetition(p->token.kind) && !has_failed(p); advance(p)) {
+	for (; is_repetition(p->token.kind) && !has_failed(p); advance_token(p)) {
 		switch (p->token.kind) {
 		case TOKEN_STAR:
 			add_star(p, start);
@@ -483,7 +483,7 @@ static void parse_repetitions(struct parse *p, uint32_t start)
 			add_maybe(p, start);
 			break;
 		default:
-			repeat(p, start);
+			repeat_nodes(p, start);
 			break;
 		}
 	}
@@ -497,19 +497,21 @@ static void parse_piece(struct parse *p)
 	case TOKEN_LOOK:
 		/* Cannot be repeated. */
 		add_node(p, REGEX_LOOK, p->token.value, 0);
-		advance(p);
+		advance_token(p);
 		return;
 	case TOKEN_REFERENCE:
-		fail(p, "it refers back to a group, which cannot be found in any reasonable time");
+		fail_parse(
+			p,
+			"it refers back to a group, which cannot be found in any reasonable time");
 		return;
 	case TOKEN_STAR:
 	case TOKEN_PLUS:
 	case TOKEN_MAYBE:
 	case TOKEN_BRACE:
-		fail(p, "a repetition has nothing before it");
+		fail_parse(p, "a repetition has nothing before it");
 		return;
 	case TOKEN_BACKSLASH:
-		fail(p, "a '\\' has nothing behind it");
+		fail_parse(p, "a '\\' has nothing behind it");
 		return;
 	case TOKEN_OPEN:
 		parse_group(p);
@@ -529,7 +531,7 @@ static void parse_piece(struct parse *p)
 	}
 	if (has_failed(p))
 		return;
-	advance(p);
+	advance_token(p);
 	parse_repetitions(p, start);
 }
 
@@ -552,7 +554,7 @@ static void parse_branches(struct parse *p)
 			parse_piece(p);
 		if (p->token.kind != TOKEN_OR || has_failed(p))
 			break;
-		advance(p);
+		advance_token(p);
 		insert_node(p, start, REGEX_SPLIT, prog->nr - start + 2);
 		add_node(p, REGEX_JUMP, 0, jump < 0 ? 0 : (int32_t)prog->nr - jump);
 		jump = prog->nr - 1;
@@ -577,7 +579,7 @@ int regex_parse(const char *text, struct regex_prog *prog, struct uft_err *err)
 	struct parse p = { .prog = prog, .at = text };
 
 	*prog = (struct regex_prog){ 0 };
-	advance(&p);
+	advance_token(&p);
 	parse_branches(&p);
 	add_node(&p, REGEX_MATCH, 0, 0);
 	if (!has_failed(&p))

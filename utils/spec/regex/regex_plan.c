@@ -44,7 +44,7 @@ static void link_parts(struct parse *p, uint64_t last, uint64_t first)
 		p->a->follow[__builtin_ctzll(last)] |= first;
 }
 
-static struct part join(struct parse *p, struct part a, struct part b)
+static struct part join_parts(struct parse *p, struct part a, struct part b)
 {
 	link_parts(p, a.last, b.first);
 	return (struct part){
@@ -61,7 +61,7 @@ static struct part either(struct part a, struct part b)
 }
 
 /* A new position that takes the bytes of @set. */
-static struct part place(struct parse *p, const byte_set set)
+static struct part add_position(struct parse *p, const byte_set set)
 {
 	if (p->nr == AUTOMATON_POSITIONS) {
 		give_up(p, "it is too long");
@@ -83,7 +83,7 @@ static struct part place_one(struct parse *p, char c)
 	byte_set set = { 0 };
 
 	set[(uint8_t)c] = 1;
-	return place(p, set);
+	return add_position(p, set);
 }
 
 static const struct {
@@ -141,7 +141,7 @@ static struct part parse_bracket(struct parse *p)
 		p->at++;
 	for (unsigned c = 0; is_negated && c < 256; c++)
 		set[c] = !set[c];
-	return place(p, set);
+	return add_position(p, set);
 }
 
 static struct part parse_branches(struct parse *p);
@@ -169,7 +169,7 @@ static struct part parse_atom(struct parse *p)
 	switch (c) {
 	case '.':
 		memset(any, 1, sizeof(any));
-		return place(p, any);
+		return add_position(p, any);
 	case '[':
 		return parse_bracket(p);
 	case '(':
@@ -220,7 +220,7 @@ static bool parse_interval(struct parse *p, long *low, long *high)
 }
 
 /* @once: the first copy of the atom at @start; the others are made by reading it again. */
-static struct part repeat(struct parse *p, const char *start, struct part once)
+static struct part repeat_part(struct parse *p, const char *start, struct part once)
 {
 	struct part all = empty;
 	struct part copy = once;
@@ -245,7 +245,7 @@ static struct part repeat(struct parse *p, const char *start, struct part once)
 		if (high < 0 && i == copies - 1)
 			link_parts(p, copy.last, copy.first);
 		copy.may_be_empty |= i >= low;
-		all = join(p, all, copy);
+		all = join_parts(p, all, copy);
 	}
 	p->at = behind;
 	return all;
@@ -262,7 +262,7 @@ static struct part parse_piece(struct parse *p)
 			if (!is_plain)
 				give_up(p, "it repeats a repetition");
 			else
-				part = repeat(p, start, part);
+				part = repeat_part(p, start, part);
 			continue;
 		}
 		if (*p->at != '?')
@@ -286,7 +286,7 @@ static struct part parse_sequence(struct parse *p)
 		/* The '$' of an outermost alternative. */
 		if (*p->at == '$' && p->depth == 0 && (!p->at[1] || p->at[1] == '|'))
 			break;
-		all = join(p, all, parse_piece(p));
+		all = join_parts(p, all, parse_piece(p));
 	}
 	return all;
 }

@@ -48,7 +48,7 @@ void event_data_release(struct event_data_source *src)
 }
 
 /* @buf takes the place of the one that there is, which somebody may still need. */
-static bool replace(struct event_data_source *src, uint8_t *buf, size_t len)
+static bool replace_buffer(struct event_data_source *src, uint8_t *buf, size_t len)
 {
 	if (src->is_lent) {
 		struct lent_buffer *lent = malloc(sizeof(*lent));
@@ -94,7 +94,7 @@ static bool read_more(struct event_data_source *src, int fd, size_t least)
 		free(buf);
 		return false;
 	}
-	if (!replace(src, buf, left + n))
+	if (!replace_buffer(src, buf, left + n))
 		return false;
 	src->next_offset += n;
 	return true;
@@ -116,7 +116,7 @@ static bool have(struct event_data_source *src, size_t least)
 	return is_there;
 }
 
-static struct event_data load(const struct event_data_source *src, size_t at)
+static struct event_data load_entry(const struct event_data_source *src, size_t at)
 {
 	struct event_data entry;
 
@@ -135,11 +135,11 @@ static size_t bytes_of(const struct event_data *entry)
 }
 
 /* The next entry, which is in the buffer as a whole then. */
-static bool peek(struct event_data_source *src, struct event_data *entry)
+static bool peek_entry(struct event_data_source *src, struct event_data *entry)
 {
 	if (!have(src, sizeof(*entry)))
 		return false;
-	*entry = load(src, src->at);
+	*entry = load_entry(src, src->at);
 	return have(src, bytes_of(entry));
 }
 
@@ -158,7 +158,7 @@ static bool find_beside(struct event_data_source *src, uint64_t time_ns, uint64_
 	for (unsigned i = 0; i < SAME_TIME_MAX; i++) {
 		if (!have(src, ahead + sizeof(*entry)))
 			return false;
-		*entry = load(src, src->at + ahead);
+		*entry = load_entry(src, src->at + ahead);
 		if (entry->time_ns != time_ns || !have(src, ahead + bytes_of(entry)))
 			return false;
 		if (entry->id == id) {
@@ -178,7 +178,7 @@ bool event_data_find(struct event_data_source *src, uint64_t time_ns, uint64_t i
 	if (!src->may_be)
 		return false;
 	for (;;) {
-		if (!peek(src, &entry)) {
+		if (!peek_entry(src, &entry)) {
 			src->may_be = src->grows;
 			return false;
 		}

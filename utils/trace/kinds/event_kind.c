@@ -17,7 +17,7 @@ static const struct event_kind nameless[] = {
 	{ EVENT_ID_USER, "user_event", EVENT_OF_PROGRAM, EVENT_KIND_NAMELESS | EVENT_KIND_BY_NAME },
 };
 
-static const struct event_kind *find(const struct event_rows *rows, uint64_t id)
+static const struct event_kind *find_event_row(const struct event_rows *rows, uint64_t id)
 {
 	if (!rows->nr || id < rows->rows[0].id || id > rows->rows[rows->nr - 1].id)
 		return NULL;
@@ -36,7 +36,7 @@ const struct event_kind *event_kind_fixed(uint64_t id)
 	if (event_id_is_counter(id))
 		return &event_kinds_counter[id & 1];
 	for (size_t k = 0; k < ARRAY_SIZE(all); k++) {
-		const struct event_kind *kind = all[k] ? find(all[k], id) : NULL;
+		const struct event_kind *kind = all[k] ? find_event_row(all[k], id) : NULL;
 
 		if (kind)
 			return kind;

@@ -159,7 +159,7 @@ void event_kinds_deinit(struct event_kinds *kinds)
 }
 
 /* The first one of that id. */
-static const struct event_kind *find(const struct event_kinds *kinds, uint64_t id)
+static const struct event_kind *find_first_kind(const struct event_kinds *kinds, uint64_t id)
 {
 	_Static_assert(offsetof(struct event_kind, id) == 0, "ordered by order_u64()");
 
@@ -176,12 +176,12 @@ const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id
 
 	if (!(fixed->flags & EVENT_KIND_NAMELESS))
 		return fixed;
-	found = find(kinds, id);
+	found = find_first_kind(kinds, id);
 	if (!found && (fixed->flags & EVENT_KIND_BY_NAME) && data && data->growth) {
 		event_kinds_deinit(kinds);
 		if (event_kinds_load(kinds, data, NULL) < 0)
 			*kinds = (struct event_kinds){ .data = data };
-		found = find(kinds, id);
+		found = find_first_kind(kinds, id);
 	}
 	return found ? found : fixed;
 }

@@ -117,7 +117,7 @@ static const struct act_places places[] = {
 	[PROC_CLONE_FAILED] = { { NUMBER_OF_TWO, ERROR } },
 };
 
-static bool decode(const struct event_context *context, struct proc_act *act)
+static bool decode_act(const struct event_context *context, struct proc_act *act)
 {
 	const struct event *event = context->event;
 
@@ -145,7 +145,7 @@ static bool get_act(const struct event_kind *kind, const struct event_context *c
 	enum act_place place = places[number].of[index];
 	struct proc_act act;
 
-	if (!decode(context, &act))
+	if (!decode_act(context, &act))
 		return false;
 	*out = (struct event_value){ .type = kind->fields[index].type };
 	if (place >= ERROR) {
@@ -221,7 +221,7 @@ static void put_act(const struct event_kind *kind, const struct event_context *c
 	struct event_value value = { 0 };
 	struct proc_act act;
 
-	if (!decode(context, &act))
+	if (!decode_act(context, &act))
 		return;
 	for (size_t i = 0; i < kind->nr_fields; i++) {
 		const struct event_field *field = &kind->fields[i];

@@ -255,7 +255,7 @@ static int ask_table(void *self, int about, struct argfound *found)
 	return ret < 0 ? ret : about;
 }
 
-static int collect(struct arg_book *book, const struct func *func, struct func_args *out)
+static int collect_specs(struct arg_book *book, const struct func *func, struct func_args *out)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf others cleanup_strbuf = { 0 };
@@ -285,13 +285,13 @@ static int collect(struct arg_book *book, const struct func *func, struct func_a
 	return ret;
 }
 
-static const struct func_args *make(struct arg_book *book, const struct func *func)
+static const struct func_args *make_func_args(struct arg_book *book, const struct func *func)
 {
 	struct func_args *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return NULL;
-	if (collect(book, func, made) == 0 && made->args.nr + made->retval.nr)
+	if (collect_specs(book, func, made) == 0 && made->args.nr + made->retval.nr)
 		return made;
 	argspecs_deinit(&made->args);
 	argspecs_deinit(&made->retval);
@@ -315,7 +315,7 @@ const struct func_args *arg_book_find(struct arg_book *book, const struct func *
 	if (!func->sym || !func->module || !make_room(book, func->id))
 		return NULL;
 	if (!book->funcs[func->id])
-		book->funcs[func->id] = make(book, func);
+		book->funcs[func->id] = make_func_args(book, func);
 	return book->funcs[func->id] == &no_args ? NULL : book->funcs[func->id];
 }
 

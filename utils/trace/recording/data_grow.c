@@ -30,7 +30,7 @@ struct data_growth {
 	uint32_t *by_tid;
 };
 
-static void *reserve(size_t bytes)
+static void *reserve_memory(size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -58,8 +58,8 @@ int data_growth_open(struct trace_data *data, struct uft_err *err)
 	struct data_growth *growth = data->growth;
 	char path[PATH_MAX];
 
-	growth->by_tid = reserve(TID_LIMIT * sizeof(*growth->by_tid));
-	data->tasks = reserve(TID_LIMIT * sizeof(*data->tasks));
+	growth->by_tid = reserve_memory(TID_LIMIT * sizeof(*growth->by_tid));
+	data->tasks = reserve_memory(TID_LIMIT * sizeof(*data->tasks));
 	if (!growth->by_tid || !data->tasks)
 		return err_set_errno(err, -errno, "cannot follow '%s'", data->dir);
 	snprintf(path, sizeof(path), "%s/task.txt", data->dir);
@@ -118,7 +118,8 @@ static int add_task(struct trace_data *data, int32_t tid, struct uft_err *err)
 	return 0;
 }
 
-static int apply(struct trace_data *data, const struct task_line *line, struct uft_err *err)
+static int apply_task_line(struct trace_data *data, const struct task_line *line,
+			   struct uft_err *err)
 {
 	struct strmap *sessions = &data->growth->sessions;
 	size_t nr_sessions = data->nr_sessions;
@@ -135,7 +136,7 @@ static int apply(struct trace_data *data, const struct task_line *line, struct u
 }
 
 /* A new task begins in the session of the task it comes from, which is older. */
-static int inherit(struct trace_data *data, struct task *task)
+static int inherit_session(struct trace_data *data, struct task *task)
 {
 	const struct task *origin = task_origin(data, task);
 	struct session *session = origin ? task_session(origin, task->start_ns) : NULL;
@@ -153,12 +154,12 @@ static int apply_lines(struct trace_data *data, struct text in, struct uft_err *
 	int ret;
 
 	while ((ret = task_txt_next(&in, &line, &why)) > 0) {
-		ret = apply(data, &line, &why);
+		ret = apply_task_line(data, &line, &why);
 		if (ret < 0)
 			break;
 	}
 	for (size_t i = nr_known; ret == 0 && i < data->nr_tasks; i++)
-		ret = inherit(data, &data->tasks[i]);
+		ret = inherit_session(data, &data->tasks[i]);
 	if (ret < 0)
 		return err_set(err, ret, "cannot read '%s/task.txt': %s", data->dir,
 			       why.code ? why.text : strerror(-ret));

@@ -273,7 +273,8 @@ static void heritage_deinit(struct heritage *h)
  * The session that @task's origin had when the task began, or else the one that the origin began
  * with. Each task is looked at once, however long the chains of forks are, and if they are circles.
  */
-static void inherit(const struct trace_data *data, const struct task *task, struct heritage *h)
+static void inherit_first_session(const struct trace_data *data, const struct task *task,
+				  struct heritage *h)
 {
 	struct session *session = NULL;
 	size_t nr = 0;
@@ -310,7 +311,7 @@ static int complete_refs(struct trace_data *data)
 		return -ENOMEM;
 	/* Judged on the tasks' own sessions only, so settled before any is added. */
 	for (size_t i = 0; i < data->nr_tasks; i++)
-		inherit(data, &data->tasks[i], &h);
+		inherit_first_session(data, &data->tasks[i], &h);
 	for (size_t i = 0; i < data->nr_tasks; i++) {
 		struct task *task = &data->tasks[i];
 

@@ -54,7 +54,7 @@ struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t 
 	return of;
 }
 
-static struct descriptor *find(const struct descriptor_set *set, uint32_t fd)
+static struct descriptor *find_descriptor(const struct descriptor_set *set, uint32_t fd)
 {
 	for (size_t i = set->nr; i > 0; i--) {
 		if (set->all[i - 1].fd == fd)
@@ -137,7 +137,7 @@ int descriptors_close(struct files *files, struct descriptors_of *of, uint32_t f
 	return ret;
 }
 
-static int append(struct descriptor_set *set, const struct descriptor *new)
+static int append_descriptor(struct descriptor_set *set, const struct descriptor *new)
 {
 	struct descriptor *all = vec_room(set->all, set->nr, &set->cap, sizeof(*all));
 
@@ -154,7 +154,7 @@ int descriptors_put(struct files *files, struct descriptors_of *of, const struct
 	/* It may have been closed in a way that nobody has told of. */
 	int ret = descriptors_close(files, of, new->fd, new->fd, now_ns);
 
-	return ret < 0 ? ret : append(&of->now, new);
+	return ret < 0 ? ret : append_descriptor(&of->now, new);
 }
 
 /* An execution that has it uses it, by that alone. */
@@ -189,7 +189,7 @@ int descriptors_add(struct files *files, struct descriptors_of *of, const struct
 int descriptors_dup(struct files *files, struct descriptors_of *of, uint32_t old, uint32_t new,
 		    uint64_t now_ns)
 {
-	const struct descriptor *found = find(&of->now, old);
+	const struct descriptor *found = find_descriptor(&of->now, old);
 	struct descriptor it;
 
 	if (files_spend(files, of->now.nr) < 0)
@@ -239,7 +239,7 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 		if (ret == 0)
 			ret = begin_use(files, of, &it, name, now_ns);
 		if (ret == 0)
-			ret = append(&of->now, &it);
+			ret = append_descriptor(&of->now, &it);
 	}
 	return ret;
 }
@@ -256,7 +256,7 @@ void descriptors_exec(struct descriptors_of *of, size_t execution, uint64_t now_
 
 uint32_t descriptors_before(const struct descriptors_of *of, uint32_t fd)
 {
-	const struct descriptor *found = find(&of->before, fd);
+	const struct descriptor *found = find_descriptor(&of->before, fd);
 
 	return found ? found->content : FILES_NONE;
 }

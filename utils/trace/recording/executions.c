@@ -27,7 +27,7 @@ struct loading {
 };
 
 /* The execution that a process is in now; EXECUTION_NONE: it is not known, or it has ended. */
-static size_t find(const struct loading *load, int32_t pid)
+static size_t find_running(const struct loading *load, int32_t pid)
 {
 	size_t at = (uintptr_t)intmap_get(&load->running, (uint32_t)pid);
 
@@ -35,7 +35,7 @@ static size_t find(const struct loading *load, int32_t pid)
 }
 
 /* One more; @made is its beginning. Its index, or EXECUTION_NONE without memory. */
-static size_t add(struct loading *load, const struct execution *made)
+static size_t append_execution(struct loading *load, const struct execution *made)
 {
 	struct executions *out = load->out;
 	struct execution *all = vec_grow(out->all, out->nr, sizeof(*all));
@@ -74,13 +74,13 @@ static struct execution stranger(struct loading *load, int32_t pid)
 
 static size_t find_or_add(struct loading *load, int32_t pid)
 {
-	size_t at = find(load, pid);
+	size_t at = find_running(load, pid);
 	struct execution made;
 
 	if (at != EXECUTION_NONE)
 		return at;
 	made = stranger(load, pid);
-	return add(load, &made);
+	return append_execution(load, &made);
 }
 
 static void link_child(struct execution *all, size_t parent, size_t child)
@@ -122,7 +122,7 @@ static int take_fork(struct loading *load, const struct proc_record *rec)
 	child.parent = parent;
 	child.previous = EXECUTION_NONE;
 
-	size_t at = add(load, &child);
+	size_t at = append_execution(load, &child);
 
 	if (at == EXECUTION_NONE)
 		return -ENOMEM;
@@ -130,7 +130,7 @@ static int take_fork(struct loading *load, const struct proc_record *rec)
 	return 0;
 }
 
-static char *put(char *to, const struct text *text)
+static char *put_terminated(char *to, const struct text *text)
 {
 	memcpy(to, text->at, text_left(text));
 	to[text_left(text)] = '\0';
@@ -147,11 +147,11 @@ static bool copy_texts(struct execution *made, const struct proc_exec *exec)
 	if (!to)
 		return false;
 	made->program = to;
-	made->interpreter = to = put(to, &exec->program);
-	made->cwd = to = put(to, &exec->interpreter);
-	made->args = to = put(to, &exec->cwd);
+	made->interpreter = to = put_terminated(to, &exec->program);
+	made->cwd = to = put_terminated(to, &exec->interpreter);
+	made->args = to = put_terminated(to, &exec->cwd);
 	made->args_len = text_left(&exec->args);
-	put(to, &exec->args);
+	put_terminated(to, &exec->args);
 	/* The last one may have none in a file that is wrong. */
 	if (made->args_len && made->args[made->args_len - 1])
 		made->args_len++;
@@ -160,7 +160,7 @@ static bool copy_texts(struct execution *made, const struct proc_exec *exec)
 
 static int take_exec(struct loading *load, const struct proc_record *rec)
 {
-	size_t before = find(load, rec->pid);
+	size_t before = find_running(load, rec->pid);
 	struct execution made;
 	struct proc_exec exec;
 
@@ -178,7 +178,7 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 	made.index++;
 	if (!copy_texts(&made, &exec))
 		return -ENOMEM;
-	if (add(load, &made) == EXECUTION_NONE) {
+	if (append_execution(load, &made) == EXECUTION_NONE) {
 		free((char *)made.program);
 		return -ENOMEM;
 	}
@@ -188,7 +188,7 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 /* The leader's end is told last of all threads'. */
 static int take_exit(struct loading *load, const struct proc_record *rec)
 {
-	size_t at = find(load, rec->pid);
+	size_t at = find_running(load, rec->pid);
 	int status;
 
 	if (at == EXECUTION_NONE || rec->tid != rec->pid ||
@@ -200,7 +200,7 @@ static int take_exit(struct loading *load, const struct proc_record *rec)
 	return 0;
 }
 
-static int take(struct loading *load, const struct proc_record *rec)
+static int take_proc_record(struct loading *load, const struct proc_record *rec)
 {
 	/* They rise, but in a file that is wrong. */
 	load->last_ns = MAX(load->last_ns, rec->time_ns);
@@ -250,13 +250,13 @@ static int take_place(struct loading *load, const struct proc_record *rec, size_
 
 static int take_and_tell(struct loading *load, const struct proc_record *rec)
 {
-	size_t at = find(load, rec->pid);
-	int ret = take(load, rec);
+	size_t at = find_running(load, rec->pid);
+	int ret = take_proc_record(load, rec);
 
 	if (ret < 0)
 		return ret;
 	if (rec->kind != PROC_EXIT)
-		at = find(load, rec->pid);
+		at = find_running(load, rec->pid);
 	ret = take_place(load, rec, at);
 	if (ret < 0 || !load->watcher)
 		return ret;

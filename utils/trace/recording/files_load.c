@@ -72,7 +72,7 @@ static void note_access(struct loading *load, struct file_use *use, bool reads, 
 }
 
 /* A use that lists show, and that moves no contents. */
-static int show(struct loading *load, size_t at, uint32_t name, uint32_t content, uint32_t what)
+static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t content, uint32_t what)
 {
 	struct file_use *use = use_of(load, at, name, content);
 
@@ -161,8 +161,8 @@ static int take_names(struct loading *load, struct descriptors_of *of, uint32_t 
 	if (ret == 0 && content == FILES_NONE)
 		content = files_new_content(files, to, CONTENT_OTHER);
 	if (ret == 0)
-		ret = show(load, of->execution, from, content, FILE_SHOWN_READ);
-	return ret < 0 ? ret : show(load, of->execution, to, content, FILE_SHOWN_WRITTEN);
+		ret = show_use(load, of->execution, from, content, FILE_SHOWN_READ);
+	return ret < 0 ? ret : show_use(load, of->execution, to, content, FILE_SHOWN_WRITTEN);
 }
 
 /* A symlink does not read the file that it leads to. */
@@ -174,11 +174,11 @@ static int take_symlink(struct loading *load, struct descriptors_of *of, const s
 	uint32_t target = ret == 0 ? name_of(load, &act->texts[2], &ret) : FILES_NONE;
 
 	if (name != FILES_NONE && ret == 0)
-		ret = show(load, of->execution, name, files_new_content(files, name, CONTENT_OTHER),
-			   FILE_SHOWN_WRITTEN);
+		ret = show_use(load, of->execution, name,
+			       files_new_content(files, name, CONTENT_OTHER), FILE_SHOWN_WRITTEN);
 	if (target != FILES_NONE && ret == 0)
-		ret = show(load, of->execution, target, files_content(files, target),
-			   FILE_SHOWN_READ);
+		ret = show_use(load, of->execution, target, files_content(files, target),
+			       FILE_SHOWN_READ);
 	return ret;
 }
 

@@ -13,7 +13,7 @@
 #define BUFFER_BYTES (64U * 1024)
 
 /* Read on, with room for @wanted bytes after @at: 1, 0 at the end, or negative. */
-static int refill(struct proc_file *file, size_t wanted)
+static int refill_proc_file(struct proc_file *file, size_t wanted)
 {
 	size_t left = file->len - file->at;
 
@@ -59,7 +59,7 @@ int proc_file_next(struct proc_file *file, struct proc_record *rec, struct uft_e
 			return 1;
 		}
 		if (used == 0)
-			used = refill(file, wanted);
+			used = refill_proc_file(file, wanted);
 		if (used < 0)
 			return damaged(file, used, &why, err);
 		if (used == 0)

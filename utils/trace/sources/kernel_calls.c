@@ -91,7 +91,7 @@ static bool has_room(struct kernel_calls *calls)
 	return calls->frames && calls->nr < KERNEL_FRAMES_MAX;
 }
 
-static inline enum step step(struct kernel_calls *calls, const struct queued *next)
+static inline enum step step_frames(struct kernel_calls *calls, const struct queued *next)
 {
 	const struct kernel_frame *top = calls->nr ? &calls->frames[calls->nr - 1] : NULL;
 	bool has_depth = next->depth != KERNEL_DEPTH_UNKNOWN;
@@ -220,7 +220,7 @@ static ssize_t calls_read(struct source *source, struct event *events, size_t ma
 			continue;
 		}
 		if (is_call(next))
-			what = step(calls, next);
+			what = step_frames(calls, next);
 		else if (!note_sched(calls, next))
 			what = STEP_DROP;
 		if (what == STEP_RETURN) {
@@ -311,7 +311,7 @@ size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size
 		} else {
 			if ((next->type == EVENT_ENTRY && calls->is_out) ||
 			    !is_due_before(calls, next, rec.time_ns) ||
-			    step(calls, next) != STEP_TAKE)
+			    step_frames(calls, next) != STEP_TAKE)
 				break;
 			event->time_ns = calls->last_ns = MAX(next->time_ns, records.last_ns);
 			event->addr = next->addr;

@@ -436,7 +436,7 @@ static ssize_t take_range(struct lane *lane, ssize_t nr)
 }
 
 /* The events after the last record: ends of calls that are still open. */
-static ssize_t finish(struct lane *lane)
+static ssize_t finish_lane(struct lane *lane)
 {
 	const struct stage_config *config = &lane->pipe->config.stages;
 	size_t nr_open = config->closes_open_calls ? lane->calls.nr : 0;
@@ -572,7 +572,7 @@ static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 	} else {
 		lane->state = LANE_FINISHED;
 		lane->calls.is_plain = false;
-		nr = lane->goes_on ? 0 : finish(lane);
+		nr = lane->goes_on ? 0 : finish_lane(lane);
 		if (nr < 0)
 			err_set_errno(err, nr, "cannot read task %d", lane->task->tid);
 	}

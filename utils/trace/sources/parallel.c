@@ -163,7 +163,7 @@ static int do_next(struct worker *worker)
 	return ret < 0 ? ret : 1;
 }
 
-static void *work(void *arg)
+static void *work_on_tasks(void *arg)
 {
 	struct worker *worker = arg;
 	struct crew *crew = worker->crew;
@@ -235,10 +235,10 @@ static int run_crew(struct worker *workers, size_t nr, struct uft_err *err)
 	size_t nr_started = 1;
 	int ret = 0;
 
-	while (nr_started < nr &&
-	       pthread_create(&workers[nr_started].thread, NULL, work, &workers[nr_started]) == 0)
+	while (nr_started < nr && pthread_create(&workers[nr_started].thread, NULL, work_on_tasks,
+						 &workers[nr_started]) == 0)
 		nr_started++;
-	work(&workers[0]);
+	work_on_tasks(&workers[0]);
 	for (size_t i = 1; i < nr_started; i++)
 		pthread_join(workers[i].thread, NULL);
 	for (size_t i = 0; i < nr_started && ret == 0; i++) {

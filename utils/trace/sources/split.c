@@ -177,7 +177,7 @@ static bool is_clear(const struct lane *lane, const struct event *event)
 }
 
 /* One record, or one event of the scheduler: 1, or 0 where pieces end. */
-static int follow(struct lane *lane, struct event *event, struct uft_err *err)
+static int add_to_piece(struct lane *lane, struct event *event, struct uft_err *err)
 {
 	if (!is_clear(lane, event))
 		return 0;
@@ -188,11 +188,11 @@ static int follow(struct lane *lane, struct event *event, struct uft_err *err)
 }
 
 /* The next one of them. */
-static int step(struct lane *lane, struct uft_err *err)
+static int step_piece(struct lane *lane, struct uft_err *err)
 {
 	struct event event;
 
-	return lane_read(lane, &event, 1) == 0 ? 0 : follow(lane, &event, err);
+	return lane_read(lane, &event, 1) == 0 ? 0 : add_to_piece(lane, &event, err);
 }
 
 /* Many of them at once, if they are calls: 1, or 0 where pieces end. */
@@ -204,7 +204,8 @@ static int skim_some(struct lane *lane, uint64_t until_ns, uint64_t offset, stru
 	struct event odd;
 
 	if (cursor)
-		return skim_block(lane, cursor, until_ns, max, &odd) ? follow(lane, &odd, err) : 1;
+		return skim_block(lane, cursor, until_ns, max, &odd) ? add_to_piece(lane, &odd, err)
+								     : 1;
 	skim(lane, until_ns, offset);
 	return 1;
 }
@@ -232,7 +233,7 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 			ret = skim_some(lane, until_ns, offset, err);
 		/* Something is in the way, or the buffer is empty. */
 		if (ret > 0 && src_user_offset(src) == before)
-			ret = step(lane, err);
+			ret = step_piece(lane, err);
 	}
 	return ret;
 }

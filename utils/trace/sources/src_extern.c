@@ -53,7 +53,7 @@ static bool is_before(const struct held_line *a, const struct held_line *b)
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->nr < b->nr;
 }
 
-static void push(struct src_extern *src, struct held_line line)
+static void push_held_line(struct src_extern *src, struct held_line line)
 {
 	size_t at = src->nr_held++;
 
@@ -64,7 +64,7 @@ static void push(struct src_extern *src, struct held_line line)
 	src->held[at] = line;
 }
 
-static struct held_line pop(struct src_extern *src)
+static struct held_line pop_held_line(struct src_extern *src)
 {
 	struct held_line first = src->held[0];
 	struct held_line last = src->held[--src->nr_held];
@@ -87,7 +87,7 @@ static struct held_line pop(struct src_extern *src)
 }
 
 /* More of the file after the rest; 0 or negative. */
-static int refill(struct src_extern *src, struct uft_err *err)
+static int refill_extern(struct src_extern *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
 
@@ -115,7 +115,7 @@ static int next_line(struct src_extern *src, struct text *line, struct uft_err *
 		bool is_rest = src->is_within;
 
 		if (!end && !src->file_ended && left < BUFFER_BYTES) {
-			int ret = refill(src, err);
+			int ret = refill_extern(src, err);
 
 			if (ret < 0)
 				return ret;
@@ -150,12 +150,12 @@ static int hold_line(struct src_extern *src, struct text line, struct uft_err *e
 	if (!held.text)
 		return err_set_errno(err, -ENOMEM, "cannot read '%s'", src->path);
 	memcpy(held.text, line.at, held.len);
-	push(src, held);
+	push_held_line(src, held);
 	return 0;
 }
 
 /* As many lines as may be held. 0 or negative. */
-static int hold(struct src_extern *src, struct uft_err *err)
+static int hold_lines(struct src_extern *src, struct uft_err *err)
 {
 	struct text line;
 	int ret = 1;
@@ -189,10 +189,10 @@ static ssize_t extern_read(struct source *source, struct event *events, size_t m
 	if (!src->nr_held || src->held[0].time_ns > until_ns)
 		return 0;
 
-	struct held_line line = pop(src);
+	struct held_line line = pop_held_line(src);
 
 	if (!src->why.code)
-		hold(src, &src->why);
+		hold_lines(src, &src->why);
 	src->shown = line.text;
 	*events = (struct event){
 		.time_ns = line.time_ns,
@@ -241,7 +241,7 @@ static int open_path(const char *path, int fd, struct source **out, struct uft_e
 	};
 
 	int ret = src->path && src->buf && src->held
-			  ? hold(src, err)
+			  ? hold_lines(src, err)
 			  : err_set_errno(err, -ENOMEM, "cannot read '%s'", path);
 
 	if (ret < 0)

@@ -119,7 +119,7 @@ static size_t page_bytes(const struct src_kernel *src)
  * More of the file, after the page that was read: 1, 0 when there is none, or negative. A recording
  * that grows gives whole pages only: the last one may be on its way.
  */
-static int refill(struct src_kernel *src)
+static int refill_kernel(struct src_kernel *src)
 {
 	uint64_t start = src->start + src->at;
 	ssize_t got;
@@ -158,7 +158,7 @@ static int next_page(struct src_kernel *src)
 		src->at += MIN(page_bytes(src), src->len - src->at);
 	src->has_page = false;
 	if (src->at >= src->len) {
-		int ret = refill(src);
+		int ret = refill_kernel(src);
 
 		if (ret <= 0)
 			return ret;
@@ -222,7 +222,7 @@ static inline void sort_record(struct src_kernel *src)
 }
 
 /* The next record of a task. */
-static inline void advance(struct src_kernel *src)
+static inline void advance_kernel(struct src_kernel *src)
 {
 	src->has_next = false;
 	while (!src->has_next && !src->at_end) {
@@ -294,7 +294,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 	       src->owners.tid == owners.tid && src->owners.other_tid == owners.other_tid &&
 	       src->nr_refills == nr_refills) {
 		events[nr++] = event_of(src);
-		advance(src);
+		advance_kernel(src);
 	}
 	source->tid = owners.tid;
 	source->other_tid = owners.other_tid;
@@ -356,7 +356,7 @@ static size_t kernel_read_calls(struct source *source, struct queued *calls, siz
 			.type = src->next_type,
 		};
 		nr += read_plain_calls(src, calls + nr, max - nr, until_ns);
-		advance(src);
+		advance_kernel(src);
 	}
 	source->tid = owners.tid;
 	source->other_tid = 0;
@@ -370,7 +370,7 @@ static int kernel_more(struct source *source, struct uft_err *err)
 
 	if (!src->has_next && src->code == 0) {
 		src->at_end = false;
-		advance(src);
+		advance_kernel(src);
 	}
 	return 0;
 }
@@ -422,7 +422,7 @@ static int open_file(void *self, const char *name, uint32_t cpu)
 	if (ret < 0) {
 		kernel_close(&src->source);
 	} else {
-		advance(src);
+		advance_kernel(src);
 		ret = source_list_add(in->list, &src->source);
 	}
 	return ret < 0 ? err_set_errno(in->err, ret, "cannot read kernel files") : 0;

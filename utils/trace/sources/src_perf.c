@@ -60,7 +60,7 @@ static uint64_t perf_next_ns(struct source *source)
 }
 
 /* More of the file after the rest: 1, 0 at its end, or negative. */
-static int refill(struct src_perf *src)
+static int refill_perf(struct src_perf *src)
 {
 	size_t left = src->len - src->at;
 
@@ -91,7 +91,7 @@ static void note_damage(struct src_perf *src, int code)
 }
 
 /* The next record that is for us, if there is one. */
-static void advance(struct src_perf *src)
+static void advance_perf(struct src_perf *src)
 {
 	ssize_t used = 1;
 
@@ -108,7 +108,7 @@ static void advance(struct src_perf *src)
 			continue;
 		}
 		if (used == 0)
-			used = refill(src);
+			used = refill_perf(src);
 		if (used < 0)
 			note_damage(src, used);
 	}
@@ -207,7 +207,7 @@ static ssize_t perf_read(struct source *source, struct event *events, size_t max
 		if (ret < 0)
 			return err_set_errno(err, ret, "cannot name task %d", tid);
 		make_event(src, &events[nr]);
-		advance(src);
+		advance_perf(src);
 	}
 	return nr;
 }
@@ -236,7 +236,7 @@ static int perf_more(struct source *source, struct uft_err *err)
 	int ret = name_tasks(src);
 
 	if (!src->has_next)
-		advance(src);
+		advance_perf(src);
 	return ret < 0 ? err_set_errno(err, ret, "cannot name tasks") : 0;
 }
 
@@ -281,7 +281,7 @@ static int open_file(void *self, const char *name, uint32_t cpu)
 	if (ret < 0) {
 		perf_close(&src->source);
 	} else {
-		advance(src);
+		advance_perf(src);
 		ret = source_list_add(in->list, &src->source);
 	}
 	return ret < 0 ? err_set_errno(in->err, ret, "cannot read perf files") : 0;

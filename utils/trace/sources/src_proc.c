@@ -39,7 +39,7 @@ static bool is_known(uint32_t kind)
 }
 
 /* The next record that is for us, if there is one. */
-static void advance(struct src_proc *src)
+static void advance_proc(struct src_proc *src)
 {
 	int got;
 
@@ -146,7 +146,7 @@ static int take_notes(struct src_proc *src)
 	return ret == 0 ? note_name(src) : ret;
 }
 
-static int show(struct src_proc *src, struct event *event)
+static int show_proc_event(struct src_proc *src, struct event *event)
 {
 	size_t len = MIN(src->next.len, (uint32_t)UINT16_MAX);
 
@@ -182,13 +182,13 @@ static ssize_t proc_read(struct source *source, struct event *events, size_t max
 		return 0;
 	ret = take_notes(src);
 	if (ret == 0)
-		ret = show(src, events);
+		ret = show_proc_event(src, events);
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot read what task %d did", src->next.tid);
 	source->tid = src->next.tid;
 	source->other_tid = src->next.pid;
 	source->task = data_task(src->context.data, src->next.tid);
-	advance(src);
+	advance_proc(src);
 	return 1;
 }
 
@@ -197,7 +197,7 @@ static int proc_more(struct source *source, struct uft_err *err)
 	struct src_proc *src = (struct src_proc *)source;
 
 	if (!src->has_next)
-		advance(src);
+		advance_proc(src);
 	return 0;
 }
 
@@ -228,7 +228,7 @@ static int open_file(const struct source_context *context, struct source_list *l
 		proc_close(&src->source);
 		return ret == -ENOENT ? 0 : ret;
 	}
-	advance(src);
+	advance_proc(src);
 	ret = source_list_add(list, &src->source);
 	return ret < 0 ? err_set_errno(err, ret, "cannot read what processes did") : 0;
 }

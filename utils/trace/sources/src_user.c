@@ -50,7 +50,7 @@ static int open_file(struct src_user *src, struct uft_err *err)
 	return src->fd < 0 ? src->fd : 0;
 }
 
-static struct record load(const struct src_user *src, size_t at)
+static struct record load_record(const struct src_user *src, size_t at)
 {
 	struct record rec;
 
@@ -69,7 +69,7 @@ static uint64_t next_ns(struct source *source)
 	if (src->at_end)
 		return UINT64_MAX;
 	if (src->len - src->at >= sizeof(struct record)) {
-		struct record rec = load(src, src->at);
+		struct record rec = load_record(src, src->at);
 
 		if (record_magic_is_good(rec.data) && record_type(rec.data) != RECORD_LOST)
 			return rec.time_ns;
@@ -268,7 +268,7 @@ static ssize_t read_plain(struct src_user *src, size_t left, size_t room)
 }
 
 /* Fill the buffer after the rest. False at the end of the file. */
-static int refill(struct src_user *src, struct uft_err *err)
+static int refill_user(struct src_user *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;
 
@@ -343,7 +343,7 @@ static size_t guess_payload(const struct src_user *src, const struct record *rec
 	size_t left = src->len - at;
 
 	for (size_t len = 8; len <= PAYLOAD_MAX_BYTES && len + sizeof(*rec) <= left; len += 8) {
-		struct record next = load(src, at + len);
+		struct record next = load_record(src, at + len);
 
 		if (can_follow(rec, &next))
 			return len;
@@ -393,7 +393,7 @@ static size_t known_payload(struct src_user *src, const struct record *rec, size
 	if (padded + sizeof(*rec) > left)
 		return padded <= left && ends_here(src) ? len : 0;
 
-	struct record next = load(src, at + padded);
+	struct record next = load_record(src, at + padded);
 
 	return record_magic_is_good(next.data) ? len : 0;
 }
@@ -450,7 +450,7 @@ static size_t take_counter(const struct src_user *src, const struct record *firs
 
 	while (counter_piece_has_more(last.data) && len < COUNTER_PIECES_MAX * sizeof(last) &&
 	       at + len + sizeof(last) <= src->len) {
-		last = load(src, at + len);
+		last = load_record(src, at + len);
 		if (last.time_ns != first->time_ns || record_has_more(last.data) ||
 		    record_type(last.data) != RECORD_EVENT ||
 		    counter_piece_id(last.data) != counter_piece_id(first->data))
@@ -497,7 +497,7 @@ static int rest_is_zero(struct src_user *src, struct uft_err *err)
 		}
 		skip_hole(src);
 
-		int ret = refill(src, err);
+		int ret = refill_user(src, err);
 
 		if (ret <= 0)
 			return ret < 0 ? ret : 1;
@@ -534,7 +534,7 @@ static uint64_t lost_time(const struct src_user *src)
 {
 	if (src->last_ns || src->len - src->at < 2 * sizeof(struct record))
 		return src->last_ns;
-	return load(src, src->at + sizeof(struct record)).time_ns;
+	return load_record(src, src->at + sizeof(struct record)).time_ns;
 }
 
 bool src_user_wants_refill(const struct src_user *src)
@@ -647,7 +647,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		return 0;
 	/* Only once per call: the events decoded so far point into the buffer. */
 	if (src_user_wants_refill(src)) {
-		int ret = refill(src, err);
+		int ret = refill_user(src, err);
 
 		if (ret < 0)
 			return ret;
@@ -660,7 +660,7 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		if (nr == max || src->at + sizeof(struct record) > stop)
 			break;
 
-		struct record rec = load(src, src->at);
+		struct record rec = load_record(src, src->at);
 
 		/* A file that grows may have a part of it only. LOST has no time. */
 		if (rec.time_ns > until_ns)

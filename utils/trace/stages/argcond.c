@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The bytes of an integer, zeros above them. */
-static uint64_t load(const struct arg_value *value, bool is_big)
+static uint64_t load_integer(const struct arg_value *value, bool is_big)
 {
 	uint64_t number = 0;
 
@@ -16,7 +16,7 @@ static uint64_t load(const struct arg_value *value, bool is_big)
 /* x87's ten bytes are as precise as this machine's long double, if it has one. */
 static double load_real(const struct arg_value *value, bool is_big)
 {
-	uint64_t bits = load(value, is_big);
+	uint64_t bits = load_integer(value, is_big);
 	uint32_t low = bits;
 	float single;
 	double real;
@@ -59,8 +59,8 @@ static bool is_meant(const struct argspec *spec, const struct cond_term *term, u
 	       (spec->kind == ARG_KIND_FLOAT) == (term->type == COND_FLOAT);
 }
 
-static bool judge(const struct cond_term *term, const struct argspec *spec,
-		  const struct arg_value *value, bool is_big)
+static bool judge_value(const struct cond_term *term, const struct argspec *spec,
+			const struct arg_value *value, bool is_big)
 {
 	struct cond_value v = { .type = term->type };
 
@@ -77,7 +77,7 @@ static bool judge(const struct cond_term *term, const struct argspec *spec,
 	} else if (term->type == COND_FLOAT) {
 		v.real = load_real(value, is_big);
 	} else {
-		v.number = load(value, is_big);
+		v.number = load_integer(value, is_big);
 		/* A value that was recorded as a narrow one has a sign of its own. */
 		if (value->len < term->bytes && term->is_signed && value->len) {
 			unsigned unused = 64 - 8 * value->len;
@@ -104,7 +104,7 @@ static bool term_holds(struct trace_data *data, const struct cond_term *term,
 		if (at < 0)
 			return false;
 		if (is_meant(spec, term, ++places[spec->kind]))
-			return judge(term, spec, &value, data->is_big_endian);
+			return judge_value(term, spec, &value, data->is_big_endian);
 	}
 	return false;
 }

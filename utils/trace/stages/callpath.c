@@ -12,8 +12,9 @@ void call_paths_deinit(struct call_paths *paths)
 	*paths = (struct call_paths){ 0 };
 }
 
-static struct call_path **find(struct call_path **slots, size_t nr, const struct call_path *parent,
-			       const struct func *func, uint64_t addr)
+static struct call_path **find_path_slot(struct call_path **slots, size_t nr,
+					 const struct call_path *parent, const struct func *func,
+					 uint64_t addr)
 {
 	uint64_t hash = ((uintptr_t)parent >> 4 ^ (uintptr_t)func ^ addr << 20) *
 				0x9e3779b97f4a7c15ULL >>
@@ -26,7 +27,7 @@ static struct call_path **find(struct call_path **slots, size_t nr, const struct
 	return &slots[at];
 }
 
-static int grow(struct call_paths *paths)
+static int grow_paths(struct call_paths *paths)
 {
 	size_t nr = paths->nr_slots ? paths->nr_slots * 2 : 64;
 	struct call_path **slots = calloc(nr, sizeof(*slots));
@@ -37,7 +38,7 @@ static int grow(struct call_paths *paths)
 		struct call_path *path = paths->slots[i];
 
 		if (path)
-			*find(slots, nr, path->parent, path->func, path->addr) = path;
+			*find_path_slot(slots, nr, path->parent, path->func, path->addr) = path;
 	}
 	free(paths->slots);
 	paths->slots = slots;
@@ -50,9 +51,9 @@ const struct call_path *call_paths_get(struct call_paths *paths, const struct ca
 {
 	struct call_path **slot;
 
-	if ((paths->nr + 1) * 2 > paths->nr_slots && grow(paths) < 0)
+	if ((paths->nr + 1) * 2 > paths->nr_slots && grow_paths(paths) < 0)
 		return NULL;
-	slot = find(paths->slots, paths->nr_slots, parent, func, addr);
+	slot = find_path_slot(paths->slots, paths->nr_slots, parent, func, addr);
 	if (*slot)
 		return *slot;
 	*slot = malloc(sizeof(**slot));

@@ -153,7 +153,7 @@ static bool make_room(struct rule_table *table, const struct func *func)
 }
 
 /* A function without symbol has no name. NULL: there is no rule, or memory is short. */
-static struct trigger *match(struct func_rules *rules, const struct func *func)
+static struct trigger *match_rule(struct func_rules *rules, const struct func *func)
 {
 	struct filter_subject subject;
 	struct trigger trigger;
@@ -183,7 +183,7 @@ const struct trigger *func_rules_find(struct func_rules *rules, unsigned reader,
 
 	if (!rules->filters || !make_room(table, func))
 		return &nothing;
-	found = match(rules, func);
+	found = match_rule(rules, func);
 	table->by_func[func->id] = found ? found : &nothing;
 	return table->by_func[func->id];
 }

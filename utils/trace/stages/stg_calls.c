@@ -151,7 +151,7 @@ static void note_first_record(struct stg_calls *calls, struct event *event)
  * trace that was switched on late) count from its first record on. A task that begins with the
  * scheduler is not asked, for the peer does not, and shows the same.
  */
-static bool resync(struct stg_calls *calls, struct event *event)
+static bool resync_frames(struct stg_calls *calls, struct event *event)
 {
 	size_t depth = event->depth + (event->type == EVENT_EXIT);
 
@@ -343,7 +343,7 @@ static int handle(struct stg_calls *calls, struct event *event, struct uft_err *
 		if (ret < 0)
 			return ret;
 	}
-	if ((!calls->has_record || calls->wants_depth) && !resync(calls, event))
+	if ((!calls->has_record || calls->wants_depth) && !resync_frames(calls, event))
 		return err_set_errno(err, -ENOMEM, "cannot follow %u calls", event->depth);
 
 	switch (event->type) {

@@ -46,7 +46,7 @@ void stg_filter_deinit(struct stg_filter *stage)
 	free(stage->levels);
 }
 
-static bool push(struct stg_filter *stage, const struct filter_frame *frame)
+static bool push_filter_frame(struct stg_filter *stage, const struct filter_frame *frame)
 {
 	struct filter_frame *frames = vec_room(stage->frames, stage->nr, &stage->cap,
 					       sizeof(*frames));
@@ -101,7 +101,7 @@ static bool set_depth(struct stg_filter *stage, size_t depth)
 	while (stage->nr < depth) {
 		const struct filter_frame unseen = { .before = stage->now, .flags = FRAME_SHOWN };
 
-		if (!push(stage, &unseen))
+		if (!push_filter_frame(stage, &unseen))
 			return false;
 	}
 	return true;
@@ -236,7 +236,7 @@ static void set_limit(struct stg_filter *stage, uint32_t depth)
 }
 
 /* Actions that count only for calls that have passed the filters. */
-static uint32_t obey(struct stg_filter *stage, const struct trigger *trigger)
+static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *trigger)
 {
 	uint32_t flags = 0;
 
@@ -306,8 +306,8 @@ static bool is_inside(const struct stg_filter *stage)
 /*
  * True when the call of @func is shown, as far as can be said at its entry. Changes the selection.
  */
-static int decide(struct stg_filter *stage, const struct trigger *trigger,
-		  const struct event *event, bool holds, uint32_t *flags)
+static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
+			const struct event *event, bool holds, uint32_t *flags)
 {
 	uint32_t says = trigger->flags;
 
@@ -326,7 +326,7 @@ static int decide(struct stg_filter *stage, const struct trigger *trigger,
 	if ((says & TRIGGER_LOCATION_OUT) ||
 	    ((stage->filter->uses & TRIGGER_LOCATION) && !(says & TRIGGER_LOCATION)))
 		return 0;
-	*flags |= FRAME_PASSED | obey(stage, trigger);
+	*flags |= FRAME_PASSED | obey_trigger(stage, trigger);
 
 	int ret = note_switch(stage, trigger, event->time_ns);
 
@@ -394,7 +394,7 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 	if (unlikely(trigger->flags & TRIGGER_IF))
 		ret = ask_condition(stage, trigger, event, &frame, &holds);
 	if (ret == 0 && !stage->now.out)
-		ret = decide(stage, trigger, event, holds, &frame.flags);
+		ret = decide_shown(stage, trigger, event, holds, &frame.flags);
 
 	frame.threshold_ns = frame.flags & FRAME_PASSED ? threshold_of(stage, frame.flags)
 							: stage->now.threshold_ns;
@@ -403,7 +403,7 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 	if ((frame.flags & FRAME_SHOWN) && stage->filter->wants_paths &&
 	    (trigger->flags & TRIGGER_BACKTRACE))
 		event->self_ns = (uintptr_t)path_of(stage, stage->nr);
-	if (ret < 0 || !push(stage, &frame))
+	if (ret < 0 || !push_filter_frame(stage, &frame))
 		return -ENOMEM;
 	if (frame.flags & FRAME_MARK)
 		event->flags |= EVENT_OFF;
@@ -508,7 +508,7 @@ static int on_other(struct stg_filter *stage, struct event *event)
 }
 
 /* 1: keep it, 0: drop it, or -ENOMEM. */
-static int pass(struct stg_filter *stage, struct event *event)
+static int pass_event(struct stg_filter *stage, struct event *event)
 {
 	int ret = 0;
 
@@ -537,7 +537,7 @@ ssize_t stg_filter(struct stg_filter *stage, struct event *events, size_t nr)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		int ret = pass(stage, &events[i]);
+		int ret = pass_event(stage, &events[i]);
 
 		if (ret < 0)
 			return ret;

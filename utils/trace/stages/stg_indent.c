@@ -14,7 +14,7 @@ static size_t nr_unseen(const struct stg_calls *calls, const struct event *event
  * The depth of the first call: at the margin, or at the end of the stack of the beginning, as far
  * as that is shown. After LOST nobody knows but the record.
  */
-static void resync(struct stg_indent *stage, const struct event *event)
+static void resync_depth(struct stg_indent *stage, const struct event *event)
 {
 	const struct stg_filter *filter = stage->filter;
 	bool is_exit = event->type == EVENT_EXIT;
@@ -82,7 +82,7 @@ size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr)
 		}
 		if (unlikely(!stage->has_first || stage->wants_depth)) {
 			stage->depth = depth;
-			resync(stage, event);
+			resync_depth(stage, event);
 			depth = stage->depth;
 		}
 		/* No branches: a CPU guesses badly whether a call comes or goes. */

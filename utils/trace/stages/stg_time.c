@@ -60,7 +60,7 @@ static uint64_t due_ns(const struct stg_time *stage, const struct event *opening
 							    : opening->time_ns + threshold_ns;
 }
 
-static int hold(struct stg_time *stage, const struct event *event)
+static int hold_event(struct stg_time *stage, const struct event *event)
 {
 	struct event copy = *event;
 
@@ -200,7 +200,7 @@ static bool is_asked_for(const struct event *event)
 }
 
 /* One event in; events that pass by it go to @out. */
-static ssize_t pass(struct stg_time *stage, const struct event *event, struct event *out)
+static ssize_t pass_in_time(struct stg_time *stage, const struct event *event, struct event *out)
 {
 	bool keeps_calls = event->type == EVENT_LOST || is_asked_for(event);
 	uint64_t now_ns = keeps_calls ? UINT64_MAX : event->time_ns;
@@ -210,7 +210,7 @@ static ssize_t pass(struct stg_time *stage, const struct event *event, struct ev
 	if (nr < 0)
 		return nr;
 	if (is_opening(event) || (holds && event->type > EVENT_LOST && !is_closing(event))) {
-		int ret = hold(stage, event);
+		int ret = hold_event(stage, event);
 
 		return ret < 0 ? ret : nr;
 	}
@@ -228,7 +228,7 @@ ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, 
 
 	free_released(stage);
 	for (size_t i = 0; i < nr; i++) {
-		ssize_t n = pass(stage, &events[i], out + nr_out);
+		ssize_t n = pass_in_time(stage, &events[i], out + nr_out);
 
 		if (n < 0)
 			return n;

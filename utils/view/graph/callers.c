@@ -90,7 +90,7 @@ static int make_room(struct collector *c)
 	return 0;
 }
 
-static int enter(struct collector *c, const struct tree_node *node)
+static int enter_pair(struct collector *c, const struct tree_node *node)
 {
 	const struct func *func = node->func;
 
@@ -115,7 +115,7 @@ static int add_root(struct collector *c, const struct tree_node *root)
 	const struct tree_node *node = root->first;
 
 	while (node) {
-		if (!node->counter && enter(c, node) < 0)
+		if (!node->counter && enter_pair(c, node) < 0)
 			return -ENOMEM;
 		if (node->first) {
 			node = node->first;

@@ -236,8 +236,9 @@ static void put_titles(const struct trace_data *base, const struct trace_data *p
 	sink_lit(sink, "\n");
 }
 
-static int show(const struct graph_diff_config *config, const struct tree *both,
-		const struct trace_data *base, const struct trace_data *pair, struct sink *sink)
+static int show_difference(const struct graph_diff_config *config, const struct tree *both,
+			   const struct trace_data *base, const struct trace_data *pair,
+			   struct sink *sink)
 {
 	if (config->is_picture) {
 		put_picture(both, base, pair, sink);
@@ -279,6 +280,6 @@ int graph_diff_show(const struct graph_diff_config *config, struct tree *base, s
 		return err_set(err, -ENOENT, "cannot find graph for '%s': it was not called",
 			       config->func);
 	if (ret == 0)
-		ret = show(config, &both, base->pipe->data, pair->pipe->data, sink);
+		ret = show_difference(config, &both, base->pipe->data, pair->pipe->data, sink);
 	return ret < 0 ? err_set_errno(err, ret, "cannot compare call trees") : 0;
 }

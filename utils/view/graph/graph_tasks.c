@@ -93,8 +93,8 @@ static void link_child(struct task_node *parent, struct task_node *node)
 }
 
 /* The tasks that did something, by their start, under their parents or else under @top. */
-static size_t collect(const struct graph_tasks *tasks, struct task_node *nodes,
-		      struct task_node *top)
+static size_t collect_task_nodes(const struct graph_tasks *tasks, struct task_node *nodes,
+				 struct task_node *top)
 {
 	const struct trace_data *data = tasks->pipe->data;
 	size_t nr = 0;
@@ -204,7 +204,7 @@ int graph_tasks_show(const struct graph *graph, const struct graph_tasks *tasks,
 	struct task_node *top = nodes;
 	if (!nodes)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu tasks", nr);
-	collect(tasks, nodes + 1, top);
+	collect_task_nodes(tasks, nodes + 1, top);
 	sink_page_begin(sink, graph->config.color);
 	sink_lit(sink, "========== TASK GRAPH ==========\n");
 	graph_put_header(graph, sink);

@@ -214,7 +214,7 @@ static __attribute__((noinline)) int note_fork_call(struct tree *tree, struct tr
 	return 0;
 }
 
-static inline int enter(struct tree *tree, const struct event *event)
+static inline int enter_node(struct tree *tree, const struct event *event)
 {
 	struct tree_task *at = &tree->at;
 
@@ -310,7 +310,7 @@ static int add_sched(struct tree *tree, const struct event *event)
 	return add_wait(tree, parent, event);
 }
 
-static inline int leave(struct tree *tree, const struct event *event)
+static inline int exit_node(struct tree *tree, const struct event *event)
 {
 	struct tree_task *at = &tree->at;
 
@@ -398,9 +398,9 @@ static inline int add_event(struct tree *tree, const struct event *event)
 	    on_special(tree, event) < 0)
 		return -ENOMEM;
 	if (event->type == EVENT_ENTRY)
-		return enter(tree, event);
+		return enter_node(tree, event);
 	if (event->type == EVENT_EXIT)
-		return leave(tree, event);
+		return exit_node(tree, event);
 	if (event->type == EVENT_SCHED_OUT || event->type == EVENT_SCHED_IN)
 		return add_sched(tree, event);
 	if (event->type == EVENT_POINT)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add(void *self, const struct event_kind *kind)
+static int add_counter_kind(void *self, const struct event_kind *kind)
 {
 	struct tree_counters *counters = self;
 	size_t index;
@@ -25,7 +25,7 @@ static int add(void *self, const struct event_kind *kind)
 
 int tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds)
 {
-	return event_kinds_each(kinds, add, counters);
+	return event_kinds_each(kinds, add_counter_kind, counters);
 }
 
 void tree_counters_deinit(struct tree_counters *counters)
@@ -39,7 +39,7 @@ void tree_counters_deinit(struct tree_counters *counters)
  * All calls below are known. A call that was open when the counter was first read may have a
  * reading of less than theirs.
  */
-static void leave(struct tree_node *node, uint32_t number)
+static void add_to_parent(struct tree_node *node, uint32_t number)
 {
 	for (const struct tree_node *child = node->first; child; child = child->next) {
 		if (child->counter == number)
@@ -62,7 +62,7 @@ static void spread_below(struct tree_node *root, uint32_t number)
 		}
 		for (; node != root; node = node->parent) {
 			if (!node->counter)
-				leave(node, number);
+				add_to_parent(node, number);
 			if (node->next)
 				break;
 		}

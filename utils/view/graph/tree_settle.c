@@ -106,7 +106,7 @@ static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *f
 }
 
 /* A call that nobody knows more about is one of those of its name, if it has one. */
-static int settle(struct tree *tree, struct tree_node *node)
+static int settle_node(struct tree *tree, struct tree_node *node)
 {
 	struct tree_node *known;
 
@@ -306,7 +306,7 @@ static int settle_inherited(struct tree *tree, const struct tree_unseen *chain, 
 	if (top)
 		return graft(tree, chain, nr, top);
 	for (size_t i = nr; i-- > 0;) {
-		if (settle(tree, chain[i].node) < 0)
+		if (settle_node(tree, chain[i].node) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -355,7 +355,7 @@ static int settle_sorted(struct tree *tree)
 		}
 		/* Outer calls first: then nodes below many of them move once. */
 		for (size_t k = nr; ret == 0 && k-- > 0;)
-			ret = settle(tree, all[i + k].node);
+			ret = settle_node(tree, all[i + k].node);
 	}
 	return ret;
 }

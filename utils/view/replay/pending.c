@@ -40,8 +40,8 @@ static uint64_t hash_of(const unsigned char *key, size_t len)
 }
 
 /* The pointer to the entry, or the NULL at the end of its chain. There are slots. */
-static struct pending_entry **find(const struct pending *pending, const void *key, size_t len,
-				   uint64_t hash)
+static struct pending_entry **find_pending(const struct pending *pending, const void *key,
+					   size_t len, uint64_t hash)
 {
 	struct pending_entry **at = &pending->slots[hash & (pending->nr_slots - 1)];
 
@@ -50,7 +50,7 @@ static struct pending_entry **find(const struct pending *pending, const void *ke
 	return at;
 }
 
-static int grow(struct pending *pending)
+static int grow_pending(struct pending *pending)
 {
 	size_t nr = pending->nr_slots ? pending->nr_slots * 2 : FIRST_SLOTS;
 	struct pending_entry **slots = calloc(nr, sizeof(struct pending_entry *));
@@ -77,9 +77,9 @@ int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t
 	uint64_t hash = hash_of(key, len);
 	struct pending_entry **at;
 
-	if (pending->nr == pending->nr_slots && grow(pending) < 0)
+	if (pending->nr == pending->nr_slots && grow_pending(pending) < 0)
 		return -ENOMEM;
-	at = find(pending, key, len, hash);
+	at = find_pending(pending, key, len, hash);
 	if (*at) {
 		(*at)->time_ns = time_ns;
 		return 1;
@@ -104,7 +104,7 @@ bool pending_end(struct pending *pending, const void *key, size_t len, uint64_t 
 	if (!pending->nr)
 		return false;
 
-	struct pending_entry **at = find(pending, key, len, hash_of(key, len));
+	struct pending_entry **at = find_pending(pending, key, len, hash_of(key, len));
 	struct pending_entry *entry = *at;
 
 	if (!entry)

@@ -137,7 +137,8 @@ static int add_counter(void *self, const struct event_kind *kind)
 	return 0;
 }
 
-static const struct report_counter *find(const struct report_counters *counters, const char *name)
+static const struct report_counter *find_counter(const struct report_counters *counters,
+						 const char *name)
 {
 	for (size_t i = 0; i < counters->nr; i++) {
 		if (strcmp(counters->list[i].name, name) == 0)
@@ -151,7 +152,7 @@ static int check_keys(const struct report *report, struct uft_err *err)
 	for (size_t i = 0; i < report->key_counters.nr; i++) {
 		const char *name = report->key_counters.list[i].name;
 
-		if (!find(&report->counters, name))
+		if (!find_counter(&report->counters, name))
 			return err_set(err, -ERR_USAGE,
 				       "sort key '%s': the recording does not have that counter",
 				       name);
@@ -196,7 +197,7 @@ int report_compare_counters(const struct report *report, size_t key, const struc
 			    const struct report_row *y)
 {
 	const char *name = report->key_counters.list[key].name;
-	size_t index = find(&report->counters, name)->index;
+	size_t index = find_counter(&report->counters, name)->index;
 	const struct counter_sums *a = sums_of(x, index);
 	const struct counter_sums *b = sums_of(y, index);
 	uint64_t more = a ? a->sums[index] : 0;

@@ -290,7 +290,7 @@ static int make_rows(const struct diff_table *table, struct aggregate *aggs, siz
 }
 
 /* One row for each name. */
-static size_t join(struct diff_row *rows, size_t nr)
+static size_t join_rows(struct diff_row *rows, size_t nr)
 {
 	size_t kept = 0;
 
@@ -314,8 +314,9 @@ static size_t join(struct diff_row *rows, size_t nr)
 	return kept;
 }
 
-static void put(const struct diff_table *table, const struct diff_row *rows, size_t nr_rows,
-		const struct aggregate *aggs, size_t nr, struct sink *sink)
+static void put_difference(const struct diff_table *table, const struct diff_row *rows,
+			   size_t nr_rows, const struct aggregate *aggs, size_t nr,
+			   struct sink *sink)
 {
 	enum color_mode color = table->diff->config.color;
 
@@ -355,8 +356,8 @@ int report_diff_show(const struct report_diff *diff, struct aggregate *aggs, siz
 		return err_set_errno(err, ret, "cannot compare %zu rows", nr_rows);
 	if (ret < 0)
 		return ret;
-	nr_rows = join(rows, nr_rows);
+	nr_rows = join_rows(rows, nr_rows);
 	qsort_r(rows, nr_rows, sizeof(*rows), compare_rows, &table);
-	put(&table, rows, nr_rows, aggs, nr, sink);
+	put_difference(&table, rows, nr_rows, aggs, nr, sink);
 	return 0;
 }

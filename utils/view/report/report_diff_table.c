@@ -17,7 +17,7 @@ struct search {
 	int *places;
 };
 
-static size_t find(const struct diff_table *table, const char *name)
+static size_t find_field_name(const struct diff_table *table, const char *name)
 {
 	size_t i = 0;
 
@@ -31,7 +31,7 @@ static int see_counter(void *self, const struct event_kind *kind)
 	struct search *search = self;
 	size_t index;
 	const char *name = event_kind_counter(kind, &index);
-	size_t at = name ? find(search->table, name) : DIFF_COUNTERS_MAX;
+	size_t at = name ? find_field_name(search->table, name) : DIFF_COUNTERS_MAX;
 
 	if (at == DIFF_COUNTERS_MAX || index >= COUNTERS_MAX)
 		return 0;
@@ -117,7 +117,7 @@ static int add_keys(struct diff_table *table, struct uft_err *err)
 			diff->key_counters.list[diff->keys[i] - DIFF_FIELD_KEYS - 1].name;
 
 		*key = diff_counter_fields[0];
-		key->counter = find(table, name);
+		key->counter = find_field_name(table, name);
 		if (key->counter == table->nr_names)
 			return err_set(err, -ERR_USAGE,
 				       "sort key '%s': none of the recordings has that counter",

@@ -173,7 +173,7 @@ static struct event_row *find_row(struct report_events *report, uint64_t id)
 	return row && intmap_put(&report->by_id, id, row) == 0 ? row : NULL;
 }
 
-static int count(struct report_events *report, const struct event *event)
+static int count_event(struct report_events *report, const struct event *event)
 {
 	struct event_row *row = find_row(report, event->id);
 	int ret = 0;
@@ -199,7 +199,7 @@ static int count_events(void *self, const struct event_span *span, struct uft_er
 			report->first_ns = event->time_ns;
 		report->last_ns = event->time_ns;
 		if (event_is_listed(event))
-			ret = count(report, event);
+			ret = count_event(report, event);
 	}
 	return ret < 0 ? err_set_errno(err, ret, "cannot count events") : 0;
 }

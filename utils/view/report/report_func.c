@@ -83,7 +83,7 @@ void calls_of_func_deinit(struct calls_of_func *calls)
 	free(calls->is_it);
 }
 
-static int look(struct calls_of_func *calls, const struct func *func)
+static int look_at_func(struct calls_of_func *calls, const struct func *func)
 {
 	uint8_t *is_it = vec_reach(calls->is_it, &calls->nr_is_it, func->id, sizeof(*is_it));
 
@@ -124,7 +124,7 @@ int calls_of_func_events(void *self, const struct event_span *span, struct uft_e
 		const struct event *event = &span->events[i];
 		bool is_call = event->type == EVENT_EXIT ||
 			       (event->type == EVENT_SCHED_IN && !(event->flags & EVENT_UNPAIRED));
-		int ret = is_call ? look(calls, event->func) : 0;
+		int ret = is_call ? look_at_func(calls, event->func) : 0;
 
 		if (ret == 0)
 			continue;

@@ -18,7 +18,7 @@ struct box {
 	unsigned open; /* braces */
 };
 
-static bool take(struct box *box, size_t bytes, const uint8_t **data)
+static bool take_box_bytes(struct box *box, size_t bytes, const uint8_t **data)
 {
 	if ((size_t)(box->end - box->at) < bytes)
 		return false;
@@ -27,7 +27,7 @@ static bool take(struct box *box, size_t bytes, const uint8_t **data)
 	return true;
 }
 
-static void begin(struct box *box, const struct shape_node *node, struct strbuf *out)
+static void begin_shape(struct box *box, const struct shape_node *node, struct strbuf *out)
 {
 	color_begin(out, box->s->text->color, COLOR_CYAN);
 	if (node->name)
@@ -37,7 +37,7 @@ static void begin(struct box *box, const struct shape_node *node, struct strbuf 
 	box->open++;
 }
 
-static void end(struct box *box, struct strbuf *out)
+static void end_shape(struct box *box, struct strbuf *out)
 {
 	strbuf_addch(out, '}');
 	box->open--;
@@ -74,7 +74,7 @@ static bool put_bytes(struct box *box, const struct shape_node *node, struct str
 		spec.fields = name;
 	else if (node->letter == 'e')
 		spec.name = name;
-	if (!take(box, value.len, &value.data))
+	if (!take_box_bytes(box, value.len, &value.data))
 		return false;
 	argtext_put_value(box->s, &spec, &value, out);
 	return true;
@@ -86,10 +86,10 @@ static bool put_text(struct box *box, const struct shape_node *node, struct strb
 	struct arg_value value;
 	const uint8_t *len;
 
-	if (!take(box, sizeof(uint16_t), &len))
+	if (!take_box_bytes(box, sizeof(uint16_t), &len))
 		return false;
 	value.len = get_u16(len, false);
-	if (!take(box, value.len, &value.data))
+	if (!take_box_bytes(box, value.len, &value.data))
 		return false;
 	argtext_put_value(box->s, &spec, &value, out);
 	if (node->letter == 'w' && !arg_value_is_null(&value))
@@ -101,16 +101,16 @@ static bool put_sequence(struct box *box, size_t index, struct strbuf *out)
 {
 	const uint8_t *head;
 
-	if (!take(box, sizeof(uint32_t) + sizeof(uint16_t), &head))
+	if (!take_box_bytes(box, sizeof(uint32_t) + sizeof(uint16_t), &head))
 		return false;
 
 	uint32_t number = get_u32(head, false);
 	uint32_t stored = get_u16(head + sizeof(uint32_t), false);
 
-	begin(box, &box->shape->nodes[index], out);
+	begin_shape(box, &box->shape->nodes[index], out);
 	if (number == BOX_WILD) {
 		strbuf_addch(out, '?');
-		end(box, out);
+		end_shape(box, out);
 		return true;
 	}
 	if (number == BOX_MANY)
@@ -128,7 +128,7 @@ static bool put_sequence(struct box *box, size_t index, struct strbuf *out)
 	}
 	if (stored < number)
 		strbuf_addstr(out, stored ? ", ..." : "...");
-	end(box, out);
+	end_shape(box, out);
 	return true;
 }
 
@@ -140,7 +140,7 @@ static bool put_members(struct box *box, size_t index, struct strbuf *out)
 	size_t child = index + 1;
 
 	if (!is_entry)
-		begin(box, node, out);
+		begin_shape(box, node, out);
 	for (unsigned i = 0; i < node->nr_children; i++) {
 		if (i)
 			strbuf_addstr(out, is_entry ? "=" : ", ");
@@ -149,7 +149,7 @@ static bool put_members(struct box *box, size_t index, struct strbuf *out)
 		child = behind(box, child);
 	}
 	if (!is_entry)
-		end(box, out);
+		end_shape(box, out);
 	return true;
 }
 
@@ -161,9 +161,9 @@ static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 	size_t child = index + 1;
 	bool good = true;
 
-	if (!take(box, 1, &which))
+	if (!take_box_bytes(box, 1, &which))
 		return false;
-	begin(box, node, out);
+	begin_shape(box, node, out);
 	if (node->letter == 'v') {
 		for (unsigned i = 0; i < *which && *which < node->nr_children; i++)
 			child = behind(box, child);
@@ -177,7 +177,7 @@ static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 		strbuf_addstr(out, "NULL");
 	}
 	if (good)
-		end(box, out);
+		end_shape(box, out);
 	return good;
 }
 
@@ -212,7 +212,7 @@ static bool put_struct(struct box *box, size_t index, struct strbuf *out)
 
 	snprintf(key, sizeof(key), "%.*s", (int)node->name_len, node->name ? node->name : "");
 	spec.fields = key;
-	if (!take(box, value.len, &value.data))
+	if (!take_box_bytes(box, value.len, &value.data))
 		return false;
 	box->open++;
 	if (!argtext_put_fields(box->s, &spec, &value, &boxed, out))
@@ -265,7 +265,7 @@ bool argtext_put_container(struct subject *s, const struct argspec *spec,
 	if (value->data[0] != BOX_GOOD && shape.nodes[0].letter == 'x') {
 		strbuf_addstr(out, "{?}");
 	} else if (value->data[0] != BOX_GOOD) {
-		begin(&box, &shape.nodes[0], out);
+		begin_shape(&box, &shape.nodes[0], out);
 		strbuf_addch(out, '?');
 	} else {
 		s->nesting++;
@@ -274,6 +274,6 @@ bool argtext_put_container(struct subject *s, const struct argspec *spec,
 		s->nesting--;
 	}
 	while (box.open)
-		end(&box, out);
+		end_shape(&box, out);
 	return true;
 }

@@ -256,8 +256,8 @@ static char *resolve(void *syms, unsigned long long *addr, char **module)
 	return (char *)name;
 }
 
-static int parse(struct kernelfields *fields, const struct kernel_event_type *type,
-		 const struct kernel_layout *layout, struct kernelsyms *syms)
+static int parse_event_type(struct kernelfields *fields, const struct kernel_event_type *type,
+			    const struct kernel_layout *layout, struct kernelsyms *syms)
 {
 	struct strbuf format cleanup_strbuf = { 0 };
 	char *system cleanup_free = text_dup(&type->system);
@@ -292,7 +292,7 @@ struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 {
 	struct kernelfields *fields = calloc(1, sizeof(*fields));
 
-	if (fields && parse(fields, type, layout, syms) < 0) {
+	if (fields && parse_event_type(fields, type, layout, syms) < 0) {
 		kernelfields_destroy(fields);
 		return NULL;
 	}

@@ -134,7 +134,7 @@ static void skip_space(struct reading *r)
 		r->in.at++;
 }
 
-static bool take(struct reading *r, const char *token)
+static bool take_token(struct reading *r, const char *token)
 {
 	skip_space(r);
 	return text_word(&r->in, token);
@@ -162,7 +162,7 @@ static bool take_string(struct reading *r)
 {
 	bool is_any = false;
 
-	while (take(r, "\"")) {
+	while (take_token(r, "\"")) {
 		while (text_left(&r->in) && *r->in.at != '"') {
 			if (*r->in.at == '\\')
 				r->in.at++;
@@ -194,15 +194,15 @@ static bool take_cast(struct reading *r)
 	struct text word;
 	bool is_type = false;
 
-	if (take(r, "(")) {
+	if (take_token(r, "(")) {
 		while (take_word(r, &word)) {
 			if (is_word(word, "REC"))
 				break;
 			is_type = true;
 		}
-		while (is_type && take(r, "*"))
+		while (is_type && take_token(r, "*"))
 			;
-		if (is_type && take(r, ")"))
+		if (is_type && take_token(r, ")"))
 			return true;
 	}
 	r->in = start;
@@ -212,46 +212,46 @@ static bool take_cast(struct reading *r)
 /* A string or, at the end of lists that are C's own, NULL. */
 static bool take_text(struct reading *r)
 {
-	return take_string(r) || take(r, "((void *)0)") || take(r, "0");
+	return take_string(r) || take_token(r, "((void *)0)") || take_token(r, "0");
 }
 
 /* "{ <value>, <string> }", ... up to the closing bracket. */
 static bool read_pairs(struct reading *r)
 {
 	do {
-		if (!take(r, "{") || !read_expression(r) || !take(r, ",") || !take_text(r) ||
-		    !take(r, "}"))
+		if (!take_token(r, "{") || !read_expression(r) || !take_token(r, ",") ||
+		    !take_text(r) || !take_token(r, "}"))
 			return false;
-	} while (take(r, ","));
-	return take(r, ")");
+	} while (take_token(r, ","));
+	return take_token(r, ")");
 }
 
 static bool read_flags(struct reading *r)
 {
-	return read_expression(r) && take(r, ",") && take_string(r) && take(r, ",") &&
+	return read_expression(r) && take_token(r, ",") && take_string(r) && take_token(r, ",") &&
 	       read_pairs(r);
 }
 
 static bool read_symbols(struct reading *r)
 {
-	return read_expression(r) && take(r, ",") && read_pairs(r);
+	return read_expression(r) && take_token(r, ",") && read_pairs(r);
 }
 
 static bool read_dynamic_field(struct reading *r)
 {
 	struct text name;
 
-	return take_word(r, &name) && has_field(r, name, true) && take(r, ")");
+	return take_word(r, &name) && has_field(r, name, true) && take_token(r, ")");
 }
 
 static bool read_two(struct reading *r)
 {
-	return read_expression(r) && take(r, ",") && read_expression(r) && take(r, ")");
+	return read_expression(r) && take_token(r, ",") && read_expression(r) && take_token(r, ")");
 }
 
 static bool read_three(struct reading *r)
 {
-	return read_expression(r) && take(r, ",") && read_two(r);
+	return read_expression(r) && take_token(r, ",") && read_two(r);
 }
 
 /* The functions that the library knows, and their arguments after the opening bracket. */
@@ -285,8 +285,8 @@ static bool read_name(struct reading *r)
 	if (!take_word(r, &word))
 		return false;
 	if (is_word(word, "REC"))
-		return take(r, "->") && take_word(r, &word) && has_field(r, word, false);
-	if (!take(r, "("))
+		return take_token(r, "->") && take_word(r, &word) && has_field(r, word, false);
+	if (!take_token(r, "("))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		if (is_word(word, functions[i].name))
@@ -299,14 +299,14 @@ static bool read_primary(struct reading *r)
 {
 	bool is_good;
 
-	while (take_cast(r) || take(r, "!") || take(r, "~") || take(r, "-"))
+	while (take_cast(r) || take_token(r, "!") || take_token(r, "~") || take_token(r, "-"))
 		r->nr_operators++;
-	if (take(r, "("))
-		is_good = read_expression(r) && take(r, ")");
+	if (take_token(r, "("))
+		is_good = read_expression(r) && take_token(r, ")");
 	else
 		is_good = take_string(r) || take_literal(r) || read_name(r);
-	while (is_good && take(r, "["))
-		is_good = take_literal(r) && take(r, "]");
+	while (is_good && take_token(r, "["))
+		is_good = take_literal(r) && take_token(r, "]");
 	return is_good;
 }
 
@@ -318,7 +318,7 @@ static bool take_operator(struct reading *r)
 						 "*",  "/",  "%",  "&",	 "|",  "^" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
-		if (take(r, operators[i])) {
+		if (take_token(r, operators[i])) {
 			r->nr_operators++;
 			return true;
 		}
@@ -335,8 +335,8 @@ static bool read_expression(struct reading *r)
 	do {
 		is_good = read_primary(r);
 	} while (is_good && r->nr_operators < OPERATORS_MAX && take_operator(r));
-	if (is_good && take(r, "?"))
-		is_good = read_expression(r) && take(r, ":") && read_expression(r);
+	if (is_good && take_token(r, "?"))
+		is_good = read_expression(r) && take_token(r, ":") && read_expression(r);
 	r->depth--;
 	return is_good && r->nr_operators < OPERATORS_MAX;
 }
@@ -348,7 +348,7 @@ static bool has_good_print(struct text all, struct text text)
 
 	if (!take_string(&r))
 		return false;
-	while (take(&r, ",")) {
+	while (take_token(&r, ",")) {
 		if (!read_expression(&r))
 			return false;
 	}

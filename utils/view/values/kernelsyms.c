@@ -32,7 +32,7 @@ void kernelsyms_destroy(struct kernelsyms *syms)
 	free(syms);
 }
 
-static void load(struct kernelsyms *syms)
+static void load_kallsyms(struct kernelsyms *syms)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	char path[PATH_MAX];
@@ -47,7 +47,7 @@ const char *kernelsyms_find(struct kernelsyms *syms, uint64_t addr, uint64_t *st
 	if (!syms)
 		return NULL;
 	if (!syms->was_read)
-		load(syms);
+		load_kallsyms(syms);
 	syms->was_read = true;
 
 	const struct symbol *sym = symtab_find(&syms->symtab, addr);

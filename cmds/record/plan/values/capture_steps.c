@@ -16,7 +16,7 @@ static const struct isa *own_isa(void)
 	return isa_of(arch_elf_machine, WORD);
 }
 
-static void put(struct strbuf *steps, enum capture_op op, uint32_t bytes, uint32_t index)
+static void put_step(struct strbuf *steps, enum capture_op op, uint32_t bytes, uint32_t index)
 {
 	struct capture_step step = { .op = op, .bytes = bytes, .index = index };
 
@@ -56,19 +56,19 @@ static void put_parts(struct strbuf *steps, const struct argspec *spec)
 		unsigned reg = spec->regs[i];
 
 		if (is_vector_register(reg))
-			put(steps, CAPTURE_VECTOR, bytes, reg - own_isa()->floats.first);
+			put_step(steps, CAPTURE_VECTOR, bytes, reg - own_isa()->floats.first);
 		else
-			put(steps, CAPTURE_WORD, bytes < WORD ? bytes : WORD,
-			    reg - own_isa()->ints.first + first);
+			put_step(steps, CAPTURE_WORD, bytes < WORD ? bytes : WORD,
+				 reg - own_isa()->ints.first + first);
 		/* The user may ask for more than there is. */
 		if (!is_vector_register(reg) && bytes > WORD)
-			put(steps, CAPTURE_ZEROS, bytes - WORD, 0);
+			put_step(steps, CAPTURE_ZEROS, bytes - WORD, 0);
 		if (is_vector_register(reg) && bytes > 2 * WORD)
-			put(steps, CAPTURE_ZEROS, bytes - 2 * WORD, 0);
+			put_step(steps, CAPTURE_ZEROS, bytes - 2 * WORD, 0);
 		left -= bytes;
 	}
 	if (left)
-		put(steps, CAPTURE_ZEROS, left, 0);
+		put_step(steps, CAPTURE_ZEROS, left, 0);
 }
 
 /* The number of the integer argument that is where @spec says. */
@@ -90,11 +90,11 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 	if (!bytes)
 		return;
 	if (spec->how == ARG_HOW_POINTED) {
-		put(steps, CAPTURE_POINTED, bytes, word_of(spec));
+		put_step(steps, CAPTURE_POINTED, bytes, word_of(spec));
 	} else if (spec->how == ARG_HOW_X87) {
-		put(steps, CAPTURE_X87, MIN(bytes, 2U * WORD), 0);
+		put_step(steps, CAPTURE_X87, MIN(bytes, 2U * WORD), 0);
 		if (bytes > 2 * WORD)
-			put(steps, CAPTURE_ZEROS, bytes - 2 * WORD, 0);
+			put_step(steps, CAPTURE_ZEROS, bytes - 2 * WORD, 0);
 	} else if (spec->place == ARG_IN_REGISTER) {
 		put_parts(steps, spec);
 	} else if (spec->kind == ARG_KIND_RETVAL) {
@@ -108,14 +108,15 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 		both.regs[0] = own_isa()->ints.first;
 		both.regs[1] = own_isa()->ints.first + 1;
 		if (bytes > 2 * WORD)
-			put(steps, CAPTURE_POINTED, bytes, 0);
+			put_step(steps, CAPTURE_POINTED, bytes, 0);
 		else
 			put_parts(steps, &both);
 	} else if (spec->place == ARG_IN_ORDER && bytes <= WORD &&
 		   spec->index <= own_isa()->ints.nr) {
-		put(steps, CAPTURE_WORD, bytes, spec->index);
+		put_step(steps, CAPTURE_WORD, bytes, spec->index);
 	} else {
-		put(steps, CAPTURE_STACK, bytes, spec->place == ARG_ON_STACK ? spec->index : 1);
+		put_step(steps, CAPTURE_STACK, bytes,
+			 spec->place == ARG_ON_STACK ? spec->index : 1);
 	}
 }
 
@@ -126,19 +127,19 @@ static void put_float(struct strbuf *steps, const struct argspec *spec)
 	bool is_long = bytes > WORD;
 
 	if (spec->kind == ARG_KIND_RETVAL)
-		put(steps, is_long ? CAPTURE_X87 : CAPTURE_VECTOR, bytes, 0);
+		put_step(steps, is_long ? CAPTURE_X87 : CAPTURE_VECTOR, bytes, 0);
 	else if (spec->place == ARG_ON_STACK)
-		put(steps, CAPTURE_STACK, bytes, spec->index);
+		put_step(steps, CAPTURE_STACK, bytes, spec->index);
 	else if (spec->place == ARG_IN_REGISTER && is_vector_register(spec->regs[0]))
-		put(steps, CAPTURE_VECTOR, bytes, spec->regs[0] - own_isa()->floats.first);
+		put_step(steps, CAPTURE_VECTOR, bytes, spec->regs[0] - own_isa()->floats.first);
 	else if (spec->place == ARG_IN_REGISTER)
-		put(steps, CAPTURE_WORD, bytes, word_of(spec));
+		put_step(steps, CAPTURE_WORD, bytes, word_of(spec));
 	else if (is_long)
-		put(steps, CAPTURE_STACK, bytes, 2 * (spec->index - 1) + 1);
+		put_step(steps, CAPTURE_STACK, bytes, 2 * (spec->index - 1) + 1);
 	else if (spec->index <= own_isa()->floats.nr)
-		put(steps, CAPTURE_VECTOR, bytes, spec->index - 1);
+		put_step(steps, CAPTURE_VECTOR, bytes, spec->index - 1);
 	else
-		put(steps, CAPTURE_STACK, bytes, spec->index - own_isa()->floats.nr);
+		put_step(steps, CAPTURE_STACK, bytes, spec->index - own_isa()->floats.nr);
 }
 
 static enum box_op box_op_of(char letter)
@@ -221,7 +222,7 @@ static void put_box(struct strbuf *steps, const struct argspec *spec)
 
 	object.type.size = spec->object_bytes;
 	if (!shape_parse(&shape, spec->shape)) {
-		put(steps, CAPTURE_ZEROS, spec->type.size, 0);
+		put_step(steps, CAPTURE_ZEROS, spec->type.size, 0);
 		return;
 	}
 	if (spec->how == ARG_HOW_POINTED) {
@@ -252,12 +253,13 @@ static void put_value(struct strbuf *steps, const struct argspec *spec)
 
 	switch (spec->type.format) {
 	case ARG_STRING:
-		put(steps, is_vector ? CAPTURE_ZEROS : CAPTURE_STRING, sizeof(uint16_t),
-		    word_of(spec));
+		put_step(steps, is_vector ? CAPTURE_ZEROS : CAPTURE_STRING, sizeof(uint16_t),
+			 word_of(spec));
 		break;
 	case ARG_STD_STRING:
-		put(steps, spec->how == ARG_HOW_LLVM ? CAPTURE_STD_STRING_LLVM : CAPTURE_STD_STRING,
-		    sizeof(uint16_t), word_of(spec));
+		put_step(steps,
+			 spec->how == ARG_HOW_LLVM ? CAPTURE_STD_STRING_LLVM : CAPTURE_STD_STRING,
+			 sizeof(uint16_t), word_of(spec));
 		break;
 	case ARG_STRUCT:
 		if (spec->shape)
@@ -270,8 +272,8 @@ static void put_value(struct strbuf *steps, const struct argspec *spec)
 		break;
 	default:
 		if (is_vector)
-			put(steps, CAPTURE_VECTOR, spec->type.size,
-			    spec->regs[0] - own_isa()->floats.first);
+			put_step(steps, CAPTURE_VECTOR, spec->type.size,
+				 spec->regs[0] - own_isa()->floats.first);
 		else
 			put_word(steps, spec, spec->type.size, word_of(spec));
 		break;
@@ -299,7 +301,7 @@ bool capture_steps_add(struct strbuf *steps, const struct argspecs *args,
 		if (is_possible(&args->specs[i]))
 			put_value(steps, &args->specs[i]);
 		else
-			put(steps, CAPTURE_ZEROS, argblob_value_bytes(args->specs[i].type), 0);
+			put_step(steps, CAPTURE_ZEROS, argblob_value_bytes(args->specs[i].type), 0);
 	}
 
 	size_t nr_args = (steps->len - start) / sizeof(head) - 1;

@@ -126,8 +126,8 @@ static void choose_strings(struct argspecs *list)
 	}
 }
 
-static int find(const struct capture_settings *settings, const struct capture_subject *subject,
-		struct argfound *found)
+static int find_args(const struct capture_settings *settings, const struct capture_subject *subject,
+		     struct argfound *found)
 {
 	struct strbuf others cleanup_strbuf = { 0 };
 	struct asked asked = { settings, subject };
@@ -156,7 +156,7 @@ uint32_t captures_add(const struct capture_settings *settings,
 	struct argfound found cleanup_argfound = { 0 };
 	uint32_t index;
 
-	if (find(settings, subject, &found) < 0 || found.args.nr + found.retval.nr == 0 ||
+	if (find_args(settings, subject, &found) < 0 || found.args.nr + found.retval.nr == 0 ||
 	    !capture_steps_add(steps, &found.args, &found.retval, &index))
 		return PLAN_NO_CAPTURE;
 	return index;
@@ -176,7 +176,7 @@ static void texts_deinit(struct texts *texts)
 }
 
 /* The text goes to @texts; NULL when there is none, and *@oom is set without memory. */
-static const char *keep(struct texts *texts, struct strbuf *text, bool *oom)
+static const char *keep_args_text(struct texts *texts, struct strbuf *text, bool *oom)
 {
 	if (!text->len && !strbuf_oom(text))
 		return NULL;
@@ -202,7 +202,7 @@ static const char *keep_specs(struct texts *texts, const struct argspecs *list, 
 			strbuf_addch(&text, ',');
 		argspec_put(&list->specs[i], WORD_BYTES, &text);
 	}
-	return keep(texts, &text, oom);
+	return keep_args_text(texts, &text, oom);
 }
 
 static void put_keys(const struct argspecs *list, struct strbuf *out, bool *any)
@@ -230,7 +230,7 @@ static const char *keep_keys(struct texts *texts, const struct argfound *found, 
 	strbuf_addch(&text, ';');
 	if (found->from_debug & ARGRULES_RETVAL)
 		put_keys(&found->retval, &text, &any);
-	return any ? keep(texts, &text, oom) : NULL;
+	return any ? keep_args_text(texts, &text, oom) : NULL;
 }
 
 static int add_inlined(const struct dwarf_func *debug, struct texts *texts, struct dbg *dbg)
@@ -243,7 +243,7 @@ static int add_inlined(const struct dwarf_func *debug, struct texts *texts, stru
 		demangle(from->name, DEMANGLE_SIMPLE, &name);
 
 		struct dbg_inline call = {
-			.name = keep(texts, &name, &oom),
+			.name = keep_args_text(texts, &name, &oom),
 			.file = from->file,
 			.line = from->line,
 		};
@@ -269,7 +269,7 @@ static int add_func(const struct capture_settings *settings, const struct captur
 
 	struct capture_subject subject = { strbuf_str(&name), sym, module->basename, debug, false };
 
-	if (find(settings, &subject, &found) < 0)
+	if (find_args(settings, &subject, &found) < 0)
 		return -ENOMEM;
 
 	struct dbg_func func = {
@@ -284,7 +284,7 @@ static int add_func(const struct capture_settings *settings, const struct captur
 		.line = debug->line,
 	};
 
-	func.name = keep(texts, &name, &oom);
+	func.name = keep_args_text(texts, &name, &oom);
 	if (oom || dbg_add_func(dbg, &func) < 0)
 		return -ENOMEM;
 	return settings->has_lines ? add_inlined(debug, texts, dbg) : 0;

@@ -4,7 +4,7 @@
 #include "arch/isa.h"
 #include "utils/object/sdt_args.h"
 
-static struct found_operand find(const struct sdt_arg *arg)
+static struct found_operand find_operand(const struct sdt_arg *arg)
 {
 	static const uint8_t kinds[] = {
 		[OPERAND_UNKNOWN] = PLAN_OPERAND_NONE,
@@ -40,7 +40,7 @@ size_t point_args_find(const struct elf_file *file, const char *args, struct str
 	_Static_assert(SDT_ARGS_MAX == PLAN_OPERANDS_MAX, "what is found fits a plan");
 	sdt_args_find_symbols(file, list, kept);
 	for (size_t i = 0; i < kept; i++) {
-		struct found_operand one = find(&list[i]);
+		struct found_operand one = find_operand(&list[i]);
 
 		if (i + 1 == kept)
 			one.operand.flags |= PLAN_OPERAND_LAST;

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""A static function whose name is one word has it in one file only: a breakpoint and a profile say where they are. Several files may
+each have a name of more words, such as put_text, for that says what it is about. Tests and examples are programs of their own.
+
+usage: statics.py TOP
+"""
+import pathlib
+import re
+import sys
+
+APART = {"tests", "examples"}
+ROOMS = ("utils", "arch", "libmcount", "cmds", "trace")
+HIDDEN = re.compile(r'/\*.*?\*/|//[^\n]*|__attribute__\(\([^\n]*?\)\)|ElfW\(\w+\)', re.DOTALL)
+STATIC = re.compile(r"^(?:[A-Z_]+ )?static\b[^;={}()\[\]]*?\b(\w+)\(", re.MULTILINE)
+
+
+def read_statics(top):
+    """The files that have each name, and how many files there are."""
+    statics, nr = {}, 0
+    for path in (path for room in ROOMS for path in sorted((top / room).rglob("*.[ch]"))):
+        if APART & set(path.relative_to(top).parts):
+            continue
+        nr += 1
+        for name in STATIC.findall(HIDDEN.sub(" ", path.read_text())):
+            statics.setdefault(name, set()).add(path.relative_to(top).as_posix())
+    return statics, nr
+
+
+def main():
+    statics, nr = read_statics(pathlib.Path(sys.argv[1]))
+    problems = [f"{name}() needs a noun: it is in {', '.join(sorted(files))}" for name, files in sorted(statics.items())
+                if "_" not in name and len(files) > 1]
+    print("\n".join(problems) or f"{nr} files, no static name of one word in two")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
