@@ -8,7 +8,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/complete.h"
-#include "cmds/facts.h"
+#include "cmds/debug_facts.h"
 #include "cmds/help/help.h"
 #include "cmds/events/list_events.h"
 #include "cmds/terminal/msg.h"
@@ -142,13 +142,13 @@ static void tell_command(const struct opts *opts)
 static int run_and_tell(const struct opts *opts, struct uft_err *err)
 {
 	const pid_t self = getpid();
-	uint64_t began_ns = facts_now_ns();
+	uint64_t began_ns = debug_facts_now_ns();
 	int status = opts->cmd->run(opts, err);
 
 	/* `live` has children, which come back here, too. */
 	if (getpid() == self)
 		msg_debug(&opts->msg, MSG_UTRAIL, 1, "'%s' took %s%s", opts->cmd->name,
-			  facts_time(facts_now_ns() - began_ns).text,
+			  debug_facts_time(debug_facts_now_ns() - began_ns).text,
 			  status < 0 ? " and failed" : "");
 	return status;
 }

@@ -9,7 +9,7 @@
 #include "cmds/cmd.h"
 #include "cmds/complete.h"
 #include "cmds/filter_opts.h"
-#include "cmds/advice/lacking.h"
+#include "cmds/advice/unsupported.h"
 #include "cmds/record/sources/flight.h"
 #include "utils/export/export.h"
 
@@ -304,9 +304,9 @@ static int set_old_format(const struct opt_row *row, const char *text, void *tar
  * An option of uftrace's that utrail has not: it means nothing for any command, so that nothing
  * lists it.
  */
-#define LACKING(name, letter, arg, instead)                                                 \
-	{                                                                                   \
-		name, letter, arg, instead, GROUP_COMMON, 0, OPT_SET, .set = lacking_refuse \
+#define LACKING(name, letter, arg, instead)                                                     \
+	{                                                                                       \
+		name, letter, arg, instead, GROUP_COMMON, 0, OPT_SET, .set = unsupported_refuse \
 	}
 #define NETWORK_INSTEAD \
 	"record where the program runs, copy the data directory, and read it with -d"

@@ -7,7 +7,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/filter_opts.h"
-#include "cmds/advice/lacking.h"
+#include "cmds/advice/unsupported.h"
 #include "cmds/opts.h"
 #include "cmds/reader.h"
 #include "utils/export/export.h"
@@ -446,7 +446,7 @@ static int judge_first_word(struct opts *opts, struct line *line, struct uft_err
 {
 	if (line->cmd || !line->nr_args || line->ended || take_question(opts, line))
 		return 0;
-	return lacking_check_command(line->args[0], err);
+	return unsupported_check_command(line->args[0], err);
 }
 
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err)

@@ -12,13 +12,13 @@
 #include "cmds/terminal/ask.h"
 #include "cmds/cmd.h"
 #include "cmds/event_warn.h"
-#include "cmds/facts.h"
+#include "cmds/debug_facts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/nameless.h"
 #include "cmds/advice/near_data.h"
 #include "cmds/pager.h"
 #include "cmds/terminal/statusline.h"
-#include "cmds/watch.h"
+#include "cmds/read_progress.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/nearest.h"
 #include "utils/format/datadir.h"
@@ -85,13 +85,13 @@ static int open_data(struct trace_data *data, const struct opts *opts, const cha
 	if (ret < 0)
 		return ret;
 
-	uint64_t began_ns = facts_now_ns();
+	uint64_t began_ns = debug_facts_now_ns();
 
 	ret = data_open(data, dir, opts->demangle, err);
 	if (ret < 0)
 		return report_no_data(opts, ret, err);
 	data->modules.syms_dir = opts->syms_dir;
-	facts_data_opened(opts, data, facts_now_ns() - began_ns);
+	debug_facts_data_opened(opts, data, debug_facts_now_ns() - began_ns);
 	warn_of_end(data, opts);
 	return 0;
 }
@@ -100,13 +100,13 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 {
 	const char *dir = reader_data_dir(opts);
 
-	watch_opening(opts, dir);
+	read_progress_opening(opts, dir);
 
 	int ret = open_data(data, opts, dir, err);
 
 	/* The line stays until reading begins: tasks and symbols take time, too. */
 	if (ret)
-		watch_opened();
+		read_progress_opened();
 	return ret;
 }
 
@@ -125,8 +125,8 @@ int reader_open_growing(struct trace_data *data, const struct opts *opts, struct
 
 void reader_close_data(struct trace_data *data, const struct opts *opts)
 {
-	watch_opened();
-	facts_data_shown(opts, data);
+	read_progress_opened();
+	debug_facts_data_shown(opts, data);
 	nameless_warn(opts, data);
 	data_close(data);
 }
@@ -190,7 +190,7 @@ int reader_open_records(struct trace_data *data, const struct opts *opts, struct
 		return ret;
 	ret = reader_check_records(data, opts, err);
 	if (ret) {
-		watch_opened();
+		read_progress_opened();
 		data_close(data);
 	}
 	return ret;

@@ -19,14 +19,14 @@
 #define LOOKED_AT_MAX 4096
 #define SHOWN_MAX     3
 
-struct near {
+struct tracer_cpu {
 	struct strbuf path; /* as somebody would type it */
 	time_t time;
 };
 
 /* The newest first. */
 struct near_list {
-	struct near best[SHOWN_MAX];
+	struct tracer_cpu best[SHOWN_MAX];
 	size_t nr;
 };
 
@@ -55,7 +55,7 @@ static bool is_recording(int dir_fd, const char *name, time_t *time)
 
 static void keep_near(struct near_list *list, const char *top, const char *name, time_t time)
 {
-	struct near near = { .time = time };
+	struct tracer_cpu near = { .time = time };
 	size_t at = list->nr;
 
 	while (at && list->best[at - 1].time < time)

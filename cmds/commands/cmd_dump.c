@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
-#include "cmds/advice/empty.h"
+#include "cmds/advice/no_result.h"
 #include "cmds/reader.h"
-#include "cmds/watch.h"
+#include "cmds/read_progress.h"
 #include "config.h"
 #include "utils/view/dump.h"
 #include "utils/export/export.h"
@@ -47,7 +47,7 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	};
 	struct pipeline_config stages;
 	struct pipeline pipe cleanup_pipeline = { 0 };
-	struct watch watch;
+	struct read_progress watch;
 	uint64_t nr_dropped = 0;
 
 	reader_pipeline_config(opts, &stages);
@@ -58,14 +58,14 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	if (ret < 0)
 		return ret;
 	reader_warn_filters(opts, data);
-	watch_begin(&watch, opts, &pipe, false);
+	read_progress_begin(&watch, opts, &pipe, false);
 	ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, err);
 	if (ret == 0)
 		reader_warn_dropped(opts, exporter, nr_dropped);
 	reader_warn_kernel(opts, data, &pipe);
-	ret = watch_end(&watch, opts, reader_finish(sink, &pipe.broken, ret, err));
+	ret = read_progress_end(&watch, opts, reader_finish(sink, &pipe.broken, ret, err));
 	if (ret == CMD_DONE && !atomic_load(&pipe.has_shown))
-		empty_explain(opts, &pipe);
+		no_result_explain(opts, &pipe);
 	return ret;
 }
 
@@ -75,7 +75,7 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 	struct uft_err broken = { 0 };
 	struct opts counting = *opts;
 
-	watch_opened();
+	read_progress_opened();
 
 	int shown = dump_raw(opts, data, sink, &broken, err);
 
@@ -90,7 +90,7 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 
 	counting.time_filter_ns = 0;
 	if (ret == CMD_DONE && !shown)
-		empty_explain_data(&counting, data);
+		no_result_explain_data(&counting, data);
 	return ret;
 }
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
-#include "cmds/advice/empty.h"
+#include "cmds/advice/no_result.h"
 #include "cmds/events/events_etrace.h"
 #include "cmds/events/events_log.h"
 #include "cmds/events/events_posix.h"

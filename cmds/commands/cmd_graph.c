@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "cmds/cmd.h"
-#include "cmds/advice/empty.h"
+#include "cmds/advice/no_result.h"
 #include "cmds/reader.h"
-#include "cmds/watch.h"
+#include "cmds/read_progress.h"
 #include "utils/export/export.h"
 #include "utils/view/graph/graph.h"
 #include "utils/view/graph/graph_diff.h"
@@ -40,7 +40,7 @@ static int graph_calls(const struct graph *graph, const struct opts *opts, struc
 	if (ret == 0)
 		ret = graph_show(graph, &tree, sink, err);
 	if (ret == 0)
-		empty_explain(opts, pipe);
+		no_result_explain(opts, pipe);
 	return ret;
 }
 
@@ -50,7 +50,7 @@ static int graph_data(const struct opts *opts, const struct graph *graph, struct
 	struct pipeline_config stages;
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct sink sink cleanup_sink = { 0 };
-	struct watch watch;
+	struct read_progress watch;
 
 	reader_pipeline_config(opts, &stages);
 	tree_configure(&stages);
@@ -67,12 +67,13 @@ static int graph_data(const struct opts *opts, const struct graph *graph, struct
 		ret = reader_open_sink(&sink, err);
 	if (ret < 0)
 		return ret;
-	watch_begin(&watch, opts, &pipe, true);
+	read_progress_begin(&watch, opts, &pipe, true);
 	if (graph->config.is_by_task)
 		ret = graph_tasks(graph, &pipe, &sink, err);
 	else
 		ret = graph_calls(graph, opts, &pipe, &sink, err);
-	return watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, MIN(ret, 0), err));
+	return read_progress_end(&watch, opts,
+				 reader_finish(&sink, &pipe.broken, MIN(ret, 0), err));
 }
 
 /* The call tree of a recording, for comparison. */
@@ -80,7 +81,7 @@ static int make_tree(const struct opts *opts, struct trace_data *data, struct pi
 		     struct tree *tree, struct uft_err *err)
 {
 	struct pipeline_config stages;
-	struct watch watch;
+	struct read_progress watch;
 
 	reader_pipeline_config(opts, &stages);
 	tree_configure(&stages);
@@ -92,9 +93,9 @@ static int make_tree(const struct opts *opts, struct trace_data *data, struct pi
 	if (ret < 0)
 		return ret;
 	tree->counts_outside = opts->event_full;
-	watch_begin(&watch, opts, pipe, true);
+	read_progress_begin(&watch, opts, pipe, true);
 	ret = tree_run(tree, pipe, reader_threads(opts), err);
-	return watch_end(&watch, opts, ret);
+	return read_progress_end(&watch, opts, ret);
 }
 
 static int compare_graphs(const struct opts *opts, struct trace_data *base, struct trace_data *pair,

@@ -17,7 +17,7 @@
 
 #include "cmds/arg_opts.h"
 #include "cmds/cmd.h"
-#include "cmds/advice/empty.h"
+#include "cmds/advice/no_result.h"
 #include "cmds/filter_opts.h"
 #include "cmds/filter_warn.h"
 #include "cmds/list_functions.h"
@@ -25,7 +25,7 @@
 #include "cmds/record/run/attached.h"
 #include "cmds/record/run/dry_run.h"
 #include "cmds/record/run/launcher.h"
-#include "cmds/record/run/facts.h"
+#include "cmds/record/run/debug_facts.h"
 #include "cmds/record/run/infofile.h"
 #include "cmds/record/run/progress.h"
 #include "cmds/record/store/dir.h"
@@ -605,7 +605,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 	/* It was said already what is in the way. */
 	if (rec->channel.save_error.code || atomic_load(&rec->store->error))
 		return;
-	empty_add_options(run->opts, &options);
+	no_result_add_options(run->opts, &options);
 	if (options.len)
 		msg_warn(&run->opts->msg, "nothing was recorded: no call passed %s",
 			 strbuf_str(&options));
@@ -639,7 +639,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 		run->store = &run->compact.store;
 	}
 	warn_about_method(run);
-	facts_before_run(run);
+	debug_facts_before_run(run);
 	ret = infofile_default_opts(run, err);
 	if (ret == 0 && points_have_file(&run->settings))
 		ret = points_make_file(run->store, &run->settings, err);
@@ -654,7 +654,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 		return ret;
 	warn_about_losses(run, &rec);
 	traceme_warn(&run->end.traceme, &run->opts->msg);
-	facts_after_run(run, &rec);
+	debug_facts_after_run(run, &rec);
 	if (!warn_about_filters(run, &rec))
 		warn_about_nothing(run, &rec);
 	if (run->debug.problem.code)

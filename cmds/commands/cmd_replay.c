@@ -2,10 +2,10 @@
 #include <errno.h>
 
 #include "cmds/cmd.h"
-#include "cmds/advice/empty.h"
+#include "cmds/advice/no_result.h"
 #include "cmds/terminal/follow.h"
 #include "cmds/reader.h"
-#include "cmds/watch.h"
+#include "cmds/read_progress.h"
 #include "utils/view/replay/replay.h"
 
 /* Arguments whose types nobody knows are left out; that must not look like "no arguments". */
@@ -53,7 +53,7 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct sink sink cleanup_sink = { 0 };
 	struct replay replay;
-	struct watch watch;
+	struct read_progress watch;
 
 	reader_pipeline_config(opts, &stages);
 	stages.reads_extern = true;
@@ -76,19 +76,19 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 		.pause = pause_showing,
 	};
 
-	watch_begin(&watch, opts, &pipe, false);
+	read_progress_begin(&watch, opts, &pipe, false);
 	ret = follow ? follow_run(follow, &pipe, &shown, err)
 		     : pipeline_run(&pipe, &shown.view, err);
 	replay_finish(&replay);
 	replay_deinit(&replay);
-	ret = watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
+	ret = read_progress_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
 	if (follow)
 		reader_warn_filters(opts, data);
 	reader_warn_kernel(opts, data, &pipe);
 	if (ret == CMD_DONE) {
 		note_unknown_payload(opts, &pipe);
 		if (!atomic_load(&pipe.has_shown))
-			empty_explain(opts, &pipe);
+			no_result_explain(opts, &pipe);
 	}
 	return ret;
 }

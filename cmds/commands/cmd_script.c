@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
-#include "cmds/advice/empty.h"
+#include "cmds/advice/no_result.h"
 #include "cmds/terminal/follow.h"
 #include "cmds/reader.h"
-#include "cmds/watch.h"
+#include "cmds/read_progress.h"
 #include "config.h"
 #include "utils/script/script.h"
 
@@ -44,10 +44,10 @@ static int run_view(const struct opts *opts, struct script *script, struct pipel
 	const struct follow_view shown = {
 		.view = { .events = script_events, .mixed = script_mixed, .self = script },
 	};
-	struct watch watch;
+	struct read_progress watch;
 	int ret = 0;
 
-	watch_begin(&watch, opts, pipe, false);
+	read_progress_begin(&watch, opts, pipe, false);
 	script_begin(script);
 
 	if (!script->is_over)
@@ -62,7 +62,7 @@ static int run_view(const struct opts *opts, struct script *script, struct pipel
 			      pipe->broken.text);
 	if (ret == 0 && script->nr_failed)
 		ret = CMD_FAILED;
-	return watch_end(&watch, opts, ret);
+	return read_progress_end(&watch, opts, ret);
 }
 
 static int script_data(const struct opts *opts, struct trace_data *data, struct follow *follow,
@@ -89,7 +89,7 @@ static int script_data(const struct opts *opts, struct trace_data *data, struct 
 		return CMD_FAILED;
 	if (!follow)
 		reader_warn_filters(opts, data);
-	watch_opened();
+	read_progress_opened();
 
 	int ret = script_open(&script, &config, data, err);
 
@@ -98,7 +98,7 @@ static int script_data(const struct opts *opts, struct trace_data *data, struct 
 	ret = run_view(opts, &script, &pipe, follow, err);
 	reader_warn_kernel(opts, data, &pipe);
 	if (ret == CMD_DONE && !script.is_over && !atomic_load(&pipe.has_shown))
-		empty_explain(opts, &pipe);
+		no_result_explain(opts, &pipe);
 	return ret;
 }
 

@@ -2,9 +2,9 @@
 #include "cmds/events/report_events.h"
 
 #include "cmds/cmd.h"
-#include "cmds/advice/empty.h"
+#include "cmds/advice/no_result.h"
 #include "cmds/reader.h"
-#include "cmds/watch.h"
+#include "cmds/read_progress.h"
 #include "utils/base/cleanup.h"
 #include "utils/view/report/report_between.h"
 #include "utils/view/report/report_events.h"
@@ -74,7 +74,7 @@ int events_report(const struct opts *opts, const struct report_config *config,
 	struct pipeline_config stages;
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct sink sink cleanup_sink = { 0 };
-	struct watch watch;
+	struct read_progress watch;
 	uint64_t nr = 0;
 
 	reader_pipeline_config(opts, &stages);
@@ -88,11 +88,11 @@ int events_report(const struct opts *opts, const struct report_config *config,
 	ret = reader_open_sink(&sink, err);
 	if (ret < 0)
 		return ret;
-	watch_begin(&watch, opts, &pipe, true);
+	read_progress_begin(&watch, opts, &pipe, true);
 	ret = opts->between ? run_between(opts, config, &pipe, &sink, &nr, err)
 			    : run_events(config, &pipe, &sink, &nr, err);
-	ret = watch_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
+	ret = read_progress_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
 	if (ret == CMD_DONE && !nr)
-		empty_explain(opts, &pipe);
+		no_result_explain(opts, &pipe);
 	return ret;
 }

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/hot/graveyard.h"
+#include "libmcount/hot/old_returns.h"
 #include "libmcount/system/own_syscall.h"
 #include "libmcount/hot/state.h"
 #include "utils/format/event_ids.h"
@@ -94,7 +94,7 @@ static void frame_restore(struct frame *f)
 
 	if (!owns_slot(f))
 		return;
-	graveyard_put(f->slot, f->ret);
+	old_returns_put(f->slot, f->ret);
 	slow_call(slot_replace, &a);
 }
 
@@ -228,7 +228,7 @@ static uint64_t look_for_return(uint64_t slot)
 		}
 	}
 
-	return graveyard_get(slot);
+	return old_returns_get(slot);
 }
 
 uint64_t frames_find_return(uint64_t slot)

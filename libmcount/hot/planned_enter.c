@@ -30,7 +30,7 @@ static inline void note_skip(struct thread *t, uint64_t addr)
 	p->has_noted = true;
 	*place = addr;
 	if (unlikely(probe.plan.flags & PLAN_STEERABLE))
-		steer_check_skip(p, place);
+		plan_update_check_skip(p, place);
 }
 
 static inline const struct live_func *find_func(struct planned *p, uint64_t addr)
@@ -267,7 +267,7 @@ static inline uint32_t enter_frame(struct thread *t, uint64_t *slot, uint64_t ad
 /* HOT, rarely: there are news. True when another plan counts from here on. */
 NOINLINE static bool take_news(struct thread *t)
 {
-	steer_obey(t);
+	plan_update_obey(t);
 	if (planned_is_current(t->planned))
 		return false;
 	planned_take_up(t);
@@ -289,7 +289,7 @@ static inline bool is_unwanted(struct thread *t, uint64_t addr)
 {
 	if (!is_outside(t->planned, addr))
 		return false;
-	if (steer_has_news() && take_news(t) && !is_outside(t->planned, addr))
+	if (plan_update_has_news() && take_news(t) && !is_outside(t->planned, addr))
 		return false;
 	note_skip(t, addr);
 	return true;
@@ -326,7 +326,7 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
 		leave_gone(t);
 	planned_prepare(t);
-	if (steer_has_news() && take_news(t) && is_unwanted(t, addr))
+	if (plan_update_has_news() && take_news(t) && is_unwanted(t, addr))
 		return 0;
 	return enter_decided(t, slot, addr, regs);
 }
@@ -349,7 +349,7 @@ bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_
 {
 	bool is_known = planned_knows(t, addr);
 
-	if (!probe_is_recording() || !probe_skips || steer_has_news() ||
+	if (!probe_is_recording() || !probe_skips || plan_update_has_news() ||
 	    (!is_known && find_func(t->planned, addr)))
 		return false;
 	/*
@@ -401,7 +401,7 @@ bool planned_is_too_deep(struct thread *t, uint64_t addr)
 	const struct live_func *func;
 
 	if (!planned_is_open(t) || planned_open_calls(t) < t->planned->now.depth ||
-	    steer_has_news())
+	    plan_update_has_news())
 		return false;
 	func = find_func(t->planned, addr);
 	if (func && func->rule)
@@ -416,7 +416,7 @@ bool planned_is_left_out(struct thread *t, uint64_t addr)
 	struct planned *p = t->planned;
 	const struct live_func *func;
 
-	if (!p->has_left_out || unlikely(steer_has_news()))
+	if (!p->has_left_out || unlikely(plan_update_has_news()))
 		return false;
 	func = find_func(p, addr);
 	if (!func || !func->rule || func->rule->flags != PLAN_LEFT_OUT)
@@ -507,7 +507,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 	/* planned_is_unwanted() has already looked for another plan. */
 	if (push_or_settle(t, sp, ret, addr, NULL))
 		return true;
-	if (steer_has_news())
+	if (plan_update_has_news())
 		take_news(t);
 	judge_announced(t, NULL, sp, ret, addr, NULL, true);
 	return true;
@@ -523,7 +523,7 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 	if (planned_is_too_deep(t, addr) || push_or_settle(t, id, *slot, addr, regs))
 		return;
 	planned_prepare(t);
-	if (steer_has_news() && take_news(t) && is_unwanted(t, addr))
+	if (plan_update_has_news() && take_news(t) && is_unwanted(t, addr))
 		return;
 	judge_announced(t, slot, id, *slot, addr, regs, false);
 }
@@ -535,8 +535,8 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 
 	if (!has_frame_for(t, addr))
 		return;
-	if (steer_has_news())
-		steer_obey(t);
+	if (plan_update_has_news())
+		plan_update_obey(t);
 	if (unlikely(!planned_is_current(t->planned)))
 		planned_take_up(t);
 	planned_settle(t);

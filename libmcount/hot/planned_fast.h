@@ -10,7 +10,7 @@
 #include "libmcount/system/fault.h"
 #include "libmcount/hot/planned.h"
 #include "libmcount/hot/planned_pass.h"
-#include "libmcount/plan/steer.h"
+#include "libmcount/plan/plan_update.h"
 
 /*
  * HOT. As in fast.h these do the whole work, or find out that it is not the common case and have

@@ -17,10 +17,10 @@
 #include "libmcount/system/own_syscall.h"
 #include "libmcount/hot/stacks.h"
 #include "libmcount/hot/state.h"
-#include "libmcount/plan/steer.h"
+#include "libmcount/plan/plan_update.h"
 #include "libmcount/values/counters.h"
 #include "libmcount/system/session.h"
-#include "libmcount/system/unseen.h"
+#include "libmcount/system/earlier_calls.h"
 
 __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
@@ -193,7 +193,7 @@ static void begin_thread(void *arg)
 		release_state(t);
 		return;
 	}
-	unseen_begin(t);
+	earlier_calls_begin(t);
 	if (probe.has_thread_key)
 		pthread_setspecific(probe.thread_key, t);
 	self = *result = t;
@@ -332,7 +332,7 @@ void thread_after_fork(void)
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);
 	modules_after_fork();
-	steer_after_fork();
+	plan_update_after_fork();
 	counters_after_fork();
 
 	struct arena_forks *forks = &probe.arena->forks;

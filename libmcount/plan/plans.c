@@ -14,7 +14,7 @@
 #include "libmcount/system/module_lock.h"
 #include "libmcount/patch/patches.h"
 #include "libmcount/hot/planned.h"
-#include "libmcount/system/switches.h"
+#include "libmcount/system/signal_switches.h"
 
 /*
  * @retired: plans that were replaced and may still be in use
@@ -362,7 +362,7 @@ static void turn_plan(const struct plan *settings)
 		probe.tracing = true;
 	probe_skips = !(probe.plan.flags & PLAN_ESTIMATE);
 	fault_watch_crashes();
-	switches_begin();
+	signal_switches_begin();
 }
 
 static bool can_turn(const struct plan *to)

@@ -9,7 +9,7 @@
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"
 #include "libmcount/program/interpose.h"
-#include "libmcount/system/switches.h"
+#include "libmcount/system/signal_switches.h"
 
 /* More than any stack has that programs jump in. */
 #define MAX_JUMP_BYTES (1UL << 30)
@@ -59,7 +59,7 @@ static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 		static void *next;                                                  \
 		void (*fn)(struct __jmp_buf_tag *, int) = interposed(&next, #name); \
                                                                                     \
-		switches_end();                                                     \
+		signal_switches_end();                                              \
 		forget_interrupted_hook();                                          \
 		leave_jumped_over(env, value);                                      \
 		fn(env, value);                                                     \

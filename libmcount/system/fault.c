@@ -15,7 +15,7 @@
 #include "libmcount/program/interpose.h"
 #include "libmcount/system/own_syscall.h"
 #include "libmcount/system/own_syscall.h"
-#include "libmcount/system/switches.h"
+#include "libmcount/system/signal_switches.h"
 
 /*
  * The program's wishes for these signals are kept here, and the kernel has our handler with the
@@ -107,7 +107,7 @@ static struct sigaction kernel_action(int sig, const struct sigaction *act)
 		.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART,
 	};
 
-	if (act->sa_handler == SIG_IGN && !switches_have(sig))
+	if (act->sa_handler == SIG_IGN && !signal_switches_have(sig))
 		return *act;
 	if (has_handler(act)) {
 		ours.sa_mask = act->sa_mask;
@@ -195,13 +195,13 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 
 	bool has_own = has_handler(current_of(&dispositions[sig]));
 
-	if (switches_have(sig))
-		switches_obey(sig, has_own);
+	if (signal_switches_have(sig))
+		signal_switches_obey(sig, has_own);
 	/* A signal that is ours to switch by does not end the program. */
-	if (!switches_have(sig) || has_own)
+	if (!signal_switches_have(sig) || has_own)
 		pass_on(sig, info, context);
-	if (switches_have(sig))
-		switches_end();
+	if (signal_switches_have(sig))
+		signal_switches_end();
 	errno = saved;
 }
 

@@ -12,14 +12,14 @@
 #include "libmcount/system/channel.h"
 #include "libmcount/values/counters.h"
 #include "libmcount/values/declared.h"
-#include "libmcount/values/doors.h"
+#include "libmcount/values/trace_copies.h"
 #include "libmcount/hot/frames.h"
 #include "libmcount/system/modules.h"
 #include "libmcount/patch/patches.h"
 #include "libmcount/plan/plans.h"
 #include "libmcount/system/own_syscall.h"
 #include "libmcount/system/session.h"
-#include "libmcount/system/unseen.h"
+#include "libmcount/system/earlier_calls.h"
 #include "utils/format/probe/attach.h"
 
 EXPORTED int64_t utrail_attach(const char *address, uint64_t handle);
@@ -180,7 +180,7 @@ static int64_t give_back(void)
 	modules_drop();
 	plans_drop();
 	arena_drop();
-	unseen_drop();
+	earlier_calls_drop();
 	if (probe.control)
 		own_syscall(SYS_munmap, probe.control, sizeof(*probe.control));
 	probe.control = NULL;
@@ -222,7 +222,7 @@ int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
 	case ATTACH_CHANGED:
 		return patches_changed();
 	case ATTACH_OPEN_CALLS:
-		return session_is_waiting() ? unseen_note(ranges, nr_ranges) : -EINVAL;
+		return session_is_waiting() ? earlier_calls_note(ranges, nr_ranges) : -EINVAL;
 	case ATTACH_ADOPT:
 		return probe.ready ? plans_add_patches(ranges, nr_ranges) : -EINVAL;
 	case ATTACH_CODES:
@@ -236,9 +236,9 @@ int64_t utrail_leave(uint64_t step, uint64_t *ranges, uint64_t nr_ranges)
 	case ATTACH_CHOSEN:
 		return declared_chosen();
 	case ATTACH_DOORS_OPEN:
-		return doors_open();
+		return trace_copies_open();
 	case ATTACH_DOORS_CLOSE:
-		return doors_close();
+		return trace_copies_close();
 	case ATTACH_BEGIN:
 		if (!session_is_waiting())
 			return -EINVAL;

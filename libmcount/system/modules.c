@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmcount/values/doors.h"
+#include "libmcount/values/trace_copies.h"
 #include "libmcount/system/module_hash.h"
 #include "libmcount/system/module_lock.h"
 #include "libmcount/system/own_syscall.h"
@@ -222,6 +222,6 @@ void modules_after_dlopen(uint64_t begin_ns)
 	}
 	pthread_mutex_unlock(&module_lock);
 	if (has_more)
-		doors_after_dlopen();
+		trace_copies_after_dlopen();
 	errno = saved;
 }

@@ -26,8 +26,8 @@
 #include "libmcount/plan/plans.h"
 #include "libmcount/system/seal.h"
 #include "libmcount/system/session.h"
-#include "libmcount/plan/steer.h"
-#include "libmcount/system/switches.h"
+#include "libmcount/plan/plan_update.h"
+#include "libmcount/system/signal_switches.h"
 #include "utils/format/probe/attach.h"
 
 struct probe probe;
@@ -184,7 +184,7 @@ static int64_t begin_being_recorded(const char *address)
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
 	if (plans_begin(ch.fds[CONTROL_FD_PLAN]) < 0)
 		return ATTACH_NO_MEMORY;
-	steer_begin();
+	plan_update_begin();
 	clock_setup();
 	if (!probe.is_attached) {
 		exec_setup();
@@ -206,7 +206,7 @@ static int64_t begin_being_recorded(const char *address)
 	 */
 	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
 		fault_watch_crashes();
-	switches_begin();
+	signal_switches_begin();
 	/* The first thread's state is made here, where that costs nobody's call time. */
 	thread_begin();
 	return ATTACH_DONE;
@@ -305,7 +305,7 @@ static bool report_fork(void)
 		return false;
 	memcpy(probe.token, welcome.token, sizeof(probe.token));
 	probe.is_elsewhere = false;
-	steer_begin();
+	plan_update_begin();
 	return true;
 }
 

@@ -15,8 +15,8 @@ static inline bool is_wanted(struct thread *t)
 		return true;
 	if (!p)
 		return false;
-	if (steer_has_news())
-		steer_obey(t);
+	if (plan_update_has_news())
+		plan_update_obey(t);
 	if (unlikely(!planned_is_current(p)))
 		planned_take_up(t);
 	return probe.tracing && probe.is_on && !p->now.out && (!p->has_filter || p->now.in);

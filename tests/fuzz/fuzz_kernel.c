@@ -6,7 +6,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/kernel/kernel_dat.h"
-#include "utils/trace/feed.h"
+#include "utils/trace/merger.h"
 #include "utils/trace/sources/src_kernel.h"
 #include "utils/view/values/eventtext.h"
 
@@ -51,7 +51,7 @@ static void check_round_trip(const struct kernel_header *header)
 	FUZZ_CHECK(!is_cut && again.nr_files == header->nr_files);
 }
 
-static void show(const struct trace_data *data, const struct feed *feed)
+static void show(const struct trace_data *data, const struct merger *feed)
 {
 	struct event_texts texts;
 	struct uft_err err = { 0 };
@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	};
 	static const struct source_kind *const kinds[] = { &src_kernel_kind, NULL };
 	struct kernel_losses losses = { 0 };
-	struct feed feed = { 0 };
+	struct merger feed = { 0 };
 	struct uft_err broken = { 0 };
 	struct uft_err err = { 0 };
 	const struct source_context context = {
@@ -105,12 +105,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	fuzz_write_file("kernel-cpu0.dat", in.data, in.size);
 	fuzz_write_file("kernel-cpu1.dat", in.data, in.size / 2);
 
-	int ret = feed_open(&feed, &context, kinds, &err);
+	int ret = merger_open(&feed, &context, kinds, &err);
 
 	for (size_t i = 0; ret == 0 && i < feed.nr_queues; i++)
 		feed.queues[i].is_wanted = true;
 	if (ret == 0)
-		ret = feed_fill(&feed, SIZE_MAX, &err);
+		ret = merger_fill(&feed, SIZE_MAX, &err);
 	fuzz_check_error(ret < 0, &err);
 	fuzz_check_error(broken.code != 0, &broken);
 	if (ret == 0 && losses.has_files) {
@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		read_pages(&data.kernel.header.layout, in.data, in.size);
 		show(&data, &feed);
 	}
-	feed_close(&feed);
+	merger_close(&feed);
 	kernel_formats_deinit(&data.kernel);
 	return 0;
 }

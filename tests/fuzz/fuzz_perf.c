@@ -1,7 +1,7 @@
 /* Fuzz target: perf-cpu<N>.dat. The first byte is the byte order, the rest one file, read as of two CPUs. */
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/kernel/perf_dat.h"
-#include "utils/trace/feed.h"
+#include "utils/trace/merger.h"
 #include "utils/trace/sources/src_perf.h"
 
 static void decode_all(const uint8_t *data, size_t size, bool big)
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	};
 	static const struct source_kind *const kinds[] = { &src_perf_kind, NULL };
 	struct survey surveys[ARRAY_SIZE(tasks)];
-	struct feed feed = { 0 };
+	struct merger feed = { 0 };
 	struct uft_err broken = { 0 };
 	struct uft_err err = { 0 };
 	const struct source_context context = { .data = &data,
@@ -41,26 +41,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	fuzz_write_file("perf-cpu0.dat", in.data, in.size);
 	fuzz_write_file("perf-cpu1.dat", in.data, in.size / 2);
 
-	int ret = feed_open(&feed, &context, kinds, &err);
+	int ret = merger_open(&feed, &context, kinds, &err);
 
 	if (ret == 0)
-		ret = feed_survey(&feed, surveys, &err);
+		ret = merger_survey(&feed, surveys, &err);
 	fuzz_check_error(ret < 0, &err);
 	fuzz_check_error(broken.code != 0, &broken);
-	feed_close(&feed);
+	merger_close(&feed);
 	if (ret == 0)
-		ret = feed_open(&feed, &context, kinds, &err);
+		ret = merger_open(&feed, &context, kinds, &err);
 	for (size_t i = 0; ret == 0 && i < feed.nr_queues; i++)
 		feed.queues[i].is_wanted = true;
 	if (ret == 0)
-		ret = feed_fill(&feed, SIZE_MAX, &err);
+		ret = merger_fill(&feed, SIZE_MAX, &err);
 	for (size_t i = 0; ret == 0 && i < feed.nr_queues; i++) {
 		FUZZ_CHECK(feed.queues[i].nr == surveys[i].nr);
 		for (size_t k = 1; k < feed.queues[i].nr; k++)
 			FUZZ_CHECK(feed.queues[i].events[k - 1].time_ns <=
 				   feed.queues[i].events[k].time_ns);
 	}
-	feed_close(&feed);
+	merger_close(&feed);
 	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++) {
 		for (size_t k = 0; k < tasks[i].nr_names; k++)
 			free(tasks[i].names[k].name);

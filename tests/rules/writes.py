@@ -24,7 +24,7 @@ MAY_WRITE = {
     "cmds/record/store/dir.c": "files of the recording directory",
     "cmds/record/store/dir_make.c": "the marker in a recording directory that was just made",
     "cmds/record/attach/attach.c": "standard output of the program that is attached to",
-    "cmds/record/attach/world.c": "memory of the program that is attached to",
+    "cmds/record/attach/attached.c": "memory of the program that is attached to",
     "cmds/record/sources/tracefs.c": "switches of the kernel's tracing",
     "cmds/record/sources/tracefs_state.c": "switches of the kernel's tracing",
     "cmds/record/proc/calls.c": "words for what others opened",

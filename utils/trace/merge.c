@@ -3,19 +3,19 @@
 #include <stdlib.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/trace/head.h"
+#include "utils/trace/merge_key.h"
 #include "utils/trace/pipeline.h"
 
 /*
- * @heap: the next event of each lane, the first at the top; @cap slots, HEAD_END in those that are
- *        not used, so that every node has two children to look at
+ * @heap: the next event of each lane, the first at the top; @cap slots, MERGE_KEY_END in those that
+ *        are not used, so that every node has two children to look at
  * @barrier_ns: of a recording that grows: later events wait, for a lane holds something back that
  *              is earlier
  * @is_running: the lane at the top was there before: it may have a long run
  */
 struct merge {
 	struct pipeline *pipe;
-	head_t *heap;
+	merge_key_t *heap;
 	bool is_running;
 	size_t cap;
 	uint64_t barrier_ns;
@@ -26,9 +26,9 @@ struct merge {
  * short when few tasks run at a time. A CPU guesses badly which child is first, so no branch
  * depends on it.
  */
-static void replace_head(struct merge *merge, size_t at, head_t head)
+static void replace_head(struct merge *merge, size_t at, merge_key_t head)
 {
-	head_t *heap = merge->heap;
+	merge_key_t *heap = merge->heap;
 
 	for (;;) {
 		size_t child = 2 * at + 1;
@@ -37,9 +37,9 @@ static void replace_head(struct merge *merge, size_t at, head_t head)
 			break;
 
 		size_t is_right;
-		head_t first = head_first(heap + child, &is_right);
+		merge_key_t first = merge_key_first(heap + child, &is_right);
 
-		if (!head_is_before(first, head))
+		if (!merge_key_is_before(first, head))
 			break;
 		heap[at] = first;
 		at = child + is_right;
@@ -47,30 +47,30 @@ static void replace_head(struct merge *merge, size_t at, head_t head)
 	heap[at] = head;
 }
 
-static void replace_top(struct merge *merge, head_t head)
+static void replace_top(struct merge *merge, merge_key_t head)
 {
 	replace_head(merge, 0, head);
-	merge->is_running = head_index(merge->heap[0]) == head_index(head);
+	merge->is_running = merge_key_index(merge->heap[0]) == merge_key_index(head);
 }
 
 /* The one that follows the top: one of its children; or the barrier. */
-static head_t second(const struct merge *merge)
+static merge_key_t second(const struct merge *merge)
 {
-	head_t barrier = head_of(merge->barrier_ns, SIZE_MAX);
+	merge_key_t barrier = merge_key_of(merge->barrier_ns, SIZE_MAX);
 
-	return head_min(head_min(merge->heap[1], merge->heap[2]), barrier);
+	return merge_key_min(merge_key_min(merge->heap[1], merge->heap[2]), barrier);
 }
 
 /* The number of events of the lane, from the next on, that come before @limit. At least one. */
-static size_t run_length(const struct lane *lane, size_t index, head_t limit)
+static size_t run_length(const struct lane *lane, size_t index, merge_key_t limit)
 {
-	uint64_t limit_ns = head_time(limit);
+	uint64_t limit_ns = merge_key_time(limit);
 	size_t i = lane->at + 1;
 
-	if (limit_ns == HEAD_END)
+	if (limit_ns == MERGE_KEY_END)
 		return lane->nr - lane->at;
 	/* On a tie the lane with the lower index goes first. */
-	if (index < head_index(limit))
+	if (index < merge_key_index(limit))
 		limit_ns++;
 	while (i < lane->nr && lane->events[i].time_ns < limit_ns)
 		i++;
@@ -84,14 +84,14 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 		int ret = lane_fill(lane, err);
 
 		if (ret <= 0) {
-			*time_ns = HEAD_END;
+			*time_ns = MERGE_KEY_END;
 			if (lane->state == LANE_DRY)
 				merge->barrier_ns = MIN(merge->barrier_ns,
 							stg_time_waits_since(&lane->time));
 			return ret;
 		}
 	}
-	*time_ns = MIN(lane->events[lane->at].time_ns, HEAD_END - 1);
+	*time_ns = MIN(lane->events[lane->at].time_ns, MERGE_KEY_END - 1);
 	return 0;
 }
 
@@ -101,7 +101,7 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
-	size_t index = head_index(merge->heap[0]);
+	size_t index = merge_key_index(merge->heap[0]);
 	struct lane *lane = &merge->pipe->lanes[index];
 	uint64_t time_ns;
 	int ret = 0;
@@ -118,7 +118,7 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 	if (ret < 0)
 		return ret;
 	ret = next_time(merge, lane, &time_ns, err);
-	replace_top(merge, head_of(time_ns, index));
+	replace_top(merge, merge_key_of(time_ns, index));
 	return ret;
 }
 
@@ -129,9 +129,9 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
  * The latest time at which an event of lane @index comes before @limit, and one. Times that a head
  * cannot tell apart are for take_run().
  */
-static uint64_t end_before(size_t index, head_t limit)
+static uint64_t end_before(size_t index, merge_key_t limit)
 {
-	return MIN(head_time(limit) + (index < head_index(limit)), HEAD_END - 1);
+	return MIN(merge_key_time(limit) + (index < merge_key_index(limit)), MERGE_KEY_END - 1);
 }
 
 /* HOT: no branch asks for the next lane. Returns how many, perhaps none. */
@@ -163,28 +163,28 @@ static size_t gather(struct task_event *out, struct lane *a, uint64_t a_end_ns, 
 /* The second one, and the third: of the children of the second. */
 struct followers {
 	size_t second_at; /* in the heap */
-	head_t third;
+	merge_key_t third;
 };
 
 static struct followers find_followers(const struct merge *merge)
 {
-	const head_t *heap = merge->heap;
-	size_t at = head_is_before(heap[2], heap[1]) ? 2 : 1;
-	head_t third = head_min(heap[3 - at], head_of(merge->barrier_ns, SIZE_MAX));
+	const merge_key_t *heap = merge->heap;
+	size_t at = merge_key_is_before(heap[2], heap[1]) ? 2 : 1;
+	merge_key_t third = merge_key_min(heap[3 - at], merge_key_of(merge->barrier_ns, SIZE_MAX));
 
 	/* Each node has two children, or none. */
 	if (2 * at + 1 < merge->cap)
-		third = head_min(third, head_min(heap[2 * at + 1], heap[2 * at + 2]));
+		third = merge_key_min(third, merge_key_min(heap[2 * at + 1], heap[2 * at + 2]));
 	return (struct followers){ at, third };
 }
 
 /* A run so long is better shown as one. */
 #define LONG_RUN 8
 
-static bool takes_turns(const struct merge *merge, const struct lane *lane, head_t second)
+static bool takes_turns(const struct merge *merge, const struct lane *lane, merge_key_t second)
 {
 	return lane->nr - lane->at < LONG_RUN ||
-	       lane->events[lane->at + LONG_RUN - 1].time_ns >= head_time(second);
+	       lane->events[lane->at + LONG_RUN - 1].time_ns >= merge_key_time(second);
 }
 
 /*
@@ -195,12 +195,13 @@ static int take_turns(struct merge *merge, const struct view *view, struct uft_e
 {
 	struct pipeline *pipe = merge->pipe;
 	struct followers f = find_followers(merge);
-	head_t top = merge->heap[0];
-	head_t second = merge->heap[f.second_at];
-	size_t a_index = head_index(top);
-	size_t b_index = head_index(second);
+	merge_key_t top = merge->heap[0];
+	merge_key_t second = merge->heap[f.second_at];
+	size_t a_index = merge_key_index(top);
+	size_t b_index = merge_key_index(second);
 
-	if (a_index >= pipe->nr_lanes || b_index >= pipe->nr_lanes || head_time(second) == HEAD_END)
+	if (a_index >= pipe->nr_lanes || b_index >= pipe->nr_lanes ||
+	    merge_key_time(second) == MERGE_KEY_END)
 		return 0;
 
 	struct lane *a = &pipe->lanes[a_index];
@@ -222,9 +223,9 @@ static int take_turns(struct merge *merge, const struct view *view, struct uft_e
 		ret = next_time(merge, b, &time_ns, err);
 	if (ret < 0)
 		return ret;
-	replace_head(merge, f.second_at, head_of(time_ns, b_index));
+	replace_head(merge, f.second_at, merge_key_of(time_ns, b_index));
 	ret = next_time(merge, a, &time_ns, err);
-	replace_head(merge, 0, head_of(time_ns, a_index));
+	replace_head(merge, 0, merge_key_of(time_ns, a_index));
 	merge->is_running = false;
 	return ret < 0 ? ret : 1;
 }
@@ -234,8 +235,8 @@ static uint64_t next_extern_ns(const struct pipeline *pipe)
 	uint64_t time_ns = pipe->ext ? source_next_ns(pipe->ext) : UINT64_MAX;
 
 	return time_ns == UINT64_MAX || time_ns > pipeline_limit_ns(pipe)
-		       ? HEAD_END
-		       : MIN(time_ns, HEAD_END - 1);
+		       ? MERGE_KEY_END
+		       : MIN(time_ns, MERGE_KEY_END - 1);
 }
 
 static int take_extern(struct merge *merge, const struct view *view, struct uft_err *err)
@@ -246,16 +247,16 @@ static int take_extern(struct merge *merge, const struct view *view, struct uft_
 	struct event_span span = { NULL, &event, nr };
 	int ret = nr < 0 ? nr : nr ? view->events(view->self, &span, err) : 0;
 
-	replace_top(merge, head_of(next_extern_ns(pipe), pipe->nr_lanes));
+	replace_top(merge, merge_key_of(next_extern_ns(pipe), pipe->nr_lanes));
 	return ret;
 }
 
 static int compare_heads(const void *a, const void *b)
 {
-	head_t x = *(const head_t *)a;
-	head_t y = *(const head_t *)b;
+	merge_key_t x = *(const merge_key_t *)a;
+	merge_key_t y = *(const merge_key_t *)b;
 
-	return head_is_before(x, y) ? -1 : head_is_before(y, x);
+	return merge_key_is_before(x, y) ? -1 : merge_key_is_before(y, x);
 }
 
 /*
@@ -264,7 +265,7 @@ static int compare_heads(const void *a, const void *b)
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {
-	return MIN(MIN(lane->task->first_ns, lane_next_other_ns(lane)), HEAD_END - 1);
+	return MIN(MIN(lane->task->first_ns, lane_next_other_ns(lane)), MERGE_KEY_END - 1);
 }
 
 /* A lane that has not begun, and does not before the limit, has no need to be read. */
@@ -279,12 +280,12 @@ static int start_heap(struct merge *merge, struct uft_err *err)
 	struct pipeline *pipe = merge->pipe;
 
 	for (size_t i = 0; i < merge->cap; i++) {
-		uint64_t time_ns = HEAD_END;
+		uint64_t time_ns = MERGE_KEY_END;
 
 		if (i < pipe->nr_lanes && is_waiting(pipe, &pipe->lanes[i])) {
 			time_ns = earliest_ns(&pipe->lanes[i]);
 			if (time_ns > pipeline_limit_ns(pipe))
-				time_ns = HEAD_END;
+				time_ns = MERGE_KEY_END;
 		} else if (i < pipe->nr_lanes) {
 			int ret = next_time(merge, &pipe->lanes[i], &time_ns, err);
 
@@ -293,7 +294,7 @@ static int start_heap(struct merge *merge, struct uft_err *err)
 		} else if (i == pipe->nr_lanes) {
 			time_ns = next_extern_ns(pipe);
 		}
-		merge->heap[i] = head_of(time_ns, i);
+		merge->heap[i] = merge_key_of(time_ns, i);
 	}
 	qsort(merge->heap, merge->cap, sizeof(*merge->heap), compare_heads);
 	return 0;
@@ -309,7 +310,7 @@ int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *er
 		.cap = MAX((pipe->nr_lanes + 1) | 1, (size_t)3),
 		.barrier_ns = UINT64_MAX,
 	};
-	head_t *heap cleanup_free = calloc(merge.cap, sizeof(*heap));
+	merge_key_t *heap cleanup_free = calloc(merge.cap, sizeof(*heap));
 
 	if (!heap)
 		return err_set_errno(err, -ENOMEM, "cannot merge %zu tasks", pipe->nr_lanes);
@@ -317,15 +318,15 @@ int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *er
 
 	int ret = start_heap(&merge, err);
 
-	while (ret == 0 && head_time(heap[0]) != HEAD_END &&
-	       head_time(heap[0]) <= merge.barrier_ns) {
+	while (ret == 0 && merge_key_time(heap[0]) != MERGE_KEY_END &&
+	       merge_key_time(heap[0]) <= merge.barrier_ns) {
 		if (view->mixed && !merge.is_running)
 			ret = take_turns(&merge, view, err);
 		if (ret != 0) {
 			ret = MIN(ret, 0);
 			continue;
 		}
-		if (head_index(heap[0]) == pipe->nr_lanes)
+		if (merge_key_index(heap[0]) == pipe->nr_lanes)
 			ret = take_extern(&merge, view, err);
 		else
 			ret = take_run(&merge, view, err);

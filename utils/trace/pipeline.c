@@ -475,7 +475,7 @@ void pipeline_close(struct pipeline *pipe)
 	close_open_fds(pipe);
 	forks_forget(pipe);
 	call_filter_deinit(&pipe->filter);
-	feed_close(&pipe->feed);
+	merger_close(&pipe->feed);
 	if (pipe->ext)
 		source_close(pipe->ext);
 	free(pipe->surveys);

@@ -11,7 +11,7 @@
 #include "utils/base/err.h"
 #include "utils/spec/args/range.h"
 #include "utils/trace/event.h"
-#include "utils/trace/feed.h"
+#include "utils/trace/merger.h"
 #include "utils/trace/sources/kernel_calls.h"
 #include "utils/trace/recording/opened.h"
 #include "utils/trace/sources/src_user.h"
@@ -124,8 +124,8 @@ struct lane {
 	struct kernel_calls kernel;
 	struct source *others[LANE_OTHERS];
 	size_t nr_others;
-	struct feed *feed;
-	struct feed *own_feed;
+	struct merger *feed;
+	struct merger *own_feed;
 	bool streams;
 	bool in_windows;
 	struct stg_calls calls;
@@ -182,7 +182,7 @@ struct pipeline {
 	struct pseudo_funcs pseudo;
 	const struct source_kind **kinds;
 	size_t nr_sources;
-	struct feed feed;
+	struct merger feed;
 	struct survey *surveys;
 	size_t window_bytes;
 	size_t held_bytes;
@@ -306,7 +306,7 @@ struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks)
 /*
  * The lane takes from @feed, whose queues may have moved, and so may the lane. NULL: from nothing.
  */
-void lane_attach(struct lane *lane, struct feed *feed);
+void lane_attach(struct lane *lane, struct merger *feed);
 
 /*
  * One task after the other: lanes from @first on whose events can be held together. Returns where

@@ -46,18 +46,18 @@ static struct source_context context_of(struct pipeline *pipe, bool takes_notes)
 	};
 }
 
-static int open_feed(struct pipeline *pipe, struct feed *feed, bool takes_notes,
+static int open_feed(struct pipeline *pipe, struct merger *feed, bool takes_notes,
 		     struct uft_err *err)
 {
 	const struct source_context context = context_of(pipe, takes_notes);
 
-	return feed_open(feed, &context, pipe->kinds, err);
+	return merger_open(feed, &context, pipe->kinds, err);
 }
 
 /* @newcomers: to be found; NULL: nobody asks. */
 static int survey_tasks(struct pipeline *pipe, struct task_list *newcomers, struct uft_err *err)
 {
-	struct feed feed cleanup(feed_close) = { 0 };
+	struct merger feed cleanup(merger_close) = { 0 };
 	struct source_context context = context_of(pipe, true);
 	size_t nr = pipe->data->nr_tasks;
 	int ret;
@@ -68,9 +68,9 @@ static int survey_tasks(struct pipeline *pipe, struct task_list *newcomers, stru
 	pipe->surveys = calloc(nr + 1, sizeof(*pipe->surveys));
 	if (!pipe->surveys)
 		return err_set_errno(err, -ENOMEM, "cannot read %zu tasks", nr);
-	ret = feed_open(&feed, &context, pipe->kinds, err);
+	ret = merger_open(&feed, &context, pipe->kinds, err);
 	pipe->nr_sources = feed.sources.nr;
-	return ret < 0 ? ret : feed_survey(&feed, pipe->surveys, err);
+	return ret < 0 ? ret : merger_survey(&feed, pipe->surveys, err);
 }
 
 /* A child has its parent's name, until it gets a name of its own. */
@@ -157,8 +157,8 @@ struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks)
 
 uint64_t pipeline_limit_ns(const struct pipeline *pipe)
 {
-	return feed_is_open(&pipe->feed) ? MIN(pipe->limit_ns, pipe->feed.complete_ns)
-					 : pipe->limit_ns;
+	return merger_is_open(&pipe->feed) ? MIN(pipe->limit_ns, pipe->feed.complete_ns)
+					   : pipe->limit_ns;
 }
 
 uint64_t lane_limit_ns(const struct lane *lane)
@@ -177,7 +177,7 @@ static bool may_have_kernel_calls(const struct lane *lane)
 	return kernel_formats_have_calls(&pipe->data->kernel);
 }
 
-void lane_attach(struct lane *lane, struct feed *feed)
+void lane_attach(struct lane *lane, struct merger *feed)
 {
 	size_t index = lane->task->index;
 	struct queue *queue = feed && index < feed->nr_queues ? &feed->queues[index] : NULL;
@@ -225,7 +225,7 @@ ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err 
 		pipe->feed.queues[pipe->lanes[i].task->index].is_wanted =
 			!pipe->lanes[i].streams && !pipe->lanes[i].in_windows;
 	if (ret == 0)
-		ret = feed_fill(&pipe->feed, SIZE_MAX, err);
+		ret = merger_fill(&pipe->feed, SIZE_MAX, err);
 	for (size_t i = first; ret == 0 && i < end; i++) {
 		if (!pipe->lanes[i].streams)
 			lane_attach(&pipe->lanes[i], &pipe->feed);
@@ -237,12 +237,12 @@ void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end)
 {
 	for (size_t i = first; i < end; i++)
 		lane_attach(&pipe->lanes[i], NULL);
-	feed_close(&pipe->feed);
+	merger_close(&pipe->feed);
 }
 
 int lane_stream(struct lane *lane, struct uft_err *err)
 {
-	struct feed *feed = lane->own_feed;
+	struct merger *feed = lane->own_feed;
 	int ret = 0;
 
 	if (!feed) {
@@ -260,7 +260,7 @@ int lane_stream(struct lane *lane, struct uft_err *err)
 		lane->queued.at = 0;
 	}
 	if (ret == 0)
-		ret = feed_fill(feed, lane->pipe->window_bytes, err);
+		ret = merger_fill(feed, lane->pipe->window_bytes, err);
 	lane_attach(lane, feed);
 	return ret < 0 ? ret : 1;
 }
@@ -270,7 +270,7 @@ void lane_end_stream(struct lane *lane)
 	if (!lane->own_feed)
 		return;
 	lane_attach(lane, NULL);
-	feed_close(lane->own_feed);
+	merger_close(lane->own_feed);
 	free(lane->own_feed);
 	lane->own_feed = NULL;
 }
@@ -281,7 +281,7 @@ void lane_end_stream(struct lane *lane)
  * Events that were taken go, unless the lane's batch, which has their payloads, still waits for
  * others.
  */
-static void drop_taken(struct feed *feed, struct lane *lane)
+static void drop_taken(struct merger *feed, struct lane *lane)
 {
 	size_t index = lane->task->index;
 	struct queue *queue = index < feed->nr_queues ? &feed->queues[index] : NULL;
@@ -302,8 +302,8 @@ static void drop_taken(struct feed *feed, struct lane *lane)
 
 int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 {
-	struct feed *feed = &pipe->feed;
-	int ret = feed_is_open(feed) ? 0 : open_feed(pipe, feed, false, err);
+	struct merger *feed = &pipe->feed;
+	int ret = merger_is_open(feed) ? 0 : open_feed(pipe, feed, false, err);
 
 	if (ret < 0)
 		return ret;
@@ -312,7 +312,7 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 		if (pipe->lanes[i].state != LANE_FINISHED)
 			feed->queues[pipe->lanes[i].task->index].is_wanted = true;
 	}
-	ret = feed_fill(feed, pipe->window_bytes, err);
+	ret = merger_fill(feed, pipe->window_bytes, err);
 	for (size_t i = 0; ret >= 0 && i < pipe->nr_lanes; i++)
 		lane_attach(&pipe->lanes[i], feed);
 	return ret;

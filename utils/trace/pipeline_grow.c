@@ -78,7 +78,7 @@ static int refresh(struct lane *lane, struct uft_err *err)
 /* There may be more of the known events; nobody shows that of tasks that are not selected. */
 static int grow_feed(struct pipeline *pipe, struct uft_err *err)
 {
-	int ret = feed_more(&pipe->feed, err);
+	int ret = merger_more(&pipe->feed, err);
 
 	for (size_t i = 0; ret == 0 && i < pipe->feed.nr_queues; i++) {
 		struct queue *queue = &pipe->feed.queues[i];

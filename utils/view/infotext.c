@@ -15,7 +15,7 @@
 #include "utils/base/units.h"
 #include "utils/trace/recording/ending.h"
 #include "utils/trace/event.h"
-#include "utils/trace/feed.h"
+#include "utils/trace/merger.h"
 #include "utils/trace/recording/left_funcs.h"
 #include "utils/trace/sources/src_perf.h"
 #include "utils/view/texts.h"
@@ -298,14 +298,14 @@ static int survey_perf(struct trace_data *data, struct survey **out, struct uft_
 	const struct source_context context = { .data = data,
 						.broken = broken,
 						.takes_notes = true };
-	struct feed feed cleanup(feed_close) = { 0 };
+	struct merger feed cleanup(merger_close) = { 0 };
 	int ret;
 
 	*out = calloc(data->nr_tasks + 1, sizeof(**out));
 	if (!*out)
 		return err_set_errno(err, -ENOMEM, "cannot read perf files");
-	ret = feed_open(&feed, &context, kinds, err);
-	return ret < 0 ? ret : feed_survey(&feed, *out, err);
+	ret = merger_open(&feed, &context, kinds, err);
+	return ret < 0 ? ret : merger_survey(&feed, *out, err);
 }
 
 /* A recording that is not whole, or has ends of calls that nobody saw. */

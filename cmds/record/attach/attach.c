@@ -14,7 +14,7 @@
 
 #include "cmds/record/attach/attaching.h"
 #include "cmds/record/attach/hand_over.h"
-#include "cmds/record/attach/quiet.h"
+#include "cmds/record/attach/callable_thread.h"
 
 #define ATTACH_MS 120000 /* symbols are read meanwhile */
 
@@ -40,7 +40,7 @@ static int put_text_in(struct attaching *a, struct uft_err *err)
 			return ret;
 		if (maps_read(&a->maps, a->w.pid) == 0)
 			left = text_put_in(&a->text, &a->w, &a->maps);
-		world_let_others_go(&a->w, a->thread);
+		attached_let_others_go(&a->w, a->thread);
 		if (!left)
 			break;
 		attaching_wait(a, PUT_IN_WAIT_US);
@@ -107,7 +107,8 @@ static int put_text(struct attaching *a, const char *text, struct uft_err *err)
 {
 	size_t len = strlen(text) + 1;
 
-	if (len > WORLD_ARGS_BYTES || world_write(&a->w, world_args(&a->w), text, len) != len)
+	if (len > ATTACHED_ARGS_BYTES ||
+	    attached_write(&a->w, attached_args(&a->w), text, len) != len)
 		return err_set_errno(err, -EIO, "cannot write to the memory of process %d",
 				     a->w.pid);
 	return 0;
@@ -118,11 +119,11 @@ static int64_t pass_library(struct attaching *a, const char *library, struct uft
 {
 	char path[64];
 	uint64_t fd = 0;
-	int ret = put_text(a, QUIET_PROBE, err);
+	int ret = put_text(a, CALLABLE_THREAD_PROBE, err);
 
 	if (ret == 0)
 		ret = attaching_call(a, LOAD_MS, a->libc.syscall, SYS_memfd_create,
-				     world_args(&a->w), MFD_CLOEXEC, &fd, err);
+				     attached_args(&a->w), MFD_CLOEXEC, &fd, err);
 	if (ret < 0)
 		return ret;
 	if ((int)fd < 0)
@@ -144,7 +145,7 @@ static int say_dlerror(struct attaching *a, struct uft_err *err)
 	if (attaching_call(a, LOAD_MS, a->libc.dlerror, 0, 0, 0, &text, err) < 0)
 		return -EIO;
 	if (text)
-		world_read(&a->w, text, words, sizeof(words) - 1);
+		attached_read(&a->w, text, words, sizeof(words) - 1);
 	return err_set(
 		err, -ENOEXEC,
 		"cannot attach to process %d: its dynamic linker does not load the probe: %s",
@@ -166,7 +167,7 @@ static int load_library(struct attaching *a, const char *library, uint64_t *hand
 	int ret = put_text(a, is_seen ? library : path, err);
 
 	if (ret == 0)
-		ret = attaching_call(a, LOAD_MS, a->libc.dlopen, world_args(&a->w),
+		ret = attaching_call(a, LOAD_MS, a->libc.dlopen, attached_args(&a->w),
 				     RTLD_NOW | RTLD_LOCAL, 0, handle, err);
 	if (ret == 0 && !*handle)
 		ret = say_dlerror(a, err);
@@ -200,7 +201,7 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 	struct uft_err why = { 0 };
 	uint64_t result;
 	struct unwinder *u = unwinder_open(&a->w, &a->maps, &why);
-	int ret = u ? world_stop(&a->w, &why) : 0;
+	int ret = u ? attached_stop(&a->w, &why) : 0;
 
 	if (!u || ret < 0)
 		msg_debug(how->msg, MSG_MCOUNT, 1,
@@ -208,7 +209,7 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 			  "at depth 0: %s",
 			  a->w.pid, why.text);
 	if (ret < 0) /* which has let all go */
-		ret = quiet_stop(&a->w, &a->maps, &a->thread, err);
+		ret = callable_thread_stop(&a->w, &a->maps, &a->thread, err);
 	else if (u)
 		ret = hand_over_calls(&a->w, u, a->thread, a->leave_fn, how->msg, err);
 	unwinder_close(u);
@@ -235,14 +236,14 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 	if (ret == 0)
 		ret = put_text(a, how->address, err);
 	if (ret == 0)
-		ret = attaching_call(a, ATTACH_MS, a->attach_fn, world_args(&a->w), handle, 0,
+		ret = attaching_call(a, ATTACH_MS, a->attach_fn, attached_args(&a->w), handle, 0,
 				     &result, err);
 	if (ret == 0 && result == ATTACH_DONE) {
 		ret = put_text_in(a, err);
 		if (ret == 0)
 			ret = begin_recording(a, how, err);
 		if (ret == 0) {
-			world_let_others_go(&a->w, a->thread);
+			attached_let_others_go(&a->w, a->thread);
 			attaching_open_doors(a, how);
 			return 0;
 		}

@@ -14,7 +14,8 @@
  * @address: of the recorder, as in UTRAIL_SOCKET
  * @library: the probe's file
  * @msg: what -v is to say goes there
- * @wait: called while the process is at work: it speaks with the recorder then. See struct world.
+ * @wait: called while the process is at work: it speaks with the recorder then. See struct
+ *        attached.
  */
 struct attach_how {
 	const char *address;

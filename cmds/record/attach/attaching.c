@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmds/record/attach/quiet.h"
+#include "cmds/record/attach/callable_thread.h"
 #include "cmds/record/attach/target.h"
 #include "utils/base/compiler.h"
 
@@ -13,7 +13,7 @@ static void done(struct attaching *a)
 {
 	maps_deinit(&a->maps);
 	text_deinit(&a->text);
-	world_close(&a->w);
+	attached_close(&a->w);
 	free(a);
 }
 
@@ -33,7 +33,7 @@ struct attaching *attaching_make(pid_t pid, const struct attach_how *how, struct
 		return NULL;
 	}
 
-	int ret = world_open(&a->w, pid, &why);
+	int ret = attached_open(&a->w, pid, &why);
 
 	if (ret < 0) {
 		target_explain(pid, ret, err);
@@ -58,7 +58,7 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 	if (!a->maps.nr)
 		return target_explain(a->w.pid, -ESRCH, err);
 
-	const struct mapping *libc = maps_module(&a->maps, quiet_libc_names);
+	const struct mapping *libc = maps_module(&a->maps, callable_thread_libc_names);
 	const struct mapping *dl = maps_module(&a->maps, libdl);
 	const struct mapping *code = libc ? maps_code(&a->maps, libc) : NULL;
 
@@ -82,7 +82,7 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 		return err_set(err, -ENOEXEC,
 			       "cannot attach to process %d: its C library has no dlopen()",
 			       a->w.pid);
-	return world_find_gadgets(&a->w, code->start, code->end, err);
+	return attached_find_gadgets(&a->w, code->start, code->end, err);
 }
 
 /*
@@ -94,7 +94,7 @@ static bool is_former_memory(const struct attaching *a)
 	uint8_t byte;
 
 	for (size_t i = 0; i < a->maps.nr; i++) {
-		if (world_read(&a->w, a->maps.lines[i].start, &byte, 1) == 1)
+		if (attached_read(&a->w, a->maps.lines[i].start, &byte, 1) == 1)
 			return false;
 	}
 	return a->maps.nr;
@@ -104,8 +104,8 @@ bool attaching_is_starting(struct attaching *a)
 {
 	if (maps_read(&a->maps, a->w.pid) < 0)
 		return false;
-	return is_former_memory(a) || (maps_module(&a->maps, quiet_linker_names) &&
-				       !maps_module(&a->maps, quiet_libc_names));
+	return is_former_memory(a) || (maps_module(&a->maps, callable_thread_linker_names) &&
+				       !maps_module(&a->maps, callable_thread_libc_names));
 }
 
 bool attaching_find_probe(struct attaching *a)
@@ -113,7 +113,7 @@ bool attaching_find_probe(struct attaching *a)
 	if (maps_read(&a->maps, a->w.pid) < 0)
 		return false;
 
-	const struct mapping *probe = maps_module(&a->maps, quiet_probe_names);
+	const struct mapping *probe = maps_module(&a->maps, callable_thread_probe_names);
 
 	a->attach_fn = probe ? maps_symbol(&a->w, probe->start, ATTACH_FUNCTION) : 0;
 	a->leave_fn = probe ? maps_symbol(&a->w, probe->start, LEAVE_FUNCTION) : 0;
@@ -122,14 +122,14 @@ bool attaching_find_probe(struct attaching *a)
 
 bool attaching_has_probe(const struct attaching *a)
 {
-	return maps_module(&a->maps, quiet_probe_names);
+	return maps_module(&a->maps, callable_thread_probe_names);
 }
 
 int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t first,
 		   uint64_t second, uint64_t third, uint64_t *result, struct uft_err *err)
 {
 	const uint64_t args[6] = { first, second, third };
-	int ret = world_call(&a->w, a->thread, fn, args, patience_ms, result, err);
+	int ret = attached_call(&a->w, a->thread, fn, args, patience_ms, result, err);
 
 	if (ret == -ETIMEDOUT)
 		a->thread = NULL;
@@ -139,22 +139,22 @@ int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t f
 int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result,
 		    struct uft_err *err)
 {
-	return attaching_call(a, LOAD_MS, a->leave_fn, step, world_args(&a->w), CODES_MAX, result,
-			      err);
+	return attaching_call(a, LOAD_MS, a->leave_fn, step, attached_args(&a->w), CODES_MAX,
+			      result, err);
 }
 
 int attaching_begin_calls(struct attaching *a, struct uft_err *err)
 {
-	int ret = quiet_stop(&a->w, &a->maps, &a->thread, err);
+	int ret = callable_thread_stop(&a->w, &a->maps, &a->thread, err);
 
-	return ret < 0 ? ret : world_make_room(&a->w, a->thread, err);
+	return ret < 0 ? ret : attached_make_room(&a->w, a->thread, err);
 }
 
 void attaching_end_calls(struct attaching *a)
 {
 	if (a->thread && !a->thread->is_gone)
-		world_drop_room(&a->w, a->thread, NULL);
-	world_let_go(&a->w);
+		attached_drop_room(&a->w, a->thread, NULL);
+	attached_let_go(&a->w);
 	a->thread = NULL;
 }
 
@@ -173,7 +173,8 @@ int attaching_read_text(struct attaching *a, struct uft_err *err)
 	if (ret == 0 && (int64_t)nr < 0)
 		ret = err_set_errno(err, (int64_t)nr, "cannot patch process %d", a->w.pid);
 	if (ret == 0 && nr &&
-	    world_read(&a->w, world_args(&a->w), &address, sizeof(address)) != sizeof(address))
+	    attached_read(&a->w, attached_args(&a->w), &address, sizeof(address)) !=
+		    sizeof(address))
 		ret = err_set_errno(err, -EIO, "cannot read the memory of process %d", a->w.pid);
 	return ret < 0 ? ret : text_read(&a->text, &a->w, address, nr, err);
 }
@@ -189,7 +190,7 @@ int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_
 		a->nr_codes = 0;
 		return err_set(err, -E2BIG, "the probe stays loaded in process %d", a->w.pid);
 	}
-	return world_read(&a->w, world_args(&a->w), a->codes, bytes) == bytes
+	return attached_read(&a->w, attached_args(&a->w), a->codes, bytes) == bytes
 		       ? 0
 		       : err_set_errno(err, -EIO, "cannot read the memory of process %d", a->w.pid);
 }
@@ -198,12 +199,12 @@ int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_
 
 int attaching_stop_all(struct attaching *a, struct uft_err *err)
 {
-	int ret = world_stop(&a->w, err);
+	int ret = attached_stop(&a->w, err);
 
 	for (int i = 1; i < STOP_TRIES && ret == -EBUSY; i++) {
-		ret = quiet_stop(&a->w, &a->maps, &a->thread, err);
+		ret = callable_thread_stop(&a->w, &a->maps, &a->thread, err);
 		if (ret == 0)
-			ret = world_stop(&a->w, err);
+			ret = attached_stop(&a->w, err);
 	}
 	if (ret < 0)
 		a->thread = NULL;

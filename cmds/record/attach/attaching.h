@@ -5,12 +5,12 @@
 #include "cmds/record/attach/attach.h"
 #include "cmds/record/attach/maps.h"
 #include "cmds/record/attach/text.h"
-#include "cmds/record/attach/world.h"
+#include "cmds/record/attach/attached.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/probe/attach.h"
 
 #define LOAD_MS	  60000 /* a lock may be held, by a thread that is slow */
-#define CODES_MAX (WORLD_ARGS_BYTES / (2 * sizeof(uint64_t)))
+#define CODES_MAX (ATTACHED_ARGS_BYTES / (2 * sizeof(uint64_t)))
 
 /*
  * One process at work.
@@ -21,9 +21,9 @@
  * @text: what the probe changes of the program's
  */
 struct attaching {
-	struct world w;
+	struct attached w;
 	struct maps maps;
-	struct world_thread *thread;
+	struct attached_thread *thread;
 	struct {
 		uint64_t dlopen, dlclose, dlerror, dladdr1, syscall;
 	} libc;

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmds/record/attach/world_private.h"
+#include "cmds/record/attach/attached_private.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 
@@ -29,25 +29,25 @@ extern long ptrace(int request, ...) __THROW;
 #define CODE_BYTES	4096
 #define STACK_BYTES	(256UL << 10)
 #define CONTEXT_BYTES	(24UL << 10)
-#define ROOM_BYTES	(CODE_BYTES + STACK_BYTES + CONTEXT_BYTES + WORLD_ARGS_BYTES)
+#define ROOM_BYTES	(CODE_BYTES + STACK_BYTES + CONTEXT_BYTES + ATTACHED_ARGS_BYTES)
 #define CONTEXT_ALIGN	64
 #define SYSCALL_WAIT_MS 2000
 #define SYSCALL_STOP	(SIGTRAP | 0x80)
 
 static const uint64_t all_signals = UINT64_MAX;
 
-static int get_mask(const struct world_thread *t, uint64_t *mask)
+static int get_mask(const struct attached_thread *t, uint64_t *mask)
 {
 	return ptrace(PTRACE_GETSIGMASK, t->tid, sizeof(*mask), mask) < 0 ? -errno : 0;
 }
 
-static int set_mask(const struct world_thread *t, const uint64_t *mask)
+static int set_mask(const struct attached_thread *t, const uint64_t *mask)
 {
 	return ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(*mask), mask) < 0 ? -errno : 0;
 }
 
 /* Go on until there is something to say. */
-static int go_on(const struct world *w, struct world_thread *t, int request, int sig,
+static int go_on(const struct attached *w, struct attached_thread *t, int request, int sig,
 		 uint64_t until_ms, int *status)
 {
 	t->is_stopped = false;
@@ -60,7 +60,7 @@ static int go_on(const struct world *w, struct world_thread *t, int request, int
  * Stand still in front of the next instruction of the program, where registers may be set that
  * begin a system call again.
  */
-static int stand_still(const struct world *w, struct world_thread *t)
+static int stand_still(const struct attached *w, struct attached_thread *t)
 {
 	uint64_t until_ms = world_now_ms() + SYSCALL_WAIT_MS;
 	int status;
@@ -77,7 +77,7 @@ static int stand_still(const struct world *w, struct world_thread *t)
 }
 
 /* As it was before the call; the registers come last. */
-static int put_back(const struct world *w, struct world_thread *t, const uint64_t *mask)
+static int put_back(const struct attached *w, struct attached_thread *t, const uint64_t *mask)
 {
 	int ret = stand_still(w, t);
 
@@ -95,21 +95,21 @@ static int put_back(const struct world *w, struct world_thread *t, const uint64_
  * restart_syscall(2) itself would fail with EINTR then: rt_sigreturn(2) makes the kernel forget
  * what it was to go on with.
  */
-static long interrupted_call(const struct world *w, const struct world_thread *t)
+static long interrupted_call(const struct attached *w, const struct attached_thread *t)
 {
 	uint8_t code[ARCH_REMOTE_NUMBER_BYTES];
 	uint64_t args[4];
 	long nr = arch_remote_system_call(&t->regs, args);
 	long of = -1;
 
-	if (nr == SYS_restart_syscall && world_read(w, arch_remote_pc(&t->regs) - sizeof(code),
-						    code, sizeof(code)) == sizeof(code))
+	if (nr == SYS_restart_syscall && attached_read(w, arch_remote_pc(&t->regs) - sizeof(code),
+						       code, sizeof(code)) == sizeof(code))
 		of = arch_remote_number_in_code(code);
 	return of >= 0 ? of : nr;
 }
 
 /* The context that @t is in, to lie at @at, with @below in the word below it. */
-static int write_context(const struct world *w, const struct world_thread *t, uint64_t at,
+static int write_context(const struct attached *w, const struct attached_thread *t, uint64_t at,
 			 uint64_t mask, uint64_t below)
 {
 	size_t bytes = arch_remote_context_bytes(&t->regs);
@@ -127,13 +127,13 @@ static int write_context(const struct world *w, const struct world_thread *t, ui
 	memcpy(memory, &below, sizeof(below));
 	memcpy(memory + sizeof(below), context, bytes);
 	free(context);
-	if (world_write(w, at - sizeof(below), memory, sizeof(below) + bytes) !=
+	if (attached_write(w, at - sizeof(below), memory, sizeof(below) + bytes) !=
 	    sizeof(below) + bytes)
 		ret = -EAGAIN;
 	return ret;
 }
 
-static bool is_stop_behind_syscall(const struct world_thread *t)
+static bool is_stop_behind_syscall(const struct attached_thread *t)
 {
 	struct ptrace_syscall_info info;
 
@@ -141,7 +141,7 @@ static bool is_stop_behind_syscall(const struct world_thread *t)
 	       info.op == PTRACE_SYSCALL_INFO_EXIT;
 }
 
-static int get_result(struct world_thread *t, struct arch_remote *regs)
+static int get_result(struct attached_thread *t, struct arch_remote *regs)
 {
 	struct {
 		void *at;
@@ -154,14 +154,14 @@ static int get_result(struct world_thread *t, struct arch_remote *regs)
 	return 0;
 }
 
-static int say_failed_call(struct uft_err *err, const struct world_thread *t, int ret)
+static int say_failed_call(struct uft_err *err, const struct attached_thread *t, int ret)
 {
 	return ret < 0 ? err_set_errno(err, ret, "cannot have thread %d make a system call", t->tid)
 		       : ret;
 }
 
-int world_syscall(struct world *w, struct world_thread *t, long nr, const uint64_t args[6],
-		  int64_t *result, struct uft_err *err)
+int attached_syscall(struct attached *w, struct attached_thread *t, long nr, const uint64_t args[6],
+		     int64_t *result, struct uft_err *err)
 {
 	uint64_t until_ms = world_now_ms() + SYSCALL_WAIT_MS;
 	struct arch_remote *regs cleanup_free = malloc(sizeof(*regs));
@@ -199,11 +199,11 @@ int world_syscall(struct world *w, struct world_thread *t, long nr, const uint64
 	return say_failed_call(err, t, ret);
 }
 
-int world_find_gadgets(struct world *w, uint64_t start, uint64_t end, struct uft_err *err)
+int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, struct uft_err *err)
 {
 	uint8_t *code cleanup_free = malloc(end - start);
 	size_t call, handler_return;
-	size_t len = code ? world_read(w, start, code, end - start) : 0;
+	size_t len = code ? attached_read(w, start, code, end - start) : 0;
 
 	if (!arch_remote_find_gadgets(code, len, &call, &handler_return))
 		return err_set(err, -ENOEXEC,
@@ -220,14 +220,14 @@ int world_find_gadgets(struct world *w, uint64_t start, uint64_t end, struct uft
 #define CALL_MMAP SYS_mmap2
 #endif
 
-int world_make_room(struct world *w, struct world_thread *t, struct uft_err *err)
+int attached_make_room(struct attached *w, struct attached_thread *t, struct uft_err *err)
 {
 	const uint64_t map[6] = {
 		0, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0
 	};
 	uint8_t code[ARCH_REMOTE_CODE_BYTES];
 	int64_t room, result;
-	int ret = world_syscall(w, t, CALL_MMAP, map, &room, err);
+	int ret = attached_syscall(w, t, CALL_MMAP, map, &room, err);
 
 	if (ret < 0)
 		return ret;
@@ -238,16 +238,16 @@ int world_make_room(struct world *w, struct world_thread *t, struct uft_err *err
 
 	const uint64_t protect[6] = { room, CODE_BYTES, PROT_READ | PROT_EXEC };
 
-	ret = world_syscall(w, t, SYS_mprotect, protect, &result, err);
+	ret = attached_syscall(w, t, SYS_mprotect, protect, &result, err);
 	if (ret == 0 && result < 0)
 		ret = err_set_errno(err, result, "process %d may not have code of its own", w->pid);
 	arch_remote_put_code(code);
-	if (ret == 0 && world_write(w, w->room, code, sizeof(code)) != sizeof(code))
+	if (ret == 0 && attached_write(w, w->room, code, sizeof(code)) != sizeof(code))
 		ret = err_set_errno(err, -EIO, "cannot write to the memory of process %d", w->pid);
 	return ret;
 }
 
-int world_drop_room(struct world *w, struct world_thread *t, struct uft_err *err)
+int attached_drop_room(struct attached *w, struct attached_thread *t, struct uft_err *err)
 {
 	const uint64_t unmap[6] = { w->room, ROOM_BYTES };
 	int64_t result;
@@ -255,24 +255,24 @@ int world_drop_room(struct world *w, struct world_thread *t, struct uft_err *err
 	if (!w->room)
 		return 0;
 
-	int ret = world_syscall(w, t, SYS_munmap, unmap, &result, err);
+	int ret = attached_syscall(w, t, SYS_munmap, unmap, &result, err);
 
 	if (ret == 0)
 		w->room = 0;
 	return ret;
 }
 
-uint64_t world_args(const struct world *w)
+uint64_t attached_args(const struct attached *w)
 {
 	return w->context + CONTEXT_BYTES;
 }
 
 /* It did not come back: it goes on alone, and comes back to what it did by itself. */
-static int give_up(struct world *w, struct world_thread *t, struct uft_err *err)
+static int give_up(struct attached *w, struct attached_thread *t, struct uft_err *err)
 {
 	world_interrupt(w, t, world_now_ms() + SYSCALL_WAIT_MS);
-	world_let_others_go(w, t);
-	world_let_go(w);
+	attached_let_others_go(w, t);
+	attached_let_go(w);
 	return err_set(
 		err, -ETIMEDOUT,
 		"process %d did not come back from a call in time: a lock of its C library is "
@@ -287,7 +287,7 @@ static bool is_fault(int sig)
 }
 
 /* One that nobody is told of who has not asked for it, and that nobody has; 0: there is none. */
-static int choose_signal(const struct world *w)
+static int choose_signal(const struct attached *w)
 {
 	static const int ignored[] = { SIGURG, SIGWINCH, SIGCONT, SIGCHLD };
 
@@ -299,8 +299,8 @@ static int choose_signal(const struct world *w)
 }
 
 /* Until the function has returned and the signal comes, which is for us. */
-static int run_call(struct world *w, struct world_thread *t, struct arch_remote *regs, int told_by,
-		    uint64_t until_ms, uint64_t *result)
+static int run_call(struct attached *w, struct attached_thread *t, struct arch_remote *regs,
+		    int told_by, uint64_t until_ms, uint64_t *result)
 {
 	int sig = 0;
 
@@ -325,8 +325,8 @@ static int run_call(struct world *w, struct world_thread *t, struct arch_remote 
 	}
 }
 
-int world_call(struct world *w, struct world_thread *t, uint64_t fn, const uint64_t args[6],
-	       int patience_ms, uint64_t *result, struct uft_err *err)
+int attached_call(struct attached *w, struct attached_thread *t, uint64_t fn,
+		  const uint64_t args[6], int patience_ms, uint64_t *result, struct uft_err *err)
 {
 	uint64_t until_ms = world_now_ms() + patience_ms;
 	struct arch_remote *regs cleanup_free = malloc(sizeof(*regs));

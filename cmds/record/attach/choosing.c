@@ -7,13 +7,13 @@
 
 #define TRIES	   50
 #define WAIT_US	   1000
-#define CHOSEN_MAX (WORLD_ARGS_BYTES / sizeof(struct attach_choice))
+#define CHOSEN_MAX (ATTACHED_ARGS_BYTES / sizeof(struct attach_choice))
 
 static int run_attach_step(struct attaching *a, enum attach_step step, size_t nr,
 			   struct uft_err *err)
 {
 	uint64_t result = 0;
-	int ret = attaching_call(a, LOAD_MS, a->leave_fn, step, world_args(&a->w), nr, &result,
+	int ret = attaching_call(a, LOAD_MS, a->leave_fn, step, attached_args(&a->w), nr, &result,
 				 err);
 
 	return ret < 0 ? ret : (int)(int64_t)result;
@@ -28,8 +28,9 @@ static int tell_choices(struct attaching *a, const struct attach_choice *choices
 		size_t part = MIN(nr - at, CHOSEN_MAX);
 		size_t bytes = part * sizeof(*choices);
 
-		ret = world_write(&a->w, world_args(&a->w), &choices[at], bytes) == bytes ? 0
-											  : -EIO;
+		ret = attached_write(&a->w, attached_args(&a->w), &choices[at], bytes) == bytes
+			      ? 0
+			      : -EIO;
 		if (ret == 0)
 			ret = run_attach_step(a, ATTACH_CHOOSE, part, err);
 	}

@@ -12,12 +12,12 @@
 #define CALL_MS 60000
 #define CALLS_AT_ONCE \
 	((ATTACH_THREAD_BYTES_MAX - sizeof(struct attach_thread)) / sizeof(struct attach_call))
-_Static_assert(ATTACH_THREAD_BYTES_MAX <= WORLD_ARGS_BYTES, "the room holds it");
+_Static_assert(ATTACH_THREAD_BYTES_MAX <= ATTACHED_ARGS_BYTES, "the room holds it");
 
 /* The process and the thread that hand over, and the probe's function that does it. */
 struct handing {
-	struct world *w;
-	struct world_thread *thread;
+	struct attached *w;
+	struct attached_thread *thread;
 	uint64_t leave_fn;
 };
 
@@ -28,16 +28,16 @@ static int hand_some(struct handing *h, pid_t tid, const struct attach_call *cal
 	uint64_t room[ATTACH_THREAD_BYTES_MAX / sizeof(uint64_t)];
 	const struct attach_thread head = { .tid = tid, .nr = nr };
 	const uint64_t bytes = attach_thread_bytes(nr);
-	const uint64_t args[6] = { ATTACH_OPEN_CALLS, world_args(h->w), bytes };
+	const uint64_t args[6] = { ATTACH_OPEN_CALLS, attached_args(h->w), bytes };
 	uint64_t result = 0;
 
 	memcpy(room, &head, sizeof(head));
 	memcpy((char *)room + sizeof(head), calls, nr * sizeof(*calls));
-	if (world_write(h->w, world_args(h->w), room, bytes) != bytes)
+	if (attached_write(h->w, attached_args(h->w), room, bytes) != bytes)
 		return err_set_errno(err, -EIO, "cannot write to the memory of process %d",
 				     h->w->pid);
 
-	int ret = world_call(h->w, h->thread, h->leave_fn, args, CALL_MS, &result, err);
+	int ret = attached_call(h->w, h->thread, h->leave_fn, args, CALL_MS, &result, err);
 
 	if (ret == 0 && (int64_t)result < 0)
 		return err_set_errno(err, -ENOENT, "the probe has no room for them");
@@ -54,14 +54,14 @@ static int hand_thread(struct handing *h, pid_t tid, const struct attach_call *c
 	return ret;
 }
 
-int hand_over_calls(struct world *w, struct unwinder *u, struct world_thread *thread,
+int hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 		    uint64_t leave_fn, const struct msg *msg, struct uft_err *err)
 {
 	struct handing h = { w, thread, leave_fn };
 	struct open_calls calls cleanup_open_calls = { 0 };
 
 	for (size_t i = 0; i < w->nr; i++) {
-		const struct world_thread *t = w->threads[i];
+		const struct attached_thread *t = w->threads[i];
 		struct attach_call *list cleanup_free = NULL;
 
 		if (t->is_gone)

@@ -10,7 +10,7 @@
  * whose calls are not known begin at depth 0; with -v @msg says so. 0, or negative errno with a
  * text when @thread did not come back.
  */
-int hand_over_calls(struct world *w, struct unwinder *u, struct world_thread *thread,
+int hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 		    uint64_t leave_fn, const struct msg *msg, struct uft_err *err);
 
 #endif

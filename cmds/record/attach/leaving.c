@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "cmds/record/attach/attaching.h"
-#include "cmds/record/attach/quiet.h"
+#include "cmds/record/attach/callable_thread.h"
 #include "cmds/record/base/settings.h"
 #include "utils/base/compiler.h"
 #include "utils/base/units.h"
@@ -23,23 +23,24 @@ static bool is_within(const struct attaching *a, uint64_t pc, const struct mappi
 
 bool attaching_is_anybody_within(struct attaching *a)
 {
-	const struct mapping *probe = maps_code(&a->maps, maps_module(&a->maps, quiet_probe_names));
-	const struct mapping *linker = maps_module(&a->maps, quiet_linker_names);
+	const struct mapping *probe = maps_code(&a->maps,
+						maps_module(&a->maps, callable_thread_probe_names));
+	const struct mapping *linker = maps_module(&a->maps, callable_thread_linker_names);
 
 	linker = linker ? maps_code(&a->maps, linker) : NULL;
 	for (size_t i = 0; i < a->w.nr; i++) {
-		const struct world_thread *t = a->w.threads[i];
+		const struct attached_thread *t = a->w.threads[i];
 
 		if (t->is_gone)
 			continue;
 		if (is_within(a, arch_remote_pc(&t->regs), probe, linker) ||
-		    quiet_has_interrupted(&a->w, &a->maps, t, probe->start, probe->end) ||
-		    (linker &&
-		     quiet_has_interrupted(&a->w, &a->maps, t, linker->start, linker->end)))
+		    callable_thread_has_interrupted(&a->w, &a->maps, t, probe->start, probe->end) ||
+		    (linker && callable_thread_has_interrupted(&a->w, &a->maps, t, linker->start,
+							       linker->end)))
 			return true;
 		for (uint64_t k = 0; k < a->nr_codes; k++) {
-			if (quiet_has_interrupted(&a->w, &a->maps, t, a->codes[2 * k],
-						  a->codes[2 * k + 1]))
+			if (callable_thread_has_interrupted(&a->w, &a->maps, t, a->codes[2 * k],
+							    a->codes[2 * k + 1]))
 				return true;
 		}
 	}
@@ -77,11 +78,11 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 		 * answer.
 		 */
 		if (i >= SAME_TRIES) {
-			world_let_go(&a->w);
-			ret = quiet_stop(&a->w, &a->maps, &a->thread, err);
+			attached_let_go(&a->w);
+			ret = callable_thread_stop(&a->w, &a->maps, &a->thread, err);
 		}
 		if (ret == 0)
-			ret = world_stop(&a->w, err);
+			ret = attached_stop(&a->w, err);
 		if (ret < 0) {
 			a->thread = NULL;
 			return ret;
@@ -94,7 +95,7 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 			ret = attaching_leave(a, ATTACH_COUNT, &inside, err);
 		if (ret < 0)
 			return ret;
-		world_let_others_go(&a->w, a->thread);
+		attached_let_others_go(&a->w, a->thread);
 		if (inside == 0 && changed == 0)
 			return 0;
 		attaching_wait(a, EMPTY_WAIT_US +
@@ -119,17 +120,17 @@ static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *er
 		Dl_info info;
 		uint64_t link_map;
 	} found = { 0 };
-	const uint64_t at = world_args(&a->w);
+	const uint64_t at = attached_args(&a->w);
 	const uint64_t args[6] = { a->leave_fn, at, at + sizeof(found.info), RTLD_DL_LINKMAP };
 	uint64_t is_found = 0;
-	int ret = a->libc.dladdr1 ? world_call(&a->w, a->thread, a->libc.dladdr1, args, LOAD_MS,
-					       &is_found, err)
+	int ret = a->libc.dladdr1 ? attached_call(&a->w, a->thread, a->libc.dladdr1, args, LOAD_MS,
+						  &is_found, err)
 				  : 0;
 
 	if (ret == -ETIMEDOUT)
 		a->thread = NULL;
 	if (ret == 0 && (int)is_found &&
-	    world_read(&a->w, at, &found, sizeof(found)) == sizeof(found))
+	    attached_read(&a->w, at, &found, sizeof(found)) == sizeof(found))
 		*handle = found.link_map;
 	return ret;
 }

@@ -123,7 +123,7 @@ static uint64_t relocate_address(const struct extent *e, uint64_t value)
 	return value - e->base < e->bytes ? value : e->bias + value;
 }
 
-static bool find_dynamic(const struct world *w, uint64_t base, struct dynamic *out)
+static bool find_dynamic(const struct attached *w, uint64_t base, struct dynamic *out)
 {
 	Elf64_Ehdr head;
 	Elf64_Phdr phdrs[PHDRS_MAX];
@@ -132,14 +132,14 @@ static bool find_dynamic(const struct world *w, uint64_t base, struct dynamic *o
 	uint64_t highest = 0;
 	const Elf64_Phdr *dynamic = NULL;
 
-	if (world_read(w, base, &head, sizeof(head)) != sizeof(head) ||
+	if (attached_read(w, base, &head, sizeof(head)) != sizeof(head) ||
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    head.e_phentsize != sizeof(phdrs[0]))
 		return false;
 
 	size_t nr = MIN((size_t)head.e_phnum, ARRAY_SIZE(phdrs));
 
-	if (world_read(w, base + head.e_phoff, phdrs, nr * sizeof(phdrs[0])) !=
+	if (attached_read(w, base + head.e_phoff, phdrs, nr * sizeof(phdrs[0])) !=
 	    nr * sizeof(phdrs[0]))
 		return false;
 	for (size_t i = 0; i < nr; i++) {
@@ -156,8 +156,8 @@ static bool find_dynamic(const struct world *w, uint64_t base, struct dynamic *o
 	lowest &= ~(uint64_t)4095;
 
 	const struct extent module = { base, highest - lowest, base - lowest };
-	size_t len = world_read(w, module.bias + dynamic->p_vaddr, dyns,
-				MIN((size_t)dynamic->p_memsz, sizeof(dyns)));
+	size_t len = attached_read(w, module.bias + dynamic->p_vaddr, dyns,
+				   MIN((size_t)dynamic->p_memsz, sizeof(dyns)));
 
 	*out = (struct dynamic){ .bias = module.bias };
 	for (size_t i = 0; i < len / sizeof(dyns[0]) && dyns[i].d_tag != DT_NULL; i++) {
@@ -172,7 +172,7 @@ static bool find_dynamic(const struct world *w, uint64_t base, struct dynamic *o
 	return out->symbols && out->strings > out->symbols;
 }
 
-uint64_t maps_symbol(const struct world *w, uint64_t base, const char *name)
+uint64_t maps_symbol(const struct attached *w, uint64_t base, const char *name)
 {
 	struct dynamic dynamic;
 
@@ -187,9 +187,9 @@ uint64_t maps_symbol(const struct world *w, uint64_t base, const char *name)
 
 	if (!symbols || !strings)
 		return 0;
-	nr = world_read(w, dynamic.symbols, symbols, nr * sizeof(*symbols)) / sizeof(*symbols);
+	nr = attached_read(w, dynamic.symbols, symbols, nr * sizeof(*symbols)) / sizeof(*symbols);
 
-	size_t len = world_read(w, dynamic.strings, strings, dynamic.strings_len);
+	size_t len = attached_read(w, dynamic.strings, strings, dynamic.strings_len);
 
 	for (size_t i = 0; i < nr; i++) {
 		const Elf64_Sym *s = &symbols[i];

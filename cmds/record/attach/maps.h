@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cmds/record/attach/world.h"
+#include "cmds/record/attach/attached.h"
 
 /* A line of /proc/PID/maps (proc_pid_maps(5)). @path: "" for what has none */
 struct mapping {
@@ -45,6 +45,6 @@ const struct mapping *maps_code(const struct maps *maps, const struct mapping *f
  * Read from the process' memory, for its file may be gone, replaced, or where we do not see it; and
  * nothing in there is believed.
  */
-uint64_t maps_symbol(const struct world *w, uint64_t base, const char *name);
+uint64_t maps_symbol(const struct attached *w, uint64_t base, const char *name);
 
 #endif

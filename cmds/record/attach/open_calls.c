@@ -110,8 +110,9 @@ static int drop_unending(const struct attach_call *list, int nr)
 	return nr > 1 && list[nr - 1].is_library_call && list[nr - 2].sp ? nr - 1 : nr;
 }
 
-int open_calls_find(struct open_calls *calls, struct unwinder *u, const struct world_thread *thread,
-		    struct attach_call **list, struct uft_err *err)
+int open_calls_find(struct open_calls *calls, struct unwinder *u,
+		    const struct attached_thread *thread, struct attach_call **list,
+		    struct uft_err *err)
 {
 	const struct unwind_frame *frames;
 	int nr_frames = unwind_thread(u, thread, &frames, err);

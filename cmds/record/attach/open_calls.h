@@ -21,7 +21,8 @@ void open_calls_deinit(struct open_calls *calls);
  * functions through the PLT; outermost first, for the caller to free. Returns their number, or
  * negative errno with a text.
  */
-int open_calls_find(struct open_calls *calls, struct unwinder *u, const struct world_thread *thread,
-		    struct attach_call **list, struct uft_err *err);
+int open_calls_find(struct open_calls *calls, struct unwinder *u,
+		    const struct attached_thread *thread, struct attach_call **list,
+		    struct uft_err *err);
 
 #endif

@@ -68,13 +68,13 @@ static int adopt_image(struct attaching *a, const void *image, uint64_t bytes, i
 		0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0
 	};
 	int64_t at, unused;
-	int ret = world_syscall(&a->w, a->thread, CALL_MMAP, map, &at, err);
+	int ret = attached_syscall(&a->w, a->thread, CALL_MMAP, map, &at, err);
 
 	if (ret < 0)
 		return ret;
 	if (at < 0 && at > -4096)
 		return err_set_errno(err, at, "process %d cannot have more memory", a->w.pid);
-	if (world_write(&a->w, at, image, bytes) != bytes)
+	if (attached_write(&a->w, at, image, bytes) != bytes)
 		ret = err_set_errno(err, -EIO, "cannot write to the memory of process %d",
 				    a->w.pid);
 	if (ret == 0)
@@ -83,7 +83,7 @@ static int adopt_image(struct attaching *a, const void *image, uint64_t bytes, i
 	if (a->thread) {
 		const uint64_t unmap[6] = { at, bytes };
 
-		world_syscall(&a->w, a->thread, SYS_munmap, unmap, &unused, NULL);
+		attached_syscall(&a->w, a->thread, SYS_munmap, unmap, &unused, NULL);
 	}
 	return ret;
 }
@@ -216,7 +216,7 @@ static int write_text(struct attaching *a, struct text *in, struct text *out, st
 {
 	for (int i = 0; i < TEXT_TRIES; i++) {
 		size_t left = 1;
-		int ret = world_stop(&a->w, err);
+		int ret = attached_stop(&a->w, err);
 
 		if (ret < 0)
 			return ret;
@@ -225,7 +225,7 @@ static int write_text(struct attaching *a, struct text *in, struct text *out, st
 		if (ret == 0)
 			left = text_take_out(out, &a->w, &a->maps) +
 			       text_put_in(in, &a->w, &a->maps);
-		world_let_go(&a->w);
+		attached_let_go(&a->w);
 		if (ret < 0 || !left)
 			return ret < 0 ? err_set_errno(err, ret,
 						       "cannot read the maps of process %d",

@@ -12,7 +12,7 @@
 #define LOOKS	  12
 #define TRIES	  50
 #define WAIT_US	  1000 /* longer by so much after each look */
-#define ASKED_MAX (WORLD_ARGS_BYTES / sizeof(uint64_t))
+#define ASKED_MAX (ATTACHED_ARGS_BYTES / sizeof(uint64_t))
 
 /*
  * Set those of @funcs to 0 that have a call open. -EAGAIN: a thread is within a hook; -EINVAL: the
@@ -24,13 +24,13 @@ static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, stru
 	uint64_t result = 0;
 	int ret = 0;
 
-	if (world_write(&a->w, world_args(&a->w), funcs, bytes) != bytes)
+	if (attached_write(&a->w, attached_args(&a->w), funcs, bytes) != bytes)
 		return -EIO;
-	ret = attaching_call(a, LOAD_MS, a->leave_fn, ATTACH_OPEN_ANNOUNCED, world_args(&a->w), nr,
-			     &result, err);
+	ret = attaching_call(a, LOAD_MS, a->leave_fn, ATTACH_OPEN_ANNOUNCED, attached_args(&a->w),
+			     nr, &result, err);
 	if (ret < 0 || (int64_t)result < 0)
 		return ret < 0 ? ret : (int)(int64_t)result;
-	return world_read(&a->w, world_args(&a->w), funcs, bytes) == bytes ? 0 : -EIO;
+	return attached_read(&a->w, attached_args(&a->w), funcs, bytes) == bytes ? 0 : -EIO;
 }
 
 /* All threads stand, none of them in a hook. Changes that are taken out are no longer in @text. */

@@ -28,7 +28,7 @@ void text_deinit(struct text *text)
 	*text = (struct text){ 0 };
 }
 
-int text_read(struct text *text, const struct world *w, uint64_t address, uint64_t nr,
+int text_read(struct text *text, const struct attached *w, uint64_t address, uint64_t nr,
 	      struct uft_err *err)
 {
 	size_t bytes = nr * sizeof(*text->changes);
@@ -40,7 +40,7 @@ int text_read(struct text *text, const struct world *w, uint64_t address, uint64
 	if (!text->changes)
 		return err_set_errno(err, -ENOMEM, "cannot patch process %d", w->pid);
 	text->nr = nr;
-	if (world_read(w, address, text->changes, bytes) != bytes)
+	if (attached_read(w, address, text->changes, bytes) != bytes)
 		return err_set_errno(err, -EIO, "cannot read the memory of process %d", w->pid);
 	/* Data that come from there are not believed. */
 	for (size_t i = 0; i < nr; i++) {
@@ -68,7 +68,7 @@ struct range {
  * @ranges: of those, sorted
  */
 struct look {
-	struct world *w;
+	struct attached *w;
 	const struct maps *maps;
 	const struct text *text;
 	bool *wanted;
@@ -117,7 +117,7 @@ static bool may_return_to(const struct look *look, uint64_t address, const struc
 	const uint64_t start = address - ARCH_REMOTE_CALL_BYTES;
 	uint8_t code[ARCH_REMOTE_CALL_BYTES];
 
-	if (world_read(look->w, start, code, sizeof(code)) != sizeof(code) ||
+	if (attached_read(look->w, start, code, sizeof(code)) != sizeof(code) ||
 	    arch_remote_may_end_call(code))
 		return true;
 	for (uint64_t i = 0; i < sizeof(code); i++) {
@@ -170,7 +170,7 @@ static void look_at_stack(struct look *look, uint64_t sp, uint64_t *words, struc
 
 	while (at < end) {
 		size_t wanted = MIN((size_t)(end - at) / sizeof(*words), (size_t)PIECE_WORDS);
-		size_t nr = world_read(look->w, at, words, wanted * sizeof(*words)) /
+		size_t nr = attached_read(look->w, at, words, wanted * sizeof(*words)) /
 			    sizeof(*words);
 		size_t nr_new = nr == PIECE_WORDS ? nr - OVERLAP_WORDS : nr;
 
@@ -181,7 +181,7 @@ static void look_at_stack(struct look *look, uint64_t sp, uint64_t *words, struc
 	}
 }
 
-static void look_at_thread(struct look *look, const struct world_thread *t, uint64_t *words)
+static void look_at_thread(struct look *look, const struct attached_thread *t, uint64_t *words)
 {
 	struct stacks stacks = { { arch_remote_sp(&t->regs) }, 1 };
 
@@ -193,12 +193,12 @@ static void look_at_thread(struct look *look, const struct world_thread *t, uint
 /* Once it has left one it may be in the next. */
 #define LEAVES_MAX 4
 
-static void lead_out(const struct look *look, struct world_thread *t)
+static void lead_out(const struct look *look, struct attached_thread *t)
 {
 	for (int i = 0; i < LEAVES_MAX && !t->is_gone; i++) {
 		const struct range *range = range_at(look, arch_remote_pc(&t->regs));
 
-		if (!range || world_step_out(look->w, t, range->start, range->end) < 0)
+		if (!range || attached_step_out(look->w, t, range->start, range->end) < 0)
 			return;
 	}
 }
@@ -220,11 +220,12 @@ static int look_at_threads(struct look *look)
 
 /* --- writing --- */
 
-static bool holds_bytes(const struct world *w, const struct attach_change *c, const uint8_t *bytes)
+static bool holds_bytes(const struct attached *w, const struct attach_change *c,
+			const uint8_t *bytes)
 {
 	uint8_t there[ATTACH_CHANGE_MAX];
 
-	return c->len && world_read(w, c->site, there, c->len) == c->len &&
+	return c->len && attached_read(w, c->site, there, c->len) == c->len &&
 	       memcmp(there, bytes, c->len) == 0;
 }
 
@@ -268,16 +269,16 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 		look->ranges[look->nr++] = (struct range){ c->site + first, c->site + len, index };
 }
 
-bool text_is_in(const struct world *w, const struct attach_change *c)
+bool text_is_in(const struct attached *w, const struct attach_change *c)
 {
 	return holds_bytes(w, c, c->after);
 }
 
 /* The probe is to know, for it puts them into modules that are loaded again. */
-static void tell_probe(const struct world *w, const struct attach_change *c, uint8_t is_out)
+static void tell_probe(const struct attached *w, const struct attach_change *c, uint8_t is_out)
 {
 	if (c->out_at)
-		world_write(w, c->out_at, &is_out, sizeof(is_out));
+		attached_write(w, c->out_at, &is_out, sizeof(is_out));
 }
 
 /* One that leads to the one before it is there only with that. */
@@ -289,7 +290,7 @@ static void write_in(const struct look *look, const struct text *text)
 		if (look->wanted[i] && holds_bytes(look->w, c, c->before) &&
 		    (!(c->flags & ATTACH_CHANGE_ON_FORMER) ||
 		     (i && holds_bytes(look->w, &c[-1], c[-1].after)))) {
-			world_write(look->w, c->site, c->after, c->len);
+			attached_write(look->w, c->site, c->after, c->len);
 			tell_probe(look->w, c, 0);
 		}
 	}
@@ -307,14 +308,15 @@ static size_t write_out(const struct look *look, const struct text *text)
 
 		if (look->wanted[i] && !is_needed) {
 			tell_probe(look->w, c, 1);
-			world_write(look->w, c->site, c->before, c->len);
+			attached_write(look->w, c->site, c->before, c->len);
 		}
 		left += can_be_made(look->maps, c) && holds_bytes(look->w, c, c->after);
 	}
 	return left;
 }
 
-static size_t make_changes(struct text *text, struct world *w, const struct maps *maps, bool is_out)
+static size_t make_changes(struct text *text, struct attached *w, const struct maps *maps,
+			   bool is_out)
 {
 	bool *wanted cleanup_free = calloc(text->nr + 1, sizeof(*wanted));
 	struct range *ranges cleanup_free = calloc(text->nr + 1, sizeof(*ranges));
@@ -339,12 +341,12 @@ static size_t make_changes(struct text *text, struct world *w, const struct maps
 	return look.nr_blocked;
 }
 
-size_t text_put_in(struct text *text, struct world *w, const struct maps *maps)
+size_t text_put_in(struct text *text, struct attached *w, const struct maps *maps)
 {
 	return make_changes(text, w, maps, false);
 }
 
-size_t text_take_out(struct text *text, struct world *w, const struct maps *maps)
+size_t text_take_out(struct text *text, struct attached *w, const struct maps *maps)
 {
 	return make_changes(text, w, maps, true);
 }

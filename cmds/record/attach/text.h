@@ -3,7 +3,7 @@
 #define UTRAIL_CMDS_RECORD_ATTACH_TEXT_H
 
 #include "cmds/record/attach/maps.h"
-#include "cmds/record/attach/world.h"
+#include "cmds/record/attach/attached.h"
 #include "utils/format/probe/attach.h"
 
 /* Starts as { 0 }. */
@@ -15,7 +15,7 @@ struct text {
 void text_deinit(struct text *text);
 
 /* The probe has made @nr changes at @address. 0 or negative errno, with a text. */
-int text_read(struct text *text, const struct world *w, uint64_t address, uint64_t nr,
+int text_read(struct text *text, const struct attached *w, uint64_t address, uint64_t nr,
 	      struct uft_err *err);
 
 /*
@@ -27,10 +27,10 @@ int text_read(struct text *text, const struct world *w, uint64_t address, uint64
  *
  * Returns the number that could not be made because of threads; the others will never be, or are.
  */
-size_t text_put_in(struct text *text, struct world *w, const struct maps *maps);
-size_t text_take_out(struct text *text, struct world *w, const struct maps *maps);
+size_t text_put_in(struct text *text, struct attached *w, const struct maps *maps);
+size_t text_take_out(struct text *text, struct attached *w, const struct maps *maps);
 
 /* It is there just now. */
-bool text_is_in(const struct world *w, const struct attach_change *change);
+bool text_is_in(const struct attached *w, const struct attach_change *change);
 
 #endif

@@ -29,9 +29,9 @@ const bool unwind_is_possible = true;
  */
 struct unwinder {
 	Dwfl *dwfl;
-	const struct world *w;
+	const struct attached *w;
 	const struct maps *maps;
-	const struct world_thread *thread;
+	const struct attached_thread *thread;
 	struct unwind_frame *frames;
 	size_t nr;
 	uint8_t page[PAGE];
@@ -52,7 +52,7 @@ static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 	uint8_t memory[sizeof(file)];
 	ssize_t n = fd_pread_full(fd, file, sizeof(file), 0);
 
-	return n > 0 && world_read(u->w, start, memory, n) == (size_t)n &&
+	return n > 0 && attached_read(u->w, start, memory, n) == (size_t)n &&
 	       memcmp(file, memory, n) == 0;
 }
 
@@ -80,7 +80,7 @@ static Elf *read_vdso(struct unwinder *u, uint64_t start)
 	if (u->vdso || !bytes)
 		return NULL;
 	u->vdso = malloc(bytes);
-	if (!u->vdso || world_read(u->w, start, u->vdso, bytes) != bytes)
+	if (!u->vdso || attached_read(u->w, start, u->vdso, bytes) != bytes)
 		return NULL;
 	return elf_memory(u->vdso, bytes);
 }
@@ -174,10 +174,10 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *word, void *arg
 
 	if (u->at != page) {
 		u->at = page;
-		u->read = world_read(u->w, page, u->page, PAGE);
+		u->read = attached_read(u->w, page, u->page, PAGE);
 	}
 	if (addr - page + sizeof(*word) > u->read)
-		return world_read(u->w, addr, word, sizeof(*word)) == sizeof(*word);
+		return attached_read(u->w, addr, word, sizeof(*word)) == sizeof(*word);
 	memcpy(word, u->page + (addr - page), sizeof(*word));
 	return true;
 }
@@ -231,7 +231,7 @@ static int say_where(const struct unwinder *u, const char *why, struct uft_err *
 		       m && m->path[0] ? m->path : "?");
 }
 
-int unwind_thread(struct unwinder *u, const struct world_thread *thread,
+int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err)
 {
 	u->thread = thread;
@@ -247,7 +247,8 @@ int unwind_thread(struct unwinder *u, const struct world_thread *thread,
 	return u->nr;
 }
 
-struct unwinder *unwinder_open(const struct world *w, const struct maps *maps, struct uft_err *err)
+struct unwinder *unwinder_open(const struct attached *w, const struct maps *maps,
+			       struct uft_err *err)
 {
 	struct unwinder *u = calloc(1, sizeof(*u));
 

@@ -37,7 +37,8 @@ struct unwinder;
 extern const bool unwind_is_possible;
 
 /* For the threads of @w, and what @maps says is mapped; both are borrowed. NULL with a text. */
-struct unwinder *unwinder_open(const struct world *w, const struct maps *maps, struct uft_err *err);
+struct unwinder *unwinder_open(const struct attached *w, const struct maps *maps,
+			       struct uft_err *err);
 void unwinder_close(struct unwinder *u);
 
 /*
@@ -45,7 +46,7 @@ void unwinder_close(struct unwinder *u);
  * called; they stay until the next time. Returns their number, or -ENOENT with a text: not all of
  * them are known. Nothing of the process is believed; there may be anything in the list.
  */
-int unwind_thread(struct unwinder *u, const struct world_thread *thread,
+int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err);
 
 /* The module that has @pc. False: there is none. */

@@ -5,7 +5,8 @@
 
 const bool unwind_is_possible = false;
 
-struct unwinder *unwinder_open(const struct world *w, const struct maps *maps, struct uft_err *err)
+struct unwinder *unwinder_open(const struct attached *w, const struct maps *maps,
+			       struct uft_err *err)
 {
 	err_set(err, -ENOSYS, "this build cannot walk stacks");
 	return NULL;
@@ -15,7 +16,7 @@ void unwinder_close(struct unwinder *u)
 {
 }
 
-int unwind_thread(struct unwinder *u, const struct world_thread *thread,
+int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err)
 {
 	return err_set(err, -ENOENT, "this build cannot walk stacks");

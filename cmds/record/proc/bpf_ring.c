@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmds/record/proc/became.h"
+#include "cmds/record/proc/exec_image.h"
 #include "cmds/record/proc/calls.h"
-#include "cmds/record/proc/places.h"
+#include "cmds/record/proc/named_files.h"
 #include "cmds/record/proc/response_files.h"
 #include "utils/base/fd.h"
 #include "utils/base/containers/strbuf.h"
@@ -31,7 +31,7 @@ struct bpf_becoming {
 	uint64_t time_ns;
 	pid_t pid;
 	pid_t old_tid;
-	struct became became;
+	struct exec_image became;
 	struct strbuf env;
 	struct strbuf inherited;
 };
@@ -237,9 +237,9 @@ static void find_program(const struct wire_record *record, const char *strings[W
 	struct view view = view_of(record, strings, WIRE_FROM_DIR, AT_FDCWD);
 
 	if (record->flags & WIRE_IS_SCRIPT && !is_by_descriptor(strings[WIRE_FROM])) {
-		places_target(&view, strings[WIRE_FROM], out);
+		named_files_target(&view, strings[WIRE_FROM], out);
 		if (!out->len)
-			places_of(&view, strings[WIRE_FROM], out);
+			named_files_of(&view, strings[WIRE_FROM], out);
 	}
 	if (!out->len)
 		strbuf_addstr(out, strings[WIRE_FILE]);
@@ -308,13 +308,13 @@ static void write_inherited(struct bpf_ring *ring, const struct bpf_becoming *b)
 
 static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
 {
-	const struct execution execution = became_execution(&b->became);
+	const struct execution execution = exec_image_execution(&b->became);
 	/* It goes on meanwhile: what it was told to read may be gone. */
 	struct view view = {
 		.tid = b->pid, .dirfd = AT_FDCWD, .base = execution.cwd, .is_late = true
 	};
 
-	became_encode(&b->became, b->old_tid, &ring->log->payload);
+	exec_image_encode(&b->became, b->old_tid, &ring->log->payload);
 	proc_log_write_at(ring->log, b->time_ns, PROC_EXEC, b->pid, b->pid);
 	response_files_write(ring->log, &view, &execution);
 	if (ring->log->settings->traces_environment) {
@@ -446,7 +446,7 @@ void bpf_ring_deinit(struct bpf_ring *ring)
 		struct bpf_becoming *b = ring->spare;
 
 		ring->spare = b->next;
-		became_deinit(&b->became);
+		exec_image_deinit(&b->became);
 		strbuf_deinit(&b->env);
 		strbuf_deinit(&b->inherited);
 		free(b);

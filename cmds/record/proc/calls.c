@@ -122,9 +122,9 @@ void call_source(const struct call_facts *facts, struct strbuf *out)
 	if (means_descriptor(facts))
 		strbuf_addstr(out, from->view.base);
 	else if (follows_link(facts))
-		places_target(&from->view, from->name, out);
+		named_files_target(&from->view, from->name, out);
 	if (!out->len)
-		places_of(&from->view, from->name, out);
+		named_files_of(&from->view, from->name, out);
 }
 
 static void find_place(const struct call_facts *facts, struct strbuf *out)
@@ -175,7 +175,7 @@ static enum proc_kind encode_open(const struct call_facts *facts, struct strbuf 
 	if (!(act.numbers[1] & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))))
 		act.numbers[2] = 0;
 	if (facts->from.name)
-		places_given(&facts->from.view, facts->from.name, &given);
+		named_files_given(&facts->from.view, facts->from.name, &given);
 	if (strcmp(strbuf_str(&given), facts->file ? facts->file : "") != 0)
 		act.texts[1] = text_of_buf(&given);
 	proc_act_encode(&act, out);
@@ -217,7 +217,7 @@ static enum proc_kind encode_move(const struct call_facts *facts, enum proc_kind
 
 	find_place(facts, &from);
 	if (facts->to.name)
-		places_of(&facts->to.view, facts->to.name, &to);
+		named_files_of(&facts->to.view, facts->to.name, &to);
 	act.texts[0] = text_of_buf(&from);
 	act.texts[1] = text_of_buf(&to);
 	proc_act_encode(&act, out);
@@ -231,8 +231,8 @@ static enum proc_kind encode_symlink(const struct call_facts *facts, struct strb
 	struct strbuf resolved cleanup_strbuf = { 0 };
 
 	if (to->name) {
-		places_of(&to->view, to->name, &place);
-		places_target(&to->view, to->name, &resolved);
+		named_files_of(&to->view, to->name, &place);
+		named_files_target(&to->view, to->name, &resolved);
 	}
 	proc_act_encode(
 		&(struct proc_act){ .texts = { text_of_string(facts->text), text_of_buf(&place),
@@ -296,8 +296,8 @@ static bool has_source(const struct call_facts *facts)
 	if (means_descriptor(facts))
 		return *from->view.base;
 	if (!follows_link(facts))
-		return *from->name && places_has(&from->view, from->name);
-	places_target(&from->view, from->name, &target);
+		return *from->name && named_files_has(&from->view, from->name);
+	named_files_target(&from->view, from->name, &target);
 	return *from->name && target.len;
 }
 
@@ -328,7 +328,7 @@ static enum proc_kind encode_failed(const struct call_facts *facts, struct strbu
 		act.texts[2] = text_of_string(facts->to.name);
 	} else {
 		if (facts->to.name)
-			places_of(&facts->to.view, facts->to.name, &to);
+			named_files_of(&facts->to.view, facts->to.name, &to);
 		act.texts[0] = text_of_buf(&from);
 		act.texts[1] = text_of_buf(&to);
 	}

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cmds/record/proc/places.h"
+#include "cmds/record/proc/named_files.h"
 #include "cmds/record/proc/shapes.h"
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/proc_dat.h"

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmds/record/proc/became.h"
+#include "cmds/record/proc/exec_image.h"
 #include "cmds/record/proc/filter.h"
 #include "cmds/record/proc/response_files.h"
 #include "cmds/record/proc/tracees.h"
@@ -62,7 +62,7 @@ struct tracing {
 	sem_t is_seized;
 	struct uft_err thread_why;
 	struct tracees tracees;
-	struct near near;
+	struct tracer_cpu near;
 	pthread_mutex_t lock;
 	bool has_end;
 	int status;
@@ -145,9 +145,9 @@ static void see_inherited(struct tracing *t, const struct tracee *tracee)
 }
 
 /* The compiler stands still, and has not opened them itself. */
-static void see_responses(struct tracing *t, pid_t pid, const struct became *became)
+static void see_responses(struct tracing *t, pid_t pid, const struct exec_image *became)
 {
-	const struct execution execution = became_execution(became);
+	const struct execution execution = exec_image_execution(became);
 	struct view view = { .tid = pid, .dirfd = AT_FDCWD, .base = execution.cwd };
 
 	response_files_write(t->log, &view, &execution);
@@ -164,12 +164,12 @@ static void see_exec(struct tracing *t, struct tracee *leader)
 				     ? tracees_find(&t->tracees, old_tid)
 				     : NULL;
 
-	struct became became cleanup_became;
+	struct exec_image became cleanup_became;
 
 	if (old)
 		tracees_set(&t->tracees, old, TRACEE_NONE);
-	became_read(leader->pid, &became);
-	became_encode(&became, old_tid, &t->log->payload);
+	exec_image_read(leader->pid, &became);
+	exec_image_encode(&became, old_tid, &t->log->payload);
 	proc_log_write(t->log, PROC_EXEC, leader->tid, leader->pid);
 	see_responses(t, leader->pid, &became);
 	stopped_reset(&leader->call);
@@ -264,7 +264,7 @@ static void see_end(struct tracing *t, pid_t tid, int status, const struct rusag
 	struct tracee *tracee = tracees_get(&t->tracees, tid);
 
 	if (tracee) {
-		t->log->cpu = near_cpu(&tracee->place);
+		t->log->cpu = tracer_cpu_cpu(&tracee->place);
 		tracee->status = status;
 		if (tracee->state == TRACEE_LIVE)
 			write_exit(t, tracee);
@@ -313,9 +313,9 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 
 	if (tracee) {
 		if (status >> 16 == PTRACE_EVENT_EXEC)
-			near_forget(&tracee->place);
-		near_stop(&t->near, tid, &tracee->place);
-		t->log->cpu = near_cpu(&tracee->place);
+			tracer_cpu_forget(&tracee->place);
+		tracer_cpu_stop(&t->near, tid, &tracee->place);
+		t->log->cpu = tracer_cpu_cpu(&tracee->place);
 	}
 	if (!tracee || tracee->state == TRACEE_ENDED) {
 		hold_tracee(t, tid);
@@ -404,7 +404,7 @@ static void *trace(void *arg)
 	int ret;
 
 	expect_wake();
-	near_init(&t->near);
+	tracer_cpu_init(&t->near);
 	ret = seize_program(t);
 	if (ret < 0)
 		err_set_errno(&t->thread_why, ret, "cannot trace processes");

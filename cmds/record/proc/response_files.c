@@ -46,7 +46,7 @@ static bool may_have_some(const struct execution *execution)
 /* The file is looked at first: to open a device, or a FIFO, may do something. */
 static int open_regular(const struct view *view, const char *name, size_t max)
 {
-	int place cleanup_fd = places_open(view, name);
+	int place cleanup_fd = named_files_open(view, name);
 	char link[64];
 	struct stat st;
 	int fd;

@@ -6,7 +6,7 @@
 #define UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
 
 #include "cmds/record/proc/log.h"
-#include "cmds/record/proc/places.h"
+#include "cmds/record/proc/named_files.h"
 #include "utils/trace/recording/executions.h"
 
 /*

@@ -50,6 +50,6 @@ void tracees_set(struct tracees *tracees, struct tracee *tracee, enum tracee_sta
 	tracee->state = state;
 	if (state == TRACEE_NONE) {
 		stopped_reset(&tracee->call);
-		tracee->place = (struct near_place){ 0 };
+		tracee->place = (struct tracer_cpu_place){ 0 };
 	}
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "cmds/record/proc/near.h"
+#include "cmds/record/proc/tracer_cpu.h"
 #include "cmds/record/proc/stopped.h"
 #include "utils/base/containers/intmap.h"
 
@@ -28,7 +28,7 @@ struct tracee {
 	enum tracee_state state;
 	int status;
 	struct traced_call call;
-	struct near_place place;
+	struct tracer_cpu_place place;
 };
 
 /* By tid. @all: so that they can be walked and freed. Starts as { 0 }. */

@@ -101,7 +101,7 @@ static char *copy_of(const struct saving *s)
  */
 #define COPY_ATTEMPTS 100
 
-static uint64_t head_of(const struct saving *s)
+static uint64_t merge_key_of(const struct saving *s)
 {
 	return atomic_load_explicit(&s->ring->head, memory_order_acquire);
 }
@@ -127,7 +127,7 @@ static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 	memcpy(copy_of(s) - used, ring_data(s->ring) + place * proc->segment_bytes, used);
 	/* Pairs with the fence in the producer's next_segment(). */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (head_of(s) >= lap_end)
+	if (merge_key_of(s) >= lap_end)
 		return false;
 	s->bytes += used;
 	return true;
@@ -159,7 +159,7 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 
 	s->bytes = 0;
 	if (!copy_segment(s, newest, head) ||
-	    head_of(s) >= newest + (s->proc->nr_segments - 1) * segment_bytes)
+	    merge_key_of(s) >= newest + (s->proc->nr_segments - 1) * segment_bytes)
 		return 0;
 	before += s->bytes;
 	for (uint64_t at = newest; ++nr, at > first; at -= segment_bytes) {
@@ -182,7 +182,7 @@ static int copy_segments(struct saving *s, uint64_t budget)
 	uint64_t nr = 0;
 
 	for (int attempt = 0; attempt < COPY_ATTEMPTS; attempt++) {
-		uint64_t head = head_of(s);
+		uint64_t head = merge_key_of(s);
 		uint64_t newest = head - head % segment_bytes;
 		uint64_t first = newest - MIN(newest, back);
 

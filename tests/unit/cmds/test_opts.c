@@ -3,7 +3,7 @@
 
 #include "cmds/cmd.h"
 #include "cmds/help/help.h"
-#include "cmds/advice/lacking.h"
+#include "cmds/advice/unsupported.h"
 #include "cmds/opts.h"
 
 static struct uft_err last_err;
@@ -189,7 +189,7 @@ static void table_is_sound(void **state)
 
 		assert_non_null(opts_group_title(row->group));
 		/* What means nothing for any command is there to be refused. */
-		assert_true(row->cmds != 0 || row->set == lacking_refuse);
+		assert_true(row->cmds != 0 || row->set == unsupported_refuse);
 		assert_true(strlen(row->help) > 5 && row->help[strlen(row->help) - 1] != '.');
 		assert_true(row->kind != OPT_SET || row->set);
 		assert_true(row->kind != OPT_WORD || row->words);

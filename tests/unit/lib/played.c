@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "cmds/record/attach/hand_over.h"
-#include "cmds/record/attach/quiet.h"
+#include "cmds/record/attach/callable_thread.h"
 #include "cmds/record/attach/target.h"
 #include "cmds/record/attach/unwind.h"
 #include "utils/base/compiler.h"
@@ -23,7 +23,7 @@ static struct {
 static size_t nr_answers;
 static char words[1 << 15];
 static size_t words_len;
-static struct world_thread *thread_list[2];
+static struct attached_thread *thread_list[2];
 
 /* Functions of the modules, in the order of their addresses. */
 static const char *const libc_functions[] = { "dlopen", "dlclose", "dlerror", "dladdr1",
@@ -128,10 +128,10 @@ static int act_err(const char *word, struct uft_err *err)
 
 /* --- world.h --- */
 
-int __wrap_world_open(struct world *w, pid_t pid, struct uft_err *err);
-int __wrap_world_open(struct world *w, pid_t pid, struct uft_err *err)
+int __wrap_attached_open(struct attached *w, pid_t pid, struct uft_err *err);
+int __wrap_attached_open(struct attached *w, pid_t pid, struct uft_err *err)
 {
-	*w = (struct world)WORLD_CLOSED;
+	*w = (struct attached)ATTACHED_CLOSED;
 	w->pid = pid;
 	w->threads = thread_list;
 	w->nr = ARRAY_SIZE(thread_list);
@@ -140,33 +140,33 @@ int __wrap_world_open(struct world *w, pid_t pid, struct uft_err *err)
 	return act_err("open", err);
 }
 
-void __wrap_world_close(struct world *w);
-void __wrap_world_close(struct world *w)
+void __wrap_attached_close(struct attached *w);
+void __wrap_attached_close(struct attached *w)
 {
 	act_err("close", NULL);
 }
 
-int __wrap_world_stop(struct world *w, struct uft_err *err);
-int __wrap_world_stop(struct world *w, struct uft_err *err)
+int __wrap_attached_stop(struct attached *w, struct uft_err *err);
+int __wrap_attached_stop(struct attached *w, struct uft_err *err)
 {
 	return act_err("stop", err);
 }
 
-void __wrap_world_let_go(struct world *w);
-void __wrap_world_let_go(struct world *w)
+void __wrap_attached_let_go(struct attached *w);
+void __wrap_attached_let_go(struct attached *w)
 {
 	act_err("let-go", NULL);
 }
 
-void __wrap_world_let_others_go(struct world *w, const struct world_thread *thread);
-void __wrap_world_let_others_go(struct world *w, const struct world_thread *thread)
+void __wrap_attached_let_others_go(struct attached *w, const struct attached_thread *thread);
+void __wrap_attached_let_others_go(struct attached *w, const struct attached_thread *thread)
 {
 	assert_ptr_equal(thread, &played.threads[0]);
 	act_err("let-others-go", NULL);
 }
 
-size_t __wrap_world_read(const struct world *w, uint64_t address, void *to, size_t len);
-size_t __wrap_world_read(const struct world *w, uint64_t address, void *to, size_t len)
+size_t __wrap_attached_read(const struct attached *w, uint64_t address, void *to, size_t len);
+size_t __wrap_attached_read(const struct attached *w, uint64_t address, void *to, size_t len)
 {
 	if (act_err("read", NULL) < 0)
 		return 0;
@@ -179,8 +179,10 @@ size_t __wrap_world_read(const struct world *w, uint64_t address, void *to, size
 	return len;
 }
 
-size_t __wrap_world_write(const struct world *w, uint64_t address, const void *from, size_t len);
-size_t __wrap_world_write(const struct world *w, uint64_t address, const void *from, size_t len)
+size_t __wrap_attached_write(const struct attached *w, uint64_t address, const void *from,
+			     size_t len);
+size_t __wrap_attached_write(const struct attached *w, uint64_t address, const void *from,
+			     size_t len)
 {
 	if (act_err("write", NULL) < 0 || address < PLAYED_ROOM ||
 	    address + len > PLAYED_ROOM + sizeof(played.room))
@@ -189,24 +191,26 @@ size_t __wrap_world_write(const struct world *w, uint64_t address, const void *f
 	return len;
 }
 
-uint64_t __wrap_world_args(const struct world *w);
-uint64_t __wrap_world_args(const struct world *w)
+uint64_t __wrap_attached_args(const struct attached *w);
+uint64_t __wrap_attached_args(const struct attached *w)
 {
 	return PLAYED_ROOM;
 }
 
-int __wrap_world_find_gadgets(struct world *w, uint64_t start, uint64_t end, struct uft_err *err);
-int __wrap_world_find_gadgets(struct world *w, uint64_t start, uint64_t end, struct uft_err *err)
+int __wrap_attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end,
+				 struct uft_err *err);
+int __wrap_attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end,
+				 struct uft_err *err)
 {
 	assert_int_equal(start, PLAYED_LIBC + 0x1000);
 	assert_int_equal(end, PLAYED_LIBC_END);
 	return act_err("gadgets", err);
 }
 
-int __wrap_world_syscall(struct world *w, struct world_thread *thread, long nr,
-			 const uint64_t args[6], int64_t *result, struct uft_err *err);
-int __wrap_world_syscall(struct world *w, struct world_thread *thread, long nr,
-			 const uint64_t args[6], int64_t *result, struct uft_err *err)
+int __wrap_attached_syscall(struct attached *w, struct attached_thread *thread, long nr,
+			    const uint64_t args[6], int64_t *result, struct uft_err *err);
+int __wrap_attached_syscall(struct attached *w, struct attached_thread *thread, long nr,
+			    const uint64_t args[6], int64_t *result, struct uft_err *err)
 {
 	char word[32];
 	uint64_t value;
@@ -219,15 +223,19 @@ int __wrap_world_syscall(struct world *w, struct world_thread *thread, long nr,
 	return ret < 0 ? err_set(err, ret, "'%s' failed", word) : 0;
 }
 
-int __wrap_world_make_room(struct world *w, struct world_thread *thread, struct uft_err *err);
-int __wrap_world_make_room(struct world *w, struct world_thread *thread, struct uft_err *err)
+int __wrap_attached_make_room(struct attached *w, struct attached_thread *thread,
+			      struct uft_err *err);
+int __wrap_attached_make_room(struct attached *w, struct attached_thread *thread,
+			      struct uft_err *err)
 {
 	assert_ptr_equal(thread, &played.threads[0]);
 	return act_err("make-room", err);
 }
 
-int __wrap_world_drop_room(struct world *w, struct world_thread *thread, struct uft_err *err);
-int __wrap_world_drop_room(struct world *w, struct world_thread *thread, struct uft_err *err)
+int __wrap_attached_drop_room(struct attached *w, struct attached_thread *thread,
+			      struct uft_err *err);
+int __wrap_attached_drop_room(struct attached *w, struct attached_thread *thread,
+			      struct uft_err *err)
 {
 	assert_ptr_equal(thread, &played.threads[0]);
 	return act_err("drop-room", err);
@@ -245,12 +253,12 @@ static void name_of(uint64_t fn, const uint64_t args[6], char word[32])
 		strcpy(word, steps[args[0]]);
 }
 
-int __wrap_world_call(struct world *w, struct world_thread *thread, uint64_t fn,
-		      const uint64_t args[6], int patience_ms, uint64_t *result,
-		      struct uft_err *err);
-int __wrap_world_call(struct world *w, struct world_thread *thread, uint64_t fn,
-		      const uint64_t args[6], int patience_ms, uint64_t *result,
-		      struct uft_err *err)
+int __wrap_attached_call(struct attached *w, struct attached_thread *thread, uint64_t fn,
+			 const uint64_t args[6], int patience_ms, uint64_t *result,
+			 struct uft_err *err);
+int __wrap_attached_call(struct attached *w, struct attached_thread *thread, uint64_t fn,
+			 const uint64_t args[6], int patience_ms, uint64_t *result,
+			 struct uft_err *err)
 {
 	char word[32] = "wild";
 	int ret;
@@ -312,8 +320,8 @@ int __wrap_maps_read(struct maps *maps, pid_t pid)
 	return ret;
 }
 
-uint64_t __wrap_maps_symbol(const struct world *w, uint64_t base, const char *name);
-uint64_t __wrap_maps_symbol(const struct world *w, uint64_t base, const char *name)
+uint64_t __wrap_maps_symbol(const struct attached *w, uint64_t base, const char *name);
+uint64_t __wrap_maps_symbol(const struct attached *w, uint64_t base, const char *name)
 {
 	if (played.is_former || (played.missing && strcmp(name, played.missing) == 0))
 		return 0;
@@ -330,10 +338,10 @@ uint64_t __wrap_maps_symbol(const struct world *w, uint64_t base, const char *na
 
 /* --- quiet.h, target.h --- */
 
-int __wrap_quiet_stop(struct world *w, const struct maps *maps, struct world_thread **thread,
-		      struct uft_err *err);
-int __wrap_quiet_stop(struct world *w, const struct maps *maps, struct world_thread **thread,
-		      struct uft_err *err)
+int __wrap_callable_thread_stop(struct attached *w, const struct maps *maps,
+				struct attached_thread **thread, struct uft_err *err);
+int __wrap_callable_thread_stop(struct attached *w, const struct maps *maps,
+				struct attached_thread **thread, struct uft_err *err)
 {
 	int ret = act_err("quiet", err);
 
@@ -341,10 +349,12 @@ int __wrap_quiet_stop(struct world *w, const struct maps *maps, struct world_thr
 	return ret;
 }
 
-bool __wrap_quiet_has_interrupted(const struct world *w, const struct maps *maps,
-				  const struct world_thread *t, uint64_t start, uint64_t end);
-bool __wrap_quiet_has_interrupted(const struct world *w, const struct maps *maps,
-				  const struct world_thread *t, uint64_t start, uint64_t end)
+bool __wrap_callable_thread_has_interrupted(const struct attached *w, const struct maps *maps,
+					    const struct attached_thread *t, uint64_t start,
+					    uint64_t end);
+bool __wrap_callable_thread_has_interrupted(const struct attached *w, const struct maps *maps,
+					    const struct attached_thread *t, uint64_t start,
+					    uint64_t end)
 {
 	return played.pc >= start && played.pc < end;
 }
@@ -358,9 +368,9 @@ int __wrap_target_explain(pid_t pid, int ret, struct uft_err *err)
 
 /* --- text.h --- */
 
-int __wrap_text_read(struct text *text, const struct world *w, uint64_t address, uint64_t nr,
+int __wrap_text_read(struct text *text, const struct attached *w, uint64_t address, uint64_t nr,
 		     struct uft_err *err);
-int __wrap_text_read(struct text *text, const struct world *w, uint64_t address, uint64_t nr,
+int __wrap_text_read(struct text *text, const struct attached *w, uint64_t address, uint64_t nr,
 		     struct uft_err *err)
 {
 	int ret = act_err("text-read", err);
@@ -397,21 +407,21 @@ static size_t change(const char *word, const struct text *text, bool is_in)
 	return left;
 }
 
-size_t __wrap_text_put_in(struct text *text, struct world *w, const struct maps *maps);
-size_t __wrap_text_put_in(struct text *text, struct world *w, const struct maps *maps)
+size_t __wrap_text_put_in(struct text *text, struct attached *w, const struct maps *maps);
+size_t __wrap_text_put_in(struct text *text, struct attached *w, const struct maps *maps)
 {
 	return change("put-in", text, true);
 }
 
-size_t __wrap_text_take_out(struct text *text, struct world *w, const struct maps *maps);
-size_t __wrap_text_take_out(struct text *text, struct world *w, const struct maps *maps)
+size_t __wrap_text_take_out(struct text *text, struct attached *w, const struct maps *maps);
+size_t __wrap_text_take_out(struct text *text, struct attached *w, const struct maps *maps)
 {
 	played.now_us += played.look_us;
 	return change("take-out", text, false);
 }
 
-bool __wrap_text_is_in(const struct world *w, const struct attach_change *change);
-bool __wrap_text_is_in(const struct world *w, const struct attach_change *change)
+bool __wrap_text_is_in(const struct attached *w, const struct attach_change *change);
+bool __wrap_text_is_in(const struct attached *w, const struct attach_change *change)
 {
 	for (size_t k = 0; k < played.nr_changes; k++) {
 		if (played.changes[k].site == change->site)

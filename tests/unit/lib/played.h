@@ -65,13 +65,13 @@ struct played {
 	bool is_former;
 	bool has_leave;
 	const char *missing; /* a function that no module exports */
-	_Alignas(64) uint8_t room[WORLD_ARGS_BYTES];
+	_Alignas(64) uint8_t room[ATTACHED_ARGS_BYTES];
 	struct attach_change changes[16];
 	size_t nr_changes;
 	uint64_t in;
 	unsigned waits;
 	uint64_t pc;
-	struct world_thread threads[2];
+	struct attached_thread threads[2];
 };
 extern struct played played;
 

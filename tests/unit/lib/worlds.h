@@ -6,7 +6,7 @@
 
 #include <link.h>
 
-#include "cmds/record/attach/world.h"
+#include "cmds/record/attach/attached.h"
 
 /* Where our own C library is, and so the child's. */
 static inline int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
@@ -26,16 +26,16 @@ static inline int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-static inline void open_world(struct world *w, pid_t pid)
+static inline void open_world(struct attached *w, pid_t pid)
 {
 	uint64_t range[2] = { 0 };
 
-	assert_int_equal(world_open(w, pid, NULL), 0);
+	assert_int_equal(attached_open(w, pid, NULL), 0);
 	assert_int_equal(dl_iterate_phdr(find_libc, range), 1);
-	assert_int_equal(world_find_gadgets(w, range[0], range[1], NULL), 0);
+	assert_int_equal(attached_find_gadgets(w, range[0], range[1], NULL), 0);
 }
 
-static inline struct world_thread *main_thread(struct world *w)
+static inline struct attached_thread *main_thread(struct attached *w)
 {
 	for (size_t i = 0; i < w->nr; i++) {
 		if (w->threads[i]->tid == w->pid)

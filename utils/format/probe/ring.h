@@ -128,7 +128,7 @@ struct arena_forks {
  * @points_failed: patches of a plan, of functions and of events, that could not be put into the
  *                 program
  *
- * With PLAN_STEERABLE (libmcount/plan/steer.h):
+ * With PLAN_STEERABLE (libmcount/plan/plan_update.h):
  * @news: 1: the recorder has something to say: the end, or another plan. The process makes it 0
  *        before it looks for the message
  * @may_skip: 1: entry stubs need not come to the code that looks at @news. The recorder makes it 0

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "utils/trace/feed.h"
+#include "utils/trace/merger.h"
 #include "utils/trace/sources/src_user.h"
 
 /*

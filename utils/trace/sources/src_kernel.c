@@ -10,7 +10,7 @@
 
 #include "utils/base/fd.h"
 #include "utils/trace/recording/cpu_files.h"
-#include "utils/trace/feed.h"
+#include "utils/trace/merger.h"
 #include "utils/trace/stages/stage.h"
 
 /* Whole pages; the largest ones have so many. */

@@ -11,7 +11,7 @@
 #include "libmcount/system/arena.h"
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/planned.h"
-#include "libmcount/plan/steer.h"
+#include "libmcount/plan/plan_update.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
 

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include "libmcount/hot/graveyard.h"
+#include "libmcount/hot/old_returns.h"
 #include "tests/unit/lib/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/compiler.h"
@@ -93,16 +93,16 @@ static void code_of_no_module_is_as_good_as_ours(void **state)
 
 static void what_was_given_up_is_found(void **state)
 {
-	assert_int_equal(graveyard_get(0x1000), 0);
+	assert_int_equal(old_returns_get(0x1000), 0);
 	for (uint64_t i = 1; i <= 1000; i++)
-		graveyard_put(i * 8, i);
+		old_returns_put(i * 8, i);
 	for (uint64_t i = 1; i <= 1000; i++)
-		assert_int_equal(graveyard_get(i * 8), i);
+		assert_int_equal(old_returns_get(i * 8), i);
 	/* The last one counts. */
-	graveyard_put(80, 4711);
-	assert_int_equal(graveyard_get(80), 4711);
-	assert_int_equal(graveyard_get(88), 11);
-	assert_int_equal(graveyard_get(8 * 1001), 0);
+	old_returns_put(80, 4711);
+	assert_int_equal(old_returns_get(80), 4711);
+	assert_int_equal(old_returns_get(88), 11);
+	assert_int_equal(old_returns_get(8 * 1001), 0);
 }
 
 int main(void)

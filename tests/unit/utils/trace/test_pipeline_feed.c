@@ -265,7 +265,7 @@ static void tasks_are_loaded_in_groups(void **state)
 			assert_int_equal(pipe_.lanes[k].streams, rows[i].streams >> k & 1);
 			loads |= rows[i].bytes[k] && !pipe_.lanes[k].streams;
 		}
-		assert_int_equal(feed_is_open(&pipe_.feed), loads);
+		assert_int_equal(merger_is_open(&pipe_.feed), loads);
 		for (size_t k = rows[i].first; loads && k < rows[i].end; k++) {
 			assert_int_equal(pipe_.feed.queues[pipe_.lanes[k].task->index].is_wanted,
 					 !pipe_.lanes[k].streams);
@@ -276,7 +276,7 @@ static void tasks_are_loaded_in_groups(void **state)
 			assert_false(
 				pipe_.feed.queues[pipe_.lanes[rows[i].end].task->index].is_wanted);
 		pipeline_drop_group(&pipe_, rows[i].first, rows[i].end);
-		assert_false(feed_is_open(&pipe_.feed));
+		assert_false(merger_is_open(&pipe_.feed));
 		assert_null(pipe_.lanes[rows[i].first].feed);
 		end();
 	}

@@ -30,9 +30,9 @@ static int hand_over_result;
 static unsigned nr_handed;
 static unsigned nr_unwinders;
 
-struct unwinder *__wrap_unwinder_open(const struct world *w, const struct maps *maps,
+struct unwinder *__wrap_unwinder_open(const struct attached *w, const struct maps *maps,
 				      struct uft_err *why);
-struct unwinder *__wrap_unwinder_open(const struct world *w, const struct maps *maps,
+struct unwinder *__wrap_unwinder_open(const struct attached *w, const struct maps *maps,
 				      struct uft_err *why)
 {
 	if (unwinder_fails) {
@@ -50,9 +50,9 @@ void __wrap_unwinder_close(struct unwinder *u)
 		nr_unwinders--;
 }
 
-int __wrap_hand_over_calls(struct world *w, struct unwinder *u, struct world_thread *thread,
+int __wrap_hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 			   uint64_t leave_fn, const struct msg *to, struct uft_err *why);
-int __wrap_hand_over_calls(struct world *w, struct unwinder *u, struct world_thread *thread,
+int __wrap_hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 			   uint64_t leave_fn, const struct msg *to, struct uft_err *why)
 {
 	assert_int_equal(leave_fn, PLAYED_LEAVE);

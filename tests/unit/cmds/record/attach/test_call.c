@@ -17,7 +17,7 @@
 
 #define CODE_BYTES  4096
 #define STACK_BYTES (256 << 10)
-#define ROOM_BYTES  (CODE_BYTES + STACK_BYTES + (24 << 10) + WORLD_ARGS_BYTES)
+#define ROOM_BYTES  (CODE_BYTES + STACK_BYTES + (24 << 10) + ATTACHED_ARGS_BYTES)
 
 /* What child and test share. */
 static struct shared {
@@ -120,11 +120,11 @@ static void await_turn(void)
 	assert_true(atomic_load(&shared->turns) > before);
 }
 
-static void end(struct world *w, pid_t pid)
+static void end(struct attached *w, pid_t pid)
 {
 	int status;
 
-	world_close(w);
+	attached_close(w);
 	await_turn();
 	assert_int_equal(waitpid(pid, &status, WNOHANG | __WALL), 0);
 	kill(pid, SIGKILL);
@@ -148,10 +148,10 @@ static uint64_t blocked_by(pid_t pid)
 	return mask;
 }
 
-static struct world_thread *stop_it(struct world *w, pid_t pid)
+static struct attached_thread *stop_it(struct attached *w, pid_t pid)
 {
 	open_world(w, pid);
-	assert_int_equal(world_stop(w, NULL), 0);
+	assert_int_equal(attached_stop(w, NULL), 0);
 	assert_non_null(main_thread(w));
 	return main_thread(w);
 }
@@ -163,23 +163,25 @@ static const uint64_t none[6];
 static void a_system_call_leaves_all_as_it_was(void **state)
 {
 	pid_t pid = start();
-	struct world w = WORLD_CLOSED;
-	struct world_thread *t = stop_it(&w, pid);
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
 	const struct arch_remote before = t->regs;
 	const uint64_t signal_args[6] = { SIG_SETMASK, 0, 0, 8 };
 	struct uft_err err = { 0 };
 	int64_t result = 0;
 
-	assert_int_equal(world_syscall(&w, t, SYS_getpid, none, &result, &err), 0);
+	assert_int_equal(attached_syscall(&w, t, SYS_getpid, none, &result, &err), 0);
 	assert_string_equal(err.text, "");
 	assert_int_equal(result, pid);
 	assert_memory_equal(t->regs.words, before.words, before.bytes);
 	assert_int_equal(blocked_by(pid), 1ULL << (SIGUSR2 - 1));
 	assert_true(t->is_stopped);
 	/* One that fails is none of our failures. */
-	assert_int_equal(world_syscall(&w, t, SYS_close, (uint64_t[6]){ 4000 }, &result, NULL), 0);
+	assert_int_equal(attached_syscall(&w, t, SYS_close, (uint64_t[6]){ 4000 }, &result, NULL),
+			 0);
 	assert_int_equal(result, -EBADF);
-	assert_int_equal(world_syscall(&w, t, SYS_rt_sigprocmask, signal_args, &result, NULL), 0);
+	assert_int_equal(attached_syscall(&w, t, SYS_rt_sigprocmask, signal_args, &result, NULL),
+			 0);
 	assert_int_equal(result, 0);
 	end(&w, pid);
 }
@@ -187,8 +189,8 @@ static void a_system_call_leaves_all_as_it_was(void **state)
 static void each_argument_reaches_the_system_call(void **state)
 {
 	pid_t pid = start();
-	struct world w = WORLD_CLOSED;
-	struct world_thread *t = stop_it(&w, pid);
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
 	/* Anonymous memory at a place of our choice, and somewhere else. */
 	uint64_t map[6] = { 0x10000000,
 			    8192,
@@ -200,21 +202,21 @@ static void each_argument_reaches_the_system_call(void **state)
 	const struct mapping *m;
 	int64_t result;
 
-	assert_int_equal(world_syscall(&w, t, SYS_mmap, map, &result, NULL), 0);
+	assert_int_equal(attached_syscall(&w, t, SYS_mmap, map, &result, NULL), 0);
 	assert_int_equal(result, 0x10000000);
 	assert_int_equal(maps_read(&maps, pid), 0);
 	m = maps_find(&maps, 0x10000000);
 	assert_non_null(m);
 	assert_int_equal(m->end - m->start, 8192);
-	assert_int_equal(world_write(&w, 0x10000000, "abc", 3), 3);
+	assert_int_equal(attached_write(&w, 0x10000000, "abc", 3), 3);
 	end(&w, pid);
 }
 
 static void a_thread_without_a_stack_is_left_alone(void **state)
 {
 	pid_t pid = start();
-	struct world w = WORLD_CLOSED;
-	struct world_thread *t = stop_it(&w, pid);
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
 	const struct arch_remote before = t->regs;
 	struct uft_err err = { 0 };
 	char expected[128];
@@ -222,20 +224,20 @@ static void a_thread_without_a_stack_is_left_alone(void **state)
 
 	/* The stack pointer; nothing is mapped there. */
 	t->regs.words[19] = 0x10000;
-	assert_int_equal(world_syscall(&w, t, SYS_getpid, none, &result, &err), -EAGAIN);
+	assert_int_equal(attached_syscall(&w, t, SYS_getpid, none, &result, &err), -EAGAIN);
 	snprintf(expected, sizeof(expected),
 		 "cannot have thread %d make a system call: Resource temporarily unavailable", pid);
 	assert_string_equal(err.text, expected);
 	t->regs = before;
-	assert_int_equal(world_syscall(&w, t, SYS_getpid, none, &result, NULL), 0);
+	assert_int_equal(attached_syscall(&w, t, SYS_getpid, none, &result, NULL), 0);
 	end(&w, pid);
 }
 
 static void who_has_ended_makes_no_calls(void **state)
 {
 	pid_t pid = start();
-	struct world w = WORLD_CLOSED;
-	struct world_thread *t = stop_it(&w, pid);
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
 	struct uft_err err = { 0 };
 	char expected[128];
 	siginfo_t info;
@@ -244,11 +246,11 @@ static void who_has_ended_makes_no_calls(void **state)
 
 	kill(pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
-	assert_int_equal(world_syscall(&w, t, SYS_getpid, none, &result, &err), -ESRCH);
+	assert_int_equal(attached_syscall(&w, t, SYS_getpid, none, &result, &err), -ESRCH);
 	snprintf(expected, sizeof(expected),
 		 "cannot have thread %d make a system call: No such process", pid);
 	assert_string_equal(err.text, expected);
-	world_close(&w);
+	attached_close(&w);
 	/* Its status is its parent's. */
 	assert_int_equal(waitpid(pid, &status, WNOHANG), pid);
 	assert_int_equal(WTERMSIG(status), SIGKILL);
@@ -258,7 +260,7 @@ static void a_library_that_is_not_known_is_told(void **state)
 {
 	static uint8_t nothing[4096];
 	pid_t pid = start();
-	struct world w = WORLD_CLOSED;
+	struct attached w = ATTACHED_CLOSED;
 	struct uft_err err = { 0 };
 	char expected[128];
 	uint64_t call, back;
@@ -267,13 +269,13 @@ static void a_library_that_is_not_known_is_told(void **state)
 	call = w.call_gadget;
 	back = w.return_gadget;
 	assert_true(call && back && call != back);
-	assert_int_equal(world_find_gadgets(&w, (uintptr_t)nothing,
-					    (uintptr_t)nothing + sizeof(nothing), &err),
+	assert_int_equal(attached_find_gadgets(&w, (uintptr_t)nothing,
+					       (uintptr_t)nothing + sizeof(nothing), &err),
 			 -ENOEXEC);
 	snprintf(expected, sizeof(expected),
 		 "the C library of process %d is none that is known here", pid);
 	assert_string_equal(err.text, expected);
-	assert_int_equal(world_find_gadgets(&w, 0x1000, 0x2000, &err), -ENOEXEC);
+	assert_int_equal(attached_find_gadgets(&w, 0x1000, 0x2000, &err), -ENOEXEC);
 	/* What was found before stays. */
 	assert_int_equal(w.call_gadget, call);
 	assert_int_equal(w.return_gadget, back);
@@ -285,21 +287,21 @@ static void a_library_that_is_not_known_is_told(void **state)
 static void room_is_made_and_unmade(void **state)
 {
 	pid_t pid = start();
-	struct world w = WORLD_CLOSED;
-	struct world_thread *t = stop_it(&w, pid);
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
 	struct maps maps cleanup_maps = { 0 };
-	uint8_t args[WORLD_ARGS_BYTES] = { 0 };
+	uint8_t args[ATTACHED_ARGS_BYTES] = { 0 };
 	const struct mapping *m;
 	uint64_t room;
 
 	/* There is none. */
-	assert_int_equal(world_drop_room(&w, t, NULL), 0);
-	assert_int_equal(world_make_room(&w, t, NULL), 0);
+	assert_int_equal(attached_drop_room(&w, t, NULL), 0);
+	assert_int_equal(attached_make_room(&w, t, NULL), 0);
 	room = w.room;
 	assert_true(room && room % 4096 == 0);
 	assert_int_equal(w.context, room + CODE_BYTES + STACK_BYTES);
-	assert_int_equal(world_args(&w) + WORLD_ARGS_BYTES, room + ROOM_BYTES);
-	assert_int_equal(world_write(&w, world_args(&w), args, sizeof(args)), sizeof(args));
+	assert_int_equal(attached_args(&w) + ATTACHED_ARGS_BYTES, room + ROOM_BYTES);
+	assert_int_equal(attached_write(&w, attached_args(&w), args, sizeof(args)), sizeof(args));
 	assert_int_equal(maps_read(&maps, pid), 0);
 	m = maps_find(&maps, room);
 	assert_true(m && m->is_code);
@@ -308,7 +310,7 @@ static void room_is_made_and_unmade(void **state)
 	assert_true(m && !m->is_code);
 	m = maps_find(&maps, room + ROOM_BYTES - 1);
 	assert_true(m && !m->is_code);
-	assert_int_equal(world_drop_room(&w, t, NULL), 0);
+	assert_int_equal(attached_drop_room(&w, t, NULL), 0);
 	assert_int_equal(w.room, 0);
 	assert_int_equal(maps_read(&maps, pid), 0);
 	assert_null(maps_find(&maps, room));
@@ -319,12 +321,12 @@ static void room_is_made_and_unmade(void **state)
 static void a_process_that_may_have_no_more_memory_is_told(void **state)
 {
 	pid_t pid = start_with((const int[]){ 0 }, true);
-	struct world w = WORLD_CLOSED;
-	struct world_thread *t = stop_it(&w, pid);
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
 	struct uft_err err = { 0 };
 	char expected[128];
 
-	assert_int_equal(world_make_room(&w, t, &err), -ENOMEM);
+	assert_int_equal(attached_make_room(&w, t, &err), -ENOMEM);
 	snprintf(expected, sizeof(expected),
 		 "process %d cannot have more memory: Cannot allocate memory", pid);
 	assert_string_equal(err.text, expected);
@@ -338,13 +340,13 @@ static void a_call_has_its_arguments_and_the_room_for_a_stack(void **state)
 {
 	const uint64_t args[6] = { 1ULL << 40, 20, 300, 4000, 50000, 600000 };
 	pid_t pid = start();
-	struct world w = WORLD_CLOSED;
-	struct world_thread *t = stop_it(&w, pid);
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
 	const struct arch_remote before = t->regs;
 	uint64_t result = 0;
 
-	assert_int_equal(world_make_room(&w, t, NULL), 0);
-	assert_int_equal(world_call(&w, t, (uintptr_t)sum, args, 5000, &result, NULL), 0);
+	assert_int_equal(attached_make_room(&w, t, NULL), 0);
+	assert_int_equal(attached_call(&w, t, (uintptr_t)sum, args, 5000, &result, NULL), 0);
 	assert_int_equal(result, (1ULL << 40) + 654320);
 	for (size_t i = 0; i < 6; i++)
 		assert_int_equal(atomic_load(&shared->args[i]), args[i]);
@@ -353,7 +355,7 @@ static void a_call_has_its_arguments_and_the_room_for_a_stack(void **state)
 	assert_memory_equal(t->regs.words, before.words, before.bytes);
 	assert_int_equal(blocked_by(pid), 1ULL << (SIGUSR2 - 1));
 	assert_true(t->is_stopped);
-	assert_int_equal(world_drop_room(&w, t, NULL), 0);
+	assert_int_equal(attached_drop_room(&w, t, NULL), 0);
 	end(&w, pid);
 }
 
@@ -361,19 +363,19 @@ static void signals_wait_until_a_call_is_over(void **state)
 {
 	static const int signals[] = { SIGUSR1, SIGTERM, 0 };
 	pid_t pid = start_with(signals, false);
-	struct world w = WORLD_CLOSED;
-	struct world_thread *t = stop_it(&w, pid);
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
 	uint64_t result = 1;
 
-	assert_int_equal(world_make_room(&w, t, NULL), 0);
+	assert_int_equal(attached_make_room(&w, t, NULL), 0);
 	for (const int *sig = signals; *sig; sig++) {
-		assert_int_equal(world_call(&w, t, (uintptr_t)signal_itself, (uint64_t[6]){ *sig },
-					    5000, &result, NULL),
+		assert_int_equal(attached_call(&w, t, (uintptr_t)signal_itself,
+					       (uint64_t[6]){ *sig }, 5000, &result, NULL),
 				 0);
 		assert_int_equal(result, 0);
 	}
-	assert_int_equal(world_drop_room(&w, t, NULL), 0);
-	world_let_go(&w);
+	assert_int_equal(attached_drop_room(&w, t, NULL), 0);
+	attached_let_go(&w);
 	await_turn();
 	for (int i = 0; i < 10000 && !atomic_load(&shared->handled[SIGTERM]); i++)
 		usleep(1000);
@@ -397,16 +399,16 @@ static void a_call_is_told_by_a_signal_that_nobody_handles(void **state)
 		const int signals[5] = { handled[i][0], handled[i][1], handled[i][2],
 					 handled[i][3] };
 		pid_t pid = start_with(signals, false);
-		struct world w = WORLD_CLOSED;
-		struct world_thread *t = stop_it(&w, pid);
+		struct attached w = ATTACHED_CLOSED;
+		struct attached_thread *t = stop_it(&w, pid);
 		uint64_t result = 0;
 
-		assert_int_equal(world_make_room(&w, t, NULL), 0);
-		assert_int_equal(
-			world_call(&w, t, (uintptr_t)sum, (uint64_t[6]){ 7 }, 5000, &result, NULL),
-			0);
+		assert_int_equal(attached_make_room(&w, t, NULL), 0);
+		assert_int_equal(attached_call(&w, t, (uintptr_t)sum, (uint64_t[6]){ 7 }, 5000,
+					       &result, NULL),
+				 0);
 		assert_int_equal(result, 7);
-		assert_int_equal(world_drop_room(&w, t, NULL), 0);
+		assert_int_equal(attached_drop_room(&w, t, NULL), 0);
 		end(&w, pid);
 		for (int sig = 1; sig < 64; sig++)
 			assert_int_equal(atomic_load(&shared->handled[sig]), 0);
@@ -417,42 +419,42 @@ static void who_handles_all_of_them_cannot_be_called(void **state)
 {
 	static const int signals[] = { SIGURG, SIGWINCH, SIGCONT, SIGCHLD, 0 };
 	pid_t pid = start_with(signals, false);
-	struct world w = WORLD_CLOSED;
-	struct world_thread *t = stop_it(&w, pid);
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
 	struct uft_err err = { 0 };
 	char expected[256];
 	uint64_t result;
 
-	assert_int_equal(world_make_room(&w, t, NULL), 0);
-	assert_int_equal(world_call(&w, t, (uintptr_t)sum, none, 5000, &result, &err), -EBUSY);
+	assert_int_equal(attached_make_room(&w, t, NULL), 0);
+	assert_int_equal(attached_call(&w, t, (uintptr_t)sum, none, 5000, &result, &err), -EBUSY);
 	snprintf(expected, sizeof(expected),
 		 "process %d handles all signals that others ignore: there is none to be told by "
 		 "that a call is over",
 		 pid);
 	assert_string_equal(err.text, expected);
-	assert_int_equal(world_drop_room(&w, t, NULL), 0);
+	assert_int_equal(attached_drop_room(&w, t, NULL), 0);
 	end(&w, pid);
 }
 
 static void a_fault_in_a_call_is_told_and_the_thread_goes_on(void **state)
 {
 	pid_t pid = start();
-	struct world w = WORLD_CLOSED;
-	struct world_thread *t = stop_it(&w, pid);
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
 	const struct arch_remote before = t->regs;
 	struct uft_err err = { 0 };
 	char expected[128];
 	uint64_t result;
 
-	assert_int_equal(world_make_room(&w, t, NULL), 0);
-	assert_int_equal(world_call(&w, t, (uintptr_t)meet_fault, none, 5000, &result, &err),
+	assert_int_equal(attached_make_room(&w, t, NULL), 0);
+	assert_int_equal(attached_call(&w, t, (uintptr_t)meet_fault, none, 5000, &result, &err),
 			 -EFAULT);
 	snprintf(expected, sizeof(expected),
 		 "process %d met a fault in a call that it was made to do", pid);
 	assert_string_equal(err.text, expected);
 	assert_memory_equal(t->regs.words, before.words, before.bytes);
 	assert_int_equal(blocked_by(pid), 1ULL << (SIGUSR2 - 1));
-	assert_int_equal(world_drop_room(&w, t, NULL), 0);
+	assert_int_equal(attached_drop_room(&w, t, NULL), 0);
 	end(&w, pid);
 }
 
@@ -460,17 +462,18 @@ static void a_fault_in_a_call_is_told_and_the_thread_goes_on(void **state)
 static void a_call_that_does_not_come_back_is_let_go(void **state)
 {
 	pid_t pid = start();
-	struct world w = WORLD_CLOSED;
-	struct world_thread *t = stop_it(&w, pid);
+	struct attached w = ATTACHED_CLOSED;
+	struct attached_thread *t = stop_it(&w, pid);
 	struct uft_err err = { 0 };
 	char expected[256];
 	uint64_t result;
 	uint64_t turns;
 
-	assert_int_equal(world_make_room(&w, t, NULL), 0);
+	assert_int_equal(attached_make_room(&w, t, NULL), 0);
 	atomic_store(&shared->runs, 1);
 	turns = atomic_load(&shared->turns);
-	assert_int_equal(world_call(&w, t, (uintptr_t)stay, none, 20, &result, &err), -ETIMEDOUT);
+	assert_int_equal(attached_call(&w, t, (uintptr_t)stay, none, 20, &result, &err),
+			 -ETIMEDOUT);
 	snprintf(expected, sizeof(expected),
 		 "process %d did not come back from a call in time: a lock of its C library is "
 		 "held, or it is very slow",

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#define CHOSEN_MAX (WORLD_ARGS_BYTES / sizeof(struct attach_choice))
+#define CHOSEN_MAX (ATTACHED_ARGS_BYTES / sizeof(struct attach_choice))
 
 #define BEGIN "open maps gadgets maps maps quiet make-room "
 #define END   " drop-room let-go close"

@@ -17,10 +17,10 @@ static char printed[2048];
 static int nr_calls[2];
 
 int __wrap_open_calls_find(struct open_calls *calls, struct unwinder *u,
-			   const struct world_thread *thread, struct attach_call **list,
+			   const struct attached_thread *thread, struct attach_call **list,
 			   struct uft_err *why);
 int __wrap_open_calls_find(struct open_calls *calls, struct unwinder *u,
-			   const struct world_thread *thread, struct attach_call **list,
+			   const struct attached_thread *thread, struct attach_call **list,
 			   struct uft_err *why)
 {
 	int nr = nr_calls[thread->tid - PLAYED_PID];

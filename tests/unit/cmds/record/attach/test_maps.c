@@ -194,9 +194,9 @@ static struct module make(uint64_t at, uint64_t vaddr, bool is_relocated, uint16
 }
 
 /* The memory that it is in. */
-static struct world load(const struct module *m)
+static struct attached load(const struct module *m)
 {
-	struct world w = WORLD_CLOSED;
+	struct attached w = ATTACHED_CLOSED;
 
 	w.memory_fd = memfd_create("memory", MFD_CLOEXEC);
 	assert_true(w.memory_fd >= 0);
@@ -214,7 +214,7 @@ static struct world load(const struct module *m)
 
 static uint64_t symbol_of(const struct module *m, const char *name)
 {
-	struct world w = load(m);
+	struct attached w = load(m);
 	uint64_t address = maps_symbol(&w, m->at, name);
 
 	close(w.memory_fd);
@@ -293,13 +293,13 @@ static void a_module_whose_memory_ends_early_has_no_names(void **state)
 				  STRINGS_AT, STRINGS_AT + 1 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		struct world w = load(&m);
+		struct attached w = load(&m);
 
 		assert_int_equal(ftruncate(w.memory_fd, m.at + ends[i]), 0);
 		assert_int_equal(maps_symbol(&w, m.at, "wanted"), 0);
 		close(w.memory_fd);
 	}
-	struct world closed = WORLD_CLOSED;
+	struct attached closed = ATTACHED_CLOSED;
 
 	assert_int_equal(maps_symbol(&closed, m.at, "wanted"), 0);
 }
@@ -307,7 +307,7 @@ static void a_module_whose_memory_ends_early_has_no_names(void **state)
 static void what_is_behind_a_cut_is_not_missed(void **state)
 {
 	const struct module m = make(0x700000, 0, true, ET_DYN);
-	struct world w = load(&m);
+	struct attached w = load(&m);
 
 	/* The last name, "zero", is gone; "other" in front of it is whole. */
 	assert_int_equal(ftruncate(w.memory_fd, m.at + STRINGS_AT + 23), 0);

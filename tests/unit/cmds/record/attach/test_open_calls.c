@@ -53,9 +53,9 @@ bool __wrap_unwind_module(struct unwinder *u, uint64_t pc, struct unwind_module 
 static struct unwind_frame frames[8];
 static int nr_frames;
 
-int __wrap_unwind_thread(struct unwinder *u, const struct world_thread *thread,
+int __wrap_unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 			 const struct unwind_frame **list, struct uft_err *err);
-int __wrap_unwind_thread(struct unwinder *u, const struct world_thread *thread,
+int __wrap_unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 			 const struct unwind_frame **list, struct uft_err *err)
 {
 	*list = frames;

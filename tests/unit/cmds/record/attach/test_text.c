@@ -72,22 +72,22 @@ static struct attach_change change(uint64_t at, uint8_t clear, uint8_t flags)
 
 struct child {
 	pid_t pid;
-	struct world w;
+	struct attached w;
 	struct maps maps;
 	struct text text;
 };
 
 static void begin(struct child *c, size_t nr_changes, const uint64_t *leads, size_t nr_leads)
 {
-	*c = (struct child){ .w = WORLD_CLOSED };
+	*c = (struct child){ .w = ATTACHED_CLOSED };
 	atomic_store(turns, 0);
 	c->pid = fork();
 	if (c->pid == 0)
 		be_child(leads, nr_leads);
 	while (atomic_load(turns) < 10)
 		usleep(1000);
-	assert_int_equal(world_open(&c->w, c->pid, NULL), 0);
-	assert_int_equal(world_stop(&c->w, NULL), 0);
+	assert_int_equal(attached_open(&c->w, c->pid, NULL), 0);
+	assert_int_equal(attached_stop(&c->w, NULL), 0);
 	assert_int_equal(maps_read(&c->maps, c->pid), 0);
 	assert_int_equal(text_read(&c->text, &c->w, (uint64_t)changes, nr_changes, NULL), 0);
 }
@@ -96,21 +96,21 @@ static void end(struct child *c)
 {
 	uint64_t before = atomic_load(turns);
 
-	world_let_go(&c->w);
+	attached_let_go(&c->w);
 	while (atomic_load(turns) < before + 10)
 		usleep(1000);
 	kill(c->pid, SIGKILL);
 	waitpid(c->pid, NULL, 0);
 	text_deinit(&c->text);
 	maps_deinit(&c->maps);
-	world_close(&c->w);
+	attached_close(&c->w);
 }
 
 static bool is_in(const struct child *c, size_t i)
 {
 	uint8_t there[5];
 
-	assert_int_equal(world_read(&c->w, changes[i].site, there, 5), 5);
+	assert_int_equal(attached_read(&c->w, changes[i].site, there, 5), 5);
 	return memcmp(there, changes[i].after, 5) == 0;
 }
 
@@ -209,10 +209,10 @@ static void test_nothing_is_believed(void **state)
 	assert_int_equal(text_read(&c.text, &c.w, (uint64_t)changes, UINT64_MAX, NULL), -ENOMEM);
 	assert_int_equal(text_read(&c.text, &c.w, 8, 1, NULL), -EIO);
 	changes[0] = change(QUIET, 5, 0);
-	assert_int_equal(world_write(&c.w, (uint64_t)changes, changes, sizeof(changes)),
+	assert_int_equal(attached_write(&c.w, (uint64_t)changes, changes, sizeof(changes)),
 			 sizeof(changes));
 	changes[0].len = 255;
-	assert_int_equal(world_write(&c.w, (uint64_t)changes, changes, sizeof(changes)),
+	assert_int_equal(attached_write(&c.w, (uint64_t)changes, changes, sizeof(changes)),
 			 sizeof(changes));
 	assert_int_equal(text_read(&c.text, &c.w, (uint64_t)changes, 1, NULL), 0);
 	assert_int_equal(c.text.changes[0].len, ATTACH_CHANGE_MAX);

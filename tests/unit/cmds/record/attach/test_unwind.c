@@ -26,7 +26,7 @@ static const char *path_of_self(void)
 }
 
 struct place {
-	struct world w;
+	struct attached w;
 	struct maps maps;
 	struct unwinder *u;
 	struct uft_err err;
@@ -37,8 +37,8 @@ static int setup(void **state)
 	struct place *p = calloc(1, sizeof(*p));
 
 	assert_non_null(p);
-	p->w = (struct world){ .pid = getpid(),
-			       .memory_fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC) };
+	p->w = (struct attached){ .pid = getpid(),
+				  .memory_fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC) };
 	assert_true(p->w.memory_fd >= 0);
 	assert_int_equal(maps_read(&p->maps, getpid()), 0);
 	*state = p;
@@ -64,10 +64,10 @@ static void begin(struct place *p)
 }
 
 /* The registers that getcontext(3) has, where the kernel has them. */
-static struct world_thread thread_at(const ucontext_t *at)
+static struct attached_thread thread_at(const ucontext_t *at)
 {
 	static const int from[] = { REG_R15, REG_R14, REG_R13, REG_R12, REG_RBP, REG_RBX };
-	struct world_thread t = { .tid = getpid(), .is_stopped = true };
+	struct attached_thread t = { .tid = getpid(), .is_stopped = true };
 
 	for (size_t i = 0; i < ARRAY_SIZE(from); i++)
 		t.regs.words[i] = at->uc_mcontext.gregs[from[i]];
@@ -99,7 +99,7 @@ NOINLINE static int walk(struct walk *walk)
 
 	getcontext(&at);
 
-	struct world_thread thread = thread_at(&at);
+	struct attached_thread thread = thread_at(&at);
 
 	walk->returns = (uintptr_t)__builtin_return_address(0);
 	walk->cfa = (uintptr_t)__builtin_dwarf_cfa();
@@ -220,7 +220,7 @@ static void there_are_no_more_than_65536_calls(void **state)
 
 static int walk_from(struct place *p, uint64_t pc, uint64_t sp, const struct unwind_frame **frames)
 {
-	struct world_thread thread = { .tid = getpid() };
+	struct attached_thread thread = { .tid = getpid() };
 
 	thread.regs.words[16] = pc;
 	thread.regs.words[19] = sp;

@@ -32,7 +32,7 @@ enum program {
  * @is_late: that the program has ended is told one batch later: other things are seen first
  * @is_untold: that is never told
  */
-struct world {
+struct attached {
 	const char *script;
 	unsigned ends_at;
 	unsigned batch;
@@ -51,7 +51,7 @@ struct world {
 	unsigned steps;
 };
 
-static void fail_world(const struct world *w, const char *script, const char *what)
+static void fail_world(const struct attached *w, const char *script, const char *what)
 {
 	fail_msg("%s: script '%s', ends at interrupt %u, batch %u, %s; followed %u hidden %u "
 		 "watched %u, program %d",
@@ -61,7 +61,7 @@ static void fail_world(const struct world *w, const char *script, const char *wh
 
 static void reap(void *arg)
 {
-	struct world *w = arg;
+	struct attached *w = arg;
 
 	if (w->program != ZOMBIE)
 		return;
@@ -71,24 +71,24 @@ static void reap(void *arg)
 
 static void look(void *arg)
 {
-	struct world *w = arg;
+	struct attached *w = arg;
 
 	for (; w->hidden; w->hidden--, w->watched++)
 		alive_add(&w->alive);
 }
 
-static void end_program(struct world *w)
+static void end_program(struct attached *w)
 {
 	if (w->program == RUNS)
 		w->program = ZOMBIE;
 }
 
-static bool somebody_forks(const struct world *w)
+static bool somebody_forks(const struct attached *w)
 {
 	return w->program == RUNS || w->followed || w->hidden || w->watched;
 }
 
-static void happen(struct world *w, char letter)
+static void happen(struct attached *w, char letter)
 {
 	switch (letter) {
 	case 'I':
@@ -129,7 +129,7 @@ static void happen(struct world *w, char letter)
 }
 
 /* Behind the script: whoever was not interrupted ends by himself, one after the other; whoever was runs on and on. */
-static bool go_on(struct world *w)
+static bool go_on(struct attached *w)
 {
 	if (w->interrupts > 1 || (w->interrupts && w->interrupted_at_end)) {
 		if (!alive_wants_ticks(&w->alive))
@@ -153,7 +153,7 @@ static bool go_on(struct world *w)
 
 static int serve(void *arg, bool waits)
 {
-	struct world *w = arg;
+	struct attached *w = arg;
 	bool was_zombie = w->program == ZOMBIE;
 	int nr = 0;
 
@@ -178,7 +178,7 @@ static int serve(void *arg, bool waits)
 	return nr + (waits && nr == 0);
 }
 
-static void run_world(struct world *w, const char *script)
+static void run_world(struct attached *w, const char *script)
 {
 	static const struct alive_ops ops = { serve, look, reap };
 	int ret;
@@ -206,9 +206,9 @@ static void run_script(const char *script)
 	for (unsigned ends_at = 0; ends_at <= 3; ends_at++) {
 		for (unsigned batch = 1; batch <= 3; batch++) {
 			for (unsigned late = 0; late <= 1; late++) {
-				struct world w = { .ends_at = ends_at,
-						   .batch = batch,
-						   .is_late = late };
+				struct attached w = { .ends_at = ends_at,
+						      .batch = batch,
+						      .is_late = late };
 
 				run_world(&w, script);
 			}
@@ -236,8 +236,8 @@ static void test_every_order(void **state)
 /* A program that takes no notice: all the patience there is, then the end; less of it when asked once more. */
 static void test_patience(void **state)
 {
-	struct world two = { .batch = 1 };
-	struct world three = { .batch = 1 };
+	struct attached two = { .batch = 1 };
+	struct attached three = { .batch = 1 };
 
 	run_world(&two, "II");
 	assert_int_equal(two.program, RUNS);
@@ -251,7 +251,7 @@ static void test_patience(void **state)
 static void test_second_interrupt(void **state)
 {
 	for (unsigned late = 0; late <= 1; late++) {
-		struct world w = { .batch = 1, .ends_at = 2, .is_late = late };
+		struct attached w = { .batch = 1, .ends_at = 2, .is_late = late };
 
 		run_world(&w, "BII");
 		assert_int_equal(w.program, REAPED);
@@ -262,7 +262,7 @@ static void test_second_interrupt(void **state)
 /* One that ends when nobody was to wait for it any longer: the status is there, so it is taken. */
 static void test_last_moment(void **state)
 {
-	struct world w = { .batch = 1, .is_untold = true, .ends_at_tick = ALIVE_TICKS };
+	struct attached w = { .batch = 1, .is_untold = true, .ends_at_tick = ALIVE_TICKS };
 
 	run_world(&w, "II");
 	assert_int_equal(w.program, REAPED);
@@ -271,7 +271,7 @@ static void test_last_moment(void **state)
 /* Nothing happens but that the program ends: told, one look for what it says last, and that is it. */
 static void test_quiet(void **state)
 {
-	struct world w = { .batch = 1 };
+	struct attached w = { .batch = 1 };
 
 	run_world(&w, "E");
 	assert_int_equal(w.steps, 2);
@@ -279,7 +279,7 @@ static void test_quiet(void **state)
 
 static int chatter(void *arg, bool waits)
 {
-	struct world *w = arg;
+	struct attached *w = arg;
 
 	w->steps++;
 	end_program(w);
@@ -291,7 +291,7 @@ static int chatter(void *arg, bool waits)
 static void test_chatter(void **state)
 {
 	static const struct alive_ops ops = { chatter, look, reap };
-	struct world w = { 0 };
+	struct attached w = { 0 };
 
 	assert_int_equal(alive_run(&w.alive, &ops, &w), 0);
 	assert_true(w.steps <= ALIVE_LAST_ROUNDS + 1);
@@ -299,7 +299,7 @@ static void test_chatter(void **state)
 
 static int one_tick(void *arg, bool waits)
 {
-	struct world *w = arg;
+	struct attached *w = arg;
 
 	w->steps++;
 	if (w->alive.program_ended)
@@ -313,7 +313,7 @@ static int one_tick(void *arg, bool waits)
 static void test_rest(void **state)
 {
 	static const struct alive_ops ops = { one_tick, look, reap };
-	struct world w = { .alive = { .leaves_rest = true } };
+	struct attached w = { .alive = { .leaves_rest = true } };
 
 	alive_add(&w.alive);
 	assert_false(alive_wants_ticks(&w.alive));
@@ -321,7 +321,7 @@ static void test_rest(void **state)
 	assert_in_range(w.steps, ALIVE_REST_TICKS, ALIVE_REST_TICKS + 2);
 	assert_true(w.alive.has_left_rest);
 
-	w = (struct world){ .alive = { .leaves_rest = true } };
+	w = (struct attached){ .alive = { .leaves_rest = true } };
 	assert_int_equal(alive_run(&w.alive, &ops, &w), 0);
 	assert_in_range(w.steps, 1, 3);
 	assert_false(w.alive.has_left_rest);
@@ -335,7 +335,7 @@ static int fails(void *arg, bool waits)
 static void test_failure(void **state)
 {
 	static const struct alive_ops ops = { fails, look, reap };
-	struct world w = { 0 };
+	struct attached w = { 0 };
 
 	assert_int_equal(alive_run(&w.alive, &ops, &w), -5);
 }

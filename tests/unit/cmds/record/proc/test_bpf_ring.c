@@ -9,7 +9,7 @@
 #include "utils/format/datadir.h"
 #include "utils/format/proc_dat.h"
 
-struct world {
+struct attached {
 	struct record_settings settings;
 	struct store_memory store;
 	struct proc_log log;
@@ -19,7 +19,7 @@ struct world {
 
 static int begin(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct attached *w = calloc(1, sizeof(*w));
 
 	w->settings = (struct record_settings){ .clock_id = CLOCK_MONOTONIC,
 						.traces_environment = true };
@@ -32,7 +32,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	struct world *w = *state;
+	struct attached *w = *state;
 
 	bpf_ring_deinit(&w->ring);
 	proc_log_close(&w->log);
@@ -42,7 +42,8 @@ static int end(void **state)
 }
 
 /* @texts: as many as there are lengths in @record, up to NULL */
-static void take(struct world *w, struct wire_record record, const char *const *texts, size_t cut)
+static void take(struct attached *w, struct wire_record record, const char *const *texts,
+		 size_t cut)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	void *exact;
@@ -94,7 +95,7 @@ static void add_record(struct strbuf *out, const struct proc_record *rec)
 	strbuf_addch(out, '\n');
 }
 
-static void check(struct world *w, const char *expected)
+static void check(struct attached *w, const char *expected)
 {
 	struct strbuf file cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -125,7 +126,7 @@ static void check(struct world *w, const char *expected)
 
 static void test_forks_and_ends(void **state)
 {
-	struct world *w = *state;
+	struct attached *w = *state;
 
 	take(w,
 	     (struct wire_record){ .time_ns = 10,
@@ -148,7 +149,7 @@ static void test_forks_and_ends(void **state)
 
 static void test_the_first_thread_ends_with_the_last(void **state)
 {
-	struct world *w = *state;
+	struct attached *w = *state;
 
 	EXIT(1, 7, 7, 0x500, WIRE_IS_LEADER);
 	EXIT(2, 8, 7, 0x100, 0);
@@ -180,7 +181,7 @@ static void test_the_first_thread_ends_with_the_last(void **state)
 /* In front of a record where its task is, when that is not known already; of a first thread that another one tells of, it is not. */
 static void test_where_tasks_are(void **state)
 {
-	struct world *w = *state;
+	struct attached *w = *state;
 	struct wire_record fork = { .time_ns = 10,
 				    .tid = 7,
 				    .pid = 7,
@@ -228,7 +229,7 @@ static struct wire_record part(uint32_t pid, enum wire_kind kind, int32_t at)
 }
 
 /* Behind a record; it has no length. */
-static void take_part(struct world *w, uint32_t pid, enum wire_kind kind, int32_t at,
+static void take_part(struct attached *w, uint32_t pid, enum wire_kind kind, int32_t at,
 		      const char *bytes, size_t len)
 {
 	struct strbuf all cleanup_strbuf = { 0 };
@@ -243,7 +244,7 @@ static void test_programs_come_in_parts(void **state)
 {
 	static const char *const texts[] = { "/bin/x", "", "/here", NULL };
 	static const char *const file[] = { "pipe:[1]", NULL };
-	struct world *w = *state;
+	struct attached *w = *state;
 	struct wire_record descriptor = part(7, WIRE_INHERIT, 3);
 
 	descriptor.more = WIRE_READS | WIRE_WRITES;
@@ -283,7 +284,7 @@ static void test_calls(void **state)
 	};
 	static const char *const unread[] = { "", NULL };
 	static const char *const itself[] = { "", "", "/no/such/place", "", "", "", "/", NULL };
-	struct world *w = *state;
+	struct attached *w = *state;
 	struct wire_record call = {
 		.time_ns = 1, .tid = 8, .pid = 7, .kind = WIRE_CALL, .id = SYSCALL_OPEN, .value = 3
 	};
@@ -310,7 +311,7 @@ static void test_calls(void **state)
 static void test_what_is_broken_is_counted(void **state)
 {
 	static const char *const texts[] = { "/bin/x", "name", "/here", NULL };
-	struct world *w = *state;
+	struct attached *w = *state;
 	struct wire_record record = part(7, WIRE_EXEC, 7);
 
 	for (size_t cut = 1; cut < sizeof(record) + 15; cut++)

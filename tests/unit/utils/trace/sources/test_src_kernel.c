@@ -7,7 +7,7 @@
 
 #include "tests/unit/lib/kernel_page.h"
 #include "tests/unit/lib/sources.h"
-#include "utils/trace/feed.h"
+#include "utils/trace/merger.h"
 #include "utils/trace/sources/src_kernel.h"
 
 #define ALL UINT64_MAX

@@ -1,0 +1,374 @@
+/* Why nothing is left to show (see no_result.h). */
+#include "cmds/advice/no_result.h"
+
+#include "cmds/cmd.h"
+#include "cmds/filter_opts.h"
+#include "cmds/reader.h"
+#include "utils/base/units.h"
+#include "utils/trace/pipeline.h"
+
+/* The findings of a run. */
+struct found {
+	bool has_any;
+	uint64_t longest_ns; /* of its calls */
+	uint64_t last_ns;
+	uint64_t first_ns;
+};
+
+static int find_longest(void *self, const struct event_span *span, struct uft_err *err)
+{
+	struct found *found = self;
+
+	for (size_t i = 0; i < span->nr; i++) {
+		const struct event *event = &span->events[i];
+
+		if (event->type == EVENT_EXIT && !(event->flags & EVENT_UNPAIRED))
+			found->longest_ns = MAX(found->longest_ns, time_abs(event->total_ns));
+		found->last_ns = MAX(found->last_ns, event->time_ns);
+	}
+	return 0;
+}
+
+/* Read the recording with what @opts leave out. 0, or negative when that cannot be told. */
+static int look_at_recording(const struct opts *opts, struct trace_data *data, struct found *found)
+{
+	struct pipeline pipe cleanup_pipeline = { 0 };
+	struct pipeline_config config;
+	struct view view = { .events = find_longest, .self = found };
+	struct uft_err unsaid = { 0 }; /* whoever showed nothing has said what is wrong */
+
+	*found = (struct found){ 0 };
+	reader_pipeline_config(opts, &config);
+	config.order = PIPELINE_BY_TASK;
+
+	int ret = pipeline_open(&pipe, data, &config, &unsaid);
+
+	if (ret == 0)
+		ret = pipeline_run(&pipe, &view, &unsaid);
+	found->has_any = atomic_load(&pipe.has_shown);
+	found->first_ns = pipe.first_ns;
+	return ret;
+}
+
+/*
+ * One way to leave something out.
+ *
+ * @is_given: whether @opts has it
+ * @take: take it, and nothing else, from @opts
+ * @add_name: as it is typed
+ * @add_why: a sentence on why it left nothing; @all: what there is without any
+ */
+struct narrowing {
+	bool (*is_given)(const struct opts *opts);
+	void (*take)(const struct opts *opts, struct opts *only);
+	void (*add_name)(const struct opts *opts, struct strbuf *out);
+	void (*add_why)(const struct opts *opts, const struct trace_data *data,
+			const struct found *all, struct strbuf *out);
+};
+
+static bool has_time(const struct opts *opts)
+{
+	return opts->time_filter_ns != 0;
+}
+
+static void take_time(const struct opts *opts, struct opts *only)
+{
+	only->time_filter_ns = opts->time_filter_ns;
+}
+
+static void name_time(const struct opts *opts, struct strbuf *out)
+{
+	strbuf_addstr(out, "-t ");
+	format_time(opts->time_filter_ns, out);
+}
+
+static void why_time(const struct opts *opts, const struct trace_data *data,
+		     const struct found *all, struct strbuf *out)
+{
+	strbuf_addstr(out, "no call took ");
+	format_time(opts->time_filter_ns, out);
+	strbuf_addstr(out, " or longer (-t); the longest took ");
+	format_time(all->longest_ns, out);
+}
+
+static bool has_size(const struct opts *opts)
+{
+	return opts->size_filter != 0;
+}
+
+static void take_size(const struct opts *opts, struct opts *only)
+{
+	only->size_filter = opts->size_filter;
+}
+
+static void name_size(const struct opts *opts, struct strbuf *out)
+{
+	strbuf_addf(out, "-Z %llu", (unsigned long long)opts->size_filter);
+}
+
+static void why_size(const struct opts *opts, const struct trace_data *data,
+		     const struct found *all, struct strbuf *out)
+{
+	strbuf_addf(out, "no function that was called has %llu bytes or more (-Z)",
+		    (unsigned long long)opts->size_filter);
+}
+
+static bool has_functions(const struct opts *opts)
+{
+	return opts->filters && opts->filters->nr;
+}
+
+static void take_functions(const struct opts *opts, struct opts *only)
+{
+	only->filters = opts->filters;
+}
+
+#define NAMES_MAX 8
+
+static void name_functions(const struct opts *opts, struct strbuf *out)
+{
+	size_t nr = MIN(opts->filters->nr, (size_t)NAMES_MAX);
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct filter_entry *entry = &opts->filters->entries[i];
+		struct typed_spec typed = filter_as_typed(entry->option, entry->spec.text);
+
+		strbuf_addf(out, "%s--%s=%s", i ? " " : "", typed.option, typed.text);
+	}
+	if (nr < opts->filters->nr)
+		strbuf_addf(out, " and %zu more", opts->filters->nr - nr);
+}
+
+static void why_functions(const struct opts *opts, const struct trace_data *data,
+			  const struct found *all, struct strbuf *out)
+{
+	strbuf_addstr(out, "no call is let in by ");
+	name_functions(opts, out);
+}
+
+static bool has_range(const struct opts *opts)
+{
+	return opts->range.start.is_set || opts->range.stop.is_set;
+}
+
+static void take_range(const struct opts *opts, struct opts *only)
+{
+	only->range = opts->range;
+}
+
+static void name_range(const struct opts *opts, struct strbuf *out)
+{
+	strbuf_addstr(out, "--time-range");
+}
+
+static void why_range(const struct opts *opts, const struct trace_data *data,
+		      const struct found *all, struct strbuf *out)
+{
+	strbuf_addf(out,
+		    "nothing happened in that time (-r); the recording begins at %llu.%09llu and "
+		    "lasts ",
+		    (unsigned long long)(all->first_ns / NSEC_PER_SEC),
+		    (unsigned long long)(all->first_ns % NSEC_PER_SEC));
+	format_time(all->last_ns - MIN(all->first_ns, all->last_ns), out);
+}
+
+static bool has_tids(const struct opts *opts)
+{
+	return opts->nr_tids != 0;
+}
+
+static void take_tids(const struct opts *opts, struct opts *only)
+{
+	only->tids = opts->tids;
+	only->nr_tids = opts->nr_tids;
+}
+
+static void name_tids(const struct opts *opts, struct strbuf *out)
+{
+	strbuf_addstr(out, "--tid=");
+	for (size_t i = 0; i < MIN(opts->nr_tids, (size_t)NAMES_MAX); i++)
+		strbuf_addf(out, "%s%d", i ? "," : "", opts->tids[i]);
+}
+
+static void why_tids(const struct opts *opts, const struct trace_data *data,
+		     const struct found *all, struct strbuf *out)
+{
+	size_t nr = 0;
+
+	strbuf_addstr(out, "nothing is there of ");
+	name_tids(opts, out);
+	for (size_t i = 0; i < data->nr_tasks && nr < NAMES_MAX; i++) {
+		if (data->tasks[i].data_bytes)
+			strbuf_addf(out, "%s%d", nr++ ? ", " : "; the tasks are ",
+				    data->tasks[i].tid);
+	}
+	if (nr == NAMES_MAX && data->nr_tasks > nr)
+		strbuf_addstr(out, " and more ('utrail info --task')");
+}
+
+static bool has_no_libcalls(const struct opts *opts)
+{
+	return !opts->show_libcalls;
+}
+
+static void take_no_libcalls(const struct opts *opts, struct opts *only)
+{
+	only->show_libcalls = false;
+}
+
+static void name_no_libcalls(const struct opts *opts, struct strbuf *out)
+{
+	strbuf_addstr(out, "--no-libcall");
+}
+
+static void why_no_libcalls(const struct opts *opts, const struct trace_data *data,
+			    const struct found *all, struct strbuf *out)
+{
+	strbuf_addstr(out, "all calls are calls of library functions (--no-libcall)");
+}
+
+static bool has_kernel_only(const struct opts *opts)
+{
+	return opts->kernel_only;
+}
+
+static void take_kernel_only(const struct opts *opts, struct opts *only)
+{
+	only->kernel_only = true;
+}
+
+static void name_kernel_only(const struct opts *opts, struct strbuf *out)
+{
+	strbuf_addstr(out, "--kernel-only");
+}
+
+static void why_kernel_only(const struct opts *opts, const struct trace_data *data,
+			    const struct found *all, struct strbuf *out)
+{
+	strbuf_addstr(out, "no call of the kernel is in a function of the program (--kernel-only)");
+}
+
+static bool is_off(const struct opts *opts)
+{
+	return !opts->trace_on;
+}
+
+static void take_off(const struct opts *opts, struct opts *only)
+{
+	only->trace_on = false;
+	/* The option that switches it on is one of them. */
+	only->filters = opts->filters;
+}
+
+static void name_off(const struct opts *opts, struct strbuf *out)
+{
+	strbuf_addstr(out, "--trace=off");
+}
+
+static void why_off(const struct opts *opts, const struct trace_data *data, const struct found *all,
+		    struct strbuf *out)
+{
+	strbuf_addstr(out, "nothing has switched it on (--trace=off; see trace_on)");
+}
+
+/* Functions without hooks are not in the recording, so this is about making one. */
+static bool has_patches(const struct opts *opts)
+{
+	return opts->patches && opts->patches->nr && !opts->cmd->reads_data;
+}
+
+static void take_patches(const struct opts *opts, struct opts *only)
+{
+}
+
+static void name_patches(const struct opts *opts, struct strbuf *out)
+{
+	strbuf_addstr(out, "--patch or --unpatch");
+}
+
+static void why_patches(const struct opts *opts, const struct trace_data *data,
+			const struct found *all, struct strbuf *out)
+{
+	strbuf_addstr(out, "no function has a hook by --patch");
+}
+
+static const struct narrowing narrowings[] = {
+	{ has_time, take_time, name_time, why_time },
+	{ has_size, take_size, name_size, why_size },
+	{ has_functions, take_functions, name_functions, why_functions },
+	{ has_patches, take_patches, name_patches, why_patches },
+	{ has_range, take_range, name_range, why_range },
+	{ has_tids, take_tids, name_tids, why_tids },
+	{ has_no_libcalls, take_no_libcalls, name_no_libcalls, why_no_libcalls },
+	{ has_kernel_only, take_kernel_only, name_kernel_only, why_kernel_only },
+	{ is_off, take_off, name_off, why_off },
+};
+
+/* As if none of the above had been given. */
+static struct opts without_narrowings(const struct opts *opts)
+{
+	struct opts all = *opts;
+
+	all.time_filter_ns = 0;
+	all.size_filter = 0;
+	all.filters = NULL;
+	all.range = (struct time_range){ 0 };
+	all.nr_tids = 0;
+	all.show_libcalls = true;
+	all.kernel_only = false;
+	all.trace_on = true;
+	return all;
+}
+
+void no_result_add_options(const struct opts *opts, struct strbuf *out)
+{
+	size_t start = out->len;
+
+	for (size_t i = 0; i < ARRAY_SIZE(narrowings); i++) {
+		if (!narrowings[i].is_given(opts))
+			continue;
+		if (out->len > start)
+			strbuf_addstr(out, ", ");
+		narrowings[i].add_name(opts, out);
+	}
+}
+
+/* Each option that leaves nothing by itself has a sentence. */
+static void add_reasons(const struct opts *opts, struct trace_data *data, struct strbuf *out)
+{
+	const struct opts everything = without_narrowings(opts);
+	struct found all;
+
+	if (look_at_recording(&everything, data, &all) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(narrowings) && all.has_any; i++) {
+		struct opts only = everything;
+		struct found left;
+
+		if (!narrowings[i].is_given(opts))
+			continue;
+		narrowings[i].take(opts, &only);
+		if (look_at_recording(&only, data, &left) < 0 || left.has_any)
+			continue;
+		strbuf_addstr(out, out->len ? "; " : ": ");
+		narrowings[i].add_why(opts, data, &all, out);
+	}
+}
+
+void no_result_explain_data(const struct opts *opts, struct trace_data *data)
+{
+	struct strbuf why cleanup_strbuf = { 0 };
+	struct strbuf given cleanup_strbuf = { 0 };
+
+	add_reasons(opts, data, &why);
+	no_result_add_options(opts, &given);
+	if (!why.len && given.len)
+		strbuf_addf(&why, ": no call passes %s", strbuf_str(&given));
+	msg_warn(&opts->msg, "nothing is left to show%s", strbuf_str(&why));
+}
+
+void no_result_explain(const struct opts *opts, const struct pipeline *pipe)
+{
+	if (!pipe->broken.code && !atomic_load(&pipe->is_stopped))
+		no_result_explain_data(opts, pipe->data);
+}

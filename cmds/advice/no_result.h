@@ -1,0 +1,30 @@
+/*
+ * Nothing is left to show, or to record: which of the user's options left nothing, and what there
+ * would have been.
+ */
+#ifndef UTRAIL_CMDS_NO_RESULT_H
+#define UTRAIL_CMDS_NO_RESULT_H
+
+#include "cmds/opts.h"
+#include "utils/base/containers/strbuf.h"
+
+struct pipeline;
+struct trace_data;
+
+/*
+ * @pipe has come to its end, and its view had nothing to show: say why. The recording is read
+ * again, once for each option that leaves something out. Others tell of a recording that was
+ * damaged or interrupted.
+ */
+void no_result_explain(const struct opts *opts, const struct pipeline *pipe);
+
+/* The same of a view that reads the files of @data itself. */
+void no_result_explain_data(const struct opts *opts, struct trace_data *data);
+
+/*
+ * Append the options that leave calls out, as they would be typed: "-t 10s, -F main"; nothing when
+ * there are none.
+ */
+void no_result_add_options(const struct opts *opts, struct strbuf *out);
+
+#endif

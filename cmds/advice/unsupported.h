@@ -1,0 +1,24 @@
+/*
+ * Options that uftrace has and utrail has not: a sentence with what to use instead, not a guess at
+ * what was meant.
+ */
+#ifndef UTRAIL_CMDS_UNSUPPORTED_H
+#define UTRAIL_CMDS_UNSUPPORTED_H
+
+#include "utils/base/err.h"
+#include "utils/base/optparse.h"
+
+/*
+ * .set of an option that is only known so that it can be refused; row->help is what to use instead.
+ * -ERR_USAGE
+ */
+int unsupported_refuse(const struct opt_row *row, const char *text, void *target,
+		       struct uft_err *err);
+
+/*
+ * Judge the first word of a command line, which names no command. -ERR_USAGE when it is a command
+ * of uftrace's that we lack; 0 when it may be a program.
+ */
+int unsupported_check_command(const char *word, struct uft_err *err);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * The facts of a recording that --debug and --debug-domain tell, gathered when the work is done:
+ * utils/ and the recorder print nothing.
+ */
+#ifndef UTRAIL_CMDS_DEBUG_FACTS_H
+#define UTRAIL_CMDS_DEBUG_FACTS_H
+
+#include "cmds/opts.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/format/probe/map.h"
+#include "utils/format/sym.h"
+#include "utils/spec/filters.h"
+
+struct trace_data;
+
+/* "1.5ms": a time, as messages show it. */
+struct debug_facts_time {
+	char text[32];
+};
+struct debug_facts_time debug_facts_time(uint64_t time_ns);
+
+/* The number of modules in @map: without "[stack]". */
+size_t debug_facts_count_modules(const struct module_map *map);
+
+/* CLOCK_MONOTONIC. */
+uint64_t debug_facts_now_ns(void);
+
+/*
+ * The number of functions that each spec of the options matches, by module.
+ *
+ * @found: by index of opts->filters->entries
+ */
+struct debug_facts_filters {
+	const struct opts *opts;
+	struct debug_facts_found {
+		size_t total;
+		struct strbuf modules; /* "prog 3, libc.so.6 1" */
+	} * found;
+};
+
+/*
+ * One module for debug_facts_filters_add(). @source_of: where a function is written, or NULL; NULL
+ * when nobody knows.
+ */
+struct debug_facts_module {
+	const char *basename;
+	bool is_program;
+	const struct symtab *symbols;
+	const char *(*source_of)(void *self, const struct symbol *sym);
+	void *self;
+};
+
+/* False when nobody wants to know, or without memory: then nothing more is to be done. */
+bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct opts *opts);
+void debug_facts_filters_add(struct debug_facts_filters *facts,
+			     const struct debug_facts_module *module);
+
+/* Print, and release what it has. */
+void debug_facts_filters_end(struct debug_facts_filters *facts);
+
+/*
+ * Tell of an open recording: when it was opened, which took @took_ns (0: it was not now), and when
+ * all is shown.
+ */
+void debug_facts_data_opened(const struct opts *opts, const struct trace_data *data,
+			     uint64_t took_ns);
+void debug_facts_data_shown(const struct opts *opts, struct trace_data *data);
+
+#endif

@@ -1,0 +1,239 @@
+/* Progress and Ctrl-C while a recording is read (see read_progress.h). */
+#include "cmds/read_progress.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmds/cmd.h"
+#include "cmds/debug_facts.h"
+#include "cmds/pager.h"
+#include "cmds/terminal/statusline.h"
+#include "utils/base/escape.h"
+
+#define PERIOD_MS 200
+
+static void only(int sig, sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, sig);
+}
+
+static bool is_ignored(int sig)
+{
+	struct sigaction action;
+
+	return sigaction(sig, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* --- while it is opened --- */
+
+/*
+ * One at a time. Members above the empty line do not change while @thread runs.
+ *
+ * @began_ns: when the command opened its first recording
+ */
+static struct {
+	uint64_t began_ns;
+	struct strbuf text;
+	pthread_t thread;
+
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_running;
+	bool is_done;
+} opening = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The time for which nothing needs to be said yet. */
+static uint64_t quiet_ns(void)
+{
+	uint64_t took_ns = debug_facts_now_ns() - opening.began_ns;
+	uint64_t first_ns = STATUSLINE_FIRST_MS * 1000000ULL;
+
+	return opening.began_ns && took_ns < first_ns ? first_ns - took_ns : 0;
+}
+
+static void *say_opening(void *unused)
+{
+	uint64_t wait_ns = MAX(quiet_ns(), 1ULL);
+
+	pthread_mutex_lock(&opening.lock);
+	while (!opening.is_done) {
+		uint64_t until_ns = debug_facts_now_ns() + wait_ns;
+		struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+
+		if (pthread_cond_timedwait(&opening.changed, &opening.lock, &until) != ETIMEDOUT)
+			continue;
+		statusline_show(strbuf_str(&opening.text));
+		/* Messages take its place. */
+		wait_ns = PERIOD_MS * 1000000ULL;
+	}
+	pthread_mutex_unlock(&opening.lock);
+	return NULL;
+}
+
+/* In `live` the program had the terminal. */
+static bool may_show(const struct opts *opts)
+{
+	const unsigned shown = CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP;
+
+	return (opts->cmd->bit & shown) && opts->view_actions == UINT32_MAX &&
+	       opts->progress != OPTS_PROGRESS_OFF && !opts->logfile && !opts->follow &&
+	       (pager_is_open() || !is_ignored(SIGINT)) && statusline_open();
+}
+
+void read_progress_opening(const struct opts *opts, const char *dir)
+{
+	pthread_condattr_t attr;
+	sigset_t all, before;
+
+	read_progress_opened();
+	if (!may_show(opts))
+		return;
+	if (!opening.began_ns)
+		opening.began_ns = debug_facts_now_ns();
+	strbuf_addstr(&opening.text, "opening '");
+	escape_addstr(&opening.text, MEDIUM_TERMINAL, dir);
+	strbuf_addstr(&opening.text, "'");
+	opening.is_done = false;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&opening.changed, &attr);
+	pthread_condattr_destroy(&attr);
+	/* Signals are the other thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	opening.is_running = pthread_create(&opening.thread, NULL, say_opening, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void read_progress_opened(void)
+{
+	if (opening.is_running) {
+		pthread_mutex_lock(&opening.lock);
+		opening.is_done = true;
+		pthread_cond_signal(&opening.changed);
+		pthread_mutex_unlock(&opening.lock);
+		pthread_join(opening.thread, NULL);
+		pthread_cond_destroy(&opening.changed);
+		opening.is_running = false;
+	}
+	strbuf_deinit(&opening.text);
+	statusline_close();
+}
+
+/* --- while it is read --- */
+
+void read_progress_add_left(struct strbuf *out, uint64_t done, uint64_t all, uint64_t took_ns)
+{
+	/*
+	 * So early the rate says nothing; and at the end of the files it is not reading that takes
+	 * long.
+	 */
+	if (done >= all || done < all / 100 || !done)
+		return;
+
+	double left_s = (double)took_ns / 1e9 * (double)(all - done) / (double)done;
+
+	if (left_s < 100)
+		strbuf_addf(out, ", about %.0f s left", left_s);
+	else if (left_s < 100 * 60)
+		strbuf_addf(out, ", about %.0f min left", left_s / 60);
+	else
+		strbuf_addf(out, ", about %.0f h left", left_s / 3600);
+}
+
+static void show_progress(const struct read_progress *watch)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (!watch->shows_progress)
+		return;
+
+	uint64_t all = pipeline_bytes(watch->pipe);
+	uint64_t done = atomic_load_explicit(&watch->pipe->read_bytes, memory_order_relaxed);
+
+	if (!all)
+		return;
+	/* More than was there at the start: it grows while it is read. */
+	strbuf_addf(&text, "%3u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
+		    (unsigned long long)(all >> 20));
+	read_progress_add_left(&text, done, all, debug_facts_now_ns() - watch->began_ns);
+	statusline_show(strbuf_str(&text));
+}
+
+/* A thread that waits for the signal, and for the time to say something. */
+static void *wait_and_show(void *arg)
+{
+	struct read_progress *watch = arg;
+	long wait_ms = MAX((long)(quiet_ns() / 1000000), 1L);
+	sigset_t set;
+
+	only(watch->signal, &set);
+	while (!atomic_load(&watch->is_done)) {
+		struct timespec timeout = { wait_ms / 1000, wait_ms % 1000 * 1000000 };
+		int sig = sigtimedwait(&set, NULL, &timeout);
+
+		wait_ms = PERIOD_MS;
+		if (atomic_load(&watch->is_done))
+			break;
+		if (sig == SIGINT && atomic_load(&watch->is_interrupted)) {
+			/* Showing may take long, too: the second one is final. */
+			pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+			raise(SIGINT);
+		} else if (sig == SIGINT) {
+			atomic_store(&watch->is_interrupted, true);
+			atomic_store(&watch->pipe->is_stopped, true);
+		} else if (errno == EAGAIN) {
+			show_progress(watch);
+		}
+	}
+	return NULL;
+}
+
+/* A pager shows nothing before the first output: until then the terminal is free. */
+static bool has_free_terminal(bool prints_at_end)
+{
+	return prints_at_end || !(pager_is_open() || isatty(STDOUT_FILENO));
+}
+
+void read_progress_begin(struct read_progress *watch, const struct opts *opts,
+			 struct pipeline *pipe, bool prints_at_end)
+{
+	sigset_t set;
+
+	read_progress_opened();
+	*watch = (struct read_progress){
+		.pipe = pipe,
+		.began_ns = debug_facts_now_ns(),
+		.signal = pager_is_open() ? SIGURG : SIGINT,
+		.shows_progress = has_free_terminal(prints_at_end) && may_show(opts),
+	};
+	if (is_ignored(SIGINT) && !watch->shows_progress)
+		return;
+	only(watch->signal, &set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	watch->is_running = pthread_create(&watch->thread, NULL, wait_and_show, watch) == 0;
+	if (!watch->is_running)
+		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int read_progress_end(struct read_progress *watch, const struct opts *opts, int status)
+{
+	sigset_t set;
+
+	if (!watch->is_running)
+		return status;
+	atomic_store(&watch->is_done, true);
+	pthread_kill(watch->thread, watch->signal);
+	pthread_join(watch->thread, NULL);
+	statusline_close();
+	only(watch->signal, &set);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	if (!atomic_load(&watch->is_interrupted) || status != CMD_DONE)
+		return status;
+	msg_warn(&opts->msg, "interrupted: this is what was read so far");
+	return STATUS_INTERRUPTED;
+}

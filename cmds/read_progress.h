@@ -1,0 +1,70 @@
+/* While a recording is read: progress on the terminal, and Ctrl-C that stops with what there is. */
+#ifndef UTRAIL_CMDS_READ_PROGRESS_H
+#define UTRAIL_CMDS_READ_PROGRESS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmds/opts.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/pipeline.h"
+
+/* 128 + SIGINT, the shell's way to say it. */
+#define STATUS_INTERRUPTED 130
+
+/*
+ * Begins with read_progress_begin(), ends with read_progress_end().
+ *
+ * @began_ns: of the monotonic clock
+ * @signal: what the thread waits for, which wakes it at the end, too: SIGINT; with a pager, whose
+ * SIGINT is, one that nobody sends
+ */
+struct read_progress {
+	struct pipeline *pipe;
+	pthread_t thread;
+	uint64_t began_ns;
+	int signal;
+	bool is_running;
+	bool shows_progress;
+	atomic_bool is_done;
+	atomic_bool is_interrupted;
+};
+
+/*
+ * The recording @dir is about to be opened, with its symbols and tasks. When the command has taken
+ * a second by then, and stderr is a terminal, a line there says so, until read_progress_opened(),
+ * read_progress_begin() or the first output to that terminal. Nothing happens for commands that do
+ * not show how far they are, and in the second half of `live`: the program may have left a line
+ * there that is not complete.
+ */
+void read_progress_opening(const struct opts *opts, const char *dir);
+
+/* It was, or could not be. May be called at any time. */
+void read_progress_opened(void);
+
+/*
+ * From here on SIGINT makes @pipe end as if there were no more records; a second one kills. When
+ * the command takes longer than a second, and stderr is a terminal that nothing else is written to,
+ * a line there says how far it is, and how long it will take. @prints_at_end: the command writes
+ * nothing while it reads
+ */
+void read_progress_begin(struct read_progress *watch, const struct opts *opts,
+			 struct pipeline *pipe, bool prints_at_end);
+
+/*
+ * STATUS_INTERRUPTED with a warning when it was interrupted and @status is CMD_DONE, else @status.
+ */
+int read_progress_end(struct read_progress *watch, const struct opts *opts, int status);
+
+/*
+ * Append how long it will take, from how long that much of it took: ", about 12 s left". Nothing
+ * when that cannot be known.
+ *
+ * @done, @all: bytes
+ * @took_ns: for @done
+ */
+void read_progress_add_left(struct strbuf *out, uint64_t done, uint64_t all, uint64_t took_ns);
+
+#endif

@@ -1,0 +1,140 @@
+/* Reads the texts of a program that a process has become (see exec_image.h). */
+#include "cmds/record/proc/exec_image.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cmds/record/proc/paths.h"
+#include "cmds/record/proc/named_files.h"
+#include "utils/base/fd.h"
+#include "utils/format/proc_dat.h"
+
+#define AUXV_WORDS_MAX 512
+#define AUXV_TYPE_MAX  4096 /* the kernel's are below 100: larger ones are words of another size */
+
+static void read_args(pid_t pid, struct strbuf *out)
+{
+	char path[64];
+
+	/* It is no longer than that, but for a process that writes to where it stood. */
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	if (file_read_all(path, PROC_TEXT_MAX, out, NULL) < 0)
+		strbuf_reset(out);
+}
+
+/* The number at word @i of @auxv, whose words are as long as those of the program. */
+static uint64_t word_at(const void *auxv, bool is_wide, size_t i)
+{
+	return is_wide ? ((const uint64_t *)auxv)[i] : ((const uint32_t *)auxv)[i];
+}
+
+/*
+ * The address that the auxiliary vector has for AT_EXECFN; 0: these are no words of that size, or
+ * it has none.
+ */
+static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
+{
+	size_t nr = len / (is_wide ? 8 : 4);
+	uint64_t found = 0;
+
+	for (size_t i = 0; i + 1 < nr; i += 2) {
+		uint64_t type = word_at(auxv, is_wide, i);
+
+		if (type > AUXV_TYPE_MAX)
+			return 0;
+		if (type == AT_NULL)
+			return found;
+		if (type == AT_EXECFN)
+			found = word_at(auxv, is_wide, i + 1);
+	}
+	return 0;
+}
+
+/*
+ * The name that execve(2) was called with: what the kernel has put above the new program's stack.
+ * False when that cannot be had.
+ */
+static bool read_given_name(pid_t pid, char name[PATH_MAX])
+{
+	uint64_t auxv[AUXV_WORDS_MAX];
+	int fd = paths_open_of(pid, "auxv", O_RDONLY);
+	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, auxv, sizeof(auxv));
+	uint64_t addr = 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (len > 0)
+		addr = find_execfn(auxv, len, /* is_wide= */ true);
+	if (len > 0 && !addr)
+		addr = find_execfn(auxv, len, /* is_wide= */ false);
+	if (!addr)
+		return false;
+	fd = paths_open_of(pid, "mem", O_RDONLY);
+	/* The whole name is there at once; the stack ends after it. */
+	len = fd < 0 ? -1 : pread(fd, name, PATH_MAX, addr);
+	if (fd >= 0)
+		close(fd);
+	return len > 0 && memchr(name, '\0', len);
+}
+
+/*
+ * The program is what was to be executed; of a script that is not what runs. /dev/fd/... names what
+ * may be closed by now.
+ */
+static void read_program(pid_t pid, const struct strbuf *runs, const struct strbuf *cwd,
+			 struct strbuf *out)
+{
+	char name[PATH_MAX];
+
+	if (read_given_name(pid, name) && strncmp(name, "/dev/fd/", 8) != 0)
+		named_files_target(
+			&(struct view){ .tid = pid, .dirfd = AT_FDCWD, .base = strbuf_str(cwd) },
+			name, out);
+	if (!out->len)
+		strbuf_add(out, strbuf_str(runs), runs->len);
+}
+
+void exec_image_read(pid_t pid, struct exec_image *became)
+{
+	*became = (struct exec_image){ 0 };
+	paths_link(pid, "exe", &became->interpreter);
+	paths_link(pid, "cwd", &became->cwd);
+	read_program(pid, &became->interpreter, &became->cwd, &became->program);
+	read_args(pid, &became->args);
+}
+
+void exec_image_deinit(struct exec_image *became)
+{
+	strbuf_deinit(&became->interpreter);
+	strbuf_deinit(&became->program);
+	strbuf_deinit(&became->cwd);
+	strbuf_deinit(&became->args);
+}
+
+void exec_image_encode(const struct exec_image *became, pid_t old_tid, struct strbuf *out)
+{
+	proc_exec_encode(
+		&(struct proc_exec){
+			.old_tid = old_tid,
+			.interpreter = text_of_buf(&became->interpreter),
+			.program = text_of_buf(&became->program),
+			.cwd = text_of_buf(&became->cwd),
+			.args = text_of_buf(&became->args),
+		},
+		out);
+}
+
+struct execution exec_image_execution(const struct exec_image *became)
+{
+	return (struct execution){
+		.program = strbuf_str(&became->program),
+		.interpreter = strbuf_str(&became->interpreter),
+		.cwd = strbuf_str(&became->cwd),
+		.args = strbuf_str(&became->args),
+		.args_len = became->args.len,
+	};
+}

@@ -1,0 +1,35 @@
+/*
+ * The program that a process has become by execve(2). It is read while the process stands still
+ * after that.
+ */
+#ifndef UTRAIL_CMDS_RECORD_PROC_EXEC_IMAGE_H
+#define UTRAIL_CMDS_RECORD_PROC_EXEC_IMAGE_H
+
+#include <sys/types.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/recording/executions.h"
+
+/*
+ * The texts of a PROC_EXEC record. A text that cannot be found out (there is no /proc, or somebody
+ * has killed the process) is empty. Ends with exec_image_deinit().
+ */
+struct exec_image {
+	struct strbuf interpreter;
+	struct strbuf program;
+	struct strbuf cwd;
+	struct strbuf args;
+};
+
+void exec_image_read(pid_t pid, struct exec_image *became);
+void exec_image_deinit(struct exec_image *became);
+#define cleanup_became cleanup(exec_image_deinit)
+
+/* Append the payload of the record; the thread @old_tid made the process another program. */
+void exec_image_encode(const struct exec_image *became, pid_t old_tid, struct strbuf *out);
+
+/* The same texts, which it borrows. */
+struct execution exec_image_execution(const struct exec_image *became);
+
+#endif

@@ -1,0 +1,102 @@
+/* Moves the tracing thread to the CPU of its tracee (see tracer_cpu.h). */
+#include "cmds/record/proc/tracer_cpu.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmds/record/proc/paths.h"
+#include "utils/base/fd.h"
+#include "utils/format/proc_dat.h"
+
+/* To ask for a CPU costs as much as half a stop, and tasks stay for a while. */
+#define STOPS_PER_QUESTION 16
+/* To change the CPU costs as much as several stops. */
+#define STOPS_TO_MOVE	   4
+#define STOPS_TO_LEAVE	   32
+
+/*
+ * The number of the field "processor" of stat (proc_pid_stat(5)), counted from the end of the name,
+ * which may have anything in it. Negative: not known.
+ */
+#define FIELDS_BEHIND_NAME 37
+
+static int cpu_of(pid_t tid)
+{
+	char text[1024];
+	char name[64];
+	char *at;
+	ssize_t len;
+	int cpu;
+	int fd;
+
+	snprintf(name, sizeof(name), "task/%d/stat", tid);
+	fd = paths_open_of(tid, name, O_RDONLY);
+	len = fd < 0 ? -1 : fd_read_full(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (len <= 0)
+		return -1;
+	text[len] = '\0';
+	at = strrchr(text, ')');
+	for (int i = 0; at && i < FIELDS_BEHIND_NAME; i++)
+		at = strchr(at + 1, ' ');
+	cpu = at ? atoi(at + 1) : -1;
+	return cpu <= PROC_CPU_MAX ? cpu : -1;
+}
+
+void tracer_cpu_init(struct tracer_cpu *near)
+{
+	*near = (struct tracer_cpu){ .cpu = -1, .last = -1 };
+	near->is_off = sched_getaffinity(0, sizeof(near->allowed), &near->allowed) < 0 ||
+		       CPU_COUNT(&near->allowed) < 2;
+}
+
+static void keep_to(struct tracer_cpu *near, int cpu)
+{
+	cpu_set_t set = near->allowed;
+
+	if (cpu >= 0) {
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+	}
+	/*
+	 * Others may have changed where it may run, or may have forbidden that it changes: then it
+	 * is theirs to say.
+	 */
+	near->is_off = sched_setaffinity(0, sizeof(set), &set) < 0;
+	near->cpu = cpu;
+	near->nr_elsewhere = 0;
+}
+
+void tracer_cpu_stop(struct tracer_cpu *near, pid_t tid, struct tracer_cpu_place *place)
+{
+	if (place->nr_stops++ % STOPS_PER_QUESTION == 0)
+		place->cpu = cpu_of(tid);
+	if (near->is_off || place->cpu < 0 || place->cpu >= CPU_SETSIZE ||
+	    !CPU_ISSET(place->cpu, &near->allowed))
+		return;
+	near->nr_last = place->cpu == near->last ? near->nr_last + 1 : 1;
+	near->last = place->cpu;
+	if (place->cpu == near->cpu) {
+		near->nr_elsewhere = 0;
+		return;
+	}
+	near->nr_elsewhere++;
+	if (near->nr_last >= STOPS_TO_MOVE)
+		keep_to(near, place->cpu);
+	else if (near->cpu >= 0 && near->nr_elsewhere >= STOPS_TO_LEAVE)
+		keep_to(near, -1);
+}
+
+void tracer_cpu_forget(struct tracer_cpu_place *place)
+{
+	place->nr_stops = 0;
+}
+
+int tracer_cpu_cpu(const struct tracer_cpu_place *place)
+{
+	return place->nr_stops ? place->cpu : -1;
+}

@@ -1,0 +1,16 @@
+/*
+ * The facts of the making of a recording that --debug and --debug-domain tell (see
+ * cmds/debug_facts.h).
+ */
+#ifndef UTRAIL_CMDS_RECORD_RUN_DEBUG_FACTS_H
+#define UTRAIL_CMDS_RECORD_RUN_DEBUG_FACTS_H
+
+#include "cmds/record/run/run.h"
+
+/* Before the program is started. */
+void debug_facts_before_run(const struct run *run);
+
+/* At the end, when all is taken. */
+void debug_facts_after_run(struct run *run, const struct recorder *rec);
+
+#endif

@@ -1,0 +1,59 @@
+/* Return addresses of frames that were given up (see old_returns.h). */
+#include "libmcount/hot/old_returns.h"
+
+#include <stdatomic.h>
+
+#include "utils/base/compiler.h"
+
+#define GRAVES 65536 /* a power of two; pages that nobody uses cost nothing */
+#define PROBES 8
+
+/*
+ * @slot is 0 while @ret is being written, so that a reader never sees a pair that does not belong
+ * together.
+ */
+static struct grave {
+	_Atomic uint64_t slot;
+	_Atomic uint64_t ret;
+} graves[GRAVES];
+
+/* The @i-th place for @slot: Fibonacci hashing, then the neighbours. */
+static struct grave *find_grave(uint64_t slot, unsigned i)
+{
+	uint64_t hash = (slot >> 3) * 0x9e3779b97f4a7c15ULL >> 48;
+
+	return &graves[(hash + i) % GRAVES];
+}
+
+void old_returns_put(uint64_t slot, uint64_t ret)
+{
+	struct grave *g = find_grave(slot, 0);
+
+	for (unsigned i = 0; i < PROBES; i++) {
+		uint64_t there = atomic_load_explicit(&find_grave(slot, i)->slot,
+						      memory_order_relaxed);
+
+		if (there == slot || there == 0) {
+			g = find_grave(slot, i);
+			break;
+		}
+	}
+	atomic_store_explicit(&g->slot, 0, memory_order_relaxed);
+	atomic_store_explicit(&g->ret, ret, memory_order_release);
+	atomic_store_explicit(&g->slot, slot, memory_order_release);
+}
+
+uint64_t old_returns_get(uint64_t slot)
+{
+	for (unsigned i = 0; i < PROBES; i++) {
+		struct grave *g = find_grave(slot, i);
+
+		if (atomic_load_explicit(&g->slot, memory_order_acquire) == slot) {
+			uint64_t ret = atomic_load_explicit(&g->ret, memory_order_acquire);
+
+			if (atomic_load_explicit(&g->slot, memory_order_acquire) == slot)
+				return ret;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* Return addresses of frames that were given up, for returns that come through us after all. */
+#ifndef UTRAIL_LIBMCOUNT_OLD_RETURNS_H
+#define UTRAIL_LIBMCOUNT_OLD_RETURNS_H
+
+#include <stdint.h>
+
+/*
+ * When a frame counts as abandoned, its slot gets its own address back. But the program may have
+ * copied the trampoline's address from the slot before: swapcontext(3) does when it is called by a
+ * jump (a tail call), and so may hand-made coroutines. When that stack runs again it comes to the
+ * trampoline for a frame that is not open any more.
+ *
+ * Fixed size, no allocation; of two slots that fall on one place the newer one stays. Any thread,
+ * signal-safe.
+ */
+
+/* Remember where the frame with @slot goes on. */
+void old_returns_put(uint64_t slot, uint64_t ret);
+
+/* The value that was noted last for @slot; 0 when none was, or it had to make room. */
+uint64_t old_returns_get(uint64_t slot);
+
+#endif

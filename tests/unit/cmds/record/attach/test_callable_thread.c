@@ -1,0 +1,211 @@
+/* Unit tests of cmds/record/attach/callable_thread.c: where a thread may be made to load a library, and where not. */
+#include "tests/unit/lib/unit.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/record/attach/callable_thread.h"
+#include "utils/base/cleanup.h"
+
+/* What child and test share. @gate: 0 while the child waits in vain */
+struct shared {
+	_Atomic int is_ready;
+	_Atomic int gate;
+	_Atomic int turns;
+	pthread_mutex_t lock;
+};
+
+static struct shared *shared;
+
+static void wait_for_bits(void)
+{
+	syscall(SYS_futex, &shared->gate, FUTEX_WAIT_BITSET, 0, NULL, NULL, 1);
+}
+
+/* As the allocator and the dynamic linker do, but by syscall(3). */
+static void wait_without_end(void)
+{
+	syscall(SYS_futex, &shared->gate, FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+/* As the allocator and the dynamic linker wait for their locks. */
+static void wait_for_lock(void)
+{
+	pthread_mutex_lock(&shared->lock);
+	pthread_mutex_unlock(&shared->lock);
+}
+
+static void wait_for_signal(void)
+{
+	pause();
+}
+
+static void compute(void)
+{
+	atomic_fetch_add(&shared->turns, 1);
+}
+
+static void handle(int sig)
+{
+	while (!atomic_load(&shared->gate))
+		syscall(SYS_futex, &shared->gate, FUTEX_WAIT_BITSET, 0, NULL, NULL, 1);
+}
+
+/* It waits for bits, but within a handler. */
+static void be_interrupted(void)
+{
+	signal(SIGUSR1, handle);
+	if (!atomic_load(&shared->gate))
+		raise(SIGUSR1);
+	wait_for_signal();
+}
+
+/* Until it waits in the kernel. */
+static void await_sleep(pid_t pid)
+{
+	char path[64];
+	char text[512] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	while (!strstr(text, ") S ")) {
+		FILE *f = fopen(path, "r");
+
+		assert_non_null(f);
+		assert_non_null(fgets(text, sizeof(text), f));
+		fclose(f);
+		sched_yield();
+	}
+}
+
+static pid_t start(void (*what)(void))
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		atomic_store(&shared->is_ready, 1);
+		for (;;) {
+			what();
+			if (atomic_load(&shared->gate))
+				what = wait_for_signal;
+		}
+	}
+	while (!atomic_load(&shared->is_ready))
+		sched_yield();
+	if (what != compute)
+		await_sleep(pid);
+	return pid;
+}
+
+struct looks {
+	const struct attached *w;
+	int nr;
+	int patience;
+};
+
+/* Between two looks nothing is stopped. After @patience looks in vain the child is let through. */
+static void count_looks(void *arg)
+{
+	struct looks *looks = arg;
+
+	if (looks->w->nr || ++looks->nr < looks->patience)
+		return;
+	atomic_store(&shared->gate, 1);
+	syscall(SYS_futex, &shared->gate, FUTEX_WAKE, 1, NULL, NULL, 0);
+	if (looks->nr == looks->patience)
+		pthread_mutex_unlock(&shared->lock);
+}
+
+/* How often it was looked in vain before the only thread of a child was found quiet. */
+static int looks_until_quiet(void (*what)(void), int patience)
+{
+	struct attached w cleanup_world = ATTACHED_CLOSED;
+	struct maps maps cleanup_maps = { 0 };
+	struct attached_thread *thread = NULL;
+	struct uft_err err = { 0 };
+	struct looks looks = { .w = &w, .patience = patience };
+	pid_t pid;
+
+	*shared = (struct shared){ .lock = PTHREAD_MUTEX_INITIALIZER };
+	pthread_mutex_lock(&shared->lock);
+	pid = start(what);
+	assert_int_equal(maps_read(&maps, pid), 0);
+	assert_int_equal(attached_open(&w, pid, &err), 0);
+
+	const struct mapping *libc = maps_module(&maps, callable_thread_libc_names);
+
+	assert_non_null(libc);
+	libc = maps_code(&maps, libc);
+	assert_non_null(libc);
+	assert_int_equal(attached_find_gadgets(&w, libc->start, libc->end, &err), 0);
+	w.wait = count_looks;
+	w.wait_arg = &looks;
+	assert_int_equal(callable_thread_stop(&w, &maps, &thread, &err), 0);
+	assert_non_null(thread);
+	assert_int_equal(thread->tid, pid);
+	assert_true(thread->is_stopped);
+	attached_let_go(&w);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return looks.nr;
+}
+
+/* What comes will find it there. */
+static void waiting_for_events_is_quiet(void **state)
+{
+	assert_int_equal(looks_until_quiet(wait_for_bits, 3), 0);
+	assert_int_equal(looks_until_quiet(wait_for_signal, 3), 0);
+}
+
+/* It may hold the lock of the allocator, or be about to get it. */
+static void waiting_for_locks_is_not(void **state)
+{
+	assert_true(looks_until_quiet(wait_for_lock, 60) >= 60);
+}
+
+/* Where nobody else is quiet. A sanitizer's runtime has an allocator of its own, whose locks may be what is waited for. */
+static void waiting_past_the_c_librarys_locks_is(void **state)
+{
+	int looks = looks_until_quiet(wait_without_end, 60);
+
+	assert_true(looks >= 3);
+#ifndef __SANITIZE_ADDRESS__
+	assert_true(looks < 60);
+#endif
+}
+
+static void the_programs_own_code_is_quiet(void **state)
+{
+	assert_int_equal(looks_until_quiet(compute, 3), 0);
+}
+
+/* What the handler has interrupted nobody knows. */
+static void handlers_are_not(void **state)
+{
+	assert_true(looks_until_quiet(be_interrupted, 3) >= 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waiting_for_events_is_quiet),
+		cmocka_unit_test(waiting_for_locks_is_not),
+		cmocka_unit_test(waiting_past_the_c_librarys_locks_is),
+		cmocka_unit_test(the_programs_own_code_is_quiet),
+		cmocka_unit_test(handlers_are_not),
+	};
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+/* What a name means: from a directory, within a root, through links; and what can still be said when a directory on the way is gone. */
+#include "tests/unit/lib/unit.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/record/proc/named_files.h"
+
+static char top[PATH_MAX];
+
+static const char *below(const char *name)
+{
+	static char paths[4][PATH_MAX + 64];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s%s", top, name);
+	return path;
+}
+
+static int begin(void **state)
+{
+	char template[] = "/tmp/places.XXXXXX";
+
+	assert_non_null(mkdtemp(template));
+	assert_non_null(realpath(template, top));
+	assert_int_equal(mkdir(below("/a"), 0700), 0);
+	assert_int_equal(mkdir(below("/a/b"), 0700), 0);
+	assert_int_equal(symlink("a", below("/link")), 0);
+	assert_int_equal(symlink("/b", below("/a/inside")), 0);
+	return 0;
+}
+
+static int end(void **state)
+{
+	unlink(below("/a/inside"));
+	unlink(below("/link"));
+	rmdir(below("/a/b"));
+	rmdir(below("/a"));
+	return rmdir(top);
+}
+
+static void check_place(const struct view *view, const char *name, const char *expected)
+{
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	named_files_of(view, name, &out);
+	assert_string_equal(strbuf_str(&out), expected);
+}
+
+static void test_places(void **state)
+{
+	struct view view = { getpid(), AT_FDCWD, top, "/", false };
+
+	check_place(&view, "x", below("/x"));
+	check_place(&view, "link/b/x", below("/a/b/x"));
+	check_place(&view, "link", below("/link"));
+	check_place(&view, "link/b/", below("/a/b"));
+	check_place(&view, "link/b/..", below("/a"));
+	check_place(&view, "./a/../link/./x", below("/a/x"));
+	check_place(&view, below("/link/x"), below("/a/x"));
+	check_place(&view, "/x", "/x");
+	/* What is nowhere is as it was given. */
+	check_place(&view, "link/none/x", below("/link/none/x"));
+}
+
+/* What a name leads to takes the place of what was asked for before; nothing, if it leads nowhere. */
+static void test_targets(void **state)
+{
+	struct view view = { getpid(), AT_FDCWD, top, "/", false };
+	struct strbuf out cleanup_strbuf = { 0 };
+
+	named_files_target(&view, "link/b", &out);
+	assert_string_equal(strbuf_str(&out), below("/a/b"));
+	named_files_target(&view, "none", &out);
+	assert_string_equal(strbuf_str(&out), "");
+	strbuf_addstr(&out, "before");
+	named_files_target(&view, "link", &out);
+	assert_string_equal(strbuf_str(&out), below("/a"));
+}
+
+static void test_a_root_of_its_own(void **state)
+{
+	char root[PATH_MAX];
+	char base[PATH_MAX];
+	struct view view = { getpid(), AT_FDCWD, base, root, false };
+
+	snprintf(root, sizeof(root), "%s", below("/a"));
+	snprintf(base, sizeof(base), "%s", below("/a/b"));
+	check_place(&view, "/inside/x", below("/a/b/x"));
+	check_place(&view, "../../../inside/x", below("/a/b/x"));
+}
+
+static void test_too_late(void **state)
+{
+	struct view view = { getpid(), AT_FDCWD, top, "/", true };
+
+	check_place(&view, "link/none/x", below("/a/none/x"));
+	check_place(&view, "link/none//deep/x", below("/a/none/deep/x"));
+	check_place(&view, "none/x", below("/none/x"));
+	check_place(&view, "./none/././deep/./x", below("/none/deep/x"));
+	check_place(&view, below("/link/none/x"), below("/a/none/x"));
+	check_place(&view, "/none/x", "/none/x");
+	check_place(&view, "../x", "/tmp/x");
+	check_place(&view, ".././..//../x", "/x");
+	check_place(&view, "./x", below("/x"));
+	view.base = below("/none");
+	check_place(&view, "../none/x", below("/none/x"));
+	check_place(&view, "..", below("/none/.."));
+	view.root = view.base;
+	check_place(&view, "../x", below("/none/x"));
+	view.root = "/";
+	view.base = top;
+	/* Where that was nobody can say. */
+	check_place(&view, "link/none/../x", below("/link/none/../x"));
+	view.base = "";
+	check_place(&view, "none/x", "none/x");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_a_root_of_its_own),
+		cmocka_unit_test(test_too_late),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

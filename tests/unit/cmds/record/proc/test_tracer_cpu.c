@@ -1,0 +1,171 @@
+/* Where the thread runs that traces: it follows who stops again and again on one CPU, and nobody who is now here, now there. */
+#include "tests/unit/lib/unit.h"
+
+#include <unistd.h>
+
+#include "cmds/record/proc/tracer_cpu.h"
+
+/* Two CPUs that this process may run on, or a skip. */
+static void two_cpus(int cpus[2])
+{
+	cpu_set_t set;
+	int nr = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	for (int cpu = 0; cpu < CPU_SETSIZE && nr < 2; cpu++) {
+		if (CPU_ISSET(cpu, &set))
+			cpus[nr++] = cpu;
+	}
+	if (nr < 2)
+		skip_because("this process may run on one CPU only");
+}
+
+/* Where this thread may run: a CPU, or -1 for several. */
+static int place_now(void)
+{
+	cpu_set_t set;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	for (int cpu = 0; CPU_COUNT(&set) == 1 && cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &set))
+			return cpu;
+	}
+	return -1;
+}
+
+/* A stop of somebody of whom it is known that he is on @cpu. */
+static void stop_on(struct tracer_cpu *near, int cpu)
+{
+	tracer_cpu_stop(near, getpid(), &(struct tracer_cpu_place){ .cpu = cpu, .nr_stops = 1 });
+}
+
+static void follows(void **state)
+{
+	struct tracer_cpu near;
+	int cpus[2];
+
+	two_cpus(cpus);
+	tracer_cpu_init(&near);
+	for (int i = 0; i < 3; i++)
+		stop_on(&near, cpus[1]);
+	assert_int_equal(place_now(), -1);
+	stop_on(&near, cpus[1]);
+	assert_int_equal(place_now(), cpus[1]);
+	for (int i = 0; i < 4; i++)
+		stop_on(&near, cpus[0]);
+	assert_int_equal(place_now(), cpus[0]);
+	assert_int_equal(sched_setaffinity(0, sizeof(near.allowed), &near.allowed), 0);
+}
+
+/* Two tracees that take turns: it stays with the first, and does not run to and fro. */
+static void stays(void **state)
+{
+	struct tracer_cpu near;
+	int cpus[2];
+
+	two_cpus(cpus);
+	tracer_cpu_init(&near);
+	for (int i = 0; i < 4; i++)
+		stop_on(&near, cpus[0]);
+	for (int i = 0; i < 1000; i++) {
+		stop_on(&near, cpus[i % 2]);
+		assert_int_equal(place_now(), cpus[0]);
+	}
+	assert_int_equal(sched_setaffinity(0, sizeof(near.allowed), &near.allowed), 0);
+}
+
+/* Nobody stops there any more, and the others are on many: the scheduler may choose. */
+static void leaves(void **state)
+{
+	struct tracer_cpu near;
+	int cpus[2];
+
+	two_cpus(cpus);
+	tracer_cpu_init(&near);
+	for (int i = 0; i < 4; i++)
+		stop_on(&near, cpus[0]);
+	for (int i = 0; i < 31; i++) {
+		near.last = -1;
+		stop_on(&near, cpus[1]);
+	}
+	assert_int_equal(place_now(), cpus[0]);
+	near.last = -1;
+	stop_on(&near, cpus[1]);
+	assert_int_equal(place_now(), -1);
+}
+
+/* Where somebody is says /proc, once in a while; who is gone is nowhere. */
+static void asks(void **state)
+{
+	struct tracer_cpu_place place = { 0 };
+	struct tracer_cpu near;
+	cpu_set_t one;
+	int cpus[2];
+
+	two_cpus(cpus);
+	tracer_cpu_init(&near);
+	CPU_ZERO(&one);
+	CPU_SET(cpus[1], &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(tracer_cpu_cpu(&place), -1);
+	tracer_cpu_stop(&near, getpid(), &place);
+	assert_int_equal(tracer_cpu_cpu(&place), cpus[1]);
+	place.cpu = 77;
+	tracer_cpu_stop(&near, getpid(), &place);
+	assert_int_equal(place.cpu, 77);
+	for (int i = 0; i < 15; i++)
+		tracer_cpu_stop(&near, getpid(), &place);
+	assert_int_equal(place.cpu, cpus[1]);
+	place.cpu = 77;
+	tracer_cpu_forget(&place);
+	assert_int_equal(tracer_cpu_cpu(&place), -1);
+	near.is_off = true;
+	tracer_cpu_stop(&near, getpid(), &place);
+	assert_int_equal(tracer_cpu_cpu(&place), cpus[1]);
+	near.is_off = false;
+	place = (struct tracer_cpu_place){ 0 };
+	tracer_cpu_stop(&near, 0x7ffffffe, &place);
+	assert_int_equal(place.cpu, -1);
+	assert_int_equal(tracer_cpu_cpu(&place), -1);
+	assert_int_equal(sched_setaffinity(0, sizeof(near.allowed), &near.allowed), 0);
+}
+
+/* Where it may not run it is not moved to, and with one CPU there is nothing to choose. */
+static void keeps_to_what_is_allowed(void **state)
+{
+	struct tracer_cpu near;
+	cpu_set_t before, one;
+	int cpus[2];
+
+	two_cpus(cpus);
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	tracer_cpu_init(&near);
+	for (int i = 0; i < 100; i++) {
+		stop_on(&near, CPU_SETSIZE - 1);
+		stop_on(&near, CPU_SETSIZE + 5);
+		stop_on(&near, -1);
+	}
+	assert_int_equal(place_now(), -1);
+	CPU_ZERO(&one);
+	CPU_SET(cpus[0], &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	tracer_cpu_init(&near);
+	assert_true(near.is_off);
+	for (int i = 0; i < 100; i++)
+		stop_on(&near, cpus[1]);
+	assert_int_equal(place_now(), cpus[0]);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(follows),
+		cmocka_unit_test(stays),
+		cmocka_unit_test(leaves),
+		cmocka_unit_test(asks),
+		cmocka_unit_test(keeps_to_what_is_allowed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,48 @@
+/* How long reading will take, from how long it took so far. */
+#include "tests/unit/lib/unit.h"
+
+#include "cmds/read_progress.h"
+
+#define SECOND 1000000000ULL
+
+static const char *left(uint64_t done, uint64_t all, uint64_t took_ns)
+{
+	static char out[64];
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	read_progress_add_left(&text, done, all, took_ns);
+	snprintf(out, sizeof(out), "%s", strbuf_str(&text));
+	return out;
+}
+
+static void known(void **state)
+{
+	assert_string_equal(left(25, 100, 4 * SECOND), ", about 12 s left");
+	assert_string_equal(left(99, 100, 3 * SECOND), ", about 0 s left");
+	assert_string_equal(left(50, 100, 99 * SECOND), ", about 99 s left");
+	assert_string_equal(left(50, 100, 100 * SECOND), ", about 2 min left");
+	assert_string_equal(left(50, 100, 5999 * SECOND), ", about 100 min left");
+	assert_string_equal(left(50, 100, 6000 * SECOND), ", about 2 h left");
+	assert_string_equal(left(1, 100, SECOND), ", about 99 s left");
+}
+
+/* Nothing was read yet, or hardly anything; or all, and more. */
+static void unknown(void **state)
+{
+	assert_string_equal(left(0, 100, SECOND), "");
+	assert_string_equal(left(0, 50, SECOND), "");
+	assert_string_equal(left(9, 1000, SECOND), "");
+	assert_string_equal(left(100, 100, SECOND), "");
+	assert_string_equal(left(120, 100, SECOND), "");
+	assert_string_equal(left(0, 0, SECOND), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(known),
+		cmocka_unit_test(unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,275 @@
+/* How a process learns that there is another plan: what it looks at, what stubs may skip meanwhile, and who does not ask. */
+#include "libmcount/plan/plan_update.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmcount/hot/aside.h"
+#include "libmcount/system/module_lock.h"
+#include "libmcount/system/modules.h"
+#include "libmcount/plan/plans.h"
+#include "libmcount/system/seal.h"
+#include "tests/unit/lib/sketch.h"
+#include "tests/unit/lib/unit.h"
+
+static struct pair pair;
+static struct thread *t;
+static struct arena *arena;
+static struct control_page *control;
+static unsigned nr_asked;
+static uint64_t stack[64];
+
+/* Nobody can be reached. */
+static int refuse(void *arg)
+{
+	nr_asked++;
+	return -ECONNREFUSED;
+}
+
+static void start(uint32_t flags)
+{
+	struct sketch sketch = { "--------", 0, 64, PLAN_SELECTIVE | flags };
+	int fd;
+
+	pair_init(&pair);
+	pair_open(&pair);
+	fd = sketch_image(&sketch);
+	assert_int_equal(plans_begin(fd), 0);
+	close(fd);
+	arena = probe.arena;
+	control = pair.rec.control;
+	plan_update_begin();
+	t = self = pair_thread();
+	assert_non_null(t);
+	nr_asked = 0;
+	pair_before(SYS_socket, refuse, NULL);
+}
+
+static void stop(void)
+{
+	pair_before(0, NULL, NULL);
+	pair_stop(&pair);
+	pair_close(&pair);
+	atomic_store(&probe_threads, NULL);
+	assert_int_equal(plans_reclaim(), 0);
+}
+
+/* Once all was looked at. */
+static void check_quiet(void)
+{
+	assert_int_equal(arena->news, 0);
+	assert_true(probe_skips);
+	assert_false(plan_update_has_news());
+}
+
+static void a_process_begins_by_looking(void **state)
+{
+	start(PLAN_STEERABLE);
+	assert_ptr_equal(probe.news, &arena->news);
+	assert_true(plan_update_has_news());
+	assert_false(probe_skips);
+	plan_update_obey(t);
+	check_quiet();
+	assert_int_equal(nr_asked, 0);
+	/* The recorder says so, by the same page. */
+	arena->may_skip = 0;
+	arena->news = 1;
+	assert_false(probe_skips);
+	plan_update_obey(t);
+	check_quiet();
+	assert_int_equal(arena->may_skip, 1);
+	stop();
+}
+
+static void the_end_is_the_end_for_all(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		start(i ? PLAN_STEERABLE : 0);
+		assert_true(probe.tracing);
+		control->finished = 1;
+		plan_update_obey(t);
+		assert_false(probe.tracing);
+		assert_false(probe.plain);
+		control->finished = 0;
+		stop();
+	}
+}
+
+static void who_is_not_to_be_steered_looks_at_nothing(void **state)
+{
+	start(0);
+	assert_ptr_equal(probe.news, &control->finished);
+	control->plan_generation = 5;
+	probe_skips = false;
+	plan_update_obey(t);
+	assert_false(probe_skips);
+	assert_int_equal(nr_asked, 0);
+	plan_update_after_fork();
+	assert_ptr_equal(probe.news, &control->finished);
+	control->plan_generation = 0;
+	stop();
+}
+
+/* A plan that cannot be had is asked for once; the next one is another matter. */
+static void a_plan_that_cannot_be_had_is_given_up(void **state)
+{
+	start(PLAN_STEERABLE);
+	plan_update_obey(t);
+	control->plan_generation = 5;
+	for (unsigned i = 0; i < 3; i++) {
+		arena->news = 1;
+		plan_update_obey(t);
+		assert_int_equal(nr_asked, 1);
+		check_quiet();
+	}
+	control->plan_generation = 6;
+	arena->news = 1;
+	plan_update_obey(t);
+	assert_int_equal(nr_asked, 2);
+	check_quiet();
+	control->plan_generation = 0;
+	stop();
+}
+
+/* Those of a handler, and those that estimate, which look at each call. */
+static void some_do_not_ask(void **state)
+{
+	start(PLAN_STEERABLE);
+	plan_update_obey(t);
+	control->plan_generation = 5;
+	arena->news = 1;
+	t->is_aside = 1;
+	plan_update_obey(t);
+	t->is_aside = 0;
+	assert_int_equal(arena->news, 1);
+	assert_int_equal(nr_asked, 0);
+	control->plan_generation = 0;
+	probe.plan.flags |= PLAN_ESTIMATE;
+	plan_update_obey(t);
+	assert_int_equal(arena->news, 0);
+	assert_false(probe_skips);
+	probe.plan.flags &= ~(uint32_t)PLAN_ESTIMATE;
+	stop();
+}
+
+/* Another thread is adding modules: again at the next call. */
+static void who_cannot_look_now_looks_again(void **state)
+{
+	start(PLAN_STEERABLE);
+	plan_update_obey(t);
+	control->plan_generation = 7;
+	arena->news = 0;
+	assert_true(module_try_lock());
+	plan_update_obey(t);
+	assert_int_equal(nr_asked, 0);
+	assert_int_equal(arena->news, 1);
+	assert_false(probe_skips);
+	module_unlock();
+	plan_update_obey(t);
+	assert_int_equal(nr_asked, 1);
+	check_quiet();
+	control->plan_generation = 0;
+	stop();
+}
+
+static uint64_t mask(void)
+{
+	uint64_t now;
+
+	syscall(SYS_rt_sigprocmask, 0, NULL, &now, sizeof(now));
+	return now;
+}
+
+static void the_mask_is_what_it_was(void **state)
+{
+	uint64_t before = mask();
+
+	start(PLAN_STEERABLE);
+	plan_update_obey(t);
+	assert_int_equal(mask(), before);
+	stop();
+}
+
+/* The arena is its parent's: it looks at each call, until it has one of its own. */
+static void a_forked_child_looks_at_each_call(void **state)
+{
+	start(PLAN_STEERABLE);
+	plan_update_obey(t);
+	check_quiet();
+	plan_update_after_fork();
+	assert_true(plan_update_has_news());
+	assert_false(probe_skips);
+	/* Nothing is new, and its parent's is left as it is. */
+	arena->news = 1;
+	plan_update_obey(t);
+	assert_int_equal(arena->news, 1);
+	assert_false(probe_skips);
+	assert_int_equal(nr_asked, 0);
+	control->plan_generation = 8;
+	plan_update_obey(t);
+	assert_int_equal(nr_asked, 1);
+	assert_int_equal(arena->news, 1);
+	assert_false(probe_skips);
+	plan_update_obey(t);
+	assert_int_equal(nr_asked, 1);
+	plan_update_begin();
+	assert_ptr_equal(probe.news, &arena->news);
+	control->plan_generation = 0;
+	stop();
+}
+
+/* What was just noted as to be skipped is not, when the plan has changed meanwhile. */
+static void what_is_skipped_is_so_by_the_plan_in_force(void **state)
+{
+	uint64_t noted = 5;
+
+	start(PLAN_STEERABLE);
+	sketch_call(&stack[40], 0);
+	plan_update_check_skip(t->planned, &noted);
+	assert_int_equal(noted, 5);
+	t->planned->plan = NULL;
+	plan_update_check_skip(t->planned, &noted);
+	assert_int_equal(noted, 0);
+	t->planned->plan = probe.live;
+	sketch_leave(&stack[40], 0);
+	stop();
+}
+
+/* The last one: there is no way back. */
+static void in_a_cage_nobody_asks(void **state)
+{
+	start(PLAN_STEERABLE);
+	assert_true(seal_may_talk());
+	seal_all();
+	assert_false(seal_may_talk());
+	control->plan_generation = 9;
+	arena->news = 1;
+	plan_update_obey(t);
+	assert_int_equal(nr_asked, 0);
+	check_quiet();
+	plan_update_after_fork();
+	plan_update_obey(t);
+	assert_int_equal(nr_asked, 0);
+	control->plan_generation = 0;
+	stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_begins_by_looking),
+		cmocka_unit_test(the_end_is_the_end_for_all),
+		cmocka_unit_test(who_is_not_to_be_steered_looks_at_nothing),
+		cmocka_unit_test(a_plan_that_cannot_be_had_is_given_up),
+		cmocka_unit_test(some_do_not_ask),
+		cmocka_unit_test(who_cannot_look_now_looks_again),
+		cmocka_unit_test(the_mask_is_what_it_was),
+		cmocka_unit_test(a_forked_child_looks_at_each_call),
+		cmocka_unit_test(what_is_skipped_is_so_by_the_plan_in_force),
+		cmocka_unit_test(in_a_cage_nobody_asks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* --signal: what is said of a signal is done when it comes, and nothing else. */
+#include "libmcount/system/signal_switches.h"
+
+#include <signal.h>
+
+#include "libmcount/hot/planned.h"
+#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/unit.h"
+
+#define BIT(sig) (1ULL << ((sig)-1))
+
+static struct pair pair;
+
+static int setup(void **state)
+{
+	pair_init(&pair);
+	pair_open(&pair);
+	self = pair_thread();
+	assert_non_null(self);
+	probe.plan.signals_on = probe.plan.signals_off = probe.plan.signals_finish = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	pair_stop(&pair);
+	pair_close(&pair);
+	return 0;
+}
+
+static void which_signals(void **state)
+{
+	probe.plan.signals_on = BIT(1);
+	probe.plan.signals_off = BIT(64);
+	probe.plan.signals_finish = BIT(33);
+	for (int sig = 1; sig <= 64; sig++)
+		assert_int_equal(signal_switches_have(sig), sig == 1 || sig == 33 || sig == 64);
+}
+
+static void on_and_off(void **state)
+{
+	probe.plan.signals_on = BIT(10);
+	probe.plan.signals_off = BIT(12);
+	assert_true(probe.is_on);
+	signal_switches_obey(11, false);
+	assert_true(probe.is_on);
+	signal_switches_obey(12, false);
+	assert_false(probe.is_on);
+	signal_switches_obey(12, false);
+	signal_switches_obey(13, false);
+	assert_false(probe.is_on);
+	signal_switches_obey(10, false);
+	assert_true(probe.is_on);
+	assert_true(probe.tracing);
+	/* Both: off comes last. */
+	probe.plan.signals_off |= BIT(10);
+	signal_switches_obey(10, false);
+	assert_false(probe.is_on);
+	probe.is_on = true;
+}
+
+/* Before there is a plan, and after the end, nothing is switched. */
+static void not_ready(void **state)
+{
+	probe.plan.signals_off = BIT(12);
+	probe.ready = false;
+	signal_switches_obey(12, false);
+	assert_true(probe.is_on);
+	probe.ready = true;
+}
+
+static unsigned nr_waits;
+
+/* The recorder takes a moment. */
+static void end_at_third(void *arg)
+{
+	assert_int_equal(atomic_load(&probe.arena->finish_wanted), 1);
+	assert_false(probe.tracing);
+	if (++nr_waits == 3)
+		atomic_store(&pair.rec.control->finished, 1);
+}
+
+/* It is waited for that the recorder has seen it, so that no more is recorded anywhere. */
+static void the_end(void **state)
+{
+	unsigned wakes = pair_wakes();
+
+	probe.plan.signals_finish = BIT(15);
+	pair_when_waiting(end_at_third, NULL);
+	signal_switches_obey(14, false);
+	assert_int_equal(nr_waits, 0);
+	assert_true(probe.tracing);
+	assert_false(probe.is_finished);
+	signal_switches_obey(15, false);
+	pair_when_waiting(NULL, NULL);
+	assert_int_equal(nr_waits, 3);
+	assert_int_equal(pair_wakes(), wakes + 1);
+	assert_true(probe.is_finished);
+	assert_true(probe.is_on);
+	atomic_store(&pair.rec.control->finished, 0);
+	probe.is_finished = false;
+}
+
+static void count_waits(void *arg)
+{
+	nr_waits++;
+}
+
+/* A recorder that does not answer is not waited for for ever. */
+static void no_answer(void **state)
+{
+	nr_waits = 0;
+	probe.plan.signals_finish = BIT(15);
+	pair_when_waiting(count_waits, NULL);
+	signal_switches_obey(15, false);
+	pair_when_waiting(NULL, NULL);
+	assert_true(nr_waits >= 10 && nr_waits < 10000);
+	probe.is_finished = false;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		each(which_signals), each(on_and_off), each(not_ready),
+		each(the_end),	     each(no_answer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
