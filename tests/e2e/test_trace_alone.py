@@ -44,9 +44,12 @@ def test_what_is_installed(installed):
 @pytest.mark.skipif(not shutil.which("pkg-config"), reason="there is no pkg-config")
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize("options", [[], ["-static"]], ids=["shared", "static"])
-def test_programs_find_it(installed, tmp_path, example, options):
-    env = {**os.environ, "PKG_CONFIG_PATH": str(installed / "lib/pkgconfig"), "LD_LIBRARY_PATH": str(installed / "lib"),
-           "UTRAIL_TRACE_DIR": str(tmp_path)}
+@pytest.mark.parametrize("place", ["installed", "built"])
+def test_programs_find_it(installed, tmp_path, example, options, place):
+    """Where it was installed, and in the folder where it was built."""
+    built = installed.parent / "trace/build"
+    pages, libraries = {"installed": (installed / "lib/pkgconfig", installed / "lib"), "built": (built / "meson-uninstalled", built / "library")}[place]
+    env = {**os.environ, "PKG_CONFIG_PATH": str(pages), "LD_LIBRARY_PATH": str(libraries), "UTRAIL_TRACE_DIR": str(tmp_path)}
     tmp_path.chmod(0o700)
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", *(option.replace("-", "--") for option in options), "utrail-trace"],
                            env=env, check=True, text=True, stdout=subprocess.PIPE).stdout.split()
