@@ -83,11 +83,11 @@ static inline uint64_t foreign_time(const struct stage_config *config, const str
 static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, struct event *event)
 {
 	const struct stage_config *config = calls->config;
-	struct pending_call *frame = at->next - 1;
 
 	if (unlikely(at->nr <= at->least))
 		return false;
 
+	struct pending_call *frame = at->next - 1;
 	const struct func *func = frame->func;
 
 	if (unlikely(frame->addr != event->addr || !func))
