@@ -1,9 +1,8 @@
 /* The C library's functions are found by its hash table, those of each version. */
 #include "libmcount/program/loaded.h"
 
-#include <stdlib.h>
+#include <dlfcn.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/unit/lib/unit.h"
 
@@ -44,26 +43,22 @@ static bool takes_none(const struct loaded *m, uint32_t index, const void *arg)
 	return false;
 }
 
+/* Asked of libc itself: a sanitizer has functions of these names in front of it. */
 static void test_functions(void **state)
 {
+	static const char *const names[] = { "isatty", "qsort", "strlen", "memcpy" };
 	struct loaded libc = libc_module();
-	static const struct {
-		const char *name;
-		void *address;
-	} functions[] = {
-		{ "isatty", isatty },
-		{ "qsort", qsort },
-		{ "strlen", strlen },
-		{ "memcpy", memcpy },
-	};
+	void *handle = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		const char *name = functions[i].name;
-		uint32_t index = loaded_find(&libc, name, loaded_hash(name), takes_default, NULL);
+	assert_non_null(handle);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		uint32_t index = loaded_find(&libc, names[i], loaded_hash(names[i]), takes_default,
+					     NULL);
 
 		assert_int_not_equal(index, 0);
-		assert_ptr_equal((void *)loaded_address(&libc, index), functions[i].address);
+		assert_ptr_equal((void *)loaded_address(&libc, index), dlsym(handle, names[i]));
 	}
+	dlclose(handle);
 }
 
 /* memcpy() has two versions in glibc, and each is offered; data and other names are not. */

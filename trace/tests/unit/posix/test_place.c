@@ -333,7 +333,7 @@ static void what_cannot_be_made_is_not_left(void **state)
 	assert_null(pxt_place_make(place, "no/x", 4096, &error));
 	assert_int_equal(error, ENOENT);
 	error = 0;
-	assert_null(pxt_place_make(place, "x", (size_t)1 << 62, &error));
+	assert_null(pxt_place_make(place, "x", (size_t)(1ULL << 62), &error));
 	assert_int_not_equal(error, 0);
 	assert_int_equal(faccessat(place, "x", F_OK, 0), -1);
 	error = 0;

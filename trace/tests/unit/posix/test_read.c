@@ -176,7 +176,7 @@ static void *write_one(void *arg)
 static void who_waits_is_woken_by_an_event(void **state)
 {
 	for (int nr = 0; nr < 2; nr++) {
-		const struct timespec far = { 1LL << 33, 0 };
+		const struct timespec far = { INT32_MAX, 0 };
 		pthread_t thread;
 
 		assert_int_equal(pthread_create(&thread, NULL, write_one, NULL), 0);

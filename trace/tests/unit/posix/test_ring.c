@@ -166,7 +166,7 @@ static void what_is_behind_the_last_byte_is_zero(void **state)
 
 	memset(cell, 0xff, PT_CELL_DATA);
 	assert_int_equal(put(3, 0), 0);
-	for (int i = 35; i < 40; i++)
+	for (size_t i = sizeof(struct pxt_head) + 3; i % sizeof(pxt_piece); i++)
 		assert_int_equal(cell[i], 0);
 }
 
