@@ -52,6 +52,18 @@ def test_whole(options):
 
 
 @pytest.mark.parametrize("options", [(), ("--compact",)], ids=" ".join)
+@pytest.mark.parametrize("cut", [1, 4, 13])
+def test_file_is_cut_later(options, cut):
+    """A copy that was not finished, say: the end of the file is in a record, or in a block of many."""
+    Path("many.c").write_text("__attribute__((noinline)) void f(void) { __asm__ volatile(\"\"); }\nint main(void) { for (int i = 0; i < 100000; i++) f(); }\n")
+    subprocess.run(["gcc", "-pg", "-O1", "many.c", "-o", "many"], check=True)
+    utrail("record", "-d", "data", "--no-event", *options, "./many").must()
+    (path,) = [path for path in Path("data").glob("[0-9]*") if path.stat().st_size]
+    os.truncate(path, path.stat().st_size - cut)
+    assert of_all("data") == {f"incomplete: '{path.name}' ends within a record; what came after is lost"}
+
+
+@pytest.mark.parametrize("options", [(), ("--compact",)], ids=" ".join)
 def test_recorder_is_killed(options):
     proc = recorder(build(program("endless"), PG), *options)
     try:

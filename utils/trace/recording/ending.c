@@ -7,6 +7,8 @@
 #include <sys/file.h>
 
 #include "utils/base/fd.h"
+#include "utils/format/datadir.h"
+#include "utils/trace/recording/compact_file.h"
 
 /*
  * Its recorder holds a lock until it ends. Without locks nobody can tell, and it is not said to be
@@ -17,6 +19,33 @@ static bool is_being_recorded(const char *dir)
 	int fd cleanup_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0;
+}
+
+/*
+ * Records, with all that belongs to them, have multiples of 8 bytes: a file that does not was cut
+ * after its recorder had ended, by a copy that was not finished, say.
+ */
+static const struct task *find_torn(const struct trace_data *data)
+{
+	for (size_t i = 0; i < data->nr_tasks; i++) {
+		const struct task *task = &data->tasks[i];
+
+		if (task->compact ? task->compact->is_torn : task->data_bytes % 8 != 0)
+			return task;
+	}
+	return NULL;
+}
+
+static bool describe_torn(const struct trace_data *data, struct strbuf *out)
+{
+	const struct task *torn = data->info.state == INFO_STATE_ENDED && !data->growth
+					  ? find_torn(data)
+					  : NULL;
+
+	if (torn)
+		strbuf_addf(out, "incomplete: '%d%s' ends within a record; what came after is lost",
+			    torn->tid, torn->compact ? DATADIR_COMPACT_SUFFIX : ".dat");
+	return torn;
 }
 
 bool data_describe_end(const struct trace_data *data, struct strbuf *out)
@@ -32,7 +61,7 @@ bool data_describe_end(const struct trace_data *data, struct strbuf *out)
 		return true;
 	}
 	if (!info->records_lost && !info->write_error && !info->cut_events)
-		return false;
+		return describe_torn(data, out);
 	strbuf_addstr(out, "incomplete: ");
 	if (info->cut_events)
 		strbuf_addf(out, "%s%s", info->cut_events,
