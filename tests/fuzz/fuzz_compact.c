@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/lib/by_calls.h"
+#include "tests/unit/lib/read/by_calls.h"
 #include "utils/base/cleanup.h"
 #include "utils/trace/recording/compact_file.h"
 

@@ -14,8 +14,8 @@ static pthread_barrier_t barrier;
 #define LEVEL(name, below)                         \
 	FN void name(void)                         \
 	{                                          \
-		below();                           \
-		below();                           \
+		own_file();                        \
+		own_file();                        \
 		__asm__ volatile("" ::: "memory"); \
 	}
 

@@ -14,7 +14,7 @@
 #include "libmcount/program/lend.h"
 #include "libmcount/hot/planned.h"
 #include "libmcount/hot/probe.h"
-#include "tests/unit/lib/step.h"
+#include "tests/unit/lib/probe/step.h"
 #include "tests/unit/lib/unit.h"
 
 extern uint64_t trash_argument;

@@ -2,7 +2,7 @@
 #include <time.h>
 
 #include "libmcount/hot/fast.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define MS 1000000ULL

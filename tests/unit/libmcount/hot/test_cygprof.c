@@ -7,10 +7,10 @@
 #include "libmcount/hot/frames.h"
 #include "libmcount/plan/plans.h"
 #include "libmcount/hot/planned_pass.h"
-#include "tests/unit/lib/keeping.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/keeping.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
-#include "tests/unit/lib/walks.h"
+#include "tests/unit/lib/probe/random_walks.h"
 #include "utils/base/compiler.h"
 
 #define MAX_LEVEL 12

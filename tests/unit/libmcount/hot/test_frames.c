@@ -10,7 +10,7 @@
 #include "libmcount/hot/callers.h"
 #include "libmcount/program/caller.h"
 #include "libmcount/hot/guard.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define TRAMPOLINE  ((uint64_t)arch_return_trampoline)

@@ -9,8 +9,8 @@
 
 #include "libmcount/hot/guard.h"
 #include "libmcount/hot/state.h"
-#include "tests/unit/lib/pair.h"
-#include "tests/unit/lib/step.h"
+#include "tests/unit/lib/probe/pair.h"
+#include "tests/unit/lib/probe/step.h"
 #include "tests/unit/lib/unit.h"
 
 #define FUNC	0x400000

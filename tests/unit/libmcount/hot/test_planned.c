@@ -5,10 +5,10 @@
 
 #include "libmcount/plan/plans.h"
 #include "libmcount/hot/frames.h"
-#include "tests/unit/lib/keeping.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/keeping.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
-#include "tests/unit/lib/walks.h"
+#include "tests/unit/lib/probe/random_walks.h"
 
 #define TRAMPOLINE  ((uint64_t)arch_return_trampoline)
 #define STACK_WORDS 2048

@@ -8,8 +8,8 @@
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"
 #include "libmcount/hot/planned_private.h"
-#include "tests/unit/lib/keeping.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/keeping.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/format/event_ids.h"
 

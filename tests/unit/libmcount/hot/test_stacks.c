@@ -5,7 +5,7 @@
 #include "libmcount/hot/callers.h"
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/stacks.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define PAGE  4096UL

@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 
 #include "libmcount/plan/plans.h"
-#include "tests/unit/lib/keeping.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/keeping.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
-#include "tests/unit/lib/walks.h"
+#include "tests/unit/lib/probe/random_walks.h"
 
 static void each_call_has_a_way_in_each_state(void **state)
 {

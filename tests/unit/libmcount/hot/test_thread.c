@@ -12,7 +12,7 @@
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/planned.h"
 #include "libmcount/plan/plan_update.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 static struct pair pair;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "libmcount/hot/probe.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/compiler.h"
 

@@ -7,7 +7,7 @@
 #include "arch/arch.h"
 #include "libmcount/patch/patches_private.h"
 #include "libmcount/patch/text.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/format/probe/attach.h"
 

@@ -1,7 +1,7 @@
 /* Calls that announce their ends (XRay), where all calls are alike: they are known by their slots, which stay as they are. */
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define ADDR(n) (0x400000UL + 16 * (n))

@@ -4,7 +4,7 @@
 
 #include "libmcount/values/capture.h"
 #include "libmcount/plan/conds.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 /* The return slot, and what the caller has put above it. */

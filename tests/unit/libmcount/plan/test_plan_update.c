@@ -11,7 +11,7 @@
 #include "libmcount/system/modules.h"
 #include "libmcount/plan/plans.h"
 #include "libmcount/system/seal.h"
-#include "tests/unit/lib/sketch.h"
+#include "tests/unit/lib/probe/sketch.h"
 #include "tests/unit/lib/unit.h"
 
 static struct pair pair;

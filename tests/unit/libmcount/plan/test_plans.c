@@ -8,7 +8,7 @@
 #include "libmcount/hot/guard.h"
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/planned_pass.h"
-#include "tests/unit/lib/sketch.h"
+#include "tests/unit/lib/probe/sketch.h"
 #include "tests/unit/lib/unit.h"
 
 void __cyg_profile_func_enter(void *fn, void *caller);

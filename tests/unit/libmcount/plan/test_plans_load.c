@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "libmcount/plan/plans.h"
-#include "tests/unit/lib/sketch.h"
+#include "tests/unit/lib/probe/sketch.h"
 #include "tests/unit/lib/unit.h"
 
 #define NR_THREADS   8

@@ -5,7 +5,7 @@
 #include <link.h>
 
 #include "libmcount/hot/old_returns.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/compiler.h"
 

@@ -4,7 +4,7 @@
 #include "libmcount/hot/frames.h"
 #include "libmcount/program/lend.h"
 #include "libmcount/hot/planned.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 static struct pair pair;

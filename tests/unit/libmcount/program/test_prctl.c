@@ -1,7 +1,7 @@
 /* A thread that forbids itself what hooks need is left alone before it does; any other goes on being recorded. */
 #include <sys/prctl.h>
 
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define PLACES 16

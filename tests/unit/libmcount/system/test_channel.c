@@ -8,7 +8,7 @@
 
 #include "libmcount/system/channel.h"
 #include "libmcount/hot/probe.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "tests/lib/verdict.h"
 #include "utils/base/compiler.h"

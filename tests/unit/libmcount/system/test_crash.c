@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define PLACES 16

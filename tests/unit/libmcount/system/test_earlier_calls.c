@@ -3,7 +3,7 @@
 
 #include "libmcount/hot/callers.h"
 #include "libmcount/system/earlier_calls.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/format/probe/attach.h"
 

@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "libmcount/hot/planned.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define BIT(sig) (1ULL << ((sig)-1))

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "libmcount/hot/guard.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/format/probe/attach.h"
 

@@ -3,7 +3,7 @@
 
 #include "libmcount/hot/aside.h"
 #include "libmcount/hot/guard.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 static struct pair pair;

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 #include "libmcount/system/fault.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define NONE PLAN_NO_REGISTER

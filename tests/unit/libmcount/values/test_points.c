@@ -1,7 +1,7 @@
 /* Events of the program: those that are wanted are recorded inside of the calls that are open, others change nothing. */
 #include "libmcount/hot/callers.h"
 #include "libmcount/values/points.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define PLACES 16

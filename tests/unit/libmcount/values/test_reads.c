@@ -1,6 +1,6 @@
 /* What triggers read, as it is recorded: readings and differences, and nothing that would be no difference. */
 #include "libmcount/values/reads.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/format/counter_record.h"
 #include "utils/format/event_ids.h"

@@ -2,7 +2,7 @@
 #include "libmcount/values/watch.h"
 
 #include "libmcount/hot/planned.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/format/event_ids.h"
 

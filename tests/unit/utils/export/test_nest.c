@@ -1,7 +1,7 @@
 /* Begins and ends in pairs, from recordings in which they are not. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/export/nest.h"
 
 static struct recording rec;

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/shown.h"
+#include "tests/unit/lib/read/shown.h"
 #include "utils/export/export.h"
 #include "utils/format/record.h"
 #include "utils/view/dump.h"

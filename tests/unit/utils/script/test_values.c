@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/format/bytes.h"
 #include "utils/script/values.h"
 #include "utils/trace/recording/data.h"

@@ -1,7 +1,7 @@
 /* Filters of forked children begin with what their parents were within: also of parents whose records end before. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/spec/filters.h"
 
 static struct recording rec;

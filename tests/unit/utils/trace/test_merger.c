@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/trace/sources/src_perf.h"
 
 #define WINDOW_BYTES (100 * sizeof(struct queued))

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/base/compiler.h"
 #include "utils/spec/filters.h"
 #include "utils/trace/sources/split.h"

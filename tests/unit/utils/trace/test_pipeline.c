@@ -1,8 +1,8 @@
 /* The pipeline with all its stages: a tree of calls in, a tree of calls out. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/kernel_page.h"
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/kernel_page.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/base/fd.h"
 #include "utils/format/bytes.h"
 

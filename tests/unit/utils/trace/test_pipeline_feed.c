@@ -1,7 +1,7 @@
 /* Which tasks have a lane, when the recording begins, and how lanes share what the sources of all tasks have. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/trace/stages/stg_filter.h"
 
 static struct recording rec;

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/lib/kernel_page.h"
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/kernel_page.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/base/fd.h"
 
 #define NR_FILES 5

@@ -1,7 +1,7 @@
 /* A source of its own, by way of example: doc/internals/add-a-source.md goes through it. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 
 /* It has an event of a task every 20 ns, each with a text. */
 struct toy {

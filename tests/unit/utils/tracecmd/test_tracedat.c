@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tests/unit/lib/kernel_page.h"
+#include "tests/unit/lib/read/kernel_page.h"
 #include "utils/base/containers/strbuf.h"
 #include "utils/tracecmd/records.h"
 

@@ -1,5 +1,5 @@
 /* Putting the probe into a process that is played: what comes after what, and how it ends when something fails. */
-#include "tests/unit/lib/played.h"
+#include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static char library[64];
 static struct attach_how how;
 static struct uft_err err;
 
-/* --- what is played beyond played.c --- */
+/* --- what is played beyond scripted.c --- */
 
 static int unwinder_fails;
 static int hand_over_result;
@@ -55,8 +55,8 @@ int __wrap_hand_over_calls(struct attached *w, struct unwinder *u, struct attach
 int __wrap_hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 			   uint64_t leave_fn, const struct msg *to, struct uft_err *why)
 {
-	assert_int_equal(leave_fn, PLAYED_LEAVE);
-	assert_ptr_equal(thread, &played.threads[0]);
+	assert_int_equal(leave_fn, SCRIPTED_LEAVE);
+	assert_ptr_equal(thread, &scripted.threads[0]);
 	nr_handed++;
 	return hand_over_result < 0 ? err_set(why, hand_over_result, "not handed over") : 0;
 }
@@ -95,7 +95,7 @@ static int setup(void **state)
 {
 	int fd;
 
-	played_begin();
+	scripted_begin();
 	err_clear(&err);
 	unwinder_fails = hand_over_result = 0;
 	nr_handed = nr_unwinders = 0;
@@ -114,8 +114,8 @@ static int setup(void **state)
 		.address = "the address",
 		.library = library,
 		.msg = &msg,
-		.wait = played_wait,
-		.wait_arg = &played,
+		.wait = scripted_wait,
+		.wait_arg = &scripted,
 	};
 	return 0;
 }
@@ -131,7 +131,7 @@ static int teardown(void **state)
 
 static int attach(void)
 {
-	return attach_begin(PLAYED_PID, &how, &err);
+	return attach_begin(SCRIPTED_PID, &how, &err);
 }
 
 static const char *said(void)
@@ -144,46 +144,46 @@ static const char *said(void)
 
 static void the_whole_way(void **state)
 {
-	played_answer("dlopen", 0, 0, 0x77);
+	scripted_answer("dlopen", 0, 0, 0x77);
 	assert_int_equal(attach(), 0);
-	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED
 			    "write ATTACH CHANGES text-read CHANGED stop BEGIN let-others-go "
 			    "DOORS_OPEN" CALLS_END);
 	assert_int_equal(nr_handed, 1);
-	assert_string_equal((char *)played.room, "the address");
+	assert_string_equal((char *)scripted.room, "the address");
 	assert_string_equal(said(), "");
-	played_check_over();
+	scripted_check_over();
 }
 
 /* Its text is written while all stand, and again where a thread was in the way; in the end what is not there counts as failed. */
 static void text_is_put_in(void **state)
 {
-	played.nr_changes = 2;
-	played.changes[0].site = 0xa;
-	played.changes[1].site = 0xb;
-	played_answer("dlopen", 0, 0, 1);
-	played_answer("CHANGES", 0, 0, 2);
-	played_answer("put-in(a,b)", 0, 0, 1);
+	scripted.nr_changes = 2;
+	scripted.changes[0].site = 0xa;
+	scripted.changes[1].site = 0xb;
+	scripted_answer("dlopen", 0, 0, 1);
+	scripted_answer("CHANGES", 0, 0, 2);
+	scripted_answer("put-in(a,b)", 0, 0, 1);
 	assert_int_equal(attach(), 0);
-	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED
 			    "write ATTACH CHANGES read text-read "
 			    "stop maps put-in(a,b) let-others-go sleep-1000 "
 			    "stop maps put-in(a,b) let-others-go "
 			    "CHANGED stop BEGIN let-others-go DOORS_OPEN" CALLS_END);
-	assert_int_equal(played.in, 3);
-	assert_int_equal(played.waits, 1);
-	played_check_over();
+	assert_int_equal(scripted.in, 3);
+	assert_int_equal(scripted.waits, 1);
+	scripted_check_over();
 }
 
 static void text_that_somebody_stays_in(void **state)
 {
-	played.nr_changes = 1;
-	played.changes[0].site = 0xa;
-	played_answer("dlopen", 0, 0, 1);
-	played_answer("CHANGES", 0, 0, 1);
-	played_answer_always("put-in(a)", 0, 1);
+	scripted.nr_changes = 1;
+	scripted.changes[0].site = 0xa;
+	scripted_answer("dlopen", 0, 0, 1);
+	scripted_answer("CHANGES", 0, 0, 1);
+	scripted_answer_always("put-in(a)", 0, 1);
 	assert_int_equal(attach(), 0);
-	assert_int_equal(played.waits, 50);
+	assert_int_equal(scripted.waits, 50);
 }
 
 /* It sees another file there, or none: it is given ours by a descriptor, which is closed again. */
@@ -197,11 +197,11 @@ static void another_file_is_seen(void **state)
 	/* None, one of another file system, another one of the same. */
 	for (int round = 0; round < 3; round++) {
 		seen_at = (const char *const[]){ NULL, "/dev/null", copy }[round];
-		played.has_probe = false;
-		played_answer(word, 0, 0, 7);
-		played_answer("dlopen", 0, 0, 1);
+		scripted.has_probe = false;
+		scripted_answer(word, 0, 0, 7);
+		scripted_answer("dlopen", 0, 0, 1);
 		assert_int_equal(attach(), 0);
-		assert_string_equal(played_log(), CALLS_BEGIN LOADED
+		assert_string_equal(scripted_log(), CALLS_BEGIN LOADED
 				    "write ATTACH CHANGES text-read CHANGED stop BEGIN "
 				    "let-others-go DOORS_OPEN" CALLS_END);
 		fd = open(copy, O_RDONLY);
@@ -209,27 +209,27 @@ static void another_file_is_seen(void **state)
 		assert_memory_equal(bytes, "the probe", 9);
 		close(fd);
 	}
-	played_check_over();
+	scripted_check_over();
 }
 
 static void no_descriptor_for_it(void **state)
 {
 	seen_at = NULL;
-	played_answer("syscall", 0, 0, -EMFILE);
+	scripted_answer("syscall", 0, 0, -EMFILE);
 	assert_int_equal(attach(), -EMFILE);
 	assert_string_equal(err.text, "cannot attach to process 4711: the probe's file is not "
 				      "where it sees it, and it cannot be given another one");
-	assert_string_equal(played_log(), CALLS_BEGIN "write syscall" CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write syscall" CALLS_END);
 	err_clear(&err);
 	/* There is no such descriptor. */
-	played_answer("syscall", 0, 0, 8);
+	scripted_answer("syscall", 0, 0, 8);
 	assert_int_equal(attach(), -ENOENT);
 	assert_string_equal(err.text,
 			    "cannot give process 4711 the probe: No such file or directory");
-	played_log();
-	played_answer("syscall", 0, -EFAULT, 0);
+	scripted_log();
+	scripted_answer("syscall", 0, -EFAULT, 0);
 	assert_int_equal(attach(), -EFAULT);
-	assert_string_equal(played_log(), CALLS_BEGIN "write syscall" CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write syscall" CALLS_END);
 }
 
 /* In the words of its dynamic linker. */
@@ -237,24 +237,24 @@ static void it_is_not_loaded(void **state)
 {
 	static const char why[] = "no such thing";
 
-	played_answer("dlerror", 0, 0, PLAYED_ROOM + 4096);
-	memcpy(played.room + 4096, why, sizeof(why));
+	scripted_answer("dlerror", 0, 0, SCRIPTED_ROOM + 4096);
+	memcpy(scripted.room + 4096, why, sizeof(why));
 	assert_int_equal(attach(), -ENOEXEC);
 	assert_string_equal(err.text, "cannot attach to process 4711: its dynamic linker does not "
 				      "load the probe: no such thing");
-	assert_string_equal(played_log(), CALLS_BEGIN "write dlopen dlerror read" CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen dlerror read" CALLS_END);
 	err_clear(&err);
 	assert_int_equal(attach(), -ENOEXEC);
 	assert_non_null(strstr(err.text, "load the probe: no reason was given"));
-	assert_string_equal(played_log(), CALLS_BEGIN "write dlopen dlerror" CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen dlerror" CALLS_END);
 	err_clear(&err);
-	played_answer("dlerror", 0, -EFAULT, 0);
+	scripted_answer("dlerror", 0, -EFAULT, 0);
 	assert_int_equal(attach(), -EIO);
-	played_log();
-	played_answer("dlopen", 0, -ETIMEDOUT, 0);
+	scripted_log();
+	scripted_answer("dlopen", 0, -ETIMEDOUT, 0);
 	assert_int_equal(attach(), -ETIMEDOUT);
-	assert_string_equal(played_log(), CALLS_BEGIN "write dlopen let-go close");
-	played_answer("write", 0, -EIO, 0);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen let-go close");
+	scripted_answer("write", 0, -EIO, 0);
 	err_clear(&err);
 	assert_int_equal(attach(), -EIO);
 	assert_string_equal(err.text,
@@ -264,20 +264,20 @@ static void it_is_not_loaded(void **state)
 /* One that lacks utrail_leave() cannot be asked to leave. */
 static void another_version(void **state)
 {
-	played_answer("dlopen", 0, 0, 1);
-	played.missing = LEAVE_FUNCTION;
+	scripted_answer("dlopen", 0, 0, 1);
+	scripted.missing = LEAVE_FUNCTION;
 	assert_int_equal(attach(), -ENOEXEC);
 	assert_string_equal(err.text, "cannot attach to process 4711: the probe's file is of "
 				      "another version");
-	assert_string_equal(played_log(), CALLS_BEGIN "write dlopen maps" CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "write dlopen maps" CALLS_END);
 	/* And one that lacks the other can. */
 	err_clear(&err);
-	played.has_probe = false;
-	played.missing = ATTACH_FUNCTION;
-	played_answer("dlopen", 0, 0, 1);
-	played_answer("HANDLE", 0, 0, 1);
+	scripted.has_probe = false;
+	scripted.missing = ATTACH_FUNCTION;
+	scripted_answer("dlopen", 0, 0, 1);
+	scripted_answer("HANDLE", 0, 0, 1);
 	assert_int_equal(attach(), -ENOEXEC);
-	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED TAKEN_OUT CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED TAKEN_OUT CALLS_END);
 }
 
 /* It says no, and why; what was loaded is taken out again. */
@@ -299,32 +299,32 @@ static void refusals(void **state)
 		char text[256];
 
 		err_clear(&err);
-		played_answer("dlopen", 0, 0, 1);
-		played_answer("ATTACH", 0, 0, results[i].result);
-		played_answer("HANDLE", 0, 0, 1);
+		scripted_answer("dlopen", 0, 0, 1);
+		scripted_answer("ATTACH", 0, 0, results[i].result);
+		scripted_answer("HANDLE", 0, 0, 1);
 		assert_int_equal(attach(), -ECONNREFUSED);
 		snprintf(text, sizeof(text), "cannot attach to process 4711: %s", results[i].why);
 		assert_string_equal(err.text, text);
-		assert_string_equal(played_log(),
+		assert_string_equal(scripted_log(),
 				    CALLS_BEGIN SEEN_LOADED "write ATTACH " TAKEN_OUT CALLS_END);
-		assert_false(played.has_probe);
+		assert_false(scripted.has_probe);
 	}
-	played_check_over();
+	scripted_check_over();
 }
 
 /* A probe that did not come back from it cannot be taken out by that thread. */
 static void it_does_not_come_back(void **state)
 {
-	played_answer("dlopen", 0, 0, 1);
-	played_answer("ATTACH", 0, -ETIMEDOUT, 0);
+	scripted_answer("dlopen", 0, 0, 1);
+	scripted_answer("ATTACH", 0, -ETIMEDOUT, 0);
 	assert_int_equal(attach(), -ETIMEDOUT);
-	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED "write ATTACH let-go close");
-	played.has_probe = false;
-	played_answer("dlopen", 0, 0, 1);
-	played_answer("CHANGED", 0, -EFAULT, 0);
-	played_answer("HANDLE", 0, 0, 1);
+	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED "write ATTACH let-go close");
+	scripted.has_probe = false;
+	scripted_answer("dlopen", 0, 0, 1);
+	scripted_answer("CHANGED", 0, -EFAULT, 0);
+	scripted_answer("HANDLE", 0, 0, 1);
 	assert_int_equal(attach(), -EFAULT);
-	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED
 			    "write ATTACH CHANGES text-read CHANGED " TAKEN_OUT CALLS_END);
 }
 
@@ -333,12 +333,12 @@ static void it_does_not_come_back(void **state)
 static void check_stays(uint64_t is, const char *why)
 {
 	err_clear(&err);
-	played.has_probe = true;
-	played_answer("STATE", 0, 0, is);
+	scripted.has_probe = true;
+	scripted_answer("STATE", 0, 0, is);
 	assert_int_equal(attach(), -EBUSY);
 	assert_string_equal(err.text, why);
-	assert_string_equal(played_log(), CALLS_BEGIN "maps STATE" CALLS_END);
-	assert_true(played.has_probe);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "maps STATE" CALLS_END);
+	assert_true(scripted.has_probe);
 }
 
 static void recorded_by_others(void **state)
@@ -349,16 +349,16 @@ static void recorded_by_others(void **state)
 		    "cannot attach to process 4711: it was started by 'utrail record', whose "
 		    "probe it keeps until it ends");
 	err_clear(&err);
-	played.missing = ATTACH_FUNCTION;
+	scripted.missing = ATTACH_FUNCTION;
 	assert_int_equal(attach(), -EBUSY);
 	assert_string_equal(err.text,
 			    "cannot attach to process 4711: there is a probe of another version in "
 			    "it");
-	played_log();
-	played.missing = NULL;
-	played_answer("STATE", 0, -EFAULT, 0);
+	scripted_log();
+	scripted.missing = NULL;
+	scripted_answer("STATE", 0, -EFAULT, 0);
 	assert_int_equal(attach(), -EFAULT);
-	assert_string_equal(played_log(), CALLS_BEGIN "maps STATE" CALLS_END);
+	assert_string_equal(scripted_log(), CALLS_BEGIN "maps STATE" CALLS_END);
 }
 
 /* Its recorder is dead: it goes, and a new one comes. */
@@ -367,18 +367,18 @@ static void left_by_others(void **state)
 	static const uint64_t states[] = { ATTACH_STATE_NONE, ATTACH_STATE_LEFT };
 
 	for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
-		played.has_probe = true;
-		played_answer("STATE", 0, 0, states[i]);
-		played_answer("HANDLE", 0, 0, 1);
-		played_answer("dlopen", 0, 0, 1);
+		scripted.has_probe = true;
+		scripted_answer("STATE", 0, 0, states[i]);
+		scripted_answer("HANDLE", 0, 0, 1);
+		scripted_answer("dlopen", 0, 0, 1);
 		assert_int_equal(attach(), 0);
-		assert_string_equal(played_log(),
+		assert_string_equal(scripted_log(),
 				    CALLS_BEGIN "maps STATE " TAKEN_OUT " " SEEN_LOADED
 						"write ATTACH CHANGES text-read CHANGED stop BEGIN "
 						"let-others-go DOORS_OPEN" CALLS_END);
 	}
-	played_answer("STATE", 0, 0, ATTACH_STATE_LEFT);
-	played_answer("WITHDRAW", 0, 0, CODES_MAX + 1);
+	scripted_answer("STATE", 0, 0, ATTACH_STATE_LEFT);
+	scripted_answer("WITHDRAW", 0, 0, CODES_MAX + 1);
 	assert_int_equal(attach(), -E2BIG);
 	assert_string_equal(err.text, "cannot attach to process 4711: the probe stays loaded in "
 				      "process 4711");
@@ -390,9 +390,9 @@ static void left_by_others(void **state)
 static void open_calls_are_not_known(void **state)
 {
 	unwinder_fails = true;
-	played_answer("dlopen", 0, 0, 1);
+	scripted_answer("dlopen", 0, 0, 1);
 	assert_int_equal(attach(), 0);
-	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED
 			    "write ATTACH CHANGES text-read CHANGED BEGIN let-others-go "
 			    "DOORS_OPEN" CALLS_END);
 	assert_int_equal(nr_handed, 0);
@@ -403,71 +403,71 @@ static void open_calls_are_not_known(void **state)
 /* A thread that does not stop: all were let go, and another one makes the calls. */
 static void not_all_stop(void **state)
 {
-	played_answer("dlopen", 0, 0, 1);
-	played_answer("stop", 0, -EBUSY, 0);
+	scripted_answer("dlopen", 0, 0, 1);
+	scripted_answer("stop", 0, -EBUSY, 0);
 	assert_int_equal(attach(), 0);
-	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED
 			    "write ATTACH CHANGES text-read CHANGED stop quiet BEGIN "
 			    "let-others-go DOORS_OPEN" CALLS_END);
 	assert_int_equal(nr_handed, 0);
 	assert_non_null(strstr(said(), "begin at depth 0: 'stop' failed\n"));
-	played_check_over();
+	scripted_check_over();
 }
 
 static void they_are_not_handed_over(void **state)
 {
 	hand_over_result = -EFAULT;
-	played_answer("dlopen", 0, 0, 1);
-	played_answer("HANDLE", 0, 0, 1);
+	scripted_answer("dlopen", 0, 0, 1);
+	scripted_answer("HANDLE", 0, 0, 1);
 	assert_int_equal(attach(), -EFAULT);
 	assert_string_equal(err.text, "not handed over");
-	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED
 			    "write ATTACH CHANGES text-read CHANGED stop " TAKEN_OUT CALLS_END);
 	/* And where the thread did not come back, it is lost. */
 	hand_over_result = -ETIMEDOUT;
-	played_answer("dlopen", 0, 0, 1);
+	scripted_answer("dlopen", 0, 0, 1);
 	assert_int_equal(attach(), -ETIMEDOUT);
-	assert_string_equal(played_log(), CALLS_BEGIN SEEN_LOADED
+	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED
 			    "write ATTACH CHANGES text-read CHANGED stop let-go close");
 }
 
 static void nothing_to_attach_to(void **state)
 {
-	played_answer("open", 0, -EPERM, 0);
+	scripted_answer("open", 0, -EPERM, 0);
 	assert_int_equal(attach(), -EPERM);
-	assert_string_equal(played_log(), "open close");
-	played.has_libc = played.has_linker = false;
-	played.has_musl = true;
+	assert_string_equal(scripted_log(), "open close");
+	scripted.has_libc = scripted.has_linker = false;
+	scripted.has_musl = true;
 	err_clear(&err);
 	assert_int_equal(attach(), -ENOEXEC);
-	assert_string_equal(played_log(), "open maps maps read let-go close");
-	played.has_libc = played.has_linker = true;
-	played.has_musl = false;
+	assert_string_equal(scripted_log(), "open maps maps read let-go close");
+	scripted.has_libc = scripted.has_linker = true;
+	scripted.has_musl = false;
 	err_clear(&err);
-	played_answer("quiet", 0, -EBUSY, 0);
+	scripted_answer("quiet", 0, -EBUSY, 0);
 	assert_int_equal(attach(), -EBUSY);
-	assert_string_equal(played_log(), "open maps gadgets quiet maps read let-go close");
+	assert_string_equal(scripted_log(), "open maps gadgets quiet maps read let-go close");
 }
 
 /* Its dynamic linker has not come to the C library yet. */
 static void it_starts(void **state)
 {
-	played.has_libc = false;
-	played.libc_after = 2;
-	played_answer("quiet", 0, -EBUSY, 0);
+	scripted.has_libc = false;
+	scripted.libc_after = 2;
+	scripted_answer("quiet", 0, -EBUSY, 0);
 	assert_int_equal(attach(), -EBUSY);
-	assert_string_equal(played_log(), "open maps maps read let-go sleep-10000 close "
-					  "open maps maps read let-go sleep-10000 close "
-					  "open maps gadgets quiet maps read let-go close");
+	assert_string_equal(scripted_log(), "open maps maps read let-go sleep-10000 close "
+					    "open maps maps read let-go sleep-10000 close "
+					    "open maps gadgets quiet maps read let-go close");
 }
 
 /* It called execve(2) after its memory was opened. */
 static void it_becomes_another(void **state)
 {
-	played.is_former = true;
-	played_answer("quiet", 0, -EBUSY, 0);
+	scripted.is_former = true;
+	scripted_answer("quiet", 0, -EBUSY, 0);
 	assert_int_equal(attach(), -EBUSY);
-	assert_string_equal(played_log(),
+	assert_string_equal(scripted_log(),
 			    "open maps maps read read read read let-go sleep-10000 close "
 			    "open maps gadgets quiet maps read let-go close");
 }

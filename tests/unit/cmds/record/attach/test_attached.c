@@ -1,5 +1,5 @@
 /* Unit tests of cmds/record/attach/attached.c and call.c: a child with threads is stopped, made to call, moved, and let go. */
-#include "tests/unit/lib/worlds.h"
+#include "tests/unit/lib/attach/attached_children.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Unit tests of cmds/record/attach/call.c: what a child is made to do, what it finds afterwards, and what cannot be had of it. */
-#include "tests/unit/lib/worlds.h"
+#include "tests/unit/lib/attach/attached_children.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* Telling a process which of its events go to the recording, with one that is played. */
-#include "tests/unit/lib/played.h"
+/* Telling a process which of its events go to the recording, with one that is scripted. */
+#include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
 
@@ -8,14 +8,14 @@
 #define BEGIN "open maps gadgets maps maps quiet make-room "
 #define END   " drop-room let-go close"
 
-static const struct attach_how how = { .wait = played_wait, .wait_arg = &played };
+static const struct attach_how how = { .wait = scripted_wait, .wait_arg = &scripted };
 static struct attach_choice choices[2 * CHOSEN_MAX];
 static struct uft_err err;
 
 static int setup(void **state)
 {
-	played_begin();
-	played.has_probe = true;
+	scripted_begin();
+	scripted.has_probe = true;
 	for (size_t i = 0; i < ARRAY_SIZE(choices); i++)
 		choices[i] = (struct attach_choice){ i + 1, i % 2 ? 1 : -1 };
 	err_clear(&err);
@@ -24,78 +24,78 @@ static int setup(void **state)
 
 static int choose(size_t nr)
 {
-	return attach_choose(PLAYED_PID, &how, choices, nr, &err);
+	return attach_choose(SCRIPTED_PID, &how, choices, nr, &err);
 }
 
 static void told_and_then_in_force(void **state)
 {
 	assert_int_equal(choose(3), 0);
-	assert_string_equal(played_log(), BEGIN "write CHOOSE CHOSEN" END);
-	assert_memory_equal(played.room, choices, 3 * sizeof(choices[0]));
-	assert_int_equal(played.room[3 * sizeof(choices[0])], 0);
-	assert_int_equal(played.waits, 0);
+	assert_string_equal(scripted_log(), BEGIN "write CHOOSE CHOSEN" END);
+	assert_memory_equal(scripted.room, choices, 3 * sizeof(choices[0]));
+	assert_int_equal(scripted.room[3 * sizeof(choices[0])], 0);
+	assert_int_equal(scripted.waits, 0);
 	assert_int_equal(choose(0), 0);
-	assert_string_equal(played_log(), BEGIN "CHOSEN" END);
+	assert_string_equal(scripted_log(), BEGIN "CHOSEN" END);
 }
 
 /* As many as there is room for at once, and what is left. */
 static void many(void **state)
 {
 	assert_int_equal(choose(CHOSEN_MAX), 0);
-	assert_string_equal(played_log(), BEGIN "write CHOOSE CHOSEN" END);
+	assert_string_equal(scripted_log(), BEGIN "write CHOOSE CHOSEN" END);
 	assert_int_equal(choose(CHOSEN_MAX + 1), 0);
-	assert_string_equal(played_log(), BEGIN "write CHOOSE write CHOOSE CHOSEN" END);
-	assert_memory_equal(played.room, &choices[CHOSEN_MAX], sizeof(choices[0]));
-	assert_memory_equal(played.room + sizeof(choices[0]), &choices[1], sizeof(choices[0]));
+	assert_string_equal(scripted_log(), BEGIN "write CHOOSE write CHOOSE CHOSEN" END);
+	assert_memory_equal(scripted.room, &choices[CHOSEN_MAX], sizeof(choices[0]));
+	assert_memory_equal(scripted.room + sizeof(choices[0]), &choices[1], sizeof(choices[0]));
 }
 
 /* By another thread, or later. */
 static void busy(void **state)
 {
-	played_answer("CHOSEN", 0, 0, -EAGAIN);
+	scripted_answer("CHOSEN", 0, 0, -EAGAIN);
 	assert_int_equal(choose(1), 0);
-	assert_string_equal(played_log(), BEGIN "write CHOOSE CHOSEN drop-room let-go sleep-1000 "
-						"maps quiet make-room write CHOOSE CHOSEN" END);
-	assert_int_equal(played.waits, 1);
-	played_check_over();
+	assert_string_equal(scripted_log(), BEGIN "write CHOOSE CHOSEN drop-room let-go sleep-1000 "
+						  "maps quiet make-room write CHOOSE CHOSEN" END);
+	assert_int_equal(scripted.waits, 1);
+	scripted_check_over();
 }
 
 /* Fifty times, and then it is left as it was. */
 static void busy_for_ever(void **state)
 {
-	played_answer_always("CHOSEN", 0, -EAGAIN);
+	scripted_answer_always("CHOSEN", 0, -EAGAIN);
 	assert_int_equal(choose(1), -EAGAIN);
 	assert_string_equal(err.text, "process 4711 is busy with its events");
-	assert_int_equal(played.waits, 49);
+	assert_int_equal(scripted.waits, 49);
 }
 
 static void it_says_no(void **state)
 {
-	played_answer("CHOOSE", 0, 0, -ENOMEM);
+	scripted_answer("CHOOSE", 0, 0, -ENOMEM);
 	assert_int_equal(choose(1), -ENOMEM);
-	assert_string_equal(played_log(), BEGIN "write CHOOSE" END);
+	assert_string_equal(scripted_log(), BEGIN "write CHOOSE" END);
 	assert_string_equal(err.text, "cannot choose events of process 4711: Cannot allocate "
 				      "memory");
 	err_clear(&err);
-	played_answer("write", 0, -EIO, 0);
+	scripted_answer("write", 0, -EIO, 0);
 	assert_int_equal(choose(1), -EIO);
-	assert_string_equal(played_log(), BEGIN "write" END);
+	assert_string_equal(scripted_log(), BEGIN "write" END);
 	/* A thread that does not come back. */
-	played_answer("CHOSEN", 0, -ETIMEDOUT, 0);
+	scripted_answer("CHOSEN", 0, -ETIMEDOUT, 0);
 	assert_int_equal(choose(1), -ETIMEDOUT);
-	assert_string_equal(played_log(), BEGIN "write CHOOSE CHOSEN let-go close");
+	assert_string_equal(scripted_log(), BEGIN "write CHOOSE CHOSEN let-go close");
 }
 
 static void there_is_no_probe(void **state)
 {
-	played.has_probe = false;
+	scripted.has_probe = false;
 	assert_int_equal(choose(1), -ESRCH);
 	assert_string_equal(err.text, "there is no probe in process 4711 any more");
-	assert_string_equal(played_log(), "open maps gadgets maps close");
+	assert_string_equal(scripted_log(), "open maps gadgets maps close");
 	err_clear(&err);
-	played_answer("open", 0, -EACCES, 0);
+	scripted_answer("open", 0, -EACCES, 0);
 	assert_int_equal(choose(1), -EACCES);
-	played.has_libc = false;
+	scripted.has_libc = false;
 	assert_int_equal(choose(1), -ENOEXEC);
 }
 

@@ -1,5 +1,5 @@
-/* Opening and closing the doors of copies of libutrail-trace, in a process that is played. */
-#include "tests/unit/lib/played.h"
+/* Opening and closing the doors of copies of libutrail-trace, in a process that is scripted. */
+#include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
 
@@ -9,11 +9,11 @@ static int setup(void **state)
 {
 	struct attaching *a;
 
-	played_begin();
-	played.has_probe = true;
-	a = played_make();
+	scripted_begin();
+	scripted.has_probe = true;
+	a = scripted_make();
 	assert_int_equal(attaching_begin_calls(a, NULL), 0);
-	played_log();
+	scripted_log();
 	*state = a;
 	return 0;
 }
@@ -40,52 +40,52 @@ static const char *open_doors(struct attaching *a)
 static void at_once(void **state)
 {
 	assert_string_equal(open_doors(*state), "");
-	assert_string_equal(played_log(), "DOORS_OPEN");
-	played_answer("DOORS_OPEN", 0, 0, 3);
+	assert_string_equal(scripted_log(), "DOORS_OPEN");
+	scripted_answer("DOORS_OPEN", 0, 0, 3);
 	assert_string_equal(open_doors(*state), "");
 	assert_int_equal(attaching_close_doors(*state, NULL), 0);
-	assert_string_equal(played_log(), "DOORS_OPEN DOORS_CLOSE");
+	assert_string_equal(scripted_log(), "DOORS_OPEN DOORS_CLOSE");
 }
 
 /* The thread may itself be the one that is within: it runs for a moment. */
 static void later(void **state)
 {
-	played_answer("DOORS_CLOSE", 0, 0, -EAGAIN);
+	scripted_answer("DOORS_CLOSE", 0, 0, -EAGAIN);
 	assert_int_equal(attaching_close_doors(*state, NULL), 0);
-	assert_string_equal(played_log(), "DOORS_CLOSE drop-room let-go sleep-1000 maps quiet "
-					  "make-room DOORS_CLOSE");
-	assert_int_equal(played.waits, 1);
-	played_check_over();
+	assert_string_equal(scripted_log(), "DOORS_CLOSE drop-room let-go sleep-1000 maps quiet "
+					    "make-room DOORS_CLOSE");
+	assert_int_equal(scripted.waits, 1);
+	scripted_check_over();
 }
 
 /* Two hundred times. Leaving goes on all the same: it holds with -EAGAIN, too. */
 static void never(void **state)
 {
-	played_answer_always("DOORS_OPEN", 0, -EAGAIN);
+	scripted_answer_always("DOORS_OPEN", 0, -EAGAIN);
 	assert_non_null(strstr(open_doors(*state), "it is busy with them"));
-	assert_int_equal(played.waits, 200);
-	played_answer_always("DOORS_CLOSE", 0, -EAGAIN);
+	assert_int_equal(scripted.waits, 200);
+	scripted_answer_always("DOORS_CLOSE", 0, -EAGAIN);
 	assert_int_equal(attaching_close_doors(*state, NULL), 0);
-	assert_int_equal(played.waits, 400);
+	assert_int_equal(scripted.waits, 400);
 }
 
 /* What cannot be opened is said, and why. */
 static void failures(void **state)
 {
-	played_answer("DOORS_OPEN", 0, 0, -EINVAL);
+	scripted_answer("DOORS_OPEN", 0, 0, -EINVAL);
 	assert_string_equal(open_doors(*state),
 			    "WARN: process 4711: events that it has declared are not recorded: it "
 			    "is busy with them\n");
-	played_answer("DOORS_OPEN", 0, -EFAULT, 0);
+	scripted_answer("DOORS_OPEN", 0, -EFAULT, 0);
 	assert_string_equal(open_doors(*state),
 			    "WARN: process 4711: events that it has declared are not recorded: "
 			    "'DOORS_OPEN' failed\n");
-	played_log();
-	played_answer("DOORS_CLOSE", 0, 0, -EAGAIN);
-	played_answer("maps", 0, -ESRCH, 0);
+	scripted_log();
+	scripted_answer("DOORS_CLOSE", 0, 0, -EAGAIN);
+	scripted_answer("maps", 0, -ESRCH, 0);
 	assert_int_equal(attaching_close_doors(*state, NULL), -ESRCH);
-	assert_string_equal(played_log(), "DOORS_CLOSE drop-room let-go sleep-1000 maps");
-	played_check_over();
+	assert_string_equal(scripted_log(), "DOORS_CLOSE drop-room let-go sleep-1000 maps");
+	scripted_check_over();
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* Telling a probe which calls are open, in a process that is played. */
-#include "tests/unit/lib/played.h"
+/* Telling a probe which calls are open, in a process that is scripted. */
+#include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
 
@@ -23,7 +23,7 @@ int __wrap_open_calls_find(struct open_calls *calls, struct unwinder *u,
 			   const struct attached_thread *thread, struct attach_call **list,
 			   struct uft_err *why)
 {
-	int nr = nr_calls[thread->tid - PLAYED_PID];
+	int nr = nr_calls[thread->tid - SCRIPTED_PID];
 
 	*list = NULL;
 	if (nr < 0)
@@ -37,11 +37,11 @@ int __wrap_open_calls_find(struct open_calls *calls, struct unwinder *u,
 
 static int setup(void **state)
 {
-	played_begin();
-	played.has_probe = true;
-	a = played_make();
+	scripted_begin();
+	scripted.has_probe = true;
+	a = scripted_make();
 	assert_int_equal(attaching_begin_calls(a, NULL), 0);
-	played_log();
+	scripted_log();
 	err_clear(&err);
 	nr_calls[0] = nr_calls[1] = 0;
 	return 0;
@@ -66,7 +66,7 @@ static int hand_over(int level)
 
 static const struct attach_thread *room(void)
 {
-	return (const struct attach_thread *)played.room;
+	return (const struct attach_thread *)scripted.room;
 }
 
 /* One after the other; threads without any, and those that have ended, are told nothing of. */
@@ -74,8 +74,8 @@ static void each_thread(void **state)
 {
 	nr_calls[0] = 2;
 	assert_int_equal(hand_over(2), 0);
-	assert_string_equal(played_log(), "write OPEN_CALLS");
-	assert_int_equal(room()->tid, PLAYED_PID);
+	assert_string_equal(scripted_log(), "write OPEN_CALLS");
+	assert_int_equal(room()->tid, SCRIPTED_PID);
 	assert_int_equal(room()->nr, 2);
 	assert_int_equal(room()->calls[0].addr, 1000);
 	assert_int_equal(room()->calls[1].addr, 1001);
@@ -85,12 +85,12 @@ static void each_thread(void **state)
 
 	nr_calls[1] = 1;
 	assert_int_equal(hand_over(0), 0);
-	assert_string_equal(played_log(), "write OPEN_CALLS write OPEN_CALLS");
-	assert_int_equal(room()->tid, PLAYED_PID + 1);
+	assert_string_equal(scripted_log(), "write OPEN_CALLS write OPEN_CALLS");
+	assert_int_equal(room()->tid, SCRIPTED_PID + 1);
 	assert_string_equal(printed, "");
-	played.threads[0].is_gone = true;
+	scripted.threads[0].is_gone = true;
 	assert_int_equal(hand_over(0), 0);
-	assert_string_equal(played_log(), "write OPEN_CALLS");
+	assert_string_equal(scripted_log(), "write OPEN_CALLS");
 }
 
 /* As many as there is room for at once, and what is left. */
@@ -98,12 +98,12 @@ static void great_depth(void **state)
 {
 	nr_calls[0] = AT_ONCE;
 	assert_int_equal(hand_over(0), 0);
-	assert_string_equal(played_log(), "write OPEN_CALLS");
+	assert_string_equal(scripted_log(), "write OPEN_CALLS");
 	assert_int_equal(room()->nr, AT_ONCE);
 	nr_calls[0]++;
 	assert_int_equal(hand_over(0), 0);
-	assert_string_equal(played_log(), "write OPEN_CALLS write OPEN_CALLS");
-	assert_int_equal(room()->tid, PLAYED_PID);
+	assert_string_equal(scripted_log(), "write OPEN_CALLS write OPEN_CALLS");
+	assert_int_equal(room()->tid, SCRIPTED_PID);
 	assert_int_equal(room()->nr, 1);
 	assert_int_equal(room()->calls[0].addr, 1000 + AT_ONCE);
 }
@@ -114,33 +114,33 @@ static void not_known(void **state)
 	nr_calls[0] = -EINVAL;
 	nr_calls[1] = 1;
 	assert_int_equal(hand_over(1), 0);
-	assert_string_equal(played_log(), "write OPEN_CALLS");
+	assert_string_equal(scripted_log(), "write OPEN_CALLS");
 	assert_non_null(strstr(printed, "thread 4711: which calls are open in it is not known, it "
 					"begins at depth 0: nobody knows\n"));
 	assert_null(strstr(printed, "4712"));
 
 	nr_calls[0] = 1;
-	played_answer("OPEN_CALLS", 0, 0, -ENOMEM);
+	scripted_answer("OPEN_CALLS", 0, 0, -ENOMEM);
 	assert_int_equal(hand_over(1), 0);
-	assert_string_equal(played_log(), "write OPEN_CALLS write OPEN_CALLS");
+	assert_string_equal(scripted_log(), "write OPEN_CALLS write OPEN_CALLS");
 	assert_non_null(strstr(printed, "thread 4711: which calls are open in it is not known, it "
 					"begins at depth 0: the probe has no room for them"));
-	played_check_over();
+	scripted_check_over();
 }
 
 static void failures(void **state)
 {
 	nr_calls[0] = nr_calls[1] = 1;
-	played_answer("OPEN_CALLS", 0, -ETIMEDOUT, 0);
+	scripted_answer("OPEN_CALLS", 0, -ETIMEDOUT, 0);
 	assert_int_equal(hand_over(0), -ETIMEDOUT);
 	assert_string_equal(err.text, "'OPEN_CALLS' failed");
-	assert_string_equal(played_log(), "write OPEN_CALLS");
+	assert_string_equal(scripted_log(), "write OPEN_CALLS");
 	err_clear(&err);
-	played_answer("write", 0, -EIO, 0);
+	scripted_answer("write", 0, -EIO, 0);
 	assert_int_equal(hand_over(0), -EIO);
 	assert_string_equal(err.text,
 			    "cannot write to the memory of process 4711: Input/output error");
-	assert_string_equal(played_log(), "write");
+	assert_string_equal(scripted_log(), "write");
 }
 
 int main(void)

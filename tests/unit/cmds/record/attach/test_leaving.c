@@ -1,5 +1,5 @@
 /* Taking the probe out of a process that is played: what comes after what, and who is in the way. */
-#include "tests/unit/lib/played.h"
+#include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
 
@@ -9,49 +9,49 @@
 #define WITHDRAW " WITHDRAW read CHANGES read text-read "
 #define END	 " drop-room let-go close"
 
-static const struct attach_how how = { .wait = played_wait, .wait_arg = &played };
+static const struct attach_how how = { .wait = scripted_wait, .wait_arg = &scripted };
 static struct uft_err err;
 
 static int setup(void **state)
 {
-	played_begin();
-	played.has_probe = true;
-	played.nr_changes = 1;
-	played.changes[0].site = 0xa;
-	played.in = 1;
+	scripted_begin();
+	scripted.has_probe = true;
+	scripted.nr_changes = 1;
+	scripted.changes[0].site = 0xa;
+	scripted.in = 1;
 	err_clear(&err);
 	return 0;
 }
 
 static void answer_well(void)
 {
-	played_answer("HANDLE", 0, 0, 0x77);
-	played_answer("CHANGES", 0, 0, 1);
+	scripted_answer("HANDLE", 0, 0, 0x77);
+	scripted_answer("CHANGES", 0, 0, 1);
 }
 
 static int leave(void)
 {
-	return attach_end(PLAYED_PID, &how, &err);
+	return attach_end(SCRIPTED_PID, &how, &err);
 }
 
 static void the_whole_way(void **state)
 {
 	answer_well();
 	assert_int_equal(leave(), 0);
-	assert_string_equal(played_log(), BEGIN WITHDRAW EMPTY " GIVE_BACK dlclose maps" END);
-	assert_int_equal(played.in, 0);
-	assert_false(played.has_probe);
-	assert_int_equal(played.waits, 0);
-	played_check_over();
+	assert_string_equal(scripted_log(), BEGIN WITHDRAW EMPTY " GIVE_BACK dlclose maps" END);
+	assert_int_equal(scripted.in, 0);
+	assert_false(scripted.has_probe);
+	assert_int_equal(scripted.waits, 0);
+	scripted_check_over();
 }
 
 static void nothing_to_leave(void **state)
 {
-	played.has_probe = false;
+	scripted.has_probe = false;
 	assert_int_equal(leave(), -ESRCH);
 	assert_string_equal(err.text, "there is no probe in process 4711 any more");
-	assert_string_equal(played_log(), "open maps gadgets maps close");
-	played_answer("open", 0, -ESRCH, 0);
+	assert_string_equal(scripted_log(), "open maps gadgets maps close");
+	scripted_answer("open", 0, -ESRCH, 0);
 	assert_int_equal(leave(), -ESRCH);
 }
 
@@ -61,13 +61,13 @@ static void a_handle_that_nobody_was_told(void **state)
 	uint64_t map = 0x99;
 	const size_t info_bytes = 4 * sizeof(void *);
 
-	memcpy(played.room + info_bytes, &map, sizeof(map));
-	played_answer("dladdr1", 0, 0, 1);
-	played_answer("CHANGES", 0, 0, 1);
+	memcpy(scripted.room + info_bytes, &map, sizeof(map));
+	scripted_answer("dladdr1", 0, 0, 1);
+	scripted_answer("CHANGES", 0, 0, 1);
 	assert_int_equal(leave(), 0);
-	assert_string_equal(played_log(),
+	assert_string_equal(scripted_log(),
 			    BEGIN " dladdr1 read" WITHDRAW EMPTY " GIVE_BACK dlclose maps" END);
-	played_check_over();
+	scripted_check_over();
 }
 
 /* Nobody knows it: all is withdrawn, and the probe stays. */
@@ -75,18 +75,18 @@ static void no_handle(void **state)
 {
 	assert_int_equal(leave(), -ESRCH);
 	assert_string_equal(err.text, "the probe stays loaded in process 4711");
-	assert_string_equal(played_log(), BEGIN " dladdr1 WITHDRAW read" END);
+	assert_string_equal(scripted_log(), BEGIN " dladdr1 WITHDRAW read" END);
 	err_clear(&err);
-	played_answer("dladdr1", 0, 0, 1);
+	scripted_answer("dladdr1", 0, 0, 1);
 	assert_int_equal(leave(), -ESRCH);
 	err_clear(&err);
-	played.missing = "dladdr1";
+	scripted.missing = "dladdr1";
 	assert_int_equal(leave(), -ESRCH);
-	played.missing = NULL;
-	played_answer("dladdr1", 0, -ETIMEDOUT, 0);
-	played_log();
+	scripted.missing = NULL;
+	scripted_answer("dladdr1", 0, -ETIMEDOUT, 0);
+	scripted_log();
 	assert_int_equal(leave(), -ETIMEDOUT);
-	assert_string_equal(played_log(), BEGIN " dladdr1 let-go close");
+	assert_string_equal(scripted_log(), BEGIN " dladdr1 let-go close");
 }
 
 /* Somebody is within: all go on, and it is looked again. After four times another thread makes the calls, for this one may be it. */
@@ -94,90 +94,90 @@ static void somebody_is_within(void **state)
 {
 	answer_well();
 	for (int i = 0; i < 5; i++)
-		played_answer("COUNT", 0, 0, 1);
+		scripted_answer("COUNT", 0, 0, 1);
 	assert_int_equal(leave(), 0);
-	assert_string_equal(played_log(), BEGIN WITHDRAW EMPTY
+	assert_string_equal(scripted_log(), BEGIN WITHDRAW EMPTY
 			    " sleep-2000 " EMPTY " sleep-2000 " EMPTY " sleep-2000 " EMPTY
 			    " sleep-2000 let-go quiet " EMPTY " sleep-2000 let-go quiet " EMPTY
 			    " GIVE_BACK dlclose maps" END);
-	assert_int_equal(played.waits, 5);
-	played_check_over();
+	assert_int_equal(scripted.waits, 5);
+	scripted_check_over();
 }
 
 /* A handler that never ends. */
 static void somebody_stays_within(void **state)
 {
 	answer_well();
-	played_answer_always("COUNT", 0, 1);
+	scripted_answer_always("COUNT", 0, 1);
 	assert_int_equal(leave(), -EBUSY);
 	assert_string_equal(err.text,
 			    "the probe stays loaded in process 4711, and does nothing there: a "
 			    "thread is within it (a handler of a signal has interrupted it and "
 			    "does not end?)");
-	assert_int_equal(played.waits, 2000);
-	assert_true(played.has_probe);
+	assert_int_equal(scripted.waits, 2000);
+	assert_true(scripted.has_probe);
 }
 
 /* Text that is still there leads to the probe. */
 static void text_that_stays(void **state)
 {
 	answer_well();
-	played_answer("take-out(a)", 0, 0, 1);
+	scripted_answer("take-out(a)", 0, 0, 1);
 	assert_int_equal(leave(), 0);
-	assert_string_equal(played_log(), BEGIN WITHDRAW EMPTY " sleep-2000 " EMPTY
-							       " GIVE_BACK dlclose maps" END);
-	played_check_over();
+	assert_string_equal(scripted_log(), BEGIN WITHDRAW EMPTY " sleep-2000 " EMPTY
+								 " GIVE_BACK dlclose maps" END);
+	scripted_check_over();
 }
 
 /* A look at many changes takes long: the process then runs for longer than it stands. */
 static void looks_that_take_long(void **state)
 {
 	answer_well();
-	played.look_us = 500;
-	played_answer("take-out(a)", 0, 0, 1);
+	scripted.look_us = 500;
+	scripted_answer("take-out(a)", 0, 0, 1);
 	assert_int_equal(leave(), 0);
-	assert_string_equal(played_log(), BEGIN WITHDRAW EMPTY " sleep-4000 " EMPTY
-							       " GIVE_BACK dlclose maps" END);
-	played.look_us = 0;
+	assert_string_equal(scripted_log(), BEGIN WITHDRAW EMPTY " sleep-4000 " EMPTY
+								 " GIVE_BACK dlclose maps" END);
+	scripted.look_us = 0;
 }
 
 static void failures_on_the_way(void **state)
 {
 	answer_well();
-	played_answer("stop", 0, -EBUSY, 0);
+	scripted_answer("stop", 0, -EBUSY, 0);
 	assert_int_equal(leave(), -EBUSY);
-	assert_string_equal(played_log(), BEGIN WITHDRAW "stop let-go close");
+	assert_string_equal(scripted_log(), BEGIN WITHDRAW "stop let-go close");
 
 	answer_well();
-	played_answer("COUNT", 0, -EFAULT, 0);
+	scripted_answer("COUNT", 0, -EFAULT, 0);
 	assert_int_equal(leave(), -EFAULT);
-	assert_string_equal(played_log(), BEGIN WITHDRAW "stop maps take-out(a) COUNT" END);
+	assert_string_equal(scripted_log(), BEGIN WITHDRAW "stop maps take-out(a) COUNT" END);
 
 	answer_well();
-	played_answer("GIVE_BACK", 0, -EFAULT, 0);
+	scripted_answer("GIVE_BACK", 0, -EFAULT, 0);
 	assert_int_equal(leave(), -EFAULT);
-	assert_string_equal(played_log(), BEGIN WITHDRAW EMPTY " GIVE_BACK" END);
+	assert_string_equal(scripted_log(), BEGIN WITHDRAW EMPTY " GIVE_BACK" END);
 
-	played_answer("DOORS_CLOSE", 0, -EFAULT, 0);
+	scripted_answer("DOORS_CLOSE", 0, -EFAULT, 0);
 	assert_int_equal(leave(), -EFAULT);
-	played_log();
-	played_answer("HANDLE", 0, -EFAULT, 0);
+	scripted_log();
+	scripted_answer("HANDLE", 0, -EFAULT, 0);
 	assert_int_equal(leave(), -EFAULT);
-	assert_string_equal(played_log(), BEGIN END);
+	assert_string_equal(scripted_log(), BEGIN END);
 
 	answer_well();
-	played_answer("WITHDRAW", 0, 0, CODES_MAX + 1);
+	scripted_answer("WITHDRAW", 0, 0, CODES_MAX + 1);
 	assert_int_equal(leave(), -E2BIG);
-	played_log();
-	played_answer("quiet", 0, -EBUSY, 0);
+	scripted_log();
+	scripted_answer("quiet", 0, -EBUSY, 0);
 	assert_int_equal(leave(), -EBUSY);
-	assert_string_equal(played_log(), "open maps gadgets maps quiet let-go close");
+	assert_string_equal(scripted_log(), "open maps gadgets maps quiet let-go close");
 }
 
 static void it_is_not_unloaded(void **state)
 {
 	answer_well();
-	played.keeps_probe = true;
+	scripted.keeps_probe = true;
 	assert_int_equal(leave(), -EBUSY);
 	assert_string_equal(err.text, "the C library of process 4711 has not unloaded the probe, "
 				      "which does nothing there");
@@ -189,27 +189,27 @@ static struct attaching *look;
 
 static bool is_within_at(uint64_t pc)
 {
-	arch_remote_set_pc(&played.threads[1].regs, pc);
+	arch_remote_set_pc(&scripted.threads[1].regs, pc);
 	return attaching_is_anybody_within(look);
 }
 
 /* The probe's code, the linker's, and what the probe has made: from the first byte to the last. */
 static void program_counters(void **state)
 {
-	look = played_make();
+	look = scripted_make();
 	look->nr_codes = 2;
 	look->codes[0] = 0x70000;
 	look->codes[1] = 0x70010;
 	look->codes[2] = 0x80000;
 	look->codes[3] = 0x80001;
-	assert_false(is_within_at(PLAYED_NOWHERE));
-	assert_true(is_within_at(PLAYED_PROBE_CODE));
-	assert_true(is_within_at(PLAYED_PROBE_END - 1));
-	assert_false(is_within_at(PLAYED_PROBE_END));
-	assert_false(is_within_at(PLAYED_PROBE_CODE - 1));
-	assert_true(is_within_at(PLAYED_LINKER_CODE));
-	assert_true(is_within_at(PLAYED_LINKER_END - 1));
-	assert_false(is_within_at(PLAYED_LINKER_CODE - 1));
+	assert_false(is_within_at(SCRIPTED_NOWHERE));
+	assert_true(is_within_at(SCRIPTED_PROBE_CODE));
+	assert_true(is_within_at(SCRIPTED_PROBE_END - 1));
+	assert_false(is_within_at(SCRIPTED_PROBE_END));
+	assert_false(is_within_at(SCRIPTED_PROBE_CODE - 1));
+	assert_true(is_within_at(SCRIPTED_LINKER_CODE));
+	assert_true(is_within_at(SCRIPTED_LINKER_END - 1));
+	assert_false(is_within_at(SCRIPTED_LINKER_CODE - 1));
 	assert_false(is_within_at(0x70000 - 1));
 	assert_true(is_within_at(0x70000));
 	assert_true(is_within_at(0x7000f));
@@ -217,9 +217,9 @@ static void program_counters(void **state)
 	assert_true(is_within_at(0x80000));
 	assert_false(is_within_at(0x80001));
 	/* Who has ended is nowhere. */
-	assert_true(is_within_at(PLAYED_PROBE_CODE));
-	played.threads[1].is_gone = true;
-	assert_false(is_within_at(PLAYED_PROBE_CODE));
+	assert_true(is_within_at(SCRIPTED_PROBE_CODE));
+	scripted.threads[1].is_gone = true;
+	assert_false(is_within_at(SCRIPTED_PROBE_CODE));
 	attaching_done(&look);
 }
 
@@ -230,24 +230,24 @@ static void interrupted(void **state)
 		uint64_t pc;
 		bool is_within;
 	} places[] = {
-		{ PLAYED_PROBE_CODE, true },
-		{ PLAYED_PROBE_END - 1, true },
-		{ PLAYED_LINKER_CODE, true },
-		{ PLAYED_LINKER_CODE - 1, false },
+		{ SCRIPTED_PROBE_CODE, true },
+		{ SCRIPTED_PROBE_END - 1, true },
+		{ SCRIPTED_LINKER_CODE, true },
+		{ SCRIPTED_LINKER_CODE - 1, false },
 		{ 0x70000, true },
 		{ 0x70010, false },
 		{ 0x80000, true },
-		{ PLAYED_NOWHERE, false },
+		{ SCRIPTED_NOWHERE, false },
 	};
 
-	look = played_make();
+	look = scripted_make();
 	look->nr_codes = 2;
 	look->codes[0] = 0x70000;
 	look->codes[1] = 0x70010;
 	look->codes[2] = 0x80000;
 	look->codes[3] = 0x80001;
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		played.pc = places[i].pc;
+		scripted.pc = places[i].pc;
 		assert_int_equal(attaching_is_anybody_within(look), places[i].is_within);
 	}
 	attaching_done(&look);
@@ -255,25 +255,25 @@ static void interrupted(void **state)
 
 static void without_a_linker(void **state)
 {
-	played.has_linker = false;
-	look = played_make();
-	assert_false(is_within_at(PLAYED_LINKER_CODE));
-	assert_true(is_within_at(PLAYED_PROBE_CODE));
+	scripted.has_linker = false;
+	look = scripted_make();
+	assert_false(is_within_at(SCRIPTED_LINKER_CODE));
+	assert_true(is_within_at(SCRIPTED_PROBE_CODE));
 	attaching_done(&look);
 }
 
 /* Who is within by his program counter is not counted by the probe. */
 static void within_by_program_counter(void **state)
 {
-	struct attaching *a = played_make();
+	struct attaching *a = scripted_make();
 
 	assert_int_equal(attaching_begin_calls(a, NULL), 0);
-	played_log();
+	scripted_log();
 	answer_well();
-	arch_remote_set_pc(&played.threads[1].regs, PLAYED_PROBE_CODE);
-	played_answer("stop", 2, -ESRCH, 0);
+	arch_remote_set_pc(&scripted.threads[1].regs, SCRIPTED_PROBE_CODE);
+	scripted_answer("stop", 2, -ESRCH, 0);
 	assert_int_equal(attaching_take_out(a, NULL), -ESRCH);
-	assert_string_equal(played_log(),
+	assert_string_equal(scripted_log(),
 			    "DOORS_CLOSE HANDLE" WITHDRAW NOT_YET " " NOT_YET " stop");
 	attaching_done(&a);
 }

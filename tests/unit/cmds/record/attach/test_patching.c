@@ -1,5 +1,5 @@
 /* Hooks that come and go in a process that is played: what is told, what is written, what is waited for. */
-#include "tests/unit/lib/played.h"
+#include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -10,7 +10,7 @@
 #define MET	     " drop-room let-go"
 #define BIAS	     0x40000
 
-static const struct attach_how how = { .wait = played_wait, .wait_arg = &played };
+static const struct attach_how how = { .wait = scripted_wait, .wait_arg = &scripted };
 static struct uft_err err;
 static struct process_patches patches;
 static struct attach_patches job;
@@ -35,8 +35,8 @@ int __wrap_attaching_take_ends_out(struct attaching *a, const struct process_pat
 
 static int setup(void **state)
 {
-	played_begin();
-	played.has_probe = true;
+	scripted_begin();
+	scripted.has_probe = true;
 	err_clear(&err);
 	patches = (struct process_patches){ 0 };
 	job = (struct attach_patches){ .patches = &patches, .nr_left = 99 };
@@ -54,9 +54,10 @@ static int teardown(void **state)
 /* The probe knows of a place, as letters: 'a' is at 0xa. @flags: of the change */
 static void known(unsigned site, unsigned flags, bool is_in)
 {
-	played.changes[played.nr_changes] = (struct attach_change){ .site = site, .flags = flags };
-	played.in |= (uint64_t)is_in << played.nr_changes;
-	played.nr_changes++;
+	scripted.changes[scripted.nr_changes] = (struct attach_change){ .site = site,
+									.flags = flags };
+	scripted.in |= (uint64_t)is_in << scripted.nr_changes;
+	scripted.nr_changes++;
 }
 
 /* It can be patched. */
@@ -86,9 +87,9 @@ static void tells_end(uint64_t site, uint64_t func)
 
 static int patch(void)
 {
-	if (played.nr_changes)
-		played_answer("CHANGES", 0, 0, played.nr_changes);
-	return attach_patch(PLAYED_PID, &how, &job, &err);
+	if (scripted.nr_changes)
+		scripted_answer("CHANGES", 0, 0, scripted.nr_changes);
+	return attach_patch(SCRIPTED_PID, &how, &job, &err);
 }
 
 static void all_is_as_it_should_be(void **state)
@@ -98,7 +99,7 @@ static void all_is_as_it_should_be(void **state)
 	possible(0xa, 0, true);
 	possible(0xb, 0, false);
 	assert_int_equal(patch(), 0);
-	assert_string_equal(played_log(), FOUND MEET MET " close");
+	assert_string_equal(scripted_log(), FOUND MEET MET " close");
 	assert_int_equal(job.nr_left, 0);
 	assert_string_equal(ends_asked, "*");
 }
@@ -106,7 +107,7 @@ static void all_is_as_it_should_be(void **state)
 static void nothing_to_patch(void **state)
 {
 	assert_int_equal(patch(), 0);
-	assert_string_equal(played_log(), FOUND MEET_NOTHING MET " close");
+	assert_string_equal(scripted_log(), FOUND MEET_NOTHING MET " close");
 	assert_int_equal(job.nr_left, 0);
 }
 
@@ -122,11 +123,11 @@ static void some_come_and_some_go(void **state)
 	possible(0xc, 0, true);
 	possible(0xd, 0, false);
 	assert_int_equal(patch(), 0);
-	assert_string_equal(played_log(),
+	assert_string_equal(scripted_log(),
 			    FOUND MEET MET " stop maps take-out(b) put-in(a) let-go close");
-	assert_int_equal(played.in, 5);
+	assert_int_equal(scripted.in, 5);
 	assert_int_equal(job.nr_left, 0);
-	assert_int_equal(played.waits, 0);
+	assert_int_equal(scripted.waits, 0);
 }
 
 /* The program's events are nobody's hooks, and neither is what the job does not name. */
@@ -137,8 +138,8 @@ static void what_is_no_hook_of_ours(void **state)
 	known(0xc, ATTACH_CHANGE_EVENT, false);
 	possible(0xd, PLAN_PATCH_INNER, false);
 	assert_int_equal(patch(), 0);
-	assert_string_equal(played_log(), FOUND MEET MET " close");
-	assert_int_equal(played.in, 3);
+	assert_string_equal(scripted_log(), FOUND MEET MET " close");
+	assert_int_equal(scripted.in, 3);
 }
 
 /* It leads to the one before it, which goes and comes beside it. */
@@ -153,7 +154,7 @@ static void on_the_former(void **state)
 	possible(0xc, 0, true);
 	possible(0xd, 0, true);
 	assert_int_equal(patch(), 0);
-	assert_string_equal(played_log(),
+	assert_string_equal(scripted_log(),
 			    FOUND MEET MET " stop maps take-out() put-in(a,b,c,d) let-go close");
 }
 
@@ -164,15 +165,15 @@ static void threads_in_the_way(void **state)
 	known(0xb, 0, true);
 	possible(0xa, 0, true);
 	possible(0xb, 0, false);
-	played_answer("take-out(b)", 0, 0, 1);
+	scripted_answer("take-out(b)", 0, 0, 1);
 	assert_int_equal(patch(), 0);
-	assert_string_equal(played_log(),
+	assert_string_equal(scripted_log(),
 			    FOUND MEET MET " stop maps take-out(b) put-in(a) let-go sleep-1000"
 					   " stop maps take-out(b) put-in(a) let-go close");
-	assert_int_equal(played.waits, 1);
+	assert_int_equal(scripted.waits, 1);
 	assert_int_equal(job.nr_left, 0);
 	assert_string_equal(ends_asked, "*");
-	played_check_over();
+	scripted_check_over();
 }
 
 static void threads_that_stay(void **state)
@@ -183,10 +184,10 @@ static void threads_that_stay(void **state)
 	possible(0xa, 0, true);
 	possible(0xb, 0, false);
 	possible(0xc, 0, true);
-	played_answer_always("take-out(b)", 0, 1);
-	played_answer_always("put-in(a,c)", 0, 2);
+	scripted_answer_always("take-out(b)", 0, 1);
+	scripted_answer_always("put-in(a,c)", 0, 2);
 	assert_int_equal(patch(), 0);
-	assert_int_equal(played.waits, 50);
+	assert_int_equal(scripted.waits, 50);
 	assert_int_equal(job.nr_left, 3);
 	/* More calls may begin, so their ends stay. */
 	assert_string_equal(ends_asked, "");
@@ -204,7 +205,7 @@ static void ends_go_last(void **state)
 	tells_end(0xb, 0xa);
 	tells_end(0xc, 0xa);
 	assert_int_equal(patch(), 0);
-	assert_string_equal(played_log(),
+	assert_string_equal(scripted_log(),
 			    FOUND MEET MET " stop maps take-out(a) put-in() let-go close");
 	assert_string_equal(ends_asked, "*b");
 	ends_result = -EFAULT;
@@ -215,15 +216,15 @@ static void ends_go_last(void **state)
 
 static void it_learns(void **state)
 {
-	const struct plan_header *image = (const struct plan_header *)played.room;
+	const struct plan_header *image = (const struct plan_header *)scripted.room;
 
 	possible(0xa, 0, true);
-	played_answer("syscall-9", 0, 0, PLAYED_ROOM);
-	assert_int_equal(attach_patch(PLAYED_PID, &how, &job, &err), 0);
-	assert_string_equal(played_log(), FOUND MEET_NOTHING
+	scripted_answer("syscall-9", 0, 0, SCRIPTED_ROOM);
+	assert_int_equal(attach_patch(SCRIPTED_PID, &how, &job, &err), 0);
+	assert_string_equal(scripted_log(), FOUND MEET_NOTHING
 			    " syscall-9 write ADOPT syscall-11 CHANGES text-read" MET " close");
 	assert_int_equal(image->magic, PLAN_MAGIC);
-	played_check_over();
+	scripted_check_over();
 }
 
 /* Those that belong together are told together, up to the one that is not silent. */
@@ -241,9 +242,9 @@ static void together(void **state)
 	possible(0xd, 0, true);
 	possible(0xe, PLAN_PATCH_INNER | PLAN_PATCH_SILENT, false);
 	possible(0xf, 0, true);
-	played_answer("syscall-9", 0, 0, PLAYED_ROOM);
+	scripted_answer("syscall-9", 0, 0, SCRIPTED_ROOM);
 	assert_int_equal(patch(), 0);
-	assert_int_equal(plan_open(&view, played.room, sizeof(played.room), NULL), 0);
+	assert_int_equal(plan_open(&view, scripted.room, sizeof(scripted.room), NULL), 0);
 	assert_int_equal(view.lists[PLAN_PATCHES].nr, 4);
 	list = view.lists[PLAN_PATCHES].entries;
 	assert_int_equal(list[0].site, 0xc);
@@ -255,88 +256,89 @@ static void together(void **state)
 static void it_is_busy(void **state)
 {
 	possible(0xa, 0, true);
-	played_answer("syscall-9", 0, 0, PLAYED_ROOM);
-	played_answer("syscall-9", 0, 0, PLAYED_ROOM);
-	played_answer("ADOPT", 0, 0, -EAGAIN);
-	assert_int_equal(attach_patch(PLAYED_PID, &how, &job, &err), 0);
-	assert_int_equal(played.waits, 1);
-	played_check_over();
+	scripted_answer("syscall-9", 0, 0, SCRIPTED_ROOM);
+	scripted_answer("syscall-9", 0, 0, SCRIPTED_ROOM);
+	scripted_answer("ADOPT", 0, 0, -EAGAIN);
+	assert_int_equal(attach_patch(SCRIPTED_PID, &how, &job, &err), 0);
+	assert_int_equal(scripted.waits, 1);
+	scripted_check_over();
 
-	played_answer_always("syscall-9", 0, PLAYED_ROOM);
-	played_answer_always("ADOPT", 0, -EAGAIN);
-	assert_int_equal(attach_patch(PLAYED_PID, &how, &job, &err), -EAGAIN);
+	scripted_answer_always("syscall-9", 0, SCRIPTED_ROOM);
+	scripted_answer_always("ADOPT", 0, -EAGAIN);
+	assert_int_equal(attach_patch(SCRIPTED_PID, &how, &job, &err), -EAGAIN);
 	assert_string_equal(err.text, "process 4711 is busy loading libraries");
-	assert_int_equal(played.waits, 50);
+	assert_int_equal(scripted.waits, 50);
 }
 
 static int patch_anew(void)
 {
 	err_clear(&err);
-	played_log();
-	return attach_patch(PLAYED_PID, &how, &job, &err);
+	scripted_log();
+	return attach_patch(SCRIPTED_PID, &how, &job, &err);
 }
 
 static void it_does_not_learn(void **state)
 {
 	possible(0xa, 0, true);
-	played_answer("syscall-9", 0, 0, -ENOMEM);
+	scripted_answer("syscall-9", 0, 0, -ENOMEM);
 	assert_int_equal(patch_anew(), -ENOMEM);
 	assert_string_equal(err.text,
 			    "process 4711 cannot have more memory: Cannot allocate memory");
-	assert_string_equal(played_log(), FOUND MEET_NOTHING " syscall-9" MET " close");
+	assert_string_equal(scripted_log(), FOUND MEET_NOTHING " syscall-9" MET " close");
 
-	played_answer("syscall-9", 0, -EAGAIN - 1000, 0);
+	scripted_answer("syscall-9", 0, -EAGAIN - 1000, 0);
 	assert_int_equal(patch_anew(), -EAGAIN - 1000);
 
 	/* It is unmapped in any case, but for a thread that is lost. */
-	played_answer("syscall-9", 0, 0, PLAYED_NOWHERE);
+	scripted_answer("syscall-9", 0, 0, SCRIPTED_NOWHERE);
 	assert_int_equal(patch_anew(), -EIO);
 	assert_string_equal(err.text,
 			    "cannot write to the memory of process 4711: Input/output error");
-	assert_string_equal(played_log(),
+	assert_string_equal(scripted_log(),
 			    FOUND MEET_NOTHING " syscall-9 write syscall-11" MET " close");
-	played_answer("syscall-9", 0, 0, PLAYED_ROOM);
-	played_answer("ADOPT", 0, 0, -ENOSPC);
+	scripted_answer("syscall-9", 0, 0, SCRIPTED_ROOM);
+	scripted_answer("ADOPT", 0, 0, -ENOSPC);
 	assert_int_equal(patch_anew(), -ENOSPC);
 	assert_string_equal(err.text, "cannot patch process 4711: No space left on device");
-	assert_string_equal(played_log(),
+	assert_string_equal(scripted_log(),
 			    FOUND MEET_NOTHING " syscall-9 write ADOPT syscall-11" MET " close");
-	played_answer("syscall-9", 0, 0, PLAYED_ROOM);
-	played_answer("ADOPT", 0, -ETIMEDOUT, 0);
+	scripted_answer("syscall-9", 0, 0, SCRIPTED_ROOM);
+	scripted_answer("ADOPT", 0, -ETIMEDOUT, 0);
 	assert_int_equal(patch_anew(), -ETIMEDOUT);
-	assert_string_equal(played_log(), FOUND MEET_NOTHING " syscall-9 write ADOPT let-go close");
-	played_check_over();
+	assert_string_equal(scripted_log(),
+			    FOUND MEET_NOTHING " syscall-9 write ADOPT let-go close");
+	scripted_check_over();
 }
 
 static void failures(void **state)
 {
 	known(0xa, 0, false);
 	possible(0xa, 0, true);
-	played_answer("open", 0, -EPERM, 0);
+	scripted_answer("open", 0, -EPERM, 0);
 	assert_int_equal(patch(), -EPERM);
 	assert_int_equal(job.nr_left, 0);
-	played_log();
+	scripted_log();
 
 	/* The maps: before, and while all stand. */
 	err_clear(&err);
-	played_answer("maps", 2, -ESRCH, 0);
-	assert_int_equal(attach_patch(PLAYED_PID, &how, &job, &err), -ESRCH);
+	scripted_answer("maps", 2, -ESRCH, 0);
+	assert_int_equal(attach_patch(SCRIPTED_PID, &how, &job, &err), -ESRCH);
 	assert_string_equal(err.text, "cannot read the maps of process 4711: No such process");
-	assert_string_equal(played_log(), FOUND "maps close");
+	assert_string_equal(scripted_log(), FOUND "maps close");
 	err_clear(&err);
-	played_answer("maps", 3, -ESRCH, 0);
-	assert_int_equal(attach_patch(PLAYED_PID, &how, &job, &err), -ESRCH);
+	scripted_answer("maps", 3, -ESRCH, 0);
+	assert_int_equal(attach_patch(SCRIPTED_PID, &how, &job, &err), -ESRCH);
 	assert_string_equal(err.text, "cannot read the maps of process 4711: No such process");
-	assert_string_equal(played_log(), FOUND MEET MET " stop maps let-go close");
+	assert_string_equal(scripted_log(), FOUND MEET MET " stop maps let-go close");
 	assert_int_equal(job.nr_left, 1);
 
-	played_answer("stop", 0, -EBUSY, 0);
+	scripted_answer("stop", 0, -EBUSY, 0);
 	assert_int_equal(patch(), -EBUSY);
-	assert_string_equal(played_log(), FOUND MEET MET " stop close");
+	assert_string_equal(scripted_log(), FOUND MEET MET " stop close");
 	assert_string_equal(ends_asked, "");
 
 	err_clear(&err);
-	played.has_probe = false;
+	scripted.has_probe = false;
 	assert_int_equal(patch(), -ESRCH);
 	assert_string_equal(err.text, "there is no probe in process 4711 any more");
 }

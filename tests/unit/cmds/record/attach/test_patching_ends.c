@@ -1,5 +1,5 @@
-/* Hooks at the ends of functions, which go once no call is open, in a process that is played. */
-#include "tests/unit/lib/played.h"
+/* Hooks at the ends of functions, which go once no call is open, in a process that is scripted. */
+#include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
 
@@ -21,16 +21,16 @@ static void has_end(uint64_t site, uint64_t func)
 
 static int setup(void **state)
 {
-	played_begin();
-	played.has_probe = true;
-	a = played_make();
+	scripted_begin();
+	scripted.has_probe = true;
+	a = scripted_make();
 	err_clear(&err);
 	patches = (struct process_patches){ 0 };
-	played.nr_changes = 3;
+	scripted.nr_changes = 3;
 	for (size_t i = 0; i < 3; i++)
-		played.changes[i].site = 0xa + i;
-	played.in = 7;
-	text = (struct text){ exact_copy(played.changes, 3 * sizeof(played.changes[0])), 3 };
+		scripted.changes[i].site = 0xa + i;
+	scripted.in = 7;
+	text = (struct text){ exact_copy(scripted.changes, 3 * sizeof(scripted.changes[0])), 3 };
 	has_end(0xa, 0x100);
 	has_end(0xb, 0x200);
 	has_end(0xc, 0x300);
@@ -56,27 +56,27 @@ static void none_is_open(void **state)
 	const uint64_t funcs[] = { 0x100, 0x200, 0x300 };
 
 	assert_int_equal(take(), 0);
-	assert_string_equal(played_log(), LOOK ASK " take-out(a,b,c)" OVER);
-	assert_memory_equal(played.room, funcs, sizeof(funcs));
-	assert_int_equal(played.in, 0);
+	assert_string_equal(scripted_log(), LOOK ASK " take-out(a,b,c)" OVER);
+	assert_memory_equal(scripted.room, funcs, sizeof(funcs));
+	assert_int_equal(scripted.in, 0);
 	assert_int_equal(text.nr, 0);
-	assert_int_equal(played.waits, 0);
+	assert_int_equal(scripted.waits, 0);
 }
 
 static void nothing_to_take(void **state)
 {
 	text.nr = 0;
 	assert_int_equal(take(), 0);
-	assert_string_equal(played_log(), "");
+	assert_string_equal(scripted_log(), "");
 }
 
 /* What is no end stays, and so does what could not be taken out; twelve looks, each a bit later. */
 static void some_stay(void **state)
 {
 	patches.ends.len -= sizeof(struct patch_end);
-	played_answer("take-out(a,b)", 0, 0, 1);
+	scripted_answer("take-out(a,b)", 0, 0, 1);
 	assert_int_equal(take(), 0);
-	assert_string_equal(played_log(), LOOK ASK
+	assert_string_equal(scripted_log(), LOOK ASK
 			    " take-out(a,b)" OVER " sleep-2000 " LOOK ASK " take-out(a,b)" OVER
 			    " sleep-3000 " LOOK ASK " take-out()" OVER " sleep-4000 " LOOK ASK
 			    " take-out()" OVER " sleep-5000 " LOOK ASK " take-out()" OVER
@@ -87,68 +87,68 @@ static void some_stay(void **state)
 			    " sleep-12000 " LOOK ASK " take-out()" OVER);
 	assert_int_equal(text.nr, 1);
 	assert_int_equal(text.changes[0].site, 0xc);
-	played_check_over();
+	scripted_check_over();
 }
 
 /* A thread within a hook comes out of it as soon as it has a CPU: that counts as no look, but does not go on for ever. */
 static void somebody_is_within(void **state)
 {
-	played_answer("OPEN_ANNOUNCED", 0, 0, -EAGAIN);
+	scripted_answer("OPEN_ANNOUNCED", 0, 0, -EAGAIN);
 	assert_int_equal(take(), 0);
-	assert_string_equal(played_log(), LOOK " write OPEN_ANNOUNCED" OVER " sleep-1000 " LOOK ASK
-					       " take-out(a,b,c)" OVER);
-	played_check_over();
+	assert_string_equal(scripted_log(), LOOK " write OPEN_ANNOUNCED" OVER
+						 " sleep-1000 " LOOK ASK " take-out(a,b,c)" OVER);
+	scripted_check_over();
 }
 
 static void somebody_stays_within(void **state)
 {
-	arch_remote_set_pc(&played.threads[1].regs, PLAYED_PROBE_CODE);
+	arch_remote_set_pc(&scripted.threads[1].regs, SCRIPTED_PROBE_CODE);
 	assert_int_equal(take(), 0);
-	assert_int_equal(played.waits, 49);
+	assert_int_equal(scripted.waits, 49);
 	assert_int_equal(text.nr, 3);
-	assert_int_equal(played.in, 7);
-	assert_null(strstr(played_log(), "OPEN_ANNOUNCED"));
+	assert_int_equal(scripted.in, 7);
+	assert_null(strstr(scripted_log(), "OPEN_ANNOUNCED"));
 }
 
 /* A probe that does not know them, or that has code in too many places: they stay. */
 static void it_does_not_know(void **state)
 {
-	played_answer("OPEN_ANNOUNCED", 0, 0, -EINVAL);
+	scripted_answer("OPEN_ANNOUNCED", 0, 0, -EINVAL);
 	assert_int_equal(take(), 0);
-	assert_string_equal(played_log(), LOOK " write OPEN_ANNOUNCED" OVER);
+	assert_string_equal(scripted_log(), LOOK " write OPEN_ANNOUNCED" OVER);
 	assert_int_equal(text.nr, 3);
-	played_answer("CODES", 0, 0, CODES_MAX + 1);
+	scripted_answer("CODES", 0, 0, CODES_MAX + 1);
 	assert_int_equal(take(), 0);
-	assert_string_equal(played_log(), "maps quiet make-room CODES" OVER);
+	assert_string_equal(scripted_log(), "maps quiet make-room CODES" OVER);
 	assert_int_equal(text.nr, 3);
 }
 
 static void failures(void **state)
 {
-	played_answer("OPEN_ANNOUNCED", 0, 0, -ENOSPC);
+	scripted_answer("OPEN_ANNOUNCED", 0, 0, -ENOSPC);
 	assert_int_equal(take(), -ENOSPC);
 	assert_string_equal(err.text, "cannot patch process 4711: No space left on device");
 	err_clear(&err);
-	played_log();
-	played_answer("write", 0, -EIO, 0);
+	scripted_log();
+	scripted_answer("write", 0, -EIO, 0);
 	assert_int_equal(take(), -EIO);
 	assert_string_equal(err.text, "cannot patch process 4711: Input/output error");
-	assert_string_equal(played_log(), LOOK " write" OVER);
+	assert_string_equal(scripted_log(), LOOK " write" OVER);
 	err_clear(&err);
-	played_answer("read", 1, -EIO, 0);
+	scripted_answer("read", 1, -EIO, 0);
 	assert_int_equal(take(), -EIO);
-	assert_string_equal(played_log(), LOOK ASK OVER);
+	assert_string_equal(scripted_log(), LOOK ASK OVER);
 	/* A thread that did not come back is lost. */
 	err_clear(&err);
-	played_answer("OPEN_ANNOUNCED", 0, -ETIMEDOUT, 0);
+	scripted_answer("OPEN_ANNOUNCED", 0, -ETIMEDOUT, 0);
 	assert_int_equal(take(), -ETIMEDOUT);
 	assert_string_equal(err.text, "'OPEN_ANNOUNCED' failed");
-	assert_string_equal(played_log(), LOOK " write OPEN_ANNOUNCED let-go");
-	played_answer("maps", 1, -ESRCH, 0);
+	assert_string_equal(scripted_log(), LOOK " write OPEN_ANNOUNCED let-go");
+	scripted_answer("maps", 1, -ESRCH, 0);
 	assert_int_equal(take(), -ESRCH);
-	assert_string_equal(played_log(), LOOK OVER);
+	assert_string_equal(scripted_log(), LOOK OVER);
 	assert_int_equal(text.nr, 3);
-	assert_int_equal(played.in, 7);
+	assert_int_equal(scripted.in, 7);
 }
 
 int main(void)

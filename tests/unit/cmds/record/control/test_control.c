@@ -1,5 +1,5 @@
 /* Conversations: who is answered, what he is believed, and what limits do. The peers are this process and its children. */
-#include "tests/unit/lib/talking.h"
+#include "tests/unit/lib/record/talking.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /* Unit tests of cmds/record/control/control.c: events that programs declare, who cannot be traced, and a recorder without descriptors. */
-#include "tests/unit/lib/talking.h"
+#include "tests/unit/lib/record/talking.h"
 
 #include <sys/resource.h>
 

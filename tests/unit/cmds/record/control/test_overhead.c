@@ -1,5 +1,5 @@
 /* What recording costs is looked at again and again while a limit is set, and nothing of that is left afterwards. */
-#include "tests/unit/lib/recorder.h"
+#include "tests/unit/lib/record/recorder.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

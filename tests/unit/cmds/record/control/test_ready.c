@@ -1,5 +1,5 @@
 /* Unit tests of cmds/record/control/ready.c: what becomes of a process that reports itself, and of modules that it loads later. */
-#include "tests/unit/lib/talking.h"
+#include "tests/unit/lib/record/talking.h"
 
 #include <sys/mman.h>
 

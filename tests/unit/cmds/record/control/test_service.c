@@ -1,5 +1,5 @@
 /* What other commands ask of a recorder at work: who asks as he should has an answer, others have none, and neither keeps others waiting. */
-#include "tests/unit/lib/recorder.h"
+#include "tests/unit/lib/record/recorder.h"
 
 #include <errno.h>
 #include <sys/socket.h>

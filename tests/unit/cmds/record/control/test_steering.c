@@ -1,5 +1,5 @@
 /* Changes of a recording that goes on: what was not asked for stays as it is, and what is refused changes nothing. */
-#include "tests/unit/lib/recorder.h"
+#include "tests/unit/lib/record/recorder.h"
 
 #include <dlfcn.h>
 #include <errno.h>

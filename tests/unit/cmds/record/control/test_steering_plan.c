@@ -1,5 +1,5 @@
 /* Unit tests of cmds/record/control/steering.c: what plans have of a change, and what is written down of it. */
-#include "tests/unit/lib/recorder.h"
+#include "tests/unit/lib/record/recorder.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -6,7 +6,7 @@
 
 #include "libmcount/system/channel.h"
 #include "libmcount/hot/probe.h"
-#include "tests/unit/lib/recorder.h"
+#include "tests/unit/lib/record/recorder.h"
 #include "utils/base/unix_name.h"
 
 struct toy {

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "cmds/record/plan/declared.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "utils/format/probe/control.h"
 #include "utils/format/event_data.h"
 #include "utils/format/event_ids.h"

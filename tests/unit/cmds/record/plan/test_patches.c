@@ -1,5 +1,5 @@
 /* Which functions of a file get hooks: at first, when rules change, and when they are left out. */
-#include "tests/unit/lib/patching.h"
+#include "tests/unit/lib/attach/patching.h"
 
 #include "utils/base/compiler.h"
 

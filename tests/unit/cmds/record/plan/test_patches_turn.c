@@ -1,5 +1,5 @@
 /* Unit tests of cmds/record/plan/patches_turn.c: what of a file can be patched, where rules change, where functions are left out. */
-#include "tests/unit/lib/patching.h"
+#include "tests/unit/lib/attach/patching.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 
 #include "cmds/record/plan/image_plan.h"
 #include "cmds/record/plan/plan.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 
 #define FUNCTION ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
 #define BIAS	 0x7000000

@@ -6,7 +6,7 @@
 #include "cmds/record/plan/declared.h"
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/plan/points.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "utils/base/compiler.h"
 #include "utils/format/event_data.h"
 #include "utils/format/event_ids.h"

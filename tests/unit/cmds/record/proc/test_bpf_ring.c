@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "cmds/record/proc/bpf_ring.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "utils/format/datadir.h"
 #include "utils/format/proc_dat.h"
 

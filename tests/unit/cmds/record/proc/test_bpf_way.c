@@ -1,5 +1,5 @@
 /* Processes that are followed by eBPF, where the kernel permits that: proc_scene.c has what is told of them. */
-#include "tests/unit/lib/proc_scene.h"
+#include "tests/unit/lib/record/proc_scene.h"
 
 #include <errno.h>
 #include <linux/bpf.h>

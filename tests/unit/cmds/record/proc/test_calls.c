@@ -8,24 +8,24 @@
 #include <unistd.h>
 
 #include "cmds/record/proc/calls.h"
-#include "tests/unit/lib/below.h"
+#include "tests/unit/lib/own_folder.h"
 
 /* With a file "file", a folder "dir", and "link", which leads to it. */
 static int begin(void **state)
 {
 	if (below_begin() < 0)
 		return -1;
-	return mkdir(below("/dir"), 0700) || symlink("dir", below("/link")) ||
-	       symlink("file", below("/file-link")) || symlink("none", below("/dangling"));
+	return mkdir(own_file("/dir"), 0700) || symlink("dir", own_file("/link")) ||
+	       symlink("file", own_file("/file-link")) || symlink("none", own_file("/dangling"));
 }
 
 static int end(void **state)
 {
-	unlink(below("/file-link"));
-	unlink(below("/dangling"));
-	unlink(below("/link"));
-	unlink(below("/file"));
-	rmdir(below("/dir"));
+	unlink(own_file("/file-link"));
+	unlink(own_file("/dangling"));
+	unlink(own_file("/link"));
+	unlink(own_file("/file"));
+	rmdir(own_file("/dir"));
 	return rmdir(top);
 }
 
@@ -108,20 +108,20 @@ static void check_source(enum syscall_id id, uint64_t flags, const char *name, c
 
 static void a_link_is_followed_where_the_call_follows_it(void **state)
 {
-	check_source(SYSCALL_RENAME, 0, "link", below("/link"));
-	check_source(SYSCALL_UNLINKAT, 0, "link", below("/link"));
-	check_source(SYSCALL_MOUNT, 0, "link", below("/dir"));
-	check_source(SYSCALL_UMOUNT, 0, "link", below("/dir"));
-	check_source(SYSCALL_UMOUNT2, 0, "link", below("/dir"));
-	check_source(SYSCALL_UMOUNT2, 8, "link", below("/link"));
-	check_source(SYSCALL_UMOUNT2, 4, "link", below("/dir"));
-	check_source(SYSCALL_LINKAT, 0, "link", below("/link"));
-	check_source(SYSCALL_LINKAT, AT_SYMLINK_FOLLOW, "link", below("/dir"));
-	check_source(SYSCALL_LINKAT, AT_EMPTY_PATH, "link", below("/link"));
+	check_source(SYSCALL_RENAME, 0, "link", own_file("/link"));
+	check_source(SYSCALL_UNLINKAT, 0, "link", own_file("/link"));
+	check_source(SYSCALL_MOUNT, 0, "link", own_file("/dir"));
+	check_source(SYSCALL_UMOUNT, 0, "link", own_file("/dir"));
+	check_source(SYSCALL_UMOUNT2, 0, "link", own_file("/dir"));
+	check_source(SYSCALL_UMOUNT2, 8, "link", own_file("/link"));
+	check_source(SYSCALL_UMOUNT2, 4, "link", own_file("/dir"));
+	check_source(SYSCALL_LINKAT, 0, "link", own_file("/link"));
+	check_source(SYSCALL_LINKAT, AT_SYMLINK_FOLLOW, "link", own_file("/dir"));
+	check_source(SYSCALL_LINKAT, AT_EMPTY_PATH, "link", own_file("/link"));
 	check_source(SYSCALL_LINKAT, AT_EMPTY_PATH, "", top);
-	check_source(SYSCALL_RENAMEAT2, AT_EMPTY_PATH, "dir", below("/dir"));
+	check_source(SYSCALL_RENAMEAT2, AT_EMPTY_PATH, "dir", own_file("/dir"));
 	/* What is nowhere has a place all the same. */
-	check_source(SYSCALL_MOUNT, 0, "none", below("/none"));
+	check_source(SYSCALL_MOUNT, 0, "none", own_file("/none"));
 	check_source(SYSCALL_RENAME, 0, NULL, "");
 }
 
@@ -150,13 +150,13 @@ static void open_tells_of_descriptor_flags_and_mode(void **state)
 		.id = SYSCALL_OPEN,
 		.args = { 1, O_CREAT | O_RDWR, 0640, 0777 },
 		.result = 5,
-		.file = below("/file"),
-		.from = given(below("/file")),
+		.file = own_file("/file"),
+		.from = given(own_file("/file")),
 	};
 
 	assert_int_equal(encode(&facts), PROC_OPEN);
 	check_numbers(5, O_CREAT | O_RDWR, 0640);
-	check_text(0, below("/file"));
+	check_text(0, own_file("/file"));
 	check_text(1, "");
 	/* The kernel looks at the mode only when it makes a file. */
 	facts.args[1] = O_RDWR;
@@ -200,13 +200,13 @@ static void a_name_is_told_when_it_is_another_than_the_files(void **state)
 {
 	struct call_facts facts = {
 		.id = SYSCALL_OPENAT,
-		.file = below("/dir"),
+		.file = own_file("/dir"),
 		.from = given("link"),
 	};
 
 	encode(&facts);
-	check_text(0, below("/dir"));
-	check_text(1, below("/link"));
+	check_text(0, own_file("/dir"));
+	check_text(1, own_file("/link"));
 	facts.from = given("dir");
 	encode(&facts);
 	check_text(1, "");
@@ -214,7 +214,7 @@ static void a_name_is_told_when_it_is_another_than_the_files(void **state)
 	facts.file = NULL;
 	encode(&facts);
 	check_text(0, "");
-	check_text(1, below("/dir"));
+	check_text(1, own_file("/dir"));
 	facts.from = given(NULL);
 	encode(&facts);
 	check_text(1, "");
@@ -279,8 +279,8 @@ static void rename_and_link_tell_of_both_places(void **state)
 
 		assert_int_equal(encode(&facts), calls[i].kind);
 		check_numbers(calls[i].flags, calls[i].has_flags, 0);
-		check_text(0, below("/dir/x"));
-		check_text(1, below("/link"));
+		check_text(0, own_file("/dir/x"));
+		check_text(1, own_file("/link"));
 		facts.place = "/where/it/was";
 		facts.to = given(NULL);
 		assert_int_equal(encode(&facts), calls[i].kind);
@@ -305,18 +305,18 @@ static void what_fails_tells_of_what_is_there(void **state)
 	struct call_facts move = { .id = SYSCALL_RENAME, .to = given("link/new") };
 
 	move.from = given("link");
-	check_failed(move, PROC_RENAME_FAILED, below("/link"), below("/dir/new"), "");
+	check_failed(move, PROC_RENAME_FAILED, own_file("/link"), own_file("/dir/new"), "");
 	check_numbers(0, 0, EEXIST);
 	/* A link that leads nowhere is there, but for those that follow it. */
 	move.from = given("dangling");
 	move.id = SYSCALL_LINKAT;
-	check_failed(move, PROC_LINK_FAILED, below("/dangling"), below("/dir/new"), "");
+	check_failed(move, PROC_LINK_FAILED, own_file("/dangling"), own_file("/dir/new"), "");
 	check_numbers(0, 1, EEXIST);
 	move.args[4] = AT_SYMLINK_FOLLOW;
-	check_failed(move, PROC_LINK_FAILED, "", below("/dir/new"), "");
+	check_failed(move, PROC_LINK_FAILED, "", own_file("/dir/new"), "");
 	move.args[4] = AT_EMPTY_PATH;
 	move.from = given("");
-	check_failed(move, PROC_LINK_FAILED, top, below("/dir/new"), "");
+	check_failed(move, PROC_LINK_FAILED, top, own_file("/dir/new"), "");
 	/* What is not there, and what could not be read. */
 	move = (struct call_facts){ .id = SYSCALL_LINK, .from = given("none"), .to = given(NULL) };
 	check_failed(move, PROC_LINK_FAILED, "", "", "");
@@ -338,13 +338,13 @@ static void a_mount_that_fails_tells_where(void **state)
 				    .to = given("tmpfs"),
 				    .text = "src" };
 
-	check_failed(mount, PROC_MOUNT_FAILED, "src", below("/dir"), "tmpfs");
+	check_failed(mount, PROC_MOUNT_FAILED, "src", own_file("/dir"), "tmpfs");
 	check_numbers(6, 0, EEXIST);
 	mount.from = given("dangling");
-	check_failed(mount, PROC_MOUNT_FAILED, "src", below("/dangling"), "tmpfs");
+	check_failed(mount, PROC_MOUNT_FAILED, "src", own_file("/dangling"), "tmpfs");
 	mount = (struct call_facts){ .id = SYSCALL_UMOUNT2, .args = { 0, 2 } };
 	mount.from = given("dir");
-	check_failed(mount, PROC_UMOUNT_FAILED, below("/dir"), "", "");
+	check_failed(mount, PROC_UMOUNT_FAILED, own_file("/dir"), "", "");
 	check_numbers(2, 0, EEXIST);
 	mount.id = SYSCALL_UMOUNT;
 	mount.from = given("none");
@@ -388,8 +388,8 @@ static void symlink_tells_of_its_text_and_where_it_leads(void **state)
 		assert_int_equal(encode(&facts), PROC_SYMLINK);
 		check_numbers(0, 0, 0);
 		check_text(0, "dir");
-		check_text(1, below("/link"));
-		check_text(2, below("/dir"));
+		check_text(1, own_file("/link"));
+		check_text(2, own_file("/dir"));
 		facts.to = given(NULL);
 		facts.text = NULL;
 		assert_int_equal(encode(&facts), PROC_SYMLINK);
@@ -407,7 +407,7 @@ static void removals_tell_of_the_place(void **state)
 
 	assert_int_equal(encode(&facts), PROC_UNLINK);
 	check_numbers(0, 0, 0);
-	check_text(0, below("/link"));
+	check_text(0, own_file("/link"));
 	facts.id = SYSCALL_UNLINKAT;
 	assert_int_equal(encode(&facts), PROC_UNLINK);
 	check_numbers(6, 0, 0);
@@ -437,7 +437,7 @@ static void mount_tells_of_source_place_and_type(void **state)
 	assert_int_equal(encode(&facts), PROC_MOUNT);
 	check_numbers(4096, 0, 0);
 	check_text(0, "none");
-	check_text(1, below("/dir"));
+	check_text(1, own_file("/dir"));
 	check_text(2, "tmpfs");
 }
 

@@ -17,7 +17,7 @@
 
 static char top[PATH_MAX], self[PATH_MAX];
 
-static const char *below(const char *name)
+static const char *own_file(const char *name)
 {
 	static char paths[4][PATH_MAX + 64];
 	static unsigned next;
@@ -34,18 +34,18 @@ static int begin(void **state)
 
 	if (!mkdtemp(template) || !realpath(template, top) || !realpath("/proc/self/exe", self))
 		return -1;
-	script = fopen(below("/script"), "w");
+	script = fopen(own_file("/script"), "w");
 	if (!script)
 		return -1;
 	fprintf(script, "#!%s/program " WAITS "\n", top);
 	fclose(script);
-	return symlink(self, below("/program")) || chmod(below("/script"), 0700);
+	return symlink(self, own_file("/program")) || chmod(own_file("/script"), 0700);
 }
 
 static int end(void **state)
 {
-	unlink(below("/script"));
-	unlink(below("/program"));
+	unlink(own_file("/script"));
+	unlink(own_file("/program"));
 	return rmdir(top);
 }
 
@@ -114,8 +114,8 @@ static void a_program_is_where_its_links_lead(void **state)
 {
 	static const char args[] = "a name\0" WAITS "\0\0last";
 
-	check(run(below("/program"), (char *[]){ "a name", WAITS, "", "last", NULL }), self, args,
-	      sizeof(args));
+	check(run(own_file("/program"), (char *[]){ "a name", WAITS, "", "last", NULL }), self,
+	      args, sizeof(args));
 	/* From the directory it was in. */
 	check(run("./program", (char *[]){ "a name", WAITS, "", "last", NULL }), self, args,
 	      sizeof(args));
@@ -127,7 +127,7 @@ static void a_script_is_not_what_runs(void **state)
 	int len = snprintf(args, sizeof(args), "%s/program%c" WAITS "%c./script%cmore", top, 0, 0,
 			   0);
 
-	check(run("./script", (char *[]){ "x", "more", NULL }), below("/script"), args, len + 1);
+	check(run("./script", (char *[]){ "x", "more", NULL }), own_file("/script"), args, len + 1);
 }
 
 static void a_program_without_a_name_is_what_runs(void **state)

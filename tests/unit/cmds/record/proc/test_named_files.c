@@ -10,7 +10,7 @@
 
 static char top[PATH_MAX];
 
-static const char *below(const char *name)
+static const char *own_file(const char *name)
 {
 	static char paths[4][PATH_MAX + 64];
 	static unsigned next;
@@ -26,19 +26,19 @@ static int begin(void **state)
 
 	assert_non_null(mkdtemp(template));
 	assert_non_null(realpath(template, top));
-	assert_int_equal(mkdir(below("/a"), 0700), 0);
-	assert_int_equal(mkdir(below("/a/b"), 0700), 0);
-	assert_int_equal(symlink("a", below("/link")), 0);
-	assert_int_equal(symlink("/b", below("/a/inside")), 0);
+	assert_int_equal(mkdir(own_file("/a"), 0700), 0);
+	assert_int_equal(mkdir(own_file("/a/b"), 0700), 0);
+	assert_int_equal(symlink("a", own_file("/link")), 0);
+	assert_int_equal(symlink("/b", own_file("/a/inside")), 0);
 	return 0;
 }
 
 static int end(void **state)
 {
-	unlink(below("/a/inside"));
-	unlink(below("/link"));
-	rmdir(below("/a/b"));
-	rmdir(below("/a"));
+	unlink(own_file("/a/inside"));
+	unlink(own_file("/link"));
+	rmdir(own_file("/a/b"));
+	rmdir(own_file("/a"));
 	return rmdir(top);
 }
 
@@ -54,16 +54,16 @@ static void test_places(void **state)
 {
 	struct view view = { getpid(), AT_FDCWD, top, "/", false };
 
-	check_place(&view, "x", below("/x"));
-	check_place(&view, "link/b/x", below("/a/b/x"));
-	check_place(&view, "link", below("/link"));
-	check_place(&view, "link/b/", below("/a/b"));
-	check_place(&view, "link/b/..", below("/a"));
-	check_place(&view, "./a/../link/./x", below("/a/x"));
-	check_place(&view, below("/link/x"), below("/a/x"));
+	check_place(&view, "x", own_file("/x"));
+	check_place(&view, "link/b/x", own_file("/a/b/x"));
+	check_place(&view, "link", own_file("/link"));
+	check_place(&view, "link/b/", own_file("/a/b"));
+	check_place(&view, "link/b/..", own_file("/a"));
+	check_place(&view, "./a/../link/./x", own_file("/a/x"));
+	check_place(&view, own_file("/link/x"), own_file("/a/x"));
 	check_place(&view, "/x", "/x");
 	/* What is nowhere is as it was given. */
-	check_place(&view, "link/none/x", below("/link/none/x"));
+	check_place(&view, "link/none/x", own_file("/link/none/x"));
 }
 
 /* What a name leads to takes the place of what was asked for before; nothing, if it leads nowhere. */
@@ -73,12 +73,12 @@ static void test_targets(void **state)
 	struct strbuf out cleanup_strbuf = { 0 };
 
 	named_files_target(&view, "link/b", &out);
-	assert_string_equal(strbuf_str(&out), below("/a/b"));
+	assert_string_equal(strbuf_str(&out), own_file("/a/b"));
 	named_files_target(&view, "none", &out);
 	assert_string_equal(strbuf_str(&out), "");
 	strbuf_addstr(&out, "before");
 	named_files_target(&view, "link", &out);
-	assert_string_equal(strbuf_str(&out), below("/a"));
+	assert_string_equal(strbuf_str(&out), own_file("/a"));
 }
 
 static void test_a_root_of_its_own(void **state)
@@ -87,34 +87,34 @@ static void test_a_root_of_its_own(void **state)
 	char base[PATH_MAX];
 	struct view view = { getpid(), AT_FDCWD, base, root, false };
 
-	snprintf(root, sizeof(root), "%s", below("/a"));
-	snprintf(base, sizeof(base), "%s", below("/a/b"));
-	check_place(&view, "/inside/x", below("/a/b/x"));
-	check_place(&view, "../../../inside/x", below("/a/b/x"));
+	snprintf(root, sizeof(root), "%s", own_file("/a"));
+	snprintf(base, sizeof(base), "%s", own_file("/a/b"));
+	check_place(&view, "/inside/x", own_file("/a/b/x"));
+	check_place(&view, "../../../inside/x", own_file("/a/b/x"));
 }
 
 static void test_too_late(void **state)
 {
 	struct view view = { getpid(), AT_FDCWD, top, "/", true };
 
-	check_place(&view, "link/none/x", below("/a/none/x"));
-	check_place(&view, "link/none//deep/x", below("/a/none/deep/x"));
-	check_place(&view, "none/x", below("/none/x"));
-	check_place(&view, "./none/././deep/./x", below("/none/deep/x"));
-	check_place(&view, below("/link/none/x"), below("/a/none/x"));
+	check_place(&view, "link/none/x", own_file("/a/none/x"));
+	check_place(&view, "link/none//deep/x", own_file("/a/none/deep/x"));
+	check_place(&view, "none/x", own_file("/none/x"));
+	check_place(&view, "./none/././deep/./x", own_file("/none/deep/x"));
+	check_place(&view, own_file("/link/none/x"), own_file("/a/none/x"));
 	check_place(&view, "/none/x", "/none/x");
 	check_place(&view, "../x", "/tmp/x");
 	check_place(&view, ".././..//../x", "/x");
-	check_place(&view, "./x", below("/x"));
-	view.base = below("/none");
-	check_place(&view, "../none/x", below("/none/x"));
-	check_place(&view, "..", below("/none/.."));
+	check_place(&view, "./x", own_file("/x"));
+	view.base = own_file("/none");
+	check_place(&view, "../none/x", own_file("/none/x"));
+	check_place(&view, "..", own_file("/none/.."));
 	view.root = view.base;
-	check_place(&view, "../x", below("/none/x"));
+	check_place(&view, "../x", own_file("/none/x"));
 	view.root = "/";
 	view.base = top;
 	/* Where that was nobody can say. */
-	check_place(&view, "link/none/../x", below("/link/none/../x"));
+	check_place(&view, "link/none/../x", own_file("/link/none/../x"));
 	view.base = "";
 	check_place(&view, "none/x", "none/x");
 }

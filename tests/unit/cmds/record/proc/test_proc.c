@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cmds/record/proc/proc.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "utils/format/datadir.h"
 
 static struct scene {

@@ -1,5 +1,5 @@
 /* Processes that are traced by ptrace(2): what goes wrong, and how they are let go; proc_scene.c has what is told of them. */
-#include "tests/unit/lib/proc_scene.h"
+#include "tests/unit/lib/record/proc_scene.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -13,7 +13,7 @@
 
 #include "cmds/record/proc/response_files.h"
 #include "cmds/record/base/rights.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "utils/base/compiler.h"
 #include "utils/base/outfile.h"
 #include "utils/format/datadir.h"
@@ -22,7 +22,7 @@
 
 static char dir[PATH_MAX];
 
-static const char *below(const char *name)
+static const char *own_file(const char *name)
 {
 	static char path[PATH_MAX + 64];
 
@@ -32,7 +32,7 @@ static const char *below(const char *name)
 
 static void put(const char *name, const char *text)
 {
-	assert_int_equal(outfile_put(below(name), text, strlen(text), NULL), 0);
+	assert_int_equal(outfile_put(own_file(name), text, strlen(text), NULL), 0);
 }
 
 static int begin(void **state)
@@ -47,7 +47,7 @@ static int end(void **state)
 	static const char *const names[] = { "a", "b", "c", "fifo", "huge", "secret" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		unlink(below(names[i]));
+		unlink(own_file(names[i]));
 	return rmdir(dir);
 }
 
@@ -131,12 +131,12 @@ static void files_within_files(void **state)
 
 static void regular_files_only(void **state)
 {
-	assert_int_equal(mkfifo(below("fifo"), 0600), 0);
+	assert_int_equal(mkfifo(own_file("fifo"), 0600), 0);
 	check("gcc @fifo", "fifo!Invalid argument");
 	check("gcc @/dev/zero", "/dev/zero!Invalid argument");
 	check("gcc @/", "/!Is a directory");
 	put("huge", "x");
-	assert_int_equal(truncate(below("huge"), 1LL << 40), 0);
+	assert_int_equal(truncate(own_file("huge"), 1LL << 40), 0);
 	check("gcc @huge", "huge!File too large");
 }
 
@@ -182,17 +182,17 @@ static void with_the_rights_of_the_process(void **state)
 		skip_because("only root can have the rights of others");
 	put("a", "x");
 	put("secret", "word");
-	chmod(below("a"), 0644);
-	chmod(below("secret"), 0600);
+	chmod(own_file("a"), 0644);
+	chmod(own_file("secret"), 0600);
 	pid = run_as_nobody();
 	check_of(pid, "gcc @secret @a", "secret!Permission denied|a=x");
 	check("gcc @secret", "secret=word");
 
 	/* And only while they are taken. */
 	assert_int_equal(rights_enter_as(pid, &before), 0);
-	assert_int_equal(open(below("secret"), O_RDONLY), -1);
+	assert_int_equal(open(own_file("secret"), O_RDONLY), -1);
 	rights_leave(&before);
-	assert_int_equal(access(below("secret"), R_OK), 0);
+	assert_int_equal(access(own_file("secret"), R_OK), 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	assert_int_equal(rights_enter_as(pid, &before), -ESRCH);

@@ -15,14 +15,14 @@
 #include <unistd.h>
 
 #include "cmds/record/proc/stopped.h"
-#include "tests/unit/lib/below.h"
+#include "tests/unit/lib/own_folder.h"
 #include "utils/base/fd.h"
 
 static int top_fd;
 
 static int begin(void **state)
 {
-	if (below_begin() < 0 || symlink("file", below("/link")))
+	if (below_begin() < 0 || symlink("file", own_file("/link")))
 		return -1;
 	top_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return top_fd < 0;
@@ -35,8 +35,8 @@ static int end(void **state)
 {
 	strbuf_deinit(&encoded);
 	close(top_fd);
-	unlink(below("/link"));
-	unlink(below("/file"));
+	unlink(own_file("/link"));
+	unlink(own_file("/file"));
 	return rmdir(top);
 }
 
@@ -76,12 +76,12 @@ static void in_front_of_a_move_the_place_is_known(void **state)
 				    .args = { top_fd, AT("link"), top_fd, AT("new") } };
 
 	assert_true(stopped_begin(getpid(), &call));
-	assert_string_equal(strbuf_str(&call.path), below("/link"));
+	assert_string_equal(strbuf_str(&call.path), own_file("/link"));
 	/* It is elsewhere when the call is over. */
 	call.args[1] = AT("another");
 	assert_int_equal(encode(&call, 0), PROC_RENAME);
-	check_text(0, below("/link"));
-	check_text(1, below("/new"));
+	check_text(0, own_file("/link"));
+	check_text(1, own_file("/new"));
 }
 
 static void what_has_failed_is_told_when_it_is_asked_for(void **state)
@@ -93,8 +93,8 @@ static void what_has_failed_is_told_when_it_is_asked_for(void **state)
 	assert_true(stopped_begin(getpid(), &call));
 	assert_int_equal(encode(&call, -EISDIR), PROC_RENAME_FAILED);
 	assert_int_equal(act.numbers[2], EISDIR);
-	check_text(0, below("/link"));
-	check_text(1, below("/new"));
+	check_text(0, own_file("/link"));
+	check_text(1, own_file("/new"));
 	call.args[1] = AT("none");
 	assert_true(stopped_begin(getpid(), &call));
 	assert_int_equal(encode(&call, -ENOENT), PROC_RENAME_FAILED);
@@ -145,11 +145,11 @@ static void what_was_opened_is_the_descriptors_file(void **state)
 	assert_int_equal(encode(&call, fd), PROC_OPEN);
 	assert_int_equal(act.numbers[0], fd);
 	assert_int_equal(act.numbers[1], O_RDWR);
-	check_text(0, below("/file"));
-	check_text(1, below("/link"));
+	check_text(0, own_file("/file"));
+	check_text(1, own_file("/link"));
 	call = (struct traced_call){ .id = SYSCALL_OPEN_BY_HANDLE_AT, .args = { 0, 0, O_RDONLY } };
 	assert_int_equal(encode(&call, fd), PROC_OPEN);
-	check_text(0, below("/file"));
+	check_text(0, own_file("/file"));
 	close(fd);
 }
 
@@ -162,9 +162,9 @@ static void a_relative_name_begins_at_the_working_directory(void **state)
 	assert_int_equal(fchdir(top_fd), 0);
 	assert_true(stopped_begin(getpid(), &call));
 	assert_int_equal(chdir(cwd), 0);
-	assert_string_equal(strbuf_str(&call.path), below("/link"));
+	assert_string_equal(strbuf_str(&call.path), own_file("/link"));
 	assert_int_equal(encode(&call, 0), PROC_UNLINK);
-	check_text(0, below("/link"));
+	check_text(0, own_file("/link"));
 }
 
 static void flags_of_openat2_are_in_memory(void **state)
@@ -221,8 +221,8 @@ static void what_a_result_means_depends_on_the_call(void **state)
 
 	assert_int_equal(encode(&call, top_fd), PROC_SYMLINK);
 	check_text(0, "file");
-	check_text(1, below("/link"));
-	check_text(2, below("/file"));
+	check_text(1, own_file("/link"));
+	check_text(2, own_file("/file"));
 }
 
 static void a_name_of_a_task_is_what_the_kernel_has_made_of_it(void **state)
@@ -250,7 +250,7 @@ static void check_inherited(int flags, uint32_t access)
 	decode();
 	assert_int_equal(act.numbers[0], fd);
 	assert_int_equal(act.numbers[1], access);
-	check_text(0, below("/file"));
+	check_text(0, own_file("/file"));
 	close(fd);
 	strbuf_reset(&encoded);
 	assert_false(stopped_encode_inherited(getpid(), fd, &encoded));

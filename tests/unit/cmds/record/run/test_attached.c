@@ -1,5 +1,5 @@
 /* `record -p`: whom it is about, until when, and that all are left again. The processes are played. */
-#include "tests/unit/lib/recorder.h"
+#include "tests/unit/lib/record/recorder.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "cmds/record/run/infofile.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "utils/format/header.h"
 #include "utils/format/info.h"
 #include "utils/spec/filters.h"

@@ -1,5 +1,5 @@
 /* A recording from its program's first step to the end: whose status it has, and what becomes of signals. */
-#include "tests/unit/lib/recorder.h"
+#include "tests/unit/lib/record/recorder.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cmds/record/sources/datafile.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 #define TID 4999999

@@ -1,5 +1,5 @@
 /* An instance of the kernel's tracing: what it is told, and what becomes of its pages. Plain files and pipes stand for it. */
-#include "tests/unit/lib/recorder.h"
+#include "tests/unit/lib/record/recorder.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>

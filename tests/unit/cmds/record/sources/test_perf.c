@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cmds/record/sources/perf.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "utils/base/compiler.h"
 
 #define CPUS	   3

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cmds/record/sources/sources.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "utils/base/compiler.h"
 
 /* @ends: which sources have ended, by their letters, in that order */

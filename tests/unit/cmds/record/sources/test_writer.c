@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "libmcount/values/declared.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/cleanup.h"
 

@@ -1,5 +1,5 @@
 /* The store that packs records: what goes into <tid>.dat is in <tid>.cdat, all else is where it would be. */
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/unit/lib/pair.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/probe/pair.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "tests/unit/lib/unit.h"
 
 /* A recorder and a probe, with a memory between them and a directory that stays empty. */

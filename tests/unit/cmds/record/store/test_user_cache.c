@@ -33,7 +33,7 @@ static int end(void **state)
 	return system(command);
 }
 
-static const char *below(const char *name)
+static const char *own_file(const char *name)
 {
 	static char path[256];
 
@@ -77,14 +77,14 @@ static void at_home(void **state)
 	assert_true(user_cache_open() < 0);
 	assert_int_equal(setenv("HOME", "tmp", 1), 0);
 	assert_true(user_cache_open() < 0);
-	assert_int_equal(setenv("HOME", below("nowhere"), 1), 0);
+	assert_int_equal(setenv("HOME", own_file("nowhere"), 1), 0);
 	assert_true(user_cache_open() < 0);
 	assert_int_equal(setenv("HOME", place, 1), 0);
 
 	int dir cleanup_fd = user_cache_open();
 
 	assert_true(dir >= 0);
-	assert_int_equal(access(below(".cache/utrail"), F_OK), 0);
+	assert_int_equal(access(own_file(".cache/utrail"), F_OK), 0);
 	/* The first one counts, if it is one. */
 	assert_int_equal(setenv("XDG_CACHE_HOME", "tmp", 1), 0);
 	assert_true(user_cache_open() < 0);
@@ -93,16 +93,16 @@ static void at_home(void **state)
 /* The directory is somebody's link, or may be written by others. */
 static void a_directory_of_others(void **state)
 {
-	assert_int_equal(mkdir(below("elsewhere"), 0700), 0);
-	assert_int_equal(symlink("elsewhere", below("utrail")), 0);
+	assert_int_equal(mkdir(own_file("elsewhere"), 0700), 0);
+	assert_int_equal(symlink("elsewhere", own_file("utrail")), 0);
 	assert_true(user_cache_open() < 0);
-	assert_int_equal(unlink(below("utrail")), 0);
-	assert_int_equal(mkdir(below("utrail"), 0700), 0);
-	assert_int_equal(chmod(below("utrail"), 0770), 0);
+	assert_int_equal(unlink(own_file("utrail")), 0);
+	assert_int_equal(mkdir(own_file("utrail"), 0700), 0);
+	assert_int_equal(chmod(own_file("utrail"), 0770), 0);
 	assert_true(user_cache_open() < 0);
-	assert_int_equal(chmod(below("utrail"), 0702), 0);
+	assert_int_equal(chmod(own_file("utrail"), 0702), 0);
 	assert_true(user_cache_open() < 0);
-	assert_int_equal(chmod(below("utrail"), 0755), 0);
+	assert_int_equal(chmod(own_file("utrail"), 0755), 0);
 
 	int dir cleanup_fd = user_cache_open();
 
@@ -110,12 +110,12 @@ static void a_directory_of_others(void **state)
 	if (geteuid() != 0)
 		return;
 	/* sudo with the user's HOME: root believes nothing there, and makes nothing there. */
-	assert_int_equal(chown(below("utrail"), 65534, 65534), 0);
+	assert_int_equal(chown(own_file("utrail"), 65534, 65534), 0);
 	assert_true(user_cache_open() < 0);
-	assert_int_equal(rmdir(below("utrail")), 0);
+	assert_int_equal(rmdir(own_file("utrail")), 0);
 	assert_int_equal(chown(place, 65534, 65534), 0);
 	assert_true(user_cache_open() < 0);
-	assert_int_equal(access(below("utrail"), F_OK), -1);
+	assert_int_equal(access(own_file("utrail"), F_OK), -1);
 	assert_int_equal(chown(place, 0, 0), 0);
 	/* Files are looked at with another one's rights just now. */
 	setfsuid(65534);
@@ -204,7 +204,7 @@ static void when_the_disk_is_full(void **state)
 	user_cache_write(dir, "a.functions", much, sizeof(much));
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(unlinkat(dir, ".", AT_REMOVEDIR), -1);
-	assert_int_equal(rmdir(below("utrail")), 0);
+	assert_int_equal(rmdir(own_file("utrail")), 0);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* The first page of an arena: whose it is, how long it stays, and what is done about what stands there. */
-#include "tests/unit/lib/recorder.h"
+#include "tests/unit/lib/record/recorder.h"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cmds/record/plan/values/debuginfo.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 static const char *library(void)

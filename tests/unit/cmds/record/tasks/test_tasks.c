@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 /* No threads have such numbers, so none of them is alive. */

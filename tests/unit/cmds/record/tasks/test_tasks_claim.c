@@ -1,5 +1,5 @@
 /* task.txt: whose tasks are whose, and in which order they are announced. */
-#include "tests/unit/lib/recorder.h"
+#include "tests/unit/lib/record/recorder.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>

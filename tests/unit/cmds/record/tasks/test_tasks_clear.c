@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cmds/record/tasks/tasks.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "utils/base/compiler.h"
 
 struct place {

@@ -1,7 +1,7 @@
 /* Compact blocks are read: each token, at each of its bounds, and what is damaged. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/by_calls.h"
+#include "tests/unit/lib/read/by_calls.h"
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/bytes.h"
 #include "utils/format/calls/compact.h"

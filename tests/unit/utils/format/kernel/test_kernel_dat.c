@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "tests/unit/lib/kernel_page.h"
+#include "tests/unit/lib/read/kernel_page.h"
 #include "utils/base/compiler.h"
 #include "utils/format/kernel/kernel_dat.h"
 

@@ -1,5 +1,5 @@
 /* events.def: which events programs have declared; what is damaged in it is passed over, and nothing is made up. */
-#include "tests/unit/lib/kinds.h"
+#include "tests/unit/lib/read/kinds.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* Unit tests of utils/trace/kinds/event_choice.c, event_kinds.c and kinds_*.c. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/format/header.h"
 #include "utils/trace/kinds/event_choice.h"
 

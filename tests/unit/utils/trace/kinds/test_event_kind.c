@@ -1,5 +1,5 @@
 /* What there is to ask of any type of events: its row, its fields, its text. */
-#include "tests/unit/lib/kinds.h"
+#include "tests/unit/lib/read/kinds.h"
 
 static const uint8_t bytes[] = { 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0x81, 0x82,
 				 0x83, 0x84, 0x85, 0x86, 0x87, 'a',  'b',  'c',	 0,    'd' };

@@ -1,7 +1,7 @@
 /* Unit tests of the table of event types: utils/trace/kinds/event_kind.c, event_kinds.c and kinds_*.c. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/format/header.h"
 #include "utils/trace/kinds/event_kinds.h"
 

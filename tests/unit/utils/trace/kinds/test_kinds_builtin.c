@@ -1,7 +1,7 @@
 /* What the probe reads, watches and notes by itself. */
-#include "tests/unit/lib/kinds.h"
+#include "tests/unit/lib/read/kinds.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/format/bytes.h"
 
 /* Two or three numbers of 64 bits. */

@@ -1,5 +1,5 @@
 /* What counters said that `read=` names. */
-#include "tests/unit/lib/kinds.h"
+#include "tests/unit/lib/read/kinds.h"
 
 #include "utils/format/bytes.h"
 #include "utils/format/counter_record.h"

@@ -1,5 +1,5 @@
 /* What the kernel tells of tasks and of its scheduler. */
-#include "tests/unit/lib/kinds.h"
+#include "tests/unit/lib/read/kinds.h"
 
 static void each_record_has_a_number(void **state)
 {

@@ -1,5 +1,5 @@
 /* What processes do to files and names. */
-#include "tests/unit/lib/kinds.h"
+#include "tests/unit/lib/read/kinds.h"
 
 #include "utils/format/proc_dat.h"
 

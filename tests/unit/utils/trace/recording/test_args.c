@@ -1,7 +1,7 @@
 /* What is known of the arguments of a function: what the user asked for, what debug information tells, and what the recorder's tables do. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/trace/recording/data.h"
 
 static struct recording rec;

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/format/datadir.h"
 #include "utils/format/event_data.h"
 #include "utils/trace/recording/data.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/trace/recording/data.h"
 
 static struct recording rec;

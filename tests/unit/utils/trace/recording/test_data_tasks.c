@@ -1,7 +1,7 @@
 /* Tasks and their sessions: inheritance over forks, exec, names; and task.txt files that are very long, or wrong. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/trace/recording/data.h"
 
 static struct recording rec;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "tests/unit/lib/filestext.h"
+#include "tests/unit/lib/read/filestext.h"
 #include "utils/trace/recording/descriptors.h"
 
 static struct files files;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "tests/unit/lib/filestext.h"
+#include "tests/unit/lib/read/filestext.h"
 
 static struct files files;
 

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "tests/unit/lib/filestext.h"
+#include "tests/unit/lib/read/filestext.h"
 #include "utils/base/fd.h"
 #include "utils/base/outfile.h"
 #include "utils/format/datadir.h"

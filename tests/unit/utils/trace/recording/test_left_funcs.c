@@ -1,7 +1,7 @@
 /* Functions that a recording has left out to cost less: which these are, of those that are known. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/trace/recording/left_funcs.h"
 
 static struct recording rec;

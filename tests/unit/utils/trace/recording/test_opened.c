@@ -1,7 +1,7 @@
 /* Calls that were entered before what is shown begins: they get an entry there, when that is wanted. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 
 static struct pipeline_config config;
 

@@ -1,7 +1,7 @@
 /* Calls of compact blocks on their way to a view: payloads, and blocks that turn out to be damaged where their sums say nothing of it. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/format/calls/compact_tokens.h"

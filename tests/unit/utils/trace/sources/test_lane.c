@@ -1,8 +1,8 @@
 /* What a lane says of each event beside what it is: when, how deep, and how much of the file was read by then. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/events.h"
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/events.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/format/bytes.h"
 
 struct seen {

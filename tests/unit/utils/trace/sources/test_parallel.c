@@ -1,7 +1,7 @@
 /* How many threads read a recording: as many as there is work for, and one where the order of all counts. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/format/header.h"
 
 #define MB (1UL << 20)

@@ -1,8 +1,8 @@
 /* Pieces of a task: what comes out of them, one after the other, is what comes out of the whole. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/kernel_page.h"
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/kernel_page.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/format/calls/compact.h"
 #include "utils/format/record.h"
 #include "utils/trace/sources/split.h"

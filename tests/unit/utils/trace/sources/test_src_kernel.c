@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/lib/kernel_page.h"
-#include "tests/unit/lib/sources.h"
+#include "tests/unit/lib/read/kernel_page.h"
+#include "tests/unit/lib/read/sources.h"
 #include "utils/trace/merger.h"
 #include "utils/trace/sources/src_kernel.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/lib/sources.h"
+#include "tests/unit/lib/read/sources.h"
 #include "utils/format/bytes.h"
 #include "utils/trace/sources/src_perf.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tests/unit/lib/sources.h"
+#include "tests/unit/lib/read/sources.h"
 #include "utils/format/datadir.h"
 #include "utils/format/proc_dat.h"
 #include "utils/trace/sources/src_proc.h"

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/lib/events.h"
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/events.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/base/compiler.h"
 #include "utils/format/bytes.h"
 #include "utils/format/counter_record.h"

@@ -1,7 +1,7 @@
 /* Conditions put together from terms: alternatives of all that must hold. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/format/bytes.h"
 #include "utils/trace/stages/argcond.h"
 

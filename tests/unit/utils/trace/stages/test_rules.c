@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/trace/stages/rules.h"
 
 struct scene {

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "tests/unit/lib/events.h"
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/events.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/trace/stages/stage.h"
 
 static const struct func sched = { .name = "sched" };

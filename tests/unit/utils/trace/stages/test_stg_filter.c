@@ -1,8 +1,8 @@
 /* Filters and triggers: which events pass, and how long their calls must be. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/events.h"
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/events.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/trace/stages/stg_filter.h"
 
 struct scene {

@@ -1,7 +1,7 @@
 /* The depth that is shown: counted over what the other stages have left. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/events.h"
+#include "tests/unit/lib/read/events.h"
 #include "utils/trace/stages/stage.h"
 #include "utils/trace/stages/stg_filter.h"
 

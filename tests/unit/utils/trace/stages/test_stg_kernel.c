@@ -1,7 +1,7 @@
 /* Calls of the kernel in none of the program's functions, and views of the kernel's calls only. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/events.h"
+#include "tests/unit/lib/read/events.h"
 #include "utils/trace/stages/stage.h"
 
 static struct stage_config config;

@@ -1,8 +1,8 @@
 /* What is too deep, too small, a library call, or an event that nobody asked for is left out. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/events.h"
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/events.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/trace/kinds/event_choice.h"
 #include "utils/trace/stages/stage.h"
 

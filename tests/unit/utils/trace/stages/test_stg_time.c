@@ -1,7 +1,7 @@
 /* Calls that were too short are left out, with everything in them; what passes, and when. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/events.h"
+#include "tests/unit/lib/read/events.h"
 #include "utils/trace/stages/stage.h"
 
 /* What @in makes come out; @out has no more than was said to be needed. */

@@ -1,7 +1,7 @@
 /* Who calls whom, from recordings made of strings. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/view/graph/callers.h"
 
 static struct recording rec;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "tests/unit/lib/shown.h"
+#include "tests/unit/lib/read/shown.h"
 #include "utils/format/record.h"
 #include "utils/view/graph/graph.h"
 

@@ -1,7 +1,7 @@
 /* Call trees: forks, lost records, and trees brought together. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/format/record.h"
 #include "utils/view/graph/tree.h"
 

@@ -1,7 +1,7 @@
 /* The lines of replay, from recordings made of strings. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/shown.h"
+#include "tests/unit/lib/read/shown.h"
 #include "utils/view/replay/replay.h"
 
 static struct shown shown;

@@ -1,7 +1,7 @@
 /* The table of report, from recordings made of strings. */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/shown.h"
+#include "tests/unit/lib/read/shown.h"
 #include "utils/base/optparse.h"
 #include "utils/format/record.h"
 #include "utils/view/report/report.h"

@@ -9,36 +9,36 @@
 
 #include "cmds/record/attach/attaching.h"
 
-#define PLAYED_PID 4711
+#define SCRIPTED_PID 4711
 
 /* Where things are in it. */
-#define PLAYED_LIBC	   0x10000ULL
-#define PLAYED_LIBC_END	   0x20000ULL
-#define PLAYED_LINKER	   0x20000ULL
-#define PLAYED_LINKER_CODE 0x22000ULL
-#define PLAYED_LINKER_END  0x30000ULL
-#define PLAYED_PROBE	   0x30000ULL
-#define PLAYED_PROBE_CODE  0x32000ULL
-#define PLAYED_PROBE_END   0x40000ULL
-#define PLAYED_ROOM	   0x50000ULL
-#define PLAYED_ATTACH	   (PLAYED_PROBE_CODE + 1)
-#define PLAYED_LEAVE	   (PLAYED_PROBE_CODE + 2)
-#define PLAYED_NOWHERE	   0xdead000ULL
+#define SCRIPTED_LIBC	     0x10000ULL
+#define SCRIPTED_LIBC_END    0x20000ULL
+#define SCRIPTED_LINKER	     0x20000ULL
+#define SCRIPTED_LINKER_CODE 0x22000ULL
+#define SCRIPTED_LINKER_END  0x30000ULL
+#define SCRIPTED_PROBE	     0x30000ULL
+#define SCRIPTED_PROBE_CODE  0x32000ULL
+#define SCRIPTED_PROBE_END   0x40000ULL
+#define SCRIPTED_ROOM	     0x50000ULL
+#define SCRIPTED_ATTACH	     (SCRIPTED_PROBE_CODE + 1)
+#define SCRIPTED_LEAVE	     (SCRIPTED_PROBE_CODE + 2)
+#define SCRIPTED_NOWHERE     0xdead000ULL
 
 /*
  * From now on the next time that @word is written down, or the next but @later times, it returns @ret, and gives @result; else everything goes well and
  * gives 0. What begins with "put-in" or "take-out" has @result left.
  */
-void played_answer(const char *word, unsigned later, int ret, uint64_t result);
+void scripted_answer(const char *word, unsigned later, int ret, uint64_t result);
 
 /* Likewise, each time. */
-void played_answer_always(const char *word, int ret, uint64_t result);
+void scripted_answer_always(const char *word, int ret, uint64_t result);
 
 /* What was done since the last time, with blanks between. */
-const char *played_log(void);
+const char *scripted_log(void);
 
 /* All answers were asked for. */
-void played_check_over(void);
+void scripted_check_over(void);
 
 /*
  * @has_probe: it is mapped, from the next look at the maps on. dlopen(3) and dlclose(3) change it, unless @keeps_probe
@@ -47,13 +47,13 @@ void played_check_over(void);
  * @now_us: the time: it goes by in pauses alone, and by @look_us when the text is looked at
  * @is_former: the memory that is opened is that of a program that was there before, and has nothing
  * that is looked for; until it is opened again
- * @room: the memory at PLAYED_ROOM
+ * @room: the memory at SCRIPTED_ROOM
  * @in: changes that are in the text, a bit for each by its place among text->changes, as text_is_in() says
  * @waits: how often it was let be
  * @nr_changes: what text_read() gives, @changes
  * @pc: where handlers of signals have interrupted the code of its threads; 0: nowhere
  */
-struct played {
+struct scripted {
 	bool has_probe;
 	bool keeps_probe;
 	bool has_libc;
@@ -73,14 +73,14 @@ struct played {
 	uint64_t pc;
 	struct attached_thread threads[2];
 };
-extern struct played played;
+extern struct scripted scripted;
 
 /* A process that has everything but the probe, in which nothing has happened. */
-void played_begin(void);
+void scripted_begin(void);
 
 /* One that is at work. For attaching_done(). */
-struct attaching *played_make(void);
+struct attaching *scripted_make(void);
 
-void played_wait(void *arg);
+void scripted_wait(void *arg);
 
 #endif

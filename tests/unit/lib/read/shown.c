@@ -1,7 +1,7 @@
 /* A recording and the text of a view (see shown.h). */
 #include "tests/unit/lib/unit.h"
 
-#include "tests/unit/lib/shown.h"
+#include "tests/unit/lib/read/shown.h"
 
 void shown_init(struct shown *s)
 {

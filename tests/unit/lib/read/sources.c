@@ -1,7 +1,7 @@
 /* Sources of all tasks that are read by themselves (see sources.h). */
-#include "tests/unit/lib/sources.h"
+#include "tests/unit/lib/read/sources.h"
 
-#include "tests/unit/lib/events.h"
+#include "tests/unit/lib/read/events.h"
 #include "tests/unit/lib/unit.h"
 
 void sources_begin(struct sources *s)

@@ -2,7 +2,7 @@
 #ifndef UTRAIL_TESTS_SOURCES_H
 #define UTRAIL_TESTS_SOURCES_H
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/trace/sources/source.h"
 
 /*

@@ -3,7 +3,7 @@
 #define UTRAIL_TESTS_UNIT_PROC_SCENE_H
 
 #include "cmds/record/proc/proc.h"
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/format/proc_dat.h"
 

@@ -1,5 +1,5 @@
 /* The store that keeps everything in memory (see store_memory.h). */
-#include "tests/unit/lib/store_memory.h"
+#include "tests/unit/lib/record/store_memory.h"
 
 #include <errno.h>
 #include <string.h>

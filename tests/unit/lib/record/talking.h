@@ -2,7 +2,7 @@
 #ifndef UTRAIL_TESTS_UNIT_TALKING_H
 #define UTRAIL_TESTS_UNIT_TALKING_H
 
-#include "tests/unit/lib/recorder.h"
+#include "tests/unit/lib/record/recorder.h"
 #include "tests/lib/verdict.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 static char top[PATH_MAX];
 
 /* The path of @name, which begins with a slash, in the folder; good for three more of them. */
-static inline const char *below(const char *name)
+static inline const char *own_file(const char *name)
 {
 	static char paths[4][PATH_MAX + 64];
 	static unsigned next;
@@ -29,7 +29,7 @@ static inline int below_begin(void)
 
 	if (!mkdtemp(template) || !realpath(template, top))
 		return -1;
-	fd = open(below("/file"), O_CREAT | O_WRONLY, 0600);
+	fd = open(own_file("/file"), O_CREAT | O_WRONLY, 0600);
 	return fd < 0 ? -1 : close(fd);
 }
 

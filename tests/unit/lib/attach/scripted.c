@@ -1,5 +1,5 @@
-/* A process that is played (see played.h). */
-#include "tests/unit/lib/played.h"
+/* A process that is played (see scripted.h). */
+#include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/containers/strbuf.h"
 
-struct played played;
+struct scripted scripted;
 
 static struct {
 	char word[32];
@@ -43,20 +43,20 @@ static const char *const steps[] = {
 /* The last memory that was opened was a former program's. */
 static bool was_former;
 
-void played_begin(void)
+void scripted_begin(void)
 {
-	played = (struct played){ .has_libc = true, .has_linker = true, .has_leave = true };
-	for (size_t i = 0; i < ARRAY_SIZE(played.threads); i++) {
-		played.threads[i].tid = PLAYED_PID + i;
-		thread_list[i] = &played.threads[i];
-		arch_remote_set_pc(&played.threads[i].regs, PLAYED_NOWHERE);
+	scripted = (struct scripted){ .has_libc = true, .has_linker = true, .has_leave = true };
+	for (size_t i = 0; i < ARRAY_SIZE(scripted.threads); i++) {
+		scripted.threads[i].tid = SCRIPTED_PID + i;
+		thread_list[i] = &scripted.threads[i];
+		arch_remote_set_pc(&scripted.threads[i].regs, SCRIPTED_NOWHERE);
 	}
 	nr_answers = 0;
 	words_len = 0;
 	was_former = false;
 }
 
-void played_answer(const char *word, unsigned later, int ret, uint64_t result)
+void scripted_answer(const char *word, unsigned later, int ret, uint64_t result)
 {
 	assert_true(nr_answers < ARRAY_SIZE(answers));
 	snprintf(answers[nr_answers].word, sizeof(answers[0].word), "%s", word);
@@ -67,13 +67,13 @@ void played_answer(const char *word, unsigned later, int ret, uint64_t result)
 	answers[nr_answers++].is_used = false;
 }
 
-void played_answer_always(const char *word, int ret, uint64_t result)
+void scripted_answer_always(const char *word, int ret, uint64_t result)
 {
-	played_answer(word, 0, ret, result);
+	scripted_answer(word, 0, ret, result);
 	answers[nr_answers - 1].is_for_ever = true;
 }
 
-const char *played_log(void)
+const char *scripted_log(void)
 {
 	static char log[sizeof(words)];
 
@@ -83,7 +83,7 @@ const char *played_log(void)
 	return log;
 }
 
-void played_check_over(void)
+void scripted_check_over(void)
 {
 	for (size_t i = 0; i < nr_answers; i++) {
 		if (!answers[i].is_used && !answers[i].is_for_ever)
@@ -91,10 +91,10 @@ void played_check_over(void)
 	}
 }
 
-void played_wait(void *arg)
+void scripted_wait(void *arg)
 {
-	assert_ptr_equal(arg, &played);
-	played.waits++;
+	assert_ptr_equal(arg, &scripted);
+	scripted.waits++;
 }
 
 /* Write a word down; what was said of it. */
@@ -135,8 +135,8 @@ int __wrap_attached_open(struct attached *w, pid_t pid, struct uft_err *err)
 	w->pid = pid;
 	w->threads = thread_list;
 	w->nr = ARRAY_SIZE(thread_list);
-	played.is_former = played.is_former && !was_former;
-	was_former = played.is_former;
+	scripted.is_former = scripted.is_former && !was_former;
+	was_former = scripted.is_former;
 	return act_err("open", err);
 }
 
@@ -161,7 +161,7 @@ void __wrap_attached_let_go(struct attached *w)
 void __wrap_attached_let_others_go(struct attached *w, const struct attached_thread *thread);
 void __wrap_attached_let_others_go(struct attached *w, const struct attached_thread *thread)
 {
-	assert_ptr_equal(thread, &played.threads[0]);
+	assert_ptr_equal(thread, &scripted.threads[0]);
 	act_err("let-others-go", NULL);
 }
 
@@ -171,11 +171,11 @@ size_t __wrap_attached_read(const struct attached *w, uint64_t address, void *to
 	if (act_err("read", NULL) < 0)
 		return 0;
 	/* The question whether anything is mapped there. */
-	if (len == 1 && address < PLAYED_ROOM)
-		return !played.is_former;
-	if (address < PLAYED_ROOM || address + len > PLAYED_ROOM + sizeof(played.room))
+	if (len == 1 && address < SCRIPTED_ROOM)
+		return !scripted.is_former;
+	if (address < SCRIPTED_ROOM || address + len > SCRIPTED_ROOM + sizeof(scripted.room))
 		return 0;
-	memcpy(to, &played.room[address - PLAYED_ROOM], len);
+	memcpy(to, &scripted.room[address - SCRIPTED_ROOM], len);
 	return len;
 }
 
@@ -184,17 +184,17 @@ size_t __wrap_attached_write(const struct attached *w, uint64_t address, const v
 size_t __wrap_attached_write(const struct attached *w, uint64_t address, const void *from,
 			     size_t len)
 {
-	if (act_err("write", NULL) < 0 || address < PLAYED_ROOM ||
-	    address + len > PLAYED_ROOM + sizeof(played.room))
+	if (act_err("write", NULL) < 0 || address < SCRIPTED_ROOM ||
+	    address + len > SCRIPTED_ROOM + sizeof(scripted.room))
 		return 0;
-	memcpy(&played.room[address - PLAYED_ROOM], from, len);
+	memcpy(&scripted.room[address - SCRIPTED_ROOM], from, len);
 	return len;
 }
 
 uint64_t __wrap_attached_args(const struct attached *w);
 uint64_t __wrap_attached_args(const struct attached *w)
 {
-	return PLAYED_ROOM;
+	return SCRIPTED_ROOM;
 }
 
 int __wrap_attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end,
@@ -202,8 +202,8 @@ int __wrap_attached_find_gadgets(struct attached *w, uint64_t start, uint64_t en
 int __wrap_attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end,
 				 struct uft_err *err)
 {
-	assert_int_equal(start, PLAYED_LIBC + 0x1000);
-	assert_int_equal(end, PLAYED_LIBC_END);
+	assert_int_equal(start, SCRIPTED_LIBC + 0x1000);
+	assert_int_equal(end, SCRIPTED_LIBC_END);
 	return act_err("gadgets", err);
 }
 
@@ -216,7 +216,7 @@ int __wrap_attached_syscall(struct attached *w, struct attached_thread *thread, 
 	uint64_t value;
 	int ret;
 
-	assert_ptr_equal(thread, &played.threads[0]);
+	assert_ptr_equal(thread, &scripted.threads[0]);
 	snprintf(word, sizeof(word), "syscall-%ld", nr);
 	ret = act(word, &value);
 	*result = value;
@@ -228,7 +228,7 @@ int __wrap_attached_make_room(struct attached *w, struct attached_thread *thread
 int __wrap_attached_make_room(struct attached *w, struct attached_thread *thread,
 			      struct uft_err *err)
 {
-	assert_ptr_equal(thread, &played.threads[0]);
+	assert_ptr_equal(thread, &scripted.threads[0]);
 	return act_err("make-room", err);
 }
 
@@ -237,19 +237,19 @@ int __wrap_attached_drop_room(struct attached *w, struct attached_thread *thread
 int __wrap_attached_drop_room(struct attached *w, struct attached_thread *thread,
 			      struct uft_err *err)
 {
-	assert_ptr_equal(thread, &played.threads[0]);
+	assert_ptr_equal(thread, &scripted.threads[0]);
 	return act_err("drop-room", err);
 }
 
 static void name_of(uint64_t fn, const uint64_t args[6], char word[32])
 {
 	for (size_t i = 0; i < ARRAY_SIZE(libc_functions); i++) {
-		if (fn == PLAYED_LIBC + i + 1)
+		if (fn == SCRIPTED_LIBC + i + 1)
 			strcpy(word, libc_functions[i]);
 	}
-	if (fn == PLAYED_ATTACH)
+	if (fn == SCRIPTED_ATTACH)
 		strcpy(word, "ATTACH");
-	if (fn == PLAYED_LEAVE)
+	if (fn == SCRIPTED_LEAVE)
 		strcpy(word, steps[args[0]]);
 }
 
@@ -263,16 +263,16 @@ int __wrap_attached_call(struct attached *w, struct attached_thread *thread, uin
 	char word[32] = "wild";
 	int ret;
 
-	assert_ptr_equal(thread, &played.threads[0]);
+	assert_ptr_equal(thread, &scripted.threads[0]);
 	assert_true(patience_ms >= LOAD_MS);
 	name_of(fn, args, word);
 	ret = act(word, result);
 	if (ret < 0)
 		return err_set(err, ret, "'%s' failed", word);
-	if (fn == PLAYED_LIBC + 1 && !played.keeps_probe && *result)
-		played.has_probe = true;
-	if (fn == PLAYED_LIBC + 2 && !played.keeps_probe)
-		played.has_probe = false;
+	if (fn == SCRIPTED_LIBC + 1 && !scripted.keeps_probe && *result)
+		scripted.has_probe = true;
+	if (fn == SCRIPTED_LIBC + 2 && !scripted.keeps_probe)
+		scripted.has_probe = false;
 	return 0;
 }
 
@@ -291,19 +291,19 @@ static void map_all(struct maps *maps)
 	static const char linker[] = "/lib/ld-linux.so.2";
 	static const char probe[] = "/lib/libmcount.so";
 
-	if (played.has_libc) {
-		map(maps, PLAYED_LIBC, PLAYED_LIBC + 0x1000, false, libc);
-		map(maps, PLAYED_LIBC + 0x1000, PLAYED_LIBC_END, true, libc);
+	if (scripted.has_libc) {
+		map(maps, SCRIPTED_LIBC, SCRIPTED_LIBC + 0x1000, false, libc);
+		map(maps, SCRIPTED_LIBC + 0x1000, SCRIPTED_LIBC_END, true, libc);
 	}
-	if (played.has_musl)
-		map(maps, PLAYED_LIBC, PLAYED_LIBC_END, true, "/lib/ld-musl.so.1");
-	if (played.has_linker) {
-		map(maps, PLAYED_LINKER, PLAYED_LINKER_CODE, false, linker);
-		map(maps, PLAYED_LINKER_CODE, PLAYED_LINKER_END, true, linker);
+	if (scripted.has_musl)
+		map(maps, SCRIPTED_LIBC, SCRIPTED_LIBC_END, true, "/lib/ld-musl.so.1");
+	if (scripted.has_linker) {
+		map(maps, SCRIPTED_LINKER, SCRIPTED_LINKER_CODE, false, linker);
+		map(maps, SCRIPTED_LINKER_CODE, SCRIPTED_LINKER_END, true, linker);
 	}
-	if (played.has_probe) {
-		map(maps, PLAYED_PROBE, PLAYED_PROBE_CODE, false, probe);
-		map(maps, PLAYED_PROBE_CODE, PLAYED_PROBE_END, true, probe);
+	if (scripted.has_probe) {
+		map(maps, SCRIPTED_PROBE, SCRIPTED_PROBE_CODE, false, probe);
+		map(maps, SCRIPTED_PROBE_CODE, SCRIPTED_PROBE_END, true, probe);
 	}
 }
 
@@ -313,7 +313,7 @@ int __wrap_maps_read(struct maps *maps, pid_t pid)
 	uint64_t unused;
 	int ret = act("maps", &unused);
 
-	assert_int_equal(pid, PLAYED_PID);
+	assert_int_equal(pid, SCRIPTED_PID);
 	maps_deinit(maps);
 	if (ret == 0)
 		map_all(maps);
@@ -323,16 +323,16 @@ int __wrap_maps_read(struct maps *maps, pid_t pid)
 uint64_t __wrap_maps_symbol(const struct attached *w, uint64_t base, const char *name);
 uint64_t __wrap_maps_symbol(const struct attached *w, uint64_t base, const char *name)
 {
-	if (played.is_former || (played.missing && strcmp(name, played.missing) == 0))
+	if (scripted.is_former || (scripted.missing && strcmp(name, scripted.missing) == 0))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(libc_functions); i++) {
-		if (base == PLAYED_LIBC && strcmp(name, libc_functions[i]) == 0)
-			return PLAYED_LIBC + i + 1;
+		if (base == SCRIPTED_LIBC && strcmp(name, libc_functions[i]) == 0)
+			return SCRIPTED_LIBC + i + 1;
 	}
-	if (base == PLAYED_PROBE && strcmp(name, ATTACH_FUNCTION) == 0)
-		return PLAYED_ATTACH;
-	if (base == PLAYED_PROBE && strcmp(name, LEAVE_FUNCTION) == 0)
-		return PLAYED_LEAVE;
+	if (base == SCRIPTED_PROBE && strcmp(name, ATTACH_FUNCTION) == 0)
+		return SCRIPTED_ATTACH;
+	if (base == SCRIPTED_PROBE && strcmp(name, LEAVE_FUNCTION) == 0)
+		return SCRIPTED_LEAVE;
 	return 0;
 }
 
@@ -345,7 +345,7 @@ int __wrap_callable_thread_stop(struct attached *w, const struct maps *maps,
 {
 	int ret = act_err("quiet", err);
 
-	*thread = ret < 0 ? NULL : &played.threads[0];
+	*thread = ret < 0 ? NULL : &scripted.threads[0];
 	return ret;
 }
 
@@ -356,13 +356,13 @@ bool __wrap_callable_thread_has_interrupted(const struct attached *w, const stru
 					    const struct attached_thread *t, uint64_t start,
 					    uint64_t end)
 {
-	return played.pc >= start && played.pc < end;
+	return scripted.pc >= start && scripted.pc < end;
 }
 
 int __wrap_target_explain(pid_t pid, int ret, struct uft_err *err);
 int __wrap_target_explain(pid_t pid, int ret, struct uft_err *err)
 {
-	assert_int_equal(pid, PLAYED_PID);
+	assert_int_equal(pid, SCRIPTED_PID);
 	return err_set(err, ret, "explained");
 }
 
@@ -377,8 +377,8 @@ int __wrap_text_read(struct text *text, const struct attached *w, uint64_t addre
 
 	text_deinit(text);
 	if (ret == 0 && nr) {
-		assert_int_equal(nr, played.nr_changes);
-		text->changes = exact_copy(played.changes, nr * sizeof(*text->changes));
+		assert_int_equal(nr, scripted.nr_changes);
+		text->changes = exact_copy(scripted.changes, nr * sizeof(*text->changes));
 		text->nr = nr;
 	}
 	return ret;
@@ -397,11 +397,11 @@ static size_t change(const char *word, const struct text *text, bool is_in)
 	snprintf(whole + at, sizeof(whole) - at, ")");
 	act(whole, &left);
 	for (size_t i = 0; i < text->nr && !left; i++) {
-		for (size_t k = 0; k < played.nr_changes; k++) {
-			if (played.changes[k].site != text->changes[i].site)
+		for (size_t k = 0; k < scripted.nr_changes; k++) {
+			if (scripted.changes[k].site != text->changes[i].site)
 				continue;
-			played.in &= ~(1ULL << k);
-			played.in |= (uint64_t)is_in << k;
+			scripted.in &= ~(1ULL << k);
+			scripted.in |= (uint64_t)is_in << k;
 		}
 	}
 	return left;
@@ -416,16 +416,16 @@ size_t __wrap_text_put_in(struct text *text, struct attached *w, const struct ma
 size_t __wrap_text_take_out(struct text *text, struct attached *w, const struct maps *maps);
 size_t __wrap_text_take_out(struct text *text, struct attached *w, const struct maps *maps)
 {
-	played.now_us += played.look_us;
+	scripted.now_us += scripted.look_us;
 	return change("take-out", text, false);
 }
 
 bool __wrap_text_is_in(const struct attached *w, const struct attach_change *change);
 bool __wrap_text_is_in(const struct attached *w, const struct attach_change *change)
 {
-	for (size_t k = 0; k < played.nr_changes; k++) {
-		if (played.changes[k].site == change->site)
-			return played.in >> k & 1;
+	for (size_t k = 0; k < scripted.nr_changes; k++) {
+		if (scripted.changes[k].site == change->site)
+			return scripted.in >> k & 1;
 	}
 	return false;
 }
@@ -435,7 +435,7 @@ bool __wrap_text_is_in(const struct attached *w, const struct attach_change *cha
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 {
-	*ts = (struct timespec){ played.now_us / 1000000, played.now_us % 1000000 * 1000 };
+	*ts = (struct timespec){ scripted.now_us / 1000000, scripted.now_us % 1000000 * 1000 };
 	return 0;
 }
 
@@ -445,22 +445,22 @@ int __wrap_usleep(unsigned us)
 	char word[32];
 
 	snprintf(word, sizeof(word), "sleep-%u", us);
-	played.now_us += us;
-	if (played.libc_after && --played.libc_after == 0)
-		played.has_libc = true;
+	scripted.now_us += us;
+	if (scripted.libc_after && --scripted.libc_after == 0)
+		scripted.has_libc = true;
 	return act_err(word, NULL);
 }
 
-static const struct attach_how how = { .wait = played_wait, .wait_arg = &played };
+static const struct attach_how how = { .wait = scripted_wait, .wait_arg = &scripted };
 
-struct attaching *played_make(void)
+struct attaching *scripted_make(void)
 {
-	struct attaching *a = attaching_make(PLAYED_PID, &how, NULL);
+	struct attaching *a = attaching_make(SCRIPTED_PID, &how, NULL);
 
 	assert_non_null(a);
 	assert_int_equal(attaching_find_libc(a, NULL), 0);
-	if (played.has_probe)
+	if (scripted.has_probe)
 		assert_true(attaching_find_probe(a));
-	played_log();
+	scripted_log();
 	return a;
 }

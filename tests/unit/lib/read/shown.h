@@ -2,7 +2,7 @@
 #ifndef UTRAIL_TESTS_SHOWN_H
 #define UTRAIL_TESTS_SHOWN_H
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "utils/base/containers/strbuf.h"
 #include "utils/trace/pipeline.h"
 #include "utils/view/sink.h"

@@ -1,5 +1,5 @@
 /* A recording made of strings (see recording.h). */
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 
 #include <dirent.h>
 #include <limits.h>

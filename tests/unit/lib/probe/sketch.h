@@ -3,7 +3,7 @@
 #define UTRAIL_TESTS_SKETCH_H
 
 #include "libmcount/hot/planned.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 
 #define SKETCH_FUNCS   8
 #define SKETCH_LEVELS  4

@@ -1,5 +1,5 @@
 /* What is known of files, as text (see filestext.h). */
-#include "tests/unit/lib/filestext.h"
+#include "tests/unit/lib/read/filestext.h"
 
 #include "tests/unit/lib/unit.h"
 

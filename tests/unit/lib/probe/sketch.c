@@ -1,5 +1,5 @@
 /* Plans in few words (see sketch.h). */
-#include "tests/unit/lib/sketch.h"
+#include "tests/unit/lib/probe/sketch.h"
 
 #include <sched.h>
 #include <sys/mman.h>

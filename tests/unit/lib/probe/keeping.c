@@ -1,11 +1,11 @@
 /* Which calls are kept (see keeping.h). */
-#include "tests/unit/lib/keeping.h"
+#include "tests/unit/lib/probe/keeping.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "libmcount/plan/plans.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/format/event_ids.h"
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "libmcount/plan/plans.h"
-#include "tests/unit/lib/keeping.h"
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/keeping.h"
+#include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
 /* The probe is given @plan. */

@@ -1,9 +1,9 @@
 /* Events as text and back (see events.h). */
-#include "tests/unit/lib/events.h"
+#include "tests/unit/lib/read/events.h"
 
 #include <ctype.h>
 
-#include "tests/unit/lib/recording.h"
+#include "tests/unit/lib/read/recording.h"
 #include "tests/unit/lib/unit.h"
 
 static const char flag_letters[] = "URFPBOIX";

@@ -1,5 +1,5 @@
 /* Processes that are followed for tests (see proc_scene.h). */
-#include "tests/unit/lib/proc_scene.h"
+#include "tests/unit/lib/record/proc_scene.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Both sides of the rings in one process (see pair.h). */
-#include "tests/unit/lib/pair.h"
+#include "tests/unit/lib/probe/pair.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
