@@ -45,15 +45,15 @@ FN int aside(int n)
 	return n;
 }
 
-#define ONE(name, below)                    \
-	FN int name(int n)                  \
-	{                                   \
-		return own_file(n + 1) + 1; \
+#define ONE(name, below)                 \
+	FN int name(int n)               \
+	{                                \
+		return below(n + 1) + 1; \
 	}
-#define TWO(name, below)                                      \
-	FN int name(int n)                                    \
-	{                                                     \
-		return own_file(n + 1) + own_file(n + 2) + 1; \
+#define TWO(name, below)                                \
+	FN int name(int n)                              \
+	{                                               \
+		return below(n + 1) + below(n + 2) + 1; \
 	}
 
 ONE(chain3, deep)

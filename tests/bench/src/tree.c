@@ -14,8 +14,8 @@ static pthread_barrier_t barrier;
 #define LEVEL(name, below)                         \
 	FN void name(void)                         \
 	{                                          \
-		own_file();                        \
-		own_file();                        \
+		below();                           \
+		below();                           \
 		__asm__ volatile("" ::: "memory"); \
 	}
 
