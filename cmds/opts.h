@@ -260,6 +260,12 @@ struct opts {
 	bool show_system;
 };
 
+/* True in the second half of `live`: the recorder is ours, and has obeyed the other actions. */
+static inline bool opts_is_of_live(const struct opts *opts)
+{
+	return opts->view_actions != UINT32_MAX;
+}
+
 void opts_init(struct opts *opts);
 void opts_deinit(struct opts *opts);
 #define cleanup_opts cleanup(opts_deinit)

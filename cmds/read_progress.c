@@ -79,7 +79,7 @@ static bool may_show(const struct opts *opts)
 {
 	const unsigned shown = CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP;
 
-	return (opts->cmd->bit & shown) && opts->view_actions == UINT32_MAX &&
+	return (opts->cmd->bit & shown) && !opts_is_of_live(opts) &&
 	       opts->progress != OPTS_PROGRESS_OFF && !opts->logfile && !opts->follow &&
 	       (pager_is_open() || !is_ignored(SIGINT)) && statusline_open();
 }

@@ -70,8 +70,8 @@ static void warn_of_end(const struct trace_data *data, const struct opts *opts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	if (opts->view_actions == UINT32_MAX && opts->cmd->bit != CMD_INFO &&
-	    data_has_records(data) && data_describe_end(data, &text))
+	if (!opts_is_of_live(opts) && opts->cmd->bit != CMD_INFO && data_has_records(data) &&
+	    data_describe_end(data, &text))
 		msg_warn(&opts->msg, "'%s' is %s", data->dir, strbuf_str(&text));
 }
 
@@ -157,7 +157,7 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 	if (data_has_records(data))
 		return 0;
 	/* `live` has said it when it recorded. */
-	if (opts->view_actions != UINT32_MAX)
+	if (opts_is_of_live(opts))
 		return CMD_NO_DATA;
 	/*
 	 * The kernel and proc.dat tell of tasks without a probe, too; that is outside of all
@@ -246,7 +246,7 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 	config->stages.show_libcalls = opts->show_libcalls;
 	config->stages.show_events = opts->use_events || opts->events.nr;
 	/* `live` has recorded these and no others. */
-	config->stages.events = opts->view_actions == UINT32_MAX ? &opts->events : NULL;
+	config->stages.events = !opts_is_of_live(opts) ? &opts->events : NULL;
 	config->stages.sched = !opts->use_sched		 ? STAGE_SCHED_NONE
 			       : opts->use_sched_preempt ? STAGE_SCHED_ALL
 							 : STAGE_SCHED_WILLING;
@@ -273,7 +273,7 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
 
 	/* `live` has said it when it recorded. */
-	if (opts->view_actions != UINT32_MAX)
+	if (opts_is_of_live(opts))
 		return;
 	event_warn_unmatched(opts, data);
 	filter_warn_ignored(opts);
@@ -297,7 +297,7 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			 "events of the kernel are shown without their fields: utrail was built "
 			 "without libtraceevent");
 	/* `live` has said it when it recorded. */
-	if (!kernel || opts->view_actions != UINT32_MAX || !(kernel->lost || kernel->has_more_lost))
+	if (!kernel || opts_is_of_live(opts) || !(kernel->lost || kernel->has_more_lost))
 		return;
 
 	char number[48] = "";

@@ -31,12 +31,6 @@ static void note_options(const struct opts *opts)
 			 opts->script, strbuf_str(&text));
 }
 
-/* The calls are those of a program that `record` or `live` runs now. */
-static bool is_recording(const struct opts *opts)
-{
-	return opts->view_actions != UINT32_MAX;
-}
-
 /* @follow: NULL unless the recording grows */
 static int run_view(const struct opts *opts, struct script *script, struct pipeline *pipe,
 		    struct follow *follow, struct uft_err *err)
@@ -75,7 +69,7 @@ static int script_data(const struct opts *opts, struct trace_data *data, struct 
 		.nr_args = opts->nr_args,
 		.match = opts->match,
 		.shows_args = opts->show_args,
-		.is_recording = is_recording(opts),
+		.is_recording = opts_is_of_live(opts),
 		.tell = tell_script_line,
 		.self = (void *)&opts->msg,
 	};
@@ -124,7 +118,7 @@ static int run_script(const struct opts *opts, struct uft_err *err)
 
 	if (ret)
 		return ret;
-	if (!is_recording(opts) && !opts->live_record)
+	if (!opts_is_of_live(opts) && !opts->live_record)
 		note_options(opts);
 	ret = script_data(opts, &data, grows ? &follow : NULL, err);
 	reader_close_data(&data, opts);

@@ -17,14 +17,9 @@
 #define OPEN_NS 200000000
 
 /*
- * The recorder of `live` is a process of ours, which answers or ends: on a busy machine, or with a
- * slow disk, that takes its time.
+ * @is_own: the recorder is that of `live`, a process of ours, which answers or ends: on a busy
+ * machine, or with a slow disk, that takes its time
  */
-static bool is_own(const struct opts *opts)
-{
-	return opts->view_actions != UINT32_MAX;
-}
-
 static int ask_progress(const char *dir, bool is_own, struct request_answer *answer)
 {
 	int ret;
@@ -39,7 +34,7 @@ static int is_possible(const struct opts *opts, struct uft_err *err)
 {
 	const char *dir = reader_data_dir(opts);
 	struct request_answer answer;
-	int ret = ask_progress(dir, is_own(opts), &answer);
+	int ret = ask_progress(dir, opts_is_of_live(opts), &answer);
 
 	if (ret == 0 && answer.error == -EOPNOTSUPP)
 		return err_set(
@@ -109,15 +104,16 @@ static void rest(void)
 	nanosleep(&(struct timespec){ .tv_nsec = REST_NS }, NULL);
 }
 
-int follow_open(struct follow *follow, struct trace_data *data, const struct opts *opts,
-		struct uft_err *err)
+/* Wait until the recording has records. The same as follow_open_records(). */
+static int open_growing(struct follow *follow, struct trace_data *data, const struct opts *opts,
+			struct uft_err *err)
 {
 	int ret = reader_open_growing(data, opts, err);
 
 	if (ret)
 		return ret;
 	*follow = (struct follow){ .data = data,
-				   .is_own = is_own(opts),
+				   .is_own = opts_is_of_live(opts),
 				   .is_watched = isatty(STDOUT_FILENO) };
 	while ((ret = look_for_more(follow, err)) == 0 && follow->complete_ns != UINT64_MAX &&
 	       !data_has_records(data))
@@ -148,7 +144,7 @@ int follow_open_records(struct follow *follow, bool *grows, struct trace_data *d
 	if (ret < 0)
 		return ret;
 	*grows = ret;
-	return ret ? follow_open(follow, data, opts, err) : reader_open_records(data, opts, err);
+	return ret ? open_growing(follow, data, opts, err) : reader_open_records(data, opts, err);
 }
 
 int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow_view *shown,

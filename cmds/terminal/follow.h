@@ -36,15 +36,9 @@ struct follow_view {
 };
 
 /*
- * Open the recording in @data, and wait until it has records. 0; CMD_NO_DATA when it ends without
- * any, or cannot be opened; negative. @data is open only after 0.
- */
-int follow_open(struct follow *follow, struct trace_data *data, const struct opts *opts,
-		struct uft_err *err);
-
-/*
- * The same of a recording that may have ended: with --follow it is followed while somebody records
- * into it, else it is opened as it is. @grows: it is followed, and @follow is filled
+ * Open the recording in @data. With --follow, and while somebody records into it, wait until it has
+ * records: it is followed then, and @follow is filled. Else it is opened as it is. 0; CMD_NO_DATA
+ * when it has no records, or cannot be opened; negative. @data is open only after 0.
  */
 int follow_open_records(struct follow *follow, bool *grows, struct trace_data *data,
 			const struct opts *opts, struct uft_err *err);
