@@ -265,7 +265,7 @@ class Run:
             skip(f"{self.exe} is a script of this machine's owner, and not Debian's {program.package}")
 
         self.rounds = program.rounds[is_long] if program.rounds else self.enough()
-        self.rounds_recorded = self.rounds if program.rounds else self.that_fit(self.rounds)
+        self.rounds_recorded = self.that_fit(self.rounds) if is_long and not program.rounds else self.rounds
 
     def enough(self):
         """Rounds of work that take long enough to be attached to."""

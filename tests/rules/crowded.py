@@ -9,7 +9,7 @@ import sys
 
 MOST = 35
 ROOMS = ("arch", "cmds", "libmcount", "trace", "utils", "tests/unit")
-# What is not yet divided; the number is the most that there may be.
+# Folders that are not divided yet, and the most files that each may have.
 NOT_YET = {}
 
 

@@ -1,5 +1,5 @@
 /*
- * What the hostile client knows of utils/format/probe/control.h and ring.h: a copy, so that it can be changed to lie. It is compared with
+ * The hostile client's knowledge of utils/format/probe/control.h and ring.h: a copy, so that it can be changed to lie. It is compared with
  * these by protocol_test.c, which does not compile when they have come apart.
  */
 #include <stdint.h>

@@ -72,7 +72,7 @@ void keeping_plain(struct keeping_plan *plan);
 void keeping_begin(struct keeping *k, uint64_t seed, uint32_t allowed);
 void keeping_replace(struct keeping *k);
 
-/* What a call of @func is to the table of libmcount/hot/state.h. */
+/* The event of the table in libmcount/hot/state.h that a call of @func is. */
 enum thread_event keeping_event(const struct keeping *k, unsigned func);
 
 /* A call of @func; whether it has a frame. */

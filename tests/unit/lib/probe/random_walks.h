@@ -77,7 +77,7 @@ static inline unsigned walks_reached(struct walks_step step)
 	return next & ~(1U << THREAD_ALIKE | 1U << THREAD_HELD);
 }
 
-/* What stubs compare with is what follows from the state. */
+/* The words that stubs compare with follow from the state. */
 static inline void walks_check_limits(const struct thread *t)
 {
 	const struct planned *p = t->planned;

@@ -77,7 +77,7 @@ static struct walks_step before_enter(struct walk *w, unsigned func)
 
 static struct walks_step before_leave(struct walk *w)
 {
-	/* Of a call without a frame nothing ends. */
+	/* A call without a frame has no end to see. */
 	w->is_behind = w->k.is_behind || !w->k.calls[w->k.nr - 1].has_frame;
 	keeping_leave(&w->k, NULL);
 	return walks_step(w->t, NULL, 0);

@@ -59,7 +59,7 @@ static void files_are_opened_as_the_peer(void **state)
 	rights_leave(&before);
 	assert_true(can_open(path));
 
-	/* What his groups may read, he may. */
+	/* A process may read what its groups may read. */
 	assert_int_equal(chown(path, 0, 12345), 0);
 	assert_int_equal(chmod(path, 0640), 0);
 	assert_int_equal(rights_enter(&peer, &before), 0);
