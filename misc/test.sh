@@ -170,7 +170,7 @@ stage_fast() {
 	stage_rules
 	while read -r line; do
 		case $line in '#'* | '') continue ;; esac
-		name=${line#tests/e2e/test_}
+		name=${line#tests/e2e/*/test_}
 		# The line's words, some of them in quotes.
 		eval "words=($line)"
 		UTRAIL_TEST_MATRIX=small suite "fast-${name%%.py*}" pytest "${words[@]}" < /dev/null
@@ -209,7 +209,7 @@ stage_clang() {
 	# of its own.
 	CC=clang build build-clang -Dwerror=true -Doptimization=1 -Ddebug=false -Dunit_tests=$units || return
 	[ $units = disabled ] || suite unit-clang meson test -C build-clang --no-rebuild --print-errorlogs --suite unit
-	UTRAIL_BUILD=$PWD/build-clang UTRAIL_TEST_MATRIX=small suite e2e-clang pytest tests/e2e/test_{trees,hostile,death}.py
+	UTRAIL_BUILD=$PWD/build-clang UTRAIL_TEST_MATRIX=small suite e2e-clang pytest tests/e2e/{record/test_trees,trust/test_{hostile,death}}.py
 }
 
 # cross_machine NAME: builds the reader for it, and runs its tests. Those of units run on arm alone, which differs from this machine in
@@ -293,7 +293,7 @@ stage_matrix() {
 
 stage_steering() {
 	make_gcc || return
-	UTRAIL_TEST_CHANGES=10000 suite steering pytest tests/e2e/test_control_patch.py -k many_changes
+	UTRAIL_TEST_CHANGES=10000 suite steering pytest tests/e2e/running/test_control_patch.py -k many_changes
 }
 
 # Every sample program once, and a twelfth of what else e2e has, under the sanitizers. The probe itself is built without
@@ -313,7 +313,7 @@ stage_sanitize() {
 	[ "${UTRAIL_TEST_MATRIX:-}" != full ] || part=1
 	# test_trees.py has each sample program; the same programs with options of the probe are the probe's affair.
 	UTRAIL_BUILD=$PWD/build-sanitize UTRAIL_TEST_MATRIX=once UTRAIL_TEST_PART=$part suite e2e-sanitize pytest tests/e2e \
-		--ignore=tests/e2e/test_paths.py --ignore=tests/e2e/test_estimate.py
+		--ignore=tests/e2e/record/test_paths.py --ignore=tests/e2e/record/test_estimate.py
 	unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 }
 

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+HERE = Path(__file__).resolve().parent
+# Rooms, too: a test may take helpers and fixtures of another room's.
+sys.path[:0] = [str(HERE.parent / "lib"), *sorted({str(path.parent) for path in HERE.glob("*/test_*.py")})]
 
 import tools  # noqa: E402  (the path is set above)
 

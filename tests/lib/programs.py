@@ -26,7 +26,7 @@ PLAIN = {"none": []}
 PATCHED = {"patchable": ["-fpatchable-function-entry=5"]}
 
 # Those that one compiler has. With -mnop-mcount there is no position independent code, so libraries have calls in place of nops.
-# A tail call is no call of its caller there, which declared trees do not know (tests/e2e/test_patch.py does).
+# A tail call is no call of its caller there, which declared trees do not know (tests/e2e/record/test_patch.py does).
 XRAY = ["-fxray-instrument", "-fxray-instruction-threshold=1", "-fno-optimize-sibling-calls"]
 NOPS = ["-pg", "-mfentry", "-mnop-mcount"]
 OWN_METHODS = {"clang": {"xray": XRAY}, "gcc": {"nops": NOPS}}

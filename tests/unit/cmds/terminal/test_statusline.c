@@ -1,4 +1,4 @@
-/* The line that says how far a command is: what fits into a terminal. What it does on one is in tests/e2e/test_progress.py. */
+/* The line that says how far a command is: what fits into a terminal. What it does on one is in tests/e2e/running/test_progress.py. */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/terminal/statusline.h"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 EXAMPLES = ["fstrace_shop", "posix_self"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tools import run, utrail
 
-HEADER = Path(__file__).resolve().parents[2] / "trace/include"
+HEADER = Path(__file__).resolve().parents[3] / "trace/include"
 
 SHOP_C = r"""
 #include <fstrace.h>

@@ -92,7 +92,7 @@ def test_no_such_program():
     assert result.status == 1 and result.err.count("\n") == 1 and "./nothing" in result.err
 
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 TRACE = BUILD / "trace/library"
 
 DECLARES = r"""

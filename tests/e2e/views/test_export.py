@@ -19,8 +19,8 @@ from tools import peer, run, utrail
 
 VARIANT = Variant("gcc", "pg", "O2")
 PROGRAMS = ["plain", "recursion", "threads", "longjmp", "exceptions", "sleeps", "end_exit"]
-PROTO = Path(__file__).resolve().parent / "proto"
-SCHEMA = Path(__file__).resolve().parent / "schema"
+PROTO = Path(__file__).resolve().parents[1] / "proto"
+SCHEMA = Path(__file__).resolve().parents[1] / "schema"
 TRACE_PROCESSOR = shutil.which("trace_processor_shell") or shutil.which("trace_processor")
 
 # Names that need escaping in one format or another. A symbol file cannot hold a line break.

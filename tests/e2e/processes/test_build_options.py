@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "misc"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "misc"))
 import compiler_options  # noqa: E402
 
 

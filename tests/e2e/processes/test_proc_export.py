@@ -102,7 +102,7 @@ def test_chrome_is_valid_with_strange_arguments(workdir):
     (execution,) = chrome_slices(path)
     assert execution[1][1] == 'a "b"\n</script><b>\ufffd'
     jsonschema = pytest.importorskip("jsonschema", reason="python3-jsonschema is not installed")
-    jsonschema.validate(load_json(path), json.loads((Path(__file__).parent / "schema" / "chrome.json").read_text()))
+    jsonschema.validate(load_json(path), json.loads((Path(__file__).parents[1] / "schema" / "chrome.json").read_text()))
 
 
 def test_what_is_chosen_holds_for_executions(build):

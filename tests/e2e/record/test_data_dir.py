@@ -302,7 +302,7 @@ def test_slashes_at_the_end(workdir):
 
 def test_killed_while_it_deletes(workdir):
     """Whatever is left, the next one goes on."""
-    run("gcc", "-O1", Path(__file__).parent / "src/odd/kill_at.c", "-o", "kill_at").must()
+    run("gcc", "-O1", Path(__file__).parents[1] / "src/odd/kill_at.c", "-o", "kill_at").must()
     exe = plain()
     utrail("record", exe).must()
     shutil.copytree("uftrace.data", "kept")

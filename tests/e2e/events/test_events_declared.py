@@ -15,7 +15,7 @@ import pytest
 import tools
 from tools import peer, utrail
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("UTRAIL_BUILD", TOP / "build"))
 LIBRARY = BUILD / "trace/library/libutrail-trace.a"
 
