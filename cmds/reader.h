@@ -9,7 +9,7 @@
 #include "utils/export/export.h"
 #include "utils/trace/recording/data.h"
 #include "utils/trace/pipeline.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 /*
  * The data directory that the options name. When that is the default one and it is not there, the

@@ -75,7 +75,7 @@ static int explain(const struct files *files, int ret, const char *what, struct 
 }
 
 static int answer(const struct opts *opts, const struct executions *executions, struct files *files,
-		  struct strbuf *out, struct uft_err *err)
+		  struct sink *sink, struct uft_err *err)
 {
 	const char *given = opts->needs ? opts->needs : opts->used_by;
 	uint32_t content = find_file(executions, files, given);
@@ -85,15 +85,15 @@ static int answer(const struct opts *opts, const struct executions *executions, 
 	if (content == FILES_NONE)
 		return err_set(err, -ENODATA,
 			       "'%s' is no file that the build has opened and left there", given);
-	ret = opts->needs ? deps_needs(executions, files, content, out)
-			  : deps_used_by(executions, files, content, out);
+	ret = opts->needs ? deps_needs(executions, files, content, sink)
+			  : deps_used_by(executions, files, content, sink);
 	strbuf_addf(&what, "depends on '%s'", given);
 	return ret < 0 ? explain(files, ret, strbuf_str(&what), err) : 0;
 }
 
 /* --declared */
 static int tell_undeclared(const struct opts *opts, const struct executions *executions,
-			   struct files *files, struct strbuf *out, struct uft_err *err)
+			   struct files *files, struct sink *sink, struct uft_err *err)
 {
 	struct make_rules declared cleanup_make_rules = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -105,32 +105,32 @@ static int tell_undeclared(const struct opts *opts, const struct executions *exe
 			       strbuf_str(&text));
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot read '%s'", opts->declared);
-	strbuf_addstr(out, "\n# Read, and not declared:\n");
-	ret = deps_undeclared(executions, files, &declared, out);
+	sink_lit(sink, "\n# Read, and not declared:\n");
+	ret = deps_undeclared(executions, files, &declared, sink);
 	return ret < 0 ? explain(files, ret, "is not declared", err) : 0;
 }
 
-static int tell_all(const struct executions *executions, struct files *files, struct strbuf *out)
+static int tell_all(const struct executions *executions, struct files *files, struct sink *sink)
 {
 	int ret;
 
-	strbuf_addstr(out, "# What was made, and of what");
+	sink_lit(sink, "# What was made, and of what");
 	if (executions->nr) {
-		strbuf_addstr(out, "; in ");
-		deps_put_path(executions, executions->all[0].cwd, out);
+		sink_lit(sink, "; in ");
+		deps_put_path(executions, executions->all[0].cwd, sink);
 	}
-	strbuf_addch(out, '\n');
-	ret = deps_rules(executions, files, out);
+	sink_lit(sink, "\n");
+	ret = deps_rules(executions, files, sink);
 	if (ret < 0)
 		return ret;
-	strbuf_addstr(out, "\n# Made, and then read:\n");
-	deps_read_again(executions, files, out);
-	strbuf_addstr(out, "\n# Run again with the same inputs:\n");
-	return deps_run_again(executions, files, out);
+	sink_lit(sink, "\n# Made, and then read:\n");
+	deps_read_again(executions, files, sink);
+	sink_lit(sink, "\n# Run again with the same inputs:\n");
+	return deps_run_again(executions, files, sink);
 }
 
 int build_deps(const struct opts *opts, const struct executions *executions, struct files *files,
-	       struct strbuf *out, struct uft_err *err)
+	       struct sink *sink, struct uft_err *err)
 {
 	int ret;
 
@@ -144,9 +144,9 @@ int build_deps(const struct opts *opts, const struct executions *executions, str
 	if (ret < 0)
 		return explain(files, ret, "depends on what", err);
 	if (opts->needs || opts->used_by)
-		return answer(opts, executions, files, out, err);
-	ret = tell_all(executions, files, out);
+		return answer(opts, executions, files, sink, err);
+	ret = tell_all(executions, files, sink);
 	if (ret < 0)
 		return explain(files, ret, "depends on what", err);
-	return opts->declared ? tell_undeclared(opts, executions, files, out, err) : 0;
+	return opts->declared ? tell_undeclared(opts, executions, files, sink, err) : 0;
 }

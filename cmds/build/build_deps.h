@@ -4,15 +4,15 @@
 
 #include "cmds/opts.h"
 #include "utils/base/err.h"
-#include "utils/base/containers/strbuf.h"
+#include "utils/base/sink.h"
 #include "utils/trace/recording/executions.h"
 #include "utils/trace/recording/files.h"
 
 /*
- * Append what @opts ask for to @out: an answer about one file, or all that is known. 0, or negative
+ * Put what @opts ask for into @sink: an answer about one file, or all that is known. 0, or negative
  * with @err.
  */
 int build_deps(const struct opts *opts, const struct executions *executions, struct files *files,
-	       struct strbuf *out, struct uft_err *err);
+	       struct sink *sink, struct uft_err *err);
 
 #endif

@@ -1,6 +1,5 @@
 /* `utrail build`: what a build has compiled, and which processes it consisted of. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,9 +9,9 @@
 #include "cmds/cmd.h"
 #include "cmds/events/events_etrace.h"
 #include "cmds/filter_opts.h"
+#include "cmds/build/build_output.h"
 #include "cmds/reader.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/fd.h"
 #include "utils/base/outfile.h"
 #include "utils/builddb/compdb.h"
 #include "utils/builddb/deps_ignored.h"
@@ -128,14 +127,6 @@ static int check_output(const struct opts *opts, const char *name, struct uft_er
 	return is_stdout(opts) ? 0 : outfile_check(name, err);
 }
 
-static int write_output(const struct opts *opts, const struct strbuf *text, struct uft_err *err)
-{
-	if (!is_stdout(opts))
-		return outfile_put(output_name(opts), strbuf_str(text), text->len, err);
-	fwrite(strbuf_str(text), 1, text->len, stdout);
-	return 0;
-}
-
 /* --append: what is there already. */
 static int load_earlier(const struct opts *opts, struct compdb *db, struct uft_err *err)
 {
@@ -177,31 +168,15 @@ static void warn_about_commands(const struct opts *opts, const struct compdb *db
 			 db->nr_not_text);
 }
 
-static int write_fd(void *self, const void *data, size_t len)
-{
-	return fd_write_all(*(int *)self, data, len);
-}
-
-/* main.c looks for errors of stdout at the end. */
-static int write_stdout(void *self, const void *data, size_t len)
-{
-	fwrite(data, 1, len, stdout);
-	return 0;
-}
-
-/* The text is never in memory as a whole: entries are there already. */
 static int write_entries(const struct opts *opts, const struct compdb *db, struct uft_err *err)
 {
-	struct outfile out cleanup_outfile = OUTFILE_CLOSED;
-	bool is_file = !is_stdout(opts);
-	int ret = is_file ? outfile_open(&out, output_name(opts), 0644, err) : 0;
+	struct build_output out cleanup_build_output;
+	int ret = build_output_open(&out, output_name(opts), 0644, err);
 
 	if (ret < 0)
 		return ret;
-	ret = is_file ? compdb_write(db, write_fd, &out.fd) : compdb_write(db, write_stdout, NULL);
-	if (ret < 0)
-		return err_set_errno(err, ret, "cannot write '%s'", output_name(opts));
-	return is_file ? outfile_publish(&out, err) : 0;
+	compdb_write(db, &out.sink);
+	return build_output_publish(&out, err);
 }
 
 static int write_compdb(const struct opts *opts, struct compdb *db,
@@ -237,33 +212,31 @@ static int write_compdb(const struct opts *opts, struct compdb *db,
 static int write_tree(const struct opts *opts, const struct executions *executions,
 		      struct files *files, struct uft_err *err)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
-	bool is_exact = true;
+	bool is_json = !is_deps(opts) && opts->export_as == OPTS_AS_JSON;
+	struct build_output out cleanup_build_output;
+	int ret;
 
-	if (is_deps(opts)) {
-		int ret = build_deps(opts, executions, files, &text, err);
-
-		if (ret < 0)
-			return ret;
-	} else if (opts->export_as == OPTS_AS_JSON && !opts->no_limit &&
-		   tree_count_readers(files) > TREE_READERS_MAX)
+	if (is_json && !opts->no_limit && tree_count_readers(files) > TREE_READERS_MAX)
 		return err_set(err, -EDQUOT,
 			       "cannot show '%s': keys 'i' would list more than %lu readers of "
 			       "pipes, which is the limit; if you trust it, use --no-limit",
 			       opts->data_dir, TREE_READERS_MAX);
-	else if (opts->export_as == OPTS_AS_JSON)
-		is_exact = tree_json(executions, files->has_events ? files : NULL, &text);
-	else
-		tree_dot(executions, &text);
-	if (strbuf_oom(&text))
-		return err_set_errno(err, -ENOMEM, "cannot show '%s'", opts->data_dir);
-	if (opts->export_as == OPTS_AS_JSON && !files->has_events)
+	ret = build_output_open(&out, output_name(opts), 0644, err);
+	if (ret == 0 && is_deps(opts))
+		ret = build_deps(opts, executions, files, &out.sink, err);
+	if (ret < 0)
+		return ret;
+	if (is_json)
+		tree_json(executions, files->has_events ? files : NULL, &out.sink);
+	else if (!is_deps(opts))
+		tree_dot(executions, &out.sink);
+	if (is_json && !files->has_events)
 		msg_warn(&opts->msg, "'%s' says nothing of files: keys 'i' and 'o' are left out",
 			 opts->data_dir);
-	if (!is_exact)
+	if (out.sink.has_broken)
 		msg_warn(&opts->msg, "some names or arguments are not UTF-8, which JSON has no way "
 				     "to write: U+FFFD stands in their place");
-	return write_output(opts, &text, err);
+	return build_output_publish(&out, err);
 }
 
 static int write_executions(const struct opts *opts, struct compdb *db,

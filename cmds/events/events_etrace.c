@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
+#include "cmds/build/build_output.h"
 #include "cmds/reader.h"
 #include "utils/base/cleanup.h"
-#include "utils/base/fd.h"
-#include "utils/base/outfile.h"
 #include "utils/builddb/etrace/etrace_write.h"
 
 /* Names may have any bytes: a file gets them as they are, a terminal does not. */
@@ -77,15 +76,6 @@ static int put_all(const struct opts *opts, const struct trace_data *data,
 	return 0;
 }
 
-static int write_lines(const struct opts *opts, const struct trace_data *data,
-		       const struct etrace_choice *choice, struct sink *sink, struct uft_err *err)
-{
-	struct uft_err broken = { 0 };
-	int ret = put_all(opts, data, choice, isatty(STDOUT_FILENO), sink, &broken, err);
-
-	return reader_finish(sink, &broken, ret, err);
-}
-
 int events_etrace_export(const struct opts *opts, const struct trace_data *data, struct sink *sink,
 			 struct uft_err *err)
 {
@@ -96,50 +86,13 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 		.has_environment = true,
 	};
 
-	return write_lines(opts, data, &all, sink, err);
-}
-
-static int write_fd(void *self, const char *data, size_t len)
-{
-	return fd_write_all(*(int *)self, data, len);
-}
-
-/* @is_written: all that can be read */
-static int write_to(const struct opts *opts, const struct trace_data *data,
-		    const struct etrace_choice *choice, int fd, bool *is_written,
-		    struct uft_err *err)
-{
-	struct sink sink cleanup_sink = { 0 };
 	struct uft_err broken = { 0 };
-	int ret = sink_init(&sink, write_fd, &fd);
+	int ret = put_all(opts, data, &all, isatty(STDOUT_FILENO), sink, &broken, err);
 
-	*is_written = false;
-	if (ret < 0)
-		return err_set_errno(err, ret, "cannot write what processes did");
-	ret = put_all(opts, data, choice, /* is_terminal= */ false, &sink, &broken, err);
-	*is_written = ret == 0 && sink_flush(&sink) == 0;
-	return reader_finish(&sink, &broken, ret, err);
+	return reader_finish(sink, &broken, ret, err);
 }
 
 /* A damaged recording gives the part before the damage. Environments that are read hold secrets. */
-static int write_named(const struct opts *opts, const struct trace_data *data,
-		       const struct etrace_choice *choice, const char *name, struct uft_err *err)
-{
-	struct outfile out cleanup_outfile;
-	bool is_written;
-	int ret = outfile_open(&out, name, choice->has_environment ? 0600 : 0644, err);
-
-	if (ret < 0)
-		return ret;
-	ret = write_to(opts, data, choice, out.fd, &is_written, err);
-	if (!is_written)
-		return ret;
-
-	int published = outfile_publish(&out, err);
-
-	return published < 0 ? published : ret;
-}
-
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err)
 {
@@ -149,11 +102,14 @@ int events_etrace_build(const struct opts *opts, const struct trace_data *data, 
 		.has_mounts = opts->etrace.has_mounts,
 		.has_environment = opts->etrace.has_environment,
 	};
-	struct sink sink cleanup_sink = { 0 };
-	int ret;
+	struct build_output out cleanup_build_output;
+	struct uft_err broken = { 0 };
+	int ret = build_output_open(&out, name, choice.has_environment ? 0600 : 0644, err);
 
-	if (strcmp(name, "-") != 0)
-		return write_named(opts, data, &choice, name, err);
-	ret = reader_open_sink(&sink, err);
-	return ret < 0 ? ret : write_lines(opts, data, &choice, &sink, err);
+	if (ret == 0)
+		ret = put_all(opts, data, &choice, out.is_stdout && isatty(STDOUT_FILENO),
+			      &out.sink, &broken, err);
+	if (ret == 0)
+		ret = build_output_publish(&out, err);
+	return ret < 0 ? ret : reader_finish(&out.sink, &broken, ret, err);
 }

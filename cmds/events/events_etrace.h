@@ -8,7 +8,7 @@
 #include "cmds/opts.h"
 #include "utils/base/err.h"
 #include "utils/trace/recording/data.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 /* All of them, to standard output. An exit status, or negative with @err. */
 int events_etrace_export(const struct opts *opts, const struct trace_data *data, struct sink *sink,

@@ -56,34 +56,31 @@ static void check_executions(const struct executions *got)
 	}
 }
 
-static int put_piece(void *self, const void *data, size_t len)
-{
-	strbuf_add(self, data, len);
-	return 0;
-}
-
 static void show_executions(const char *dir, bool big)
 {
 	struct executions got cleanup_executions = { 0 };
 	struct files files cleanup_files = { 0 };
 	struct compdb db cleanup_compdb = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
+	struct sink sink cleanup_sink = { 0 };
 	struct uft_err broken = { 0 }, err = { 0 };
 	int ret = files_load(&files, &got, dir, big, &broken, &err);
 
 	fuzz_check_error(ret < 0, &err);
 	check_executions(&got);
 	FUZZ_CHECK(compdb_add_executions(&db, &got) == 0);
-	FUZZ_CHECK(compdb_write(&db, put_piece, &text) == 0);
-	tree_json(&got, &files, &text);
-	tree_dot(&got, &text);
-	FUZZ_CHECK(deps_rules(&got, &files, &text) == 0);
-	deps_read_again(&got, &files, &text);
-	FUZZ_CHECK(deps_run_again(&got, &files, &text) == 0);
+	FUZZ_CHECK(sink_init_text(&sink, &text) == 0);
+	compdb_write(&db, &sink);
+	tree_json(&got, &files, &sink);
+	tree_dot(&got, &sink);
+	FUZZ_CHECK(deps_rules(&got, &files, &sink) == 0);
+	deps_read_again(&got, &files, &sink);
+	FUZZ_CHECK(deps_run_again(&got, &files, &sink) == 0);
 	if (files.nr_contents) {
-		FUZZ_CHECK(deps_needs(&got, &files, files.nr_contents - 1, &text) == 0);
-		FUZZ_CHECK(deps_used_by(&got, &files, 0, &text) == 0);
+		FUZZ_CHECK(deps_needs(&got, &files, files.nr_contents - 1, &sink) == 0);
+		FUZZ_CHECK(deps_used_by(&got, &files, 0, &sink) == 0);
 	}
+	FUZZ_CHECK(sink_flush(&sink) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -222,8 +222,10 @@ static void put_hidden(struct strbuf *out, const struct language *lang, const ch
 		strbuf_add(out, text, len);
 }
 
-static void put_all(struct strbuf *out, const struct language *lang, const char *text, size_t len)
+static bool put_all(struct strbuf *out, const struct language *lang, const char *text, size_t len)
 {
+	bool is_whole = true;
+
 	for (size_t i = 0; i < len;) {
 		uint32_t code = 0;
 		size_t n = next_char(text + i, len - i, &code);
@@ -235,8 +237,10 @@ static void put_all(struct strbuf *out, const struct language *lang, const char 
 			put_hidden(out, lang, text + i, n, code);
 		else
 			strbuf_add(out, text + i, n);
+		is_whole &= n || lang->form == HIDDEN_AS_BYTES;
 		i += n ? n : 1;
 	}
+	return is_whole;
 }
 
 /*
@@ -270,19 +274,30 @@ static void put_callgrind(struct strbuf *out, const char *text, size_t len)
 	put_all(out, lang, text, len);
 }
 
-void escape_add(struct strbuf *out, enum medium medium, const char *text, size_t len)
+bool escape_add(struct strbuf *out, enum medium medium, const char *text, size_t len)
 {
 	if (medium == MEDIUM_CSV)
 		put_cell(out, text, len);
 	else if (medium == MEDIUM_CALLGRIND)
 		put_callgrind(out, text, len);
 	else
-		put_all(out, &languages[medium], text, len);
+		return put_all(out, &languages[medium], text, len);
+	return true;
 }
 
-void escape_addstr(struct strbuf *out, enum medium medium, const char *text)
+bool escape_addstr(struct strbuf *out, enum medium medium, const char *text)
 {
-	escape_add(out, medium, text, strlen(text));
+	return escape_add(out, medium, text, strlen(text));
+}
+
+bool escape_quoted(struct strbuf *out, const char *text)
+{
+	strbuf_addch(out, '"');
+
+	bool is_whole = escape_addstr(out, MEDIUM_JSON, text);
+
+	strbuf_addch(out, '"');
+	return is_whole;
 }
 
 /* Characters that mean something in none of the languages. */

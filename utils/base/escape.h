@@ -30,11 +30,15 @@ enum medium {
 	MEDIUM_BINARY,	  /* formats that count bytes: made valid UTF-8, and nothing else */
 };
 
-/* Append @text as @medium shows it. */
-void escape_add(struct strbuf *out, enum medium medium, const char *text, size_t len);
+/*
+ * Append @text as @medium shows it. False when some of it is not UTF-8 and the medium has no way to
+ * write that: U+FFFD is in its place.
+ */
+bool escape_add(struct strbuf *out, enum medium medium, const char *text, size_t len);
 
-/* The same for a C string. */
-void escape_addstr(struct strbuf *out, enum medium medium, const char *text);
+/* The same for a C string; and for one of JSON with quotes around it. */
+bool escape_addstr(struct strbuf *out, enum medium medium, const char *text);
+bool escape_quoted(struct strbuf *out, const char *text);
 
 /* True when @text is certainly shown as it is. Fast, and true for most names. */
 bool escape_is_plain(enum medium medium, const char *text, size_t len);

@@ -12,13 +12,10 @@
 #include "utils/builddb/compiler/arguments.h"
 #include "utils/builddb/compiler/command.h"
 #include "utils/builddb/compiler/compile.h"
-#include "utils/builddb/json.h"
 
-/* So many bytes are written at once. */
-#define WRITTEN_BYTES (1U << 20)
 /* Work counts as bytes, too: to open a response file, and to look at a word. */
-#define FILE_COST     1024U
-#define WORD_COST     8U
+#define FILE_COST 1024U
+#define WORD_COST 8U
 
 /*
  * The response files of one command.
@@ -56,17 +53,17 @@ static bool put_entry(struct strbuf *out, const char *directory, const char *fil
 	bool is_exact = true;
 
 	strbuf_addstr(out, "{\n  \"directory\": ");
-	is_exact &= json_string(out, directory);
+	is_exact &= escape_quoted(out, directory);
 	strbuf_addstr(out, ",\n  \"file\": ");
-	is_exact &= json_string(out, file);
+	is_exact &= escape_quoted(out, file);
 	if (output) {
 		strbuf_addstr(out, ",\n  \"output\": ");
-		is_exact &= json_string(out, output);
+		is_exact &= escape_quoted(out, output);
 	}
 	strbuf_addstr(out, ",\n  \"arguments\": [");
 	for (size_t i = 0; i < argv->nr; i++) {
 		strbuf_addstr(out, i ? ", " : "");
-		is_exact &= json_string(out, argv->words[i]);
+		is_exact &= escape_quoted(out, argv->words[i]);
 	}
 	strbuf_addstr(out, "]\n}");
 	return is_exact;
@@ -222,29 +219,19 @@ int compdb_drop_earlier(struct compdb *db, size_t nr_earlier)
 	return ret;
 }
 
-int compdb_write(const struct compdb *db, int (*write)(void *self, const void *data, size_t len),
-		 void *self)
+void compdb_write(const struct compdb *db, struct sink *sink)
 {
-	struct strbuf out cleanup_strbuf = { 0 };
 	bool is_first = true;
-	int ret = 0;
 
-	strbuf_addch(&out, '[');
-	for (size_t i = 0; i < db->nr && ret == 0; i++) {
+	sink_lit(sink, "[");
+	for (size_t i = 0; i < db->nr; i++) {
 		if (!db->entries[i])
 			continue;
-		strbuf_addstr(&out, is_first ? "\n" : ",\n");
-		strbuf_addstr(&out, db->entries[i]);
+		sink_either(sink, is_first, "\n", ",\n");
+		sink_put_raw(sink, db->entries[i], strlen(db->entries[i]));
 		is_first = false;
-		if (out.len < WRITTEN_BYTES || strbuf_oom(&out))
-			continue;
-		ret = write(self, out.data, out.len);
-		strbuf_reset(&out);
 	}
-	strbuf_addstr(&out, "\n]\n");
-	if (strbuf_oom(&out))
-		return -ENOMEM;
-	return ret < 0 ? ret : write(self, out.data, out.len);
+	sink_lit(sink, "\n]\n");
 }
 
 static uint64_t cost_of_words(const struct words *argv)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "utils/base/cleanup.h"
-#include "utils/base/containers/strbuf.h"
+#include "utils/base/sink.h"
 #include "utils/base/containers/strmap.h"
 #include "utils/base/containers/words.h"
 #include "utils/builddb/compiler/responses.h"
@@ -78,11 +78,7 @@ int compdb_add_executions(struct compdb *db, const struct executions *executions
  */
 int compdb_drop_earlier(struct compdb *db, size_t nr_earlier);
 
-/*
- * The whole file, in pieces that @write takes. 0, -ENOMEM, or what @write returned when that is
- * negative.
- */
-int compdb_write(const struct compdb *db, int (*write)(void *self, const void *data, size_t len),
-		 void *self);
+/* The whole file. */
+void compdb_write(const struct compdb *db, struct sink *sink);
 
 #endif

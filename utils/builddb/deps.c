@@ -29,7 +29,7 @@ struct rules {
 	struct deps_walk walk;
 	const struct make_rules *declared;
 	uint8_t *marks;
-	struct strbuf *out;
+	struct sink *sink;
 };
 
 static const char *relative(const struct executions *executions, const char *path)
@@ -42,22 +42,22 @@ static const char *relative(const struct executions *executions, const char *pat
 	return path;
 }
 
-void deps_put_path(const struct executions *executions, const char *path, struct strbuf *out)
+void deps_put_path(const struct executions *executions, const char *path, struct sink *sink)
 {
-	escape_addstr(out, MEDIUM_TERMINAL, relative(executions, path));
+	sink_str(sink, relative(executions, path));
 }
 
-void deps_put_word(const struct executions *executions, const char *path, struct strbuf *out)
+void deps_put_word(const struct executions *executions, const char *path, struct sink *sink)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	deps_put_path(executions, path, &text);
+	escape_addstr(&text, MEDIUM_TERMINAL, relative(executions, path));
 	for (const char *at = strbuf_str(&text); *at; at++) {
 		if (strchr(" #:%\\", *at))
-			strbuf_addch(out, '\\');
+			sink_lit(sink, "\\");
 		if (*at == '$')
-			strbuf_addch(out, '$');
-		strbuf_addch(out, *at);
+			sink_lit(sink, "$");
+		sink_put_raw(sink, at, 1);
 	}
 }
 
@@ -104,7 +104,7 @@ static bool is_written(const struct files *files, uint32_t content)
 }
 
 static int put_walked(const struct executions *executions, struct files *files, uint32_t content,
-		      bool is_forward, struct strbuf *out)
+		      bool is_forward, struct sink *sink)
 {
 	struct deps_walk walk cleanup_deps_walk = { 0 };
 	const char **paths cleanup_free = NULL;
@@ -124,22 +124,22 @@ static int put_walked(const struct executions *executions, struct files *files, 
 	for (ssize_t i = 0; i < nr; i++) {
 		if (i && strcmp(paths[i], paths[i - 1]) == 0)
 			continue;
-		deps_put_path(executions, paths[i], out);
-		strbuf_addch(out, '\n');
+		deps_put_path(executions, paths[i], sink);
+		sink_lit(sink, "\n");
 	}
 	return nr < 0 ? nr : 0;
 }
 
 int deps_needs(const struct executions *executions, struct files *files, uint32_t content,
-	       struct strbuf *out)
+	       struct sink *sink)
 {
-	return put_walked(executions, files, content, false, out);
+	return put_walked(executions, files, content, false, sink);
 }
 
 int deps_used_by(const struct executions *executions, struct files *files, uint32_t content,
-		 struct strbuf *out)
+		 struct sink *sink)
 {
-	return put_walked(executions, files, content, true, out);
+	return put_walked(executions, files, content, true, sink);
 }
 
 /* The next execution from use @at on that has written; FILES_NONE: no more. */
@@ -200,13 +200,13 @@ static int walk_from_writers(struct deps_walk *walk, uint32_t content)
 }
 
 static void put_targets(const struct deps_walk *walk, const struct made *made, size_t nr_made,
-			struct strbuf *out)
+			struct sink *sink)
 {
 	for (size_t i = 0; i < nr_made; i++) {
-		strbuf_addstr(out, i ? " " : "");
-		deps_put_word(walk->executions, path_of(walk->files, made[i].content), out);
+		sink_either(sink, i, " ", "");
+		deps_put_word(walk->executions, path_of(walk->files, made[i].content), sink);
 	}
-	strbuf_addch(out, ':');
+	sink_lit(sink, ":");
 }
 
 /* Mark the inputs that the rules of the target declare as @is; none without any rules. */
@@ -241,7 +241,7 @@ static int put_rule(struct rules *rules, const struct made *made, size_t nr_made
 	struct deps_walk *walk = &rules->walk;
 	const char **paths cleanup_free = NULL;
 	bool has_targets = !rules->declared;
-	size_t begin = rules->out->len;
+	uint64_t begin = sink_bytes(rules->sink);
 	int ret = 0;
 	ssize_t nr;
 
@@ -257,22 +257,24 @@ static int put_rule(struct rules *rules, const struct made *made, size_t nr_made
 	nr = ret < 0 ? ret : paths_reached(walk, rules->marks, &paths);
 	mark_made(rules, made, nr_made, false);
 	if (has_targets)
-		put_targets(walk, made, nr_made, rules->out);
+		put_targets(walk, made, nr_made, rules->sink);
 	for (ssize_t i = 0; i < nr; i++) {
 		if ((i && strcmp(paths[i], paths[i - 1]) == 0) ||
 		    (rules->declared && relative(walk->executions, paths[i]) == paths[i]))
 			continue;
 		if (!has_targets) {
-			strbuf_addstr(rules->out, "#   ");
-			put_targets(walk, made, nr_made, rules->out);
+			sink_lit(rules->sink, "#   ");
+			put_targets(walk, made, nr_made, rules->sink);
 		}
 		has_targets = true;
-		strbuf_addch(rules->out, ' ');
-		deps_put_word(walk->executions, paths[i], rules->out);
+		sink_lit(rules->sink, " ");
+		deps_put_word(walk->executions, paths[i], rules->sink);
 	}
 	if (has_targets)
-		strbuf_addch(rules->out, '\n');
-	return nr < 0 ? nr : files_spend(walk->files, (rules->out->len - begin) * FILES_HELD_COST);
+		sink_lit(rules->sink, "\n");
+	if (nr < 0)
+		return nr;
+	return files_spend(walk->files, (sink_bytes(rules->sink) - begin) * FILES_HELD_COST);
 }
 
 static size_t find_made(const struct files *files, struct made *all)
@@ -288,9 +290,9 @@ static size_t find_made(const struct files *files, struct made *all)
 }
 
 static int put_rules(const struct executions *executions, struct files *files,
-		     const struct make_rules *declared, struct strbuf *out)
+		     const struct make_rules *declared, struct sink *sink)
 {
-	struct rules rules = { .declared = declared, .out = out };
+	struct rules rules = { .declared = declared, .sink = sink };
 	struct made *all cleanup_free = calloc(files->nr_contents + 1, sizeof(*all));
 	uint8_t *marks cleanup_free = calloc(files->nr_contents + 1, 1);
 	int ret = all && marks ? deps_walk_init(&rules.walk, executions, files) : -ENOMEM;
@@ -309,19 +311,19 @@ static int put_rules(const struct executions *executions, struct files *files,
 	return ret;
 }
 
-int deps_rules(const struct executions *executions, struct files *files, struct strbuf *out)
+int deps_rules(const struct executions *executions, struct files *files, struct sink *sink)
 {
-	return put_rules(executions, files, NULL, out);
+	return put_rules(executions, files, NULL, sink);
 }
 
 int deps_undeclared(const struct executions *executions, struct files *files,
-		    const struct make_rules *declared, struct strbuf *out)
+		    const struct make_rules *declared, struct sink *sink)
 {
-	return put_rules(executions, files, declared, out);
+	return put_rules(executions, files, declared, sink);
 }
 
 void deps_read_again(const struct executions *executions, const struct files *files,
-		     struct strbuf *out)
+		     struct sink *sink)
 {
 	for (uint32_t i = 0; i < files->nr_contents; i++) {
 		uint32_t writer = next_writer(files, files->contents[i].first_use);
@@ -335,8 +337,8 @@ void deps_read_again(const struct executions *executions, const struct files *fi
 			at = files->uses[at].next_of_content;
 		if (at == FILES_NONE)
 			continue;
-		strbuf_addstr(out, "#   ");
-		deps_put_path(executions, path_of(files, i), out);
-		strbuf_addch(out, '\n');
+		sink_lit(sink, "#   ");
+		deps_put_path(executions, path_of(files, i), sink);
+		sink_lit(sink, "\n");
 	}
 }

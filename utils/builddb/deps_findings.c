@@ -293,18 +293,18 @@ static size_t find_repeats(struct findings *find, struct repeat *repeats)
 	return nr;
 }
 
-static void put_repeat(const struct findings *find, const struct repeat *repeat, struct strbuf *out)
+static void put_repeat(const struct findings *find, const struct repeat *repeat, struct sink *sink)
 {
 	const struct execution *execution = &find->executions->all[repeat->execution];
 	unsigned long long took_us = repeat->took_ns / 1000;
 
-	strbuf_addf(out, "#   %u times, %llu.%03llu ms too many:", repeat->nr + 1, took_us / 1000,
-		    took_us % 1000);
+	sink_putf(sink, "#   %u times, %llu.%03llu ms too many:", repeat->nr + 1, took_us / 1000,
+		  took_us % 1000);
 	for (const char *arg = NULL; (arg = execution_next_arg(execution, arg)) != NULL;) {
-		strbuf_addch(out, ' ');
-		escape_addstr(out, MEDIUM_TERMINAL, arg);
+		sink_lit(sink, " ");
+		sink_str(sink, arg);
 	}
-	strbuf_addch(out, '\n');
+	sink_lit(sink, "\n");
 }
 
 static bool allocate(struct findings *find)
@@ -337,7 +337,7 @@ static void release_findings(struct findings *find)
 }
 
 int deps_run_again(const struct executions *executions, const struct files *files,
-		   struct strbuf *out)
+		   struct sink *sink)
 {
 	struct findings find = { .executions = executions, .files = files };
 	struct repeat *repeats cleanup_free = calloc(executions->nr + 1, sizeof(*repeats));
@@ -351,10 +351,9 @@ int deps_run_again(const struct executions *executions, const struct files *file
 		size_t nr = find_repeats(&find, repeats);
 
 		for (size_t i = 0; i < nr; i++)
-			put_repeat(&find, &repeats[i], out);
+			put_repeat(&find, &repeats[i], sink);
 		if (!find.steps_left)
-			strbuf_addstr(out,
-				      "#   (there are more commands than could be compared)\n");
+			sink_lit(sink, "#   (there are more commands than could be compared)\n");
 	}
 	release_findings(&find);
 	return ret;

@@ -28,7 +28,7 @@ static size_t shown_before(const struct executions *executions, size_t at)
 	return at;
 }
 
-static void put_command(struct strbuf *out, const struct execution *execution)
+static void put_command(struct sink *sink, const struct execution *execution)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
 
@@ -43,40 +43,41 @@ static void put_command(struct strbuf *out, const struct execution *execution)
 
 	size_t len = escape_cut(strbuf_str(&line), LABEL_BYTES);
 
-	escape_add(out, MEDIUM_DOT, strbuf_str(&line), len);
+	sink_text(sink, strbuf_str(&line), len);
 	if (len < line.len)
-		strbuf_addstr(out, "...");
+		sink_lit(sink, "...");
 }
 
 /* "\n" is of graphviz: the next line of the label. */
-static void put_node(struct strbuf *out, const struct executions *executions, size_t at)
+static void put_node(struct sink *sink, const struct executions *executions, size_t at)
 {
 	const struct execution *execution = &executions->all[at];
 	size_t before = shown_before(executions, at);
 	unsigned long long took_us = (execution->end_ns - execution->start_ns) / 1000;
 	bool failed = execution->is_over && execution->status;
 
-	strbuf_addf(out, "  n%zu [label=\"", at);
-	put_command(out, execution);
-	strbuf_addstr(out, "\\n");
-	strbuf_addf(out, "%llu.%03llu ms", took_us / 1000, took_us % 1000);
+	sink_putf(sink, "  n%zu [label=\"", at);
+	put_command(sink, execution);
+	sink_putf(sink, "\\n%llu.%03llu ms", took_us / 1000, took_us % 1000);
 	if (failed && WIFSIGNALED(execution->status))
-		strbuf_addf(out, ", signal %d", WTERMSIG(execution->status));
+		sink_putf(sink, ", signal %d", WTERMSIG(execution->status));
 	else if (failed)
-		strbuf_addf(out, ", status %d", WEXITSTATUS(execution->status));
-	strbuf_addf(out, "\"%s]\n", failed ? " color=red" : "");
+		sink_putf(sink, ", status %d", WEXITSTATUS(execution->status));
+	sink_either(sink, failed, "\" color=red]\n", "\"]\n");
 	if (before == EXECUTION_NONE)
 		return;
-	strbuf_addf(out, "  n%zu -> n%zu%s\n", before, at,
-		    executions->all[before].process == execution->process ? " [style=dashed]" : "");
+	sink_putf(sink, "  n%zu -> n%zu", before, at);
+	sink_either(sink, executions->all[before].process == execution->process,
+		    " [style=dashed]\n", "\n");
 }
 
-void tree_dot(const struct executions *executions, struct strbuf *out)
+void tree_dot(const struct executions *executions, struct sink *sink)
 {
-	strbuf_addstr(out, "digraph processes {\n  rankdir=LR\n  node [shape=box]\n");
+	sink->medium = MEDIUM_DOT;
+	sink_lit(sink, "digraph processes {\n  rankdir=LR\n  node [shape=box]\n");
 	for (size_t i = 0; i < executions->nr; i++) {
 		if (is_shown(&executions->all[i]))
-			put_node(out, executions, i);
+			put_node(sink, executions, i);
 	}
-	strbuf_addstr(out, "}\n");
+	sink_lit(sink, "}\n");
 }

@@ -1,11 +1,11 @@
 /* Files of executions as JSON (see tree_files.h). */
 #include "utils/builddb/tree_files.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "utils/base/containers/intmap.h"
 #include "utils/base/containers/vec.h"
-#include "utils/builddb/json.h"
 
 #define PID_BITS 22
 
@@ -22,7 +22,7 @@ unsigned long long tree_process_number(const struct execution *execution)
 }
 
 /* Each once, in however many ways they could: @told has them. */
-static void put_readers_of(struct strbuf *out, const struct executions *executions,
+static void put_readers_of(struct sink *sink, const struct executions *executions,
 			   const struct files *files, const struct file_use *write,
 			   struct intmap *told)
 {
@@ -36,9 +36,10 @@ static void put_readers_of(struct strbuf *out, const struct executions *executio
 		if (use->read_ns == UINT64_MAX || reader->process == writer->process ||
 		    intmap_get(told, use->execution))
 			continue;
-		strbuf_addf(out, "%s{\"p\":%llu,\"x\":%u}", told->nr ? "," : "",
-			    tree_process_number(reader), reader->index);
-		out->oom |= intmap_put(told, use->execution, (void *)reader) < 0;
+		sink_either(sink, told->nr, ",", "");
+		sink_putf(sink, "{\"p\":%llu,\"x\":%u}", tree_process_number(reader),
+			  reader->index);
+		sink_fail(sink, intmap_put(told, use->execution, (void *)reader));
 	}
 }
 
@@ -61,20 +62,20 @@ uint64_t tree_count_readers(const struct files *files)
 }
 
 void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
-		       struct strbuf *out)
+		       struct sink *sink)
 {
 	struct intmap told cleanup_intmap = { 0 };
 
-	strbuf_addstr(out, ",\"i\":[");
+	sink_lit(sink, ",\"i\":[");
 	for (uint32_t i = files_first_use(files, at); i != FILES_NONE;
 	     i = files->uses[i].next_of_execution) {
 		const struct file_use *use = &files->uses[i];
 
 		if (files->contents[use->content].kind == CONTENT_PIPE &&
 		    use->write_ns != UINT64_MAX)
-			put_readers_of(out, executions, files, use, &told);
+			put_readers_of(sink, executions, files, use, &told);
 	}
-	strbuf_addch(out, ']');
+	sink_lit(sink, "]");
 }
 
 static unsigned int access_bits(uint32_t what)
@@ -84,26 +85,24 @@ static unsigned int access_bits(uint32_t what)
 	return what & FILE_SHOWN_READ ? MODE_BOTH : MODE_WRITTEN;
 }
 
-static bool put_file(struct strbuf *out, const struct files *files, const struct file_use *use,
+static void put_file(struct sink *sink, const struct files *files, const struct file_use *use,
 		     uint64_t first_ns)
 {
 	const char *path = files->names[use->name].path;
 	unsigned int mode = access_bits(use->what);
 	struct stat st = { 0 };
-	bool is_exact;
 
 	if (path[0] == '/' && lstat(path, &st) == 0)
 		mode |= MODE_IS_THERE | (st.st_mode & S_IFMT) >> 12 << MODE_TYPE_SHIFT;
-	strbuf_addstr(out, "{\"p\":");
-	is_exact = json_string(out, path);
+	sink_lit(sink, "{\"p\":");
+	sink_quoted(sink, path);
 	if (use->given) {
-		strbuf_addstr(out, ",\"o\":");
-		is_exact &= json_string(out, use->given);
+		sink_lit(sink, ",\"o\":");
+		sink_quoted(sink, use->given);
 	}
-	strbuf_addf(out, ",\"b\":%llu,\"e\":%llu,\"m\":%u,\"s\":%lld}",
-		    (unsigned long long)(use->open_ns - first_ns),
-		    (unsigned long long)(use->close_ns - first_ns), mode, (long long)st.st_size);
-	return is_exact;
+	sink_putf(sink, ",\"b\":%llu,\"e\":%llu,\"m\":%u,\"s\":%lld}",
+		  (unsigned long long)(use->open_ns - first_ns),
+		  (unsigned long long)(use->close_ns - first_ns), mode, (long long)st.st_size);
 }
 
 /*
@@ -130,27 +129,25 @@ static bool add_use(const struct file_use *use, struct intmap *by_name, struct f
 	return intmap_put(by_name, use->name, (void *)(uintptr_t)*nr) == 0;
 }
 
-bool tree_files_json(const struct executions *executions, const struct files *files, size_t at,
-		     struct strbuf *out)
+void tree_files_json(const struct executions *executions, const struct files *files, size_t at,
+		     struct sink *sink)
 {
 	struct intmap by_name cleanup_intmap = { 0 };
 	struct file_use *all cleanup_free = NULL;
-	bool is_exact = true;
 	size_t nr = 0;
 
 	for (uint32_t i = files_first_use(files, at); i != FILES_NONE;
 	     i = files->uses[i].next_of_execution) {
 		const struct file_use *use = &files->uses[i];
 
-		if (use->what & FILE_SHOWN && use->name != FILES_NONE)
-			out->oom |= !add_use(use, &by_name, &all, &nr);
+		if (use->what & FILE_SHOWN && use->name != FILES_NONE &&
+		    !add_use(use, &by_name, &all, &nr))
+			sink_fail(sink, -ENOMEM);
 	}
-	strbuf_addstr(out, ",\"o\":[");
+	sink_lit(sink, ",\"o\":[");
 	for (size_t i = 0; i < nr; i++) {
-		if (i)
-			strbuf_addch(out, ',');
-		is_exact &= put_file(out, files, &all[i], executions->all[0].start_ns);
+		sink_either(sink, i, ",", "");
+		put_file(sink, files, &all[i], executions->all[0].start_ns);
 	}
-	strbuf_addch(out, ']');
-	return is_exact;
+	sink_lit(sink, "]");
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "utils/base/containers/strbuf.h"
+#include "utils/base/sink.h"
 #include "utils/trace/recording/executions.h"
 #include "utils/trace/recording/files.h"
 
@@ -27,13 +27,10 @@ uint64_t tree_count_readers(const struct files *files);
  * execution @at writes to.
  */
 void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
-		       struct strbuf *out);
+		       struct sink *sink);
 
-/*
- * ,"o":[...]: what it opened, renamed and linked. Modes and sizes are those of now. False as
- * json_string().
- */
-bool tree_files_json(const struct executions *executions, const struct files *files, size_t at,
-		     struct strbuf *out);
+/* ,"o":[...]: what it opened, renamed and linked. Modes and sizes are those of now. */
+void tree_files_json(const struct executions *executions, const struct files *files, size_t at,
+		     struct sink *sink);
 
 #endif

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 
 #include "utils/format/proc_dat.h"
-#include "utils/builddb/json.h"
 #include "utils/builddb/tree_files.h"
 
 /* clone(2)'s flags of fork(2), and of vfork(2). */
@@ -14,18 +13,17 @@
 #define VFORK_FLAGS (0x100 | 0x4000 | SIGCHLD)
 
 /* "r": who has made the process. */
-static void put_parent(struct strbuf *out, const struct executions *executions,
+static void put_parent(struct sink *sink, const struct executions *executions,
 		       const struct execution *execution)
 {
 	if (execution->parent == EXECUTION_NONE) {
-		strbuf_addstr(out, ",\"r\":{\"p\":-1,\"x\":-1}");
+		sink_lit(sink, ",\"r\":{\"p\":-1,\"x\":-1}");
 		return;
 	}
 
 	const struct execution *parent = &executions->all[execution->parent];
 
-	strbuf_addf(out, ",\"r\":{\"p\":%llu,\"x\":%u}", tree_process_number(parent),
-		    parent->index);
+	sink_putf(sink, ",\"r\":{\"p\":%llu,\"x\":%u}", tree_process_number(parent), parent->index);
 }
 
 /* 0: they are not known. */
@@ -39,105 +37,94 @@ static unsigned long long flags_of(const struct execution *made)
 }
 
 /* "c": which processes it has made, and what clone(2) was told, or would have been. */
-static void put_children(struct strbuf *out, const struct executions *executions,
+static void put_children(struct sink *sink, const struct executions *executions,
 			 const struct execution *execution)
 {
 	size_t next = execution->first_child;
 
-	strbuf_addstr(out, ",\"c\":[");
+	sink_lit(sink, ",\"c\":[");
 	while (next != EXECUTION_NONE) {
 		const struct execution *child = &executions->all[next];
 
-		strbuf_addf(out, "%s{\"p\":%llu", next == execution->first_child ? "" : ",",
-			    tree_process_number(child));
+		sink_either(sink, next == execution->first_child, "", ",");
+		sink_putf(sink, "{\"p\":%llu", tree_process_number(child));
 		if (flags_of(child))
-			strbuf_addf(out, ",\"f\":%llu", flags_of(child));
-		strbuf_addch(out, '}');
+			sink_putf(sink, ",\"f\":%llu", flags_of(child));
+		sink_lit(sink, "}");
 		next = child->next_child;
 	}
-	strbuf_addch(out, ']');
+	sink_lit(sink, "]");
 }
 
 /* "u": on which CPUs it was seen, and from when on. */
-static void put_places(struct strbuf *out, const struct executions *executions,
+static void put_places(struct sink *sink, const struct executions *executions,
 		       const struct execution *execution)
 {
 	size_t next = execution->first_place;
 
-	strbuf_addstr(out, ",\"u\":[");
+	sink_lit(sink, ",\"u\":[");
 	while (next != EXECUTION_NONE) {
 		const struct execution_place *place = &executions->places[next];
 
-		strbuf_addf(out, "%s{\"c\":%d,\"t\":%llu}",
-			    next == execution->first_place ? "" : ",", place->cpu,
-			    (unsigned long long)(place->time_ns - executions->all[0].start_ns));
+		sink_either(sink, next == execution->first_place, "", ",");
+		sink_putf(sink, "{\"c\":%d,\"t\":%llu}", place->cpu,
+			  (unsigned long long)(place->time_ns - executions->all[0].start_ns));
 		next = place->next;
 	}
-	strbuf_addch(out, ']');
+	sink_lit(sink, "]");
 }
 
-static bool put_text(struct strbuf *out, const char *key, const char *text)
+static void put_arguments(struct sink *sink, const struct execution *execution)
 {
-	strbuf_addf(out, ",\"%s\":", key);
-	return json_string(out, text);
-}
-
-static bool put_arguments(struct strbuf *out, const struct execution *execution)
-{
-	bool is_exact = true;
-
-	strbuf_addstr(out, ",\"v\":[");
+	sink_lit(sink, ",\"v\":[");
 	for (const char *arg = NULL; (arg = execution_next_arg(execution, arg)) != NULL;) {
-		if (arg != execution->args)
-			strbuf_addch(out, ',');
-		is_exact &= json_string(out, arg);
+		sink_either(sink, arg == execution->args, "", ",");
+		sink_quoted(sink, arg);
 	}
-	strbuf_addch(out, ']');
-	return is_exact;
+	sink_lit(sink, "]");
 }
 
-static bool put_execution(struct strbuf *out, const struct executions *executions,
+static void put_execution(struct sink *sink, const struct executions *executions,
 			  const struct files *files, size_t at)
 {
 	const struct execution *execution = &executions->all[at];
 	uint64_t first_ns = executions->all[0].start_ns;
-	bool is_exact = true;
 
-	strbuf_addf(out, "{\"p\":%llu,\"x\":%u,\"s\":%llu,\"e\":%llu",
-		    tree_process_number(execution), execution->index,
-		    (unsigned long long)(execution->start_ns - first_ns),
-		    (unsigned long long)(execution->end_ns - execution->start_ns));
-	is_exact &= put_text(out, "b", execution->program);
-	is_exact &= put_text(out, "w", execution->cwd);
-	is_exact &= put_arguments(out, execution);
-	put_children(out, executions, execution);
-	put_parent(out, executions, execution);
-	put_places(out, executions, execution);
+	sink_putf(sink, "{\"p\":%llu,\"x\":%u,\"s\":%llu,\"e\":%llu,\"b\":",
+		  tree_process_number(execution), execution->index,
+		  (unsigned long long)(execution->start_ns - first_ns),
+		  (unsigned long long)(execution->end_ns - execution->start_ns));
+	sink_quoted(sink, execution->program);
+	sink_lit(sink, ",\"w\":");
+	sink_quoted(sink, execution->cwd);
+	put_arguments(sink, execution);
+	put_children(sink, executions, execution);
+	put_parent(sink, executions, execution);
+	put_places(sink, executions, execution);
 	if (execution->is_over)
-		strbuf_addf(out, ",\"!\":%d",
-			    WIFEXITED(execution->status) ? WEXITSTATUS(execution->status) : 0);
+		sink_putf(sink, ",\"!\":%d",
+			  WIFEXITED(execution->status) ? WEXITSTATUS(execution->status) : 0);
 	if (execution->is_over && WIFSIGNALED(execution->status))
-		strbuf_addf(out, ",\"signal\":%d", WTERMSIG(execution->status));
-	strbuf_addf(out, ",\"pid\":%d", execution->pid);
-	if (strcmp(execution->program, execution->interpreter) != 0)
-		is_exact &= put_text(out, "interpreter", execution->interpreter);
-	if (files) {
-		tree_readers_json(executions, files, at, out);
-		is_exact &= tree_files_json(executions, files, at, out);
+		sink_putf(sink, ",\"signal\":%d", WTERMSIG(execution->status));
+	sink_putf(sink, ",\"pid\":%d", execution->pid);
+	if (strcmp(execution->program, execution->interpreter) != 0) {
+		sink_lit(sink, ",\"interpreter\":");
+		sink_quoted(sink, execution->interpreter);
 	}
-	strbuf_addch(out, '}');
-	return is_exact;
+	if (files) {
+		tree_readers_json(executions, files, at, sink);
+		tree_files_json(executions, files, at, sink);
+	}
+	sink_lit(sink, "}");
 }
 
-bool tree_json(const struct executions *executions, const struct files *files, struct strbuf *out)
+void tree_json(const struct executions *executions, const struct files *files, struct sink *sink)
 {
-	bool is_exact = true;
-
-	strbuf_addch(out, '[');
+	sink->medium = MEDIUM_JSON;
+	sink_lit(sink, "[");
 	for (size_t i = 0; i < executions->nr; i++) {
-		strbuf_addstr(out, i ? ",\n" : "\n");
-		is_exact &= put_execution(out, executions, files, i);
+		sink_either(sink, i, ",\n", "\n");
+		put_execution(sink, executions, files, i);
 	}
-	strbuf_addstr(out, "\n]\n");
-	return is_exact;
+	sink_lit(sink, "\n]\n");
 }

@@ -244,14 +244,14 @@ static void put_execution_edge(struct export *ex, const struct exec_slice *slice
 static void put_execution_args(struct export *ex, const struct exec_slice *slice)
 {
 	sink_lit(ex->sink, ",\"args\":{\"program\":");
-	export_put_json(ex, slice->is->program);
+	sink_quoted(ex->sink, slice->is->program);
 	sink_lit(ex->sink, ",\"argv\":[");
 	for (const char *arg = NULL; (arg = execution_next_arg(slice->is, arg)) != NULL;) {
 		sink_either(ex->sink, arg != slice->is->args, ",", "");
-		export_put_json(ex, arg);
+		sink_quoted(ex->sink, arg);
 	}
 	sink_lit(ex->sink, "],\"cwd\":");
-	export_put_json(ex, slice->is->cwd);
+	sink_quoted(ex->sink, slice->is->cwd);
 	if (slice->status >= 0)
 		sink_putf(ex->sink, ",\"status\":%d", slice->status);
 	if (slice->signal)
@@ -286,11 +286,11 @@ static int end_chrome(struct export *ex, struct uft_err *err)
 		return ret;
 	sink_lit(ex->sink, "\n], \"displayTimeUnit\": \"ns\", \"metadata\": {\n");
 	sink_lit(ex->sink, "\"version\":");
-	export_put_json(ex, ex->config->tool);
+	sink_quoted(ex->sink, ex->config->tool);
 	sink_lit(ex->sink, ",\n\"recorded_time\":");
-	export_put_json(ex, title_date(ex->pipe->data));
+	sink_quoted(ex->sink, title_date(ex->pipe->data));
 	sink_lit(ex->sink, ",\n\"command_line\":");
-	export_put_json(ex, title_cmdline(ex->pipe->data));
+	sink_quoted(ex->sink, title_cmdline(ex->pipe->data));
 	sink_lit(ex->sink, "\n} }\n");
 	return 0;
 }

@@ -110,11 +110,11 @@ static int begin_firefox(struct export *ex, struct uft_err *err)
 		"\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
 		"\"threadCPUDelta\":\"ns\"},\"product\":",
 		(unsigned long long)start_ms);
-	export_put_json(ex, title_recording(ex->pipe->data));
+	sink_quoted(ex->sink, title_recording(ex->pipe->data));
 	sink_lit(ex->sink, ",\"importedFrom\":");
-	export_put_json(ex, ex->config->tool);
+	sink_quoted(ex->sink, ex->config->tool);
 	sink_lit(ex->sink, ",\"arguments\":");
-	export_put_json(ex, title_cmdline(ex->pipe->data));
+	sink_quoted(ex->sink, title_cmdline(ex->pipe->data));
 	sink_lit(ex->sink, "},\n\"libs\":[],\n\"threads\":[");
 	return 0;
 }
@@ -298,9 +298,9 @@ static void put_thread(struct export *ex)
 	add_ms(&from, f->task_start_ns);
 	add_ms(&to, f->last_ns);
 	sink_either(ex->sink, f->has_thread, ",\n{\"name\":", "\n{\"name\":");
-	export_put_json(ex, task_name_at(task, UINT64_MAX));
+	sink_quoted(ex->sink, task_name_at(task, UINT64_MAX));
 	sink_lit(ex->sink, ",\"processName\":");
-	export_put_json(ex, title_program(task_session(task, UINT64_MAX)));
+	sink_quoted(ex->sink, title_program(task_session(task, UINT64_MAX)));
 	sink_lit(ex->sink, ",\"isMainThread\":");
 	sink_either(ex->sink, task->pid == task->tid, "true", "false");
 	sink_putf(ex->sink,
@@ -456,7 +456,7 @@ static int end_firefox(struct export *ex, struct uft_err *err)
 			   "\"stringArray\":[");
 	for (size_t i = 0; i < f->strings.nr; i++) {
 		sink_either(ex->sink, i, ",", "");
-		export_put_json(ex, f->strings.texts[i]);
+		sink_quoted(ex->sink, f->strings.texts[i]);
 	}
 	sink_lit(ex->sink, "]}}\n");
 	if (ret < 0 || strbuf_oom(&f->markers.data) || strbuf_oom(&f->markers.names) ||

@@ -75,7 +75,7 @@ static void put_member(struct export *ex, const char *name, const char *text)
 	sink_lit(ex->sink, ",\"");
 	sink_str(ex->sink, name);
 	sink_lit(ex->sink, "\":");
-	export_put_json(ex, text);
+	sink_quoted(ex->sink, text);
 }
 
 static int note_arguments(struct export *ex, const struct task *task, const struct event *event)

@@ -30,9 +30,9 @@ static int begin_speedscope(struct export *ex, struct uft_err *err)
 
 	sink_lit(ex->sink, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			   "\"exporter\":");
-	export_put_json(ex, ex->config->tool);
+	sink_quoted(ex->sink, ex->config->tool);
 	sink_lit(ex->sink, ",\n\"name\":");
-	export_put_json(ex, title_recording(ex->pipe->data));
+	sink_quoted(ex->sink, title_recording(ex->pipe->data));
 	sink_lit(ex->sink, ",\n\"profiles\":[");
 	return export_nest_init(ex, &s->nest, err);
 }
@@ -73,7 +73,7 @@ static void begin_task(struct export *ex, const struct task *task, uint64_t time
 	strbuf_addf(&name, "%s (%d)", task_name_at(task, UINT64_MAX), task->pid);
 	if (task->tid != task->pid)
 		strbuf_addf(&name, " / %d", task->tid);
-	export_put_json(ex, strbuf_str(&name));
+	sink_quoted(ex->sink, strbuf_str(&name));
 	sink_putf(ex->sink, ",\"startValue\":%llu,\"events\":[", (unsigned long long)s->last_ns);
 }
 
@@ -129,7 +129,7 @@ static int end_speedscope(struct export *ex, struct uft_err *err)
 	sink_lit(ex->sink, "\n],\n\"shared\":{\"frames\":[");
 	for (size_t i = 0; i < s->numbers.nr; i++) {
 		sink_either(ex->sink, i, ",\n{\"name\":", "\n{\"name\":");
-		export_put_json(ex, s->numbers.funcs[i]->name);
+		sink_quoted(ex->sink, s->numbers.funcs[i]->name);
 		sink_lit(ex->sink, "}");
 	}
 	sink_lit(ex->sink, "\n]}}\n");

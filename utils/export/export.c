@@ -42,13 +42,6 @@ int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err 
 	return ret;
 }
 
-void export_put_json(const struct export *ex, const char *text)
-{
-	sink_lit(ex->sink, "\"");
-	sink_str(ex->sink, text);
-	sink_lit(ex->sink, "\"");
-}
-
 static int pass_events(void *self, const struct event_span *span, struct uft_err *err)
 {
 	struct export *ex = self;

@@ -12,7 +12,7 @@
 #include "utils/export/nest.h"
 #include "utils/trace/pipeline.h"
 #include "utils/view/values/eventtext.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 #include "utils/view/graph/tree.h"
 
 /*
@@ -155,8 +155,5 @@ bool export_put_payload(const struct export *ex, const struct task *task, const 
 
 /* Begin @nest for the user's choice; ends with nest_deinit(). */
 int export_nest_init(const struct export *ex, struct nest *nest, struct uft_err *err);
-
-/* @text as a JSON string, with quotes around it; of exporters whose medium that is. */
-void export_put_json(const struct export *ex, const char *text);
 
 #endif

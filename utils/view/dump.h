@@ -6,7 +6,7 @@
 
 #include "utils/base/err.h"
 #include "utils/trace/pipeline.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 /*
  * @is_verbose: the bytes too, and the lines of task.txt

@@ -5,7 +5,7 @@
 #include "utils/base/err.h"
 #include "utils/format/info.h"
 #include "utils/trace/recording/data.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 /* The items of the recording, with the user's note.txt. */
 int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err);

@@ -4,7 +4,7 @@
 
 #include "utils/base/color.h"
 #include "utils/trace/recording/module.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 /* "before<file>:<line>after" in gray; nothing where the line of @func is not known. */
 void source_put(struct module_set *modules, const struct func *func, enum color_mode color,

@@ -2,7 +2,7 @@
 #ifndef UTRAIL_VIEW_SVG_H
 #define UTRAIL_VIEW_SVG_H
 
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 #include "utils/view/graph/tree.h"
 
 /*

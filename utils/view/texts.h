@@ -8,7 +8,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/containers/strbuf.h"
 #include "utils/trace/recording/module.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 /* The name of @func as the sink's medium shows it. For terminals that is known already. */
 static inline void sink_func(struct sink *sink, const struct func *func)

@@ -5,7 +5,7 @@
 #include "utils/base/color.h"
 #include "utils/base/err.h"
 #include "utils/view/column.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 #include "utils/view/graph/tree.h"
 
 /*

@@ -4,7 +4,7 @@
 
 #include "utils/base/color.h"
 #include "utils/base/err.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 #include "utils/view/graph/tree.h"
 
 /* @func: only the calls of this function; NULL: all. @is_picture: SVG */

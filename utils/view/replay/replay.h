@@ -12,7 +12,7 @@
 #include "utils/view/values/argtext.h"
 #include "utils/view/column.h"
 #include "utils/view/values/eventtext.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 struct replay_config {
 	enum color_mode color;

@@ -10,7 +10,7 @@
 #include "utils/trace/recording/left_funcs.h"
 #include "utils/view/report/aggregate.h"
 #include "utils/view/column.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 enum report_average {
 	REPORT_AVERAGE_NONE,

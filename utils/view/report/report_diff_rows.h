@@ -8,7 +8,7 @@
 #include "utils/view/report/aggregate.h"
 #include "utils/view/column.h"
 #include "utils/view/report/report_diff.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 /* The growth of a counter in calls, and the number of calls in which it is known. */
 struct counter_side {

@@ -8,7 +8,7 @@
 #include "utils/base/color.h"
 #include "utils/base/err.h"
 #include "utils/view/report/hist.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 #include "utils/view/graph/tree.h"
 
 enum report_func_kind {

@@ -4,7 +4,7 @@
 
 #include "utils/base/color.h"
 #include "utils/view/report/hist.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 /*
  * Times with their numbers, exactly; @hist knows them to less than one percent. Starts as { 0 },

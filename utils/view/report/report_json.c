@@ -4,12 +4,6 @@
 
 #include "utils/view/report/report_columns.h"
 
-static int collect_text(void *self, const char *data, size_t len)
-{
-	strbuf_add(self, data, len);
-	return 0;
-}
-
 /*
  * Cells are those of csv: most are numbers, and a text that looks like one but for zeros in front
  * is none.
@@ -81,7 +75,7 @@ int report_put_json(const struct report *report, const struct report_layout *lay
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct sink cells cleanup_sink = { 0 };
 
-	if (sink_init(&cells, collect_text, &text) < 0)
+	if (sink_init_text(&cells, &text) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr);
 	/* The text of cells is not yet on its final medium. */
 	cells.medium = MEDIUM_BINARY;

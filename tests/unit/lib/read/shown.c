@@ -16,19 +16,13 @@ void shown_deinit(struct shown *s)
 	strbuf_deinit(&s->out);
 }
 
-static int collect(void *self, const char *data, size_t len)
-{
-	strbuf_add(self, data, len);
-	return 0;
-}
-
 void shown_begin(struct shown *s)
 {
 	recording_finish(&s->rec);
 	strbuf_reset(&s->out);
 	assert_int_equal(data_open(&s->data, s->rec.dir, DEMANGLE_SIMPLE, NULL), 0);
 	assert_int_equal(pipeline_open(&s->pipe, &s->data, &s->stages, NULL), 0);
-	assert_int_equal(sink_init(&s->sink, collect, &s->out), 0);
+	assert_int_equal(sink_init_text(&s->sink, &s->out), 0);
 }
 
 void shown_run(struct shown *s,

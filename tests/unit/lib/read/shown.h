@@ -5,7 +5,7 @@
 #include "tests/unit/lib/read/recording.h"
 #include "utils/base/containers/strbuf.h"
 #include "utils/trace/pipeline.h"
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 /*
  * A test adds tasks to @rec, changes @stages, and asks as often as it likes. Between shown_begin() and shown_end() the view

@@ -174,24 +174,22 @@ static void the_last_one_counts(void **state)
 	assert_int_equal(db.nr_left, 5);
 }
 
-static int put_piece(void *self, const void *data, size_t len)
-{
-	strbuf_add(self, data, len);
-	return 0;
-}
-
 static void the_text(void **state)
 {
 	struct compdb db cleanup_compdb = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
+	struct sink sink cleanup_sink = { 0 };
 
-	assert_int_equal(compdb_write(&db, put_piece, &text), 0);
+	assert_int_equal(sink_init_text(&sink, &text), 0);
+	compdb_write(&db, &sink);
+	assert_int_equal(sink_flush(&sink), 0);
 	assert_string_equal(strbuf_str(&text), "[\n]\n");
 	strbuf_reset(&text);
 	add(&db, "\xc3\xa4 \xef\xbf\xbd.c", "x", "gcc '-DA=\"\\'");
 	add(&db, "not \xff text", "x", "gcc");
 	assert_int_equal(db.nr_not_text, 1);
-	assert_int_equal(compdb_write(&db, put_piece, &text), 0);
+	compdb_write(&db, &sink);
+	assert_int_equal(sink_flush(&sink), 0);
 	assert_string_equal(
 		strbuf_str(&text),
 		"[\n{\n  \"directory\": \"/src\",\n  \"file\": \"\xc3\xa4 \xef\xbf\xbd.c\",\n"

@@ -23,6 +23,8 @@ struct story {
 	struct executions executions;
 	struct files files;
 	struct strbuf text;
+	struct strbuf shown;
+	struct sink sink;
 };
 
 static struct text text(const char *str)
@@ -127,6 +129,7 @@ static int set_up(void **state)
 {
 	struct story *story = calloc(1, sizeof(*story));
 
+	assert_int_equal(sink_init_text(&story->sink, &story->text), 0);
 	put_exec(story, 1, "make");
 	*state = story;
 	return 0;
@@ -139,6 +142,8 @@ static int tear_down(void **state)
 	strbuf_deinit(&story->bytes);
 	strbuf_deinit(&story->payload);
 	strbuf_deinit(&story->text);
+	strbuf_deinit(&story->shown);
+	sink_deinit(&story->sink);
 	files_deinit(&story->files);
 	executions_deinit(&story->executions);
 	free(story);
@@ -158,23 +163,33 @@ static void load(struct story *story)
 	rmdir(dir);
 }
 
-static const char *rules(struct story *story)
+/* What was written since the last time; valid until the next. */
+static const char *shown(struct story *story)
 {
+	struct strbuf earlier = story->shown;
+
+	assert_int_equal(sink_flush(&story->sink), 0);
+	story->shown = story->text;
+	story->text = earlier;
 	strbuf_reset(&story->text);
-	assert_int_equal(deps_rules(&story->executions, &story->files, &story->text), 0);
-	return strbuf_str(&story->text);
+	return strbuf_str(&story->shown);
 }
 
-typedef int (*query_fn)(const struct executions *, struct files *, uint32_t, struct strbuf *);
+static const char *rules(struct story *story)
+{
+	assert_int_equal(deps_rules(&story->executions, &story->files, &story->sink), 0);
+	return shown(story);
+}
+
+typedef int (*query_fn)(const struct executions *, struct files *, uint32_t, struct sink *);
 
 static const char *ask(struct story *story, query_fn query, const char *path)
 {
 	uint32_t content = files_find(&story->files, path);
 
-	strbuf_reset(&story->text);
 	assert_int_not_equal(content, FILES_NONE);
-	assert_int_equal(query(&story->executions, &story->files, content, &story->text), 0);
-	return strbuf_str(&story->text);
+	assert_int_equal(query(&story->executions, &story->files, content, &story->sink), 0);
+	return shown(story);
 }
 
 static void through_temporary_files(void **state)
@@ -195,9 +210,8 @@ static void through_temporary_files(void **state)
 	assert_string_equal(ask(story, deps_used_by, "/w/a.c"), "a.o\nprog\n");
 	assert_string_equal(ask(story, deps_used_by, "/w/b.c"), "b.o\n");
 	assert_int_equal(files_find(&story->files, "/tmp/x.s"), FILES_NONE);
-	strbuf_reset(&story->text);
-	deps_read_again(&story->executions, &story->files, &story->text);
-	assert_string_equal(strbuf_str(&story->text), "#   a.o\n");
+	deps_read_again(&story->executions, &story->files, &story->sink);
+	assert_string_equal(shown(story), "#   a.o\n");
 }
 
 static void renamed(void **state)
@@ -331,10 +345,9 @@ static void through_a_pipe(void **state)
 	assert_string_equal(rules(story), "out: in\nother:\n");
 
 	/* Who can read what cat writes: the shell, which has the end, and sort. */
-	strbuf_reset(&story->text);
-	assert_true(tree_json(&story->executions, &story->files, &story->text));
+	tree_json(&story->executions, &story->files, &story->sink);
 
-	const char *cat = strstr(strbuf_str(&story->text), "\"v\":[\"cat\"]");
+	const char *cat = strstr(shown(story), "\"v\":[\"cat\"]");
 
 	assert_non_null(cat);
 	cat = strstr(cat, "\"i\":");
@@ -407,10 +420,9 @@ static void again_with_the_same_inputs(void **state)
 		put_exit(story, 40 + i);
 	}
 	load(story);
-	strbuf_reset(&story->text);
-	assert_int_equal(deps_run_again(&story->executions, &story->files, &story->text), 0);
-	assert_string_equal(strbuf_str(&story->text), "#   3 times, 0.000 ms too many: gcc\n"
-						      "#   2 times, 0.000 ms too many: sh\n");
+	assert_int_equal(deps_run_again(&story->executions, &story->files, &story->sink), 0);
+	assert_string_equal(shown(story), "#   3 times, 0.000 ms too many: gcc\n"
+					  "#   2 times, 0.000 ms too many: sh\n");
 }
 
 /* One program that copies as many files as these, and as many programs as these that read one: neither is quadratic. */
@@ -444,7 +456,7 @@ static void many(void **state)
 	     (at = strchr(at, '\n')) != NULL; at++)
 		nr_lines++;
 	assert_int_equal(nr_lines, 2 * NR - 1);
-	assert_int_equal(deps_run_again(&story->executions, &story->files, &story->text), 0);
+	assert_int_equal(deps_run_again(&story->executions, &story->files, &story->sink), 0);
 }
 
 /* Each run is part of all in front of it. */
@@ -456,19 +468,18 @@ static void runs_within_runs(void **state)
 	for (int i = 0; i < 20000; i++)
 		put_exec(story, 2, "again");
 	load(story);
-	assert_int_equal(deps_run_again(&story->executions, &story->files, &story->text), 0);
-	assert_non_null(strstr(strbuf_str(&story->text), "more commands than could be compared"));
+	assert_int_equal(deps_run_again(&story->executions, &story->files, &story->sink), 0);
+	assert_non_null(strstr(shown(story), "more commands than could be compared"));
 }
 
 static const char *undeclared(struct story *story, const char *make)
 {
 	struct make_rules declared cleanup_make_rules = { 0 };
 
-	strbuf_reset(&story->text);
 	assert_int_equal(make_rules_parse(&declared, "/w", make), 0);
 	assert_int_equal(
-		deps_undeclared(&story->executions, &story->files, &declared, &story->text), 0);
-	return strbuf_str(&story->text);
+		deps_undeclared(&story->executions, &story->files, &declared, &story->sink), 0);
+	return shown(story);
 }
 
 static void never_declared(void **state)

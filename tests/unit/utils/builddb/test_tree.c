@@ -34,13 +34,29 @@ static struct execution_place places[] = { { 1000, 1, 2 }, { 2000, 0, NONE }, { 
 
 static const struct executions tree = { all, ARRAY_SIZE(all), places, ARRAY_SIZE(places), 5 };
 
+static struct strbuf text;
+
+static const char *shown(struct sink *sink)
+{
+	assert_int_equal(sink_flush(sink), 0);
+	return strbuf_str(&text);
+}
+
+static const char *shown_json(const struct executions *executions)
+{
+	struct sink sink cleanup_sink = { 0 };
+
+	strbuf_reset(&text);
+	assert_int_equal(sink_init_text(&sink, &text), 0);
+	tree_json(executions, NULL, &sink);
+	assert_false(sink.has_broken);
+	return shown(&sink);
+}
+
 static void json(void **state)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	assert_true(tree_json(&tree, NULL, &text));
 	assert_string_equal(
-		strbuf_str(&text),
+		shown_json(&tree),
 		"[\n"
 		"{\"p\":4194354,\"x\":1,\"s\":0,\"e\":8000,\"b\":\"/bin/make\",\"w\":\"/"
 		"src\",\"v\":[\"make\",\"-j\"],"
@@ -70,10 +86,12 @@ static void json(void **state)
 
 static void dot(void **state)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
+	struct sink sink cleanup_sink = { 0 };
 
-	tree_dot(&tree, &text);
-	assert_string_equal(strbuf_str(&text),
+	strbuf_reset(&text);
+	assert_int_equal(sink_init_text(&sink, &text), 0);
+	tree_dot(&tree, &sink);
+	assert_string_equal(shown(&sink),
 			    "digraph processes {\n  rankdir=LR\n  node [shape=box]\n"
 			    "  n0 [label=\"make -j\\n0.008 ms, status 2\" color=red]\n"
 			    "  n2 [label=\"sh /x/run \\\"\\\\x0a\\n0.001 ms\"]\n"
@@ -84,10 +102,28 @@ static void dot(void **state)
 
 static void nothing(void **state)
 {
-	struct strbuf text cleanup_strbuf = { 0 };
+	assert_string_equal(shown_json(&(struct executions){ 0 }), "[\n]\n");
+}
 
-	assert_true(tree_json(&(struct executions){ 0 }, NULL, &text));
-	assert_string_equal(strbuf_str(&text), "[\n]\n");
+/* JSON has no way to write a name that is not UTF-8: that is told. */
+static void broken_name(void **state)
+{
+	struct execution named = all[2];
+	struct sink sink cleanup_sink = { 0 };
+
+	named.parent = NONE;
+	named.cwd = "/a\xff";
+	strbuf_reset(&text);
+	assert_int_equal(sink_init_text(&sink, &text), 0);
+	tree_json(&(struct executions){ &named, 1 }, NULL, &sink);
+	assert_non_null(strstr(shown(&sink), "\"/a\xef\xbf\xbd\""));
+	assert_true(sink.has_broken);
+}
+
+static int tear_down(void **state)
+{
+	strbuf_deinit(&text);
+	return 0;
 }
 
 int main(void)
@@ -96,7 +132,8 @@ int main(void)
 		cmocka_unit_test(json),
 		cmocka_unit_test(dot),
 		cmocka_unit_test(nothing),
+		cmocka_unit_test(broken_name),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, tear_down);
 }

@@ -6,8 +6,8 @@
  * user's, goes in by sink_str() and sink_text(), which escape it. tests/rules/texts.py knows the
  * few places that put bytes in by themselves, and says why they may.
  */
-#ifndef UTRAIL_VIEW_SINK_H
-#define UTRAIL_VIEW_SINK_H
+#ifndef UTRAIL_BASE_SINK_H
+#define UTRAIL_BASE_SINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,19 +26,23 @@
 #define COPY_OVER_SLACK 32
 
 /*
+ * @len: of what is in @buf; @flushed: the bytes before these
  * @write: takes all of the bytes, or returns a negative errno
- * @failed: the first failure of @write; from then on everything is dropped. Owners look at it
- *          (sink_flush()) at the end, and when they can stop early.
+ * @failed: the first failure of @write or of the writer; from then on everything is dropped. Owners
+ *          look at it (sink_flush()) at the end, and when they can stop early.
  * @medium: the one that the text is for: a terminal, unless the writer sets another one before it
  *          begins
+ * @has_broken: a text was not UTF-8, and the medium has no way to write that (escape_add())
  *
  * Starts with sink_init(), ends with sink_deinit(), which does not flush.
  */
 struct sink {
 	char *buf;
 	size_t len;
+	uint64_t flushed;
 	int failed;
 	enum medium medium;
+	bool has_broken;
 	int (*write)(void *self, const char *data, size_t len);
 	void *self;
 };
@@ -46,8 +50,24 @@ struct sink {
 /* 0 or -ENOMEM. */
 int sink_init(struct sink *sink, int (*write)(void *self, const char *data, size_t len),
 	      void *self);
+/* The same for all that goes to a descriptor, and to the end of a text that is memory. */
+int sink_init_fd(struct sink *sink, int fd);
+int sink_init_text(struct sink *sink, struct strbuf *text);
 void sink_deinit(struct sink *sink);
 #define cleanup_sink cleanup(sink_deinit)
+
+/* All the bytes that have gone in so far. */
+static inline uint64_t sink_bytes(const struct sink *sink)
+{
+	return sink->flushed + sink->len;
+}
+
+/* Note what the writer itself failed with; 0 or more: nothing. */
+static inline void sink_fail(struct sink *sink, int ret)
+{
+	if (ret < 0 && !sink->failed)
+		sink->failed = ret;
+}
 
 /* Hand everything on; the first failure so far, or 0. */
 int sink_flush(struct sink *sink);
@@ -55,6 +75,8 @@ int sink_flush(struct sink *sink);
 /* Text that is not ours, of any length, as the sink's medium shows it. */
 void sink_text(struct sink *sink, const char *text, size_t len);
 void sink_str(struct sink *sink, const char *text);
+/* A string of JSON with quotes around it; of sinks whose medium that is. */
+void sink_quoted(struct sink *sink, const char *text);
 /* With blanks after it (@width > 0) or before it (@width < 0), so that it is that wide at least. */
 void sink_str_padded(struct sink *sink, const char *text, int width);
 

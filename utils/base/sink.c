@@ -1,15 +1,38 @@
 /* The output of views (see sink.h). */
-#include "utils/view/sink.h"
+#include "utils/base/sink.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "utils/base/fd.h"
+
 int sink_init(struct sink *sink, int (*write)(void *self, const char *data, size_t len), void *self)
 {
 	*sink = (struct sink){ .write = write, .self = self, .buf = malloc(SINK_BYTES) };
 	return sink->buf ? 0 : -ENOMEM;
+}
+
+static int write_to_fd(void *self, const char *data, size_t len)
+{
+	return fd_write_all((int)(intptr_t)self, data, len);
+}
+
+int sink_init_fd(struct sink *sink, int fd)
+{
+	return sink_init(sink, write_to_fd, (void *)(intptr_t)fd);
+}
+
+static int write_to_text(void *self, const char *data, size_t len)
+{
+	strbuf_add(self, data, len);
+	return strbuf_oom(self) ? -ENOMEM : 0;
+}
+
+int sink_init_text(struct sink *sink, struct strbuf *text)
+{
+	return sink_init(sink, write_to_text, text);
 }
 
 void sink_deinit(struct sink *sink)
@@ -20,12 +43,9 @@ void sink_deinit(struct sink *sink)
 
 int sink_flush(struct sink *sink)
 {
-	if (sink->len && !sink->failed) {
-		int ret = sink->write(sink->self, sink->buf, sink->len);
-
-		if (ret < 0)
-			sink->failed = ret;
-	}
+	if (sink->len && !sink->failed)
+		sink_fail(sink, sink->write(sink->self, sink->buf, sink->len));
+	sink->flushed += sink->len;
 	sink->len = 0;
 	return sink->failed;
 }
@@ -53,15 +73,22 @@ void sink_text(struct sink *sink, const char *text, size_t len)
 		sink_put_raw(sink, text, len);
 		return;
 	}
-	escape_add(&escaped, sink->medium, text, len);
-	if (strbuf_oom(&escaped) && !sink->failed)
-		sink->failed = -ENOMEM;
+	sink->has_broken |= !escape_add(&escaped, sink->medium, text, len);
+	if (strbuf_oom(&escaped))
+		sink_fail(sink, -ENOMEM);
 	sink_put_made(sink, &escaped);
 }
 
 void sink_str(struct sink *sink, const char *text)
 {
 	sink_text(sink, text, strlen(text));
+}
+
+void sink_quoted(struct sink *sink, const char *text)
+{
+	sink_lit(sink, "\"");
+	sink_str(sink, text);
+	sink_lit(sink, "\"");
 }
 
 void sink_str_padded(struct sink *sink, const char *text, int width)

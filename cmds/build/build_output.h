@@ -1,0 +1,32 @@
+/* Output of `utrail build`: a file, which is made whole or not at all, or "-", standard output. */
+#ifndef UTRAIL_CMDS_BUILD_OUTPUT_H
+#define UTRAIL_CMDS_BUILD_OUTPUT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/base/outfile.h"
+#include "utils/base/sink.h"
+
+struct build_output {
+	struct sink sink;
+	struct outfile file;
+	const char *name;
+	bool is_stdout;
+};
+
+/*
+ * Begin to write @name, which must stay valid until the end, with @mode and the umask. 0, or
+ * negative with @err. build_output_deinit() is due in any case; a file that was not published is
+ * removed by it.
+ */
+int build_output_open(struct build_output *out, const char *name, mode_t mode, struct uft_err *err);
+
+/* All is in the sink: hand it on, and put the file in its place. 0, or negative with @err. */
+int build_output_publish(struct build_output *out, struct uft_err *err);
+
+void build_output_deinit(struct build_output *out);
+#define cleanup_build_output cleanup(build_output_deinit)
+
+#endif
