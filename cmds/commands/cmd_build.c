@@ -213,15 +213,16 @@ static int write_tree(const struct opts *opts, const struct executions *executio
 		      struct files *files, struct uft_err *err)
 {
 	bool is_json = !is_deps(opts) && opts->export_as == OPTS_AS_JSON;
-	struct build_output out cleanup_build_output;
-	int ret;
 
 	if (is_json && !opts->no_limit && tree_count_readers(files) > TREE_READERS_MAX)
 		return err_set(err, -EDQUOT,
 			       "cannot show '%s': keys 'i' would list more than %lu readers of "
 			       "pipes, which is the limit; if you trust it, use --no-limit",
 			       opts->data_dir, TREE_READERS_MAX);
-	ret = build_output_open(&out, output_name(opts), 0644, err);
+
+	struct build_output out cleanup_build_output;
+	int ret = build_output_open(&out, output_name(opts), 0644, err);
+
 	if (ret == 0 && is_deps(opts))
 		ret = build_deps(opts, executions, files, &out.sink, err);
 	if (ret < 0)
