@@ -308,17 +308,26 @@ NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, u
 		guard_leave_fast(t);
 }
 
+/* HOT: it is left alone, but has something to note or to end. */
+NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
+{
+	guard_take(t);
+	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low) || !planned_leaves_out(t, fn)) {
+		enter_guarded(t, sp, fn, caller);
+		return;
+	}
+	if (!planned_is_open(t))
+		note_unwanted(t, fn);
+	guard_leave_fast(t);
+}
+
 /* HOT: all others. */
 NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
 	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
 		enter_guarded(t, sp, fn, caller);
-	else if (planned_leaves_out(t, fn)) {
-		if (!planned_is_open(t))
-			note_unwanted(t, fn);
-		guard_leave_fast(t);
-	} else if (planned_admits(t, fn)) {
+	else if (planned_admits(t, fn)) {
 		if (unlikely(!planned_push_admitted(t, sp, caller, fn)))
 			enter_guarded(t, sp, fn, caller);
 		else
@@ -342,7 +351,7 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 		enter_alike(t, sp, (uint64_t)fn, (uint64_t)caller);
 	else if (likely(planned_leaves_out(t, (uint64_t)fn))) {
 		if (unlikely(!goes_by(t, sp, (uint64_t)fn)) || unlikely(sp < t->low))
-			enter_by_plan(t, sp, (uint64_t)fn, (uint64_t)caller);
+			enter_left_alone(t, sp, (uint64_t)fn, (uint64_t)caller);
 	} else if (planned_passes(t, (uint64_t)fn))
 		enter_passing(t, sp, (uint64_t)fn, (uint64_t)caller);
 	else

@@ -50,11 +50,11 @@ enum planned_flags {
  * The same of a frame that the stubs must not pop, while the thread is open (planned_pass.h).
  *
  * @began_ns: of the frame whose @result stands beside this, for it may be of an earlier one
- * @outer: index of the frame that was thread->fast_base before
+ * @outer: the frame that was thread->fast_base before
  */
 struct open_frame {
 	uint64_t began_ns;
-	uint64_t outer;
+	struct frame *outer;
 };
 
 /*

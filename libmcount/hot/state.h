@@ -301,7 +301,7 @@ static inline void state_begin(struct thread *t)
  */
 static inline void state_keep_back(struct thread *t, struct frame *f)
 {
-	t->planned->frames[f - t->frames].open.outer = t->fast_base - t->frames;
+	t->planned->frames[f - t->frames].open.outer = t->fast_base;
 	guard_barrier();
 	t->fast_base = f;
 	guard_barrier();
@@ -310,7 +310,7 @@ static inline void state_keep_back(struct thread *t, struct frame *f)
 /* HOT: it is about to pop @f. */
 static inline void state_let_go(struct thread *t, const struct frame *f)
 {
-	t->fast_base = t->frames + t->planned->frames[f - t->frames].open.outer;
+	t->fast_base = t->planned->frames[f - t->frames].open.outer;
 	guard_barrier();
 }
 
