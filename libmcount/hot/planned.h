@@ -94,8 +94,9 @@ struct planned_known {
  *   planned.skip_out       something is opted out: all functions
  *   planned.skip_outside   nothing is opted in: functions without a rule, and those that are opted
  *                          in (PLAN_FILTER)
- *   planned.pass           the thread is open (planned_pass.h): functions without a rule, and those
- *                          that are left out (PLAN_LEFT_OUT)
+ *   planned.pass           the thread is open (planned_pass.h): functions without a rule, or with
+ *                          one that says nothing there (planned_is_alike()), and those that are
+ *                          left out (PLAN_LEFT_OUT)
  *   planned_no_calls       none: each call is looked at
  *
  * A function is in them once it has gone the long way. @call is its address: the call is recorded
@@ -140,6 +141,8 @@ struct watch_state {
  * @has_filter, @has_caller, @has_location: PLAN_OPT_IN_FILTER and so on: nothing is recorded but
  *                 what such rules let in
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
+ * @depth_counts: a level may be the last one that is recorded though there are frames for more, so
+ *                that it matters which call was the last one that set @now.depth
  * @has_watch: there is anything to watch
  * @has_noted: there is, or was, something in the tables of calls
  * @has_opted_in: there was a call that would have been thread->admitted, had the thread been ready
@@ -165,6 +168,7 @@ struct planned {
 	bool has_caller;
 	bool has_location;
 	bool has_left_out;
+	bool depth_counts;
 	bool has_watch;
 	bool has_steps;
 	bool has_noted;

@@ -350,7 +350,7 @@ bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_
 	bool is_known = planned_knows(t, addr);
 
 	if (!probe_is_recording() || !probe_skips || plan_update_has_news() ||
-	    (!is_known && find_func(t->planned, addr)))
+	    (!is_known && !planned_may_pass(t->planned, find_func(t->planned, addr))))
 		return false;
 	/*
 	 * Room may end that the thread is open: there is a fork to be reported, or the end of the

@@ -61,6 +61,21 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 	s->depth = p->depth;
 }
 
+/*
+ * True when an open thread (planned_pass.h) records calls of @func, or of none, as those of a
+ * function without a rule: while something is opted in, another such call changes nothing.
+ */
+static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
+{
+	return !func || !func->rule || (func->rule->flags == PLAN_FILTER && !p->depth_counts);
+}
+
+/* The same, and nothing is captured: after the first one the stubs record such calls. */
+static inline bool planned_may_pass(const struct planned *p, const struct live_func *func)
+{
+	return planned_is_alike(p, func) && !(func && (func->args || func->result));
+}
+
 /* The limits that a rule sets for its call and what is within. */
 static inline void planned_limit(struct selection *s, const struct plan_rule *rule)
 {
@@ -249,10 +264,10 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	}
 
 	planned_put_quick_entry(t, slot, data, now_ns, args, regs);
-	if (!func || (!func->rule && !func->args && !func->result))
+	if (planned_may_pass(p, func))
 		planned_note_pass(p, addr);
 	/* It is opened for what comes often, which may be its rule's function. */
-	if (!func || !func->rule)
+	if (planned_is_alike(p, func))
 		planned_open(t, pf);
 	return true;
 }

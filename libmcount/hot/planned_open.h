@@ -9,8 +9,8 @@
 
 /*
  * HOT. As in planned_fast.h, for a thread that is open (planned_pass.h), which is simple then, and
- * stays so. Something is captured of a function without a rule. The frame and the records are those
- * of fast_push_alike().
+ * stays so. Something is captured of a function that is planned_is_alike(). The frame and the
+ * records are those of fast_push_alike().
  */
 static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr, const struct live_func *func,
@@ -101,11 +101,9 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
  * The same for a thread that is open, which is simple then, and a function that is opted out with
  * all that it calls.
  */
-static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
-				    const struct live_func *func)
+static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
-	if (!probe_is_recording() || !probe_skips || func->rule->flags != PLAN_NOTRACE ||
-	    t->top >= t->limit)
+	if (!probe_is_recording() || !probe_skips || t->top >= t->limit)
 		return false;
 	planned_bar(t, slot, ret, addr);
 	return true;
@@ -120,8 +118,10 @@ static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint
 
 	if (known->addr != addr || !func)
 		return false;
-	return func->rule ? planned_fast_bar(t, slot, ret, addr, func)
-			  : planned_fast_capture(t, slot, ret, addr, func, regs);
+	if (func->rule && likely(func->rule->flags == PLAN_NOTRACE))
+		return planned_fast_bar(t, slot, ret, addr);
+	return planned_is_alike(t->planned, func) &&
+	       planned_fast_capture(t, slot, ret, addr, func, regs);
 }
 
 /*
@@ -131,7 +131,7 @@ static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint
 bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
 /*
- * HOT: a call of a function without a rule, of a thread that is open: it stays so. The stub knows
+ * HOT: a call that is planned_may_pass(), of a thread that is open: it stays so. The stub knows
  * such calls, but not the first one of a function, nor those of two whose places are the same. It
  * also leaves to this function a call by a jump, whose frame has the slot of the one around it. The
  * same holds when the segment has no room, or the clock needs a new fit.

@@ -306,6 +306,7 @@ static void prepare_plan(struct planned *p, const struct live_plan *plan)
 	p->has_steps |= plan->nr_steps != 0;
 	p->has_opted_in = false;
 	p->depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX);
+	p->depth_counts = p->depth < probe.plan.max_stack || plan->has_depths;
 	p->serial = plan->serial;
 	p->era = plan->era;
 }

@@ -23,15 +23,16 @@ enum thread_state {
 	THREAD_OUTSIDE, /* nothing is opted in: functions without a rule are left alone */
 	THREAD_OUT,	/* something is opted out: all calls are left alone */
 	THREAD_READY,	/* OUTSIDE, and a call that is opted in makes it OPEN */
-	THREAD_OPEN,   /* calls of functions without a rule are recorded as if there were no plan */
-	THREAD_BARRED, /* OPEN, but in a call that is opted out: all calls are left alone */
+	THREAD_OPEN,	/* calls that no rule says more of are recorded as if there were no plan */
+	THREAD_BARRED,	/* OPEN, but in a call that is opted out: all calls are left alone */
 	/* only in the table: JUDGED, OUTSIDE or OUT, whichever planned.now says */
 	THREAD_SETTLED,
 };
 
-/* Things that may happen. The rules of the first three say no more than that. */
+/* Things that may happen. The rules of the first four say no more than that. */
 enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */
+	CALL_LET_IN,	/* the same, where depth does not count (planned_is_alike()) */
 	CALL_OPT_OUT,	/* ... that is opted out, with all that it calls */
 	CALL_LEFT_OUT,	/* ... that is left out, without what it calls */
 	CALL_UNRULED,	/* ... that has no rule */
@@ -79,6 +80,7 @@ static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THRE
 	},
 	[THREAD_JUDGED] = {
 		[CALL_OPT_IN]	 = { DO_ENTRY, THREAD_JUDGED },
+		[CALL_LET_IN]	 = { DO_ENTRY, THREAD_JUDGED },
 		[CALL_OPT_OUT]	 = { DO_MARK, THREAD_OUT },
 		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_JUDGED },
 		[CALL_UNRULED]	 = { DO_ENTRY, THREAD_JUDGED },
@@ -89,6 +91,7 @@ static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THRE
 	},
 	[THREAD_OUTSIDE] = {
 		[CALL_OPT_IN]	 = { DO_ENTRY, THREAD_JUDGED },
+		[CALL_LET_IN]	 = { DO_ENTRY, THREAD_JUDGED },
 		[CALL_OPT_OUT]	 = { DO_MARK, THREAD_OUT },
 		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_OUTSIDE },
 		[CALL_UNRULED]	 = { DO_ALONE, THREAD_OUTSIDE },
@@ -99,6 +102,7 @@ static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THRE
 	},
 	[THREAD_OUT] = {
 		[CALL_OPT_IN]	 = { DO_ALONE, THREAD_OUT },
+		[CALL_LET_IN]	 = { DO_ALONE, THREAD_OUT },
 		[CALL_OPT_OUT]	 = { DO_ALONE, THREAD_OUT },
 		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_OUT },
 		[CALL_UNRULED]	 = { DO_ALONE, THREAD_OUT },
@@ -108,6 +112,7 @@ static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THRE
 	},
 	[THREAD_READY] = {
 		[CALL_OPT_IN]	 = { DO_ENTRY, THREAD_OPEN },
+		[CALL_LET_IN]	 = { DO_ENTRY, THREAD_OPEN },
 		[CALL_OPT_OUT]	 = { DO_SETTLE, THREAD_OUTSIDE },
 		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_READY },
 		[CALL_UNRULED]	 = { DO_ALONE, THREAD_READY },
@@ -117,6 +122,7 @@ static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THRE
 	},
 	[THREAD_OPEN] = {
 		[CALL_OPT_IN]	 = { DO_SETTLE, THREAD_JUDGED },
+		[CALL_LET_IN]	 = { DO_ENTRY, THREAD_OPEN },
 		[CALL_OPT_OUT]	 = { DO_MARK, THREAD_BARRED },
 		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_OPEN },
 		[CALL_UNRULED]	 = { DO_ENTRY, THREAD_OPEN },
@@ -128,6 +134,7 @@ static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THRE
 	},
 	[THREAD_BARRED] = {
 		[CALL_OPT_IN]	 = { DO_ALONE, THREAD_BARRED },
+		[CALL_LET_IN]	 = { DO_ALONE, THREAD_BARRED },
 		[CALL_OPT_OUT]	 = { DO_ALONE, THREAD_BARRED },
 		[CALL_LEFT_OUT]	 = { DO_ALONE, THREAD_BARRED },
 		[CALL_UNRULED]	 = { DO_ALONE, THREAD_BARRED },

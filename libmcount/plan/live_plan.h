@@ -28,6 +28,7 @@ struct live_func {
  * @era: the serial of the plan that it extends, or its own: within an era what is said of a
  * function does not change
  * @older: of those that were replaced and may still be in use
+ * @has_depths: there is a rule with PLAN_DEPTH
  * @funcs: sorted by start
  */
 struct live_plan {
@@ -45,6 +46,7 @@ struct live_plan {
 	uint32_t nr_conds;
 	uint32_t nr_steps;
 	uint32_t nr_watches;
+	bool has_depths;
 	struct plan_watch watches[PLAN_WATCHES_MAX];
 };
 

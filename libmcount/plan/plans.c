@@ -142,6 +142,8 @@ static struct live_plan *make_plan(const struct plan_view *view, const struct li
 	}
 	add_funcs(plan, old, view);
 	plan->nr_rules += lists[PLAN_RULES].nr;
+	for (uint32_t i = 0; i < plan->nr_rules; i++)
+		plan->has_depths |= (plan->rules[i].flags & PLAN_DEPTH) != 0;
 	plan->nr_conds += lists[PLAN_CONDS].nr;
 	plan->nr_steps += lists[PLAN_STEPS].nr;
 	return plan;

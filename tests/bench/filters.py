@@ -21,6 +21,10 @@ DROPPED = [
 ]
 KEPT = [["-F", "leaf"], ["-F", "."], ["-T", "leaf@depth=3"], ["-F", "leaf@if:arg1!=12345"]]
 
+# Of calls without a filter at most, where the function itself is let in, and calls itself or others that are.
+LET_IN = {"recursion": ["-F", "recurse"], "tree": ["-F", "^tree"]}
+LET_IN_TARGET = 1.1
+
 NR_PATTERNS = 1000
 NR_SYMBOLS = 100000
 START_TARGET_S = 1.0
@@ -45,6 +49,22 @@ def cost_of_calls(calls, runs):
             ours = best["ours"] - best["bare"]
             peer = best["peer"] - best["bare"] if "peer" in best else float("nan")
             row("  " + " ".join(options), ours, peer, "ns", target)
+
+
+def cost_of_letting_in(calls, runs):
+    bare = compile("shapes.c", "shapes")
+    # Without hooks its functions are patched.
+    programs = {method: (compile("shapes.c", f"shapes{method}", flags), []) for method, flags in METHODS.items()}
+    programs["-P ."] = (bare, ["-P", "."])
+    quiet = ["--no-libcall", "--no-event"]
+    for shape, options in LET_IN.items():
+        print(f"\n{f'{shape}: ns per call, min of {runs}':34} {' '.join(options):>10} {'no filter':>10}")
+        for method, (exe, patch) in programs.items():
+            jobs = {"bare": loop_ns([bare, shape, calls])}
+            for name, given in (("in", options), ("all", [])):
+                jobs[name] = loop_ns([UTRAIL, "record", *quiet, *patch, *given, "-d", "data", exe, shape, calls])
+            best = in_turns(runs, jobs)
+            row(f"  {method}", best["in"] - best["bare"], best["all"] - best["bare"], "ns", LET_IN_TARGET)
 
 
 def patterns(kind):
@@ -112,6 +132,7 @@ def main():
     calls = sys.argv[1] if len(sys.argv) > 1 else "300000"
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 10
     with scratch():
+        cost_of_letting_in(calls, runs)
         cost_of_calls(calls, runs)
         cost_of_patterns(calls, runs)
         start_up(max(2, runs // 4))

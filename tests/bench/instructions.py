@@ -26,6 +26,8 @@ OPTIONS = [
     ["-F", "main"],
     ["-F", "other"],
     ["-F", "leaf"],
+    # The second one is called while the first one is open.
+    ["-F", "chain;leaf"],
     ["-N", "other"],
     ["-N", "leaf"],
     ["-A", "leaf@arg1"],

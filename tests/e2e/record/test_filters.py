@@ -142,7 +142,8 @@ def test_unwanted(method, options, opt):
 
 
 OPENED = ["-F deep", "-F tail", "-F thrower", "-F jumps", "-F twice", "-F chain1", "-F chain2 -F deep", "-F deep -N helper", "-F deep -D 1",
-          "-F chain1 -D 2", "-F raises", "-F handler", "-F catches -F helper", "-F twice -F deep -D 2", "-F helper"]
+          "-F chain1 -D 2", "-F raises", "-F handler", "-F catches -F helper", "-F twice -F deep -D 2", "-F helper",
+          "-F .", "-F ^chain -F deep", "-F . -N helper", "-F ^chain -N chain2", "-F ^chain -F deep -D 3"]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -350,6 +350,16 @@ static bool is_written_at_once(const struct keeping *k, const struct keeping_cal
 	       (!has(&k->plan, PLAN_OPT_IN_CALLER) || (c->flags & PLANNED_CALLER));
 }
 
+/* A level may be the last one though there is room for more frames. */
+static bool depth_counts(const struct keeping_plan *plan)
+{
+	for (unsigned i = 0; i < KEEPING_FUNCS; i++) {
+		if (plan->funcs[i].is_listed && (plan->funcs[i].rule.flags & PLAN_DEPTH))
+			return true;
+	}
+	return plan->settings.depth < probe.plan.max_stack;
+}
+
 enum thread_event keeping_event(const struct keeping *k, unsigned func)
 {
 	const struct keeping_func *f = &k->plan.funcs[func];
@@ -357,6 +367,8 @@ enum thread_event keeping_event(const struct keeping *k, unsigned func)
 
 	if (!f->has_rule)
 		return k->inside.depth ? CALL_UNRULED : CALL_TOO_DEEP;
+	if (f->rule.flags == PLAN_FILTER && !depth_counts(&k->plan))
+		return CALL_LET_IN;
 	if (f->rule.flags == PLAN_FILTER && !has_values)
 		return CALL_OPT_IN;
 	if (f->rule.flags == PLAN_NOTRACE)

@@ -215,6 +215,79 @@ static void what_a_jump_has_left_is_found_too(void **state)
 	stop(&s);
 }
 
+/* --- functions that are only let in --- */
+
+static void let_in(struct scene *s, const unsigned *funcs, unsigned nr)
+{
+	prepare(s);
+	s->plan.settings.flags |= PLAN_OPT_IN_FILTER;
+	s->plan.settings.depth = probe.plan.max_stack;
+	for (unsigned i = 0; i < nr; i++)
+		give_rule(s, funcs[i], (struct plan_rule){ .flags = PLAN_FILTER });
+}
+
+/* The innermost two of three calls are the stubs' business, but for the first one of each function. */
+static void a_thread_stays_open_where_more_is_let_in(void **state)
+{
+	const unsigned funcs[] = { 1, 2 };
+	const struct frame *base;
+	struct scene s;
+
+	let_in(&s, funcs, 2);
+	start(&s);
+	/* The second one finds out that it is simple, so that the third one opens the thread. */
+	one(0, 1);
+	one(0, 1);
+	assert_int_equal(state_of(s.t), THREAD_READY);
+	call(0, 1);
+	assert_int_equal(state_of(s.t), THREAD_OPEN);
+	base = s.t->planned->open_base;
+	for (unsigned i = 0; i < 2; i++) {
+		call(1, 2);
+		call(2, 1);
+		assert_int_equal(state_of(s.t), THREAD_OPEN);
+		assert_ptr_equal(s.t->planned->open_base, base);
+		assert_true(planned_knows(s.t, keeping_addr(2)));
+		assert_true(planned_knows(s.t, keeping_addr(1)));
+		leave(2);
+		leave(1);
+	}
+	leave(0);
+	assert_int_equal(state_of(s.t), THREAD_READY);
+	assert_int_equal(call(0, 3), 0);
+	stop(&s);
+}
+
+static void expect_settled_at_second(struct scene *s)
+{
+	call(0, 1);
+	call(1, 1);
+	call(2, 1);
+	assert_int_not_equal(state_of(s->t), THREAD_OPEN);
+	assert_false(planned_knows(s->t, keeping_addr(1)));
+	leave(2);
+	leave(1);
+	leave(0);
+}
+
+/* Each of these calls has all levels again, whichever were left. */
+static void depth_is_set_anew_where_it_counts(void **state)
+{
+	const unsigned funcs[] = { 1 };
+	struct scene s;
+
+	let_in(&s, funcs, 1);
+	s.plan.settings.depth = probe.plan.max_stack - 1;
+	start(&s);
+	expect_settled_at_second(&s);
+	stop(&s);
+	let_in(&s, funcs, 1);
+	give_rule(&s, 2, (struct plan_rule){ .flags = PLAN_DEPTH, .depth = 60 });
+	start(&s);
+	expect_settled_at_second(&s);
+	stop(&s);
+}
+
 /* --- finish, read, switches --- */
 
 static void finish_shows_what_is_open_and_then_nothing(void **state)
@@ -568,6 +641,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_program_sees_its_own_returns_while_it_is_inside),
 		cmocka_unit_test(what_a_jump_has_left_is_found_too),
+		cmocka_unit_test(a_thread_stays_open_where_more_is_let_in),
+		cmocka_unit_test(depth_is_set_anew_where_it_counts),
 		cmocka_unit_test(finish_shows_what_is_open_and_then_nothing),
 		cmocka_unit_test(finish_is_shown_while_it_is_off),
 		cmocka_unit_test(read_is_at_both_ends),
