@@ -61,12 +61,12 @@ enum escape {
  * @contexts: the last call (low half) and the one before that, by the function that is open and the
  *            one that it called last
  * @funcs: the second word of records, by the number of the function; the first is none
- * @stack: functions of open calls, 0: not known
+ * @stack: functions of open calls, 0: not known; before them 0, for no call is open
  */
 struct compact_coder {
 	uint32_t contexts[1U << CONTEXTS_BITS];
 	uint64_t funcs[COMPACT_FUNCS_MAX + 1];
-	uint16_t stack[STACK];
+	uint16_t stack[1 + STACK];
 	uint16_t slots[SLOTS];
 	uint32_t nr_funcs;
 	uint64_t last_ns;
@@ -109,7 +109,7 @@ static inline void begin_coder(struct compact_coder *coder)
 
 static inline uint16_t *frame(struct compact_coder *coder, uint32_t depth)
 {
-	return &coder->stack[depth % STACK];
+	return &coder->stack[1 + depth % STACK];
 }
 
 /* Calls between the two depths were entered unseen. */

@@ -78,7 +78,15 @@ static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns, b
 struct writing {
 	struct compact_coder *coder;
 	struct compact_head head;
+	bool has_call;
 };
+
+static void note_call(struct writing *w, uint64_t time_ns)
+{
+	if (!w->has_call)
+		w->head.first_ns = time_ns;
+	w->has_call = true;
+}
 
 /* Tell the reader about a record that is not as the records before say. */
 static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns, uint64_t data,
@@ -109,19 +117,23 @@ static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns,
 	return out;
 }
 
+/* HOT: a token with a delta of two bytes at most. No branch: which of both nobody can guess. */
+static inline uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t delta)
+{
+	uint64_t is_long = delta >= DELTA_SHORT;
+	uint64_t above = delta - (DELTA_SHORT & -is_long);
+	uint64_t first = is_long ? DELTA_SHORT + (above >> 8) : above;
+
+	out[0] = token | first << TOKEN_BITS;
+	out[1] = above;
+	return out + 1 + is_long;
+}
+
 /* The delta and the first byte, with @token in it. */
 static uint8_t *put_token(uint8_t *out, enum token token, uint64_t delta)
 {
-	if (likely(delta < DELTA_SHORT)) {
-		*out++ = token | delta << TOKEN_BITS;
-		return out;
-	}
-	if (likely(delta <= DELTA_BYTE_MAX)) {
-		delta -= DELTA_SHORT;
-		*out++ = token | (DELTA_SHORT + (delta >> 8)) << TOKEN_BITS;
-		*out++ = delta;
-		return out;
-	}
+	if (likely(delta <= DELTA_BYTE_MAX))
+		return put_short_token(out, token, delta);
 	*out++ = token | DELTA_VARINT << TOKEN_BITS;
 	return put_varint(out, delta);
 }
@@ -242,8 +254,7 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 			return 0;
 		memcpy(out, raw + sizeof(struct record), words * 8);
 		out += words * 8;
-		if (!w->head.first_ns)
-			w->head.first_ns = time_ns;
+		note_call(w, time_ns);
 	} else {
 		out = put_words(out, raw, used / 8);
 	}
@@ -252,85 +263,116 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 	return used;
 }
 
+/* The state of put_plain_calls(), in registers. */
+struct plain_state {
+	uint64_t last_ns;
+	uint32_t depth;
+	uint32_t top;
+	uint32_t last;
+};
+
 /*
- * HOT: calls without payload that match the calls before, with the state in registers, up to the
- * first record that is anything else. Returns how many bytes.
+ * The symbol of a call that is another one than what came in its context. @word: of its record, less
+ * the depth that it should have. False: it is no plain call, or there are too many functions.
  */
-static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len)
+static bool number_of_call(struct compact_coder *coder, uint64_t word, bool is_exit,
+			   uint32_t *symbol)
 {
-	const uint64_t plain_mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
-	const uint64_t plain = RECORD_MAGIC << RECORD_MAGIC_SHIFT;
-	struct compact_coder *coder = w->coder;
+	*symbol = SYMBOL_EXIT;
+	if (is_exit)
+		return true;
+	if ((word & ((1U << RECORD_ADDR_SHIFT) - 1)) != RECORD_MAGIC << RECORD_MAGIC_SHIFT)
+		return false;
+	*symbol = number_of(coder, word);
+	return *symbol != 0;
+}
+
+/*
+ * HOT: records that are what came last in their context, or before that: each is compared as a word
+ * with what it would be. Returns where the first other one is, or @end.
+ */
+static inline const uint8_t *put_likely_calls(struct compact_coder *coder,
+					      struct plain_state *state, uint8_t **at,
+					      const uint8_t *raw, const uint8_t *end)
+{
+	/* All calls that are deeper have the same depth in their records. */
+	const bool is_deep = state->depth > RECORD_DEPTH_MAX;
+	const uint64_t level = is_deep ? 0 : 1ULL << RECORD_DEPTH_SHIFT;
+	const uint32_t least = is_deep ? RECORD_DEPTH_MAX : 0;
+	const uint32_t most = is_deep ? STACK : RECORD_DEPTH_MAX;
 	const uint64_t *funcs = coder->funcs;
-	uint64_t last_ns = coder->last_ns;
-	uint32_t depth = coder->depth;
-	uint32_t top = coder->top;
-	uint32_t last = coder->last;
+	uint16_t *stack = coder->stack;
+	struct plain_state now = *state;
+	uint64_t depth_bits = (uint64_t)MIN(now.depth, (uint32_t)RECORD_DEPTH_MAX)
+			      << RECORD_DEPTH_SHIFT;
 	uint8_t *out = *at;
-	size_t done = 0;
 
-	for (; done + sizeof(struct record) <= len; done += sizeof(struct record)) {
-		uint64_t time_ns = load_word(raw + done);
-		uint64_t data = load_word(raw + done + 8);
-		uint64_t word = data & WORD_MASK;
-		uint32_t is_exit = data & 1;
-		uint32_t now = depth - is_exit;
-		uint64_t delta = time_ns - last_ns;
-		uint64_t levels = MIN(now, (uint32_t)RECORD_DEPTH_MAX);
-
-		if (unlikely((data & plain_mask) != plain || delta > DELTA_BYTE_MAX ||
-			     depth < is_exit ||
-			     levels << RECORD_DEPTH_SHIFT != (data & WORD_DEPTH_MASK) ||
-			     (is_exit && funcs[top] != word)))
-			break;
-
-		/* The word of an EXIT is 0, which is no function's. */
-		uint64_t wanted = is_exit ? 0 : word;
-		uint32_t *learned = &coder->contexts[context(top, last)];
+	if (now.depth > STACK)
+		return raw;
+	for (; raw < end; raw += sizeof(struct record)) {
+		uint64_t delta = load_word(raw) - now.last_ns;
+		uint64_t data = load_word(raw + 8);
+		uint64_t exit = funcs[now.top] + depth_bits - level + 1;
+		uint32_t *learned = &coder->contexts[context(now.top, now.last)];
 		uint32_t both = *learned;
 		uint32_t symbol = both & 0xffff;
 		enum token token = TOKEN_LIKELY;
 
-		if (funcs[symbol] != wanted) {
+		if (unlikely(delta > DELTA_BYTE_MAX))
+			break;
+		if (data != (symbol == SYMBOL_EXIT ? exit : funcs[symbol] + depth_bits)) {
 			symbol = both >> 16;
 			token = TOKEN_UNLIKELY;
-			if (funcs[symbol] != wanted) {
-				symbol = is_exit ? SYMBOL_EXIT : number_of(coder, word);
-				token = TOKEN_NUMBER;
-				if (unlikely(!is_exit && !symbol))
+			if (data != (symbol == SYMBOL_EXIT ? exit : funcs[symbol] + depth_bits)) {
+				if (!number_of_call(coder, data - depth_bits, data == exit,
+						    &symbol))
 					break;
+				token = TOKEN_NUMBER;
 			}
-			*learned = both << 16 | symbol;
 		}
-
-		/* No branch: which of both it is nobody can guess. */
-		uint64_t is_long = delta >= DELTA_SHORT;
-		uint64_t above = delta - (DELTA_SHORT & -is_long);
-		uint64_t first = is_long ? DELTA_SHORT + (above >> 8) : above;
-
-		out[0] = token | first << TOKEN_BITS;
-		out[1] = above;
-		out += 1 + is_long;
+		if (symbol == SYMBOL_EXIT) {
+			if (now.depth <= least)
+				break;
+			now.last = now.top;
+			now.top = stack[--now.depth];
+			depth_bits -= level;
+		} else {
+			if (now.depth >= most)
+				break;
+			now.last = 0;
+			now.top = symbol;
+			stack[++now.depth] = symbol;
+			depth_bits += level;
+		}
+		if (token != TOKEN_LIKELY)
+			*learned = both << 16 | symbol;
+		now.last_ns += delta;
+		out = put_short_token(out, token, delta);
 		if (token == TOKEN_NUMBER)
 			out = put_number(out, symbol);
-		last_ns = time_ns;
-		depth = now;
-		if (is_exit) {
-			last = top;
-			top = depth ? *frame(coder, depth - 1) : 0;
-		} else {
-			*frame(coder, depth++) = symbol;
-			top = symbol;
-			last = 0;
-		}
 	}
-	coder->last_ns = last_ns;
-	coder->depth = depth;
-	coder->top = top;
-	coder->last = last;
+	*state = now;
 	*at = out;
-	if (done && !w->head.first_ns)
-		w->head.first_ns = load_word(raw);
+	return raw;
+}
+
+/*
+ * HOT: the calls without payload that put_likely_calls() knows, up to the first record that is
+ * anything else. Returns how many bytes.
+ */
+static size_t put_plain_calls(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len)
+{
+	struct compact_coder *coder = w->coder;
+	struct plain_state state = { coder->last_ns, coder->depth, coder->top, coder->last };
+	const uint8_t *end = raw + len / sizeof(struct record) * sizeof(struct record);
+	size_t done = put_likely_calls(coder, &state, at, raw, end) - raw;
+
+	coder->last_ns = state.last_ns;
+	coder->depth = state.depth;
+	coder->top = state.top;
+	coder->last = state.last;
+	if (done)
+		note_call(w, load_word(raw));
 	w->head.nr_records += done / sizeof(struct record);
 	return done;
 }
@@ -346,7 +388,7 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 		      bool has_more, uint8_t *out, size_t *out_len)
 {
 	const size_t most = MIN(len, (size_t)COMPACT_RAW_MAX);
-	struct writing w = { coder, { .tid = tid, .depth = depth_at(raw, len) } };
+	struct writing w = { .coder = coder, .head = { .tid = tid, .depth = depth_at(raw, len) } };
 	uint8_t *body = out + COMPACT_HEAD_BYTES;
 	uint8_t *at = body;
 	size_t done = 0;

@@ -207,10 +207,10 @@ static void many_functions(void **state)
 		if (k == 3999)
 			enter_at(k, 5, 0x1000);
 	}
-	check("64016: 64016/4001 4000@6 1: 27779|31780 9122762d10266d45");
+	check("64016: 64016/4001 4000@6 0: 27779|31780 9122762d10266d45");
 	for (unsigned k = 0; k < 4001; k++)
 		add(k, record_data(RECORD_ENTRY, 5, 0x1000 + 32 * k) | RECORD_MORE);
-	check("64016: 64016/392 21@5 2: 62294|62336 11cb7d5ed8b389bd");
+	check("64016: 64016/392 21@5 0: 62294|62336 11cb7d5ed8b389bd");
 }
 
 static void functions_by_their_distances(void **state)
@@ -274,6 +274,40 @@ static void what_is_no_call_stays_as_it_is(void **state)
 }
 
 /* Up to where a record may begin that is not earlier. */
+/* Calls that come as they came before, above and below the depth that records can tell. */
+static void deep_calls_in_loops(void **state)
+{
+	static const unsigned tops[] = { RECORD_DEPTH_MAX + 3, 5000 };
+	static uint8_t back[COMPACT_RAW_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(tops); i++) {
+		size_t len = 0;
+		size_t used;
+		size_t out_len;
+		struct compact_head head;
+
+		raw_len = 0;
+		for (unsigned k = 0; k < 8000; k++) {
+			unsigned at = tops[i] - 4 + (k % 8 < 4 ? k % 8 : 7 - k % 8);
+			unsigned depth = MIN(at, (unsigned)RECORD_DEPTH_MAX);
+
+			if (k % 8 < 4)
+				enter_at(20 * k, depth, 0x1000);
+			else
+				leave_at(20 * k, depth, 0x1000);
+		}
+		len = raw_len;
+		used = compact_encode(coder, 17, raw, len, false, packed, &out_len);
+		assert_int_equal(used, len);
+		assert_true(compact_head_decode(packed, &head));
+		assert_true(compact_decode(coder, &head, packed + COMPACT_HEAD_BYTES, back));
+		assert_memory_equal(raw, back, len);
+		/* Nearly all tokens have one byte. */
+		assert_in_range(head.tokens_len, 8000, 8200);
+		raw_len = 0;
+	}
+}
+
 static void payloads(void **state)
 {
 	add(10, record_data(RECORD_ENTRY, 0, 0x1000) | RECORD_MORE);
@@ -329,7 +363,7 @@ static void long_pieces(void **state)
 		enter_at(10 * i, i % 7, 0x1000 + 16 * (i % 50));
 		leave_at(10 * i + 3, i % 7, 0x1000 + 16 * (i % 50));
 	}
-	check("131072: 131072/8192 50@0 10: 24573|24624 a8c04cd9e6fd9a2d");
+	check("131072: 131072/8192 50@0 0: 24573|24624 a8c04cd9e6fd9a2d");
 	/* A payload without an end is cut, if it is alone. */
 	add(10, record_data(RECORD_ENTRY, 0, 0x1000) | RECORD_MORE);
 	memset(raw + raw_len, 0, 200000);
@@ -379,6 +413,7 @@ int main(void)
 		WITH(depths_that_are_not_as_expected),
 		WITH(the_first_record_tells_the_depth),
 		WITH(what_is_no_call_stays_as_it_is),
+		WITH(deep_calls_in_loops),
 		WITH(payloads),
 		WITH(records_that_may_not_be_whole),
 		WITH(long_pieces),
