@@ -53,11 +53,9 @@ FUNCTION syscall
 	jae	3b
 	testq	%rax, %rax
 	jnz	5f
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
+	PUSH	rax
 	call	thread_after_fork
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
+	POP	rax
 5:	ret
 6:	movq	%rdi, %rax
 	movq	%rsi, %rdi
@@ -78,8 +76,7 @@ FUNCTION vfork
 END vfork
 	.globl	__vfork
 	.set	__vfork, vfork
-	.globl	own_vfork
-	.hidden	own_vfork
+	HIDDEN own_vfork
 	.set	own_vfork, vfork
 
 /*
@@ -96,23 +93,19 @@ lend_and_call:
 	call	lend_prepare
 	movq	%rax, 2 * 8(%rsp) /* which becomes %r9 */
 	RESTORE_CALLER_SAVED
-	popq	%r8
-	.cfi_adjust_cfa_offset -8
+	POP	r8
 	.cfi_register %rip, %r8
 	syscall
-	pushq	%r8
-	.cfi_adjust_cfa_offset 8
+	PUSH	r8
 	.cfi_offset %rip, -8
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
+	PUSH	rax
 	movq	%r9, %rdi
 	testq	%rax, %rax
 	jnz	1f
 	call	lend_begin
 	jmp	2f
 1:	call	lend_end
-2:	popq	%rax
-	.cfi_adjust_cfa_offset -8
+2:	POP	rax
 	cmpq	$-4095, %rax
 	jae	3f
 	/*
@@ -128,8 +121,7 @@ lend_and_call:
 	jmp	probe_syscall_failed
 4:	movl	$1, %edx
 	incsspq	%rdx
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
+	POP	rdx
 	jmp	*%rdx
 	.cfi_endproc
 	.size	lend_and_call, . - lend_and_call

@@ -11,6 +11,7 @@
 #ifndef UTRAIL_ARCH_X86_64_FAST_STUBS_H
 #define UTRAIL_ARCH_X86_64_FAST_STUBS_H
 
+#include "arch/x86_64/stub_macros.S"
 #include "libmcount/offsets.h"
 
 #define FAST_SAVED (5 * 8)
@@ -19,41 +20,19 @@
 
 /* The first of them. */
 	.macro SAVE_FOR_LOOK_UP
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	pushq	%rdx
-	.cfi_adjust_cfa_offset 8
-	pushq	%rcx
-	.cfi_adjust_cfa_offset 8
-	.endm
-
-	.macro SAVE_FAST_REST
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
-	pushq	%rsi
-	.cfi_adjust_cfa_offset 8
+	PUSH	rax, rdx, rcx
 	.endm
 
 	.macro SAVE_FAST
-	SAVE_FOR_LOOK_UP
-	SAVE_FAST_REST
+	PUSH	rax, rdx, rcx, rdi, rsi
 	.endm
 
 	.macro RESTORE_FOR_LOOK_UP
-	popq	%rcx
-	.cfi_adjust_cfa_offset -8
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
+	POP	rcx, rdx, rax
 	.endm
 
 	.macro RESTORE_FAST
-	popq	%rsi
-	.cfi_adjust_cfa_offset -8
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
-	RESTORE_FOR_LOOK_UP
+	POP	rsi, rdi, rcx, rdx, rax
 	.endm
 
 /* \to: this thread's state; at \busy there is none yet, or the thread is within a hook. */
@@ -162,7 +141,7 @@
 	cmpl	$0x101, %eax /* and is_on */
 	jne	\other
 	movw	$1, THREAD_BUSY(%rcx)
-	SAVE_FAST_REST
+	PUSH	rdi, rsi
 	movq	THREAD_TOP(%rcx), %rdi
 	.endm
 
@@ -173,25 +152,16 @@
 	.macro FAST_QUIET slot, other
 	cmpb	$0, probe + PROBE_TRACING(%rip)
 	jne	\other
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	pushq	%rcx
-	.cfi_adjust_cfa_offset 8
+	PUSH	rax, rcx
 	FAST_SELF %rcx, 8f
 	movq	THREAD_TOP(%rcx), %rcx
 	leaq	\slot, %rax
 	cmpq	%rax, FRAME_SLOT(%rcx)
 	jbe	8f
-	popq	%rcx
-	.cfi_adjust_cfa_offset -8
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
+	POP	rcx, rax
 	ret
 	.cfi_adjust_cfa_offset 16
-8:	popq	%rcx
-	.cfi_adjust_cfa_offset -8
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
+8:	POP	rcx, rax
 	jmp	\other
 	.endm
 

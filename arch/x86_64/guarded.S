@@ -6,36 +6,21 @@
  * goes on at the end of its function: the signal handler (libmcount/system/fault.c) asks
  * arch_fault_resume(), which looks at the place here.
  */
+#include "arch/x86_64/stub_macros.S"
+
 	.text
 
-	.globl	arch_guarded_start
-	.hidden	arch_guarded_start
+	HIDDEN arch_guarded_start
 arch_guarded_start:
-
-	.macro FUNCTION name
-	.globl	\name
-	.hidden	\name
-	.type	\name, @function
-	.balign	16
-\name:
-	.cfi_startproc
-	endbr64
-	.endm
-
-	.macro END name
-	.cfi_endproc
-	.size	\name, . - \name
-	.endm
 
 /*
  * int64_t arch_copy_guarded(void *to, const void *from, uint64_t len): the number of bytes that
  * could be copied. After a fault %rcx tells how many are left.
  */
-FUNCTION arch_copy_guarded
+HIDDEN_FUNCTION arch_copy_guarded
 	movq	%rdx, %rcx
 	rep movsb
-	.globl	arch_copy_guarded_end
-	.hidden	arch_copy_guarded_end
+	HIDDEN arch_copy_guarded_end
 arch_copy_guarded_end:
 	movq	%rdx, %rax
 	subq	%rcx, %rax
@@ -48,7 +33,7 @@ END arch_copy_guarded
  * where they are aligned, so that none reaches into a page that the string is not in; up to 7 bytes
  * more than the result are written.
  */
-FUNCTION arch_copy_string
+HIDDEN_FUNCTION arch_copy_string
 	movq	%rdi, %r8
 	addq	%rdi, %rdx			/* where to stop */
 	movabsq	$0x0101010101010101, %r9
@@ -85,8 +70,7 @@ FUNCTION arch_copy_string
 4:	movq	%rdi, %rax
 	subq	%r8, %rax
 	ret
-	.globl	arch_copy_string_fault
-	.hidden	arch_copy_string_fault
+	HIDDEN arch_copy_string_fault
 arch_copy_string_fault:
 	movq	%r8, %rax
 	subq	%rdi, %rax
@@ -94,12 +78,11 @@ arch_copy_string_fault:
 	ret
 END arch_copy_string
 
-	.globl	arch_guarded_end
-	.hidden	arch_guarded_end
+	HIDDEN arch_guarded_end
 arch_guarded_end:
 
 /* void arch_read_vector(void *to, unsigned index): the low 16 bytes of %xmm0 to %xmm15. */
-FUNCTION arch_read_vector
+HIDDEN_FUNCTION arch_read_vector
 	cmpl	$4, %esi
 	jae	4f
 	cmpl	$2, %esi
@@ -142,7 +125,7 @@ FUNCTION arch_read_vector
 END arch_read_vector
 
 /* void arch_read_x87(void *to): the ten bytes of st(0), which stays where it is. */
-FUNCTION arch_read_x87
+HIDDEN_FUNCTION arch_read_x87
 	fstpt	(%rdi)
 	fldt	(%rdi)
 	ret

@@ -8,55 +8,48 @@
 #error "SAVE_CALLER_SAVED makes a struct arch_regs"
 #endif
 
+	.macro PUSH regs:vararg
+	.irp	reg, \regs
+	pushq	%\reg
+	.cfi_adjust_cfa_offset 8
+	.endr
+	.endm
+
+	.macro POP regs:vararg
+	.irp	reg, \regs
+	popq	%\reg
+	.cfi_adjust_cfa_offset -8
+	.endr
+	.endm
+
 	.macro SAVE_CALLER_SAVED
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	pushq	%rcx
-	.cfi_adjust_cfa_offset 8
-	pushq	%rdx
-	.cfi_adjust_cfa_offset 8
-	pushq	%rsi
-	.cfi_adjust_cfa_offset 8
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
-	pushq	%r8
-	.cfi_adjust_cfa_offset 8
-	pushq	%r9
-	.cfi_adjust_cfa_offset 8
-	pushq	%r10
-	.cfi_adjust_cfa_offset 8
-	pushq	%r11
-	.cfi_adjust_cfa_offset 8
+	PUSH	rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11
 	.endm
 
 	.macro RESTORE_CALLER_SAVED
-	popq	%r11
-	.cfi_adjust_cfa_offset -8
-	popq	%r10
-	.cfi_adjust_cfa_offset -8
-	popq	%r9
-	.cfi_adjust_cfa_offset -8
-	popq	%r8
-	.cfi_adjust_cfa_offset -8
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
-	popq	%rsi
-	.cfi_adjust_cfa_offset -8
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
-	popq	%rcx
-	.cfi_adjust_cfa_offset -8
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
+	POP	r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax
 	.endm
 
-	.macro FUNCTION name
+/* A name for the probe alone. */
+	.macro HIDDEN name
+	.globl	\name
+	.hidden	\name
+	.endm
+
+/* \cfi: what unwinders are told beside where the return address is. */
+	.macro FUNCTION name, cfi:vararg
 	.globl	\name
 	.type	\name, @function
 	.balign	16
 \name:
 	.cfi_startproc
+	\cfi
 	endbr64
+	.endm
+
+	.macro HIDDEN_FUNCTION name, cfi:vararg
+	.hidden	\name
+	FUNCTION \name, \cfi
 	.endm
 
 	.macro END name
@@ -78,6 +71,22 @@
 	.macro RESTORE_FLAGS
 	addb	$0x7f, %al
 	sahf
+	.endm
+
+/* These and all that SAVE_CALLER_SAVED saves, which is a struct arch_regs then. */
+	.macro SAVE_WITH_FLAGS
+	leaq	-8(%rsp), %rsp
+	.cfi_adjust_cfa_offset 8
+	SAVE_CALLER_SAVED
+	SAVE_FLAGS REGS_BYTES(%rsp)
+	.endm
+
+	.macro RESTORE_WITH_FLAGS
+	movq	REGS_BYTES(%rsp), %rax
+	RESTORE_FLAGS
+	RESTORE_CALLER_SAVED
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
 	.endm
 
 #endif

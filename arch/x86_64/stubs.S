@@ -34,11 +34,11 @@
 	.text
 
 /* 8(%rbp) may be a copy of the return address: then %r10 points past the slot that counts. */
-	.macro FAST_REALIGNED maybe
+	.macro IS_realigned is
 	leaq	-17(%r10), %rax
 	subq	%rbp, %rax
 	cmpq	$REALIGN_MAX, %rax
-	jb	\maybe
+	jb	\is
 	.endm
 
 /* The call is in. */
@@ -52,56 +52,71 @@
 	.endm
 
 /*
+ * A hook at the beginning of a function: all but what C does, at .L\name\()_slow, which follows.
+ * \fast, \all, \look, \slot: operand that is the return slot after SAVE_FAST, SAVE_CALLER_SAVED,
+ * SAVE_FOR_LOOK_UP and with nothing saved. Another word may be it: then MAY_BE_\name goes on at its
+ * operand; and so does IS_\name, which takes longer and is more often right.
+ */
+	.macro ENTRY_HOOK name, fast, all, look, slot
+	cmpb	$0, probe + PROBE_PLAIN(%rip)
+	je	.L\name\()_planned
+	SAVE_FAST
+	FAST_GUARD .L\name\()_unguarded
+	MAY_BE_\name .L\name\()_maybe
+.L\name\()_alike:
+	FAST_ENTER \fast, FAST_SAVED(%rsp), .L\name\()_beyond, .L\name\()_other
+.L\name\()_entered:
+	FAST_ENTERED
+.L\name\()_beyond:
+	FAST_ENTER_BEYOND \fast, FAST_SAVED(%rsp), .Ltoo_deep, .L\name\()_other
+	jmp	.L\name\()_entered
+.L\name\()_other:
+	RESTORE_FAST
+	SAVE_CALLER_SAVED
+	leaq	\all, %rdi
+	jmp	.Lenter_guarded
+	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
+.L\name\()_maybe:
+	.ifc	\name, realigned
+	IS_\name .L\name\()_is
+	jmp	.L\name\()_alike
+	.endif
+.L\name\()_is:
+	movw	$0, THREAD_BUSY(%rcx)
+.L\name\()_unguarded:
+	RESTORE_FAST
+	jmp	.L\name\()_slow
+.L\name\()_planned:
+	FAST_LOOK_UP \look, LOOK_UP_SAVED(%rsp), .L\name\()_maybe_quiet, .L\name\()_slow, .L\name\()_admitted
+	MAY_BE_\name .L\name\()_maybe
+	FAST_ENTER \fast, FAST_SAVED(%rsp), .L\name\()_beyond, .L\name\()_other
+	FAST_ENTERED
+.L\name\()_admitted:
+	IS_\name .L\name\()_is
+	FAST_ENTER \fast, FAST_SAVED(%rsp), .L\name\()_other, .L\name\()_other
+	FAST_ADMIT
+	jmp	.Ladmitted
+	.cfi_adjust_cfa_offset -FAST_SAVED
+.L\name\()_maybe_quiet:
+	FAST_QUIET \slot, .L\name\()_slow
+.L\name\()_slow:
+	.endm
+
+/*
  * -pg: called after the prologue, so the return slot is found through %rbp. A function that aligns
  * its stack (AVX locals, and arguments on the stack) has a copy of its return address there, and
  * the slot that counts is below what %r10 points to. probe_entry_framed(return slot, address inside
  * the function, saved registers, other slot) yields non-zero when the slot was replaced.
  */
+	.macro MAY_BE_realigned maybe
+	cmpq	%rbp, %r10
+	ja	\maybe
+	.endm
+
 	/* calls that are left alone take their way through few lines of the cache (hot-path.md) */
 	.balign	64
 FUNCTION mcount
-	cmpb	$0, probe + PROBE_PLAIN(%rip)
-	je	.Lmcount_planned
-	SAVE_FAST
-	FAST_GUARD .Lmcount_unguarded
-	cmpq	%rbp, %r10
-	ja	.Lmcount_maybe_realigned
-.Lmcount_alike:
-	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_beyond, .Lmcount_other
-.Lmcount_entered:
-	FAST_ENTERED
-.Lmcount_beyond:
-	FAST_ENTER_BEYOND 8(%rbp), FAST_SAVED(%rsp), .Ltoo_deep, .Lmcount_other
-	jmp	.Lmcount_entered
-.Lmcount_other:
-	RESTORE_FAST
-	SAVE_CALLER_SAVED
-	leaq	8(%rbp), %rdi
-	jmp	.Lenter_guarded
-	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
-.Lmcount_maybe_realigned:
-	FAST_REALIGNED .Lmcount_realigned
-	jmp	.Lmcount_alike
-.Lmcount_realigned:
-	movw	$0, THREAD_BUSY(%rcx)
-.Lmcount_unguarded:
-	RESTORE_FAST
-	jmp	.Lmcount_slow
-.Lmcount_planned:
-	FAST_LOOK_UP 8(%rbp), LOOK_UP_SAVED(%rsp), .Lmcount_maybe_quiet, .Lmcount_slow, .Lmcount_admitted
-	cmpq	%rbp, %r10
-	ja	.Lmcount_maybe_realigned
-	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_beyond, .Lmcount_other
-	FAST_ENTERED
-.Lmcount_admitted:
-	FAST_REALIGNED .Lmcount_realigned
-	FAST_ENTER 8(%rbp), FAST_SAVED(%rsp), .Lmcount_other, .Lmcount_other
-	FAST_ADMIT
-	jmp	.Ladmitted
-	.cfi_adjust_cfa_offset -FAST_SAVED
-.Lmcount_maybe_quiet:
-	FAST_QUIET 8(%rbp), .Lmcount_slow
-.Lmcount_slow:
+	ENTRY_HOOK realigned, 8(%rbp), 8(%rbp), 8(%rbp), 8(%rbp)
 	SAVE_CALLER_SAVED
 	leaq	8(%rbp), %rdi
 	movq	REGS_BYTES(%rsp), %rsi
@@ -116,56 +131,24 @@ END mcount
 	.globl	_mcount
 	.type	_mcount, @function
 	.set	_mcount, mcount
-	.globl	own_mcount
-	.hidden	own_mcount
+	HIDDEN own_mcount
 	.set	own_mcount, mcount /* whoever else exports that name */
 
 /* -pg -mfentry: called before anything was pushed: the return slot is above our return address. */
-	.globl	arch_fentry
-	.hidden	arch_fentry
+	.macro MAY_BE_chain maybe
+	cmpq	%r10, FAST_SAVED + 8(%rsp)
+	je	\maybe
+	.endm
+
+	.macro IS_chain is
+	MAY_BE_chain \is
+	.endm
+
+	HIDDEN arch_fentry
 	.set	arch_fentry, __fentry__
 	.balign	64
 FUNCTION __fentry__
-	cmpb	$0, probe + PROBE_PLAIN(%rip)
-	je	.Lfentry_planned
-	SAVE_FAST
-	FAST_GUARD .Lfentry_unguarded
-.Lfentry_alike:
-	cmpq	%r10, FAST_SAVED + 8(%rsp)
-	je	.Lfentry_maybe_chain
-	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_beyond, .Lfentry_other
-.Lfentry_entered:
-	FAST_ENTERED
-.Lfentry_beyond:
-	FAST_ENTER_BEYOND FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Ltoo_deep, .Lfentry_other
-	jmp	.Lfentry_entered
-.Lfentry_other:
-	RESTORE_FAST
-	SAVE_CALLER_SAVED
-	leaq	REGS_BYTES + 8(%rsp), %rdi
-	jmp	.Lenter_guarded
-	.cfi_adjust_cfa_offset FAST_SAVED - REGS_BYTES
-.Lfentry_maybe_chain:
-	movw	$0, THREAD_BUSY(%rcx)
-.Lfentry_unguarded:
-	RESTORE_FAST
-	jmp	.Lfentry_slow
-.Lfentry_planned:
-	FAST_LOOK_UP LOOK_UP_SAVED + 8(%rsp), LOOK_UP_SAVED(%rsp), .Lfentry_maybe_quiet, .Lfentry_slow, .Lfentry_admitted
-	cmpq	%r10, FAST_SAVED + 8(%rsp)
-	je	.Lfentry_maybe_chain
-	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_beyond, .Lfentry_other
-	FAST_ENTERED
-.Lfentry_admitted:
-	cmpq	%r10, FAST_SAVED + 8(%rsp)
-	je	.Lfentry_maybe_chain
-	FAST_ENTER FAST_SAVED + 8(%rsp), FAST_SAVED(%rsp), .Lfentry_other, .Lfentry_other
-	FAST_ADMIT
-	jmp	.Ladmitted
-	.cfi_adjust_cfa_offset -FAST_SAVED
-.Lfentry_maybe_quiet:
-	FAST_QUIET 8(%rsp), .Lfentry_slow
-.Lfentry_slow:
+	ENTRY_HOOK chain, FAST_SAVED + 8(%rsp), REGS_BYTES + 8(%rsp), LOOK_UP_SAVED + 8(%rsp), 8(%rsp)
 	SAVE_CALLER_SAVED
 	leaq	REGS_BYTES + 8(%rsp), %rdi
 	movq	REGS_BYTES(%rsp), %rsi
@@ -190,8 +173,7 @@ FUNCTION __fentry__
 	addq	$8, %rdi
 	jmp	.Lslot_known
 END __fentry__
-	.globl	own___fentry__
-	.hidden	own___fentry__
+	HIDDEN own___fentry__
 	.set	own___fentry__, __fentry__
 
 /* The guard is set, and a call with return slot %rdi is not the common case. */
@@ -332,13 +314,11 @@ END __fentry__
 	.cfi_escape 0x2f, 0xe1, 0xff		/* skip L2 */
 	.cfi_escape 0x23, FRAME_RET, 0x06	/* FOUND: plus_uconst ret; deref; END */
 	.byte	0xcc
-	.globl	arch_return_caller
-	.hidden	arch_return_caller
+	HIDDEN arch_return_caller
 	.type	arch_return_caller, @function
 arch_return_caller: /* of which there is nothing but what unwinders are told */
 	.fill	11, 1, 0xcc
-	.cfi_endproc
-	.size	arch_return_caller, . - arch_return_caller
+END arch_return_caller
 .Lresume:
 	.byte	0xe8, .Lgo - arch_return_trampoline, 0, 0 /* call .Lgo, its last byte is below */
 	.cfi_startproc
@@ -347,8 +327,7 @@ arch_return_caller: /* of which there is nothing but what unwinders are told */
 	/* DW_CFA_val_expression: %rip = breg16 -16, arch_return_caller */
 	.cfi_escape 0x16, 16, 2, 0x80, 0x70
 	.byte	0
-	.globl	arch_return_trampoline
-	.hidden	arch_return_trampoline
+	HIDDEN arch_return_trampoline
 	.type	arch_return_trampoline, @function
 arch_return_trampoline:
 	pushq	%rax /* the return slot, which will be where to go on */
@@ -412,8 +391,7 @@ arch_return_trampoline:
 	RESTORE_CALLER_SAVED
 	clc
 	jmp	.Lresume
-	.cfi_endproc
-	.size	arch_return_trampoline, . - arch_return_trampoline
+END arch_return_trampoline
 
 /*
  * A library call: a GOT slot leads to a small stub (arch_write_call_stub) that pushes the call
@@ -422,14 +400,7 @@ arch_return_trampoline:
  * %rdx non-zero when the return slot was replaced. The function's address takes the index's place,
  * so that leaving is the same as for the other stubs.
  */
-	.balign	16
-	.globl	arch_libcall
-	.hidden	arch_libcall
-	.type	arch_libcall, @function
-arch_libcall:
-	.cfi_startproc
-	.cfi_adjust_cfa_offset 8
-	endbr64
+HIDDEN_FUNCTION arch_libcall, .cfi_adjust_cfa_offset 8
 	SAVE_CALLER_SAVED
 	leaq	REGS_BYTES + 8(%rsp), %rdi
 	movq	REGS_BYTES(%rsp), %rsi
@@ -442,8 +413,14 @@ arch_libcall:
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	notrack jmp *-8(%rsp) /* in the red zone, where no signal handler writes */
-	.cfi_endproc
-	.size	arch_libcall, . - arch_libcall
+END arch_libcall
+
+/* As a signal handler has it, where the program's stack pointer pointed \cfa above; \ip is said so. */
+	.macro INTERRUPTED cfa, ip:vararg
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, \cfa
+	\ip
+	.endm
 
 /*
  * An event of the program: a jump in its code leads to a stub (arch_write_point_stub), which calls
@@ -459,16 +436,7 @@ arch_libcall:
  * For unwinders it is as if a signal had come there.
  * probe_point(event, stack pointer)
  */
-	.balign	16
-	.globl	arch_point
-	.hidden	arch_point
-	.type	arch_point, @function
-arch_point:
-	.cfi_startproc
-	.cfi_signal_frame
-	.cfi_def_cfa %rsp, 152
-	.cfi_offset %rip, -136
-	endbr64
+HIDDEN_FUNCTION arch_point, INTERRUPTED 152, .cfi_offset %rip, -136
 	pushfq
 	.cfi_adjust_cfa_offset 8
 	SAVE_CALLER_SAVED
@@ -480,8 +448,7 @@ arch_point:
 	popfq
 	.cfi_adjust_cfa_offset -8
 	ret
-	.cfi_endproc
-	.size	arch_point, . - arch_point
+END arch_point
 
 /*
  * The same with arguments, which may be in any register and anywhere on the stack: what is made
@@ -496,31 +463,11 @@ arch_point:
  *
  * probe_point_args(struct arch_point)
  */
-	.balign	16
-	.globl	arch_point_args
-	.hidden	arch_point_args
-	.type	arch_point_args, @function
-arch_point_args:
-	.cfi_startproc
-	.cfi_signal_frame
-	.cfi_def_cfa %rsp, 160
-	.cfi_offset %rip, -136
-	endbr64
+HIDDEN_FUNCTION arch_point_args, INTERRUPTED 160, .cfi_offset %rip, -136
 	pushfq
 	.cfi_adjust_cfa_offset 8
 	SAVE_CALLER_SAVED
-	pushq	%rbx
-	.cfi_adjust_cfa_offset 8
-	pushq	%rbp
-	.cfi_adjust_cfa_offset 8
-	pushq	%r12
-	.cfi_adjust_cfa_offset 8
-	pushq	%r13
-	.cfi_adjust_cfa_offset 8
-	pushq	%r14
-	.cfi_adjust_cfa_offset 8
-	pushq	%r15
-	.cfi_adjust_cfa_offset 8
+	PUSH	rbx, rbp, r12, r13, r14, r15
 	cld
 	movq	%rsp, %rdi
 	call	probe_point_args
@@ -530,8 +477,14 @@ arch_point_args:
 	popfq
 	.cfi_adjust_cfa_offset -8
 	ret
-	.cfi_endproc
-	.size	arch_point_args, . - arch_point_args
+END arch_point_args
+
+	.macro RESUMES_AT_JUMP
+	/* DW_CFA_val_expression: %rip, the CFA is on the stack */
+	.cfi_escape 0x16, 16, 9
+	.cfi_escape 0x0a, 136, 0, 0x1c, 0x06	/* const2u 136; minus; deref: return address */
+	.cfi_escape 0x08, 27, 0x1c, 0x06	/* const1u 27; minus; deref */
+	.endm
 
 /*
  * A function begins that was compiled without hooks: a jump in it leads to a stub
@@ -547,23 +500,8 @@ arch_point_args:
  *
  * For unwinders it is as if a signal had come there.
  */
-	.balign	16
-	.globl	arch_entry
-	.hidden	arch_entry
-	.type	arch_entry, @function
-arch_entry:
-	.cfi_startproc
-	.cfi_signal_frame
-	.cfi_def_cfa %rsp, 136
-	/* DW_CFA_val_expression: %rip, the CFA is on the stack */
-	.cfi_escape 0x16, 16, 9
-	.cfi_escape 0x0a, 136, 0, 0x1c, 0x06	/* const2u 136; minus; deref: return address */
-	.cfi_escape 0x08, 27, 0x1c, 0x06	/* const1u 27; minus; deref */
-	endbr64
-	leaq	-8(%rsp), %rsp
-	.cfi_adjust_cfa_offset 8
-	SAVE_CALLER_SAVED
-	SAVE_FLAGS REGS_BYTES(%rsp)
+HIDDEN_FUNCTION arch_entry, INTERRUPTED 136, RESUMES_AT_JUMP
+	SAVE_WITH_FLAGS
 	movq	REGS_BYTES + 8(%rsp), %rcx
 	movl	-19(%rcx), %eax
 	movq	-35(%rcx), %rsi
@@ -577,20 +515,12 @@ arch_entry:
 	jnz	.Lreplaced
 .Lunwanted:
 	.cfi_remember_state
-	movq	REGS_BYTES(%rsp), %rax
-	RESTORE_FLAGS
-	RESTORE_CALLER_SAVED
-	leaq	8(%rsp), %rsp
-	.cfi_adjust_cfa_offset -8
+	RESTORE_WITH_FLAGS
 	ret
 	.cfi_restore_state
 .Lreplaced:
 	.cfi_remember_state
-	movq	REGS_BYTES(%rsp), %rax
-	RESTORE_FLAGS
-	RESTORE_CALLER_SAVED
-	leaq	8(%rsp), %rsp
-	.cfi_adjust_cfa_offset -8
+	RESTORE_WITH_FLAGS
 	jmp	.Lresume
 	.cfi_restore_state
 /* As in FAST_LOOK_UP. */
@@ -605,8 +535,7 @@ arch_entry:
 	cmpq	%rsi, PLACE_ALONE(%rdx)
 	jne	.Lwanted
 	jmp	.Lunwanted
-	.cfi_endproc
-	.size	arch_entry, . - arch_entry
+END arch_entry
 
 /*
  * Sleds of clang's XRay. No return address is replaced: the compiler has put sleds before all ends
@@ -614,13 +543,7 @@ arch_entry:
  * call.
  * probe_xray_entry(return slot, address inside the function, saved registers)
  */
-	.balign	16
-	.globl	arch_xray_entry
-	.hidden	arch_xray_entry
-	.type	arch_xray_entry, @function
-arch_xray_entry:
-	.cfi_startproc
-	endbr64
+HIDDEN_FUNCTION arch_xray_entry
 	SAVE_CALLER_SAVED
 	leaq	REGS_BYTES + 8(%rsp), %rdi
 	movq	REGS_BYTES(%rsp), %rsi
@@ -628,60 +551,37 @@ arch_xray_entry:
 	call	probe_xray_entry
 	RESTORE_CALLER_SAVED
 	ret
-	.cfi_endproc
-	.size	arch_xray_entry, . - arch_xray_entry
+END arch_xray_entry
 
 /*
  * A return instruction has become a jump to here, and we return in its place. The same registers
  * must survive as survive the trampoline. probe_xray_exit(return slot, saved registers)
  */
-	.balign	16
-	.globl	arch_xray_exit
-	.hidden	arch_xray_exit
-	.type	arch_xray_exit, @function
-arch_xray_exit:
-	.cfi_startproc
-	endbr64
+HIDDEN_FUNCTION arch_xray_exit
 	SAVE_CALLER_SAVED
 	leaq	REGS_BYTES(%rsp), %rdi
 	movq	%rsp, %rsi
 	call	probe_xray_exit
 	RESTORE_CALLER_SAVED
 	ret
-	.cfi_endproc
-	.size	arch_xray_exit, . - arch_xray_exit
+END arch_xray_exit
 
 /*
  * A call in front of a jump to another function, arguments of which are in registers; the jump may
  * be a conditional one. probe_xray_exit(return slot, NULL)
  */
-	.balign	16
-	.globl	arch_xray_tail
-	.hidden	arch_xray_tail
-	.type	arch_xray_tail, @function
-arch_xray_tail:
-	.cfi_startproc
-	endbr64
-	leaq	-8(%rsp), %rsp
-	.cfi_adjust_cfa_offset 8
-	SAVE_CALLER_SAVED
-	SAVE_FLAGS REGS_BYTES(%rsp)
+HIDDEN_FUNCTION arch_xray_tail
+	SAVE_WITH_FLAGS
 	leaq	REGS_BYTES + 16(%rsp), %rdi
 	xorl	%esi, %esi
 	call	probe_xray_exit
-	movq	REGS_BYTES(%rsp), %rax
-	RESTORE_FLAGS
-	RESTORE_CALLER_SAVED
-	leaq	8(%rsp), %rsp
-	.cfi_adjust_cfa_offset -8
+	RESTORE_WITH_FLAGS
 	ret
-	.cfi_endproc
-	.size	arch_xray_tail, . - arch_xray_tail
+END arch_xray_tail
 
 /* See arch.h. %rdi: fn, %rsi: arg. The area is 64-byte aligned, XSAVE's header starts as zeros. */
-FUNCTION arch_call_preserving_vectors
-	pushq	%rbp
-	.cfi_adjust_cfa_offset 8
+HIDDEN_FUNCTION arch_call_preserving_vectors
+	PUSH	rbp
 	.cfi_offset %rbp, -16
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
@@ -693,14 +593,9 @@ FUNCTION arch_call_preserving_vectors
 	testq	%rax, %rax
 	jz	1f
 	xorl	%edx, %edx
-	movq	%rdx, 512(%rsp)
-	movq	%rdx, 520(%rsp)
-	movq	%rdx, 528(%rsp)
-	movq	%rdx, 536(%rsp)
-	movq	%rdx, 544(%rsp)
-	movq	%rdx, 552(%rsp)
-	movq	%rdx, 560(%rsp)
-	movq	%rdx, 568(%rsp)
+	.irp	at, 512, 520, 528, 536, 544, 552, 560, 568
+	movq	%rdx, \at(%rsp)
+	.endr
 	xsave64	(%rsp)
 	call	*%rcx
 	movq	arch_xsave_mask(%rip), %rax
@@ -714,7 +609,6 @@ FUNCTION arch_call_preserving_vectors
 	.cfi_def_cfa %rsp, 8
 	ret
 END arch_call_preserving_vectors
-	.hidden	arch_call_preserving_vectors
 
 /* The pattern that fills the vector registers. A function that leaves them alone keeps it. */
 	.balign	32
@@ -732,9 +626,8 @@ vector_pattern:
  * writes what is in them to @before, and after the call to @after. Both have arch_xsave_bytes
  * bytes, 64-byte aligned, with zeros in the header.
  */
-FUNCTION arch_vectors_around
-	pushq	%rbp
-	.cfi_adjust_cfa_offset 8
+HIDDEN_FUNCTION arch_vectors_around
+	PUSH	rbp
 	.cfi_offset %rbp, -16
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
@@ -762,15 +655,13 @@ FUNCTION arch_vectors_around
 	.cfi_def_cfa %rsp, 8
 	ret
 END arch_vectors_around
-	.hidden	arch_vectors_around
 
 /*
  * See arch.h. %rdi: fn, %rsi and %rdx: its arguments, %rcx: the address fn is to return to, which
  * holds a `ret`, %r8: its %r11. The function takes the second address on the stack, which is ours.
  */
-FUNCTION arch_call_returning_through
-	pushq	%rbp
-	.cfi_adjust_cfa_offset 8
+HIDDEN_FUNCTION arch_call_returning_through
+	PUSH	rbp
 	.cfi_offset %rbp, -16
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
@@ -788,6 +679,5 @@ FUNCTION arch_call_returning_through
 	.cfi_def_cfa %rsp, 8
 	ret
 END arch_call_returning_through
-	.hidden	arch_call_returning_through
 
 	.section .note.GNU-stack, "", @progbits
