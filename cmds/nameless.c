@@ -46,9 +46,8 @@ void nameless_warn(const struct opts *opts, const struct trace_data *data)
 
 		size_t nr = count_shown(set, mod);
 
-		if (nr)
-			msg_warn(&opts->msg, "%zu function%s of '%s' %s shown by address: %s", nr,
-				 nr == 1 ? "" : "s", mod->path, nr == 1 ? "is" : "are",
-				 why_and_what_helps(mod));
+		msg_warn_nr(&opts->msg, nr, "function%s of '%s' %s shown by address: %s",
+			    nr == 1 ? "" : "s", mod->path, nr == 1 ? "is" : "are",
+			    why_and_what_helps(mod));
 	}
 }

@@ -262,10 +262,8 @@ void reader_pipeline_config(const struct opts *opts, struct pipeline_config *con
 void reader_warn_dropped(const struct opts *opts, const struct exporter *exporter,
 			 uint64_t nr_dropped)
 {
-	if (nr_dropped)
-		msg_warn(&opts->msg, "%llu event%s left out of %s: %s",
-			 (unsigned long long)nr_dropped, nr_dropped == 1 ? " is" : "s are",
-			 exporter->name, exporter->drops_points);
+	msg_warn_nr(&opts->msg, nr_dropped, "event%s left out of %s: %s",
+		    nr_dropped == 1 ? " is" : "s are", exporter->name, exporter->drops_points);
 }
 
 void reader_warn_filters(const struct opts *opts, struct trace_data *data)
@@ -293,9 +291,8 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 	const struct kernel_losses *kernel = pipe ? &pipe->kernel : NULL;
 
 	if (data->kernel.nr_types && !kernelfields_are_built_in())
-		msg_warn(&opts->msg,
-			 "events of the kernel are shown without their fields: utrail was built "
-			 "without libtraceevent");
+		msg_warn(&opts->msg, "events of the kernel are shown without their fields: utrail "
+				     "was built without libtraceevent");
 	/* `live` has said it when it recorded. */
 	if (!kernel || opts_is_of_live(opts) || !(kernel->lost || kernel->has_more_lost))
 		return;

@@ -160,10 +160,8 @@ static void warn_about_limits(const struct run *run, const struct recorder *rec)
 {
 	int code = rec->channel.why_no_arena;
 
-	if (rec->channel.nr_without_arena)
-		msg_warn(&run->opts->msg, "%u processes were not traced: %s%s",
-			 rec->channel.nr_without_arena, subject_of_limit(code),
-			 limit_behind(-code));
+	msg_warn_nr(&run->opts->msg, rec->channel.nr_without_arena,
+		    "processes were not traced: %s%s", subject_of_limit(code), limit_behind(-code));
 }
 
 /* With fewer descriptors no process can speak to the recorder, or the recorder cannot hear it. */
@@ -203,17 +201,13 @@ static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			      unsigned long long lost)
 {
 	if (notes->sealed && lost)
-		msg_warn(
-			msg,
-			"%llu processes have forbidden themselves system calls (seccomp): what did "
-			"not fit into their buffers was lost, since they could not wait",
-			(unsigned long long)notes->sealed);
-	if (notes->threads_sealed)
-		msg_warn(
-			msg,
-			"%llu threads were not traced: they began when system calls that the probe "
-			"needs were forbidden (seccomp)",
-			(unsigned long long)notes->threads_sealed);
+		msg_warn(msg,
+			 "%llu processes have forbidden themselves system calls (seccomp): what "
+			 "did not fit into their buffers was lost, since they could not wait",
+			 (unsigned long long)notes->sealed);
+	msg_warn_nr(msg, notes->threads_sealed,
+		    "threads were not traced: they began when system calls that the probe needs "
+		    "were forbidden (seccomp)");
 	if (notes->talks_sealed)
 		msg_warn(msg,
 			 "libraries that were loaded %llu times are without names: telling the "
@@ -242,99 +236,64 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
 	/* No buffer is large enough when nothing can be written. */
-	if (lost)
-		msg_warn(msg, "%llu records were lost%s", lost,
-			 write_error || atomic_load(&rec->store->is_full)
-				 ? ""
-				 : "; a larger buffer (-b) may help");
-	if (rec->tasks.nr_too_deep)
-		msg_warn(msg, "%llu calls were not recorded: they were deeper than %u levels%s",
-			 (unsigned long long)rec->tasks.nr_too_deep, run->settings.max_stack,
-			 run->settings.max_stack < UINT16_MAX
-				 ? "; --max-stack=N follows deeper ones"
-				 : "");
-	if (inside)
-		msg_warn(msg,
-			 "%llu records of calls inside of the probe were lost: of signal handlers "
-			 "that interrupt it it keeps one at a time, and a limited number of "
-			 "records; no larger buffer helps",
-			 inside);
-	if (rec->proc.lost)
-		msg_warn(msg,
-			 "%llu events of processes were lost: they came faster than they could be "
-			 "written; --proc=ptrace loses none",
-			 (unsigned long long)rec->proc.lost);
+	msg_warn_nr(msg, lost, "records were lost%s",
+		    write_error || atomic_load(&rec->store->is_full)
+			    ? ""
+			    : "; a larger buffer (-b) may help");
+	msg_warn_nr(msg, rec->tasks.nr_too_deep,
+		    "calls were not recorded: they were deeper than %u levels%s",
+		    run->settings.max_stack,
+		    run->settings.max_stack < UINT16_MAX ? "; --max-stack=N follows deeper ones"
+							 : "");
+	msg_warn_nr(msg, inside,
+		    "records of calls inside of the probe were lost: of signal handlers that "
+		    "interrupt it it keeps one at a time, and a limited number of records; no "
+		    "larger buffer helps");
+	msg_warn_nr(msg, rec->proc.lost,
+		    "events of processes were lost: they came faster than they could be written; "
+		    "--proc=ptrace loses none");
 	if (rec->kernel.is_full)
 		msg_warn(msg, "events of the kernel reached half of --max-size; later ones are not "
-			      "in the "
-			      "recording");
-	if (rec->kernel.lost)
-		msg_warn(msg,
-			 "%llu events of the kernel were lost; a larger buffer (--kernel-buffer) "
-			 "may help",
-			 (unsigned long long)rec->kernel.lost);
-	if (rec->channel.declined)
-		msg_warn(msg,
-			 "%u processes were not traced: their address space is limited (ulimit -v)",
-			 rec->channel.declined);
-	if (rec->channel.protected)
-		msg_warn(msg,
-			 "%u processes were not traced: their return addresses are protected by a "
-			 "shadow stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it off)",
-			 rec->channel.protected);
-	if (rec->channel.talks.nr_other_version)
-		msg_warn(msg,
-			 "%u processes were not traced: their probe (libmcount.so) speaks version "
-			 "%u of the control messages, this utrail speaks version %u; install both "
-			 "from the same build",
-			 rec->channel.talks.nr_other_version, rec->channel.talks.other_version,
-			 CONTROL_VERSION);
-	if (rec->channel.talks.nr_refused)
-		msg_warn(msg,
-			 "%u conversations with processes were ended at a message that was not "
-			 "understood; these processes may not be traced (is their libmcount.so of "
-			 "the same build as this utrail?)",
-			 rec->channel.talks.nr_refused);
-	if (rec->channel.talks.nr_dropped)
-		msg_warn(msg,
-			 "%u processes were not heard to the end and not traced: too many spoke to "
-			 "the recorder at the same time",
-			 rec->channel.talks.nr_dropped);
-	if (nr_left_out)
-		msg_warn(msg,
-			 "%llu libraries were left out: the program has reported more than can be "
-			 "kept",
-			 nr_left_out);
-	if (rec->channel.other_libc)
-		msg_warn(
-			msg,
-			"%u processes were not traced: their C library is not glibc (musl?), which "
-			"the probe needs",
-			rec->channel.other_libc);
-	if (rec->processes.notes.children_cut_off)
-		msg_warn(msg,
-			 "%llu forked processes were not traced: they could not reach the recorder "
-			 "(a network or user namespace of their own, seccomp, or no descriptor "
-			 "left?)",
-			 (unsigned long long)rec->processes.notes.children_cut_off);
-	if (rec->processes.notes.threads_caged)
-		msg_warn(msg,
-			 "%llu threads were traced only until they forbade themselves what the "
-			 "probe needs (seccomp, PR_SET_TSC)",
-			 (unsigned long long)rec->processes.notes.threads_caged);
+			      "in the recording");
+	msg_warn_nr(msg, rec->kernel.lost,
+		    "events of the kernel were lost; a larger buffer (--kernel-buffer) may help");
+	msg_warn_nr(msg, rec->channel.declined,
+		    "processes were not traced: their address space is limited (ulimit -v)");
+	msg_warn_nr(msg, rec->channel.protected,
+		    "processes were not traced: their return addresses are protected by a shadow "
+		    "stack (GLIBC_TUNABLES=glibc.cpu.x86_shstk=off turns it off)");
+	msg_warn_nr(
+		msg, rec->channel.talks.nr_other_version,
+		"processes were not traced: their probe (libmcount.so) speaks version %u of the "
+		"control messages, this utrail speaks version %u; install both from the same build",
+		rec->channel.talks.other_version, CONTROL_VERSION);
+	msg_warn_nr(msg, rec->channel.talks.nr_refused,
+		    "conversations with processes were ended at a message that was not understood; "
+		    "these processes may not be traced (is their libmcount.so of the same build as "
+		    "this utrail?)");
+	msg_warn_nr(msg, rec->channel.talks.nr_dropped,
+		    "processes were not heard to the end and not traced: too many spoke to the "
+		    "recorder at the same time");
+	msg_warn_nr(msg, nr_left_out,
+		    "libraries were left out: the program has reported more than can be kept");
+	msg_warn_nr(msg, rec->channel.other_libc,
+		    "processes were not traced: their C library is not glibc (musl?), which the "
+		    "probe needs");
+	msg_warn_nr(msg, rec->processes.notes.children_cut_off,
+		    "forked processes were not traced: they could not reach the recorder (a "
+		    "network or user namespace of their own, seccomp, or no descriptor left?)");
+	msg_warn_nr(msg, rec->processes.notes.threads_caged,
+		    "threads were traced only until they forbade themselves what the probe needs "
+		    "(seccomp, PR_SET_TSC)");
 	warn_about_sealed(msg, &rec->processes.notes, lost);
 	warn_about_unseen_filter(run, &rec->processes.notes);
-	if (rec->processes.notes.threads_shared)
-		msg_warn(msg,
-			 "%llu threads were traced only until they made another one that shares "
-			 "their thread-local storage (clone(2) with CLONE_VM)",
-			 (unsigned long long)rec->processes.notes.threads_shared);
+	msg_warn_nr(msg, rec->processes.notes.threads_shared,
+		    "threads were traced only until they made another one that shares their "
+		    "thread-local storage (clone(2) with CLONE_VM)");
 	notes_warn_about_events(&rec->processes.notes, msg);
-	if (untraced)
-		msg_warn(msg,
-			 "%llu threads were not traced: too many at a time, or too little "
-			 "address space (ulimit -v)",
-			 untraced);
+	msg_warn_nr(msg, untraced,
+		    "threads were not traced: too many at a time, or too little address space "
+		    "(ulimit -v)");
 }
 
 /* Missing ones are told. From here on `info` has kernel files: a cut-off recording is readable. */
@@ -515,8 +474,8 @@ static int exit_status(const struct run *run)
 		return 128 + run->end.given_up;
 	}
 	if (run->end.has_left_rest)
-		msg_warn(msg, "processes that the command has left behind go on; what they do "
-			      "from now on is not recorded");
+		msg_warn(msg, "processes that the command has left behind go on; what they do from "
+			      "now on is not recorded");
 	if (status == RECORDER_STATUS_UNKNOWN)
 		return run->end.has_stayed ? CMD_FAILED : CMD_DONE;
 	if (WIFSIGNALED(status) && run->nr_pids)
@@ -554,9 +513,8 @@ static void warn_about_method(const struct run *run)
 
 	if (capture_is_wanted(&run->settings.captures) && facts->has_cyg_profile &&
 	    !facts->has_mcount && !facts->has_fentry)
-		msg_warn(&run->opts->msg,
-			 "cannot record arguments of functions that were compiled with "
-			 "-finstrument-functions: use -pg");
+		msg_warn(&run->opts->msg, "cannot record arguments of functions that were compiled "
+					  "with -finstrument-functions: use -pg");
 }
 
 static void gather_names(const struct run *run, const struct recorder *rec,

@@ -35,10 +35,8 @@ static void warn_left_out(const struct opts *opts, const struct etrace_writer *w
 	if (!writer->has_files)
 		msg_warn(&opts->msg, "'%s' says nothing of files: the text is about processes only",
 			 opts->data_dir);
-	if (writer->nr_out)
-		msg_warn(&opts->msg,
-			 "%llu events are left out of etrace: it has none of removed names",
-			 (unsigned long long)writer->nr_out);
+	msg_warn_nr(&opts->msg, writer->nr_out,
+		    "events are left out of etrace: it has none of removed names");
 }
 
 /*

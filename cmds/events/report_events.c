@@ -57,13 +57,10 @@ static int run_between(const struct opts *opts, const struct report_config *conf
 	if (ret < 0)
 		return ret;
 	*nr = between.nr_begun + between.nr_ended + between.nr_without;
-	if (between.nr_without)
-		msg_warn(&opts->msg, "%llu events are left out: they do not have all of the fields",
-			 (unsigned long long)between.nr_without);
-	if (between.nr_unfollowed)
-		msg_warn(&opts->msg,
-			 "%llu beginnings were not followed: too many others had no end",
-			 (unsigned long long)between.nr_unfollowed);
+	msg_warn_nr(&opts->msg, between.nr_without,
+		    "events are left out: they do not have all of the fields");
+	msg_warn_nr(&opts->msg, between.nr_unfollowed,
+		    "beginnings were not followed: too many others had no end");
 	report_between_show(&between, sink);
 	return 0;
 }

@@ -76,6 +76,19 @@ void msg_warn(const struct msg *msg, const char *fmt, ...)
 	va_end(ap);
 }
 
+void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...)
+{
+	char prefix[48];
+	va_list ap;
+
+	if (msg->is_muted || !nr)
+		return;
+	snprintf(prefix, sizeof(prefix), "%s%llu ", warn_prefix(msg), (unsigned long long)nr);
+	va_start(ap, fmt);
+	put_line(msg, prefix, fmt, ap);
+	va_end(ap);
+}
+
 void msg_warn_lines(const struct msg *msg, const struct strbuf *text)
 {
 	if (!msg->is_muted)

@@ -50,6 +50,9 @@ struct msg {
 /* "WARN: text" */
 void msg_warn(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
+/* "WARN: 3 text", of something that should not be there; nothing when it is not: @nr is 0. */
+void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...) PRINTF_FORMAT(3, 4);
+
 /* "utrail: text", for errors and short notices. */
 void msg_line(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 

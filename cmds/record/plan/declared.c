@@ -218,18 +218,15 @@ void declared_warn(const struct declared *declared, unsigned long long nr_untold
 {
 	if (declared->error)
 		msg_warn(msg, "cannot write '" EVENT_DEFS_FILE "': %s", strerror(-declared->error));
-	if (declared->nr_refused)
-		msg_warn(
-			msg,
-			"%llu events that the program declares are not recorded: there is room for "
-			"%u events, with names and formats of %lu MB in all",
-			declared->nr_refused, DECLARED_MAX, FST_DEFINITIONS_MAX >> 20);
-	if (nr_untold)
-		msg_warn(msg,
-			 "%llu events that the program declares are not recorded: their names and "
-			 "formats are longer than %u bytes, or the program could not tell the "
-			 "recorder (a seccomp filter, or no descriptor left?)",
-			 nr_untold, CONTROL_MSG_MAX);
+	msg_warn_nr(msg, declared->nr_refused,
+		    "events that the program declares are not recorded: there is room for %u "
+		    "events, with names and formats of %lu MB in all",
+		    DECLARED_MAX, FST_DEFINITIONS_MAX >> 20);
+	msg_warn_nr(msg, nr_untold,
+		    "events that the program declares are not recorded: their names and formats "
+		    "are longer than %u bytes, or the program could not tell the recorder (a "
+		    "seccomp filter, or no descriptor left?)",
+		    CONTROL_MSG_MAX);
 	if (has_processes)
 		warn_about_include(declared, msg);
 }

@@ -39,11 +39,10 @@ static void warn_about_rule(const struct points *points, const struct event_rule
 	if (nearest_is_close(&near))
 		nearest_text(&near, "", &words);
 	if (!words.len && strchr(rule->text, ':') && !has_provider(points, rule))
-		msg_warn(
-			msg,
-			"option '--Event': the program has no event '%s' (--list-event shows those "
-			"that it has); one of the kernel's is '%s@kernel'",
-			rule->text, rule->text);
+		msg_warn(msg,
+			 "option '--Event': the program has no event '%s' (--list-event shows "
+			 "those that it has); one of the kernel's is '%s@kernel'",
+			 rule->text, rule->text);
 	else
 		msg_warn(msg, "option '--Event': the program has no event '%s'%s%s", rule->text,
 			 words.len ? "; the nearest: " : " (--list-event shows those that it has)",
@@ -55,12 +54,9 @@ void points_warn(const struct points *points, unsigned long long nr_failed, bool
 {
 	strbuf_list_each (&points->complaints, complaint)
 		msg_warn(msg, "%s", complaint);
-	if (nr_failed)
-		msg_warn(msg,
-			 "%llu functions or probes of the program could not be patched: no memory "
-			 "near its "
-			 "code, the code is not that of the file, or a thread stayed in it",
-			 nr_failed);
+	msg_warn_nr(msg, nr_failed,
+		    "functions or probes of the program could not be patched: no memory near its "
+		    "code, the code is not that of the file, or a thread stayed in it");
 	if (points->error)
 		msg_warn(msg, "cannot write 'events.txt': %s", strerror(-points->error));
 	/* A program that reported nothing is another complaint. */

@@ -54,16 +54,12 @@ void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
 			 "the events that %llu threads declared were lost: too many threads at a "
 			 "time, or too little address space (ulimit -v)",
 			 (unsigned long long)notes->threads_without_payloads);
-	if (notes->events_nameless)
-		msg_warn(msg,
-			 "%llu events that the program declares are not recorded: they have no "
-			 "name",
-			 (unsigned long long)notes->events_nameless);
-	if (notes->events_cut)
-		msg_warn(msg,
-			 "%llu events of the program say more than a record takes (%u bytes, less "
-			 "with a small --buffer) and are cut: what is shown of them ends in '...'",
-			 (unsigned long long)notes->events_cut, EVENT_DATA_MAX);
+	msg_warn_nr(msg, notes->events_nameless,
+		    "events that the program declares are not recorded: they have no name");
+	msg_warn_nr(msg, notes->events_cut,
+		    "events of the program say more than a record takes (%u bytes, less with a "
+		    "small --buffer) and are cut: what is shown of them ends in '...'",
+		    EVENT_DATA_MAX);
 }
 
 /* Nobody will write about it any more: it has reported itself, or is gone. */
