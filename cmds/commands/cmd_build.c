@@ -8,7 +8,6 @@
 #include "cmds/build/check_db.h"
 #include "cmds/cmd.h"
 #include "cmds/events/events_etrace.h"
-#include "cmds/filter_opts.h"
 #include "cmds/build/build_output.h"
 #include "cmds/reader.h"
 #include "utils/base/cleanup.h"
@@ -148,24 +147,17 @@ static int load_earlier(const struct opts *opts, struct compdb *db, struct uft_e
 
 static void warn_about_commands(const struct opts *opts, const struct compdb *db)
 {
-	if (db->nr_unread)
-		msg_warn(&opts->msg,
-			 "%zu response files (@FILE) of compilers could not be read%s%s%s%s%s",
-			 db->nr_unread, db->unread ? ", the first: '" : "",
-			 db->unread ? db->unread : "", db->unread ? "' (" : "",
-			 db->unread ? strerror(-db->unread_why) : "", db->unread ? ")" : "");
-	if (db->nr_beyond)
-		msg_warn(&opts->msg,
-			 "%zu commands are left out: all together they and their response files "
-			 "would be "
-			 "more than %lu MB, which is the limit; if you trust the build, use "
-			 "--no-limit",
-			 db->nr_beyond, COMPDB_COST_MAX >> 20);
-	if (db->nr_not_text)
-		msg_warn(&opts->msg,
-			 "%zu commands are left out: they are not UTF-8, which JSON has no way to "
-			 "write",
-			 db->nr_not_text);
+	msg_warn_nr(&opts->msg, db->nr_unread,
+		    "response files (@FILE) of compilers could not be read%s%s%s%s%s",
+		    db->unread ? ", the first: '" : "", db->unread ? db->unread : "",
+		    db->unread ? "' (" : "", db->unread ? strerror(-db->unread_why) : "",
+		    db->unread ? ")" : "");
+	msg_warn_nr(&opts->msg, db->nr_beyond,
+		    "commands are left out: all together they and their response files would be "
+		    "more than %lu MB, which is the limit; if you trust the build, use --no-limit",
+		    COMPDB_COST_MAX >> 20);
+	msg_warn_nr(&opts->msg, db->nr_not_text,
+		    "commands are left out: they are not UTF-8, which JSON has no way to write");
 }
 
 static int write_entries(const struct opts *opts, const struct compdb *db, struct uft_err *err)
@@ -286,37 +278,20 @@ static int show_build(const struct opts *opts, const char *name, struct compdb *
 	return ret;
 }
 
-/*
- * Processes and nothing else: no other option means anything, and there is nothing of ours in the
- * programs.
- */
+/* Processes and nothing else: nothing of ours is in the programs. */
 static int make_build_recording(const struct opts *opts, struct uft_err *err)
 {
-	struct opts recording cleanup_opts;
-	int ret;
+	struct opts recording = *opts;
 
-	opts_init(&recording);
 	recording.cmd = &cmd_record;
-	recording.argc = opts->argc;
-	recording.argv = opts->argv;
-	recording.args = opts->args;
-	recording.nr_args = opts->nr_args;
-	recording.rec.proc_way = opts->rec.proc_way ? opts->rec.proc_way : PROC_WAY_AUTO;
+	if (!recording.rec.proc_way)
+		recording.rec.proc_way = PROC_WAY_AUTO;
 	recording.rec.traces_files = asks_for_files(opts);
 	recording.rec.traces_environment = opts->etrace.has_environment;
 	recording.use_events = false;
 	recording.without_probe = true;
 	recording.progress = OPTS_PROGRESS_OFF;
-	recording.data_dir = strdup(opts->data_dir);
-	if (!recording.data_dir)
-		return err_set_errno(err, -ENOMEM, "cannot record '%s'", opts->args[0]);
-	ret = filter_opts_parse(&recording, err);
-	if (ret < 0)
-		return ret;
-	recording.msg = opts->msg;
-	ret = cmd_record.run(&recording, err);
-	recording.msg.file = NULL; /* that of @opts */
-	return ret;
+	return cmd_record.run(&recording, err);
 }
 
 /* The command's own status counts, but where nothing but the writing went wrong. */
