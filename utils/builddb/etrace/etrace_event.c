@@ -64,7 +64,24 @@ static const char *check_texts(struct etrace_event *event)
 
 /* --- each --- */
 
-static void add_exec(struct etrace_reader *reader, struct etrace_task *task)
+/*
+ * The way in which events of one kind become records.
+ *
+ * @take: NULL, or why the event cannot be right
+ * @kind: of the record
+ * @first: of an event that ends another one: which one
+ * @flags: where the event's flags are in its values; -1: it has none
+ */
+struct step {
+	const char *(*take)(struct etrace_reader *reader, struct etrace_task *task,
+			    const struct step *step);
+	enum proc_kind kind;
+	enum etrace_kind first;
+	int flags;
+};
+
+static const char *add_exec(struct etrace_reader *reader, struct etrace_task *task,
+			    const struct step *step)
 {
 	const struct etrace_event *event = &task->event;
 	const struct proc_exec exec = {
@@ -79,6 +96,7 @@ static void add_exec(struct etrace_reader *reader, struct etrace_task *task)
 	etrace_reader_add(reader, task, PROC_EXEC, event->time_ns, &payload);
 	if (!task->exec_ns)
 		task->exec_ns = event->time_ns;
+	return NULL;
 }
 
 /* Flags of clone(2) are there for all calls that end up in it. */
@@ -91,7 +109,8 @@ static enum proc_fork_how how_of(const struct etrace_task *task)
 	return task->half_flags & CLONE_VFORK ? PROC_BY_VFORK : PROC_BY_FORK;
 }
 
-static const char *add_fork(struct etrace_reader *reader, struct etrace_task *task)
+static const char *add_fork(struct etrace_reader *reader, struct etrace_task *task,
+			    const struct step *step)
 {
 	const struct etrace_event *event = &task->event;
 	bool has_flags = task->half == ETRACE_CLONE;
@@ -115,16 +134,19 @@ static const char *add_fork(struct etrace_reader *reader, struct etrace_task *ta
 	return NULL;
 }
 
-static void add_exit(struct etrace_reader *reader, struct etrace_task *task)
+static const char *add_exit(struct etrace_reader *reader, struct etrace_task *task,
+			    const struct step *step)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
 
 	proc_exit_encode((int)(((uint64_t)task->event.values[0] & 0xff) << 8), &payload);
 	etrace_reader_add(reader, task, PROC_EXIT, task->event.time_ns, &payload);
+	return NULL;
 }
 
 /* The given name is told when it is another one. */
-static void add_open(struct etrace_reader *reader, struct etrace_task *task)
+static const char *add_open(struct etrace_reader *reader, struct etrace_task *task,
+			    const struct step *step)
 {
 	const struct etrace_event *event = &task->event;
 	struct text path = text_at(event, 0);
@@ -137,44 +159,50 @@ static void add_open(struct etrace_reader *reader, struct etrace_task *task)
 	};
 
 	add_act(reader, task, PROC_OPEN, event->time_ns, &act);
+	return NULL;
 }
 
-static void add_numbers(struct etrace_reader *reader, struct etrace_task *task, enum proc_kind kind)
+static const char *add_numbers(struct etrace_reader *reader, struct etrace_task *task,
+			       const struct step *step)
 {
 	const int64_t *values = task->event.values;
 	struct proc_act act = { .numbers = { values[0], values[1], values[2] } };
 
-	if (kind == PROC_CLOSE)
+	if (step->kind == PROC_CLOSE)
 		act.numbers[1] = act.numbers[0];
-	add_act(reader, task, kind, task->event.time_ns, &act);
+	add_act(reader, task, step->kind, task->event.time_ns, &act);
+	return NULL;
 }
 
 /* Add an act of texts; its flags come after all sizes. */
-static void add_texts(struct etrace_reader *reader, struct etrace_task *task, enum proc_kind kind,
-		      int flags)
+static const char *add_texts(struct etrace_reader *reader, struct etrace_task *task,
+			     const struct step *step)
 {
 	const struct etrace_event *event = &task->event;
 	struct proc_act act = { .texts = { text_at(event, 0), text_at(event, 1),
 					   text_at(event, 2) } };
 
-	if (flags >= 0)
-		act.numbers[0] = event->values[flags];
-	add_act(reader, task, kind, event->time_ns, &act);
+	if (step->flags >= 0)
+		act.numbers[0] = event->values[step->flags];
+	add_act(reader, task, step->kind, event->time_ns, &act);
+	return NULL;
 }
 
 /* --- events of two halves --- */
 
-static void begin_half(struct etrace_task *task, int flags)
+static const char *begin_half(struct etrace_reader *reader, struct etrace_task *task,
+			      const struct step *step)
 {
 	const struct etrace_event *event = &task->event;
 
 	task->half = event->row->kind;
 	task->half_ns = event->time_ns;
-	task->half_flags = event->values[flags];
-	task->half_has_flags = event->has_value[flags];
+	task->half_flags = event->values[step->flags];
+	task->half_has_flags = event->has_value[step->flags];
 	strbuf_reset(&task->half_text);
 	strbuf_add(&task->half_text, event->texts[0].data ? event->texts[0].data : "",
 		   event->texts[0].len);
+	return NULL;
 }
 
 static struct proc_act act_of_half(const struct etrace_task *task)
@@ -187,61 +215,61 @@ static struct proc_act act_of_half(const struct etrace_task *task)
 }
 
 static const char *end_half(struct etrace_reader *reader, struct etrace_task *task,
-			    enum etrace_kind first, enum proc_kind kind)
+			    const struct step *step)
 {
 	struct proc_act act = act_of_half(task);
 
-	if (task->half != first)
+	if (task->half != step->first)
 		return "nothing tells from where";
 	act.texts[1] = text_at(&task->event, 0);
 	task->half = ETRACE_NOTHING;
 	reader->oom |= strbuf_oom(&task->half_text);
-	add_act(reader, task, kind, task->half_ns, &act);
+	add_act(reader, task, step->kind, task->half_ns, &act);
 	return NULL;
 }
 
 /* The error is not told. Alone it is about a file that was not there. */
-static void fail_half(struct etrace_reader *reader, struct etrace_task *task,
-		      enum etrace_kind first, enum proc_kind kind)
+static const char *fail_half(struct etrace_reader *reader, struct etrace_task *task,
+			     const struct step *step)
 {
+	bool has_first = task->half == step->first && step->first != ETRACE_NOTHING;
 	struct proc_act act = { 0 };
-	uint64_t time_ns = task->event.time_ns;
 
-	if (task->half == first && first == ETRACE_CLONE) {
+	if (has_first && step->first == ETRACE_CLONE) {
 		act.numbers[0] = (uint32_t)task->half_flags;
 		act.numbers[1] = task->half_flags >> 32;
-		time_ns = task->half_ns;
-	} else if (task->half == first && first != ETRACE_NOTHING) {
+	} else if (has_first) {
 		act = act_of_half(task);
-		time_ns = task->half_ns;
 		reader->oom |= strbuf_oom(&task->half_text);
 	}
 	task->half = ETRACE_NOTHING;
-	add_act(reader, task, kind, time_ns, &act);
+	add_act(reader, task, step->kind, has_first ? task->half_ns : task->event.time_ns, &act);
+	return NULL;
 }
 
 /*
  * A mount is there unless what comes next says that it failed: its record is the last one of the
  * task.
  */
-static void begin_mount(struct etrace_reader *reader, struct etrace_task *task)
+static const char *begin_mount(struct etrace_reader *reader, struct etrace_task *task,
+			       const struct step *step)
 {
-	bool is_mount = task->event.row->kind == ETRACE_MOUNT;
-
-	add_texts(reader, task, is_mount ? PROC_MOUNT : PROC_UMOUNT, is_mount ? 3 : 1);
+	add_texts(reader, task, step);
 	task->half = task->event.row->kind;
 	task->half_flags = reader->nr_records;
+	return NULL;
 }
 
-static void fail_mount(struct etrace_reader *reader, struct etrace_task *task,
-		       enum etrace_kind first, enum proc_kind kind)
+static const char *fail_mount(struct etrace_reader *reader, struct etrace_task *task,
+			      const struct step *step)
 {
-	if (task->half == first && task->half_flags && task->half_flags <= reader->nr_records) {
-		reader->records[task->half_flags - 1].kind = kind;
+	if (task->half == step->first && task->half_flags &&
+	    task->half_flags <= reader->nr_records) {
+		reader->records[task->half_flags - 1].kind = step->kind;
 		task->half = ETRACE_NOTHING;
-		return;
+		return NULL;
 	}
-	fail_half(reader, task, ETRACE_NOTHING, kind);
+	return fail_half(reader, task, &(struct step){ .kind = step->kind });
 }
 
 void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *task)
@@ -261,73 +289,37 @@ static void settle_mount(struct etrace_task *task)
 		task->half = ETRACE_NOTHING;
 }
 
+static const struct step steps[] = {
+	[ETRACE_EXEC] = { add_exec },
+	[ETRACE_FORK] = { add_fork },
+	[ETRACE_EXIT] = { add_exit },
+	[ETRACE_OPEN] = { add_open },
+	[ETRACE_CLOSE] = { add_numbers, PROC_CLOSE },
+	[ETRACE_DUP] = { add_numbers, PROC_DUP },
+	[ETRACE_PIPE] = { add_numbers, PROC_PIPE },
+	[ETRACE_SYMLINK] = { add_texts, PROC_SYMLINK, .flags = -1 },
+	[ETRACE_COMM] = { add_texts, PROC_NAME, .flags = -1 },
+	[ETRACE_CLONE] = { begin_half, .flags = 0 },
+	[ETRACE_RENAME_FROM] = { begin_half, .flags = 1 },
+	[ETRACE_LINK_FROM] = { begin_half, .flags = 1 },
+	[ETRACE_RENAME_TO] = { end_half, PROC_RENAME, ETRACE_RENAME_FROM },
+	[ETRACE_LINK_TO] = { end_half, PROC_LINK, ETRACE_LINK_FROM },
+	[ETRACE_MOUNT] = { begin_mount, PROC_MOUNT, .flags = 3 },
+	[ETRACE_UMOUNT] = { begin_mount, PROC_UMOUNT, .flags = 1 },
+	[ETRACE_RENAME_FAILED] = { fail_half, PROC_RENAME_FAILED, ETRACE_RENAME_FROM },
+	[ETRACE_LINK_FAILED] = { fail_half, PROC_LINK_FAILED, ETRACE_LINK_FROM },
+	[ETRACE_SYMLINK_FAILED] = { fail_half, PROC_SYMLINK_FAILED },
+	[ETRACE_CLONE_FAILED] = { fail_half, PROC_CLONE_FAILED, ETRACE_CLONE },
+	[ETRACE_MOUNT_FAILED] = { fail_mount, PROC_MOUNT_FAILED, ETRACE_MOUNT },
+	[ETRACE_UMOUNT_FAILED] = { fail_mount, PROC_UMOUNT_FAILED, ETRACE_UMOUNT },
+};
+
 static const char *add_event(struct etrace_reader *reader, struct etrace_task *task)
 {
+	const struct step *step = &steps[task->event.row->kind];
+
 	settle_mount(task);
-	switch (task->event.row->kind) {
-	case ETRACE_EXEC:
-		add_exec(reader, task);
-		return NULL;
-	case ETRACE_FORK:
-		return add_fork(reader, task);
-	case ETRACE_EXIT:
-		add_exit(reader, task);
-		return NULL;
-	case ETRACE_OPEN:
-		add_open(reader, task);
-		return NULL;
-	case ETRACE_CLOSE:
-		add_numbers(reader, task, PROC_CLOSE);
-		return NULL;
-	case ETRACE_DUP:
-		add_numbers(reader, task, PROC_DUP);
-		return NULL;
-	case ETRACE_PIPE:
-		add_numbers(reader, task, PROC_PIPE);
-		return NULL;
-	case ETRACE_SYMLINK:
-		add_texts(reader, task, PROC_SYMLINK, -1);
-		return NULL;
-	case ETRACE_COMM:
-		add_texts(reader, task, PROC_NAME, -1);
-		return NULL;
-	case ETRACE_CLONE:
-		begin_half(task, 0);
-		return NULL;
-	case ETRACE_RENAME_FROM:
-	case ETRACE_LINK_FROM:
-		begin_half(task, 1);
-		return NULL;
-	case ETRACE_RENAME_TO:
-		return end_half(reader, task, ETRACE_RENAME_FROM, PROC_RENAME);
-	case ETRACE_LINK_TO:
-		return end_half(reader, task, ETRACE_LINK_FROM, PROC_LINK);
-	case ETRACE_MOUNT:
-	case ETRACE_UMOUNT:
-		begin_mount(reader, task);
-		return NULL;
-	case ETRACE_RENAME_FAILED:
-		fail_half(reader, task, ETRACE_RENAME_FROM, PROC_RENAME_FAILED);
-		return NULL;
-	case ETRACE_LINK_FAILED:
-		fail_half(reader, task, ETRACE_LINK_FROM, PROC_LINK_FAILED);
-		return NULL;
-	case ETRACE_SYMLINK_FAILED:
-		fail_half(reader, task, ETRACE_NOTHING, PROC_SYMLINK_FAILED);
-		return NULL;
-	case ETRACE_CLONE_FAILED:
-		fail_half(reader, task, ETRACE_CLONE, PROC_CLONE_FAILED);
-		return NULL;
-	case ETRACE_MOUNT_FAILED:
-		fail_mount(reader, task, ETRACE_MOUNT, PROC_MOUNT_FAILED);
-		return NULL;
-	case ETRACE_UMOUNT_FAILED:
-		fail_mount(reader, task, ETRACE_UMOUNT, PROC_UMOUNT_FAILED);
-		return NULL;
-	default:
-		task->half = ETRACE_NOTHING;
-		return NULL;
-	}
+	return step->take(reader, task, step);
 }
 
 void etrace_event_finish(struct etrace_reader *reader, struct etrace_task *task)

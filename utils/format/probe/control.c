@@ -39,75 +39,25 @@ static bool declared_is_valid(const void *message, size_t len)
 	return !event || (event >= EVENT_ID_USER && event < EVENT_ID_USER + EVENT_USER_MAX);
 }
 
-const struct control_shape control_hello_shape = {
-	CONTROL_HELLO,
-	sizeof(struct control_hello),
-	"HELLO",
-};
-const struct control_shape control_module_shape = {
-	CONTROL_MODULE,
-	sizeof(struct control_module) + 1,
-	"MODULE",
-	module_is_valid,
-};
-const struct control_shape control_ready_shape = {
-	CONTROL_READY,
-	sizeof(struct control_ready),
-	"READY",
-};
-const struct control_shape control_welcome_shape = {
-	CONTROL_WELCOME,
-	sizeof(struct control_welcome),
-	"WELCOME",
-};
-const struct control_shape control_plan_shape = {
-	CONTROL_PLAN,
-	sizeof(struct control_plan),
-	"PLAN",
-};
-const struct control_shape control_set_plan_shape = {
-	CONTROL_SET_PLAN,
-	sizeof(struct control_set_plan),
-	"SET_PLAN",
-};
-const struct control_shape control_declare_shape = {
-	CONTROL_DECLARE,
-	sizeof(struct control_declare) + 3,
-	"DECLARE",
-	declare_is_valid,
-};
-const struct control_shape control_declared_shape = {
-	CONTROL_DECLARED,
-	sizeof(struct control_declared),
-	"DECLARED",
-	declared_is_valid,
-};
-const struct control_shape control_crash_shape = {
-	CONTROL_CRASH,
-	sizeof(struct control_crash),
-	"CRASH",
-	crash_is_valid,
-};
-const struct control_shape control_error_shape = {
-	CONTROL_ERROR,
-	sizeof(struct control_error),
-	"ERROR",
-};
-const struct control_shape control_status_shape = {
-	CONTROL_STATUS,
-	sizeof(struct control_status),
-	"STATUS",
-};
-const struct control_shape control_status_is_shape = {
-	CONTROL_STATUS_IS,
-	sizeof(struct control_status_is),
-	"STATUS_IS",
-};
-const struct control_shape control_working_shape = {
-	CONTROL_WORKING,
-	sizeof(struct control_working),
-	"WORKING",
-};
+/* @texts: the bytes that its texts have at least. */
+#define SHAPE(name, NAME, texts, ...)                                                         \
+	const struct control_shape control_##name##_shape = {                                 \
+		CONTROL_##NAME, sizeof(struct control_##name) + (texts), #NAME, ##__VA_ARGS__ \
+	}
+
+SHAPE(hello, HELLO, 0);
+SHAPE(module, MODULE, 1, module_is_valid);
+SHAPE(ready, READY, 0);
+SHAPE(welcome, WELCOME, 0);
+SHAPE(plan, PLAN, 0);
+SHAPE(set_plan, SET_PLAN, 0);
+SHAPE(declare, DECLARE, 3, declare_is_valid);
+SHAPE(declared, DECLARED, 0, declared_is_valid);
+SHAPE(crash, CRASH, 0, crash_is_valid);
+SHAPE(error, ERROR, 0);
+SHAPE(status, STATUS, 0);
+SHAPE(status_is, STATUS_IS, 0);
+SHAPE(working, WORKING, 0);
 
 /* The version, and all that is common to all of them. */
 #define COMMON_BYTES offsetof(struct control_header, flags)
