@@ -6,7 +6,7 @@
 
 static const struct hook_code *set = &x86_64_hook_code;
 
-static void nops(void **state)
+TEST(nops)
 {
 	static const struct {
 		const char *bytes;
@@ -42,7 +42,7 @@ static void nops(void **state)
 	}
 }
 
-static void calls(void **state)
+TEST(calls)
 {
 	const uint8_t direct[] = { 0xe8, 0xfb, 0xff, 0xff, 0xff };
 	const uint8_t slot[] = { 0xff, 0x15, 0x10, 0, 0, 0 };
@@ -61,7 +61,7 @@ static void calls(void **state)
 	assert_false(set->call(direct + 1, 4, 0, &call));
 }
 
-static void sleds(void **state)
+TEST(sleds)
 {
 	const uint8_t entry[11] = { 0xeb, 9, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 };
 	const uint8_t end[11] = { 0xc3, 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 };
@@ -74,15 +74,4 @@ static void sleds(void **state)
 	assert_int_equal(set->exit_sled(entry, 11), 0);
 	assert_int_equal(set->landing_pad((const uint8_t *)"\xf3\x0f\x1e\xfa", 4), 4);
 	assert_int_equal(set->landing_pad((const uint8_t *)"\xf3\x0f\x1e\xfb", 4), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nops),
-		cmocka_unit_test(calls),
-		cmocka_unit_test(sleds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

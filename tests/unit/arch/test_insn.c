@@ -160,7 +160,7 @@ static int run_moved(const struct moved *m, const struct insn_code *code, int ar
 	return result;
 }
 
-static void runs_elsewhere(void **state)
+TEST(runs_elsewhere)
 {
 	/* Those whose first part has no distances in it. */
 	static const struct moved rows[] = {
@@ -215,7 +215,7 @@ static void runs_elsewhere(void **state)
 }
 
 /* Those with a first part that cannot be copied: the code alone is compared. */
-static void encodings(void **state)
+TEST(encodings)
 {
 	static const struct moved short_jump = ROW(jumps_short);
 	static const struct moved by_register = ROW(calls_through_register);
@@ -243,7 +243,7 @@ static void encodings(void **state)
 			    &(uint32_t){ (code.ret + 0x1000) >> 32 }, 4);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const struct {
 		struct moved moved;
@@ -276,7 +276,7 @@ static int move_loop(const struct moved *m, struct insn_code *code, struct uft_e
 }
 
 /* Nothing of what was moved leads back to where it was. */
-static void whole_loops(void **state)
+TEST(whole_loops)
 {
 	static const struct moved rows[] = {
 		ROW(counts),
@@ -316,7 +316,7 @@ static void whole_loops(void **state)
 }
 
 /* A branch of 32 bits as it is. */
-static void branches_of_transactions(void **state)
+TEST(branches_of_transactions)
 {
 	static const struct moved row = ROW(transaction);
 	struct insn_code code;
@@ -335,7 +335,7 @@ static void one_name(const struct insn_step *step, void *arg)
 		*(*next)++ = step->names;
 }
 
-static void names(void **state)
+TEST(names)
 {
 	uint64_t found[8] = { 0 };
 	uint64_t *next = found;
@@ -360,7 +360,7 @@ static void names(void **state)
 	assert_int_equal(insns_look_through(insns, &text, one_name, &next, &err), -EILSEQ);
 }
 
-static void padding(void **state)
+TEST(padding)
 {
 	static const uint8_t code[] = { 0x90, 0x0f, 0x1f, 0x40, 0x00, 0xcc, 0x66, 0x90, 0xc3 };
 
@@ -371,19 +371,12 @@ static void padding(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_elsewhere), cmocka_unit_test(encodings),
-		cmocka_unit_test(refused),	  cmocka_unit_test(names),
-		cmocka_unit_test(whole_loops),	  cmocka_unit_test(branches_of_transactions),
-		cmocka_unit_test(padding),
-	};
-
 	/* A build without capstone has nothing to test. */
 	if (insns_open(&insns, isa_of(EM_X86_64, 0), NULL) == -ENOSYS)
 		return 77;
 	place = map_near((const void *)plain);
 
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = unit_run();
 
 	insns_close(insns);
 	return failed;

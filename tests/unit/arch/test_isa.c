@@ -6,7 +6,7 @@
 #include "arch/isa.h"
 #include "utils/base/compiler.h"
 
-static void rows(void **state)
+TEST(rows)
 {
 	static const unsigned machines[] = { EM_X86_64, EM_386, EM_ARM, EM_AARCH64, EM_RISCV };
 
@@ -31,7 +31,7 @@ static void assert_regs(struct isa_arg_regs regs, const char *first, const char 
 	assert_string_equal(isa_reg_name(regs.first + regs.nr - 1), last);
 }
 
-static void registers(void **state)
+TEST(registers)
 {
 	assert_regs(isa_of(EM_X86_64, 0)->ints, "rdi", "r9");
 	assert_regs(isa_of(EM_X86_64, 0)->floats, "xmm0", "xmm7");
@@ -54,7 +54,7 @@ static void assert_dwarf(unsigned machine, int number, const char *name)
 	assert_string_equal(reg < 0 ? "" : isa_reg_name(reg), name);
 }
 
-static void dwarf(void **state)
+TEST(dwarf)
 {
 	assert_dwarf(EM_X86_64, 5, "rdi");
 	assert_dwarf(EM_X86_64, 4, "rsi");
@@ -74,15 +74,4 @@ static void dwarf(void **state)
 	assert_dwarf(EM_RISCV, 49, "fa7");
 	assert_dwarf(EM_ARM, 3, "r3");
 	assert_dwarf(EM_386, 0, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows),
-		cmocka_unit_test(registers),
-		cmocka_unit_test(dwarf),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

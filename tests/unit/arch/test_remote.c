@@ -41,7 +41,7 @@ static bool ends_call(csh handle, const uint8_t *bytes, size_t len)
 	return is_call;
 }
 
-static void test_indirect_calls(void **state)
+TEST(test_indirect_calls)
 {
 	csh handle;
 
@@ -63,7 +63,7 @@ static void test_indirect_calls(void **state)
 	cs_close(&handle);
 }
 
-static void test_others(void **state)
+TEST(test_others)
 {
 	static const uint8_t direct[] = { 0xe8, 1, 2, 3, 4 };
 	static const uint8_t through_r8[] = { 0x41, 0xff, 0xd0 };
@@ -85,7 +85,7 @@ static uint64_t *interrupted_words(ucontext_t *context, size_t *nr)
 	return (uint64_t *)&context->uc_mcontext.gregs[REG_RIP];
 }
 
-static void test_interrupted(void **state)
+TEST(test_interrupted)
 {
 	ucontext_t context = { 0 };
 	size_t nr;
@@ -105,16 +105,3 @@ static void test_interrupted(void **state)
 	assert_false(arch_remote_may_be_interrupted(words, nr));
 }
 #endif
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_indirect_calls),
-		cmocka_unit_test(test_others),
-#ifdef __x86_64__
-		cmocka_unit_test(test_interrupted),
-#endif
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -83,7 +83,7 @@ static void compare_function(csh handle, cs_insn *insn, const struct code *code,
 	}
 }
 
-static void same_as_disassembler(void **state)
+TEST(same_as_disassembler)
 {
 	struct tally tally = { 0 };
 	csh handle;
@@ -205,7 +205,7 @@ static const struct row rows[] = {
 	{ BYTES("\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x90"), 0 },
 };
 
-static void forms(void **state)
+TEST(forms)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct row *row = &rows[i];
@@ -228,7 +228,7 @@ static void forms(void **state)
 }
 
 /* Start files of glibc for PIE, of glibc without, and of others; and what none is. */
-static void where_main_is(void **state)
+TEST(where_main_is)
 {
 	static const struct {
 		const char *code;
@@ -255,15 +255,4 @@ static void where_main_is(void **state)
 		if (cases[i].address)
 			assert_int_equal(address, cases[i].address);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forms),
-		cmocka_unit_test(where_main_is),
-		cmocka_unit_test(same_as_disassembler),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

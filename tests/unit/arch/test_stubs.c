@@ -303,7 +303,7 @@ static void check(void (*fn)(void))
 	free(out);
 }
 
-static void left_alone(void **state)
+TEST(left_alone)
 {
 	replace = false;
 	check(traced_mcount);
@@ -350,7 +350,7 @@ static void check_skipped(void (*fn)(void))
 	self = NULL;
 }
 
-static void skipped(void **state)
+TEST(skipped)
 {
 	replace = false;
 	probe_skips = true;
@@ -359,7 +359,7 @@ static void skipped(void **state)
 	probe_skips = false;
 }
 
-static void replaced(void **state)
+TEST(replaced)
 {
 	replace = true;
 	exits = 0;
@@ -687,7 +687,7 @@ static void check_each_step(void (*fn)(void))
 	sigaction(SIGTRAP, &before, NULL);
 }
 
-static void opened(void **state)
+TEST(opened)
 {
 	void (*const traced[])(void) = { traced_mcount, traced_fentry };
 
@@ -725,7 +725,7 @@ static void check_quiet(void (*fn)(void))
 	probe.plain = true;
 }
 
-static void fast_paths(void **state)
+TEST(fast_paths)
 {
 	void (*const traced[])(void) = { traced_mcount, traced_fentry };
 
@@ -759,7 +759,7 @@ static void make_call_stub(void)
 	got_slot = (uint64_t)code;
 }
 
-static void library_call(void **state)
+TEST(library_call)
 {
 	make_call_stub();
 	replace = false;
@@ -818,7 +818,7 @@ static void make_entry_stub(void)
  * A function that knows nothing of hooks: what only code written by hand relies upon survives, too. That the direction flag is clear where
  * functions begin holds for all code.
  */
-static void entry(void **state)
+TEST(entry)
 {
 	point_flags_before = FLAGS_COUNTED;
 	make_entry_stub();
@@ -838,7 +838,7 @@ static void entry(void **state)
 	probe_skips = false;
 }
 
-static void walk_from_entry(void **state)
+TEST(walk_from_entry)
 {
 	point_flags_before = FLAGS_COUNTED;
 	make_entry_stub();
@@ -852,7 +852,7 @@ static void walk_from_entry(void **state)
 }
 
 /* The sleds as they are when patched. */
-static void xray(void **state)
+TEST(xray)
 {
 	replace = false;
 	exits = 0;
@@ -867,7 +867,7 @@ static void xray(void **state)
 }
 
 /* Anywhere in a function: flags and what lies below the stack pointer count, too. */
-static void point(void **state)
+TEST(point)
 {
 	point_flags_before = FLAGS_BEFORE;
 	make_point_stub();
@@ -882,7 +882,7 @@ static void point(void **state)
 }
 
 /* Unwinders see the program as it was at the site, and its callers. */
-static void walk_from_point(void **state)
+TEST(walk_from_point)
 {
 	point_flags_before = FLAGS_BEFORE;
 	make_point_stub();
@@ -907,7 +907,7 @@ static void make_point_args_stub(void)
 }
 
 /* All registers are seen as they are there, and nothing is changed. */
-static void point_with_args(void **state)
+TEST(point_with_args)
 {
 	/* By DWARF's numbers, where struct registers has them; the stack pointer and r11 are in none. */
 	static const int8_t places[] = { 0, 3, 2, 1, 4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, 13 };
@@ -939,7 +939,7 @@ static void point_with_args(void **state)
 	assert_int_equal(point_red_zone[1], RED_ZONE_BELOW);
 }
 
-static void walk_from_point_with_args(void **state)
+TEST(walk_from_point_with_args)
 {
 	make_point_args_stub();
 	walks = true;
@@ -953,7 +953,7 @@ static void walk_from_point_with_args(void **state)
 			(uint64_t)walk_from_point_with_args + 512);
 }
 
-static void jumps_and_distances(void **state)
+TEST(jumps_and_distances)
 {
 	uint8_t jump[ARCH_JUMP_BYTES];
 	uint8_t word[] = { 0xf0, 0xff, 0xff, 0xff };
@@ -977,7 +977,7 @@ static void jumps_and_distances(void **state)
 	assert_false(arch_move_distance(word, INT32_MAX));
 }
 
-static void reported_addresses(void **state)
+TEST(reported_addresses)
 {
 	replace = false;
 	check(traced_fentry);
@@ -986,7 +986,7 @@ static void reported_addresses(void **state)
 	assert_in_range(seen_addr, (uint64_t)traced_mcount + 5, (uint64_t)traced_mcount + 10);
 }
 
-static void slow_path(void **state)
+TEST(slow_path)
 {
 	uint64_t before = trash_argument;
 
@@ -994,7 +994,7 @@ static void slow_path(void **state)
 	assert_int_equal(trash_argument, before + 1);
 }
 
-static void finds_a_return(void **state)
+TEST(finds_a_return)
 {
 	static const uint8_t code[] = { 0x90, 0x0f, 0xc3, 0x90 };
 
@@ -1003,7 +1003,7 @@ static void finds_a_return(void **state)
 }
 
 /* All six arguments come through, errors as libc's, and children are told that they are. */
-static void system_calls(void **state)
+TEST(system_calls)
 {
 	char text[] = "0123456789";
 	int ends[2];
@@ -1048,7 +1048,7 @@ NOINLINE static void overwrite_stack(void)
 		below[i] = i;
 }
 
-static void vfork_returns_twice(void **state)
+TEST(vfork_returns_twice)
 {
 	pid_t (*volatile fn)(void) = vfork;
 	int status;
@@ -1123,7 +1123,7 @@ static bool leaves_vectors(void (*fn)(void *arg))
 	return looking.leaves;
 }
 
-static void who_leaves_vector_registers_alone(void **state)
+TEST(who_leaves_vector_registers_alone)
 {
 	assert_false(leaves_vectors(change_low));
 	assert_false(leaves_vectors(change_high));
@@ -1133,29 +1133,6 @@ static void who_leaves_vector_registers_alone(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(left_alone),
-		cmocka_unit_test(replaced),
-		cmocka_unit_test(fast_paths),
-		cmocka_unit_test(opened),
-		cmocka_unit_test(reported_addresses),
-		cmocka_unit_test(slow_path),
-		cmocka_unit_test(who_leaves_vector_registers_alone),
-		cmocka_unit_test(system_calls),
-		cmocka_unit_test(skipped),
-		cmocka_unit_test(finds_a_return),
-		cmocka_unit_test(library_call),
-		cmocka_unit_test(point),
-		cmocka_unit_test(walk_from_point),
-		cmocka_unit_test(point_with_args),
-		cmocka_unit_test(walk_from_point_with_args),
-		cmocka_unit_test(entry),
-		cmocka_unit_test(walk_from_entry),
-		cmocka_unit_test(xray),
-		cmocka_unit_test(vfork_returns_twice),
-		cmocka_unit_test(jumps_and_distances),
-	};
-
 	arch_init();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -25,7 +25,7 @@ static int parse(const char *line, struct opts *opts)
 	return opts_parse(opts, argc, argv, &last_err);
 }
 
-static void commands(void **state)
+TEST(commands)
 {
 	struct opts opts cleanup_opts;
 
@@ -80,7 +80,7 @@ static void commands(void **state)
 	assert_null(opts.cmd);
 }
 
-static void values(void **state)
+TEST(values)
 {
 	struct opts opts cleanup_opts;
 
@@ -127,7 +127,7 @@ static void values(void **state)
 }
 
 /* The later of the two counts. */
-static void time_filter_or_range(void **state)
+TEST(time_filter_or_range)
 {
 	struct opts opts cleanup_opts;
 
@@ -140,7 +140,7 @@ static void time_filter_or_range(void **state)
 	assert_false(opts.range.start.is_set);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const char *const cases[][2] = {
 		{ "replay --bogus", "unknown option '--bogus'" },
@@ -182,7 +182,7 @@ static void refused(void **state)
 	}
 }
 
-static void table_is_sound(void **state)
+TEST(table_is_sound)
 {
 	for (size_t i = 0; i < opts_table_nr; i++) {
 		const struct opt_row *row = &opts_table[i];
@@ -204,7 +204,7 @@ static void table_is_sound(void **state)
 	}
 }
 
-static void help_shows_what_means_something(void **state)
+TEST(help_shows_what_means_something)
 {
 	for (const struct cmd *const *cmd = all_cmds; *cmd; cmd++) {
 		struct strbuf text cleanup_strbuf = { 0 };
@@ -228,18 +228,4 @@ static void help_shows_what_means_something(void **state)
 			assert_int_equal(found != NULL, (opts_table[i].cmds & (*cmd)->bit) != 0);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commands),
-		cmocka_unit_test(values),
-		cmocka_unit_test(time_filter_or_range),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(table_is_sound),
-		cmocka_unit_test(help_shows_what_means_something),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

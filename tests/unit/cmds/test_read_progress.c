@@ -15,7 +15,7 @@ static const char *left(uint64_t done, uint64_t all, uint64_t took_ns)
 	return out;
 }
 
-static void known(void **state)
+TEST(known)
 {
 	assert_string_equal(left(25, 100, 4 * SECOND), ", about 12 s left");
 	assert_string_equal(left(99, 100, 3 * SECOND), ", about 0 s left");
@@ -27,7 +27,7 @@ static void known(void **state)
 }
 
 /* Nothing was read yet, or hardly anything; or all, and more. */
-static void unknown(void **state)
+TEST(unknown)
 {
 	assert_string_equal(left(0, 100, SECOND), "");
 	assert_string_equal(left(0, 50, SECOND), "");
@@ -35,14 +35,4 @@ static void unknown(void **state)
 	assert_string_equal(left(100, 100, SECOND), "");
 	assert_string_equal(left(120, 100, SECOND), "");
 	assert_string_equal(left(0, 0, SECOND), "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known),
-		cmocka_unit_test(unknown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,33 @@
 
 #include <cmocka.h>
 
+/*
+ * TEST(name) { ... } is a test. A file's tests run in the order that they stand in. TEST_WITH() is
+ * for one that has functions which run before and after it (NULL: none); both return 0 for success.
+ * Who needs it finds the test's "void **state".
+ */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+#define TEST_WITH(name, setup, teardown)                                                 \
+	static void name(void **state);                                                  \
+	__attribute__((constructor)) static void unit_add_##name(void)                   \
+	{                                                                                \
+		unit_add((struct CMUnitTest)cmocka_unit_test_setup_teardown(name, setup, \
+									    teardown));  \
+	}                                                                                \
+	static void name(void **state)
+
+/* TEST_GROUP() names what runs once, before the first test and after the last one. */
+#define TEST_GROUP(setup, teardown)                                   \
+	__attribute__((constructor)) static void unit_add_group(void) \
+	{                                                             \
+		unit_group(setup, teardown);                          \
+	}
+
+void unit_add(struct CMUnitTest test);
+void unit_group(CMFixtureFunction setup, CMFixtureFunction teardown);
+/* Runs all that were added, and returns how many failed. It is all that main() does where a file has none of its own. */
+int unit_run(void);
+
 /* Ends the test, which cannot be done here; the reason as for printf(3). */
 #define skip_because(...)                               \
 	do {                                            \

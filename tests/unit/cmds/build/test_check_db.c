@@ -30,7 +30,7 @@ static const char *parsed(const char *data, size_t len)
 
 #define HEAD "[{\"directory\":\"/d\",\"file\":\"f\","
 
-static void right(void **state)
+TEST(right)
 {
 	assert_string_equal(PARSED("[]"), "");
 	assert_string_equal(PARSED(" [ ] "), "");
@@ -44,7 +44,7 @@ static void right(void **state)
 			    "/d f [cc][a b][]\n A\u00e4\u20ac\U0001f600/\n [cc]\n");
 }
 
-static void wrong(void **state)
+TEST(wrong)
 {
 	assert_string_equal(PARSED("["), "at 2");
 	assert_string_equal(PARSED(HEAD "\"command\":\"\"}]"), "at 44");
@@ -57,7 +57,7 @@ static void wrong(void **state)
 	assert_string_equal(PARSED("[{\"file\":\"\\x\"}]"), "at 13");
 }
 
-static void cut(void **state)
+TEST(cut)
 {
 	static const char all[] = HEAD
 		"\"x\":[{\"\\ud83d\\ude00\":[true]}],\"arguments\":[\"cc\"]}]";
@@ -66,15 +66,4 @@ static void cut(void **state)
 	assert_string_equal(parsed(all, len), "/d f [cc]\n");
 	for (size_t i = 0; i < len; i++)
 		assert_memory_equal(parsed(all, i), "at ", 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(right),
-		cmocka_unit_test(wrong),
-		cmocka_unit_test(cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static const char *tokens(const char *source)
 	return out;
 }
 
-static void kinds_of_tokens(void **state)
+TEST(kinds_of_tokens)
 {
 	assert_string_equal(tokens(""), "");
 	assert_string_equal(tokens("a_1+0x1f\n;"), "1:a_1 1:+ 1:0x1f 2:; ");
@@ -37,7 +37,7 @@ static void kinds_of_tokens(void **state)
 	assert_string_equal(tokens("# 5 \"f\\"), "");
 }
 
-static void raw_literals(void **state)
+TEST(raw_literals)
 {
 	assert_string_equal(tokens("R\"x()\" \n)x\" y"), "2:<R\"x()\" \n)x\"> 2:y ");
 	assert_string_equal(tokens("u8R\"(a)\"b"), "1:<u8R\"(a)\"> 1:b ");
@@ -61,7 +61,7 @@ static const char *rewritten(const char *source)
 	return out;
 }
 
-static void uses(void **state)
+TEST(uses)
 {
 	assert_string_equal(rewritten(""), "");
 	assert_string_equal(rewritten("int x;"), "int x;");
@@ -84,7 +84,7 @@ static void uses(void **state)
 			    "\n# 0 \"<utrail>\"\nfstrace_check_(\"%d\", 0)\n# 1 \"\"\n");
 }
 
-static void uses_without_format(void **state)
+TEST(uses_without_format)
 {
 	static const char unknown[] = "\n# 0 \"<utrail>\"\n((void)0, 1)\n# 1 \"\"\n";
 
@@ -100,7 +100,7 @@ static void uses_without_format(void **state)
 }
 
 /* Nothing is read behind the end. */
-static void cut_sources(void **state)
+TEST(cut_sources)
 {
 	static const char source[] =
 		"fstrace_check_decl_(A, \"%d\") x = fstrace_declare(t, \"X\", \"%s\");"
@@ -115,17 +115,4 @@ static void cut_sources(void **state)
 		assert_int_equal(check_calls_rewrite(&text, &calls, &global), 0);
 		free(text.data);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kinds_of_tokens),
-		cmocka_unit_test(raw_literals),
-		cmocka_unit_test(uses),
-		cmocka_unit_test(uses_without_format),
-		cmocka_unit_test(cut_sources),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

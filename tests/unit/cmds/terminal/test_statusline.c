@@ -3,7 +3,7 @@
 
 #include "cmds/terminal/statusline.h"
 
-static void ascii(void **state)
+TEST(ascii)
 {
 	assert_int_equal(statusline_cut("", 5), 0);
 	assert_int_equal(statusline_cut("abcde", 0), 0);
@@ -13,7 +13,7 @@ static void ascii(void **state)
 }
 
 /* Nobody asks how wide they are; and none of them is cut in two. */
-static void other_characters(void **state)
+TEST(other_characters)
 {
 	assert_int_equal(statusline_cut("\xc3\xa4x", 1), 0);
 	assert_int_equal(statusline_cut("\xc3\xa4x", 2), 2);
@@ -21,14 +21,4 @@ static void other_characters(void **state)
 	assert_int_equal(statusline_cut("x\xe6\x97\xa5\xe6\x9c\xac", 4), 4);
 	assert_int_equal(statusline_cut("x\xe6\x97\xa5\xe6\x9c\xac", 5), 7);
 	assert_int_equal(statusline_cut("\xf0\x9f\x98\x80", 2), 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ascii),
-		cmocka_unit_test(other_characters),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

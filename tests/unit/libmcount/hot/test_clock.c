@@ -37,7 +37,7 @@ static uint64_t kernel_ns(clockid_t id)
 	return ts.tv_sec * S + ts.tv_nsec;
 }
 
-static void the_kernels_clock_is_the_one_of_the_plan(void **state)
+TEST_WITH(the_kernels_clock_is_the_one_of_the_plan, setup, teardown)
 {
 	static const clockid_t ids[] = { CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME };
 
@@ -52,7 +52,7 @@ static void the_kernels_clock_is_the_one_of_the_plan(void **state)
 	}
 }
 
-static void the_plan_says_whether_there_is_a_counter(void **state)
+TEST_WITH(the_plan_says_whether_there_is_a_counter, setup, teardown)
 {
 	probe.plan.clock = PLAN_CLOCK_GETTIME;
 	clock_setup();
@@ -62,7 +62,7 @@ static void the_plan_says_whether_there_is_a_counter(void **state)
 	assert_true(probe.has_counter);
 }
 
-static void without_a_counter_each_reading_is_the_kernels(void **state)
+TEST_WITH(without_a_counter_each_reading_is_the_kernels, setup, teardown)
 {
 	uint64_t before = kernel_ns(CLOCK_MONOTONIC);
 	uint64_t now;
@@ -103,7 +103,7 @@ static void let_ticks_pass(void)
 		;
 }
 
-static void the_first_fit_goes_back_to_the_anchor(void **state)
+TEST_WITH(the_first_fit_goes_back_to_the_anchor, setup, teardown)
 {
 	probe.plan.anchor_counter = arch_counter_read();
 	probe.plan.anchor_ns = kernel_ns(CLOCK_MONOTONIC);
@@ -113,7 +113,7 @@ static void the_first_fit_goes_back_to_the_anchor(void **state)
 }
 
 /* A fit is used for longer and longer, up to a limit. */
-static void later_fits_go_back_to_the_one_before(void **state)
+TEST_WITH(later_fits_go_back_to_the_one_before, setup, teardown)
 {
 	uint64_t fit_ns = MS;
 
@@ -149,7 +149,7 @@ static void a_pair_that_says_nothing_is_not_taken(uint64_t counter, uint64_t ns)
 	}
 }
 
-static void a_baseline_must_go_forward_and_not_be_too_long(void **state)
+TEST_WITH(a_baseline_must_go_forward_and_not_be_too_long, setup, teardown)
 {
 	uint64_t counter = arch_counter_read();
 	uint64_t ns = kernel_ns(CLOCK_MONOTONIC);
@@ -167,7 +167,7 @@ static void a_baseline_must_go_forward_and_not_be_too_long(void **state)
 	assert_int_not_equal(t->mult, 4711);
 }
 
-static void a_reading_is_the_base_and_what_has_passed(void **state)
+TEST_WITH(a_reading_is_the_base_and_what_has_passed, setup, teardown)
 {
 	uint64_t ns;
 
@@ -191,21 +191,4 @@ static void a_reading_is_the_base_and_what_has_passed(void **state)
 	assert_false(fast_clock(t, &ns));
 	assert_true(hot_clock(t) > t->base_ns - 1);
 	assert_int_not_equal(t->base_ns, 5 * S);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_kernels_clock_is_the_one_of_the_plan),
-		TEST(the_plan_says_whether_there_is_a_counter),
-		TEST(without_a_counter_each_reading_is_the_kernels),
-		TEST(the_first_fit_goes_back_to_the_anchor),
-		TEST(later_fits_go_back_to_the_one_before),
-		TEST(a_baseline_must_go_forward_and_not_be_too_long),
-		TEST(a_reading_is_the_base_and_what_has_passed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,20 +134,20 @@ static void go(uint64_t seed, uint32_t allowed, unsigned funcs, unsigned replace
 	end(&w);
 }
 
-static void calls_are_kept_as_the_rules_say(void **state)
+TEST(calls_are_kept_as_the_rules_say)
 {
 	for (uint64_t seed = 1; seed <= 50; seed++)
 		go(seed, ALL_RULES, KEEPING_FUNCS, 0);
 }
 
-static void calls_of_simple_rules_are_kept_alike(void **state)
+TEST(calls_of_simple_rules_are_kept_alike)
 {
 	for (uint64_t seed = 51; seed <= 100; seed++)
 		go(seed, PLAN_FILTER | (seed & 1 ? PLAN_NOTRACE : PLAN_LEFT_OUT), KEEPING_FUNCS, 0);
 }
 
 /* The exit of one may be that of another one, by its function. */
-static void functions_that_call_themselves_are_told_apart(void **state)
+TEST(functions_that_call_themselves_are_told_apart)
 {
 	for (uint64_t seed = 101; seed <= 150; seed++)
 		go(seed, seed & 1 ? ALL_RULES : PLAN_FILTER | PLAN_NOTRACE, 3, 0);
@@ -166,7 +166,7 @@ NOINLINE static void recurse_past(struct thread *t, unsigned limit, unsigned dep
 	__cyg_profile_func_exit((void *)addr, __builtin_return_address(0));
 }
 
-static void calls_without_room_end_no_others(void **state)
+TEST(calls_without_room_end_no_others)
 {
 	struct pair pair;
 	struct thread *t;
@@ -184,16 +184,4 @@ static void calls_without_room_end_no_others(void **state)
 	}
 	pair_stop(&pair);
 	pair_close(&pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_are_kept_as_the_rules_say),
-		cmocka_unit_test(calls_of_simple_rules_are_kept_alike),
-		cmocka_unit_test(functions_that_call_themselves_are_told_apart),
-		cmocka_unit_test(calls_without_room_end_no_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,7 +167,7 @@ static void jump_and_call(struct scene *s, unsigned nr)
 	}
 }
 
-static void test_random_walk(void **unused)
+TEST(test_random_walk)
 {
 	struct scene s;
 
@@ -195,7 +195,7 @@ static void test_random_walk(void **unused)
 }
 
 /* Calls beyond the limit are left alone, and so are their slots. */
-static void test_limit(void **unused)
+TEST(test_limit)
 {
 	struct scene s;
 
@@ -218,7 +218,7 @@ static void test_limit(void **unused)
 }
 
 /* -t: a call is recorded when it took longer, with those around it; also one that was left by a jump. */
-static void test_threshold(void **unused)
+TEST(test_threshold)
 {
 	struct scene s;
 
@@ -258,7 +258,7 @@ static void test_threshold(void **unused)
 }
 
 /* Exactly as long is not longer. */
-static void test_threshold_is_exclusive(void **unused)
+TEST(test_threshold_is_exclusive)
 {
 	struct scene s;
 
@@ -275,7 +275,7 @@ static void test_threshold_is_exclusive(void **unused)
 }
 
 /* While a hook is at work, calls of signal handlers go to the aside; they come to the ring with the depth of what they interrupted. */
-static void test_aside(void **unused)
+TEST(test_aside)
 {
 	struct scene s;
 	unsigned handler = 100; /* its stack is below */
@@ -318,7 +318,7 @@ static void test_aside(void **unused)
 }
 
 /* A handler interrupts the hook of a call that ends: the program goes on where it was called, and what the handler did is recorded. */
-static void test_interrupted_return(void **unused)
+TEST(test_interrupted_return)
 {
 	struct scene s;
 
@@ -337,7 +337,7 @@ static void test_interrupted_return(void **unused)
 }
 
 /* A handler that interrupted a hook, and never comes back to it: it jumps to where all calls are over. */
-static void test_jump_out_of_hook(void **unused)
+TEST(test_jump_out_of_hook)
 {
 	unsigned handler = 100;
 	jmp_buf place;
@@ -369,7 +369,7 @@ static void test_jump_out_of_hook(void **unused)
 }
 
 /* A handler's handler that interrupts a hook of a handler is counted, and so is what the aside has no place for. */
-static void test_aside_losses(void **unused)
+TEST(test_aside_losses)
 {
 	struct scene s;
 	uint64_t nr = 0;
@@ -411,7 +411,7 @@ static void test_aside_losses(void **unused)
 }
 
 /* Library calls: as others; those whose return cannot be seen take no time; some end what is inside of them. */
-static void test_library_calls(void **unused)
+TEST(test_library_calls)
 {
 	struct call_site sites[] = {
 		{ .target = 0x700000, .addr = 0x400010 },
@@ -467,7 +467,7 @@ static void test_library_calls(void **unused)
 }
 
 /* Where they lead to instead, when the function would not see its caller; and only then. */
-static void test_library_calls_by_caller(void **unused)
+TEST(test_library_calls_by_caller)
 {
 	struct call_site sites[] = {
 		{ .target = 0x700000, .addr = 0x400010, .flags = PLAN_CALL_BY_CALLER },
@@ -511,7 +511,7 @@ static void test_library_calls_by_caller(void **unused)
 }
 
 /* A stub that finds its slot through the frame pointer may find a copy: of a function that has aligned its stack. */
-static void test_realigned_stack(void **unused)
+TEST(test_realigned_stack)
 {
 	static const struct {
 		int apart; /* words */
@@ -537,7 +537,7 @@ static void test_realigned_stack(void **unused)
 }
 
 /* The thread ends with calls open: their slots are the program's again, and their returns are found. */
-static void test_end_of_thread(void **unused)
+TEST(test_end_of_thread)
 {
 	struct scene s;
 
@@ -564,7 +564,7 @@ static void test_end_of_thread(void **unused)
 	end(&s);
 }
 
-static void test_readable(void **unused)
+TEST(test_readable)
 {
 	assert_true(own_is_readable((uint64_t)stack));
 	assert_false(own_is_readable(8));
@@ -572,7 +572,7 @@ static void test_readable(void **unused)
 }
 
 /* Nothing is recorded of a call for which there was no room; it is left alone, and counted as entry and exit. */
-static void test_no_room(void **unused)
+TEST(test_no_room)
 {
 	struct scene s;
 
@@ -611,7 +611,7 @@ __attribute__((noinline)) static void recurse(struct scene *s, unsigned depth, u
 	__cyg_profile_func_exit((void *)addr, (void *)0x1234);
 }
 
-static void test_explicit_calls(void **unused)
+TEST(test_explicit_calls)
 {
 	struct scene s;
 
@@ -637,7 +637,7 @@ __attribute__((noinline)) static void recurse_past(struct scene *s, unsigned dep
 	__cyg_profile_func_exit((void *)addr, (void *)0x1234);
 }
 
-static void test_explicit_calls_past_the_limit(void **unused)
+TEST(test_explicit_calls_past_the_limit)
 {
 	struct scene s;
 
@@ -652,25 +652,6 @@ static void test_explicit_calls_past_the_limit(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_walk),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_threshold_is_exclusive),
-		cmocka_unit_test(test_aside),
-		cmocka_unit_test(test_interrupted_return),
-		cmocka_unit_test(test_jump_out_of_hook),
-		cmocka_unit_test(test_aside_losses),
-		cmocka_unit_test(test_library_calls),
-		cmocka_unit_test(test_library_calls_by_caller),
-		cmocka_unit_test(test_realigned_stack),
-		cmocka_unit_test(test_end_of_thread),
-		cmocka_unit_test(test_readable),
-		cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_explicit_calls),
-		cmocka_unit_test(test_explicit_calls_past_the_limit),
-	};
-
 	callers.bytes = UINT64_MAX; /* return addresses are made up here */
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -170,12 +170,27 @@ static void interrupt_anywhere(uint64_t threshold_ns)
 	assert_int_equal(seen.exits[1], nr);
 }
 
-static void handlers_anywhere(void **state)
+static int end(void **state)
+{
+	pair_stop(&pair);
+	pair_close(&pair);
+	return 0;
+}
+
+static int begin(void **state)
+{
+	pair_init(&pair);
+	pair.settings.segment_bytes = 64 * RING_PAGE;
+	pair_open(&pair);
+	return 0;
+}
+
+TEST_WITH(handlers_anywhere, begin, end)
 {
 	interrupt_anywhere(0);
 }
 
-static void held_back_comes_first(void **state)
+TEST_WITH(held_back_comes_first, begin, end)
 {
 	interrupt_anywhere(1);
 }
@@ -266,23 +281,6 @@ static void jump_out_of_moving(unsigned room)
 	assert_int_equal(count_of_handler(t), 2 * (1 + 3 * nr - 1));
 }
 
-static void jumps_out_of_moving(void **state)
-{
-	if (!nr_steps)
-		skip_because(
-			"this machine does not go on step by step: it is another one, or emulated");
-	for (unsigned room = 0; room < ROOMS; room++)
-		jump_out_of_moving(room);
-}
-
-static int begin(void **state)
-{
-	pair_init(&pair);
-	pair.settings.segment_bytes = 64 * RING_PAGE;
-	pair_open(&pair);
-	return 0;
-}
-
 static int begin_with_small_segments(void **state)
 {
 	pair_init(&pair);
@@ -290,21 +288,11 @@ static int begin_with_small_segments(void **state)
 	return 0;
 }
 
-static int end(void **state)
+TEST_WITH(jumps_out_of_moving, begin_with_small_segments, end)
 {
-	pair_stop(&pair);
-	pair_close(&pair);
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(handlers_anywhere, begin, end),
-		cmocka_unit_test_setup_teardown(held_back_comes_first, begin, end),
-		cmocka_unit_test_setup_teardown(jumps_out_of_moving, begin_with_small_segments,
-						end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (!nr_steps)
+		skip_because(
+			"this machine does not go on step by step: it is another one, or emulated");
+	for (unsigned room = 0; room < ROOMS; room++)
+		jump_out_of_moving(room);
 }

@@ -206,20 +206,20 @@ static void go(uint64_t seed, uint32_t allowed, unsigned turns, bool is_announce
 	end(&w);
 }
 
-static void calls_are_kept_as_the_rules_say(void **state)
+TEST(calls_are_kept_as_the_rules_say)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++)
 		go(seed, ALL_RULES, 1, false);
 }
 
 /* The rules that have fast ways. */
-static void calls_of_simple_rules_are_kept_alike(void **state)
+TEST(calls_of_simple_rules_are_kept_alike)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++)
 		go(seed, PLAN_FILTER | (seed & 1 ? PLAN_NOTRACE : PLAN_LEFT_OUT), 1, false);
 }
 
-static void calls_that_announce_their_returns_are_kept_alike(void **state)
+TEST(calls_that_announce_their_returns_are_kept_alike)
 {
 	for (uint64_t seed = 101; seed <= 140; seed++)
 		go(seed, ALL_RULES, 1, true);
@@ -227,20 +227,8 @@ static void calls_that_announce_their_returns_are_kept_alike(void **state)
 		go(seed, PLAN_FILTER | PLAN_NOTRACE | PLAN_LEFT_OUT, 1, true);
 }
 
-static void another_plan_counts_from_the_next_call_on(void **state)
+TEST(another_plan_counts_from_the_next_call_on)
 {
 	for (uint64_t seed = 201; seed <= 230; seed++)
 		go(seed, ALL_RULES, 4, false);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_are_kept_as_the_rules_say),
-		cmocka_unit_test(calls_of_simple_rules_are_kept_alike),
-		cmocka_unit_test(calls_that_announce_their_returns_are_kept_alike),
-		cmocka_unit_test(another_plan_counts_from_the_next_call_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static void expect_nothing(struct scene *s)
 
 /* --- recover --- */
 
-static void the_program_sees_its_own_returns_while_it_is_inside(void **state)
+TEST(the_program_sees_its_own_returns_while_it_is_inside)
 {
 	struct scene s;
 
@@ -190,7 +190,7 @@ static void the_program_sees_its_own_returns_while_it_is_inside(void **state)
 }
 
 /* Two calls with one return slot: the outer one has what the program has put there. */
-static void what_a_jump_has_left_is_found_too(void **state)
+TEST(what_a_jump_has_left_is_found_too)
 {
 	struct arch_regs regs = { 0 };
 	struct scene s;
@@ -227,7 +227,7 @@ static void let_in(struct scene *s, const unsigned *funcs, unsigned nr)
 }
 
 /* The innermost two of three calls are the stubs' business, but for the first one of each function. */
-static void a_thread_stays_open_where_more_is_let_in(void **state)
+TEST(a_thread_stays_open_where_more_is_let_in)
 {
 	const unsigned funcs[] = { 1, 2 };
 	const struct frame *base;
@@ -271,7 +271,7 @@ static void expect_settled_at_second(struct scene *s)
 }
 
 /* Each of these calls has all levels again, whichever were left. */
-static void depth_is_set_anew_where_it_counts(void **state)
+TEST(depth_is_set_anew_where_it_counts)
 {
 	const unsigned funcs[] = { 1 };
 	struct scene s;
@@ -290,7 +290,7 @@ static void depth_is_set_anew_where_it_counts(void **state)
 
 /* --- finish, read, switches --- */
 
-static void finish_shows_what_is_open_and_then_nothing(void **state)
+TEST(finish_shows_what_is_open_and_then_nothing)
 {
 	struct scene s;
 
@@ -317,7 +317,7 @@ static void finish_shows_what_is_open_and_then_nothing(void **state)
 }
 
 /* Where it ends is shown, though it was off. */
-static void finish_is_shown_while_it_is_off(void **state)
+TEST(finish_is_shown_while_it_is_off)
 {
 	struct scene s;
 
@@ -338,7 +338,7 @@ static void finish_is_shown_while_it_is_off(void **state)
 	stop(&s);
 }
 
-static void read_is_at_both_ends(void **state)
+TEST(read_is_at_both_ends)
 {
 	struct scene s;
 
@@ -385,7 +385,7 @@ static void read_is_at_both_ends(void **state)
 
 /* --- a variable that is watched --- */
 
-static void a_change_is_told_in_front_of_the_record_that_finds_it(void **state)
+TEST(a_change_is_told_in_front_of_the_record_that_finds_it)
 {
 	struct scene s;
 	uint64_t entry_ns;
@@ -444,7 +444,7 @@ static void a_change_is_told_in_front_of_the_record_that_finds_it(void **state)
 /* --- PLAN_ESTIMATE --- */
 
 /* A call is over when its slot holds something else; that was halfway between the last record and now. */
-static void who_is_not_seen_to_return_has_returned_meanwhile(void **state)
+TEST(who_is_not_seen_to_return_has_returned_meanwhile)
 {
 	struct scene s;
 	uint64_t first_ns;
@@ -488,7 +488,7 @@ static void who_is_not_seen_to_return_has_returned_meanwhile(void **state)
 /* --- calls that were open before --- */
 
 /* They count as if they had been entered under the plan; the return of those that it wants is shown. */
-static void an_open_call_counts_though_nobody_saw_it_begin(void **state)
+TEST(an_open_call_counts_though_nobody_saw_it_begin)
 {
 	struct scene s;
 
@@ -531,7 +531,7 @@ static void an_open_call_counts_though_nobody_saw_it_begin(void **state)
 /* --- handlers --- */
 
 /* It goes on where the thread is: as deep, and as much opted in. */
-static void a_handler_has_the_levels_that_are_left(void **state)
+TEST(a_handler_has_the_levels_that_are_left)
 {
 	struct scene s;
 
@@ -577,7 +577,7 @@ static void a_handler_has_the_levels_that_are_left(void **state)
 
 /* --- a thread's plan --- */
 
-static void a_plan_is_needed_where_it_is_known_or_captured_from(void **state)
+TEST(a_plan_is_needed_where_it_is_known_or_captured_from)
 {
 	struct scene s;
 	const struct live_plan *plan;
@@ -609,7 +609,7 @@ static void a_plan_is_needed_where_it_is_known_or_captured_from(void **state)
 }
 
 /* Tracing has ended under a thread that has no memory for rules: it gets none. */
-static void nothing_begins_late_when_all_is_over(void **state)
+TEST(nothing_begins_late_when_all_is_over)
 {
 	struct scene s;
 
@@ -634,25 +634,4 @@ static void nothing_begins_late_when_all_is_over(void **state)
 	expect_exit(&s, 1, 1);
 	expect_exit(&s, 0, 0);
 	stop(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_program_sees_its_own_returns_while_it_is_inside),
-		cmocka_unit_test(what_a_jump_has_left_is_found_too),
-		cmocka_unit_test(a_thread_stays_open_where_more_is_let_in),
-		cmocka_unit_test(depth_is_set_anew_where_it_counts),
-		cmocka_unit_test(finish_shows_what_is_open_and_then_nothing),
-		cmocka_unit_test(finish_is_shown_while_it_is_off),
-		cmocka_unit_test(read_is_at_both_ends),
-		cmocka_unit_test(a_change_is_told_in_front_of_the_record_that_finds_it),
-		cmocka_unit_test(who_is_not_seen_to_return_has_returned_meanwhile),
-		cmocka_unit_test(an_open_call_counts_though_nobody_saw_it_begin),
-		cmocka_unit_test(a_handler_has_the_levels_that_are_left),
-		cmocka_unit_test(a_plan_is_needed_where_it_is_known_or_captured_from),
-		cmocka_unit_test(nothing_begins_late_when_all_is_over),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

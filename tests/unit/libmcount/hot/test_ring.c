@@ -39,7 +39,7 @@ static void fill(struct thread *t)
 }
 
 /* Each segment but for its last record's room; the next one is begun when it is needed. */
-static void test_segments(void **unused)
+TEST(test_segments)
 {
 	struct pair pair;
 	struct thread *t;
@@ -54,7 +54,7 @@ static void test_segments(void **unused)
 }
 
 /* The longest record that a segment takes, and one that is too long for any: that one is lost, and told of later. */
-static void test_longest_record(void **unused)
+TEST(test_longest_record)
 {
 	const uint32_t longest = RING_PAGE - 3 * sizeof(struct record);
 	static const char payload[RING_PAGE];
@@ -79,7 +79,7 @@ static void test_longest_record(void **unused)
 }
 
 /* The writer is woken for each segment from half a ring on, and a futex costs nothing while it is awake. */
-static void test_wakes_writer(void **unused)
+TEST(test_wakes_writer)
 {
 	struct pair pair;
 	struct thread *t;
@@ -99,7 +99,7 @@ static void test_wakes_writer(void **unused)
 }
 
 /* Ring i belongs to writer i % nr_writers. */
-static void test_wakes_its_writer(void **unused)
+TEST(test_wakes_its_writer)
 {
 	struct pair pair;
 	struct thread *t;
@@ -151,7 +151,7 @@ static void note_wait(void *arg)
 }
 
 /* It waits as long as the recorder makes progress, however slowly. */
-static void test_waits(void **unused)
+TEST(test_waits)
 {
 	struct pair pair;
 	struct thread *t;
@@ -171,7 +171,7 @@ static void test_waits(void **unused)
 }
 
 /* A recorder that does nothing: half a minute. From then on it costs nothing, until there is room again. */
-static void test_gives_up(void **unused)
+TEST(test_gives_up)
 {
 	struct pair pair;
 	struct thread *t;
@@ -212,7 +212,7 @@ static pid_t make_recorder(void)
 }
 
 /* A recorder that was stopped (SIGSTOP) is seen after a second. The program goes on, and is traced again later. */
-static void test_stopped_recorder(void **unused)
+TEST(test_stopped_recorder)
 {
 	struct pair pair;
 	struct thread *t;
@@ -239,7 +239,7 @@ static void test_stopped_recorder(void **unused)
 }
 
 /* One that is gone, or dead and not buried: tracing ends. */
-static void test_dead_recorder(void **unused)
+TEST(test_dead_recorder)
 {
 	for (int is_buried = 0; is_buried < 2; is_buried++) {
 		struct pair pair;
@@ -266,7 +266,7 @@ static void test_dead_recorder(void **unused)
 	}
 }
 
-static void test_drops(void **unused)
+TEST(test_drops)
 {
 	struct pair pair;
 	struct thread *t;
@@ -294,7 +294,7 @@ static void test_drops(void **unused)
 }
 
 /* The recording is over: the thread lets go of its ring. */
-static void test_finished(void **unused)
+TEST(test_finished)
 {
 	struct pair pair;
 	struct thread *t;
@@ -317,7 +317,7 @@ static void test_finished(void **unused)
 }
 
 /* Flight: nobody waits, nobody wakes; the bytes ahead of each segment are noted. */
-static void test_flight(void **unused)
+TEST(test_flight)
 {
 	struct pair pair;
 	struct thread *t;
@@ -351,7 +351,7 @@ static void test_flight(void **unused)
 }
 
 /* A thread's end is told. */
-static void test_end_of_thread(void **unused)
+TEST(test_end_of_thread)
 {
 	struct pair pair;
 	struct thread *t;
@@ -375,24 +375,4 @@ static void test_end_of_thread(void **unused)
 	assert_int_equal(pair_ring_index(&pair, pair_thread()->ring), 1);
 	assert_int_equal(pair.proc->arena->high_water, 2);
 	end(&pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_segments),
-		cmocka_unit_test(test_longest_record),
-		cmocka_unit_test(test_wakes_writer),
-		cmocka_unit_test(test_wakes_its_writer),
-		cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_gives_up),
-		cmocka_unit_test(test_stopped_recorder),
-		cmocka_unit_test(test_dead_recorder),
-		cmocka_unit_test(test_drops),
-		cmocka_unit_test(test_finished),
-		cmocka_unit_test(test_flight),
-		cmocka_unit_test(test_end_of_thread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

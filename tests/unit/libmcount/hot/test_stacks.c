@@ -57,7 +57,7 @@ static unsigned open_calls(void)
 }
 
 /* Within one stack the distance says nothing: large frames are no switch. */
-static void large_frames(void **state)
+TEST(large_frames)
 {
 	struct scene s;
 
@@ -72,7 +72,7 @@ static void large_frames(void **state)
 	end(&s);
 }
 
-static void a_switch_is_noticed(void **state)
+TEST(a_switch_is_noticed)
 {
 	struct scene s;
 
@@ -183,7 +183,7 @@ static void back(struct rooms *r, uint64_t place, unsigned open)
 	assert_int_equal(open_calls(), open);
 }
 
-static void a_made_stack_has_a_state_of_its_own(void **state)
+TEST_WITH(a_made_stack_has_a_state_of_its_own, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	struct thread *made;
@@ -220,7 +220,7 @@ static void a_made_stack_has_a_state_of_its_own(void **state)
 }
 
 /* A little above its first call is still the same stack. */
-static void a_stack_begins_above_its_first_call(void **state)
+TEST_WITH(a_stack_begins_above_its_first_call, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	struct thread *made;
@@ -236,7 +236,7 @@ static void a_stack_begins_above_its_first_call(void **state)
 	assert_ptr_equal(go(r, HOME - 24, 4), r->t);
 }
 
-static void what_nobody_runs_another_thread_may_take(void **state)
+TEST_WITH(what_nobody_runs_another_thread_may_take, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	struct thread *made;
@@ -266,7 +266,7 @@ static void what_nobody_runs_another_thread_may_take(void **state)
 	assert_ptr_equal(second->home, r->t);
 }
 
-static void a_made_stack_goes_on_below_its_calls(void **state)
+TEST_WITH(a_made_stack_goes_on_below_its_calls, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	struct thread *made;
@@ -283,7 +283,7 @@ static void a_made_stack_goes_on_below_its_calls(void **state)
 }
 
 /* Two in one piece of memory do not overlap, whichever was there first. */
-static void a_stack_ends_where_the_next_one_begins(void **state)
+TEST_WITH(a_stack_ends_where_the_next_one_begins, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	struct thread *below;
@@ -308,7 +308,7 @@ static void a_stack_ends_where_the_next_one_begins(void **state)
 }
 
 /* Handlers there are a part of what they have interrupted. */
-static void an_alternate_signal_stack_is_no_stack_of_its_own(void **state)
+TEST_WITH(an_alternate_signal_stack_is_no_stack_of_its_own, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	stack_t ss = { .ss_sp = at(r, LOW - 64 * KB), .ss_size = 64 * KB };
@@ -337,7 +337,7 @@ static void an_alternate_signal_stack_is_no_stack_of_its_own(void **state)
 }
 
 /* The exit hook makes no stack: what is nowhere is here. */
-static void a_stack_is_found_by_an_exit_but_not_made(void **state)
+TEST_WITH(a_stack_is_found_by_an_exit_but_not_made, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	struct thread *made;
@@ -358,7 +358,7 @@ static void a_stack_is_found_by_an_exit_but_not_made(void **state)
 	made->busy = 0;
 }
 
-static void nobody_is_asked_where_only_estimates_are(void **state)
+TEST_WITH(nobody_is_asked_where_only_estimates_are, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 
@@ -373,7 +373,7 @@ static void nobody_is_asked_where_only_estimates_are(void **state)
 	r->t->is_aside = 0;
 }
 
-static void a_thread_that_ends_leaves_the_stack_to_others(void **state)
+TEST_WITH(a_thread_that_ends_leaves_the_stack_to_others, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	struct thread *made;
@@ -390,7 +390,7 @@ static void a_thread_that_ends_leaves_the_stack_to_others(void **state)
 }
 
 /* Nobody says that a coroutine has ended. The next call lies above its stack, which has no call any more. */
-static void a_call_after_the_end_of_a_made_stack(void **state)
+TEST_WITH(a_call_after_the_end_of_a_made_stack, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	struct thread *made;
@@ -410,7 +410,7 @@ static void a_call_after_the_end_of_a_made_stack(void **state)
 }
 
 /* A stack in a local variable of a call: where it lies does not tell that its calls are no part of that call's stack. */
-static void a_stack_within_a_call_is_taken_up(void **state)
+TEST_WITH(a_stack_within_a_call_is_taken_up, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	uint64_t low = (uint64_t)at(r, LOW - 300 * KB);
@@ -447,7 +447,7 @@ static void a_stack_within_a_call_is_taken_up(void **state)
 }
 
 /* What a context says of its stack is believed where its stack pointer lies there, and none of the calls around it. */
-static void a_context_that_says_nothing_of_its_stack(void **state)
+TEST_WITH(a_context_that_says_nothing_of_its_stack, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	uint64_t low = (uint64_t)at(r, LOW - 300 * KB);
@@ -469,7 +469,7 @@ static void a_context_that_says_nothing_of_its_stack(void **state)
 }
 
 /* A child has only the stack that runs, as its own; what is open on the others returns by itself. */
-static void a_forked_child_has_one_stack(void **state)
+TEST_WITH(a_forked_child_has_one_stack, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	struct thread *made;
@@ -492,7 +492,7 @@ static void a_forked_child_has_one_stack(void **state)
 }
 
 /* More than there may be: those without open calls are given up. */
-static void stacks_that_are_not_used_make_room(void **state)
+TEST_WITH(stacks_that_are_not_used_make_room, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
 	struct thread *made;
@@ -512,29 +512,8 @@ static void stacks_that_are_not_used_make_room(void **state)
 	assert_int_equal(made->is_made, state_before);
 }
 
-#define ROOMS(name) cmocka_unit_test_setup_teardown(name, begin_rooms, end_rooms)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(large_frames),
-		cmocka_unit_test(a_switch_is_noticed),
-		ROOMS(a_made_stack_has_a_state_of_its_own),
-		ROOMS(a_stack_begins_above_its_first_call),
-		ROOMS(what_nobody_runs_another_thread_may_take),
-		ROOMS(a_made_stack_goes_on_below_its_calls),
-		ROOMS(a_stack_ends_where_the_next_one_begins),
-		ROOMS(an_alternate_signal_stack_is_no_stack_of_its_own),
-		ROOMS(a_stack_is_found_by_an_exit_but_not_made),
-		ROOMS(nobody_is_asked_where_only_estimates_are),
-		ROOMS(a_thread_that_ends_leaves_the_stack_to_others),
-		ROOMS(a_call_after_the_end_of_a_made_stack),
-		ROOMS(a_stack_within_a_call_is_taken_up),
-		ROOMS(a_context_that_says_nothing_of_its_stack),
-		ROOMS(a_forked_child_has_one_stack),
-		ROOMS(stacks_that_are_not_used_make_room),
-	};
-
 	callers.bytes = UINT64_MAX; /* return addresses are made up here */
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

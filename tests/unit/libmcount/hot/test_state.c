@@ -12,7 +12,7 @@
 #include "tests/unit/lib/unit.h"
 #include "tests/unit/lib/probe/random_walks.h"
 
-static void each_call_has_a_way_in_each_state(void **state)
+TEST(each_call_has_a_way_in_each_state)
 {
 	for (enum thread_state s = THREAD_JUDGED; s < THREAD_SETTLED; s++) {
 		for (enum thread_event what = CALL_OPT_IN; what <= CALL_RULED; what++) {
@@ -28,7 +28,7 @@ static void each_call_has_a_way_in_each_state(void **state)
 	}
 }
 
-static void what_opens_closes_again(void **state)
+TEST(what_opens_closes_again)
 {
 	const struct {
 		enum thread_state outer;
@@ -154,7 +154,7 @@ static void go(uint64_t seed, uint32_t allowed, bool replaces)
 	walks_end(&walk.pair, &walk.k, walk.t);
 }
 
-static void stubs_go_by_the_table(void **state)
+TEST(stubs_go_by_the_table)
 {
 	const uint32_t simple = PLAN_FILTER | PLAN_NOTRACE;
 	const uint32_t all = simple | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE | PLAN_CALLER |
@@ -181,20 +181,9 @@ static void stubs_go_by_the_table(void **state)
 
 #else
 
-static void stubs_go_by_the_table(void **state)
+TEST(stubs_go_by_the_table)
 {
 	skip();
 }
 
 #endif
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_call_has_a_way_in_each_state),
-		cmocka_unit_test(what_opens_closes_again),
-		cmocka_unit_test(stubs_go_by_the_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -37,7 +37,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void a_state_is_empty(void **state)
+TEST_WITH(a_state_is_empty, setup, teardown)
 {
 	struct thread *t;
 
@@ -66,7 +66,7 @@ static void a_state_is_empty(void **state)
 	probe.ready = true;
 }
 
-static void a_state_that_is_given_back_is_the_next_ones(void **state)
+TEST_WITH(a_state_that_is_given_back_is_the_next_ones, setup, teardown)
 {
 	struct thread *first = pair_thread();
 	struct thread *second = pair_thread();
@@ -101,7 +101,7 @@ static void a_state_that_is_given_back_is_the_next_ones(void **state)
 	assert_ptr_equal(thread_take_state(), first);
 }
 
-static void the_writer_hears_of_a_ring_that_is_done(void **state)
+TEST_WITH(the_writer_hears_of_a_ring_that_is_done, setup, teardown)
 {
 	struct thread *t = pair_thread();
 	unsigned before = pair_wakes();
@@ -111,7 +111,7 @@ static void the_writer_hears_of_a_ring_that_is_done(void **state)
 	assert_int_equal(pair_wakes(), before + 1);
 }
 
-static void a_ring_says_whose_it_is(void **state)
+TEST_WITH(a_ring_says_whose_it_is, setup, teardown)
 {
 	struct thread *t = thread_take_state();
 	uint64_t before = clock_kernel_ns();
@@ -140,7 +140,7 @@ static void a_ring_says_whose_it_is(void **state)
 	assert_int_equal(arena->high_water, 9);
 }
 
-static void a_thread_without_a_ring_is_counted_and_left_alone(void **state)
+TEST_WITH(a_thread_without_a_ring_is_counted_and_left_alone, setup, teardown)
 {
 	struct thread *t;
 
@@ -158,7 +158,7 @@ static void a_thread_without_a_ring_is_counted_and_left_alone(void **state)
 	self = NULL;
 }
 
-static void a_thread_begins_with_its_first_call(void **state)
+TEST_WITH(a_thread_begins_with_its_first_call, setup, teardown)
 {
 	struct thread *t;
 	uint64_t mask[2];
@@ -185,7 +185,7 @@ static struct thread *with_a_call(void)
 	return t;
 }
 
-static void a_thread_that_is_left_alone_returns_by_itself(void **state)
+TEST_WITH(a_thread_that_is_left_alone_returns_by_itself, setup, teardown)
 {
 	struct thread *t = with_a_call();
 	struct ring *r = t->ring;
@@ -203,7 +203,7 @@ static void a_thread_that_is_left_alone_returns_by_itself(void **state)
 	assert_null(self);
 }
 
-static void what_is_cut_off_is_counted(void **state)
+TEST_WITH(what_is_cut_off_is_counted, setup, teardown)
 {
 	struct thread *t = with_a_call();
 
@@ -233,7 +233,7 @@ static void what_is_cut_off_is_counted(void **state)
 }
 
 /* Two threads with one thread-local storage at a time. */
-static void only_who_shares_its_storage_is_cut_off(void **state)
+TEST_WITH(only_who_shares_its_storage_is_cut_off, setup, teardown)
 {
 	static const struct {
 		uint64_t flags;
@@ -273,7 +273,7 @@ static void *call_once(void *arg)
 }
 
 /* Not before destructors had their rounds: they may call traced functions, too. */
-static void the_end_of_a_thread_is_seen(void **state)
+TEST_WITH(the_end_of_a_thread_is_seen, setup, teardown)
 {
 	struct thread *t = NULL;
 	pthread_t thread;
@@ -293,7 +293,7 @@ static void the_end_of_a_thread_is_seen(void **state)
 
 /* --- fork --- */
 
-static void a_fork_is_noted_before_and_after(void **state)
+TEST_WITH(a_fork_is_noted_before_and_after, setup, teardown)
 {
 	struct thread *t = with_a_call();
 	struct thread *other = pair_thread();
@@ -335,7 +335,7 @@ static void a_fork_is_noted_before_and_after(void **state)
 	t->top = t->frames;
 }
 
-static void what_was_held_back_before_a_fork_is_the_parents(void **state)
+TEST_WITH(what_was_held_back_before_a_fork_is_the_parents, setup, teardown)
 {
 	struct thread *t;
 
@@ -347,7 +347,7 @@ static void what_was_held_back_before_a_fork_is_the_parents(void **state)
 	probe.forked = FORK_NONE;
 }
 
-static void nobody_notes_forks_of_what_is_not_recorded(void **state)
+TEST_WITH(nobody_notes_forks_of_what_is_not_recorded, setup, teardown)
 {
 	self = NULL;
 	probe.ready = false;
@@ -375,7 +375,7 @@ static void spoil_errno(void *arg)
 	errno = 99;
 }
 
-static void a_slow_call_keeps_errno(void **state)
+TEST_WITH(a_slow_call_keeps_errno, setup, teardown)
 {
 	int seen = 0;
 
@@ -385,27 +385,8 @@ static void a_slow_call_keeps_errno(void **state)
 	assert_int_equal(errno, 11);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(a_state_is_empty),
-		TEST(a_state_that_is_given_back_is_the_next_ones),
-		TEST(the_writer_hears_of_a_ring_that_is_done),
-		TEST(a_ring_says_whose_it_is),
-		TEST(a_thread_without_a_ring_is_counted_and_left_alone),
-		TEST(a_thread_begins_with_its_first_call),
-		TEST(a_thread_that_is_left_alone_returns_by_itself),
-		TEST(what_is_cut_off_is_counted),
-		TEST(only_who_shares_its_storage_is_cut_off),
-		TEST(the_end_of_a_thread_is_seen),
-		TEST(a_fork_is_noted_before_and_after),
-		TEST(what_was_held_back_before_a_fork_is_the_parents),
-		TEST(nobody_notes_forks_of_what_is_not_recorded),
-		TEST(a_slow_call_keeps_errno),
-	};
-
 	callers.bytes = UINT64_MAX; /* return addresses are made up here */
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

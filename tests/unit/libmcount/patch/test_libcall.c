@@ -85,7 +85,7 @@ static void expect_calls(uint64_t addr, unsigned nr)
 				 addr);
 }
 
-static void a_bound_call_goes_through_us(void **state)
+TEST_WITH(a_bound_call_goes_through_us, setup, teardown)
 {
 	struct plan_call_site sites[3];
 
@@ -116,7 +116,7 @@ static void a_bound_call_goes_through_us(void **state)
 	expect_calls(0x600020, 1);
 }
 
-static void calls_have_frames_where_their_returns_are_seen(void **state)
+TEST_WITH(calls_have_frames_where_their_returns_are_seen, setup, teardown)
 {
 	const struct plan_call_site sites[] = {
 		site_of(&slots[0], 0x610000, 0),
@@ -140,7 +140,7 @@ static void calls_have_frames_where_their_returns_are_seen(void **state)
 }
 
 /* As it would by itself had the probe been there from the start. */
-static void a_slot_may_lead_to_a_function_of_ours(void **state)
+TEST_WITH(a_slot_may_lead_to_a_function_of_ours, setup, teardown)
 {
 	const struct plan_call_site sites[] = {
 		site_of(&slots[0], 0, PLAN_CALL_HOOK | PLAN_HOOK_DLOPEN << PLAN_CALL_HOOK_SHIFT),
@@ -161,7 +161,7 @@ static void a_slot_may_lead_to_a_function_of_ours(void **state)
 	expect_calls(0x620000, 1);
 }
 
-static void what_is_not_where_it_should_be_is_left_alone(void **state)
+TEST_WITH(what_is_not_where_it_should_be_is_left_alone, setup, teardown)
 {
 	struct plan_call_site sites[3];
 
@@ -214,7 +214,7 @@ static bool is_protected(const void *at)
 }
 
 /* The module gets a copy of its table in which that one leads to our site. */
-static void the_linker_stores_where_we_look(void **state)
+TEST_WITH(the_linker_stores_where_we_look, setup, teardown)
 {
 	const ElfW(Dyn) *size = dynamic(DT_PLTRELSZ);
 	struct plan_call_site site;
@@ -260,19 +260,4 @@ static void the_linker_stores_where_we_look(void **state)
 	assert_int_not_equal(*slot, held);
 	assert_int_equal(is_protected(slot), was_protected);
 	assert_true(is_protected((const void *)*slot));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_bound_call_goes_through_us),
-		TEST(calls_have_frames_where_their_returns_are_seen),
-		TEST(a_slot_may_lead_to_a_function_of_ours),
-		TEST(what_is_not_where_it_should_be_is_left_alone),
-		TEST(the_linker_stores_where_we_look),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,7 @@ static void check_nops(const struct plan_patch *plan, unsigned from)
 	assert_memory_equal((const char *)plan->site + from, nops, plan->bytes - from);
 }
 
-static void a_patch_without_code_leads_to_its_hook(void **state)
+TEST_WITH(a_patch_without_code_leads_to_its_hook, setup, teardown)
 {
 	struct plan_patch *nop = add(8, PATCH_NOP, 5);
 	struct plan_patch *call = add(16, PATCH_CALL, 5);
@@ -206,7 +206,7 @@ static unsigned count_pages(const char *image, size_t bytes)
 }
 
 /* What was read of a long list is not kept in memory, and reads the same once more. */
-static void many_of_a_file(void **state)
+TEST_WITH(many_of_a_file, setup, teardown)
 {
 	static const unsigned good[] = { 5, 8191, 8192, 8193, 16384, 19999 };
 	uint32_t failed = pair.proc->arena->points_failed;
@@ -239,7 +239,7 @@ static void put_code(struct plan_patch *plan, const char *code)
 }
 
 /* The hook, then what was there; one stub behind the other. */
-static void a_patch_with_code_has_a_stub(void **state)
+TEST_WITH(a_patch_with_code_has_a_stub, setup, teardown)
 {
 	struct plan_patch *event = add(0, PATCH_EVENT, 7);
 	struct plan_patch *entry = add(16, PATCH_ENTRY, 5);
@@ -271,7 +271,7 @@ static void a_patch_with_code_has_a_stub(void **state)
 }
 
 /* A 32-bit distance in the code is as if the code stood at its site. */
-static void distances_in_moved_code_are_mended(void **state)
+TEST_WITH(distances_in_moved_code_are_mended, setup, teardown)
 {
 	struct plan_patch *plan = add(0, PATCH_EVENT, 5);
 	const uint8_t *code;
@@ -287,7 +287,7 @@ static void distances_in_moved_code_are_mended(void **state)
 	assert_int_equal((uint64_t)code + distance, plan->site + 0x10);
 }
 
-static void a_semaphore_counts_who_looks(void **state)
+TEST_WITH(a_semaphore_counts_who_looks, setup, teardown)
 {
 	struct plan_patch *first = add(0, PATCH_EVENT, 5);
 	struct plan_patch *second = add(16, PATCH_EVENT, 5);
@@ -305,7 +305,7 @@ static void a_semaphore_counts_who_looks(void **state)
 }
 
 /* Somebody else has changed it, or it is another file. */
-static void what_is_not_as_it_was_is_left_alone(void **state)
+TEST_WITH(what_is_not_as_it_was_is_left_alone, setup, teardown)
 {
 	struct plan_patch *changed = add(0, PATCH_CALL, 5);
 	struct plan_patch *good = add(16, PATCH_CALL, 5);
@@ -321,7 +321,7 @@ static void what_is_not_as_it_was_is_left_alone(void **state)
 	assert_int_equal(semaphores[1], 0);
 }
 
-static void patches_of_modules_that_are_not_there_fail(void **state)
+TEST_WITH(patches_of_modules_that_are_not_there_fail, setup, teardown)
 {
 	struct plan_patch *gone = add(0, PATCH_CALL, 5);
 	struct plan_patch *gone_too = add(16, PATCH_CALL, 5);
@@ -342,7 +342,7 @@ static void patches_of_modules_that_are_not_there_fail(void **state)
 }
 
 /* It runs into the stub of the one behind it; nothing is written for that one. */
-static void an_inner_patch_comes_and_goes_with_the_one_before(void **state)
+TEST_WITH(an_inner_patch_comes_and_goes_with_the_one_before, setup, teardown)
 {
 	struct plan_patch *outer = add(0, PATCH_EVENT, 7);
 	struct plan_patch *inner = add(3, PATCH_EVENT, 5);
@@ -361,7 +361,7 @@ static void an_inner_patch_comes_and_goes_with_the_one_before(void **state)
 }
 
 /* A short jump to the long one before it, which is silent: that does not count. */
-static void a_short_patch_leads_to_the_one_before(void **state)
+TEST_WITH(a_short_patch_leads_to_the_one_before, setup, teardown)
 {
 	struct plan_patch *island = add(0, PATCH_ENTRY, 5);
 	struct plan_patch *small = add(8, PATCH_ENTRY, 2);
@@ -382,7 +382,7 @@ static void a_short_patch_leads_to_the_one_before(void **state)
 	assert_int_equal(adopt(PATCHES_WRITE), 1);
 }
 
-static void a_silent_patch_with_code_has_nothing_in_front_of_it(void **state)
+TEST_WITH(a_silent_patch_with_code_has_nothing_in_front_of_it, setup, teardown)
 {
 	struct plan_patch *silent = add(0, PATCH_ENTRY, 5);
 
@@ -394,7 +394,7 @@ static void a_silent_patch_with_code_has_nothing_in_front_of_it(void **state)
 }
 
 /* Only stubs: when they are put in is the recorder's business. */
-static void patches_that_are_out_are_not_written(void **state)
+TEST_WITH(patches_that_are_out_are_not_written, setup, teardown)
 {
 	struct plan_patch *plan = add(0, PATCH_EVENT, 5);
 
@@ -409,7 +409,7 @@ static void patches_that_are_out_are_not_written(void **state)
 }
 
 /* The recorder has looked at the modules of the program that was there before execve(2). */
-static void patches_that_are_out_do_not_fail_for_a_module_that_is_gone(void **state)
+TEST_WITH(patches_that_are_out_do_not_fail_for_a_module_that_is_gone, setup, teardown)
 {
 	add(0, PATCH_ENTRY, 5)->load_bias = bias + 4096;
 	assert_int_equal(adopt(PATCHES_OUT), 0);
@@ -418,7 +418,7 @@ static void patches_that_are_out_do_not_fail_for_a_module_that_is_gone(void **st
 }
 
 /* At the start, when there is one thread: those near each other, far apart, in two pages, out of order, and not as the file says. */
-static void patches_at_the_start_are_written_in_runs(void **state)
+TEST_WITH(patches_at_the_start_are_written_in_runs, setup, teardown)
 {
 	static const unsigned at[] = { 8, 16, 900, 4094, 5600, 5590, 8187 };
 	struct plan_patch *wrong;
@@ -439,7 +439,7 @@ static void patches_at_the_start_are_written_in_runs(void **state)
 }
 
 /* A module that was closed and came back has its own code. */
-static void a_module_that_came_back_is_patched_again(void **state)
+TEST_WITH(a_module_that_came_back_is_patched_again, setup, teardown)
 {
 	struct plan_patch *plan = add(0, PATCH_CALL, 5);
 	struct plan_patch *other = add(16, PATCH_CALL, 5);
@@ -464,7 +464,7 @@ static void a_module_that_came_back_is_patched_again(void **state)
 
 /* --- a process that is attached to --- */
 
-static void the_recorder_writes_what_is_to_change(void **state)
+TEST_WITH(the_recorder_writes_what_is_to_change, setup, teardown)
 {
 	struct plan_patch *event = add(0, PATCH_EVENT, 7);
 	struct plan_patch *inner = add(3, PATCH_EVENT, 5);
@@ -529,7 +529,7 @@ static void the_recorder_writes_what_is_to_change(void **state)
 }
 
 /* Whoever takes it out may be killed between the one page and the other. */
-static void a_patch_in_two_pages_is_none_where_it_is_taken_out_again(void **state)
+TEST_WITH(a_patch_in_two_pages_is_none_where_it_is_taken_out_again, setup, teardown)
 {
 	struct plan_patch *across = add(4093, PATCH_CALL, 5);
 	struct plan_patch *touching = add(4083, PATCH_CALL, 5);
@@ -551,30 +551,4 @@ static void a_patch_in_two_pages_is_none_where_it_is_taken_out_again(void **stat
 	nr_plans = 0;
 	add(4093, PATCH_CALL, 5);
 	assert_int_equal(adopt(PATCHES_WRITE), 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_patch_without_code_leads_to_its_hook),
-		TEST(many_of_a_file),
-		TEST(a_patch_with_code_has_a_stub),
-		TEST(distances_in_moved_code_are_mended),
-		TEST(a_semaphore_counts_who_looks),
-		TEST(what_is_not_as_it_was_is_left_alone),
-		TEST(patches_of_modules_that_are_not_there_fail),
-		TEST(an_inner_patch_comes_and_goes_with_the_one_before),
-		TEST(a_short_patch_leads_to_the_one_before),
-		TEST(a_silent_patch_with_code_has_nothing_in_front_of_it),
-		TEST(patches_that_are_out_are_not_written),
-		TEST(patches_at_the_start_are_written_in_runs),
-		TEST(patches_that_are_out_do_not_fail_for_a_module_that_is_gone),
-		TEST(a_module_that_came_back_is_patched_again),
-		TEST(the_recorder_writes_what_is_to_change),
-		TEST(a_patch_in_two_pages_is_none_where_it_is_taken_out_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

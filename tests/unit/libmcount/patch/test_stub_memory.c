@@ -79,7 +79,7 @@ static bool is_writable(void *at)
 	return is;
 }
 
-static void code_and_cells(void **state)
+TEST_WITH(code_and_cells, setup, teardown)
 {
 	struct module *m = *state;
 	struct stub_memory *memory = make(m, 7);
@@ -103,7 +103,7 @@ static void code_and_cells(void **state)
 }
 
 /* Each gate leads on by its own cell. */
-static void gates_are_written(void **state)
+TEST_WITH(gates_are_written, setup, teardown)
 {
 	struct stub_memory *memory = make(*state, 7);
 	uint8_t gate[ARCH_GATE_BYTES];
@@ -127,7 +127,7 @@ static struct stub_memory *make_attached(struct module *m, uint8_t byte)
 }
 
 /* What a probe has left is used by the next one, when it is what that would write. No other test writes these. */
-static void what_is_there_already(void **state)
+TEST_WITH(what_is_there_already, setup, teardown)
 {
 	struct module *m = *state;
 	struct stub_memory *first = make(m, 17);
@@ -159,7 +159,7 @@ static unsigned count_mappings(void)
 }
 
 /* Stubs that cannot lead where they should from there. */
-static void stubs_that_cannot_be(void **state)
+TEST_WITH(stubs_that_cannot_be, setup, teardown)
 {
 	struct module *m = *state;
 	unsigned before = count_mappings();
@@ -186,7 +186,7 @@ static void refuse_new_code(void)
 		_exit(77);
 }
 
-static void where_no_code_may_be_made(void **state)
+TEST_WITH(where_no_code_may_be_made, setup, teardown)
 {
 	int status;
 	pid_t pid = fork();
@@ -199,17 +199,4 @@ static void where_no_code_may_be_made(void **state)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
 		skip_because("the kernel does not let it refuse memory for code");
 	assert_int_equal(status, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(code_and_cells, setup, teardown),
-		cmocka_unit_test_setup_teardown(gates_are_written, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_there_already, setup, teardown),
-		cmocka_unit_test_setup_teardown(stubs_that_cannot_be, setup, teardown),
-		cmocka_unit_test_setup_teardown(where_no_code_may_be_made, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

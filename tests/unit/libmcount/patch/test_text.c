@@ -91,7 +91,7 @@ static void put_back(int fd, uint64_t at, uint64_t len)
 }
 
 /* Within a word in one piece, across words in two: the first byte is the last. */
-static void in_pieces(void **state)
+TEST_WITH(in_pieces, setup, teardown)
 {
 	static const struct {
 		uint64_t at;
@@ -124,7 +124,7 @@ static int refuse_first(void *arg)
 	return ++nr_writes == 1 ? -EPERM : 0;
 }
 
-static void not_by_the_descriptor(void **state)
+TEST_WITH(not_by_the_descriptor, setup, teardown)
 {
 	int fd = text_open();
 
@@ -138,7 +138,7 @@ static void not_by_the_descriptor(void **state)
 }
 
 /* Without it the pages are writable for a moment, and executable all the while. */
-static void by_protection(void **state)
+TEST_WITH(by_protection, setup, teardown)
 {
 	put(-1, 4092, 5, true);
 	check(4092, 5);
@@ -151,24 +151,11 @@ static void by_protection(void **state)
 	text_close(-1);
 }
 
-static void nothing_is_there(void **state)
+TEST_WITH(nothing_is_there, setup, teardown)
 {
 	assert_int_equal(munmap(text + PAGE, PAGE), 0);
 	/* Its second piece comes first, so the byte before it is as it was. */
 	put(-1, 4095, 5, false);
 	for (uint64_t i = 0; i < PAGE; i++)
 		assert_int_equal(text[i], before(i));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(in_pieces),
-		each(not_by_the_descriptor),
-		each(by_protection),
-		each(nothing_is_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

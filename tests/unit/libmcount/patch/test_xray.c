@@ -91,14 +91,14 @@ static void calls_begin_and_end(bool with_counter)
 	assert_ptr_equal(t->top, t->frames);
 }
 
-static void a_call_ends_where_it_says_so(void **state)
+TEST_WITH(a_call_ends_where_it_says_so, setup, teardown)
 {
 	calls_begin_and_end(true);
 	calls_begin_and_end(false);
 }
 
 /* An exception, or a jump: what is inside of who returns is over, and so is who had that place before. */
-static void what_was_jumped_out_of_is_over(void **state)
+TEST_WITH(what_was_jumped_out_of_is_over, setup, teardown)
 {
 	enter(100, 0);
 	enter(90, 1);
@@ -132,7 +132,7 @@ static void what_was_jumped_out_of_is_over(void **state)
 }
 
 /* What was not recorded ends nothing. */
-static void an_end_without_a_beginning_is_none(void **state)
+TEST_WITH(an_end_without_a_beginning_is_none, setup, teardown)
 {
 	leave(50);
 	enter(100, 0);
@@ -160,7 +160,7 @@ static void an_end_without_a_beginning_is_none(void **state)
 }
 
 /* Held back (-t), and long enough or not. */
-static void a_short_call_is_dropped(void **state)
+TEST_WITH(a_short_call_is_dropped, setup, teardown)
 {
 	probe.has_counter = false;
 	t->threshold_ns = 1000000000000;
@@ -176,7 +176,7 @@ static void a_short_call_is_dropped(void **state)
 }
 
 /* In a hook of the thread: they come behind it. */
-static void calls_of_a_handler_come_behind(void **state)
+TEST_WITH(calls_of_a_handler_come_behind, setup, teardown)
 {
 	enter(100, 0);
 	t->busy = 1;
@@ -196,17 +196,4 @@ static void calls_of_a_handler_come_behind(void **state)
 	expect(RECORD_EXIT, 1, 1);
 	expect(RECORD_EXIT, 0, 0);
 	check();
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_call_ends_where_it_says_so),	  TEST(what_was_jumped_out_of_is_over),
-		TEST(an_end_without_a_beginning_is_none), TEST(a_short_call_is_dropped),
-		TEST(calls_of_a_handler_come_behind),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

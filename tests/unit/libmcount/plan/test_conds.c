@@ -94,7 +94,7 @@ static void check_integer(uint64_t word, uint64_t limit, unsigned bytes)
 	}
 }
 
-static void integers(void **state)
+TEST(integers)
 {
 	for (unsigned bytes = 1; bytes <= 8; bytes *= 2) {
 		for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
@@ -120,7 +120,7 @@ static const double reals[] = { 0.0,	  -0.0,	    1.0,       -1.0,	 1.5,	  1e30,
 				-1e30,	  INFINITY, -INFINITY, NAN,	 FLT_MIN, FLT_MAX,
 				0x1p-149, 0x1p-140, -0x1p-130, 0x1p-127, 3.0,	  0x1.fffffep10 };
 
-static void floats_and_doubles(void **state)
+TEST(floats_and_doubles)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(reals); i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(reals); k++) {
@@ -143,7 +143,7 @@ static void floats_and_doubles(void **state)
 
 #if __LDBL_MANT_DIG__ == 64
 /* Rounded to a double, as C does it. */
-static void long_doubles(void **state)
+TEST(long_doubles)
 {
 	static const long double values[] = { 0.0L,
 					      -0.0L,
@@ -186,7 +186,7 @@ static void long_doubles(void **state)
 #endif
 
 /* 0 and 1, or 2; and without registers nothing holds. */
-static void alternatives(void **state)
+TEST(alternatives)
 {
 	for (unsigned bits = 0; bits < 8; bits++) {
 		struct plan_cond conds[3] = { 0 };
@@ -225,7 +225,7 @@ static bool text_holds(const char *text, enum plan_cond_kind kind, enum plan_com
 	return conds_hold(&c.cond, 1, words, &regs);
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	static const struct {
 		const char *text, *wanted;
@@ -254,7 +254,7 @@ static void texts(void **state)
 }
 
 /* Those whose arguments are not in registers. */
-static void what_reads_memory(void **state)
+TEST(what_reads_memory)
 {
 	const struct {
 		struct plan_cond cond;
@@ -295,7 +295,7 @@ static uint32_t capture(const struct capture_step *steps, uint16_t nr, uint8_t *
 	return capture_args(&program[3], &regs, words, to);
 }
 
-static void captured_words(void **state)
+TEST(captured_words)
 {
 	uint8_t to[CAPTURE_ROOM];
 	const struct capture_step steps[] = {
@@ -320,7 +320,7 @@ static void captured_words(void **state)
 	assert_int_equal(capture(steps, 0, to), 0);
 }
 
-static void widening(void **state)
+TEST(widening)
 {
 	assert_int_equal(capture_widen(0xfffffffffffffff0, 0), 0xfffffffffffffff0);
 	assert_int_equal(capture_widen(0x12345678000000f0, 1), 0xf0);
@@ -347,7 +347,7 @@ static void check_string(const char *text, const char *expected)
 		assert_int_equal(to[i], 0);
 }
 
-static void strings(void **state)
+TEST(strings)
 {
 	char text[300];
 
@@ -371,7 +371,7 @@ static void strings(void **state)
 }
 
 /* What would be too long is not there at all. */
-static void too_long(void **state)
+TEST(too_long)
 {
 	uint8_t to[CAPTURE_ROOM];
 	struct capture_step steps[2] = {
@@ -385,24 +385,4 @@ static void too_long(void **state)
 	assert_int_equal(capture(steps, 2, to), 0);
 	steps[0].bytes = CAPTURE_MAX_BYTES + 1;
 	assert_int_equal(capture(steps, 1, to), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integers),
-		cmocka_unit_test(floats_and_doubles),
-#if __LDBL_MANT_DIG__ == 64
-		cmocka_unit_test(long_doubles),
-#endif
-		cmocka_unit_test(alternatives),
-		cmocka_unit_test(texts),
-		cmocka_unit_test(what_reads_memory),
-		cmocka_unit_test(captured_words),
-		cmocka_unit_test(widening),
-		cmocka_unit_test(strings),
-		cmocka_unit_test(too_long),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void check_quiet(void)
 	assert_false(plan_update_has_news());
 }
 
-static void a_process_begins_by_looking(void **state)
+TEST(a_process_begins_by_looking)
 {
 	start(PLAN_STEERABLE);
 	assert_ptr_equal(probe.news, &arena->news);
@@ -83,7 +83,7 @@ static void a_process_begins_by_looking(void **state)
 	stop();
 }
 
-static void the_end_is_the_end_for_all(void **state)
+TEST(the_end_is_the_end_for_all)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		start(i ? PLAN_STEERABLE : 0);
@@ -97,7 +97,7 @@ static void the_end_is_the_end_for_all(void **state)
 	}
 }
 
-static void who_is_not_to_be_steered_looks_at_nothing(void **state)
+TEST(who_is_not_to_be_steered_looks_at_nothing)
 {
 	start(0);
 	assert_ptr_equal(probe.news, &control->finished);
@@ -113,7 +113,7 @@ static void who_is_not_to_be_steered_looks_at_nothing(void **state)
 }
 
 /* A plan that cannot be had is asked for once; the next one is another matter. */
-static void a_plan_that_cannot_be_had_is_given_up(void **state)
+TEST(a_plan_that_cannot_be_had_is_given_up)
 {
 	start(PLAN_STEERABLE);
 	plan_update_obey(t);
@@ -134,7 +134,7 @@ static void a_plan_that_cannot_be_had_is_given_up(void **state)
 }
 
 /* Those of a handler, and those that estimate, which look at each call. */
-static void some_do_not_ask(void **state)
+TEST(some_do_not_ask)
 {
 	start(PLAN_STEERABLE);
 	plan_update_obey(t);
@@ -155,7 +155,7 @@ static void some_do_not_ask(void **state)
 }
 
 /* Another thread is adding modules: again at the next call. */
-static void who_cannot_look_now_looks_again(void **state)
+TEST(who_cannot_look_now_looks_again)
 {
 	start(PLAN_STEERABLE);
 	plan_update_obey(t);
@@ -182,7 +182,7 @@ static uint64_t mask(void)
 	return now;
 }
 
-static void the_mask_is_what_it_was(void **state)
+TEST(the_mask_is_what_it_was)
 {
 	uint64_t before = mask();
 
@@ -193,7 +193,7 @@ static void the_mask_is_what_it_was(void **state)
 }
 
 /* The arena is its parent's: it looks at each call, until it has one of its own. */
-static void a_forked_child_looks_at_each_call(void **state)
+TEST(a_forked_child_looks_at_each_call)
 {
 	start(PLAN_STEERABLE);
 	plan_update_obey(t);
@@ -221,7 +221,7 @@ static void a_forked_child_looks_at_each_call(void **state)
 }
 
 /* What was just noted as to be skipped is not, when the plan has changed meanwhile. */
-static void what_is_skipped_is_so_by_the_plan_in_force(void **state)
+TEST(what_is_skipped_is_so_by_the_plan_in_force)
 {
 	uint64_t noted = 5;
 
@@ -238,7 +238,7 @@ static void what_is_skipped_is_so_by_the_plan_in_force(void **state)
 }
 
 /* The last one: there is no way back. */
-static void in_a_cage_nobody_asks(void **state)
+TEST(in_a_cage_nobody_asks)
 {
 	start(PLAN_STEERABLE);
 	assert_true(seal_may_talk());
@@ -254,22 +254,4 @@ static void in_a_cage_nobody_asks(void **state)
 	assert_int_equal(nr_asked, 0);
 	control->plan_generation = 0;
 	stop();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_begins_by_looking),
-		cmocka_unit_test(the_end_is_the_end_for_all),
-		cmocka_unit_test(who_is_not_to_be_steered_looks_at_nothing),
-		cmocka_unit_test(a_plan_that_cannot_be_had_is_given_up),
-		cmocka_unit_test(some_do_not_ask),
-		cmocka_unit_test(who_cannot_look_now_looks_again),
-		cmocka_unit_test(the_mask_is_what_it_was),
-		cmocka_unit_test(a_forked_child_looks_at_each_call),
-		cmocka_unit_test(what_is_skipped_is_so_by_the_plan_in_force),
-		cmocka_unit_test(in_a_cage_nobody_asks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ static void one(unsigned depth, unsigned func)
 }
 
 /* Threads that have no memory for rules get it, with calls open. */
-static void calls_were_alike(void **state)
+TEST(calls_were_alike)
 {
 	struct scene s;
 
@@ -106,7 +106,7 @@ static void calls_were_alike(void **state)
 }
 
 /* ENTRY records that are held back are written, or not, by what the new plan says. */
-static void held_back(void **state)
+TEST(held_back)
 {
 	struct scene s;
 
@@ -127,7 +127,7 @@ static void held_back(void **state)
 }
 
 /* A function that is left out has no record, before and after the thread has noted it; what it calls has, and what is open ends as it began. */
-static void left_out(void **state)
+TEST(left_out)
 {
 	const uint32_t flags = PLAN_SELECTIVE | PLAN_LEAVES_OUT;
 	struct scene s;
@@ -193,7 +193,7 @@ static void call_what_is_left_out(struct scene *s)
 }
 
 /* The same with -finstrument-functions: the exit of a call that is left out is not that of an earlier one of the same function, in which it is. */
-static void left_out_inside_of_itself(void **state)
+TEST(left_out_inside_of_itself)
 {
 	struct scene s;
 
@@ -204,7 +204,7 @@ static void left_out_inside_of_itself(void **state)
 }
 
 /* A thread stays open where the stub does not go on by itself: each of its frames would return by the long way else. */
-static void stays_open(void **state)
+TEST(stays_open)
 {
 	const struct arch_regs regs = arch_regs_of(0, 0, 0);
 	struct scene s;
@@ -266,7 +266,7 @@ static void stays_open(void **state)
 }
 
 /* Calls that are opted out inside of one that goes on leave nothing behind, neither records nor frames. */
-static void opted_out(void **state)
+TEST(opted_out)
 {
 	struct scene s;
 
@@ -287,7 +287,7 @@ static void opted_out(void **state)
 }
 
 /* Deeper than there is room for frames, a call that is opted out needs none, either. */
-static void opted_out_at_the_limit(void **state)
+TEST(opted_out_at_the_limit)
 {
 	const unsigned limit = 64;
 	struct scene s;
@@ -309,7 +309,7 @@ static void opted_out_at_the_limit(void **state)
 }
 
 /* A call of which something is captured leaves a thread open, whatever calls are around it and within. */
-static void captured(void **state)
+TEST(captured)
 {
 	struct scene s;
 
@@ -346,7 +346,7 @@ static void captured(void **state)
 }
 
 /* Deeper than -D says nothing is captured, either. */
-static void captured_at_the_limit(void **state)
+TEST(captured_at_the_limit)
 {
 	struct scene s;
 
@@ -366,7 +366,7 @@ static void captured_at_the_limit(void **state)
 }
 
 /* A handler has jumped out of the hook of such a call, before its frame was there: nothing is captured at the end of the next one. */
-static void captured_by_half(void **state)
+TEST(captured_by_half)
 {
 	struct scene s;
 
@@ -387,7 +387,7 @@ static void captured_by_half(void **state)
 }
 
 /* Inside of what was opted out, or not opted in, another plan counts at once. */
-static void open_filters(void **state)
+TEST(open_filters)
 {
 	struct scene s;
 
@@ -415,7 +415,7 @@ static void open_filters(void **state)
 }
 
 /* A thread that is ready for a function that is opted in, whose calls open it; nothing is left of that when others call, or when another plan counts. */
-static void opted_in(void **state)
+TEST(opted_in)
 {
 	const uint32_t flags = PLAN_SELECTIVE | PLAN_OPT_IN_FILTER;
 	struct scene s;
@@ -466,7 +466,7 @@ static void opted_in(void **state)
 }
 
 /* A handler has jumped out of the hook of such a call, with its frame there and nothing else; or out of that of its end. */
-static void opted_in_by_half(void **state)
+TEST(opted_in_by_half)
 {
 	const uint32_t flags = PLAN_SELECTIVE | PLAN_OPT_IN_FILTER;
 	struct scene s;
@@ -492,7 +492,7 @@ static void opted_in_by_half(void **state)
 }
 
 /* A child that is forked within it has the end, and what comes inside of it. */
-static void opted_in_settled(void **state)
+TEST(opted_in_settled)
 {
 	const uint32_t flags = PLAN_SELECTIVE | PLAN_OPT_IN_FILTER;
 	struct scene s;
@@ -516,7 +516,7 @@ static void opted_in_settled(void **state)
 }
 
 /* While a hook is interrupted, its handler's calls go by the plan that the hook had, which stays until then. */
-static void in_a_handler(void **state)
+TEST(in_a_handler)
 {
 	const struct sketch all = { "++++++++", 0, 64, PLAN_SELECTIVE };
 	struct scene s;
@@ -541,7 +541,7 @@ static void in_a_handler(void **state)
 }
 
 /* A call that captures its result keeps the plan that says how; any other keeps none. */
-static void what_is_needed(void **state)
+TEST(what_is_needed)
 {
 	const struct sketch plain = { "--------", 0, 64, PLAN_SELECTIVE };
 	struct scene s;
@@ -568,7 +568,7 @@ static void what_is_needed(void **state)
 }
 
 /* A dlopen adds functions, and leaves what is open as it is. */
-static void extended(void **state)
+TEST(extended)
 {
 	struct scene s;
 
@@ -588,7 +588,7 @@ static void extended(void **state)
 	end(&s, "1(4()2()3())");
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	struct scene s;
 	struct live_plan *before;
@@ -604,30 +604,4 @@ static void refused(void **state)
 	assert_true(plans_replace(s.pair.dir_fd) < 0);
 	assert_ptr_equal(probe.live, before);
 	end(&s, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_were_alike),
-		cmocka_unit_test(held_back),
-		cmocka_unit_test(open_filters),
-		cmocka_unit_test(opted_in),
-		cmocka_unit_test(opted_in_by_half),
-		cmocka_unit_test(opted_in_settled),
-		cmocka_unit_test(in_a_handler),
-		cmocka_unit_test(what_is_needed),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(extended),
-		cmocka_unit_test(left_out),
-		cmocka_unit_test(left_out_inside_of_itself),
-		cmocka_unit_test(stays_open),
-		cmocka_unit_test(opted_out),
-		cmocka_unit_test(opted_out_at_the_limit),
-		cmocka_unit_test(captured),
-		cmocka_unit_test(captured_at_the_limit),
-		cmocka_unit_test(captured_by_half),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static void wait_for_trees(struct runner *runners, unsigned nr)
 	}
 }
 
-static void under_load(void **state)
+TEST(under_load)
 {
 	static struct runner runners[NR_THREADS];
 	int fds[ARRAY_SIZE(sketches)];
@@ -105,13 +105,4 @@ static void under_load(void **state)
 	for (unsigned i = 0; i < ARRAY_SIZE(sketches); i++)
 		close(fds[i]);
 	pair_close(&pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(under_load),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

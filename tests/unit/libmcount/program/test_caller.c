@@ -53,7 +53,7 @@ static struct module module_of(const void *address)
 	return m;
 }
 
-static void the_function_returns_into_the_module_of_its_caller(void **state)
+TEST(the_function_returns_into_the_module_of_its_caller)
 {
 	/* In libc, and in this program. */
 	const void *const callers[] = { dlsym(RTLD_NEXT, "qsort"), (const void *)module_of };
@@ -71,7 +71,7 @@ static void the_function_returns_into_the_module_of_its_caller(void **state)
 }
 
 /* Code that is in no module has no way back of its own. */
-static void code_of_no_module_is_as_good_as_ours(void **state)
+TEST(code_of_no_module_is_as_good_as_ours)
 {
 	static const uint64_t nowhere[] = { 0, 4096, UINT64_MAX };
 	const char text[] = "a";
@@ -91,7 +91,7 @@ static void code_of_no_module_is_as_good_as_ours(void **state)
 
 /* --- what a frame that was given up would have returned to --- */
 
-static void what_was_given_up_is_found(void **state)
+TEST(what_was_given_up_is_found)
 {
 	assert_int_equal(old_returns_get(0x1000), 0);
 	for (uint64_t i = 1; i <= 1000; i++)
@@ -103,15 +103,4 @@ static void what_was_given_up_is_found(void **state)
 	assert_int_equal(old_returns_get(80), 4711);
 	assert_int_equal(old_returns_get(88), 11);
 	assert_int_equal(old_returns_get(8 * 1001), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_function_returns_into_the_module_of_its_caller),
-		cmocka_unit_test(code_of_no_module_is_as_good_as_ours),
-		cmocka_unit_test(what_was_given_up_is_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

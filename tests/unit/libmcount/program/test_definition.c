@@ -14,7 +14,7 @@
 	}
 
 /* memcpy() has an older version as well, and is chosen by the machine; so is strlen(). */
-static void test_functions(void **state)
+TEST(test_functions)
 {
 	const struct {
 		const char *name;
@@ -29,21 +29,11 @@ static void test_functions(void **state)
 }
 
 /* Data is no function, and the probe's own are left out: this program's are them here. */
-static void test_none(void **state)
+TEST(test_none)
 {
 	static const char *const names[] = { "", "no_such_function", "environ", "main",
 					     "clock_gettim" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		assert_int_equal(definition_find(names[i]), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void in_each_way(void **state)
+TEST_WITH(in_each_way, setup, teardown)
 {
 	static void (*const ways[])(char *const envp[]) = { by_execve, by_execvpe, by_fexecve,
 							    by_posix_spawn, by_posix_spawnp };
@@ -111,7 +111,7 @@ static void in_each_way(void **state)
 }
 
 /* What the program preloads there stays, behind us; and nothing is there twice. */
-static void what_it_preloads(void **state)
+TEST_WITH(what_it_preloads, setup, teardown)
 {
 	char *others[] = { "LD_PRELOAD=libdl.so.2", "A=B", NULL };
 	char *nothing[] = { "LD_PRELOAD=", "A=B", NULL };
@@ -123,7 +123,7 @@ static void what_it_preloads(void **state)
 }
 
 /* A variable whose name only begins like one of ours is the program's. */
-static void similar_names(void **state)
+TEST_WITH(similar_names, setup, teardown)
 {
 	char *envp[] = { "LD_PRELOADED=x", CONTROL_ENV_SOCKET "S=y", NULL };
 
@@ -132,7 +132,7 @@ static void similar_names(void **state)
 }
 
 /* The traced program is a recorder, too; or has taken something out of its own environment; or is not recorded any more. */
-static void what_is_left_alone(void **state)
+TEST_WITH(what_is_left_alone, setup, teardown)
 {
 	char *of_another[] = { "A=B", CONTROL_ENV_SOCKET "=another:secret", NULL };
 	char *envp[] = { "A=B", NULL };
@@ -143,16 +143,4 @@ static void what_is_left_alone(void **state)
 	check(by_execve, environ, "OWN=1\n");
 	probe.ready = false;
 	check(by_execve, envp, "A=B\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(in_each_way, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_it_preloads, setup, teardown),
-		cmocka_unit_test_setup_teardown(similar_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_left_alone, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void call(unsigned place, uint64_t addr)
 	assert_true(probe_entry(&stack[place], addr, &no_regs));
 }
 
-static void a_child_has_calls_of_its_own(void **state)
+TEST_WITH(a_child_has_calls_of_its_own, setup, teardown)
 {
 	struct thread *t = pair_thread();
 
@@ -73,7 +73,7 @@ static void a_child_has_calls_of_its_own(void **state)
 	self = NULL;
 }
 
-static void without_a_child_nothing_is_left(void **state)
+TEST_WITH(without_a_child_nothing_is_left, setup, teardown)
 {
 	struct thread *t = pair_thread();
 
@@ -89,7 +89,7 @@ static void without_a_child_nothing_is_left(void **state)
 	self = NULL;
 }
 
-static void nobody_lends_what_is_not_traced(void **state)
+TEST_WITH(nobody_lends_what_is_not_traced, setup, teardown)
 {
 	struct thread *t = pair_thread();
 
@@ -111,7 +111,7 @@ static void nobody_lends_what_is_not_traced(void **state)
 }
 
 /* A child that may not be traced any more leaves its state to its parent. */
-static void what_is_lent_is_given_back_once(void **state)
+TEST_WITH(what_is_lent_is_given_back_once, setup, teardown)
 {
 	struct thread *t = pair_thread();
 
@@ -131,13 +131,6 @@ static void what_is_lent_is_given_back_once(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_child_has_calls_of_its_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_a_child_nothing_is_left, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_lends_what_is_not_traced, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_lent_is_given_back_once, setup, teardown),
-	};
-
 	callers.bytes = UINT64_MAX; /* return addresses are made up here */
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

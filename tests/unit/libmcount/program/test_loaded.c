@@ -44,7 +44,7 @@ static bool takes_none(const struct loaded *m, uint32_t index, const void *arg)
 }
 
 /* Asked of libc itself: a sanitizer has functions of these names in front of it. */
-static void test_functions(void **state)
+TEST(test_functions)
 {
 	static const char *const names[] = { "isatty", "qsort", "strlen", "memcpy" };
 	struct loaded libc = libc_module();
@@ -62,7 +62,7 @@ static void test_functions(void **state)
 }
 
 /* memcpy() has two versions in glibc, and each is offered; data and other names are not. */
-static void test_offered(void **state)
+TEST(test_offered)
 {
 	struct loaded libc = libc_module();
 	static const struct {
@@ -82,22 +82,11 @@ static void test_offered(void **state)
 	}
 }
 
-static void test_same(void **state)
+TEST(test_same)
 {
 	assert_true(loaded_is_same("", ""));
 	assert_true(loaded_is_same("abc", "abc"));
 	assert_false(loaded_is_same("abc", "ab"));
 	assert_false(loaded_is_same("ab", "abc"));
 	assert_false(loaded_is_same("abd", "abc"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_offered),
-		cmocka_unit_test(test_same),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static bool is_recorded(struct scene *s)
 	return is;
 }
 
-static void the_clock_is_taken_away(void **state)
+TEST(the_clock_is_taken_away)
 {
 	struct scene s = { 0 };
 
@@ -46,13 +46,4 @@ static void the_clock_is_taken_away(void **state)
 	assert_false(is_recorded(&s));
 	pair_stop(&s.pair);
 	pair_close(&s.pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_clock_is_taken_away),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

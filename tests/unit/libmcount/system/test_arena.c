@@ -45,7 +45,7 @@ static bool is_taken(struct arena header, uint64_t bytes)
 
 #define BYTES arena_bytes(NR_RINGS, ring_stride(NR_SEGMENTS, RING_PAGE))
 
-static void what_is_no_arena_is_refused(void **state)
+TEST(what_is_no_arena_is_refused)
 {
 	struct arena a = good();
 
@@ -111,7 +111,7 @@ static void check_rings(int fd)
 	assert_null(arena_claim_ring());
 }
 
-static void each_ring_is_claimed_once(void **state)
+TEST(each_ring_is_claimed_once)
 {
 	struct arena header = good();
 	int fd = make(&header, BYTES);
@@ -137,7 +137,7 @@ static void each_ring_is_claimed_once(void **state)
 }
 
 /* A child's takes the place of its parent's, and nothing of that is left. */
-static void another_arena_takes_its_place(void **state)
+TEST(another_arena_takes_its_place)
 {
 	struct arena header = good();
 	int first = make(&header, BYTES);
@@ -162,15 +162,4 @@ static void another_arena_takes_its_place(void **state)
 	assert_int_not_equal(msync(place, RING_PAGE, MS_ASYNC), 0);
 	close(first);
 	close(second);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_no_arena_is_refused),
-		cmocka_unit_test(each_ring_is_claimed_once),
-		cmocka_unit_test(another_arena_takes_its_place),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

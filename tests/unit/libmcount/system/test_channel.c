@@ -89,7 +89,7 @@ static bool finish(struct conversation *talk)
 	return channel_finish(&talk->ch, CONTROL_WELCOME, &welcome, sizeof(welcome));
 }
 
-static void hello_says_who_it_is(void **state)
+TEST(hello_says_who_it_is)
 {
 	struct conversation talk;
 
@@ -111,7 +111,7 @@ static void hello_says_who_it_is(void **state)
 	}
 }
 
-static void an_answer_is_taken(void **state)
+TEST(an_answer_is_taken)
 {
 	const size_t len = sizeof(struct control_welcome);
 
@@ -134,7 +134,7 @@ static void an_answer_is_taken(void **state)
 }
 
 /* Something else comes instead: we step aside, and say why when the recorder can know. */
-static void what_is_no_answer_is_refused(void **state)
+TEST(what_is_no_answer_is_refused)
 {
 	static const struct {
 		unsigned type;
@@ -179,7 +179,7 @@ static void what_is_no_answer_is_refused(void **state)
 }
 
 /* A recorder of another version says so, in its words. */
-static void another_version_is_not_talked_to(void **state)
+TEST(another_version_is_not_talked_to)
 {
 	struct conversation talk;
 
@@ -193,7 +193,7 @@ static void another_version_is_not_talked_to(void **state)
 	end(&talk);
 }
 
-static void hanging_up_is_an_answer(void **state)
+TEST(hanging_up_is_an_answer)
 {
 	struct conversation talk;
 
@@ -213,7 +213,7 @@ static unsigned count_fds(void)
 }
 
 /* What comes with messages that are skipped, or too late, does not stay open in the program. */
-static void no_descriptor_is_left(void **state)
+TEST(no_descriptor_is_left)
 {
 	unsigned before = count_fds();
 	struct conversation talk;
@@ -242,7 +242,7 @@ static int interrupt(void *arg)
 	return (*nr)-- > 0 ? -EINTR : 0;
 }
 
-static void signals_interrupt_nothing(void **state)
+TEST(signals_interrupt_nothing)
 {
 	struct conversation talk;
 	struct control_ready ready;
@@ -276,7 +276,7 @@ static int take_long(void *arg)
 }
 
 /* Who says for ever what is skipped, is not waited for longer than who says nothing. */
-static void chatter_is_no_answer(void **state)
+TEST(chatter_is_no_answer)
 {
 	for (int nr = 1; nr <= 6; nr++) {
 		struct conversation talk;
@@ -294,7 +294,7 @@ static void chatter_is_no_answer(void **state)
 }
 
 /* Who works at it is waited for, and not for ever. */
-static void a_recorder_at_work_is_waited_for(void **state)
+TEST(a_recorder_at_work_is_waited_for)
 {
 	static const struct {
 		int nr;
@@ -345,7 +345,7 @@ static void check_limit(rlim_t soft, rlim_t hard)
 }
 
 /* Where the program has no descriptor left, its limit is raised for as long as the conversation takes. */
-static void few_descriptors(void **state)
+TEST(few_descriptors)
 {
 	struct rlimit before;
 	struct conversation talk;
@@ -382,22 +382,4 @@ static void few_descriptors(void **state)
 	channel_close(&talk.ch);
 	setrlimit(RLIMIT_NOFILE, &before);
 	end(&talk);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hello_says_who_it_is),
-		cmocka_unit_test(an_answer_is_taken),
-		cmocka_unit_test(what_is_no_answer_is_refused),
-		cmocka_unit_test(another_version_is_not_talked_to),
-		cmocka_unit_test(hanging_up_is_an_answer),
-		cmocka_unit_test(no_descriptor_is_left),
-		cmocka_unit_test(signals_interrupt_nothing),
-		cmocka_unit_test(chatter_is_no_answer),
-		cmocka_unit_test(a_recorder_at_work_is_waited_for),
-		cmocka_unit_test(few_descriptors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

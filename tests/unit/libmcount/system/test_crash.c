@@ -61,7 +61,7 @@ static size_t nr_records(struct scene *s, const uint64_t *expected)
 
 static const siginfo_t info = { .si_signo = SIGSEGV };
 
-static void what_is_open(void **state)
+TEST_WITH(what_is_open, setup, teardown)
 {
 	struct scene *s = *state;
 	const uint64_t expected[] = { record_data(RECORD_ENTRY, 0, 0x400000 + 12),
@@ -75,7 +75,7 @@ static void what_is_open(void **state)
 	assert_int_equal(nr_records(s, expected), 2);
 }
 
-static void not_in_a_hook(void **state)
+TEST_WITH(not_in_a_hook, setup, teardown)
 {
 	struct scene *s = *state;
 
@@ -86,7 +86,7 @@ static void not_in_a_hook(void **state)
 	assert_int_equal(nr_records(s, NULL), 0);
 }
 
-static void not_by_others(void **state)
+TEST_WITH(not_by_others, setup, teardown)
 {
 	struct scene *s = *state;
 
@@ -104,13 +104,6 @@ static void not_by_others(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(what_is_open),
-		each(not_in_a_hook),
-		each(not_by_others),
-	};
-
 	callers.bytes = UINT64_MAX; /* return addresses are made up here */
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -88,7 +88,7 @@ static void call(struct scene *s, unsigned place, unsigned depth, unsigned n)
 	expect(s, RECORD_EXIT, depth, n);
 }
 
-static void test_depth(void **state)
+TEST(test_depth)
 {
 	struct scene s;
 
@@ -110,7 +110,7 @@ static void test_depth(void **state)
 }
 
 /* The program has gone on before this thread's first call; its number may be another thread's later. */
-static void test_first_call(void **state)
+TEST(test_first_call)
 {
 	struct scene s;
 
@@ -127,7 +127,7 @@ static void test_first_call(void **state)
 }
 
 /* No more than there may be; the rest is not there, and neither is what is called inside of it. */
-static void test_limit(void **state)
+TEST(test_limit)
 {
 	struct scene s;
 
@@ -144,7 +144,7 @@ static void test_limit(void **state)
 	end(&s);
 }
 
-static void test_explicit(void **state)
+TEST(test_explicit)
 {
 	struct scene s;
 
@@ -176,7 +176,7 @@ static void begin_with(struct scene *s, struct attach_call call)
 }
 
 /* What cannot be is not looked at. */
-static void test_nonsense(void **state)
+TEST(test_nonsense)
 {
 	struct scene s;
 	struct attach_thread head = { .tid = 1, .nr = UINT32_MAX };
@@ -202,12 +202,6 @@ static void test_nonsense(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_depth),	 cmocka_unit_test(test_first_call),
-		cmocka_unit_test(test_limit),	 cmocka_unit_test(test_explicit),
-		cmocka_unit_test(test_nonsense),
-	};
-
 	callers.bytes = UINT64_MAX; /* return addresses are made up here */
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

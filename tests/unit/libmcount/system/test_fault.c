@@ -106,12 +106,12 @@ static void check_copies(enum fault_state after)
 	assert_int_equal(fault_copy_string(to, NULL, 8), -1);
 }
 
-static void what_cannot_be_read_is_left_out_without_a_handler(void **state)
+TEST(what_cannot_be_read_is_left_out_without_a_handler)
 {
 	check_copies(FAULT_CAREFUL);
 }
 
-static void an_attached_probe_watches_nothing(void **state)
+TEST(an_attached_probe_watches_nothing)
 {
 	struct kernel_action before = kernel_has(SIGSEGV);
 
@@ -122,7 +122,7 @@ static void an_attached_probe_watches_nothing(void **state)
 }
 
 /* From here on the first two are watched. */
-static void reads_have_the_place_of_two_signals(void **state)
+TEST(reads_have_the_place_of_two_signals)
 {
 	struct kernel_action others[] = { kernel_has(SIGABRT), kernel_has(SIGFPE),
 					  kernel_has(SIGILL) };
@@ -144,7 +144,7 @@ static void reads_have_the_place_of_two_signals(void **state)
 	assert_int_equal(fault_state, FAULT_GUARDED);
 }
 
-static void what_cannot_be_read_is_left_out_by_the_handler(void **state)
+TEST(what_cannot_be_read_is_left_out_by_the_handler)
 {
 	check_copies(FAULT_GUARDED);
 }
@@ -158,7 +158,7 @@ static uint64_t pending(void)
 }
 
 /* Signals that wait stay where they are, and so does the mask. */
-static void what_cannot_be_read_is_left_out_where_signals_are_blocked(void **state)
+TEST(what_cannot_be_read_is_left_out_where_signals_are_blocked)
 {
 	static const int both[] = { SIGSEGV, SIGBUS };
 
@@ -188,7 +188,7 @@ static void what_cannot_be_read_is_left_out_where_signals_are_blocked(void **sta
 }
 
 /* Whatever may change the mask has the next read look again. */
-static void a_changed_mask_is_noticed(void **state)
+TEST(a_changed_mask_is_noticed)
 {
 	sigset_t set;
 	sigset_t old;
@@ -232,7 +232,7 @@ static void on_info(int sig, siginfo_t *info, void *context)
 		mprotect(pages_end, PAGE, PROT_READ);
 }
 
-static void the_programs_handler_gets_what_the_kernel_says(void **state)
+TEST(the_programs_handler_gets_what_the_kernel_says)
 {
 	struct sigaction act = { .sa_sigaction = on_info, .sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct sigaction old;
@@ -268,7 +268,7 @@ static void the_programs_handler_gets_what_the_kernel_says(void **state)
 }
 
 /* Where the program has none, ours must not end calls that wait, and has the stack that there is for it. */
-static void without_a_handler_of_the_programs_ours_disturbs_nothing(void **state)
+TEST(without_a_handler_of_the_programs_ours_disturbs_nothing)
 {
 	program_wants(SIGSEGV, SIG_DFL);
 	assert_int_equal(kernel_has(SIGSEGV).flags & (SA_SIGINFO | SA_ONSTACK | SA_RESTART),
@@ -280,7 +280,7 @@ static void without_a_handler_of_the_programs_ours_disturbs_nothing(void **state
 	program_wants(SIGSEGV, SIG_DFL);
 }
 
-static void a_handler_for_one_time_is_called_once(void **state)
+TEST(a_handler_for_one_time_is_called_once)
 {
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
 
@@ -293,7 +293,7 @@ static void a_handler_for_one_time_is_called_once(void **state)
 	assert_ptr_equal(program_has(SIGBUS).sa_handler, SIG_DFL);
 }
 
-static void many_changes_are_each_what_was_asked_for(void **state)
+TEST(many_changes_are_each_what_was_asked_for)
 {
 	program_wants_nothing();
 	for (unsigned i = 0; i < 100; i++) {
@@ -313,7 +313,7 @@ __sighandler_t bsd_signal(int sig, __sighandler_t handler);
 __sighandler_t sysv_signal(int sig, __sighandler_t handler);
 __sighandler_t __sysv_signal(int sig, __sighandler_t handler);
 
-static void simple_ways_to_say_it_say_the_same(void **state)
+TEST(simple_ways_to_say_it_say_the_same)
 {
 	static const struct {
 		simple_fn *fn;
@@ -360,7 +360,7 @@ static bool is_blocked(int sig)
 	return sigismember(&now, sig);
 }
 
-static void sigset_holds_a_signal_and_lets_it_go(void **state)
+TEST(sigset_holds_a_signal_and_lets_it_go)
 {
 	static const int all[] = { SIGSEGV, SIGUSR1 }; /* watched, and not */
 
@@ -381,7 +381,7 @@ static void sigset_holds_a_signal_and_lets_it_go(void **state)
 }
 
 /* A fault in another handler must come to ours: its mask does not hold it back, but the program sees the mask that it gave. */
-static void masks_of_other_signals_have_a_hole(void **state)
+TEST(masks_of_other_signals_have_a_hole)
 {
 	static const int taken[][2] = { { SIGSEGV, 0 }, { SIGBUS, 0 }, { SIGSEGV, SIGBUS } };
 	struct sigaction old;
@@ -410,7 +410,7 @@ static void masks_of_other_signals_have_a_hole(void **state)
 	assert_int_equal(sigismember(&old.sa_mask, SIGSEGV), 0);
 }
 
-static void no_signal_is_no_signal(void **state)
+TEST(no_signal_is_no_signal)
 {
 	static const int bad[] = { 0, -1, _NSIG, _NSIG + 1, SIGKILL, SIGSTOP };
 	struct sigaction act = { .sa_handler = on_signal };
@@ -423,7 +423,7 @@ static void no_signal_is_no_signal(void **state)
 }
 
 /* A vfork(2) child has our memory, but signals of its own: nothing of what it does is kept. */
-static void a_borrower_changes_nothing_of_ours(void **state)
+TEST(a_borrower_changes_nothing_of_ours)
 {
 	struct sigaction act = { .sa_handler = SIG_IGN };
 	struct sigaction old;
@@ -475,7 +475,7 @@ static void run_into(int sig)
 	*(volatile char *)pages_end = 1;
 }
 
-static void without_a_handler_the_signal_ends_the_program(void **state)
+TEST(without_a_handler_the_signal_ends_the_program)
 {
 	fault_watch_crashes();
 	assert_ptr_equal(kernel_has(SIGABRT).handler, kernel_has(SIGSEGV).handler);
@@ -493,7 +493,7 @@ static void without_a_handler_the_signal_ends_the_program(void **state)
 }
 
 /* --signal: it does not end the program, even if that did not say so; a handler of its is called as ever. */
-static void signals_that_switch_are_no_end(void **state)
+TEST(signals_that_switch_are_no_end)
 {
 	assert_int_equal(ends_by(send, SIGUSR2, SIG_DFL), SIGUSR2);
 	probe.plan.signals_off = BIT(SIGUSR2);
@@ -518,28 +518,5 @@ static void signals_that_switch_are_no_end(void **state)
 	probe.plan.signals_off = 0;
 }
 
-int main(void)
-{
-	/* In this order: what is watched stays so. */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_cannot_be_read_is_left_out_without_a_handler),
-		cmocka_unit_test(an_attached_probe_watches_nothing),
-		cmocka_unit_test(reads_have_the_place_of_two_signals),
-		cmocka_unit_test(what_cannot_be_read_is_left_out_by_the_handler),
-		cmocka_unit_test(what_cannot_be_read_is_left_out_where_signals_are_blocked),
-		cmocka_unit_test(a_changed_mask_is_noticed),
-		cmocka_unit_test(the_programs_handler_gets_what_the_kernel_says),
-		cmocka_unit_test(without_a_handler_of_the_programs_ours_disturbs_nothing),
-		cmocka_unit_test(a_handler_for_one_time_is_called_once),
-		cmocka_unit_test(many_changes_are_each_what_was_asked_for),
-		cmocka_unit_test(simple_ways_to_say_it_say_the_same),
-		cmocka_unit_test(sigset_holds_a_signal_and_lets_it_go),
-		cmocka_unit_test(masks_of_other_signals_have_a_hole),
-		cmocka_unit_test(no_signal_is_no_signal),
-		cmocka_unit_test(a_borrower_changes_nothing_of_ours),
-		cmocka_unit_test(without_a_handler_the_signal_ends_the_program),
-		cmocka_unit_test(signals_that_switch_are_no_end),
-	};
-
-	return cmocka_run_group_tests(tests, setup, NULL);
-}
+/* The order of the tests matters: what is watched stays so. */
+TEST_GROUP(setup, NULL)

@@ -58,7 +58,7 @@ static bool is_writable(void *at)
 }
 
 /* What another has put there meanwhile is his. */
-static void slots_hold_what_they_held(void **state)
+TEST_WITH(slots_hold_what_they_held, setup, teardown)
 {
 	uint64_t slot = OURS, changed = 11, moved = OURS;
 	const uint64_t now = 7;
@@ -80,7 +80,7 @@ static void slots_hold_what_they_held(void **state)
 }
 
 /* Slots that were changed twice hold what they held first: the newest is undone before the one that it was based on. */
-static void many_slots(void **state)
+TEST_WITH(many_slots, setup, teardown)
 {
 	static uint64_t slots[1000];
 
@@ -95,7 +95,7 @@ static void many_slots(void **state)
 }
 
 /* The recorder moves no thread out of code that it is not told of; what there is no room for is counted. */
-static void code_is_told_and_unmapped(void **state)
+TEST_WITH(code_is_told_and_unmapped, setup, teardown)
 {
 	char *code[3] = { map(PAGE), map(PAGE), map(PAGE) };
 	char *memory = map(PAGE);
@@ -121,7 +121,7 @@ static void code_is_told_and_unmapped(void **state)
 	assert_int_equal(utrail_leave(ATTACH_WITHDRAW, ranges, 2), 0);
 }
 
-static void a_probe_that_was_preloaded_stays(void **state)
+TEST_WITH(a_probe_that_was_preloaded_stays, setup, teardown)
 {
 	uint64_t slot = OURS;
 	char *code = map(PAGE);
@@ -137,7 +137,7 @@ static void a_probe_that_was_preloaded_stays(void **state)
 }
 
 /* Before the probe's code goes nobody may be in it, or come back to it. */
-static void who_is_within_is_counted(void **state)
+TEST_WITH(who_is_within_is_counted, setup, teardown)
 {
 	uint64_t func = 0x400000;
 
@@ -177,7 +177,7 @@ static __attribute__((noinline)) void use_the_stack(int value)
 }
 
 /* Whether there is a recording to leave, or one to take over; asking changes nothing in the program. */
-static void who_records_it(void **state)
+TEST_WITH(who_records_it, setup, teardown)
 {
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	char name[64];
@@ -203,18 +203,4 @@ static void who_records_it(void **state)
 	assert_int_equal(count_fds(), fds);
 	close(own);
 	close(listener);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(slots_hold_what_they_held, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_slots, setup, teardown),
-		cmocka_unit_test_setup_teardown(code_is_told_and_unmapped, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_probe_that_was_preloaded_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_is_within_is_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_records_it, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #define RETURN(what)   BPF_STMT(BPF_RET | BPF_K, what)
 #define IF(k, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, yes, no)
 
-static void numbers_decide(void **state)
+TEST(numbers_decide)
 {
 	const struct sock_filter code[] = {
 		LOAD(arch),
@@ -33,7 +33,7 @@ static void numbers_decide(void **state)
 	assert_false(seal_filter_allows(code, ARRAY_SIZE(code) - 1, 9));
 }
 
-static void arguments_may_be_anything(void **state)
+TEST(arguments_may_be_anything)
 {
 	const struct sock_filter code[] = {
 		LOAD(nr),
@@ -54,7 +54,7 @@ static void arguments_may_be_anything(void **state)
 	assert_true(seal_filter_allows(both, ARRAY_SIZE(both), 7));
 }
 
-static void words_and_sums(void **state)
+TEST(words_and_sums)
 {
 	const struct sock_filter code[] = {
 		LOAD(nr),
@@ -72,7 +72,7 @@ static void words_and_sums(void **state)
 }
 
 /* Ways that double at each jump: a filter that nobody would write, and that must not take for ever. */
-static void too_many_ways(void **state)
+TEST(too_many_ways)
 {
 	struct sock_filter code[402];
 
@@ -82,16 +82,4 @@ static void too_many_ways(void **state)
 	}
 	code[400] = code[401] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
 	assert_false(seal_filter_allows(code, ARRAY_SIZE(code), 7));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_decide),
-		cmocka_unit_test(arguments_may_be_anything),
-		cmocka_unit_test(words_and_sums),
-		cmocka_unit_test(too_many_ways),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

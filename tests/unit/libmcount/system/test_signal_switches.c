@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void which_signals(void **state)
+TEST_WITH(which_signals, setup, teardown)
 {
 	probe.plan.signals_on = BIT(1);
 	probe.plan.signals_off = BIT(64);
@@ -37,7 +37,7 @@ static void which_signals(void **state)
 		assert_int_equal(signal_switches_have(sig), sig == 1 || sig == 33 || sig == 64);
 }
 
-static void on_and_off(void **state)
+TEST_WITH(on_and_off, setup, teardown)
 {
 	probe.plan.signals_on = BIT(10);
 	probe.plan.signals_off = BIT(12);
@@ -60,7 +60,7 @@ static void on_and_off(void **state)
 }
 
 /* Before there is a plan, and after the end, nothing is switched. */
-static void not_ready(void **state)
+TEST_WITH(not_ready, setup, teardown)
 {
 	probe.plan.signals_off = BIT(12);
 	probe.ready = false;
@@ -81,7 +81,7 @@ static void end_at_third(void *arg)
 }
 
 /* It is waited for that the recorder has seen it, so that no more is recorded anywhere. */
-static void the_end(void **state)
+TEST_WITH(the_end, setup, teardown)
 {
 	unsigned wakes = pair_wakes();
 
@@ -107,7 +107,7 @@ static void count_waits(void *arg)
 }
 
 /* A recorder that does not answer is not waited for for ever. */
-static void no_answer(void **state)
+TEST_WITH(no_answer, setup, teardown)
 {
 	nr_waits = 0;
 	probe.plan.signals_finish = BIT(15);
@@ -116,15 +116,4 @@ static void no_answer(void **state)
 	pair_when_waiting(NULL, NULL);
 	assert_true(nr_waits >= 10 && nr_waits < 10000);
 	probe.is_finished = false;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(which_signals), each(on_and_off), each(not_ready),
-		each(the_end),	     each(no_answer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static void check_word(uint64_t word, uint8_t narrow, uint16_t bytes, uint64_t e
 	check(take(word, 0, &step, 1), &expected, 8);
 }
 
-static void a_word_is_as_wide_as_its_type(void **state)
+TEST(a_word_is_as_wide_as_its_type)
 {
 	const uint64_t word = 0x8182838485868788;
 
@@ -91,7 +91,7 @@ static void a_word_is_as_wide_as_its_type(void **state)
 	check_word(word, 8 | CAPTURE_SIGNED, 8, word);
 }
 
-static void words_come_from_registers_and_then_from_the_stack(void **state)
+TEST(words_come_from_registers_and_then_from_the_stack)
 {
 	static const struct capture_step steps[] = {
 		{ .op = CAPTURE_WORD, .bytes = 8, .index = 1 },
@@ -115,7 +115,7 @@ static void words_come_from_registers_and_then_from_the_stack(void **state)
 }
 
 /* Each begins at a multiple of 4. */
-static void values_are_padded(void **state)
+TEST(values_are_padded)
 {
 	static const struct capture_step steps[] = {
 		{ .op = CAPTURE_WORD, .narrow = 1, .bytes = 1, .index = 1 },
@@ -129,7 +129,7 @@ static void values_are_padded(void **state)
 	      "\4\0\0\0\4\3\0\0abcde\0\0\0\0\0\0\0\4\3\2\1", 24);
 }
 
-static void what_is_pointed_to_is_zeros_where_it_cannot_be_read(void **state)
+TEST(what_is_pointed_to_is_zeros_where_it_cannot_be_read)
 {
 	static const struct capture_step step = { .op = CAPTURE_POINTED, .bytes = 6, .index = 1 };
 
@@ -157,7 +157,7 @@ static const struct capture_step an_llvm_string = { .op = CAPTURE_STD_STRING_LLV
 #define TEXT_OF(step, at, text) \
 	check_text(take((uint64_t)(at), 0, &(step), 1), text, sizeof(text) - 1)
 
-static void a_string_ends_at_its_nul(void **state)
+TEST(a_string_ends_at_its_nul)
 {
 	char text[300];
 
@@ -186,7 +186,7 @@ static void a_string_ends_at_its_nul(void **state)
 	}
 }
 
-static void a_std_string_is_as_long_as_it_says(void **state)
+TEST(a_std_string_is_as_long_as_it_says)
 {
 	const struct {
 		const char *text;
@@ -221,7 +221,7 @@ static void a_std_string_is_as_long_as_it_says(void **state)
 	}
 }
 
-static void a_std_string_of_llvm_is_short_or_long(void **state)
+TEST(a_std_string_of_llvm_is_short_or_long)
 {
 	const uint64_t long_one[3] = { 33, 5, (uint64_t) "hello!" };
 	const uint64_t empty[3] = { 33, 0, (uint64_t) "hello" };
@@ -243,7 +243,7 @@ static void a_std_string_of_llvm_is_short_or_long(void **state)
 }
 
 /* One value too many, and there is none. */
-static void a_payload_that_is_too_long_is_none(void **state)
+TEST(a_payload_that_is_too_long_is_none)
 {
 	struct capture_step steps[] = {
 		{ .op = CAPTURE_ZEROS, .bytes = CAPTURE_MAX_BYTES - 8 },
@@ -272,7 +272,7 @@ static void a_payload_that_is_too_long_is_none(void **state)
 	}
 }
 
-static void a_container_is_a_box(void **state)
+TEST(a_container_is_a_box)
 {
 	static const struct box_step four = { .op = BOX_BYTES, .a = 2, .b = 4 };
 	struct capture_step steps[8] = {
@@ -293,7 +293,7 @@ static void a_container_is_a_box(void **state)
 }
 
 /* In two registers, or in one and what else there is. */
-static void a_container_is_put_together_from_its_parts(void **state)
+TEST(a_container_is_put_together_from_its_parts)
 {
 	static const struct box_step eight = { .op = BOX_BYTES, .a = 4, .b = 8 };
 	struct capture_step steps[8] = {
@@ -314,7 +314,7 @@ static void a_container_is_put_together_from_its_parts(void **state)
 }
 
 /* Steps of the arguments come first; words of the result are counted from 0 on. */
-static void a_return_value_is_what_the_second_part_takes(void **state)
+TEST(a_return_value_is_what_the_second_part_takes)
 {
 	struct arch_regs regs = arch_regs_of(1, 2, 0x8586);
 	uint8_t quick[CAPTURE_ROOM];
@@ -348,7 +348,7 @@ static void a_return_value_is_what_the_second_part_takes(void **state)
 #endif
 }
 
-static void a_text_alone_has_its_length(void **state)
+TEST(a_text_alone_has_its_length)
 {
 	char text[300];
 	struct arch_regs regs = arch_regs_of((uint64_t) "hello", (uint64_t)text, 0);
@@ -364,7 +364,7 @@ static void a_text_alone_has_its_length(void **state)
 
 #ifdef __x86_64__
 /* The bytes that the value has, and no more. */
-static void a_vector_register_gives_its_low_bytes(void **state)
+TEST(a_vector_register_gives_its_low_bytes)
 {
 	static const uint8_t value[16] = "0123456789abcdef";
 	static const uint16_t sizes[] = { 4, 8, 10, 16, 32 };
@@ -385,7 +385,7 @@ static void a_vector_register_gives_its_low_bytes(void **state)
 	}
 }
 
-static void the_top_of_the_floating_point_stack_is_ten_bytes(void **state)
+TEST(the_top_of_the_floating_point_stack_is_ten_bytes)
 {
 	const long double value = 1.25L;
 	long double popped;
@@ -403,26 +403,4 @@ static void the_top_of_the_floating_point_stack_is_ten_bytes(void **state)
 }
 #endif
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_word_is_as_wide_as_its_type),
-		cmocka_unit_test(words_come_from_registers_and_then_from_the_stack),
-		cmocka_unit_test(values_are_padded),
-		cmocka_unit_test(what_is_pointed_to_is_zeros_where_it_cannot_be_read),
-		cmocka_unit_test(a_string_ends_at_its_nul),
-		cmocka_unit_test(a_std_string_is_as_long_as_it_says),
-		cmocka_unit_test(a_std_string_of_llvm_is_short_or_long),
-		cmocka_unit_test(a_payload_that_is_too_long_is_none),
-		cmocka_unit_test(a_container_is_a_box),
-		cmocka_unit_test(a_container_is_put_together_from_its_parts),
-		cmocka_unit_test(a_return_value_is_what_the_second_part_takes),
-		cmocka_unit_test(a_text_alone_has_its_length),
-#ifdef __x86_64__
-		cmocka_unit_test(a_vector_register_gives_its_low_bytes),
-		cmocka_unit_test(the_top_of_the_floating_point_stack_is_ten_bytes),
-#endif
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -111,7 +111,7 @@ static void check_nothing(const struct box_step *steps, uint32_t nr, const void 
 
 /* --- one value --- */
 
-static void bytes(void **state)
+TEST(bytes)
 {
 	const struct box_step step = { .op = BOX_BYTES, .a = 2, .b = 5 };
 	uint8_t untouched = 0xa5;
@@ -137,7 +137,7 @@ static void bytes(void **state)
 	check_nothing(&step, 0, "abcdefghij");
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	char longest[ARGBLOB_STRING_MAX + 2];
 	struct {
@@ -187,7 +187,7 @@ static void texts(void **state)
 	check_nothing(&counted, 1, &object);
 }
 
-static void texts_of_llvm(void **state)
+TEST(texts_of_llvm)
 {
 	const struct box_step step = { .op = BOX_STD_STRING_LLVM, .a = 8 };
 	/* Short ones are in the object, behind a byte with twice the length. */
@@ -208,7 +208,7 @@ static void texts_of_llvm(void **state)
 	check_nothing(&step, 1, edge - 24);
 }
 
-static void members(void **state)
+TEST(members)
 {
 	struct {
 		int pad, a, b;
@@ -233,7 +233,7 @@ static void members(void **state)
 	check_nothing(fields, 2, edge - 8);
 }
 
-static void perhaps(void **state)
+TEST(perhaps)
 {
 	struct {
 		int value;
@@ -263,7 +263,7 @@ static void perhaps(void **state)
 	check_nothing(follow, 2, edge);
 }
 
-static void variants(void **state)
+TEST(variants)
 {
 	struct {
 		int value;
@@ -291,7 +291,7 @@ static void variants(void **state)
 	check_nothing(steps, 5, edge);
 }
 
-static void weak(void **state)
+TEST(weak)
 {
 	struct control {
 		uint64_t pad;
@@ -336,7 +336,7 @@ static void weak(void **state)
 
 /* --- elements in a row --- */
 
-static void rows(void **state)
+TEST(rows)
 {
 	static const int numbers[] = { 10, 11, 12, 13, 14 };
 	struct {
@@ -404,7 +404,7 @@ static void rows(void **state)
 }
 
 /* Rows of rows: so many looks in all, whatever the limits multiply to. */
-static void looks_are_limited(void **state)
+TEST(looks_are_limited)
 {
 	static const char letters[20] = "abcdefghijklmnopqrst";
 	static uint8_t box[4096];
@@ -422,7 +422,7 @@ static void looks_are_limited(void **state)
 	assert_int_equal(nr, 256 - 13);
 }
 
-static void bits(void **state)
+TEST(bits)
 {
 	uint64_t words[2] = { 0x8000000000000105ULL, 3 };
 	struct {
@@ -464,7 +464,7 @@ struct node {
 	int value;
 };
 
-static void chains(void **state)
+TEST(chains)
 {
 	struct node nodes[4];
 	struct {
@@ -509,7 +509,7 @@ static void chains(void **state)
 }
 
 /* So many are counted where nobody has, and not one more. */
-static void many_links(void **state)
+TEST(many_links)
 {
 	static struct node nodes[BOX_WALK_MAX + 1];
 	struct node *first = nodes;
@@ -540,7 +540,7 @@ static struct node *grow(struct node *nodes, int first, int nr, struct node *abo
 	return root;
 }
 
-static void trees(void **state)
+TEST(trees)
 {
 	struct node nodes[31];
 	struct node end;
@@ -590,7 +590,7 @@ static void trees(void **state)
 /* --- blocks --- */
 
 /* GNU: blocks of 512 bytes, the first of which begins anywhere. */
-static void deques(void **state)
+TEST(deques)
 {
 	static int blocks[3][128];
 	int *table[] = { blocks[0], blocks[1], blocks[2] };
@@ -657,7 +657,7 @@ static void deques(void **state)
 }
 
 /* LLVM: blocks of 4096 bytes, and the first one's number. */
-static void deques_of_llvm(void **state)
+TEST(deques_of_llvm)
 {
 	static int blocks[3][1024];
 	const int *table[] = { blocks[0], blocks[1], blocks[2] };
@@ -701,7 +701,7 @@ static void deques_of_llvm(void **state)
 }
 
 /* Elements that are so large that a block has a few of them, or one. */
-static void deques_of_large_elements(void **state)
+TEST(deques_of_large_elements)
 {
 	static const unsigned sizes[] = { 100, 255, 256, 511, 512, 600 };
 	static char memory[3][16 * 600];
@@ -751,26 +751,4 @@ static void deques_of_large_elements(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes),
-		cmocka_unit_test(texts),
-		cmocka_unit_test(texts_of_llvm),
-		cmocka_unit_test(members),
-		cmocka_unit_test(perhaps),
-		cmocka_unit_test(variants),
-		cmocka_unit_test(weak),
-		cmocka_unit_test(rows),
-		cmocka_unit_test(looks_are_limited),
-		cmocka_unit_test(bits),
-		cmocka_unit_test(chains),
-		cmocka_unit_test(many_links),
-		cmocka_unit_test(trees),
-		cmocka_unit_test(deques),
-		cmocka_unit_test(deques_of_llvm),
-		cmocka_unit_test(deques_of_large_elements),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

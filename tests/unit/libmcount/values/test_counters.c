@@ -195,7 +195,7 @@ static const struct plan_counter mixed[] = { SW(CONTEXT_SWITCHES), HW(INSTRUCTIO
 					     SW(TASK_CLOCK) };
 
 /* All with one read, the processor's without what the kernel does, the kernel's with. */
-static void one_group(void **state)
+TEST_WITH(one_group, begin, end)
 {
 	struct counter_values values;
 
@@ -222,7 +222,7 @@ static void one_group(void **state)
 }
 
 /* What does not fit into the group leads one of its own. */
-static void several_groups(void **state)
+TEST_WITH(several_groups, begin, end)
 {
 	struct counter_values values;
 
@@ -236,7 +236,7 @@ static void several_groups(void **state)
 		assert_int_equal(values.values[i], mixed[i].config * 100);
 }
 
-static void without_pmu(void **state)
+TEST_WITH(without_pmu, begin, end)
 {
 	struct counter_values values;
 
@@ -253,7 +253,7 @@ static void without_pmu(void **state)
 }
 
 /* Then the processor's counters are left, and clocks, which do not depend on it. */
-static void without_privilege(void **state)
+TEST_WITH(without_privilege, begin, end)
 {
 	struct counter_values values;
 
@@ -263,7 +263,7 @@ static void without_privilege(void **state)
 	assert_int_equal(values.got, 14);
 }
 
-static void pairs(void **state)
+TEST_WITH(pairs, begin, end)
 {
 	struct counter_values values;
 
@@ -276,7 +276,7 @@ static void pairs(void **state)
 }
 
 /* The program closes descriptors that are not its own, and opens files of its own: those are not read, and not closed. */
-static void taken_by_the_program(void **state)
+TEST_WITH(taken_by_the_program, begin, end)
 {
 	struct counter_values values;
 
@@ -292,7 +292,7 @@ static void taken_by_the_program(void **state)
 }
 
 /* The next thread has the memory, and descriptors of its own. */
-static void ends(void **state)
+TEST_WITH(ends, begin, end)
 {
 	struct counter_values values;
 
@@ -331,7 +331,7 @@ static void *read_and_end(void *arg)
 }
 
 /* Each has descriptors of its own, and closes no other's. */
-static void threads(void **state)
+TEST_WITH(threads, begin, end)
 {
 	unsigned more = 3;
 
@@ -340,7 +340,7 @@ static void threads(void **state)
 }
 
 /* A child does not read what counts its parent, and closes nothing of it. */
-static void forked(void **state)
+TEST_WITH(forked, begin, end)
 {
 	struct counter_values values;
 
@@ -355,7 +355,7 @@ static void forked(void **state)
 }
 
 /* Another recording of the same process counts something else. */
-static void another_recording(void **state)
+TEST_WITH(another_recording, begin, end)
 {
 	struct counter_values values;
 
@@ -368,22 +368,4 @@ static void another_recording(void **state)
 	assert_int_equal(values.got, 1);
 	assert_int_equal(values.values[0], PERF_COUNT_SW_TASK_CLOCK * 100);
 	assert_int_equal(nr_noted, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(one_group, begin, end),
-		cmocka_unit_test_setup_teardown(several_groups, begin, end),
-		cmocka_unit_test_setup_teardown(without_pmu, begin, end),
-		cmocka_unit_test_setup_teardown(without_privilege, begin, end),
-		cmocka_unit_test_setup_teardown(pairs, begin, end),
-		cmocka_unit_test_setup_teardown(taken_by_the_program, begin, end),
-		cmocka_unit_test_setup_teardown(ends, begin, end),
-		cmocka_unit_test_setup_teardown(threads, begin, end),
-		cmocka_unit_test_setup_teardown(forked, begin, end),
-		cmocka_unit_test_setup_teardown(another_recording, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static struct strbuf records(struct scene *s)
 	return pair_data(&s->pair, s->tid);
 }
 
-static void an_event_is_a_record_and_its_payload_beside(void **state)
+TEST_WITH(an_event_is_a_record_and_its_payload_beside, setup, teardown)
 {
 	struct scene *s = *state;
 	size_t at = 0;
@@ -100,7 +100,7 @@ static void an_event_is_a_record_and_its_payload_beside(void **state)
 	assert_int_equal(s->pair.proc->arena->threads_without_payloads, 0);
 }
 
-static void only_numbers_of_programs_are_recorded(void **state)
+TEST_WITH(only_numbers_of_programs_are_recorded, setup, teardown)
 {
 	struct scene *s = *state;
 	struct utrail_trace_place place;
@@ -119,7 +119,7 @@ static void only_numbers_of_programs_are_recorded(void **state)
 }
 
 /* As much as a segment takes. */
-static void what_is_too_long_is_cut(void **state)
+TEST_WITH(what_is_too_long_is_cut, setup, teardown)
 {
 	const uint64_t longest = RING_PAGE - 4 * sizeof(struct record) - sizeof(struct event_data);
 	static char text[2 * RING_PAGE];
@@ -142,7 +142,7 @@ static void what_is_too_long_is_cut(void **state)
 	assert_int_equal(s->pair.proc->arena->events_cut, 2);
 }
 
-static void a_payload_can_be_written_in_place(void **state)
+TEST_WITH(a_payload_can_be_written_in_place, setup, teardown)
 {
 	const uint64_t longest = RING_PAGE - 4 * sizeof(struct record) - sizeof(struct event_data);
 	struct scene *s = *state;
@@ -179,7 +179,7 @@ static void a_payload_can_be_written_in_place(void **state)
 }
 
 /* Near the end of a segment a place has less room, but never less than this. */
-static void a_place_has_room(void **state)
+TEST_WITH(a_place_has_room, setup, teardown)
 {
 	struct scene *s = *state;
 	struct utrail_trace_place place;
@@ -197,7 +197,7 @@ static void a_place_has_room(void **state)
 }
 
 /* While the ring is full and nobody waits. */
-static void events_without_room_are_counted(void **state)
+TEST_WITH(events_without_room_are_counted, setup, teardown)
 {
 	struct scene *s = *state;
 	struct utrail_trace_place place;
@@ -218,7 +218,7 @@ static void events_without_room_are_counted(void **state)
 }
 
 /* All rings are taken: that is told once for the thread, and its calls are recorded as ever. */
-static void a_thread_may_have_no_second_ring(void **state)
+TEST_WITH(a_thread_may_have_no_second_ring, setup, teardown)
 {
 	struct scene *s = *state;
 	struct thread *other;
@@ -235,7 +235,7 @@ static void a_thread_may_have_no_second_ring(void **state)
 	assert_true(emit_record(s->t, 1, record_data(RECORD_ENTRY, 0, 16), NULL, 0));
 }
 
-static void an_event_of_a_handler_comes_behind(void **state)
+TEST_WITH(an_event_of_a_handler_comes_behind, setup, teardown)
 {
 	struct scene *s = *state;
 	size_t at = 0;
@@ -263,7 +263,7 @@ static void an_event_of_a_handler_comes_behind(void **state)
 	assert_int_equal(at, beside.len);
 }
 
-static void nothing_is_recorded_when_nobody_records(void **state)
+TEST_WITH(nothing_is_recorded_when_nobody_records, setup, teardown)
 {
 	struct scene *s = *state;
 	struct utrail_trace_place place;
@@ -282,7 +282,7 @@ static void nothing_is_recorded_when_nobody_records(void **state)
 
 /* --- choices --- */
 
-static void a_choice_is_what_was_said_last(void **state)
+TEST_WITH(a_choice_is_what_was_said_last, setup, teardown)
 {
 	const struct scene *s = *state;
 	static const struct attach_choice list[] = {
@@ -305,7 +305,7 @@ static void a_choice_is_what_was_said_last(void **state)
 	assert_int_equal(s->r->choose(EVENT_ID_USER, "a"), 0);
 }
 
-static void a_choice_of_no_event_is_refused(void **state)
+TEST_WITH(a_choice_of_no_event_is_refused, setup, teardown)
 {
 	static const struct attach_choice low = { EVENT_ID_USER - 1, 1 };
 	static const struct attach_choice high = { EVENT_ID_COUNTER, 1 };
@@ -330,7 +330,7 @@ FOR_ALL(WATCHER)
 
 #define NAME_OF(n) watcher_##n,
 
-static void who_watches_is_told(void **state)
+TEST_WITH(who_watches_is_told, setup, teardown)
 {
 	static bool (*const watchers[])(void) = { FOR_ALL(NAME_OF) };
 	const struct scene *s = *state;
@@ -367,7 +367,7 @@ static void who_watches_is_told(void **state)
 /* --- what is declared --- */
 
 /* Nobody answers at the address that the pair has. */
-static void what_the_recorder_does_not_hear_of_is_counted(void **state)
+TEST_WITH(what_the_recorder_does_not_hear_of_is_counted, setup, teardown)
 {
 	const struct scene *s = *state;
 	static char text[CONTROL_MSG_MAX];
@@ -389,7 +389,7 @@ static void what_the_recorder_does_not_hear_of_is_counted(void **state)
 	assert_int_equal(s->pair.proc->arena->events_undeclared, 3);
 }
 
-static void the_recorder_is_for_one_version_only(void **state)
+TEST_WITH(the_recorder_is_for_one_version_only, setup, teardown)
 {
 	const struct scene *s = *state;
 
@@ -403,28 +403,4 @@ static void the_recorder_is_for_one_version_only(void **state)
 	probe.ready = false;
 	assert_null(utrail_trace_recorder(UTRAIL_TRACE_ABI));
 	probe.ready = true;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_event_is_a_record_and_its_payload_beside),
-		TEST(only_numbers_of_programs_are_recorded),
-		TEST(what_is_too_long_is_cut),
-		TEST(a_payload_can_be_written_in_place),
-		TEST(a_place_has_room),
-		TEST(events_without_room_are_counted),
-		TEST(a_thread_may_have_no_second_ring),
-		TEST(an_event_of_a_handler_comes_behind),
-		TEST(nothing_is_recorded_when_nobody_records),
-		TEST(a_choice_is_what_was_said_last),
-		TEST(a_choice_of_no_event_is_refused),
-		TEST(who_watches_is_told),
-		TEST(what_the_recorder_does_not_hear_of_is_counted),
-		TEST(the_recorder_is_for_one_version_only),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void bytes_are_padded_with_zeros(void **state)
+TEST_WITH(bytes_are_padded_with_zeros, setup, teardown)
 {
 	for (uint32_t len = 0; len <= 40; len++) {
 		char from[40];
@@ -43,7 +43,7 @@ static void bytes_are_padded_with_zeros(void **state)
 	}
 }
 
-static void a_record_says_whether_there_is_more(void **state)
+TEST_WITH(a_record_says_whether_there_is_more, setup, teardown)
 {
 	const uint64_t data = record_data(RECORD_ENTRY, 3, 0x400000);
 	const uint64_t *words;
@@ -63,7 +63,7 @@ static void a_record_says_whether_there_is_more(void **state)
 	assert_int_equal(words[5], data);
 }
 
-static void an_event_has_its_length_in_front(void **state)
+TEST_WITH(an_event_has_its_length_in_front, setup, teardown)
 {
 	char text[EMIT_EVENT_MAX];
 
@@ -84,7 +84,7 @@ static void an_event_has_its_length_in_front(void **state)
 	assert_int_equal(file.len, 24 + 16 + 72 + 24);
 }
 
-static void what_has_no_room_is_counted(void **state)
+TEST_WITH(what_has_no_room_is_counted, setup, teardown)
 {
 	probe.plan.flags |= PLAN_DROP;
 	while (emit_record(t, 1, record_data(RECORD_ENTRY, 0, 1), NULL, 0))
@@ -97,7 +97,7 @@ static void what_has_no_room_is_counted(void **state)
 }
 
 /* There a payload has its bytes in front, by which the next record is found. */
-static void an_aside_knows_how_long_a_payload_is(void **state)
+TEST_WITH(an_aside_knows_how_long_a_payload_is, setup, teardown)
 {
 	const uint64_t data = record_data(RECORD_EXIT, 1, 0x400010);
 	struct thread *aside;
@@ -128,19 +128,4 @@ static void an_aside_knows_how_long_a_payload_is(void **state)
 	assert_int_equal(words[2], 32);
 	assert_int_equal(words[3], data | RECORD_MORE);
 	assert_memory_equal(&words[4], "0123456789\0\0\0\0\0\0", 16);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(bytes_are_padded_with_zeros),
-		TEST(a_record_says_whether_there_is_more),
-		TEST(an_event_has_its_length_in_front),
-		TEST(what_has_no_room_is_counted),
-		TEST(an_aside_knows_how_long_a_payload_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

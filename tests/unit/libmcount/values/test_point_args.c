@@ -63,7 +63,7 @@ static uint64_t read_one(const struct arch_point *point, struct plan_operand ope
 	return payload[1];
 }
 
-static void constants(void **state)
+TEST(constants)
 {
 	const struct arch_point point = { 0 };
 	struct plan_operand o = { .kind = PLAN_OPERAND_CONSTANT, .bytes = 8, .value = -5ULL };
@@ -76,7 +76,7 @@ static void constants(void **state)
 }
 
 /* The low bytes, widened by the sign or with zeros; of ah and its like those above the lowest. */
-static void registers(void **state)
+TEST(registers)
 {
 	const struct arch_point point = { .regs.rax = 0x1122334455667788, .r15 = 0x80 };
 	struct plan_operand o = { .kind = PLAN_OPERAND_REGISTER, .bytes = 8, .base = RAX };
@@ -98,7 +98,7 @@ static void registers(void **state)
 	assert_int_equal(read_one(&point, o), (uint64_t)-128);
 }
 
-static void in_memory(void **state)
+TEST(in_memory)
 {
 	const struct arch_point point = { .regs.rax = (uint64_t)memory, .regs.rdx = 2 };
 	struct plan_operand o = {
@@ -132,7 +132,7 @@ static void in_memory(void **state)
 }
 
 /* What is not there is said to be so, by its bit, and does not hurt the others. */
-static void not_there(void **state)
+TEST(not_there)
 {
 	const struct arch_point point = { .regs.rax = 0x1000 };
 	uint8_t *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -158,7 +158,7 @@ static void not_there(void **state)
 	munmap(page, 4096);
 }
 
-static void as_many_as_there_may_be(void **state)
+TEST(as_many_as_there_may_be)
 {
 	const struct arch_point point = { 0 };
 	struct plan_operand list[PLAN_OPERANDS_MAX];
@@ -173,23 +173,11 @@ static void as_many_as_there_may_be(void **state)
 		assert_int_equal(payload[1 + i], 100 + i);
 }
 
-static void bytes_of_operands(void **state)
+TEST(bytes_of_operands)
 {
 	assert_int_equal(point_operands_bytes(0), 0);
 	assert_int_equal(point_operands_bytes(2),
 			 sizeof(struct point_operands) + 2 * sizeof(struct plan_operand));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(constants),
-		cmocka_unit_test(registers),
-		cmocka_unit_test(in_memory),
-		cmocka_unit_test(not_there),
-		cmocka_unit_test(as_many_as_there_may_be),
-		cmocka_unit_test(bytes_of_operands),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

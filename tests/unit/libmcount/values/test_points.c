@@ -51,7 +51,7 @@ static void end(struct scene *s, const uint64_t *expected, size_t nr)
 }
 
 /* Calls that were jumped out of are over by then. */
-static void inside_of_calls(void **state)
+TEST(inside_of_calls)
 {
 	const uint64_t expected[] = {
 		record_data(RECORD_ENTRY, 0, 0x400000 + 12),
@@ -71,7 +71,7 @@ static void inside_of_calls(void **state)
 }
 
 /* While nothing is recorded; what comes after that is. */
-static void unwanted(void **state)
+TEST(unwanted)
 {
 	const uint64_t expected[] = { record_data(RECORD_EVENT, 0, 1000003) };
 	struct scene s;
@@ -89,11 +89,6 @@ static void unwanted(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inside_of_calls),
-		cmocka_unit_test(unwanted),
-	};
-
 	callers.bytes = UINT64_MAX; /* return addresses are made up here */
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

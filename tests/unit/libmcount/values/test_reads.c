@@ -55,7 +55,7 @@ static void end(struct scene *s)
 }
 
 /* Values of any size; counters that could not be read are left out. */
-static void readings(void **state)
+TEST(readings)
 {
 	const struct reading now = { .named = { .got = 1 | 4 | 8,
 						.values = { 3, 99, UINT32_MAX, UINT64_MAX } } };
@@ -71,7 +71,7 @@ static void readings(void **state)
 }
 
 /* Of what both readings have, if the processor has counted all the time between them. */
-static void differences(void **state)
+TEST(differences)
 {
 	const struct reading before = { .named = { .got = 1 | 2 | 4 | 8,
 						   .values = { 3, 10, 20, 30 },
@@ -87,14 +87,4 @@ static void differences(void **state)
 	expect(&s, EVENT_ID_COUNTER + 1, 5);
 	expect(&s, EVENT_ID_COUNTER + 3, 1);
 	end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(readings),
-		cmocka_unit_test(differences),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,13 +133,13 @@ static void check(unsigned nr)
 	assert_int_equal(nr_closed, nr);
 }
 
-static void a_door_is_opened_and_closed(void **state)
+TEST_WITH(a_door_is_opened_and_closed, setup, NULL)
 {
 	add_door();
 	check(1);
 }
 
-static void other_notes_stand_in_front_and_behind(void **state)
+TEST_WITH(other_notes_stand_in_front_and_behind, setup, NULL)
 {
 	add_note("GNU", 4, 3, 20, 4);
 	add_note("x", 2, 1, 1, 4);
@@ -151,7 +151,7 @@ static void other_notes_stand_in_front_and_behind(void **state)
 }
 
 /* mold has one segment for them, whose alignment is the larger one. */
-static void notes_of_other_alignments_are_no_obstacle(void **state)
+TEST_WITH(notes_of_other_alignments_are_no_obstacle, setup, NULL)
 {
 	add_note("GNU", 4, 5, 12, 8);
 	add_note("GNU", 4, 3, 20, 4);
@@ -160,7 +160,7 @@ static void notes_of_other_alignments_are_no_obstacle(void **state)
 	check(1);
 }
 
-static void what_is_no_door_is_left_alone(void **state)
+TEST_WITH(what_is_no_door_is_left_alone, setup, NULL)
 {
 	ElfW(Nhdr) *head = (ElfW(Nhdr) *)notes.words;
 	char *name = (char *)(head + 1);
@@ -194,7 +194,7 @@ static void what_is_no_door_is_left_alone(void **state)
 }
 
 /* One that has more to say than we know. */
-static void a_longer_door_is_a_door(void **state)
+TEST_WITH(a_longer_door_is_a_door, setup, NULL)
 {
 	add_door();
 	add_note("a", 2, 1, 0, 4);
@@ -202,7 +202,7 @@ static void a_longer_door_is_a_door(void **state)
 	check(1);
 }
 
-static void what_lies_outside_of_the_module_is_not_called(void **state)
+TEST_WITH(what_lies_outside_of_the_module_is_not_called, setup, NULL)
 {
 	uint64_t other = segments[1].p_vaddr + segments[1].p_memsz;
 	struct utrail_trace_door *door = add_door();
@@ -235,7 +235,7 @@ static void what_lies_outside_of_the_module_is_not_called(void **state)
 	check(0);
 }
 
-static void those_that_refuse_are_not_counted(void **state)
+TEST_WITH(those_that_refuse_are_not_counted, setup, NULL)
 {
 	add_door();
 	add_door();
@@ -255,7 +255,7 @@ static void those_that_refuse_are_not_counted(void **state)
 	nr_modules = 0;
 }
 
-static void nobody_comes_before_there_is_a_recorder(void **state)
+TEST_WITH(nobody_comes_before_there_is_a_recorder, setup, NULL)
 {
 	add_door();
 	nr_modules = 1;
@@ -268,7 +268,7 @@ static void nobody_comes_before_there_is_a_recorder(void **state)
 }
 
 /* Only who was not there from the start; others are found by the library. */
-static void what_is_loaded_later_is_tried_until_it_can(void **state)
+TEST_WITH(what_is_loaded_later_is_tried_until_it_can, setup, NULL)
 {
 	add_door();
 	nr_modules = 1;
@@ -284,23 +284,4 @@ static void what_is_loaded_later_is_tried_until_it_can(void **state)
 	assert_in_range(nr_opened, 1001, 1001);
 	nr_modules = 0;
 	probe.is_attached = false;
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_door_is_opened_and_closed),
-		TEST(other_notes_stand_in_front_and_behind),
-		TEST(notes_of_other_alignments_are_no_obstacle),
-		TEST(what_is_no_door_is_left_alone),
-		TEST(a_longer_door_is_a_door),
-		TEST(what_lies_outside_of_the_module_is_not_called),
-		TEST(those_that_refuse_are_not_counted),
-		TEST(nobody_comes_before_there_is_a_recorder),
-		TEST(what_is_loaded_later_is_tried_until_it_can),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

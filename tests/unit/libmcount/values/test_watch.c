@@ -102,7 +102,7 @@ static void look(struct scene *s)
 }
 
 /* Zeros are told, too: nobody has seen them. */
-static void changes(void **state)
+TEST_WITH(changes, setup, teardown)
 {
 	struct scene *s = *state;
 
@@ -123,7 +123,7 @@ static void changes(void **state)
 }
 
 /* Of each size exactly its bytes, whatever lies behind them. */
-static void sizes(void **state)
+TEST_WITH(sizes, setup, teardown)
 {
 	struct scene *s = *state;
 
@@ -144,7 +144,7 @@ static void sizes(void **state)
 }
 
 /* The CPU is one of those that are watched only when that is asked for; it is told before the variables. */
-static void the_cpu(void **state)
+TEST_WITH(the_cpu, setup, teardown)
 {
 	struct scene *s = *state;
 
@@ -160,16 +160,4 @@ static void the_cpu(void **state)
 	s->planned->watched.cpu = UINT32_MAX;
 	look(s);
 	assert_string_equal(told(s), "cpu");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(changes),
-		each(sizes),
-		each(the_cpu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static void check(enum color_mode mode, const char *expected)
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-static void modes(void **state)
+TEST(modes)
 {
 	check(COLOR_MODE_OFF, "x");
 	check(COLOR_MODE_TERM, "\033[91mx\033[0m\033[1m\033[0m");
@@ -25,11 +25,4 @@ static void modes(void **state)
 	      "<html>\n<head></head>\n<body style='background-color:black;color:white;'>\n<pre>\n"
 	      "<span style='color:red'>x</span><span style='font-weight:bold'></span>"
 	      "</pre>\n</body>\n</html>\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(modes) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

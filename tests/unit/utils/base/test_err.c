@@ -5,7 +5,7 @@
 
 #include "utils/base/err.h"
 
-static void first_failure_wins(void **state)
+TEST(first_failure_wins)
 {
 	struct uft_err err = { 0 };
 
@@ -19,7 +19,7 @@ static void first_failure_wins(void **state)
 	assert_string_equal(err.text, "again");
 }
 
-static void errno_text_and_prefix(void **state)
+TEST(errno_text_and_prefix)
 {
 	struct uft_err err = { 0 };
 
@@ -30,7 +30,7 @@ static void errno_text_and_prefix(void **state)
 	assert_string_equal(err.text, "in 3: cannot open 'x': No such file or directory");
 }
 
-static void long_text_is_cut(void **state)
+TEST(long_text_is_cut)
 {
 	struct uft_err err = { 0 };
 	char big[3 * ERR_TEXT_MAX];
@@ -43,7 +43,7 @@ static void long_text_is_cut(void **state)
 	assert_int_equal(strlen(err.text), ERR_TEXT_MAX - 1);
 }
 
-static void one_line(void **state)
+TEST(one_line)
 {
 	struct uft_err err = { 0 };
 	char text[2 * ERR_TEXT_MAX];
@@ -61,21 +61,10 @@ static void one_line(void **state)
 	}
 }
 
-static void nobody_may_be_interested(void **state)
+TEST(nobody_may_be_interested)
 {
 	assert_int_equal(err_set(NULL, -EPERM, "x"), -EPERM);
 	assert_int_equal(err_set_errno(NULL, -EPERM, "x"), -EPERM);
 	err_prefix(NULL, "x");
 	err_clear(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_failure_wins),	    cmocka_unit_test(errno_text_and_prefix),
-		cmocka_unit_test(long_text_is_cut),	    cmocka_unit_test(one_line),
-		cmocka_unit_test(nobody_may_be_interested),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,13 @@ static const char *with(enum medium medium, const char *text)
 	return strbuf_str(&out);
 }
 
-static void terminal(void **state)
+static int teardown(void **state)
+{
+	strbuf_deinit(&out);
+	return 0;
+}
+
+TEST_WITH(terminal, NULL, teardown)
 {
 	assert_string_equal(with(MEDIUM_TERMINAL, ""), "");
 	assert_string_equal(with(MEDIUM_TERMINAL, "operator<<(a \\ \"b\")"),
@@ -39,7 +45,7 @@ static void terminal(void **state)
 			    "\\xc2\\x80\\xc2\\x9f\xc2\xa0");
 }
 
-static void bidirectional(void **state)
+TEST_WITH(bidirectional, NULL, teardown)
 {
 	static const char *const hidden[] = {
 		"\xd8\x9c",	"\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xa8",
@@ -62,7 +68,7 @@ static void bidirectional(void **state)
 		assert_string_equal(with(MEDIUM_TERMINAL, shown[i]), shown[i]);
 }
 
-static void no_utf8(void **state)
+TEST_WITH(no_utf8, NULL, teardown)
 {
 	assert_string_equal(with(MEDIUM_BINARY, "\xff"), BAD);
 	assert_string_equal(with(MEDIUM_BINARY, "a\xc3"), "a" BAD);
@@ -79,7 +85,7 @@ static void no_utf8(void **state)
 	assert_string_equal(with(MEDIUM_JSON, "\xff"), BAD);
 }
 
-static void languages(void **state)
+TEST_WITH(languages, NULL, teardown)
 {
 	assert_string_equal(with(MEDIUM_JSON, "a\"b\\c\nd\te\x01\x7f<"),
 			    "a\\\"b\\\\c\\nd\\te\\u0001\\u007f<");
@@ -94,7 +100,7 @@ static void languages(void **state)
 	assert_string_equal(with(MEDIUM_FOLDED, "a;b\n"), "a:b\\x0a");
 }
 
-static void cells(void **state)
+TEST_WITH(cells, NULL, teardown)
 {
 	assert_string_equal(with(MEDIUM_CSV, ""), "");
 	assert_string_equal(with(MEDIUM_CSV, "f"), "f");
@@ -107,7 +113,7 @@ static void cells(void **state)
 	assert_string_equal(with(MEDIUM_CSV, "\t=1\n"), "\\x09=1\\x0a");
 }
 
-static void cut(void **state)
+TEST_WITH(cut, NULL, teardown)
 {
 	assert_int_equal(escape_cut("abc", 5), 3);
 	assert_int_equal(escape_cut("abc", 3), 3);
@@ -121,24 +127,4 @@ static void cut(void **state)
 	assert_int_equal(escape_cut("\xff\xff\xff", 2), 2);
 	assert_int_equal(escape_cut("", 0), 0);
 	assert_int_equal(escape_cut("a", 0), 0);
-}
-
-static int teardown(void **state)
-{
-	strbuf_deinit(&out);
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(terminal, teardown),
-		cmocka_unit_test_teardown(bidirectional, teardown),
-		cmocka_unit_test_teardown(no_utf8, teardown),
-		cmocka_unit_test_teardown(languages, teardown),
-		cmocka_unit_test_teardown(cells, teardown),
-		cmocka_unit_test_teardown(cut, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static int remove_dir(void **state)
 	return chdir("/") == 0 ? rmdir(*state) : -1;
 }
 
-static void publish_and_read(void **state)
+TEST(publish_and_read)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
@@ -35,7 +35,7 @@ static void publish_and_read(void **state)
 	assert_memory_equal(text.data, "two\0x", 5);
 }
 
-static void limits_and_errors(void **state)
+TEST(limits_and_errors)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct uft_err err = { 0 };
@@ -50,7 +50,7 @@ static void limits_and_errors(void **state)
 }
 
 /* None of these may keep a reader waiting. */
-static void only_regular_files(void **state)
+TEST(only_regular_files)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct uft_err err = { 0 };
@@ -67,7 +67,7 @@ static void only_regular_files(void **state)
 	unlink("link");
 }
 
-static void parts(void **state)
+TEST(parts)
 {
 	char buf[8] = "";
 
@@ -84,14 +84,4 @@ static void parts(void **state)
 	assert_int_equal(fd_write_all(fd, "x", 1), -EBADF);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(publish_and_read),
-		cmocka_unit_test(limits_and_errors),
-		cmocka_unit_test(only_regular_files),
-		cmocka_unit_test(parts),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir)

@@ -74,7 +74,7 @@ static int parse(const char *line, struct target *t, char *error)
 	return rc < 0 ? rc : p.next;
 }
 
-static void all_kinds(void **state)
+TEST(all_kinds)
 {
 	struct target t = { .on = true };
 
@@ -98,7 +98,7 @@ static void all_kinds(void **state)
 	assert_null(t.list);
 }
 
-static void letters(void **state)
+TEST(letters)
 {
 	struct target t = { 0 };
 
@@ -109,7 +109,7 @@ static void letters(void **state)
 	assert_string_equal(t.text, "x=y");
 }
 
-static void stops_at_the_first_other_word(void **state)
+TEST(stops_at_the_first_other_word)
 {
 	struct target t = { 0 };
 
@@ -121,7 +121,7 @@ static void stops_at_the_first_other_word(void **state)
 	assert_int_equal(parse("", &t, NULL), 1);
 }
 
-static void prefixes(void **state)
+TEST(prefixes)
 {
 	struct target t = { 0 };
 
@@ -133,7 +133,7 @@ static void prefixes(void **state)
 	assert_string_equal(t.text, "x");
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
 	static const char *const cases[][2] = {
 		{ "--bogus", "unknown option '--bogus'; --help lists them" },
@@ -193,7 +193,7 @@ static const char *parse_recorded(const char *line, struct target *t, struct str
 }
 
 /* What -m means where a command has an -m of its own. */
-static void letters_of_a_command(void **state)
+TEST(letters_of_a_command)
 {
 	static const struct opt_row two[] = {
 		{ "mode", 'm', NULL, "", 0, 1, OPT_CONST, AT(mode), .value = 5 },
@@ -215,7 +215,7 @@ static void letters_of_a_command(void **state)
 	}
 }
 
-static void words_of_a_stranger(void **state)
+TEST(words_of_a_stranger)
 {
 	static const struct {
 		const char *line;
@@ -242,19 +242,4 @@ static void words_of_a_stranger(void **state)
 		assert_int_equal(t.number, cases[i].number);
 	}
 	strbuf_deinit(&ignored);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(letters_of_a_command),
-		cmocka_unit_test(words_of_a_stranger),
-		cmocka_unit_test(all_kinds),
-		cmocka_unit_test(letters),
-		cmocka_unit_test(stops_at_the_first_other_word),
-		cmocka_unit_test(prefixes),
-		cmocka_unit_test(refuses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

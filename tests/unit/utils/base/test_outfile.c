@@ -49,7 +49,7 @@ static mode_t mode_of(const char *path)
 	return st.st_mode & 07777;
 }
 
-static void published_whole_or_not_at_all(void **state)
+TEST(published_whole_or_not_at_all)
 {
 	struct outfile out;
 
@@ -66,7 +66,7 @@ static void published_whole_or_not_at_all(void **state)
 	assert_int_equal(unlink("file"), 0);
 }
 
-static void mode_is_kept(void **state)
+TEST(mode_is_kept)
 {
 	struct outfile out;
 
@@ -84,7 +84,7 @@ static void mode_is_kept(void **state)
 	assert_int_equal(unlink("file"), 0);
 }
 
-static void second_names_stay(void **state)
+TEST(second_names_stay)
 {
 	assert_int_equal(outfile_put("file", "one", 3, NULL), 0);
 	assert_int_equal(link("file", "other"), 0);
@@ -93,7 +93,7 @@ static void second_names_stay(void **state)
 	assert_int_equal(unlink("file") | unlink("other"), 0);
 }
 
-static void what_cannot_be_written(void **state)
+TEST(what_cannot_be_written)
 {
 	struct uft_err err = { 0 };
 
@@ -112,7 +112,7 @@ static void what_cannot_be_written(void **state)
 	assert_int_equal(nr_names(), 0);
 }
 
-static void appended(void **state)
+TEST(appended)
 {
 	int fd = outfile_append("log", 0644, NULL);
 
@@ -125,7 +125,7 @@ static void appended(void **state)
 	assert_int_equal(unlink("log"), 0);
 }
 
-static void second_names_in_public(void **state)
+TEST(second_names_in_public)
 {
 	assert_int_equal(mkdir("public", 0777), 0);
 	assert_int_equal(chmod("public", 01777), 0);
@@ -135,16 +135,4 @@ static void second_names_in_public(void **state)
 	check_text("file", "one");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(published_whole_or_not_at_all),
-		cmocka_unit_test(mode_is_kept),
-		cmocka_unit_test(second_names_stay),
-		cmocka_unit_test(what_cannot_be_written),
-		cmocka_unit_test(appended),
-		cmocka_unit_test(second_names_in_public),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir)

@@ -42,7 +42,7 @@ static void make_link(const char *to, const char *path, uid_t owner)
 	assert_int_equal(lchown(path, owner, owner), 0);
 }
 
-static void names_and_slashes(void **state)
+TEST(names_and_slashes)
 {
 	static const struct {
 		const char *path;
@@ -68,7 +68,7 @@ static void names_and_slashes(void **state)
 	}
 }
 
-static void own_links_are_followed(void **state)
+TEST(own_links_are_followed)
 {
 	char name[NAME_MAX + 1];
 
@@ -82,7 +82,7 @@ static void own_links_are_followed(void **state)
 	assert_int_equal(find("public/round", name), -ELOOP);
 }
 
-static void links_of_a_stranger(void **state)
+TEST(links_of_a_stranger)
 {
 	char name[NAME_MAX + 1];
 
@@ -107,7 +107,7 @@ static void links_of_a_stranger(void **state)
 	assert_int_equal(find("his/to-own", name), -EACCES);
 }
 
-static void files_of_a_stranger(void **state)
+TEST(files_of_a_stranger)
 {
 	struct place place;
 
@@ -125,7 +125,7 @@ static void files_of_a_stranger(void **state)
 	place_deinit(&place);
 }
 
-static void parents(void **state)
+TEST(parents)
 {
 	struct place place;
 
@@ -137,15 +137,4 @@ static void parents(void **state)
 	place_deinit(&place);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_and_slashes),
-		cmocka_unit_test(own_links_are_followed),
-		cmocka_unit_test(links_of_a_stranger),
-		cmocka_unit_test(files_of_a_stranger),
-		cmocka_unit_test(parents),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir)

@@ -5,7 +5,7 @@
 
 #include "utils/base/units.h"
 
-static void times(void **state)
+TEST(times)
 {
 	static const struct {
 		const char *text;
@@ -47,7 +47,7 @@ static void times(void **state)
 	assert_int_equal(parse_time("9223372037s", &ns, NULL), -ERANGE);
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
 	uint64_t bytes;
 
@@ -65,14 +65,4 @@ static void sizes(void **state)
 	assert_int_equal(parse_size("1.5k", &bytes, NULL), -EINVAL);
 	assert_int_equal(parse_size("-1", &bytes, NULL), -EINVAL);
 	assert_int_equal(parse_size("99999999999g", &bytes, NULL), -ERANGE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times),
-		cmocka_unit_test(sizes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void run(unsigned nr, struct seen *seen)
 	workers_run(nr, &job);
 }
 
-static void each_once(void **state)
+TEST(each_once)
 {
 	for (unsigned nr = 0; nr <= WORK_MAX; nr++) {
 		struct seen seen = { .caller = pthread_self() };
@@ -66,7 +66,7 @@ static void count_tick(void *arg)
 	atomic_fetch_add((atomic_int *)arg, 1);
 }
 
-static void ticks_while_it_waits(void **state)
+TEST(ticks_while_it_waits)
 {
 	atomic_int nr_ticks = 0;
 	const struct workers_job job = { wait_for_ticks, &nr_ticks, count_tick, &nr_ticks };
@@ -76,7 +76,7 @@ static void ticks_while_it_waits(void **state)
 }
 
 /* The calling thread gets the signals that it got before. */
-static void signals_stay(void **state)
+TEST(signals_stay)
 {
 	struct seen seen = { .caller = pthread_self() };
 	sigset_t before, after;
@@ -93,7 +93,7 @@ static void signals_stay(void **state)
 #endif
 
 /* No room for a stack: the calling one does it all. */
-static void without_threads(void **state)
+TEST(without_threads)
 {
 	struct seen seen = { .caller = pthread_self() };
 	struct rlimit before, none;
@@ -112,20 +112,9 @@ static void without_threads(void **state)
 		assert_int_equal(seen.times[i], 1);
 }
 
-static void counts(void **state)
+TEST(counts)
 {
 	assert_int_equal(workers_count(1), 1);
 	assert_int_equal(workers_count(0), 1);
 	assert_true(workers_count(8) >= 1 && workers_count(8) <= 8);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts),	   cmocka_unit_test(each_once),
-		cmocka_unit_test(signals_stay),	   cmocka_unit_test(ticks_while_it_waits),
-		cmocka_unit_test(without_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

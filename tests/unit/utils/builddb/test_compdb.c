@@ -82,7 +82,7 @@ static void check(const struct run *runs, size_t nr, const char *right)
 		check(runs_, ARRAY_SIZE(runs_), right);     \
 	} while (0)
 
-static void the_driver_and_not_what_it_runs(void **state)
+TEST(the_driver_and_not_what_it_runs)
 {
 	CHECK("gcc -c a.c > a.o\n", { -1, false, "/bin/make", "make" },
 	      { 0, false, "/bin/x86_64-linux-gnu-gcc-12", "gcc -c a.c" },
@@ -96,7 +96,7 @@ static void the_driver_and_not_what_it_runs(void **state)
 	      { 0, false, "/lib/cc1", "/lib/cc1 a.c -o a.s" });
 }
 
-static void wrappers_are_no_second_compilation(void **state)
+TEST(wrappers_are_no_second_compilation)
 {
 	/* By any name, in the same process or in one of their own. */
 	CHECK("gcc -c a.c > a.o\n", { -1, false, "/bin/wrap", "wrap gcc -c a.c" },
@@ -114,7 +114,7 @@ static void wrappers_are_no_second_compilation(void **state)
 	      { 0, true, "/bin/gcc", "gcc -c -DMORE a.c" }, { 1, false, "/lib/cc1", "cc1 a.c" });
 }
 
-static void launchers_hide_what_they_run(void **state)
+TEST(launchers_hide_what_they_run)
 {
 	CHECK("gcc -c a.c > a.o\n", { -1, false, "/bin/ccache", "ccache gcc -c a.c" },
 	      { 0, false, "/bin/gcc", "gcc -E a.c" },
@@ -128,7 +128,7 @@ static void launchers_hide_what_they_run(void **state)
 	CHECK("", { -1, false, "/bin/distcc", "distcc X=1" });
 }
 
-static void scripts_have_an_interpreter_in_front(void **state)
+TEST(scripts_have_an_interpreter_in_front)
 {
 	CHECK("/x/cc -c a.c > a.o\n", { -1, false, "/x/cc", "/bin/sh /x/cc -c a.c", "/bin/dash" });
 	CHECK("/x/cc -c a.c > a.o\n",
@@ -137,7 +137,7 @@ static void scripts_have_an_interpreter_in_front(void **state)
 	CHECK("", { -1, false, "/x/cc", "", "/bin/dash" });
 }
 
-static void a_response_file_that_is_gone(void **state)
+TEST(a_response_file_that_is_gone)
 {
 	CHECK("cc1 -quiet a.c -o a.s > a.s\n", { -1, false, "/bin/gcc", "gcc @/none/x" },
 	      { 0, false, "/lib/cc1", "cc1 -quiet a.c -o a.s" });
@@ -151,7 +151,7 @@ static void add(struct compdb *db, const char *file, const char *output, const c
 	assert_int_equal(compdb_add(db, "/src", file, output, &argv), 0);
 }
 
-static void the_last_one_counts(void **state)
+TEST(the_last_one_counts)
 {
 	struct compdb db cleanup_compdb = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -174,7 +174,7 @@ static void the_last_one_counts(void **state)
 	assert_int_equal(db.nr_left, 5);
 }
 
-static void the_text(void **state)
+TEST(the_text)
 {
 	struct compdb db cleanup_compdb = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -194,19 +194,4 @@ static void the_text(void **state)
 		strbuf_str(&text),
 		"[\n{\n  \"directory\": \"/src\",\n  \"file\": \"\xc3\xa4 \xef\xbf\xbd.c\",\n"
 		"  \"output\": \"x\",\n  \"arguments\": [\"gcc\", \"-DA=\\\"\\\\\"]\n}\n]\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_driver_and_not_what_it_runs),
-		cmocka_unit_test(wrappers_are_no_second_compilation),
-		cmocka_unit_test(launchers_hide_what_they_run),
-		cmocka_unit_test(scripts_have_an_interpreter_in_front),
-		cmocka_unit_test(a_response_file_that_is_gone),
-		cmocka_unit_test(the_last_one_counts),
-		cmocka_unit_test(the_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

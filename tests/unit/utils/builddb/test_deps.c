@@ -192,7 +192,7 @@ static const char *ask(struct story *story, query_fn query, const char *path)
 	return shown(story);
 }
 
-static void through_temporary_files(void **state)
+TEST_WITH(through_temporary_files, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -214,7 +214,7 @@ static void through_temporary_files(void **state)
 	assert_string_equal(shown(story), "#   a.o\n");
 }
 
-static void renamed(void **state)
+TEST_WITH(renamed, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -242,7 +242,7 @@ static void renamed(void **state)
 	assert_string_equal(ask(story, deps_used_by, "/w/in"), "dir/sub/file\nend\nout\n");
 }
 
-static void appended(void **state)
+TEST_WITH(appended, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -262,7 +262,7 @@ static void appended(void **state)
 	assert_string_equal(rules(story), "log: 1.in 2.in\ndata: 3.in\nnew: 5.in\n");
 }
 
-static void in_time(void **state)
+TEST_WITH(in_time, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -279,7 +279,7 @@ static void in_time(void **state)
 	assert_string_equal(rules(story), "1.out 2.out: 1.in 2.in\n");
 }
 
-static void gone_and_never_files(void **state)
+TEST_WITH(gone_and_never_files, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -308,7 +308,7 @@ static void gone_and_never_files(void **state)
 	assert_string_equal(rules(story), "/dev/shm/x out: dir/in\\ file$$\\#\nmore:\n");
 }
 
-static void through_a_pipe(void **state)
+TEST_WITH(through_a_pipe, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -359,7 +359,7 @@ static void through_a_pipe(void **state)
 }
 
 /* What a shell's child was told before it was made is in what it writes. */
-static void in_memory(void **state)
+TEST_WITH(in_memory, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -375,7 +375,7 @@ static void in_memory(void **state)
 	assert_string_equal(ask(story, deps_used_by, "/w/behind"), "");
 }
 
-static void output_of_the_build(void **state)
+TEST_WITH(output_of_the_build, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -391,7 +391,7 @@ static void output_of_the_build(void **state)
 	assert_string_equal(rules(story), "out: in\n");
 }
 
-static void again_with_the_same_inputs(void **state)
+TEST_WITH(again_with_the_same_inputs, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -426,7 +426,7 @@ static void again_with_the_same_inputs(void **state)
 }
 
 /* One program that copies as many files as these, and as many programs as these that read one: neither is quadratic. */
-static void many(void **state)
+TEST_WITH(many, set_up, tear_down)
 {
 	enum {
 		NR = 20000
@@ -460,7 +460,7 @@ static void many(void **state)
 }
 
 /* Each run is part of all in front of it. */
-static void runs_within_runs(void **state)
+TEST_WITH(runs_within_runs, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -482,7 +482,7 @@ static const char *undeclared(struct story *story, const char *make)
 	return shown(story);
 }
 
-static void never_declared(void **state)
+TEST_WITH(never_declared, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -512,7 +512,7 @@ static void never_declared(void **state)
 			    "#   a.o: a\\ b.h\n");
 }
 
-static void without_files(void **state)
+TEST_WITH(without_files, set_up, tear_down)
 {
 	struct story *story = *state;
 
@@ -520,26 +520,4 @@ static void without_files(void **state)
 	load(story);
 	assert_false(story->files.has_events);
 	assert_string_equal(rules(story), "");
-}
-
-int main(void)
-{
-#define STORY(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		STORY(through_temporary_files),
-		STORY(renamed),
-		STORY(appended),
-		STORY(in_time),
-		STORY(gone_and_never_files),
-		STORY(through_a_pipe),
-		STORY(in_memory),
-		STORY(output_of_the_build),
-		STORY(again_with_the_same_inputs),
-		STORY(many),
-		STORY(runs_within_runs),
-		STORY(never_declared),
-		STORY(without_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

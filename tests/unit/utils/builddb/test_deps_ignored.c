@@ -42,7 +42,7 @@ static unsigned hidden(const char *list, const char *dir)
 
 #define DEFAULTS 0x1bad
 
-static void the_c_librarys_own(void **state)
+TEST(the_c_librarys_own)
 {
 	assert_int_equal(hidden(NULL, "/w"), DEFAULTS);
 	assert_int_equal(hidden("default", "/w"), DEFAULTS);
@@ -52,7 +52,7 @@ static void the_c_librarys_own(void **state)
 	assert_int_equal(hidden(NULL, "/"), DEFAULTS);
 }
 
-static void globs_are_of_whole_paths(void **state)
+TEST(globs_are_of_whole_paths)
 {
 	assert_int_equal(hidden("*.h", "/w"), 0x40);
 	assert_int_equal(hidden("/usr/bin/gcc;/etc/p*", "/w"), 0x3000);
@@ -61,7 +61,7 @@ static void globs_are_of_whole_paths(void **state)
 	assert_int_equal(hidden("/dev/*", "/dev/shm/src"), 0xe00);
 }
 
-static void lists_that_are_wrong(void **state)
+TEST(lists_that_are_wrong)
 {
 	static const char *const good[] = { "default", "none;default", "/a;*.h;?x;[/]y" };
 	static const char *const bad[] = { "", "usr/*", "defaults", "/a;", ";/a", "/a;;/b" };
@@ -70,15 +70,4 @@ static void lists_that_are_wrong(void **state)
 		assert_int_equal(deps_ignored_check(good[i], NULL), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(deps_ignored_check(bad[i], NULL), -ERR_USAGE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_c_librarys_own),
-		cmocka_unit_test(globs_are_of_whole_paths),
-		cmocka_unit_test(lists_that_are_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static const char *shown_json(const struct executions *executions)
 	return shown(&sink);
 }
 
-static void json(void **state)
+TEST(json)
 {
 	assert_string_equal(
 		shown_json(&tree),
@@ -84,7 +84,7 @@ static void json(void **state)
 		"]\n");
 }
 
-static void dot(void **state)
+TEST(dot)
 {
 	struct sink sink cleanup_sink = { 0 };
 
@@ -100,13 +100,13 @@ static void dot(void **state)
 			    "  n0 -> n3\n}\n");
 }
 
-static void nothing(void **state)
+TEST(nothing)
 {
 	assert_string_equal(shown_json(&(struct executions){ 0 }), "[\n]\n");
 }
 
 /* JSON has no way to write a name that is not UTF-8: that is told. */
-static void broken_name(void **state)
+TEST(broken_name)
 {
 	struct execution named = all[2];
 	struct sink sink cleanup_sink = { 0 };
@@ -126,14 +126,4 @@ static int tear_down(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json),
-		cmocka_unit_test(dot),
-		cmocka_unit_test(nothing),
-		cmocka_unit_test(broken_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, tear_down);
-}
+TEST_GROUP(NULL, tear_down)

@@ -62,13 +62,13 @@ static const char *run(struct pipeline_config *config)
 	return strbuf_str(&out);
 }
 
-static void plain_calls(void **state)
+TEST_WITH(plain_calls, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{b{}c{", 1000);
 	assert_string_equal(run(NULL), "a{b{}b c{| }c }a");
 }
 
-static void begun_inside(void **state)
+TEST_WITH(begun_inside, setup, teardown)
 {
 	struct pipeline_config config;
 
@@ -79,14 +79,14 @@ static void begun_inside(void **state)
 }
 
 /* After the loss calls are at the depth of their records; what is further in has ended. */
-static void lost_ends(void **state)
+TEST_WITH(lost_ends, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{b{c{!", 1000);
 	assert_string_equal(run(NULL), "a{b{c{| }c }b }a");
 }
 
 /* The clocks of program and kernel differ: b ends while the task is said to wait. */
-static void wait_across_an_end(void **state)
+TEST_WITH(wait_across_an_end, setup, teardown)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
 
@@ -95,16 +95,4 @@ static void wait_across_an_end(void **state)
 	perf_add_sched(&perf, 'i', 100, 1025);
 	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
 	assert_string_equal(run(NULL), "a{b{linux{}linux }b c{}c }a |");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(plain_calls, setup, teardown),
-		cmocka_unit_test_setup_teardown(begun_inside, setup, teardown),
-		cmocka_unit_test_setup_teardown(lost_ends, setup, teardown),
-		cmocka_unit_test_setup_teardown(wait_across_an_end, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* Functions and texts numbered as they come. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/lib/unit.h"
 
 #include "utils/export/numbers.h"
 
-static void first_come_first_numbered(void **state)
+TEST(first_come_first_numbered)
 {
 	const struct func late = { .id = 7 };
 	const struct func early = { .id = 0 };
@@ -24,7 +21,7 @@ static void first_come_first_numbered(void **state)
 	assert_int_equal(numbers.nr, 0);
 }
 
-static void any_number_of_them(void **state)
+TEST(any_number_of_them)
 {
 	struct func_numbers numbers = { 0 };
 	struct func funcs[1000];
@@ -40,7 +37,7 @@ static void any_number_of_them(void **state)
 	func_numbers_deinit(&numbers);
 }
 
-static void a_text_has_one_number(void **state)
+TEST(a_text_has_one_number)
 {
 	struct text_numbers numbers = { 0 };
 	char text[] = "late";
@@ -55,15 +52,4 @@ static void a_text_has_one_number(void **state)
 	assert_string_equal(numbers.texts[1], "early");
 	text_numbers_deinit(&numbers);
 	assert_int_equal(numbers.nr, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_come_first_numbered),
-		cmocka_unit_test(any_number_of_them),
-		cmocka_unit_test(a_text_has_one_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* Arguments of calls that are open. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit/lib/unit.h"
 
 #include "utils/export/payloads.h"
 
@@ -28,7 +25,7 @@ static void expect(struct payloads *payloads, size_t depth, const char *text)
 	free(got);
 }
 
-static void the_innermost_first(void **state)
+TEST(the_innermost_first)
 {
 	struct payloads payloads = { 0 };
 
@@ -42,7 +39,7 @@ static void the_innermost_first(void **state)
 	payloads_deinit(&payloads);
 }
 
-static void ends_that_were_not_seen(void **state)
+TEST(ends_that_were_not_seen)
 {
 	struct payloads payloads = { 0 };
 
@@ -55,7 +52,7 @@ static void ends_that_were_not_seen(void **state)
 	payloads_deinit(&payloads);
 }
 
-static void any_number(void **state)
+TEST(any_number)
 {
 	struct payloads payloads = { 0 };
 
@@ -64,15 +61,4 @@ static void any_number(void **state)
 	for (size_t i = 1000; i-- > 0;)
 		expect(&payloads, i, "()");
 	payloads_deinit(&payloads);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_innermost_first),
-		cmocka_unit_test(ends_that_were_not_seen),
-		cmocka_unit_test(any_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

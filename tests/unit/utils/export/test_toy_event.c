@@ -48,7 +48,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void in_views(void **state)
+TEST_WITH(in_views, setup, teardown)
 {
 	const struct replay_config config = { .shows_comments = true };
 	const struct dump_config files = { .stages = shown.stages };
@@ -73,7 +73,7 @@ static void in_views(void **state)
 }
 
 /* Its fields stand where a format has members for them; else its text, or at least its name. */
-static void in_exporters(void **state)
+TEST_WITH(in_exporters, setup, teardown)
 {
 	static const char *const expected[EXPORT_NR] = {
 		[EXPORT_chrome] = "\"name\":\"toy:heat\",\"cat\":\"toy\","
@@ -105,14 +105,4 @@ static void in_exporters(void **state)
 		assert_int_equal(!nr_dropped,
 				 !!memmem(shown.out.data, shown.out.len, text, strlen(text)));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(in_views, setup, teardown),
-		cmocka_unit_test_setup_teardown(in_exporters, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static const struct {
 	{ { ARG_ENUM, 8 }, 8 },	  { { ARG_STD_STRING, 8 }, 4 },
 };
 
-static void fixed_sizes(void **state)
+TEST(fixed_sizes)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 		assert_int_equal(argblob_value_bytes(sizes[i].type), sizes[i].bytes);
@@ -33,7 +33,7 @@ static const struct arg_type types[] = {
 	{ ARG_STRUCT, 6 },
 };
 
-static void in_a_row(void **state)
+TEST(in_a_row)
 {
 	static const size_t lens[] = { 8, 4, 1, 6 };
 	static const size_t starts[] = { 0, 10, 16, 20 };
@@ -50,7 +50,7 @@ static void in_a_row(void **state)
 	assert_int_equal(at, sizeof(little));
 }
 
-static void big_endian(void **state)
+TEST(big_endian)
 {
 	static const uint8_t big[] = { 0, 2, 'h', 'i' };
 	struct arg_value value;
@@ -60,7 +60,7 @@ static void big_endian(void **state)
 	assert_int_equal(argblob_next(big, sizeof(big), 0, types[1], false, &value), -1);
 }
 
-static void truncated(void **state)
+TEST(truncated)
 {
 	for (size_t len = 0; len < sizeof(little); len++) {
 		uint8_t *blob = exact_copy(little, len);
@@ -80,7 +80,7 @@ static void truncated(void **state)
 	}
 }
 
-static void behind_the_end(void **state)
+TEST(behind_the_end)
 {
 	struct arg_value value;
 
@@ -96,7 +96,7 @@ static void behind_the_end(void **state)
 	assert_int_equal(argblob_next(little, 14, 8, types[1], false, &value), 14);
 }
 
-static void null_strings(void **state)
+TEST(null_strings)
 {
 	static const uint8_t null[] = { 4, 0, 0xff, 0xff, 0xff, 0xff };
 	static const uint8_t text[] = { 4, 0, 'N', 'U', 'L', 'L' };
@@ -106,15 +106,4 @@ static void null_strings(void **state)
 	assert_true(arg_value_is_null(&value));
 	assert_int_equal(argblob_next(text, sizeof(text), 0, types[1], false, &value), 6);
 	assert_false(arg_value_is_null(&value));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fixed_sizes),	cmocka_unit_test(in_a_row),
-		cmocka_unit_test(big_endian),	cmocka_unit_test(truncated),
-		cmocka_unit_test(null_strings), cmocka_unit_test(behind_the_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

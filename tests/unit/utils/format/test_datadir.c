@@ -4,7 +4,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/datadir.h"
 
-static void known(void **state)
+TEST(known)
 {
 	static const char *const names[] = {
 		"info",
@@ -41,7 +41,7 @@ static void known(void **state)
 		assert_true(datadir_has_name(names[i]));
 }
 
-static void unknown(void **state)
+TEST(unknown)
 {
 	static const char *const names[] = {
 		"",
@@ -77,14 +77,4 @@ static void unknown(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		assert_false(datadir_has_name(names[i]));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known),
-		cmocka_unit_test(unknown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

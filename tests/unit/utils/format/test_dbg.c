@@ -21,7 +21,7 @@ static const char sample[] = "# path name: /bin/prog\n"
 			     "# T: ,pt;\n"
 			     "F: 3000 nothing\n";
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	struct dbg dbg cleanup_dbg = { 0 };
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -53,7 +53,7 @@ static void round_trip(void **state)
 	assert_string_equal(strbuf_str(&out), sample);
 }
 
-static void truncated(void **state)
+TEST(truncated)
 {
 	for (size_t len = 0; len < strlen(sample); len++) {
 		struct dbg dbg cleanup_dbg = { 0 };
@@ -67,7 +67,7 @@ static void truncated(void **state)
 	}
 }
 
-static void skipped_and_sorted(void **state)
+TEST(skipped_and_sorted)
 {
 	static const char text[] = "A: @arg1\n\nQ: whatever\nF: 20 b\nX: 1\nF: 10 a\n";
 	struct dbg dbg cleanup_dbg = { 0 };
@@ -78,7 +78,7 @@ static void skipped_and_sorted(void **state)
 	assert_null(dbg.path);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const char *const bad[] = { "F: main\n",
 					   "F: 12\n",
@@ -102,7 +102,7 @@ static void refused(void **state)
 }
 
 /* The largest line that fits is one; what does not fit is refused, and not cut. */
-static void lines_of_inlined_calls(void **state)
+TEST(lines_of_inlined_calls)
 {
 	static const char largest[] = "F: 1 a\n# I: 4294967295\ty\tz\n";
 	static const char too_large[] = "F: 1 a\n# I: 4294967296\ty\tz\n";
@@ -116,7 +116,7 @@ static void lines_of_inlined_calls(void **state)
 }
 
 /* Whatever else the maker's structs say, the calls that were inlined are those that follow. */
-static void added_one_by_one(void **state)
+TEST(added_one_by_one)
 {
 	struct dbg dbg cleanup_dbg = { 0 };
 	const struct dbg_func func = {
@@ -139,15 +139,4 @@ static void added_one_by_one(void **state)
 	assert_int_equal(dbg.nr_inlined, 3);
 	assert_int_equal(dbg.nr_enums, 1);
 	assert_int_equal(dbg.nr_structs, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),	      cmocka_unit_test(truncated),
-		cmocka_unit_test(skipped_and_sorted), cmocka_unit_test(refused),
-		cmocka_unit_test(added_one_by_one),   cmocka_unit_test(lines_of_inlined_calls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

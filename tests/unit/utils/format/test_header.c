@@ -15,7 +15,7 @@ static const struct data_header sample = {
 	.max_stack = 1024,
 };
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	for (int endian = HEADER_LITTLE_ENDIAN; endian <= HEADER_BIG_ENDIAN; endian++) {
 		struct data_header in = sample;
@@ -34,7 +34,7 @@ static void round_trip(void **state)
 	}
 }
 
-static void cut_short(void **state)
+TEST(cut_short)
 {
 	uint8_t bytes[HEADER_SIZE];
 
@@ -50,7 +50,7 @@ static void cut_short(void **state)
 	}
 }
 
-static void wrong_bytes(void **state)
+TEST(wrong_bytes)
 {
 	/* offset of a byte and a value it must not have */
 	static const uint8_t wrong[][2] = { { 0, 'f' }, { 7, 1 },  { 8, 2 },  { 8, 5 }, { 12, 39 },
@@ -66,15 +66,4 @@ static void wrong_bytes(void **state)
 		assert_int_equal(header_decode(bytes, sizeof(bytes), &out, &err), -EINVAL);
 		assert_string_not_equal(err.text, "");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(cut_short),
-		cmocka_unit_test(wrong_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

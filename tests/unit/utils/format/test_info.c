@@ -40,7 +40,7 @@ static const char sample[] = "exename:/tmp/w/pg\n"
 			     "utc_offset:-1774069000\n"
 			     "sysctl:perf_event_paranoid=-1 kptr_restrict=1\n";
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	struct info info cleanup_info = { 0 };
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -51,7 +51,7 @@ static void round_trip(void **state)
 	assert_string_equal(strbuf_str(&out), sample);
 }
 
-static void fields(void **state)
+TEST(fields)
 {
 	struct info info cleanup_info = { 0 };
 
@@ -70,7 +70,7 @@ static void fields(void **state)
 	assert_true(info.auto_args);
 }
 
-static void times_have_six_digits(void **state)
+TEST(times_have_six_digits)
 {
 	static const struct {
 		uint64_t us;
@@ -93,7 +93,7 @@ static void times_have_six_digits(void **state)
 	}
 }
 
-static void only_what_is_there(void **state)
+TEST(only_what_is_there)
 {
 	static const char text[] = "pattern_type:glob\nsomething_new:lines=1\nsomething_new:x\n"
 				   "argspec:f@arg1\n";
@@ -104,7 +104,7 @@ static void only_what_is_there(void **state)
 	assert_string_equal(info.argspec, "f@arg1");
 }
 
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	for (size_t len = 0; len < strlen(sample); len++) {
 		struct info info cleanup_info = { 0 };
@@ -116,7 +116,7 @@ static void cut_anywhere(void **state)
 	}
 }
 
-static void bad_lines(void **state)
+TEST(bad_lines)
 {
 	static const char *const bad[] = {
 		"exit_status:x\n",	 "cpuinfo:nr_cpus=2\n",	      "taskinfo:tids=1,2,a\n",
@@ -134,7 +134,7 @@ static void bad_lines(void **state)
 	}
 }
 
-static void memory_in_a_unit_that_fits(void **state)
+TEST(memory_in_a_unit_that_fits)
 {
 	struct info info cleanup_info = { 0 };
 
@@ -146,7 +146,7 @@ static void memory_in_a_unit_that_fits(void **state)
 }
 
 /* "auto-args:0" stands for nothing, so there is nothing to count. */
-static void no_specs_no_count(void **state)
+TEST(no_specs_no_count)
 {
 	static const char text[] = "auto-args:0\n";
 	struct info info cleanup_info = { 0 };
@@ -158,7 +158,7 @@ static void no_specs_no_count(void **state)
 }
 
 /* It has always the same length, and is read as it was written. */
-static void the_line_of_its_end(void **state)
+TEST(the_line_of_its_end)
 {
 	const struct info lines[] = {
 		{ .state = INFO_STATE_RUNNING },
@@ -180,21 +180,4 @@ static void the_line_of_its_end(void **state)
 		assert_true(info.records_lost == lines[i].records_lost);
 		assert_int_equal(info.write_error, lines[i].write_error);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(fields),
-		cmocka_unit_test(only_what_is_there),
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(times_have_six_digits),
-		cmocka_unit_test(bad_lines),
-		cmocka_unit_test(memory_in_a_unit_that_fits),
-		cmocka_unit_test(no_specs_no_count),
-		cmocka_unit_test(the_line_of_its_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/left_out.h"
 
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
 	const struct left_out lines[] = {
 		{ LEFT_OUT_FUNCTION, 1234000000056, 999, 0x1260, "/a b/c" },
@@ -28,7 +28,7 @@ static void there_and_back(void **state)
 	}
 }
 
-static void a_line_stays_one(void **state)
+TEST(a_line_stays_one)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	const struct left_out line = { LEFT_OUT_CALLER, 1, 2, 3, "a\nb" };
@@ -37,7 +37,7 @@ static void a_line_stays_one(void **state)
 	assert_string_equal(strbuf_str(&text), "caller 0.000000001 2 3 a?b\n");
 }
 
-static void what_is_no_line(void **state)
+TEST(what_is_no_line)
 {
 	static const char *const texts[] = {
 		"",
@@ -53,15 +53,4 @@ static void what_is_no_line(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_false(left_out_decode(texts[i], &line));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(a_line_stays_one),
-		cmocka_unit_test(what_is_no_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

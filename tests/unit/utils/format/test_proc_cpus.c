@@ -17,7 +17,7 @@ static void see(struct proc_cpus *cpus, int32_t tid, enum proc_kind kind,
 	assert_int_equal(proc_cpus_see(cpus, &rec, is_big), 0);
 }
 
-static void what_is_new_has_to_be_told(void **state)
+TEST(what_is_new_has_to_be_told)
 {
 	struct proc_cpus cpus = { 0 };
 
@@ -31,7 +31,7 @@ static void what_is_new_has_to_be_told(void **state)
 	proc_cpus_deinit(&cpus);
 }
 
-static void a_record_tells(void **state)
+TEST(a_record_tells)
 {
 	struct proc_cpus cpus = { 0 };
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -48,7 +48,7 @@ static void a_record_tells(void **state)
 	proc_cpus_deinit(&cpus);
 }
 
-static void an_end_ends_it(void **state)
+TEST(an_end_ends_it)
 {
 	struct proc_cpus cpus = { 0 };
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -63,7 +63,7 @@ static void an_end_ends_it(void **state)
 	proc_cpus_deinit(&cpus);
 }
 
-static void a_new_task_is_nowhere(void **state)
+TEST(a_new_task_is_nowhere)
 {
 	struct proc_cpus cpus = { 0 };
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -77,7 +77,7 @@ static void a_new_task_is_nowhere(void **state)
 	proc_cpus_deinit(&cpus);
 }
 
-static void a_thread_that_becomes_a_program_gives_its_number_up(void **state)
+TEST(a_thread_that_becomes_a_program_gives_its_number_up)
 {
 	struct proc_cpus cpus = { 0 };
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -95,17 +95,4 @@ static void a_thread_that_becomes_a_program_gives_its_number_up(void **state)
 	assert_int_equal(proc_cpus_of(&cpus, 7), 1);
 	assert_int_equal(proc_cpus_of(&cpus, 8), PROC_CPU_UNKNOWN);
 	proc_cpus_deinit(&cpus);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_new_has_to_be_told),
-		cmocka_unit_test(a_record_tells),
-		cmocka_unit_test(an_end_ends_it),
-		cmocka_unit_test(a_new_task_is_nowhere),
-		cmocka_unit_test(a_thread_that_becomes_a_program_gives_its_number_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void assert_text(struct text left, const char *right)
 	assert_memory_equal(left.at, right, strlen(right));
 }
 
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
 	static const char args[] = "sh\0-c\0\0a\nb";
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -80,7 +80,7 @@ static void there_and_back(void **state)
 }
 
 /* Of a payload that is cut there is as much as there is. */
-static void cut_payloads(void **state)
+TEST(cut_payloads)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
 	struct proc_exec exec = { 1, text("/bin/sh"), text("/bin/sh"), text("/"), text("sh") };
@@ -104,7 +104,7 @@ static void cut_payloads(void **state)
 }
 
 /* An act has its numbers, and of its texts as much as there is. */
-static void cut_acts(void **state)
+TEST(cut_acts)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
 	struct proc_act act = { { 3, 0xffffffff, 0644 }, { text("/a\nb"), text(""), text("/c") } };
@@ -132,7 +132,7 @@ static void cut_acts(void **state)
 }
 
 /* What earlier versions wrote has no flags. */
-static void flags_of_forks(void **state)
+TEST(flags_of_forks)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
 	struct proc_fork made = { 6, 6, PROC_BY_CLONE, 0x100000f00 };
@@ -145,7 +145,7 @@ static void flags_of_forks(void **state)
 	assert_int_equal(made.flags, 0);
 }
 
-static void other_byte_order(void **state)
+TEST(other_byte_order)
 {
 	uint8_t bytes[PROC_HEAD_BYTES + 16] = { 0 };
 	struct proc_record rec;
@@ -174,7 +174,7 @@ static void other_byte_order(void **state)
 	assert_false(proc_fork_decode(rec.data, rec.len, true, &made));
 }
 
-static void a_cpu_is_a_number_from_0_on(void **state)
+TEST(a_cpu_is_a_number_from_0_on)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
 	const uint8_t *bytes;
@@ -200,7 +200,7 @@ static void a_cpu_is_a_number_from_0_on(void **state)
 	assert_false(proc_cpu_decode((const uint8_t *)payload.data, payload.len, is_big, &cpu));
 }
 
-static void wrong_ones(void **state)
+TEST(wrong_ones)
 {
 	uint8_t bytes[PROC_HEAD_BYTES] = { 0 };
 	struct uft_err err = { 0 };
@@ -215,19 +215,4 @@ static void wrong_ones(void **state)
 	assert_int_equal(proc_record_decode(bytes, sizeof(bytes), false, &rec, &wanted, &err),
 			 -EBADMSG);
 	assert_string_equal(err.text, "a record of kind 0 has 33554433 bytes");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(cut_payloads),
-		cmocka_unit_test(cut_acts),
-		cmocka_unit_test(flags_of_forks),
-		cmocka_unit_test(other_byte_order),
-		cmocka_unit_test(wrong_ones),
-		cmocka_unit_test(a_cpu_is_a_number_from_0_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "utils/format/counter_record.h"
 #include "utils/format/record.h"
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	static const enum record_type types[] = { RECORD_ENTRY, RECORD_EXIT, RECORD_LOST,
 						  RECORD_EVENT };
@@ -30,7 +30,7 @@ static void round_trip(void **state)
 }
 
 /* A counter's value in as few records as it takes, each of which has the id where older readers look for it. */
-static void counters(void **state)
+TEST(counters)
 {
 	static const struct {
 		uint64_t value;
@@ -67,7 +67,7 @@ static void counters(void **state)
 }
 
 /* doc/formats/records.md, "Records": the ENTRY of main as a file has it. */
-static void sample(void **state)
+TEST(sample)
 {
 	uint64_t data = 0x55c042d6f2440028;
 
@@ -77,22 +77,10 @@ static void sample(void **state)
 	assert_int_equal(record_depth(data), 0);
 }
 
-static void clamped_and_damaged(void **state)
+TEST(clamped_and_damaged)
 {
 	assert_int_equal(record_depth(record_data(RECORD_EXIT, 5000, 7)), RECORD_DEPTH_MAX);
 	assert_int_equal(record_addr(record_data(RECORD_EXIT, 5000, 7)), 7);
 	assert_false(record_magic_is_good(0));
 	assert_false(record_magic_is_good(UINT64_MAX));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(counters),
-		cmocka_unit_test(sample),
-		cmocka_unit_test(clamped_and_damaged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

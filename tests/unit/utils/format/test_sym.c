@@ -10,7 +10,7 @@ static void add(struct symtab *tab, uint64_t addr, uint64_t size, char type, con
 	assert_int_equal(symtab_add(tab, addr, size, type, name, strlen(name)), 0);
 }
 
-static void one_name_per_address(void **state)
+TEST(one_name_per_address)
 {
 	struct symtab tab cleanup_symtab = { 0 };
 
@@ -36,7 +36,7 @@ static void check_alias(const struct symtab *tab, size_t at, uint64_t addr, cons
 	assert_string_equal(tab->aliases[at].name, name);
 }
 
-static void other_names_are_kept(void **state)
+TEST(other_names_are_kept)
 {
 	struct symtab tab cleanup_symtab = { 0 };
 	struct symtab got cleanup_symtab = { 0 };
@@ -69,7 +69,7 @@ static void other_names_are_kept(void **state)
 }
 
 /* Those of a program and those of its debug information, say: what is found is as if all were of one. */
-static void of_another_table(void **state)
+TEST(of_another_table)
 {
 	struct symtab tab cleanup_symtab = { 0 };
 	struct symtab from cleanup_symtab = { 0 };
@@ -85,7 +85,7 @@ static void of_another_table(void **state)
 	assert_string_equal(symtab_find(&tab, 0x30)->name, "c");
 }
 
-static void find_by_range(void **state)
+TEST(find_by_range)
 {
 	struct symtab tab cleanup_symtab = { 0 };
 
@@ -105,7 +105,7 @@ static void find_by_range(void **state)
 	assert_null(symtab_find(&tab, UINT64_MAX));
 }
 
-static void many_and_long_names(void **state)
+TEST(many_and_long_names)
 {
 	struct symtab tab cleanup_symtab = { 0 };
 	size_t long_len = 100000;
@@ -132,7 +132,7 @@ static const char text_new[] = "# symbols: 2\n"
 			       "0000000000001030 00000010 P d\n"
 			       "00000000000010a0 000000c0 T main\n";
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	struct symtab tab cleanup_symtab = { 0 };
 	struct sym_file_head head;
@@ -163,7 +163,7 @@ static void round_trip(void **state)
 }
 
 /* Only what ends before the next one begins, by more than padding is large, needs a line for its end. */
-static void ends_of_symbols(void **state)
+TEST(ends_of_symbols)
 {
 	static const struct {
 		uint32_t sizes[3];
@@ -210,7 +210,7 @@ static void ends_of_symbols(void **state)
 	}
 }
 
-static void old_form(void **state)
+TEST(old_form)
 {
 	static const char text[] = "# symbols: 5\n"
 				   "0000000000001030 P clock_gettime\n"
@@ -228,7 +228,7 @@ static void old_form(void **state)
 	assert_int_equal(tab.syms[2].type, 'd');
 }
 
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	for (size_t len = 0; len < strlen(text_new); len++) {
 		struct symtab tab cleanup_symtab = { 0 };
@@ -244,7 +244,7 @@ static void cut_anywhere(void **state)
 	}
 }
 
-static void bad_lines(void **state)
+TEST(bad_lines)
 {
 	static const char *const bad[] = {
 		"x\n",	   "10\n",	 "10 \n",	"10 T\n",
@@ -262,29 +262,10 @@ static void bad_lines(void **state)
 }
 
 /* A name with a NUL would be another one in memory, maybe none at all. */
-static void no_nul_in_names(void **state)
+TEST(no_nul_in_names)
 {
 	static const char bad[] = "10 T \0a\n";
 	struct symtab tab cleanup_symtab = { 0 };
 
 	assert_int_equal(sym_file_decode(bad, sizeof(bad) - 1, &tab, NULL, NULL), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_name_per_address),
-		cmocka_unit_test(other_names_are_kept),
-		cmocka_unit_test(of_another_table),
-		cmocka_unit_test(find_by_range),
-		cmocka_unit_test(many_and_long_names),
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(old_form),
-		cmocka_unit_test(ends_of_symbols),
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(bad_lines),
-		cmocka_unit_test(no_nul_in_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

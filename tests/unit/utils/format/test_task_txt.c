@@ -12,7 +12,7 @@ static const char sample[] =
 	"DLOP timestamp=480.000000000 tid=7457 sid=febabb7b6ce94d6b base=7f00deadb000 "
 	"libname=\"./libx.so\"\n";
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	struct text in = text_of(sample, strlen(sample));
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -34,7 +34,7 @@ static struct task_line decode(const char *text)
 	return line;
 }
 
-static void fields(void **state)
+TEST(fields)
 {
 	struct task_line line = decode(
 		"SESS timestamp=1.5 tid=7 sid=0123456789abcdef exename=\"/a\"b\" \"");
@@ -52,7 +52,7 @@ static void fields(void **state)
 	assert_int_equal(line.path_len, 0);
 }
 
-static void newline_in_a_name(void **state)
+TEST(newline_in_a_name)
 {
 	struct task_line line = {
 		.type = TASK_LINE_SESSION, .sid = "0123456789abcdef", .path = "a\nb", .path_len = 3
@@ -65,7 +65,7 @@ static void newline_in_a_name(void **state)
 		"SESS timestamp=0.000000000 pid=0 sid=0123456789abcdef exename=\"a\\012b\"\n");
 }
 
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	size_t whole_lines = 0;
 
@@ -88,7 +88,7 @@ static void cut_anywhere(void **state)
 	}
 }
 
-static void bad_lines(void **state)
+TEST(bad_lines)
 {
 	static const char *const bad[] = {
 		"HELLO\n",
@@ -108,15 +108,4 @@ static void bad_lines(void **state)
 		assert_int_equal(task_txt_next(&in, &line, &err), -EINVAL);
 		assert_non_null(strstr(err.text, "expected"));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),	     cmocka_unit_test(fields),
-		cmocka_unit_test(newline_in_a_name), cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(bad_lines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

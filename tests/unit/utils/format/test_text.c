@@ -12,7 +12,7 @@ static struct text cursor(const char *text, char **block)
 	return (struct text){ *block, *block + len };
 }
 
-static void lines(void **state)
+TEST(lines)
 {
 	char *block;
 	struct text in = cursor("ab\n\nc", &block);
@@ -36,7 +36,7 @@ static void lines(void **state)
 	assert_false(text_line(&in, &line, &whole));
 }
 
-static void words(void **state)
+TEST(words)
 {
 	char *block;
 	struct text in = cursor("abc", &block);
@@ -76,7 +76,7 @@ static void check_hex(const char *text, uint64_t expected, int rest)
 	free(block);
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
 	check_dec("0", 0, 0);
 	check_dec("0123456789:", 123456789, 1);
@@ -126,7 +126,7 @@ static void check_i32(const char *text, int32_t expected, int rest)
 	free(block);
 }
 
-static void signed_numbers(void **state)
+TEST(signed_numbers)
 {
 	check_i64("-0", 0, 0);
 	check_i64("-12 ", -12, 1);
@@ -156,7 +156,7 @@ static void check_fixed(const char *text, unsigned digits, uint64_t expected, in
 	free(block);
 }
 
-static void fixed_numbers(void **state)
+TEST(fixed_numbers)
 {
 	check_fixed("1.5", 3, 1500, 0);
 	check_fixed("1.500 ", 3, 1500, 1);
@@ -178,7 +178,7 @@ static void fixed_numbers(void **state)
 	check_fixed("1.5/", 1, 15, 1);
 }
 
-static void copies(void **state)
+TEST(copies)
 {
 	char *block;
 	struct text in = cursor("abc", &block);
@@ -200,7 +200,7 @@ static void check_put_hex(uint64_t v, unsigned width, const char *expected)
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-static void putting(void **state)
+TEST(putting)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 
@@ -223,16 +223,4 @@ static void putting(void **state)
 	strbuf_reset(&out);
 	text_put_name(&out, "abcd", 0);
 	assert_string_equal(strbuf_str(&out), "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines),	 cmocka_unit_test(words),
-		cmocka_unit_test(numbers),	 cmocka_unit_test(signed_numbers),
-		cmocka_unit_test(fixed_numbers), cmocka_unit_test(copies),
-		cmocka_unit_test(putting),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static void close_both(struct both *b)
 }
 
 /* Wherever the text is: at the ends, and across the end of a piece by each of its bytes. */
-static void texts_are_found(void **state)
+TEST(texts_are_found)
 {
 	size_t places[TEXT_BYTES * 2 + 4] = { 0, DATA_BYTES - TEXT_BYTES };
 	size_t nr = 2;
@@ -90,7 +90,7 @@ static void texts_are_found(void **state)
 	}
 }
 
-static void bytes_of_addresses(void **state)
+TEST(bytes_of_addresses)
 {
 	struct both b;
 	char read[16];
@@ -127,7 +127,7 @@ static void check_symbol(struct elf_symbols *symbols, size_t index)
 }
 
 /* In a row, backwards, and across what is read at a time. */
-static void symbols_in_any_order(void **state)
+TEST(symbols_in_any_order)
 {
 	struct both b;
 
@@ -154,7 +154,7 @@ static void symbols_in_any_order(void **state)
 }
 
 /* A file that has become shorter since: what is gone is absent, and nobody dies. */
-static void a_file_that_shrinks(void **state)
+TEST(a_file_that_shrinks)
 {
 	struct elf_symbols symbols;
 	struct elf_bytes bytes;
@@ -179,16 +179,4 @@ static void a_file_that_shrinks(void **state)
 	assert_false(elf_section_has(&b.file, ".rodata", TEXT, TEXT_BYTES));
 	assert_false(elf_read_at(&b.file, DATA_ADDR + DATA_BYTES - 16, read, 16));
 	close_both(&b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_are_found),
-		cmocka_unit_test(bytes_of_addresses),
-		cmocka_unit_test(symbols_in_any_order),
-		cmocka_unit_test(a_file_that_shrinks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

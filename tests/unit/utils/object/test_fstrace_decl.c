@@ -47,7 +47,7 @@ static const char *text_of_entries(const char *entries, size_t len)
 	return text;
 }
 
-static void good_entries(void **state)
+TEST(good_entries)
 {
 	assert_string_equal(TEXT_OF(""), "");
 	/* Sorted, once each; what is between them are the compiler's zeros. */
@@ -56,7 +56,7 @@ static void good_entries(void **state)
 			    "SHOP-OPEN: \nSHOP-SOLD: NR=%d\nSHOP-SOLD: NR=%u\n");
 }
 
-static void literals(void **state)
+TEST(literals)
 {
 	assert_string_equal(TEXT_OF("A \"N=%\" \"64u\"   \" X\""), "A: N=%64u X\n");
 	assert_string_equal(TEXT_OF("A \"\\\"\\\\\\?\\'\\x41\\1012\\n\""), "A: \"\\?'AA2\n\n");
@@ -71,7 +71,7 @@ static void literals(void **state)
 	assert_string_equal(TEXT_OF("A \"\\0\""), "A: (none)\n");
 }
 
-static void damaged_entries(void **state)
+TEST(damaged_entries)
 {
 	static const char cut[] = { 'A', ' ', '"', 'x', '"', '\0', 'B', ' ', '"' };
 
@@ -81,15 +81,4 @@ static void damaged_entries(void **state)
 	assert_string_equal(TEXT_OF(" \"x\""), DAMAGED(0));
 	assert_string_equal(TEXT_OF("A\033B \"x\""), DAMAGED(0));
 	assert_string_equal(TEXT_OF("\xff \"x\""), DAMAGED(0));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_entries),
-		cmocka_unit_test(literals),
-		cmocka_unit_test(damaged_entries),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,7 +211,7 @@ static void compare(const struct code *code, const struct code_site *site, const
 	nr_compared++;
 }
 
-static void all_functions(void **state)
+TEST(all_functions)
 {
 	struct insns *insns cleanup_insns = NULL;
 	unsigned nr_libraries = 0;
@@ -259,16 +259,12 @@ static void all_functions(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_functions),
-	};
-
 	if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
 		return 1;
 	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
 	insn = cs_malloc(handle);
 
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = unit_run();
 
 	cs_free(insn, 1);
 	cs_close(&handle);

@@ -4,7 +4,7 @@
 #include "tests/unit/lib/unit.h"
 #include "utils/object/needed.h"
 
-static void own_libraries(void **state)
+TEST(own_libraries)
 {
 	struct strbuf names cleanup_strbuf = { 0 };
 	struct uft_err err = { 0 };
@@ -16,7 +16,7 @@ static void own_libraries(void **state)
 	assert_false(strbuf_list_has(&names, ""));
 }
 
-static void none(void **state)
+TEST(none)
 {
 	struct strbuf names cleanup_strbuf = { 0 };
 
@@ -24,14 +24,4 @@ static void none(void **state)
 	assert_int_equal(object_needed_load("/nonexistent", &names, NULL), -ENOENT);
 	assert_int_equal(object_needed_load("/dev/null", &names, NULL), -ENOEXEC);
 	assert_int_equal(names.len, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_libraries),
-		cmocka_unit_test(none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void make_program(struct elf_image *img, const char *name)
 	check_bytes(img->data.data, img->data.len);
 }
 
-static void instrumentation(void **state)
+TEST(instrumentation)
 {
 	struct elf_image pg cleanup_image = { .has_interp = true };
 	struct elf_image fentry cleanup_image = { .has_interp = true };
@@ -52,7 +52,7 @@ static void instrumentation(void **state)
 	assert_false(program.has_mcount || program.has_fentry || program.has_cyg_profile);
 }
 
-static void scripts(void **state)
+TEST(scripts)
 {
 	static const char script[] = "#! /usr/bin/env python3\nprint()\n";
 	char big[10000];
@@ -75,7 +75,7 @@ static void scripts(void **state)
 	assert_int_equal(object_check_program("/absent", &program, NULL), -ENOENT);
 }
 
-static void build_ids(void **state)
+TEST(build_ids)
 {
 	static const char note[] = "\4\0\0\0\3\0\0\0\1\0\0\0GNU\0\7\0\0\0"
 				   "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\1\xab\xcd\xef";
@@ -100,15 +100,4 @@ static void build_ids(void **state)
 	assert_int_equal(object_build_id(path, hex, NULL), 0);
 	assert_string_equal(hex, "");
 	assert_int_equal(object_build_id("/dev/null", hex, NULL), -ENOEXEC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instrumentation),
-		cmocka_unit_test(scripts),
-		cmocka_unit_test(build_ids),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

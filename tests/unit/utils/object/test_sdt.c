@@ -68,7 +68,7 @@ static int load(const void *notes, size_t len, uint64_t base, struct strbuf *out
 	return ret;
 }
 
-static void good_notes(void **state)
+TEST(good_notes)
 {
 	struct strbuf notes cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -83,7 +83,7 @@ static void good_notes(void **state)
 					       "shop:closed 401120 0 ()\n");
 }
 
-static void cut_notes(void **state)
+TEST(cut_notes)
 {
 	struct strbuf notes cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -103,7 +103,7 @@ static void cut_notes(void **state)
 			    "at 168 is damaged");
 }
 
-static void damaged_notes(void **state)
+TEST(damaged_notes)
 {
 	static const char *const bad[] = {
 		"shop\0paid\0no end!",
@@ -121,7 +121,7 @@ static void damaged_notes(void **state)
 	}
 }
 
-static void flipped_bits(void **state)
+TEST(flipped_bits)
 {
 	struct strbuf notes cleanup_strbuf = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -134,7 +134,7 @@ static void flipped_bits(void **state)
 	}
 }
 
-static void none(void **state)
+TEST(none)
 {
 	struct sdt_probes probes cleanup_sdt_probes = { 0 };
 	struct uft_err err = { 0 };
@@ -142,15 +142,4 @@ static void none(void **state)
 	assert_int_equal(object_sdt_load("/proc/self/exe", &probes, &err), 0);
 	assert_int_equal(probes.nr, 0);
 	assert_int_equal(object_sdt_load("/nowhere", &probes, &err), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_notes),	 cmocka_unit_test(cut_notes),
-		cmocka_unit_test(damaged_notes), cmocka_unit_test(flipped_bits),
-		cmocka_unit_test(none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,13 +194,13 @@ static void check(const char *text, const char *means)
 		fail_msg("%s: '%s' and not '%s'", text, strbuf_str(&out), means);
 }
 
-static void forms(void **state)
+TEST(forms)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
 		check(good[i].text, good[i].means);
 }
 
-static void no_forms(void **state)
+TEST(no_forms)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		check(bad[i], bad[i][1] == 'f'	 ? "8f ?"
@@ -209,7 +209,7 @@ static void no_forms(void **state)
 						 : "2 ?");
 }
 
-static void types(void **state)
+TEST(types)
 {
 	static const struct form all[] = {
 		{ "", "" },
@@ -240,7 +240,7 @@ static void types(void **state)
 		check(all[i].text, all[i].means);
 }
 
-static void too_many(void **state)
+TEST(too_many)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct sdt_arg args[SDT_ARGS_MAX];
@@ -253,7 +253,7 @@ static void too_many(void **state)
 }
 
 /* What is not known of a machine, or which one it is. */
-static void other_machines(void **state)
+TEST(other_machines)
 {
 	struct sdt_arg args[SDT_ARGS_MAX];
 	const struct isa *const none[] = { NULL, isa_of(EM_386, 0), isa_of(EM_AARCH64, 0) };
@@ -291,7 +291,7 @@ static void check_sane(const char *text)
 	free(copy);
 }
 
-static void cut_at_every_byte(void **state)
+TEST(cut_at_every_byte)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(good) + ARRAY_SIZE(bad); i++) {
 		const char *text = i < ARRAY_SIZE(good) ? good[i].text : bad[i - ARRAY_SIZE(good)];
@@ -310,7 +310,7 @@ static uint32_t next_random(uint64_t *state)
 	return *state >> 33;
 }
 
-static void junk(void **state)
+TEST(junk)
 {
 	static const char letters[] = "%$@()-+,0123456789xrabcdspimf.: ";
 	static const char *const pieces[] = {
@@ -378,7 +378,7 @@ static void find(const struct symbol_row *plain, size_t nr_plain, const struct s
 	assert_string_equal(strbuf_str(&out), means);
 }
 
-static void symbols(void **state)
+TEST(symbols)
 {
 	static const struct symbol_row table[] = {
 		{ "a.c", 0, STT_FILE, SHN_ABS },
@@ -422,16 +422,4 @@ static void symbols(void **state)
 	find(table + 1, ARRAY_SIZE(table) - 1, NULL, 0, all[0].text, "8 ?");
 	find(NULL, 0, dynamic, ARRAY_SIZE(dynamic), all[0].text, "8 ?");
 	find(NULL, 0, NULL, 0, "8@one(%rip) 8@%rax", "8 ?; 8 reg 0");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forms),	  cmocka_unit_test(no_forms),
-		cmocka_unit_test(types),	  cmocka_unit_test(too_many),
-		cmocka_unit_test(other_machines), cmocka_unit_test(cut_at_every_byte),
-		cmocka_unit_test(junk),		  cmocka_unit_test(symbols),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

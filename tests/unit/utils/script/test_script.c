@@ -36,7 +36,7 @@ static void expect_options(const char *text, const char *options)
 	assert_string_equal(strbuf_str(&out), options);
 }
 
-static void options(void **state)
+TEST(options)
 {
 	expect_options("", "");
 	expect_options("# uftrace-option: -A f@arg1", "-A f@arg1");
@@ -47,7 +47,7 @@ static void options(void **state)
 	expect_options("-- uftrace-option: -D 2\n", "");
 }
 
-static void files(void **state)
+TEST(files)
 {
 	struct uft_err err = { 0 };
 
@@ -63,7 +63,7 @@ static void note(void *self, const char *line)
 	strbuf_addf(self, "%s|", line);
 }
 
-static void lines(void **state)
+TEST(lines)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	const struct script_config config = { .tell = note, .self = &out };
@@ -73,7 +73,7 @@ static void lines(void **state)
 	assert_string_equal(strbuf_str(&out), "one|    two||three|");
 }
 
-static void wanted(void **state)
+TEST(wanted)
 {
 	const struct script_config config = { .path = "x.py", .match = MATCH_REGEX };
 	struct script script cleanup_script = { .config = &config };
@@ -85,14 +85,4 @@ static void wanted(void **state)
 	assert_int_equal(script.nr_wanted, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options),
-		cmocka_unit_test(files),
-		cmocka_unit_test(lines),
-		cmocka_unit_test(wanted),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

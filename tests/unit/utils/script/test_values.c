@@ -67,7 +67,7 @@ static void expect_int(const char *spec, uint64_t bits, size_t len, enum script_
 }
 
 /* They have the sign of their type. */
-static void integers(void **state)
+TEST(integers)
 {
 	expect_int("arg1/i32", 0xfffffffd, 4, SCRIPT_SIGNED, -3);
 	expect_int("arg1/i64", -3, 8, SCRIPT_SIGNED, -3);
@@ -91,7 +91,7 @@ static void expect_text(const char *spec, const void *bytes, size_t len, const c
 	assert_memory_equal(value->text, text, value->len);
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	expect_text("arg1/s", "\2\0ab", 4, "ab");
 	expect_text("arg1/s", "\0\0\0\0", 4, "");
@@ -109,7 +109,7 @@ static void expect_float(const char *spec, const void *bytes, size_t len, double
 	assert_true(value->f == number);
 }
 
-static void floats(void **state)
+TEST(floats)
 {
 	const float narrow = -1.5;
 	const double wide = 0.1;
@@ -124,21 +124,11 @@ static void floats(void **state)
 }
 
 /* An event without a payload has none. */
-static void nothing(void **state)
+TEST(nothing)
 {
 	const struct event event = { .type = EVENT_ENTRY };
 
 	assert_false(script_values_read(&values, &data, &event));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integers),
-		cmocka_unit_test(texts),
-		cmocka_unit_test(floats),
-		cmocka_unit_test(nothing),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -21,7 +21,7 @@ static void match(struct filters *filters, const char *name)
 	filters_match(filters, &subject, &trigger);
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
 	static const struct {
 		char *filter;
@@ -52,7 +52,7 @@ static void test_texts(void **state)
 	}
 }
 
-static void test_in_force(void **state)
+TEST(test_in_force)
 {
 	struct filters filters cleanup_filters = { 0 };
 
@@ -63,14 +63,4 @@ static void test_in_force(void **state)
 	assert_int_equal(filters_opt_in(&filters), 0);
 	match(&filters, "b2");
 	assert_int_equal(filters_opt_in(&filters), TRIGGER_FILTER);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_in_force),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

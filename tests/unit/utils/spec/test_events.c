@@ -14,7 +14,7 @@ static struct event_rules parse(const char *text, enum pattern_match match)
 	return rules;
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	static const struct {
 		const char *text;
@@ -45,7 +45,7 @@ static void test_names(void **state)
 	}
 }
 
-static void test_origin(void **state)
+TEST(test_origin)
 {
 	struct event_rules rules = parse("sched:.*@kernel;app:.*;irq:x@K", MATCH_REGEX);
 
@@ -69,7 +69,7 @@ static void test_origin(void **state)
 	event_rules_deinit(&rules);
 }
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
 	static const struct {
 		const char *text;
@@ -90,15 +90,4 @@ static void test_wrong(void **state)
 		if (!strstr(err.text, cases[i].expect))
 			fail_msg("'%s': %s", cases[i].text, err.text);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_origin),
-		cmocka_unit_test(test_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

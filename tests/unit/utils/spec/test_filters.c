@@ -21,7 +21,7 @@ static uint32_t flags_of(struct filters *filters, const char *name)
 	return trigger.flags;
 }
 
-static void test_last_one_counts(void **state)
+TEST(test_last_one_counts)
 {
 	struct filters filters cleanup_filters = { 0 };
 
@@ -34,7 +34,7 @@ static void test_last_one_counts(void **state)
 	assert_int_equal(flags_of(&filters, "other"), 0);
 }
 
-static void test_notrace_is_a_negated_filter(void **state)
+TEST(test_notrace_is_a_negated_filter)
 {
 	struct strbuf list cleanup_strbuf = { 0 };
 
@@ -44,7 +44,7 @@ static void test_notrace_is_a_negated_filter(void **state)
 	assert_string_equal(list.data, "!a;!b;!f?arg1==\"x;y\";!c");
 }
 
-static void test_exact_and_pattern_in_order(void **state)
+TEST(test_exact_and_pattern_in_order)
 {
 	struct filters filters cleanup_filters = { 0 };
 	struct filter_subject subject = { .name = "foo", .name_len = 3 };
@@ -58,7 +58,7 @@ static void test_exact_and_pattern_in_order(void **state)
 	assert_int_equal(trigger.time_ns, 5);
 }
 
-static void test_clear(void **state)
+TEST(test_clear)
 {
 	struct filters filters cleanup_filters = { 0 };
 
@@ -68,7 +68,7 @@ static void test_clear(void **state)
 	assert_int_equal(flags_of(&filters, "foo"), TRIGGER_BACKTRACE);
 }
 
-static void test_modules(void **state)
+TEST(test_modules)
 {
 	static const struct {
 		const char *spec;
@@ -99,7 +99,7 @@ static void test_modules(void **state)
 	}
 }
 
-static void test_locations(void **state)
+TEST(test_locations)
 {
 	static const struct {
 		const char *spec;
@@ -128,7 +128,7 @@ static void test_locations(void **state)
 }
 
 /* A separator in a string is none. */
-static void test_strings_hold_separators(void **state)
+TEST(test_strings_hold_separators)
 {
 	struct filters filters cleanup_filters = { 0 };
 
@@ -137,7 +137,7 @@ static void test_strings_hold_separators(void **state)
 	assert_string_equal(filters.entries[0].spec.text, "f@if:arg1==\"a;b\"");
 }
 
-static void test_other_names(void **state)
+TEST(test_other_names)
 {
 	struct filters filters cleanup_filters = { 0 };
 	const struct filter_subject subject = { .name = "m::f",
@@ -159,7 +159,7 @@ static void test_other_names(void **state)
 }
 
 /* Counters have their bits in the order in which they come; an option that takes no read= has none. */
-static void test_counters(void **state)
+TEST(test_counters)
 {
 	struct filters filters cleanup_filters = { 0 };
 	const struct filter_subject subject = { .name = "f", .name_len = 1 };
@@ -180,7 +180,7 @@ static void test_counters(void **state)
 			    "'i@read=r8': at most 8 counters are read by name in one recording");
 }
 
-static void test_thousand_names(void **state)
+TEST(test_thousand_names)
 {
 	struct filters filters cleanup_filters = { 0 };
 	char name[32];
@@ -193,22 +193,4 @@ static void test_thousand_names(void **state)
 	assert_int_equal(filters.nr_patterns, 0);
 	assert_int_equal(flags_of(&filters, "func_999"), TRIGGER_FILTER);
 	assert_int_equal(flags_of(&filters, "func_1000"), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_last_one_counts),
-		cmocka_unit_test(test_exact_and_pattern_in_order),
-		cmocka_unit_test(test_clear),
-		cmocka_unit_test(test_modules),
-		cmocka_unit_test(test_locations),
-		cmocka_unit_test(test_strings_hold_separators),
-		cmocka_unit_test(test_notrace_is_a_negated_filter),
-		cmocka_unit_test(test_other_names),
-		cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_thousand_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static struct patch_rules parse(const char *text, enum pattern_match match)
 	return rules;
 }
 
-static void the_last_one_counts(void **state)
+TEST(the_last_one_counts)
 {
 	static const struct {
 		const char *text;
@@ -55,7 +55,7 @@ static void the_last_one_counts(void **state)
 	}
 }
 
-static void other_names(void **state)
+TEST(other_names)
 {
 	struct patch_rules rules = parse("f;!f.cold", MATCH_SIMPLE);
 	struct patch_subject subject = {
@@ -68,7 +68,7 @@ static void other_names(void **state)
 	patch_rules_deinit(&rules);
 }
 
-static void matches_are_noted(void **state)
+TEST(matches_are_noted)
 {
 	struct patch_rules rules = parse("f;!f;g", MATCH_REGEX);
 	struct patch_subject subject = { .name = "f", .module = "program", .is_program = true };
@@ -86,7 +86,7 @@ static void matches_are_noted(void **state)
 	patch_rules_deinit(&rules);
 }
 
-static void what_rules_are_about(void **state)
+TEST(what_rules_are_about)
 {
 	struct patch_rules rules = parse("f@libx;!g", MATCH_REGEX);
 
@@ -102,7 +102,7 @@ static void what_rules_are_about(void **state)
 	patch_rules_deinit(&rules);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const char *const cases[][2] = {
 		{ "@x", "'@x': column 1: expected the name of a function" },
@@ -128,7 +128,7 @@ static enum patch_choice choice_of(struct patch_rules *rules, const char *name)
 	return patch_rules_choose(rules, &subject);
 }
 
-static void changes(void **state)
+TEST(changes)
 {
 	struct patch_rules rules = parse("f;!g", MATCH_REGEX);
 	struct patch_rules_change change;
@@ -177,15 +177,4 @@ static void changes(void **state)
 	}
 	assert_int_equal(rules.nr, 4);
 	patch_rules_deinit(&rules);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_one_counts),	cmocka_unit_test(other_names),
-		cmocka_unit_test(matches_are_noted),	cmocka_unit_test(refused),
-		cmocka_unit_test(what_rules_are_about), cmocka_unit_test(changes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #define BIT(sig) (1ULL << ((sig)-1))
 
-static void test_good(void **state)
+TEST(test_good)
 {
 	struct signal_switches s;
 
@@ -22,7 +22,7 @@ static void test_good(void **state)
 	assert_int_equal(s.finish, BIT(SIGINT) | BIT(SIGRTMAX) | BIT(SIGRTMAX - 1));
 }
 
-static void test_last_one_counts(void **state)
+TEST(test_last_one_counts)
 {
 	struct signal_switches s;
 
@@ -31,7 +31,7 @@ static void test_last_one_counts(void **state)
 	assert_int_equal(s.finish, BIT(SIGUSR1));
 }
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
 	static const struct {
 		const char *text;
@@ -56,15 +56,4 @@ static void test_wrong(void **state)
 			fail_msg("'%s': %s", cases[i].text, err.text);
 		assert_int_equal(s.on, 1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_last_one_counts),
-		cmocka_unit_test(test_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

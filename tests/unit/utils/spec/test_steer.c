@@ -17,7 +17,7 @@ static int parse(const char *text, struct steer_change *change, struct uft_err *
 	return steer_parse(&words, change, err);
 }
 
-static void test_good(void **state)
+TEST(test_good)
 {
 	struct steer_change change cleanup_steer_change = { 0 };
 
@@ -39,7 +39,7 @@ static void test_good(void **state)
 			    "depth 7 time 1ms size 2k match glob off on");
 }
 
-static void test_patches(void **state)
+TEST(test_patches)
 {
 	struct steer_change change cleanup_steer_change = { 0 };
 
@@ -50,7 +50,7 @@ static void test_patches(void **state)
 	assert_string_equal(strbuf_str(&change.text), "patch a;b@lib unpatch c;d patch e");
 }
 
-static void test_declared(void **state)
+TEST(test_declared)
 {
 	struct steer_change change cleanup_steer_change = { 0 };
 
@@ -62,7 +62,7 @@ static void test_declared(void **state)
 	assert_string_equal(strbuf_str(&change.trace_exclude), "B");
 }
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
 	static const struct {
 		const char *text;
@@ -91,16 +91,4 @@ static void test_wrong(void **state)
 		if (strncmp(err.text, cases[i].says, strlen(cases[i].says)) != 0)
 			fail_msg("'%s': %s", cases[i].text, err.text);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_patches),
-		cmocka_unit_test(test_declared),
-		cmocka_unit_test(test_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static struct spec parse_good(enum spec_option option, const char *text)
 }
 
 /* Each action, with the options that take it. */
-static void test_flags(void **state)
+TEST(test_flags)
 {
 	static const struct {
 		enum spec_option option;
@@ -82,7 +82,7 @@ static void test_flags(void **state)
 	}
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
 	struct spec spec = parse_good(SPEC_TRIGGER, "^f@depth=7,time=1.5ms,size=2k,color=cyan,"
 						    "read=page-fault,read=pmu-cycle");
@@ -97,7 +97,7 @@ static void test_values(void **state)
 	spec_deinit(&spec);
 }
 
-static void test_colors_and_reads(void **state)
+TEST(test_colors_and_reads)
 {
 	static const char *const texts[] = {
 		"f@color=red",	    "f@color=green",	 "f@color=blue", "f@color=yellow",
@@ -113,7 +113,7 @@ static void test_colors_and_reads(void **state)
 }
 
 /* By the one name that recordings have; twice is once. */
-static void test_counters(void **state)
+TEST(test_counters)
 {
 	struct spec spec = parse_good(SPEC_TRIGGER,
 				      "f@read=cs,read=Context-Switches,read=instructions,"
@@ -129,7 +129,7 @@ static void test_counters(void **state)
 	spec_deinit(&spec);
 }
 
-static void test_modules(void **state)
+TEST(test_modules)
 {
 	static const struct {
 		const char *text;
@@ -161,7 +161,7 @@ static void test_modules(void **state)
 }
 
 /* Items about arguments are kept as they are: utils/spec/args/argspec.c reads them. */
-static void test_args(void **state)
+TEST(test_args)
 {
 	struct spec spec = parse_good(SPEC_TRIGGER, "f@arg1/s,depth=2,fparg1/32%xmm1,retval/i32");
 
@@ -173,7 +173,7 @@ static void test_args(void **state)
 	spec_deinit(&spec);
 }
 
-static void test_clear(void **state)
+TEST(test_clear)
 {
 	struct spec spec = parse_good(SPEC_TRIGGER, "f@clear=depth+time+if");
 
@@ -184,7 +184,7 @@ static void test_clear(void **state)
 	spec_deinit(&spec);
 }
 
-static void test_ignored(void **state)
+TEST(test_ignored)
 {
 	struct spec spec = parse_good(SPEC_FILTER, "f@depth=1,backtrace,finish");
 
@@ -195,7 +195,7 @@ static void test_ignored(void **state)
 	spec_deinit(&spec);
 }
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
 	static const struct {
 		enum spec_option option;
@@ -254,7 +254,7 @@ static void test_wrong(void **state)
 }
 
 /* Whatever is offered as a word is one. */
-static void test_words(void **state)
+TEST(test_words)
 {
 	for (const char *const *word = trigger_words; *word; word++) {
 		struct uft_err err = { 0 };
@@ -271,22 +271,4 @@ static void test_words(void **state)
 			assert_true(needs_value);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_colors_and_reads),
-		cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_modules),
-		cmocka_unit_test(test_args),
-		cmocka_unit_test(test_clear),
-		cmocka_unit_test(test_ignored),
-		cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

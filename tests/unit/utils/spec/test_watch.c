@@ -4,7 +4,7 @@
 #include "utils/base/compiler.h"
 #include "utils/spec/watch.h"
 
-static void test_good(void **state)
+TEST(test_good)
 {
 	struct watch_spec spec = { 0 };
 
@@ -16,7 +16,7 @@ static void test_good(void **state)
 	watch_spec_deinit(&spec);
 }
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
 	static const char *const bad[] = { "cup", "var:", "foo", "cpu;var" };
 	static const char *const columns[] = { "column 1:", "column 1:", "column 1:", "column 5:" };
@@ -29,14 +29,4 @@ static void test_wrong(void **state)
 		if (!strstr(err.text, columns[i]))
 			fail_msg("'%s': %s", bad[i], err.text);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

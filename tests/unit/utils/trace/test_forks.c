@@ -50,7 +50,7 @@ static void check(const char *filter, const char *expected)
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-static void within_what_the_parent_is_in(void **state)
+TEST_WITH(within_what_the_parent_is_in, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{b{F{}c{}}}d{}", 1000);
 	add_forked_task(101, 100, "3)Fe{})b", 1025);
@@ -58,19 +58,9 @@ static void within_what_the_parent_is_in(void **state)
 }
 
 /* It was killed, say, as soon as there was a child. */
-static void a_parent_that_says_no_more(void **state)
+TEST_WITH(a_parent_that_says_no_more, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{b{F{", 1000);
 	add_forked_task(101, 100, "3)Fe{})b", 2000);
 	check("b", "100:b{fork{ 101:}?e{}}?");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(within_what_the_parent_is_in, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_parent_that_says_no_more, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,25 +154,25 @@ static void check_all(size_t nr_events)
 }
 
 /* All can be held. */
-static void windows(void **state)
+TEST(windows)
 {
 	check_all(900);
 }
 
 /* No two tasks can be held together. */
-static void groups(void **state)
+TEST(groups)
 {
 	check_all(2400);
 }
 
 /* Each task has more than may be held: it streams. */
-static void streams(void **state)
+TEST(streams)
 {
 	check_all(20000);
 }
 
 /* What stands there for a CPU and cannot be read is told: a recording without its events looks complete. */
-static void files_that_cannot_be_read(void **state)
+TEST(files_that_cannot_be_read)
 {
 	struct trace_data data;
 	struct uft_err err = { 0 };
@@ -190,7 +190,7 @@ static void files_that_cannot_be_read(void **state)
 }
 
 /* However little room there is, a source writes no more than that, and nothing is lost. */
-static void little_room(void **state)
+TEST(little_room)
 {
 	for (size_t max = 1; max < 4; max++) {
 		struct strbuf perf cleanup_strbuf = { 0 };
@@ -229,7 +229,7 @@ static void little_room(void **state)
 }
 
 /* Tasks with events and no calls: of one task.txt tells, and of the other only the kernel. Outside of functions is where all of it is. */
-static void without_calls(void **state)
+TEST(without_calls)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct strbuf perf cleanup_strbuf = { 0 };
@@ -402,7 +402,7 @@ static void check_queue(const struct queue *queue, const char *expected)
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-static void events_of_all_sources_come_to_their_tasks(void **state)
+TEST(events_of_all_sources_come_to_their_tasks)
 {
 	static const struct made_event one[] = { { 10, 100, EVENT_POINT, 7, "x" },
 						 { 20, 100, EVENT_POINT, 7 },
@@ -436,7 +436,7 @@ static void events_of_all_sources_come_to_their_tasks(void **state)
 }
 
 /* Bit by bit: what is later than @complete_ns may still get company. */
-static void a_part_at_a_time(void **state)
+TEST(a_part_at_a_time)
 {
 	static const struct made_event one[] = { { 1000, 100, EVENT_POINT, 7 },
 						 { 1100, 101, EVENT_POINT, 7 },
@@ -462,7 +462,7 @@ static void a_part_at_a_time(void **state)
 	made_end(&f);
 }
 
-static void without_sources_all_is_complete(void **state)
+TEST(without_sources_all_is_complete)
 {
 	struct made_feed f;
 
@@ -473,7 +473,7 @@ static void without_sources_all_is_complete(void **state)
 }
 
 /* Damage is told, and the others are read on; all else ends it. */
-static void sources_that_fail(void **state)
+TEST(sources_that_fail)
 {
 	static const struct made_event one[] = { { 10, 100, EVENT_POINT, 7 } };
 	static const struct made_event two[] = { { 20, 100, EVENT_POINT, 7 } };
@@ -499,7 +499,7 @@ static void sources_that_fail(void **state)
 	made_end(&f);
 }
 
-static void what_there_is_of_each_task(void **state)
+TEST(what_there_is_of_each_task)
 {
 	static const struct made_event one[] = {
 		{ 10, 100, EVENT_SCHED_IN },
@@ -543,23 +543,4 @@ static void what_there_is_of_each_task(void **state)
 	assert_true(surveys[1].first_back_ns == UINT64_MAX);
 	check_queue(&f.feed.queues[0], "");
 	made_end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(windows),
-		cmocka_unit_test(groups),
-		cmocka_unit_test(streams),
-		cmocka_unit_test(without_calls),
-		cmocka_unit_test(little_room),
-		cmocka_unit_test(files_that_cannot_be_read),
-		cmocka_unit_test(events_of_all_sources_come_to_their_tasks),
-		cmocka_unit_test(a_part_at_a_time),
-		cmocka_unit_test(without_sources_all_is_complete),
-		cmocka_unit_test(sources_that_fail),
-		cmocka_unit_test(what_there_is_of_each_task),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

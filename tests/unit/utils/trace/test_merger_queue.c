@@ -26,7 +26,7 @@ static void check(const struct queue *queue, const char *expected)
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-static void events_come_by_time_or_are_sorted(void **state)
+TEST(events_come_by_time_or_are_sorted)
 {
 	struct queue queue = { 0 };
 
@@ -53,7 +53,7 @@ static void events_come_by_time_or_are_sorted(void **state)
 	assert_int_equal(queue.cap, 0);
 }
 
-static void a_lower_source_at_the_same_time_is_earlier(void **state)
+TEST(a_lower_source_at_the_same_time_is_earlier)
 {
 	struct queue queue = { 0 };
 
@@ -66,7 +66,7 @@ static void a_lower_source_at_the_same_time_is_earlier(void **state)
 }
 
 /* What was taken stays where it is, and nothing new is compared with it. */
-static void what_was_taken_is_not_sorted_again(void **state)
+TEST(what_was_taken_is_not_sorted_again)
 {
 	struct queue queue = { 0 };
 
@@ -82,7 +82,7 @@ static void what_was_taken_is_not_sorted_again(void **state)
 	queue_deinit(&queue);
 }
 
-static void calls_are_added_with_their_source(void **state)
+TEST(calls_are_added_with_their_source)
 {
 	const struct queued calls[] = {
 		{ .time_ns = 10, .source = 77, .depth = 3, .type = EVENT_EXIT },
@@ -123,7 +123,7 @@ static void calls_are_added_with_their_source(void **state)
 	queue_deinit(&queue);
 }
 
-static void the_oldest_are_dropped(void **state)
+TEST(the_oldest_are_dropped)
 {
 	struct queue queue = { 0 };
 
@@ -146,7 +146,7 @@ static void the_oldest_are_dropped(void **state)
 }
 
 /* In any order, few and many, compared with the plainest way to sort them. */
-static void all_orders_are_sorted_and_ties_stay(void **state)
+TEST(all_orders_are_sorted_and_ties_stay)
 {
 	unsigned seed = 1;
 
@@ -182,7 +182,7 @@ static void all_orders_are_sorted_and_ties_stay(void **state)
 }
 
 /* There is always room, and not much more. */
-static void room_grows_by_half(void **state)
+TEST(room_grows_by_half)
 {
 	struct queued calls[40] = { 0 };
 	struct queue queue = { 0 };
@@ -201,7 +201,7 @@ static void room_grows_by_half(void **state)
 	queue_deinit(&queue);
 }
 
-static void a_lane_takes_from_the_queue(void **state)
+TEST(a_lane_takes_from_the_queue)
 {
 	struct task task = { .tid = 7 };
 	struct queue_source src;
@@ -244,20 +244,4 @@ static void a_lane_takes_from_the_queue(void **state)
 	queue_source_init(&src, NULL, &task);
 	assert_int_equal(source_next_ns(&src.source), UINT64_MAX);
 	assert_int_equal(source_read(&src.source, events, 2, UINT64_MAX, NULL), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_come_by_time_or_are_sorted),
-		cmocka_unit_test(a_lower_source_at_the_same_time_is_earlier),
-		cmocka_unit_test(what_was_taken_is_not_sorted_again),
-		cmocka_unit_test(calls_are_added_with_their_source),
-		cmocka_unit_test(the_oldest_are_dropped),
-		cmocka_unit_test(all_orders_are_sorted_and_ties_stay),
-		cmocka_unit_test(room_grows_by_half),
-		cmocka_unit_test(a_lane_takes_from_the_queue),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

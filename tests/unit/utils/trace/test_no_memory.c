@@ -101,7 +101,7 @@ static void check(const struct recording *rec, const struct pipeline_config *con
 	assert_true(nr_failed > 20);
 }
 
-static void with_a_filter(void **state)
+TEST(with_a_filter)
 {
 	struct filters filters cleanup_filters = { 0 };
 	char *specs[SPEC_OPTIONS] = { [SPEC_FILTER] = "g" };
@@ -123,7 +123,7 @@ static void with_a_filter(void **state)
 	recording_deinit(&rec);
 }
 
-static void several_tasks(void **state)
+TEST(several_tasks)
 {
 	struct pipeline_config config;
 	struct recording rec;
@@ -139,7 +139,7 @@ static void several_tasks(void **state)
 }
 
 /* Where tasks begin and end is not known then, though that may change nothing of what is shown. */
-static void no_survey(void **state)
+TEST(no_survey)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct pipeline_config config;
@@ -163,7 +163,7 @@ static void drop_piece(void *arg, struct piece *piece)
 }
 
 /* Pieces that there is memory for have been given away; there is none that is the last. */
-static void a_split(void **state)
+TEST(a_split)
 {
 	struct pipeline_config config;
 	struct recording rec;
@@ -196,16 +196,4 @@ static void a_split(void **state)
 	} while (nr_allocations >= nr);
 	assert_true(nr_failed > 3);
 	recording_deinit(&rec);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(with_a_filter),
-		cmocka_unit_test(several_tasks),
-		cmocka_unit_test(no_survey),
-		cmocka_unit_test(a_split),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,21 +31,21 @@ static void check(const char *tree, const char *expected)
 	recording_deinit(&rec);
 }
 
-static void everything_passes(void **state)
+TEST_WITH(everything_passes, setup, NULL)
 {
 	check("a{b{}c{d{}}}", "a{b{}c{d{}}}");
 	check("a{b{*}}", "a{b{*}}");
 	check("a{b{", "a{b{");
 }
 
-static void events_outside_of_calls(void **state)
+TEST_WITH(events_outside_of_calls, setup, NULL)
 {
 	check("*a{}*", "a{}");
 	config.stages.show_outside = true;
 	check("*a{}*", "*a{}*");
 }
 
-static void depth(void **state)
+TEST_WITH(depth, setup, NULL)
 {
 	config.stages.depth = 2;
 	check("a{b{c{}}d{}}", "a{b{}d{}}");
@@ -53,13 +53,13 @@ static void depth(void **state)
 	check("a{b{c{}}d{}}", "a{}");
 }
 
-static void library_calls_make_room(void **state)
+TEST_WITH(library_calls_make_room, setup, NULL)
 {
 	config.stages.show_libcalls = false;
 	check("a{B{c{}}d{}}", "a{c{}d{}}");
 }
 
-static void size(void **state)
+TEST_WITH(size, setup, NULL)
 {
 	config.stages.size_filter = 17;
 	check("a{B{c{}}d{}}", "a{c{}d{}}");
@@ -67,7 +67,7 @@ static void size(void **state)
 	check("a{B{c{}}d{}}", "");
 }
 
-static void duration(void **state)
+TEST_WITH(duration, setup, NULL)
 {
 	config.stages.time_filter_ns = 30;
 	check("a{b{}c{d{}}}", "a{c{}}");
@@ -82,7 +82,7 @@ static void duration(void **state)
 }
 
 /* Just as much is enough. */
-static void limits_are_inclusive(void **state)
+TEST_WITH(limits_are_inclusive, setup, NULL)
 {
 	config.stages.time_filter_ns = 10;
 	check("a{b{}}", "a{b{}}");
@@ -107,19 +107,19 @@ static void limits_are_inclusive(void **state)
 	check("a{b{}c{}}", "}?");
 }
 
-static void exits_without_entries(void **state)
+TEST_WITH(exits_without_entries, setup, NULL)
 {
 	check("3)c)b)a", "}?}?}?");
 	check(")a)b", "}?}?");
 }
 
-static void lost_records(void **state)
+TEST_WITH(lost_records, setup, NULL)
 {
 	check("a{b{c{!}}}", "a{b{c{!}}}");
 	check("a{!3e{}}", "a{!e{}}?");
 }
 
-static void time_range(void **state)
+TEST_WITH(time_range, setup, NULL)
 {
 	config.range.start.is_set = true;
 	config.range.start.time_ns = 1015;
@@ -129,7 +129,7 @@ static void time_range(void **state)
 	check("a{b{}c{}}", "}?c{}");
 }
 
-static void several_tasks(void **state)
+TEST_WITH(several_tasks, setup, NULL)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct recording rec;
@@ -158,7 +158,7 @@ static void several_tasks(void **state)
 }
 
 /* On a tie the lower id goes first, however many there are. */
-static void ties_and_many_tasks(void **state)
+TEST_WITH(ties_and_many_tasks, setup, NULL)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct strbuf expected cleanup_strbuf = { 0 };
@@ -178,7 +178,7 @@ static void ties_and_many_tasks(void **state)
 }
 
 /* By time, and on a tie by the task's number: of tasks with runs and turns of all lengths, compared with the plainest merge. */
-static void order_of_all(void **state)
+TEST_WITH(order_of_all, setup, NULL)
 {
 	enum {
 		NR_TASKS = 9,
@@ -227,7 +227,7 @@ static void order_of_all(void **state)
 }
 
 /* Tasks that take turns, and long runs of one while others wait: recording_run() shows them in two ways, which must be alike. */
-static void turns(void **state)
+TEST_WITH(turns, setup, NULL)
 {
 	struct strbuf tree cleanup_strbuf = { 0 };
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -252,7 +252,7 @@ static void turns(void **state)
 }
 
 /* Of damaged recordings: later than the merge can tell apart, up to the last time that there is. */
-static void turns_at_the_end_of_time(void **state)
+TEST_WITH(turns_at_the_end_of_time, setup, NULL)
 {
 	static const uint64_t starts[] = { UINT64_MAX / 2 - 25, UINT64_MAX / 2, UINT64_MAX - 100 };
 
@@ -269,7 +269,7 @@ static void turns_at_the_end_of_time(void **state)
 	}
 }
 
-static void scheduler(void **state)
+TEST_WITH(scheduler, setup, NULL)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct strbuf perf cleanup_strbuf = { 0 };
@@ -317,7 +317,7 @@ static int check_cpus(void *self, const struct event_span *span, struct uft_err 
 	return 0;
 }
 
-static void cpus_of_events(void **state)
+TEST_WITH(cpus_of_events, setup, NULL)
 {
 	const unsigned all = 1U << EVENT_SCHED_OUT | 1U << EVENT_SCHED_IN | 1U << EVENT_POINT;
 	struct strbuf perf cleanup_strbuf = { 0 };
@@ -351,7 +351,7 @@ static void cpus_of_events(void **state)
 }
 
 /* In the calls they happen in, between the scheduler's; of whom nobody knows are left out. */
-static void kernel_events(void **state)
+TEST_WITH(kernel_events, setup, NULL)
 {
 	static const char header[] = "PAGE_SIZE: 4096\nLONG_SIZE: 4\nENDIAN: BE\n";
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -392,7 +392,7 @@ static void kernel_events(void **state)
 	recording_deinit(&rec);
 }
 
-static void external_data(void **state)
+TEST_WITH(external_data, setup, NULL)
 {
 	static const char text[] = "# comment\n\n0.000001005 hello world\n";
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -409,7 +409,7 @@ static void external_data(void **state)
 }
 
 /* Lines of the user's come at their time, however many tasks there are. */
-static void external_data_of_many_tasks(void **state)
+TEST_WITH(external_data_of_many_tasks, setup, NULL)
 {
 	static const char text[] = "0.000001005 hello world\n";
 
@@ -439,7 +439,7 @@ static void external_data_of_many_tasks(void **state)
 	}
 }
 
-static void other_byte_order_and_version(void **state)
+TEST_WITH(other_byte_order_and_version, setup, NULL)
 {
 	for (int i = 0; i < 4; i++) {
 		struct strbuf out cleanup_strbuf = { 0 };
@@ -457,7 +457,7 @@ static void other_byte_order_and_version(void **state)
 }
 
 /* A file that is cut anywhere, or ends with zeros, is read as far as it goes. */
-static void torn_tails(void **state)
+TEST_WITH(torn_tails, setup, NULL)
 {
 	static const char tree[] = "a{b{}c{}}";
 	static const char *const read_so_far[] = { "",
@@ -494,7 +494,7 @@ static void torn_tails(void **state)
 }
 
 /* Damage ends the task that has it, not the others. */
-static void damaged_record(void **state)
+TEST_WITH(damaged_record, setup, NULL)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	uint8_t bytes[48] = { 0 };
@@ -512,7 +512,7 @@ static void damaged_record(void **state)
 }
 
 /* Arguments of which nobody knows the types do not stop the reader. */
-static void unknown_payload(void **state)
+TEST_WITH(unknown_payload, setup, NULL)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct strbuf file cleanup_strbuf = { 0 };
@@ -539,36 +539,4 @@ static void unknown_payload(void **state)
 	recording_run(&rec, &config, &out);
 	assert_string_equal(strbuf_str(&out), "100:a{b{}}");
 	recording_deinit(&rec);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(everything_passes, setup),
-		cmocka_unit_test_setup(events_outside_of_calls, setup),
-		cmocka_unit_test_setup(depth, setup),
-		cmocka_unit_test_setup(library_calls_make_room, setup),
-		cmocka_unit_test_setup(size, setup),
-		cmocka_unit_test_setup(duration, setup),
-		cmocka_unit_test_setup(limits_are_inclusive, setup),
-		cmocka_unit_test_setup(exits_without_entries, setup),
-		cmocka_unit_test_setup(lost_records, setup),
-		cmocka_unit_test_setup(time_range, setup),
-		cmocka_unit_test_setup(several_tasks, setup),
-		cmocka_unit_test_setup(ties_and_many_tasks, setup),
-		cmocka_unit_test_setup(order_of_all, setup),
-		cmocka_unit_test_setup(turns, setup),
-		cmocka_unit_test_setup(turns_at_the_end_of_time, setup),
-		cmocka_unit_test_setup(scheduler, setup),
-		cmocka_unit_test_setup(cpus_of_events, setup),
-		cmocka_unit_test_setup(kernel_events, setup),
-		cmocka_unit_test_setup(external_data, setup),
-		cmocka_unit_test_setup(external_data_of_many_tasks, setup),
-		cmocka_unit_test_setup(other_byte_order_and_version, setup),
-		cmocka_unit_test_setup(torn_tails, setup),
-		cmocka_unit_test_setup(damaged_record, setup),
-		cmocka_unit_test_setup(unknown_payload, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void check_lanes(const char *expected)
 	end();
 }
 
-static void tasks_with_records_have_lanes(void **state)
+TEST_WITH(tasks_with_records_have_lanes, setup, teardown)
 {
 	int tids[] = { 103, 101, 777 };
 
@@ -92,7 +92,7 @@ static void tasks_with_records_have_lanes(void **state)
 }
 
 /* Calls of the kernel alone are no events, nor the other way. */
-static void tasks_without_records(void **state)
+TEST_WITH(tasks_without_records, setup, teardown)
 {
 	struct task *task;
 
@@ -120,7 +120,7 @@ static void tasks_without_records(void **state)
 }
 
 /* Of one that grows: as soon as there is something of it. */
-static void tasks_of_a_recording_that_grows(void **state)
+TEST_WITH(tasks_of_a_recording_that_grows, setup, teardown)
 {
 	const struct task *task;
 
@@ -142,7 +142,7 @@ static void tasks_of_a_recording_that_grows(void **state)
 }
 
 /* Who has no name of its own is called what its parent was. */
-static void children_that_nobody_announced(void **state)
+TEST_WITH(children_that_nobody_announced, setup, teardown)
 {
 	uint8_t bytes[48] = { 7, 0, 0, 0, 0, 0, 48 };
 
@@ -170,7 +170,7 @@ static void children_that_nobody_announced(void **state)
 
 /* --- when it begins --- */
 
-static void the_first_record_is_the_beginning(void **state)
+TEST_WITH(the_first_record_is_the_beginning, setup, teardown)
 {
 	recording_add_task(&rec, 101, "a{}", 3000);
 	recording_add_task(&rec, 102, "a{}", 2000);
@@ -187,7 +187,7 @@ static void the_first_record_is_the_beginning(void **state)
 }
 
 /* The end of the first time off the CPU, which began where it was seen. */
-static void times_off_the_cpu_may_come_first(void **state)
+TEST_WITH(times_off_the_cpu_may_come_first, setup, teardown)
 {
 	recording_add_task(&rec, 101, "a{}", 3000);
 	perf_add_sched(&perf, 'i', 101, 1000);
@@ -221,7 +221,7 @@ static void times_off_the_cpu_may_come_first(void **state)
 	end();
 }
 
-static void a_recording_without_records_begins_with_its_events(void **state)
+TEST_WITH(a_recording_without_records_begins_with_its_events, setup, teardown)
 {
 	recording_add_task(&rec, 101, "", 3000);
 	recording_add_task(&rec, 102, "", 3000);
@@ -235,7 +235,7 @@ static void a_recording_without_records_begins_with_its_events(void **state)
 /* --- groups --- */
 
 /* As many tasks as memory is meant for; one that has more than that is streamed. */
-static void tasks_are_loaded_in_groups(void **state)
+TEST_WITH(tasks_are_loaded_in_groups, setup, teardown)
 {
 	static const struct {
 		uint64_t bytes[4];
@@ -306,7 +306,7 @@ static void check_lane(const char *expected)
 	end();
 }
 
-static void lanes_begin_as_they_are_filtered(void **state)
+TEST_WITH(lanes_begin_as_they_are_filtered, setup, teardown)
 {
 	struct filters filters;
 
@@ -368,7 +368,7 @@ static void lanes_begin_as_they_are_filtered(void **state)
 }
 
 /* What filters need of the configuration is theirs, and no other stage does it again. */
-static void what_filters_take_over(void **state)
+TEST_WITH(what_filters_take_over, setup, teardown)
 {
 	struct filters filters;
 
@@ -400,23 +400,4 @@ static void what_filters_take_over(void **state)
 	assert_int_equal(pipe_.config.stages.sched, STAGE_SCHED_NONE);
 	end();
 	filters_deinit(&filters);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(tasks_with_records_have_lanes, setup, teardown),
-		cmocka_unit_test_setup_teardown(tasks_without_records, setup, teardown),
-		cmocka_unit_test_setup_teardown(tasks_of_a_recording_that_grows, setup, teardown),
-		cmocka_unit_test_setup_teardown(children_that_nobody_announced, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_first_record_is_the_beginning, setup, teardown),
-		cmocka_unit_test_setup_teardown(times_off_the_cpu_may_come_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_recording_without_records_begins_with_its_events,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(tasks_are_loaded_in_groups, setup, teardown),
-		cmocka_unit_test_setup_teardown(lanes_begin_as_they_are_filtered, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_filters_take_over, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,28 +185,28 @@ static void check_steps(uint64_t step_ns)
 	assert_string_equal(strbuf_str(&out), strbuf_str(&whole));
 }
 
-static void small_steps(void **state)
+TEST_WITH(small_steps, setup, teardown)
 {
 	check_steps(1);
 }
 
-static void steps(void **state)
+TEST_WITH(steps, setup, teardown)
 {
 	check_steps(37);
 }
 
-static void large_steps(void **state)
+TEST_WITH(large_steps, setup, teardown)
 {
 	check_steps(600);
 }
 
-static void duration(void **state)
+TEST_WITH(duration, setup, teardown)
 {
 	config.stages.time_filter_ns = 30;
 	check_steps(3);
 }
 
-static void depth_and_range(void **state)
+TEST_WITH(depth_and_range, setup, teardown)
 {
 	config.stages.depth = 2;
 	config.range.start =
@@ -216,7 +216,7 @@ static void depth_and_range(void **state)
 }
 
 /* What others did waits until it is known whether a call is shown that was entered before. */
-static void order_is_kept(void **state)
+TEST_WITH(order_is_kept, setup, teardown)
 {
 	config.stages.time_filter_ns = 500;
 	recording_add_task(&rec, 100, "a{b{ }}", 1000);
@@ -237,7 +237,7 @@ static void order_is_kept(void **state)
  * Entries that were held back have times of long ago. They may be written, behind the line of their session, when task.txt has just
  * been read: then they wait for the next look, or they would be shown with the names of the session before.
  */
-static void session_while_looking(void **state)
+TEST_WITH(session_while_looking, setup, teardown)
 {
 	static const char map[] = "3fffc0-4fffc0 r-xp 00000000 00:00 0 /x/prog\n";
 	struct view view = { recording_write, &writer };
@@ -272,7 +272,7 @@ static void session_while_looking(void **state)
 }
 
 /* What is looked at ends between leaving the CPU and coming back, while the first call is in the file already. */
-static void elapsed_counts_from_the_first_return_to_the_cpu(void **state)
+TEST_WITH(elapsed_counts_from_the_first_return_to_the_cpu, setup, teardown)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
 
@@ -294,7 +294,7 @@ static void elapsed_counts_from_the_first_return_to_the_cpu(void **state)
 	assert_int_equal(pipe_.first_ns, 900);
 }
 
-static void tasks_never_move(void **state)
+TEST_WITH(tasks_never_move, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{}", 1000);
 	recording_finish(&rec);
@@ -319,7 +319,7 @@ static void tasks_never_move(void **state)
 	assert_null(data_task(&data, INT_MAX));
 }
 
-static void bad_lines(void **state)
+TEST_WITH(bad_lines, setup, teardown)
 {
 	static const char *const lines[] = {
 		"TASK timestamp=0.000000200 tid=4194304 pid=100\n",
@@ -345,30 +345,9 @@ static void bad_lines(void **state)
 	}
 }
 
-static void not_there(void **state)
+TEST_WITH(not_there, setup, teardown)
 {
 	struct uft_err err = { 0 };
 
 	assert_int_equal(data_open_growing(&data, "/nonexistent", DEMANGLE_SIMPLE, &err), -ENOENT);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(small_steps),
-		TEST(steps),
-		TEST(large_steps),
-		TEST(duration),
-		TEST(depth_and_range),
-		TEST(order_is_kept),
-		TEST(session_while_looking),
-		TEST(elapsed_counts_from_the_first_return_to_the_cpu),
-		TEST(tasks_never_move),
-		TEST(bad_lines),
-		TEST(not_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static int toy_open(const struct source_context *context, struct source_list *li
 static const struct source_kind toy_kind = { .name = "toy", .open = toy_open };
 static const struct source_kind *const kinds[] = { &toy_kind, NULL };
 
-static void in_order_with_records(void **state)
+TEST(in_order_with_records)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct pipeline_config config;
@@ -96,11 +96,4 @@ static void in_order_with_records(void **state)
 	recording_run(&rec, &config, &out);
 	assert_string_equal(strbuf_str(&out), "100:a{b{}} 101:c{}");
 	recording_deinit(&rec);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(in_order_with_records) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,7 +224,7 @@ static void make(struct maker *m, unsigned variant)
 	assert_false(strbuf_oom(&m->out));
 }
 
-static void whole_files(void **state)
+TEST(whole_files)
 {
 	for (unsigned variant = 0; variant < 4; variant++) {
 		struct tracedat file;
@@ -250,7 +250,7 @@ static void whole_files(void **state)
 	}
 }
 
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	for (unsigned variant = 0; variant < 4; variant++) {
 		struct maker m;
@@ -276,7 +276,7 @@ static void cut_anywhere(void **state)
 	}
 }
 
-static void any_byte_wrong(void **state)
+TEST(any_byte_wrong)
 {
 	for (unsigned variant = 0; variant < 4; variant++) {
 		struct maker m;
@@ -297,7 +297,7 @@ static void any_byte_wrong(void **state)
 	}
 }
 
-static void times(void **state)
+TEST(times)
 {
 	struct tracedat file = { .fd = -1 };
 
@@ -328,14 +328,4 @@ static int remove_file(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_files),
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(any_byte_wrong),
-		cmocka_unit_test(times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, remove_file);
-}
+TEST_GROUP(NULL, remove_file)

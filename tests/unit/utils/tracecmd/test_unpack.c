@@ -29,7 +29,7 @@ static bool is_there(const struct packed *packed)
 	return packed->unpack(packed->bytes, packed->len, out, sizeof(out)) != -ENOSYS;
 }
 
-static void whole(void **state)
+TEST(whole)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		char out[6] = "";
@@ -41,7 +41,7 @@ static void whole(void **state)
 	}
 }
 
-static void another_size(void **state)
+TEST(another_size)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		char out[8] = { [4] = '!', [7] = '?' };
@@ -56,7 +56,7 @@ static void another_size(void **state)
 	}
 }
 
-static void cut_and_damaged(void **state)
+TEST(cut_and_damaged)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		char out[5];
@@ -70,15 +70,4 @@ static void cut_and_damaged(void **state)
 		if (is_there(&all[i]))
 			assert_int_equal(all[i].unpack("rubbish", 7, out, sizeof(out)), -EBADMSG);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),
-		cmocka_unit_test(another_size),
-		cmocka_unit_test(cut_and_damaged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static void assert_text(uint64_t fraction, uint16_t head, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void known(void **state)
+TEST(known)
 {
 	assert_text(0, 0, "0.000000");
 	assert_text(0, 0x8000, "-0.000000");
@@ -34,7 +34,7 @@ static void known(void **state)
 }
 
 /* Of all sizes, from a generator that always makes the same ones. */
-static void as_printf(void **state)
+TEST(as_printf)
 {
 	uint64_t seed = 88172645463325252ULL;
 
@@ -57,14 +57,4 @@ static void as_printf(void **state)
 		strbuf_addf(&expected, "%#Lf", value);
 		assert_text(fraction, head, strbuf_str(&expected));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known),
-		cmocka_unit_test(as_printf),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,13 @@
 
 static struct strbuf out;
 
-static void base64(void **state)
+static int teardown(void **state)
+{
+	strbuf_deinit(&out);
+	return 0;
+}
+
+TEST_WITH(base64, NULL, teardown)
 {
 	static const char *const pairs[][2] = {
 		{ "", "" },
@@ -22,19 +28,4 @@ static void base64(void **state)
 		text_put_base64(&out, pairs[i][0], strlen(pairs[i][0]));
 		assert_string_equal(strbuf_str(&out), pairs[i][1]);
 	}
-}
-
-static int teardown(void **state)
-{
-	strbuf_deinit(&out);
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(base64, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,7 +110,7 @@ static int finish(void **state)
 	return fstrace_close(trace);
 }
 
-static void what_is_there_is_declared(void **state)
+TEST_WITH(what_is_there_is_declared, prepare, finish)
 {
 	assert_false(event->enabled);
 	assert_int_equal(fst_door_open(&recorder), 0);
@@ -128,7 +128,7 @@ static void what_is_there_is_declared(void **state)
 	assert_string_equal(seen.declared[2], "DOOR-LATER ");
 }
 
-static void a_log_that_is_opened_later_is_recorded(void **state)
+TEST_WITH(a_log_that_is_opened_later_is_recorded, prepare, finish)
 {
 	fstrace_event_t *later;
 	fstrace_t *other;
@@ -142,7 +142,7 @@ static void a_log_that_is_opened_later_is_recorded(void **state)
 	fstrace_close(other);
 }
 
-static void all_is_as_before_when_it_has_gone(void **state)
+TEST_WITH(all_is_as_before_when_it_has_gone, prepare, finish)
 {
 	fstrace_event_t *text = fstrace_declare(trace, "DOOR-TEXT", "");
 
@@ -158,7 +158,7 @@ static void all_is_as_before_when_it_has_gone(void **state)
 	assert_int_equal(seen.next_id, 3);
 }
 
-static void the_next_one_has_its_own_numbers(void **state)
+TEST_WITH(the_next_one_has_its_own_numbers, prepare, finish)
 {
 	const struct fst_recorded *recorded;
 
@@ -176,7 +176,7 @@ static void the_next_one_has_its_own_numbers(void **state)
 	assert_ptr_equal(atomic_load(&event->impl->recorded), recorded);
 }
 
-static void a_new_common_format_needs_a_new_declaration(void **state)
+TEST_WITH(a_new_common_format_needs_a_new_declaration, prepare, finish)
 {
 	assert_int_equal(fst_door_open(&recorder), 0);
 	assert_int_equal(fst_door_close(), 0);
@@ -187,7 +187,7 @@ static void a_new_common_format_needs_a_new_declaration(void **state)
 	assert_ptr_equal(atomic_load(&event->impl->recorded)->common, atomic_load(&trace->common));
 }
 
-static void who_has_begun_comes_to_the_end(void **state)
+TEST_WITH(who_has_begun_comes_to_the_end, prepare, finish)
 {
 	assert_int_equal(fst_door_open(&recorder), 0);
 	seen.goes_meanwhile = true;
@@ -199,7 +199,7 @@ static void who_has_begun_comes_to_the_end(void **state)
 }
 
 /* A number of the former one's means something else to the next. */
-static void who_has_begun_with_the_next_one_says_nothing(void **state)
+TEST_WITH(who_has_begun_with_the_next_one_says_nothing, prepare, finish)
 {
 	trace_event_id_t id;
 
@@ -225,7 +225,7 @@ static void who_has_begun_with_the_next_one_says_nothing(void **state)
 }
 
 /* The program has looked before that, and logs it after. */
-static void nobody_gets_what_comes_too_late(void **state)
+TEST_WITH(nobody_gets_what_comes_too_late, prepare, finish)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -256,7 +256,7 @@ static const char *go_within(void *arg)
 }
 
 /* Functions of the program are called under the library's lock. */
-static void nobody_waits_for_a_lock(void **state)
+TEST_WITH(nobody_waits_for_a_lock, prepare, finish)
 {
 	fstrace_event_t *calls = fstrace_declare(trace, "DOOR-CALLS", "WHAT=%I");
 	int ret = 0;
@@ -277,7 +277,7 @@ static void nobody_waits_for_a_lock(void **state)
 }
 
 /* The former one could not wait for the lock, and what it has said is still there. */
-static void the_next_one_does_not_get_numbers_of_one_that_was_in_a_hurry(void **state)
+TEST_WITH(the_next_one_does_not_get_numbers_of_one_that_was_in_a_hurry, prepare, finish)
 {
 	fstrace_event_t *calls = fstrace_declare(trace, "DOOR-CALLS", "WHAT=%I");
 	int ret = 0;
@@ -293,7 +293,7 @@ static void the_next_one_does_not_get_numbers_of_one_that_was_in_a_hurry(void **
 	assert_int_equal(seen.begun[0], 20);
 }
 
-static void one_of_another_version_is_sent_away(void **state)
+TEST_WITH(one_of_another_version_is_sent_away, prepare, finish)
 {
 	struct utrail_trace_recorder other = recorder;
 
@@ -306,7 +306,7 @@ static void one_of_another_version_is_sent_away(void **state)
 	assert_int_equal(seen.next_id, 1);
 }
 
-static void names_of_posix_trace_are_declared(void **state)
+TEST_WITH(names_of_posix_trace_are_declared, prepare, finish)
 {
 	trace_event_id_t id;
 
@@ -327,26 +327,6 @@ static void names_of_posix_trace_are_declared(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_there_is_declared, prepare, finish),
-		cmocka_unit_test_setup_teardown(a_log_that_is_opened_later_is_recorded, prepare,
-						finish),
-		cmocka_unit_test_setup_teardown(all_is_as_before_when_it_has_gone, prepare, finish),
-		cmocka_unit_test_setup_teardown(the_next_one_has_its_own_numbers, prepare, finish),
-		cmocka_unit_test_setup_teardown(a_new_common_format_needs_a_new_declaration,
-						prepare, finish),
-		cmocka_unit_test_setup_teardown(who_has_begun_comes_to_the_end, prepare, finish),
-		cmocka_unit_test_setup_teardown(who_has_begun_with_the_next_one_says_nothing,
-						prepare, finish),
-		cmocka_unit_test_setup_teardown(nobody_gets_what_comes_too_late, prepare, finish),
-		cmocka_unit_test_setup_teardown(nobody_waits_for_a_lock, prepare, finish),
-		cmocka_unit_test_setup_teardown(
-			the_next_one_does_not_get_numbers_of_one_that_was_in_a_hurry, prepare,
-			finish),
-		cmocka_unit_test_setup_teardown(one_of_another_version_is_sent_away, prepare,
-						finish),
-		cmocka_unit_test_setup_teardown(names_of_posix_trace_are_declared, prepare, finish),
-	};
 	char lock[64];
 	int status;
 	pid_t pid;
@@ -357,7 +337,7 @@ int main(void)
 	pid = fork();
 	if (pid == 0) {
 		setenv("UTRAIL_TRACE_DIR", folder, 1);
-		return cmocka_run_group_tests(tests, NULL, NULL);
+		return unit_run();
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
 		return 1;

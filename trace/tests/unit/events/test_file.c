@@ -131,7 +131,7 @@ static int next_fd(void)
 	return fd;
 }
 
-static void there_is_none_before_the_first_record(void **state)
+TEST_WITH(there_is_none_before_the_first_record, begin, end)
 {
 	int fd = next_fd();
 	struct stat st;
@@ -151,7 +151,7 @@ static void there_is_none_before_the_first_record(void **state)
 	assert_int_equal(next_fd(), fd);
 }
 
-static void what_was_there_is_set_aside(void **state)
+TEST_WITH(what_was_there_is_set_aside, begin, end)
 {
 	make("log.log", "before\n");
 	open_log(-1);
@@ -161,7 +161,7 @@ static void what_was_there_is_set_aside(void **state)
 	assert_int_equal(count_files(), 2);
 }
 
-static void what_was_set_aside_stays(void **state)
+TEST_WITH(what_was_set_aside_stays, begin, end)
 {
 	make("log.log", "before\n");
 	make("log-2027-01-15T08:00:00.000000.log", "long before\n");
@@ -171,7 +171,7 @@ static void what_was_set_aside_stays(void **state)
 }
 
 /* As on a file system that cannot do that at once. */
-static void the_same_in_two_steps(void **state)
+TEST_WITH(the_same_in_two_steps, begin, end)
 {
 	static const int errors[] = { ENOSYS, EINVAL };
 
@@ -188,7 +188,7 @@ static void the_same_in_two_steps(void **state)
 	trace = NULL;
 }
 
-static void what_cannot_be_set_aside_is_an_error(void **state)
+TEST_WITH(what_cannot_be_set_aside_is_an_error, begin, end)
 {
 	int fd = next_fd();
 
@@ -202,7 +202,7 @@ static void what_cannot_be_set_aside_is_an_error(void **state)
 	assert_null(fstrace_open("log.log/x", -1));
 }
 
-static void what_is_set_aside_is_repaired(void **state)
+TEST_WITH(what_is_set_aside_is_repaired, begin, end)
 {
 	char torn[4097];
 	char wanted[4097];
@@ -216,7 +216,7 @@ static void what_is_set_aside_is_repaired(void **state)
 	check(old(0), wanted);
 }
 
-static void one_that_is_full_is_turned(void **state)
+TEST_WITH(one_that_is_full_is_turned, begin, end)
 {
 	open_log(10);
 	write_text("12345");
@@ -237,7 +237,7 @@ static void one_that_is_full_is_turned(void **state)
 	assert_int_equal(atomic_load(&trace->shared->place), (2ULL << 48) | 3);
 }
 
-static void its_descriptor_stays_the_same(void **state)
+TEST_WITH(its_descriptor_stays_the_same, begin, end)
 {
 	int fd = next_fd();
 
@@ -251,7 +251,7 @@ static void its_descriptor_stays_the_same(void **state)
 	}
 }
 
-static void numbers_of_files_begin_again(void **state)
+TEST_WITH(numbers_of_files_begin_again, begin, end)
 {
 	open_log(0);
 	atomic_store(&trace->shared->place, 0xffffULL << 48);
@@ -263,7 +263,7 @@ static void numbers_of_files_begin_again(void **state)
 	check("log.log", "y");
 }
 
-static void old_files_go_when_it_is_turned(void **state)
+TEST_WITH(old_files_go_when_it_is_turned, begin, end)
 {
 	open_log(0);
 	fstrace_limit_rotation_file_count(trace, 1);
@@ -272,7 +272,7 @@ static void old_files_go_when_it_is_turned(void **state)
 	assert_int_equal(count_files(), 3);
 }
 
-static void one_without_a_byte_is_not_set_aside(void **state)
+TEST_WITH(one_without_a_byte_is_not_set_aside, begin, end)
 {
 	open_log(0);
 	write_text("x");
@@ -283,7 +283,7 @@ static void one_without_a_byte_is_not_set_aside(void **state)
 	assert_int_equal(atomic_load(&trace->file), 1);
 }
 
-static void what_cannot_be_turned_is_written_on(void **state)
+TEST_WITH(what_cannot_be_turned_is_written_on, begin, end)
 {
 	open_log(4);
 	write_text("12345");
@@ -299,7 +299,7 @@ static void what_cannot_be_turned_is_written_on(void **state)
 	assert_int_equal(count_files(), 2);
 }
 
-static void without_a_folder_nothing_is_written(void **state)
+TEST_WITH(without_a_folder_nothing_is_written, begin, end)
 {
 	trace = fstrace_open("none/log", -1);
 	assert_non_null(trace);
@@ -317,7 +317,7 @@ static int turn_it(void *arg)
 	_exit(0);
 }
 
-static void others_follow_who_has_turned_it(void **state)
+TEST_WITH(others_follow_who_has_turned_it, begin, end)
 {
 	open_log(3);
 	write_text("1234");
@@ -330,7 +330,7 @@ static void others_follow_who_has_turned_it(void **state)
 	assert_int_equal(count_files(), 2);
 }
 
-static void a_record_that_is_interrupted_is_tried_again(void **state)
+TEST_WITH(a_record_that_is_interrupted_is_tried_again, begin, end)
 {
 	open_log(-1);
 	nr_writes = 0;
@@ -340,7 +340,7 @@ static void a_record_that_is_interrupted_is_tried_again(void **state)
 	assert_int_equal(atomic_load(&trace->shared->nr_writing), 0);
 }
 
-static void what_is_there_of_a_record_is_a_line(void **state)
+TEST_WITH(what_is_there_of_a_record_is_a_line, begin, end)
 {
 	open_log(-1);
 	nr_writes = 0;
@@ -362,7 +362,7 @@ static void what_is_there_of_a_record_is_a_line(void **state)
 
 /* --- streams --- */
 
-static void a_stream_has_what_the_program_wrote_first(void **state)
+TEST_WITH(a_stream_has_what_the_program_wrote_first, begin, end)
 {
 	FILE *stream = fopen("text", "w");
 
@@ -378,7 +378,7 @@ static void a_stream_has_what_the_program_wrote_first(void **state)
 	fclose(stream);
 }
 
-static void a_stream_without_a_file_has_all_of_it(void **state)
+TEST_WITH(a_stream_without_a_file_has_all_of_it, begin, end)
 {
 	char text[64] = "";
 	FILE *stream = fmemopen(text, sizeof(text), "w");
@@ -413,7 +413,7 @@ static bool is_torn(const char *name)
 	return last == 'x';
 }
 
-static void only_where_a_writer_was_killed_there_are_repairs(void **state)
+TEST_WITH(only_where_a_writer_was_killed_there_are_repairs, begin, end)
 {
 	open_log(-1);
 	tear("log.log");
@@ -435,7 +435,7 @@ static void only_where_a_writer_was_killed_there_are_repairs(void **state)
 	atomic_store(&trace->shared->nr_writing, 0);
 }
 
-static void a_turn_repairs_the_last_two(void **state)
+TEST_WITH(a_turn_repairs_the_last_two, begin, end)
 {
 	open_log(0);
 	write_text("x");
@@ -451,7 +451,7 @@ static void a_turn_repairs_the_last_two(void **state)
 	atomic_store(&trace->shared->nr_writing, 0);
 }
 
-static void what_was_closed_is_opened_again(void **state)
+TEST_WITH(what_was_closed_is_opened_again, begin, end)
 {
 	int fd = next_fd(), other;
 	struct stat st;
@@ -492,33 +492,4 @@ static void what_was_closed_is_opened_again(void **state)
 	close(fd + 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(there_is_none_before_the_first_record),
-		TEST(what_was_there_is_set_aside),
-		TEST(what_was_set_aside_stays),
-		TEST(the_same_in_two_steps),
-		TEST(what_cannot_be_set_aside_is_an_error),
-		TEST(what_is_set_aside_is_repaired),
-		TEST(one_that_is_full_is_turned),
-		TEST(its_descriptor_stays_the_same),
-		TEST(numbers_of_files_begin_again),
-		TEST(old_files_go_when_it_is_turned),
-		TEST(one_without_a_byte_is_not_set_aside),
-		TEST(what_cannot_be_turned_is_written_on),
-		TEST(without_a_folder_nothing_is_written),
-		TEST(others_follow_who_has_turned_it),
-		TEST(a_record_that_is_interrupted_is_tried_again),
-		TEST(what_is_there_of_a_record_is_a_line),
-		TEST(a_stream_has_what_the_program_wrote_first),
-		TEST(a_stream_without_a_file_has_all_of_it),
-		TEST(only_where_a_writer_was_killed_there_are_repairs),
-		TEST(a_turn_repairs_the_last_two),
-		TEST(what_was_closed_is_opened_again),
-	};
-
-	return cmocka_run_group_tests(tests, begin_all, NULL);
-}
+TEST_GROUP(begin_all, NULL)

@@ -103,14 +103,14 @@ static void make_five(void)
 	make_old(4, 40);
 }
 
-static void without_limits_all_stay(void **state)
+TEST_WITH(without_limits_all_stay, begin, NULL)
 {
 	make_five();
 	enforce();
 	check_left(5);
 }
 
-static void so_many_files_stay_and_one_more(void **state)
+TEST_WITH(so_many_files_stay_and_one_more, begin, NULL)
 {
 	static const int wanted[] = { 1, 2, 3, 4, 5, 5 };
 
@@ -122,7 +122,7 @@ static void so_many_files_stay_and_one_more(void **state)
 	}
 }
 
-static void so_many_bytes_stay_and_one_more(void **state)
+TEST_WITH(so_many_bytes_stay_and_one_more, begin, NULL)
 {
 	static const struct {
 		int64_t bytes;
@@ -138,7 +138,7 @@ static void so_many_bytes_stay_and_one_more(void **state)
 	}
 }
 
-static void what_is_so_old_stays_and_one_more(void **state)
+TEST_WITH(what_is_so_old_stays_and_one_more, begin, NULL)
 {
 	static const int wanted[] = { 1, 2, 3, 4, 5, 5 };
 
@@ -155,7 +155,7 @@ static void what_is_so_old_stays_and_one_more(void **state)
 	check_left(5);
 }
 
-static void the_first_limit_counts(void **state)
+TEST_WITH(the_first_limit_counts, begin, NULL)
 {
 	atomic_store(&limits.files, 4);
 	atomic_store(&limits.bytes, 40);
@@ -170,7 +170,7 @@ static void the_first_limit_counts(void **state)
 	check_left(3);
 }
 
-static void other_files_are_nobodys_business(void **state)
+TEST_WITH(other_files_are_nobodys_business, begin, NULL)
 {
 	static const char *const others[] = {
 		"log.log",
@@ -203,7 +203,7 @@ static void other_files_are_nobodys_business(void **state)
 	assert_false(is_there("log-0000-00-00T00:00:00.000000.log"));
 }
 
-static void many_files_are_sorted(void **state)
+TEST_WITH(many_files_are_sorted, begin, NULL)
 {
 	enum {
 		NR = 331
@@ -216,7 +216,7 @@ static void many_files_are_sorted(void **state)
 	check_left(7);
 }
 
-static void a_prefix_without_a_folder_is_of_this_one(void **state)
+TEST_WITH(a_prefix_without_a_folder_is_of_this_one, begin, NULL)
 {
 	make_five();
 	atomic_store(&limits.files, 1);
@@ -224,7 +224,7 @@ static void a_prefix_without_a_folder_is_of_this_one(void **state)
 	check_left(2);
 }
 
-static void a_name_that_is_too_long_has_no_files(void **state)
+TEST_WITH(a_name_that_is_too_long_has_no_files, begin, NULL)
 {
 	char base[NAME_MAX + 1], old[NAME_MAX + 64], path[5000];
 
@@ -249,7 +249,7 @@ static void a_name_that_is_too_long_has_no_files(void **state)
 	assert_true(is_there(name_of(5, 123456)));
 }
 
-static void nothing_stays_open(void **state)
+TEST_WITH(nothing_stays_open, begin, NULL)
 {
 	int fd = dup(STDERR_FILENO);
 
@@ -284,7 +284,7 @@ static bool is_repaired(int64_t seconds_ago)
 	return last == '\n';
 }
 
-static void the_newest_files_are_repaired(void **state)
+TEST_WITH(the_newest_files_are_repaired, begin, NULL)
 {
 	for (int nr = 1; nr <= 4; nr++)
 		write_torn(nr);
@@ -298,23 +298,4 @@ static void the_newest_files_are_repaired(void **state)
 	assert_true(is_repaired(4));
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(without_limits_all_stay),
-		TEST(so_many_files_stay_and_one_more),
-		TEST(so_many_bytes_stay_and_one_more),
-		TEST(what_is_so_old_stays_and_one_more),
-		TEST(the_first_limit_counts),
-		TEST(other_files_are_nobodys_business),
-		TEST(many_files_are_sorted),
-		TEST(a_prefix_without_a_folder_is_of_this_one),
-		TEST(a_name_that_is_too_long_has_no_files),
-		TEST(nothing_stays_open),
-		TEST(the_newest_files_are_repaired),
-	};
-
-	return cmocka_run_group_tests(tests, begin_all, NULL);
-}
+TEST_GROUP(begin_all, NULL)

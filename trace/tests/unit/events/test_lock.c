@@ -7,7 +7,7 @@
 
 #define IN_A_CHILD(name)                                                       \
 	static int name##_check(void *arg);                                    \
-	static void name(void **state)                                         \
+	TEST_WITH(name, begin, NULL)                                           \
 	{                                                                      \
 		assert_int_equal(trace_place_in_child(name##_check, NULL), 0); \
 	}                                                                      \
@@ -448,28 +448,4 @@ IN_A_CHILD(a_lock_whose_file_is_gone_is_made_again)
 	return 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(signals_wait_but_for_those_of_faults),
-		TEST(one_thread_has_it_at_a_time),
-		TEST(another_thread_waits_for_it),
-		TEST(in_a_child_nobody_has_it),
-		TEST(other_processes_wait_for_it),
-		TEST(its_file_goes_with_who_has_made_it),
-		TEST(without_a_path_it_is_somewhere),
-		TEST(its_path_is_set_once),
-		TEST(a_path_that_is_just_too_long_to_be_kept),
-		TEST(a_link_is_no_lock),
-		TEST(files_are_given_to_whom_was_said),
-		TEST(a_lock_that_comes_later_is_given_too),
-		TEST(the_programs_descriptors_are_kept_free),
-		TEST(a_number_that_was_closed_is_taken_again),
-		TEST(who_closed_the_lock_gets_it_again),
-		TEST(a_lock_whose_file_is_gone_is_made_again),
-	};
-
-	return cmocka_run_group_tests(tests, begin_all, NULL);
-}
+TEST_GROUP(begin_all, NULL)

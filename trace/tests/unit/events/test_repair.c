@@ -73,7 +73,7 @@ static void check(off_t page, const char *wanted)
 #define TORN  "xx (torn)\n"
 #define WHOLE "xxxxxxxxxx"
 
-static void a_line_in_front_of_another_gets_a_mark(void **state)
+TEST_WITH(a_line_in_front_of_another_gets_a_mark, begin, NULL)
 {
 	make(PAGE + 100);
 	put(TIME, PAGE, strlen(TIME));
@@ -83,7 +83,7 @@ static void a_line_in_front_of_another_gets_a_mark(void **state)
 	check(PAGE, TORN);
 }
 
-static void each_page_is_looked_at(void **state)
+TEST_WITH(each_page_is_looked_at, begin, NULL)
 {
 	make(4 * PAGE);
 	put(TIME, 2 * PAGE, strlen(TIME));
@@ -94,7 +94,7 @@ static void each_page_is_looked_at(void **state)
 	check(3 * PAGE, TORN);
 }
 
-static void a_line_that_ends_there_is_whole(void **state)
+TEST_WITH(a_line_that_ends_there_is_whole, begin, NULL)
 {
 	make(PAGE + 100);
 	put(TIME, PAGE, strlen(TIME));
@@ -102,7 +102,7 @@ static void a_line_that_ends_there_is_whole(void **state)
 	check(PAGE, "xxxxxxxxx\n");
 }
 
-static void a_fragment_that_is_too_short_gets_its_end_only(void **state)
+TEST_WITH(a_fragment_that_is_too_short_gets_its_end_only, begin, NULL)
 {
 	make(PAGE + 100);
 	put(TIME, PAGE, strlen(TIME));
@@ -114,7 +114,7 @@ static void a_fragment_that_is_too_short_gets_its_end_only(void **state)
 	check(PAGE, "x\n (torn)\n");
 }
 
-static void a_line_that_goes_on_is_none(void **state)
+TEST_WITH(a_line_that_goes_on_is_none, begin, NULL)
 {
 	make(PAGE + 100);
 	check(PAGE, WHOLE);
@@ -133,7 +133,7 @@ static void a_line_that_goes_on_is_none(void **state)
 	check(PAGE, TORN);
 }
 
-static void a_time_must_be_there_as_a_whole(void **state)
+TEST_WITH(a_time_must_be_there_as_a_whole, begin, NULL)
 {
 	make(PAGE);
 	put(TIME, PAGE, strlen(TIME) - 1);
@@ -143,7 +143,7 @@ static void a_time_must_be_there_as_a_whole(void **state)
 	check(PAGE, TORN);
 }
 
-static void the_end_of_the_file_is_torn_at_a_page_only(void **state)
+TEST_WITH(the_end_of_the_file_is_torn_at_a_page_only, begin, NULL)
 {
 	make(PAGE);
 	check(PAGE, TORN);
@@ -159,7 +159,7 @@ static void the_end_of_the_file_is_torn_at_a_page_only(void **state)
 	assert_string_equal(get(PAGE - 9, 10), WHOLE);
 }
 
-static void of_large_files_the_end_is_looked_at(void **state)
+TEST_WITH(of_large_files_the_end_is_looked_at, begin, NULL)
 {
 	const off_t most = (off_t)64 << 20;
 
@@ -177,7 +177,7 @@ static void of_large_files_the_end_is_looked_at(void **state)
 	check(PAGE, TORN);
 }
 
-static void what_is_no_file_stays(void **state)
+TEST_WITH(what_is_no_file_stays, begin, NULL)
 {
 	int fd = dup(STDERR_FILENO);
 
@@ -197,21 +197,4 @@ static void what_is_no_file_stays(void **state)
 	close(fd);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_line_in_front_of_another_gets_a_mark),
-		TEST(each_page_is_looked_at),
-		TEST(a_line_that_ends_there_is_whole),
-		TEST(a_fragment_that_is_too_short_gets_its_end_only),
-		TEST(a_line_that_goes_on_is_none),
-		TEST(a_time_must_be_there_as_a_whole),
-		TEST(the_end_of_the_file_is_torn_at_a_page_only),
-		TEST(of_large_files_the_end_is_looked_at),
-		TEST(what_is_no_file_stays),
-	};
-
-	return cmocka_run_group_tests(tests, begin_all, NULL);
-}
+TEST_GROUP(begin_all, NULL)

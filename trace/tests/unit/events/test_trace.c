@@ -31,7 +31,7 @@ static fstrace_event_t *declare(const char *id)
 	return event;
 }
 
-static void a_new_log_has_no_limits_and_no_file(void **state)
+TEST_WITH(a_new_log_has_no_limits_and_no_file, begin, end)
 {
 	assert_int_equal(atomic_load(&trace->limits.files), -1);
 	assert_int_equal(atomic_load(&trace->limits.seconds), -1);
@@ -42,7 +42,7 @@ static void a_new_log_has_no_limits_and_no_file(void **state)
 	assert_ptr_equal(trace->stream, stream);
 }
 
-static void limits_are_as_they_are_set(void **state)
+TEST_WITH(limits_are_as_they_are_set, begin, end)
 {
 	fstrace_limit_rotation_file_count(trace, 5);
 	fstrace_limit_rotation_file_age(trace, 6);
@@ -60,7 +60,7 @@ static void limits_are_as_they_are_set(void **state)
 	assert_int_equal(atomic_load(&trace->limits.files), -1);
 }
 
-static void events_are_in_their_order_and_off(void **state)
+TEST_WITH(events_are_in_their_order_and_off, begin, end)
 {
 	fstrace_event_t *one = declare("ONE"), *two = declare("TWO");
 
@@ -78,7 +78,7 @@ static void events_are_in_their_order_and_off(void **state)
 	assert_ptr_equal(trace->last, two->impl);
 }
 
-static void there_may_be_many_events(void **state)
+TEST_WITH(there_may_be_many_events, begin, end)
 {
 	enum {
 		NR = 9000
@@ -106,7 +106,7 @@ static int turns_it_on(void *arg)
 	_exit(0);
 }
 
-static void all_processes_choose_together(void **state)
+TEST_WITH(all_processes_choose_together, begin, end)
 {
 	shared = declare("SHARED");
 	assert_int_equal(trace_place_in_child(turns_it_on, NULL), 0);
@@ -114,7 +114,7 @@ static void all_processes_choose_together(void **state)
 	assert_false(declare("PARENT")->enabled);
 }
 
-static void an_event_is_turned_on_and_off(void **state)
+TEST_WITH(an_event_is_turned_on_and_off, begin, end)
 {
 	fstrace_event_t *event = declare("ONE");
 
@@ -146,7 +146,7 @@ static int choose_two(void *data, const char *id)
 	return strcmp(id, "TWO") == 0 ? 1 : strcmp(id, "THREE") == 0 ? -1 : 0;
 }
 
-static void a_function_chooses(void **state)
+TEST_WITH(a_function_chooses, begin, end)
 {
 	fstrace_event_t *one = declare("ONE"), *two = declare("TWO"), *three = declare("THREE");
 	struct fst_held held;
@@ -170,7 +170,7 @@ static void a_function_chooses(void **state)
 	fst_unlock_threads(&held);
 }
 
-static void expressions_choose(void **state)
+TEST_WITH(expressions_choose, begin, end)
 {
 	fstrace_event_t *events[] = { declare("AB"), declare("AC"), declare("BC") };
 	static const struct {
@@ -205,7 +205,7 @@ static const char *line(void)
 	return copy;
 }
 
-static void what_is_common_is_in_front(void **state)
+TEST_WITH(what_is_common_is_in_front, begin, end)
 {
 	fstrace_event_t *event = declare("ONE");
 	char wanted[64];
@@ -231,7 +231,7 @@ static void what_is_common_is_in_front(void **state)
 	assert_string_equal(line(), " ONE N=9\n");
 }
 
-static void nothing_is_written_of_what_is_off(void **state)
+TEST_WITH(nothing_is_written_of_what_is_off, begin, end)
 {
 	fstrace_event_t *event = declare("ONE");
 
@@ -241,22 +241,4 @@ static void nothing_is_written_of_what_is_off(void **state)
 	assert_int_equal(text_len, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_new_log_has_no_limits_and_no_file),
-		TEST(limits_are_as_they_are_set),
-		TEST(events_are_in_their_order_and_off),
-		TEST(there_may_be_many_events),
-		TEST(all_processes_choose_together),
-		TEST(an_event_is_turned_on_and_off),
-		TEST(a_function_chooses),
-		TEST(expressions_choose),
-		TEST(what_is_common_is_in_front),
-		TEST(nothing_is_written_of_what_is_off),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

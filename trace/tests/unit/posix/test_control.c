@@ -55,7 +55,7 @@ static uint32_t run_of(void)
 	return atomic_load(&stream->run);
 }
 
-static void start_is_the_first_event(void **state)
+TEST_WITH(start_is_the_first_event, begin, end)
 {
 	trace_event_set_t filter;
 
@@ -73,7 +73,7 @@ static void start_is_the_first_event(void **state)
 	nothing_more();
 }
 
-static void what_is_full_or_stopped_by_itself_is_not_started(void **state)
+TEST_WITH(what_is_full_or_stopped_by_itself_is_not_started, begin, end)
 {
 	atomic_store(&stream->run, PT_IS_FULL | PT_RESTARTS);
 	assert_int_equal(posix_trace_start(trid), 0);
@@ -82,7 +82,7 @@ static void what_is_full_or_stopped_by_itself_is_not_started(void **state)
 	atomic_store(&stream->run, 0);
 }
 
-static void stop_is_the_last_event(void **state)
+TEST_WITH(stop_is_the_last_event, begin, end)
 {
 	int is_automatic = 5;
 
@@ -102,7 +102,7 @@ static void stop_is_the_last_event(void **state)
 	nothing_more();
 }
 
-static void one_that_was_stopped_does_not_begin_again(void **state)
+TEST_WITH(one_that_was_stopped_does_not_begin_again, begin, end)
 {
 	atomic_store(&stream->run, PT_IS_FULL | PT_RESTARTS | PT_SAYS_STOP);
 	assert_int_equal(posix_trace_stop(trid), 0);
@@ -114,7 +114,7 @@ static void one_that_was_stopped_does_not_begin_again(void **state)
 	nothing_more();
 }
 
-static void a_full_stream_that_was_read_begins_again(void **state)
+TEST_WITH(a_full_stream_that_was_read_begins_again, begin, end)
 {
 	atomic_store(&stream->run, PT_IS_FULL | PT_RESTARTS);
 	pxt_restart(handle->view);
@@ -127,7 +127,7 @@ static void a_full_stream_that_was_read_begins_again(void **state)
 	nothing_more();
 }
 
-static void of_what_was_cleared_nothing_is_left(void **state)
+TEST_WITH(of_what_was_cleared_nothing_is_left, begin, end)
 {
 	struct posix_trace_status_info status;
 
@@ -158,7 +158,7 @@ static void of_what_was_cleared_nothing_is_left(void **state)
 	assert_int_equal(status.posix_stream_full_status, POSIX_TRACE_NOT_FULL);
 }
 
-static void what_is_not_finished_is_not_waited_for(void **state)
+TEST_WITH(what_is_not_finished_is_not_waited_for, begin, end)
 {
 	uint64_t tail, head;
 	struct pxt_cell *cell;
@@ -202,7 +202,7 @@ static trace_event_set_t set_of(trace_event_id_t one, trace_event_id_t other)
 	return set;
 }
 
-static void filters_are_set_added_and_taken_away(void **state)
+TEST_WITH(filters_are_set_added_and_taken_away, begin, end)
 {
 	const trace_event_id_t high = PT_END_NAMED - 1;
 	trace_event_set_t set = set_of(id, high), both[2];
@@ -251,7 +251,7 @@ static void check_status(int running, int full, int overrun, unsigned long lost)
 	assert_int_equal(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
 }
 
-static void the_status_tells_of_an_overrun_once(void **state)
+TEST_WITH(the_status_tells_of_an_overrun_once, begin, end)
 {
 	check_status(POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN, 0);
 	posix_trace_start(trid);
@@ -264,7 +264,7 @@ static void the_status_tells_of_an_overrun_once(void **state)
 	assert_int_equal(posix_trace_get_status(trid, NULL), EINVAL);
 }
 
-static void other_numbers_are_no_streams(void **state)
+TEST_WITH(other_numbers_are_no_streams, begin, end)
 {
 	struct posix_trace_status_info status;
 	trace_event_set_t set = set_of(id, id);
@@ -286,7 +286,7 @@ static void other_numbers_are_no_streams(void **state)
 }
 
 /* Behind all these calls nobody has the handle, or its locks. */
-static void nothing_is_held(void **state)
+TEST_WITH(nothing_is_held, begin, end)
 {
 	struct posix_trace_status_info status;
 	trace_event_set_t set = set_of(id, id);
@@ -306,23 +306,4 @@ static void nothing_is_held(void **state)
 	pthread_mutex_unlock(&handle->controls);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(start_is_the_first_event),
-		TEST(what_is_full_or_stopped_by_itself_is_not_started),
-		TEST(stop_is_the_last_event),
-		TEST(one_that_was_stopped_does_not_begin_again),
-		TEST(a_full_stream_that_was_read_begins_again),
-		TEST(of_what_was_cleared_nothing_is_left),
-		TEST(what_is_not_finished_is_not_waited_for),
-		TEST(filters_are_set_added_and_taken_away),
-		TEST(the_status_tells_of_an_overrun_once),
-		TEST(other_numbers_are_no_streams),
-		TEST(nothing_is_held),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

@@ -54,7 +54,7 @@ static bool is_attached(unsigned number)
 	       1;
 }
 
-static void a_new_stream_is_empty_and_says_whose_it_is(void **state)
+TEST_WITH(a_new_stream_is_empty_and_says_whose_it_is, begin, NULL)
 {
 	uint64_t before = pxt_clock_ns(CLOCK_REALTIME), start;
 	struct pxt_stream *stream;
@@ -95,7 +95,7 @@ static void a_new_stream_is_empty_and_says_whose_it_is(void **state)
 	assert_int_equal(posix_trace_shutdown(trid), 0);
 }
 
-static void it_has_as_many_cells_as_it_needs(void **state)
+TEST_WITH(it_has_as_many_cells_as_it_needs, begin, NULL)
 {
 	static const struct {
 		size_t size, max_data;
@@ -124,7 +124,7 @@ static void it_has_as_many_cells_as_it_needs(void **state)
 	}
 }
 
-static void it_takes_the_first_number_that_is_free(void **state)
+TEST_WITH(it_takes_the_first_number_that_is_free, begin, NULL)
 {
 	trace_id_t trids[3], again;
 
@@ -154,7 +154,7 @@ static void it_takes_the_first_number_that_is_free(void **state)
 	assert_false(has_file(0) || has_file(2));
 }
 
-static void there_are_so_many_and_no_more(void **state)
+TEST_WITH(there_are_so_many_and_no_more, begin, NULL)
 {
 	trace_id_t trids[TRACE_SYS_MAX], one_more = 4711;
 	int fd;
@@ -174,7 +174,7 @@ static void there_are_so_many_and_no_more(void **state)
 		assert_false(has_file(nr) || is_attached(nr));
 }
 
-static void what_is_asked_for_must_be_right(void **state)
+TEST_WITH(what_is_asked_for_must_be_right, begin, NULL)
 {
 	trace_attr_t none;
 	trace_id_t trid;
@@ -197,7 +197,7 @@ static void what_is_asked_for_must_be_right(void **state)
 	posix_trace_shutdown(trid);
 }
 
-static void a_log_is_a_file_that_can_be_written_anywhere(void **state)
+TEST_WITH(a_log_is_a_file_that_can_be_written_anywhere, begin, NULL)
 {
 	char path[128];
 	int pipes[2], fd;
@@ -229,7 +229,7 @@ static void a_log_is_a_file_that_can_be_written_anywhere(void **state)
 	assert_false(has_file(0));
 }
 
-static void without_memory_nothing_is_left(void **state)
+TEST_WITH(without_memory_nothing_is_left, begin, NULL)
 {
 	struct rlimit before, now;
 	trace_id_t trid;
@@ -253,7 +253,7 @@ static void without_memory_nothing_is_left(void **state)
 	posix_trace_shutdown(trid);
 }
 
-static void without_a_folder_there_are_no_streams(void **state)
+TEST_WITH(without_a_folder_there_are_no_streams, begin, NULL)
 {
 	trace_id_t trid;
 	int fd = dup(STDERR_FILENO);
@@ -267,7 +267,7 @@ static void without_a_folder_there_are_no_streams(void **state)
 }
 
 /* More often than there are numbers for. */
-static void what_has_ended_or_failed_leaves_no_number(void **state)
+TEST_WITH(what_has_ended_or_failed_leaves_no_number, begin, NULL)
 {
 	trace_id_t trid;
 
@@ -294,7 +294,7 @@ static int writes_when_asked(void *arg)
 	return 0;
 }
 
-static void a_stream_may_be_another_processs(void **state)
+TEST_WITH(a_stream_may_be_another_processs, begin, NULL)
 {
 	struct posix_trace_event_info info;
 	char data[8], name[TRACE_EVENT_NAME_MAX + 1], byte;
@@ -339,22 +339,4 @@ static void a_stream_may_be_another_processs(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_new_stream_is_empty_and_says_whose_it_is),
-		TEST(it_has_as_many_cells_as_it_needs),
-		TEST(it_takes_the_first_number_that_is_free),
-		TEST(there_are_so_many_and_no_more),
-		TEST(what_is_asked_for_must_be_right),
-		TEST(a_log_is_a_file_that_can_be_written_anywhere),
-		TEST(without_memory_nothing_is_left),
-		TEST(without_a_folder_there_are_no_streams),
-		TEST(what_has_ended_or_failed_leaves_no_number),
-		TEST(a_stream_may_be_another_processs),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

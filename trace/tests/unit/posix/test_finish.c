@@ -83,7 +83,7 @@ static void leave(unsigned int seed)
 	assert_int_equal(trace_place_in_child(leave_log, &seed), SIGKILL);
 }
 
-static void who_opens_it_finds_all_events(void **state)
+TEST_WITH(who_opens_it_finds_all_events, begin, NULL)
 {
 	leave(0);
 	assert_int_equal(count_events(), NR_EVENTS);
@@ -91,7 +91,7 @@ static void who_opens_it_finds_all_events(void **state)
 }
 
 /* The file was made another log meanwhile, which is not touched. */
-static void another_log_of_the_same_file_stays_as_it_is(void **state)
+TEST_WITH(another_log_of_the_same_file_stays_as_it_is, begin, NULL)
 {
 	const struct pxt_attr attr = { .magic = PT_ATTR_MAGIC,
 				       .log_policy = PT_LOG_APPENDS,
@@ -111,7 +111,7 @@ static void another_log_of_the_same_file_stays_as_it_is(void **state)
 	close(fd);
 }
 
-static void another_file_is_not_written_to(void **state)
+TEST_WITH(another_file_is_not_written_to, begin, NULL)
 {
 	int fd;
 
@@ -125,7 +125,7 @@ static void another_file_is_not_written_to(void **state)
 }
 
 /* Nothing of it can be believed; the log is one that can be read, and whoever opens it goes on. */
-static void lies_do_no_harm(void **state)
+TEST_WITH(lies_do_no_harm, begin, NULL)
 {
 	for (unsigned int seed = 1; seed <= 40; seed++) {
 		leave(seed);
@@ -133,16 +133,4 @@ static void lies_do_no_harm(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(who_opens_it_finds_all_events),
-		TEST(another_log_of_the_same_file_stays_as_it_is),
-		TEST(another_file_is_not_written_to),
-		TEST(lies_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

@@ -52,7 +52,7 @@ static struct pxt_handle *get(trace_id_t trid, int kinds)
 	return handle;
 }
 
-static void a_new_one_is_found_by_nobody_until_it_is_published(void **state)
+TEST_WITH(a_new_one_is_found_by_nobody_until_it_is_published, begin, NULL)
 {
 	struct pxt_handle *handle = make();
 	trace_id_t trid = (trace_id_t)(handle->generation * NR_HANDLES);
@@ -69,7 +69,7 @@ static void a_new_one_is_found_by_nobody_until_it_is_published(void **state)
 	assert_null(get(trid, PT_ANY));
 }
 
-static void only_wanted_kinds_are_found(void **state)
+TEST_WITH(only_wanted_kinds_are_found, begin, NULL)
 {
 	static const enum pxt_kind kinds[] = { PT_STREAM, PT_WITH_LOG, PT_LOG };
 
@@ -86,7 +86,7 @@ static void only_wanted_kinds_are_found(void **state)
 	}
 }
 
-static void other_numbers_are_nobodys(void **state)
+TEST_WITH(other_numbers_are_nobodys, begin, NULL)
 {
 	struct pxt_handle *handle = make();
 	trace_id_t trid = pxt_handle_publish(handle, PT_STREAM);
@@ -105,7 +105,7 @@ static void other_numbers_are_nobodys(void **state)
 	pxt_handle_discard(handle);
 }
 
-static void no_number_comes_twice(void **state)
+TEST_WITH(no_number_comes_twice, begin, NULL)
 {
 	trace_id_t last = 0;
 
@@ -120,7 +120,7 @@ static void no_number_comes_twice(void **state)
 	}
 }
 
-static void there_are_so_many_and_no_more(void **state)
+TEST_WITH(there_are_so_many_and_no_more, begin, NULL)
 {
 	struct pxt_handle *handles[NR_HANDLES], *again;
 	trace_id_t trids[NR_HANDLES];
@@ -142,7 +142,7 @@ static void there_are_so_many_and_no_more(void **state)
 		pxt_handle_discard(handles[nr]);
 }
 
-static void its_buffer_goes_with_it(void **state)
+TEST_WITH(its_buffer_goes_with_it, begin, NULL)
 {
 	struct pxt_handle *handle = make();
 
@@ -150,7 +150,7 @@ static void its_buffer_goes_with_it(void **state)
 	pxt_handle_discard(handle);
 }
 
-static void the_end_is_for_one(void **state)
+TEST_WITH(the_end_is_for_one, begin, NULL)
 {
 	struct pxt_handle *handle = make();
 	trace_id_t trid = pxt_handle_publish(handle, PT_STREAM);
@@ -188,7 +188,7 @@ static void *leave_soon(void *arg)
 	return NULL;
 }
 
-static void the_end_waits_for_all_who_have_it(void **state)
+TEST_WITH(the_end_waits_for_all_who_have_it, begin, NULL)
 {
 	struct pxt_handle *handle = make();
 	trace_id_t trid = pxt_handle_publish(handle, PT_STREAM);
@@ -219,7 +219,7 @@ static int has_none(void *arg)
 	_exit(0); /* what is forgotten is not freed */
 }
 
-static void a_child_has_none(void **state)
+TEST_WITH(a_child_has_none, begin, NULL)
 {
 	struct pxt_handle *handles[] = { make(), make() };
 	trace_id_t trids[] = { pxt_handle_publish(handles[0], PT_STREAM),
@@ -230,7 +230,7 @@ static void a_child_has_none(void **state)
 	pxt_handle_discard(handles[1]);
 }
 
-static void streams_that_nobody_uses_are_shut_down_at_the_end(void **state)
+TEST_WITH(streams_that_nobody_uses_are_shut_down_at_the_end, begin, NULL)
 {
 	struct pxt_handle *used = make(), *with_log = make(), *log = make(), *ending = make(),
 			  *last = make();
@@ -256,22 +256,4 @@ static void streams_that_nobody_uses_are_shut_down_at_the_end(void **state)
 	pxt_handle_discard(last);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_new_one_is_found_by_nobody_until_it_is_published),
-		TEST(only_wanted_kinds_are_found),
-		TEST(other_numbers_are_nobodys),
-		TEST(no_number_comes_twice),
-		TEST(there_are_so_many_and_no_more),
-		TEST(its_buffer_goes_with_it),
-		TEST(the_end_is_for_one),
-		TEST(the_end_waits_for_all_who_have_it),
-		TEST(a_child_has_none),
-		TEST(streams_that_nobody_uses_are_shut_down_at_the_end),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

@@ -29,7 +29,7 @@ static int end(void **state)
 	return close(place);
 }
 
-static void the_parents_registry_is_found(void **state)
+TEST_WITH(the_parents_registry_is_found, begin, end)
 {
 	struct pxt_registry *registry, *found;
 	int fd = dup(STDERR_FILENO);
@@ -90,7 +90,7 @@ static void check_attached(unsigned number, bool is)
 			 is);
 }
 
-static void streams_that_are_inherited_come_with_their_names(void **state)
+TEST_WITH(streams_that_are_inherited_come_with_their_names, begin, end)
 {
 	struct pxt_registry *registry = trace_file_registry(place, (uint32_t)getpid(), start);
 
@@ -110,7 +110,7 @@ static void streams_that_are_inherited_come_with_their_names(void **state)
 	munmap(registry, sizeof(*registry));
 }
 
-static void others_do_not_come(void **state)
+TEST_WITH(others_do_not_come, begin, end)
 {
 	struct pxt_registry *registry = trace_file_registry(place, (uint32_t)getpid(), start);
 
@@ -128,13 +128,13 @@ static void others_do_not_come(void **state)
 	munmap(registry, sizeof(*registry));
 }
 
-static void without_a_registry_there_is_nothing(void **state)
+TEST_WITH(without_a_registry_there_is_nothing, begin, end)
 {
 	inherit();
 	assert_int_equal(atomic_load(&own.attached[0]), 0);
 }
 
-static void what_the_image_before_made_is_closed(void **state)
+TEST_WITH(what_the_image_before_made_is_closed, begin, end)
 {
 	struct pxt_stream *first = trace_file_stream(place, 0, 31, 32);
 	struct pxt_stream *last = trace_file_stream(place, 63, 31, 32);
@@ -155,17 +155,4 @@ static void what_the_image_before_made_is_closed(void **state)
 	munmap(last, STREAM_BYTES);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_parents_registry_is_found),
-		TEST(streams_that_are_inherited_come_with_their_names),
-		TEST(others_do_not_come),
-		TEST(without_a_registry_there_is_nothing),
-		TEST(what_the_image_before_made_is_closed),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

@@ -42,7 +42,7 @@ static int end(void **state)
 	return 0;
 }
 
-static void a_name_has_one_number(void **state)
+TEST_WITH(a_name_has_one_number, begin, end)
 {
 	char text[PT_NAME_MAX + 1];
 
@@ -60,7 +60,7 @@ static void a_name_has_one_number(void **state)
 	assert_int_equal(names->names[1].text[PT_NAME_MAX], 0);
 }
 
-static void what_has_no_name_is_nothing(void **state)
+TEST_WITH(what_has_no_name_is_nothing, begin, end)
 {
 	char text[PT_NAME_MAX + 1];
 
@@ -74,7 +74,7 @@ static void what_has_no_name_is_nothing(void **state)
 	assert_string_equal(pxt_names_get(names, PT_UNNAMED, text), pxt_fixed_name(PT_UNNAMED));
 }
 
-static void the_longest_name_has_an_end(void **state)
+TEST_WITH(the_longest_name_has_an_end, begin, end)
 {
 	char name[PT_NAME_MAX + 1], text[PT_NAME_MAX + 1];
 
@@ -87,7 +87,7 @@ static void the_longest_name_has_an_end(void **state)
 	assert_int_equal(pxt_names_open(names, name), PT_FIRST_NAMED);
 }
 
-static void there_are_so_many_names_and_no_more(void **state)
+TEST_WITH(there_are_so_many_names_and_no_more, begin, end)
 {
 	char name[16], text[PT_NAME_MAX + 1];
 
@@ -100,7 +100,7 @@ static void there_are_so_many_names_and_no_more(void **state)
 	assert_string_equal(pxt_names_get(names, PT_END_NAMED - 1, text), name);
 }
 
-static void who_writes_a_name_is_waited_for(void **state)
+TEST_WITH(who_writes_a_name_is_waited_for, begin, end)
 {
 	atomic_store(&names->names[0].state, 55);
 	strcpy(names->names[0].text, "theirs");
@@ -112,7 +112,7 @@ static void who_writes_a_name_is_waited_for(void **state)
 	assert_int_equal(nr_yields, 3);
 }
 
-static void who_died_writing_it_has_left_its_place(void **state)
+TEST_WITH(who_died_writing_it_has_left_its_place, begin, end)
 {
 	char text[PT_NAME_MAX + 1];
 
@@ -125,7 +125,7 @@ static void who_died_writing_it_has_left_its_place(void **state)
 	assert_string_equal(pxt_names_get(names, PT_FIRST_NAMED, text), "ours");
 }
 
-static void nobody_waits_for_ever(void **state)
+TEST_WITH(nobody_waits_for_ever, begin, end)
 {
 	atomic_store(&names->names[0].state, 55);
 	assert_int_equal(pxt_names_open(names, "ours"), PT_FIRST_NAMED + 1);
@@ -133,16 +133,4 @@ static void nobody_waits_for_ever(void **state)
 	assert_int_equal(nr_asked, 1023);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_name_has_one_number),	       TEST(what_has_no_name_is_nothing),
-		TEST(the_longest_name_has_an_end),     TEST(there_are_so_many_names_and_no_more),
-		TEST(who_writes_a_name_is_waited_for), TEST(who_died_writing_it_has_left_its_place),
-		TEST(nobody_waits_for_ever),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

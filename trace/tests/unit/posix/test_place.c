@@ -69,7 +69,7 @@ static int finish(void **state)
 	return close(place);
 }
 
-static void names_have_a_kind_and_numbers(void **state)
+TEST_WITH(names_have_a_kind_and_numbers, begin, finish)
 {
 	char name[64];
 
@@ -83,7 +83,7 @@ static void names_have_a_kind_and_numbers(void **state)
 	assert_string_equal(name, "n-4711-18446744073709551615");
 }
 
-static void the_folder_is_made_for_its_user_only(void **state)
+TEST_WITH(the_folder_is_made_for_its_user_only, begin, finish)
 {
 	struct stat st;
 
@@ -95,7 +95,7 @@ static void the_folder_is_made_for_its_user_only(void **state)
 	assert_int_equal(made_mode, 0700);
 }
 
-static void one_that_is_there_is_not_made(void **state)
+TEST_WITH(one_that_is_there_is_not_made, begin, finish)
 {
 	int free_fd = next_fd();
 
@@ -108,13 +108,13 @@ static void one_that_is_there_is_not_made(void **state)
 	close(free_fd + 1);
 }
 
-static void what_cannot_be_made_is_said(void **state)
+TEST_WITH(what_cannot_be_made_is_said, begin, finish)
 {
 	mkdir_error = ENOSPC;
 	assert_int_equal(pxt_place_open(), -ENOSPC);
 }
 
-static void without_a_name_it_is_the_users_own(void **state)
+TEST_WITH(without_a_name_it_is_the_users_own, begin, finish)
 {
 	char wanted[64];
 
@@ -129,7 +129,7 @@ static void without_a_name_it_is_the_users_own(void **state)
 	assert_string_equal(made, wanted);
 }
 
-static void one_that_others_may_write_to_is_none(void **state)
+TEST_WITH(one_that_others_may_write_to_is_none, begin, finish)
 {
 	static const struct {
 		mode_t mode;
@@ -148,7 +148,7 @@ static void one_that_others_may_write_to_is_none(void **state)
 	}
 }
 
-static void one_of_somebody_else_is_none(void **state)
+TEST_WITH(one_of_somebody_else_is_none, begin, finish)
 {
 	if (geteuid() != 0)
 		skip_because("only root can give a folder away");
@@ -158,7 +158,7 @@ static void one_of_somebody_else_is_none(void **state)
 	close(pxt_place_open());
 }
 
-static void only_a_folder_itself_is_one(void **state)
+TEST_WITH(only_a_folder_itself_is_one, begin, finish)
 {
 	char path[128];
 	int fd;
@@ -184,7 +184,7 @@ static bool is_locked(void)
 	return is;
 }
 
-static void the_lock_is_held_until_it_is_given_back(void **state)
+TEST_WITH(the_lock_is_held_until_it_is_given_back, begin, finish)
 {
 	int lock = pxt_place_lock(place), copy;
 	struct stat st;
@@ -202,7 +202,7 @@ static void the_lock_is_held_until_it_is_given_back(void **state)
 	close(copy);
 }
 
-static void a_signal_does_not_end_the_wait_for_the_lock(void **state)
+TEST_WITH(a_signal_does_not_end_the_wait_for_the_lock, begin, finish)
 {
 	int lock;
 
@@ -214,7 +214,7 @@ static void a_signal_does_not_end_the_wait_for_the_lock(void **state)
 	pxt_place_unlock(lock);
 }
 
-static void without_a_lock_nothing_stays_open(void **state)
+TEST_WITH(without_a_lock_nothing_stays_open, begin, finish)
 {
 	int free_fd = next_fd();
 
@@ -234,7 +234,7 @@ static void make_file(const char *name, off_t bytes)
 	close(fd);
 }
 
-static void the_whole_of_a_file_is_mapped(void **state)
+TEST_WITH(the_whole_of_a_file_is_mapped, begin, finish)
 {
 	int free_fd = next_fd();
 	size_t bytes = 100;
@@ -254,7 +254,7 @@ static void the_whole_of_a_file_is_mapped(void **state)
 	assert_int_equal(next_fd(), free_fd);
 }
 
-static void a_file_that_is_too_small_is_not_mapped(void **state)
+TEST_WITH(a_file_that_is_too_small_is_not_mapped, begin, finish)
 {
 	int free_fd = next_fd();
 	size_t bytes = 4096;
@@ -278,7 +278,7 @@ static void a_file_that_is_too_small_is_not_mapped(void **state)
 	assert_int_equal(next_fd(), free_fd);
 }
 
-static void a_file_that_is_too_large_is_not_mapped(void **state)
+TEST_WITH(a_file_that_is_too_large_is_not_mapped, begin, finish)
 {
 	size_t bytes = 1;
 	void *memory;
@@ -292,7 +292,7 @@ static void a_file_that_is_too_large_is_not_mapped(void **state)
 	munmap(memory, bytes);
 }
 
-static void what_is_no_file_is_not_mapped(void **state)
+TEST_WITH(what_is_no_file_is_not_mapped, begin, finish)
 {
 	int free_fd = next_fd();
 	size_t bytes = 1;
@@ -306,7 +306,7 @@ static void what_is_no_file_is_not_mapped(void **state)
 	assert_int_equal(next_fd(), free_fd);
 }
 
-static void a_new_file_replaces_an_old_one_and_has_its_memory(void **state)
+TEST_WITH(a_new_file_replaces_an_old_one_and_has_its_memory, begin, finish)
 {
 	int free_fd = next_fd(), error = 4711;
 	struct stat st;
@@ -326,7 +326,7 @@ static void a_new_file_replaces_an_old_one_and_has_its_memory(void **state)
 	assert_int_equal(next_fd(), free_fd);
 }
 
-static void what_cannot_be_made_is_not_left(void **state)
+TEST_WITH(what_cannot_be_made_is_not_left, begin, finish)
 {
 	int free_fd = next_fd(), error = 0;
 
@@ -343,29 +343,4 @@ static void what_cannot_be_made_is_not_left(void **state)
 	assert_int_equal(next_fd(), free_fd);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(names_have_a_kind_and_numbers),
-		TEST(the_folder_is_made_for_its_user_only),
-		TEST(one_that_is_there_is_not_made),
-		TEST(what_cannot_be_made_is_said),
-		TEST(without_a_name_it_is_the_users_own),
-		TEST(one_that_others_may_write_to_is_none),
-		TEST(one_of_somebody_else_is_none),
-		TEST(only_a_folder_itself_is_one),
-		TEST(the_lock_is_held_until_it_is_given_back),
-		TEST(a_signal_does_not_end_the_wait_for_the_lock),
-		TEST(without_a_lock_nothing_stays_open),
-		TEST(the_whole_of_a_file_is_mapped),
-		TEST(a_file_that_is_too_small_is_not_mapped),
-		TEST(a_file_that_is_too_large_is_not_mapped),
-		TEST(what_is_no_file_is_not_mapped),
-		TEST(a_new_file_replaces_an_old_one_and_has_its_memory),
-		TEST(what_cannot_be_made_is_not_left),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

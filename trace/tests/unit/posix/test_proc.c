@@ -66,7 +66,7 @@ static unsigned long long field(pid_t pid, int nr)
 	return strtoull(at, NULL, 10);
 }
 
-static void a_process_has_a_path(void **state)
+TEST(a_process_has_a_path)
 {
 	char path[32];
 
@@ -80,7 +80,7 @@ static void a_process_has_a_path(void **state)
 	assert_string_equal(path, "/proc/4194304/stat");
 }
 
-static void this_process_has_begun_and_has_a_parent(void **state)
+TEST(this_process_has_begun_and_has_a_parent)
 {
 	uint64_t start = 0;
 
@@ -93,7 +93,7 @@ static void this_process_has_begun_and_has_a_parent(void **state)
 	assert_false(pxt_process_is_dead(getpid()));
 }
 
-static void a_name_with_brackets_hides_nothing(void **state)
+TEST(a_name_with_brackets_hides_nothing)
 {
 	static const char *names[] = { "a) Z 1 (b", ") ) )", "x y z", "" };
 
@@ -109,7 +109,7 @@ static void a_name_with_brackets_hides_nothing(void **state)
 	}
 }
 
-static void one_that_nobody_has_looked_after_is_dead(void **state)
+TEST(one_that_nobody_has_looked_after_is_dead)
 {
 	pid_t pid = make_child("zombie");
 	uint64_t start = 4711;
@@ -129,7 +129,7 @@ static void one_that_nobody_has_looked_after_is_dead(void **state)
 	assert_false(pxt_process_is_alive(pid, start));
 }
 
-static void what_is_no_pid_is_nobody(void **state)
+TEST(what_is_no_pid_is_nobody)
 {
 	uint64_t start;
 
@@ -150,12 +150,12 @@ static int sees_that_init_lives(void *arg)
 	return 0;
 }
 
-static void one_of_somebody_else_is_not_dead(void **state)
+TEST(one_of_somebody_else_is_not_dead)
 {
 	assert_int_equal(trace_place_in_child(sees_that_init_lives, NULL), 0);
 }
 
-static void nothing_stays_open(void **state)
+TEST(nothing_stays_open)
 {
 	int fd = dup(STDERR_FILENO);
 	uint64_t start;
@@ -166,7 +166,7 @@ static void nothing_stays_open(void **state)
 	close(fd);
 }
 
-static void clocks_are_in_nanoseconds(void **state)
+TEST(clocks_are_in_nanoseconds)
 {
 	struct timespec before, after;
 	uint64_t now;
@@ -179,7 +179,7 @@ static void clocks_are_in_nanoseconds(void **state)
 	assert_int_equal(pxt_clock_ns((clockid_t)12345), 0);
 }
 
-static void nanoseconds_are_seconds_and_the_rest(void **state)
+TEST(nanoseconds_are_seconds_and_the_rest)
 {
 	struct timespec time = pxt_timespec(12999999999);
 
@@ -190,7 +190,7 @@ static void nanoseconds_are_seconds_and_the_rest(void **state)
 	assert_int_equal(time.tv_nsec, 0);
 }
 
-static void a_futex_waits_until_a_time(void **state)
+TEST(a_futex_waits_until_a_time)
 {
 	_Atomic uint32_t word = 5;
 
@@ -214,7 +214,7 @@ static void *sleep_in_futex(void *arg)
 	return NULL;
 }
 
-static void all_who_sleep_are_woken_and_errno_stays(void **state)
+TEST(all_who_sleep_are_woken_and_errno_stays)
 {
 	pthread_t threads[3];
 
@@ -232,21 +232,4 @@ static void all_who_sleep_are_woken_and_errno_stays(void **state)
 	assert_int_equal(atomic_load(&nr_awake), 3);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_has_a_path),
-		cmocka_unit_test(this_process_has_begun_and_has_a_parent),
-		cmocka_unit_test(a_name_with_brackets_hides_nothing),
-		cmocka_unit_test(one_that_nobody_has_looked_after_is_dead),
-		cmocka_unit_test(what_is_no_pid_is_nobody),
-		cmocka_unit_test(one_of_somebody_else_is_not_dead),
-		cmocka_unit_test(nothing_stays_open),
-		cmocka_unit_test(clocks_are_in_nanoseconds),
-		cmocka_unit_test(nanoseconds_are_seconds_and_the_rest),
-		cmocka_unit_test(a_futex_waits_until_a_time),
-		cmocka_unit_test(all_who_sleep_are_woken_and_errno_stays),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

@@ -33,7 +33,7 @@ static int end(void **state)
 	return posix_trace_shutdown(trid);
 }
 
-static void all_of_an_event_is_delivered(void **state)
+TEST_WITH(all_of_an_event_is_delivered, begin, end)
 {
 	const struct pxt_event event = {
 		.id = 70,
@@ -57,7 +57,7 @@ static void all_of_an_event_is_delivered(void **state)
 	assert_memory_equal(data, "abc", 3);
 }
 
-static void what_was_cut_says_where(void **state)
+TEST_WITH(what_was_cut_says_where, begin, end)
 {
 	struct pxt_event event = { .len = 3, .flags = PT_TRUNCATED };
 
@@ -96,7 +96,7 @@ static int next(void)
 	return posix_trace_getnext_event(trid, &info, data, sizeof(data), &len, &unavailable);
 }
 
-static void who_tries_does_not_wait(void **state)
+TEST_WITH(who_tries_does_not_wait, begin, end)
 {
 	assert_int_equal(try_next(), 0);
 	assert_int_equal(unavailable, 1);
@@ -108,7 +108,7 @@ static void who_tries_does_not_wait(void **state)
 	assert_memory_equal(data, "abc", 3);
 }
 
-static void what_is_there_is_had_without_a_wait(void **state)
+TEST_WITH(what_is_there_is_had_without_a_wait, begin, end)
 {
 	const struct timespec past = { -5, -5 };
 
@@ -121,7 +121,7 @@ static void what_is_there_is_had_without_a_wait(void **state)
 	assert_int_equal(unavailable, 0);
 }
 
-static void nobody_waits_for_a_time_that_has_passed(void **state)
+TEST_WITH(nobody_waits_for_a_time_that_has_passed, begin, end)
 {
 	assert_int_equal(next_until(&(struct timespec){ 1, 0 }), ETIMEDOUT);
 	assert_int_equal(next_until(&(struct timespec){ 0, 999999999 }), ETIMEDOUT);
@@ -133,7 +133,7 @@ static void nobody_waits_for_a_time_that_has_passed(void **state)
 	assert_int_equal(unavailable, 0);
 }
 
-static void who_waits_waits_until_that_time(void **state)
+TEST_WITH(who_waits_waits_until_that_time, begin, end)
 {
 	uint64_t until_ns = pxt_clock_ns(CLOCK_REALTIME) + 30000000;
 	struct timespec until = pxt_timespec(until_ns);
@@ -143,7 +143,7 @@ static void who_waits_waits_until_that_time(void **state)
 }
 
 /* Somebody is writing the next event, and does not come to an end. */
-static void the_time_counts_behind_one_that_is_not_finished(void **state)
+TEST_WITH(the_time_counts_behind_one_that_is_not_finished, begin, end)
 {
 	struct pxt_cell *cell;
 	uint64_t until_ns;
@@ -173,7 +173,7 @@ static void *write_one(void *arg)
 	return NULL;
 }
 
-static void who_waits_is_woken_by_an_event(void **state)
+TEST_WITH(who_waits_is_woken_by_an_event, begin, end)
 {
 	for (int nr = 0; nr < 2; nr++) {
 		const struct timespec far = { INT32_MAX, 0 };
@@ -204,7 +204,7 @@ static void *interrupt(void *arg)
 	return NULL;
 }
 
-static void a_signal_ends_the_wait(void **state)
+TEST_WITH(a_signal_ends_the_wait, begin, end)
 {
 	struct sigaction action = { .sa_handler = do_nothing };
 	pthread_t thread;
@@ -217,7 +217,7 @@ static void a_signal_ends_the_wait(void **state)
 	pthread_join(thread, NULL);
 }
 
-static void it_must_be_said_where_to(void **state)
+TEST_WITH(it_must_be_said_where_to, begin, end)
 {
 	posix_trace_event(id, NULL, 0);
 	assert_int_equal(posix_trace_trygetnext_event(trid, NULL, data, 1, &len, &unavailable),
@@ -233,22 +233,4 @@ static void it_must_be_said_where_to(void **state)
 	assert_int_equal(unavailable, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(all_of_an_event_is_delivered),
-		TEST(what_was_cut_says_where),
-		TEST(who_tries_does_not_wait),
-		TEST(what_is_there_is_had_without_a_wait),
-		TEST(nobody_waits_for_a_time_that_has_passed),
-		TEST(who_waits_waits_until_that_time),
-		TEST(the_time_counts_behind_one_that_is_not_finished),
-		TEST(who_waits_is_woken_by_an_event),
-		TEST(a_signal_ends_the_wait),
-		TEST(it_must_be_said_where_to),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

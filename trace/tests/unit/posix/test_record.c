@@ -97,7 +97,7 @@ static struct pxt_event next(void *data)
 	return test_stream_next(&streams[0], VIEW(FIRST), data);
 }
 
-static void a_filter_is_a_bit_of_the_one_that_counts(void **state)
+TEST_WITH(a_filter_is_a_bit_of_the_one_that_counts, begin, NULL)
 {
 	atomic_store(&STREAM->filter[0][2], 1u << 5);
 	atomic_store(&STREAM->filter[1][31], 1u << 31);
@@ -115,7 +115,7 @@ static void a_filter_is_a_bit_of_the_one_that_counts(void **state)
 	assert_true(pxt_is_filtered(STREAM, 2047));
 }
 
-static void a_filter_is_read_as_a_set(void **state)
+TEST_WITH(a_filter_is_read_as_a_set, begin, NULL)
 {
 	trace_event_set_t set;
 
@@ -132,7 +132,7 @@ static void a_filter_is_read_as_a_set(void **state)
 		assert_int_equal(set.utrail_bits[nr], nr + 1000);
 }
 
-static void readers_are_woken_by_a_change(void **state)
+TEST_WITH(readers_are_woken_by_a_change, begin, NULL)
 {
 	pxt_wake_readers(STREAM);
 	assert_int_equal(atomic_load(&STREAM->wake), 1);
@@ -140,7 +140,7 @@ static void readers_are_woken_by_a_change(void **state)
 	assert_int_equal(nr_woken, 1);
 }
 
-static void a_flush_is_asked_for_once(void **state)
+TEST_WITH(a_flush_is_asked_for_once, begin, NULL)
 {
 	pxt_want_flush(STREAM);
 	assert_int_equal(atomic_load(&STREAM->wants_flush), 1);
@@ -149,7 +149,7 @@ static void a_flush_is_asked_for_once(void **state)
 	assert_int_equal(nr_woken, 1);
 }
 
-static void a_system_event_is_of_this_thread(void **state)
+TEST_WITH(a_system_event_is_of_this_thread, begin, NULL)
 {
 	uint64_t before = pxt_clock_ns(CLOCK_MONOTONIC);
 	struct pxt_event event;
@@ -168,7 +168,7 @@ static void a_system_event_is_of_this_thread(void **state)
 	assert_true(event.time_ns <= pxt_clock_ns(CLOCK_MONOTONIC) + STREAM_OFFSET + 1000000);
 }
 
-static void a_system_event_asks_the_filter_and_not_the_status(void **state)
+TEST_WITH(a_system_event_asks_the_filter_and_not_the_status, begin, NULL)
 {
 	atomic_store(&STREAM->run, 0);
 	pxt_put_system(VIEW(FIRST), PT_STOP, NULL, 0, NULL);
@@ -178,7 +178,7 @@ static void a_system_event_asks_the_filter_and_not_the_status(void **state)
 	assert_int_equal(test_stream_used(&streams[0]), 1);
 }
 
-static void for_some_nothing_is_lost(void **state)
+TEST_WITH(for_some_nothing_is_lost, begin, NULL)
 {
 	pxt_put_if_room(VIEW(FIRST), PT_FLUSH_START);
 	assert_int_equal(test_stream_used(&streams[0]), 1);
@@ -196,7 +196,7 @@ static void for_some_nothing_is_lost(void **state)
 	assert_int_equal(next(NULL).id, PT_FLUSH_START);
 }
 
-static void start_tells_of_the_filter(void **state)
+TEST_WITH(start_tells_of_the_filter, begin, NULL)
 {
 	trace_event_set_t set;
 	struct pxt_event event;
@@ -222,7 +222,7 @@ static void record(size_t len)
 	pxt_record(ID, data, len, NULL);
 }
 
-static void a_loop_loses_the_oldest(void **state)
+TEST_WITH(a_loop_loses_the_oldest, begin, NULL)
 {
 	test_stream_fill(VIEW(FIRST), STREAM_CELLS, 5000);
 	assert_int_equal(run_of(), PT_RUNS);
@@ -239,7 +239,7 @@ static void a_loop_loses_the_oldest(void **state)
 	assert_int_equal(nr_woken, 0);
 }
 
-static void a_loop_that_was_stopped_does_not_become_full(void **state)
+TEST_WITH(a_loop_that_was_stopped_does_not_become_full, begin, NULL)
 {
 	test_stream_fill(VIEW(FIRST), STREAM_CELLS, 5000);
 	atomic_store(&STREAM->run, 0);
@@ -248,7 +248,7 @@ static void a_loop_that_was_stopped_does_not_become_full(void **state)
 	assert_int_equal(lost(), 1);
 }
 
-static void whether_the_owner_lives_is_asked_seldom(void **state)
+TEST_WITH(whether_the_owner_lives_is_asked_seldom, begin, NULL)
 {
 	test_stream_fill(VIEW(FIRST), STREAM_CELLS, 5000);
 	atomic_store(&STREAM->lost, 1);
@@ -265,7 +265,7 @@ static void whether_the_owner_lives_is_asked_seldom(void **state)
 	assert_int_equal(nr_asked, 1);
 }
 
-static void a_stream_whose_owner_died_is_left(void **state)
+TEST_WITH(a_stream_whose_owner_died_is_left, begin, NULL)
 {
 	test_stream_fill(VIEW(FIRST), STREAM_CELLS, 5000);
 	is_dead = true;
@@ -275,7 +275,7 @@ static void a_stream_whose_owner_died_is_left(void **state)
 	assert_int_equal(lost(), 1);
 }
 
-static void what_cannot_go_makes_no_room(void **state)
+TEST_WITH(what_cannot_go_makes_no_room, begin, NULL)
 {
 	test_stream_fill(VIEW(FIRST), STREAM_CELLS, 5000);
 	/* As somebody who is at work on the oldest has it. */
@@ -288,7 +288,7 @@ static void what_cannot_go_makes_no_room(void **state)
 	assert_int_equal(atomic_load(&STREAM->gap), 2 * STREAM_CELLS + 1);
 }
 
-static void one_that_is_not_to_lose_anything_stops(void **state)
+TEST_WITH(one_that_is_not_to_lose_anything_stops, begin, NULL)
 {
 	VIEW(FIRST)->policy = POSIX_TRACE_UNTIL_FULL;
 	test_stream_fill(VIEW(FIRST), STREAM_CELLS, 5000);
@@ -307,7 +307,7 @@ static void one_that_is_not_to_lose_anything_stops(void **state)
 	assert_int_equal(test_stream_used(&streams[0]), STREAM_CELLS - 1);
 }
 
-static void half_a_stream_with_a_log_wants_a_flush(void **state)
+TEST_WITH(half_a_stream_with_a_log_wants_a_flush, begin, NULL)
 {
 	VIEW(FIRST)->policy = POSIX_TRACE_FLUSH;
 	test_stream_fill(VIEW(FIRST), STREAM_CELLS / 2 - 1, 5000);
@@ -319,7 +319,7 @@ static void half_a_stream_with_a_log_wants_a_flush(void **state)
 	assert_int_equal(run_of(), PT_RUNS);
 }
 
-static void a_full_stream_with_a_log_loses_what_comes(void **state)
+TEST_WITH(a_full_stream_with_a_log_loses_what_comes, begin, NULL)
 {
 	VIEW(FIRST)->policy = POSIX_TRACE_FLUSH;
 	test_stream_fill(VIEW(FIRST), STREAM_CELLS, 5000);
@@ -330,7 +330,7 @@ static void a_full_stream_with_a_log_loses_what_comes(void **state)
 	assert_int_equal(next(NULL).time_ns, 5000);
 }
 
-static void half_of_other_streams_wants_nothing(void **state)
+TEST_WITH(half_of_other_streams_wants_nothing, begin, NULL)
 {
 	test_stream_fill(VIEW(FIRST), STREAM_CELLS / 2, 5000);
 	record(0);
@@ -338,7 +338,7 @@ static void half_of_other_streams_wants_nothing(void **state)
 }
 
 /* What comes to nothing for another reason than room. */
-static void what_nobody_can_write_is_lost(void **state)
+TEST_WITH(what_nobody_can_write_is_lost, begin, NULL)
 {
 	for (uint32_t policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_FLUSH; policy++) {
 		begin(NULL);
@@ -353,7 +353,7 @@ static void what_nobody_can_write_is_lost(void **state)
 
 /* --- events --- */
 
-static void an_event_is_in_all_streams_at_one_time(void **state)
+TEST_WITH(an_event_is_in_all_streams_at_one_time, begin, NULL)
 {
 	struct pxt_event one, other;
 	char back[512];
@@ -380,7 +380,7 @@ static void an_event_is_in_all_streams_at_one_time(void **state)
 	assert_int_equal(other.flags, PT_TRUNCATED);
 }
 
-static void what_is_cut_for_one_stream_is_whole_in_the_next(void **state)
+TEST_WITH(what_is_cut_for_one_stream_is_whole_in_the_next, begin, NULL)
 {
 	struct pxt_event one, other;
 	char back[512];
@@ -401,7 +401,7 @@ static void what_is_cut_for_one_stream_is_whole_in_the_next(void **state)
 	assert_int_equal(one.flags, 0);
 }
 
-static void a_stream_that_does_not_run_gets_nothing(void **state)
+TEST_WITH(a_stream_that_does_not_run_gets_nothing, begin, NULL)
 {
 	atomic_store(&STREAM->run, 0);
 	record(0);
@@ -417,7 +417,7 @@ static void a_stream_that_does_not_run_gets_nothing(void **state)
 	assert_int_equal(test_stream_used(&streams[0]), 1);
 }
 
-static void what_is_filtered_is_not_lost(void **state)
+TEST_WITH(what_is_filtered_is_not_lost, begin, NULL)
 {
 	atomic_store(&STREAM->filter[0][ID / 32], 1u << ID % 32);
 	record(0);
@@ -427,7 +427,7 @@ static void what_is_filtered_is_not_lost(void **state)
 	assert_int_equal(lost(), 0);
 }
 
-static void functions_are_for_streams_that_want_them(void **state)
+TEST_WITH(functions_are_for_streams_that_want_them, begin, NULL)
 {
 	char back[512];
 
@@ -442,7 +442,7 @@ static void functions_are_for_streams_that_want_them(void **state)
 	assert_int_equal(next(back).id, PT_UNNAMED);
 }
 
-static void a_stream_that_is_not_mapped_is_mapped(void **state)
+TEST_WITH(a_stream_that_is_not_mapped_is_mapped, begin, NULL)
 {
 	atomic_store(&VIEW(FIRST)->serial, 5);
 	record(0);
@@ -457,7 +457,7 @@ static void a_stream_that_is_not_mapped_is_mapped(void **state)
 	assert_int_equal(test_stream_used(&streams[0]), 2);
 }
 
-static void one_that_is_not_there_gets_nothing(void **state)
+TEST_WITH(one_that_is_not_there_gets_nothing, begin, NULL)
 {
 	atomic_store(&VIEW(FIRST)->stream, NULL);
 	record(0);
@@ -465,7 +465,7 @@ static void one_that_is_not_there_gets_nothing(void **state)
 	assert_int_equal(atomic_load(&registry.attached[0]), 1);
 }
 
-static void one_that_has_ended_is_left(void **state)
+TEST_WITH(one_that_has_ended_is_left, begin, NULL)
 {
 	attach(SECOND, &streams[1]);
 	atomic_store(&STREAM->run, PT_IS_CLOSED);
@@ -476,7 +476,7 @@ static void one_that_has_ended_is_left(void **state)
 	assert_int_equal(test_stream_used(&streams[1]), 1);
 }
 
-static void nobody_is_inside_afterwards(void **state)
+TEST_WITH(nobody_is_inside_afterwards, begin, NULL)
 {
 	record(0);
 	assert_non_null(pxt_thread);
@@ -485,7 +485,7 @@ static void nobody_is_inside_afterwards(void **state)
 		assert_int_equal(atomic_load(&VIEW(FIRST)->users[nr].nr), 0);
 }
 
-static void only_events_of_programs_are_recorded(void **state)
+TEST_WITH(only_events_of_programs_are_recorded, begin, NULL)
 {
 	posix_trace_event(PT_UNNAMED - 1, NULL, 0);
 	posix_trace_event(PT_END_NAMED, NULL, 0);
@@ -500,7 +500,7 @@ static void only_events_of_programs_are_recorded(void **state)
 	assert_int_equal(nr_emitted, 0);
 }
 
-static void a_recorder_gets_all_of_it(void **state)
+TEST_WITH(a_recorder_gets_all_of_it, begin, NULL)
 {
 	atomic_store(&pxt_process.is_recorded, 1);
 	posix_trace_event(ID, "abc", 3);
@@ -516,7 +516,7 @@ static void a_recorder_gets_all_of_it(void **state)
 	assert_int_equal(nr_emitted, 2);
 }
 
-static void more_than_an_event_can_have_is_cut(void **state)
+TEST_WITH(more_than_an_event_can_have_is_cut, begin, NULL)
 {
 	static char data[PT_DATA_MAX + 1];
 	struct pxt_event event;
@@ -528,44 +528,4 @@ static void more_than_an_event_can_have_is_cut(void **state)
 	assert_int_equal(event.flags, PT_TRUNCATED);
 	pxt_record(PT_UNNAMED, data, SIZE_MAX, NULL);
 	assert_int_equal(next(NULL).flags, PT_TRUNCATED);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_filter_is_a_bit_of_the_one_that_counts),
-		TEST(a_filter_is_read_as_a_set),
-		TEST(readers_are_woken_by_a_change),
-		TEST(a_flush_is_asked_for_once),
-		TEST(a_system_event_is_of_this_thread),
-		TEST(a_system_event_asks_the_filter_and_not_the_status),
-		TEST(for_some_nothing_is_lost),
-		TEST(start_tells_of_the_filter),
-		TEST(a_loop_loses_the_oldest),
-		TEST(a_loop_that_was_stopped_does_not_become_full),
-		TEST(whether_the_owner_lives_is_asked_seldom),
-		TEST(a_stream_whose_owner_died_is_left),
-		TEST(what_cannot_go_makes_no_room),
-		TEST(one_that_is_not_to_lose_anything_stops),
-		TEST(half_a_stream_with_a_log_wants_a_flush),
-		TEST(a_full_stream_with_a_log_loses_what_comes),
-		TEST(half_of_other_streams_wants_nothing),
-		TEST(what_nobody_can_write_is_lost),
-		TEST(an_event_is_in_all_streams_at_one_time),
-		TEST(what_is_cut_for_one_stream_is_whole_in_the_next),
-		TEST(a_stream_that_does_not_run_gets_nothing),
-		TEST(what_is_filtered_is_not_lost),
-		TEST(functions_are_for_streams_that_want_them),
-		TEST(a_stream_that_is_not_mapped_is_mapped),
-		TEST(one_that_is_not_there_gets_nothing),
-		TEST(one_that_has_ended_is_left),
-		TEST(nobody_is_inside_afterwards),
-		TEST(only_events_of_programs_are_recorded),
-		TEST(a_recorder_gets_all_of_it),
-		TEST(more_than_an_event_can_have_is_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,12 +147,12 @@ static int begin_before(void **state)
 	return 0;
 }
 
-static void who_is_there_is_asked_for_once(void **state)
+TEST_WITH(who_is_there_is_asked_for_once, begin_before, NULL)
 {
 	assert_int_equal(trace_place_in_child(asks_once, NULL), 0);
 }
 
-static void who_is_too_old_is_nobody(void **state)
+TEST_WITH(who_is_too_old_is_nobody, begin_before, NULL)
 {
 	recorder.size--;
 	assert_int_equal(trace_place_in_child(finds_nobody, NULL), 0);
@@ -169,7 +169,7 @@ static void who_is_too_old_is_nobody(void **state)
 
 /* --- who comes later --- */
 
-static void the_unnamed_event_is_declared_with_the_first_stream(void **state)
+TEST_WITH(the_unnamed_event_is_declared_with_the_first_stream, begin, end)
 {
 	pxt_recorded_declare(PT_UNNAMED, NULL);
 	assert_int_equal(seen.nr_declared, 1);
@@ -180,7 +180,7 @@ static void the_unnamed_event_is_declared_with_the_first_stream(void **state)
 	assert_string_equal(seen.names[1], "posix:first");
 }
 
-static void what_cannot_be_recorded_is_not(void **state)
+TEST_WITH(what_cannot_be_recorded_is_not, begin, end)
 {
 	seen.next_number = 0;
 	pxt_recorded_declare(PT_UNNAMED, NULL);
@@ -191,7 +191,7 @@ static void what_cannot_be_recorded_is_not(void **state)
 	assert_int_equal(seen.nr_declared, 2);
 }
 
-static void the_longest_name_is_whole(void **state)
+TEST_WITH(the_longest_name_is_whole, begin, end)
 {
 	char name[PT_NAME_MAX + 1];
 
@@ -202,7 +202,7 @@ static void the_longest_name_is_whole(void **state)
 	assert_string_equal(seen.names[1] + 6, name);
 }
 
-static void names_that_are_there_are_declared(void **state)
+TEST_WITH(names_that_are_there_are_declared, begin, end)
 {
 	known = calloc(1, sizeof(*known));
 	for (int nr = 0; nr < 3; nr++) {
@@ -223,7 +223,7 @@ static void names_that_are_there_are_declared(void **state)
 	free(known);
 }
 
-static void who_has_gone_gets_nothing(void **state)
+TEST_WITH(who_has_gone_gets_nothing, begin, end)
 {
 	pxt_recorded_declare(PT_END_NAMED - 1, "last");
 	pxt_recorded_went();
@@ -245,7 +245,7 @@ static void check_payload(const void *data, uint32_t len)
 	assert_int_equal(seen.len, 4 + len);
 }
 
-static void an_event_is_written_where_the_recorder_says(void **state)
+TEST_WITH(an_event_is_written_where_the_recorder_says, begin, end)
 {
 	pxt_recorded_declare(ID, "mine");
 	errno = 77;
@@ -261,7 +261,7 @@ static void an_event_is_written_where_the_recorder_says(void **state)
 	check_payload("", 0);
 }
 
-static void an_event_that_nobody_wants_is_not_begun(void **state)
+TEST_WITH(an_event_that_nobody_wants_is_not_begun, begin, end)
 {
 	pxt_recorded_declare(ID, "mine");
 	seen.choice = -1;
@@ -275,7 +275,7 @@ static void an_event_that_nobody_wants_is_not_begun(void **state)
 	assert_int_equal(seen.nr_emitted, 0);
 }
 
-static void an_event_is_cut_to_its_place(void **state)
+TEST_WITH(an_event_is_cut_to_its_place, begin, end)
 {
 	pxt_recorded_declare(ID, "mine");
 	seen.room_bytes = 9;
@@ -289,7 +289,7 @@ static void an_event_is_cut_to_its_place(void **state)
 	check_payload("", 0);
 }
 
-static void without_a_place_there_is_a_copy(void **state)
+TEST_WITH(without_a_place_there_is_a_copy, begin, end)
 {
 	char data[1100];
 
@@ -306,7 +306,7 @@ static void without_a_place_there_is_a_copy(void **state)
 	check_payload(data, 1024);
 }
 
-static void what_has_begun_with_who_has_gone_is_nothing(void **state)
+TEST_WITH(what_has_begun_with_who_has_gone_is_nothing, begin, end)
 {
 	pxt_recorded_declare(ID, "mine");
 	seen.goes_meanwhile = true;
@@ -315,24 +315,4 @@ static void what_has_begun_with_who_has_gone_is_nothing(void **state)
 	assert_int_equal(seen.len, SIZE_MAX);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(who_is_there_is_asked_for_once, begin_before),
-		cmocka_unit_test_setup(who_is_too_old_is_nobody, begin_before),
-		TEST(the_unnamed_event_is_declared_with_the_first_stream),
-		TEST(what_cannot_be_recorded_is_not),
-		TEST(the_longest_name_is_whole),
-		TEST(names_that_are_there_are_declared),
-		TEST(who_has_gone_gets_nothing),
-		TEST(an_event_is_written_where_the_recorder_says),
-		TEST(an_event_that_nobody_wants_is_not_begun),
-		TEST(an_event_is_cut_to_its_place),
-		TEST(without_a_place_there_is_a_copy),
-		TEST(what_has_begun_with_who_has_gone_is_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

@@ -83,7 +83,7 @@ static int peek(uint64_t at, struct pxt_event *event, uint32_t *count)
 	return pxt_ring_peek(&view, at, event, NULL, count);
 }
 
-static void small_data_is_in_the_first_cell(void **state)
+TEST_WITH(small_data_is_in_the_first_cell, begin, NULL)
 {
 	assert_int_equal(pxt_cells_of(0), 1);
 	assert_int_equal(pxt_cells_of(1), 1);
@@ -95,7 +95,7 @@ static void small_data_is_in_the_first_cell(void **state)
 	assert_int_equal(pxt_cells_of(137), 4);
 }
 
-static void all_of_an_event_comes_back(void **state)
+TEST_WITH(all_of_an_event_comes_back, begin, NULL)
 {
 	struct pxt_event event = {
 		.time_ns = 0x1122334455667788,
@@ -129,7 +129,7 @@ static void all_of_an_event_comes_back(void **state)
 	assert_int_equal(atomic_load(&scene.stream.wake), 0);
 }
 
-static void data_of_each_length_comes_back_and_no_byte_more(void **state)
+TEST_WITH(data_of_each_length_comes_back_and_no_byte_more, begin, NULL)
 {
 	for (uint32_t len = 0; len <= 300; len++) {
 		struct pxt_event event = {
@@ -160,7 +160,7 @@ static void data_of_each_length_comes_back_and_no_byte_more(void **state)
 	assert_true(head() > 2 * NR_CELLS);
 }
 
-static void what_is_behind_the_last_byte_is_zero(void **state)
+TEST_WITH(what_is_behind_the_last_byte_is_zero, begin, NULL)
 {
 	unsigned char *cell = (unsigned char *)scene.cells[0].data;
 
@@ -170,7 +170,7 @@ static void what_is_behind_the_last_byte_is_zero(void **state)
 		assert_int_equal(cell[i], 0);
 }
 
-static void cells_that_go_on_are_no_records(void **state)
+TEST_WITH(cells_that_go_on_are_no_records, begin, NULL)
 {
 	struct pxt_event event;
 	uint32_t count;
@@ -184,7 +184,7 @@ static void cells_that_go_on_are_no_records(void **state)
 	assert_int_equal(peek(NR_CELLS + 3, &event, &count), 0);
 }
 
-static void only_the_low_bits_of_a_pid_have_room(void **state)
+TEST_WITH(only_the_low_bits_of_a_pid_have_room, begin, NULL)
 {
 	struct pxt_event event = { .pid = 0xffc00000 | 5, .id = PT_UNNAMED };
 	uint32_t count;
@@ -197,7 +197,7 @@ static void only_the_low_bits_of_a_pid_have_room(void **state)
 	assert_int_equal(event.pid, 0x3fffff);
 }
 
-static void a_full_ring_has_no_room(void **state)
+TEST_WITH(a_full_ring_has_no_room, begin, NULL)
 {
 	for (int nr = 0; nr < NR_CELLS; nr++)
 		assert_int_equal(put(0, nr), 0);
@@ -209,7 +209,7 @@ static void a_full_ring_has_no_room(void **state)
 	assert_int_equal(word(0), ROUND(2) | COMMITTED | COUNT(1) | OWN_PID);
 }
 
-static void a_record_needs_all_its_cells_free(void **state)
+TEST_WITH(a_record_needs_all_its_cells_free, begin, NULL)
 {
 	atomic_store(&scene.stream.tail, NR_CELLS + 3);
 	atomic_store(&scene.stream.head, 2 * NR_CELLS + 1);
@@ -218,7 +218,7 @@ static void a_record_needs_all_its_cells_free(void **state)
 	assert_int_equal(head(), 2 * NR_CELLS + 3);
 }
 
-static void one_of_the_round_before_is_stale(void **state)
+TEST_WITH(one_of_the_round_before_is_stale, begin, NULL)
 {
 	struct pxt_event event;
 	uint32_t count;
@@ -234,7 +234,7 @@ static void one_of_the_round_before_is_stale(void **state)
 	assert_int_equal(peek(5 * NR_CELLS, &event, &count), 0);
 }
 
-static void one_that_is_not_finished_says_how_many_cells_it_will_have(void **state)
+TEST_WITH(one_that_is_not_finished_says_how_many_cells_it_will_have, begin, NULL)
 {
 	struct pxt_event event;
 	uint32_t count;
@@ -244,7 +244,7 @@ static void one_that_is_not_finished_says_how_many_cells_it_will_have(void **sta
 	assert_int_equal(count, 7);
 }
 
-static void a_count_that_cannot_be_is_stale(void **state)
+TEST_WITH(a_count_that_cannot_be_is_stale, begin, NULL)
 {
 	struct pxt_event event;
 	uint32_t count;
@@ -259,7 +259,7 @@ static void a_count_that_cannot_be_is_stale(void **state)
 }
 
 /* Anybody may have written that. */
-static void a_length_that_cannot_be_is_cut(void **state)
+TEST_WITH(a_length_that_cannot_be_is_cut, begin, NULL)
 {
 	struct pxt_head *first = (struct pxt_head *)scene.cells[0].data;
 	struct pxt_event event;
@@ -289,7 +289,7 @@ static void a_length_that_cannot_be_is_cut(void **state)
 	assert_int_equal(event.len, 256);
 }
 
-static void only_the_oldest_is_taken(void **state)
+TEST_WITH(only_the_oldest_is_taken, begin, NULL)
 {
 	assert_false(pxt_ring_take(&view, NR_CELLS - 1, 1));
 	assert_false(pxt_ring_take(&view, NR_CELLS + 1, 1));
@@ -299,7 +299,7 @@ static void only_the_oldest_is_taken(void **state)
 }
 
 /* Somebody has claimed the place at the head and did not come further yet. */
-static void the_head_is_moved_for_others_and_the_event_comes_later(void **state)
+TEST_WITH(the_head_is_moved_for_others_and_the_event_comes_later, begin, NULL)
 {
 	struct pxt_event event = { .time_ns = 1, .pid = OWN_PID, .id = PT_UNNAMED };
 	uint64_t before = pxt_clock_ns(CLOCK_MONOTONIC), after;
@@ -314,7 +314,7 @@ static void the_head_is_moved_for_others_and_the_event_comes_later(void **state)
 	assert_true(event.time_ns <= after + 2500 + OFFSET);
 }
 
-static void way_is_given_once(void **state)
+TEST_WITH(way_is_given_once, begin, NULL)
 {
 	struct pxt_event event = { .time_ns = 1, .pid = OWN_PID, .id = PT_UNNAMED };
 
@@ -325,7 +325,7 @@ static void way_is_given_once(void **state)
 	assert_int_equal(head(), 2 * NR_CELLS);
 }
 
-static void nobody_tries_for_ever(void **state)
+TEST_WITH(nobody_tries_for_ever, begin, NULL)
 {
 	set_word(0, ROUND(1) | RESERVED | COUNT(0) | 1);
 	assert_int_equal(put(0, 0), -EBUSY);
@@ -336,7 +336,7 @@ static void nobody_tries_for_ever(void **state)
 	assert_int_equal(head(), NR_CELLS);
 }
 
-static void who_waits_is_woken(void **state)
+TEST_WITH(who_waits_is_woken, begin, NULL)
 {
 	atomic_store(&scene.stream.nr_waiting, 1);
 	assert_int_equal(put(0, 0), 0);
@@ -345,7 +345,7 @@ static void who_waits_is_woken(void **state)
 	assert_int_equal(atomic_load(&scene.stream.wake), 2);
 }
 
-static void a_dead_ones_is_skipped(void **state)
+TEST_WITH(a_dead_ones_is_skipped, begin, NULL)
 {
 	struct pxt_event event;
 	uint32_t count;
@@ -357,7 +357,7 @@ static void a_dead_ones_is_skipped(void **state)
 	assert_int_equal(nr_asked, 1);
 }
 
-static void a_living_ones_is_not_skipped(void **state)
+TEST_WITH(a_living_ones_is_not_skipped, begin, NULL)
 {
 	is_dead = false;
 	set_word(0, ROUND(1) | RESERVED | COUNT(2) | OWN_PID);
@@ -366,7 +366,7 @@ static void a_living_ones_is_not_skipped(void **state)
 	assert_int_equal(nr_asked, 1);
 }
 
-static void only_what_is_reserved_there_is_skipped(void **state)
+TEST_WITH(only_what_is_reserved_there_is_skipped, begin, NULL)
 {
 	static const uint64_t others[] = {
 		ROUND(1) | COMMITTED | COUNT(1) | OWN_PID,
@@ -387,7 +387,7 @@ static void only_what_is_reserved_there_is_skipped(void **state)
 }
 
 /* Between the look at the record and the question whether its process lives there is time for both to end. */
-static void one_that_was_finished_stays(void **state)
+TEST_WITH(one_that_was_finished_stays, begin, NULL)
 {
 	struct pxt_event event;
 	unsigned char data[512];
@@ -403,7 +403,7 @@ static void one_that_was_finished_stays(void **state)
 	assert_int_equal(data[1], 7 + 4);
 }
 
-static void the_first_place_and_time_of_a_loss_are_kept(void **state)
+TEST_WITH(the_first_place_and_time_of_a_loss_are_kept, begin, NULL)
 {
 	pxt_note_lost(&scene.stream, 100, 5000);
 	assert_int_equal(atomic_load(&scene.stream.lost), 1);
@@ -416,7 +416,7 @@ static void the_first_place_and_time_of_a_loss_are_kept(void **state)
 	assert_int_equal(atomic_load(&scene.stream.gap_ns), 5000);
 }
 
-static void the_oldest_goes_and_is_lost(void **state)
+TEST_WITH(the_oldest_goes_and_is_lost, begin, NULL)
 {
 	assert_int_equal(put(25, 4000), 0);
 	assert_int_equal(put(0, 4001), 0);
@@ -427,7 +427,7 @@ static void the_oldest_goes_and_is_lost(void **state)
 	assert_int_equal(atomic_load(&scene.stream.gap_ns), 4000);
 }
 
-static void what_was_cleared_goes_and_is_not_lost(void **state)
+TEST_WITH(what_was_cleared_goes_and_is_not_lost, begin, NULL)
 {
 	assert_int_equal(put(0, 4000), 0);
 	assert_int_equal(put(0, 4001), 0);
@@ -440,13 +440,13 @@ static void what_was_cleared_goes_and_is_not_lost(void **state)
 	assert_int_equal(atomic_load(&scene.stream.gap_ns), 4001);
 }
 
-static void where_nothing_is_nothing_goes(void **state)
+TEST_WITH(where_nothing_is_nothing_goes, begin, NULL)
 {
 	assert_false(pxt_ring_evict(&view));
 	assert_int_equal(tail(), NR_CELLS);
 }
 
-static void whether_one_died_is_asked_seldom(void **state)
+TEST_WITH(whether_one_died_is_asked_seldom, begin, NULL)
 {
 	set_word(0, ROUND(1) | RESERVED | COUNT(1) | OWN_PID);
 	for (uint64_t lost = 1; lost < 1024; lost++) {
@@ -464,40 +464,4 @@ static void whether_one_died_is_asked_seldom(void **state)
 	assert_false(pxt_ring_evict(&view));
 	assert_int_equal(nr_asked, 2);
 	assert_int_equal(tail(), NR_CELLS);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(small_data_is_in_the_first_cell),
-		TEST(all_of_an_event_comes_back),
-		TEST(data_of_each_length_comes_back_and_no_byte_more),
-		TEST(what_is_behind_the_last_byte_is_zero),
-		TEST(cells_that_go_on_are_no_records),
-		TEST(only_the_low_bits_of_a_pid_have_room),
-		TEST(a_full_ring_has_no_room),
-		TEST(a_record_needs_all_its_cells_free),
-		TEST(one_of_the_round_before_is_stale),
-		TEST(one_that_is_not_finished_says_how_many_cells_it_will_have),
-		TEST(a_count_that_cannot_be_is_stale),
-		TEST(a_length_that_cannot_be_is_cut),
-		TEST(only_the_oldest_is_taken),
-		TEST(the_head_is_moved_for_others_and_the_event_comes_later),
-		TEST(way_is_given_once),
-		TEST(nobody_tries_for_ever),
-		TEST(who_waits_is_woken),
-		TEST(a_dead_ones_is_skipped),
-		TEST(a_living_ones_is_not_skipped),
-		TEST(only_what_is_reserved_there_is_skipped),
-		TEST(one_that_was_finished_stays),
-		TEST(the_first_place_and_time_of_a_loss_are_kept),
-		TEST(the_oldest_goes_and_is_lost),
-		TEST(what_was_cleared_goes_and_is_not_lost),
-		TEST(where_nothing_is_nothing_goes),
-		TEST(whether_one_died_is_asked_seldom),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static int end(void **state)
 	return close(place);
 }
 
-static void streams_go_with_their_owners(void **state)
+TEST_WITH(streams_go_with_their_owners, begin, end)
 {
 	struct pxt_stream *ours = trace_file_stream(place, 3, US, start);
 	struct pxt_stream *anothers = trace_file_stream(place, 4, US, start + 1);
@@ -36,7 +36,7 @@ static void streams_go_with_their_owners(void **state)
 	munmap(nobodys, STREAM_BYTES);
 }
 
-static void registries_go_with_their_processes(void **state)
+TEST_WITH(registries_go_with_their_processes, begin, end)
 {
 	munmap(trace_file_registry(place, US, start), sizeof(struct pxt_registry));
 	munmap(trace_file_registry(place, US, start - 1), sizeof(struct pxt_registry));
@@ -47,7 +47,7 @@ static void registries_go_with_their_processes(void **state)
 	assert_false(trace_file_is(place, 'p', 0x3ffffff, start));
 }
 
-static void names_stay_while_somebody_uses_them(void **state)
+TEST_WITH(names_stay_while_somebody_uses_them, begin, end)
 {
 	struct pxt_stream *stream = trace_file_stream(place, 0, US, start);
 	struct pxt_registry *registry = trace_file_registry(place, US, start);
@@ -73,7 +73,7 @@ static void names_stay_while_somebody_uses_them(void **state)
 	munmap(registry, sizeof(*registry));
 }
 
-static void a_registry_that_is_too_small_uses_none(void **state)
+TEST_WITH(a_registry_that_is_too_small_uses_none, begin, end)
 {
 	munmap(trace_file(place, 'p', US, start, sizeof(struct pxt_registry) - 1),
 	       sizeof(struct pxt_registry) - 1);
@@ -85,7 +85,7 @@ static void a_registry_that_is_too_small_uses_none(void **state)
 	assert_false(trace_file_is(place, 'n', US, start));
 }
 
-static void what_has_no_such_name_stays(void **state)
+TEST_WITH(what_has_no_such_name_stays, begin, end)
 {
 	static const char *const names[] = {
 		"lock",	  "x",	    "p",     "n",      "s",	 "p-",	  "n-",
@@ -131,17 +131,17 @@ static void check_many(unsigned nr_streams, bool is_kept)
 	assert_int_equal(trace_file_is(place, 'n', 5, 7), is_kept);
 }
 
-static void as_many_as_can_be_remembered(void **state)
+TEST_WITH(as_many_as_can_be_remembered, begin, end)
 {
 	check_many(1024, false);
 }
 
-static void more_than_can_be_remembered(void **state)
+TEST_WITH(more_than_can_be_remembered, begin, end)
 {
 	check_many(1025, true);
 }
 
-static void nothing_stays_open(void **state)
+TEST_WITH(nothing_stays_open, begin, end)
 {
 	int fd = dup(STDERR_FILENO);
 
@@ -152,20 +152,4 @@ static void nothing_stays_open(void **state)
 	close(fd);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(streams_go_with_their_owners),
-		TEST(registries_go_with_their_processes),
-		TEST(names_stay_while_somebody_uses_them),
-		TEST(a_registry_that_is_too_small_uses_none),
-		TEST(what_has_no_such_name_stays),
-		TEST(as_many_as_can_be_remembered),
-		TEST(more_than_can_be_remembered),
-		TEST(nothing_stays_open),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

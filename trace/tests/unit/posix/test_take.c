@@ -76,7 +76,7 @@ static void begin_writing(void)
 	atomic_fetch_add(&stream.stream.head, 1);
 }
 
-static void events_come_in_their_order_and_with_their_data(void **state)
+TEST_WITH(events_come_in_their_order_and_with_their_data, begin, NULL)
 {
 	struct pxt_event event = { .time_ns = 100, .id = PT_FIRST_NAMED, .len = 3 };
 
@@ -89,7 +89,7 @@ static void events_come_in_their_order_and_with_their_data(void **state)
 	assert_int_equal(test_stream_used(&stream), 0);
 }
 
-static void a_loop_with_room_is_full_no_more(void **state)
+TEST_WITH(a_loop_with_room_is_full_no_more, begin, NULL)
 {
 	atomic_store(&stream.stream.run, PT_RUNS | PT_IS_FULL);
 	nothing_more();
@@ -103,7 +103,7 @@ static void a_loop_with_room_is_full_no_more(void **state)
 	assert_int_equal(atomic_load(&stream.stream.run), PT_RUNS | PT_IS_FULL);
 }
 
-static void a_gap_is_told_before_what_is_behind_it(void **state)
+TEST_WITH(a_gap_is_told_before_what_is_behind_it, begin, NULL)
 {
 	test_stream_fill(handle.view, 2, 100);
 	pxt_note_lost(&stream.stream, STREAM_CELLS + 1, 50);
@@ -117,7 +117,7 @@ static void a_gap_is_told_before_what_is_behind_it(void **state)
 	nothing_more();
 }
 
-static void a_gap_whose_time_is_not_known_has_that_of_the_next(void **state)
+TEST_WITH(a_gap_whose_time_is_not_known_has_that_of_the_next, begin, NULL)
 {
 	test_stream_fill(handle.view, 1, 100);
 	atomic_store(&stream.stream.gap, STREAM_CELLS);
@@ -126,7 +126,7 @@ static void a_gap_whose_time_is_not_known_has_that_of_the_next(void **state)
 	next_is(PT_FIRST_NAMED, 100);
 }
 
-static void a_gap_is_told_at_its_place_and_behind_it(void **state)
+TEST_WITH(a_gap_is_told_at_its_place_and_behind_it, begin, NULL)
 {
 	test_stream_fill(handle.view, 3, 100);
 	atomic_store(&stream.stream.gap, STREAM_CELLS + 2);
@@ -137,7 +137,7 @@ static void a_gap_is_told_at_its_place_and_behind_it(void **state)
 	next_is(PT_FIRST_NAMED, 102);
 }
 
-static void the_last_gap_is_told_when_it_is_asked_for(void **state)
+TEST_WITH(the_last_gap_is_told_when_it_is_asked_for, begin, NULL)
 {
 	uint64_t before = pxt_clock_ns(CLOCK_MONOTONIC) + STREAM_OFFSET;
 	struct pxt_event event;
@@ -156,7 +156,7 @@ static void the_last_gap_is_told_when_it_is_asked_for(void **state)
 	nothing_more();
 }
 
-static void what_was_cleared_is_stepped_over(void **state)
+TEST_WITH(what_was_cleared_is_stepped_over, begin, NULL)
 {
 	test_stream_fill(handle.view, 3, 100);
 	atomic_store(&stream.stream.clear_at, STREAM_CELLS + 2);
@@ -164,7 +164,7 @@ static void what_was_cleared_is_stepped_over(void **state)
 	nothing_more();
 }
 
-static void what_others_have_taken_is_not_told(void **state)
+TEST_WITH(what_others_have_taken_is_not_told, begin, NULL)
 {
 	test_stream_fill(handle.view, 3, 100);
 	nr_steals = 2;
@@ -172,7 +172,7 @@ static void what_others_have_taken_is_not_told(void **state)
 	nothing_more();
 }
 
-static void what_is_not_finished_is_waited_for_while_its_process_lives(void **state)
+TEST_WITH(what_is_not_finished_is_waited_for_while_its_process_lives, begin, NULL)
 {
 	struct pxt_event event;
 
@@ -187,14 +187,14 @@ static void what_is_not_finished_is_waited_for_while_its_process_lives(void **st
 }
 
 /* Anybody may have written anything there. */
-static void nonsense_is_nothing(void **state)
+TEST_WITH(nonsense_is_nothing, begin, NULL)
 {
 	atomic_store(&stream.cells[0].word, 2ULL << 38);
 	nothing_more();
 	assert_int_equal(atomic_load(&stream.stream.tail), STREAM_CELLS);
 }
 
-static void a_stream_that_stopped_by_itself_says_so_and_goes_on(void **state)
+TEST_WITH(a_stream_that_stopped_by_itself_says_so_and_goes_on, begin, NULL)
 {
 	struct pxt_event event;
 	int is_automatic = 0;
@@ -219,7 +219,7 @@ static void a_stream_that_stopped_by_itself_says_so_and_goes_on(void **state)
 	nothing_more();
 }
 
-static void one_that_was_stopped_says_so_and_stays(void **state)
+TEST_WITH(one_that_was_stopped_says_so_and_stays, begin, NULL)
 {
 	struct pxt_event event;
 
@@ -230,7 +230,7 @@ static void one_that_was_stopped_says_so_and_stays(void **state)
 	nothing_more();
 }
 
-static void what_could_not_be_put_comes_again(void **state)
+TEST_WITH(what_could_not_be_put_comes_again, begin, NULL)
 {
 	struct pxt_event event;
 
@@ -267,7 +267,7 @@ static void follow_finds(int result)
 	assert_int_equal(pxt_follow(&handle, &event), result);
 }
 
-static void who_follows_takes_nothing(void **state)
+TEST_WITH(who_follows_takes_nothing, begin, NULL)
 {
 	struct pxt_event event = { .time_ns = 100, .id = PT_FIRST_NAMED, .len = 30 };
 	static const char data[30] = "with data";
@@ -285,7 +285,7 @@ static void who_follows_takes_nothing(void **state)
 	follow_is(103);
 }
 
-static void who_is_too_late_goes_on_with_what_is_there(void **state)
+TEST_WITH(who_is_too_late_goes_on_with_what_is_there, begin, NULL)
 {
 	test_stream_fill(handle.view, 4, 100);
 	follow_is(100);
@@ -297,7 +297,7 @@ static void who_is_too_late_goes_on_with_what_is_there(void **state)
 	follow_is(103);
 }
 
-static void who_follows_sees_nothing_that_was_cleared(void **state)
+TEST_WITH(who_follows_sees_nothing_that_was_cleared, begin, NULL)
 {
 	test_stream_fill(handle.view, 4, 100);
 	atomic_store(&stream.stream.clear_at, STREAM_CELLS + 3);
@@ -305,7 +305,7 @@ static void who_follows_sees_nothing_that_was_cleared(void **state)
 	follow_finds(0);
 }
 
-static void who_follows_waits_and_does_not_see_nonsense(void **state)
+TEST_WITH(who_follows_waits_and_does_not_see_nonsense, begin, NULL)
 {
 	begin_writing();
 	follow_finds(-EAGAIN);
@@ -313,31 +313,4 @@ static void who_follows_waits_and_does_not_see_nonsense(void **state)
 	atomic_store(&stream.cells[0].word, 2ULL << 38);
 	follow_finds(0);
 	assert_int_equal(handle.at, STREAM_CELLS);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(events_come_in_their_order_and_with_their_data),
-		TEST(a_loop_with_room_is_full_no_more),
-		TEST(a_gap_is_told_before_what_is_behind_it),
-		TEST(a_gap_whose_time_is_not_known_has_that_of_the_next),
-		TEST(a_gap_is_told_at_its_place_and_behind_it),
-		TEST(the_last_gap_is_told_when_it_is_asked_for),
-		TEST(what_was_cleared_is_stepped_over),
-		TEST(what_others_have_taken_is_not_told),
-		TEST(what_is_not_finished_is_waited_for_while_its_process_lives),
-		TEST(nonsense_is_nothing),
-		TEST(a_stream_that_stopped_by_itself_says_so_and_goes_on),
-		TEST(one_that_was_stopped_says_so_and_stays),
-		TEST(what_could_not_be_put_comes_again),
-		TEST(who_follows_takes_nothing),
-		TEST(who_is_too_late_goes_on_with_what_is_there),
-		TEST(who_follows_sees_nothing_that_was_cleared),
-		TEST(who_follows_waits_and_does_not_see_nonsense),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static int end_all(void **state)
 	return posix_trace_shutdown(trid);
 }
 
-static void names_have_a_longest_length(void **state)
+TEST(names_have_a_longest_length)
 {
 	char name[TRACE_EVENT_NAME_MAX + 2], back[TRACE_EVENT_NAME_MAX + 1];
 	trace_event_id_t id = 4711, other = 4712;
@@ -45,7 +45,7 @@ static void names_have_a_longest_length(void **state)
 	assert_false(posix_trace_eventid_equal(trid, 5, 6));
 }
 
-static void the_list_has_each_type_once(void **state)
+TEST(the_list_has_each_type_once)
 {
 	trace_event_id_t last = 0, id, mine;
 	int unavailable, nr = 0;
@@ -75,14 +75,4 @@ static void the_list_has_each_type_once(void **state)
 	assert_int_equal(posix_trace_eventtypelist_rewind(trid + 1), EINVAL);
 }
 
-#define TEST(name) cmocka_unit_test(name)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(names_have_a_longest_length),
-		TEST(the_list_has_each_type_once),
-	};
-
-	return cmocka_run_group_tests(tests, begin_all, end_all);
-}
+TEST_GROUP(begin_all, end_all)

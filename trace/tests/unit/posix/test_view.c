@@ -56,7 +56,7 @@ static int begin(void **state)
 	return 0;
 }
 
-static void what_was_checked_is_kept(void **state)
+TEST_WITH(what_was_checked_is_kept, begin, NULL)
 {
 	struct pxt_stream *stream = make(PT_CELLS_OFFSET + 128 * PT_CELL_BYTES);
 
@@ -83,7 +83,7 @@ static void check_refused(struct pxt_stream *stream, size_t bytes, uint32_t seri
 	assert_int_equal(atomic_load(&view->serial), 0);
 }
 
-static void what_is_no_stream_is_refused(void **state)
+TEST_WITH(what_is_no_stream_is_refused, begin, NULL)
 {
 	struct pxt_stream *stream = make(BYTES);
 
@@ -107,7 +107,7 @@ static void what_is_no_stream_is_refused(void **state)
 	munmap(stream, BYTES);
 }
 
-static void one_of_the_largest_size_is_taken(void **state)
+TEST_WITH(one_of_the_largest_size_is_taken, begin, NULL)
 {
 	size_t bytes = PT_CELLS_OFFSET + (size_t)PT_SIZE_MAX;
 	struct pxt_stream *stream = make(bytes);
@@ -122,7 +122,7 @@ static void one_of_the_largest_size_is_taken(void **state)
 	munmap(stream, bytes);
 }
 
-static void the_largest_event_must_fit(void **state)
+TEST_WITH(the_largest_event_must_fit, begin, NULL)
 {
 	struct pxt_stream *stream = make(BYTES);
 
@@ -138,7 +138,7 @@ static void use(void)
 	assert_int_equal(pxt_view_set(view, make(BYTES), BYTES, 77), 0);
 }
 
-static void memory_goes_when_all_have_left(void **state)
+TEST_WITH(memory_goes_when_all_have_left, begin, NULL)
 {
 	struct pxt_stream *stream;
 
@@ -153,7 +153,7 @@ static void memory_goes_when_all_have_left(void **state)
 	assert_int_equal(nr_waits, 1);
 }
 
-static void memory_stays_when_somebody_is_inside(void **state)
+TEST_WITH(memory_stays_when_somebody_is_inside, begin, NULL)
 {
 	struct pxt_stream *stream;
 
@@ -166,7 +166,7 @@ static void memory_stays_when_somebody_is_inside(void **state)
 	munmap(stream, BYTES);
 }
 
-static void who_is_counted_is_waited_for_but_not_for_ever(void **state)
+TEST_WITH(who_is_counted_is_waited_for_but_not_for_ever, begin, NULL)
 {
 	for (int nr = 0; nr < PT_NR_USERS; nr += PT_NR_USERS - 1) {
 		struct pxt_stream *stream;
@@ -199,7 +199,7 @@ static void *leave_soon(void *arg)
 	return NULL;
 }
 
-static void who_leaves_is_waited_for(void **state)
+TEST_WITH(who_leaves_is_waited_for, begin, NULL)
 {
 	struct pxt_stream *stream;
 	pthread_t thread;
@@ -235,7 +235,7 @@ static void make_file(uint32_t serial, size_t bytes)
 	close(place);
 }
 
-static void one_that_is_there_is_mapped_once(void **state)
+TEST_WITH(one_that_is_there_is_mapped_once, begin, NULL)
 {
 	struct pxt_stream *stream;
 	int fd = dup(STDERR_FILENO);
@@ -261,7 +261,7 @@ static void one_that_is_there_is_mapped_once(void **state)
 	pxt_view_drop(view);
 }
 
-static void what_is_not_that_stream_is_not_asked_for_again(void **state)
+TEST_WITH(what_is_not_that_stream_is_not_asked_for_again, begin, NULL)
 {
 	make_file(9, BYTES);
 	assert_false(pxt_view_map(NUMBER, 10));
@@ -273,7 +273,7 @@ static void what_is_not_that_stream_is_not_asked_for_again(void **state)
 	assert_null(atomic_load(&view->stream));
 }
 
-static void the_old_one_stays_while_somebody_is_in_it(void **state)
+TEST_WITH(the_old_one_stays_while_somebody_is_in_it, begin, NULL)
 {
 	struct pxt_stream *stream;
 
@@ -291,7 +291,7 @@ static void the_old_one_stays_while_somebody_is_in_it(void **state)
 	pxt_view_drop(view);
 }
 
-static void only_the_stream_of_that_serial_is_detached(void **state)
+TEST_WITH(only_the_stream_of_that_serial_is_detached, begin, NULL)
 {
 	memset(&registry, 0, sizeof(registry));
 	atomic_store(&registry.serial[NUMBER], 8);
@@ -307,24 +307,4 @@ static void only_the_stream_of_that_serial_is_detached(void **state)
 			 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_was_checked_is_kept),
-		TEST(what_is_no_stream_is_refused),
-		TEST(one_of_the_largest_size_is_taken),
-		TEST(the_largest_event_must_fit),
-		TEST(memory_goes_when_all_have_left),
-		TEST(memory_stays_when_somebody_is_inside),
-		TEST(who_is_counted_is_waited_for_but_not_for_ever),
-		TEST(who_leaves_is_waited_for),
-		TEST(one_that_is_there_is_mapped_once),
-		TEST(what_is_not_that_stream_is_not_asked_for_again),
-		TEST(the_old_one_stays_while_somebody_is_in_it),
-		TEST(only_the_stream_of_that_serial_is_detached),
-	};
-
-	return cmocka_run_group_tests(tests, trace_place_make, NULL);
-}
+TEST_GROUP(trace_place_make, NULL)

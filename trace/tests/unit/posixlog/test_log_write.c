@@ -20,19 +20,19 @@ struct state {
 	uint32_t next;
 };
 
-static struct state state;
+static struct state logged;
 
 static void has_written(void *argument)
 {
-	state.begin = state.settled;
-	state.pending = 0;
+	logged.begin = logged.settled;
+	logged.pending = 0;
 }
 
 static void settle(void)
 {
-	state.settled = state.writer.header.last;
-	state.begin = state.settled - state.writer.nr_buffered;
-	state.pending = state.writer.nr_buffered;
+	logged.settled = logged.writer.header.last;
+	logged.begin = logged.settled - logged.writer.nr_buffered;
+	logged.pending = logged.writer.nr_buffered;
 }
 
 static int begin_log(uint32_t policy, uint64_t size)
@@ -46,19 +46,19 @@ static int begin_log(uint32_t policy, uint64_t size)
 	int fd = memfd_create("log", 0);
 
 	assert_true(fd >= 0);
-	memset(&state, 0, sizeof(state));
-	assert_int_equal(pxt_log_writer_begin(&state.writer, fd, &attr, state.buffer), 0);
-	state.writer.has_written = has_written;
+	memset(&logged, 0, sizeof(logged));
+	assert_int_equal(pxt_log_writer_begin(&logged.writer, fd, &attr, logged.buffer), 0);
+	logged.writer.has_written = has_written;
 	return fd;
 }
 
 static void append(uint32_t len)
 {
 	static unsigned char data[DATA_MAX];
-	const struct pxt_event event = { .id = PT_UNNAMED, .time_ns = ++state.next, .len = len };
+	const struct pxt_event event = { .id = PT_UNNAMED, .time_ns = ++logged.next, .len = len };
 
-	memset(data, (int)state.next, len);
-	assert_int_equal(pxt_log_append(&state.writer, &event, data, false), 0);
+	memset(data, (int)logged.next, len);
+	assert_int_equal(pxt_log_append(&logged.writer, &event, data, false), 0);
 	settle();
 }
 
@@ -67,8 +67,8 @@ static void go_on(int fd)
 {
 	struct pxt_log_writer other;
 
-	assert_int_equal(pxt_log_writer_resume(&other, fd, state.buffer), 0);
-	assert_int_equal(pxt_log_recover(&other, state.begin, state.pending), 0);
+	assert_int_equal(pxt_log_writer_resume(&other, fd, logged.buffer), 0);
+	assert_int_equal(pxt_log_recover(&other, logged.begin, logged.pending), 0);
 	other.header.is_closed = 1;
 	assert_int_equal(pxt_log_sync(&other), 0);
 }
@@ -90,11 +90,11 @@ static uint32_t check(int fd)
 		nr++;
 	}
 	assert_int_equal(log.at, log.header.last);
-	assert_int_equal(before, state.next);
+	assert_int_equal(before, logged.next);
 	return nr;
 }
 
-static void what_was_not_synced_is_there(void **unused)
+TEST(what_was_not_synced_is_there)
 {
 	int fd = begin_log(PT_LOG_APPENDS, 0);
 
@@ -105,7 +105,7 @@ static void what_was_not_synced_is_there(void **unused)
 	close(fd);
 }
 
-static void a_log_of_nothing_is_one(void **unused)
+TEST(a_log_of_nothing_is_one)
 {
 	int fd = begin_log(PT_LOG_APPENDS, 0);
 
@@ -115,7 +115,7 @@ static void a_log_of_nothing_is_one(void **unused)
 }
 
 /* Small and large ones, so that the buffer is written before, after and in the middle of a record. */
-static void no_record_is_missing_wherever_it_ended(void **unused)
+TEST(no_record_is_missing_wherever_it_ended)
 {
 	for (unsigned seed = 0; seed < 300; seed++) {
 		uint32_t policy = seed % 2 ? PT_LOG_LOOPS : PT_LOG_APPENDS, nr;
@@ -125,17 +125,17 @@ static void no_record_is_missing_wherever_it_ended(void **unused)
 		for (nr = (uint32_t)rand() % 60; nr > 0; nr--) {
 			append((uint32_t)rand() % (rand() % 4 ? 3000 : DATA_MAX));
 			if (rand() % 20 == 0)
-				assert_int_equal(pxt_log_sync(&state.writer), 0);
+				assert_int_equal(pxt_log_sync(&logged.writer), 0);
 		}
 		go_on(fd);
 		nr = check(fd);
-		assert_true(policy == PT_LOG_LOOPS || nr == state.next);
+		assert_true(policy == PT_LOG_LOOPS || nr == logged.next);
 		close(fd);
 	}
 }
 
 /* It ends before the first thing that is no record. */
-static void lies_make_no_log_that_cannot_be_read(void **unused)
+TEST(lies_make_no_log_that_cannot_be_read)
 {
 	for (unsigned seed = 0; seed < 3000; seed++) {
 		int fd = begin_log(seed % 2 ? PT_LOG_LOOPS : PT_LOG_APPENDS, 100000);
@@ -146,18 +146,18 @@ static void lies_make_no_log_that_cannot_be_read(void **unused)
 		for (int nr = rand() % 10; nr > 0; nr--)
 			append((uint32_t)rand() % 3000);
 		if (rand() % 2)
-			assert_int_equal(pxt_log_sync(&state.writer), 0);
+			assert_int_equal(pxt_log_sync(&logged.writer), 0);
 		for (int nr = rand() % 10; nr > 0; nr--)
 			append((uint32_t)rand() % 3000);
 		for (int nr = rand() % 10; nr > 0; nr--)
-			state.buffer[(size_t)rand() % (rand() % 2 ? 64 : PT_LOG_BUFFER)] ^=
+			logged.buffer[(size_t)rand() % (rand() % 2 ? 64 : PT_LOG_BUFFER)] ^=
 				(unsigned char)rand();
 		if (rand() % 2)
-			state.begin += (uint64_t)(rand() % 5000 - 2500) *
-				       (rand() % 9 ? 8 : 1ull << 40);
+			logged.begin += (uint64_t)(rand() % 5000 - 2500) *
+					(rand() % 9 ? 8 : 1ull << 40);
 		if (rand() % 2)
-			state.pending += (size_t)(rand() % 5000 - 2500) *
-					 (rand() % 9 ? 8 : 1ul << 20);
+			logged.pending += (size_t)(rand() % 5000 - 2500) *
+					  (rand() % 9 ? 8 : 1ul << 20);
 		go_on(fd);
 		assert_int_equal(pxt_log_open(&log, fd), 0);
 		while (pxt_log_next(&log, &event, NULL, 0) == 1)
@@ -167,26 +167,13 @@ static void lies_make_no_log_that_cannot_be_read(void **unused)
 	}
 }
 
-static void what_is_no_log_is_not_gone_on_with(void **unused)
+TEST(what_is_no_log_is_not_gone_on_with)
 {
 	struct pxt_log_writer writer;
 	int fd = memfd_create("none", 0);
 
-	assert_int_equal(pxt_log_writer_resume(&writer, fd, state.buffer), -EINVAL);
+	assert_int_equal(pxt_log_writer_resume(&writer, fd, logged.buffer), -EINVAL);
 	assert_int_equal(ftruncate(fd, 1 << 20), 0);
-	assert_int_equal(pxt_log_writer_resume(&writer, fd, state.buffer), -EINVAL);
+	assert_int_equal(pxt_log_writer_resume(&writer, fd, logged.buffer), -EINVAL);
 	close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_not_synced_is_there),
-		cmocka_unit_test(a_log_of_nothing_is_one),
-		cmocka_unit_test(no_record_is_missing_wherever_it_ended),
-		cmocka_unit_test(lies_make_no_log_that_cannot_be_read),
-		cmocka_unit_test(what_is_no_log_is_not_gone_on_with),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static const struct {
 	{ "100%% %d", "100% 1", 4, "\1\0\0\0" },
 };
 
-static void whole(void **state)
+TEST(whole)
 {
 	char out[200];
 
@@ -73,7 +73,7 @@ static void whole(void **state)
 }
 
 /* Of each payload every beginning: what is there is shown, and it is known that there is more to come. */
-static void cut(void **state)
+TEST(cut)
 {
 	char out[200];
 
@@ -88,7 +88,7 @@ static void cut(void **state)
 }
 
 /* Lengths and counts that are more than there is: of a text what is left of it is there, of others nothing. */
-static void too_long(void **state)
+TEST(too_long)
 {
 	char out[200];
 
@@ -112,7 +112,7 @@ static void too_long(void **state)
 }
 
 /* What is written is read. */
-static void written(void **state)
+TEST(written)
 {
 	struct fst_text payload;
 	char out[200];
@@ -168,7 +168,7 @@ static void check_string(const char *string, size_t len, size_t max, size_t room
 }
 
 /* No byte behind the end of a string is touched that may be in another page, and none behind the room. */
-static void strings_at_a_page_end(void **state)
+TEST(strings_at_a_page_end)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -191,14 +191,14 @@ static void strings_at_a_page_end(void **state)
 }
 
 /* Where bytes are that have the sign, and a one behind a zero. */
-static void strings_with_odd_bytes(void **state)
+TEST(strings_with_odd_bytes)
 {
 	check_string("\x80\xff\x7f\x01\x80\x80\x81\xfe\x01\x01", 10, SIZE_MAX, 64);
 	check_string("a\0\x01\x01\x01\x01\x01\x01", 1, SIZE_MAX, 64);
 	check_string("\x01\x01\x01\x01\x01\x01\x01\0", 7, SIZE_MAX, 64);
 }
 
-static void no_string(void **state)
+TEST(no_string)
 {
 	struct fst_text text;
 
@@ -210,7 +210,7 @@ static void no_string(void **state)
 }
 
 /* It gets memory of its own. */
-static void long_string(void **state)
+TEST(long_string)
 {
 	static char string[100000];
 	struct fst_text text;
@@ -224,7 +224,7 @@ static void long_string(void **state)
 	fst_text_free(&text);
 }
 
-static void plain_formats(void **state)
+TEST(plain_formats)
 {
 	static const struct {
 		const char *format;
@@ -248,21 +248,4 @@ static void plain_formats(void **state)
 		assert_string_equal((const char *)format->values, (const char *)formats[i].values);
 		fst_format_free(format);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),
-		cmocka_unit_test(cut),
-		cmocka_unit_test(too_long),
-		cmocka_unit_test(written),
-		cmocka_unit_test(strings_at_a_page_end),
-		cmocka_unit_test(strings_with_odd_bytes),
-		cmocka_unit_test(no_string),
-		cmocka_unit_test(long_string),
-		cmocka_unit_test(plain_formats),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,7 +142,7 @@ static const char *said(void)
 
 #define SEEN_LOADED "write dlopen maps "
 
-static void the_whole_way(void **state)
+TEST_WITH(the_whole_way, setup, teardown)
 {
 	scripted_answer("dlopen", 0, 0, 0x77);
 	assert_int_equal(attach(), 0);
@@ -156,7 +156,7 @@ static void the_whole_way(void **state)
 }
 
 /* Its text is written while all stand, and again where a thread was in the way; in the end what is not there counts as failed. */
-static void text_is_put_in(void **state)
+TEST_WITH(text_is_put_in, setup, teardown)
 {
 	scripted.nr_changes = 2;
 	scripted.changes[0].site = 0xa;
@@ -175,7 +175,7 @@ static void text_is_put_in(void **state)
 	scripted_check_over();
 }
 
-static void text_that_somebody_stays_in(void **state)
+TEST_WITH(text_that_somebody_stays_in, setup, teardown)
 {
 	scripted.nr_changes = 1;
 	scripted.changes[0].site = 0xa;
@@ -187,7 +187,7 @@ static void text_that_somebody_stays_in(void **state)
 }
 
 /* It sees another file there, or none: it is given ours by a descriptor, which is closed again. */
-static void another_file_is_seen(void **state)
+TEST_WITH(another_file_is_seen, setup, teardown)
 {
 	char word[32];
 	int fd;
@@ -212,7 +212,7 @@ static void another_file_is_seen(void **state)
 	scripted_check_over();
 }
 
-static void no_descriptor_for_it(void **state)
+TEST_WITH(no_descriptor_for_it, setup, teardown)
 {
 	seen_at = NULL;
 	scripted_answer("syscall", 0, 0, -EMFILE);
@@ -233,7 +233,7 @@ static void no_descriptor_for_it(void **state)
 }
 
 /* In the words of its dynamic linker. */
-static void it_is_not_loaded(void **state)
+TEST_WITH(it_is_not_loaded, setup, teardown)
 {
 	static const char why[] = "no such thing";
 
@@ -262,7 +262,7 @@ static void it_is_not_loaded(void **state)
 }
 
 /* One that lacks utrail_leave() cannot be asked to leave. */
-static void another_version(void **state)
+TEST_WITH(another_version, setup, teardown)
 {
 	scripted_answer("dlopen", 0, 0, 1);
 	scripted.missing = LEAVE_FUNCTION;
@@ -281,7 +281,7 @@ static void another_version(void **state)
 }
 
 /* It says no, and why; what was loaded is taken out again. */
-static void refusals(void **state)
+TEST_WITH(refusals, setup, teardown)
 {
 	static const struct {
 		enum attach_result result;
@@ -313,7 +313,7 @@ static void refusals(void **state)
 }
 
 /* A probe that did not come back from it cannot be taken out by that thread. */
-static void it_does_not_come_back(void **state)
+TEST_WITH(it_does_not_come_back, setup, teardown)
 {
 	scripted_answer("dlopen", 0, 0, 1);
 	scripted_answer("ATTACH", 0, -ETIMEDOUT, 0);
@@ -341,7 +341,7 @@ static void check_stays(uint64_t is, const char *why)
 	assert_true(scripted.has_probe);
 }
 
-static void recorded_by_others(void **state)
+TEST_WITH(recorded_by_others, setup, teardown)
 {
 	check_stays(ATTACH_STATE_RECORDED,
 		    "cannot attach to process 4711: it is being recorded already");
@@ -362,7 +362,7 @@ static void recorded_by_others(void **state)
 }
 
 /* Its recorder is dead: it goes, and a new one comes. */
-static void left_by_others(void **state)
+TEST_WITH(left_by_others, setup, teardown)
 {
 	static const uint64_t states[] = { ATTACH_STATE_NONE, ATTACH_STATE_LEFT };
 
@@ -387,7 +387,7 @@ static void left_by_others(void **state)
 /* --- calls that are open --- */
 
 /* Not known: recording begins all the same, and -v says it. */
-static void open_calls_are_not_known(void **state)
+TEST_WITH(open_calls_are_not_known, setup, teardown)
 {
 	unwinder_fails = true;
 	scripted_answer("dlopen", 0, 0, 1);
@@ -401,7 +401,7 @@ static void open_calls_are_not_known(void **state)
 }
 
 /* A thread that does not stop: all were let go, and another one makes the calls. */
-static void not_all_stop(void **state)
+TEST_WITH(not_all_stop, setup, teardown)
 {
 	scripted_answer("dlopen", 0, 0, 1);
 	scripted_answer("stop", 0, -EBUSY, 0);
@@ -414,7 +414,7 @@ static void not_all_stop(void **state)
 	scripted_check_over();
 }
 
-static void they_are_not_handed_over(void **state)
+TEST_WITH(they_are_not_handed_over, setup, teardown)
 {
 	hand_over_result = -EFAULT;
 	scripted_answer("dlopen", 0, 0, 1);
@@ -431,7 +431,7 @@ static void they_are_not_handed_over(void **state)
 			    "write ATTACH CHANGES text-read CHANGED stop let-go close");
 }
 
-static void nothing_to_attach_to(void **state)
+TEST_WITH(nothing_to_attach_to, setup, teardown)
 {
 	scripted_answer("open", 0, -EPERM, 0);
 	assert_int_equal(attach(), -EPERM);
@@ -450,7 +450,7 @@ static void nothing_to_attach_to(void **state)
 }
 
 /* Its dynamic linker has not come to the C library yet. */
-static void it_starts(void **state)
+TEST_WITH(it_starts, setup, teardown)
 {
 	scripted.has_libc = false;
 	scripted.libc_after = 2;
@@ -462,7 +462,7 @@ static void it_starts(void **state)
 }
 
 /* It called execve(2) after its memory was opened. */
-static void it_becomes_another(void **state)
+TEST_WITH(it_becomes_another, setup, teardown)
 {
 	scripted.is_former = true;
 	scripted_answer("quiet", 0, -EBUSY, 0);
@@ -470,30 +470,4 @@ static void it_becomes_another(void **state)
 	assert_string_equal(scripted_log(),
 			    "open maps maps read read read read let-go sleep-10000 close "
 			    "open maps gadgets quiet maps read let-go close");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(the_whole_way),
-		each(text_is_put_in),
-		each(text_that_somebody_stays_in),
-		each(another_file_is_seen),
-		each(no_descriptor_for_it),
-		each(it_is_not_loaded),
-		each(another_version),
-		each(refusals),
-		each(it_does_not_come_back),
-		each(recorded_by_others),
-		each(left_by_others),
-		each(open_calls_are_not_known),
-		each(not_all_stop),
-		each(they_are_not_handed_over),
-		each(nothing_to_attach_to),
-		each(it_starts),
-		each(it_becomes_another),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

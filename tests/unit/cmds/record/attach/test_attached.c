@@ -168,7 +168,7 @@ static void stop(pid_t pid)
 	assert_int_equal(atomic_load(&shared->bad), 0);
 }
 
-static void test_stops_all(void **state)
+TEST(test_stops_all)
 {
 	pid_t pid = start(THREADS);
 	struct attached w = ATTACHED_CLOSED;
@@ -191,7 +191,7 @@ static void test_stops_all(void **state)
 	stop(pid);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
 	pid_t pid = start(2);
 	struct attached w = ATTACHED_CLOSED;
@@ -233,7 +233,7 @@ static void test_calls(void **state)
 }
 
 /* It sleeps as long as it would have, and is not told. */
-static void test_system_call_goes_on(void **state)
+TEST(test_system_call_goes_on)
 {
 	pid_t pid = start(1);
 	struct attached w = ATTACHED_CLOSED;
@@ -268,7 +268,7 @@ static void test_system_call_goes_on(void **state)
 }
 
 /* The tracer dies while a call runs: it ends, and the thread goes on. */
-static void test_tracer_dies(void **state)
+TEST(test_tracer_dies)
 {
 	for (int round = 0; round < 12; round++) {
 		pid_t pid = start(2);
@@ -323,7 +323,7 @@ static void test_tracer_dies(void **state)
 }
 
 /* The sleep was interrupted before, so it is restart_syscall(2) that is interrupted: which could not be begun again. */
-static void test_tracer_dies_at_second_stop(void **state)
+TEST(test_tracer_dies_at_second_stop)
 {
 	pid_t pid = start(1);
 	pid_t tracer = fork();
@@ -377,7 +377,7 @@ static void die_at_stop(void *arg)
 }
 
 /* The tracer dies when a thread has stopped at a system call and nobody has waited for that: no SIGTRAP is to end it. */
-static void test_tracer_dies_at_system_call(void **state)
+TEST(test_tracer_dies_at_system_call)
 {
 	for (int round = 0; round < 8; round++) {
 		pid_t pid = start(1);
@@ -411,7 +411,7 @@ static void test_tracer_dies_at_system_call(void **state)
 	}
 }
 
-static void test_call_that_stays(void **state)
+TEST(test_call_that_stays)
 {
 	pid_t pid = start(1);
 	struct attached w = ATTACHED_CLOSED;
@@ -448,7 +448,7 @@ static void *loop(void *arg)
 	return NULL;
 }
 
-static void test_steps_out(void **state)
+TEST(test_steps_out)
 {
 	/* 1: incq (%rdi); cmpl $0, (%rsi); je 1b; ret */
 	static const uint8_t code[] = { 0x48, 0xff, 0x07, 0x83, 0x3e, 0x00, 0x74, 0xf8, 0xc3 };
@@ -504,7 +504,7 @@ static void test_steps_out(void **state)
 }
 
 /* Each signal that comes while it is to stop is delivered, once. */
-static void test_signals_are_delivered(void **state)
+TEST(test_signals_are_delivered)
 {
 	struct attached w = ATTACHED_CLOSED;
 	pid_t pid;
@@ -534,7 +534,7 @@ static void test_signals_are_delivered(void **state)
 }
 
 /* What is said of it; and whose child it was has its status. */
-static void test_who_is_not_there(void **state)
+TEST(test_who_is_not_there)
 {
 	pid_t pid = start(0);
 	struct attached w = ATTACHED_CLOSED;
@@ -571,20 +571,7 @@ static void test_who_is_not_there(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stops_all),
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_system_call_goes_on),
-		cmocka_unit_test(test_call_that_stays),
-		cmocka_unit_test(test_tracer_dies),
-		cmocka_unit_test(test_tracer_dies_at_second_stop),
-		cmocka_unit_test(test_tracer_dies_at_system_call),
-		cmocka_unit_test(test_steps_out),
-		cmocka_unit_test(test_signals_are_delivered),
-		cmocka_unit_test(test_who_is_not_there),
-	};
-
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -16,7 +16,7 @@ static struct attaching *make(struct uft_err *err)
 	return attaching_make(SCRIPTED_PID, &how, err);
 }
 
-static void opened_and_closed(void **state)
+TEST_WITH(opened_and_closed, setup, NULL)
 {
 	struct attaching *a = make(NULL);
 
@@ -32,7 +32,7 @@ static void opened_and_closed(void **state)
 }
 
 /* Why, in the words of target_explain(). */
-static void may_not_be_traced(void **state)
+TEST_WITH(may_not_be_traced, setup, NULL)
 {
 	struct uft_err err = { 0 };
 
@@ -43,7 +43,7 @@ static void may_not_be_traced(void **state)
 	assert_string_equal(scripted_log(), "open close");
 }
 
-static void the_c_library(void **state)
+TEST_WITH(the_c_library, setup, NULL)
 {
 	struct attaching *a = make(NULL);
 
@@ -60,7 +60,7 @@ static void the_c_library(void **state)
 }
 
 /* dladdr1() may be missing, all others are needed. */
-static void c_libraries_that_lack_something(void **state)
+TEST_WITH(c_libraries_that_lack_something, setup, NULL)
 {
 	static const char *const needed[] = { "dlopen", "dlclose", "dlerror", "syscall" };
 	struct attaching *a = make(NULL);
@@ -79,7 +79,7 @@ static void c_libraries_that_lack_something(void **state)
 	attaching_done(&a);
 }
 
-static void other_c_libraries(void **state)
+TEST_WITH(other_c_libraries, setup, NULL)
 {
 	struct attaching *a = make(NULL);
 	struct uft_err err = { 0 };
@@ -100,7 +100,7 @@ static void other_c_libraries(void **state)
 }
 
 /* Both functions, or it is no probe of ours. */
-static void the_probe(void **state)
+TEST_WITH(the_probe, setup, NULL)
 {
 	struct attaching *a = scripted_make();
 
@@ -122,7 +122,7 @@ static void the_probe(void **state)
 	attaching_done(&a);
 }
 
-static void calls_have_a_beginning_and_an_end(void **state)
+TEST_WITH(calls_have_a_beginning_and_an_end, setup, NULL)
 {
 	struct attaching *a = scripted_make();
 
@@ -146,7 +146,7 @@ static void calls_have_a_beginning_and_an_end(void **state)
 }
 
 /* A thread that does not come back is ours no more; one that fails in another way is. */
-static void calls_that_do_not_return(void **state)
+TEST_WITH(calls_that_do_not_return, setup, NULL)
 {
 	struct attaching *a = scripted_make();
 	uint64_t result = 99;
@@ -167,7 +167,7 @@ static void calls_that_do_not_return(void **state)
 }
 
 /* Another thread makes the calls when one does not stop; after three times that is given up. */
-static void all_are_stopped(void **state)
+TEST_WITH(all_are_stopped, setup, NULL)
 {
 	struct attaching *a = scripted_make();
 
@@ -208,7 +208,7 @@ static struct attaching *make_with_probe(void)
 	return a;
 }
 
-static void what_the_probe_changes(void **state)
+TEST_WITH(what_the_probe_changes, setup, NULL)
 {
 	struct attaching *a = make_with_probe();
 	struct uft_err err = { 0 };
@@ -238,7 +238,7 @@ static void what_the_probe_changes(void **state)
 	scripted_check_over();
 }
 
-static void code_that_the_probe_has_made(void **state)
+TEST_WITH(code_that_the_probe_has_made, setup, NULL)
 {
 	const uint64_t codes[] = { 0x100, 0x200, 0x300, 0x400 };
 	struct attaching *a = make_with_probe();
@@ -266,24 +266,4 @@ static void code_that_the_probe_has_made(void **state)
 	assert_int_equal(attaching_find_codes(a, ATTACH_CODES, NULL), -EIO);
 	attaching_done(&a);
 	scripted_check_over();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup(f, setup)
-		each(opened_and_closed),
-		each(may_not_be_traced),
-		each(the_c_library),
-		each(c_libraries_that_lack_something),
-		each(other_c_libraries),
-		each(the_probe),
-		each(calls_have_a_beginning_and_an_end),
-		each(calls_that_do_not_return),
-		each(all_are_stopped),
-		each(what_the_probe_changes),
-		each(code_that_the_probe_has_made),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

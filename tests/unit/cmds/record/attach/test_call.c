@@ -160,7 +160,7 @@ static const uint64_t none[6];
 
 /* --- system calls --- */
 
-static void a_system_call_leaves_all_as_it_was(void **state)
+TEST(a_system_call_leaves_all_as_it_was)
 {
 	pid_t pid = start();
 	struct attached w = ATTACHED_CLOSED;
@@ -186,7 +186,7 @@ static void a_system_call_leaves_all_as_it_was(void **state)
 	end(&w, pid);
 }
 
-static void each_argument_reaches_the_system_call(void **state)
+TEST(each_argument_reaches_the_system_call)
 {
 	pid_t pid = start();
 	struct attached w = ATTACHED_CLOSED;
@@ -212,7 +212,7 @@ static void each_argument_reaches_the_system_call(void **state)
 	end(&w, pid);
 }
 
-static void a_thread_without_a_stack_is_left_alone(void **state)
+TEST(a_thread_without_a_stack_is_left_alone)
 {
 	pid_t pid = start();
 	struct attached w = ATTACHED_CLOSED;
@@ -233,7 +233,7 @@ static void a_thread_without_a_stack_is_left_alone(void **state)
 	end(&w, pid);
 }
 
-static void who_has_ended_makes_no_calls(void **state)
+TEST(who_has_ended_makes_no_calls)
 {
 	pid_t pid = start();
 	struct attached w = ATTACHED_CLOSED;
@@ -256,7 +256,7 @@ static void who_has_ended_makes_no_calls(void **state)
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 }
 
-static void a_library_that_is_not_known_is_told(void **state)
+TEST(a_library_that_is_not_known_is_told)
 {
 	static uint8_t nothing[4096];
 	pid_t pid = start();
@@ -284,7 +284,7 @@ static void a_library_that_is_not_known_is_told(void **state)
 
 /* --- memory for calls --- */
 
-static void room_is_made_and_unmade(void **state)
+TEST(room_is_made_and_unmade)
 {
 	pid_t pid = start();
 	struct attached w = ATTACHED_CLOSED;
@@ -318,7 +318,7 @@ static void room_is_made_and_unmade(void **state)
 	end(&w, pid);
 }
 
-static void a_process_that_may_have_no_more_memory_is_told(void **state)
+TEST(a_process_that_may_have_no_more_memory_is_told)
 {
 	pid_t pid = start_with((const int[]){ 0 }, true);
 	struct attached w = ATTACHED_CLOSED;
@@ -336,7 +336,7 @@ static void a_process_that_may_have_no_more_memory_is_told(void **state)
 
 /* --- calls --- */
 
-static void a_call_has_its_arguments_and_the_room_for_a_stack(void **state)
+TEST(a_call_has_its_arguments_and_the_room_for_a_stack)
 {
 	const uint64_t args[6] = { 1ULL << 40, 20, 300, 4000, 50000, 600000 };
 	pid_t pid = start();
@@ -359,7 +359,7 @@ static void a_call_has_its_arguments_and_the_room_for_a_stack(void **state)
 	end(&w, pid);
 }
 
-static void signals_wait_until_a_call_is_over(void **state)
+TEST(signals_wait_until_a_call_is_over)
 {
 	static const int signals[] = { SIGUSR1, SIGTERM, 0 };
 	pid_t pid = start_with(signals, false);
@@ -385,7 +385,7 @@ static void signals_wait_until_a_call_is_over(void **state)
 }
 
 /* The end of a call is told by a signal that the program has no handler for: it sees none. */
-static void a_call_is_told_by_a_signal_that_nobody_handles(void **state)
+TEST(a_call_is_told_by_a_signal_that_nobody_handles)
 {
 	static const int handled[][4] = {
 		{ 0 },
@@ -415,7 +415,7 @@ static void a_call_is_told_by_a_signal_that_nobody_handles(void **state)
 	}
 }
 
-static void who_handles_all_of_them_cannot_be_called(void **state)
+TEST(who_handles_all_of_them_cannot_be_called)
 {
 	static const int signals[] = { SIGURG, SIGWINCH, SIGCONT, SIGCHLD, 0 };
 	pid_t pid = start_with(signals, false);
@@ -436,7 +436,7 @@ static void who_handles_all_of_them_cannot_be_called(void **state)
 	end(&w, pid);
 }
 
-static void a_fault_in_a_call_is_told_and_the_thread_goes_on(void **state)
+TEST(a_fault_in_a_call_is_told_and_the_thread_goes_on)
 {
 	pid_t pid = start();
 	struct attached w = ATTACHED_CLOSED;
@@ -459,7 +459,7 @@ static void a_fault_in_a_call_is_told_and_the_thread_goes_on(void **state)
 }
 
 /* Then it goes on alone, and comes back by itself. */
-static void a_call_that_does_not_come_back_is_let_go(void **state)
+TEST(a_call_that_does_not_come_back_is_let_go)
 {
 	pid_t pid = start();
 	struct attached w = ATTACHED_CLOSED;
@@ -489,23 +489,7 @@ static void a_call_that_does_not_come_back_is_let_go(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_system_call_leaves_all_as_it_was),
-		cmocka_unit_test(each_argument_reaches_the_system_call),
-		cmocka_unit_test(a_thread_without_a_stack_is_left_alone),
-		cmocka_unit_test(who_has_ended_makes_no_calls),
-		cmocka_unit_test(a_library_that_is_not_known_is_told),
-		cmocka_unit_test(room_is_made_and_unmade),
-		cmocka_unit_test(a_process_that_may_have_no_more_memory_is_told),
-		cmocka_unit_test(a_call_has_its_arguments_and_the_room_for_a_stack),
-		cmocka_unit_test(signals_wait_until_a_call_is_over),
-		cmocka_unit_test(a_call_is_told_by_a_signal_that_nobody_handles),
-		cmocka_unit_test(who_handles_all_of_them_cannot_be_called),
-		cmocka_unit_test(a_fault_in_a_call_is_told_and_the_thread_goes_on),
-		cmocka_unit_test(a_call_that_does_not_come_back_is_let_go),
-	};
-
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

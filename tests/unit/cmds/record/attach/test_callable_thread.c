@@ -159,20 +159,20 @@ static int looks_until_quiet(void (*what)(void), int patience)
 }
 
 /* What comes will find it there. */
-static void waiting_for_events_is_quiet(void **state)
+TEST(waiting_for_events_is_quiet)
 {
 	assert_int_equal(looks_until_quiet(wait_for_bits, 3), 0);
 	assert_int_equal(looks_until_quiet(wait_for_signal, 3), 0);
 }
 
 /* It may hold the lock of the allocator, or be about to get it. */
-static void waiting_for_locks_is_not(void **state)
+TEST(waiting_for_locks_is_not)
 {
 	assert_true(looks_until_quiet(wait_for_lock, 60) >= 60);
 }
 
 /* Where nobody else is quiet. A sanitizer's runtime has an allocator of its own, whose locks may be what is waited for. */
-static void waiting_past_the_c_librarys_locks_is(void **state)
+TEST(waiting_past_the_c_librarys_locks_is)
 {
 	int looks = looks_until_quiet(wait_without_end, 60);
 
@@ -182,30 +182,22 @@ static void waiting_past_the_c_librarys_locks_is(void **state)
 #endif
 }
 
-static void the_programs_own_code_is_quiet(void **state)
+TEST(the_programs_own_code_is_quiet)
 {
 	assert_int_equal(looks_until_quiet(compute, 3), 0);
 }
 
 /* What the handler has interrupted nobody knows. */
-static void handlers_are_not(void **state)
+TEST(handlers_are_not)
 {
 	assert_true(looks_until_quiet(be_interrupted, 3) >= 3);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waiting_for_events_is_quiet),
-		cmocka_unit_test(waiting_for_locks_is_not),
-		cmocka_unit_test(waiting_past_the_c_librarys_locks_is),
-		cmocka_unit_test(the_programs_own_code_is_quiet),
-		cmocka_unit_test(handlers_are_not),
-	};
-
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	if (shared == MAP_FAILED)
 		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

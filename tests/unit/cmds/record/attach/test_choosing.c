@@ -27,7 +27,7 @@ static int choose(size_t nr)
 	return attach_choose(SCRIPTED_PID, &how, choices, nr, &err);
 }
 
-static void told_and_then_in_force(void **state)
+TEST_WITH(told_and_then_in_force, setup, NULL)
 {
 	assert_int_equal(choose(3), 0);
 	assert_string_equal(scripted_log(), BEGIN "write CHOOSE CHOSEN" END);
@@ -39,7 +39,7 @@ static void told_and_then_in_force(void **state)
 }
 
 /* As many as there is room for at once, and what is left. */
-static void many(void **state)
+TEST_WITH(many, setup, NULL)
 {
 	assert_int_equal(choose(CHOSEN_MAX), 0);
 	assert_string_equal(scripted_log(), BEGIN "write CHOOSE CHOSEN" END);
@@ -50,7 +50,7 @@ static void many(void **state)
 }
 
 /* By another thread, or later. */
-static void busy(void **state)
+TEST_WITH(busy, setup, NULL)
 {
 	scripted_answer("CHOSEN", 0, 0, -EAGAIN);
 	assert_int_equal(choose(1), 0);
@@ -61,7 +61,7 @@ static void busy(void **state)
 }
 
 /* Fifty times, and then it is left as it was. */
-static void busy_for_ever(void **state)
+TEST_WITH(busy_for_ever, setup, NULL)
 {
 	scripted_answer_always("CHOSEN", 0, -EAGAIN);
 	assert_int_equal(choose(1), -EAGAIN);
@@ -69,7 +69,7 @@ static void busy_for_ever(void **state)
 	assert_int_equal(scripted.waits, 49);
 }
 
-static void it_says_no(void **state)
+TEST_WITH(it_says_no, setup, NULL)
 {
 	scripted_answer("CHOOSE", 0, 0, -ENOMEM);
 	assert_int_equal(choose(1), -ENOMEM);
@@ -86,7 +86,7 @@ static void it_says_no(void **state)
 	assert_string_equal(scripted_log(), BEGIN "write CHOOSE CHOSEN let-go close");
 }
 
-static void there_is_no_probe(void **state)
+TEST_WITH(there_is_no_probe, setup, NULL)
 {
 	scripted.has_probe = false;
 	assert_int_equal(choose(1), -ESRCH);
@@ -97,15 +97,4 @@ static void there_is_no_probe(void **state)
 	assert_int_equal(choose(1), -EACCES);
 	scripted.has_libc = false;
 	assert_int_equal(choose(1), -ENOEXEC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup(f, setup)
-		each(told_and_then_in_force), each(many),	each(busy),
-		each(busy_for_ever),	      each(it_says_no), each(there_is_no_probe),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

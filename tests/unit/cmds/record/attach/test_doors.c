@@ -37,7 +37,7 @@ static const char *open_doors(struct attaching *a)
 	return printed;
 }
 
-static void at_once(void **state)
+TEST_WITH(at_once, setup, teardown)
 {
 	assert_string_equal(open_doors(*state), "");
 	assert_string_equal(scripted_log(), "DOORS_OPEN");
@@ -48,7 +48,7 @@ static void at_once(void **state)
 }
 
 /* The thread may itself be the one that is within: it runs for a moment. */
-static void later(void **state)
+TEST_WITH(later, setup, teardown)
 {
 	scripted_answer("DOORS_CLOSE", 0, 0, -EAGAIN);
 	assert_int_equal(attaching_close_doors(*state, NULL), 0);
@@ -59,7 +59,7 @@ static void later(void **state)
 }
 
 /* Two hundred times. Leaving goes on all the same: it holds with -EAGAIN, too. */
-static void never(void **state)
+TEST_WITH(never, setup, teardown)
 {
 	scripted_answer_always("DOORS_OPEN", 0, -EAGAIN);
 	assert_non_null(strstr(open_doors(*state), "it is busy with them"));
@@ -70,7 +70,7 @@ static void never(void **state)
 }
 
 /* What cannot be opened is said, and why. */
-static void failures(void **state)
+TEST_WITH(failures, setup, teardown)
 {
 	scripted_answer("DOORS_OPEN", 0, 0, -EINVAL);
 	assert_string_equal(open_doors(*state),
@@ -86,17 +86,4 @@ static void failures(void **state)
 	assert_int_equal(attaching_close_doors(*state, NULL), -ESRCH);
 	assert_string_equal(scripted_log(), "DOORS_CLOSE drop-room let-go sleep-1000 maps");
 	scripted_check_over();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(at_once),
-		each(later),
-		each(never),
-		each(failures),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

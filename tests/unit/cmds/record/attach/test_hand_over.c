@@ -70,7 +70,7 @@ static const struct attach_thread *room(void)
 }
 
 /* One after the other; threads without any, and those that have ended, are told nothing of. */
-static void each_thread(void **state)
+TEST_WITH(each_thread, setup, teardown)
 {
 	nr_calls[0] = 2;
 	assert_int_equal(hand_over(2), 0);
@@ -94,7 +94,7 @@ static void each_thread(void **state)
 }
 
 /* As many as there is room for at once, and what is left. */
-static void great_depth(void **state)
+TEST_WITH(great_depth, setup, teardown)
 {
 	nr_calls[0] = AT_ONCE;
 	assert_int_equal(hand_over(0), 0);
@@ -109,7 +109,7 @@ static void great_depth(void **state)
 }
 
 /* Such a thread begins at depth 0, and the others are told of. */
-static void not_known(void **state)
+TEST_WITH(not_known, setup, teardown)
 {
 	nr_calls[0] = -EINVAL;
 	nr_calls[1] = 1;
@@ -128,7 +128,7 @@ static void not_known(void **state)
 	scripted_check_over();
 }
 
-static void failures(void **state)
+TEST_WITH(failures, setup, teardown)
 {
 	nr_calls[0] = nr_calls[1] = 1;
 	scripted_answer("OPEN_CALLS", 0, -ETIMEDOUT, 0);
@@ -141,17 +141,4 @@ static void failures(void **state)
 	assert_string_equal(err.text,
 			    "cannot write to the memory of process 4711: Input/output error");
 	assert_string_equal(scripted_log(), "write");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(each_thread),
-		each(great_depth),
-		each(not_known),
-		each(failures),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static int leave(void)
 	return attach_end(SCRIPTED_PID, &how, &err);
 }
 
-static void the_whole_way(void **state)
+TEST_WITH(the_whole_way, setup, NULL)
 {
 	answer_well();
 	assert_int_equal(leave(), 0);
@@ -45,7 +45,7 @@ static void the_whole_way(void **state)
 	scripted_check_over();
 }
 
-static void nothing_to_leave(void **state)
+TEST_WITH(nothing_to_leave, setup, NULL)
 {
 	scripted.has_probe = false;
 	assert_int_equal(leave(), -ESRCH);
@@ -56,7 +56,7 @@ static void nothing_to_leave(void **state)
 }
 
 /* The recorder was killed before it could tell the probe: the dynamic linker knows. */
-static void a_handle_that_nobody_was_told(void **state)
+TEST_WITH(a_handle_that_nobody_was_told, setup, NULL)
 {
 	uint64_t map = 0x99;
 	const size_t info_bytes = 4 * sizeof(void *);
@@ -71,7 +71,7 @@ static void a_handle_that_nobody_was_told(void **state)
 }
 
 /* Nobody knows it: all is withdrawn, and the probe stays. */
-static void no_handle(void **state)
+TEST_WITH(no_handle, setup, NULL)
 {
 	assert_int_equal(leave(), -ESRCH);
 	assert_string_equal(err.text, "the probe stays loaded in process 4711");
@@ -90,7 +90,7 @@ static void no_handle(void **state)
 }
 
 /* Somebody is within: all go on, and it is looked again. After four times another thread makes the calls, for this one may be it. */
-static void somebody_is_within(void **state)
+TEST_WITH(somebody_is_within, setup, NULL)
 {
 	answer_well();
 	for (int i = 0; i < 5; i++)
@@ -105,7 +105,7 @@ static void somebody_is_within(void **state)
 }
 
 /* A handler that never ends. */
-static void somebody_stays_within(void **state)
+TEST_WITH(somebody_stays_within, setup, NULL)
 {
 	answer_well();
 	scripted_answer_always("COUNT", 0, 1);
@@ -119,7 +119,7 @@ static void somebody_stays_within(void **state)
 }
 
 /* Text that is still there leads to the probe. */
-static void text_that_stays(void **state)
+TEST_WITH(text_that_stays, setup, NULL)
 {
 	answer_well();
 	scripted_answer("take-out(a)", 0, 0, 1);
@@ -130,7 +130,7 @@ static void text_that_stays(void **state)
 }
 
 /* A look at many changes takes long: the process then runs for longer than it stands. */
-static void looks_that_take_long(void **state)
+TEST_WITH(looks_that_take_long, setup, NULL)
 {
 	answer_well();
 	scripted.look_us = 500;
@@ -141,7 +141,7 @@ static void looks_that_take_long(void **state)
 	scripted.look_us = 0;
 }
 
-static void failures_on_the_way(void **state)
+TEST_WITH(failures_on_the_way, setup, NULL)
 {
 	answer_well();
 	scripted_answer("stop", 0, -EBUSY, 0);
@@ -174,7 +174,7 @@ static void failures_on_the_way(void **state)
 	assert_string_equal(scripted_log(), "open maps gadgets maps quiet let-go close");
 }
 
-static void it_is_not_unloaded(void **state)
+TEST_WITH(it_is_not_unloaded, setup, NULL)
 {
 	answer_well();
 	scripted.keeps_probe = true;
@@ -194,7 +194,7 @@ static bool is_within_at(uint64_t pc)
 }
 
 /* The probe's code, the linker's, and what the probe has made: from the first byte to the last. */
-static void program_counters(void **state)
+TEST_WITH(program_counters, setup, NULL)
 {
 	look = scripted_make();
 	look->nr_codes = 2;
@@ -224,7 +224,7 @@ static void program_counters(void **state)
 }
 
 /* The same where a signal has interrupted them. */
-static void interrupted(void **state)
+TEST_WITH(interrupted, setup, NULL)
 {
 	static const struct {
 		uint64_t pc;
@@ -253,7 +253,7 @@ static void interrupted(void **state)
 	attaching_done(&look);
 }
 
-static void without_a_linker(void **state)
+TEST_WITH(without_a_linker, setup, NULL)
 {
 	scripted.has_linker = false;
 	look = scripted_make();
@@ -263,7 +263,7 @@ static void without_a_linker(void **state)
 }
 
 /* Who is within by his program counter is not counted by the probe. */
-static void within_by_program_counter(void **state)
+TEST_WITH(within_by_program_counter, setup, NULL)
 {
 	struct attaching *a = scripted_make();
 
@@ -276,27 +276,4 @@ static void within_by_program_counter(void **state)
 	assert_string_equal(scripted_log(),
 			    "DOORS_CLOSE HANDLE" WITHDRAW NOT_YET " " NOT_YET " stop");
 	attaching_done(&a);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup(f, setup)
-		each(the_whole_way),
-		each(nothing_to_leave),
-		each(a_handle_that_nobody_was_told),
-		each(no_handle),
-		each(somebody_is_within),
-		each(somebody_stays_within),
-		each(text_that_stays),
-		each(looks_that_take_long),
-		each(failures_on_the_way),
-		each(it_is_not_unloaded),
-		each(program_counters),
-		each(interrupted),
-		each(without_a_linker),
-		each(within_by_program_counter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static struct mapping lines[] = {
 };
 static const struct maps maps = { lines, ARRAY_SIZE(lines) };
 
-static void an_address_is_found_between_start_and_end(void **state)
+TEST(an_address_is_found_between_start_and_end)
 {
 	assert_ptr_equal(maps_find(&maps, 0x1000), &lines[0]);
 	assert_ptr_equal(maps_find(&maps, 0x1fff), &lines[0]);
@@ -37,7 +37,7 @@ static void an_address_is_found_between_start_and_end(void **state)
 	assert_null(maps_find(&(struct maps){ 0 }, 0x1000));
 }
 
-static void a_module_is_the_first_file_whose_own_name_begins_so(void **state)
+TEST(a_module_is_the_first_file_whose_own_name_begins_so)
 {
 	const char *const libc[] = { "libc.so", NULL };
 	const char *const either[] = { "libnone", "libc.so.6", "libc-", NULL };
@@ -52,7 +52,7 @@ static void a_module_is_the_first_file_whose_own_name_begins_so(void **state)
 	assert_null(maps_module(&maps, nothing));
 }
 
-static void the_code_of_a_module_is_its_own_first_executable_line(void **state)
+TEST(the_code_of_a_module_is_its_own_first_executable_line)
 {
 	assert_ptr_equal(maps_code(&maps, &lines[0]), &lines[1]);
 	assert_ptr_equal(maps_code(&maps, &lines[5]), &lines[6]);
@@ -61,7 +61,7 @@ static void the_code_of_a_module_is_its_own_first_executable_line(void **state)
 	assert_null(maps_code(&maps, &lines[8]));
 }
 
-static void the_lines_of_a_process_are_read(void **state)
+TEST(the_lines_of_a_process_are_read)
 {
 	struct maps own = { 0 };
 	const size_t len = 3 * sysconf(_SC_PAGESIZE);
@@ -100,7 +100,7 @@ static void the_lines_of_a_process_are_read(void **state)
 	assert_int_equal(own.nr, 0);
 }
 
-static void memory_without_a_file_has_an_empty_path(void **state)
+TEST(memory_without_a_file_has_an_empty_path)
 {
 	struct maps own = { 0 };
 	const size_t len = sysconf(_SC_PAGESIZE);
@@ -117,7 +117,7 @@ static void memory_without_a_file_has_an_empty_path(void **state)
 	maps_deinit(&own);
 }
 
-static void a_process_that_is_not_there_is_an_error(void **state)
+TEST(a_process_that_is_not_there_is_an_error)
 {
 	struct maps own = { 0 };
 
@@ -221,7 +221,7 @@ static uint64_t symbol_of(const struct module *m, const char *name)
 	return address;
 }
 
-static void a_library_has_its_names_where_it_was_loaded(void **state)
+TEST(a_library_has_its_names_where_it_was_loaded)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
@@ -235,14 +235,14 @@ static void a_library_has_its_names_where_it_was_loaded(void **state)
 	assert_int_equal(symbol_of(&m, "anted"), 0x0);
 }
 
-static void addresses_that_were_not_relocated_are_those_of_the_file(void **state)
+TEST(addresses_that_were_not_relocated_are_those_of_the_file)
 {
 	struct module m = make(0x700000, 0, false, ET_DYN);
 
 	assert_int_equal(symbol_of(&m, "wanted"), 0x700123);
 }
 
-static void a_program_with_a_place_of_its_own_has_its_names_there(void **state)
+TEST(a_program_with_a_place_of_its_own_has_its_names_there)
 {
 	struct module m = make(0x400000, 0x400000, true, ET_EXEC);
 
@@ -250,7 +250,7 @@ static void a_program_with_a_place_of_its_own_has_its_names_there(void **state)
 }
 
 /* As prelink(8) makes them, and linkers with -Ttext-segment. */
-static void a_library_whose_file_names_a_place_is_found_there_and_elsewhere(void **state)
+TEST(a_library_whose_file_names_a_place_is_found_there_and_elsewhere)
 {
 	struct module there = make(0x400000, 0x400000, true, ET_DYN);
 	struct module above = make(0x700000, 0x400000, true, ET_DYN);
@@ -265,7 +265,7 @@ static void a_library_whose_file_names_a_place_is_found_there_and_elsewhere(void
 	assert_int_equal(symbol_of(&unmoved_below, "wanted"), 0x100123);
 }
 
-static void what_is_no_elf_file_of_64_bits_has_no_names(void **state)
+TEST(what_is_no_elf_file_of_64_bits_has_no_names)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
@@ -284,7 +284,7 @@ static void what_is_no_elf_file_of_64_bits_has_no_names(void **state)
 	assert_int_equal(symbol_of(&m, "wanted"), 0);
 }
 
-static void a_module_whose_memory_ends_early_has_no_names(void **state)
+TEST(a_module_whose_memory_ends_early_has_no_names)
 {
 	const struct module m = make(0x700000, 0, true, ET_DYN);
 	/* In the head, in the program headers, ahead of the dynamic section, of the symbols, of the names, in a name. */
@@ -304,7 +304,7 @@ static void a_module_whose_memory_ends_early_has_no_names(void **state)
 	assert_int_equal(maps_symbol(&closed, m.at, "wanted"), 0);
 }
 
-static void what_is_behind_a_cut_is_not_missed(void **state)
+TEST(what_is_behind_a_cut_is_not_missed)
 {
 	const struct module m = make(0x700000, 0, true, ET_DYN);
 	struct attached w = load(&m);
@@ -315,7 +315,7 @@ static void what_is_behind_a_cut_is_not_missed(void **state)
 	close(w.memory_fd);
 }
 
-static void a_module_without_a_dynamic_section_has_no_names(void **state)
+TEST(a_module_without_a_dynamic_section_has_no_names)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
@@ -323,7 +323,7 @@ static void a_module_without_a_dynamic_section_has_no_names(void **state)
 	assert_int_equal(symbol_of(&m, "wanted"), 0);
 }
 
-static void of_64_program_headers_the_last_counts_but_not_a_65th(void **state)
+TEST(of_64_program_headers_the_last_counts_but_not_a_65th)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
@@ -342,7 +342,7 @@ static void of_64_program_headers_the_last_counts_but_not_a_65th(void **state)
 	assert_int_equal(symbol_of(&m, "wanted"), 0);
 }
 
-static void what_is_behind_the_end_of_the_dynamic_section_does_not_count(void **state)
+TEST(what_is_behind_the_end_of_the_dynamic_section_does_not_count)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
@@ -357,7 +357,7 @@ static void what_is_behind_the_end_of_the_dynamic_section_does_not_count(void **
 	assert_int_equal(symbol_of(&m, "wanted"), 0);
 }
 
-static void of_256_entries_the_last_counts_but_not_a_257th(void **state)
+TEST(of_256_entries_the_last_counts_but_not_a_257th)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 	const Elf64_Dyn symtab = m.dyns[3];
@@ -372,7 +372,7 @@ static void of_256_entries_the_last_counts_but_not_a_257th(void **state)
 	assert_int_equal(symbol_of(&m, "wanted"), 0);
 }
 
-static void names_are_looked_for_behind_the_symbols_only(void **state)
+TEST(names_are_looked_for_behind_the_symbols_only)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
@@ -392,7 +392,7 @@ static void names_are_looked_for_behind_the_symbols_only(void **state)
 	assert_int_equal(symbol_of(&m, "wanted"), 0);
 }
 
-static void a_name_behind_the_end_of_the_names_is_none(void **state)
+TEST(a_name_behind_the_end_of_the_names_is_none)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
@@ -408,7 +408,7 @@ static void a_name_behind_the_end_of_the_names_is_none(void **state)
 	assert_int_equal(symbol_of(&m, "wanted"), 0x700123);
 }
 
-static void the_symbol_in_front_of_the_names_is_the_last(void **state)
+TEST(the_symbol_in_front_of_the_names_is_the_last)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
@@ -420,32 +420,4 @@ static void the_symbol_in_front_of_the_names_is_the_last(void **state)
 	assert_int_equal(symbol_of(&m, "wanted"), 0x700321);
 	m.symbols[3].st_name = 2;
 	assert_int_equal(symbol_of(&m, "wanted"), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_is_found_between_start_and_end),
-		cmocka_unit_test(a_module_is_the_first_file_whose_own_name_begins_so),
-		cmocka_unit_test(the_code_of_a_module_is_its_own_first_executable_line),
-		cmocka_unit_test(the_lines_of_a_process_are_read),
-		cmocka_unit_test(memory_without_a_file_has_an_empty_path),
-		cmocka_unit_test(a_process_that_is_not_there_is_an_error),
-		cmocka_unit_test(a_library_has_its_names_where_it_was_loaded),
-		cmocka_unit_test(addresses_that_were_not_relocated_are_those_of_the_file),
-		cmocka_unit_test(a_program_with_a_place_of_its_own_has_its_names_there),
-		cmocka_unit_test(a_library_whose_file_names_a_place_is_found_there_and_elsewhere),
-		cmocka_unit_test(what_is_no_elf_file_of_64_bits_has_no_names),
-		cmocka_unit_test(a_module_whose_memory_ends_early_has_no_names),
-		cmocka_unit_test(what_is_behind_a_cut_is_not_missed),
-		cmocka_unit_test(a_module_without_a_dynamic_section_has_no_names),
-		cmocka_unit_test(of_64_program_headers_the_last_counts_but_not_a_65th),
-		cmocka_unit_test(what_is_behind_the_end_of_the_dynamic_section_does_not_count),
-		cmocka_unit_test(of_256_entries_the_last_counts_but_not_a_257th),
-		cmocka_unit_test(names_are_looked_for_behind_the_symbols_only),
-		cmocka_unit_test(a_name_behind_the_end_of_the_names_is_none),
-		cmocka_unit_test(the_symbol_in_front_of_the_names_is_the_last),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

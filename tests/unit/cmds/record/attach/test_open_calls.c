@@ -106,7 +106,7 @@ static void check(size_t i, uint64_t slot, uint64_t ret, uint64_t addr, uint64_t
 }
 
 /* Outermost first; the return slot is below the stack pointer of who has called. What has begun the thread is no call. */
-static void functions(void **state)
+TEST_WITH(functions, setup, teardown)
 {
 	frame(0x1010, true);
 	frame(0x3010, false);
@@ -120,7 +120,7 @@ static void functions(void **state)
 	assert_int_equal(nr_loaded, 1);
 }
 
-static void by_stack(void **state)
+TEST_WITH(by_stack, setup, teardown)
 {
 	frame(0x2010, true);
 	frame(0x3000, false);
@@ -129,7 +129,7 @@ static void by_stack(void **state)
 }
 
 /* A call may be the last instruction of its function: it goes on where the next one begins. An interrupted one stands where it stands. */
-static void ends_of_functions(void **state)
+TEST_WITH(ends_of_functions, setup, teardown)
 {
 	frame(0x1000, false);
 	frame(0x1100, false);
@@ -146,7 +146,7 @@ static void ends_of_functions(void **state)
 }
 
 /* Where a function goes on behind a call of the PLT, and a call is inside of it. */
-static void library_calls(void **state)
+TEST_WITH(library_calls, setup, teardown)
 {
 	frame(0x3010, true);
 	frame(0x1050, false);
@@ -157,7 +157,7 @@ static void library_calls(void **state)
 }
 
 /* The innermost frame makes none, nor does what a signal has interrupted. */
-static void no_library_calls(void **state)
+TEST_WITH(no_library_calls, setup, teardown)
 {
 	frame(0x1050, false);
 	frame(0x1050, true);
@@ -168,7 +168,7 @@ static void no_library_calls(void **state)
 }
 
 /* The innermost library call of a function that does not say where it returns to is left out, unless calls are inside of it. */
-static void library_calls_by_stack(void **state)
+TEST_WITH(library_calls_by_stack, setup, teardown)
 {
 	frame(0x3010, true);
 	frame(0x2050, false);
@@ -185,7 +185,7 @@ static void library_calls_by_stack(void **state)
 	check(2, 0x9100 - 8, 0x2050, 0x1000, 0, false);
 }
 
-static void elsewhere(void **state)
+TEST_WITH(elsewhere, setup, teardown)
 {
 	frame(0x10000, true);
 	frame(0x3000, false);
@@ -198,7 +198,7 @@ static void elsewhere(void **state)
 	assert_int_equal(find(), 0);
 }
 
-static void failures(void **state)
+TEST_WITH(failures, setup, teardown)
 {
 	struct uft_err err = { 0 };
 
@@ -213,16 +213,4 @@ static void failures(void **state)
 	frame(0x3000, false);
 	assert_int_equal(find(), 0);
 	assert_null(calls.first);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(functions),     each(by_stack),	     each(ends_of_functions),
-		each(library_calls), each(no_library_calls), each(library_calls_by_stack),
-		each(elsewhere),     each(failures),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

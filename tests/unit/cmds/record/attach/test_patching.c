@@ -92,7 +92,7 @@ static int patch(void)
 	return attach_patch(SCRIPTED_PID, &how, &job, &err);
 }
 
-static void all_is_as_it_should_be(void **state)
+TEST_WITH(all_is_as_it_should_be, setup, teardown)
 {
 	known(0xa, 0, true);
 	known(0xb, 0, false);
@@ -104,7 +104,7 @@ static void all_is_as_it_should_be(void **state)
 	assert_string_equal(ends_asked, "*");
 }
 
-static void nothing_to_patch(void **state)
+TEST_WITH(nothing_to_patch, setup, teardown)
 {
 	assert_int_equal(patch(), 0);
 	assert_string_equal(scripted_log(), FOUND MEET_NOTHING MET " close");
@@ -112,7 +112,7 @@ static void nothing_to_patch(void **state)
 }
 
 /* What goes is taken out before what comes is put in, while all stand. */
-static void some_come_and_some_go(void **state)
+TEST_WITH(some_come_and_some_go, setup, teardown)
 {
 	known(0xa, 0, false);
 	known(0xb, 0, true);
@@ -131,7 +131,7 @@ static void some_come_and_some_go(void **state)
 }
 
 /* The program's events are nobody's hooks, and neither is what the job does not name. */
-static void what_is_no_hook_of_ours(void **state)
+TEST_WITH(what_is_no_hook_of_ours, setup, teardown)
 {
 	known(0xa, ATTACH_CHANGE_EVENT, true);
 	known(0xb, 0, true);
@@ -143,7 +143,7 @@ static void what_is_no_hook_of_ours(void **state)
 }
 
 /* It leads to the one before it, which goes and comes beside it. */
-static void on_the_former(void **state)
+TEST_WITH(on_the_former, setup, teardown)
 {
 	known(0xa, 0, true);
 	known(0xb, ATTACH_CHANGE_ON_FORMER, false);
@@ -159,7 +159,7 @@ static void on_the_former(void **state)
 }
 
 /* Threads are in the way: it is looked fifty times, and what is left is counted. */
-static void threads_in_the_way(void **state)
+TEST_WITH(threads_in_the_way, setup, teardown)
 {
 	known(0xa, 0, false);
 	known(0xb, 0, true);
@@ -176,7 +176,7 @@ static void threads_in_the_way(void **state)
 	scripted_check_over();
 }
 
-static void threads_that_stay(void **state)
+TEST_WITH(threads_that_stay, setup, teardown)
 {
 	known(0xa, 0, false);
 	known(0xb, 0, true);
@@ -194,7 +194,7 @@ static void threads_that_stay(void **state)
 }
 
 /* Places that tell the ends of calls go last, when none of these is open. */
-static void ends_go_last(void **state)
+TEST_WITH(ends_go_last, setup, teardown)
 {
 	known(0xa, 0, true);
 	known(0xb, 0, true);
@@ -214,7 +214,7 @@ static void ends_go_last(void **state)
 
 /* --- what the probe does not know yet --- */
 
-static void it_learns(void **state)
+TEST_WITH(it_learns, setup, teardown)
 {
 	const struct plan_header *image = (const struct plan_header *)scripted.room;
 
@@ -228,7 +228,7 @@ static void it_learns(void **state)
 }
 
 /* Those that belong together are told together, up to the one that is not silent. */
-static void together(void **state)
+TEST_WITH(together, setup, teardown)
 {
 	struct plan_view view = { 0 };
 	const struct plan_patch *list;
@@ -253,7 +253,7 @@ static void together(void **state)
 	assert_int_equal(list[3].site, 0xf);
 }
 
-static void it_is_busy(void **state)
+TEST_WITH(it_is_busy, setup, teardown)
 {
 	possible(0xa, 0, true);
 	scripted_answer("syscall-9", 0, 0, SCRIPTED_ROOM);
@@ -277,7 +277,7 @@ static int patch_anew(void)
 	return attach_patch(SCRIPTED_PID, &how, &job, &err);
 }
 
-static void it_does_not_learn(void **state)
+TEST_WITH(it_does_not_learn, setup, teardown)
 {
 	possible(0xa, 0, true);
 	scripted_answer("syscall-9", 0, 0, -ENOMEM);
@@ -310,7 +310,7 @@ static void it_does_not_learn(void **state)
 	scripted_check_over();
 }
 
-static void failures(void **state)
+TEST_WITH(failures, setup, teardown)
 {
 	known(0xa, 0, false);
 	possible(0xa, 0, true);
@@ -341,26 +341,4 @@ static void failures(void **state)
 	scripted.has_probe = false;
 	assert_int_equal(patch(), -ESRCH);
 	assert_string_equal(err.text, "there is no probe in process 4711 any more");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(all_is_as_it_should_be),
-		each(nothing_to_patch),
-		each(some_come_and_some_go),
-		each(what_is_no_hook_of_ours),
-		each(on_the_former),
-		each(threads_in_the_way),
-		each(threads_that_stay),
-		each(ends_go_last),
-		each(it_learns),
-		each(together),
-		each(it_is_busy),
-		each(it_does_not_learn),
-		each(failures),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static int take(void)
 }
 
 /* The functions are asked about; what the probe leaves of them have none open. */
-static void none_is_open(void **state)
+TEST_WITH(none_is_open, setup, teardown)
 {
 	const uint64_t funcs[] = { 0x100, 0x200, 0x300 };
 
@@ -63,7 +63,7 @@ static void none_is_open(void **state)
 	assert_int_equal(scripted.waits, 0);
 }
 
-static void nothing_to_take(void **state)
+TEST_WITH(nothing_to_take, setup, teardown)
 {
 	text.nr = 0;
 	assert_int_equal(take(), 0);
@@ -71,7 +71,7 @@ static void nothing_to_take(void **state)
 }
 
 /* What is no end stays, and so does what could not be taken out; twelve looks, each a bit later. */
-static void some_stay(void **state)
+TEST_WITH(some_stay, setup, teardown)
 {
 	patches.ends.len -= sizeof(struct patch_end);
 	scripted_answer("take-out(a,b)", 0, 0, 1);
@@ -91,7 +91,7 @@ static void some_stay(void **state)
 }
 
 /* A thread within a hook comes out of it as soon as it has a CPU: that counts as no look, but does not go on for ever. */
-static void somebody_is_within(void **state)
+TEST_WITH(somebody_is_within, setup, teardown)
 {
 	scripted_answer("OPEN_ANNOUNCED", 0, 0, -EAGAIN);
 	assert_int_equal(take(), 0);
@@ -100,7 +100,7 @@ static void somebody_is_within(void **state)
 	scripted_check_over();
 }
 
-static void somebody_stays_within(void **state)
+TEST_WITH(somebody_stays_within, setup, teardown)
 {
 	arch_remote_set_pc(&scripted.threads[1].regs, SCRIPTED_PROBE_CODE);
 	assert_int_equal(take(), 0);
@@ -111,7 +111,7 @@ static void somebody_stays_within(void **state)
 }
 
 /* A probe that does not know them, or that has code in too many places: they stay. */
-static void it_does_not_know(void **state)
+TEST_WITH(it_does_not_know, setup, teardown)
 {
 	scripted_answer("OPEN_ANNOUNCED", 0, 0, -EINVAL);
 	assert_int_equal(take(), 0);
@@ -123,7 +123,7 @@ static void it_does_not_know(void **state)
 	assert_int_equal(text.nr, 3);
 }
 
-static void failures(void **state)
+TEST_WITH(failures, setup, teardown)
 {
 	scripted_answer("OPEN_ANNOUNCED", 0, 0, -ENOSPC);
 	assert_int_equal(take(), -ENOSPC);
@@ -149,16 +149,4 @@ static void failures(void **state)
 	assert_string_equal(scripted_log(), LOOK OVER);
 	assert_int_equal(text.nr, 3);
 	assert_int_equal(scripted.in, 7);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(none_is_open),	  each(nothing_to_take),       each(some_stay),
-		each(somebody_is_within), each(somebody_stays_within), each(it_does_not_know),
-		each(failures),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

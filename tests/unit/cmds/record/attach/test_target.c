@@ -98,7 +98,7 @@ static void check_refused(const char *name, int code, const char *text)
 	assert_non_null(strstr(err.text, text));
 }
 
-static void test_name(void **state)
+TEST(test_name)
 {
 	char name[16];
 
@@ -117,7 +117,7 @@ static void test_name(void **state)
 }
 
 /* A server that forks all the time is the only one of its name; one whose child stays is not. */
-static void test_children(void **state)
+TEST(test_children)
 {
 	char name[16];
 	pid_t pid = start(make_name(name), FORKS);
@@ -132,7 +132,7 @@ static void test_children(void **state)
 	end(pid);
 }
 
-static void test_zombie(void **state)
+TEST(test_zombie)
 {
 	char name[16];
 	pid_t pid = start(make_name(name), LEAVES_ZOMBIE);
@@ -141,7 +141,7 @@ static void test_zombie(void **state)
 	end(pid);
 }
 
-static void test_number(void **state)
+TEST(test_number)
 {
 	assert_int_equal(target_find("17", NULL), 17);
 	check_refused("0", -ESRCH, "there is no process 0");
@@ -180,7 +180,7 @@ static void check(pid_t pid, bool force, int code, const char *format, ...)
 	assert_memory_equal(err.text, expected, strlen(expected));
 }
 
-static void test_good(void **state)
+TEST(test_good)
 {
 	char name[16];
 	pid_t pid = start(make_name(name), SLEEPS);
@@ -189,7 +189,7 @@ static void test_good(void **state)
 	end(pid);
 }
 
-static void test_ourselves(void **state)
+TEST(test_ourselves)
 {
 	check(getpid(), false, -EINVAL,
 	      "cannot attach to process %d: it is utrail itself, or its parent", getpid());
@@ -198,7 +198,7 @@ static void test_ourselves(void **state)
 	check(INT32_MAX, false, -ESRCH, "there is no process %d", INT32_MAX);
 }
 
-static void test_stopped(void **state)
+TEST(test_stopped)
 {
 	char name[16];
 	pid_t pid = start(make_name(name), SLEEPS);
@@ -210,7 +210,7 @@ static void test_stopped(void **state)
 	end(pid);
 }
 
-static void test_ended(void **state)
+TEST(test_ended)
 {
 	pid_t pid = fork();
 	siginfo_t info;
@@ -223,7 +223,7 @@ static void test_ended(void **state)
 }
 
 /* Who traces it is named. */
-static void test_traced(void **state)
+TEST(test_traced)
 {
 	char name[16];
 	char comm[32] = "";
@@ -249,7 +249,7 @@ static void *tell_tid(void *arg)
 	return read(ends[0], &byte, 1) < 0 ? arg : NULL;
 }
 
-static void test_thread(void **state)
+TEST(test_thread)
 {
 	_Atomic int tid = 0;
 	pthread_t thread;
@@ -311,7 +311,7 @@ static void end_confined(pid_t pid)
 	close(stays[1]);
 }
 
-static void test_confined(void **state)
+TEST(test_confined)
 {
 	pid_t pid = start_confined(false);
 
@@ -323,7 +323,7 @@ static void test_confined(void **state)
 	end_confined(pid);
 }
 
-static void test_strictly_confined(void **state)
+TEST(test_strictly_confined)
 {
 	pid_t pid = start_confined(true);
 
@@ -334,7 +334,7 @@ static void test_strictly_confined(void **state)
 }
 
 /* Where our socket is not. */
-static void test_another_network(void **state)
+TEST(test_another_network)
 {
 	int ready[2];
 	char byte;
@@ -370,7 +370,7 @@ static void explained(int ret, int code, const char *text)
 	assert_non_null(strstr(err.text, text));
 }
 
-static void test_explained(void **state)
+TEST(test_explained)
 {
 	explained(-ESRCH, -ESRCH, "cannot attach to process 17: it has ended");
 	explained(-ENOENT, -ESRCH, "cannot attach to process 17: it has ended");
@@ -378,26 +378,4 @@ static void test_explained(void **state)
 	/* Which of its reasons it is depends on the machine. */
 	explained(-EPERM, -EPERM, "cannot attach to process 17: ");
 	explained(-EACCES, -EPERM, "cannot attach to process 17: ");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_name),
-		cmocka_unit_test(test_children),
-		cmocka_unit_test(test_zombie),
-		cmocka_unit_test(test_number),
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_ourselves),
-		cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_ended),
-		cmocka_unit_test(test_traced),
-		cmocka_unit_test(test_thread),
-		cmocka_unit_test(test_confined),
-		cmocka_unit_test(test_strictly_confined),
-		cmocka_unit_test(test_another_network),
-		cmocka_unit_test(test_explained),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

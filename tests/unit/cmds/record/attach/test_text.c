@@ -115,7 +115,7 @@ static bool is_in(const struct child *c, size_t i)
 }
 
 /* In and out again, and only where the bytes are what they should be. */
-static void test_in_and_out(void **state)
+TEST(test_in_and_out)
 {
 	struct child c;
 
@@ -138,7 +138,7 @@ static void test_in_and_out(void **state)
 }
 
 /* A thread that does not leave, a return address and the like on a stack; at a first byte one may be. */
-static void test_threads_in_the_way(void **state)
+TEST(test_threads_in_the_way)
 {
 	const uint64_t leads[] = { (uint64_t)code + RETURNED + 2, (uint64_t)code + QUIET,
 				   (uint64_t)code + HANDLED + 9, 0x202, 0x33 };
@@ -160,7 +160,7 @@ static void test_threads_in_the_way(void **state)
 }
 
 /* Nobody returns to where no call ends, whether there is the jump or what was there before: such a word is a number, or an old one. */
-static void test_words_that_lead_nowhere(void **state)
+TEST(test_words_that_lead_nowhere)
 {
 	const uint64_t leads[] = { (uint64_t)code + QUIET + 1, (uint64_t)code + RETURNED + 3,
 				   (uint64_t)code + HANDLED + 4, 0x202, 0x2b };
@@ -180,7 +180,7 @@ static void test_words_that_lead_nowhere(void **state)
 }
 
 /* What leads to an island is there only with it, and who stands on it has to leave first. */
-static void test_islands(void **state)
+TEST(test_islands)
 {
 	const uint64_t leads[] = { (uint64_t)code + ISLAND, 0x202, 0x33 };
 	struct child c;
@@ -200,7 +200,7 @@ static void test_islands(void **state)
 	end(&c);
 }
 
-static void test_nothing_is_believed(void **state)
+TEST(test_nothing_is_believed)
 {
 	struct child c;
 
@@ -222,14 +222,6 @@ static void test_nothing_is_believed(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_in_and_out),
-		cmocka_unit_test(test_threads_in_the_way),
-		cmocka_unit_test(test_words_that_lead_nowhere),
-		cmocka_unit_test(test_islands),
-		cmocka_unit_test(test_nothing_is_believed),
-	};
-
 	code = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	turns = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(code, MAP_FAILED);
@@ -238,5 +230,5 @@ int main(void)
 	memcpy(code + LOOP, loop_code, sizeof(loop_code));
 	code[RETURNED - 3] = 0xe8; /* a call that ends at RETURNED + 2 */
 	mprotect(code, 2 * PAGE, PROT_READ | PROT_EXEC);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

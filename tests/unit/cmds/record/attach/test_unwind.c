@@ -131,7 +131,7 @@ NOINLINE static int walk_large(struct walk *to, unsigned depth)
 	return ret + room[depth] - 1;
 }
 
-static void calls_are_told_innermost_first(void **state)
+TEST_WITH(calls_are_told_innermost_first, setup, teardown)
 {
 	struct place *p = *state;
 	struct walk w = { .p = p };
@@ -160,7 +160,7 @@ static void calls_are_told_innermost_first(void **state)
 	assert_int_equal(w.frames[1].pc, w.returns);
 }
 
-static void a_stack_of_many_pages_is_walked(void **state)
+TEST_WITH(a_stack_of_many_pages_is_walked, setup, teardown)
 {
 	struct place *p = *state;
 	struct walk w = { .p = p };
@@ -193,7 +193,7 @@ static void *walk_at_the_limit(void *arg)
 	return NULL;
 }
 
-static void there_are_no_more_than_65536_calls(void **state)
+TEST_WITH(there_are_no_more_than_65536_calls, setup, teardown)
 {
 	struct place *p = *state;
 	struct walk w = { .p = p };
@@ -228,7 +228,7 @@ static int walk_from(struct place *p, uint64_t pc, uint64_t sp, const struct unw
 	return unwind_thread(p->u, &thread, frames, &p->err);
 }
 
-static void code_that_nobody_knows_ends_it(void **state)
+TEST_WITH(code_that_nobody_knows_ends_it, setup, teardown)
 {
 	static const struct unwind_frame none;
 	struct place *p = *state;
@@ -243,7 +243,7 @@ static void code_that_nobody_knows_ends_it(void **state)
 }
 
 /* The return address is on the stack, and is what was written there: at the end of a page, across it, at its beginning. */
-static void a_word_is_read_wherever_it_lies(void **state)
+TEST_WITH(a_word_is_read_wherever_it_lies, setup, teardown)
 {
 	static _Alignas(4096) uint8_t stack[3 * 4096];
 	static const unsigned places[] = { 4096 - 8, 4096 - 4, 4096, 4096 + 8, 8192 - 7, 64 };
@@ -267,7 +267,7 @@ static void a_word_is_read_wherever_it_lies(void **state)
 	}
 }
 
-static void without_modules_nothing_can_be_walked(void **state)
+TEST_WITH(without_modules_nothing_can_be_walked, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -325,7 +325,7 @@ static const void *in_libc(void)
 	return dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
 }
 
-static void the_module_of_an_address_is_told(void **state)
+TEST_WITH(the_module_of_an_address_is_told, setup, teardown)
 {
 	struct place *p = *state;
 	const struct mapping *libc = maps_find(&p->maps, (uintptr_t)in_libc());
@@ -344,7 +344,7 @@ static void the_module_of_an_address_is_told(void **state)
 	assert_int_equal(m.bias, real_bias(in_libc()));
 }
 
-static void what_is_no_module_is_none(void **state)
+TEST_WITH(what_is_no_module_is_none, setup, teardown)
 {
 	struct place *p = *state;
 	struct unwind_module m;
@@ -357,7 +357,7 @@ static void what_is_no_module_is_none(void **state)
 }
 
 /* Behind it there may be anything, as code that was made meanwhile. */
-static void a_module_ends_where_its_last_line_does(void **state)
+TEST_WITH(a_module_ends_where_its_last_line_does, setup, teardown)
 {
 	struct place *p = *state;
 	const struct mapping *end = maps_find(&p->maps, (uintptr_t)walk);
@@ -372,7 +372,7 @@ static void a_module_ends_where_its_last_line_does(void **state)
 	assert_false(unwind_module(p->u, end->end, &m));
 }
 
-static void the_kernels_own_code_is_a_module(void **state)
+TEST_WITH(the_kernels_own_code_is_a_module, setup, teardown)
 {
 	struct place *p = *state;
 	uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
@@ -390,7 +390,7 @@ static void the_kernels_own_code_is_a_module(void **state)
 }
 
 /* A program that was deleted is still there as /proc/PID/exe; a library is not. */
-static void a_file_that_is_gone_is_found_if_it_is_the_program(void **state)
+TEST_WITH(a_file_that_is_gone_is_found_if_it_is_the_program, setup, teardown)
 {
 	struct place *p = *state;
 	struct unwind_module m = { 0 };
@@ -405,7 +405,7 @@ static void a_file_that_is_gone_is_found_if_it_is_the_program(void **state)
 }
 
 /* Of that name there is another file now. */
-static void a_file_that_is_not_what_was_mapped_is_not_taken(void **state)
+TEST_WITH(a_file_that_is_not_what_was_mapped_is_not_taken, setup, teardown)
 {
 	struct place *p = *state;
 	struct unwind_module m;
@@ -416,7 +416,7 @@ static void a_file_that_is_not_what_was_mapped_is_not_taken(void **state)
 	assert_true(unwind_module(p->u, (uintptr_t)walk, &m));
 }
 
-static void what_has_no_file_or_no_code_is_no_module(void **state)
+TEST_WITH(what_has_no_file_or_no_code_is_no_module, setup, teardown)
 {
 	struct place *p = *state;
 	const char *libc = maps_find(&p->maps, (uintptr_t)in_libc())->path;
@@ -436,26 +436,4 @@ static void what_has_no_file_or_no_code_is_no_module(void **state)
 	set_path(p, in_libc(), "libc.so.6");
 	begin(p);
 	assert_false(unwind_module(p->u, (uintptr_t)in_libc(), &m));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define UNWIND_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		UNWIND_TEST(calls_are_told_innermost_first),
-		UNWIND_TEST(a_stack_of_many_pages_is_walked),
-		UNWIND_TEST(there_are_no_more_than_65536_calls),
-		UNWIND_TEST(code_that_nobody_knows_ends_it),
-		UNWIND_TEST(a_word_is_read_wherever_it_lies),
-		UNWIND_TEST(without_modules_nothing_can_be_walked),
-		UNWIND_TEST(the_module_of_an_address_is_told),
-		UNWIND_TEST(what_is_no_module_is_none),
-		UNWIND_TEST(a_module_ends_where_its_last_line_does),
-		UNWIND_TEST(the_kernels_own_code_is_a_module),
-		UNWIND_TEST(a_file_that_is_gone_is_found_if_it_is_the_program),
-		UNWIND_TEST(a_file_that_is_not_what_was_mapped_is_not_taken),
-		UNWIND_TEST(what_has_no_file_or_no_code_is_no_module),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,7 +216,7 @@ static void run_script(const char *script)
 	}
 }
 
-static void test_every_order(void **state)
+TEST(test_every_order)
 {
 	char script[LENGTH + 1] = "";
 	unsigned long nr = 1;
@@ -234,7 +234,7 @@ static void test_every_order(void **state)
 }
 
 /* A program that takes no notice: all the patience there is, then the end; less of it when asked once more. */
-static void test_patience(void **state)
+TEST(test_patience)
 {
 	struct attached two = { .batch = 1 };
 	struct attached three = { .batch = 1 };
@@ -248,7 +248,7 @@ static void test_patience(void **state)
 }
 
 /* One that ends by its second interrupt, whenever that is seen. */
-static void test_second_interrupt(void **state)
+TEST(test_second_interrupt)
 {
 	for (unsigned late = 0; late <= 1; late++) {
 		struct attached w = { .batch = 1, .ends_at = 2, .is_late = late };
@@ -260,7 +260,7 @@ static void test_second_interrupt(void **state)
 }
 
 /* One that ends when nobody was to wait for it any longer: the status is there, so it is taken. */
-static void test_last_moment(void **state)
+TEST(test_last_moment)
 {
 	struct attached w = { .batch = 1, .is_untold = true, .ends_at_tick = ALIVE_TICKS };
 
@@ -269,7 +269,7 @@ static void test_last_moment(void **state)
 }
 
 /* Nothing happens but that the program ends: told, one look for what it says last, and that is it. */
-static void test_quiet(void **state)
+TEST(test_quiet)
 {
 	struct attached w = { .batch = 1 };
 
@@ -288,7 +288,7 @@ static int chatter(void *arg, bool waits)
 }
 
 /* Somebody who always has something to say keeps nobody. */
-static void test_chatter(void **state)
+TEST(test_chatter)
 {
 	static const struct alive_ops ops = { chatter, look, reap };
 	struct attached w = { 0 };
@@ -310,7 +310,7 @@ static int one_tick(void *arg, bool waits)
 }
 
 /* Who is still there a while after the program's end is left alone, if that is wanted. */
-static void test_rest(void **state)
+TEST(test_rest)
 {
 	static const struct alive_ops ops = { one_tick, look, reap };
 	struct attached w = { .alive = { .leaves_rest = true } };
@@ -332,26 +332,10 @@ static int fails(void *arg, bool waits)
 	return -5;
 }
 
-static void test_failure(void **state)
+TEST(test_failure)
 {
 	static const struct alive_ops ops = { fails, look, reap };
 	struct attached w = { 0 };
 
 	assert_int_equal(alive_run(&w.alive, &ops, &w), -5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_order),
-		cmocka_unit_test(test_patience),
-		cmocka_unit_test(test_second_interrupt),
-		cmocka_unit_test(test_last_moment),
-		cmocka_unit_test(test_quiet),
-		cmocka_unit_test(test_chatter),
-		cmocka_unit_test(test_rest),
-		cmocka_unit_test(test_failure),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include "cmds/record/base/peer.h"
 #include "utils/base/compiler.h"
 
-static void pids_are_looked_up(void **state)
+TEST(pids_are_looked_up)
 {
 	assert_false(peer_is_elsewhere(getpid()));
 	assert_false(peer_is_elsewhere(INT_MAX));
@@ -20,7 +20,7 @@ static void pids_are_looked_up(void **state)
 	assert_false(peer_is_pid(getpid(), 0));
 }
 
-static void who_connects_is_known(void **state)
+TEST(who_connects_is_known)
 {
 	int fds[2];
 	struct peer peer;
@@ -39,7 +39,7 @@ static void who_connects_is_known(void **state)
 	assert_false(peer_get(-1, &peer));
 }
 
-static void of_a_task_it_is_known_whose_it_is(void **state)
+TEST(of_a_task_it_is_known_whose_it_is)
 {
 	pid_t pid = getpid();
 
@@ -49,7 +49,7 @@ static void of_a_task_it_is_known_whose_it_is(void **state)
 	assert_int_equal(peer_task(INT_MAX, pid), PEER_TASK_OTHERS);
 }
 
-static void an_end_is_seen_by_the_descriptor(void **state)
+TEST(an_end_is_seen_by_the_descriptor)
 {
 	int pipes[2];
 	pid_t pid;
@@ -76,7 +76,7 @@ static void an_end_is_seen_by_the_descriptor(void **state)
 }
 
 /* In a pid namespace of its own a process has the number 1. */
-static void a_peer_in_another_namespace_has_another_number(void **state)
+TEST(a_peer_in_another_namespace_has_another_number)
 {
 	int ready[2];
 	int stay[2];
@@ -112,17 +112,4 @@ static void a_peer_in_another_namespace_has_another_number(void **state)
 	assert_int_equal(waitpid(middle, NULL, 0), middle);
 	if (inner <= 0)
 		skip_because("needs the right to make pid namespaces");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pids_are_looked_up),
-		cmocka_unit_test(who_connects_is_known),
-		cmocka_unit_test(of_a_task_it_is_known_whose_it_is),
-		cmocka_unit_test(an_end_is_seen_by_the_descriptor),
-		cmocka_unit_test(a_peer_in_another_namespace_has_another_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

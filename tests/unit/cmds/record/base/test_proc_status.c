@@ -10,7 +10,7 @@
 static const char STATUS[] = "Name:\tGid:\\n 1\nUmask:\t0022\nUid:\t1\t2\t3\t4294967295\n"
 			     "Gid:\t5\t6\t7\t8\nGroups:\t9 10 \nNSpid:\t40\t1\nEmpty:\t\nLast:\t12";
 
-static void fields_are_found_at_the_beginning_of_lines(void **state)
+TEST(fields_are_found_at_the_beginning_of_lines)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
 
@@ -22,7 +22,7 @@ static void fields_are_found_at_the_beginning_of_lines(void **state)
 	assert_string_equal(proc_status_field(&status, "NSpi"), "");
 }
 
-static void numbers_end_with_their_line(void **state)
+TEST(numbers_end_with_their_line)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
 	unsigned last = 77;
@@ -51,7 +51,7 @@ static void numbers_end_with_their_line(void **state)
 	assert_int_equal(nr, 0);
 }
 
-static void our_own_is_read(void **state)
+TEST(our_own_is_read)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
 	struct strbuf none cleanup_strbuf = { 0 };
@@ -61,15 +61,4 @@ static void our_own_is_read(void **state)
 	assert_int_equal(proc_status_last(&status, "Pid", &pid), 1);
 	assert_int_equal(pid, getpid());
 	assert_true(proc_status_read(INT_MAX, &none) < 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields_are_found_at_the_beginning_of_lines),
-		cmocka_unit_test(numbers_end_with_their_line),
-		cmocka_unit_test(our_own_is_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static bool can_open(const char *path)
 }
 
 /* A child of another user: files are opened as it, and what is ours as us; then all is as it was. */
-static void files_are_opened_as_the_peer(void **state)
+TEST(files_are_opened_as_the_peer)
 {
 	char path[] = "/tmp/utrail-unit-XXXXXX";
 	struct rights before;
@@ -81,7 +81,7 @@ static void files_are_opened_as_the_peer(void **state)
 }
 
 /* One of our own kind is looked at as we are. */
-static void the_own_user_changes_nothing(void **state)
+TEST(the_own_user_changes_nothing)
 {
 	const struct peer peer = { getpid(), geteuid(), getegid() };
 	struct rights before;
@@ -126,7 +126,7 @@ static gid_t file_gid(void)
 }
 
 /* However many there are; and ours are ours again. */
-static void all_groups_of_the_peer_count(void **state)
+TEST(all_groups_of_the_peer_count)
 {
 	const gid_t groups[] = { 1001, 1002, 1003, 1004, 1005, 1006, 1007 };
 	gid_t before[256], now[256];
@@ -172,7 +172,7 @@ static void all_groups_of_the_peer_count(void **state)
 }
 
 /* He is who he was when he connected. */
-static void a_peer_that_has_gone_has_the_rights_that_he_had(void **state)
+TEST(a_peer_that_has_gone_has_the_rights_that_he_had)
 {
 	const struct peer peer = { .pid = INT_MAX, .uid = 65533, .gid = 65532 };
 	const struct peer root = { .pid = INT_MAX, .uid = 0, .gid = 65532 };
@@ -194,7 +194,7 @@ static void a_peer_that_has_gone_has_the_rights_that_he_had(void **state)
 }
 
 /* Without a peer nobody says whose rights these were. */
-static void a_process_that_has_gone_gives_no_rights(void **state)
+TEST(a_process_that_has_gone_gives_no_rights)
 {
 	struct rights rights;
 
@@ -204,17 +204,4 @@ static void a_process_that_has_gone_gives_no_rights(void **state)
 	assert_false(rights.is_changed);
 	assert_int_equal(file_uid(), 0);
 	rights_leave(&rights);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_are_opened_as_the_peer),
-		cmocka_unit_test(the_own_user_changes_nothing),
-		cmocka_unit_test(all_groups_of_the_peer_count),
-		cmocka_unit_test(a_peer_that_has_gone_has_the_rights_that_he_had),
-		cmocka_unit_test(a_process_that_has_gone_gives_no_rights),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ static struct budget twenty_percent(void)
 	return (struct budget){ .limit = 0.2, .call_ns = 40, .left_ns = 2 };
 }
 
-static void what_costs_little_is_left_alone(void **state)
+TEST(what_costs_little_is_left_alone)
 {
 	struct budget b = twenty_percent();
 	struct budget_func f = { .calls = 100000, .mean_ns = 10 };
@@ -23,7 +23,7 @@ static void what_costs_little_is_left_alone(void **state)
 	assert_false(f.is_chosen);
 }
 
-static void little_time_decides_nothing(void **state)
+TEST(little_time_decides_nothing)
 {
 	struct budget b = twenty_percent();
 	struct budget_func f = { .calls = 100000, .mean_ns = 10 };
@@ -33,7 +33,7 @@ static void little_time_decides_nothing(void **state)
 	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
 }
 
-static void the_hottest_and_shortest_go_first(void **state)
+TEST(the_hottest_and_shortest_go_first)
 {
 	struct budget b = twenty_percent();
 	struct budget_func funcs[] = {
@@ -57,7 +57,7 @@ static void the_hottest_and_shortest_go_first(void **state)
 	assert_int_equal(budget_decide(&b, &after, funcs, 2), 0);
 }
 
-static void what_writers_take_counts(void **state)
+TEST(what_writers_take_counts)
 {
 	struct budget b = twenty_percent();
 	struct budget_func f = { .calls = 300000, .mean_ns = 10 };
@@ -68,7 +68,7 @@ static void what_writers_take_counts(void **state)
 	assert_int_equal(budget_decide(&b, &t, &f, 1), 1);
 }
 
-static void what_the_recorder_does_besides_counts(void **state)
+TEST(what_the_recorder_does_besides_counts)
 {
 	struct budget b = twenty_percent();
 	struct budget_func f = { .calls = 300000, .mean_ns = 10 };
@@ -87,7 +87,7 @@ static void what_the_recorder_does_besides_counts(void **state)
 }
 
 /* A thousand functions, of which none has a hundredth of the limit. */
-static void many_that_matter_little_are_much(void **state)
+TEST(many_that_matter_little_are_much)
 {
 	static struct budget_func funcs[1000];
 	struct budget b = twenty_percent();
@@ -99,7 +99,7 @@ static void many_that_matter_little_are_much(void **state)
 	assert_true(budget_decide(&b, &t, funcs, ARRAY_SIZE(funcs)) > 500);
 }
 
-static void a_cost_that_is_told_too_large_does_no_harm(void **state)
+TEST(a_cost_that_is_told_too_large_does_no_harm)
 {
 	struct budget b = twenty_percent();
 	struct budget_func f = { .calls = 1e9, .mean_ns = 10 };
@@ -111,7 +111,7 @@ static void a_cost_that_is_told_too_large_does_no_harm(void **state)
 }
 
 /* Calls that are left out cost something, too; when that is the whole limit, the rest is not left out to the last function. */
-static void what_is_left_out_does_not_take_all_of_the_rest(void **state)
+TEST(what_is_left_out_does_not_take_all_of_the_rest)
 {
 	struct budget b = twenty_percent();
 	struct budget_func f = { .calls = 80000, .mean_ns = 10 };
@@ -124,7 +124,7 @@ static void what_is_left_out_does_not_take_all_of_the_rest(void **state)
 }
 
 /* What has no hook any more costs nothing: nothing else has to go for it. */
-static void what_loses_its_hooks_costs_nothing(void **state)
+TEST(what_loses_its_hooks_costs_nothing)
 {
 	for (int can_go = 0; can_go < 2; can_go++) {
 		struct budget b = twenty_percent();
@@ -144,7 +144,7 @@ static void what_loses_its_hooks_costs_nothing(void **state)
  * A program with 200 functions, of which each is called half as often as the one before or so, and whose calls change from one interval to
  * the next by up to 20 %. What is left out is decided once or twice, and stays.
  */
-static void it_settles(void **state)
+TEST(it_settles)
 {
 	enum {
 		FUNCS = 200,
@@ -185,22 +185,4 @@ static void it_settles(void **state)
 	assert_int_equal(late, 0);
 	assert_true(is_out[0]);
 	assert_false(is_out[FUNCS - 1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_costs_little_is_left_alone),
-		cmocka_unit_test(little_time_decides_nothing),
-		cmocka_unit_test(the_hottest_and_shortest_go_first),
-		cmocka_unit_test(what_writers_take_counts),
-		cmocka_unit_test(what_the_recorder_does_besides_counts),
-		cmocka_unit_test(many_that_matter_little_are_much),
-		cmocka_unit_test(a_cost_that_is_told_too_large_does_no_harm),
-		cmocka_unit_test(what_is_left_out_does_not_take_all_of_the_rest),
-		cmocka_unit_test(what_loses_its_hooks_costs_nothing),
-		cmocka_unit_test(it_settles),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

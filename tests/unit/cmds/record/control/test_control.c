@@ -9,7 +9,7 @@ static unsigned nr_open(const struct recorder *rec)
 	return rec->channel.talks.strangers.nr + rec->channel.talks.believed.nr;
 }
 
-static void a_fresh_image_is_welcome(void **state)
+TEST_WITH(a_fresh_image_is_welcome, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
@@ -23,7 +23,7 @@ static void a_fresh_image_is_welcome(void **state)
 	assert_int_equal(rec->channel.talks.module_bytes, 0);
 }
 
-static void each_bit_of_the_secret_counts(void **state)
+TEST_WITH(each_bit_of_the_secret_counts, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 
@@ -36,7 +36,7 @@ static void each_bit_of_the_secret_counts(void **state)
 	assert_null(rec->processes.first);
 }
 
-static void the_pid_is_the_kernels(void **state)
+TEST_WITH(the_pid_is_the_kernels, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
@@ -48,7 +48,7 @@ static void the_pid_is_the_kernels(void **state)
 	assert_null(rec->processes.first);
 }
 
-static void without_a_token_nobody_is_known(void **state)
+TEST_WITH(without_a_token_nobody_is_known, test_recorder_setup, test_recorder_teardown)
 {
 	static const enum control_hello_kind kinds[] = {
 		CONTROL_FORK, CONTROL_DLOPEN, CONTROL_ENDING, 0, 7, UINT32_MAX
@@ -64,7 +64,7 @@ static void without_a_token_nobody_is_known(void **state)
 	assert_null(rec->processes.first->next);
 }
 
-static void later_modules_go_by_the_token(void **state)
+TEST_WITH(later_modules_go_by_the_token, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
@@ -110,7 +110,7 @@ static bool child_is_answered(struct recorder *rec, enum control_hello_kind kind
 	return status == 0;
 }
 
-static void a_child_has_its_parents_token(void **state)
+TEST_WITH(a_child_has_its_parents_token, test_recorder_setup, test_recorder_teardown)
 {
 	static const uint8_t none[CONTROL_SECRET_BYTES];
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -135,7 +135,7 @@ static void a_child_has_its_parents_token(void **state)
 }
 
 /* Who has a token gets the newest plan of its image, as often as it asks; nobody does when the recording cannot be steered. */
-static void the_newest_plan_goes_by_the_token(void **state)
+TEST_WITH(the_newest_plan_goes_by_the_token, test_recorder_setup, test_recorder_teardown)
 {
 	static const uint8_t none[CONTROL_SECRET_BYTES];
 	struct test_recorder *t = *state;
@@ -169,7 +169,7 @@ static void the_newest_plan_goes_by_the_token(void **state)
 	assert_int_equal(proc->plan_generation, 1);
 }
 
-static void what_comes_too_early_ends_it(void **state)
+TEST_WITH(what_comes_too_early_ends_it, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
@@ -196,7 +196,7 @@ static void what_comes_too_early_ends_it(void **state)
 	assert_null(rec->processes.first);
 }
 
-static void a_crash_is_told_once(void **state)
+TEST_WITH(a_crash_is_told_once, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder *rec = &t->rec;
@@ -219,7 +219,7 @@ static void a_crash_is_told_once(void **state)
 	}
 }
 
-static void who_is_silent_gives_way(void **state)
+TEST_WITH(who_is_silent_gives_way, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
@@ -260,7 +260,7 @@ static void who_is_silent_gives_way(void **state)
 	assert_int_equal(nr_open(rec), 0);
 }
 
-static void too_many_modules_are_left_out(void **state)
+TEST_WITH(too_many_modules_are_left_out, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
@@ -279,7 +279,7 @@ static void too_many_modules_are_left_out(void **state)
 	close(fd);
 }
 
-static void nobody_is_waited_for_at_the_end(void **state)
+TEST_WITH(nobody_is_waited_for_at_the_end, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
@@ -380,7 +380,7 @@ static char outcome(struct recorder *rec, int fd)
 	return what;
 }
 
-static void each_message_in_each_state(void **state)
+TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardown)
 {
 	static const struct {
 		unsigned type;
@@ -438,7 +438,7 @@ static void each_message_in_each_state(void **state)
 }
 
 /* While the files of a program are looked at, which may take long; here whenever there is an occasion to say so. */
-static void who_waits_is_told(void **state)
+TEST_WITH(who_waits_is_told, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct record_settings *settings = &((struct test_recorder *)*state)->settings;
@@ -469,7 +469,7 @@ static void who_waits_is_told(void **state)
 	serve(rec);
 }
 
-static void what_is_no_message_ends_it(void **state)
+TEST_WITH(what_is_no_message_ends_it, test_recorder_setup, test_recorder_teardown)
 {
 	static const struct {
 		size_t len;
@@ -508,7 +508,7 @@ static void what_is_no_message_ends_it(void **state)
 }
 
 /* Questions and strange messages do no harm, but not without end. */
-static void what_leads_nowhere_is_limited(void **state)
+TEST_WITH(what_leads_nowhere_is_limited, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	static const unsigned types[] = { CONTROL_TESTS, CONTROL_STATUS };
@@ -531,7 +531,7 @@ static void what_leads_nowhere_is_limited(void **state)
 }
 
 /* Several requests are on their way at a time: each answer names its own. */
-static void answers_name_their_requests(void **state)
+TEST_WITH(answers_name_their_requests, test_recorder_setup, test_recorder_teardown)
 {
 	static const struct {
 		unsigned type;
@@ -568,7 +568,7 @@ static void answers_name_their_requests(void **state)
 }
 
 /* A HELLO that is of version 5 but for its secret's place; strangers cannot make us complain of their version. */
-static void other_versions_are_told(void **state)
+TEST_WITH(other_versions_are_told, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 
@@ -596,32 +596,4 @@ static void other_versions_are_told(void **state)
 	}
 	assert_null(rec->processes.first);
 	assert_int_equal(rec->channel.talks.nr_refused, 0);
-}
-
-int main(void)
-{
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, test_recorder_setup, test_recorder_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_fresh_image_is_welcome),
-		TEST(each_bit_of_the_secret_counts),
-		TEST(the_pid_is_the_kernels),
-		TEST(without_a_token_nobody_is_known),
-		TEST(the_newest_plan_goes_by_the_token),
-		TEST(later_modules_go_by_the_token),
-		TEST(a_child_has_its_parents_token),
-		TEST(what_comes_too_early_ends_it),
-		TEST(a_crash_is_told_once),
-		TEST(who_is_silent_gives_way),
-		TEST(too_many_modules_are_left_out),
-		TEST(nobody_is_waited_for_at_the_end),
-		TEST(each_message_in_each_state),
-		TEST(who_waits_is_told),
-		TEST(what_is_no_message_ends_it),
-		TEST(what_leads_nowhere_is_limited),
-		TEST(answers_name_their_requests),
-		TEST(other_versions_are_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

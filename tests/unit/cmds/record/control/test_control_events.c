@@ -62,7 +62,7 @@ static const struct control_declared *declared(void)
 	return (const struct control_declared *)&last;
 }
 
-static void an_event_that_is_declared_has_a_number(void **state)
+TEST_WITH(an_event_that_is_declared_has_a_number, test_recorder_setup, test_recorder_teardown)
 {
 	struct declaring d = begin(state);
 	char *text;
@@ -84,7 +84,7 @@ static void an_event_that_is_declared_has_a_number(void **state)
 	assert_int_equal(d.rec->channel.talks.nr_refused, 0);
 }
 
-static void the_user_has_his_say_of_it(void **state)
+TEST_WITH(the_user_has_his_say_of_it, test_recorder_setup, test_recorder_teardown)
 {
 	struct declaring d = begin(state);
 	struct pattern pattern cleanup_pattern = { 0 };
@@ -100,7 +100,7 @@ static void the_user_has_his_say_of_it(void **state)
 }
 
 /* Then nobody has chosen it, either. */
-static void an_event_without_a_number_is_told_so(void **state)
+TEST_WITH(an_event_without_a_number_is_told_so, test_recorder_setup, test_recorder_teardown)
 {
 	struct declaring d = begin(state);
 	struct pattern pattern cleanup_pattern = { 0 };
@@ -117,7 +117,7 @@ static void an_event_without_a_number_is_told_so(void **state)
 	assert_int_equal(d.rec->planner.declared.nr_refused, 1);
 }
 
-static void one_event_is_declared_at_a_time(void **state)
+TEST_WITH(one_event_is_declared_at_a_time, test_recorder_setup, test_recorder_teardown)
 {
 	struct declaring d = begin(state);
 	union {
@@ -139,7 +139,7 @@ static void one_event_is_declared_at_a_time(void **state)
 	assert_int_equal(d.rec->channel.talks.believed.nr, 0);
 }
 
-static void without_a_token_nothing_is_declared(void **state)
+TEST_WITH(without_a_token_nothing_is_declared, test_recorder_setup, test_recorder_teardown)
 {
 	struct declaring d = begin(state);
 
@@ -149,7 +149,8 @@ static void without_a_token_nothing_is_declared(void **state)
 	assert_int_equal(d.rec->planner.declared.nr, 0);
 }
 
-static void who_cannot_be_traced_is_counted_by_the_reason(void **state)
+TEST_WITH(who_cannot_be_traced_is_counted_by_the_reason, test_recorder_setup,
+	  test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control *ctl = &rec->channel;
@@ -171,7 +172,7 @@ static void who_cannot_be_traced_is_counted_by_the_reason(void **state)
 	assert_null(rec->processes.first);
 }
 
-static void a_status_has_what_there_is(void **state)
+TEST_WITH(a_status_has_what_there_is, test_recorder_setup, test_recorder_teardown)
 {
 	struct declaring d = begin(state);
 	struct control_status ask;
@@ -199,7 +200,7 @@ static void a_status_has_what_there_is(void **state)
 }
 
 /* While there are no descriptors nobody is accepted, and afterwards who has waited is. */
-static void without_descriptors_it_pauses(void **state)
+TEST_WITH(without_descriptors_it_pauses, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	int fd = connect_to(rec);
@@ -223,7 +224,7 @@ static void without_descriptors_it_pauses(void **state)
 }
 
 /* Who has not said anything has to give way first. */
-static void without_descriptors_a_stranger_gives_way(void **state)
+TEST_WITH(without_descriptors_a_stranger_gives_way, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	int old = connect_to(rec);
@@ -253,23 +254,4 @@ static void without_descriptors_a_stranger_gives_way(void **state)
 	close(old);
 	close(fresh);
 	serve(rec);
-}
-
-#define each(f) cmocka_unit_test_setup_teardown(f, test_recorder_setup, test_recorder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		each(an_event_that_is_declared_has_a_number),
-		each(the_user_has_his_say_of_it),
-		each(an_event_without_a_number_is_told_so),
-		each(one_event_is_declared_at_a_time),
-		each(without_a_token_nothing_is_declared),
-		each(who_cannot_be_traced_is_counted_by_the_reason),
-		each(a_status_has_what_there_is),
-		each(without_descriptors_it_pauses),
-		each(without_descriptors_a_stranger_gives_way),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

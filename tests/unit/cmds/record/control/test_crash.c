@@ -28,14 +28,14 @@ static const char *printed_alone(const struct control_crash *report)
 	return text;
 }
 
-static void nothing_happened(void **state)
+TEST(nothing_happened)
 {
 	assert_string_equal(printed(NULL), "");
 	crashes_destroy(NULL);
 }
 
 /* The first report of a process is the one that counts; they are told in their order. */
-static void one_for_each_process(void **state)
+TEST(one_for_each_process)
 {
 	struct crash *list = NULL;
 	struct control_crash report = { .tid = 11, .signal = SIGTERM };
@@ -56,7 +56,7 @@ static void one_for_each_process(void **state)
 }
 
 /* A thousand are kept, and the rest is dropped. */
-static void great_many(void **state)
+TEST(great_many)
 {
 	struct crash *list = NULL;
 	const char *text;
@@ -75,7 +75,7 @@ static void great_many(void **state)
 }
 
 /* What no fault of the program's own has brought about is at no address. */
-static void addresses(void **state)
+TEST(addresses)
 {
 	struct control_crash report = { .tid = 1, .signal = SIGSEGV, .code = 1, .address = 0x10 };
 
@@ -92,7 +92,7 @@ static void addresses(void **state)
 }
 
 /* The innermost first, with how long it has run; a clock that went back has not run at all. */
-static void frames(void **state)
+TEST(frames)
 {
 	struct control_crash report = {
 		.tid = 1,
@@ -114,15 +114,4 @@ static void frames(void **state)
 	report.depth = 1;
 	assert_null(strstr(printed_alone(&report), "more around"));
 	assert_null(strstr(printed_alone(&report), "def"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_happened), cmocka_unit_test(one_for_each_process),
-		cmocka_unit_test(great_many),	    cmocka_unit_test(addresses),
-		cmocka_unit_test(frames),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static unsigned count_fds(void)
 	return nr;
 }
 
-static void without_a_limit(void **state)
+TEST_WITH(without_a_limit, test_recorder_setup, test_recorder_teardown)
 {
 	struct overhead *o = &((struct test_recorder *)*state)->rec.overhead;
 
@@ -34,7 +34,7 @@ static void without_a_limit(void **state)
 	assert_null(o->writers->sample);
 }
 
-static void with_a_limit(void **state)
+TEST_WITH(with_a_limit, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct overhead *o = &t->rec.overhead;
@@ -222,7 +222,7 @@ static void add_note(struct strbuf *notes, const struct traced *traced, const ch
 		    (unsigned long long)symbol(traced, name)->addr);
 }
 
-static void what_costs_too_much(void **state)
+TEST_WITH(what_costs_too_much, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct overhead *o = &t->rec.overhead;
@@ -279,7 +279,7 @@ static void what_costs_too_much(void **state)
 }
 
 /* Rings still have calls from before the last change. */
-static void not_at_once_again(void **state)
+TEST_WITH(not_at_once_again, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct traced traced;
@@ -293,7 +293,7 @@ static void not_at_once_again(void **state)
 }
 
 /* They may be in the rings for longer than that; another function that costs little is not to go for them. */
-static void calls_from_before_it(void **state)
+TEST_WITH(calls_from_before_it, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct overhead *o = &t->rec.overhead;
@@ -315,7 +315,7 @@ static void calls_from_before_it(void **state)
 	end_traced(t, &traced);
 }
 
-static void hooks_are_taken_out(void **state)
+TEST_WITH(hooks_are_taken_out, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct overhead *o = &t->rec.overhead;
@@ -341,7 +341,7 @@ static void hooks_are_taken_out(void **state)
 }
 
 /* It is asked five times. */
-static void hooks_that_stay(void **state)
+TEST_WITH(hooks_that_stay, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct overhead *o = &t->rec.overhead;
@@ -374,7 +374,7 @@ static void hooks_that_stay(void **state)
 }
 
 /* What cannot be changed is not asked for again; and one that was not hooked may still be about to obey an older plan. */
-static void who_is_asked_how_often(void **state)
+TEST_WITH(who_is_asked_how_often, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct traced traced;
@@ -402,7 +402,7 @@ static void who_is_asked_how_often(void **state)
 }
 
 /* Who replays is told when it was, and how much of the calls each had. */
-static void what_readers_are_told(void **state)
+TEST_WITH(what_readers_are_told, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct traced traced;
@@ -427,7 +427,7 @@ static void what_readers_are_told(void **state)
 }
 
 /* One is not enough: both cost too much. */
-static void two_that_cost_too_much(void **state)
+TEST_WITH(two_that_cost_too_much, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder *rec = &t->rec;
@@ -448,7 +448,7 @@ static void two_that_cost_too_much(void **state)
 }
 
 /* By a rule of a filter, or maybe so. */
-static void what_the_user_has_named_stays(void **state)
+TEST_WITH(what_the_user_has_named_stays, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct traced traced;
@@ -475,7 +475,7 @@ static void what_the_user_has_named_stays(void **state)
 	end_traced(t, &traced);
 }
 
-static void calls_from_nowhere_do_not_matter(void **state)
+TEST_WITH(calls_from_nowhere_do_not_matter, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct traced traced;
@@ -495,7 +495,7 @@ static void calls_from_nowhere_do_not_matter(void **state)
 }
 
 /* What it has had since it was asked last. */
-static void cpu_time_is_that_since_the_last_look(void **state)
+TEST_WITH(cpu_time_is_that_since_the_last_look, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct overhead *o = &t->rec.overhead;
@@ -527,28 +527,4 @@ static void cpu_time_is_that_since_the_last_look(void **state)
 	assert_int_equal(o->time.cpu_ns, 5);
 	traced.proc.os_pid = getpid();
 	end_traced(t, &traced);
-}
-
-#define each(test) \
-	cmocka_unit_test_setup_teardown(test, test_recorder_setup, test_recorder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		each(without_a_limit),
-		each(with_a_limit),
-		each(what_costs_too_much),
-		each(not_at_once_again),
-		each(calls_from_before_it),
-		each(hooks_are_taken_out),
-		each(hooks_that_stay),
-		each(who_is_asked_how_often),
-		each(what_readers_are_told),
-		each(two_that_cost_too_much),
-		each(what_the_user_has_named_stays),
-		each(calls_from_nowhere_do_not_matter),
-		each(cpu_time_is_that_since_the_last_look),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static struct answered report(struct recorder *rec, enum control_hello_kind kind
 	return a;
 }
 
-static void a_fresh_image_gets_a_session_and_a_plan(void **state)
+TEST_WITH(a_fresh_image_gets_a_session_and_a_plan, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder *rec = &t->rec;
@@ -145,7 +145,7 @@ static void a_fresh_image_gets_a_session_and_a_plan(void **state)
 	assert_int_equal(rec->channel.save_error.code, 0);
 }
 
-static void an_image_without_modules_is_nameless(void **state)
+TEST_WITH(an_image_without_modules_is_nameless, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct answered a = report(rec, CONTROL_EXEC, NULL, 0, NULL);
@@ -156,7 +156,7 @@ static void an_image_without_modules_is_nameless(void **state)
 	assert_int_equal(rec->processes.first->nr_modules, 0);
 }
 
-static void a_program_that_switches_stacks_is_told_so(void **state)
+TEST_WITH(a_program_that_switches_stacks_is_told_so, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct known_module *known = known_module_get(&rec->planner.modules, self());
@@ -176,7 +176,8 @@ static void a_program_that_switches_stacks_is_told_so(void **state)
 extern int variable_of_the_test;
 int variable_of_the_test = 1;
 
-static void variables_that_are_watched_are_found_in_the_program(void **state)
+TEST_WITH(variables_that_are_watched_are_found_in_the_program, test_recorder_setup,
+	  test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	char *names[] = { "variable_of_the_test" };
@@ -190,7 +191,7 @@ static void variables_that_are_watched_are_found_in_the_program(void **state)
 	t->watch.nr_vars = 0;
 }
 
-static void modules_are_kept_where_plans_may_change(void **state)
+TEST_WITH(modules_are_kept_where_plans_may_change, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder *rec = &t->rec;
@@ -212,7 +213,7 @@ static void modules_are_kept_where_plans_may_change(void **state)
 	assert_string_equal(proc->modules[2]->path, "/no/such.so");
 }
 
-static void late_modules_are_logged(void **state)
+TEST_WITH(late_modules_are_logged, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder *rec = &t->rec;
@@ -236,7 +237,7 @@ static void late_modules_are_logged(void **state)
 	free(log);
 }
 
-static void the_image_that_was_replaced_is_over(void **state)
+TEST_WITH(the_image_that_was_replaced_is_over, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct process *former;
@@ -260,7 +261,7 @@ static int refuse(struct store *store, const char *name, const struct iovec *par
 }
 
 /* It is recorded all the same; the first reason is told at the end. */
-static void files_that_cannot_be_written_are_noted(void **state)
+TEST_WITH(files_that_cannot_be_written_are_noted, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	const struct store_ops *before = rec->store->ops;
@@ -284,7 +285,7 @@ struct limit {
 	bool is_taken;
 };
 
-static void a_module_more_than_there_may_be_is_left_out(void **state)
+TEST(a_module_more_than_there_may_be_is_left_out)
 {
 	const size_t len = sizeof(struct control_module) + 8;
 	const size_t one = 16UL << 20;
@@ -331,7 +332,7 @@ static void a_module_more_than_there_may_be_is_left_out(void **state)
 /* --- patience --- */
 
 /* Who is served is told that there is work, but not at every step. */
-static void who_waits_long_is_told_now_and_then(void **state)
+TEST(who_waits_long_is_told_now_and_then)
 {
 	struct control ctl = { .working_ms = 1000 };
 	struct conversation talk = { .seq = 9 };
@@ -358,24 +359,4 @@ static void who_waits_long_is_told_now_and_then(void **state)
 	assert_int_equal(recv(fds[1], &working, sizeof(working), MSG_DONTWAIT), sizeof(working));
 	close(fds[0]);
 	close(fds[1]);
-}
-
-#define each(f) cmocka_unit_test_setup_teardown(f, test_recorder_setup, test_recorder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		each(a_fresh_image_gets_a_session_and_a_plan),
-		each(an_image_without_modules_is_nameless),
-		each(a_program_that_switches_stacks_is_told_so),
-		each(variables_that_are_watched_are_found_in_the_program),
-		each(modules_are_kept_where_plans_may_change),
-		each(late_modules_are_logged),
-		each(the_image_that_was_replaced_is_over),
-		each(files_that_cannot_be_written_are_noted),
-		cmocka_unit_test(a_module_more_than_there_may_be_is_left_out),
-		cmocka_unit_test(who_waits_long_is_told_now_and_then),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static int has_pid(struct test_recorder *t, pid_t pid)
 	return answer.error;
 }
 
-static void one_after_the_other(void **state)
+TEST_WITH(one_after_the_other, test_recorder_setup, test_recorder_teardown)
 {
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(has_pid(*state, getpid()), 0);
@@ -86,7 +86,7 @@ static void check_no_request(struct test_recorder *t, const struct packet *p, si
 	assert_int_equal(has_pid(t, getpid()), 0);
 }
 
-static void what_is_no_request(void **state)
+TEST_WITH(what_is_no_request, test_recorder_setup, test_recorder_teardown)
 {
 	const struct packet good = asks_for(REQUEST_HAS_PID, "1\0", 2);
 	struct packet p = good;
@@ -105,7 +105,7 @@ static void what_is_no_request(void **state)
 	check_no_request(*state, &p, whole(&p));
 }
 
-static void what_nobody_knows(void **state)
+TEST_WITH(what_nobody_knows, test_recorder_setup, test_recorder_teardown)
 {
 	struct packet p = asks_for(REQUEST_PROVE + 1, "", 0);
 	struct request_answer answer = { 0 };
@@ -139,7 +139,7 @@ static int words(struct test_recorder *t, const char *text, size_t bytes, char o
 
 #define WORDS(text) text, sizeof(text)
 
-static void words_are_obeyed(void **state)
+TEST_WITH(words_are_obeyed, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	char text[4096];
@@ -159,7 +159,7 @@ static void words_are_obeyed(void **state)
 }
 
 /* All of it or nothing; and why. */
-static void words_are_refused(void **state)
+TEST_WITH(words_are_refused, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	char text[4096];
@@ -177,7 +177,7 @@ static void words_are_refused(void **state)
 }
 
 /* Of a flight recording what the rings hold is saved; of another there is nothing to save. */
-static void saving(void **state)
+TEST_WITH(saving, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct packet p = asks_for(REQUEST_SAVE, "", 0);
@@ -202,7 +202,7 @@ static void saving(void **state)
 	t->settings.flight_bytes = 0;
 }
 
-static void progress(void **state)
+TEST_WITH(progress, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct packet p = asks_for(REQUEST_PROGRESS, "", 0);
@@ -223,7 +223,7 @@ static void progress(void **state)
 }
 
 /* Answered while the program runs; after that who asks waits for our end. */
-static void whether_it_runs(void **state)
+TEST_WITH(whether_it_runs, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct packet p = asks_for(REQUEST_IS_RUNNING, "", 0);
@@ -254,7 +254,7 @@ static void whether_it_runs(void **state)
 	t->rec.program_fd = before;
 }
 
-static void who_is_recorded(void **state)
+TEST_WITH(who_is_recorded, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct process one = { .os_pid = 4200001 };
@@ -268,7 +268,7 @@ static void who_is_recorded(void **state)
 }
 
 /* While somebody changes what is recorded others wait, and then they have their answers. */
-static void one_at_a_time(void **state)
+TEST_WITH(one_at_a_time, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct packet p = asks_for(REQUEST_PROGRESS, "", 0);
@@ -293,7 +293,7 @@ static void one_at_a_time(void **state)
 }
 
 /* More than anybody needs are turned away; when one goes another may come. */
-static void so_many(void **state)
+TEST_WITH(so_many, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct request_answer answer;
@@ -311,26 +311,4 @@ static void so_many(void **state)
 	for (int k = 0; k < 10; k++)
 		loop_serve(&t->rec.loop, 0);
 	assert_int_equal(has_pid(t, getpid()), 0);
-}
-
-#define each(test) \
-	cmocka_unit_test_setup_teardown(test, test_recorder_setup, test_recorder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		each(one_after_the_other),
-		each(what_is_no_request),
-		each(what_nobody_knows),
-		each(words_are_obeyed),
-		each(words_are_refused),
-		each(saving),
-		each(progress),
-		each(whether_it_runs),
-		each(who_is_recorded),
-		each(one_at_a_time),
-		each(so_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void change(struct recorder *rec, uint32_t flags)
 }
 
 /* Who has switched it off, or waits for a trigger, and then sets a limit does not want to be recorded because of that. */
-static void limits_do_not_switch_it_on(void **state)
+TEST_WITH(limits_do_not_switch_it_on, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct steering *steer = &rec->steering;
@@ -58,7 +58,7 @@ static void limits_do_not_switch_it_on(void **state)
 }
 
 /* While it is off, plans let in what no function is. That does not outlast it. */
-static void off_and_on(void **state)
+TEST_WITH(off_and_on, setup, test_recorder_teardown)
 {
 	const uint32_t opt_in = PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION;
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -75,7 +75,7 @@ static void off_and_on(void **state)
 }
 
 /* Plans that are made later know nothing of filters that were refused. */
-static void what_is_refused_leaves_nothing(void **state)
+TEST_WITH(what_is_refused_leaves_nothing, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct steering *steer = &rec->steering;
@@ -226,7 +226,7 @@ static void check_choices(const struct traced *traced, const int32_t expected[3]
 
 #define CHOICES(...) ((const int32_t[]){ __VA_ARGS__ })
 
-static void declared_events(void **state)
+TEST_WITH(declared_events, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct steering *steer = &rec->steering;
@@ -290,7 +290,7 @@ static void declared_events(void **state)
 }
 
 /* Without --trace-include the program decides. */
-static void as_the_program_says(void **state)
+TEST_WITH(as_the_program_says, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct declared *declared = &rec->steering.planner->declared;
@@ -318,7 +318,7 @@ static int patch(struct recorder *rec, struct traced *traced, const char *rules,
 	return change_with(rec, traced, &change, said, err);
 }
 
-static void hooks(void **state)
+TEST_WITH(hooks, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder *rec = &t->rec;
@@ -381,7 +381,7 @@ static void check_status(struct recorder *rec, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void what_is_in_force(void **state)
+TEST_WITH(what_is_in_force, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder *rec = &t->rec;
@@ -412,8 +412,6 @@ static void what_is_in_force(void **state)
 		     "recording: stopped\nsteerable: no (record --agent)\ndepth: 3\ntime: 7ns\n"
 		     "size: 9\nchanges: 1\n");
 }
-
-#define each(test) cmocka_unit_test_setup_teardown(test, setup, test_recorder_teardown)
 
 /* --- filters that are taken --- */
 
@@ -455,7 +453,7 @@ static void begin_filters(struct recorder *rec, struct traced *traced)
 }
 
 /* Those of a change come behind those that there are, or instead of them. */
-static void filters_are_added(void **state)
+TEST_WITH(filters_are_added, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct steering *steer = &rec->steering;
@@ -500,7 +498,7 @@ static void filters_are_added(void **state)
 }
 
 /* What they were at the start counts as what there is. */
-static void filters_of_the_start(void **state)
+TEST_WITH(filters_of_the_start, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct strbuf said cleanup_strbuf = { 0 };
@@ -523,7 +521,7 @@ static void filters_of_the_start(void **state)
 }
 
 /* What is chosen as the recording begins stays so. */
-static void what_cannot_change(void **state)
+TEST_WITH(what_cannot_change, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct strbuf said cleanup_strbuf = { 0 };
@@ -547,7 +545,7 @@ static void what_cannot_change(void **state)
 }
 
 /* Without --agent nothing can; and who asks for nothing has nothing changed. */
-static void without_agent(void **state)
+TEST_WITH(without_agent, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	const struct steer_change nothing = { .flags = STEER_STATUS };
@@ -564,7 +562,7 @@ static void without_agent(void **state)
 	assert_non_null(strstr(status(&t->rec), "steerable: no (record --agent)\n"));
 }
 
-static void told_as_it_is(void **state)
+TEST_WITH(told_as_it_is, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct steering *steer = &rec->steering;
@@ -590,24 +588,4 @@ static void told_as_it_is(void **state)
 	assert_non_null(strstr(status(rec), "recording: off\n"));
 	atomic_store(&rec->control->finished, 1);
 	assert_non_null(strstr(status(rec), "recording: stopped\n"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		each(limits_do_not_switch_it_on),
-		each(off_and_on),
-		each(what_is_refused_leaves_nothing),
-		each(declared_events),
-		each(as_the_program_says),
-		each(hooks),
-		each(what_is_in_force),
-		each(filters_are_added),
-		each(filters_of_the_start),
-		each(what_cannot_change),
-		each(without_agent),
-		each(told_as_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

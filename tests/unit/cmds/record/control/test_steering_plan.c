@@ -33,7 +33,7 @@ static void change(struct test_recorder *t, struct steer_change what, const char
 	strbuf_deinit(&what.text);
 }
 
-static void limits_are_in_the_plan(void **state)
+TEST_WITH(limits_are_in_the_plan, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	const struct plan *plan = t->rec.steering.plan;
@@ -59,7 +59,7 @@ static void limits_are_in_the_plan(void **state)
 	assert_int_equal(t->rec.steering.now.size_filter, 1ULL << 32);
 }
 
-static void each_change_is_a_generation(void **state)
+TEST_WITH(each_change_is_a_generation, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct steering *steer = &t->rec.steering;
@@ -78,7 +78,7 @@ static void each_change_is_a_generation(void **state)
 	assert_int_equal(steer->generation, 3);
 }
 
-static void on_and_off_are_in_the_plan(void **state)
+TEST_WITH(on_and_off_are_in_the_plan, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct steering *steer = &t->rec.steering;
@@ -102,7 +102,7 @@ static void on_and_off_are_in_the_plan(void **state)
 }
 
 /* Whatever is in it, it is one line; the next one comes behind it. */
-static void changes_are_noted_with_their_time(void **state)
+TEST_WITH(changes_are_noted_with_their_time, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	uint64_t before = settings_now_ns(&t->settings);
@@ -133,7 +133,7 @@ static int refuse_to_append(struct store *store, int stream, const void *data, s
 	return -ENOSPC;
 }
 
-static void notes_that_cannot_be_written_are_an_error_of_the_store(void **state)
+TEST_WITH(notes_that_cannot_be_written_are_an_error_of_the_store, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct store *store = t->rec.store;
@@ -153,7 +153,7 @@ static void notes_that_cannot_be_written_are_an_error_of_the_store(void **state)
 	atomic_store(&store->error, 0);
 }
 
-static void who_stops_it_ends_it(void **state)
+TEST_WITH(who_stops_it_ends_it, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 
@@ -184,7 +184,7 @@ static struct plan plan_of(struct test_recorder *t, struct process *proc)
 	return plan;
 }
 
-static void a_process_gets_the_newest_plan(void **state)
+TEST_WITH(a_process_gets_the_newest_plan, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	union {
@@ -215,21 +215,4 @@ static void a_process_gets_the_newest_plan(void **state)
 	assert_int_equal(t->rec.steering.plan->flags & PLAN_STACKS, 0);
 	proc.nr_kept_modules = 0;
 	assert_int_equal(plan_of(t, &proc).flags & PLAN_STACKS, 0);
-}
-
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, test_recorder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		each(limits_are_in_the_plan),
-		each(each_change_is_a_generation),
-		each(on_and_off_are_in_the_plan),
-		each(changes_are_noted_with_their_time),
-		each(notes_that_cannot_be_written_are_an_error_of_the_store),
-		each(who_stops_it_ends_it),
-		each(a_process_gets_the_newest_plan),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

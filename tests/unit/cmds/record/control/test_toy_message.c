@@ -33,13 +33,13 @@ static struct toy make_toy(uint32_t flags)
 	return toy;
 }
 
-static void who_knows_it_takes_it(void **unused)
+TEST(who_knows_it_takes_it)
 {
 	struct toy toy = make_toy(0);
-	unsigned state = 1;
+	unsigned at = 1;
 	uint32_t wish = 0;
 
-	assert_int_equal(control_take(&table, &state, &wish, &toy, sizeof(toy)), CONTROL_TAKEN);
+	assert_int_equal(control_take(&table, &at, &wish, &toy, sizeof(toy)), CONTROL_TAKEN);
 	assert_int_equal(wish, 42);
 }
 
@@ -54,7 +54,7 @@ static void greet(struct channel *ch, const char *name, const uint8_t *secret)
 }
 
 /* It gets HELLO, TOY, READY, and answers WELCOME when TOY is optional, ERROR when not. */
-static void an_old_recorder(void **state)
+TEST_WITH(an_old_recorder, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 
@@ -78,7 +78,7 @@ static void an_old_recorder(void **state)
 }
 
 /* It gets TOY, WELCOME, and takes WELCOME when TOY is optional; when not, it says ERROR and steps aside. */
-static void an_old_probe(void **unused)
+TEST(an_old_probe)
 {
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct sockaddr_un addr;
@@ -104,16 +104,4 @@ static void an_old_probe(void **unused)
 		close(fd);
 	}
 	close(listener);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_knows_it_takes_it),
-		cmocka_unit_test_setup_teardown(an_old_recorder, test_recorder_setup,
-						test_recorder_teardown),
-		cmocka_unit_test(an_old_probe),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

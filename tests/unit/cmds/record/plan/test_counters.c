@@ -39,7 +39,7 @@ static const struct counters two = {
 	.nr = 2,
 };
 
-static void in_the_plan(void **state)
+TEST(in_the_plan)
 {
 	struct filters filters = { .counters = two };
 	const struct record_settings settings = { .filters = &filters };
@@ -56,7 +56,7 @@ static void in_the_plan(void **state)
 }
 
 /* Two ids each: what was read, and the difference. */
-static void in_events_txt(void **state)
+TEST(in_events_txt)
 {
 	struct strbuf lines cleanup_strbuf = { 0 };
 	char expected[256];
@@ -82,7 +82,7 @@ static const char *warned(uint32_t failed)
 	return text;
 }
 
-static void what_was_not_read(void **state)
+TEST(what_was_not_read)
 {
 	assert_string_equal(warned(0), "");
 	assert_string_equal(warned(PLAN_READ_STATM),
@@ -95,7 +95,7 @@ static void what_was_not_read(void **state)
 }
 
 /* The kernel is asked why: what it says to us it has said to the program. */
-static void why_it_was_not_read(void **state)
+TEST(why_it_was_not_read)
 {
 	static const char denied[] =
 		"WARN: 'read=two': not read: it takes CAP_PERFMON, or a lower number in "
@@ -117,16 +117,4 @@ static void why_it_was_not_read(void **state)
 		"WARN: 'read=one': not read in some threads: the kernel refused it there\n");
 	/* One that nobody asked for. */
 	assert_string_equal(warned((uint32_t)PLAN_READ_COUNTER << 2), "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_the_plan),
-		cmocka_unit_test(in_events_txt),
-		cmocka_unit_test(what_was_not_read),
-		cmocka_unit_test(why_it_was_not_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,7 @@ static const char *warned(const struct declared *declared, unsigned long long nr
 	return text;
 }
 
-static void an_event_gets_a_number_a_definition_and_a_name(void **state)
+TEST_WITH(an_event_gets_a_number_a_definition_and_a_name, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -147,7 +147,7 @@ static void an_event_gets_a_number_a_definition_and_a_name(void **state)
 	assert_string_equal(warned(&p->declared, 0, true), "");
 }
 
-static void the_same_event_has_the_same_number(void **state)
+TEST_WITH(the_same_event_has_the_same_number, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -164,7 +164,7 @@ static void the_same_event_has_the_same_number(void **state)
 	assert_int_equal(p->declared.nr_refused, 0);
 }
 
-static void a_static_probe_is_no_event_that_can_be_chosen(void **state)
+TEST_WITH(a_static_probe_is_no_event_that_can_be_chosen, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -189,7 +189,7 @@ static int64_t offset_ns(void)
 }
 
 /* The first line says it, once. What is between two looks at the clocks is not more than a minute. */
-static void the_clock_of_people_is_said_once(void **state)
+TEST_WITH(the_clock_of_people_is_said_once, setup, teardown)
 {
 	struct place *p = *state;
 	long long before = offset_ns();
@@ -206,7 +206,7 @@ static void the_clock_of_people_is_said_once(void **state)
 	assert_null(strstr(end, "CLOCK"));
 }
 
-static void the_first_failure_to_write_is_the_one_that_is_told(void **state)
+TEST_WITH(the_first_failure_to_write_is_the_one_that_is_told, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -220,7 +220,7 @@ static void the_first_failure_to_write_is_the_one_that_is_told(void **state)
 			    "WARN: cannot write 'events.def': No space left on device\n");
 }
 
-static void a_file_that_cannot_be_opened_is_told(void **state)
+TEST_WITH(a_file_that_cannot_be_opened_is_told, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -239,7 +239,7 @@ static void a_file_that_cannot_be_opened_is_told(void **state)
 	" events that the program declares are not recorded: there is room for 65536 events, " \
 	"with names and formats of 8 MB in all\n"
 
-static void there_is_room_for_65536_events(void **state)
+TEST_WITH(there_is_room_for_65536_events, setup, teardown)
 {
 	struct place *p = *state;
 	char id[16];
@@ -260,7 +260,7 @@ static void there_is_room_for_65536_events(void **state)
 	assert_string_equal(warned(&p->declared, 0, true), "WARN: 2" REFUSED);
 }
 
-static void definitions_may_have_8_megabytes_in_all(void **state)
+TEST_WITH(definitions_may_have_8_megabytes_in_all, setup, teardown)
 {
 	struct place *p = *state;
 	size_t half = FST_DEFINITIONS_MAX / 2;
@@ -284,7 +284,7 @@ static void definitions_may_have_8_megabytes_in_all(void **state)
 	free(format);
 }
 
-static void an_event_without_a_number_is_refused(void **state)
+TEST_WITH(an_event_without_a_number_is_refused, setup, teardown)
 {
 	struct place *p = *state;
 	size_t nr = p->points.nr_events;
@@ -305,7 +305,7 @@ static const struct pattern *ask(struct pattern *pattern, const char *text)
 	return pattern;
 }
 
-static void nothing_said_leaves_it_to_the_program(void **state)
+TEST_WITH(nothing_said_leaves_it_to_the_program, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -313,7 +313,7 @@ static void nothing_said_leaves_it_to_the_program(void **state)
 	assert_false(p->declared.include_matched);
 }
 
-static void what_is_included_is_on_and_all_else_off(void **state)
+TEST_WITH(what_is_included_is_on_and_all_else_off, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -326,7 +326,7 @@ static void what_is_included_is_on_and_all_else_off(void **state)
 	assert_true(p->declared.include_matched);
 }
 
-static void what_is_excluded_is_off_whatever_else_is_said(void **state)
+TEST_WITH(what_is_excluded_is_off_whatever_else_is_said, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -339,7 +339,7 @@ static void what_is_excluded_is_off_whatever_else_is_said(void **state)
 	assert_true(declared_choice(&p->declared, "app-y") > 0);
 }
 
-static void a_rule_of_events_puts_it_on_by_its_name(void **state)
+TEST_WITH(a_rule_of_events_puts_it_on_by_its_name, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -352,7 +352,7 @@ static void a_rule_of_events_puts_it_on_by_its_name(void **state)
 	assert_false(p->declared.include_matched);
 }
 
-static void a_pattern_is_about_the_events_that_are_known(void **state)
+TEST_WITH(a_pattern_is_about_the_events_that_are_known, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -367,7 +367,7 @@ static void a_pattern_is_about_the_events_that_are_known(void **state)
 
 #define INCLUDE "WARN: option '--trace-include': "
 
-static void an_include_that_is_about_nothing_is_told(void **state)
+TEST_WITH(an_include_that_is_about_nothing_is_told, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -383,7 +383,7 @@ static void an_include_that_is_about_nothing_is_told(void **state)
 	assert_string_equal(warned(&p->declared, 0, true), "");
 }
 
-static void events_that_nobody_could_tell_are_counted(void **state)
+TEST_WITH(events_that_nobody_could_tell_are_counted, setup, teardown)
 {
 	struct place *p = *state;
 	char expected[512];
@@ -394,29 +394,4 @@ static void events_that_nobody_could_tell_are_counted(void **state)
 		 "seccomp filter, or no descriptor left?)\n",
 		 CONTROL_MSG_MAX);
 	assert_string_equal(warned(&p->declared, 3, false), expected);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define DECLARED_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		DECLARED_TEST(an_event_gets_a_number_a_definition_and_a_name),
-		DECLARED_TEST(the_same_event_has_the_same_number),
-		DECLARED_TEST(a_static_probe_is_no_event_that_can_be_chosen),
-		DECLARED_TEST(the_clock_of_people_is_said_once),
-		DECLARED_TEST(the_first_failure_to_write_is_the_one_that_is_told),
-		DECLARED_TEST(a_file_that_cannot_be_opened_is_told),
-		DECLARED_TEST(there_is_room_for_65536_events),
-		DECLARED_TEST(definitions_may_have_8_megabytes_in_all),
-		DECLARED_TEST(an_event_without_a_number_is_refused),
-		DECLARED_TEST(nothing_said_leaves_it_to_the_program),
-		DECLARED_TEST(what_is_included_is_on_and_all_else_off),
-		DECLARED_TEST(what_is_excluded_is_off_whatever_else_is_said),
-		DECLARED_TEST(a_rule_of_events_puts_it_on_by_its_name),
-		DECLARED_TEST(a_pattern_is_about_the_events_that_are_known),
-		DECLARED_TEST(an_include_that_is_about_nothing_is_told),
-		DECLARED_TEST(events_that_nobody_could_tell_are_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

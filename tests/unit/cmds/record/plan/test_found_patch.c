@@ -55,7 +55,7 @@ static void check(const struct code_site *site, const struct expected *expected,
 	} while (0)
 
 /* A short jump leads to the long one of what is before it in the list. */
-static void at_an_entry(void **state)
+TEST(at_an_entry)
 {
 	CHECK(site_at(SITE, 0), { SITE, 0 });
 	CHECK(site_at(SITE, ISLAND), { ISLAND, PLAN_PATCH_SILENT },
@@ -67,7 +67,7 @@ static void at_an_entry(void **state)
 }
 
 /* Another site's jump does what there is to do before it: that is not written twice. */
-static void inside_of_anothers_jump(void **state)
+TEST(inside_of_anothers_jump)
 {
 	struct code_site site = site_at(BEFORE, ISLAND);
 
@@ -76,7 +76,7 @@ static void inside_of_anothers_jump(void **state)
 }
 
 /* Two that would replace the same bytes cannot both be; in two modules they are elsewhere. */
-static void room(void **state)
+TEST(room)
 {
 	const uint64_t bias = 0x40000;
 	struct strbuf patches cleanup_strbuf = { 0 };
@@ -105,7 +105,7 @@ static void add_for(struct strbuf *found, uint64_t func, uint64_t site)
 	strbuf_add(found, &one, sizeof(one));
 }
 
-static void single_ones_of_many_are_found(void **state)
+TEST(single_ones_of_many_are_found)
 {
 	struct strbuf found cleanup_strbuf = { 0 };
 	struct found_index index = { 0 };
@@ -152,7 +152,7 @@ static uint64_t start_of(const struct known_module *known, uint64_t at)
 	return left ? left->func.start : 0;
 }
 
-static void what_is_left_out_is_found_by_address(void **state)
+TEST(what_is_left_out_is_found_by_address)
 {
 	struct known_module known = { 0 };
 
@@ -171,17 +171,4 @@ static void what_is_left_out_is_found_by_address(void **state)
 	assert_int_equal(start_of(&known, 0x30f), 0x300);
 	assert_int_equal(start_of(&known, 0x310), 0);
 	strbuf_deinit(&known.left_out);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(at_an_entry),
-		cmocka_unit_test(inside_of_anothers_jump),
-		cmocka_unit_test(room),
-		cmocka_unit_test(single_ones_of_many_are_found),
-		cmocka_unit_test(what_is_left_out_is_found_by_address),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

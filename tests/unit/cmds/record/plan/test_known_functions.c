@@ -101,7 +101,7 @@ static void compare(const struct function *function, const struct unprepared_ver
 	c->nr++;
 }
 
-static void it_says_the_same(void **state)
+TEST_WITH(it_says_the_same, begin, end)
 {
 	struct made *m = *state;
 	struct known_functions again cleanup_known_functions = { 0 };
@@ -130,7 +130,7 @@ static void make_with(const char *path, struct code_work work, struct known_func
 }
 
 /* Byte by byte, however many threads there are, and however much each of them does at a time. */
-static void threads_find_the_same(void **state)
+TEST_WITH(threads_find_the_same, begin, end)
 {
 	static const struct code_work works[] = { { 1, 1 },  { 2, 1 },	 { 3, 2 },   { 8, 7 },
 						  { 8, 64 }, { 4, 333 }, { 2, 1024 } };
@@ -156,7 +156,7 @@ static void threads_find_the_same(void **state)
 }
 
 /* Any byte of it, and any end. */
-static void damage_is_seen(void **state)
+TEST_WITH(damage_is_seen, begin, end)
 {
 	struct made *m = *state;
 	const struct strbuf *whole = &m->known.image;
@@ -174,7 +174,7 @@ static void damage_is_seen(void **state)
 }
 
 /* Of the key, too: it is another file, or was found out by another program. */
-static void another_file_is_not_this_one(void **state)
+TEST_WITH(another_file_is_not_this_one, begin, end)
 {
 	struct made *m = *state;
 
@@ -192,7 +192,7 @@ static void another_file_is_not_this_one(void **state)
 /* --- the cache --- */
 
 /* In a directory of our own, which is removed. */
-static void in_the_cache(void **state)
+TEST_WITH(in_the_cache, begin, end)
 {
 	struct made *m = *state;
 	char place[] = "/tmp/utrail-unit-XXXXXX";
@@ -226,15 +226,7 @@ static void in_the_cache(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(it_says_the_same, begin, end),
-		cmocka_unit_test_setup_teardown(threads_find_the_same, begin, end),
-		cmocka_unit_test_setup_teardown(damage_is_seen, begin, end),
-		cmocka_unit_test_setup_teardown(another_file_is_not_this_one, begin, end),
-		cmocka_unit_test_setup_teardown(in_the_cache, begin, end),
-	};
-
 	assert_int_equal(argc, 2);
 	shapes = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -8,7 +8,7 @@
 #define ONCE	  PLAN_CALL_NO_RETURN_HOOK
 #define RETURNS_2 (PLAN_CALL_NO_RETURN_HOOK | PLAN_CALL_SETJMP)
 
-static void special_ones(void **state)
+TEST(special_ones)
 {
 	static const struct {
 		const char *name;
@@ -46,7 +46,7 @@ static void special_ones(void **state)
 }
 
 /* By the beginning of the file's name, whatever its directory is called. */
-static void libraries_whose_calls_are_nested(void **state)
+TEST(libraries_whose_calls_are_nested)
 {
 	assert_true(libcall_is_nested_module("/usr/lib/libz.so.1"));
 	assert_true(libcall_is_nested_module("/libc.so.6/libz.so.1"));
@@ -61,7 +61,7 @@ static void libraries_whose_calls_are_nested(void **state)
 }
 
 /* Only compilers' hooks are called where nobody keeps their address. */
-static void the_probes_own_functions(void **state)
+TEST(the_probes_own_functions)
 {
 	static const struct {
 		const char *name;
@@ -86,15 +86,4 @@ static void the_probes_own_functions(void **state)
 		assert_int_equal(libcall_hook_of(calls[i].name, true), calls[i].by_plt);
 		assert_int_equal(libcall_hook_of(calls[i].name, false), calls[i].by_any);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(special_ones),
-		cmocka_unit_test(libraries_whose_calls_are_nested),
-		cmocka_unit_test(the_probes_own_functions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void check(const struct place *p, const char *expected)
 
 /* --- at first --- */
 
-static void all_that_have_room(void **state)
+TEST_WITH(all_that_have_room, setup, teardown)
 {
 	struct place *p = *state;
 	const struct control_module module = { .load_bias = BIAS };
@@ -68,7 +68,7 @@ static void all_that_have_room(void **state)
 	assert_int_equal(nr_found(p), nr);
 }
 
-static void those_that_are_chosen(void **state)
+TEST_WITH(those_that_are_chosen, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -78,7 +78,7 @@ static void those_that_are_chosen(void **state)
 	assert_false(patches_have_unmatched(&p->rules));
 }
 
-static void all_but_one(void **state)
+TEST_WITH(all_but_one, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -88,7 +88,7 @@ static void all_but_one(void **state)
 }
 
 /* Limits of size go before rules. */
-static void none_that_is_small(void **state)
+TEST_WITH(none_that_is_small, setup, teardown)
 {
 	struct place *p = *state;
 	struct symtab symbols cleanup_symtab = { 0 };
@@ -104,7 +104,7 @@ static void none_that_is_small(void **state)
 	check(p, "");
 }
 
-static void what_has_no_room_is_asked_for(void **state)
+TEST_WITH(what_has_no_room_is_asked_for, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -116,7 +116,7 @@ static void what_has_no_room_is_asked_for(void **state)
 	assert_true(patches_have_unmatched(&p->rules));
 }
 
-static void functions_as_they_were_shipped(void **state)
+TEST_WITH(functions_as_they_were_shipped, setup, teardown)
 {
 	struct place *p = *state;
 	const struct module_patches *found;
@@ -148,7 +148,7 @@ static void functions_as_they_were_shipped(void **state)
 
 /* --- rules that change --- */
 
-static void they_come_and_go(void **state)
+TEST_WITH(they_come_and_go, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -180,7 +180,7 @@ static void they_come_and_go(void **state)
 }
 
 /* Nobody has asked for it before. */
-static void later_than_ever(void **state)
+TEST_WITH(later_than_ever, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -194,7 +194,7 @@ static void later_than_ever(void **state)
 }
 
 /* What processes have already stays: what would be in its way is refused, and the rule learns why. */
-static void another_has_its_room(void **state)
+TEST_WITH(another_has_its_room, setup, teardown)
 {
 	struct place *p = *state;
 	struct found_patch other;
@@ -217,7 +217,7 @@ static void another_has_its_room(void **state)
 
 /* --- for a process --- */
 
-static void what_a_process_is_told(void **state)
+TEST_WITH(what_a_process_is_told, setup, teardown)
 {
 	const struct control_module module = { .load_bias = BIAS };
 	struct process_patches patches cleanup_process_patches = { 0 };
@@ -251,7 +251,7 @@ static void what_a_process_is_told(void **state)
 }
 
 /* XRay's: a function has an end of its own, or several. */
-static void ends_of_calls(void **state)
+TEST(ends_of_calls)
 {
 	static const struct found_patch found[] = {
 		{ .patch = { .site = 0x500, .what = PATCH_XRAY_TAIL }, .func = 0x400 },
@@ -286,7 +286,7 @@ static void leave_out(struct place *p, const struct symbol *sym)
 	patches_leave_out(p->known);
 }
 
-static void left_out_and_back(void **state)
+TEST_WITH(left_out_and_back, setup, teardown)
 {
 	const struct control_module module = { .load_bias = BIAS };
 	struct process_patches patches cleanup_process_patches = { 0 };
@@ -337,7 +337,7 @@ static void explain(const struct place *p, size_t rule, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void why_a_rule_is_about_nothing(void **state)
+TEST_WITH(why_a_rule_is_about_nothing, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -363,29 +363,11 @@ static void why_a_rule_is_about_nothing(void **state)
 		"short");
 }
 
-#define each(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest tests[] = {
-		each(all_that_have_room),
-		each(those_that_are_chosen),
-		each(all_but_one),
-		each(none_that_is_small),
-		each(what_has_no_room_is_asked_for),
-		each(functions_as_they_were_shipped),
-		each(they_come_and_go),
-		each(later_than_ever),
-		each(another_has_its_room),
-		each(what_a_process_is_told),
-		cmocka_unit_test(ends_of_calls),
-		each(left_out_and_back),
-		each(why_a_rule_is_about_nothing),
-	};
-
 	if (argc != 3)
 		return 2;
 	with_room = argv[1];
 	without = argv[2];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -32,7 +32,7 @@ static struct found_patch *place_of(const struct place *p, const char *name)
 /* --- shapes --- */
 
 /* Whichever way they are patched: all of a function's places come and go together. */
-static void all_places_of_a_function_turn_together(void **state)
+TEST_WITH(all_places_of_a_function_turn_together, setup, teardown)
 {
 	struct place *p = *state;
 	size_t nr_in = 0;
@@ -66,7 +66,7 @@ static void all_places_of_a_function_turn_together(void **state)
 	}
 }
 
-static void a_rule_learns_why_its_function_cannot_be_patched(void **state)
+TEST_WITH(a_rule_learns_why_its_function_cannot_be_patched, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -84,7 +84,7 @@ static void a_rule_learns_why_its_function_cannot_be_patched(void **state)
 	assert_false(p->rules.rules[3].has_name);
 }
 
-static void of_a_file_that_cannot_be_patched_each_function_says_so(void **state)
+TEST_WITH(of_a_file_that_cannot_be_patched_each_function_says_so, setup, teardown)
 {
 	struct place *p = *state;
 	char dir[] = "/tmp/utrail-unit-XXXXXX";
@@ -107,7 +107,7 @@ static void of_a_file_that_cannot_be_patched_each_function_says_so(void **state)
 	rmdir(dir);
 }
 
-static void a_file_that_is_gone_has_nothing(void **state)
+TEST_WITH(a_file_that_is_gone_has_nothing, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -144,22 +144,22 @@ static void with_another(void **state, bool is_ahead, int delta, bool is_free)
 		assert_string_equal(p->rules.rules[1].why_not, "another patch has its room");
 }
 
-static void bytes_in_front_of_it_are_no_matter(void **state)
+TEST_WITH(bytes_in_front_of_it_are_no_matter, setup, teardown)
 {
 	with_another(state, true, 0, true);
 }
 
-static void one_byte_at_its_beginning_is(void **state)
+TEST_WITH(one_byte_at_its_beginning_is, setup, teardown)
 {
 	with_another(state, true, 1, false);
 }
 
-static void bytes_behind_it_are_no_matter(void **state)
+TEST_WITH(bytes_behind_it_are_no_matter, setup, teardown)
 {
 	with_another(state, false, 0, true);
 }
 
-static void one_byte_at_its_end_is(void **state)
+TEST_WITH(one_byte_at_its_end_is, setup, teardown)
 {
 	with_another(state, false, 1, false);
 }
@@ -167,7 +167,7 @@ static void one_byte_at_its_end_is(void **state)
 /* --- calls of hooks --- */
 
 /* They are there, and can be taken out. */
-static void calls_of_hooks_are_found_when_they_are_needed(void **state)
+TEST_WITH(calls_of_hooks_are_found_when_they_are_needed, setup, teardown)
 {
 	struct place *p = *state;
 	const struct module_patches *found;
@@ -207,7 +207,7 @@ static void calls_of_hooks_are_found_when_they_are_needed(void **state)
 	assert_true(place_of(p, "victim_sum")->is_out);
 }
 
-static void calls_that_rules_take_out_count_as_functions_without_hooks(void **state)
+TEST_WITH(calls_that_rules_take_out_count_as_functions_without_hooks, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -262,7 +262,7 @@ static void drop(struct by_hand *h)
 	strbuf_deinit(&h->known.left_out);
 }
 
-static void what_can_go_is_what_is_there(void **state)
+TEST(what_can_go_is_what_is_there)
 {
 	static const struct {
 		unsigned what;
@@ -298,7 +298,7 @@ static void leave_out(struct by_hand *h, uint64_t start, uint64_t end, bool is_b
 	assert_int_equal(known_left_out_add(&h->known, &left), 0);
 }
 
-static void what_is_left_out_has_no_hooks_whoever_comes(void **state)
+TEST(what_is_left_out_has_no_hooks_whoever_comes)
 {
 	static const struct control_module module = { .load_bias = BIAS };
 	struct by_hand h = by_hand();
@@ -331,7 +331,7 @@ static void what_is_left_out_has_no_hooks_whoever_comes(void **state)
 }
 
 /* A process that never had a hook is not to make stubs for it when that is taken out of others. */
-static void only_what_is_wanted_is_made_known(void **state)
+TEST(only_what_is_wanted_is_made_known)
 {
 	static const struct control_module module = { .load_bias = BIAS };
 	struct by_hand h = by_hand();
@@ -357,7 +357,7 @@ static void only_what_is_wanted_is_made_known(void **state)
 }
 
 /* What others run into has no text of its own; one that is only reached by a short jump has. */
-static void what_has_no_text_is_no_place(void **state)
+TEST(what_has_no_text_is_no_place)
 {
 	static const struct control_module module = { .load_bias = BIAS };
 	struct by_hand h = by_hand();
@@ -379,7 +379,7 @@ static void what_has_no_text_is_no_place(void **state)
 	drop(&h);
 }
 
-static void ends_are_those_of_xray_and_are_found_by_their_place(void **state)
+TEST(ends_are_those_of_xray_and_are_found_by_their_place)
 {
 	static const unsigned kinds[] = { PATCH_XRAY_TAIL, PATCH_XRAY_EXIT, PATCH_XRAY_ENTRY,
 					  PATCH_ENTRY };
@@ -405,31 +405,11 @@ static void ends_are_those_of_xray_and_are_found_by_their_place(void **state)
 	drop(&h);
 }
 
-#define each(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest tests[] = {
-		each(all_places_of_a_function_turn_together),
-		each(a_rule_learns_why_its_function_cannot_be_patched),
-		each(of_a_file_that_cannot_be_patched_each_function_says_so),
-		each(a_file_that_is_gone_has_nothing),
-		each(bytes_in_front_of_it_are_no_matter),
-		each(one_byte_at_its_beginning_is),
-		each(bytes_behind_it_are_no_matter),
-		each(one_byte_at_its_end_is),
-		each(calls_of_hooks_are_found_when_they_are_needed),
-		each(calls_that_rules_take_out_count_as_functions_without_hooks),
-		cmocka_unit_test(what_can_go_is_what_is_there),
-		cmocka_unit_test(what_is_left_out_has_no_hooks_whoever_comes),
-		cmocka_unit_test(only_what_is_wanted_is_made_known),
-		cmocka_unit_test(what_has_no_text_is_no_place),
-		cmocka_unit_test(ends_are_those_of_xray_and_are_found_by_their_place),
-	};
-
 	if (argc != 3)
 		return 2;
 	with_calls = argv[1];
 	shapes = argv[2];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -134,7 +134,7 @@ static const char *planned(struct place *p, bool is_late)
 }
 
 /* Without any rule functions are not even looked at. */
-static void nothing_to_say(void **state)
+TEST_WITH(nothing_to_say, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -144,7 +144,7 @@ static void nothing_to_say(void **state)
 }
 
 /* By their addresses, whatever their order is. */
-static void rules_of_functions(void **state)
+TEST_WITH(rules_of_functions, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -167,7 +167,7 @@ static void rules_of_functions(void **state)
 	assert_string_equal(planned(p, true), "");
 }
 
-static void while_it_is_off(void **state)
+TEST_WITH(while_it_is_off, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -181,7 +181,7 @@ static void while_it_is_off(void **state)
 }
 
 /* Those below the largest size that is asked for are listed, so that they can be told from larger ones. */
-static void sizes(void **state)
+TEST_WITH(sizes, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -203,7 +203,7 @@ static void sizes(void **state)
 }
 
 /* One that is opted in and out is out; but something was opted in, so that others are not recorded either. */
-static void opted_in_and_out(void **state)
+TEST_WITH(opted_in_and_out, setup, teardown)
 {
 	struct plan_entries plan cleanup_plan_entries = { 0 };
 	struct place *p = *state;
@@ -220,7 +220,7 @@ static void opted_in_and_out(void **state)
 			 PLAN_FILTER);
 }
 
-static void only_opted_out(void **state)
+TEST_WITH(only_opted_out, setup, teardown)
 {
 	struct plan_entries plan cleanup_plan_entries = { 0 };
 	struct place *p = *state;
@@ -244,7 +244,7 @@ static void leave_out(struct place *p, uint64_t start, uint64_t end, bool is_bac
 }
 
 /* What is left out for what it costs has no other rule; who is back is as any other. */
-static void left_out(void **state)
+TEST_WITH(left_out, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -260,7 +260,7 @@ static void left_out(void **state)
 	assert_string_equal(planned(p, false), "");
 }
 
-static void left_out_with_a_rule(void **state)
+TEST_WITH(left_out_with_a_rule, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -273,7 +273,7 @@ static void left_out_with_a_rule(void **state)
 
 /* --- what settings mean --- */
 
-static void sizes_of_settings(void **state)
+TEST_WITH(sizes_of_settings, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -286,7 +286,7 @@ static void sizes_of_settings(void **state)
 	assert_int_equal(settings_smallest_size(&p->settings), 40);
 }
 
-static void held_back(void **state)
+TEST_WITH(held_back, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -300,7 +300,7 @@ static void held_back(void **state)
 	assert_true(settings_hold_back(&p->settings));
 }
 
-static void held_back_for_callers(void **state)
+TEST_WITH(held_back_for_callers, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -308,7 +308,7 @@ static void held_back_for_callers(void **state)
 	assert_true(settings_hold_back(&p->settings));
 }
 
-static void who_can_finish(void **state)
+TEST_WITH(who_can_finish, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -319,7 +319,7 @@ static void who_can_finish(void **state)
 	assert_true(settings_can_finish(&p->settings));
 }
 
-static void signals_that_finish(void **state)
+TEST_WITH(signals_that_finish, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -330,7 +330,7 @@ static void signals_that_finish(void **state)
 }
 
 /* Each of these alone makes a difference between functions, or calls. */
-static void selective(void **state)
+TEST_WITH(selective, setup, teardown)
 {
 	struct place *p = *state;
 	struct record_settings *set = &p->settings;
@@ -374,7 +374,7 @@ static uint32_t let_in(struct place *p)
 	return plan.flags;
 }
 
-static void what_is_let_in(void **state)
+TEST_WITH(what_is_let_in, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -390,7 +390,7 @@ static void what_is_let_in(void **state)
 }
 
 /* Of the program, and of libraries when they are asked for; not of what all stands on. */
-static void library_calls(void **state)
+TEST_WITH(library_calls, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -406,7 +406,7 @@ static void library_calls(void **state)
 }
 
 /* No image of nothing; else one that can be read back. */
-static void images(void **state)
+TEST_WITH(images, setup, teardown)
 {
 	struct plan_entries plan cleanup_plan_entries = { 0 };
 	const struct plan_watch watch = { 0x1234, 4 };
@@ -431,28 +431,4 @@ static void images(void **state)
 	close(fd);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(nothing_to_say),
-		each(rules_of_functions),
-		each(while_it_is_off),
-		each(sizes),
-		each(opted_in_and_out),
-		each(only_opted_out),
-		each(left_out),
-		each(left_out_with_a_rule),
-		each(sizes_of_settings),
-		each(held_back),
-		each(held_back_for_callers),
-		each(who_can_finish),
-		each(signals_that_finish),
-		each(selective),
-		each(what_is_let_in),
-		each(library_calls),
-		each(images),
-	};
-
-	return cmocka_run_group_tests(tests, make_file, close_file);
-}
+TEST_GROUP(make_file, close_file)

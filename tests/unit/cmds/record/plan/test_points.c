@@ -60,7 +60,7 @@ static const char *events_txt(struct place *p)
 }
 
 /* Events of Linux are known without the program; a pattern that is about all is about the program's as well. */
-static void who_is_asked_for(void **state)
+TEST_WITH(who_is_asked_for, setup, teardown)
 {
 	struct place *p = *state;
 	struct record_settings settings = { .events = &p->rules };
@@ -80,7 +80,7 @@ static void who_is_asked_for(void **state)
 	assert_true(points_have_file(&settings));
 }
 
-static void everything_is_asked_for(void **state)
+TEST_WITH(everything_is_asked_for, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -88,7 +88,7 @@ static void everything_is_asked_for(void **state)
 	assert_true(points_are_wanted(&p->rules));
 }
 
-static void the_kernels_alone(void **state)
+TEST_WITH(the_kernels_alone, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -96,7 +96,7 @@ static void the_kernels_alone(void **state)
 	assert_false(points_are_wanted(&p->rules));
 }
 
-static void numbers_and_lines(void **state)
+TEST_WITH(numbers_and_lines, setup, teardown)
 {
 	struct place *p = *state;
 	struct filters filters = { .counters = { .list = { { .name = "faults" } }, .nr = 1 } };
@@ -125,7 +125,7 @@ static void numbers_and_lines(void **state)
 	assert_int_equal(p->points.error, 0);
 }
 
-static void numbers_come_to_an_end(void **state)
+TEST_WITH(numbers_come_to_an_end, setup, teardown)
 {
 	struct place *p = *state;
 	size_t nr = p->points.nr_events;
@@ -158,7 +158,7 @@ static const char *warned(const struct points *points, unsigned long long nr_fai
 }
 
 /* The first failure is the one that is told. */
-static void lines_that_cannot_be_written(void **state)
+TEST_WITH(lines_that_cannot_be_written, setup, teardown)
 {
 	const struct store_ops ops = { .open = refuse };
 	struct store store = { .ops = &ops };
@@ -175,7 +175,7 @@ static void lines_that_cannot_be_written(void **state)
 	points_deinit(&points);
 }
 
-static void rules_about_nothing(void **state)
+TEST_WITH(rules_about_nothing, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -196,7 +196,7 @@ static void rules_about_nothing(void **state)
 }
 
 /* Rules about Linux and the kernel find their own judge. */
-static void rules_of_others(void **state)
+TEST_WITH(rules_of_others, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -204,7 +204,7 @@ static void rules_of_others(void **state)
 	assert_string_equal(warned(&p->points, 0, true), "");
 }
 
-static void complaints_come_first(void **state)
+TEST_WITH(complaints_come_first, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -320,7 +320,7 @@ static void check_patch(const struct loaded *l, size_t i, const struct sdt_probe
 	assert_true(patch->len > 0);
 }
 
-static void probes_of_one_name_are_one_event(void **state)
+TEST_WITH(probes_of_one_name_are_one_event, setup, teardown)
 {
 	struct place *p = *state;
 	struct loaded *l = load(p, "app:begin");
@@ -350,7 +350,7 @@ static void probes_of_one_name_are_one_event(void **state)
 	unload(l);
 }
 
-static void all_names_are_known_and_each_once(void **state)
+TEST_WITH(all_names_are_known_and_each_once, setup, teardown)
 {
 	struct place *p = *state;
 	struct loaded *l = load(p, "other:*");
@@ -366,7 +366,7 @@ static void all_names_are_known_and_each_once(void **state)
 	unload(l);
 }
 
-static void what_is_not_wanted_is_not_looked_for(void **state)
+TEST_WITH(what_is_not_wanted_is_not_looked_for, setup, teardown)
 {
 	struct place *p = *state;
 	struct loaded *l = load(p, NULL);
@@ -393,7 +393,7 @@ static void check_operand(const struct plan_operand *o, unsigned kind, unsigned 
 }
 
 /* With other types it is another event of that name. */
-static void arguments_are_where_the_notes_say(void **state)
+TEST_WITH(arguments_are_where_the_notes_say, setup, teardown)
 {
 	struct place *p = *state;
 	struct loaded *l = load(p, "app:args");
@@ -432,7 +432,7 @@ static void arguments_are_where_the_notes_say(void **state)
 	unload(l);
 }
 
-static void the_first_16_arguments_are_recorded(void **state)
+TEST_WITH(the_first_16_arguments_are_recorded, setup, teardown)
 {
 	struct place *p = *state;
 	struct loaded *l = load(p, "app:m*");
@@ -448,7 +448,7 @@ static void the_first_16_arguments_are_recorded(void **state)
 }
 
 /* Once for each event, whatever becomes of others. */
-static void a_probe_that_is_no_nop_is_left_out(void **state)
+TEST_WITH(a_probe_that_is_no_nop_is_left_out, setup, teardown)
 {
 	struct place *p = *state;
 	struct loaded *l = load(p, "app:wrong;app:behind");
@@ -467,7 +467,7 @@ static void a_probe_that_is_no_nop_is_left_out(void **state)
 	unload(l);
 }
 
-static void an_event_without_a_number_is_left_out(void **state)
+TEST_WITH(an_event_without_a_number_is_left_out, setup, teardown)
 {
 	struct place *p = *state;
 	struct loaded *l = load(p, "app:many;app:most");
@@ -495,7 +495,7 @@ static void add_patch(struct loaded *l, uint64_t bias, uint64_t site, unsigned b
 }
 
 /* One byte of it is enough; what other modules have does not matter. */
-static void a_probe_in_a_functions_patch_is_left_out(void **state)
+TEST_WITH(a_probe_in_a_functions_patch_is_left_out, setup, teardown)
 {
 	struct place *p = *state;
 	struct loaded *l = load(p, "app:begin");
@@ -537,7 +537,7 @@ static void a_probe_in_a_functions_patch_is_left_out(void **state)
 	unload(l);
 }
 
-static void a_file_that_cannot_be_read_is_told(void **state)
+TEST_WITH(a_file_that_cannot_be_read_is_told, setup, teardown)
 {
 	struct place *p = *state;
 	struct loaded *l = load(p, "app:begin");
@@ -555,31 +555,9 @@ static void a_file_that_cannot_be_read_is_told(void **state)
 
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest tests[] = {
-#define POINTS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		POINTS_TEST(who_is_asked_for),
-		POINTS_TEST(everything_is_asked_for),
-		POINTS_TEST(the_kernels_alone),
-		POINTS_TEST(numbers_and_lines),
-		POINTS_TEST(numbers_come_to_an_end),
-		POINTS_TEST(lines_that_cannot_be_written),
-		POINTS_TEST(rules_about_nothing),
-		POINTS_TEST(rules_of_others),
-		POINTS_TEST(complaints_come_first),
-		POINTS_TEST(probes_of_one_name_are_one_event),
-		POINTS_TEST(all_names_are_known_and_each_once),
-		POINTS_TEST(what_is_not_wanted_is_not_looked_for),
-		POINTS_TEST(arguments_are_where_the_notes_say),
-		POINTS_TEST(the_first_16_arguments_are_recorded),
-		POINTS_TEST(a_probe_that_is_no_nop_is_left_out),
-		POINTS_TEST(an_event_without_a_number_is_left_out),
-		POINTS_TEST(a_probe_in_a_functions_patch_is_left_out),
-		POINTS_TEST(a_file_that_cannot_be_read_is_told),
-	};
-
 	if (argc != 2)
 		return 2;
 	probed = argv[1];
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

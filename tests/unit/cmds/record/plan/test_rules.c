@@ -43,7 +43,7 @@ static const struct plan_cond *conds_of(const struct made *made, uint32_t index)
 	return (const struct plan_cond *)made->conds.data + rule_at(made, index)->cond;
 }
 
-static void each_flag_is_another(void **state)
+TEST_WITH(each_flag_is_another, setup, teardown)
 {
 	static const struct {
 		uint32_t trigger;
@@ -77,7 +77,7 @@ static void each_flag_is_another(void **state)
 }
 
 /* What is there without its flag counts for nothing, and makes no second rule. */
-static void values_count_with_their_flags(void **state)
+TEST_WITH(values_count_with_their_flags, setup, teardown)
 {
 	struct made *made = *state;
 	struct trigger trigger = {
@@ -114,7 +114,7 @@ static void values_count_with_their_flags(void **state)
 	assert_int_equal(rule_set_add(&made->set, &trigger), 2);
 }
 
-static void for_readers_only(void **state)
+TEST_WITH(for_readers_only, setup, teardown)
 {
 	struct made *made = *state;
 	const struct trigger trigger = { .flags = TRIGGER_COLOR };
@@ -124,7 +124,7 @@ static void for_readers_only(void **state)
 }
 
 /* Many different rules are all found again: the table grows, and nothing is lost. */
-static void many_rules(void **state)
+TEST_WITH(many_rules, setup, teardown)
 {
 	struct made *made = *state;
 	struct trigger trigger = { .flags = TRIGGER_DEPTH };
@@ -153,7 +153,7 @@ static uint32_t add(struct made *made, uint32_t flags, const struct cond *cond)
 	return rule_set_add(&made->set, &trigger);
 }
 
-static void numbers(void **state)
+TEST_WITH(numbers, setup, teardown)
 {
 	struct made *made = *state;
 	struct cond cond = { 0 };
@@ -188,7 +188,7 @@ static void numbers(void **state)
 }
 
 /* Functions with the same condition share it. Where it says nothing about filters it is none. */
-static void shared(void **state)
+TEST_WITH(shared, setup, teardown)
 {
 	struct made *made = *state;
 	struct cond one = { 0 };
@@ -216,7 +216,7 @@ static void shared(void **state)
 }
 
 /* Texts stand behind all terms of their condition, from there on in whole places of 16 bytes. */
-static void texts(void **state)
+TEST_WITH(texts, setup, teardown)
 {
 	struct made *made = *state;
 	struct cond cond = { 0 };
@@ -252,7 +252,7 @@ static void texts(void **state)
 	cond_deinit(&cond);
 }
 
-static void expressions(void **state)
+TEST_WITH(expressions, setup, teardown)
 {
 	struct made *made = *state;
 	struct automaton automaton;
@@ -272,7 +272,7 @@ static void expressions(void **state)
 }
 
 /* A text that is longer than what is recorded of any is cut to what fits its length. */
-static void long_text(void **state)
+TEST_WITH(long_text, setup, teardown)
 {
 	struct made *made = *state;
 	struct cond cond = { 0 };
@@ -287,22 +287,4 @@ static void long_text(void **state)
 	assert_int_equal(conds_of(made, index)->len, 255);
 	assert_int_equal(made->conds.len, sizeof(struct plan_cond) + 256);
 	cond_deinit(&cond);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define RULES_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		RULES_TEST(each_flag_is_another),
-		RULES_TEST(values_count_with_their_flags),
-		RULES_TEST(for_readers_only),
-		RULES_TEST(many_rules),
-		RULES_TEST(numbers),
-		RULES_TEST(shared),
-		RULES_TEST(texts),
-		RULES_TEST(expressions),
-		RULES_TEST(long_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static size_t find_victim(const struct functions *functions)
 }
 
 /* What is chosen is found, once, and the others' verdicts are not touched. */
-static void one_of_many(void **state)
+TEST(one_of_many)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	struct unprepared u cleanup_unprepared = { 0 };
@@ -148,7 +148,7 @@ static uint64_t start_of(const struct looked *l, const char *name)
 	return l->u.functions.list[index_of(l, name)].start;
 }
 
-static void each_shape_is_patched_in_its_way(void **state)
+TEST(each_shape_is_patched_in_its_way)
 {
 	struct looked *l = look("/lib/libshapes.so");
 
@@ -171,7 +171,7 @@ static void each_shape_is_patched_in_its_way(void **state)
 }
 
 /* What marks where indirect jumps may land stays in front; the return address lies behind the jump, if it is the function's there. */
-static void a_patch_is_behind_the_landing_pad(void **state)
+TEST(a_patch_is_behind_the_landing_pad)
 {
 	struct looked *l = look("/lib/libshapes.so");
 
@@ -187,7 +187,7 @@ static void a_patch_is_behind_the_landing_pad(void **state)
 	look_away(l);
 }
 
-static void verdicts_need_not_be_asked_for(void **state)
+TEST(verdicts_need_not_be_asked_for)
 {
 	struct looked *l = look("/lib/libshapes.so");
 
@@ -200,7 +200,7 @@ static void verdicts_need_not_be_asked_for(void **state)
 }
 
 /* Whatever the implementation is called; of others nothing. */
-static void what_the_probe_calls_of_the_c_library_is_left_alone(void **state)
+TEST(what_the_probe_calls_of_the_c_library_is_left_alone)
 {
 	static const char *const paths[] = { "/lib/libc.so.6", "/lib/libc-2.31.so",
 					     "/lib/libc.musl-x86_64.so.1" };
@@ -231,7 +231,7 @@ static void what_the_probe_calls_of_the_c_library_is_left_alone(void **state)
 	look_away(l);
 }
 
-static void a_loader_is_left_alone(void **state)
+TEST(a_loader_is_left_alone)
 {
 	static const char *const paths[] = { "/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x.so.1",
 					     "/lib/ld-2.31.so", "/opt/libmcount.so" };
@@ -249,7 +249,7 @@ static void a_loader_is_left_alone(void **state)
 	look_away(l);
 }
 
-static void code_of_another_machine_is_left_alone(void **state)
+TEST(code_of_another_machine_is_left_alone)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	struct unprepared u cleanup_unprepared = { 0 };
@@ -264,7 +264,7 @@ static void code_of_another_machine_is_left_alone(void **state)
 	assert_string_equal(u.why_not, "it is code of another machine");
 }
 
-static void each_way_has_its_words(void **state)
+TEST(each_way_has_its_words)
 {
 	assert_string_equal(unprepared_way_text(UNPREPARED_JUMP), "a jump");
 	assert_string_equal(unprepared_way_text(UNPREPARED_LOOP),
@@ -281,19 +281,8 @@ static void each_way_has_its_words(void **state)
 
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_of_many),
-		cmocka_unit_test(each_shape_is_patched_in_its_way),
-		cmocka_unit_test(a_patch_is_behind_the_landing_pad),
-		cmocka_unit_test(verdicts_need_not_be_asked_for),
-		cmocka_unit_test(what_the_probe_calls_of_the_c_library_is_left_alone),
-		cmocka_unit_test(a_loader_is_left_alone),
-		cmocka_unit_test(code_of_another_machine_is_left_alone),
-		cmocka_unit_test(each_way_has_its_words),
-	};
-
 	if (argc != 2)
 		return 2;
 	shapes = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -48,7 +48,7 @@ static void watches(char **names, size_t nr)
 	watch.nr_vars = nr;
 }
 
-static void good_names(void **state)
+TEST(good_names)
 {
 	watches((char *[]){ "flag", "counter" }, 2);
 	assert_int_equal(watches_check(&settings, path, NULL), 0);
@@ -70,7 +70,7 @@ static void check_bad(char *name, const char *text)
 }
 
 /* What has no value of its own, or too long a one, is no variable, and is not offered as one. */
-static void bad_names(void **state)
+TEST(bad_names)
 {
 	check_bad("large", "");
 	check_bad("empty", "");
@@ -78,7 +78,7 @@ static void bad_names(void **state)
 	check_bad("countr", "; the nearest: counter");
 }
 
-static void bad_files(void **state)
+TEST(bad_files)
 {
 	struct uft_err err = { 0 };
 
@@ -87,7 +87,7 @@ static void bad_files(void **state)
 	assert_string_equal(err.text, "option '--watch': '/dev/null' has no symbols");
 }
 
-static void too_many(void **state)
+TEST(too_many)
 {
 	char *names[PLAN_WATCHES_MAX + 1];
 	struct uft_err err = { 0 };
@@ -102,7 +102,7 @@ static void too_many(void **state)
 }
 
 /* In the order in which the user named them, where they are in the process. */
-static void in_a_process(void **state)
+TEST(in_a_process)
 {
 	struct plan_entries plan cleanup_plan_entries = { 0 };
 	struct control_module *module = calloc(1, sizeof(*module) + sizeof(path));
@@ -130,13 +130,4 @@ static void in_a_process(void **state)
 	free(module);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_names),	cmocka_unit_test(bad_names),
-		cmocka_unit_test(bad_files),	cmocka_unit_test(too_many),
-		cmocka_unit_test(in_a_process),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -124,7 +124,7 @@ static void check(struct attached *w, const char *expected)
 				   .flags = (bits) }, \
 	     NULL, 0)
 
-static void test_forks_and_ends(void **state)
+TEST_WITH(test_forks_and_ends, begin, end)
 {
 	struct attached *w = *state;
 
@@ -147,7 +147,7 @@ static void test_forks_and_ends(void **state)
 	assert_int_equal(w->ring.nr_broken, 0);
 }
 
-static void test_the_first_thread_ends_with_the_last(void **state)
+TEST_WITH(test_the_first_thread_ends_with_the_last, begin, end)
 {
 	struct attached *w = *state;
 
@@ -179,7 +179,7 @@ static void test_the_first_thread_ends_with_the_last(void **state)
 }
 
 /* In front of a record where its task is, when that is not known already; of a first thread that another one tells of, it is not. */
-static void test_where_tasks_are(void **state)
+TEST_WITH(test_where_tasks_are, begin, end)
 {
 	struct attached *w = *state;
 	struct wire_record fork = { .time_ns = 10,
@@ -240,7 +240,7 @@ static void take_part(struct attached *w, uint32_t pid, enum wire_kind kind, int
 	bpf_ring_take(&w->ring, all.data, all.len);
 }
 
-static void test_programs_come_in_parts(void **state)
+TEST_WITH(test_programs_come_in_parts, begin, end)
 {
 	static const char *const texts[] = { "/bin/x", "", "/here", NULL };
 	static const char *const file[] = { "pipe:[1]", NULL };
@@ -275,7 +275,7 @@ static void test_programs_come_in_parts(void **state)
 	assert_int_equal(w->ring.nr_broken, 0);
 }
 
-static void test_calls(void **state)
+TEST_WITH(test_calls, begin, end)
 {
 	static const char *const opened[] = { "/dir/real", "../dir/real", "/dir", "", "",
 					      "",	   "/",		  NULL };
@@ -308,7 +308,7 @@ static void test_calls(void **state)
 		 "5 8/7 7: 4 5 65   \n");
 }
 
-static void test_what_is_broken_is_counted(void **state)
+TEST_WITH(test_what_is_broken_is_counted, begin, end)
 {
 	static const char *const texts[] = { "/bin/x", "name", "/here", NULL };
 	struct attached *w = *state;
@@ -327,19 +327,4 @@ static void test_what_is_broken_is_counted(void **state)
 	bpf_ring_finish(&w->ring);
 	check(w, "");
 	assert_int_equal(w->ring.nr_broken, sizeof(record) + 14 + 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_forks_and_ends, begin, end),
-		cmocka_unit_test_setup_teardown(test_the_first_thread_ends_with_the_last, begin,
-						end),
-		cmocka_unit_test_setup_teardown(test_where_tasks_are, begin, end),
-		cmocka_unit_test_setup_teardown(test_programs_come_in_parts, begin, end),
-		cmocka_unit_test_setup_teardown(test_calls, begin, end),
-		cmocka_unit_test_setup_teardown(test_what_is_broken_is_counted, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

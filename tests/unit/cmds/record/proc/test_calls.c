@@ -68,7 +68,7 @@ static void check_text(int nr, const char *wanted)
 	assert_memory_equal(act.texts[nr].at, wanted, len);
 }
 
-static void a_directory_is_an_argument_or_the_working_directory(void **state)
+TEST(a_directory_is_an_argument_or_the_working_directory)
 {
 	const uint64_t args[6] = { 7, 0xfffffff600000008, 9 };
 
@@ -77,7 +77,7 @@ static void a_directory_is_an_argument_or_the_working_directory(void **state)
 	assert_int_equal(call_directory(args, -1), AT_FDCWD);
 }
 
-static void what_moves_or_removes_has_a_source(void **state)
+TEST(what_moves_or_removes_has_a_source)
 {
 	static const enum syscall_id moving[] = {
 		SYSCALL_RENAME, SYSCALL_RENAMEAT, SYSCALL_RENAMEAT2, SYSCALL_LINK,
@@ -106,7 +106,7 @@ static void check_source(enum syscall_id id, uint64_t flags, const char *name, c
 	assert_string_equal(strbuf_str(&out), wanted);
 }
 
-static void a_link_is_followed_where_the_call_follows_it(void **state)
+TEST(a_link_is_followed_where_the_call_follows_it)
 {
 	check_source(SYSCALL_RENAME, 0, "link", own_file("/link"));
 	check_source(SYSCALL_UNLINKAT, 0, "link", own_file("/link"));
@@ -125,14 +125,14 @@ static void a_link_is_followed_where_the_call_follows_it(void **state)
 	check_source(SYSCALL_RENAME, 0, NULL, "");
 }
 
-static void close_tells_of_one_descriptor(void **state)
+TEST(close_tells_of_one_descriptor)
 {
 	assert_int_equal(encode(&(struct call_facts){ .id = SYSCALL_CLOSE, .args = { 7, 8, 9 } }),
 			 PROC_CLOSE);
 	check_numbers(7, 7, 0);
 }
 
-static void close_range_tells_of_what_is_closed_now(void **state)
+TEST(close_range_tells_of_what_is_closed_now)
 {
 	assert_int_equal(
 		encode(&(struct call_facts){ .id = SYSCALL_CLOSE_RANGE, .args = { 3, 9, 2 } }),
@@ -144,7 +144,7 @@ static void close_range_tells_of_what_is_closed_now(void **state)
 		encode(&(struct call_facts){ .id = SYSCALL_CLOSE_RANGE, .args = { 3, 9, 6 } }), 0);
 }
 
-static void open_tells_of_descriptor_flags_and_mode(void **state)
+TEST(open_tells_of_descriptor_flags_and_mode)
 {
 	struct call_facts facts = {
 		.id = SYSCALL_OPEN,
@@ -170,7 +170,7 @@ static void open_tells_of_descriptor_flags_and_mode(void **state)
 	check_numbers(5, O_TMPFILE | O_RDWR, 0640);
 }
 
-static void each_way_to_open_has_its_arguments(void **state)
+TEST(each_way_to_open_has_its_arguments)
 {
 	struct call_facts facts = {
 		.id = SYSCALL_OPENAT,
@@ -196,7 +196,7 @@ static void each_way_to_open_has_its_arguments(void **state)
 	check_text(0, "/x");
 }
 
-static void a_name_is_told_when_it_is_another_than_the_files(void **state)
+TEST(a_name_is_told_when_it_is_another_than_the_files)
 {
 	struct call_facts facts = {
 		.id = SYSCALL_OPENAT,
@@ -220,7 +220,7 @@ static void a_name_is_told_when_it_is_another_than_the_files(void **state)
 	check_text(1, "");
 }
 
-static void dup_tells_of_both_descriptors(void **state)
+TEST(dup_tells_of_both_descriptors)
 {
 	struct call_facts facts = { .id = SYSCALL_DUP, .args = { 3, 99, O_CLOEXEC }, .result = 8 };
 
@@ -243,7 +243,7 @@ static void dup_tells_of_both_descriptors(void **state)
 	}
 }
 
-static void pipe_tells_of_both_ends(void **state)
+TEST(pipe_tells_of_both_ends)
 {
 	struct call_facts facts = { .args = { 0, O_CLOEXEC } };
 
@@ -256,7 +256,7 @@ static void pipe_tells_of_both_ends(void **state)
 	check_numbers(3, 4, O_CLOEXEC);
 }
 
-static void rename_and_link_tell_of_both_places(void **state)
+TEST(rename_and_link_tell_of_both_places)
 {
 	static const struct {
 		enum syscall_id id;
@@ -300,7 +300,7 @@ static void check_failed(struct call_facts facts, enum proc_kind kind, const cha
 	check_text(2, third);
 }
 
-static void what_fails_tells_of_what_is_there(void **state)
+TEST(what_fails_tells_of_what_is_there)
 {
 	struct call_facts move = { .id = SYSCALL_RENAME, .to = given("link/new") };
 
@@ -330,7 +330,7 @@ static void what_fails_tells_of_what_is_there(void **state)
 	check_failed(move, PROC_LINK_FAILED, "/where/it/was", "", "");
 }
 
-static void a_mount_that_fails_tells_where(void **state)
+TEST(a_mount_that_fails_tells_where)
 {
 	struct call_facts mount = { .id = SYSCALL_MOUNT,
 				    .args = { 0, 0, 0, 6 },
@@ -351,7 +351,7 @@ static void a_mount_that_fails_tells_where(void **state)
 	check_failed(mount, PROC_UMOUNT_FAILED, "", "", "");
 }
 
-static void what_else_fails(void **state)
+TEST(what_else_fails)
 {
 	struct call_facts facts = { .id = SYSCALL_CLONE3, .out = { 0x123456789a } };
 
@@ -376,7 +376,7 @@ static void what_else_fails(void **state)
 	}
 }
 
-static void symlink_tells_of_its_text_and_where_it_leads(void **state)
+TEST(symlink_tells_of_its_text_and_where_it_leads)
 {
 	for (int nr = 0; nr < 2; nr++) {
 		struct call_facts facts = {
@@ -399,7 +399,7 @@ static void symlink_tells_of_its_text_and_where_it_leads(void **state)
 	}
 }
 
-static void removals_tell_of_the_place(void **state)
+TEST(removals_tell_of_the_place)
 {
 	struct call_facts facts = { .id = SYSCALL_UNLINK,
 				    .args = { 1, 5, 6 },
@@ -424,7 +424,7 @@ static void removals_tell_of_the_place(void **state)
 	check_numbers(5, 0, 0);
 }
 
-static void mount_tells_of_source_place_and_type(void **state)
+TEST(mount_tells_of_source_place_and_type)
 {
 	struct call_facts facts = {
 		.id = SYSCALL_MOUNT,
@@ -441,7 +441,7 @@ static void mount_tells_of_source_place_and_type(void **state)
 	check_text(2, "tmpfs");
 }
 
-static void a_name_of_a_task_is_told_if_it_is_known(void **state)
+TEST(a_name_of_a_task_is_told_if_it_is_known)
 {
 	struct call_facts facts = { .id = SYSCALL_PRCTL, .text = "worker" };
 
@@ -453,7 +453,7 @@ static void a_name_of_a_task_is_told_if_it_is_known(void **state)
 	assert_int_equal(encode(&(struct call_facts){ .id = SYSCALL_NONE }), 0);
 }
 
-static void a_descriptor_that_was_open_is_told(void **state)
+TEST(a_descriptor_that_was_open_is_told)
 {
 	const char *file = "/a/file";
 
@@ -472,29 +472,4 @@ static int finish(void **state)
 	return end(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_directory_is_an_argument_or_the_working_directory),
-		cmocka_unit_test(what_moves_or_removes_has_a_source),
-		cmocka_unit_test(a_link_is_followed_where_the_call_follows_it),
-		cmocka_unit_test(close_tells_of_one_descriptor),
-		cmocka_unit_test(close_range_tells_of_what_is_closed_now),
-		cmocka_unit_test(open_tells_of_descriptor_flags_and_mode),
-		cmocka_unit_test(each_way_to_open_has_its_arguments),
-		cmocka_unit_test(a_name_is_told_when_it_is_another_than_the_files),
-		cmocka_unit_test(dup_tells_of_both_descriptors),
-		cmocka_unit_test(pipe_tells_of_both_ends),
-		cmocka_unit_test(rename_and_link_tell_of_both_places),
-		cmocka_unit_test(what_fails_tells_of_what_is_there),
-		cmocka_unit_test(a_mount_that_fails_tells_where),
-		cmocka_unit_test(what_else_fails),
-		cmocka_unit_test(symlink_tells_of_its_text_and_where_it_leads),
-		cmocka_unit_test(removals_tell_of_the_place),
-		cmocka_unit_test(mount_tells_of_source_place_and_type),
-		cmocka_unit_test(a_name_of_a_task_is_told_if_it_is_known),
-		cmocka_unit_test(a_descriptor_that_was_open_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, begin, finish);
-}
+TEST_GROUP(begin, finish)

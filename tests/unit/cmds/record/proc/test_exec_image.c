@@ -110,7 +110,7 @@ static void check(pid_t pid, const char *program, const char *args, size_t args_
 	check_text(&exec.args, args, args_len);
 }
 
-static void a_program_is_where_its_links_lead(void **state)
+TEST(a_program_is_where_its_links_lead)
 {
 	static const char args[] = "a name\0" WAITS "\0\0last";
 
@@ -121,7 +121,7 @@ static void a_program_is_where_its_links_lead(void **state)
 	      sizeof(args));
 }
 
-static void a_script_is_not_what_runs(void **state)
+TEST(a_script_is_not_what_runs)
 {
 	char args[2 * PATH_MAX];
 	int len = snprintf(args, sizeof(args), "%s/program%c" WAITS "%c./script%cmore", top, 0, 0,
@@ -130,14 +130,14 @@ static void a_script_is_not_what_runs(void **state)
 	check(run("./script", (char *[]){ "x", "more", NULL }), own_file("/script"), args, len + 1);
 }
 
-static void a_program_without_a_name_is_what_runs(void **state)
+TEST(a_program_without_a_name_is_what_runs)
 {
 	static const char args[] = "x\0" WAITS;
 
 	check(run(NULL, (char *[]){ "x", WAITS, NULL }), self, args, sizeof(args));
 }
 
-static void of_nobody_nothing_is_known(void **state)
+TEST(of_nobody_nothing_is_known)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct proc_exec exec;
@@ -152,7 +152,7 @@ static void of_nobody_nothing_is_known(void **state)
 	check_text(&exec.args, "", 0);
 }
 
-static void nothing_stays_open(void **state)
+TEST(nothing_stays_open)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	int fd = dup(STDERR_FILENO);
@@ -163,16 +163,10 @@ static void nothing_stays_open(void **state)
 	close(fd);
 }
 
+TEST_GROUP(begin, end)
+
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_is_where_its_links_lead),
-		cmocka_unit_test(a_script_is_not_what_runs),
-		cmocka_unit_test(a_program_without_a_name_is_what_runs),
-		cmocka_unit_test(of_nobody_nothing_is_known),
-		cmocka_unit_test(nothing_stays_open),
-	};
-
 	if (argc > 1 && strcmp(argv[1], WAITS) == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (write(STDOUT_FILENO, "x", 1) == 1)
@@ -180,5 +174,5 @@ int main(int argc, char *argv[])
 				pause();
 		return 1;
 	}
-	return cmocka_run_group_tests(tests, begin, end);
+	return unit_run();
 }

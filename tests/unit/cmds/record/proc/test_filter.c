@@ -64,7 +64,7 @@ static enum syscall_id seen(const struct proc_filter *filter, uint32_t arch, uin
 }
 
 /* Every number of every way to call: those that are watched, and no others. */
-static void all_numbers(void **state)
+TEST(all_numbers)
 {
 	const struct proc_filter *filter = filter_here();
 
@@ -93,7 +93,7 @@ static void all_numbers(void **state)
 	}
 }
 
-static void ways_to_call(void **state)
+TEST(ways_to_call)
 {
 	const struct proc_filter *filter = filter_here();
 
@@ -116,7 +116,7 @@ static void ways_to_call(void **state)
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 72, 0, F_GETFD), SYSCALL_NONE);
 }
 
-static void others_stops(void **state)
+TEST(others_stops)
 {
 	assert_int_equal(proc_filter_call(0), SYSCALL_NONE);
 	assert_int_equal(proc_filter_call(SYSCALL_OPEN), SYSCALL_NONE);
@@ -125,7 +125,7 @@ static void others_stops(void **state)
 	assert_int_equal(proc_filter_call(0x5500 | SYSCALL_OPEN), SYSCALL_OPEN);
 }
 
-static void numbers_of_this_machine(void **state)
+TEST(numbers_of_this_machine)
 {
 #ifdef __x86_64__
 	const int16_t *numbers = syscall_abis[0].numbers;
@@ -168,16 +168,4 @@ static void numbers_of_this_machine(void **state)
 #endif
 	assert_true(syscall_may_be(56, SYSCALL_CLONE) && syscall_may_be(120, SYSCALL_CLONE));
 	assert_false(syscall_may_be(57, SYSCALL_CLONE));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_numbers),
-		cmocka_unit_test(ways_to_call),
-		cmocka_unit_test(others_stops),
-		cmocka_unit_test(numbers_of_this_machine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void check_place(const struct view *view, const char *name, const char *e
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
 	struct view view = { getpid(), AT_FDCWD, top, "/", false };
 
@@ -67,7 +67,7 @@ static void test_places(void **state)
 }
 
 /* What a name leads to takes the place of what was asked for before; nothing, if it leads nowhere. */
-static void test_targets(void **state)
+TEST(test_targets)
 {
 	struct view view = { getpid(), AT_FDCWD, top, "/", false };
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -81,7 +81,7 @@ static void test_targets(void **state)
 	assert_string_equal(strbuf_str(&out), own_file("/a"));
 }
 
-static void test_a_root_of_its_own(void **state)
+TEST(test_a_root_of_its_own)
 {
 	char root[PATH_MAX];
 	char base[PATH_MAX];
@@ -93,7 +93,7 @@ static void test_a_root_of_its_own(void **state)
 	check_place(&view, "../../../inside/x", own_file("/a/b/x"));
 }
 
-static void test_too_late(void **state)
+TEST(test_too_late)
 {
 	struct view view = { getpid(), AT_FDCWD, top, "/", true };
 
@@ -119,14 +119,4 @@ static void test_too_late(void **state)
 	check_place(&view, "none/x", "none/x");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_a_root_of_its_own),
-		cmocka_unit_test(test_too_late),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_GROUP(begin, end)

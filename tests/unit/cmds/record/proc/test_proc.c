@@ -89,7 +89,7 @@ static int choose(enum proc_way_choice way)
 	return proc_choose(&scene.proc, &scene.settings, &scene.note, &scene.err);
 }
 
-static void ptrace_is_chosen_when_it_is_asked_for(void **state)
+TEST_WITH(ptrace_is_chosen_when_it_is_asked_for, begin, end)
 {
 	assert_int_equal(choose(PROC_WAY_PTRACE), 0);
 	assert_ptr_equal(scene.proc.way, &proc_by_ptrace);
@@ -105,7 +105,7 @@ static void ptrace_is_chosen_when_it_is_asked_for(void **state)
 	proc_forget(&scene.proc);
 }
 
-static void why_there_is_no_ebpf_is_a_note_or_an_error(void **state)
+TEST_WITH(why_there_is_no_ebpf_is_a_note_or_an_error, begin, end)
 {
 	assert_true(choose(PROC_WAY_BPF) < 0);
 	assert_true(scene.err.code < 0);
@@ -120,7 +120,7 @@ static void why_there_is_no_ebpf_is_a_note_or_an_error(void **state)
 	assert_memory_equal(scene.note.text, "cannot follow processes by eBPF", 31);
 }
 
-static void ebpf_comes_first_where_it_can_be(void **state)
+TEST_WITH(ebpf_comes_first_where_it_can_be, begin, end)
 {
 	struct proc probe = { 0 };
 
@@ -139,7 +139,7 @@ static void ebpf_comes_first_where_it_can_be(void **state)
 	assert_ptr_equal(scene.proc.way, &proc_by_ptrace);
 }
 
-static void of_a_compiler_only_what_is_asked_for_is_ebpf(void **state)
+TEST_WITH(of_a_compiler_only_what_is_asked_for_is_ebpf, begin, end)
 {
 	/* A note would say that eBPF was tried. */
 	scene.settings.expects_few = true;
@@ -151,7 +151,7 @@ static void of_a_compiler_only_what_is_asked_for_is_ebpf(void **state)
 	assert_true(scene.err.code < 0);
 }
 
-static void a_filter_is_used_by_ways_with_it_and_for_files(void **state)
+TEST_WITH(a_filter_is_used_by_ways_with_it_and_for_files, begin, end)
 {
 	assert_false(proc_uses_filter(&scene.proc, &scene.settings));
 	scene.settings.traces_files = true;
@@ -164,7 +164,7 @@ static void a_filter_is_used_by_ways_with_it_and_for_files(void **state)
 	assert_false(proc_uses_filter(&scene.proc, &scene.settings));
 }
 
-static void the_end_is_had_from_ways_that_tell_it(void **state)
+TEST_WITH(the_end_is_had_from_ways_that_tell_it, begin, end)
 {
 	struct rusage usage;
 	int status = 1;
@@ -182,7 +182,7 @@ static void the_end_is_had_from_ways_that_tell_it(void **state)
 	assert_int_equal(status, 77);
 }
 
-static void who_is_told_can_read_it(void **state)
+TEST_WITH(who_is_told_can_read_it, begin, end)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	uint64_t nr = 0;
@@ -219,7 +219,7 @@ static int finish(void)
 	return scene.proc.source.finish(&scene.proc.source);
 }
 
-static void what_is_opened_is_a_source_and_is_waited_for(void **state)
+TEST_WITH(what_is_opened_is_a_source_and_is_waited_for, begin, end)
 {
 	int free_fd = next_fd();
 
@@ -249,7 +249,7 @@ static void what_is_opened_is_a_source_and_is_waited_for(void **state)
 	assert_int_equal(loop_serve(&scene.loop, 0), 0);
 }
 
-static void a_way_that_does_not_tell_the_end_has_nothing_to_tell_it_by(void **state)
+TEST_WITH(a_way_that_does_not_tell_the_end_has_nothing_to_tell_it_by, begin, end)
 {
 	assert_int_equal(open_proc(&silent), 0);
 	assert_int_equal(scene.proc.end_fd, -1);
@@ -257,7 +257,7 @@ static void a_way_that_does_not_tell_the_end_has_nothing_to_tell_it_by(void **st
 	assert_int_equal(finish(), 0);
 }
 
-static void nobody_is_waited_for_once_all_are_over(void **state)
+TEST_WITH(nobody_is_waited_for_once_all_are_over, begin, end)
 {
 	assert_int_equal(open_proc(&telling), 0);
 	assert_int_equal(loop_serve(&scene.loop, 0), 0);
@@ -271,7 +271,7 @@ static void nobody_is_waited_for_once_all_are_over(void **state)
 	assert_int_equal(finish(), 0);
 }
 
-static void one_that_is_over_twice_is_one(void **state)
+TEST_WITH(one_that_is_over_twice_is_one, begin, end)
 {
 	alive_add(&scene.alive);
 	assert_int_equal(open_proc(&telling), 0);
@@ -296,7 +296,7 @@ static void check_nothing_left(int free_fd, int error)
 	assert_int_equal(next_fd(), free_fd);
 }
 
-static void what_does_not_start_leaves_nothing(void **state)
+TEST_WITH(what_does_not_start_leaves_nothing, begin, end)
 {
 	int free_fd = next_fd();
 
@@ -311,7 +311,7 @@ static int open_nothing(struct store *store, const char *name)
 	return -ENOSPC;
 }
 
-static void without_a_file_nothing_starts(void **state)
+TEST_WITH(without_a_file_nothing_starts, begin, end)
 {
 	struct store_ops ops = *scene.memory.store.ops;
 	int free_fd = next_fd();
@@ -346,43 +346,17 @@ static void check_descriptors(int nr, const struct proc_way *way, bool is_enough
 	check_nothing_left(free_fd, -EMFILE);
 }
 
-static void no_descriptor(void **state)
+TEST_WITH(no_descriptor, begin, end)
 {
 	check_descriptors(0, &silent, false);
 }
 
-static void one_descriptor_for_one(void **state)
+TEST_WITH(one_descriptor_for_one, begin, end)
 {
 	check_descriptors(1, &silent, true);
 }
 
-static void one_descriptor_for_two(void **state)
+TEST_WITH(one_descriptor_for_two, begin, end)
 {
 	check_descriptors(1, &telling, false);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(ptrace_is_chosen_when_it_is_asked_for),
-		TEST(why_there_is_no_ebpf_is_a_note_or_an_error),
-		TEST(ebpf_comes_first_where_it_can_be),
-		TEST(of_a_compiler_only_what_is_asked_for_is_ebpf),
-		TEST(a_filter_is_used_by_ways_with_it_and_for_files),
-		TEST(the_end_is_had_from_ways_that_tell_it),
-		TEST(who_is_told_can_read_it),
-		TEST(what_is_opened_is_a_source_and_is_waited_for),
-		TEST(a_way_that_does_not_tell_the_end_has_nothing_to_tell_it_by),
-		TEST(nobody_is_waited_for_once_all_are_over),
-		TEST(one_that_is_over_twice_is_one),
-		TEST(what_does_not_start_leaves_nothing),
-		TEST(without_a_file_nothing_starts),
-		TEST(no_descriptor),
-		TEST(one_descriptor_for_one),
-		TEST(one_descriptor_for_two),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

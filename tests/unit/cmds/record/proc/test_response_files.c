@@ -108,7 +108,7 @@ static void check(const char *line, const char *right)
 	check_of(getpid(), line, right);
 }
 
-static void of_compilers_only(void **state)
+TEST(of_compilers_only)
 {
 	put("a", "-c x.c");
 	check("gcc -DX @a", "a=-c x.c");
@@ -121,7 +121,7 @@ static void of_compilers_only(void **state)
 	check("gcc @none", "none!No such file or directory");
 }
 
-static void files_within_files(void **state)
+TEST(files_within_files)
 {
 	put("a", "@b '@c'");
 	put("b", "@a one");
@@ -129,7 +129,7 @@ static void files_within_files(void **state)
 	check("gcc @a", "a=@b '@c'|b=@a one|c=two @b");
 }
 
-static void regular_files_only(void **state)
+TEST(regular_files_only)
 {
 	assert_int_equal(mkfifo(own_file("fifo"), 0600), 0);
 	check("gcc @fifo", "fifo!Invalid argument");
@@ -141,7 +141,7 @@ static void regular_files_only(void **state)
 }
 
 /* Its file may still be there when the database is made. */
-static void a_process_that_has_ended(void **state)
+TEST(a_process_that_has_ended)
 {
 	pid_t pid = fork();
 
@@ -173,7 +173,7 @@ static pid_t run_as_nobody(void)
 	return pid;
 }
 
-static void with_the_rights_of_the_process(void **state)
+TEST(with_the_rights_of_the_process)
 {
 	struct rights before;
 	pid_t pid;
@@ -198,15 +198,4 @@ static void with_the_rights_of_the_process(void **state)
 	assert_int_equal(rights_enter_as(pid, &before), -ESRCH);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_compilers_only),
-		cmocka_unit_test(files_within_files),
-		cmocka_unit_test(regular_files_only),
-		cmocka_unit_test(a_process_that_has_ended),
-		cmocka_unit_test(with_the_rights_of_the_process),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_GROUP(begin, end)

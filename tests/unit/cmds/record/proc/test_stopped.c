@@ -70,7 +70,7 @@ static void check_text(int nr, const char *wanted)
 
 #define AT(pointer) ((uint64_t)(uintptr_t)(pointer))
 
-static void in_front_of_a_move_the_place_is_known(void **state)
+TEST(in_front_of_a_move_the_place_is_known)
 {
 	struct traced_call call = { .id = SYSCALL_RENAMEAT,
 				    .args = { top_fd, AT("link"), top_fd, AT("new") } };
@@ -84,7 +84,7 @@ static void in_front_of_a_move_the_place_is_known(void **state)
 	check_text(1, own_file("/new"));
 }
 
-static void what_has_failed_is_told_when_it_is_asked_for(void **state)
+TEST(what_has_failed_is_told_when_it_is_asked_for)
 {
 	struct clone_args given = { .flags = CLONE_UNTRACED | CLONE_VM, .exit_signal = SIGCHLD };
 	struct traced_call call = { .id = SYSCALL_RENAMEAT,
@@ -110,7 +110,7 @@ static void what_has_failed_is_told_when_it_is_asked_for(void **state)
 	assert_int_equal(act.numbers[0], SIGCHLD);
 }
 
-static void what_moves_nothing_has_no_place(void **state)
+TEST(what_moves_nothing_has_no_place)
 {
 	struct traced_call call = { .id = SYSCALL_OPENAT, .args = { top_fd, AT("link") } };
 
@@ -125,7 +125,7 @@ static void what_moves_nothing_has_no_place(void **state)
 	assert_false(stopped_begin(getpid(), &call));
 }
 
-static void a_call_that_is_over_is_forgotten(void **state)
+TEST(a_call_that_is_over_is_forgotten)
 {
 	struct traced_call call = { .id = SYSCALL_UNLINK };
 
@@ -136,7 +136,7 @@ static void a_call_that_is_over_is_forgotten(void **state)
 	strbuf_deinit(&call.path);
 }
 
-static void what_was_opened_is_the_descriptors_file(void **state)
+TEST(what_was_opened_is_the_descriptors_file)
 {
 	int fd = openat(top_fd, "link", O_RDWR | O_CLOEXEC);
 	struct traced_call call = { .id = SYSCALL_OPENAT,
@@ -153,7 +153,7 @@ static void what_was_opened_is_the_descriptors_file(void **state)
 	close(fd);
 }
 
-static void a_relative_name_begins_at_the_working_directory(void **state)
+TEST(a_relative_name_begins_at_the_working_directory)
 {
 	char cwd[PATH_MAX];
 	struct traced_call call = { .id = SYSCALL_UNLINK, .args = { AT("link") } };
@@ -167,7 +167,7 @@ static void a_relative_name_begins_at_the_working_directory(void **state)
 	check_text(0, own_file("/link"));
 }
 
-static void flags_of_openat2_are_in_memory(void **state)
+TEST(flags_of_openat2_are_in_memory)
 {
 	struct open_how how = { .flags = O_CREAT | O_APPEND, .mode = 0604 };
 	struct traced_call call = { .id = SYSCALL_OPENAT2,
@@ -182,7 +182,7 @@ static void flags_of_openat2_are_in_memory(void **state)
 	assert_int_equal(act.numbers[1], 0);
 }
 
-static void ends_of_a_pipe_are_in_memory(void **state)
+TEST(ends_of_a_pipe_are_in_memory)
 {
 	int ends[2] = { 11, 12 };
 	struct traced_call call = { .id = SYSCALL_PIPE, .args = { AT(ends), O_CLOEXEC } };
@@ -199,7 +199,7 @@ static void ends_of_a_pipe_are_in_memory(void **state)
 	assert_int_equal(encode(&call, 0), 0);
 }
 
-static void only_what_is_open_is_closed(void **state)
+TEST(only_what_is_open_is_closed)
 {
 	int fd = dup(top_fd);
 	struct traced_call call = { .id = SYSCALL_CLOSE, .args = { fd } };
@@ -214,7 +214,7 @@ static void only_what_is_open_is_closed(void **state)
 	assert_int_equal(act.numbers[1], 20);
 }
 
-static void what_a_result_means_depends_on_the_call(void **state)
+TEST(what_a_result_means_depends_on_the_call)
 {
 	struct traced_call call = { .id = SYSCALL_SYMLINKAT,
 				    .args = { AT("file"), top_fd, AT("link") } };
@@ -225,7 +225,7 @@ static void what_a_result_means_depends_on_the_call(void **state)
 	check_text(2, own_file("/file"));
 }
 
-static void a_name_of_a_task_is_what_the_kernel_has_made_of_it(void **state)
+TEST(a_name_of_a_task_is_what_the_kernel_has_made_of_it)
 {
 	char before[17] = "";
 	struct traced_call call = { .id = SYSCALL_PRCTL, .args = { PR_SET_NAME, AT("not this") } };
@@ -257,7 +257,7 @@ static void check_inherited(int flags, uint32_t access)
 	assert_int_equal(encoded.len, 0);
 }
 
-static void how_an_inherited_descriptor_is_used_is_known(void **state)
+TEST(how_an_inherited_descriptor_is_used_is_known)
 {
 	check_inherited(O_RDONLY, O_RDONLY);
 	check_inherited(O_WRONLY, O_WRONLY);
@@ -265,7 +265,7 @@ static void how_an_inherited_descriptor_is_used_is_known(void **state)
 	check_inherited(O_PATH, O_PATH);
 }
 
-static void the_environment_is_that_of_the_beginning(void **state)
+TEST(the_environment_is_that_of_the_beginning)
 {
 	struct strbuf wanted cleanup_strbuf = { 0 };
 
@@ -314,7 +314,7 @@ static uint64_t flags_in(pid_t pid, bool is_seen)
 	return flags;
 }
 
-static void flags_of_clone_are_those_of_the_call(void **state)
+TEST(flags_of_clone_are_those_of_the_call)
 {
 	struct clone_args args = { .flags = CLONE_VFORK | CLONE_FS, .exit_signal = SIGUSR1 };
 
@@ -328,13 +328,13 @@ static void flags_of_clone_are_those_of_the_call(void **state)
 			 CLONE_VFORK | CLONE_FS | SIGUSR1);
 }
 
-static void in_other_calls_there_are_no_flags(void **state)
+TEST(in_other_calls_there_are_no_flags)
 {
 	assert_int_equal(flags_in(make_parent(SYS_pause, NULL, 0), false), 0);
 	assert_int_equal(stopped_clone_flags(-1), 0);
 }
 
-static void nothing_stays_open(void **state)
+TEST(nothing_stays_open)
 {
 	struct traced_call call = { .id = SYSCALL_PRCTL };
 	int fd = dup(STDERR_FILENO);
@@ -346,26 +346,4 @@ static void nothing_stays_open(void **state)
 	close(fd);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_front_of_a_move_the_place_is_known),
-		cmocka_unit_test(what_has_failed_is_told_when_it_is_asked_for),
-		cmocka_unit_test(what_moves_nothing_has_no_place),
-		cmocka_unit_test(a_call_that_is_over_is_forgotten),
-		cmocka_unit_test(what_was_opened_is_the_descriptors_file),
-		cmocka_unit_test(a_relative_name_begins_at_the_working_directory),
-		cmocka_unit_test(flags_of_openat2_are_in_memory),
-		cmocka_unit_test(ends_of_a_pipe_are_in_memory),
-		cmocka_unit_test(only_what_is_open_is_closed),
-		cmocka_unit_test(what_a_result_means_depends_on_the_call),
-		cmocka_unit_test(a_name_of_a_task_is_what_the_kernel_has_made_of_it),
-		cmocka_unit_test(how_an_inherited_descriptor_is_used_is_known),
-		cmocka_unit_test(the_environment_is_that_of_the_beginning),
-		cmocka_unit_test(flags_of_clone_are_those_of_the_call),
-		cmocka_unit_test(in_other_calls_there_are_no_flags),
-		cmocka_unit_test(nothing_stays_open),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_GROUP(begin, end)

@@ -39,7 +39,7 @@ static void stop_on(struct tracer_cpu *near, int cpu)
 	tracer_cpu_stop(near, getpid(), &(struct tracer_cpu_place){ .cpu = cpu, .nr_stops = 1 });
 }
 
-static void follows(void **state)
+TEST(follows)
 {
 	struct tracer_cpu near;
 	int cpus[2];
@@ -58,7 +58,7 @@ static void follows(void **state)
 }
 
 /* Two tracees that take turns: it stays with the first, and does not run to and fro. */
-static void stays(void **state)
+TEST(stays)
 {
 	struct tracer_cpu near;
 	int cpus[2];
@@ -75,7 +75,7 @@ static void stays(void **state)
 }
 
 /* Nobody stops there any more, and the others are on many: the scheduler may choose. */
-static void leaves(void **state)
+TEST(leaves)
 {
 	struct tracer_cpu near;
 	int cpus[2];
@@ -95,7 +95,7 @@ static void leaves(void **state)
 }
 
 /* Where somebody is says /proc, once in a while; who is gone is nowhere. */
-static void asks(void **state)
+TEST(asks)
 {
 	struct tracer_cpu_place place = { 0 };
 	struct tracer_cpu near;
@@ -131,7 +131,7 @@ static void asks(void **state)
 }
 
 /* Where it may not run it is not moved to, and with one CPU there is nothing to choose. */
-static void keeps_to_what_is_allowed(void **state)
+TEST(keeps_to_what_is_allowed)
 {
 	struct tracer_cpu near;
 	cpu_set_t before, one;
@@ -155,17 +155,4 @@ static void keeps_to_what_is_allowed(void **state)
 		stop_on(&near, cpus[1]);
 	assert_int_equal(place_now(), cpus[0]);
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(follows),
-		cmocka_unit_test(stays),
-		cmocka_unit_test(leaves),
-		cmocka_unit_test(asks),
-		cmocka_unit_test(keeps_to_what_is_allowed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,7 +136,7 @@ static int find(struct place *p, const char *pids, struct uft_err *err)
 	return attached_find(&p->run, err);
 }
 
-static void the_processes(void **state)
+TEST_WITH(the_processes, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -160,7 +160,7 @@ static void the_processes(void **state)
 	assert_string_equal(done, expected);
 }
 
-static void no_processes(void **state)
+TEST_WITH(no_processes, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -176,7 +176,7 @@ static void no_processes(void **state)
 }
 
 /* What is done before a program begins cannot be done to one that runs. */
-static void options_that_come_too_late(void **state)
+TEST_WITH(options_that_come_too_late, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -235,7 +235,7 @@ static const char *said(struct place *p)
 }
 
 /* The time is over. Whoever was forked meanwhile is left as well; who has ended needs no leaving. */
-static void so_long(void **state)
+TEST_WITH(so_long, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -251,7 +251,7 @@ static void so_long(void **state)
 }
 
 /* Or all have ended, or the recording is full, or a trigger has ended it. */
-static void other_ends(void **state)
+TEST_WITH(other_ends, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -281,7 +281,7 @@ static int send_signal(const struct attach_how *how)
 }
 
 /* Somebody asks for the end: who has not begun does not begin. */
-static void asked_for(void **state)
+TEST_WITH(asked_for, setup, teardown)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT };
 	struct place *p = *state;
@@ -308,7 +308,7 @@ static int fail_to_begin(const struct attach_how *how)
 }
 
 /* Those that did begin are left; and nobody waits. */
-static void one_does_not_begin(void **state)
+TEST_WITH(one_does_not_begin, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -322,7 +322,7 @@ static void one_does_not_begin(void **state)
 }
 
 /* It is said, unless the process ends, or has ended. */
-static void one_is_not_left(void **state)
+TEST_WITH(one_is_not_left, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -350,7 +350,7 @@ static unsigned count_fds(void)
 	return nr;
 }
 
-static void nothing_stays_open(void **state)
+TEST_WITH(nothing_stays_open, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -366,7 +366,7 @@ static void nothing_stays_open(void **state)
 /* --- what is patched --- */
 
 /* The files that the process executes are looked at before it is attached to. */
-static void files_are_looked_at(void **state)
+TEST_WITH(files_are_looked_at, setup, teardown)
 {
 	struct place *p = *state;
 	char path[PATH_MAX] = "";
@@ -392,23 +392,4 @@ static void files_are_looked_at(void **state)
 	/* One that has ended has none. */
 	p->run.pids[0] = INT_MAX;
 	attached_find_patches(&p->run, &p->t->rec);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(the_processes),
-		each(no_processes),
-		each(options_that_come_too_late),
-		each(so_long),
-		each(other_ends),
-		each(asked_for),
-		each(one_does_not_begin),
-		each(one_is_not_left),
-		each(nothing_stays_open),
-		each(files_are_looked_at),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

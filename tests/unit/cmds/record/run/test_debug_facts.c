@@ -79,7 +79,7 @@ static const char *after(struct place *p, enum msg_domain domain, int level)
 
 /* --- before --- */
 
-static void nobody_is_told_who_does_not_ask(void **state)
+TEST_WITH(nobody_is_told_who_does_not_ask, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -87,7 +87,7 @@ static void nobody_is_told_who_does_not_ask(void **state)
 	assert_string_equal(after(p, MSG_UTRAIL, 0), "");
 }
 
-static void the_program_and_the_probe_are_named(void **state)
+TEST_WITH(the_program_and_the_probe_are_named, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -120,7 +120,7 @@ static const char *calls(struct place *p, bool mcount, bool fentry, bool cyg, bo
 	return line + strlen("utrail: the program calls");
 }
 
-static void what_the_program_calls_is_told(void **state)
+TEST_WITH(what_the_program_calls_is_told, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -139,7 +139,7 @@ static void what_the_program_calls_is_told(void **state)
 
 /* --- after --- */
 
-static void how_long_it_took_is_told(void **state)
+TEST_WITH(how_long_it_took_is_told, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -153,7 +153,7 @@ static void how_long_it_took_is_told(void **state)
 
 #define LOST "records lost: 10, of them inside of the probe: 9; threads untraced: 8\n"
 
-static void processes_are_told_with_their_plans(void **state)
+TEST_WITH(processes_are_told_with_their_plans, setup, teardown)
 {
 	struct place *p = *state;
 	struct image session = { .sid = "0123456789abcdef", .exe = (char *)"/bin/prog" };
@@ -189,7 +189,7 @@ static void processes_are_told_with_their_plans(void **state)
 			       "mcount: processes: 2; "));
 }
 
-static void sessions_are_told_with_their_maps(void **state)
+TEST_WITH(sessions_are_told_with_their_maps, setup, teardown)
 {
 	struct map_entry entries[] = {
 		{ .start = 0x1000, .end = 0x2000, .path = (char *)"/bin/prog" },
@@ -222,7 +222,7 @@ static struct known_module *know(struct place *p, const char *path)
 	return known;
 }
 
-static void a_module_that_was_needed_tells_where_its_symbols_are_from(void **state)
+TEST_WITH(a_module_that_was_needed_tells_where_its_symbols_are_from, setup, teardown)
 {
 	struct place *p = *state;
 	struct known_module *known = know(p, with_room);
@@ -260,7 +260,7 @@ static void put_symbols(char *dir, char *file, size_t size, const char *path)
 	fclose(to);
 }
 
-static void symbols_of_a_directory_are_told_as_such(void **state)
+TEST_WITH(symbols_of_a_directory_are_told_as_such, setup, teardown)
 {
 	struct place *p = *state;
 	struct known_module *known = know(p, with_room);
@@ -280,7 +280,7 @@ static void symbols_of_a_directory_are_told_as_such(void **state)
 	rmdir(dir);
 }
 
-static void symbols_that_cannot_be_read_are_told(void **state)
+TEST_WITH(symbols_that_cannot_be_read_are_told, setup, teardown)
 {
 	struct place *p = *state;
 	struct known_module *known = know(p, with_room);
@@ -292,7 +292,7 @@ static void symbols_that_cannot_be_read_are_told(void **state)
 			    "symbol: '/dev/null/none': its symbols cannot be read\n");
 }
 
-static void debug_information_is_told_when_it_was_asked_for(void **state)
+TEST_WITH(debug_information_is_told_when_it_was_asked_for, setup, teardown)
 {
 	struct place *p = *state;
 	char expected[1024];
@@ -310,7 +310,7 @@ static void debug_information_is_told_when_it_was_asked_for(void **state)
 	assert_string_equal(after(p, MSG_DWARF, 1), expected);
 }
 
-static void patches_are_told_with_the_ways(void **state)
+TEST_WITH(patches_are_told_with_the_ways, setup, teardown)
 {
 	struct place *p = *state;
 	struct known_module *known = know(p, with_room);
@@ -338,7 +338,7 @@ static void patches_are_told_with_the_ways(void **state)
 	assert_non_null(strstr(p->said, "functions chosen: 4, patched: 3\n"));
 }
 
-static void what_overhead_has_said_is_told(void **state)
+TEST_WITH(what_overhead_has_said_is_told, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -347,7 +347,7 @@ static void what_overhead_has_said_is_told(void **state)
 	assert_string_equal(after(p, MSG_DYNAMIC, 1), "dynamic: one thing\ndynamic: and another\n");
 }
 
-static void filters_are_counted_where_functions_can_have_records(void **state)
+TEST_WITH(filters_are_counted_where_functions_can_have_records, setup, teardown)
 {
 	struct place *p = *state;
 	struct known_module *known = know(p, with_room);
@@ -374,7 +374,7 @@ static void filters_are_counted_where_functions_can_have_records(void **state)
 	assert_string_equal(after(p, MSG_FILTER, 1), expected);
 }
 
-static void events_are_told(void **state)
+TEST_WITH(events_are_told, setup, teardown)
 {
 	struct point_event events[] = { { .name = (char *)"a:one" }, { .name = (char *)"a:two" } };
 	struct place *p = *state;
@@ -402,26 +402,8 @@ static void events_are_told(void **state)
 
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest tests[] = {
-#define FACTS_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		FACTS_TEST(nobody_is_told_who_does_not_ask),
-		FACTS_TEST(the_program_and_the_probe_are_named),
-		FACTS_TEST(what_the_program_calls_is_told),
-		FACTS_TEST(how_long_it_took_is_told),
-		FACTS_TEST(processes_are_told_with_their_plans),
-		FACTS_TEST(sessions_are_told_with_their_maps),
-		FACTS_TEST(a_module_that_was_needed_tells_where_its_symbols_are_from),
-		FACTS_TEST(symbols_of_a_directory_are_told_as_such),
-		FACTS_TEST(symbols_that_cannot_be_read_are_told),
-		FACTS_TEST(debug_information_is_told_when_it_was_asked_for),
-		FACTS_TEST(patches_are_told_with_the_ways),
-		FACTS_TEST(what_overhead_has_said_is_told),
-		FACTS_TEST(filters_are_counted_where_functions_can_have_records),
-		FACTS_TEST(events_are_told),
-	};
-
 	if (argc != 3)
 		return 2;
 	with_room = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

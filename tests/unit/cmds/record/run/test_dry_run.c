@@ -66,7 +66,7 @@ static void check_line(const char *out, const char *path, const char *text)
 	assert_memory_equal(out, line, strlen(line));
 }
 
-static void with_room_for_hooks(void **state)
+TEST(with_room_for_hooks)
 {
 	check_line(printed(with_room, "victim_*", 0, CMD_DONE), with_room,
 		   "4 functions would be patched\n");
@@ -94,7 +94,7 @@ static size_t check_counts(const char *out)
 }
 
 /* Each function with -v only. */
-static void without_room(void **state)
+TEST(without_room)
 {
 	const char *out = printed(without, "victim_large;victim_sum;victim_same", 0, CMD_DONE);
 	size_t nr = check_counts(out);
@@ -107,28 +107,21 @@ static void without_room(void **state)
 	assert_null(strstr(out, "victim_leaf"));
 }
 
-static void rules_about_nothing(void **state)
+TEST(rules_about_nothing)
 {
 	printed(with_room, "no_such_function", 0, CMD_DONE);
 	assert_non_null(strstr(warned, "no_such_function"));
 }
 
-static void no_file(void **state)
+TEST(no_file)
 {
 	assert_string_equal(printed("/there/is/none", "main", 0, -ENOENT), "");
 }
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(with_room_for_hooks),
-		cmocka_unit_test(without_room),
-		cmocka_unit_test(rules_about_nothing),
-		cmocka_unit_test(no_file),
-	};
-
 	assert_int_equal(argc, 3);
 	with_room = argv[1];
 	without = argv[2];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -75,7 +75,7 @@ static void read_back(struct place *p, struct data_header *header, struct info *
 	assert_int_equal(header->info_mask, info->mask);
 }
 
-static void command_lines(void **state)
+TEST_WITH(command_lines, setup, teardown)
 {
 	struct place *p = *state;
 	char *text = infofile_command_line(&p->opts);
@@ -93,7 +93,7 @@ static void command_lines(void **state)
 }
 
 /* What a reader needs at least. */
-static void at_the_beginning(void **state)
+TEST_WITH(at_the_beginning, setup, teardown)
 {
 	struct place *p = *state;
 	struct info info cleanup_info = { 0 };
@@ -116,7 +116,7 @@ static void at_the_beginning(void **state)
 }
 
 /* A program that is gone keeps the name that it was called by. */
-static void without_a_file(void **state)
+TEST_WITH(without_a_file, setup, teardown)
 {
 	struct place *p = *state;
 	struct info info cleanup_info = { 0 };
@@ -140,7 +140,7 @@ static uint64_t features(struct place *p)
 }
 
 /* Each says so by its own bit. */
-static void bits_of_features(void **state)
+TEST_WITH(bits_of_features, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -186,7 +186,7 @@ static void add_rules(struct place *p, const char *text, enum argrules_about abo
 }
 
 /* What readers take payloads apart by. */
-static void arguments(void **state)
+TEST_WITH(arguments, setup, teardown)
 {
 	struct place *p = *state;
 	struct info info cleanup_info = { 0 };
@@ -207,7 +207,7 @@ static void arguments(void **state)
 	assert_false(info.auto_args);
 }
 
-static void results_alone(void **state)
+TEST_WITH(results_alone, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -215,7 +215,7 @@ static void results_alone(void **state)
 	assert_int_equal(features(p), FEAT_RETVAL);
 }
 
-static void all_that_is_known(void **state)
+TEST_WITH(all_that_is_known, setup, teardown)
 {
 	struct place *p = *state;
 	struct info info cleanup_info = { 0 };
@@ -231,7 +231,7 @@ static void all_that_is_known(void **state)
 }
 
 /* At the end: how it ended, and who there was, each once. */
-static void at_the_end(void **state)
+TEST_WITH(at_the_end, setup, teardown)
 {
 	struct place *p = *state;
 	struct info info cleanup_info = { 0 };
@@ -268,7 +268,7 @@ static void at_the_end(void **state)
 }
 
 /* Nobody knows how it ended, so nobody knows what it used either. */
-static void an_end_that_is_not_known(void **state)
+TEST_WITH(an_end_that_is_not_known, setup, teardown)
 {
 	struct place *p = *state;
 	struct info info cleanup_info = { 0 };
@@ -292,7 +292,7 @@ static const char *default_opts(struct place *p)
 }
 
 /* Readers would drop calls that were kept in spite of the threshold. */
-static void options_for_readers(void **state)
+TEST_WITH(options_for_readers, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -309,31 +309,11 @@ static void options_for_readers(void **state)
 	assert_string_equal(default_opts(p), "");
 }
 
-static void short_calls_that_are_kept(void **state)
+TEST_WITH(short_calls_that_are_kept, setup, teardown)
 {
 	struct place *p = *state;
 
 	p->run.settings.threshold_ns = 5000;
 	assert_int_equal(filters_add(&p->filters, SPEC_TRIGGER, MATCH_GLOB, "f@trace", NULL), 0);
 	assert_string_equal(default_opts(p), "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(command_lines),
-		each(at_the_beginning),
-		each(without_a_file),
-		each(bits_of_features),
-		each(arguments),
-		each(results_alone),
-		each(all_that_is_known),
-		each(at_the_end),
-		each(an_end_that_is_not_known),
-		each(options_for_readers),
-		each(short_calls_that_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static const char *found(const char *name)
 }
 
 /* In their order; what is no file, or may not be executed, is passed over. */
-static void directories_of_path(void **state)
+TEST(directories_of_path)
 {
 	set_path("1:2");
 	assert_string_equal(found("tool"), "two/tool");
@@ -97,7 +97,7 @@ static void directories_of_path(void **state)
 }
 
 /* What is here comes first, though a shell would not find it. */
-static void this_directory(void **state)
+TEST(this_directory)
 {
 	set_path("2");
 	assert_string_equal(found("both"), "./both");
@@ -109,7 +109,7 @@ static void this_directory(void **state)
 }
 
 /* An empty element is the current directory, wherever it stands. */
-static void empty_elements(void **state)
+TEST(empty_elements)
 {
 	static const char *const paths[] = { ":2", "2::1", "1:.", "." };
 
@@ -122,7 +122,7 @@ static void empty_elements(void **state)
 }
 
 /* With a slash it is that file, wherever others may be. */
-static void paths(void **state)
+TEST(paths)
 {
 	struct uft_err err = { 0 };
 	char path[PATH_MAX];
@@ -138,14 +138,4 @@ static void paths(void **state)
 	assert_non_null(strstr(err.text, "$PATH"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(directories_of_path),
-		cmocka_unit_test(this_directory),
-		cmocka_unit_test(empty_elements),
-		cmocka_unit_test(paths),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -80,7 +80,7 @@ static const char *printed(const char *text)
 #define ENVIRONMENT "echo \"$LD_PRELOAD|$" CONTROL_ENV_SOCKET "|$LD_BIND_NOT|$HOME_OF_TEST\""
 
 /* Ours on top; what others preload stays behind it, an address of another recorder does not. */
-static void environment(void **state)
+TEST_WITH(environment, setup, teardown)
 {
 	setenv("HOME_OF_TEST", "here", 1);
 	assert_string_equal(printed(ENVIRONMENT), "|||here\n");
@@ -106,7 +106,7 @@ static void environment(void **state)
 }
 
 /* The limits and signals that it would have had without us. */
-static void limits(void **state)
+TEST_WITH(limits, setup, teardown)
 {
 	launch.file_number.rlim_cur = 77;
 	launch.file_size.rlim_cur = 512 * 1000;
@@ -139,7 +139,7 @@ static uint64_t status_of(const char *key)
 	return value;
 }
 
-static void signals(void **state)
+TEST_WITH(signals, setup, teardown)
 {
 	sigaddset(&launch.mask, SIGUSR2);
 	assert_int_equal(status_of("SigBlk"), 1ULL << (SIGUSR2 - 1));
@@ -147,7 +147,7 @@ static void signals(void **state)
 	assert_int_equal(status_of("SigBlk"), 0);
 }
 
-static void fixed_addresses(void **state)
+TEST_WITH(fixed_addresses, setup, teardown)
 {
 	int had;
 
@@ -157,7 +157,7 @@ static void fixed_addresses(void **state)
 }
 
 /* SIGCHLD is ignored as it was when we were started. */
-static void children(void **state)
+TEST_WITH(children, setup, teardown)
 {
 	launch.ignores_children = true;
 	assert_int_equal(status_of("SigIgn") >> (SIGCHLD - 1) & 1, 1);
@@ -166,7 +166,7 @@ static void children(void **state)
 }
 
 /* It is gone when that is said. */
-static void cannot_be_executed(void **state)
+TEST_WITH(cannot_be_executed, setup, teardown)
 {
 	struct uft_err err = { 0 };
 	struct launched child;
@@ -184,7 +184,7 @@ static void cannot_be_executed(void **state)
 }
 
 /* The caller's wait(2) does not meet who was forked away. */
-static void forked_away(void **state)
+TEST_WITH(forked_away, setup, teardown)
 {
 	int fds[2];
 	pid_t parent = 0;
@@ -202,7 +202,7 @@ static void forked_away(void **state)
 }
 
 /* --keep-pid: who calls becomes the program, which keeps its number, and the other one the recorder. */
-static void places_are_changed(void **state)
+TEST_WITH(places_are_changed, setup, teardown)
 {
 	pid_t pid = fork();
 	char expected[64];
@@ -233,7 +233,7 @@ static void places_are_changed(void **state)
 }
 
 /* When the recorder ends before it has let it go, there is no program. */
-static void no_recorder(void **state)
+TEST_WITH(no_recorder, setup, teardown)
 {
 	pid_t pid = fork();
 	int status;
@@ -250,7 +250,7 @@ static void no_recorder(void **state)
 }
 
 /* Somebody has ended it while it waited. */
-static void no_program(void **state)
+TEST_WITH(no_program, setup, teardown)
 {
 	int go[2], report[2];
 	struct launched program = { 0 };
@@ -268,7 +268,7 @@ static void no_program(void **state)
 }
 
 /* There is room for no pipe, or for one. */
-static void without_descriptors(void **state)
+TEST_WITH(without_descriptors, setup, teardown)
 {
 	struct rlimit before;
 
@@ -300,7 +300,7 @@ static void without_descriptors(void **state)
 
 /* --- the probe's file --- */
 
-static void libraries(void **state)
+TEST_WITH(libraries, setup, teardown)
 {
 	struct uft_err err = { 0 };
 	char path[PATH_MAX];
@@ -329,19 +329,4 @@ static void libraries(void **state)
 	assert_int_equal(launch_find_library(NULL, "no-such-probe.so", path, &err), -ENOENT);
 	assert_string_equal(err.text, "cannot find 'no-such-probe.so': say where it is with "
 				      "--libmcount-path");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(environment), each(limits),
-		each(signals),	   each(fixed_addresses),
-		each(children),	   each(cannot_be_executed),
-		each(forked_away), each(places_are_changed),
-		each(no_recorder), each(no_program),
-		each(libraries),   each(without_descriptors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void run(struct test_recorder *t, pid_t pid, struct recorder_end *end)
 	assert_int_equal(count_fds(), nr + (t->rec.program_fd >= 0));
 }
 
-static void its_status(void **state)
+TEST_WITH(its_status, setup, teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder_end end;
@@ -92,7 +92,7 @@ static void its_status(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
-static void that_of_a_signal(void **state)
+TEST_WITH(that_of_a_signal, setup, teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder_end end;
@@ -106,7 +106,7 @@ static void that_of_a_signal(void **state)
 }
 
 /* What somebody sends to us is meant for the program. */
-static void passed_on(void **state)
+TEST_WITH(passed_on, setup, teardown)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT };
 	struct test_recorder *t = *state;
@@ -128,7 +128,7 @@ static void passed_on(void **state)
 }
 
 /* No child of ours, as with --keep-pid: its end is seen, and its status is its parent's. */
-static void not_ours(void **state)
+TEST_WITH(not_ours, setup, teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder_end end;
@@ -170,7 +170,7 @@ static void has(const sigset_t *set, int sig, bool is_in)
 }
 
 /* SIGHUP stays ignored where it was (nohup), and SIGUSR1 is the program's matter but in flight recordings. */
-static void which_signals(void **state)
+TEST_WITH(which_signals, setup, teardown)
 {
 	struct test_recorder *t = *state;
 	void (*hangup)(int) = signal(SIGHUP, SIG_DFL);
@@ -194,7 +194,7 @@ static void which_signals(void **state)
 }
 
 /* One that does not care for interrupts is waited for a while after the third one; here most of that is over. */
-static void one_that_goes_on_is_given_up(void **state)
+TEST_WITH(one_that_goes_on_is_given_up, setup, teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder_end end;
@@ -223,7 +223,7 @@ static void one_that_goes_on_is_given_up(void **state)
 }
 
 /* Whom the program leaves behind. */
-static void what_is_left_behind_is_left_alone_after_a_while(void **state)
+TEST_WITH(what_is_left_behind_is_left_alone_after_a_while, setup, teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder_end end;
@@ -239,7 +239,7 @@ static void what_is_left_behind_is_left_alone_after_a_while(void **state)
 }
 
 /* It asks for the end of the recording then, and nobody is there to be told. */
-static void an_interrupt_behind_the_program_ends_it_at_once(void **state)
+TEST_WITH(an_interrupt_behind_the_program_ends_it_at_once, setup, teardown)
 {
 	struct test_recorder *t = *state;
 	struct recorder_end end;
@@ -254,21 +254,4 @@ static void an_interrupt_behind_the_program_ends_it_at_once(void **state)
 	assert_int_equal(end.given_up, 0);
 	assert_false(end.has_left_rest);
 	assert_false(alive_program_runs(&t->rec.alive));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(its_status),
-		each(that_of_a_signal),
-		each(passed_on),
-		each(not_ours),
-		each(which_signals),
-		each(one_that_goes_on_is_given_up),
-		each(what_is_left_behind_is_left_alone_after_a_while),
-		each(an_interrupt_behind_the_program_ends_it_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static void check_refused(const struct opts *opts, const char *text)
 	assert_non_null(strstr(error.text, text));
 }
 
-static void programs_with_hooks(void **state)
+TEST(programs_with_hooks)
 {
 	make("mcount", ET_EXEC, arch_elf_machine, false);
 	assert_int_equal(find("./it", &plain), 0);
@@ -94,7 +94,7 @@ static void programs_with_hooks(void **state)
 }
 
 /* Without hooks somebody must have said where records are to come from. */
-static void programs_without_hooks(void **state)
+TEST(programs_without_hooks)
 {
 	struct patch_rules patches = { 0 };
 	struct opts opts = plain;
@@ -118,7 +118,7 @@ static void programs_without_hooks(void **state)
 }
 
 /* Functions that are to be taken out give no records. */
-static void only_taken_out(void **state)
+TEST(only_taken_out)
 {
 	struct patch_rules patches = { 0 };
 	struct opts opts = { .patches = &patches };
@@ -132,7 +132,7 @@ static void only_taken_out(void **state)
 	unlink("it");
 }
 
-static void other_kinds(void **state)
+TEST(other_kinds)
 {
 	struct opts opts = plain;
 
@@ -156,7 +156,7 @@ static void other_kinds(void **state)
 }
 
 /* What processes do needs no probe; the recording is then one of this machine. */
-static void processes_of_any_machine(void **state)
+TEST(processes_of_any_machine)
 {
 	struct opts opts = plain;
 
@@ -171,7 +171,7 @@ static void processes_of_any_machine(void **state)
 }
 
 /* The interpreter's facts, and the script's name. */
-static void scripts(void **state)
+TEST(scripts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct opts opts = plain;
@@ -203,16 +203,4 @@ static void scripts(void **state)
 	unlink("script");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programs_with_hooks),
-		cmocka_unit_test(programs_without_hooks),
-		cmocka_unit_test(only_taken_out),
-		cmocka_unit_test(other_kinds),
-		cmocka_unit_test(processes_of_any_machine),
-		cmocka_unit_test(scripts),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -28,7 +28,7 @@ static unsigned count_fds(void)
 }
 
 /* As where the data directory could not be made. All descriptors are others', number 0 first of all. */
-static void never_opened(void **unused)
+TEST(never_opened)
 {
 	unsigned before = count_fds();
 	struct recorder rec = { 0 };
@@ -43,7 +43,7 @@ static int refuse(struct store *store, const char *name)
 	return -ENOSPC;
 }
 
-static void store_that_takes_nothing(void **unused)
+TEST(store_that_takes_nothing)
 {
 	const struct store_ops ops = { .open = refuse };
 	struct store store = { .ops = &ops };
@@ -153,7 +153,7 @@ static uint32_t flags_of(struct begun *b)
 	return plan.flags;
 }
 
-static void each_setting_has_its_flag(void **state)
+TEST_WITH(each_setting_has_its_flag, setup, teardown)
 {
 	struct begun *b = *state;
 	const struct record_settings plain = b->settings;
@@ -184,7 +184,7 @@ static void each_setting_has_its_flag(void **state)
 	assert_int_equal(flags_of(b), PLAN_STEERABLE | PLAN_SELECTIVE | PLAN_LEAVES_OUT);
 }
 
-static void numbers_of_the_settings_are_in_the_plan(void **state)
+TEST_WITH(numbers_of_the_settings_are_in_the_plan, setup, teardown)
 {
 	struct begun *b = *state;
 	const struct plan *plan;
@@ -208,7 +208,7 @@ static void numbers_of_the_settings_are_in_the_plan(void **state)
 }
 
 /* Where the kernel keeps time by it, too. */
-static void the_clock_is_the_counter_if_the_kernel_says_so(void **state)
+TEST_WITH(the_clock_is_the_counter_if_the_kernel_says_so, setup, teardown)
 {
 	struct begun *b = *state;
 	char text[64] = "";
@@ -240,7 +240,7 @@ static void the_clock_is_the_counter_if_the_kernel_says_so(void **state)
 }
 
 /* The secret is in the address, and is another one each time. */
-static void probes_find_it_by_a_name_and_a_secret(void **state)
+TEST_WITH(probes_find_it_by_a_name_and_a_secret, setup, teardown)
 {
 	static const uint8_t none[CONTROL_SECRET_BYTES];
 	struct begun *b = *state;
@@ -269,7 +269,7 @@ static void probes_find_it_by_a_name_and_a_secret(void **state)
 }
 
 /* Ours is the only mapping that can be written to, and it stays as large as it is. */
-static void the_control_page_is_closed_to_others(void **state)
+TEST_WITH(the_control_page_is_closed_to_others, setup, teardown)
 {
 	struct begun *b = *state;
 	struct recorder *rec = begin(b);
@@ -295,7 +295,7 @@ static void the_control_page_is_closed_to_others(void **state)
 
 /* --- limits --- */
 
-static void a_limit_on_file_sizes_below_64_gb_is_refused(void **state)
+TEST_WITH(a_limit_on_file_sizes_below_64_gb_is_refused, setup, teardown)
 {
 	struct begun *b = *state;
 	struct uft_err err = { 0 };
@@ -317,7 +317,7 @@ static void a_limit_on_file_sizes_below_64_gb_is_refused(void **state)
 }
 
 /* An eighth of the descriptors for conversations of a kind, but no fewer than 16 and no more than 4096. */
-static void the_number_of_conversations_depends_on_that_of_descriptors(void **state)
+TEST_WITH(the_number_of_conversations_depends_on_that_of_descriptors, setup, teardown)
 {
 	static const struct {
 		rlim_t max;
@@ -363,7 +363,7 @@ static void the_number_of_conversations_depends_on_that_of_descriptors(void **st
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void only_a_flight_recording_has_no_end(void **state)
+TEST_WITH(only_a_flight_recording_has_no_end, setup, teardown)
 {
 	struct begun *b = *state;
 
@@ -393,7 +393,7 @@ static int finish(struct source *source)
 	return -ENOSPC;
 }
 
-static void sources_end_when_it_stops_and_not_again(void **state)
+TEST_WITH(sources_end_when_it_stops_and_not_again, setup, teardown)
 {
 	struct begun *b = *state;
 	struct source source = { .finish = finish };
@@ -409,7 +409,7 @@ static void sources_end_when_it_stops_and_not_again(void **state)
 }
 
 /* As when the program cannot be run. */
-static void sources_end_when_it_is_closed_without_a_stop(void **state)
+TEST_WITH(sources_end_when_it_is_closed_without_a_stop, setup, teardown)
 {
 	struct begun *b = *state;
 	struct source source = { .finish = finish };
@@ -422,7 +422,7 @@ static void sources_end_when_it_is_closed_without_a_stop(void **state)
 }
 
 /* Who has ended is not changed, and that is told. */
-static void a_process_that_is_gone_is_not_changed(void **state)
+TEST_WITH(a_process_that_is_gone_is_not_changed, setup, teardown)
 {
 	struct begun *b = *state;
 	struct steering *steer = &begin(b)->steering;
@@ -438,26 +438,4 @@ static void a_process_that_is_gone_is_not_changed(void **state)
 	assert_true(steer->choose(&b->rec, 0x7fffffff, NULL, 0, &err) < 0);
 	assert_true(err.text[0]);
 	end(b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		cmocka_unit_test(never_opened),
-		cmocka_unit_test(store_that_takes_nothing),
-		each(each_setting_has_its_flag),
-		each(numbers_of_the_settings_are_in_the_plan),
-		each(the_clock_is_the_counter_if_the_kernel_says_so),
-		each(probes_find_it_by_a_name_and_a_secret),
-		each(the_control_page_is_closed_to_others),
-		each(a_limit_on_file_sizes_below_64_gb_is_refused),
-		each(the_number_of_conversations_depends_on_that_of_descriptors),
-		each(only_a_flight_recording_has_no_end),
-		each(sources_end_when_it_stops_and_not_again),
-		each(sources_end_when_it_is_closed_without_a_stop),
-		each(a_process_that_is_gone_is_not_changed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "cmds/record/run/sysinfo.h"
 
 /* Each number has its own place. */
-static void usage(void **state)
+TEST(usage)
 {
 	const struct rusage usage = {
 		.ru_stime = { 1, 2 },
@@ -49,7 +49,7 @@ static bool value_of(const char *path, const char *format, char value[256])
 	return is_there;
 }
 
-static void machine(void **state)
+TEST(machine)
 {
 	struct info info cleanup_info = { .mask = INFO_CMDLINE };
 	struct utsname uts;
@@ -106,7 +106,7 @@ int __wrap_getloadavg(double *load, int nr)
 	return nr_loads;
 }
 
-static void load(void **state)
+TEST(load)
 {
 	struct info info cleanup_info = { 0 };
 	struct info without cleanup_info = { 0 };
@@ -120,15 +120,4 @@ static void load(void **state)
 	nr_loads = -1;
 	assert_int_equal(sysinfo_add_machine(&without), 0);
 	assert_false(without.mask & INFO_LOADINFO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usage),
-		cmocka_unit_test(machine),
-		cmocka_unit_test(load),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void limit_files(rlim_t bytes)
 	assert_return_code(setrlimit(RLIMIT_FSIZE, &limit), errno);
 }
 
-static void test_full_and_free_again(void **unused)
+TEST(test_full_and_free_again)
 {
 	const struct record first[] = { entry(1), entry(2) };
 	const struct record second[] = { entry(3), lost(5), entry(4), entry(5) };
@@ -113,7 +113,7 @@ static void test_full_and_free_again(void **unused)
 }
 
 /* There is just room for the LOST record and not for what it stands before: it is written once. */
-static void test_room_for_lost_only(void **unused)
+TEST(test_room_for_lost_only)
 {
 	const struct record first[] = { entry(1) };
 	const struct record second[] = { entry(2), entry(3) };
@@ -137,7 +137,7 @@ static void test_room_for_lost_only(void **unused)
 }
 
 /* Payloads are no records, though nobody says how long they are. */
-static void test_counting_payloads(void **unused)
+TEST(test_counting_payloads)
 {
 	struct record data[8] = { entry(2000), entry(2001) };
 	struct room room;
@@ -174,7 +174,7 @@ static void check_count(const struct record *data, size_t nr, uint64_t expected)
 	end(&room);
 }
 
-static void test_counting_at_the_end(void **unused)
+TEST(test_counting_at_the_end)
 {
 	const struct record more = { 2000, record_data(RECORD_ENTRY, 1, 7) | RECORD_MORE };
 	const struct record no_record = { 2001, 0 };
@@ -189,7 +189,7 @@ static void test_counting_at_the_end(void **unused)
 	check_count(last, ARRAY_SIZE(last), 2);
 }
 
-static void test_finish_tells(void **unused)
+TEST(test_finish_tells)
 {
 	const struct record expected[] = { lost(7) };
 	struct room room;
@@ -217,7 +217,7 @@ static void test_finish_tells(void **unused)
 	end(&room);
 }
 
-static void test_nothing_makes_no_file(void **unused)
+TEST(test_nothing_makes_no_file)
 {
 	struct room room;
 	struct stat st;
@@ -230,7 +230,7 @@ static void test_nothing_makes_no_file(void **unused)
 	end(&room);
 }
 
-static void test_max_size(void **unused)
+TEST(test_max_size)
 {
 	const struct record two[] = { entry(1), entry(2) };
 	const struct record expected[] = { entry(1), entry(2), entry(1), entry(2) };
@@ -249,7 +249,7 @@ static void test_max_size(void **unused)
 }
 
 /* One that was too long ends it, too: what comes behind would leave a hole before it. */
-static void test_max_size_stays_full(void **unused)
+TEST(test_max_size_stays_full)
 {
 	const struct record four[] = { entry(1), entry(2), entry(3), entry(4) };
 	struct room room;
@@ -262,7 +262,7 @@ static void test_max_size_stays_full(void **unused)
 	end(&room);
 }
 
-static void test_flight_has_no_such_limit(void **unused)
+TEST(test_flight_has_no_such_limit)
 {
 	struct pair pair;
 
@@ -280,7 +280,7 @@ static void test_flight_has_no_such_limit(void **unused)
 }
 
 /* Where descriptors are short files are opened for each write. */
-static void test_few_descriptors(void **unused)
+TEST(test_few_descriptors)
 {
 	const struct record expected[] = { entry(1), entry(2) };
 	struct rlimit before;
@@ -308,22 +308,4 @@ static void test_few_descriptors(void **unused)
 	append(&room, &expected[0], sizeof(expected[0]));
 	assert_true(room.sink->is_open);
 	end(&room);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_full_and_free_again),
-		cmocka_unit_test(test_room_for_lost_only),
-		cmocka_unit_test(test_counting_payloads),
-		cmocka_unit_test(test_counting_at_the_end),
-		cmocka_unit_test(test_finish_tells),
-		cmocka_unit_test(test_nothing_makes_no_file),
-		cmocka_unit_test(test_max_size),
-		cmocka_unit_test(test_max_size_stays_full),
-		cmocka_unit_test(test_flight_has_no_such_limit),
-		cmocka_unit_test(test_few_descriptors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static uint64_t check_file(const struct pair *pair, int32_t tid, uint64_t last)
 	return nr;
 }
 
-static void test_short_run(void **unused)
+TEST(test_short_run)
 {
 	struct pair pair;
 	struct thread *t;
@@ -100,7 +100,7 @@ static void test_short_run(void **unused)
 }
 
 /* The newest payloads are saved, too, each beside its record. */
-static void test_payloads(void **unused)
+TEST(test_payloads)
 {
 	const size_t entry_bytes = sizeof(struct event_data) + sizeof(uint64_t);
 	struct pair pair;
@@ -135,7 +135,7 @@ static void test_payloads(void **unused)
 }
 
 /* At every place of a ring that has gone round: all but the segment that is about to be overwritten is there. */
-static void test_every_place(void **unused)
+TEST(test_every_place)
 {
 	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
 	const uint64_t per_ring = per_segment * NR_SEGMENTS;
@@ -165,7 +165,7 @@ static void test_every_place(void **unused)
 }
 
 /* The thread is about to begin the next lap: it has noted that, and is not there yet. */
-static void test_next_lap_is_noted(void **unused)
+TEST(test_next_lap_is_noted)
 {
 	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
 	struct pair pair;
@@ -186,7 +186,7 @@ static void test_next_lap_is_noted(void **unused)
 }
 
 /* Several tasks share --max-size, and one has a segment at least. */
-static void test_budget(void **unused)
+TEST(test_budget)
 {
 	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
 	struct thread *t[4];
@@ -213,7 +213,7 @@ static void test_budget(void **unused)
 }
 
 /* The oldest files go when there is no room beside the newest one. */
-static void test_old_files_go(void **unused)
+TEST(test_old_files_go)
 {
 	struct pair pair;
 	int32_t tids[6];
@@ -242,7 +242,7 @@ static void test_old_files_go(void **unused)
 }
 
 /* One task that comes again has one file, the last one. */
-static void test_same_task_again(void **unused)
+TEST(test_same_task_again)
 {
 	struct pair pair;
 
@@ -265,7 +265,7 @@ static void test_same_task_again(void **unused)
 }
 
 /* What makes no sense is left out; what is whole behind it is kept. */
-static void test_damaged_segments(void **unused)
+TEST(test_damaged_segments)
 {
 	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
 	static const uint32_t wrong[] = { RING_PAGE + 8, RING_PAGE - 12, UINT32_MAX };
@@ -286,7 +286,7 @@ static void test_damaged_segments(void **unused)
 }
 
 /* A head that no thread gets to: the recorder neither counts up to it nor believes it. */
-static void test_damaged_heads(void **unused)
+TEST(test_damaged_heads)
 {
 	static const uint64_t heads[] = { UINT64_MAX - 7, UINT64_MAX, UINT64_MAX / 2 + 1,
 					  INT64_MAX - 7 };
@@ -306,7 +306,7 @@ static void test_damaged_heads(void **unused)
 	}
 }
 
-static void test_ring_without_a_task(void **unused)
+TEST(test_ring_without_a_task)
 {
 	struct pair pair;
 	struct thread *t;
@@ -362,7 +362,7 @@ static void lose_the_cpu(bool begins)
 }
 
 /* Half of what the ring has room for is there each time, also when the recorder does not get its CPU for many laps. */
-static void test_snapshots_of_a_running_thread(void **unused)
+TEST(test_snapshots_of_a_running_thread)
 {
 	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
 	struct runner runner = { 0 };
@@ -398,7 +398,7 @@ static void test_snapshots_of_a_running_thread(void **unused)
 }
 
 /* Shares of --max-size: the rest is for tasks. */
-static void test_shares(void **unused)
+TEST(test_shares)
 {
 	const struct record_settings settings = { .max_bytes = 64 << 10 };
 	const struct record_settings large = { .max_bytes = 1ULL << 40 };
@@ -417,7 +417,7 @@ static void test_shares(void **unused)
 }
 
 /* Threads by the thousand: when as many as are kept have gone, and a thousand, their lines go, too. */
-static void test_lines_of_old_tasks_go(void **unused)
+TEST(test_lines_of_old_tasks_go)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct pair pair;
@@ -455,7 +455,7 @@ static void check_failure(struct pair *pair, struct thread *t, int code)
 	assert_int_equal(pair->rec.writers.flight.nr, 0);
 }
 
-static void test_files_that_cannot_be_written(void **unused)
+TEST(test_files_that_cannot_be_written)
 {
 	struct rlimit limit;
 	struct pair pair;
@@ -488,26 +488,4 @@ static void test_files_that_cannot_be_written(void **unused)
 	assert_int_equal(pair.rec.writers.flight.nr, 1);
 	assert_int_equal(pair.rec.store->error, 0);
 	end(&pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_short_run),
-		cmocka_unit_test(test_every_place),
-		cmocka_unit_test(test_payloads),
-		cmocka_unit_test(test_next_lap_is_noted),
-		cmocka_unit_test(test_budget),
-		cmocka_unit_test(test_old_files_go),
-		cmocka_unit_test(test_same_task_again),
-		cmocka_unit_test(test_damaged_segments),
-		cmocka_unit_test(test_damaged_heads),
-		cmocka_unit_test(test_ring_without_a_task),
-		cmocka_unit_test(test_snapshots_of_a_running_thread),
-		cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_lines_of_old_tasks_go),
-		cmocka_unit_test(test_files_that_cannot_be_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

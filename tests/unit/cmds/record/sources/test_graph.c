@@ -87,7 +87,7 @@ static void add(struct place *p, const char *specs)
 }
 
 /* Those that are left out, too, and nothing of what was in the lists before. */
-static void functions_in_and_out(void **state)
+TEST_WITH(functions_in_and_out, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -101,7 +101,7 @@ static void functions_in_and_out(void **state)
 	check(p, "current_tracer", "function_graph");
 }
 
-static void functions_that_are_not_there(void **state)
+TEST_WITH(functions_that_are_not_there, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -113,7 +113,7 @@ static void functions_that_are_not_there(void **state)
 }
 
 /* Filters of the program's functions are none of the kernel's. */
-static void no_filters_of_the_kernel(void **state)
+TEST_WITH(no_filters_of_the_kernel, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -123,7 +123,7 @@ static void no_filters_of_the_kernel(void **state)
 	check(p, "current_tracer", "function_graph");
 }
 
-static void a_list_that_cannot_be_written(void **state)
+TEST_WITH(a_list_that_cannot_be_written, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -133,18 +133,4 @@ static void a_list_that_cannot_be_written(void **state)
 	assert_int_equal(graph_set_up(&p->kernel, 4711, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "set_graph_notrace"));
 	check(p, "current_tracer", "");
-}
-
-#define each(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		each(functions_in_and_out),
-		each(functions_that_are_not_there),
-		each(no_filters_of_the_kernel),
-		each(a_list_that_cannot_be_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,7 +226,7 @@ static void check_pages(const struct place *p, const char *expected)
 
 /* --- tests --- */
 
-static void what_it_is_told(void **state)
+TEST_WITH(what_it_is_told, setup, teardown)
 {
 	struct place *p = *state;
 	char *header;
@@ -256,7 +256,7 @@ static void what_it_is_told(void **state)
 	assert_int_equal(p->kernel.lost, 1175);
 }
 
-static void each_clock(void **state)
+TEST_WITH(each_clock, setup, teardown)
 {
 	static const struct {
 		clockid_t id;
@@ -280,7 +280,7 @@ static void each_clock(void **state)
 }
 
 /* Two pages or 16 KB, whichever is more, in percent of the buffer. */
-static void when_it_is_to_wake_us(void **state)
+TEST_WITH(when_it_is_to_wake_us, setup, teardown)
 {
 	static const struct {
 		size_t pages;
@@ -301,7 +301,7 @@ static void when_it_is_to_wake_us(void **state)
 	}
 }
 
-static void pages_are_written(void **state)
+TEST_WITH(pages_are_written, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -328,7 +328,7 @@ static void pages_are_written(void **state)
 }
 
 /* Kernels that wake us for each record: what there is is taken. */
-static void without_a_watermark(void **state)
+TEST_WITH(without_a_watermark, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -341,7 +341,7 @@ static void without_a_watermark(void **state)
 	check_pages(p, "ab");
 }
 
-static void half_of_what_may_be_written(void **state)
+TEST_WITH(half_of_what_may_be_written, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -360,7 +360,7 @@ static void half_of_what_may_be_written(void **state)
 	check_pages(p, "abc");
 }
 
-static void the_newest_are_kept(void **state)
+TEST_WITH(the_newest_are_kept, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -381,7 +381,7 @@ static void the_newest_are_kept(void **state)
 	p->t->settings.flight_bytes = p->t->settings.max_bytes = 0;
 }
 
-static void what_cannot_be_had(void **state)
+TEST_WITH(what_cannot_be_had, setup, teardown)
 {
 	struct place *p = *state;
 	struct event_rules none = { 0 };
@@ -422,7 +422,7 @@ static void what_cannot_be_had(void **state)
 }
 
 /* Of recorders that are no more; not of others. */
-static void stale_instances(void **state)
+TEST_WITH(stale_instances, setup, teardown)
 {
 	struct place *p = *state;
 	char ended[64], own[64], lives[64];
@@ -451,7 +451,7 @@ static void stale_instances(void **state)
 }
 
 /* The kernel has no calls in an instance: they are of the one that everybody has, and events with them. */
-static void everybodys(void **state)
+TEST_WITH(everybodys, setup, teardown)
 {
 	static const char *const files[] = {
 		"tracing_on",		"trace_clock",		 "buffer_size_kb",
@@ -491,7 +491,7 @@ static void everybodys(void **state)
 }
 
 /* Calls cannot be had, events can. */
-static void events_alone(void **state)
+TEST_WITH(events_alone, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -503,20 +503,4 @@ static void events_alone(void **state)
 	check("buffer_size_kb", "1408");
 	assert_int_equal(p->sources.nr, 1);
 	p->t->settings.kernel_depth = 0;
-}
-
-#define each(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		each(what_it_is_told),	     each(each_clock),
-		each(when_it_is_to_wake_us), each(pages_are_written),
-		each(without_a_watermark),   each(half_of_what_may_be_written),
-		each(the_newest_are_kept),   each(what_cannot_be_had),
-		each(stale_instances),	     each(everybodys),
-		each(events_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

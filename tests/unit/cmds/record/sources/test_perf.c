@@ -255,7 +255,7 @@ static void check(struct place *p, const char *name, const char *expected)
 }
 
 /* doc/formats/events.md, "perf-cpu<N>.dat" */
-static void the_kernel_is_asked_for_what_the_format_says(void **state)
+TEST_WITH(the_kernel_is_asked_for_what_the_format_says, setup, teardown)
 {
 	struct place *p = *state;
 	const struct perf_event_attr *attr = &played.attr;
@@ -276,7 +276,7 @@ static void the_kernel_is_asked_for_what_the_format_says(void **state)
 	assert_false(attr->task || attr->context_switch);
 }
 
-static void new_tasks_and_switches_are_asked_for_each_by_itself(void **state)
+TEST_WITH(new_tasks_and_switches_are_asked_for_each_by_itself, setup, teardown)
 {
 	struct place *p = *state;
 	const struct perf_event_attr *attr = &played.attr;
@@ -297,7 +297,7 @@ static void new_tasks_and_switches_are_asked_for_each_by_itself(void **state)
 	assert_false(attr->task || attr->comm || attr->comm_exec);
 }
 
-static void each_cpu_has_a_file_that_grows_when_the_kernel_wakes_us(void **state)
+TEST_WITH(each_cpu_has_a_file_that_grows_when_the_kernel_wakes_us, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -328,7 +328,7 @@ static void each_cpu_has_a_file_that_grows_when_the_kernel_wakes_us(void **state
 	assert_int_equal(p->memory.store.error, 0);
 }
 
-static void what_wraps_comes_in_order(void **state)
+TEST_WITH(what_wraps_comes_in_order, setup, teardown)
 {
 	struct place *p = *state;
 	struct strbuf content cleanup_strbuf = { 0 };
@@ -353,7 +353,7 @@ static void what_wraps_comes_in_order(void **state)
 }
 
 /* The kernel finds room all the same; the first failure is what is told. */
-static void what_cannot_be_written_is_dropped(void **state)
+TEST_WITH(what_cannot_be_written_is_dropped, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -381,7 +381,7 @@ static void ignore(void *arg)
 {
 }
 
-static void there_is_no_more_than_max_size(void **state)
+TEST_WITH(there_is_no_more_than_max_size, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -395,7 +395,7 @@ static void there_is_no_more_than_max_size(void **state)
 	assert_int_equal(tail(0), 6);
 }
 
-static void an_end_that_the_kernel_tells_is_told_once(void **state)
+TEST_WITH(an_end_that_the_kernel_tells_is_told_once, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -414,7 +414,7 @@ static void an_end_that_the_kernel_tells_is_told_once(void **state)
 	check(p, "perf-cpu2.dat", "on");
 }
 
-static void a_cpu_that_is_not_there_has_no_events(void **state)
+TEST_WITH(a_cpu_that_is_not_there_has_no_events, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -445,25 +445,25 @@ static void check_refused(struct place *p, int code, const char *text, unsigned 
 
 #define REFUSED "cannot record scheduler events: "
 
-static void a_kernel_that_does_not_allow_it_leaves_nothing(void **state)
+TEST_WITH(a_kernel_that_does_not_allow_it_leaves_nothing, setup, teardown)
 {
 	played.cpus[1].open_fails = EACCES;
 	check_refused(*state, -EACCES, REFUSED "Permission denied", 2);
 }
 
-static void a_ring_that_cannot_be_mapped_leaves_nothing(void **state)
+TEST_WITH(a_ring_that_cannot_be_mapped_leaves_nothing, setup, teardown)
 {
 	played.cpus[2].map_fails = EPERM;
 	check_refused(*state, -EPERM, REFUSED "Operation not permitted", 3);
 }
 
-static void a_file_that_cannot_be_made_leaves_nothing(void **state)
+TEST_WITH(a_file_that_cannot_be_made_leaves_nothing, setup, teardown)
 {
 	((struct place *)*state)->open_fails = -EMFILE;
 	check_refused(*state, -EMFILE, REFUSED "Too many open files", 1);
 }
 
-static void a_loop_that_has_no_room_leaves_nothing(void **state)
+TEST_WITH(a_loop_that_has_no_room_leaves_nothing, setup, teardown)
 {
 	struct place *p = *state;
 	int epoll_fd = p->loop.epoll_fd;
@@ -508,7 +508,7 @@ static void begin_flight(struct place *p)
 	begin(p);
 }
 
-static void a_flight_recording_writes_when_it_is_saved(void **state)
+TEST_WITH(a_flight_recording_writes_when_it_is_saved, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -530,7 +530,7 @@ static void a_flight_recording_writes_when_it_is_saved(void **state)
 	check_records(p, "perf-cpu1.dat", "x");
 }
 
-static void the_newest_are_kept_of_a_flight(void **state)
+TEST_WITH(the_newest_are_kept_of_a_flight, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -544,7 +544,7 @@ static void the_newest_are_kept_of_a_flight(void **state)
 	check_records(p, "perf-cpu0.dat", "efg");
 }
 
-static void a_flight_that_is_too_long_forgets_meanwhile(void **state)
+TEST_WITH(a_flight_that_is_too_long_forgets_meanwhile, setup, teardown)
 {
 	struct place *p = *state;
 	begin_flight(p);
@@ -567,7 +567,7 @@ static int refuse_to_publish(struct store *store, const char *name, const struct
 }
 
 /* The first failure; what was kept stays for the next time. */
-static void a_flight_that_cannot_be_saved_says_so(void **state)
+TEST_WITH(a_flight_that_cannot_be_saved_says_so, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -580,29 +580,4 @@ static void a_flight_that_cannot_be_saved_says_so(void **state)
 	assert_int_equal(sources_save(&p->sources), 0);
 	check_records(p, "perf-cpu0.dat", "a");
 	check_records(p, "perf-cpu1.dat", "b");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define PERF_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		PERF_TEST(the_kernel_is_asked_for_what_the_format_says),
-		PERF_TEST(new_tasks_and_switches_are_asked_for_each_by_itself),
-		PERF_TEST(each_cpu_has_a_file_that_grows_when_the_kernel_wakes_us),
-		PERF_TEST(what_wraps_comes_in_order),
-		PERF_TEST(what_cannot_be_written_is_dropped),
-		PERF_TEST(there_is_no_more_than_max_size),
-		PERF_TEST(an_end_that_the_kernel_tells_is_told_once),
-		PERF_TEST(a_cpu_that_is_not_there_has_no_events),
-		PERF_TEST(a_kernel_that_does_not_allow_it_leaves_nothing),
-		PERF_TEST(a_ring_that_cannot_be_mapped_leaves_nothing),
-		PERF_TEST(a_file_that_cannot_be_made_leaves_nothing),
-		PERF_TEST(a_loop_that_has_no_room_leaves_nothing),
-		PERF_TEST(a_flight_recording_writes_when_it_is_saved),
-		PERF_TEST(the_newest_are_kept_of_a_flight),
-		PERF_TEST(a_flight_that_is_too_long_forgets_meanwhile),
-		PERF_TEST(a_flight_that_cannot_be_saved_says_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static size_t put_round(struct record *r, uint64_t at_ns)
 	return 6;
 }
 
-static void calls_and_callers(void **state)
+TEST(calls_and_callers)
 {
 	struct sample *sample = sample_new();
 	struct sample *out = sample_new();
@@ -52,7 +52,7 @@ static void calls_and_callers(void **state)
 	sample_free(out);
 }
 
-static void a_part_of_much(void **state)
+TEST(a_part_of_much)
 {
 	enum {
 		ROUNDS = 10000
@@ -74,7 +74,7 @@ static void a_part_of_much(void **state)
 }
 
 /* More functions than there is room for, deep calls, exits of calls that nobody saw begin, bytes that are no records. */
-static void whatever_comes(void **state)
+TEST(whatever_comes)
 {
 	struct sample *sample = sample_new();
 	uint64_t words[256];
@@ -96,15 +96,4 @@ static void whatever_comes(void **state)
 	for (size_t len = 0; len <= sizeof(words); len += 8)
 		sample_take(sample, proc, words, len);
 	sample_free(sample);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_and_callers),
-		cmocka_unit_test(a_part_of_much),
-		cmocka_unit_test(whatever_comes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ static void note_full(void *arg)
 	*(bool *)arg = true;
 }
 
-static void test_two_of_a_kind(void **unused)
+TEST(test_two_of_a_kind)
 {
 	const struct record_settings settings = { 0 };
 	struct loop loop = { .epoll_fd = -1 };
@@ -135,13 +135,4 @@ static void test_two_of_a_kind(void **unused)
 	assert_string_equal(ends, "AB");
 	loop_close(&loop);
 	store_memory_deinit(&memory);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_of_a_kind),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,7 +105,7 @@ static void put_all(const struct place *p)
 		put(p, files[i].name, files[i].before);
 }
 
-static void all_is_put_back(void **state)
+TEST_WITH(all_is_put_back, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -134,7 +134,7 @@ static void all_is_put_back(void **state)
 }
 
 /* The keeper sees only that the pipe has ended; nothing else of ours is open in it. */
-static void whoever_dies(void **state)
+TEST_WITH(whoever_dies, setup, teardown)
 {
 	struct place *p = *state;
 	int pipes[2];
@@ -154,7 +154,7 @@ static void whoever_dies(void **state)
 	check(p, "set_event_pid", "12\n345");
 }
 
-static void a_clock_that_is_the_last_word(void **state)
+TEST_WITH(a_clock_that_is_the_last_word, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -168,7 +168,7 @@ static void a_clock_that_is_the_last_word(void **state)
 	check(p, "buffer_size_kb", "1408");
 }
 
-static void somebody_else_is_at_work(void **state)
+TEST_WITH(somebody_else_is_at_work, setup, teardown)
 {
 	struct place *p = *state;
 	struct uft_err err = { 0 };
@@ -190,7 +190,7 @@ static void somebody_else_is_at_work(void **state)
 
 /* --- small files --- */
 
-static void read_and_written(void **state)
+TEST_WITH(read_and_written, setup, teardown)
 {
 	struct place *p = *state;
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -231,7 +231,7 @@ static void read_and_written(void **state)
 	assert_string_equal(err.text, "cannot read 'options': Is a directory");
 }
 
-static void names_of_events(void **state)
+TEST_WITH(names_of_events, setup, teardown)
 {
 	static const char names[] = "sched:a\nno event\n\nirq:b\nsignal:c";
 	struct text in = text_of(names, sizeof(names) - 1);
@@ -261,7 +261,7 @@ static void mount_says(const struct place *p, const char *types[2])
 	put(p, "mounts", strbuf_str(&text));
 }
 
-static void where_it_is_mounted(void **state)
+TEST_WITH(where_it_is_mounted, setup, teardown)
 {
 	struct place *p = *state;
 	struct strbuf list cleanup_strbuf = { 0 };
@@ -294,21 +294,4 @@ static void where_it_is_mounted(void **state)
 	mount_says(p, (const char *[]){ NULL, NULL });
 	assert_int_equal(tracefs_list_events(&list, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "tracefs is not mounted"));
-}
-
-#define each(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		each(all_is_put_back),
-		each(whoever_dies),
-		each(a_clock_that_is_the_last_word),
-		each(somebody_else_is_at_work),
-		each(read_and_written),
-		each(names_of_events),
-		each(where_it_is_mounted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,7 +189,7 @@ static uint64_t run_interleaving(uint64_t seed, uint32_t flags, unsigned *nr_wai
 	return lost;
 }
 
-static void test_interleavings_that_wait(void **unused)
+TEST(test_interleavings_that_wait)
 {
 	unsigned nr_waits;
 	unsigned sum = 0;
@@ -201,7 +201,7 @@ static void test_interleavings_that_wait(void **unused)
 	assert_true(sum > 0); /* or it is no test */
 }
 
-static void test_interleavings_that_drop(void **unused)
+TEST(test_interleavings_that_drop)
 {
 	unsigned nr_waits;
 	uint64_t lost = 0;
@@ -227,7 +227,7 @@ static void *produce(void *arg)
 	return NULL;
 }
 
-static void test_threads(void **unused)
+TEST(test_threads)
 {
 	struct producer producers[NR_PRODUCERS];
 	pthread_t threads[NR_PRODUCERS];
@@ -253,7 +253,7 @@ static void test_threads(void **unused)
 }
 
 /* Writer threads take what is committed by themselves, without a full segment and without an end. */
-static void test_writers_flush(void **unused)
+TEST(test_writers_flush)
 {
 	struct producer p;
 	struct pair pair;
@@ -279,7 +279,7 @@ static void test_writers_flush(void **unused)
 }
 
 /* --rt-prio, for whoever may. */
-static void test_priority(void **unused)
+TEST(test_priority)
 {
 	struct sched_param param = { .sched_priority = 1 };
 	struct pair pair;
@@ -306,7 +306,7 @@ static void test_priority(void **unused)
 }
 
 /* The slowest writer counts, and a thread may still be about to commit what happened just before. */
-static void test_complete_ns(void **unused)
+TEST(test_complete_ns)
 {
 	_Atomic uint64_t flushed_ns[3] = { 5000000000, 3000000000, 4000000000 };
 	struct writers writers = { .flushed_ns = flushed_ns, .nr = 3 };
@@ -327,7 +327,7 @@ struct hostile {
 	uint64_t tail;
 };
 
-static void test_hostile_headers(void **unused)
+TEST(test_hostile_headers)
 {
 	const uint64_t data_bytes = 8 * RING_PAGE;
 	static const struct hostile cases[] = {
@@ -369,7 +369,7 @@ static void test_hostile_headers(void **unused)
 }
 
 /* A producer cannot make the recorder look back: its own tail counts. */
-static void test_tail_is_the_recorders(void **unused)
+TEST(test_tail_is_the_recorders)
 {
 	struct producer p;
 	struct pair pair;
@@ -389,7 +389,7 @@ static void test_tail_is_the_recorders(void **unused)
 	pair_close(&pair);
 }
 
-static void test_ring_without_a_task(void **unused)
+TEST(test_ring_without_a_task)
 {
 	struct producer p;
 	struct pair pair;
@@ -418,7 +418,7 @@ static void test_ring_without_a_task(void **unused)
 
 /* --- rings that are given back --- */
 
-static void test_reuse(void **unused)
+TEST(test_reuse)
 {
 	struct producer first, second;
 	struct pair pair;
@@ -519,7 +519,7 @@ static void look_at_all(void *arg)
 }
 
 /* The second ring comes with the first event, is waited for like the first one, and goes with it. */
-static void test_payloads(void **unused)
+TEST(test_payloads)
 {
 	struct producer quiet, p;
 	struct pair pair;
@@ -573,7 +573,7 @@ static void test_payloads(void **unused)
 }
 
 /* What is longer than a segment is cut, and says so. */
-static void test_longest_payload(void **unused)
+TEST(test_longest_payload)
 {
 	const uint16_t longest = RING_PAGE - 4 * sizeof(struct record) - sizeof(struct event_data);
 	static const char payload[2 * RING_PAGE] = "long";
@@ -603,7 +603,7 @@ static void test_longest_payload(void **unused)
 }
 
 /* Events are lost and counted: with a second ring that nobody empties, and without one. */
-static void test_no_room_for_payloads(void **unused)
+TEST(test_no_room_for_payloads)
 {
 	struct producer p, other;
 	struct pair pair;
@@ -632,7 +632,7 @@ static void test_no_room_for_payloads(void **unused)
 }
 
 /* A program may say any ring to be the second one of any other: what it gets is nonsense in its own files. */
-static void test_hostile_payloads(void **unused)
+TEST(test_hostile_payloads)
 {
 	struct producer p[NR_PRODUCERS];
 	struct pair pair;
@@ -665,7 +665,7 @@ static void test_hostile_payloads(void **unused)
 }
 
 /* Several rings of one task in a row (a thread id that came again): the oldest comes first, wherever it stands. */
-static void test_ended_rings_in_order(void **unused)
+TEST(test_ended_rings_in_order)
 {
 	static const uint64_t starts[] = { 300, 100, 200, 400, 50 };
 	static const uint64_t order[] = { 50, 100, 200, 300, 400 };
@@ -696,7 +696,7 @@ static void test_ended_rings_in_order(void **unused)
 }
 
 /* Each writer has rings of its own. */
-static void test_writers_share_rings(void **unused)
+TEST(test_writers_share_rings)
 {
 	struct producer p[5];
 	struct pair pair;
@@ -727,7 +727,7 @@ static void test_writers_share_rings(void **unused)
 }
 
 /* A producer that found no ring is counted. */
-static void test_untraced_threads(void **unused)
+TEST(test_untraced_threads)
 {
 	struct pair pair;
 
@@ -740,29 +740,4 @@ static void test_untraced_threads(void **unused)
 	pair_stop(&pair);
 	assert_int_equal(pair.rec.writers.threads_untraced, 2);
 	pair_close(&pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interleavings_that_wait),
-		cmocka_unit_test(test_interleavings_that_drop),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_writers_flush),
-		cmocka_unit_test(test_priority),
-		cmocka_unit_test(test_complete_ns),
-		cmocka_unit_test(test_hostile_headers),
-		cmocka_unit_test(test_tail_is_the_recorders),
-		cmocka_unit_test(test_ring_without_a_task),
-		cmocka_unit_test(test_reuse),
-		cmocka_unit_test(test_payloads),
-		cmocka_unit_test(test_longest_payload),
-		cmocka_unit_test(test_no_room_for_payloads),
-		cmocka_unit_test(test_hostile_payloads),
-		cmocka_unit_test(test_ended_rings_in_order),
-		cmocka_unit_test(test_writers_share_rings),
-		cmocka_unit_test(test_untraced_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

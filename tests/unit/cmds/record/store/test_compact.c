@@ -65,7 +65,7 @@ static void fill(struct record *records, size_t nr, uint64_t from_ns)
 		};
 }
 
-static void records_are_packed(void **state)
+TEST_WITH(records_are_packed, setup, teardown)
 {
 	static struct record records[30000];
 	const size_t nr = ARRAY_SIZE(records);
@@ -97,7 +97,7 @@ static void records_are_packed(void **state)
 	assert_int_equal(store_read(&memory.store, "17.cdat", 10, &none), -ENOENT);
 }
 
-static void a_published_file_is_packed(void **state)
+TEST_WITH(a_published_file_is_packed, setup, teardown)
 {
 	struct record records[100];
 	const struct iovec parts[] = { { records, 24 },
@@ -114,7 +114,7 @@ static void a_published_file_is_packed(void **state)
 	assert_memory_equal(raw.data, records, sizeof(records));
 }
 
-static void the_rest_is_handed_on(void **state)
+TEST_WITH(the_rest_is_handed_on, setup, teardown)
 {
 	int log = store_open(&compact.store, "task.txt");
 	int dat = store_open(&compact.store, "perf-cpu0.dat");
@@ -136,17 +136,4 @@ static void the_rest_is_handed_on(void **state)
 	assert_string_equal(strbuf_str(&perf), "perf");
 	assert_int_equal(store_read(&compact.store, "task.txt", 100, &again), 0);
 	assert_string_equal(strbuf_str(&again), "new more");
-}
-
-#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH(records_are_packed),
-		WITH(a_published_file_is_packed),
-		WITH(the_rest_is_handed_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

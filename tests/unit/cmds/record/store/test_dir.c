@@ -91,7 +91,7 @@ static bool is_there(const char *name)
 	return access(name, F_OK) == 0;
 }
 
-static void a_stream_goes_on_where_the_file_ends(void **state)
+TEST_WITH(a_stream_goes_on_where_the_file_ends, begin, end)
 {
 	int free_fd = next_fd();
 	int stream = store_open(STORE, "info");
@@ -112,7 +112,7 @@ static void a_stream_goes_on_where_the_file_ends(void **state)
 	assert_int_equal(store_open(STORE, "none/x"), -ENOENT);
 }
 
-static void all_is_written_however_little_at_a_time(void **state)
+TEST_WITH(all_is_written_however_little_at_a_time, begin, end)
 {
 	int stream = store_open(STORE, "info");
 
@@ -125,7 +125,7 @@ static void all_is_written_however_little_at_a_time(void **state)
 	check_file("info", "abcdef");
 }
 
-static void what_is_written_of_something_is_cut_off(void **state)
+TEST_WITH(what_is_written_of_something_is_cut_off, begin, end)
 {
 	int stream = store_open(STORE, "info");
 
@@ -149,7 +149,7 @@ static void what_is_written_of_something_is_cut_off(void **state)
 	store_close(STORE, stream);
 }
 
-static void half_of_all_descriptors_may_stay_open(void **state)
+TEST_WITH(half_of_all_descriptors_may_stay_open, begin, end)
 {
 	struct rlimit before, now;
 
@@ -169,7 +169,7 @@ static int publish(const char *name, const char *one, const char *two, int *stre
 	return STORE->ops->publish(STORE, name, parts, 2, stream, err);
 }
 
-static void a_whole_file_takes_the_place_of_another(void **state)
+TEST_WITH(a_whole_file_takes_the_place_of_another, begin, end)
 {
 	struct uft_err err = { 0 };
 	int free_fd = next_fd();
@@ -185,7 +185,7 @@ static void a_whole_file_takes_the_place_of_another(void **state)
 	assert_int_equal(next_fd(), free_fd);
 }
 
-static void a_stream_goes_with_its_file(void **state)
+TEST_WITH(a_stream_goes_with_its_file, begin, end)
 {
 	struct uft_err err = { 0 };
 	int free_fd = next_fd();
@@ -200,7 +200,7 @@ static void a_stream_goes_with_its_file(void **state)
 	assert_int_equal(next_fd(), free_fd);
 }
 
-static void what_is_no_name_of_a_recording_is_not_made(void **state)
+TEST_WITH(what_is_no_name_of_a_recording_is_not_made, begin, end)
 {
 	struct uft_err err = { 0 };
 
@@ -210,7 +210,7 @@ static void what_is_no_name_of_a_recording_is_not_made(void **state)
 	assert_false(is_there("letter"));
 }
 
-static void where_there_is_no_room_the_former_file_stays(void **state)
+TEST_WITH(where_there_is_no_room_the_former_file_stays, begin, end)
 {
 	struct uft_err err = { 0 };
 	int free_fd = next_fd();
@@ -230,7 +230,7 @@ static void where_there_is_no_room_the_former_file_stays(void **state)
 	assert_int_equal(nr_writes, 1);
 }
 
-static void what_is_in_the_way_is_said(void **state)
+TEST_WITH(what_is_in_the_way_is_said, begin, end)
 {
 	struct uft_err err = { 0 };
 
@@ -247,7 +247,7 @@ static void what_is_in_the_way_is_said(void **state)
 	assert_false(is_there("info"));
 }
 
-static void a_file_is_read_behind_what_is_there(void **state)
+TEST_WITH(a_file_is_read_behind_what_is_there, begin, end)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	int free_fd = next_fd();
@@ -268,7 +268,7 @@ static void a_file_is_read_behind_what_is_there(void **state)
 	assert_int_equal(next_fd(), free_fd);
 }
 
-static void what_is_removed_is_gone(void **state)
+TEST_WITH(what_is_removed_is_gone, begin, end)
 {
 	assert_int_equal(publish("info", "abc", "def", NULL, NULL), 0);
 	store_remove(STORE, "info");
@@ -276,7 +276,7 @@ static void what_is_removed_is_gone(void **state)
 	store_remove(STORE, "info");
 }
 
-static void its_place_is_that_of_the_directory(void **state)
+TEST_WITH(its_place_is_that_of_the_directory, begin, end)
 {
 	struct stat place, wanted;
 	struct store_dir nothing;
@@ -298,7 +298,7 @@ static void check_owner(const char *name, uid_t user, gid_t group)
 	assert_int_equal(st.st_gid, group);
 }
 
-static void of_sudo_all_is_given_to_the_user(void **state)
+TEST_WITH(of_sudo_all_is_given_to_the_user, begin, end)
 {
 	uid_t above;
 	struct stat st;
@@ -339,25 +339,4 @@ static void of_sudo_all_is_given_to_the_user(void **state)
 	assert_int_equal(chown(".", 0, 0), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_stream_goes_on_where_the_file_ends),
-		TEST(all_is_written_however_little_at_a_time),
-		TEST(what_is_written_of_something_is_cut_off),
-		TEST(half_of_all_descriptors_may_stay_open),
-		TEST(a_whole_file_takes_the_place_of_another),
-		TEST(a_stream_goes_with_its_file),
-		TEST(what_is_no_name_of_a_recording_is_not_made),
-		TEST(where_there_is_no_room_the_former_file_stays),
-		TEST(what_is_in_the_way_is_said),
-		TEST(a_file_is_read_behind_what_is_there),
-		TEST(what_is_removed_is_gone),
-		TEST(its_place_is_that_of_the_directory),
-		TEST(of_sudo_all_is_given_to_the_user),
-	};
-
-	return cmocka_run_group_tests(tests, begin_all, end_all);
-}
+TEST_GROUP(begin_all, end_all)

@@ -71,7 +71,7 @@ static void remove_recording(const char *path)
 }
 
 /* Files of which none tells of a recording: the directory stays where it is, with all that is in it. */
-static void somebody_elses(void **state)
+TEST(somebody_elses)
 {
 	assert_int_equal(mkdir("data", 0755), 0);
 	make_file("data/letter");
@@ -87,7 +87,7 @@ static void somebody_elses(void **state)
 }
 
 /* The third recording of a name deletes the first. */
-static void the_oldest_goes(void **state)
+TEST(the_oldest_goes)
 {
 	assert_int_equal(make("data"), 0);
 	for (int i = 1; i < 4; i++) {
@@ -109,7 +109,7 @@ static void the_oldest_goes(void **state)
 }
 
 /* Unless there is something else in it. */
-static void the_oldest_has_more(void **state)
+TEST(the_oldest_has_more)
 {
 	assert_int_equal(make("data"), 0);
 	assert_int_equal(make("data"), 0);
@@ -135,7 +135,7 @@ static const char *refused(const char *path, int code)
 }
 
 /* What is in the way is named, and stays. */
-static void in_the_way(void **state)
+TEST(in_the_way)
 {
 	make_file("data");
 	assert_string_equal(refused("data", -EEXIST),
@@ -174,7 +174,7 @@ static void in_the_way(void **state)
 }
 
 /* uftrace's recordings, however they ended: tasks tell, or info does, and nothing that only begins so. */
-static void recordings_of_others(void **state)
+TEST(recordings_of_others)
 {
 	static const struct {
 		const char *name;
@@ -210,7 +210,7 @@ static void recordings_of_others(void **state)
 }
 
 /* Slashes at the end are none of the name; names may be too long for the other one beside it. */
-static void names(void **state)
+TEST(names)
 {
 	char path[PATH_MAX + 8];
 
@@ -230,7 +230,7 @@ static void names(void **state)
 }
 
 /* Somebody still records into the oldest: he is waited for a moment, and not for ever. */
-static void somebody_records_there(void **state)
+TEST(somebody_records_there)
 {
 	struct store_dir dir = STORE_DIR_CLOSED;
 
@@ -248,14 +248,4 @@ static void somebody_records_there(void **state)
 	remove_recording("data");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(somebody_elses),	  cmocka_unit_test(the_oldest_goes),
-		cmocka_unit_test(the_oldest_has_more),	  cmocka_unit_test(in_the_way),
-		cmocka_unit_test(recordings_of_others),	  cmocka_unit_test(names),
-		cmocka_unit_test(somebody_records_there),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_GROUP(begin, end)

@@ -78,7 +78,7 @@ static void check_records(struct place *place, int32_t tid, uint64_t from, uint6
 }
 
 /* Two threads, more than once around their rings; the writer looks when segments are full, and at the end. */
-static void test_rings(void **unused)
+TEST(test_rings)
 {
 	struct place place;
 	struct thread *a, *b;
@@ -110,7 +110,7 @@ static void test_rings(void **unused)
 }
 
 /* A snapshot is a whole file in the place of the former one; the oldest go when there is no room for all. */
-static void test_flight(void **unused)
+TEST(test_flight)
 {
 	struct place place;
 	struct thread *first, *second;
@@ -140,7 +140,7 @@ static void test_flight(void **unused)
 }
 
 /* The log is replaced and goes on. */
-static void test_clear(void **unused)
+TEST(test_clear)
 {
 	struct place place;
 	struct thread *t;
@@ -172,7 +172,7 @@ static void test_clear(void **unused)
 }
 
 /* Whom a symbol file's name stands for is read back from the store. */
-static void test_names_of_symbol_files(void **unused)
+TEST(test_names_of_symbol_files)
 {
 	struct store_memory memory;
 	struct store *store = &memory.store;
@@ -191,7 +191,7 @@ static void test_names_of_symbol_files(void **unused)
 	store_memory_deinit(&memory);
 }
 
-static void test_first_error_counts(void **unused)
+TEST(test_first_error_counts)
 {
 	struct store store = { 0 };
 	struct stat st;
@@ -205,17 +205,4 @@ static void test_first_error_counts(void **unused)
 	assert_int_equal(store.error, -ENOSPC);
 	assert_int_equal(store_place(&store, &st), -EOPNOTSUPP);
 	assert_true(store_may_stay_open(&store, 0));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rings),
-		cmocka_unit_test(test_flight),
-		cmocka_unit_test(test_clear),
-		cmocka_unit_test(test_names_of_symbol_files),
-		cmocka_unit_test(test_first_error_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static bool has(int dir, const char *name)
 	       memcmp(text.data, "text", 4) == 0;
 }
 
-static void what_is_kept_is_found(void **state)
+TEST_WITH(what_is_kept_is_found, begin, end)
 {
 	int dir cleanup_fd = user_cache_open();
 	struct stat st;
@@ -69,7 +69,7 @@ static void what_is_kept_is_found(void **state)
 }
 
 /* ~/.cache, which is made in a home that is ours. */
-static void at_home(void **state)
+TEST_WITH(at_home, begin, end)
 {
 	assert_int_equal(unsetenv("XDG_CACHE_HOME"), 0);
 	assert_true(user_cache_open() < 0);
@@ -91,7 +91,7 @@ static void at_home(void **state)
 }
 
 /* The directory is somebody's link, or may be written by others. */
-static void a_directory_of_others(void **state)
+TEST_WITH(a_directory_of_others, begin, end)
 {
 	assert_int_equal(mkdir(own_file("elsewhere"), 0700), 0);
 	assert_int_equal(symlink("elsewhere", own_file("utrail")), 0);
@@ -127,7 +127,7 @@ static void a_directory_of_others(void **state)
 	assert_int_equal(setreuid(0, 0), 0);
 }
 
-static void a_file_of_others(void **state)
+TEST_WITH(a_file_of_others, begin, end)
 {
 	int dir cleanup_fd = user_cache_open();
 
@@ -153,7 +153,7 @@ static void a_file_of_others(void **state)
 }
 
 /* What was used longest ago goes, and nothing that is not ours. */
-static void when_it_is_full(void **state)
+TEST_WITH(when_it_is_full, begin, end)
 {
 	static const char *const names[] = { "a.functions", "b.functions", "c.functions" };
 	int dir cleanup_fd = user_cache_open();
@@ -190,7 +190,7 @@ static void when_it_is_full(void **state)
 }
 
 /* No room on the disk: nothing half is left. */
-static void when_the_disk_is_full(void **state)
+TEST_WITH(when_the_disk_is_full, begin, end)
 {
 	static char much[8192];
 	struct rlimit before, none = { 4096, 4096 };
@@ -205,18 +205,4 @@ static void when_the_disk_is_full(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(unlinkat(dir, ".", AT_REMOVEDIR), -1);
 	assert_int_equal(rmdir(own_file("utrail")), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_kept_is_found, begin, end),
-		cmocka_unit_test_setup_teardown(at_home, begin, end),
-		cmocka_unit_test_setup_teardown(a_directory_of_others, begin, end),
-		cmocka_unit_test_setup_teardown(a_file_of_others, begin, end),
-		cmocka_unit_test_setup_teardown(when_it_is_full, begin, end),
-		cmocka_unit_test_setup_teardown(when_the_disk_is_full, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

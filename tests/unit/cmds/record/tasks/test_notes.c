@@ -43,7 +43,7 @@ static void note(struct process *proc, pid_t child)
 	forks->noted++;
 }
 
-static void a_page_stays_while_a_child_may_write(void **state)
+TEST_WITH(a_page_stays_while_a_child_may_write, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct process *proc = begin(rec, getpid());
@@ -80,7 +80,7 @@ static void have_them_looked_at(struct recorder *rec)
 }
 
 /* In between nobody knows yet whether there is a child. */
-static void a_fork_that_has_begun_keeps_the_page(void **state)
+TEST_WITH(a_fork_that_has_begun_keeps_the_page, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct process *open = begin(rec, getpid());
@@ -99,7 +99,7 @@ static void a_fork_that_has_begun_keeps_the_page(void **state)
 }
 
 /* Nobody writes about one that has reported itself, or about none; elsewhere a child has another number than it says. */
-static void a_child_that_is_known_keeps_no_page(void **state)
+TEST_WITH(a_child_that_is_known_keeps_no_page, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct process *parent = begin(rec, getpid());
@@ -130,7 +130,7 @@ static void a_child_that_is_known_keeps_no_page(void **state)
 }
 
 /* Whatever stands there: it does not keep pages for ever. */
-static void pages_have_a_limit(void **state)
+TEST_WITH(pages_have_a_limit, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 
@@ -145,7 +145,7 @@ static void pages_have_a_limit(void **state)
 	}
 }
 
-static void what_failed_is_summed_up(void **state)
+TEST_WITH(what_failed_is_summed_up, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 
@@ -161,7 +161,7 @@ static void what_failed_is_summed_up(void **state)
 	assert_int_equal(rec->processes.notes.points_failed, 3ULL * UINT32_MAX);
 }
 
-static void the_end_is_for_those_who_may_ask(void **state)
+TEST_WITH(the_end_is_for_those_who_may_ask, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	struct process *proc = begin(&t->rec, getpid());
@@ -175,7 +175,7 @@ static void the_end_is_for_those_who_may_ask(void **state)
 }
 
 /* The descriptor that probes get, and any other one of the same memory. */
-static void what_all_share_cannot_be_written(void **state)
+TEST_WITH(what_all_share_cannot_be_written, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	char path[64];
@@ -197,21 +197,4 @@ static void what_all_share_cannot_be_written(void **state)
 	rec->control->finished = 1;
 	assert_int_equal(((struct control_page *)p)->finished, 1);
 	munmap(p, 4096);
-}
-
-int main(void)
-{
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, test_recorder_setup, test_recorder_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_page_stays_while_a_child_may_write),
-		TEST(a_fork_that_has_begun_keeps_the_page),
-		TEST(a_child_that_is_known_keeps_no_page),
-		TEST(pages_have_a_limit),
-		TEST(what_failed_is_summed_up),
-		TEST(the_end_is_for_those_who_may_ask),
-		TEST(what_all_share_cannot_be_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static void look(struct place *p)
 	orphans_look(&p->rec.processes);
 }
 
-static void test_child_is_waited_for(void **state)
+TEST_WITH(test_child_is_waited_for, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -124,7 +124,7 @@ static void test_child_is_waited_for(void **state)
 }
 
 /* Only the child knows its number there, and so it is of no use to us. */
-static void test_in_a_pid_namespace(void **state)
+TEST_WITH(test_in_a_pid_namespace, setup, teardown)
 {
 	struct place *p = *state;
 	pid_t pid = syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL,
@@ -150,7 +150,7 @@ static void test_in_a_pid_namespace(void **state)
 }
 
 /* Whatever the program writes there: a stranger's number, our own, that of init, and what is none. */
-static void test_who_has_not_our_memory(void **state)
+TEST_WITH(test_who_has_not_our_memory, setup, teardown)
 {
 	struct place *p = *state;
 	const pid_t pids[] = { p->other, getpid(), 1, 0, -1, INT_MIN, INT_MAX };
@@ -161,7 +161,7 @@ static void test_who_has_not_our_memory(void **state)
 	assert_int_equal(p->rec.alive.nr_followed, 0);
 }
 
-static void test_named_often(void **state)
+TEST_WITH(test_named_often, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -173,7 +173,7 @@ static void test_named_often(void **state)
 	}
 }
 
-static void test_who_has_ended(void **state)
+TEST_WITH(test_who_has_ended, setup, teardown)
 {
 	struct place *p = *state;
 	pid_t pid = p->traced;
@@ -188,7 +188,7 @@ static void test_who_has_ended(void **state)
 	assert_int_equal(p->rec.alive.nr_followed, 0);
 }
 
-static void test_more_than_there_is_room_for(void **state)
+TEST_WITH(test_more_than_there_is_room_for, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -199,7 +199,7 @@ static void test_more_than_there_is_room_for(void **state)
 }
 
 /* Forks that never come are waited for, but not for ever. */
-static void test_forks_that_do_not_come(void **state)
+TEST_WITH(test_forks_that_do_not_come, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -207,18 +207,4 @@ static void test_forks_that_do_not_come(void **state)
 	note(p, p->traced);
 	look(p);
 	assert_int_equal(p->rec.alive.nr_followed, 1);
-}
-
-#define each(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		each(test_child_is_waited_for),	   each(test_in_a_pid_namespace),
-		each(test_who_has_not_our_memory), each(test_named_often),
-		each(test_who_has_ended),	   each(test_more_than_there_is_room_for),
-		each(test_forks_that_do_not_come),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

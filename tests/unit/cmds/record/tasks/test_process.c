@@ -23,7 +23,7 @@ static struct process *make(struct pair *pair, pid_t pid, pid_t os_pid,
 	return proc;
 }
 
-static void test_fields(void **unused)
+TEST(test_fields)
 {
 	struct pair pair;
 
@@ -92,7 +92,7 @@ static void check_arena(uint64_t segment_bytes, uint64_t flight_bytes, uint32_t 
 	pair_close(&pair);
 }
 
-static void test_arenas(void **unused)
+TEST(test_arenas)
 {
 	check_arena(RING_PAGE, 0, 8, RING_PAGE, 16384);
 	check_arena(128 << 10, 0, 8, 128 << 10, 16384);
@@ -103,7 +103,7 @@ static void test_arenas(void **unused)
 	check_arena(RING_PAGE, (1 << 20) + 32, 32, (1 << 20) / 32 + RING_PAGE, 16384);
 }
 
-static void test_finding(void **unused)
+TEST(test_finding)
 {
 	struct pair pair;
 
@@ -158,7 +158,7 @@ static void test_finding(void **unused)
 }
 
 /* What cannot be had is not half there. */
-static void test_no_descriptors(void **unused)
+TEST(test_no_descriptors)
 {
 	const struct control_hello hello = { .pid = 1, .kind = CONTROL_EXEC };
 	struct rlimit before;
@@ -182,7 +182,7 @@ static void test_no_descriptors(void **unused)
 }
 
 /* Processes that are alive are counted, until they are retired; those that have ended are not. */
-static void test_counting(void **unused)
+TEST(test_counting)
 {
 	struct pair pair;
 
@@ -220,7 +220,7 @@ static void test_counting(void **unused)
 }
 
 /* What a process had committed when it ended is in its files, whatever its threads were at. */
-static void test_retiring_takes_all(void **unused)
+TEST(test_retiring_takes_all)
 {
 	struct thread *t[5];
 	int32_t tids[ARRAY_SIZE(t)];
@@ -276,7 +276,7 @@ static void check_kept(const struct pair *pair, const struct process *proc, size
 }
 
 /* What is loaded where another module was takes its place; the program, the first one, stays for ever. */
-static void test_modules(void **unused)
+TEST(test_modules)
 {
 	const size_t bytes = sizeof(struct control_module) + 2;
 	struct process *proc, *child;
@@ -316,16 +316,4 @@ static void test_modules(void **unused)
 	process_retire(&pair.rec.processes, child);
 	pair_stop(&pair);
 	pair_close(&pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),	 cmocka_unit_test(test_arenas),
-		cmocka_unit_test(test_finding),	 cmocka_unit_test(test_no_descriptors),
-		cmocka_unit_test(test_counting), cmocka_unit_test(test_retiring_takes_all),
-		cmocka_unit_test(test_modules),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static const char *library(void)
 	return info.dli_fname;
 }
 
-static void saved_once(void **state)
+TEST(saved_once)
 {
 	struct pair pair;
 	struct sessions *sessions = &pair.rec.sessions;
@@ -49,7 +49,7 @@ static void saved_once(void **state)
 
 /* --- images --- */
 
-static void an_image_is_the_newest_and_has_an_id_of_its_own(void **state)
+TEST(an_image_is_the_newest_and_has_an_id_of_its_own)
 {
 	struct sessions sessions = { 0 };
 	char exe[] = "/bin/prog";
@@ -86,7 +86,7 @@ static union packet packet(uint64_t start, uint64_t end, const char *path)
 	return p;
 }
 
-static void only_modules_with_code_are_in_the_map(void **state)
+TEST(only_modules_with_code_are_in_the_map)
 {
 	struct sessions sessions = { 0 };
 	struct image *s = image_create(&sessions, 11, "/bin/prog");
@@ -104,7 +104,7 @@ static void only_modules_with_code_are_in_the_map(void **state)
 	sessions_deinit(&sessions);
 }
 
-static void the_stack_is_in_the_map(void **state)
+TEST(the_stack_is_in_the_map)
 {
 	struct sessions sessions = { 0 };
 	struct image *s = image_create(&sessions, 11, "/bin/prog");
@@ -118,7 +118,7 @@ static void the_stack_is_in_the_map(void **state)
 }
 
 /* Where it mostly is, if nobody says. */
-static void a_stack_that_is_hidden_is_guessed(void **state)
+TEST(a_stack_that_is_hidden_is_guessed)
 {
 	struct sessions sessions = { 0 };
 	struct image *s = image_create(&sessions, 11, "/bin/prog");
@@ -213,7 +213,7 @@ static void check_map(struct saving *t, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void a_map_is_in_the_order_of_addresses(void **state)
+TEST_WITH(a_map_is_in_the_order_of_addresses, begin_saving, end_saving)
 {
 	struct saving *t = *state;
 	struct strbuf expected cleanup_strbuf = { 0 };
@@ -239,7 +239,7 @@ static void a_map_is_in_the_order_of_addresses(void **state)
 	assert_false(has(t, library(), ".sym"));
 }
 
-static void symbols_of_what_can_have_records_are_saved(void **state)
+TEST_WITH(symbols_of_what_can_have_records_are_saved, begin_saving, end_saving)
 {
 	struct saving *t = *state;
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -272,7 +272,7 @@ static void symbols_of_what_can_have_records_are_saved(void **state)
 }
 
 /* And those of the libraries that the program is linked with. */
-static void where_library_calls_are_recorded_the_libraries_are_saved(void **state)
+TEST_WITH(where_library_calls_are_recorded_the_libraries_are_saved, begin_saving, end_saving)
 {
 	struct saving *t = *state;
 
@@ -285,7 +285,7 @@ static void where_library_calls_are_recorded_the_libraries_are_saved(void **stat
 }
 
 /* What it is not linked with is none of it. */
-static void of_a_library_the_libraries_are_not_saved(void **state)
+TEST_WITH(of_a_library_the_libraries_are_not_saved, begin_saving, end_saving)
 {
 	struct saving *t = *state;
 
@@ -299,7 +299,7 @@ static void of_a_library_the_libraries_are_not_saved(void **state)
 	assert_false(has(t, library(), ".sym"));
 }
 
-static void debug_information_is_saved_beside_the_symbols(void **state)
+TEST_WITH(debug_information_is_saved_beside_the_symbols, begin_saving, end_saving)
 {
 	struct saving *t = *state;
 	char file[NAME_MAX + 1];
@@ -334,7 +334,7 @@ static int save_late(struct saving *t, uint64_t start, uint64_t end, const char 
 	return image_save_late(t->sessions, t->image, &p.m, NULL);
 }
 
-static void a_late_library_has_its_symbols_saved(void **state)
+TEST_WITH(a_late_library_has_its_symbols_saved, begin_saving, end_saving)
 {
 	struct saving *t = *state;
 
@@ -349,7 +349,7 @@ static void a_late_library_has_its_symbols_saved(void **state)
 }
 
 /* One byte of something else is too much. */
-static void with_arguments_it_comes_into_the_map_where_nothing_was(void **state)
+TEST_WITH(with_arguments_it_comes_into_the_map_where_nothing_was, begin_saving, end_saving)
 {
 	struct saving *t = *state;
 
@@ -382,7 +382,7 @@ static int refuse(struct store *store, const char *name, const struct iovec *par
 }
 
 /* The map comes first. */
-static void what_cannot_be_written_is_told(void **state)
+TEST_WITH(what_cannot_be_written_is_told, begin_saving, end_saving)
 {
 	struct saving *t = *state;
 	struct store *store = t->sessions->store;
@@ -401,26 +401,4 @@ static void what_cannot_be_written_is_told(void **state)
 	assert_int_equal(sessions_save_module(t->sessions, t->self, &err), -ENOSPC);
 	assert_string_equal(err.text, "no room for '.sym'");
 	store->ops = before;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(saved_once),
-		cmocka_unit_test(an_image_is_the_newest_and_has_an_id_of_its_own),
-		cmocka_unit_test(only_modules_with_code_are_in_the_map),
-		cmocka_unit_test(the_stack_is_in_the_map),
-		cmocka_unit_test(a_stack_that_is_hidden_is_guessed),
-#define SAVING_TEST(f) cmocka_unit_test_setup_teardown(f, begin_saving, end_saving)
-		SAVING_TEST(a_map_is_in_the_order_of_addresses),
-		SAVING_TEST(symbols_of_what_can_have_records_are_saved),
-		SAVING_TEST(where_library_calls_are_recorded_the_libraries_are_saved),
-		SAVING_TEST(of_a_library_the_libraries_are_not_saved),
-		SAVING_TEST(debug_information_is_saved_beside_the_symbols),
-		SAVING_TEST(a_late_library_has_its_symbols_saved),
-		SAVING_TEST(with_arguments_it_comes_into_the_map_where_nothing_was),
-		SAVING_TEST(what_cannot_be_written_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void check(struct family *f, const char *expected)
 #define TASK_THREAD "TASK timestamp=4.000000000 tid=4200003 pid=4200001\n"
 
 /* A child is nothing without its parents: all of them come first, each once. */
-static void test_announced_once_and_in_order(void **unused)
+TEST(test_announced_once_and_in_order)
 {
 	struct family f;
 
@@ -91,7 +91,7 @@ static void test_announced_once_and_in_order(void **unused)
 	end(&f);
 }
 
-static void test_many_tids(void **unused)
+TEST(test_many_tids)
 {
 	struct family f;
 
@@ -106,7 +106,7 @@ static void test_many_tids(void **unused)
 }
 
 /* A library that was loaded before the first record brings its session along. */
-static void test_dlopen(void **unused)
+TEST(test_dlopen)
 {
 	struct family f;
 	union {
@@ -135,7 +135,7 @@ static void write_log(struct family *f, const char *text)
 #define LINE_FORK(pid, ppid) "FORK timestamp=4.000000000 pid=" #pid " ppid=" #ppid "\n"
 
 /* Threads and children that are gone go, but for those with a file and the parents of these. */
-static void test_clear(void **unused)
+TEST(test_clear)
 {
 	int32_t kept[] = { 4200013, 4200011 }; /* sorted in there */
 	char alive[64];
@@ -180,7 +180,7 @@ static void test_clear(void **unused)
 }
 
 /* A parent stays though only a thread of its child has a file. */
-static void test_clear_keeps_parents_of_threads(void **unused)
+TEST(test_clear_keeps_parents_of_threads)
 {
 	static const char text[] = SESSION LINE_FORK(4200012, 4200000)
 		LINE_FORK(4200013, 4200012) "TASK timestamp=4.000000000 tid=4200020 pid=4200013\n";
@@ -195,7 +195,7 @@ static void test_clear_keeps_parents_of_threads(void **unused)
 }
 
 /* More lines than the first allocation has place for. */
-static void test_clear_many(void **unused)
+TEST(test_clear_many)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	int32_t kept[] = { 4200000 + 2999 };
@@ -212,7 +212,7 @@ static void test_clear_many(void **unused)
 }
 
 /* Where no new log can be made the old one stays, and the reason is noted. */
-static void test_clear_fails(void **unused)
+TEST(test_clear_fails)
 {
 	int32_t kept[] = { 1 };
 	struct family f;
@@ -231,19 +231,4 @@ static void test_clear_fails(void **unused)
 	assert_int_equal(f.pair.rec.store->error, -ENOENT);
 	f.pair.rec.store->error = 0;
 	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_announced_once_and_in_order),
-		cmocka_unit_test(test_many_tids),
-		cmocka_unit_test(test_dlopen),
-		cmocka_unit_test(test_clear),
-		cmocka_unit_test(test_clear_keeps_parents_of_threads),
-		cmocka_unit_test(test_clear_many),
-		cmocka_unit_test(test_clear_fails),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

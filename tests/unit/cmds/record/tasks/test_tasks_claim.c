@@ -10,7 +10,7 @@ static struct process make(struct image *session, pid_t pid)
 	return (struct process){ .pid = pid, .os_pid = pid, .pidfd = -1, .session = session };
 }
 
-static void children_come_behind_their_parents(void **state)
+TEST_WITH(children_come_behind_their_parents, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
 	const size_t nr = 200000;
@@ -56,7 +56,7 @@ static void *wait_for_end(void *arg)
 }
 
 /* A thread of this process, of another one, and one that is gone. */
-static void a_task_is_of_who_has_it(void **state)
+TEST_WITH(a_task_is_of_who_has_it, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct image *session = image_create(&rec->sessions, getpid(), "/bin/x");
@@ -98,7 +98,7 @@ static void a_task_is_of_who_has_it(void **state)
 	close(in[0]);
 }
 
-static void what_no_kernel_gives_away_is_nobodys(void **state)
+TEST_WITH(what_no_kernel_gives_away_is_nobodys, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct image *session = image_create(&rec->sessions, getpid(), "/bin/x");
@@ -114,7 +114,7 @@ static void what_no_kernel_gives_away_is_nobodys(void **state)
 }
 
 /* In pid namespaces of their own many processes have the same numbers. */
-static void the_same_number_elsewhere(void **state)
+TEST_WITH(the_same_number_elsewhere, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct image *session = image_create(&rec->sessions, getpid(), "/bin/x");
@@ -129,18 +129,4 @@ static void the_same_number_elsewhere(void **state)
 	/* A thread that nobody can be asked about has no number of ours. */
 	assert_int_equal(tasks_claim(&rec->tasks, &one, 4200008), RING_FIRST_STACK_TID);
 	assert_int_equal(tasks_claim(&rec->tasks, &two, 4200008), RING_FIRST_STACK_TID + 1);
-}
-
-int main(void)
-{
-#define TEST(name) \
-	cmocka_unit_test_setup_teardown(name, test_recorder_setup, test_recorder_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(children_come_behind_their_parents),
-		TEST(a_task_is_of_who_has_it),
-		TEST(what_no_kernel_gives_away_is_nobodys),
-		TEST(the_same_number_elsewhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void check_log(struct place *p, const char *expected)
 	"DLOP timestamp=1.500000000 tid=" #tid " sid=0123456789abcdef base=7f0000 " \
 	"libname=\"/lib/x.so\"\n"
 
-static void nothing_kept_leaves_what_is_no_thread_and_no_child(void **state)
+TEST_WITH(nothing_kept_leaves_what_is_no_thread_and_no_child, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -67,7 +67,7 @@ static void nothing_kept_leaves_what_is_no_thread_and_no_child(void **state)
 	assert_int_equal(p->memory.store.error, 0);
 }
 
-static void an_empty_log_stays_empty(void **state)
+TEST_WITH(an_empty_log_stays_empty, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -76,7 +76,7 @@ static void an_empty_log_stays_empty(void **state)
 	assert_int_equal(p->memory.store.error, 0);
 }
 
-static void children_that_live_stay_with_their_parents(void **state)
+TEST_WITH(children_that_live_stay_with_their_parents, setup, teardown)
 {
 	struct place *p = *state;
 	char before[1024];
@@ -99,7 +99,7 @@ static void children_that_live_stay_with_their_parents(void **state)
 }
 
 /* A child's line is kept by its own number, a thread's by its own: not by that of its process. */
-static void a_file_keeps_its_own_line_alone(void **state)
+TEST_WITH(a_file_keeps_its_own_line_alone, setup, teardown)
 {
 	struct place *p = *state;
 	int32_t kept[] = { 4200009, 4200003, 4200006 };
@@ -114,7 +114,7 @@ static void a_file_keeps_its_own_line_alone(void **state)
 }
 
 /* Children in front of their parents: as far back as it goes. */
-static void parents_stay_wherever_their_lines_are(void **state)
+TEST_WITH(parents_stay_wherever_their_lines_are, setup, teardown)
 {
 	static const char text[] = FORK(4200001, 4200002) FORK(4200002, 4200003)
 		FORK(4200003, 4200004) FORK(4200004, 4200005) FORK(4200005, 4200006);
@@ -130,7 +130,7 @@ static void parents_stay_wherever_their_lines_are(void **state)
 }
 
 /* In whatever order. */
-static void parents_of_many_stay(void **state)
+TEST_WITH(parents_of_many_stay, setup, teardown)
 {
 	static const char text[] = FORK(4200016, 4200009) FORK(4200015, 4200001)
 		FORK(4200014, 4200007) FORK(4200013, 4200002) FORK(4200009, 4200000)
@@ -143,7 +143,7 @@ static void parents_of_many_stay(void **state)
 	check_log(p, text);
 }
 
-static void blank_lines_and_half_a_line_are_left_behind(void **state)
+TEST_WITH(blank_lines_and_half_a_line_are_left_behind, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -153,7 +153,7 @@ static void blank_lines_and_half_a_line_are_left_behind(void **state)
 	assert_int_equal(p->memory.store.error, 0);
 }
 
-static void a_log_that_cannot_be_read_stays_as_it_is(void **state)
+TEST_WITH(a_log_that_cannot_be_read_stays_as_it_is, setup, teardown)
 {
 	struct place *p = *state;
 	struct process process = { 0 };
@@ -173,7 +173,7 @@ static void a_log_that_cannot_be_read_stays_as_it_is(void **state)
 	pthread_mutex_unlock(&p->tasks.lock);
 }
 
-static void tasks_without_a_line_are_forgotten(void **state)
+TEST_WITH(tasks_without_a_line_are_forgotten, setup, teardown)
 {
 	struct place *p = *state;
 	const int32_t tids[] = { 4200001, 4200002, getpid(), 4200003, 4200002, 4200004 };
@@ -197,22 +197,4 @@ static void tasks_without_a_line_are_forgotten(void **state)
 	assert_ptr_equal(intmap_get(&p->tasks.owners, 4200002), &processes[4]);
 	assert_ptr_equal(intmap_get(&p->tasks.owners, getpid()), &processes[2]);
 	assert_ptr_equal(intmap_get(&p->tasks.owners, 4200004), &processes[5]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define CLEAR_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		CLEAR_TEST(nothing_kept_leaves_what_is_no_thread_and_no_child),
-		CLEAR_TEST(an_empty_log_stays_empty),
-		CLEAR_TEST(children_that_live_stay_with_their_parents),
-		CLEAR_TEST(a_file_keeps_its_own_line_alone),
-		CLEAR_TEST(parents_stay_wherever_their_lines_are),
-		CLEAR_TEST(parents_of_many_stay),
-		CLEAR_TEST(blank_lines_and_half_a_line_are_left_behind),
-		CLEAR_TEST(a_log_that_cannot_be_read_stays_as_it_is),
-		CLEAR_TEST(tasks_without_a_line_are_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "utils/base/containers/blocks.h"
 
-static void last_given_is_next_taken(void **state)
+TEST(last_given_is_next_taken)
 {
 	struct blocks blocks;
 
@@ -33,7 +33,7 @@ static void last_given_is_next_taken(void **state)
 }
 
 /* More than there are, larger ones, and those of nothing. */
-static void others_go_by_malloc(void **state)
+TEST(others_go_by_malloc)
 {
 	struct blocks blocks;
 	struct blocks nothing = { 0 };
@@ -57,22 +57,11 @@ static void others_go_by_malloc(void **state)
 	blocks_deinit(&nothing);
 }
 
-static void too_many(void **state)
+TEST(too_many)
 {
 	struct blocks blocks;
 
 	assert_int_equal(blocks_init(&blocks, SIZE_MAX / 2, SIZE_MAX / 2), -ENOMEM);
 	assert_null(blocks.base);
 	blocks_deinit(&blocks);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(last_given_is_next_taken),
-		cmocka_unit_test(others_go_by_malloc),
-		cmocka_unit_test(too_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

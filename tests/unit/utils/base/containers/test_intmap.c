@@ -4,7 +4,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/containers/intmap.h"
 
-static void nothing_in_an_empty_map(void **state)
+TEST(nothing_in_an_empty_map)
 {
 	struct intmap map cleanup_intmap = { 0 };
 
@@ -12,7 +12,7 @@ static void nothing_in_an_empty_map(void **state)
 	assert_null(intmap_get(&map, 1));
 }
 
-static void many_keys(void **state)
+TEST(many_keys)
 {
 	static const uint64_t steps[] = { 1, 4096, 1ULL << 32, 1ULL << 40 };
 	static char values[5000];
@@ -29,7 +29,7 @@ static void many_keys(void **state)
 	}
 }
 
-static void values_change(void **state)
+TEST(values_change)
 {
 	struct intmap map cleanup_intmap = { 0 };
 	int one;
@@ -39,15 +39,4 @@ static void values_change(void **state)
 	assert_int_equal(intmap_put(&map, 0, &two), 0);
 	assert_int_equal(map.nr, 1);
 	assert_ptr_equal(intmap_get(&map, 0), &two);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_in_an_empty_map),
-		cmocka_unit_test(many_keys),
-		cmocka_unit_test(values_change),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static void check(const char *typed, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void misspelt(void **state)
+TEST(misspelt)
 {
 	check("totl", "-total");
 	check("toatl", "-total");
@@ -26,7 +26,7 @@ static void misspelt(void **state)
 	check("cal", "-call");
 }
 
-static void nothing_offered(void **state)
+TEST(nothing_offered)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct nearest near;
@@ -76,7 +76,7 @@ static void make_word(char *word, size_t max, unsigned *seed)
 }
 
 /* Of few letters, so that they have much in common. */
-static void distances(void **state)
+TEST(distances)
 {
 	unsigned seed = 1;
 
@@ -100,7 +100,7 @@ static void distances(void **state)
 	}
 }
 
-static void unknown_words(void **state)
+TEST(unknown_words)
 {
 	static const char *const cases[][2] = {
 		{ "totl,self", "unknown field 'totl': expected some of total, self, or more; the "
@@ -122,16 +122,4 @@ static void unknown_words(void **state)
 		assert_string_equal(err.text, cases[i][1]);
 		err_clear(&err);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(misspelt),
-		cmocka_unit_test(unknown_words),
-		cmocka_unit_test(nothing_offered),
-		cmocka_unit_test(distances),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

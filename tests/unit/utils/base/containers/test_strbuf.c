@@ -3,7 +3,7 @@
 
 #include "utils/base/containers/strbuf.h"
 
-static void append(void **state)
+TEST(append)
 {
 	struct strbuf sb cleanup_strbuf = { 0 };
 
@@ -22,7 +22,7 @@ static void append(void **state)
 	assert_false(strbuf_oom(&sb));
 }
 
-static void decimal(void **state)
+TEST(decimal)
 {
 	static const struct {
 		uint64_t value;
@@ -43,7 +43,7 @@ static void decimal(void **state)
 	}
 }
 
-static void every_length(void **state)
+TEST(every_length)
 {
 	struct strbuf all cleanup_strbuf = { 0 };
 
@@ -57,7 +57,7 @@ static void every_length(void **state)
 	}
 }
 
-static void too_much_is_remembered(void **state)
+TEST(too_much_is_remembered)
 {
 	struct strbuf sb cleanup_strbuf = { 0 };
 
@@ -69,7 +69,7 @@ static void too_much_is_remembered(void **state)
 	assert_string_equal(strbuf_str(&sb), "kept");
 }
 
-static void list(void **state)
+TEST(list)
 {
 	struct strbuf sb cleanup_strbuf = { 0 };
 	struct strbuf words cleanup_strbuf = { 0 };
@@ -86,15 +86,4 @@ static void list(void **state)
 	assert_true(strbuf_list_has(&sb, ""));
 	assert_false(strbuf_list_has(&sb, "on"));
 	assert_false(strbuf_list_has(&sb, "hree"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(append),	cmocka_unit_test(decimal),
-		cmocka_unit_test(every_length), cmocka_unit_test(too_much_is_remembered),
-		cmocka_unit_test(list),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

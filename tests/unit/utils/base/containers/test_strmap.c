@@ -4,7 +4,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/containers/strmap.h"
 
-static void nothing_in_an_empty_map(void **state)
+TEST(nothing_in_an_empty_map)
 {
 	struct strmap map cleanup_strmap = { 0 };
 
@@ -12,7 +12,7 @@ static void nothing_in_an_empty_map(void **state)
 	assert_null(strmap_get(&map, "a"));
 }
 
-static void many_keys(void **state)
+TEST(many_keys)
 {
 	struct strmap map cleanup_strmap = { 0 };
 	static char keys[5000][32];
@@ -32,7 +32,7 @@ static void many_keys(void **state)
 	assert_null(strmap_get(&map, ""));
 }
 
-static void values_change(void **state)
+TEST(values_change)
 {
 	struct strmap map cleanup_strmap = { 0 };
 	int one;
@@ -42,15 +42,4 @@ static void values_change(void **state)
 	assert_int_equal(strmap_put(&map, "key", &two), 0);
 	assert_int_equal(map.nr, 1);
 	assert_ptr_equal(strmap_get(&map, "key"), &two);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_in_an_empty_map),
-		cmocka_unit_test(many_keys),
-		cmocka_unit_test(values_change),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

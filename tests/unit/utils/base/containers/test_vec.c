@@ -3,7 +3,7 @@
 
 #include "utils/base/containers/vec.h"
 
-static void grows_one_by_one(void **state)
+TEST(grows_one_by_one)
 {
 	uint32_t *array = NULL;
 
@@ -19,7 +19,7 @@ static void grows_one_by_one(void **state)
 	free(array);
 }
 
-static void stack_keeps_its_room(void **state)
+TEST(stack_keeps_its_room)
 {
 	uint32_t *stack = NULL;
 	size_t cap = 0;
@@ -41,7 +41,7 @@ static void stack_keeps_its_room(void **state)
 	free(stack);
 }
 
-static void table_has_zeros(void **state)
+TEST(table_has_zeros)
 {
 	uint32_t *table = NULL;
 	size_t nr = 0;
@@ -62,7 +62,7 @@ static void table_has_zeros(void **state)
 }
 
 /* Sanitizers end programs that ask for more memory than there can be, so no more than this is tried. */
-static void no_row_behind_the_last_number(void **state)
+TEST(no_row_behind_the_last_number)
 {
 	size_t nr = 0;
 	uint32_t *table = vec_reach(NULL, &nr, 4, sizeof(*table));
@@ -72,16 +72,4 @@ static void no_row_behind_the_last_number(void **state)
 	assert_null(vec_reach(table, &nr, SIZE_MAX, sizeof(*table)));
 	assert_int_equal(nr, 5);
 	free(table);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(grows_one_by_one),
-		cmocka_unit_test(stack_keeps_its_room),
-		cmocka_unit_test(table_has_zeros),
-		cmocka_unit_test(no_row_behind_the_last_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

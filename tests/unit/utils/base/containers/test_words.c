@@ -6,7 +6,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/containers/words.h"
 
-static void test_good(void **state)
+TEST(test_good)
 {
 	static const struct {
 		const char *text;
@@ -40,7 +40,7 @@ static void test_good(void **state)
 	}
 }
 
-static void test_quote_without_end(void **state)
+TEST(test_quote_without_end)
 {
 	struct words words cleanup_words = { 0 };
 	struct uft_err err = { 0 };
@@ -49,7 +49,7 @@ static void test_quote_without_end(void **state)
 	assert_string_equal(err.text, "line 2: the quote has no end");
 }
 
-static void test_quoted(void **state)
+TEST(test_quoted)
 {
 	static const char *const cases[][2] = {
 		{ "./prog-1.2_x/y=3,@:%+", "./prog-1.2_x/y=3,@:%+" },
@@ -71,15 +71,4 @@ static void test_quoted(void **state)
 		words_quote(cases[i][0], &out);
 		assert_string_equal(strbuf_str(&out), cases[i][1]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_quote_without_end),
-		cmocka_unit_test(test_quoted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

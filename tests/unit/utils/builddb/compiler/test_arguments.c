@@ -52,13 +52,13 @@ static void check(const char *line, const char *right, size_t unread)
 	assert_null(args.nr ? args.words[args.nr] : NULL);
 }
 
-static void words_of_files(void **state)
+TEST(words_of_files)
 {
 	put("a", " -c\t\"two words\"\n'it\\'s' a\\ b \\\"q\\\" -D'X=\"y\"' '' #\r\n");
 	check("gcc @a", "gcc|-c|two words|it's|a b|\"q\"|-DX=\"y\"||#", 0);
 }
 
-static void files_name_files(void **state)
+TEST(files_name_files)
 {
 	put("a", "one @b three");
 	put("b", "two");
@@ -67,14 +67,14 @@ static void files_name_files(void **state)
 	check("gcc @a", "gcc|one|three", 0);
 }
 
-static void what_is_not_there_stays(void **state)
+TEST(what_is_not_there_stays)
 {
 	check("gcc @none -c @ @/none/x", "gcc|@none|-c|@|@/none/x", 2);
 	/* Nobody reads the compiler from a file. */
 	check("@a x", "@a|x", 0);
 }
 
-static void circles_end(void **state)
+TEST(circles_end)
 {
 	struct words args cleanup_words = { 0 };
 	struct arguments_read read;
@@ -92,7 +92,7 @@ static void circles_end(void **state)
 }
 
 /* Whoever names many of them costs no more than a circle. */
-static void what_is_not_there_counts(void **state)
+TEST(what_is_not_there_counts)
 {
 	struct words args cleanup_words = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -108,13 +108,4 @@ static void what_is_not_there_counts(void **state)
 	assert_int_equal(read.nr_tried, 2000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_of_files),	    cmocka_unit_test(files_name_files),
-		cmocka_unit_test(what_is_not_there_stays),  cmocka_unit_test(circles_end),
-		cmocka_unit_test(what_is_not_there_counts),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir)

@@ -185,7 +185,7 @@ static void check_source(const struct row *row, const struct compile *compile,
 		assert_string_equal(strbuf_str(&output), row->outputs[nr]);
 }
 
-static void what_is_compiled(void **state)
+TEST(what_is_compiled)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct words argv cleanup_words = { 0 };
@@ -203,7 +203,7 @@ static void what_is_compiled(void **state)
 	}
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const char *const drivers[] = {
 		"gcc",
@@ -241,14 +241,4 @@ static void names(void **state)
 	assert_int_equal(compiler_kind("yasm"), COMPILER_YASM);
 	assert_true(compiler_is_launcher("/usr/bin/ccache"));
 	assert_false(compiler_is_launcher("ccache-swig"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_compiled),
-		cmocka_unit_test(names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void check(const struct responses *responses, size_t at, const char *name
 	assert_int_equal(why, ret == -ENOENT && at == 1 && *name == 'e' ? -EACCES : 0);
 }
 
-static void each_execution_has_its_own(void **state)
+TEST(each_execution_has_its_own)
 {
 	struct responses responses cleanup_responses = { .watcher = { responses_see },
 							 .is_big_endian = PROC_IS_BIG };
@@ -56,13 +56,4 @@ static void each_execution_has_its_own(void **state)
 	check(&responses, 1, "other", -ENOENT, "");
 	check(NULL, 1, "a", -ENOENT, "");
 	assert_int_equal(responses.nr, 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_execution_has_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

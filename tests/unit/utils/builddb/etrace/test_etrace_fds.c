@@ -39,7 +39,7 @@ static void check(int32_t pid, const char *expected)
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-static void what_is_open_is_found_in_order(void **state)
+TEST_WITH(what_is_open_is_found_in_order, setup, teardown)
 {
 	static const uint32_t numbers[] = { 1048575, 0, 31, 32, 1023, 1024, 32767, 32768, 3 };
 
@@ -70,7 +70,7 @@ static void what_is_open_is_found_in_order(void **state)
 	check(5, "");
 }
 
-static void a_child_has_what_its_parent_had(void **state)
+TEST_WITH(a_child_has_what_its_parent_had, setup, teardown)
 {
 	open_one(5, 3);
 	open_one(5, 40);
@@ -98,7 +98,7 @@ static void a_child_has_what_its_parent_had(void **state)
 }
 
 /* With a table for each, these would be 20 GB. */
-static void many_children_share_what_they_have(void **state)
+TEST_WITH(many_children_share_what_they_have, setup, teardown)
 {
 	open_one(1, 1048575);
 	for (int32_t pid = 1; pid < 20000; pid++)
@@ -107,16 +107,4 @@ static void many_children_share_what_they_have(void **state)
 	close_one(20000, 1048575);
 	check(20000, "");
 	check(19999, " 1048575");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_open_is_found_in_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_child_has_what_its_parent_had, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_children_share_what_they_have, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

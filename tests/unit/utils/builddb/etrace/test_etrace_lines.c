@@ -113,14 +113,14 @@ static void check(const struct row *row, bool is_arg)
 	assert_string_equal(strbuf_str(&said), row->lines);
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(text_rows); i++)
 		check(&text_rows[i], false);
 }
 
 /* Variables are counted also when they are short, but where it is as the description has it. */
-static void test_variables(void **state)
+TEST(test_variables)
 {
 	char *bare = "17,0,0,1!Env|A=\n";
 	char *other = "0: 17,0,0,1!Env[0]A=\n0: 17,0,0,2!Cont|b\n0: 17,0,0,3!Cont_end|\n";
@@ -137,14 +137,14 @@ static void test_variables(void **state)
 	assert_string_equal(strbuf_str(&out), other);
 }
 
-static void test_arguments(void **state)
+TEST(test_arguments)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(arg_rows); i++)
 		check(&arg_rows[i], true);
 }
 
 /* Newlines everywhere around the cuts, in texts of all lengths there: the bytes come out again. */
-static void test_edges(void **state)
+TEST(test_edges)
 {
 	static const size_t lengths[] = { 899, 900, 901, 1799, 1800, 1801 };
 
@@ -165,7 +165,7 @@ static void test_edges(void **state)
 }
 
 /* No two lines have the same time, whatever the events say. */
-static void test_times(void **state)
+TEST(test_times)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct etrace_lines lines = { .out = &out, .is_bare = true };
@@ -181,15 +181,4 @@ static void test_times(void **state)
 					      "1,0,4,0!Close|fd=4\n"
 					      "9223372036854775807,12,4,1!Close|fd=-100\n"
 					      "1,0,5,0!FN|\xff\x80 \xc3\xa9\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),	  cmocka_unit_test(test_variables),
-		cmocka_unit_test(test_arguments), cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

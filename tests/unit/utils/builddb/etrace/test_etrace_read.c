@@ -196,7 +196,7 @@ static const struct row rows[] = {
 	  "5/5:3=0 5/5:16=0,A=1\nx,", "6:8 7:8" },
 };
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct etrace_reader reader cleanup_etrace_reader;
@@ -263,7 +263,7 @@ static void check_edge(size_t len, size_t at)
 	assert_false(proc_next_arg(&exec.args, &arg));
 }
 
-static void test_edges(void **state)
+TEST(test_edges)
 {
 	static const size_t lengths[] = { 1, 2, 899, 900, 901, 1799, 1800, 1801 };
 
@@ -277,7 +277,7 @@ static void test_edges(void **state)
 	}
 }
 
-static void test_first_line(void **state)
+TEST(test_first_line)
 {
 	static const char *const right[] = { "INITCWD=/", "INITCWD=", "0: 5,0,1,2!Exit|status=0",
 					     "5,0,1,2!" };
@@ -288,15 +288,4 @@ static void test_first_line(void **state)
 		assert_true(etrace_is_first_line(right[i], strlen(right[i])));
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		assert_false(etrace_is_first_line(others[i], strlen(others[i])));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_first_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,7 +121,7 @@ static void check_depths(void)
 	}
 }
 
-static void a_leaf_in_a_loop_gets_small(void **state)
+TEST_WITH(a_leaf_in_a_loop_gets_small, setup, teardown)
 {
 	uint64_t now_ns = 5000;
 
@@ -135,14 +135,14 @@ static void a_leaf_in_a_loop_gets_small(void **state)
 	assert_true(packed_len < 3 * 3000 + 100);
 }
 
-static void any_tree_comes_back(void **state)
+TEST_WITH(any_tree_comes_back, setup, teardown)
 {
 	add_calls(20000, 200);
 	assert_true(check() >= 3);
 	check_depths();
 }
 
-static void more_functions_than_a_block_numbers(void **state)
+TEST_WITH(more_functions_than_a_block_numbers, setup, teardown)
 {
 	for (unsigned i = 0; i < 6000; i++) {
 		add(1000 + i, record_data(RECORD_ENTRY, 3, 0x400000 + 16 * i));
@@ -151,7 +151,7 @@ static void more_functions_than_a_block_numbers(void **state)
 	assert_true(check() >= 2);
 }
 
-static void surprises(void **state)
+TEST_WITH(surprises, setup, teardown)
 {
 	/* Begins within calls, leaves others than it entered, loses some, goes back in time, is too deep. */
 	add(100, record_data(RECORD_EXIT, 5, 0x7000));
@@ -169,7 +169,7 @@ static void surprises(void **state)
 	check();
 }
 
-static void payloads_are_kept(void **state)
+TEST_WITH(payloads_are_kept, setup, teardown)
 {
 	for (unsigned i = 0; i < 500; i++) {
 		char text[64];
@@ -187,7 +187,7 @@ static void payloads_are_kept(void **state)
 	assert_true(packed_len < raw_len * 9 / 10);
 }
 
-static void anything_comes_back(void **state)
+TEST_WITH(anything_comes_back, setup, teardown)
 {
 	uint32_t seed = 7;
 
@@ -203,7 +203,7 @@ static void anything_comes_back(void **state)
 	assert_int_equal(check(), 1);
 }
 
-static void what_may_go_on_waits(void **state)
+TEST_WITH(what_may_go_on_waits, setup, teardown)
 {
 	size_t len;
 
@@ -217,7 +217,7 @@ static void what_may_go_on_waits(void **state)
 	assert_int_equal(compact_encode(coder, 1, raw, raw_len, false, packed, &len), raw_len);
 }
 
-static void damage_is_noticed(void **state)
+TEST_WITH(damage_is_noticed, setup, teardown)
 {
 	struct compact_head head;
 
@@ -248,7 +248,7 @@ static void damage_is_noticed(void **state)
 }
 
 /* It stands in files, so it is the same in all versions; nothing behind the data is in it. */
-static void sums_stay_as_they_are(void **state)
+TEST(sums_stay_as_they_are)
 {
 	static const struct {
 		size_t len;
@@ -269,23 +269,4 @@ static void sums_stay_as_they_are(void **state)
 		assert_true(compact_sum(copy, known[i].len) == known[i].sum);
 		free(copy);
 	}
-}
-
-#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH(a_leaf_in_a_loop_gets_small),
-		WITH(any_tree_comes_back),
-		WITH(more_functions_than_a_block_numbers),
-		WITH(surprises),
-		WITH(payloads_are_kept),
-		WITH(anything_comes_back),
-		WITH(what_may_go_on_waits),
-		WITH(damage_is_noticed),
-		cmocka_unit_test(sums_stay_as_they_are),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

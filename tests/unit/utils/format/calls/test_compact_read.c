@@ -95,7 +95,7 @@ static void check(const char *tokens, unsigned nr_funcs, size_t raw_len, const c
 	free(raw);
 }
 
-static void numbers_of_functions(void **state)
+TEST_WITH(numbers_of_functions, setup, teardown)
 {
 	check("02 01", 1, 16, "0{10/0");
 	check("02 02", 2, 16, "0{20/0");
@@ -108,7 +108,7 @@ static void numbers_of_functions(void **state)
 	check("02 e0 00", 1, 16, "damaged");
 }
 
-static void numbers_of_two_bytes(void **state)
+TEST_WITH(numbers_of_two_bytes, setup, teardown)
 {
 	static const unsigned numbers[] = { 223, 224, 225, 479, 480, 481, 2000, 3999, 4000 };
 
@@ -150,7 +150,7 @@ static void numbers_of_two_bytes(void **state)
 }
 
 /* All lengths of times, the fast way and the other. */
-static void times(void **state)
+TEST_WITH(times, setup, teardown)
 {
 	check("06 01", 1, 16, "1{10/0");
 	check("be 01", 1, 16, "47{10/0");
@@ -172,7 +172,7 @@ static void times(void **state)
 	check("06 01 0a 00 06 01", 1, 48, "1{10/0 3}10/0 4{10/0");
 }
 
-static void what_came_last_and_before_that(void **state)
+TEST_WITH(what_came_last_and_before_that, setup, teardown)
 {
 	/* Of three functions in turns, and of one with and without another in it. */
 	check("0201 00 0601 00 0602 00 0601 00 04 00 0602 00 0603 00 0602 00 0601 00 0603 00 0603 "
@@ -192,7 +192,7 @@ static void what_came_last_and_before_that(void **state)
 	check("07 00 00", 0, 16, "damaged");
 }
 
-static void escapes(void **state)
+TEST_WITH(escapes, setup, teardown)
 {
 	/* WORDS, BYTES. */
 	check("03 01 0102030405060708", 0, 8, "807060504030201");
@@ -221,7 +221,7 @@ static void escapes(void **state)
 	check("0f ffff 07 00 02 01", 1, 16, "0{10/1023+");
 }
 
-static void payloads(void **state)
+TEST_WITH(payloads, setup, teardown)
 {
 	check("07 01 02 01 0102030405060708", 1, 24, "0{10/0+ 807060504030201");
 	check("07 01 02 01 0102030405060708 06 00", 1, 40, "0{10/0+ 807060504030201 1}10/0");
@@ -234,7 +234,7 @@ static void payloads(void **state)
 }
 
 /* As many bytes as the head says: not more, not fewer. */
-static void lengths_must_fit(void **state)
+TEST_WITH(lengths_must_fit, setup, teardown)
 {
 	check("02 01", 1, 15, "damaged");
 	check("02 01", 1, 17, "damaged");
@@ -250,7 +250,7 @@ static void lengths_must_fit(void **state)
 	check("13 0102", 0, 0, "damaged");
 }
 
-static void exits_of_nothing(void **state)
+TEST_WITH(exits_of_nothing, setup, teardown)
 {
 	check("02 01 02 00 02 00", 1, 48, "damaged");
 	check("07 00 02 00", 1, 16, "damaged");
@@ -259,7 +259,7 @@ static void exits_of_nothing(void **state)
 	check("0f 0200 02 01 02 00 02 00 02 00", 1, 64, "0{10/2 0}10/2 0 41 0 1");
 }
 
-static void functions_by_their_distances(void **state)
+TEST_WITH(functions_by_their_distances, setup, teardown)
 {
 	static const struct {
 		uint8_t bytes[12];
@@ -294,10 +294,8 @@ static void functions_by_their_distances(void **state)
 	}
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 /* When the next call is: escapes that are no records are passed on the way, and nothing else changes. */
-static void the_next_time(void **state)
+TEST_WITH(the_next_time, setup, teardown)
 {
 	static const struct {
 		const char *tokens;
@@ -336,22 +334,4 @@ static void the_next_time(void **state)
 		assert_int_equal(call.number, 1);
 		assert_int_equal(compact_block_other(&block, UINT64_MAX, &call), COMPACT_END);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH(numbers_of_functions),
-		WITH(the_next_time),
-		WITH(numbers_of_two_bytes),
-		WITH(times),
-		WITH(what_came_last_and_before_that),
-		WITH(escapes),
-		WITH(payloads),
-		WITH(lengths_must_fit),
-		WITH(exits_of_nothing),
-		WITH(functions_by_their_distances),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

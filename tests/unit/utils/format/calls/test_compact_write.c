@@ -86,7 +86,7 @@ static void check(const char *expected)
 	raw_len = 0;
 }
 
-static void calls_that_nest(void **state)
+TEST_WITH(calls_that_nest, setup, teardown)
 {
 	enter_at(0, 0, 0x1000);
 	enter_at(5, 1, 0x1010);
@@ -104,7 +104,7 @@ static void calls_that_nest(void **state)
 }
 
 /* One byte, two, or as many as it takes. */
-static void times_between_records(void **state)
+TEST_WITH(times_between_records, setup, teardown)
 {
 	static const uint64_t deltas[] = { 0,
 					   1,
@@ -148,7 +148,7 @@ static void times_between_records(void **state)
 	}
 }
 
-static void a_clock_that_goes_back(void **state)
+TEST_WITH(a_clock_that_goes_back, setup, teardown)
 {
 	enter_at(100, 0, 0x1000);
 	leave_at(99, 0, 0x1000);
@@ -157,7 +157,7 @@ static void a_clock_that_goes_back(void **state)
 }
 
 /* What came last in this place, what came before that, or a number. */
-static void which_function_it_is(void **state)
+TEST_WITH(which_function_it_is, setup, teardown)
 {
 	static const unsigned order[] = { 0, 0, 1, 0, 1, 1, 2, 1, 0, 2, 2 };
 
@@ -182,7 +182,7 @@ static void which_function_it_is(void **state)
 }
 
 /* Numbers of one byte, and of two. */
-static void many_functions(void **state)
+TEST_WITH(many_functions, setup, teardown)
 {
 	static const unsigned nrs[] = { 223, 224, 225, 480, 481, 3999, 4000, 4001 };
 	static const char *const expected[] = {
@@ -213,7 +213,7 @@ static void many_functions(void **state)
 	check("64016: 64016/392 21@5 0: 62294|62336 11cb7d5ed8b389bd");
 }
 
-static void functions_by_their_distances(void **state)
+TEST_WITH(functions_by_their_distances, setup, teardown)
 {
 	enter_at(0, 0, 0x1000);
 	enter_at(0, 1, 0xfff);
@@ -223,7 +223,7 @@ static void functions_by_their_distances(void **state)
 	check("80: 80/5 5@0 0: 02010202020302040205|804001fd3ffeffffffffff7ffbffffffffff7f");
 }
 
-static void depths_that_are_not_as_expected(void **state)
+TEST_WITH(depths_that_are_not_as_expected, setup, teardown)
 {
 	/* Begins within calls; goes deeper, and less deep. */
 	leave_at(10, 4, 0x1000);
@@ -249,7 +249,7 @@ static void depths_that_are_not_as_expected(void **state)
 	check("128: 128/8 2@1022 10: 0ffe032a01060104060204040404|804020");
 }
 
-static void the_first_record_tells_the_depth(void **state)
+TEST_WITH(the_first_record_tells_the_depth, setup, teardown)
 {
 	enter_at(10, 3, 0x1000);
 	check("16: 16/1 1@3 10: 0f03002a01|8040");
@@ -261,7 +261,7 @@ static void the_first_record_tells_the_depth(void **state)
 	check("15: 15/0 0@0 0 cut: 170f0a00000000000000ea000100000000");
 }
 
-static void what_is_no_call_stays_as_it_is(void **state)
+TEST_WITH(what_is_no_call_stays_as_it_is, setup, teardown)
 {
 	add(5, record_data(RECORD_LOST, 0, 7));
 	enter_at(10, 0, 0x1000);
@@ -275,7 +275,7 @@ static void what_is_no_call_stays_as_it_is(void **state)
 
 /* Up to where a record may begin that is not earlier. */
 /* Calls that come as they came before, above and below the depth that records can tell. */
-static void deep_calls_in_loops(void **state)
+TEST_WITH(deep_calls_in_loops, setup, teardown)
 {
 	static const unsigned tops[] = { RECORD_DEPTH_MAX + 3, 5000 };
 	static uint8_t back[COMPACT_RAW_MAX];
@@ -308,7 +308,7 @@ static void deep_calls_in_loops(void **state)
 	}
 }
 
-static void payloads(void **state)
+TEST_WITH(payloads, setup, teardown)
 {
 	add(10, record_data(RECORD_ENTRY, 0, 0x1000) | RECORD_MORE);
 	put_u64(raw + raw_len, 0x1111, false);
@@ -337,7 +337,7 @@ static void payloads(void **state)
 }
 
 /* @has_more: whoever writes may go on with the last record. */
-static void records_that_may_not_be_whole(void **state)
+TEST_WITH(records_that_may_not_be_whole, setup, teardown)
 {
 	enter_at(10, 0, 0x1000);
 	add(11, record_data(RECORD_ENTRY, 1, 0x1010) | RECORD_MORE);
@@ -357,7 +357,7 @@ static void records_that_may_not_be_whole(void **state)
 }
 
 /* More than fits in a block. */
-static void long_pieces(void **state)
+TEST_WITH(long_pieces, setup, teardown)
 {
 	for (unsigned i = 0; i < 9000; i++) {
 		enter_at(10 * i, i % 7, 0x1000 + 16 * (i % 50));
@@ -384,7 +384,7 @@ static void long_pieces(void **state)
 	check("131072: 131072/1 1@0 10: 131061|131063 3fb0947a7db6e918");
 }
 
-static void a_coder_begins_anew_with_each_block(void **state)
+TEST_WITH(a_coder_begins_anew_with_each_block, setup, teardown)
 {
 	enter_at(10, 0, 0x1000);
 	leave_at(10, 0, 0x1000);
@@ -392,34 +392,9 @@ static void a_coder_begins_anew_with_each_block(void **state)
 	check("32: 32/2 1@0 10: 2a0100|8040");
 }
 
-static void bounds(void **state)
+TEST_WITH(bounds, setup, teardown)
 {
 	assert_int_equal(compact_bound(0), 40 + COMPACT_HEAD_BYTES + 64);
 	assert_int_equal(compact_bound(15), 40 + 15 + COMPACT_HEAD_BYTES + 64);
 	assert_int_equal(compact_bound(16), 80 + 16 + COMPACT_HEAD_BYTES + 64);
-}
-
-#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH(calls_that_nest),
-		WITH(times_between_records),
-		WITH(a_clock_that_goes_back),
-		WITH(which_function_it_is),
-		WITH(many_functions),
-		WITH(functions_by_their_distances),
-		WITH(depths_that_are_not_as_expected),
-		WITH(the_first_record_tells_the_depth),
-		WITH(what_is_no_call_stays_as_it_is),
-		WITH(deep_calls_in_loops),
-		WITH(payloads),
-		WITH(records_that_may_not_be_whole),
-		WITH(long_pieces),
-		WITH(a_coder_begins_anew_with_each_block),
-		WITH(bounds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

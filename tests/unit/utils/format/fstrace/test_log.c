@@ -1,14 +1,11 @@
 /* Logs of several files, and whose lines they are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/lib/unit.h"
 
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/fstrace/log.h"
@@ -17,7 +14,7 @@
 #define OLD   "x-2026-11-23T09:30:01.000000.log"
 #define OLDER "x-2025-12-31T23:59:59.999999.log"
 
-static void test_order(void **state)
+TEST(test_order)
 {
 	char *paths[] = { "x.log", "y",	      "x.log.1", OLD,
 			  "x",	   "a/x.log", OLDER,	 "x-2026-11-23T09:30:01.00000.log" };
@@ -63,7 +60,7 @@ static void remove_file(char *path)
 
 #define TIME "2026-11-23 09:30:01.000042 "
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	char *text = malloc(300000);
 	struct fst_log log;
@@ -122,7 +119,7 @@ static void check_words(const char *body, int32_t pid, bool has_thread, uint64_t
 	assert_int_equal(origin.thread, thread);
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
 	check_words("PID=12 UID=3", 12, false, 0);
 	check_words("PID=12", 12, false, 0);
@@ -160,7 +157,7 @@ static void check_format(const char *format, const char *body, int at, int32_t p
 	fst_format_free(common);
 }
 
-static void test_formats(void **state)
+TEST(test_formats)
 {
 	check_format("[%P] %T", "[12] 139872034 A=1", -1, 12, 139872034);
 	check_format("%F:%L %e %P", "a.c:12 ENOENT 77 X", -1, 77, 0);
@@ -178,17 +175,11 @@ static void test_formats(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_formats),
-	};
 	int failed;
 
 	if (!mkdtemp(dir))
 		return 1;
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = unit_run();
 	rmdir(dir);
 	return failed;
 }

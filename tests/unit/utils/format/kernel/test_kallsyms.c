@@ -22,7 +22,7 @@ static void assert_symbol(const struct symtab *tab, size_t i, uint64_t addr, uin
 	assert_int_equal(tab->syms[i].type, 'K');
 }
 
-static void functions_reach_to_the_next(void **state)
+TEST(functions_reach_to_the_next)
 {
 	struct symtab tab = decode("ffffffff81000300 t third\n"
 				   "ffffffff81000100 T first\n"
@@ -38,7 +38,7 @@ static void functions_reach_to_the_next(void **state)
 }
 
 /* Sorting must not turn them round. */
-static void first_of_one_address_counts(void **state)
+TEST(first_of_one_address_counts)
 {
 	struct symtab tab = decode("ffffffff81000200 T behind\n"
 				   "ffffffff81000100 T first\n"
@@ -51,7 +51,7 @@ static void first_of_one_address_counts(void **state)
 	symtab_deinit(&tab);
 }
 
-static void other_lines_are_passed_over(void **state)
+TEST(other_lines_are_passed_over)
 {
 	struct symtab tab = decode("0000000000000000 T hidden\n"
 				   "ffffffff81000000 D data\n"
@@ -70,15 +70,4 @@ static void other_lines_are_passed_over(void **state)
 	tab = decode("");
 	assert_int_equal(tab.nr, 0);
 	symtab_deinit(&tab);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_reach_to_the_next),
-		cmocka_unit_test(first_of_one_address_counts),
-		cmocka_unit_test(other_lines_are_passed_over),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void assert_text(struct text text, const char *expected)
 	assert_memory_equal(text.at, expected, strlen(expected));
 }
 
-static void header_round_trip(void **state)
+TEST(header_round_trip)
 {
 	for (int big = 0; big < 2; big++) {
 		struct strbuf text cleanup_strbuf = { 0 };
@@ -71,7 +71,7 @@ static void header_round_trip(void **state)
 }
 
 /* It can be used again, and be given up twice. */
-static void header_is_empty_afterwards(void **state)
+TEST(header_is_empty_afterwards)
 {
 	static const struct kernel_header empty;
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -90,7 +90,7 @@ static void header_is_empty_afterwards(void **state)
 }
 
 /* However short, it is refused or what is whole of it is read. */
-static void header_cut_everywhere(void **state)
+TEST(header_cut_everywhere)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	const char *files;
@@ -117,7 +117,7 @@ static void header_cut_everywhere(void **state)
 	assert_int_equal(most, 2);
 }
 
-static void bad_headers(void **state)
+TEST(bad_headers)
 {
 	static const char *const texts[] = {
 		"PAGE_SIZE: 4095\nLONG_SIZE: 8\nENDIAN: LE\n",
@@ -142,7 +142,7 @@ static void bad_headers(void **state)
 }
 
 /* What the files are called is shown. */
-static void bad_names(void **state)
+TEST(bad_names)
 {
 	static const char *const names[] = {
 		"events/a\nb/c/format",	 "events//c/format",	"events/a/\033/format",
@@ -159,7 +159,7 @@ static void bad_names(void **state)
 	}
 }
 
-static void fields(void **state)
+TEST(fields)
 {
 	struct text format = text_of(switch_format, sizeof(switch_format) - 1);
 	uint32_t offset;
@@ -174,7 +174,7 @@ static void fields(void **state)
 }
 
 /* A field whose place cannot be told is none: nothing is read from a wrong one. */
-static void fields_without_a_place(void **state)
+TEST(fields_without_a_place)
 {
 	static const char *const formats[] = {
 		"\tfield:int x;\toffset:;\tsize:4;\tsigned:1;\n",
@@ -231,7 +231,7 @@ static void fill(struct kernel_page_maker *maker, uint32_t long_size, bool big)
 	kernel_page_end(maker, 0);
 }
 
-static void page_round_trip(void **state)
+TEST(page_round_trip)
 {
 	for (int i = 0; i < 4; i++) {
 		struct kernel_page_maker maker;
@@ -251,7 +251,7 @@ static void page_round_trip(void **state)
 }
 
 /* 59 bits are stored; what is above is that of the time before. */
-static void long_times(void **state)
+TEST(long_times)
 {
 	struct kernel_page_maker maker;
 	struct kernel_page page;
@@ -270,7 +270,7 @@ static void long_times(void **state)
 	assert_record(&page, high + (1ULL << 59) + 51, 1, 1, 8);
 }
 
-static void missed(void **state)
+TEST(missed)
 {
 	for (int i = 0; i < 4; i++) {
 		struct kernel_page_maker maker;
@@ -296,7 +296,7 @@ static void missed(void **state)
 }
 
 /* What the kernel had no room for is padded up to the end: nothing behind it is a record. */
-static void padded(void **state)
+TEST(padded)
 {
 	for (int i = 0; i < 4; i++) {
 		struct kernel_page_maker maker;
@@ -316,7 +316,7 @@ static void padded(void **state)
 }
 
 /* Cut at every byte: what is whole is read, nothing behind it is touched. */
-static void page_cut_everywhere(void **state)
+TEST(page_cut_everywhere)
 {
 	struct kernel_page_maker maker;
 	unsigned most = 0;
@@ -340,7 +340,7 @@ static void page_cut_everywhere(void **state)
 }
 
 /* No byte of it, whatever it is, leads out of it or round in circles. */
-static void page_flipped_everywhere(void **state)
+TEST(page_flipped_everywhere)
 {
 	struct kernel_page_maker maker;
 
@@ -365,7 +365,7 @@ static void page_flipped_everywhere(void **state)
 	}
 }
 
-static void bad_pages(void **state)
+TEST(bad_pages)
 {
 	struct kernel_page_maker maker;
 	struct kernel_page page;
@@ -387,26 +387,4 @@ static void bad_pages(void **state)
 	err_clear(&err);
 	assert_int_equal(kernel_page_next(&page, &rec, &err), -EBADMSG);
 	assert_non_null(strstr(err.text, "too short at 16"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(header_round_trip),
-		cmocka_unit_test(header_cut_everywhere),
-		cmocka_unit_test(header_is_empty_afterwards),
-		cmocka_unit_test(bad_headers),
-		cmocka_unit_test(bad_names),
-		cmocka_unit_test(fields),
-		cmocka_unit_test(fields_without_a_place),
-		cmocka_unit_test(page_round_trip),
-		cmocka_unit_test(long_times),
-		cmocka_unit_test(missed),
-		cmocka_unit_test(padded),
-		cmocka_unit_test(page_cut_everywhere),
-		cmocka_unit_test(page_flipped_everywhere),
-		cmocka_unit_test(bad_pages),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

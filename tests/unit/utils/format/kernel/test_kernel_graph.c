@@ -14,7 +14,7 @@ static bool read_format(const char *event, const char *format, struct kernel_gra
 			       graph);
 }
 
-static void formats(void **state)
+TEST(formats)
 {
 	struct kernel_graph graph;
 
@@ -32,7 +32,7 @@ static void formats(void **state)
 	assert_int_equal(graph.depth.size, 8);
 }
 
-static void no_formats(void **state)
+TEST(no_formats)
 {
 	static const char *const words[][2] = {
 		{ "funcgraph_entry", DEPTH(16, 4) },
@@ -62,7 +62,7 @@ static bool get(const struct kernel_graph *graph, const void *data, size_t len, 
 	return is_call;
 }
 
-static void records(void **state)
+TEST(records)
 {
 	static const uint8_t little[] = { 0,	0,    0,    0,	  0x10, 0x20, 0x30, 0x40,
 					  0xff, 0xff, 0xff, 0xff, 3,	0,    0,    0 };
@@ -90,7 +90,7 @@ static void records(void **state)
 }
 
 /* So that no record can say that its depth is not known, nor one that does not fit. */
-static void depths(void **state)
+TEST(depths)
 {
 	static const struct {
 		uint32_t depth;
@@ -109,16 +109,4 @@ static void depths(void **state)
 		if (rows[i].is_call)
 			assert_int_equal(call.depth, rows[i].depth);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats),
-		cmocka_unit_test(no_formats),
-		cmocka_unit_test(records),
-		cmocka_unit_test(depths),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,7 +88,7 @@ static void check(const struct strbuf *bytes, const struct kernel_layout *layout
 	assert_int_equal(i, nr);
 }
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	for (unsigned variant = 0; variant < 4; variant++) {
 		struct strbuf bytes cleanup_strbuf = { 0 };
@@ -106,7 +106,7 @@ static void round_trip(void **state)
 	}
 }
 
-static void time_that_goes_back(void **state)
+TEST(time_that_goes_back)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct kernel_pages pages = { { 4096, 8, false }, keep, &bytes };
@@ -126,7 +126,7 @@ static void time_that_goes_back(void **state)
 	}
 }
 
-static void no_room(void **state)
+TEST(no_room)
 {
 	struct kernel_pages pages = { { 4096, 8, false }, refuse, NULL };
 	static const uint8_t data[8192];
@@ -139,15 +139,4 @@ static void no_room(void **state)
 	assert_int_equal(kernel_pages_add(&pages, &rec, 1, 1, 0), 0);
 	assert_int_equal(kernel_pages_add(&pages, &rec, 1, 1, 0), -ENOSPC);
 	kernel_pages_deinit(&pages);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(time_that_goes_back),
-		cmocka_unit_test(no_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static size_t make(uint8_t *to, uint32_t type, uint16_t misc, const void *body, 
 	return size;
 }
 
-static void switches(void **state)
+TEST(switches)
 {
 	static const struct {
 		uint16_t misc;
@@ -46,7 +46,7 @@ static void switches(void **state)
 	}
 }
 
-static void forks(void **state)
+TEST(forks)
 {
 	struct perf_record rec;
 	uint8_t body[24];
@@ -72,7 +72,7 @@ static void forks(void **state)
 	assert_int_equal(rec.type, PERF_REC_TASK_EXIT);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	struct perf_record rec;
 	uint8_t body[8 + 64];
@@ -100,7 +100,7 @@ static void names(void **state)
 	assert_int_equal(rec.tid, 101);
 }
 
-static void cut_and_wrong(void **state)
+TEST(cut_and_wrong)
 {
 	struct perf_record rec;
 	struct uft_err err = { 0 };
@@ -126,16 +126,4 @@ static void cut_and_wrong(void **state)
 	put_u16(bytes + 6, 8, false);
 	assert_int_equal(perf_record_decode(bytes, len, false, &rec, &err), -EBADMSG);
 	assert_string_not_equal(err.text, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(switches),
-		cmocka_unit_test(forks),
-		cmocka_unit_test(names),
-		cmocka_unit_test(cut_and_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void make(const struct control_shape *shape, size_t len)
 }
 
 /* Not shorter than its type, and as long as it says; what is behind the known members is for others. */
-static void lengths(void **state)
+TEST(lengths)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		assert_non_null(shapes[i]->name);
@@ -47,7 +47,7 @@ static void lengths(void **state)
 	}
 }
 
-static void types_differ(void **state)
+TEST(types_differ)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(shapes); k++) {
@@ -68,7 +68,7 @@ static enum control_verdict check_module(const char *bytes, size_t nr)
 }
 
 /* A path ends where the message does. */
-static void modules(void **state)
+TEST(modules)
 {
 	assert_int_equal(check_module("", 0), CONTROL_MALFORMED);
 	assert_int_equal(check_module("/", 1), CONTROL_MALFORMED);
@@ -77,7 +77,7 @@ static void modules(void **state)
 	assert_int_equal(check_module("", 1), CONTROL_TAKEN);
 }
 
-static void crashes(void **state)
+TEST(crashes)
 {
 	make(&control_crash_shape, sizeof(packet.crash));
 	packet.crash.nr_frames = CONTROL_CRASH_FRAMES;
@@ -99,7 +99,7 @@ static enum control_verdict check_declare(uint32_t has_common, const char *texts
 }
 
 /* An id, a format and maybe another one, each with its NUL, and nothing behind them. */
-static void declarations(void **state)
+TEST(declarations)
 {
 	assert_int_equal(check_declare(0, "A\0%d", 5), CONTROL_TAKEN);
 	assert_int_equal(check_declare(1, "A\0%d\0%L", 8), CONTROL_TAKEN);
@@ -111,7 +111,7 @@ static void declarations(void **state)
 	assert_int_equal(check_declare(0, "A\0%dx", 5), CONTROL_MALFORMED);
 }
 
-static void numbers_of_events(void **state)
+TEST(numbers_of_events)
 {
 	static const struct {
 		uint32_t event;
@@ -137,7 +137,7 @@ static enum control_verdict check_ready(size_t len)
 	return control_check(&control_ready_shape, &packet, len);
 }
 
-static void headers(void **state)
+TEST(headers)
 {
 	const size_t len = sizeof(struct control_ready);
 
@@ -190,35 +190,35 @@ static enum control_verdict take_from(unsigned *state, size_t len)
 	return verdict;
 }
 
-static void tables(void **unused)
+TEST(tables)
 {
 	const size_t len = sizeof(struct control_ready);
-	unsigned state = FIRST;
+	unsigned at = FIRST;
 
 	make(&control_ready_shape, len);
-	assert_int_equal(take_from(&state, len), CONTROL_TAKEN);
-	assert_int_equal(take_from(&state, len), CONTROL_OUT_OF_PLACE);
+	assert_int_equal(take_from(&at, len), CONTROL_TAKEN);
+	assert_int_equal(take_from(&at, len), CONTROL_OUT_OF_PLACE);
 	packet.header.version++;
-	assert_int_equal(take_from(&state, len), CONTROL_OTHER_VERSION);
+	assert_int_equal(take_from(&at, len), CONTROL_OTHER_VERSION);
 	make(&control_crash_shape, len);
-	assert_int_equal(take_from(&state, len), CONTROL_MALFORMED);
+	assert_int_equal(take_from(&at, len), CONTROL_MALFORMED);
 	/* What is known is not skipped for being optional. */
 	packet.header.flags = CONTROL_OPTIONAL;
-	assert_int_equal(take_from(&state, len), CONTROL_MALFORMED);
+	assert_int_equal(take_from(&at, len), CONTROL_MALFORMED);
 	make(&control_crash_shape, sizeof(packet.crash));
-	assert_int_equal(take_from(&state, sizeof(packet.crash)), CONTROL_TAKEN);
+	assert_int_equal(take_from(&at, sizeof(packet.crash)), CONTROL_TAKEN);
 	make(&control_plan_shape, len);
-	assert_int_equal(take_from(&state, len), CONTROL_UNKNOWN_TYPE);
+	assert_int_equal(take_from(&at, len), CONTROL_UNKNOWN_TYPE);
 	packet.header.flags = CONTROL_ANSWER;
-	assert_int_equal(take_from(&state, len), CONTROL_UNKNOWN_TYPE);
+	assert_int_equal(take_from(&at, len), CONTROL_UNKNOWN_TYPE);
 	packet.header.flags = CONTROL_OPTIONAL | CONTROL_ANSWER;
-	assert_int_equal(take_from(&state, len), CONTROL_SKIPPED);
+	assert_int_equal(take_from(&at, len), CONTROL_SKIPPED);
 	/* To be skipped it must be one. */
-	assert_int_equal(take_from(&state, len + 1), CONTROL_NO_MESSAGE);
-	assert_int_equal(take_from(&state, len - 1), CONTROL_NO_MESSAGE);
+	assert_int_equal(take_from(&at, len + 1), CONTROL_NO_MESSAGE);
+	assert_int_equal(take_from(&at, len - 1), CONTROL_NO_MESSAGE);
 }
 
-static void errors_name_what_they_are_about(void **state)
+TEST(errors_name_what_they_are_about)
 {
 	make(&control_plan_shape, 100);
 
@@ -232,7 +232,7 @@ static void errors_name_what_they_are_about(void **state)
 }
 
 /* Only of those who know the secret, which has its place in all versions. */
-static void other_versions(void **state)
+TEST(other_versions)
 {
 	static const uint8_t secret[CONTROL_SECRET_BYTES] = { 1, 2, 3 };
 	const size_t len = offsetof(struct control_hello, token);
@@ -264,7 +264,7 @@ static size_t parse(const char *name, const char *hex, uint8_t secret[CONTROL_SE
 }
 
 /* "name:secret", and nothing before, between or behind. */
-static void addresses(void **state)
+TEST(addresses)
 {
 	char hex[2 * CONTROL_SECRET_BYTES + 2] = "";
 	char longest[CONTROL_NAME_SIZE + 2] = "";
@@ -306,23 +306,4 @@ static void addresses(void **state)
 	longest[CONTROL_NAME_SIZE - 1] = 'n';
 	longest[CONTROL_NAME_SIZE] = ':';
 	assert_int_equal(parse(longest, hex, secret), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths),
-		cmocka_unit_test(types_differ),
-		cmocka_unit_test(declarations),
-		cmocka_unit_test(numbers_of_events),
-		cmocka_unit_test(modules),
-		cmocka_unit_test(crashes),
-		cmocka_unit_test(headers),
-		cmocka_unit_test(tables),
-		cmocka_unit_test(errors_name_what_they_are_about),
-		cmocka_unit_test(other_versions),
-		cmocka_unit_test(addresses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

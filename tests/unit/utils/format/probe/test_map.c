@@ -11,7 +11,7 @@ static const char sample[] =
 	"7f0d7ee58000-7f0d7ee78000 r-xp 00000000 00:00 0                          /lib/x.so\n"
 	"7ffc7a232000-7ffc7a253000 rw-p 00000000 00:00 0                          [stack]\n";
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	struct module_map map cleanup_module_map = { 0 };
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -25,7 +25,7 @@ static void round_trip(void **state)
 	assert_string_equal(strbuf_str(&out), sample);
 }
 
-static void segments_merge(void **state)
+TEST(segments_merge)
 {
 	static const char text[] = "1000-2000 r--p 00000000 fe:00 123 /bin/a\n"
 				   "2000-3000 r-xp 00001000 fe:00 123 /bin/a\n"
@@ -42,7 +42,7 @@ static void segments_merge(void **state)
 }
 
 /* Where somebody else's recorder wrote one, the modules around it are read all the same. */
-static void empty_segments(void **state)
+TEST(empty_segments)
 {
 	static const char text[] = "1000-1000 r-xp 00000000 fe:00 123 /bin/a\n"
 				   "2000-3000 r-xp 00000000 fe:00 124 /bin/b\n";
@@ -53,7 +53,7 @@ static void empty_segments(void **state)
 	assert_int_equal(map.entries[map.nr - 1].start, 0x2000);
 }
 
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	for (size_t len = 0; len < strlen(sample); len++) {
 		struct module_map map cleanup_module_map = { 0 };
@@ -66,7 +66,7 @@ static void cut_anywhere(void **state)
 	}
 }
 
-static void bad_lines(void **state)
+TEST(bad_lines)
 {
 	static const char *const bad[] = { "hello\n", "2000-1000 r-xp 0 0:0 0 /a\n",
 					   "1000-2000 r-x 0 0:0 0 /a\n",
@@ -80,15 +80,4 @@ static void bad_lines(void **state)
 		assert_int_equal(module_map_decode(bad[i], strlen(bad[i]), &map, &err), -EINVAL);
 		assert_non_null(strstr(err.text, "line 1"));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),	  cmocka_unit_test(segments_merge),
-		cmocka_unit_test(empty_segments), cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(bad_lines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static const char *open_view(const struct plan_view *view)
 	return why;
 }
 
-static void what_is_made_is_read(void **state)
+TEST(what_is_made_is_read)
 {
 	struct sample s;
 	struct plan_view out;
@@ -92,7 +92,7 @@ static void what_is_made_is_read(void **state)
 	free(image);
 }
 
-static void larger_entries_are_cut(void **state)
+TEST(larger_entries_are_cut)
 {
 	struct {
 		struct plan_watch known;
@@ -116,7 +116,7 @@ static void larger_entries_are_cut(void **state)
 	assert_string_equal(open_view(&view), "a section's entries have a size that is not known");
 }
 
-static void directories(void **state)
+TEST(directories)
 {
 	struct sample s;
 	struct plan_view out;
@@ -162,7 +162,7 @@ static void directories(void **state)
 		assert_string_equal(open_view(&s.view), text); \
 	} while (0)
 
-static void entries_lead_nowhere_else(void **state)
+TEST(entries_lead_nowhere_else)
 {
 	struct sample s;
 	struct plan_patch patch;
@@ -235,7 +235,7 @@ static void make_event(struct sample *s, struct plan_patch *patch,
 	s->view.lists[PLAN_OPERANDS] = plan_list(PLAN_OPERANDS, operands, PLAN_OPERANDS_MAX + 2);
 }
 
-static void operands(void **state)
+TEST(operands)
 {
 	static const char *const nowhere = "an argument of an event is where nothing can be";
 	static const char *const missing = "an event's arguments are not there";
@@ -274,7 +274,7 @@ static void operands(void **state)
 }
 
 /* One that is right says nothing of those behind it. */
-static void all_patches_are_looked_at(void **state)
+TEST(all_patches_are_looked_at)
 {
 	struct plan_patch patches[3] = {
 		{ .load_bias = 4096, .bytes = 5 },
@@ -295,7 +295,7 @@ static void all_patches_are_looked_at(void **state)
 }
 
 /* Lists begin at places of their own, with zeros between them, whatever was in the memory. */
-static void an_image_has_nothing_but_its_lists(void **state)
+TEST(an_image_has_nothing_but_its_lists)
 {
 	struct sample s;
 
@@ -334,19 +334,4 @@ static void an_image_has_nothing_but_its_lists(void **state)
 			assert_int_equal(image[at], 0);
 		free(image);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_made_is_read),
-		cmocka_unit_test(larger_entries_are_cut),
-		cmocka_unit_test(directories),
-		cmocka_unit_test(entries_lead_nowhere_else),
-		cmocka_unit_test(operands),
-		cmocka_unit_test(all_patches_are_looked_at),
-		cmocka_unit_test(an_image_has_nothing_but_its_lists),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void check(const struct sample *sample, const struct symtab *names, const
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void symbols(void **state)
+TEST(symbols)
 {
 	/* f: inc %eax; ret. nops. g: ret */
 	const struct sample plain = { TEXT("\xff\xc0\xc3\x90\x90\xc3"),
@@ -97,7 +97,7 @@ static void symbols(void **state)
 	check(&sizeless, NULL, "w:f@0 w:g@5");
 }
 
-static void calls(void **state)
+TEST(calls)
 {
 	/* f: call 6; nop?; ret. Behind it, without a symbol: inc %eax; ret */
 	const struct sample called = { TEXT("\xe8\x01\0\0\0\xc3\xff\xc0\xc3"), { { "f", 0, 6 } } };
@@ -112,7 +112,7 @@ static void calls(void **state)
 	check(&jumped, NULL, "w:f@0");
 }
 
-static void fallen_into(void **state)
+TEST(fallen_into)
 {
 	/* f: inc %eax. g: inc %eax; ret */
 	const struct sample sample = { TEXT("\xff\xc0\xff\xc0\xc3"),
@@ -125,7 +125,7 @@ static void fallen_into(void **state)
 	check(&ends, NULL, "w:f@0 w:g@5");
 }
 
-static void other_names(void **state)
+TEST(other_names)
 {
 	const struct sample sample = { TEXT("\xff\xc0\xc3\x90\x90\xc3"), { { "g", 5, 1 } } };
 	struct symtab names cleanup_symtab = { 0 };
@@ -138,7 +138,7 @@ static void other_names(void **state)
 }
 
 /* This program itself: each function that it has is found once. */
-static void real_file(void **state)
+TEST(real_file)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	struct code code cleanup_code = { 0 };
@@ -159,7 +159,7 @@ static void real_file(void **state)
 	assert_int_equal(nr_mine, 1);
 }
 
-static void reasons(void **state)
+TEST(reasons)
 {
 	assert_null(function_kind_text(FUNCTION_WHOLE));
 	for (unsigned kind = FUNCTION_WHOLE + 1; kind < FUNCTION_KINDS; kind++)
@@ -168,16 +168,10 @@ static void reasons(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols),     cmocka_unit_test(calls),
-		cmocka_unit_test(fallen_into), cmocka_unit_test(other_names),
-		cmocka_unit_test(real_file),   cmocka_unit_test(reasons),
-	};
-
 	if (insns_open(&insns, isa_of(EM_X86_64, 0), NULL) < 0)
 		return 1;
 
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = unit_run();
 
 	insns_close(insns);
 	return failed;

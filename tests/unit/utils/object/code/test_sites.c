@@ -89,7 +89,7 @@ static void check(const struct sample *sample, const unsigned *at, size_t nr,
 
 static const unsigned first[] = { 0 };
 
-static void room(void **state)
+TEST(room)
 {
 	/* nop; mov %edi, %eax; inc %eax; ret */
 	const struct sample plain = { TEXT("\x90\x89\xf8\xff\xc0\xc3") };
@@ -110,7 +110,7 @@ static void room(void **state)
 	CHECK(&full, first, "ends too soon");
 }
 
-static void close_together(void **state)
+TEST(close_together)
 {
 	/* nop; nop; inc %eax; nop; inc %eax; inc %eax; ret */
 	const struct sample sample = { TEXT("\x90\x90\xff\xc0\x90\xff\xc0\xff\xc0\xc3") };
@@ -129,7 +129,7 @@ static void close_together(void **state)
 	CHECK(&jump, far, "an instruction of the function", "an instruction of the function");
 }
 
-static void little_room(void **state)
+TEST(little_room)
 {
 	/* test %edi, %edi; jne L; nop; L: inc %eax; ret */
 	const struct sample before = { TEXT("\x85\xff\x90\x75\x01\x90\xff\xc0\xc3") };
@@ -160,7 +160,7 @@ static void little_room(void **state)
 }
 
 /* A note may say anything: the middle of an instruction, in what was moved for another one. */
-static void no_instruction(void **state)
+TEST(no_instruction)
 {
 	/* nop; movabs $..., %rax; ret */
 	const struct sample sample = { TEXT("\x90\x48\xb8\1\2\3\4\5\6\7\x90\xc3") };
@@ -169,7 +169,7 @@ static void no_instruction(void **state)
 	CHECK(&sample, within, "jump", "it is within code that was moved");
 }
 
-static void instructions(void **state)
+TEST(instructions)
 {
 	/* nop; inc %eax; L: inc %eax; jne L; ret */
 	const struct sample inside = { TEXT("\x90\xff\xc0\xff\xc0\x75\xfc\xc3") };
@@ -204,7 +204,7 @@ static void instructions(void **state)
 	"\x48\x01\xd0"                 \
 	"\xff\xe0"
 
-static void tables(void **state)
+TEST(tables)
 {
 	int32_t table[] = { FROM_DATA(0), FROM_DATA(5), FROM_DATA(12), 0x7fffffff };
 	uint64_t addresses[] = { 0, TEXT_ADDR + 1 };
@@ -249,7 +249,7 @@ static void check_entries(const struct sample *sample, const unsigned *at, size_
 	check_entries(sample, at, ARRAY_SIZE(at), \
 		      (const char *const[ARRAY_SIZE(at)]){ __VA_ARGS__ })
 
-static void entries(void **state)
+TEST(entries)
 {
 	/* push %rbx; mov %edi, %ebx; inc; pop; ret. And g: call of it, jump to it. */
 	struct sample plain = { TEXT(
@@ -281,7 +281,7 @@ static void entries(void **state)
 	CHECK_ENTRIES(&tiny, two, "ends too soon", "ends too soon");
 }
 
-static void not_code(void **state)
+TEST(not_code)
 {
 	/* nop; inc; inc; ret; something that is no instruction */
 	const struct sample sample = { TEXT("\x90\xff\xc0\xff\xc0\xc3\x06\x06") };
@@ -295,7 +295,7 @@ static void *symbol_of_this_program(void)
 }
 
 /* Frames of a real file: this test itself. */
-static void frames(void **state)
+TEST(frames)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
 	struct code code cleanup_code = { 0 };
@@ -322,19 +322,11 @@ static void frames(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(room),	       cmocka_unit_test(close_together),
-		cmocka_unit_test(little_room), cmocka_unit_test(instructions),
-		cmocka_unit_test(tables),      cmocka_unit_test(no_instruction),
-		cmocka_unit_test(not_code),    cmocka_unit_test(frames),
-		cmocka_unit_test(entries),
-	};
-
 	/* A build without capstone has nothing to test. */
 	if (insns_open(&insns, isa_of(EM_X86_64, 0), NULL) == -ENOSYS)
 		return 77;
 
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = unit_run();
 
 	insns_close(insns);
 	return failed;

@@ -12,7 +12,7 @@ static void check(enum demangle_mode mode, const char *mangled, const char *expe
 	assert_string_equal(strbuf_str(&out) + 1, expected);
 }
 
-static void simple_cxx(void **state)
+TEST(simple_cxx)
 {
 	static const char *const names[][2] = {
 		{ "_ZN3foo3barEv", "foo::bar" },
@@ -56,7 +56,7 @@ static void simple_cxx(void **state)
 		check(DEMANGLE_SIMPLE, names[i][0], names[i][1]);
 }
 
-static void rust(void **state)
+TEST(rust)
 {
 	check(DEMANGLE_SIMPLE, "_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE",
 	      "core::fmt::Formatter::write_str");
@@ -79,7 +79,7 @@ static void check_others(const char *name, enum demangle_mode mode, const char *
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-static void copies_of_functions(void **state)
+TEST(copies_of_functions)
 {
 	static const char *const names[][2] = {
 		{ "f.part.0", "f" },
@@ -108,7 +108,7 @@ static void copies_of_functions(void **state)
 	check(DEMANGLE_NO, "f.part.0", "f.part.0");
 }
 
-static void other_names(void **state)
+TEST(other_names)
 {
 	check_others("main", DEMANGLE_SIMPLE, "");
 	check_others("_Z1fv", DEMANGLE_SIMPLE, "");
@@ -132,7 +132,7 @@ static void other_names(void **state)
 		     DEMANGLE_SIMPLE, "a::Vec<b::X as Y>::go|Vec<b::X as Y>::go|");
 }
 
-static void full_and_no(void **state)
+TEST(full_and_no)
 {
 	check(DEMANGLE_FULL, "_ZN3foo3barIiEEvT_", "void foo::bar<int>(int)");
 	check(DEMANGLE_FULL, "_ZNK3Foo3getEv", "Foo::get() const");
@@ -140,7 +140,7 @@ static void full_and_no(void **state)
 	check(DEMANGLE_NO, "_ZN3foo3barEv", "_ZN3foo3barEv");
 }
 
-static void what_is_no_mangled_name_stays(void **state)
+TEST(what_is_no_mangled_name_stays)
 {
 	static const char *const names[] = { "",     "_",	 "_Z",	     "_ZN",
 					     "_ZNE", "_Zfoo",	 "_ZN99foo", "_R",
@@ -155,7 +155,7 @@ static void what_is_no_mangled_name_stays(void **state)
 }
 
 /* Names come from files: length and nesting must not hurt. */
-static void monsters(void **state)
+TEST(monsters)
 {
 	size_t len = 200000;
 	char *name = malloc(len + 1);
@@ -202,7 +202,7 @@ static void monsters(void **state)
 }
 
 /* What clang writes into every std::vector and libiberty cannot read, and other hard cases. */
-static void types_are_skipped(void **state)
+TEST(types_are_skipped)
 {
 	static const char *const names[][2] = {
 		{ "_ZSt14__relocate_a_1IiiENSt9enable_ifIXsr3std24__is_bitwise_relocatableIT_"
@@ -241,20 +241,4 @@ static void types_are_skipped(void **state)
 			free(copy);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies_of_functions),
-		cmocka_unit_test(other_names),
-		cmocka_unit_test(simple_cxx),
-		cmocka_unit_test(rust),
-		cmocka_unit_test(full_and_no),
-		cmocka_unit_test(what_is_no_mangled_name_stays),
-		cmocka_unit_test(monsters),
-		cmocka_unit_test(types_are_skipped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

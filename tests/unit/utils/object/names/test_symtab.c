@@ -81,7 +81,7 @@ static const char static_symbols[] =
 	"1000/4 t local\n1030/8 w weak\n1040/8 T main\n1080/4 D data\n"
 	"1084/4 d sdata\n1088/4 v wdata\n108c/4 u udata\n1090/4 D opt\n";
 
-static void which_are_kept(void **state)
+TEST(which_are_kept)
 {
 	struct elf_image img cleanup_image = { 0 };
 
@@ -126,7 +126,7 @@ static void add_plt(struct elf_image *img, const char *name, uint64_t addr, uint
 		      "", 0);
 }
 
-static void plt_layouts(void **state)
+TEST(plt_layouts)
 {
 	struct elf_image plain cleanup_image = { 0 };
 	struct elf_image sec cleanup_image = { 0 };
@@ -160,7 +160,7 @@ static void plt_layouts(void **state)
 }
 
 /* Functions of others only; the relocation entries themselves are the addresses. */
-static void calls_through_the_got(void **state)
+TEST(calls_through_the_got)
 {
 	struct elf_image img cleanup_image = { 0 };
 
@@ -171,7 +171,7 @@ static void calls_through_the_got(void **state)
 	check(&img, "300/18 P puts\n318/18 P exit\n1000/4 T api\n");
 }
 
-static void more_relocations_than_entries(void **state)
+TEST(more_relocations_than_entries)
 {
 	struct elf_image img cleanup_image = { 0 };
 
@@ -183,7 +183,7 @@ static void more_relocations_than_entries(void **state)
 	check(&img, "510/10 P puts\n1000/4 T api\n");
 }
 
-static void other_machines(void **state)
+TEST(other_machines)
 {
 	struct elf_image arm64 cleanup_image = { .machine = EM_AARCH64 };
 	struct elf_image unknown cleanup_image = { .machine = EM_S390 };
@@ -202,7 +202,7 @@ static void other_machines(void **state)
 }
 
 #if HAVE_LZMA
-static void mini_debug_info(void **state)
+TEST(mini_debug_info)
 {
 	struct elf_image inner cleanup_image = { 0 };
 	struct elf_image outer cleanup_image = { 0 };
@@ -265,7 +265,7 @@ static void write_stripped(const char *path, uint32_t crc)
 	write_file(path, &img);
 }
 
-static void debug_link(void **state)
+TEST(debug_link)
 {
 	char dir[] = "/tmp/utrail-test-symtab-XXXXXX";
 	struct elf_image symbols cleanup_image = { 0 };
@@ -311,7 +311,7 @@ static void make_everything(struct elf_image *img)
 }
 
 /* An answer or an error, whatever the bytes are; a sanitizer build watches. */
-static void damaged_files(void **state)
+TEST(damaged_files)
 {
 	struct elf_image img cleanup_image = { 0 };
 
@@ -331,7 +331,7 @@ static void damaged_files(void **state)
 	}
 }
 
-static void no_elf_file(void **state)
+TEST(no_elf_file)
 {
 	struct symtab tab = { 0 };
 	struct uft_err err = { 0 };
@@ -340,23 +340,4 @@ static void no_elf_file(void **state)
 	assert_non_null(strstr(err.text, "/dev/null"));
 	assert_int_equal(object_symtab_load("/", &tab, NULL), -EISDIR);
 	assert_int_equal(object_symtab_load("/absent", &tab, NULL), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(which_are_kept),
-		cmocka_unit_test(plt_layouts),
-		cmocka_unit_test(calls_through_the_got),
-		cmocka_unit_test(more_relocations_than_entries),
-		cmocka_unit_test(other_machines),
-#if HAVE_LZMA
-		cmocka_unit_test(mini_debug_info),
-#endif
-		cmocka_unit_test(debug_link),
-		cmocka_unit_test(damaged_files),
-		cmocka_unit_test(no_elf_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

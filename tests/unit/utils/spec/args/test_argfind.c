@@ -50,7 +50,7 @@ static int find(const char *rules_text, bool is_auto, struct sources *sources,
 	return argfind_function(&how, &subject, found);
 }
 
-static void what_was_said_counts(void **state)
+TEST(what_was_said_counts)
 {
 	struct sources sources = { { "arg1/s", "retval/s", ARGRULES_BOTH } };
 	struct argfound found cleanup_argfound = { 0 };
@@ -64,7 +64,7 @@ static void what_was_said_counts(void **state)
 	assert_int_equal(sources.table.asked, 0);
 }
 
-static void table_is_asked_for_the_rest(void **state)
+TEST(table_is_asked_for_the_rest)
 {
 	struct sources sources = { { "arg1/s", NULL, ARGRULES_ARGS },
 				   { "arg1", "retval/x", ARGRULES_BOTH } };
@@ -80,7 +80,7 @@ static void table_is_asked_for_the_rest(void **state)
 }
 
 /* Lines of .dbg that nobody can read are no reason to take others. */
-static void told_to_be_nothing(void **state)
+TEST(told_to_be_nothing)
 {
 	struct sources sources = { { NULL, NULL, ARGRULES_BOTH },
 				   { "arg1", "retval", ARGRULES_BOTH } };
@@ -91,7 +91,7 @@ static void told_to_be_nothing(void **state)
 	assert_int_equal(found.args.nr + found.retval.nr, 0);
 }
 
-static void nobody_is_asked_without_need(void **state)
+TEST(nobody_is_asked_without_need)
 {
 	struct sources sources = { { "arg1", NULL, ARGRULES_ARGS } };
 	struct argfound found cleanup_argfound = { 0 };
@@ -101,24 +101,11 @@ static void nobody_is_asked_without_need(void **state)
 	assert_int_equal(found.args.nr, 0);
 }
 
-static void failure_is_handed_on(void **state)
+TEST(failure_is_handed_on)
 {
 	struct sources sources = { { NULL, NULL, -ENOMEM } };
 	struct argfound found cleanup_argfound = { 0 };
 
 	assert_int_equal(find("f", false, &sources, &found), -ENOMEM);
 	assert_int_equal(sources.table.asked, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_said_counts),
-		cmocka_unit_test(table_is_asked_for_the_rest),
-		cmocka_unit_test(told_to_be_nothing),
-		cmocka_unit_test(nobody_is_asked_without_need),
-		cmocka_unit_test(failure_is_handed_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

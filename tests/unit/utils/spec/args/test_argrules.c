@@ -47,7 +47,7 @@ static void ask(const struct argrules_source *source, const struct question *q)
 	assert_string_equal(strbuf_str(&out), q->args);
 }
 
-static void collected(void **state)
+TEST(collected)
 {
 	static const struct question questions[] = {
 		{ "f@arg1", "f", .args = "arg1" },
@@ -75,7 +75,7 @@ static void collected(void **state)
 		ask(&for_args, &questions[i]);
 }
 
-static void of_triggers(void **state)
+TEST(of_triggers)
 {
 	static const struct argrules_source for_triggers = {
 		.match = MATCH_REGEX,
@@ -94,7 +94,7 @@ static void of_triggers(void **state)
 }
 
 /* `clear` takes back what was said before, of what it names. */
-static void cleared(void **state)
+TEST(cleared)
 {
 	static const struct argrules_source source = {
 		.match = MATCH_REGEX,
@@ -116,7 +116,7 @@ static void cleared(void **state)
 		ask(&source, &questions[i]);
 }
 
-static void globs(void **state)
+TEST(globs)
 {
 	struct argrules_source source = for_args;
 	static const struct question question = { "f?o*@arg1", "foobar", .args = "arg1" };
@@ -125,7 +125,7 @@ static void globs(void **state)
 	ask(&source, &question);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const char *const bad[] = { "f@arg1,arg",  "f@argx",  "f@arg1/q",
 					   "f@lib1,lib2", "f(@arg1", "f@retvalx" };
@@ -145,7 +145,7 @@ static void refused(void **state)
 }
 
 /* The built-in table is sorted, and every row of it can be read. */
-static void table(void **state)
+TEST(table)
 {
 	struct enum_defs defs cleanup_enum_defs = { 0 };
 	struct strbuf enums cleanup_strbuf = { 0 };
@@ -178,7 +178,7 @@ static void table(void **state)
 }
 
 /* uftrace 0.13 refuses recordings with formats that it does not know. */
-static void written_without_octal(void **state)
+TEST(written_without_octal)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 
@@ -190,7 +190,7 @@ static void written_without_octal(void **state)
 	assert_string_equal(autoargs_find("chmod")->args, "arg1/s,arg2/o32");
 }
 
-static void variadic_ones(void **state)
+TEST(variadic_ones)
 {
 	static const struct {
 		const char *name;
@@ -224,20 +224,4 @@ static void variadic_ones(void **state)
 		assert_int_equal(autoargs_count(calls[i].name, calls[i].values, 4), calls[i].count);
 	/* What is not there says nothing. */
 	assert_int_equal(autoargs_count("open", calls[0].values, 1), SIZE_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(collected),
-		cmocka_unit_test(of_triggers),
-		cmocka_unit_test(cleared),
-		cmocka_unit_test(globs),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(table),
-		cmocka_unit_test(written_without_octal),
-		cmocka_unit_test(variadic_ones),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

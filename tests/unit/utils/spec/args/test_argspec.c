@@ -75,7 +75,7 @@ static const struct {
 	{ "arg9999999", "int format 0 size 8 number 9999999" },
 };
 
-static void accepted(void **state)
+TEST(accepted)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
 		struct strbuf means cleanup_strbuf = { 0 };
@@ -132,7 +132,7 @@ static const struct {
 	{ "arg1%rdi+rsi+rdx+rcx+r8", 22 },
 };
 
-static void refused(void **state)
+TEST(refused)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct argspec spec;
@@ -164,7 +164,7 @@ static void check_list(const char *text, const char *want)
 }
 
 /* As Debian's uftrace does it: in the order of appearance, one about the same value in the place of the other. */
-static void merged(void **state)
+TEST(merged)
 {
 	check_list("arg2,arg1", "arg2,arg1");
 	check_list("arg2,arg1,arg2/x", "arg2/x,arg1");
@@ -176,7 +176,7 @@ static void merged(void **state)
 	check_list("retval,retval/x", "retval/x");
 }
 
-static void exact_wins(void **state)
+TEST(exact_wins)
 {
 	struct argspecs list cleanup_argspecs = { 0 };
 	struct argspec exact;
@@ -191,21 +191,11 @@ static void exact_wins(void **state)
 	assert_int_equal(list.specs[0].type.format, ARG_HEX);
 }
 
-static void items(void **state)
+TEST(items)
 {
 	static const char *const others[] = { "args",	 "argument",   "ret", "retvals",
 					      "depth=1", "libargs.so", "arg" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		assert_false(argspec_is_item(others[i], strlen(others[i])));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accepted),   cmocka_unit_test(refused), cmocka_unit_test(merged),
-		cmocka_unit_test(exact_wins), cmocka_unit_test(items),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static void put_list(const struct argspecs *list, struct strbuf *out)
 
 static const struct isa *x86_64;
 
-static void places(void **state)
+TEST(places)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		struct dwarf_param params[PARAMS_MAX];
@@ -132,7 +132,7 @@ static void places(void **state)
 }
 
 /* Of a function that the compiler has changed only what debug information tells is known. */
-static void clones(void **state)
+TEST(clones)
 {
 	struct dwarf_param params[] = {
 		{ .type = INT(4), .reg = -1 },
@@ -152,7 +152,7 @@ static void clones(void **state)
 }
 
 /* The same functions on other machines: what their conventions say that we know of, up to what we do not. */
-static void other_machines(void **state)
+TEST(other_machines)
 {
 	static const struct {
 		unsigned machine;
@@ -205,11 +205,5 @@ int main(void)
 {
 	x86_64 = isa_of(EM_X86_64, 8);
 
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(places),
-		cmocka_unit_test(clones),
-		cmocka_unit_test(other_machines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

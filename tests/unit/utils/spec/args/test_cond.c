@@ -15,7 +15,7 @@ static struct cond parse_good(const char *text)
 	return cond;
 }
 
-static void test_integers(void **state)
+TEST(test_integers)
 {
 	static const struct {
 		const char *text;
@@ -61,7 +61,7 @@ static void test_integers(void **state)
 	}
 }
 
-static void test_floats(void **state)
+TEST(test_floats)
 {
 	static const struct {
 		const char *text;
@@ -86,7 +86,7 @@ static void test_floats(void **state)
 	}
 }
 
-static void test_strings(void **state)
+TEST(test_strings)
 {
 	static const struct {
 		const char *text;
@@ -123,7 +123,7 @@ static void test_strings(void **state)
 	}
 }
 
-static void test_several_terms(void **state)
+TEST(test_several_terms)
 {
 	struct cond cond = parse_good("arg1>1 && arg2<2||arg3 & 4 && retval==0");
 
@@ -138,7 +138,7 @@ static void test_several_terms(void **state)
 	cond_deinit(&cond);
 }
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
 	static const struct {
 		const char *text;
@@ -188,15 +188,4 @@ static void test_wrong(void **state)
 		assert_true(err.text[0]);
 		assert_null(cond.terms);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_integers), cmocka_unit_test(test_floats),
-		cmocka_unit_test(test_strings),	 cmocka_unit_test(test_several_terms),
-		cmocka_unit_test(test_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

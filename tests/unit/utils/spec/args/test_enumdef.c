@@ -17,7 +17,7 @@ static void check_name(const struct enum_defs *defs, const char *name, int64_t v
 	assert_string_equal(strbuf_str(&out), want ? want : "");
 }
 
-static void read_and_named(void **state)
+TEST(read_and_named)
 {
 	static const char text[] = "enum color { RED, GREEN, BLUE = 2, BIG = 0x40, };"
 				   "enum a::b {X=010,Y,Z=-1};enum none {}; enum last { L }";
@@ -40,7 +40,7 @@ static void read_and_named(void **state)
 	assert_null(enum_defs_find(&defs, "other"));
 }
 
-static void first_of_equals(void **state)
+TEST(first_of_equals)
 {
 	static const char text[] = "enum e {A=1,B=1,C=2}";
 	struct enum_defs defs cleanup_enum_defs = { 0 };
@@ -54,7 +54,7 @@ static void first_of_equals(void **state)
 }
 
 /* The access mode of open() is a number among flags, and has a name when it is 0. */
-static void access_modes(void **state)
+TEST(access_modes)
 {
 	static const char text[] =
 		"enum ut_open {O_RDONLY=0,O_WRONLY=1,O_RDWR=2,O_CREAT=0x40,O_SYNC=0x101000}"
@@ -70,7 +70,7 @@ static void access_modes(void **state)
 	check_name(&defs, "mask", 0xffff0000, "SIGN");
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const char *const bad[] = {
 		"num e {A}",	"enum {A}",
@@ -90,16 +90,4 @@ static void refused(void **state)
 		assert_non_null(strstr(err.text, "column"));
 		free(text);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(read_and_named),
-		cmocka_unit_test(first_of_equals),
-		cmocka_unit_test(access_modes),
-		cmocka_unit_test(refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

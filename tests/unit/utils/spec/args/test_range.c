@@ -6,7 +6,7 @@
 #include "utils/base/compiler.h"
 #include "utils/spec/args/range.h"
 
-static void both_kinds(void **state)
+TEST(both_kinds)
 {
 	struct time_range r;
 
@@ -28,7 +28,7 @@ static void both_kinds(void **state)
 	assert_false(r.start.is_set || r.stop.is_set);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const char *const bad[] = { "",	    "5us", "x~",    "~x",  "1~2~3",
 					   "2s~1s", "2~1", "1 ms~", "-1~", "99999999999999~" };
@@ -41,14 +41,4 @@ static void refused(void **state)
 		assert_non_null(strstr(err.text, "invalid time range"));
 		assert_int_equal(r.start.time_ns, 7);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_kinds),
-		cmocka_unit_test(refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "utils/base/compiler.h"
 #include "utils/spec/args/shape.h"
 
-static void taken_apart(void **state)
+TEST(taken_apart)
 {
 	struct shape shape;
 
@@ -30,7 +30,7 @@ static void taken_apart(void **state)
 	assert_int_equal(shape.nodes[0].skip, 3);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const char *const bad[] = {
 		"",
@@ -80,7 +80,7 @@ static uint32_t box(const char *text, unsigned elements, uint32_t max)
 	return shape_box_bytes(&shape, elements, max);
 }
 
-static void boxes(void **state)
+TEST(boxes)
 {
 	assert_int_equal(box("r0.8.4;i0.4;", 8, 800), 40);
 	assert_int_equal(box("r0.8.4;i0.4;", 0, 800), 8);
@@ -92,15 +92,4 @@ static void boxes(void **state)
 	assert_int_equal(box("b0.16;u0.1;", 8, 800), 16);
 	assert_int_equal(box("d16.48.4;i0.4;", 8, 800), 40);
 	assert_int_equal(box("Q0.8.8.4.0;i0.4;", 8, 800), 8);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(taken_apart),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(boxes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "utils/base/compiler.h"
 #include "utils/spec/args/structdef.h"
 
-static void test_good(void **state)
+TEST(test_good)
 {
 	static const char text[] = "box#2 40 x@0/i4,name@4/c1*8,e@12/e4:color,in@16/t8:pair*2,"
 				   "b@32/u2.3+7,m@34/i1:color.0+8,f@36/f4,all@0/p8";
@@ -40,7 +40,7 @@ static void test_good(void **state)
 }
 
 /* Numbers of 128 bits, and pairs, are defined by parts without a name. */
-static void test_without_names(void **state)
+TEST(test_without_names)
 {
 	static const char *const good[] = { "wide 16 @0/i16", "quad 16 @0/f16",
 					    "complex 32 @0/f10,@16/f10", "vector 16 @0/f4*4" };
@@ -55,7 +55,7 @@ static void test_without_names(void **state)
 }
 
 /* Of two with the same key the later one counts. */
-static void test_several(void **state)
+TEST(test_several)
 {
 	struct struct_defs defs cleanup_struct_defs = { 0 };
 	char text[64];
@@ -67,7 +67,7 @@ static void test_several(void **state)
 	assert_string_equal(struct_defs_find(&defs, "s7")->fields[0].name, "x57");
 }
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
 	static const char *const bad[] = {
 		"",
@@ -116,16 +116,4 @@ static void test_wrong(void **state)
 		assert_int_equal(defs.nr, 0);
 		free(copy);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_without_names),
-		cmocka_unit_test(test_several),
-		cmocka_unit_test(test_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "utils/base/compiler.h"
 #include "utils/spec/regex/list.h"
 
-static void test_pieces(void **state)
+TEST(test_pieces)
 {
 	static const struct {
 		const char *list;
@@ -40,13 +40,4 @@ static void test_pieces(void **state)
 		if (!cases[i].pieces[ARRAY_SIZE(cases[i].pieces) - 1])
 			assert_false(spec_list_next(cases[i].list, &piece));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pieces),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static const struct match_case match_cases[] = {
 	{ MATCH_SIMPLE, "f.o", "f.o", true },
 };
 
-static void test_matching(void **state)
+TEST(test_matching)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(match_cases); i++) {
 		const struct match_case *c = &match_cases[i];
@@ -90,7 +90,7 @@ static void test_matching(void **state)
 }
 
 /* What would need gigabytes is refused; what people write is not. */
-static void test_repeats(void **state)
+TEST(test_repeats)
 {
 	static const char *const bad[] = { "((a{200}){200}){200}", "(((((a{9}){9}){9}){9}){9}){9}",
 					   "x{9999}y{9999}", "a{99999}", "(a|b){4000}" };
@@ -113,7 +113,7 @@ static void test_repeats(void **state)
 	}
 }
 
-static void test_bad_regex(void **state)
+TEST(test_bad_regex)
 {
 	static const char *const bad[] = { "f[", "(foo", "foo)(", "*{", "a{2" };
 
@@ -129,7 +129,7 @@ static void test_bad_regex(void **state)
 }
 
 /* What regexec(3) goes back and forth in for minutes, and what it finds in time that grows with the square. */
-static void test_work(void **state)
+TEST(test_work)
 {
 	static const char *const patterns[] = { "(a|aa)+$", "(a*)*b", "a*a*a*a*a*a*b",
 						"(a|b)*a(a|b){100}x", "(.*)(.*)(.*)(.*)x" };
@@ -149,7 +149,7 @@ static void test_work(void **state)
 	}
 }
 
-static void test_references(void **state)
+TEST(test_references)
 {
 	static const char *const bad[] = { "(a)\\1", "(a*)(b)\\2", "(a|\\2)()" };
 
@@ -163,7 +163,7 @@ static void test_references(void **state)
 	}
 }
 
-static void test_long_glob(void **state)
+TEST(test_long_glob)
 {
 	static char text[5000];
 	struct uft_err err = { 0 };
@@ -174,7 +174,7 @@ static void test_long_glob(void **state)
 	assert_non_null(strstr(err.text, "too long"));
 }
 
-static void test_part_of_a_text(void **state)
+TEST(test_part_of_a_text)
 {
 	struct pattern p cleanup_pattern;
 
@@ -182,21 +182,9 @@ static void test_part_of_a_text(void **state)
 	assert_true(pattern_matches(&p, "foo", 3));
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	assert_string_equal(pattern_match_name(MATCH_REGEX), "regex");
 	assert_string_equal(pattern_match_name(MATCH_GLOB), "glob");
 	assert_string_equal(pattern_match_name(MATCH_SIMPLE), "simple");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_matching),   cmocka_unit_test(test_bad_regex),
-		cmocka_unit_test(test_repeats),	   cmocka_unit_test(test_part_of_a_text),
-		cmocka_unit_test(test_names),	   cmocka_unit_test(test_work),
-		cmocka_unit_test(test_references), cmocka_unit_test(test_long_glob),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

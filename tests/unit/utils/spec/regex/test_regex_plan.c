@@ -31,7 +31,7 @@ static void check(const char *pattern)
 	regfree(&regex);
 }
 
-static void as_regexec(void **state)
+TEST(as_regexec)
 {
 	static const char *const patterns[] = {
 		"a",
@@ -110,7 +110,7 @@ static void as_regexec(void **state)
 }
 
 /* Expressions put together at random, always the same ones. */
-static void as_regexec_at_random(void **state)
+TEST(as_regexec_at_random)
 {
 	static const char *const parts[] = { "a",      "b", "c",    ".",   "[ab]", "[^a]",
 					     "(ab|c)", "x", "(a|)", "(b)", "1",	   "[a-c]" };
@@ -135,7 +135,7 @@ static void as_regexec_at_random(void **state)
 	}
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const char *const patterns[][2] = {
 		{ "(a)\\1", "escaped" },
@@ -159,15 +159,4 @@ static void refused(void **state)
 		if (!strstr(err.text, patterns[i][1]))
 			fail_msg("'%s': %s", patterns[i][0], err.text);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_regexec),
-		cmocka_unit_test(as_regexec_at_random),
-		cmocka_unit_test(refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void load(struct declared_events *declared, const char *text)
 	assert_int_equal(declared_events_load(declared, dir, NULL), 0);
 }
 
-static void names_and_fields(void **state)
+TEST_WITH(names_and_fields, setup, teardown)
 {
 	struct declared_events declared = { 0 };
 	const struct declared_event *event;
@@ -68,7 +68,7 @@ static void names_and_fields(void **state)
 }
 
 /* One bad line at a time, between two that are good. */
-static void what_is_no_event(void **state)
+TEST_WITH(what_is_no_event, setup, teardown)
 {
 	static const char *const bad[] = {
 		"DECLARED: 2 fstrace x%zz %00 X=%25d",
@@ -128,7 +128,7 @@ static void check_payload(const char *formats, const void *payload, size_t len, 
 	declared_events_deinit(&declared);
 }
 
-static void what_payloads_say(void **state)
+TEST_WITH(what_payloads_say, setup, teardown)
 {
 	check_payload("%00 N=%25d+H=%25x+S=%25s", "\376\377\377\377\20\0\0\0\3\0\0\0a b", 15,
 		      "N=-2 H=10 S=a+b", "N:i=-2 H:x=0x10 S:t=a b");
@@ -151,7 +151,7 @@ static void what_payloads_say(void **state)
 }
 
 /* By their keys, by what they are, or by their numbers. */
-static void names_of_fields(void **state)
+TEST_WITH(names_of_fields, setup, teardown)
 {
 	static const struct {
 		const char *formats;
@@ -190,7 +190,7 @@ static void names_of_fields(void **state)
 	}
 }
 
-static void a_line_that_is_not_whole_yet_does_not_count(void **state)
+TEST_WITH(a_line_that_is_not_whole_yet_does_not_count, setup, teardown)
 {
 	struct declared_events declared = { 0 };
 
@@ -202,7 +202,7 @@ static void a_line_that_is_not_whole_yet_does_not_count(void **state)
 	assert_null(declared_events_find(&declared, 1));
 }
 
-static void without_the_file_nothing_was_declared(void **state)
+TEST_WITH(without_the_file_nothing_was_declared, setup, teardown)
 {
 	struct declared_events declared = { .nr = 7 };
 	char path[96];
@@ -212,20 +212,4 @@ static void without_the_file_nothing_was_declared(void **state)
 	/* For teardown. */
 	snprintf(path, sizeof(path), "%s/" EVENT_DEFS_FILE, dir);
 	assert_true(access(path, F_OK) < 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(names_and_fields, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_event, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_payloads_say, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_of_fields, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_line_that_is_not_whole_yet_does_not_count, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(without_the_file_nothing_was_declared, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

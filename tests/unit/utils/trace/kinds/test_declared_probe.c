@@ -72,7 +72,7 @@ static void check(const char *types, const uint64_t *words, size_t len, const ch
 	free(data);
 }
 
-static void values(void **state)
+TEST(values)
 {
 	const uint64_t words[] = {
 		htole64(0x3ff), -5,	    -32768,	htole64(5),   INT64_MIN,	   255,
@@ -86,7 +86,7 @@ static void values(void **state)
 	check("8f+8f+8f+8f", reals, sizeof(reals), "arg1=-0 arg2=1e+300 arg3=inf arg4=0.5");
 }
 
-static void missing(void **state)
+TEST(missing)
 {
 	uint64_t words[] = { 0x5, 7, 8, 9 };
 
@@ -103,7 +103,7 @@ static void missing(void **state)
 	check("-4", words, sizeof(words), "arg1=7");
 }
 
-static void definitions(void **state)
+TEST(definitions)
 {
 	static const char *const bad[] = {
 		"",	   "%",	       "%00",
@@ -151,13 +151,4 @@ static int remove_dir(void **state)
 	return rmdir(dir);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values),
-		cmocka_unit_test(missing),
-		cmocka_unit_test(definitions),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir)

@@ -34,7 +34,7 @@ static void check(const char *rules_text, const char *expected)
 	event_rules_deinit(&rules);
 }
 
-static void chosen(void **state)
+TEST(chosen)
 {
 	check("", "100:a{*b{~^}!}");
 	check("app:start", "100:a{*b{}!}");
@@ -51,7 +51,7 @@ static struct event point(uint64_t id)
 	return (struct event){ .type = EVENT_POINT, .addr = id };
 }
 
-static void builtin(void **state)
+TEST(builtin)
 {
 	struct event_rules rules = { 0 };
 	struct event_choice choice;
@@ -83,14 +83,4 @@ static void builtin(void **state)
 	assert_false(event_choice_has(&choice, &event));
 	event_choice_deinit(&choice);
 	event_rules_deinit(&rules);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chosen),
-		cmocka_unit_test(builtin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

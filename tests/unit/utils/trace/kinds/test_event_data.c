@@ -83,7 +83,7 @@ static void expect_none(struct place *p, uint64_t time_ns, uint32_t id)
 }
 
 /* Small buffers, of which some hold several entries, and entries that are larger. After a pause all memory is given back. */
-static void it_goes_on_where_it_was(void **state)
+TEST_WITH(it_goes_on_where_it_was, setup, teardown)
 {
 	for (unsigned pause = 1; pause < 4; pause++) {
 		struct place *p = *state;
@@ -109,7 +109,7 @@ static void it_goes_on_where_it_was(void **state)
 }
 
 /* Several events at one time, and entries whose records were lost. */
-static void of_which_event(void **state)
+TEST_WITH(of_which_event, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -127,7 +127,7 @@ static void of_which_event(void **state)
 }
 
 /* All that events say stays until the reader has shown it. */
-static void what_is_lent_stays(void **state)
+TEST_WITH(what_is_lent_stays, setup, teardown)
 {
 	struct place *p = *state;
 	const uint8_t *data[30];
@@ -145,7 +145,7 @@ static void what_is_lent_stays(void **state)
 }
 
 /* Whoever is killed leaves half an entry; while it is being written the rest may come. */
-static void half_an_entry(void **state)
+TEST_WITH(half_an_entry, setup, teardown)
 {
 	struct place *p = *state;
 
@@ -162,16 +162,4 @@ static void half_an_entry(void **state)
 	p->src.grows = false;
 	expect_none(p, 30, 1);
 	assert_false(p->src.may_be);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(it_goes_on_where_it_was, setup, teardown),
-		cmocka_unit_test_setup_teardown(of_which_event, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_lent_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(half_an_entry, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

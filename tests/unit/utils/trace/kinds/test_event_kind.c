@@ -20,7 +20,7 @@ static void check(const struct event_field *fields, size_t nr, size_t len, bool 
 	free(copy);
 }
 
-static void numbers_of_all_sizes(void **state)
+TEST(numbers_of_all_sizes)
 {
 	static const struct event_field fields[] = {
 		{ "a", FIELD_HEX, 1 },
@@ -38,7 +38,7 @@ static void numbers_of_all_sizes(void **state)
 	check(fields, 4, 0, false, false, "");
 }
 
-static void numbers_with_a_sign(void **state)
+TEST(numbers_with_a_sign)
 {
 	static const struct event_field fields[] = {
 		{ "a", FIELD_INT, 1 },
@@ -50,7 +50,7 @@ static void numbers_with_a_sign(void **state)
 	check(fields, 4, 15, false, false, "a=-15 b=-3086 c=-134810124 d=-8681104427521506824");
 }
 
-static void how_values_are_written(void **state)
+TEST(how_values_are_written)
 {
 	static const struct event_field fields[] = {
 		{ "u", FIELD_UINT, 1, "KB" }, { "d", FIELD_DIFF, 1 }, { "i", FIELD_INT, 1, "%" },
@@ -61,7 +61,7 @@ static void how_values_are_written(void **state)
 	check(fields, 5, 5, false, true, "u=241KB d=242 i=-13% x=0xf4 a=0xf5");
 }
 
-static void texts_end_at_their_nul_or_with_their_bytes(void **state)
+TEST(texts_end_at_their_nul_or_with_their_bytes)
 {
 	static const struct event_field fields[] = {
 		{ "n", FIELD_HEX, 8 },	{ "m", FIELD_HEX, 4 },	{ "k", FIELD_HEX, 2 },
@@ -77,14 +77,14 @@ static void texts_end_at_their_nul_or_with_their_bytes(void **state)
 }
 
 /* It is made by the row's own get(). */
-static void a_number_without_a_place_has_none(void **state)
+TEST(a_number_without_a_place_has_none)
 {
 	static const struct event_field fields[] = { { "a", FIELD_UINT }, { "b", FIELD_UINT, 1 } };
 
 	check(fields, 2, 1, false, false, "b=241");
 }
 
-static void without_a_payload_there_is_nothing(void **state)
+TEST(without_a_payload_there_is_nothing)
 {
 	static const struct event_field fields[] = { { "t", FIELD_TEXT } };
 	const struct event_kind kind = { .fields = fields, .nr_fields = 1 };
@@ -108,7 +108,7 @@ static void put_own(const struct event_kind *kind, const struct event_context *c
 	strbuf_addstr(out, "own");
 }
 
-static void a_row_may_do_it_by_itself(void **state)
+TEST(a_row_may_do_it_by_itself)
 {
 	static const struct event_field fields[] = { { "r", FIELD_RATIO },
 						     { "none", FIELD_RATIO },
@@ -127,7 +127,7 @@ static void a_row_may_do_it_by_itself(void **state)
 }
 
 /* One value, as each of its readers gets it: people, the dump, probes, a log, JSON. */
-static void a_value_for_each_reader(void **state)
+TEST(a_value_for_each_reader)
 {
 	static const char nasty[] = { 'a', '"', '\n' };
 	static const struct {
@@ -159,7 +159,7 @@ static void a_value_for_each_reader(void **state)
 }
 
 /* Each number has a row, its own or that of its allotment. */
-static void rows_by_number(void **state)
+TEST(rows_by_number)
 {
 	static const struct {
 		uint64_t id;
@@ -203,21 +203,4 @@ static void rows_by_number(void **state)
 	assert_false(event_kind_fixed(3)->flags & EVENT_KIND_BY_NAME);
 	assert_int_equal(event_kind_fixed(EVENT_ID_CALLSITE)->flags, EVENT_KIND_OF_CALL);
 	assert_int_equal(event_kind_fixed(EVENT_ID_WATCH_VAR)->flags, EVENT_KIND_OF_TRIGGER);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_of_all_sizes),
-		cmocka_unit_test(numbers_with_a_sign),
-		cmocka_unit_test(how_values_are_written),
-		cmocka_unit_test(texts_end_at_their_nul_or_with_their_bytes),
-		cmocka_unit_test(a_number_without_a_place_has_none),
-		cmocka_unit_test(without_a_payload_there_is_nothing),
-		cmocka_unit_test(a_row_may_do_it_by_itself),
-		cmocka_unit_test(a_value_for_each_reader),
-		cmocka_unit_test(rows_by_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

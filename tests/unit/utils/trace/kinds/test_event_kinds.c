@@ -17,7 +17,7 @@ static int is_rising(void *self, const struct event_kind *kind)
 	return 0;
 }
 
-static void fixed_rows(void **state)
+TEST(fixed_rows)
 {
 	const struct trace_data data = { 0 };
 	const struct event_kinds kinds = { .data = &data };
@@ -39,7 +39,7 @@ static void check(struct event_kinds *kinds, uint64_t id, enum event_origin orig
 }
 
 /* Who owns which number, and what becomes of numbers that nobody owns. */
-static void allotments(void **state)
+TEST(allotments)
 {
 	static const char lines[] = "EVENT: 2000001 far:away\nEVENT: 1000000 app:stop\n"
 				    "EVENT: 2000000 not:yours\nEVENT: 100001 nor:this\n"
@@ -97,7 +97,7 @@ static void put(const struct event_kind *kind, size_t len, bool is_raw, struct s
 	free(copy);
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	static const struct {
 		enum event_id id;
@@ -143,7 +143,7 @@ static void texts(void **state)
 }
 
 /* A variable of any length in either byte order; what stands behind the payload is not part of it. */
-static void variables(void **state)
+TEST(variables)
 {
 	static const struct {
 		bool is_big;
@@ -170,7 +170,7 @@ static void variables(void **state)
 }
 
 /* The longest variable ends where its eight bytes do. */
-static void longest_variable(void **state)
+TEST(longest_variable)
 {
 	static const uint8_t bytes[17] = { [0] = 1, [8] = 0x0f, [15] = 0x10, [16] = 0xff };
 	const struct trace_data data = { .header.elf_class = HEADER_CLASS_64 };
@@ -192,7 +192,7 @@ static int put_each_length(void *self, const struct event_kind *kind)
 }
 
 /* What -E knows of "linux:..." without a table are the names in it. */
-static void names_to_record(void **state)
+TEST(names_to_record)
 {
 	for (size_t i = 0; i < event_rows_linux.nr; i++) {
 		const char *name = event_rows_linux.rows[i].name;
@@ -207,7 +207,7 @@ static void names_to_record(void **state)
 	}
 }
 
-static void lines(void **state)
+TEST(lines)
 {
 	const struct trace_data data = { 0 };
 	const struct event event = {
@@ -224,21 +224,9 @@ static void lines(void **state)
 }
 
 /* Nothing is read behind the end: the sanitizers look. */
-static void short_payloads(void **state)
+TEST(short_payloads)
 {
 	const struct event_kinds kinds = { 0 };
 
 	assert_int_equal(event_kinds_each(&kinds, put_each_length, NULL), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fixed_rows), cmocka_unit_test(allotments),
-		cmocka_unit_test(texts),      cmocka_unit_test(names_to_record),
-		cmocka_unit_test(lines),      cmocka_unit_test(short_payloads),
-		cmocka_unit_test(variables),  cmocka_unit_test(longest_variable),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

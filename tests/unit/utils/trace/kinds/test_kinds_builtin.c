@@ -18,7 +18,7 @@ static void check(uint64_t id, uint64_t a, uint64_t b, uint64_t c, unsigned nr, 
 	}
 }
 
-static void what_was_read(void **state)
+TEST(what_was_read)
 {
 	check(EVENT_ID_READ_STATM, 1, 2, 3, 3, "vmsize=1KB vmrss=2KB shared=3KB",
 	      "vmsize:u=0x1 vmrss:u=0x2 shared:u=0x3");
@@ -35,7 +35,7 @@ static void what_was_read(void **state)
 	check(EVENT_ID_CALLSITE, 0x1234, 0, 0, 1, "", "address:a=0x1234");
 }
 
-static void rates(void **state)
+TEST(rates)
 {
 	check(EVENT_ID_DIFF_PMU_CYCLE, 4, 6, 0, 2, "cycles=+4 instructions=+6 IPC=1.50",
 	      "cycles:d=0x4 instructions:d=0x6 IPC:r=1.500");
@@ -53,14 +53,14 @@ static void rates(void **state)
 	check(EVENT_ID_DIFF_PMU_CYCLE, 4, 6, 0, 1, "cycles=+4", "cycles:d=0x4");
 }
 
-static void processors(void **state)
+TEST(processors)
 {
 	kind_check_data(EVENT_ID_WATCH_CPU, "\3\0\0\0", 4, false, "cpu=3", "cpu:i=3");
 	kind_check_data(EVENT_ID_WATCH_CPU, "\377\377\377\376", 4, true, "cpu=-2", "cpu:i=-2");
 }
 
 /* Of all lengths, on machines of 32 and 64 bits. */
-static void variables(void **state)
+TEST(variables)
 {
 	static const uint8_t bytes[] = { 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x19,
 					 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x21 };
@@ -104,7 +104,7 @@ static void variables(void **state)
 }
 
 /* By the task's session, where the address is in a module that has a symbol for it. */
-static void variables_have_names(void **state)
+TEST(variables_have_names)
 {
 	static const struct {
 		uint64_t addr;
@@ -136,15 +136,4 @@ static void variables_have_names(void **state)
 	}
 	data_close(&data);
 	recording_deinit(&rec);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_read),	cmocka_unit_test(rates),
-		cmocka_unit_test(processors),		cmocka_unit_test(variables),
-		cmocka_unit_test(variables_have_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

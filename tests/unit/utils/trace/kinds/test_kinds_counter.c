@@ -20,7 +20,7 @@ static size_t make(uint64_t value, bool big, uint8_t *to)
 	return nr * 16;
 }
 
-static void values_of_all_sizes(void **state)
+TEST(values_of_all_sizes)
 {
 	for (unsigned bits = 0; bits < 64; bits++) {
 		for (int more = -1; more < 2; more++) {
@@ -46,7 +46,7 @@ static void values_of_all_sizes(void **state)
 	}
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	uint8_t bytes[16 * COUNTER_PIECES_MAX];
 	size_t len = make(1234567890123, false, bytes);
@@ -59,7 +59,7 @@ static void texts(void **state)
 	kind_check_data(EVENT_ID_COUNTER, NULL, len, false, "", "");
 }
 
-static void counters_have_names_and_places(void **state)
+TEST(counters_have_names_and_places)
 {
 	struct event_kind kind = { .id = EVENT_ID_COUNTER + 1, .name = "diff:instructions" };
 	size_t index = 99;
@@ -77,15 +77,4 @@ static void counters_have_names_and_places(void **state)
 	kind.id = EVENT_ID_DIFF_STATM;
 	assert_null(event_kind_counter(&kind, &index));
 	assert_int_equal(index, COUNTERS_MAX - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_of_all_sizes),
-		cmocka_unit_test(texts),
-		cmocka_unit_test(counters_have_names_and_places),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* What the kernel tells of tasks and of its scheduler. */
 #include "tests/unit/lib/read/kinds.h"
 
-static void each_record_has_a_number(void **state)
+TEST(each_record_has_a_number)
 {
 	assert_int_equal(event_id_of_perf(PERF_REC_OTHER), 0);
 	assert_int_equal(event_id_of_perf(PERF_REC_SCHED_IN), EVENT_ID_SCHED_IN);
@@ -13,7 +13,7 @@ static void each_record_has_a_number(void **state)
 }
 
 /* It is that of the time. */
-static void a_name_is_that_of_its_task(void **state)
+TEST(a_name_is_that_of_its_task)
 {
 	char first[] = "first";
 	char second[] = "second";
@@ -31,14 +31,4 @@ static void a_name_is_that_of_its_task(void **state)
 	context.task = &task;
 	event.id = EVENT_ID_TASK_NEW;
 	kind_check(&context, "", "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_record_has_a_number),
-		cmocka_unit_test(a_name_is_that_of_its_task),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

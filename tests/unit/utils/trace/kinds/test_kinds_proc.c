@@ -16,7 +16,7 @@ static void check_fork(struct proc_fork made, const char *text, const char *fiel
 	kind_check_data(EVENT_ID_PROC_FORK, payload.data, payload.len, is_big, text, fields);
 }
 
-static void how_children_are_made(void **state)
+TEST(how_children_are_made)
 {
 	check_fork((struct proc_fork){ 12, 13, PROC_BY_FORK, 0 }, "child=12 process=13 by=\"fork\"",
 		   "child:i=12 process:i=13 by:t=fork");
@@ -49,7 +49,7 @@ static void check_exec(const struct proc_exec *exec, int32_t tid, const char *te
 	kind_check(&context, text, fields);
 }
 
-static void programs(void **state)
+TEST(programs)
 {
 	struct proc_exec exec = { 5, TEXT("/bin/ls"), TEXT("/bin/ls"), TEXT("/src"),
 				  TEXT("ls\0-l\0a b\0") };
@@ -81,7 +81,7 @@ static void programs(void **state)
 }
 
 /* All of them, but for the last NUL. */
-static void arguments_have_a_nul_between_them(void **state)
+TEST(arguments_have_a_nul_between_them)
 {
 	const struct {
 		struct text args;
@@ -117,23 +117,11 @@ static void check_exit(int status, const char *text, const char *fields)
 	kind_check_data(EVENT_ID_PROC_EXIT, bytes, 3, is_big, "", "");
 }
 
-static void how_tasks_end(void **state)
+TEST(how_tasks_end)
 {
 	check_exit(0, "status=0", "status:i=0");
 	check_exit(3 << 8, "status=3", "status:i=3");
 	check_exit(9, "signal=9", "signal:i=9");
 	check_exit(0x80 | 11, "signal=11", "signal:i=11");
 	kind_check_data(EVENT_ID_PROC_EXIT, NULL, 4, is_big, "", "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(how_children_are_made),
-		cmocka_unit_test(programs),
-		cmocka_unit_test(arguments_have_a_nul_between_them),
-		cmocka_unit_test(how_tasks_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static void check(enum proc_kind kind, uint32_t a, uint32_t b, uint32_t c, const
 }
 
 /* Numbers that say nothing are left out, and empty texts. */
-static void acts(void **state)
+TEST(acts)
 {
 	check(PROC_OPEN, 3, 01, 0644, "/a b", "/x/../a", "",
 	      "fd=3 flags=O_WRONLY mode=0644 path=\"/a b\" given=/x/../a",
@@ -54,7 +54,7 @@ static void acts(void **state)
 }
 
 /* With the name of the error, where that is known. */
-static void failures(void **state)
+TEST(failures)
 {
 	check(PROC_RENAME_FAILED, 1, 1, 17, "/a", "/b", "/c",
 	      "flags=0x1 from=/a to=/b error=EEXIST",
@@ -74,7 +74,7 @@ static void failures(void **state)
 	check(PROC_CLONE_FAILED, 0, 0, 0, "", "", "", "", "");
 }
 
-static void flags_of_open(void **state)
+TEST(flags_of_open)
 {
 	static const struct {
 		uint32_t flags;
@@ -111,7 +111,7 @@ static void flags_of_open(void **state)
 	}
 }
 
-static void an_environment(void **state)
+TEST(an_environment)
 {
 	const struct {
 		struct text all;
@@ -143,16 +143,4 @@ static void an_environment(void **state)
 		assert_int_equal(text_left(&value.text), rows[i].len);
 	}
 	check(PROC_ENV, 0, 0, 0, "", "", "", "", "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(acts),
-		cmocka_unit_test(failures),
-		cmocka_unit_test(flags_of_open),
-		cmocka_unit_test(an_environment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

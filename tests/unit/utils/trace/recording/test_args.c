@@ -71,7 +71,7 @@ static const struct func_args *args_of(int nr)
 }
 
 /* Structs have their definitions by place, those of arguments and that of the return value. */
-static void structs(void **state)
+TEST_WITH(structs, setup, teardown)
 {
 	const struct func_args *known;
 
@@ -93,7 +93,7 @@ static void structs(void **state)
 }
 
 /* Which modes are octal the tables of a recording do not say. Other arguments stay as they were recorded. */
-static void modes(void **state)
+TEST_WITH(modes, setup, teardown)
 {
 	const struct func_args *known;
 
@@ -108,7 +108,7 @@ static void modes(void **state)
 }
 
 /* A table goes by names as they are shown: what one "operator delete" takes, the other one does. */
-static void names_that_are_shown_alike(void **state)
+TEST_WITH(names_that_are_shown_alike, setup, teardown)
 {
 	const struct func_args *known;
 
@@ -122,7 +122,7 @@ static void names_that_are_shown_alike(void **state)
 }
 
 /* What the user asked for goes before what the recorder found out. */
-static void rules_of_the_user(void **state)
+TEST_WITH(rules_of_the_user, setup, teardown)
 {
 	open_book("plain@arg1/x64,arg2/s", NULL, NULL);
 	assert_int_equal(args_of(PLAIN)->args.nr, 2);
@@ -131,7 +131,7 @@ static void rules_of_the_user(void **state)
 }
 
 /* What the recorder was told of names is read as it was meant then. */
-static void patterns_of_the_user(void **state)
+TEST_WITH(patterns_of_the_user, setup, teardown)
 {
 	static const struct {
 		const char *type;
@@ -156,19 +156,4 @@ static void patterns_of_the_user(void **state)
 		assert_int_equal(args_of(PLAIN)->args.specs[0].type.format == ARG_HEX,
 				 cases[i].matches);
 	}
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(structs),
-		TEST(modes),
-		TEST(names_that_are_shown_alike),
-		TEST(rules_of_the_user),
-		TEST(patterns_of_the_user),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

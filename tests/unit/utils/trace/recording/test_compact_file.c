@@ -93,7 +93,7 @@ static unsigned read_range(const struct scene *s, uint64_t start, uint64_t end, 
 }
 
 /* Whole blocks where there is room, parts where there is not: the same bytes come. */
-static void any_range(void **state)
+TEST(any_range)
 {
 	static const size_t rooms[] = {
 		16, 100, RAW_EACH - 1, RAW_EACH, 2 * RAW_EACH + 5, 1 << 16
@@ -117,7 +117,7 @@ static void any_range(void **state)
 }
 
 /* In the place of a damaged block there is one record that says so; all others are there, with any room. */
-static void damage(void **state)
+TEST(damage)
 {
 	static const size_t rooms[] = { 16, 100, RAW_EACH, 1 << 16 };
 	struct scene s;
@@ -140,7 +140,7 @@ static void damage(void **state)
 }
 
 /* Where a head is damaged the next one is looked for, which may stand anywhere: what is before and behind is there. */
-static void damaged_heads(void **state)
+TEST(damaged_heads)
 {
 	for (size_t nr = 0; nr < NR_BLOCKS - 1; nr++) {
 		struct strbuf got cleanup_strbuf = { 0 };
@@ -163,7 +163,7 @@ static void damaged_heads(void **state)
 }
 
 /* However much was overwritten: also where the next head lies across the place at which more of the file is read. */
-static void much_damage(void **state)
+TEST(much_damage)
 {
 	static const size_t sizes[] = { 1 << 12, 1 << 16 };
 
@@ -188,7 +188,7 @@ static void much_damage(void **state)
 }
 
 /* What is there of a block that is being written waits for the rest of it. */
-static void files_that_grow(void **state)
+TEST(files_that_grow)
 {
 	struct scene s;
 
@@ -207,15 +207,4 @@ static void files_that_grow(void **state)
 		assert_int_equal(s.file.is_torn, len > s.file.end);
 	}
 	end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_range),	   cmocka_unit_test(damage),
-		cmocka_unit_test(damaged_heads),   cmocka_unit_test(much_damage),
-		cmocka_unit_test(files_that_grow),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static int note(void *self, const char *name, uint32_t cpu)
 	return cpu == 7 ? -EIO : 0;
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const char *const files[] = { "perf-cpu0.dat",	       "perf-cpu12.dat",
 					     "perf-cpu3.dat.old",      "perf-cpu.dat",
@@ -60,7 +60,7 @@ static int add_name(void *self, const char *name, uint32_t cpu)
 }
 
 /* By number, whatever the order in the directory; the same each time also where two have one number. */
-static void in_order(void **state)
+TEST(in_order)
 {
 	static const char *const files[] = { "perf-cpu10.dat", "perf-cpu3.dat",	 "perf-cpu9.dat",
 					     "perf-cpu03.dat", "perf-cpu11.dat", "perf-cpu0.dat" };
@@ -78,14 +78,4 @@ static void in_order(void **state)
 	close(dir_fd);
 	rmdir(dir);
 	assert_string_equal(found, "0.dat 03.dat 3.dat 9.dat 10.dat 11.dat ");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void check_failure(const char *dir, int code, const char *text)
 	assert_null(data.tasks);
 }
 
-static void a_recording_is_opened(void **state)
+TEST_WITH(a_recording_is_opened, setup, teardown)
 {
 	recording_finish(&rec);
 	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_NO, NULL), 0);
@@ -75,7 +75,7 @@ static void a_recording_is_opened(void **state)
 	assert_null(data_task(&data, 99));
 }
 
-static void byte_order_is_that_of_the_header(void **state)
+TEST_WITH(byte_order_is_that_of_the_header, setup, teardown)
 {
 	rec.big = true;
 	recording_finish(&rec);
@@ -83,7 +83,7 @@ static void byte_order_is_that_of_the_header(void **state)
 	assert_true(data.is_big_endian);
 }
 
-static void what_is_no_directory(void **state)
+TEST_WITH(what_is_no_directory, setup, teardown)
 {
 	char path[128];
 	char text[200];
@@ -97,7 +97,7 @@ static void what_is_no_directory(void **state)
 	check_failure(path, -ENOTDIR, text);
 }
 
-static void a_path_that_is_too_long(void **state)
+TEST_WITH(a_path_that_is_too_long, setup, teardown)
 {
 	struct strbuf dir cleanup_strbuf = { 0 };
 	struct uft_err err = { 0 };
@@ -111,7 +111,7 @@ static void a_path_that_is_too_long(void **state)
 	assert_int_equal(data_open(&data, strbuf_str(&dir), DEMANGLE_SIMPLE, &err), -ENAMETOOLONG);
 }
 
-static void without_info_it_is_no_recording(void **state)
+TEST_WITH(without_info_it_is_no_recording, setup, teardown)
 {
 	recording_finish(&rec);
 	remove_file("info");
@@ -121,21 +121,21 @@ static void without_info_it_is_no_recording(void **state)
 	check_failure(rec.dir, -EINVAL, "/info': ");
 }
 
-static void without_task_txt_it_cannot_be_read(void **state)
+TEST_WITH(without_task_txt_it_cannot_be_read, setup, teardown)
 {
 	recording_finish(&rec);
 	remove_file("task.txt");
 	check_failure(rec.dir, -ENOENT, "task.txt");
 }
 
-static void a_map_that_cannot_be_read(void **state)
+TEST_WITH(a_map_that_cannot_be_read, setup, teardown)
 {
 	recording_finish(&rec);
 	recording_add_file(&rec, "sid-0123456789abcdef.map", "nonsense\n", 9);
 	check_failure(rec.dir, -EINVAL, "sid-0123456789abcdef.map");
 }
 
-static void a_recording_without_records(void **state)
+TEST_WITH(a_recording_without_records, setup, teardown)
 {
 	recording_finish(&rec);
 	remove_file("100.dat");
@@ -146,7 +146,7 @@ static void a_recording_without_records(void **state)
 }
 
 /* Of several tasks one is enough. */
-static void one_task_with_records_is_enough(void **state)
+TEST_WITH(one_task_with_records_is_enough, setup, teardown)
 {
 	recording_add_task(&rec, 101, "a{}", 1000);
 	recording_add_task(&rec, 102, "", 1000);
@@ -159,7 +159,7 @@ static void one_task_with_records_is_enough(void **state)
 }
 
 /* Something that is no file has no records. */
-static void only_files_count(void **state)
+TEST_WITH(only_files_count, setup, teardown)
 {
 	char path[128];
 
@@ -174,7 +174,7 @@ static void only_files_count(void **state)
 }
 
 /* An empty one, or one that is damaged: told when its records are asked for. */
-static void compact_files_are_looked_for(void **state)
+TEST_WITH(compact_files_are_looked_for, setup, teardown)
 {
 	recording_finish(&rec);
 	remove_file("100.dat");
@@ -188,7 +188,7 @@ static void compact_files_are_looked_for(void **state)
 }
 
 /* Both files: a recording that was cut off has them, and a header that does not say so. */
-static void definitions_of_declared_events(void **state)
+TEST_WITH(definitions_of_declared_events, setup, teardown)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		bool has_names = i & 1;
@@ -206,25 +206,4 @@ static void definitions_of_declared_events(void **state)
 		assert_int_equal((data.header.feat_mask & FEAT_EVENT) != 0, i == 3);
 		data_close(&data);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_recording_is_opened, setup, teardown),
-		cmocka_unit_test_setup_teardown(byte_order_is_that_of_the_header, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_directory, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_path_that_is_too_long, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_info_it_is_no_recording, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_task_txt_it_cannot_be_read, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_map_that_cannot_be_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_recording_without_records, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_task_with_records_is_enough, setup, teardown),
-		cmocka_unit_test_setup_teardown(only_files_count, setup, teardown),
-		cmocka_unit_test_setup_teardown(compact_files_are_looked_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(definitions_of_declared_events, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static int grow_by(const char *text)
 	return grow(NULL);
 }
 
-static void it_begins_with_nothing(void **state)
+TEST_WITH(it_begins_with_nothing, setup, teardown)
 {
 	assert_int_equal(data.nr_tasks, 0);
 	assert_int_equal(data.nr_sessions, 0);
@@ -70,7 +70,7 @@ static void it_begins_with_nothing(void **state)
 	assert_int_equal(grow(NULL), 0);
 }
 
-static void tasks_come_in_the_order_of_their_lines(void **state)
+TEST_WITH(tasks_come_in_the_order_of_their_lines, setup, teardown)
 {
 	const struct task *first;
 
@@ -100,7 +100,7 @@ static void tasks_come_in_the_order_of_their_lines(void **state)
 		assert_string_equal(task_session(&data.tasks[i], 1000)->exename, "/x/prog");
 }
 
-static void a_line_counts_when_it_is_whole(void **state)
+TEST_WITH(a_line_counts_when_it_is_whole, setup, teardown)
 {
 	assert_int_equal(grow(NULL), 1);
 	assert_int_equal(grow_by("TASK timestamp=0.00"), 0);
@@ -113,7 +113,7 @@ static void a_line_counts_when_it_is_whole(void **state)
 	assert_int_equal(data.nr_tasks, 3);
 }
 
-static void sessions_and_libraries_that_come_later(void **state)
+TEST_WITH(sessions_and_libraries_that_come_later, setup, teardown)
 {
 	assert_int_equal(grow(NULL), 1);
 	recording_add_file(&rec, "sid-00000000000000ff.map",
@@ -139,7 +139,7 @@ static void sessions_and_libraries_that_come_later(void **state)
 	assert_int_equal(data.nr_tasks, 3);
 }
 
-static void numbers_that_are_no_tasks(void **state)
+TEST_WITH(numbers_that_are_no_tasks, setup, teardown)
 {
 	static const struct {
 		const char *line;
@@ -171,7 +171,7 @@ static void numbers_that_are_no_tasks(void **state)
 	assert_non_null(data_task(&data, 1));
 }
 
-static void a_number_that_is_none_is_named(void **state)
+TEST_WITH(a_number_that_is_none_is_named, setup, teardown)
 {
 	struct uft_err err = { 0 };
 	char expected[128];
@@ -184,7 +184,7 @@ static void a_number_that_is_none_is_named(void **state)
 }
 
 /* More than is read at a time. */
-static void many_lines(void **state)
+TEST_WITH(many_lines, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
@@ -197,7 +197,7 @@ static void many_lines(void **state)
 		assert_int_equal(data_task(&data, 1000 + i)->start_ns, 300 + i);
 }
 
-static void files_are_measured(void **state)
+TEST_WITH(files_are_measured, setup, teardown)
 {
 	assert_int_equal(grow(NULL), 1);
 	recording_add_file(&rec, "100.dat", "0123456789abcdef", 16);
@@ -207,7 +207,7 @@ static void files_are_measured(void **state)
 	assert_true(data_has_records(&data));
 }
 
-static void without_task_txt_there_is_no_recording(void **state)
+TEST_WITH(without_task_txt_there_is_no_recording, setup, teardown)
 {
 	struct trace_data other;
 	struct uft_err err = { 0 };
@@ -218,24 +218,4 @@ static void without_task_txt_there_is_no_recording(void **state)
 	assert_int_equal(data_open_growing(&other, rec.dir, DEMANGLE_SIMPLE, &err), -ENOENT);
 	assert_non_null(strstr(err.text, path));
 	assert_null(other.growth);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(it_begins_with_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(tasks_come_in_the_order_of_their_lines, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_line_counts_when_it_is_whole, setup, teardown),
-		cmocka_unit_test_setup_teardown(sessions_and_libraries_that_come_later, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(numbers_that_are_no_tasks, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_number_that_is_none_is_named, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_lines, setup, teardown),
-		cmocka_unit_test_setup_teardown(files_are_measured, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_task_txt_there_is_no_recording, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static const char *program_of(int tid, uint64_t time_ns)
 	return task_session(data_task(&data, tid), time_ns)->exename;
 }
 
-static void forks_inherit(void **state)
+TEST_WITH(forks_inherit, setup, teardown)
 {
 	add_session(500, 100, 1);
 	add_fork(400, 101, 100);
@@ -62,7 +62,7 @@ static void forks_inherit(void **state)
 }
 
 /* Each of these took minutes when every step looked at all others. */
-static void very_many(void **state)
+TEST_WITH(very_many, setup, teardown)
 {
 	const unsigned nr = 100000;
 
@@ -76,7 +76,7 @@ static void very_many(void **state)
 	assert_int_equal(data.nr_sessions, nr + 1);
 }
 
-static void forks_in_a_circle(void **state)
+TEST_WITH(forks_in_a_circle, setup, teardown)
 {
 	add_fork(300, 101, 102);
 	add_fork(300, 102, 103);
@@ -88,7 +88,7 @@ static void forks_in_a_circle(void **state)
 		assert_string_equal(program_of(tid, 500), "/x/prog");
 }
 
-static void names_in_time(void **state)
+TEST_WITH(names_in_time, setup, teardown)
 {
 	load();
 	assert_int_equal(data_name_task(&data, 100, 200, "one"), 0);
@@ -99,7 +99,7 @@ static void names_in_time(void **state)
 }
 
 /* Names are noted as files tell them, one CPU after the other, and sorted then. */
-static void names_that_come_late(void **state)
+TEST_WITH(names_that_come_late, setup, teardown)
 {
 	load();
 	assert_int_equal(data_name_task(&data, 100, 300, "three"), 0);
@@ -110,7 +110,7 @@ static void names_that_come_late(void **state)
 }
 
 /* A line of a thread names its process. */
-static void threads_have_the_session_of_their_process(void **state)
+TEST_WITH(threads_have_the_session_of_their_process, setup, teardown)
 {
 	add_session(300, 200, 1);
 	strbuf_addstr(&rec.task_txt, "TASK timestamp=0.000000400 tid=201 pid=200\n");
@@ -121,7 +121,7 @@ static void threads_have_the_session_of_their_process(void **state)
 }
 
 /* Whether there is anything to show: a task without records is nothing. */
-static void recordings_without_records(void **state)
+TEST_WITH(recordings_without_records, setup, teardown)
 {
 	load();
 	assert_true(data_has_records(&data));
@@ -133,7 +133,7 @@ static void recordings_without_records(void **state)
 }
 
 /* Each number once, however they come; then by the time of the beginning. */
-static void lists_of_tasks(void **state)
+TEST(lists_of_tasks)
 {
 	static const int32_t tids[] = { 50, 10, 70, 30, 10, 60, 50, 20, 70, 40 };
 	static const int32_t by_time[] = { 40, 50, 60, 70, 30, 20, 10 };
@@ -156,21 +156,4 @@ static void lists_of_tasks(void **state)
 	/* No task at all. */
 	task_list_sort_by_time(&list);
 	task_list_deinit(&list);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(forks_inherit, setup, teardown),
-		cmocka_unit_test_setup_teardown(very_many, setup, teardown),
-		cmocka_unit_test_setup_teardown(forks_in_a_circle, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_in_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_that_come_late, setup, teardown),
-		cmocka_unit_test_setup_teardown(threads_have_the_session_of_their_process, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(recordings_without_records, setup, teardown),
-		cmocka_unit_test(lists_of_tasks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

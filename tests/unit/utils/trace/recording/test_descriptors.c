@@ -57,7 +57,7 @@ static void add(struct descriptors_of *of, uint32_t fd, const char *path, const 
 	assert_int_equal(descriptors_add(&files, of, &it, name, now_ns), 0);
 }
 
-static void a_process_has_descriptors_of_its_own(void **state)
+TEST_WITH(a_process_has_descriptors_of_its_own, setup, teardown)
 {
 	struct descriptors_of *one = descriptors_get(&all, 5, 0);
 	struct descriptors_of *other = descriptors_get(&all, 6, 3);
@@ -73,7 +73,7 @@ static void a_process_has_descriptors_of_its_own(void **state)
 	check_set(&other->now, "");
 }
 
-static void what_is_opened_is_a_use_until_it_is_closed(void **state)
+TEST_WITH(what_is_opened_is_a_use_until_it_is_closed, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
 
@@ -96,7 +96,7 @@ static void what_is_opened_is_a_use_until_it_is_closed(void **state)
 }
 
 /* Nobody has told that it was closed. */
-static void a_descriptor_that_is_opened_again_was_closed(void **state)
+TEST_WITH(a_descriptor_that_is_opened_again_was_closed, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
 
@@ -106,7 +106,7 @@ static void a_descriptor_that_is_opened_again_was_closed(void **state)
 	check_uses("0 /a #0 10-20 r10\n0 /b #1 20-20 r20 o1\n");
 }
 
-static void a_copy_is_another_descriptor_of_the_same_use(void **state)
+TEST_WITH(a_copy_is_another_descriptor_of_the_same_use, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
 
@@ -127,7 +127,7 @@ static void a_copy_is_another_descriptor_of_the_same_use(void **state)
 }
 
 /* Who has both ends hands them on; who has one uses the pipe. */
-static void a_pipe_is_used_by_who_has_one_end(void **state)
+TEST_WITH(a_pipe_is_used_by_who_has_one_end, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
 	struct descriptors_of *child;
@@ -154,7 +154,7 @@ static void a_pipe_is_used_by_who_has_one_end(void **state)
 	check_uses("0 - #0 30-30 w30 o1\n1 - #0 40-40 r40 o1\n");
 }
 
-static void a_child_has_what_its_parent_has_open(void **state)
+TEST_WITH(a_child_has_what_its_parent_has_open, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
 	struct descriptors_of *child;
@@ -173,7 +173,7 @@ static void a_child_has_what_its_parent_has_open(void **state)
 		   "30-30 r30 o1\n2 /b #1 30-30 w30 o1\n");
 }
 
-static void with_exec_all_are_gone_and_known_as_those_before(void **state)
+TEST_WITH(with_exec_all_are_gone_and_known_as_those_before, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
 
@@ -194,7 +194,7 @@ static void with_exec_all_are_gone_and_known_as_those_before(void **state)
 }
 
 /* Behind exec its pipes are looked at once all are known, as of its beginning. */
-static void pipes_are_looked_at_when_an_execution_has_settled(void **state)
+TEST_WITH(pipes_are_looked_at_when_an_execution_has_settled, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
 	struct descriptors_of *other = descriptors_get(&all, 6, 1);
@@ -220,7 +220,7 @@ static void pipes_are_looked_at_when_an_execution_has_settled(void **state)
 }
 
 /* The earliest time counts. */
-static void a_pipe_is_used_since_the_first_time(void **state)
+TEST_WITH(a_pipe_is_used_since_the_first_time, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
 
@@ -235,7 +235,7 @@ static void a_pipe_is_used_since_the_first_time(void **state)
 }
 
 /* A child that has what its parent has costs as much as it has. */
-static void what_it_may_cost(void **state)
+TEST_WITH(what_it_may_cost, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
 	int nr = 0;
@@ -250,30 +250,4 @@ static void what_it_may_cost(void **state)
 	assert_true(files_is_beyond(&files));
 	assert_int_equal(descriptors_close(&files, of, 3, 3, 30), -EDQUOT);
 	assert_int_equal(descriptors_dup(&files, of, 3, 4, 30), -EDQUOT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_process_has_descriptors_of_its_own, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_is_opened_is_a_use_until_it_is_closed, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_descriptor_that_is_opened_again_was_closed, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_copy_is_another_descriptor_of_the_same_use, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_pipe_is_used_by_who_has_one_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_child_has_what_its_parent_has_open, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(with_exec_all_are_gone_and_known_as_those_before,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(pipes_are_looked_at_when_an_execution_has_settled,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_pipe_is_used_since_the_first_time, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_it_may_cost, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static void load(struct file *file, size_t cut, struct executions *out, struct u
 	strbuf_deinit(&file->payload);
 }
 
-static void a_tree(void **state)
+TEST(a_tree)
 {
 	struct executions got cleanup_executions = { 0 };
 	struct uft_err broken = { 0 };
@@ -150,7 +150,7 @@ static void a_tree(void **state)
 	assert_null(execution_next_arg(make, arg));
 }
 
-static void strangers_are_processes_without_a_parent(void **state)
+TEST(strangers_are_processes_without_a_parent)
 {
 	struct executions got cleanup_executions = { 0 };
 	struct uft_err broken = { 0 };
@@ -171,7 +171,7 @@ static void strangers_are_processes_without_a_parent(void **state)
 	assert_false(broken.code);
 }
 
-static void what_is_in_front_of_damage_counts(void **state)
+TEST(what_is_in_front_of_damage_counts)
 {
 	struct executions got cleanup_executions = { 0 };
 	struct uft_err broken = { 0 };
@@ -185,7 +185,7 @@ static void what_is_in_front_of_damage_counts(void **state)
 	assert_non_null(strstr(broken.text, DATADIR_PROCESSES));
 }
 
-static void a_record_that_is_cut_is_left_out(void **state)
+TEST(a_record_that_is_cut_is_left_out)
 {
 	struct executions got cleanup_executions = { 0 };
 	struct uft_err broken = { 0 };
@@ -212,7 +212,7 @@ static void assert_places(const struct executions *got, size_t at, const char *e
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void where_they_are_is_told_when_it_changes(void **state)
+TEST(where_they_are_is_told_when_it_changes)
 {
 	struct executions got cleanup_executions = { 0 };
 	struct uft_err broken = { 0 };
@@ -247,7 +247,7 @@ static void where_they_are_is_told_when_it_changes(void **state)
 	assert_int_equal(got.nr_places, 4);
 }
 
-static void flags_of_clone_are_kept(void **state)
+TEST(flags_of_clone_are_kept)
 {
 	struct executions got cleanup_executions = { 0 };
 	struct uft_err broken = { 0 };
@@ -265,18 +265,4 @@ static void flags_of_clone_are_kept(void **state)
 	assert_int_equal(got.all[1].flags, 0x4111);
 	assert_int_equal(got.all[2].flags, 0x4111);
 	assert_int_equal(got.all[3].flags, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tree),
-		cmocka_unit_test(strangers_are_processes_without_a_parent),
-		cmocka_unit_test(what_is_in_front_of_damage_counts),
-		cmocka_unit_test(a_record_that_is_cut_is_left_out),
-		cmocka_unit_test(where_they_are_is_told_when_it_changes),
-		cmocka_unit_test(flags_of_clone_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static uint32_t content(const char *path)
 	return files_content(&files, name(path));
 }
 
-static void a_name_has_its_directories(void **state)
+TEST_WITH(a_name_has_its_directories, setup, teardown)
 {
 	uint32_t c = name("/a/b/c");
 
@@ -69,7 +69,7 @@ static void a_name_has_its_directories(void **state)
 }
 
 /* A damaged file may have a path of slashes only. */
-static void not_all_directories_are_known(void **state)
+TEST_WITH(not_all_directories_are_known, setup, teardown)
 {
 	char path[300];
 
@@ -81,7 +81,7 @@ static void not_all_directories_are_known(void **state)
 	assert_int_equal(strlen(files.names[64].path), 2 * (140 - 64));
 }
 
-static void what_kind_of_content_a_path_says(void **state)
+TEST_WITH(what_kind_of_content_a_path_says, setup, teardown)
 {
 	static const struct {
 		const char *path;
@@ -103,7 +103,7 @@ static void what_kind_of_content_a_path_says(void **state)
 	}
 }
 
-static void a_content_comes_from_outside_unless_its_name_was_removed(void **state)
+TEST_WITH(a_content_comes_from_outside_unless_its_name_was_removed, setup, teardown)
 {
 	uint32_t a = name("/a");
 
@@ -121,7 +121,7 @@ static void a_content_comes_from_outside_unless_its_name_was_removed(void **stat
 	assert_int_equal(files.nr_contents, 2);
 }
 
-static void a_new_content_takes_the_name_away_from_the_old(void **state)
+TEST_WITH(a_new_content_takes_the_name_away_from_the_old, setup, teardown)
 {
 	uint32_t a = name("/a");
 
@@ -131,7 +131,7 @@ static void a_new_content_takes_the_name_away_from_the_old(void **state)
 	files_check(&files, "/a 1\n", "#0 f 0 /a outside\n#1 f 1 /a\n#2 p 0 -\n", "");
 }
 
-static void a_use_is_one_by_name_and_content(void **state)
+TEST_WITH(a_use_is_one_by_name_and_content, setup, teardown)
 {
 	uint32_t a = name("/a");
 	uint32_t b = name("/b");
@@ -159,7 +159,7 @@ static void a_use_is_one_by_name_and_content(void **state)
 	assert_int_equal(files_use(&files, FILES_NONE, a, one, 1), FILES_NONE);
 }
 
-static void a_link_is_another_name(void **state)
+TEST_WITH(a_link_is_another_name, setup, teardown)
 {
 	uint32_t a = name("/a");
 	uint32_t b = name("/b");
@@ -177,7 +177,7 @@ static void a_link_is_another_name(void **state)
 		    "");
 }
 
-static void a_file_is_renamed(void **state)
+TEST_WITH(a_file_is_renamed, setup, teardown)
 {
 	uint32_t a = name("/a");
 	uint32_t b = name("/b");
@@ -193,7 +193,7 @@ static void a_file_is_renamed(void **state)
 	files_check(&files, "/a 1 removed\n/b 1\n", "#0 f 0 /b outside\n#1 f 2 /a outside\n", "");
 }
 
-static void a_directory_is_renamed_with_all_that_is_in_it(void **state)
+TEST_WITH(a_directory_is_renamed_with_all_that_is_in_it, setup, teardown)
 {
 	content("/d/x");
 	name("/d/unused");
@@ -219,7 +219,7 @@ static void a_directory_is_renamed_with_all_that_is_in_it(void **state)
 }
 
 /* Nothing has happened to the directory itself: what was in the place of its new name is gone. */
-static void a_directory_without_content_hides_what_had_its_name(void **state)
+TEST_WITH(a_directory_without_content_hides_what_had_its_name, setup, teardown)
 {
 	content("/d/x");
 	content("/e");
@@ -228,7 +228,7 @@ static void a_directory_without_content_hides_what_had_its_name(void **state)
 		    "#0 f 1 /e/x outside\n#1 f 0 /e outside\n", "");
 }
 
-static void two_names_change_places(void **state)
+TEST_WITH(two_names_change_places, setup, teardown)
 {
 	uint32_t a = name("/a");
 	uint32_t b = name("/b");
@@ -241,7 +241,7 @@ static void two_names_change_places(void **state)
 	files_check(&files, "/a 1\n/b 0\n/c 1\n", "#0 f 1 /b outside\n#1 f 2 /c outside\n", "");
 }
 
-static void what_is_left_at_the_end(void **state)
+TEST_WITH(what_is_left_at_the_end, setup, teardown)
 {
 	uint32_t a = content("/a");
 
@@ -261,7 +261,7 @@ static void what_is_left_at_the_end(void **state)
 }
 
 /* Names, uses and what is moved are counted; beyond the limit nothing is made, and it is told from short memory. */
-static void what_it_may_cost(void **state)
+TEST_WITH(what_it_may_cost, setup, teardown)
 {
 	char path[64];
 	uint32_t dir;
@@ -291,29 +291,4 @@ static void what_it_may_cost(void **state)
 	/* However much it would be. */
 	assert_int_equal(files_spend(&files, UINT64_MAX), -EDQUOT);
 	assert_true(files_is_beyond(&files));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_name_has_its_directories, setup, teardown),
-		cmocka_unit_test_setup_teardown(not_all_directories_are_known, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_kind_of_content_a_path_says, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_content_comes_from_outside_unless_its_name_was_removed, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_new_content_takes_the_name_away_from_the_old,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_use_is_one_by_name_and_content, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_link_is_another_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_is_renamed, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_directory_is_renamed_with_all_that_is_in_it,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_directory_without_content_hides_what_had_its_name,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(two_names_change_places, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_left_at_the_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_it_may_cost, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void begin(void)
 	put_exec(1, "", "");
 }
 
-static void a_program_is_read_by_its_beginning(void **state)
+TEST_WITH(a_program_is_read_by_its_beginning, setup, teardown)
 {
 	put_exec(1, "/s", "/bin/sh");
 	put_exit(1);
@@ -126,7 +126,7 @@ static void a_program_is_read_by_its_beginning(void **state)
 	      "0 /s #0 10-20 r10 X\n0 /bin/sh #1 10-20 r10 X\n");
 }
 
-static void without_a_recording_of_processes_there_is_nothing(void **state)
+TEST_WITH(without_a_recording_of_processes_there_is_nothing, setup, teardown)
 {
 	struct executions executions = { 0 };
 	struct files files = { 0 };
@@ -138,7 +138,7 @@ static void without_a_recording_of_processes_there_is_nothing(void **state)
 }
 
 /* Only acts on files count. */
-static void whether_the_recording_tells_of_files(void **state)
+TEST_WITH(whether_the_recording_tells_of_files, setup, teardown)
 {
 	static const struct {
 		enum proc_kind kind;
@@ -167,7 +167,7 @@ static void whether_the_recording_tells_of_files(void **state)
 	}
 }
 
-static void an_open_says_how(void **state)
+TEST_WITH(an_open_says_how, setup, teardown)
 {
 	begin();
 	put_open(1, 3, O_RDONLY, "/r");
@@ -186,7 +186,7 @@ static void an_open_says_how(void **state)
 	      "/path #3 50-100 o1 S\n0 /path2 #4 60-100 o1 S\n0 /dir #5 80-100 r80 o1 SR\n");
 }
 
-static void the_given_name_is_kept_the_first_time(void **state)
+TEST_WITH(the_given_name_is_kept_the_first_time, setup, teardown)
 {
 	begin();
 	put_act(1, PROC_OPEN, 3, O_RDONLY, "/a", "/x/../a");
@@ -200,7 +200,7 @@ static void the_given_name_is_kept_the_first_time(void **state)
 }
 
 /* The second time it is the same use, from the first time to the last. */
-static void a_use_lasts_from_the_first_to_the_last(void **state)
+TEST_WITH(a_use_lasts_from_the_first_to_the_last, setup, teardown)
 {
 	begin();
 	put_open(1, 3, O_RDONLY, "/a");
@@ -216,7 +216,7 @@ static void a_use_lasts_from_the_first_to_the_last(void **state)
 }
 
 /* O_TRUNC, O_EXCL, O_TMPFILE: what was there before is something else. */
-static void a_file_begins_anew(void **state)
+TEST_WITH(a_file_begins_anew, setup, teardown)
 {
 	begin();
 	put_open(1, 3, O_RDONLY, "/a");
@@ -239,7 +239,7 @@ static void a_file_begins_anew(void **state)
 }
 
 /* Whoever has it under another name goes on with the same. */
-static void a_file_with_several_names_stays_the_same(void **state)
+TEST_WITH(a_file_with_several_names_stays_the_same, setup, teardown)
 {
 	begin();
 	put_open(1, 3, O_RDONLY, "/a");
@@ -249,7 +249,7 @@ static void a_file_with_several_names_stays_the_same(void **state)
 	      "0 /a #0 20-40 r20 w40 o2 SRW\n0 /b #0 30-30 SW\n");
 }
 
-static void links_and_renames(void **state)
+TEST_WITH(links_and_renames, setup, teardown)
 {
 	begin();
 	put_act(1, PROC_RENAME, 0, 0, "/a", "/b");
@@ -264,7 +264,7 @@ static void links_and_renames(void **state)
 	      "40-40 SW\n0 /e #0 50-50 SW\n");
 }
 
-static void a_directory_that_is_renamed_is_one(void **state)
+TEST_WITH(a_directory_that_is_renamed_is_one, setup, teardown)
 {
 	begin();
 	put_open(1, 3, O_RDONLY, "/d/x");
@@ -274,7 +274,7 @@ static void a_directory_that_is_renamed_is_one(void **state)
 	      "0 /d/x #0 20-30 r20 o1 SR\n0 /d #1 30-30 SR\n0 /e #1 30-30 SW\n");
 }
 
-static void a_symbolic_link_is_no_file(void **state)
+TEST_WITH(a_symbolic_link_is_no_file, setup, teardown)
 {
 	begin();
 	proc_act_encode(&(struct proc_act){ { 0 }, { words("t"), words("/l"), words("/t") } },
@@ -287,7 +287,7 @@ static void a_symbolic_link_is_no_file(void **state)
 	      "0 /l #0 20-20 SW\n0 /t #1 20-20 SR\n0 /m #2 30-30 SW\n");
 }
 
-static void what_is_removed(void **state)
+TEST_WITH(what_is_removed, setup, teardown)
 {
 	begin();
 	put_open(1, 3, O_RDONLY, "/a");
@@ -302,7 +302,7 @@ static void what_is_removed(void **state)
 	      "0 /a #0 20-80 r20 o1 SR\n0 /d #1 30-80 r30 o1 SR\n0 /a #2 80-80 w80 o1 SW\n");
 }
 
-static void copies_and_pipes(void **state)
+TEST_WITH(copies_and_pipes, setup, teardown)
 {
 	begin();
 	put_open(1, 3, O_RDONLY, "/a");
@@ -321,7 +321,7 @@ static void copies_and_pipes(void **state)
 }
 
 /* Of a thread nobody is new. */
-static void threads_have_what_their_process_has(void **state)
+TEST_WITH(threads_have_what_their_process_has, setup, teardown)
 {
 	begin();
 	put_open(1, 3, O_RDONLY, "/a");
@@ -332,7 +332,7 @@ static void threads_have_what_their_process_has(void **state)
 	check("/a 0\n", "#0 f 1 /a outside 0\n", "0 /a #0 20-40 r20 SR\n");
 }
 
-static void what_a_program_begins_with(void **state)
+TEST_WITH(what_a_program_begins_with, setup, teardown)
 {
 	put_exec(1, "/p", "/p");
 	put_act(1, PROC_INHERIT, 0, O_RDWR, "/in", NULL);
@@ -354,7 +354,7 @@ static void what_a_program_begins_with(void **state)
 }
 
 /* It is what it was in front of that, whatever it is called now. */
-static void descriptors_go_through_exec(void **state)
+TEST_WITH(descriptors_go_through_exec, setup, teardown)
 {
 	begin();
 	put_act(1, PROC_PIPE, 3, 4, NULL, NULL);
@@ -378,7 +378,7 @@ static void descriptors_go_through_exec(void **state)
 }
 
 /* The number of a process that has ended is another one's now. */
-static void numbers_are_used_again(void **state)
+TEST_WITH(numbers_are_used_again, setup, teardown)
 {
 	begin();
 	put_fork(1, 2, 2);
@@ -394,45 +394,11 @@ static void numbers_are_used_again(void **state)
 }
 
 /* Of who is not known nothing is. */
-static void strangers(void **state)
+TEST_WITH(strangers, setup, teardown)
 {
 	begin();
 	put_open(9, 3, O_RDONLY, "/a");
 	put_exit(9);
 	put_exit(1);
 	check("", "", "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_program_is_read_by_its_beginning, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(without_a_recording_of_processes_there_is_nothing,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(whether_the_recording_tells_of_files, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(an_open_says_how, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_given_name_is_kept_the_first_time, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_use_lasts_from_the_first_to_the_last, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_file_begins_anew, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_with_several_names_stays_the_same, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(links_and_renames, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_directory_that_is_renamed_is_one, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_symbolic_link_is_no_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_removed, setup, teardown),
-		cmocka_unit_test_setup_teardown(copies_and_pipes, setup, teardown),
-		cmocka_unit_test_setup_teardown(threads_have_what_their_process_has, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_a_program_begins_with, setup, teardown),
-		cmocka_unit_test_setup_teardown(descriptors_go_through_exec, setup, teardown),
-		cmocka_unit_test_setup_teardown(numbers_are_used_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(strangers, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void put_type(struct strbuf *header, const char *name, unsigned id, const
 #define PID_FIELD  "\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"
 #define FUNC_FIELD "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
 
-static void types_are_found_by_their_numbers(void **state)
+TEST(types_are_found_by_their_numbers)
 {
 	struct kernel_formats formats = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -53,7 +53,7 @@ static void types_are_found_by_their_numbers(void **state)
 	assert_null(kernel_formats_find(&formats, 7));
 }
 
-static void a_header_without_types(void **state)
+TEST(a_header_without_types)
 {
 	struct kernel_formats formats = { 0 };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -74,7 +74,7 @@ static void a_header_without_types(void **state)
 	kernel_formats_deinit(&formats);
 }
 
-static void whom_a_record_is_about(void **state)
+TEST(whom_a_record_is_about)
 {
 	uint8_t bytes[16] = { 0 };
 	struct kernel_record rec = { .data = bytes, .len = 16 };
@@ -100,7 +100,7 @@ static void whom_a_record_is_about(void **state)
 	kernel_formats_deinit(&formats);
 }
 
-static void a_file_is_read_once(void **state)
+TEST(a_file_is_read_once)
 {
 	char dir[] = "/tmp/utrail-unit-XXXXXX";
 	struct kernel_formats formats = { 0 };
@@ -136,16 +136,4 @@ static void a_file_is_read_once(void **state)
 	assert_non_null(strstr(err.text, path));
 	rmdir(path);
 	rmdir(dir);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(types_are_found_by_their_numbers),
-		cmocka_unit_test(a_header_without_types),
-		cmocka_unit_test(whom_a_record_is_about),
-		cmocka_unit_test(a_file_is_read_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

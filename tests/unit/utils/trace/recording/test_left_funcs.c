@@ -39,7 +39,7 @@ static void end(struct left_funcs *left)
 }
 
 /* What is not a line, or of a module or a place that nobody knows, says nothing of the others. */
-static void each_line(void **state)
+TEST_WITH(each_line, setup, teardown)
 {
 	struct left_funcs left = { 0 };
 	const struct left_func *found;
@@ -64,7 +64,7 @@ static void each_line(void **state)
 	end(&left);
 }
 
-static void nothing_was(void **state)
+TEST_WITH(nothing_was, setup, teardown)
 {
 	struct left_funcs left = { 0 };
 
@@ -75,14 +75,4 @@ static void nothing_was(void **state)
 	read_text(&left, "");
 	assert_int_equal(left.nr, 0);
 	end(&left);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(each_line, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_was, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static const struct func *func_at(struct scene *s, struct module *mod, unsigned 
 }
 
 /* Each of its names finds it, be it the last one; parts of a name do not. */
-static void any_of_its_names(void **state)
+TEST_WITH(any_of_its_names, setup, teardown)
 {
 	static char others[] = "Box::put(int)\0_ZN3Box3putEi\0";
 	const struct func func = { .name = "Box::put", .others = others };
@@ -92,7 +92,7 @@ static void any_of_its_names(void **state)
 	assert_false(func_is_called(&plain, "Box::put"));
 }
 
-static void a_module_is_one_by_path_and_build_id(void **state)
+TEST_WITH(a_module_is_one_by_path_and_build_id, setup, teardown)
 {
 	struct scene *s = *state;
 	struct module *a = module_set_get(&s->set, "/x/prog", "");
@@ -116,7 +116,7 @@ static void a_module_is_one_by_path_and_build_id(void **state)
 	assert_false(a->is_loaded);
 }
 
-static void symbols_are_read_once(void **state)
+TEST_WITH(symbols_are_read_once, setup, teardown)
 {
 	static const char *const symbols[] = { "T main", "P puts", NULL };
 	struct scene *s = *state;
@@ -130,7 +130,7 @@ static void symbols_are_read_once(void **state)
 	assert_int_equal(mod->symtab.nr, 2);
 }
 
-static void without_a_file_there_are_no_symbols(void **state)
+TEST_WITH(without_a_file_there_are_no_symbols, setup, teardown)
 {
 	struct scene *s = *state;
 	struct module *mod = module_set_get(&s->set, "/x/prog", "");
@@ -141,7 +141,7 @@ static void without_a_file_there_are_no_symbols(void **state)
 	assert_null(mod->funcs);
 }
 
-static void a_file_that_cannot_be_read_is_told(void **state)
+TEST_WITH(a_file_that_cannot_be_read_is_told, setup, teardown)
 {
 	struct uft_err err = { 0 };
 	struct scene *s = *state;
@@ -153,7 +153,7 @@ static void a_file_that_cannot_be_read_is_told(void **state)
 }
 
 /* --with-syms: a folder with symbols of others, which comes first. */
-static void symbols_of_another_folder_come_first(void **state)
+TEST_WITH(symbols_of_another_folder_come_first, setup, teardown)
 {
 	char other[] = "/tmp/utrail-unit-XXXXXX";
 	struct scene *s = *state;
@@ -178,7 +178,7 @@ static void symbols_of_another_folder_come_first(void **state)
 	rmdir(other);
 }
 
-static void names_and_what_they_are_shown_as(void **state)
+TEST_WITH(names_and_what_they_are_shown_as, setup, teardown)
 {
 	static const struct {
 		const char *name;
@@ -210,7 +210,7 @@ static void names_and_what_they_are_shown_as(void **state)
 	assert_int_equal(s->set.nr_funcs, ARRAY_SIZE(rows));
 }
 
-static void addresses_without_symbols(void **state)
+TEST_WITH(addresses_without_symbols, setup, teardown)
 {
 	struct scene *s = *state;
 	struct module *mod = module_set_get(&s->set, "/x/prog", "");
@@ -228,7 +228,7 @@ static void addresses_without_symbols(void **state)
 }
 
 /* Functions that end a process, put another one in its place, or return twice: library calls, but for forks. */
-static void functions_that_do_more_than_return(void **state)
+TEST_WITH(functions_that_do_more_than_return, setup, teardown)
 {
 	static const struct {
 		const char *symbol;
@@ -270,7 +270,7 @@ static void functions_that_do_more_than_return(void **state)
 }
 
 /* What is in the program itself is no end and no exec, whatever it is called. */
-static void functions_of_the_program_with_such_names(void **state)
+TEST_WITH(functions_of_the_program_with_such_names, setup, teardown)
 {
 	static const char *const symbols[] = { "T exit", "T execve", NULL };
 	struct scene *s = *state;
@@ -281,7 +281,7 @@ static void functions_of_the_program_with_such_names(void **state)
 }
 
 /* As a compiler makes them: their calls are those of the function that they are of. */
-static void parts_of_functions_count_as_these(void **state)
+TEST_WITH(parts_of_functions_count_as_these, setup, teardown)
 {
 	static const char *const symbols[] = { "t work.part.0", "t work.cold", "T worker", "T work",
 					       "t lone.part.0", "t wo",	       NULL };
@@ -307,7 +307,7 @@ static void parts_of_functions_count_as_these(void **state)
 	assert_int_equal(func_at(s, mod, 1)->count_id, func_at(s, mod, 1)->id);
 }
 
-static void names_are_demangled(void **state)
+TEST_WITH(names_are_demangled, setup, teardown)
 {
 	static const char *const symbols[] = { "T _ZN3Box3putEi", NULL };
 	struct scene *s = *state;
@@ -316,7 +316,7 @@ static void names_are_demangled(void **state)
 	assert_string_equal(func->name, "Box::put");
 }
 
-static void functions_of_the_kernel(void **state)
+TEST_WITH(functions_of_the_kernel, setup, teardown)
 {
 	struct scene *s = *state;
 	struct uft_err err = { 0 };
@@ -341,7 +341,7 @@ static void functions_of_the_kernel(void **state)
 	assert_int_equal(module_set_kernel_func(&s->set, KERNEL_ADDR_BIT, &func, &err), 0);
 }
 
-static void without_kallsyms_they_have_no_names(void **state)
+TEST_WITH(without_kallsyms_they_have_no_names, setup, teardown)
 {
 	struct scene *s = *state;
 	const struct func *func = NULL;
@@ -350,7 +350,7 @@ static void without_kallsyms_they_have_no_names(void **state)
 	assert_null(func);
 }
 
-static void kallsyms_that_cannot_be_read_is_told(void **state)
+TEST_WITH(kallsyms_that_cannot_be_read_is_told, setup, teardown)
 {
 	struct scene *s = *state;
 	struct uft_err err = { 0 };
@@ -367,7 +367,7 @@ static void kallsyms_that_cannot_be_read_is_told(void **state)
 static const char debug_text[] = "# path name: /x/prog\nF: 1000 main\nL: 7 /src/main.c\n";
 
 /* "<name>.dbg" beside "<name>.sym", of the same file. */
-static void debug_information(void **state)
+TEST_WITH(debug_information, setup, teardown)
 {
 	static const char *const symbols[] = { "T main", "P puts", "T other", NULL };
 	struct scene *s = *state;
@@ -390,7 +390,7 @@ static void debug_information(void **state)
 }
 
 /* It only adds to what is shown. */
-static void debug_information_of_something_else_does_not_count(void **state)
+TEST_WITH(debug_information_of_something_else_does_not_count, setup, teardown)
 {
 	static const char *const texts[] = {
 		"# path name: /y/prog\nF: 1000 main\nL: 7 /src/main.c\n",
@@ -411,7 +411,7 @@ static void debug_information_of_something_else_does_not_count(void **state)
 	}
 }
 
-static void lines_of_a_file_that_is_not_there(void **state)
+TEST_WITH(lines_of_a_file_that_is_not_there, setup, teardown)
 {
 	static const char *const symbols[] = { "T main", NULL };
 	struct scene *s = *state;
@@ -423,39 +423,4 @@ static void lines_of_a_file_that_is_not_there(void **state)
 	assert_true(mod->has_lines);
 	assert_null(mod->lines);
 	assert_int_equal(out.len, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(any_of_its_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_module_is_one_by_path_and_build_id, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(symbols_are_read_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_a_file_there_are_no_symbols, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_file_that_cannot_be_read_is_told, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(symbols_of_another_folder_come_first, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(names_and_what_they_are_shown_as, setup, teardown),
-		cmocka_unit_test_setup_teardown(addresses_without_symbols, setup, teardown),
-		cmocka_unit_test_setup_teardown(functions_that_do_more_than_return, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(functions_of_the_program_with_such_names, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(parts_of_functions_count_as_these, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_are_demangled, setup, teardown),
-		cmocka_unit_test_setup_teardown(functions_of_the_kernel, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_kallsyms_they_have_no_names, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(kallsyms_that_cannot_be_read_is_told, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(debug_information, setup, teardown),
-		cmocka_unit_test_setup_teardown(debug_information_of_something_else_does_not_count,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(lines_of_a_file_that_is_not_there, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

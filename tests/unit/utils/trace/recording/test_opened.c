@@ -26,7 +26,7 @@ static void check(const char *tree, const char *expected)
 }
 
 /* A child begins within calls of its parent: which, its returns say. */
-static void inherited(void **state)
+TEST_WITH(inherited, setup, NULL)
 {
 	config.stages.opens_inherited = true;
 	check("2c{}d{})b)a", "100:a{b{c{}d{}}}");
@@ -40,7 +40,7 @@ static void inherited(void **state)
 	check("2c{}d{})b)a", "100:c{}d{}}?}?");
 }
 
-static void at_start(void **state)
+TEST_WITH(at_start, setup, NULL)
 {
 	config.stages.opens_at_start = true;
 	config.range.start = (struct range_edge){ .time_ns = 2025, .is_set = true };
@@ -49,14 +49,4 @@ static void at_start(void **state)
 	check("a{b{ }c{}}", "100:a{b{}c{}}");
 	config.range.start.time_ns = 1000;
 	check("a{b{ }c{}}", "100:a{b{}c{}}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(inherited, setup),
-		cmocka_unit_test_setup(at_start, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void check_next(struct proc_file *file, uint64_t time_ns, char fill, size
 		assert_int_equal(rec.data[i], (uint8_t)fill);
 }
 
-static void without_the_file_there_is_nothing(void **state)
+TEST_WITH(without_the_file_there_is_nothing, setup, teardown)
 {
 	struct uft_err err = { 0 };
 	struct scene *s = *state;
@@ -83,7 +83,7 @@ static void without_the_file_there_is_nothing(void **state)
 	assert_int_equal(file.fd, -1);
 }
 
-static void a_name_that_is_too_long_is_no_file(void **state)
+TEST_WITH(a_name_that_is_too_long_is_no_file, setup, teardown)
 {
 	struct proc_file file;
 	char dir[PATH_MAX + 1];
@@ -94,7 +94,7 @@ static void a_name_that_is_too_long_is_no_file(void **state)
 	proc_file_close(&file);
 }
 
-static void something_else_is_told(void **state)
+TEST_WITH(something_else_is_told, setup, teardown)
 {
 	struct uft_err err = { 0 };
 	struct scene *s = *state;
@@ -108,7 +108,7 @@ static void something_else_is_told(void **state)
 }
 
 /* Around the size of the buffer, and far beyond it. */
-static void records_of_all_lengths(void **state)
+TEST_WITH(records_of_all_lengths, setup, teardown)
 {
 	static const size_t lens[] = { 0,     1,     7,	     8,	 9,	 65512, 65513,
 				       65536, 65560, 100000, 24, 300000, 5 };
@@ -130,7 +130,7 @@ static void records_of_all_lengths(void **state)
 	assert_null(file.buf);
 }
 
-static void many_short_records(void **state)
+TEST_WITH(many_short_records, setup, teardown)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct scene *s = *state;
@@ -148,7 +148,7 @@ static void many_short_records(void **state)
 	proc_file_close(&file);
 }
 
-static void a_file_may_grow(void **state)
+TEST_WITH(a_file_may_grow, setup, teardown)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct scene *s = *state;
@@ -169,7 +169,7 @@ static void a_file_may_grow(void **state)
 }
 
 /* Once; from then on it is the end. */
-static void damage_is_told_once(void **state)
+TEST_WITH(damage_is_told_once, setup, teardown)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct uft_err err = { 0 };
@@ -189,7 +189,7 @@ static void damage_is_told_once(void **state)
 	proc_file_close(&file);
 }
 
-static void what_cannot_be_read_is_told(void **state)
+TEST_WITH(what_cannot_be_read_is_told, setup, teardown)
 {
 	struct uft_err err = { 0 };
 	struct scene *s = *state;
@@ -206,21 +206,4 @@ static void what_cannot_be_read_is_told(void **state)
 	assert_string_equal(err.text, expected);
 	assert_int_equal(proc_file_next(&file, &rec, NULL), 0);
 	proc_file_close(&file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(without_the_file_there_is_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_name_that_is_too_long_is_no_file, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(something_else_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(records_of_all_lengths, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_short_records, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_may_grow, setup, teardown),
-		cmocka_unit_test_setup_teardown(damage_is_told_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_told, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static const char *name_at(struct scene *s, uint64_t addr, uint64_t time_ns)
 	return func->name;
 }
 
-static void functions(void **state)
+TEST(functions)
 {
 	struct scene s;
 
@@ -138,7 +138,7 @@ static const struct func *func_at(struct scene *s, uint64_t addr)
 	return space_func(session_space(s->session, 0, 0, &until_ns), addr, NULL);
 }
 
-static void kinds_of_functions(void **state)
+TEST(kinds_of_functions)
 {
 	struct scene s;
 
@@ -168,7 +168,7 @@ static void kinds_of_functions(void **state)
 }
 
 /* Only libraries end, replace or double the program: which of their functions do is known by name. */
-static void what_functions_do(void **state)
+TEST(what_functions_do)
 {
 	static const struct {
 		const char *name;
@@ -210,7 +210,7 @@ static void what_functions_do(void **state)
 }
 
 /* A part that the compiler has split off is counted as its function, and has its name; what only begins alike is another one. */
-static void parts_of_functions(void **state)
+TEST(parts_of_functions)
 {
 	struct scene s;
 
@@ -231,7 +231,7 @@ static void parts_of_functions(void **state)
 	end(&s);
 }
 
-static void offsets(void **state)
+TEST(offsets)
 {
 	struct scene s;
 	uint64_t until_ns;
@@ -265,7 +265,7 @@ static void add_late(struct scene *s, uint64_t time_ns, uint64_t base, const cha
 }
 
 /* From the time on at which it came; the last one that came to a place is the one that is there. */
-static void late_libraries(void **state)
+TEST(late_libraries)
 {
 	struct scene s;
 	uint64_t until_ns;
@@ -303,7 +303,7 @@ static void late_libraries(void **state)
 }
 
 /* More addresses than the cache has places at first. */
-static void many_addresses(void **state)
+TEST(many_addresses)
 {
 	struct scene s;
 	uint64_t until_ns;
@@ -325,7 +325,7 @@ static void many_addresses(void **state)
 	end(&s);
 }
 
-static void maps(void **state)
+TEST(maps)
 {
 	struct uft_err err = { 0 };
 	struct scene s;
@@ -344,7 +344,7 @@ static void maps(void **state)
 }
 
 /* One module per path and build-id. */
-static void modules(void **state)
+TEST(modules)
 {
 	struct scene s;
 
@@ -366,21 +366,4 @@ static void modules(void **state)
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(module_set_add_func(&s.set, "g")->id, i + 2);
 	end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions),
-		cmocka_unit_test(kinds_of_functions),
-		cmocka_unit_test(offsets),
-		cmocka_unit_test(late_libraries),
-		cmocka_unit_test(many_addresses),
-		cmocka_unit_test(maps),
-		cmocka_unit_test(modules),
-		cmocka_unit_test(what_functions_do),
-		cmocka_unit_test(parts_of_functions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,7 @@ static uint32_t tokens_of_first(void)
 /*
  * What is wrong shows when half of the block has been shown: the rest of it is lost, and all blocks behind it are there.
  */
-static void damage_behind_good_sums(void **state)
+TEST_WITH(damage_behind_good_sums, setup, teardown)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	uint32_t len;
@@ -155,7 +155,7 @@ static void damage_behind_good_sums(void **state)
 }
 
 /* Payloads come with their calls, as long as is known of the functions; where that is not so as without blocks. */
-static void payloads(void **state)
+TEST_WITH(payloads, setup, teardown)
 {
 	const uint64_t a = recording_addr("a"), b = recording_addr("b");
 	static const uint64_t words[] = { 7, 0x4241000200000009ULL };
@@ -196,16 +196,4 @@ static void payloads(void **state)
 	assert_non_null(strstr(strbuf_str(&out), "a{0900000002004142 b{0700000000000000 b} "));
 	argspec = NULL;
 	retspec = NULL;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(damage_behind_good_sums),
-		TEST(payloads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static void check(struct queued *events, size_t nr, const uint64_t *times, const
 	} while (0)
 #define RECORDS(...) ((const uint64_t[]){ __VA_ARGS__ __VA_OPT__(, ) 0 })
 
-static void nested(void **state)
+TEST(nested)
 {
 	CHECK("10:a{ 20:b{ 30:}b 40:}a 50:c{ 60:}c ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
 	      OUT(30, 'b', 1), OUT(40, 'a', 0), IN(50, 'c', 0), OUT(60, 'c', 0));
@@ -166,7 +166,7 @@ static void nested(void **state)
 	      OUT(40, 'a', KERNEL_DEPTH_UNKNOWN));
 }
 
-static void ends_without_beginning_are_left_out(void **state)
+TEST(ends_without_beginning_are_left_out)
 {
 	CHECK("30:a{ 40:}a ", RECORDS(), OUT(10, 'x', 1), OUT(20, 'y', 0), IN(30, 'a', 0),
 	      OUT(40, 'a', 0));
@@ -176,7 +176,7 @@ static void ends_without_beginning_are_left_out(void **state)
 }
 
 /* It has returned when something comes that cannot be within it. */
-static void ends_that_are_missing(void **state)
+TEST(ends_that_are_missing)
 {
 	CHECK("10:a{ 20:b{ 40:}b 40:}a ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
 	      OUT(40, 'a', 0));
@@ -191,14 +191,14 @@ static void ends_that_are_missing(void **state)
 }
 
 /* An interrupt between a function's return and the kernel's record of it: it has the depth of the function, which is counted down by then. */
-static void end_behind_an_interrupt(void **state)
+TEST(end_behind_an_interrupt)
 {
 	CHECK("10:a{ 20:b{ 30:}b 30:i{ 40:}i 60:}a ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
 	      IN(30, 'i', 1), OUT(40, 'i', 1), OUT(50, 'b', 1), OUT(60, 'a', 0));
 }
 
 /* Who writes a record is not in the kernel. */
-static void records_end_calls(void **state)
+TEST(records_end_calls)
 {
 	CHECK("100000:a{ 200000:b{ 900000:}b 900000:}a | ", RECORDS(900000), IN(100000, 'a', 0),
 	      IN(200000, 'b', 1));
@@ -206,7 +206,7 @@ static void records_end_calls(void **state)
 	      OUT(200000, 'a', 0), IN(900000, 'b', 0), OUT(950000, 'b', 0));
 }
 
-static void clocks_that_differ(void **state)
+TEST(clocks_that_differ)
 {
 	/* The end of a call seems to be behind the record that was written after it. */
 	CHECK("100000:a{ 199999:}a | ", RECORDS(200000), IN(100000, 'a', 0), OUT(210000, 'a', 0));
@@ -219,7 +219,7 @@ static void clocks_that_differ(void **state)
 	CHECK("199000:a{ 199999:}a | ", RECORDS(200000), IN(199000, 'a', 0), OUT(200500, 'a', 0));
 }
 
-static void back_on_the_cpu(void **state)
+TEST(back_on_the_cpu)
 {
 	/* The kernel tells of it in the first function that runs then, which is behind it here. */
 	CHECK("10:a{ 20:out 29:in3 30:b{ 50:}b 60:}a ", RECORDS(), IN(10, 'a', 0), LEAVES(20),
@@ -234,7 +234,7 @@ static void back_on_the_cpu(void **state)
 	      IN(30, 'b', 0), LOSS(35), IS_BACK(40, 3));
 }
 
-static void deeper_than_any_kernel(void **state)
+TEST(deeper_than_any_kernel)
 {
 	static struct queued events[2 * (KERNEL_FRAMES_MAX + 10)];
 	size_t half = ARRAY_SIZE(events) / 2;
@@ -259,28 +259,11 @@ static void deeper_than_any_kernel(void **state)
 }
 
 /* Addresses of a task without a program mean nothing. */
-static void no_program(void **state)
+TEST(no_program)
 {
 	struct queued events[] = { IN(10, 'a', 0), LEAVES(20), IS_BACK(30, 1), OUT(40, 'a', 0) };
 	char *text = walk(events, ARRAY_SIZE(events), RECORDS(), 8, false, true);
 
 	assert_string_equal(text, "20:out 30:in1 ");
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested),
-		cmocka_unit_test(ends_without_beginning_are_left_out),
-		cmocka_unit_test(ends_that_are_missing),
-		cmocka_unit_test(end_behind_an_interrupt),
-		cmocka_unit_test(records_end_calls),
-		cmocka_unit_test(clocks_that_differ),
-		cmocka_unit_test(back_on_the_cpu),
-		cmocka_unit_test(deeper_than_any_kernel),
-		cmocka_unit_test(no_program),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

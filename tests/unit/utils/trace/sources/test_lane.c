@@ -69,7 +69,7 @@ static void end(struct scene *s, enum event_type type, const char *expected)
 	strbuf_deinit(&s->perf);
 }
 
-static void losses_have_the_time_of_what_is_before(void **state)
+TEST(losses_have_the_time_of_what_is_before)
 {
 	struct scene s;
 
@@ -83,7 +83,7 @@ static void losses_have_the_time_of_what_is_before(void **state)
 	end(&s, EVENT_LOST, "1000@0 ");
 }
 
-static void depths_of_the_scheduler(void **state)
+TEST(depths_of_the_scheduler)
 {
 	static const struct {
 		const char *tree;
@@ -136,7 +136,7 @@ static void add_sign(struct strbuf *perf, uint32_t type, uint64_t time_ns)
 }
 
 /* What there is of a task beside its calls, counted before anything is shown. */
-static void surveys(void **state)
+TEST(surveys)
 {
 	struct trace_data data;
 	struct pipeline pipe;
@@ -172,7 +172,7 @@ static void surveys(void **state)
 }
 
 /* Many records, in more than one piece. */
-static void progress(void **state)
+TEST(progress)
 {
 	char tree[3000];
 	struct scene s;
@@ -252,7 +252,7 @@ static struct pipeline_config range_of(uint64_t start_ns, uint64_t stop_ns)
 	return config;
 }
 
-static void a_task_as_it_is(void **state)
+TEST(a_task_as_it_is)
 {
 	struct pipeline_config config = range_of(0, 0);
 
@@ -282,7 +282,7 @@ static void a_task_as_it_is(void **state)
 		  "c}@2035.1=5/5F a}@2035.0=1035/25F");
 }
 
-static void a_range_cuts_both_ends(void **state)
+TEST(a_range_cuts_both_ends)
 {
 	struct pipeline_config config = range_of(1505, 2035);
 
@@ -297,7 +297,7 @@ static void a_range_cuts_both_ends(void **state)
 }
 
 /* What is open at the edges begins and ends there. */
-static void calls_that_are_open_at_the_edges(void **state)
+TEST(calls_that_are_open_at_the_edges)
 {
 	struct pipeline_config config = range_of(1505, 2035);
 
@@ -324,19 +324,4 @@ static void calls_that_are_open_at_the_edges(void **state)
 		  "a{@1010.0 b{@1010.1 ~@1505.2(linux:schedule) ^@1525.2=20/20(linux:schedule) "
 		  "b}@2020.1=1010/990 c{@2030.1 ~@2035.2(linux:schedule (pre-empted))P "
 		  "c}@2040.1=10/10 ^@2040.1=5/5(linux:schedule (pre-empted))P a}@2040.0=1030/5F");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(losses_have_the_time_of_what_is_before),
-		cmocka_unit_test(depths_of_the_scheduler),
-		cmocka_unit_test(surveys),
-		cmocka_unit_test(progress),
-		cmocka_unit_test(a_task_as_it_is),
-		cmocka_unit_test(a_range_cuts_both_ends),
-		cmocka_unit_test(calls_that_are_open_at_the_edges),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,14 +44,14 @@ static size_t threads(int nr_tasks, uint64_t bytes, size_t wanted)
 	return nr;
 }
 
-static void little_work(void **state)
+TEST_WITH(little_work, setup, teardown)
 {
 	assert_int_equal(threads(2, 1000, 8), 1);
 	assert_int_equal(threads(2, 1000, 0), 1);
 }
 
 /* A thread for each megabyte, and not more than are wanted. */
-static void much_work(void **state)
+TEST_WITH(much_work, setup, teardown)
 {
 	assert_int_equal(threads(1, 3 * MB, 8), 4);
 	assert_int_equal(threads(1, 30 * MB, 8), 8);
@@ -60,20 +60,20 @@ static void much_work(void **state)
 }
 
 /* Tasks that cannot be split, or are not worth it, have one thread each at most. */
-static void tasks_that_stay_whole(void **state)
+TEST_WITH(tasks_that_stay_whole, setup, teardown)
 {
 	assert_int_equal(threads(2, MB - 1, 8), 2);
 	config.stages.time_filter_ns = 1;
 	assert_int_equal(threads(2, 30 * MB, 8), 2);
 }
 
-static void order_by_time(void **state)
+TEST_WITH(order_by_time, setup, teardown)
 {
 	config.order = PIPELINE_BY_TIME;
 	assert_int_equal(threads(1, 30 * MB, 8), 1);
 }
 
-static void arguments(void **state)
+TEST_WITH(arguments, setup, teardown)
 {
 	static const uint64_t features[] = { FEAT_ARGUMENT, FEAT_RETVAL };
 
@@ -83,21 +83,9 @@ static void arguments(void **state)
 	}
 }
 
-static void filters(void **state)
+TEST_WITH(filters, setup, teardown)
 {
 	config.stages.size_filter = 17;
 	config.stages.depth = 3;
 	assert_int_equal(threads(1, 30 * MB, 8), 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(little_work),   TEST(much_work), TEST(tasks_that_stay_whole),
-		TEST(order_by_time), TEST(arguments), TEST(filters),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

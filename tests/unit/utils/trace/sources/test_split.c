@@ -177,28 +177,28 @@ static size_t check(const char *tree)
 	return check_records();
 }
 
-static void calls(void **state)
+TEST_WITH(calls, setup, teardown)
 {
 	assert_int_equal(check("a{b{}c{d{}}}e{}"), 10 + 1);
 }
 
-static void recursion(void **state)
+TEST_WITH(recursion, setup, teardown)
 {
 	assert_int_equal(check("a{a{b{a{}}a{}}}b{b{a{}}}"), 16 + 1);
 }
 
-static void calls_that_do_not_return(void **state)
+TEST_WITH(calls_that_do_not_return, setup, teardown)
 {
 	check("a{b{c{}d{");
 }
 
-static void events(void **state)
+TEST_WITH(events, setup, teardown)
 {
 	check("a{*b{*}*c{}*}*d{*}");
 }
 
 /* Those that are in files of their own. */
-static void kernel_events(void **state)
+TEST_WITH(kernel_events, setup, teardown)
 {
 	static const char header[] = "PAGE_SIZE: 4096\nLONG_SIZE: 8\nENDIAN: LE\n";
 	struct kernel_page_maker page;
@@ -214,7 +214,7 @@ static void kernel_events(void **state)
 }
 
 /* Addresses mean something else from then on, be it in the middle of a block. */
-static void another_program(void **state)
+TEST_WITH(another_program, setup, teardown)
 {
 	static const char map[] = "400000-500000 r-xp 00000000 00:00 0 /x/other\n";
 	static const char syms[] = "# path name: /x/other\n1000 400 T other\n";
@@ -229,23 +229,23 @@ static void another_program(void **state)
 }
 
 /* From there on nobody is sure. */
-static void lost_records(void **state)
+TEST_WITH(lost_records, setup, teardown)
 {
 	assert_int_equal(check("a{b{}c{!1d{}}}e{}"), 5);
 }
 
-static void a_task_that_begins_within_calls(void **state)
+TEST_WITH(a_task_that_begins_within_calls, setup, teardown)
 {
 	assert_int_equal(check("2)ba{b{}}"), 1);
 }
 
-static void returns_that_belong_to_nothing(void **state)
+TEST_WITH(returns_that_belong_to_nothing, setup, teardown)
 {
 	assert_int_equal(check("a{b{)c}d{e{}}"), 3);
 }
 
 /* Where time goes backwards nobody is sure, and what is there is the same. */
-static void time_goes_backwards(void **state)
+TEST_WITH(time_goes_backwards, setup, teardown)
 {
 	static const char calls[] = "a{b{}c{}}";
 	static const uint64_t times[] = { 1000, 1010, 1020, 1015, 1025, 1035 };
@@ -275,7 +275,7 @@ static void time_goes_backwards(void **state)
 }
 
 /* What stands behind a record is no record: neither is it taken for one, nor does a piece begin there. */
-static void payloads(void **state)
+TEST_WITH(payloads, setup, teardown)
 {
 	const uint64_t a = 0x401004, b = a + 0x40;
 	const uint64_t payload = record_data(RECORD_ENTRY, 1, b);
@@ -301,20 +301,20 @@ static void payloads(void **state)
 	assert_non_null(strstr(strbuf_str(&whole), "1 a at 1210, 210 110"));
 }
 
-static void selected_calls(void **state)
+TEST_WITH(selected_calls, setup, teardown)
 {
 	config.stages.show_libcalls = false;
 	config.stages.depth = 3;
 	assert_int_equal(check("a{B{c{d{e{}}}}}a{b{c{D{}}}}"), 18 + 1);
 }
 
-static void ends_only(void **state)
+TEST_WITH(ends_only, setup, teardown)
 {
 	config.stages.wants = STAGE_WANTS_ENDS;
 	check("a{B{c{d{e{*}}}}}a{b{c{D{}}}}");
 }
 
-static void some_stages_remember_more(void **state)
+TEST_WITH(some_stages_remember_more, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{}", 1000);
 	recording_finish(&rec);
@@ -324,7 +324,7 @@ static void some_stages_remember_more(void **state)
 	close_pipe();
 }
 
-static void times_off_the_cpu(void **state)
+TEST_WITH(times_off_the_cpu, setup, teardown)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
 
@@ -334,29 +334,4 @@ static void times_off_the_cpu(void **state)
 	}
 	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
 	check("a{b{}c{d{}}}e{f{a{}}}a{b{}c{d{}}}e{f{a{}}}");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(calls),
-		TEST(recursion),
-		TEST(calls_that_do_not_return),
-		TEST(events),
-		TEST(kernel_events),
-		TEST(another_program),
-		TEST(lost_records),
-		TEST(a_task_that_begins_within_calls),
-		TEST(returns_that_belong_to_nothing),
-		TEST(time_goes_backwards),
-		TEST(payloads),
-		TEST(selected_calls),
-		TEST(ends_only),
-		TEST(some_stages_remember_more),
-		TEST(times_off_the_cpu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

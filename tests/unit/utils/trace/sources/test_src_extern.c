@@ -75,7 +75,7 @@ static void check(struct scene *s, uint64_t until_ns, const char *expected)
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-static void without_a_file_there_is_no_source(void **state)
+TEST_WITH(without_a_file_there_is_no_source, setup, teardown)
 {
 	struct scene *s = *state;
 
@@ -84,7 +84,7 @@ static void without_a_file_there_is_no_source(void **state)
 	assert_null(s->src);
 }
 
-static void something_else_is_told(void **state)
+TEST_WITH(something_else_is_told, setup, teardown)
 {
 	struct uft_err err = { 0 };
 	struct scene *s = *state;
@@ -96,7 +96,7 @@ static void something_else_is_told(void **state)
 	rmdir(s->path);
 }
 
-static void lines_have_a_time_and_a_message(void **state)
+TEST_WITH(lines_have_a_time_and_a_message, setup, teardown)
 {
 	static const char text[] = "# a comment\n1.000000005 hello  world\n\n2.5 x\n3.000000000 \n"
 				   "4.123456789 last";
@@ -110,7 +110,7 @@ static void lines_have_a_time_and_a_message(void **state)
 }
 
 /* They come by time; those with the same time stay in their order. */
-static void lines_are_sorted(void **state)
+TEST_WITH(lines_are_sorted, setup, teardown)
 {
 	static const char text[] = "0.000000030 a\n0.000000010 b\n0.000000020 c\n0.000000010 d\n"
 				   "0.000000010 e\n0.000000040 f\n0.000000000 g\n0.000000020 h\n";
@@ -121,7 +121,7 @@ static void lines_are_sorted(void **state)
 }
 
 /* Only so many are held: who is later than these comes too late, but comes. */
-static void as_many_are_sorted_as_are_held(void **state)
+TEST_WITH(as_many_are_sorted_as_are_held, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct scene *s = *state;
@@ -145,7 +145,7 @@ static void as_many_are_sorted_as_are_held(void **state)
 	assert_int_equal(nr, 5 * EXTERN_HELD_MAX);
 }
 
-static void the_first_of_those_that_are_held(void **state)
+TEST_WITH(the_first_of_those_that_are_held, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct scene *s = *state;
@@ -161,7 +161,7 @@ static void the_first_of_those_that_are_held(void **state)
 }
 
 /* Long ones are cut, and what is behind them is read. */
-static void long_lines(void **state)
+TEST_WITH(long_lines, setup, teardown)
 {
 	static const size_t lens[] = { 1022,	   1023,  1024,	     65536 - 13,
 				       65536 - 12, 65536, 65536 * 2, 65536 * 3 + 7 };
@@ -189,7 +189,7 @@ static void long_lines(void **state)
 }
 
 /* What is in front of the damage is shown first. */
-static void a_line_that_cannot_be_read(void **state)
+TEST_WITH(a_line_that_cannot_be_read, setup, teardown)
 {
 	static const char *const wrong[] = {
 		"x", "1", "1.2", "1.2x", "1.2\tx", "-1.2 x", " 1.2 x"
@@ -231,7 +231,7 @@ static void a_line_that_cannot_be_read(void **state)
 	}
 }
 
-static void the_last_time_stands_for_none(void **state)
+TEST_WITH(the_last_time_stands_for_none, setup, teardown)
 {
 	static const char text[] = "18446744073.709551615 x\n18446744073.709551614 y\n";
 	struct scene *s = *state;
@@ -239,21 +239,4 @@ static void the_last_time_stands_for_none(void **state)
 	open_text(s, text, sizeof(text) - 1);
 	assert_int_equal(source_next_ns(s->src), UINT64_MAX - 1);
 	check(s, UINT64_MAX, "18446744073709551614 x|18446744073709551614 y|");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(without_a_file_there_is_no_source, setup, teardown),
-		cmocka_unit_test_setup_teardown(something_else_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(lines_have_a_time_and_a_message, setup, teardown),
-		cmocka_unit_test_setup_teardown(lines_are_sorted, setup, teardown),
-		cmocka_unit_test_setup_teardown(as_many_are_sorted_as_are_held, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_first_of_those_that_are_held, setup, teardown),
-		cmocka_unit_test_setup_teardown(long_lines, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_line_that_cannot_be_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_last_time_stands_for_none, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static struct source *open_pages(struct sources *s, const struct strbuf *bytes)
 	return s->list.all[0];
 }
 
-static void without_a_header_there_are_no_sources(void **state)
+TEST(without_a_header_there_are_no_sources)
 {
 	struct sources s;
 
@@ -85,7 +85,7 @@ static void without_a_header_there_are_no_sources(void **state)
 }
 
 /* Who adds up has a use for calls only. */
-static void whether_files_are_read(void **state)
+TEST(whether_files_are_read)
 {
 	for (unsigned i = 0; i < 8; i++) {
 		bool graph = i & 1;
@@ -104,7 +104,7 @@ static void whether_files_are_read(void **state)
 	}
 }
 
-static void tracepoints_belong_to_who_made_them_or_whom_they_are_about(void **state)
+TEST(tracepoints_belong_to_who_made_them_or_whom_they_are_about)
 {
 	static const uint32_t about_100[] = { 100 };
 	static const uint32_t about_333[] = { 333 };
@@ -145,7 +145,7 @@ static void tracepoints_belong_to_who_made_them_or_whom_they_are_about(void **st
 	sources_end(&s);
 }
 
-static void calls_of_the_kernel(void **state)
+TEST(calls_of_the_kernel)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct kernel_page_maker page;
@@ -170,7 +170,7 @@ static void calls_of_the_kernel(void **state)
 	sources_end(&s);
 }
 
-static void points_are_left_out_when_nobody_wants_them(void **state)
+TEST(points_are_left_out_when_nobody_wants_them)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct kernel_page_maker page;
@@ -192,7 +192,7 @@ static void points_are_left_out_when_nobody_wants_them(void **state)
 }
 
 /* The fast way: all calls of a task in a row, up to anything else. */
-static void many_calls_at_a_time(void **state)
+TEST(many_calls_at_a_time)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct kernel_page_maker page;
@@ -247,7 +247,7 @@ static void many_calls_at_a_time(void **state)
 }
 
 /* COMMIT's upper bits: records were lost in front of the page, and how many is behind them. */
-static void lost_records(void **state)
+TEST(lost_records)
 {
 	static const uint32_t missed_bit = 1U << 31;
 	static const uint32_t stored_bit = 1U << 30;
@@ -289,7 +289,7 @@ static void lost_records(void **state)
 }
 
 /* Losses in front of pages in which there is nothing for us are one. */
-static void losses_add_up_until_somebody_is_told(void **state)
+TEST(losses_add_up_until_somebody_is_told)
 {
 	static const uint32_t bits = 3U << 30;
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -331,7 +331,7 @@ static void losses_add_up_until_somebody_is_told(void **state)
 	sources_end(&s);
 }
 
-static void a_damaged_page_costs_itself(void **state)
+TEST(a_damaged_page_costs_itself)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct kernel_page_maker page;
@@ -362,7 +362,7 @@ static void a_damaged_page_costs_itself(void **state)
 }
 
 /* Of a file that was cut the last record is most likely not whole: nobody is told. */
-static void a_page_that_is_cut(void **state)
+TEST(a_page_that_is_cut)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct kernel_page_maker page;
@@ -379,7 +379,7 @@ static void a_page_that_is_cut(void **state)
 	sources_end(&s);
 }
 
-static void an_empty_page_is_the_end(void **state)
+TEST(an_empty_page_is_the_end)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct kernel_page_maker page;
@@ -399,7 +399,7 @@ static void an_empty_page_is_the_end(void **state)
 }
 
 /* More than the buffers have; what was handed out stays as it is until the next call. */
-static void long_files(void **state)
+TEST(long_files)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct kernel_page_maker page;
@@ -430,7 +430,7 @@ static void long_files(void **state)
 	sources_end(&s);
 }
 
-static void the_last_time_stands_for_none(void **state)
+TEST(the_last_time_stands_for_none)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct kernel_page_maker page;
@@ -444,7 +444,7 @@ static void the_last_time_stands_for_none(void **state)
 	sources_end(&s);
 }
 
-static void what_cannot_be_read_is_told(void **state)
+TEST(what_cannot_be_read_is_told)
 {
 	struct uft_err err = { 0 };
 	struct sources s;
@@ -459,7 +459,7 @@ static void what_cannot_be_read_is_told(void **state)
 	sources_end(&s);
 }
 
-static void a_damaged_header_is_told(void **state)
+TEST(a_damaged_header_is_told)
 {
 	struct sources s;
 
@@ -472,7 +472,7 @@ static void a_damaged_header_is_told(void **state)
 }
 
 /* The last page may be on its way. */
-static void a_file_that_grows(void **state)
+TEST(a_file_that_grows)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct kernel_page_maker page;
@@ -503,28 +503,4 @@ static void a_file_that_grows(void **state)
 	assert_int_equal(source_more(src, NULL), 0);
 	sources_check(src, 9, ALL, "100/0: *@2000.0");
 	sources_end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_header_there_are_no_sources),
-		cmocka_unit_test(whether_files_are_read),
-		cmocka_unit_test(tracepoints_belong_to_who_made_them_or_whom_they_are_about),
-		cmocka_unit_test(calls_of_the_kernel),
-		cmocka_unit_test(points_are_left_out_when_nobody_wants_them),
-		cmocka_unit_test(many_calls_at_a_time),
-		cmocka_unit_test(lost_records),
-		cmocka_unit_test(losses_add_up_until_somebody_is_told),
-		cmocka_unit_test(a_damaged_page_costs_itself),
-		cmocka_unit_test(a_page_that_is_cut),
-		cmocka_unit_test(an_empty_page_is_the_end),
-		cmocka_unit_test(long_files),
-		cmocka_unit_test(the_last_time_stands_for_none),
-		cmocka_unit_test(what_cannot_be_read_is_told),
-		cmocka_unit_test(a_damaged_header_is_told),
-		cmocka_unit_test(a_file_that_grows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

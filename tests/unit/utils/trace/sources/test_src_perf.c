@@ -60,13 +60,13 @@ static void add_file(struct sources *s, unsigned cpu, const struct strbuf *bytes
 	recording_add_file(&s->rec, name, bytes->data, bytes->len);
 }
 
-static void the_kind_has_a_name(void **state)
+TEST(the_kind_has_a_name)
 {
 	assert_string_equal(src_perf_kind.name, "perf");
 	assert_null(src_perf_kind.wants);
 }
 
-static void events_of_the_scheduler(void **state)
+TEST(events_of_the_scheduler)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct sources s;
@@ -91,7 +91,7 @@ static void events_of_the_scheduler(void **state)
 }
 
 /* By CPU; a number that an event has no room for is not known. */
-static void each_file_is_a_source_and_says_its_cpu(void **state)
+TEST(each_file_is_a_source_and_says_its_cpu)
 {
 	static const struct {
 		unsigned in_name;
@@ -119,7 +119,7 @@ static void each_file_is_a_source_and_says_its_cpu(void **state)
 	sources_end(&s);
 }
 
-static void what_the_kernel_tells_of_tasks(void **state)
+TEST(what_the_kernel_tells_of_tasks)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct event events[4];
@@ -164,7 +164,7 @@ static void what_the_kernel_tells_of_tasks(void **state)
 }
 
 /* The second time a file is read. */
-static void names_are_noted_once(void **state)
+TEST(names_are_noted_once)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct sources s;
@@ -188,7 +188,7 @@ static void names_are_noted_once(void **state)
 	sources_end(&s);
 }
 
-static void the_last_time_stands_for_none(void **state)
+TEST(the_last_time_stands_for_none)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct sources s;
@@ -203,7 +203,7 @@ static void the_last_time_stands_for_none(void **state)
 }
 
 /* What is in front of it counts; it is told once, and then it is the end. */
-static void damage_is_told_behind_what_is_good(void **state)
+TEST(damage_is_told_behind_what_is_good)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	char expected[200];
@@ -230,7 +230,7 @@ static void damage_is_told_behind_what_is_good(void **state)
 }
 
 /* A file of more than one buffer, cut within a record. */
-static void long_files_are_read_piece_by_piece(void **state)
+TEST(long_files_are_read_piece_by_piece)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct event events[100];
@@ -251,7 +251,7 @@ static void long_files_are_read_piece_by_piece(void **state)
 	sources_end(&s);
 }
 
-static void a_file_that_cannot_be_opened_is_told(void **state)
+TEST(a_file_that_cannot_be_opened_is_told)
 {
 	struct uft_err err = { 0 };
 	struct sources s;
@@ -269,7 +269,7 @@ static void a_file_that_cannot_be_opened_is_told(void **state)
 }
 
 /* Of a recording that grows: names may come before their tasks. */
-static void a_file_that_grows(void **state)
+TEST(a_file_that_grows)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
 	struct sources s;
@@ -309,22 +309,4 @@ static void a_file_that_grows(void **state)
 	sources_check(s.list.all[0], 9, ALL, "200/0: ~@1020.0");
 	assert_int_equal(data_task(&s.data, 200)->nr_names, 1);
 	sources_end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_kind_has_a_name),
-		cmocka_unit_test(events_of_the_scheduler),
-		cmocka_unit_test(each_file_is_a_source_and_says_its_cpu),
-		cmocka_unit_test(what_the_kernel_tells_of_tasks),
-		cmocka_unit_test(names_are_noted_once),
-		cmocka_unit_test(the_last_time_stands_for_none),
-		cmocka_unit_test(damage_is_told_behind_what_is_good),
-		cmocka_unit_test(long_files_are_read_piece_by_piece),
-		cmocka_unit_test(a_file_that_cannot_be_opened_is_told),
-		cmocka_unit_test(a_file_that_grows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

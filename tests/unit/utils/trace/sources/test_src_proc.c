@@ -68,7 +68,7 @@ static struct source *open_records(struct sources *s, const struct strbuf *out)
 	return s->list.all[0];
 }
 
-static void who_shows_events_wants_them(void **state)
+TEST(who_shows_events_wants_them)
 {
 	struct stage_config config;
 
@@ -79,7 +79,7 @@ static void who_shows_events_wants_them(void **state)
 	assert_false(src_proc_kind.wants(&config));
 }
 
-static void without_a_file_there_is_no_source(void **state)
+TEST(without_a_file_there_is_no_source)
 {
 	struct sources s;
 
@@ -88,7 +88,7 @@ static void without_a_file_there_is_no_source(void **state)
 	sources_end(&s);
 }
 
-static void records_are_events_with_what_they_say(void **state)
+TEST(records_are_events_with_what_they_say)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -127,7 +127,7 @@ static void records_are_events_with_what_they_say(void **state)
 }
 
 /* More than an event has room for. */
-static void long_payloads_are_cut(void **state)
+TEST(long_payloads_are_cut)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct event event;
@@ -160,7 +160,7 @@ static const struct task *newcomer(const struct sources *s, int32_t tid)
 	return NULL;
 }
 
-static void whom_nobody_else_knows(void **state)
+TEST(whom_nobody_else_knows)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	const struct task *task;
@@ -200,7 +200,7 @@ static void whom_nobody_else_knows(void **state)
 }
 
 /* The second time that the file is read, or when nobody asks. */
-static void notes_are_taken_once(void **state)
+TEST(notes_are_taken_once)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct sources s;
@@ -224,7 +224,7 @@ static void notes_are_taken_once(void **state)
 	sources_end(&s);
 }
 
-static void names_of_tasks(void **state)
+TEST(names_of_tasks)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct task *task;
@@ -253,7 +253,7 @@ static void names_of_tasks(void **state)
 	sources_end(&s);
 }
 
-static void the_last_time_stands_for_none(void **state)
+TEST(the_last_time_stands_for_none)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct sources s;
@@ -265,7 +265,7 @@ static void the_last_time_stands_for_none(void **state)
 	sources_end(&s);
 }
 
-static void damage_is_told_once_and_behind_what_is_good(void **state)
+TEST(damage_is_told_once_and_behind_what_is_good)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct uft_err err = { 0 };
@@ -286,7 +286,7 @@ static void damage_is_told_once_and_behind_what_is_good(void **state)
 	sources_end(&s);
 }
 
-static void a_file_that_grows(void **state)
+TEST(a_file_that_grows)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	struct source *src;
@@ -313,22 +313,4 @@ static void a_file_that_grows(void **state)
 	assert_int_equal(source_more(src, NULL), 0);
 	sources_check(src, 9, ALL, "100/100: *@20.0; 100/100: *@30.0");
 	sources_end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_shows_events_wants_them),
-		cmocka_unit_test(without_a_file_there_is_no_source),
-		cmocka_unit_test(records_are_events_with_what_they_say),
-		cmocka_unit_test(long_payloads_are_cut),
-		cmocka_unit_test(whom_nobody_else_knows),
-		cmocka_unit_test(notes_are_taken_once),
-		cmocka_unit_test(names_of_tasks),
-		cmocka_unit_test(the_last_time_stands_for_none),
-		cmocka_unit_test(damage_is_told_once_and_behind_what_is_good),
-		cmocka_unit_test(a_file_that_grows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #include "utils/trace/sources/src_user.h"
 
 /* What is in memory says its time. */
-static void the_next_time(void **state)
+TEST(the_next_time)
 {
 	static const uint64_t times[] = { 1000, 1010, 2020 };
 	struct src_user_plan plan = src_user_plan(1);
@@ -129,7 +129,7 @@ static void check(struct scene *s, size_t max, uint64_t until_ns, const char *ex
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-static void records_of_all_types(void **state)
+TEST(records_of_all_types)
 {
 	for (unsigned big = 0; big < 2; big++) {
 		struct scene s;
@@ -154,7 +154,7 @@ static void records_of_all_types(void **state)
 }
 
 /* ... has the time of what is before it, or behind it when it is first. */
-static void times_of_losses(void **state)
+TEST(times_of_losses)
 {
 	struct scene s;
 
@@ -173,7 +173,7 @@ static void times_of_losses(void **state)
 	end(&s);
 }
 
-static void as_many_as_were_asked_for(void **state)
+TEST(as_many_as_were_asked_for)
 {
 	struct scene s;
 
@@ -188,7 +188,7 @@ static void as_many_as_were_asked_for(void **state)
 }
 
 /* From one record to another. */
-static void a_part_of_a_file(void **state)
+TEST(a_part_of_a_file)
 {
 	struct scene s;
 
@@ -202,7 +202,7 @@ static void a_part_of_a_file(void **state)
 }
 
 /* Values of counters, in as many records as they take. */
-static void counters(void **state)
+TEST(counters)
 {
 	static const uint64_t values[] = { 5, 1ULL << 24, 1ULL << 48 };
 	uint32_t id = EVENT_ID_COUNTER + 1;
@@ -238,7 +238,7 @@ static void counters(void **state)
 }
 
 /* Nobody knows how long they are: up to the next record that fits the stack. */
-static void arguments_without_a_specification(void **state)
+TEST(arguments_without_a_specification)
 {
 	static const struct {
 		enum record_type first;
@@ -283,7 +283,7 @@ static void arguments_without_a_specification(void **state)
 }
 
 /* By what the user asked for. */
-static void arguments_with_a_specification(void **state)
+TEST(arguments_with_a_specification)
 {
 	struct scene s;
 
@@ -308,7 +308,7 @@ static void arguments_with_a_specification(void **state)
 	end(&s);
 }
 
-static void damage_is_told_with_its_place(void **state)
+TEST(damage_is_told_with_its_place)
 {
 	struct scene s;
 
@@ -340,7 +340,7 @@ static void damage_is_told_with_its_place(void **state)
 }
 
 /* A program that was killed in the middle of it. */
-static void files_that_are_cut(void **state)
+TEST(files_that_are_cut)
 {
 	for (size_t cut = 1; cut < 40; cut++) {
 		struct scene s;
@@ -357,7 +357,7 @@ static void files_that_are_cut(void **state)
 }
 
 /* Blocks that were never written, up to the end. */
-static void zeros_at_the_end_are_the_end(void **state)
+TEST(zeros_at_the_end_are_the_end)
 {
 	struct scene s;
 
@@ -379,7 +379,7 @@ static void zeros_at_the_end_are_the_end(void **state)
 }
 
 /* More than a buffer, with payloads of all lengths. */
-static void long_files(void **state)
+TEST(long_files)
 {
 	struct src_user_plan plan = { .buffer_bytes = SRC_USER_MIN_BUFFER };
 	struct event events[7];
@@ -417,7 +417,7 @@ static void long_files(void **state)
 	end(&s);
 }
 
-static void how_memory_is_shared(void **state)
+TEST(how_memory_is_shared)
 {
 	assert_int_equal(src_user_plan(0).buffer_bytes, SRC_USER_MAX_BUFFER);
 	assert_int_equal(src_user_plan(1).buffer_bytes, SRC_USER_MAX_BUFFER);
@@ -429,7 +429,7 @@ static void how_memory_is_shared(void **state)
 	assert_false(src_user_plan(1U << 31).keeps_open);
 }
 
-static void a_descriptor_may_be_handed_on(void **state)
+TEST(a_descriptor_may_be_handed_on)
 {
 	struct event event;
 	struct scene s;
@@ -454,7 +454,7 @@ static void a_descriptor_may_be_handed_on(void **state)
 	end(&s);
 }
 
-static void a_file_that_is_not_there(void **state)
+TEST(a_file_that_is_not_there)
 {
 	struct uft_err err = { 0 };
 	struct event event;
@@ -469,27 +469,4 @@ static void a_file_that_is_not_there(void **state)
 	assert_int_equal(src_user_read(&s.src, &event, 1, ALL, &err), -ENOENT);
 	assert_non_null(strstr(err.text, path));
 	end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_next_time),
-		cmocka_unit_test(records_of_all_types),
-		cmocka_unit_test(times_of_losses),
-		cmocka_unit_test(as_many_as_were_asked_for),
-		cmocka_unit_test(a_part_of_a_file),
-		cmocka_unit_test(counters),
-		cmocka_unit_test(arguments_without_a_specification),
-		cmocka_unit_test(arguments_with_a_specification),
-		cmocka_unit_test(damage_is_told_with_its_place),
-		cmocka_unit_test(files_that_are_cut),
-		cmocka_unit_test(zeros_at_the_end_are_the_end),
-		cmocka_unit_test(long_files),
-		cmocka_unit_test(how_memory_is_shared),
-		cmocka_unit_test(a_descriptor_may_be_handed_on),
-		cmocka_unit_test(a_file_that_is_not_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "utils/format/bytes.h"
 #include "utils/trace/stages/argcond.h"
 
-static void alternatives(void **state)
+TEST(alternatives)
 {
 	/* 0 and 1, or 2, or 3 and 4 */
 	struct cond_term terms[5] = {
@@ -23,7 +23,7 @@ static void alternatives(void **state)
 }
 
 /* Terms that have no bit do not hold. */
-static void too_many_terms(void **state)
+TEST(too_many_terms)
 {
 	static struct cond_term terms[ARGCOND_TERMS_MAX + 1];
 	struct cond cond = { .terms = terms, .nr = ARGCOND_TERMS_MAX };
@@ -38,7 +38,7 @@ static void too_many_terms(void **state)
 	terms[ARGCOND_TERMS_MAX].starts_alternative = false;
 }
 
-static void return_values(void **state)
+TEST(return_values)
 {
 	struct cond_term terms[2] = { { .subject = COND_ARG }, { .subject = COND_FPARG } };
 	const struct cond cond = { .terms = terms, .nr = 2 };
@@ -105,7 +105,7 @@ static uint64_t look(struct look *s, const char *text, bool is_exit, const void 
 	return bits;
 }
 
-static void integers_of_all_sizes(void **state)
+TEST(integers_of_all_sizes)
 {
 	static const struct {
 		const char *spec;
@@ -142,7 +142,7 @@ static void integers_of_all_sizes(void **state)
 	}
 }
 
-static void big_endian_recordings(void **state)
+TEST(big_endian_recordings)
 {
 	struct look s;
 
@@ -154,7 +154,7 @@ static void big_endian_recordings(void **state)
 }
 
 /* Each term by itself, of whatever argument. */
-static void several_arguments(void **state)
+TEST(several_arguments)
 {
 	static const uint8_t bytes[] = { 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0 };
 	struct look s;
@@ -167,7 +167,7 @@ static void several_arguments(void **state)
 	end(&s);
 }
 
-static void strings(void **state)
+TEST(strings)
 {
 	static const uint8_t hello[] = { 5, 0, 'h', 'e', 'l', 'l', 'o', 0 };
 	static const uint8_t null[] = { 4, 0, 0xff, 0xff, 0xff, 0xff, 0, 0 };
@@ -190,7 +190,7 @@ static void strings(void **state)
 	end(&s);
 }
 
-static void reals(void **state)
+TEST(reals)
 {
 	static const uint8_t ten[] = { 0, 0, 0, 0, 0, 0, 0, 0xc0, 0x00, 0x40, 0, 0 };
 	static const uint8_t minus_ten[] = { 0, 0, 0, 0, 0, 0, 0, 0xc0, 0xfe, 0xbf, 0, 0 };
@@ -223,7 +223,7 @@ static void reals(void **state)
 	end(&s);
 }
 
-static void values_that_are_returned(void **state)
+TEST(values_that_are_returned)
 {
 	struct look s;
 
@@ -235,7 +235,7 @@ static void values_that_are_returned(void **state)
 	end(&s);
 }
 
-static void calls_of_which_nothing_is_known(void **state)
+TEST(calls_of_which_nothing_is_known)
 {
 	struct event event = { .type = EVENT_ENTRY };
 	struct cond cond = { 0 };
@@ -256,22 +256,4 @@ static void calls_of_which_nothing_is_known(void **state)
 	begin(&s, "", "");
 	assert_int_equal(look(&s, "arg1==0", false, "\0\0\0\0", 4), 0);
 	end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(alternatives),
-		cmocka_unit_test(too_many_terms),
-		cmocka_unit_test(return_values),
-		cmocka_unit_test(integers_of_all_sizes),
-		cmocka_unit_test(big_endian_recordings),
-		cmocka_unit_test(several_arguments),
-		cmocka_unit_test(strings),
-		cmocka_unit_test(reals),
-		cmocka_unit_test(values_that_are_returned),
-		cmocka_unit_test(calls_of_which_nothing_is_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "utils/trace/stages/callpath.h"
 
-static void each_once(void **state)
+TEST(each_once)
 {
 	struct call_paths paths = { 0 };
 	struct func funcs[3] = { { 0 } };
@@ -25,7 +25,7 @@ static void each_once(void **state)
 	assert_int_equal(paths.nr_slots, 0);
 }
 
-static void many(void **state)
+TEST(many)
 {
 	enum {
 		NR = 3000
@@ -45,14 +45,4 @@ static void many(void **state)
 				 made[i]);
 	assert_int_equal(paths.nr, NR);
 	call_paths_deinit(&paths);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_once),
-		cmocka_unit_test(many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static const struct func *func(struct scene *s, const char *name)
 	return space_func(space, recording_addr(name), NULL);
 }
 
-static void without_filters_nothing_is_said(void **state)
+TEST(without_filters_nothing_is_said)
 {
 	const struct trigger *trigger;
 	struct scene s;
@@ -73,7 +73,7 @@ static void without_filters_nothing_is_said(void **state)
 	end(&s);
 }
 
-static void what_is_said_is_looked_up_once_for_each_reader(void **state)
+TEST(what_is_said_is_looked_up_once_for_each_reader)
 {
 	const struct trigger *a;
 	struct scene s;
@@ -93,7 +93,7 @@ static void what_is_said_is_looked_up_once_for_each_reader(void **state)
 }
 
 /* What matches no function of the recording has no part in what is used; and each spec knows whether it matched. */
-static void what_is_used(void **state)
+TEST(what_is_used)
 {
 	struct scene s;
 
@@ -112,7 +112,7 @@ static void what_is_used(void **state)
 }
 
 /* Of a recording that grows: what matches nothing yet may match what is loaded later. */
-static void what_may_be_used_later(void **state)
+TEST(what_may_be_used_later)
 {
 	struct scene s;
 
@@ -125,7 +125,7 @@ static void what_may_be_used_later(void **state)
 	end(&s);
 }
 
-static void actions_that_do_not_count(void **state)
+TEST(actions_that_do_not_count)
 {
 	struct scene s;
 
@@ -135,7 +135,7 @@ static void actions_that_do_not_count(void **state)
 	end(&s);
 }
 
-static void functions_of_a_module(void **state)
+TEST(functions_of_a_module)
 {
 	struct scene s;
 
@@ -147,7 +147,7 @@ static void functions_of_a_module(void **state)
 }
 
 /* Calls of the program itself to libraries: it must be known which one that is. */
-static void library_calls_of_the_program(void **state)
+TEST(library_calls_of_the_program)
 {
 	struct scene s;
 
@@ -169,7 +169,7 @@ static void library_calls_of_the_program(void **state)
 	}
 }
 
-static void source_files(void **state)
+TEST(source_files)
 {
 	struct scene s;
 
@@ -186,7 +186,7 @@ static void source_files(void **state)
 }
 
 /* What has no symbol has no name. */
-static void functions_without_symbols(void **state)
+TEST(functions_without_symbols)
 {
 	const struct func *unknown;
 	struct scene s;
@@ -198,7 +198,7 @@ static void functions_without_symbols(void **state)
 	end(&s);
 }
 
-static void symbols_that_cannot_be_read(void **state)
+TEST(symbols_that_cannot_be_read)
 {
 	static const char bad[] = "# path name: /x/prog\nnonsense\n";
 	struct uft_err err = { 0 };
@@ -214,22 +214,4 @@ static void symbols_that_cannot_be_read(void **state)
 	assert_true(func_rules_init(&s.rules, &s.data, &s.filters, UINT32_MAX, &err) < 0);
 	assert_non_null(strstr(err.text, "prog.sym"));
 	end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_filters_nothing_is_said),
-		cmocka_unit_test(what_is_said_is_looked_up_once_for_each_reader),
-		cmocka_unit_test(what_is_used),
-		cmocka_unit_test(what_may_be_used_later),
-		cmocka_unit_test(actions_that_do_not_count),
-		cmocka_unit_test(functions_of_a_module),
-		cmocka_unit_test(library_calls_of_the_program),
-		cmocka_unit_test(source_files),
-		cmocka_unit_test(functions_without_symbols),
-		cmocka_unit_test(symbols_that_cannot_be_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ static void run_close(struct scene *s, const char *expected)
 	assert_int_equal(s->calls.nr_seeded, 0);
 }
 
-static void the_usual_configuration_shows_everything(void **state)
+TEST(the_usual_configuration_shows_everything)
 {
 	struct stage_config config = { .is_off = true, .time_filter_ns = 3 };
 
@@ -94,7 +94,7 @@ static void the_usual_configuration_shows_everything(void **state)
 	assert_int_equal(config.time_filter_ns, 0);
 }
 
-static void a_call_has_its_total_and_what_is_left_of_it(void **state)
+TEST(a_call_has_its_total_and_what_is_left_of_it)
 {
 	struct scene s;
 
@@ -111,7 +111,7 @@ static void a_call_has_its_total_and_what_is_left_of_it(void **state)
 }
 
 /* The way that is fast begins with functions that were seen before; both say the same. */
-static void batches_make_no_difference(void **state)
+TEST(batches_make_no_difference)
 {
 	static const char text[] = "a{ b{ b} b{ c{ c} c{ c} b} b{ b} a{ a} a}@1300";
 	struct event events[40];
@@ -143,7 +143,7 @@ static void batches_make_no_difference(void **state)
 }
 
 /* Plain: known functions from a call to the other, with nothing around them that was not seen. */
-static void a_plain_batch_is_known(void **state)
+TEST(a_plain_batch_is_known)
 {
 	struct scene s;
 
@@ -168,7 +168,7 @@ static void a_plain_batch_is_known(void **state)
 	end(&s);
 }
 
-static void an_empty_batch_keeps_the_time_of_the_last_event(void **state)
+TEST(an_empty_batch_keeps_the_time_of_the_last_event)
 {
 	struct scene s;
 
@@ -179,7 +179,7 @@ static void an_empty_batch_keeps_the_time_of_the_last_event(void **state)
 	end(&s);
 }
 
-static void a_recursion_is_marked_where_it_ends_within_itself(void **state)
+TEST(a_recursion_is_marked_where_it_ends_within_itself)
 {
 	struct scene s;
 
@@ -193,7 +193,7 @@ static void a_recursion_is_marked_where_it_ends_within_itself(void **state)
 	end(&s);
 }
 
-static void an_exit_of_another_function_than_the_stack_says_is_unpaired(void **state)
+TEST(an_exit_of_another_function_than_the_stack_says_is_unpaired)
 {
 	struct scene s;
 
@@ -204,7 +204,7 @@ static void an_exit_of_another_function_than_the_stack_says_is_unpaired(void **s
 }
 
 /* With nothing open the times of the outermost call that was last are shown again. */
-static void an_exit_with_nothing_open_repeats_the_last_outermost_call(void **state)
+TEST(an_exit_with_nothing_open_repeats_the_last_outermost_call)
 {
 	struct scene s;
 
@@ -225,7 +225,7 @@ static void an_exit_with_nothing_open_repeats_the_last_outermost_call(void **sta
 }
 
 /* A forked child: its first record says how many calls are around it. */
-static void a_task_that_begins_within_calls(void **state)
+TEST(a_task_that_begins_within_calls)
 {
 	struct scene s;
 
@@ -254,7 +254,7 @@ static void a_task_that_begins_within_calls(void **state)
 }
 
 /* What was entered unseen has the time since the first record, less what was seen in it, and never less than nothing. */
-static void times_of_calls_that_were_entered_unseen(void **state)
+TEST(times_of_calls_that_were_entered_unseen)
 {
 	struct scene s;
 
@@ -267,7 +267,7 @@ static void times_of_calls_that_were_entered_unseen(void **state)
 	end(&s);
 }
 
-static void behind_a_loss_the_record_says_how_deep_it_is(void **state)
+TEST(behind_a_loss_the_record_says_how_deep_it_is)
 {
 	struct scene s;
 
@@ -292,7 +292,7 @@ static void behind_a_loss_the_record_says_how_deep_it_is(void **state)
 }
 
 /* ... and of the caller's time it takes one nanosecond. */
-static void a_loss_counts_as_a_call_of_one_nanosecond(void **state)
+TEST(a_loss_counts_as_a_call_of_one_nanosecond)
 {
 	struct scene s;
 
@@ -301,7 +301,7 @@ static void a_loss_counts_as_a_call_of_one_nanosecond(void **state)
 	end(&s);
 }
 
-static void what_was_lost_in_a_stack_that_was_seeded(void **state)
+TEST(what_was_lost_in_a_stack_that_was_seeded)
 {
 	struct scene s;
 
@@ -317,7 +317,7 @@ static void what_was_lost_in_a_stack_that_was_seeded(void **state)
 	end(&s);
 }
 
-static void many_frames_find_room(void **state)
+TEST(many_frames_find_room)
 {
 	struct stage_config *config;
 	struct scene s;
@@ -360,7 +360,7 @@ static void many_frames_find_room(void **state)
 	end(&s);
 }
 
-static void times_off_the_cpu(void **state)
+TEST(times_off_the_cpu)
 {
 	struct scene s;
 
@@ -383,7 +383,7 @@ static void times_off_the_cpu(void **state)
 	end(&s);
 }
 
-static void what_is_left_out_is_its_callers_time(void **state)
+TEST(what_is_left_out_is_its_callers_time)
 {
 	struct scene s;
 
@@ -402,7 +402,7 @@ static void what_is_left_out_is_its_callers_time(void **state)
 	end(&s);
 }
 
-static void a_clock_that_goes_back(void **state)
+TEST(a_clock_that_goes_back)
 {
 	struct scene s;
 
@@ -414,7 +414,7 @@ static void a_clock_that_goes_back(void **state)
 	end(&s);
 }
 
-static void events_know_how_deep_they_are_and_whether_outside(void **state)
+TEST(events_know_how_deep_they_are_and_whether_outside)
 {
 	struct scene s;
 
@@ -446,7 +446,7 @@ static void events_know_how_deep_they_are_and_whether_outside(void **state)
 }
 
 /* How a counter has grown is said within the call; who asks wants to know in which. */
-static void a_difference_of_a_counter_knows_its_function(void **state)
+TEST(a_difference_of_a_counter_knows_its_function)
 {
 	struct scene s;
 
@@ -457,7 +457,7 @@ static void a_difference_of_a_counter_knows_its_function(void **state)
 	end(&s);
 }
 
-static void calls_of_the_kernel_that_are_in_none_of_the_program(void **state)
+TEST(calls_of_the_kernel_that_are_in_none_of_the_program)
 {
 	struct scene s;
 
@@ -491,7 +491,7 @@ static void calls_of_the_kernel_that_are_in_none_of_the_program(void **state)
 #define NEXT_SESSION "SESS timestamp=0.000002000 pid=100 sid=00000000000000ff exename=\"/x/next\"\n"
 
 /* With exec all calls of the old program are gone, and addresses mean what the new one says. */
-static void exec_leaves_all_calls_behind(void **state)
+TEST(exec_leaves_all_calls_behind)
 {
 	struct scene s;
 
@@ -513,7 +513,7 @@ static void exec_leaves_all_calls_behind(void **state)
 #define LIBRARY \
 	"DLOP timestamp=0.000002000 tid=100 sid=0123456789abcdef base=700000 libname=\"/x/lib\"\n"
 
-static void dlopen_leaves_calls_open(void **state)
+TEST(dlopen_leaves_calls_open)
 {
 	struct scene s;
 
@@ -526,7 +526,7 @@ static void dlopen_leaves_calls_open(void **state)
 	end(&s);
 }
 
-static void what_is_open_at_the_end_is_ended(void **state)
+TEST(what_is_open_at_the_end_is_ended)
 {
 	struct scene s;
 
@@ -553,7 +553,7 @@ static void what_is_open_at_the_end_is_ended(void **state)
 	end(&s);
 }
 
-static void a_copy_has_the_same_calls_open(void **state)
+TEST(a_copy_has_the_same_calls_open)
 {
 	struct stg_calls copy;
 	struct scene s;
@@ -576,7 +576,7 @@ static void a_copy_has_the_same_calls_open(void **state)
 }
 
 /* The address meant something else when that call began. */
-static void a_copy_names_calls_by_the_time_they_began(void **state)
+TEST(a_copy_names_calls_by_the_time_they_began)
 {
 	struct stg_calls copy;
 	struct scene s;
@@ -591,7 +591,7 @@ static void a_copy_names_calls_by_the_time_they_began(void **state)
 	end(&s);
 }
 
-static void a_task_without_sessions_has_no_addresses(void **state)
+TEST(a_task_without_sessions_has_no_addresses)
 {
 	struct task task = { .tid = 5 };
 	struct uft_err err = { 0 };
@@ -605,38 +605,4 @@ static void a_task_without_sessions_has_no_addresses(void **state)
 	assert_int_equal(stg_calls(&s.calls, events, 1, &err), -ENODATA);
 	assert_string_equal(err.text, "task 5 has no session in task.txt");
 	end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_usual_configuration_shows_everything),
-		cmocka_unit_test(a_call_has_its_total_and_what_is_left_of_it),
-		cmocka_unit_test(batches_make_no_difference),
-		cmocka_unit_test(a_plain_batch_is_known),
-		cmocka_unit_test(an_empty_batch_keeps_the_time_of_the_last_event),
-		cmocka_unit_test(a_recursion_is_marked_where_it_ends_within_itself),
-		cmocka_unit_test(an_exit_of_another_function_than_the_stack_says_is_unpaired),
-		cmocka_unit_test(an_exit_with_nothing_open_repeats_the_last_outermost_call),
-		cmocka_unit_test(a_task_that_begins_within_calls),
-		cmocka_unit_test(times_of_calls_that_were_entered_unseen),
-		cmocka_unit_test(behind_a_loss_the_record_says_how_deep_it_is),
-		cmocka_unit_test(a_loss_counts_as_a_call_of_one_nanosecond),
-		cmocka_unit_test(what_was_lost_in_a_stack_that_was_seeded),
-		cmocka_unit_test(many_frames_find_room),
-		cmocka_unit_test(times_off_the_cpu),
-		cmocka_unit_test(what_is_left_out_is_its_callers_time),
-		cmocka_unit_test(a_clock_that_goes_back),
-		cmocka_unit_test(events_know_how_deep_they_are_and_whether_outside),
-		cmocka_unit_test(a_difference_of_a_counter_knows_its_function),
-		cmocka_unit_test(calls_of_the_kernel_that_are_in_none_of_the_program),
-		cmocka_unit_test(exec_leaves_all_calls_behind),
-		cmocka_unit_test(dlopen_leaves_calls_open),
-		cmocka_unit_test(what_is_open_at_the_end_is_ended),
-		cmocka_unit_test(a_copy_has_the_same_calls_open),
-		cmocka_unit_test(a_copy_names_calls_by_the_time_they_began),
-		cmocka_unit_test(a_task_without_sessions_has_no_addresses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

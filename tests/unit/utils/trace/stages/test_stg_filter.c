@@ -75,7 +75,7 @@ static void run(struct scene *s, const char *in, const char *expected)
 	run_stage(&s->stage, in, expected);
 }
 
-static void a_filter_shows_its_calls_and_what_is_in_them(void **state)
+TEST(a_filter_shows_its_calls_and_what_is_in_them)
 {
 	struct scene s;
 
@@ -90,7 +90,7 @@ static void a_filter_shows_its_calls_and_what_is_in_them(void **state)
 	end(&s);
 }
 
-static void a_filter_that_opts_out_hides_its_calls_and_what_is_in_them(void **state)
+TEST(a_filter_that_opts_out_hides_its_calls_and_what_is_in_them)
 {
 	struct scene s;
 
@@ -105,7 +105,7 @@ static void a_filter_that_opts_out_hides_its_calls_and_what_is_in_them(void **st
 	end(&s);
 }
 
-static void depth_counts_what_is_shown(void **state)
+TEST(depth_counts_what_is_shown)
 {
 	struct scene s;
 
@@ -127,7 +127,7 @@ static void depth_counts_what_is_shown(void **state)
 	end(&s);
 }
 
-static void thresholds(void **state)
+TEST(thresholds)
 {
 	struct scene s;
 
@@ -146,7 +146,7 @@ static void thresholds(void **state)
 	end(&s);
 }
 
-static void small_functions_are_no_levels(void **state)
+TEST(small_functions_are_no_levels)
 {
 	struct scene s;
 
@@ -164,7 +164,7 @@ static void small_functions_are_no_levels(void **state)
 	end(&s);
 }
 
-static void hidden_calls_are_as_if_they_were_not_there(void **state)
+TEST(hidden_calls_are_as_if_they_were_not_there)
 {
 	struct scene s;
 
@@ -176,7 +176,7 @@ static void hidden_calls_are_as_if_they_were_not_there(void **state)
 }
 
 /* Callers are shown when a call in them is. */
-static void callers(void **state)
+TEST(callers)
 {
 	struct scene s;
 
@@ -191,7 +191,7 @@ static void callers(void **state)
 	end(&s);
 }
 
-static void events_are_shown_where_calls_would_be(void **state)
+TEST(events_are_shown_where_calls_would_be)
 {
 	struct scene s;
 
@@ -206,7 +206,7 @@ static void events_are_shown_where_calls_would_be(void **state)
 
 /* --- on and off --- */
 
-static void switches_count_for_all_tasks(void **state)
+TEST(switches_count_for_all_tasks)
 {
 	struct scene s;
 
@@ -240,7 +240,7 @@ static void switches_count_for_all_tasks(void **state)
 }
 
 /* A counter may go in steps that are longer than a call: which of two comes first is known for each task, though both have one time. */
-static void switches_at_one_moment(void **state)
+TEST(switches_at_one_moment)
 {
 	struct scene s;
 
@@ -263,7 +263,7 @@ static void switches_at_one_moment(void **state)
 	end(&s);
 }
 
-static void a_view_may_begin_switched_off(void **state)
+TEST(a_view_may_begin_switched_off)
 {
 	struct scene s;
 
@@ -283,7 +283,7 @@ static void a_view_may_begin_switched_off(void **state)
 }
 
 /* Of calls that are opted out nothing is obeyed; of one that opts out itself it is. */
-static void who_may_switch(void **state)
+TEST(who_may_switch)
 {
 	struct scene s;
 
@@ -302,7 +302,7 @@ static void who_may_switch(void **state)
 
 /* --- conditions --- */
 
-static void a_condition_on_what_was_not_recorded_does_not_hold(void **state)
+TEST(a_condition_on_what_was_not_recorded_does_not_hold)
 {
 	struct scene s;
 
@@ -315,7 +315,7 @@ static void a_condition_on_what_was_not_recorded_does_not_hold(void **state)
 }
 
 /* What a call will return was found out in a first run. */
-static void conditions_on_return_values_are_asked_call_by_call(void **state)
+TEST(conditions_on_return_values_are_asked_call_by_call)
 {
 	struct cond_outcomes outcomes[2] = { 0 };
 	struct scene s;
@@ -345,7 +345,7 @@ static void conditions_on_return_values_are_asked_call_by_call(void **state)
 
 /* --- views that add up --- */
 
-static void too_short_calls_are_dropped_at_their_end(void **state)
+TEST(too_short_calls_are_dropped_at_their_end)
 {
 	struct scene s;
 
@@ -370,7 +370,7 @@ static void too_short_calls_are_dropped_at_their_end(void **state)
 	end(&s);
 }
 
-static void only_callers_of_what_is_shown(void **state)
+TEST(only_callers_of_what_is_shown)
 {
 	struct scene s;
 
@@ -387,7 +387,7 @@ static void only_callers_of_what_is_shown(void **state)
 }
 
 /* What a small call did itself is its caller's time. */
-static void times_of_small_calls(void **state)
+TEST(times_of_small_calls)
 {
 	struct scene s;
 
@@ -403,7 +403,7 @@ static void times_of_small_calls(void **state)
 /* --- depths and stacks --- */
 
 /* After LOST some are gone, or new ones are there that nobody saw. */
-static void the_stack_follows_the_depth_of_events(void **state)
+TEST(the_stack_follows_the_depth_of_events)
 {
 	struct scene s;
 
@@ -418,7 +418,7 @@ static void the_stack_follows_the_depth_of_events(void **state)
 	end(&s);
 }
 
-static void many_calls(void **state)
+TEST(many_calls)
 {
 	struct scene s;
 
@@ -438,7 +438,7 @@ static void many_calls(void **state)
 }
 
 /* Nobody saw how it was entered: what is said of it itself decides. */
-static void ends_of_calls_that_were_not_seen(void **state)
+TEST(ends_of_calls_that_were_not_seen)
 {
 	struct scene s;
 
@@ -471,7 +471,7 @@ static void begin_child(struct scene *s, struct stg_filter *child, const struct 
 	assert_int_equal(stg_filter_inherit(child, &s->stage, task), 0);
 }
 
-static void a_child_is_within_what_its_parent_was_in(void **state)
+TEST(a_child_is_within_what_its_parent_was_in)
 {
 	struct task task = { 0 };
 	struct stg_filter child;
@@ -504,7 +504,7 @@ static void a_child_is_within_what_its_parent_was_in(void **state)
 	end(&s);
 }
 
-static void a_child_begins_with_a_call(void **state)
+TEST(a_child_begins_with_a_call)
 {
 	struct task task = { 0 };
 	struct stg_filter child;
@@ -529,7 +529,7 @@ static void a_child_begins_with_a_call(void **state)
 }
 
 /* An EXIT further out leaves those within, too. */
-static void a_child_that_lost_records(void **state)
+TEST(a_child_that_lost_records)
 {
 	struct task task = { 0 };
 	struct stg_filter child;
@@ -543,7 +543,7 @@ static void a_child_that_lost_records(void **state)
 	end(&s);
 }
 
-static void with_exec_nothing_is_inherited_any_more(void **state)
+TEST(with_exec_nothing_is_inherited_any_more)
 {
 	struct session_ref refs[] = { { 0, NULL }, { 2000, NULL } };
 	struct task task = { .refs = refs, .nr_refs = 2 };
@@ -561,7 +561,7 @@ static void with_exec_nothing_is_inherited_any_more(void **state)
 	end(&s);
 }
 
-static void a_copy_asks_for_no_return_values(void **state)
+TEST(a_copy_asks_for_no_return_values)
 {
 	struct cond_outcomes outcome = { 0 };
 	struct stg_filter copy;
@@ -587,7 +587,7 @@ static void a_copy_asks_for_no_return_values(void **state)
 
 /* --- backtrace --- */
 
-static void a_path_leads_to_calls_that_ask_for_it(void **state)
+TEST(a_path_leads_to_calls_that_ask_for_it)
 {
 	const struct call_path *path;
 	struct event events[8];
@@ -625,38 +625,4 @@ static void a_path_leads_to_calls_that_ask_for_it(void **state)
 	assert_int_equal(stg_filter(&s.stage, events, 2), 2);
 	assert_int_equal(events[1].self_ns, 0);
 	end(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_filter_shows_its_calls_and_what_is_in_them),
-		cmocka_unit_test(a_filter_that_opts_out_hides_its_calls_and_what_is_in_them),
-		cmocka_unit_test(depth_counts_what_is_shown),
-		cmocka_unit_test(thresholds),
-		cmocka_unit_test(small_functions_are_no_levels),
-		cmocka_unit_test(hidden_calls_are_as_if_they_were_not_there),
-		cmocka_unit_test(callers),
-		cmocka_unit_test(events_are_shown_where_calls_would_be),
-		cmocka_unit_test(switches_count_for_all_tasks),
-		cmocka_unit_test(switches_at_one_moment),
-		cmocka_unit_test(a_view_may_begin_switched_off),
-		cmocka_unit_test(who_may_switch),
-		cmocka_unit_test(a_condition_on_what_was_not_recorded_does_not_hold),
-		cmocka_unit_test(conditions_on_return_values_are_asked_call_by_call),
-		cmocka_unit_test(too_short_calls_are_dropped_at_their_end),
-		cmocka_unit_test(only_callers_of_what_is_shown),
-		cmocka_unit_test(times_of_small_calls),
-		cmocka_unit_test(the_stack_follows_the_depth_of_events),
-		cmocka_unit_test(many_calls),
-		cmocka_unit_test(ends_of_calls_that_were_not_seen),
-		cmocka_unit_test(a_child_is_within_what_its_parent_was_in),
-		cmocka_unit_test(a_child_begins_with_a_call),
-		cmocka_unit_test(a_child_that_lost_records),
-		cmocka_unit_test(with_exec_nothing_is_inherited_any_more),
-		cmocka_unit_test(a_copy_asks_for_no_return_values),
-		cmocka_unit_test(a_path_leads_to_calls_that_ask_for_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void run(struct scene *s, const char *in, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void a_stage_begins_at_the_margin(void **state)
+TEST(a_stage_begins_at_the_margin)
 {
 	struct scene s;
 
@@ -46,7 +46,7 @@ static void a_stage_begins_at_the_margin(void **state)
 }
 
 /* Calls are missing: those that are left move to the left. */
-static void calls_are_counted_again(void **state)
+TEST(calls_are_counted_again)
 {
 	struct scene s;
 
@@ -62,7 +62,7 @@ static void calls_are_counted_again(void **state)
 }
 
 /* What a task was entered within, as deep as it may be shown. */
-static void a_task_that_begins_within_calls_begins_as_deep(void **state)
+TEST(a_task_that_begins_within_calls_begins_as_deep)
 {
 	struct scene s;
 
@@ -100,7 +100,7 @@ static void a_task_that_begins_within_calls_begins_as_deep(void **state)
 }
 
 /* The filter may know which of them are shown. */
-static void the_filter_says_how_many_of_the_calls_around_are_shown(void **state)
+TEST(the_filter_says_how_many_of_the_calls_around_are_shown)
 {
 	uint16_t levels[] = { 0, 1, 1, 2 };
 	struct scene s;
@@ -127,7 +127,7 @@ static void the_filter_says_how_many_of_the_calls_around_are_shown(void **state)
 }
 
 /* The scheduler's events and the kernel's calls say nothing of it. */
-static void only_calls_of_the_program_say_where_it_begins(void **state)
+TEST(only_calls_of_the_program_say_where_it_begins)
 {
 	struct scene s;
 
@@ -141,7 +141,7 @@ static void only_calls_of_the_program_say_where_it_begins(void **state)
 	run(&s, "a{.0:1", "a{@1000.0:3");
 }
 
-static void behind_a_loss_the_record_says_how_deep_it_is(void **state)
+TEST(behind_a_loss_the_record_says_how_deep_it_is)
 {
 	struct scene s;
 
@@ -155,7 +155,7 @@ static void behind_a_loss_the_record_says_how_deep_it_is(void **state)
 	run(&s, "! c{.9:9", "!@1000.0:5 c{@1010.9:3");
 }
 
-static void events_at_the_margin_may_be_left_out(void **state)
+TEST(events_at_the_margin_may_be_left_out)
 {
 	struct scene s;
 
@@ -168,7 +168,7 @@ static void events_at_the_margin_may_be_left_out(void **state)
 }
 
 /* They are levels, and nothing else. */
-static void what_is_switched_off_counts_and_is_not_there(void **state)
+TEST(what_is_switched_off_counts_and_is_not_there)
 {
 	struct scene s;
 
@@ -179,7 +179,7 @@ static void what_is_switched_off_counts_and_is_not_there(void **state)
 	run(&s, "a{X b{ b} a}X", "a{@1000.0X b{@1010.1 b}@1020.1 a}@1030.0X");
 }
 
-static void another_program_begins_at_the_margin(void **state)
+TEST(another_program_begins_at_the_margin)
 {
 	struct session_ref refs[] = { { 0, NULL }, { 2000, NULL }, { 3000, NULL } };
 	struct scene s;
@@ -200,7 +200,7 @@ static void another_program_begins_at_the_margin(void **state)
 }
 
 /* More than an event has room for. */
-static void very_deep_calls_have_all_the_same_depth(void **state)
+TEST(very_deep_calls_have_all_the_same_depth)
 {
 	struct event events[4];
 	struct scene s;
@@ -218,7 +218,7 @@ static void very_deep_calls_have_all_the_same_depth(void **state)
 }
 
 /* A batch of which nothing is missing was counted by stg_calls. */
-static void a_plain_batch_need_not_be_counted_again(void **state)
+TEST(a_plain_batch_need_not_be_counted_again)
 {
 	struct scene s;
 
@@ -250,23 +250,4 @@ static void a_plain_batch_need_not_be_counted_again(void **state)
 	s.calls.nr = UINT16_MAX - EVENT_BATCH + 1;
 	assert_true(stg_indent_follow(&s.stage, UINT16_MAX - EVENT_BATCH));
 	assert_false(stg_indent_follow(&s.stage, UINT16_MAX - EVENT_BATCH + 1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stage_begins_at_the_margin),
-		cmocka_unit_test(calls_are_counted_again),
-		cmocka_unit_test(a_task_that_begins_within_calls_begins_as_deep),
-		cmocka_unit_test(the_filter_says_how_many_of_the_calls_around_are_shown),
-		cmocka_unit_test(only_calls_of_the_program_say_where_it_begins),
-		cmocka_unit_test(behind_a_loss_the_record_says_how_deep_it_is),
-		cmocka_unit_test(events_at_the_margin_may_be_left_out),
-		cmocka_unit_test(what_is_switched_off_counts_and_is_not_there),
-		cmocka_unit_test(another_program_begins_at_the_margin),
-		cmocka_unit_test(very_deep_calls_have_all_the_same_depth),
-		cmocka_unit_test(a_plain_batch_need_not_be_counted_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,14 +24,14 @@ static void run(const char *in, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void calls_within_the_program_stay(void **state)
+TEST_WITH(calls_within_the_program_stay, setup, NULL)
 {
 	run("a{ 'b{ 'c{ 'c} 'b} * a}",
 	    "a{@1000.0 'b{@1010.1 'c{@1020.2 'c}@1030.2 'b}@1040.1 *@1050.1 a}@1060.0");
 	assert_int_equal(stage.depth, 0);
 }
 
-static void calls_outside_go_with_what_is_in_them(void **state)
+TEST_WITH(calls_outside_go_with_what_is_in_them, setup, NULL)
 {
 	run("'b{O 'c{ * 'c} 'd{ 'd} 'b} 'e{O ~ ^ 'e} * a{ a}",
 	    "*@1020.0O ~@1080.0O ^@1090.0O *@1110.0 a{@1120.0 a}@1130.0");
@@ -45,7 +45,7 @@ static void calls_outside_go_with_what_is_in_them(void **state)
 	run("'b{O a{ a} 'b} a{ 'b{ 'b} a}", "a{@1040.0 'b{@1050.1 'b}@1060.1 a}@1070.0");
 }
 
-static void who_wants_calls_outside_gets_them(void **state)
+TEST_WITH(who_wants_calls_outside_gets_them, setup, NULL)
 {
 	config.show_kernel_outside = true;
 	run("'b{O 'c{ *.2 'c} 'b} a{ 'b{ 'b} a} *",
@@ -53,13 +53,13 @@ static void who_wants_calls_outside_gets_them(void **state)
 	    "a}@1080.0 *@1090.0");
 }
 
-static void who_wants_the_kernels_calls_only_gets_no_others(void **state)
+TEST_WITH(who_wants_the_kernels_calls_only_gets_no_others, setup, NULL)
 {
 	config.show_kernel_only = true;
 	run("'b{O 'b} a{ 'b{ ~ 'b} ! a} *", "'b{@1030.1 ~@1040.2 'b}@1050.1 !@1060.1 *@1080.0");
 }
 
-static void the_stage_runs_when_there_is_something_to_do(void **state)
+TEST_WITH(the_stage_runs_when_there_is_something_to_do, setup, NULL)
 {
 	struct stg_calls calls = { 0 };
 
@@ -72,17 +72,4 @@ static void the_stage_runs_when_there_is_something_to_do(void **state)
 	stage.depth = 0;
 	config.show_kernel_only = true;
 	assert_true(stg_kernel_is_needed(&stage, &calls));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(calls_within_the_program_stay, setup),
-		cmocka_unit_test_setup(calls_outside_go_with_what_is_in_them, setup),
-		cmocka_unit_test_setup(who_wants_calls_outside_gets_them, setup),
-		cmocka_unit_test_setup(who_wants_the_kernels_calls_only_gets_no_others, setup),
-		cmocka_unit_test_setup(the_stage_runs_when_there_is_something_to_do, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void run(const char *in, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-static void the_stage_runs_when_there_is_something_to_do(void **state)
+TEST_WITH(the_stage_runs_when_there_is_something_to_do, setup, NULL)
 {
 	assert_false(stg_select_is_needed(&config));
 	config.is_off = true;
@@ -50,7 +50,7 @@ static void the_stage_runs_when_there_is_something_to_do(void **state)
 	assert_false(stg_select_is_needed(&config));
 }
 
-static void everything_passes_when_nothing_was_asked_for(void **state)
+TEST_WITH(everything_passes_when_nothing_was_asked_for, setup, NULL)
 {
 	run("a{ B{ B} 'c{ 'c} ! * ~ ~P ^P a}",
 	    "a{@1000.0 B{@1010.1 B}@1020.1 'c{@1030.1 'c}@1040.1 !@1050.1 *@1060.1 ~@1070.1 "
@@ -59,7 +59,7 @@ static void everything_passes_when_nothing_was_asked_for(void **state)
 	run("a{ ! a}", "");
 }
 
-static void calls_are_shown_to_a_depth(void **state)
+TEST_WITH(calls_are_shown_to_a_depth, setup, NULL)
 {
 	config.depth = 2;
 	run("a{ b{ c{ *.3 c} *.2 b} *.1 ! a} *.0 ~.1 ~.2",
@@ -71,7 +71,7 @@ static void calls_are_shown_to_a_depth(void **state)
 	run("a}.0:2U a}.0:1U a}.0:2 a{.1:5", "a}@1010.0:1U a}@1020.0:2 a{@1030.1:5");
 }
 
-static void small_functions_and_library_calls(void **state)
+TEST_WITH(small_functions_and_library_calls, setup, NULL)
 {
 	config.size_filter = 17;
 	run("a{ B{ c{ c} B} a}", "a{@1000.0 c{@1020.2 c}@1030.2 a}@1050.0");
@@ -86,7 +86,7 @@ static void small_functions_and_library_calls(void **state)
 	run("a{ B{ c{ c} B} a}", "a{@1000.0 c{@1020.2 c}@1030.2 a}@1050.0");
 }
 
-static void functions_without_symbols_have_no_size(void **state)
+TEST_WITH(functions_without_symbols_have_no_size, setup, NULL)
 {
 	struct func func = { .name = "x" };
 	struct event event = { .type = EVENT_ENTRY, .func = &func };
@@ -96,7 +96,7 @@ static void functions_without_symbols_have_no_size(void **state)
 }
 
 /* A view that adds up sees ends only, and asks how long it was. */
-static void short_calls_are_known_by_their_ends(void **state)
+TEST_WITH(short_calls_are_known_by_their_ends, setup, NULL)
 {
 	config.time_filter_ns = 30;
 	run("a}=29 a}=30 ^=29", "a}@1000.0=29/0 a}@1010.0=30/0 ^@1020.0=29/0");
@@ -106,7 +106,7 @@ static void short_calls_are_known_by_their_ends(void **state)
 	    "a}@1000.0=29/0F a}@1010.0=29/0U ^@1040.0=30/0 ^@1050.0=29/0U ~@1060.0 *@1070.0");
 }
 
-static void what_is_open_is_judged_as_far_as_it_can_be(void **state)
+TEST_WITH(what_is_open_is_judged_as_far_as_it_can_be, setup, NULL)
 {
 	const struct func *func = events_func("a");
 	const struct func *lib = events_func("B");
@@ -128,7 +128,7 @@ static void what_is_open_is_judged_as_far_as_it_can_be(void **state)
 	assert_false(stg_select_keeps_open(&config, func, 2));
 }
 
-static void events_outside_are_shown_when_they_are_asked_for(void **state)
+TEST_WITH(events_outside_are_shown_when_they_are_asked_for, setup, NULL)
 {
 	run("*O ~O * !O", "*@1020.0 !@1030.0O");
 	config.show_outside = true;
@@ -136,7 +136,7 @@ static void events_outside_are_shown_when_they_are_asked_for(void **state)
 }
 
 /* Who shows lines must know that there was something: no leaf is around it. */
-static void hidden_events(void **state)
+TEST_WITH(hidden_events, setup, NULL)
 {
 	config.show_events = false;
 	run("a{ *#5 ~ ^ ! a}", "a{@1000.0 !@1040.1 a}@1050.0");
@@ -146,7 +146,7 @@ static void hidden_events(void **state)
 	run("*#100002 *#100004 *#100012 *#100037", "*@1000.0 *@1010.0 *@1020.0 ?@1030.0");
 }
 
-static void times_off_the_cpu(void **state)
+TEST_WITH(times_off_the_cpu, setup, NULL)
 {
 	config.sched = STAGE_SCHED_NONE;
 	run("~ ^ ~P ^P *", "*@1040.0");
@@ -154,22 +154,4 @@ static void times_off_the_cpu(void **state)
 	run("~ ^ ~P ^P *", "~@1000.0 ^@1010.0 *@1040.0");
 	config.sched = STAGE_SCHED_ALL;
 	run("~ ^ ~P ^P *", "~@1000.0 ^@1010.0 ~@1020.0P ^@1030.0P *@1040.0");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(the_stage_runs_when_there_is_something_to_do, setup),
-		cmocka_unit_test_setup(everything_passes_when_nothing_was_asked_for, setup),
-		cmocka_unit_test_setup(calls_are_shown_to_a_depth, setup),
-		cmocka_unit_test_setup(small_functions_and_library_calls, setup),
-		cmocka_unit_test_setup(functions_without_symbols_have_no_size, setup),
-		cmocka_unit_test_setup(short_calls_are_known_by_their_ends, setup),
-		cmocka_unit_test_setup(what_is_open_is_judged_as_far_as_it_can_be, setup),
-		cmocka_unit_test_setup(events_outside_are_shown_when_they_are_asked_for, setup),
-		cmocka_unit_test_setup(hidden_events, setup),
-		cmocka_unit_test_setup(times_off_the_cpu, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

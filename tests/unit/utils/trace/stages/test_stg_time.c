@@ -46,7 +46,7 @@ static void finish(struct stg_time *stage, const char *expected)
 	assert_null(stage->held);
 }
 
-static void a_call_is_shown_from_the_limit_on(void **state)
+TEST(a_call_is_shown_from_the_limit_on)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
 
@@ -55,7 +55,7 @@ static void a_call_is_shown_from_the_limit_on(void **state)
 	finish(&stage, "");
 }
 
-static void what_is_in_a_short_call_goes_with_it(void **state)
+TEST(what_is_in_a_short_call_goes_with_it)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
 
@@ -67,7 +67,7 @@ static void what_is_in_a_short_call_goes_with_it(void **state)
 }
 
 /* Batches end anywhere. */
-static void what_waits_comes_with_a_later_batch(void **state)
+TEST(what_waits_comes_with_a_later_batch)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
 
@@ -81,7 +81,7 @@ static void what_waits_comes_with_a_later_batch(void **state)
 	finish(&stage, "");
 }
 
-static void a_loss_lets_everything_go(void **state)
+TEST(a_loss_lets_everything_go)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
 
@@ -91,7 +91,7 @@ static void a_loss_lets_everything_go(void **state)
 }
 
 /* An event that was asked for by name keeps the calls that it is in, others wait with them. */
-static void an_event_of_the_program_keeps_its_calls(void **state)
+TEST(an_event_of_the_program_keeps_its_calls)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
 
@@ -105,7 +105,7 @@ static void an_event_of_the_program_keeps_its_calls(void **state)
 	finish(&stage, "");
 }
 
-static void an_exit_that_was_not_entered_here_passes(void **state)
+TEST(an_exit_that_was_not_entered_here_passes)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
 
@@ -121,7 +121,7 @@ static void an_exit_that_was_not_entered_here_passes(void **state)
 }
 
 /* A clock that went back: the time is what lies between. */
-static void a_time_below_nothing_counts_by_its_size(void **state)
+TEST(a_time_below_nothing_counts_by_its_size)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
 
@@ -130,7 +130,7 @@ static void a_time_below_nothing_counts_by_its_size(void **state)
 	finish(&stage, "a{@1000.0 b{@1029.1");
 }
 
-static void times_off_the_cpu_are_like_calls(void **state)
+TEST(times_off_the_cpu_are_like_calls)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
 
@@ -145,7 +145,7 @@ static void times_off_the_cpu_are_like_calls(void **state)
 }
 
 /* The source uses the memory of a payload again for its next batch. */
-static void payloads_are_kept_as_long_as_they_wait_and_until_the_next_batch(void **state)
+TEST(payloads_are_kept_as_long_as_they_wait_and_until_the_next_batch)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
 	uint8_t bytes[] = "abcd";
@@ -182,7 +182,7 @@ static void payloads_are_kept_as_long_as_they_wait_and_until_the_next_batch(void
 	assert_int_equal(stage.threshold_ns, 0);
 }
 
-static void many_calls_may_wait(void **state)
+TEST(many_calls_may_wait)
 {
 	struct stg_time stage = { .threshold_ns = 1000000 };
 	struct event events[64];
@@ -213,7 +213,7 @@ static void many_calls_may_wait(void **state)
 	stg_time_deinit(&stage);
 }
 
-static void what_has_not_returned_passes_at_the_end(void **state)
+TEST(what_has_not_returned_passes_at_the_end)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
 
@@ -222,7 +222,7 @@ static void what_has_not_returned_passes_at_the_end(void **state)
 }
 
 /* Of a recording that grows. */
-static void what_lasts_long_enough_is_due(void **state)
+TEST(what_lasts_long_enough_is_due)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
 
@@ -248,7 +248,7 @@ static void what_lasts_long_enough_is_due(void **state)
 
 /* --- with thresholds of their own --- */
 
-static void each_call_may_have_a_limit_of_its_own(void **state)
+TEST(each_call_may_have_a_limit_of_its_own)
 {
 	struct stg_time stage = { .has_own_thresholds = true };
 
@@ -264,7 +264,7 @@ static void each_call_may_have_a_limit_of_its_own(void **state)
 	finish(&stage, "");
 }
 
-static void nothing_is_looked_for_before_it_is_due(void **state)
+TEST(nothing_is_looked_for_before_it_is_due)
 {
 	struct stg_time stage = { .has_own_thresholds = true };
 
@@ -292,7 +292,7 @@ static void nothing_is_looked_for_before_it_is_due(void **state)
 }
 
 /* UINT64_MAX: only with something in it that is shown. */
-static void a_call_may_be_never_long_enough(void **state)
+TEST(a_call_may_be_never_long_enough)
 {
 	struct stg_time stage = { .has_own_thresholds = true };
 
@@ -306,27 +306,4 @@ static void a_call_may_be_never_long_enough(void **state)
 	assert_int_equal(stage.due_ns, UINT64_MAX - 1);
 	run_due(&stage, UINT64_MAX - 1, "a{@1000.0=-1/0 b{@1000.0=-1002/0");
 	stg_time_deinit(&stage);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_call_is_shown_from_the_limit_on),
-		cmocka_unit_test(what_is_in_a_short_call_goes_with_it),
-		cmocka_unit_test(what_waits_comes_with_a_later_batch),
-		cmocka_unit_test(a_loss_lets_everything_go),
-		cmocka_unit_test(an_event_of_the_program_keeps_its_calls),
-		cmocka_unit_test(an_exit_that_was_not_entered_here_passes),
-		cmocka_unit_test(a_time_below_nothing_counts_by_its_size),
-		cmocka_unit_test(times_off_the_cpu_are_like_calls),
-		cmocka_unit_test(payloads_are_kept_as_long_as_they_wait_and_until_the_next_batch),
-		cmocka_unit_test(many_calls_may_wait),
-		cmocka_unit_test(what_has_not_returned_passes_at_the_end),
-		cmocka_unit_test(what_lasts_long_enough_is_due),
-		cmocka_unit_test(each_call_may_have_a_limit_of_its_own),
-		cmocka_unit_test(nothing_is_looked_for_before_it_is_due),
-		cmocka_unit_test(a_call_may_be_never_long_enough),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

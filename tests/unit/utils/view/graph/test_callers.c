@@ -52,7 +52,7 @@ static const char *run(void)
 	return strbuf_str(&out);
 }
 
-static void pairs_by_name(void **state)
+TEST_WITH(pairs_by_name, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{c{}b{c{}c{}}}", 1000);
 	assert_string_equal(run(), ">a 1 90/30\n"
@@ -62,21 +62,11 @@ static void pairs_by_name(void **state)
 }
 
 /* The outermost call counts for the time, the others are in it. */
-static void recursion(void **state)
+TEST_WITH(recursion, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{a{b{a{}}}}", 1000);
 	assert_string_equal(run(), ">a 1 70/20\n"
 				   "a>a 1 0/20\n"
 				   "a>b 1 30/20\n"
 				   "b>a 1 0/10\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(pairs_by_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(recursion, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static const char *run(void)
 	return run_for(!config.is_by_task);
 }
 
-static void whole_program(void **state)
+TEST_WITH(whole_program, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}c{d{e{}}}b{}}f{}", 1000);
 	assert_string_equal(run(), "========== FUNCTION CALL GRAPH ==========\n"
@@ -92,7 +92,7 @@ static void whole_program(void **state)
 				   "\n");
 }
 
-static void one_function(void **state)
+TEST_WITH(one_function, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}c{b{b{}d{}}}}", 1000);
 	config.func = "b";
@@ -117,7 +117,7 @@ static void one_function(void **state)
 	assert_string_equal(run_for(-ENOENT), "");
 }
 
-static void all_fields(void **state)
+TEST_WITH(all_fields, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{ }b{}}", 1000);
 	config.fields = "all";
@@ -132,7 +132,7 @@ static void all_fields(void **state)
 		       "    0.510 us    1.010 us    0.010 us : (2) b\n"));
 }
 
-static void several_tasks_are_one_tree(void **state)
+TEST_WITH(several_tasks_are_one_tree, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{c{}}", 2000);
 	recording_add_task(&shown.rec, 101, "a{b{}}", 1000);
@@ -142,7 +142,7 @@ static void several_tasks_are_one_tree(void **state)
 				      "    0.010 us :  +-(1) c\n"));
 }
 
-static void calls_that_never_return(void **state)
+TEST_WITH(calls_that_never_return, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}c{", 1000);
 	assert_non_null(strstr(run(), "    0.030 us : (1) a\n"
@@ -152,7 +152,7 @@ static void calls_that_never_return(void **state)
 }
 
 /* What was open is known from its returns. */
-static void a_range_begins_inside(void **state)
+TEST_WITH(a_range_begins_inside, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{c{}c{}d{}}e{}}", 1000);
 	shown.stages.range.start = (struct range_edge){ .time_ns = 1040, .is_set = true };
@@ -165,7 +165,7 @@ static void a_range_begins_inside(void **state)
 				      "    0.010 us :  +-(1) e\n"));
 }
 
-static void paths_without_end(void **state)
+TEST_WITH(paths_without_end, setup, teardown)
 {
 	struct strbuf records cleanup_strbuf = { 0 };
 	struct record r = { .time_ns = 1000, .data = record_data(RECORD_ENTRY, 0, 0x401004) };
@@ -178,7 +178,7 @@ static void paths_without_end(void **state)
 	assert_int_equal(strlen(run()), 42 + strlen("(1) prog\n") + 30000 * strlen("(1) a\n") + 1);
 }
 
-static void tasks(void **state)
+TEST_WITH(tasks, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
 	recording_add_task(&shown.rec, 101, "a{ }", 2000);
@@ -190,7 +190,7 @@ static void tasks(void **state)
 					"\n");
 }
 
-static void bad_field(void **state)
+TEST_WITH(bad_field, setup, teardown)
 {
 	struct graph graph;
 	struct uft_err err = { 0 };
@@ -198,21 +198,4 @@ static void bad_field(void **state)
 	config.fields = "total,bogus";
 	assert_int_equal(graph_init(&graph, &config, &err), -ERR_USAGE);
 	assert_non_null(strstr(err.text, "'bogus'"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(whole_program, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_function, setup, teardown),
-		cmocka_unit_test_setup_teardown(all_fields, setup, teardown),
-		cmocka_unit_test_setup_teardown(several_tasks_are_one_tree, setup, teardown),
-		cmocka_unit_test_setup_teardown(calls_that_never_return, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_range_begins_inside, setup, teardown),
-		cmocka_unit_test_setup_teardown(paths_without_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(tasks, setup, teardown),
-		cmocka_unit_test_setup_teardown(bad_field, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void add_forked_task(int32_t pid, int32_t ppid, const char *tree, uint64_
 }
 
 /* The child leaves F and b as its parent does; then it is its own. */
-static void fork_goes_on_in_the_parent(void **state)
+TEST_WITH(fork_goes_on_in_the_parent, setup, teardown)
 {
 	const int child = 101;
 
@@ -102,7 +102,7 @@ static void fork_goes_on_in_the_parent(void **state)
 }
 
 /* What the parent had open when the child was announced is not where it forked. */
-static void fork_told_late(void **state)
+TEST_WITH(fork_told_late, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{b{F{}}c{ }}", 1000);
 	add_forked_task(101, 100, "3)Fd{})b)a", 1100);
@@ -110,7 +110,7 @@ static void fork_told_late(void **state)
 }
 
 /* It returns from none of the parent's calls that are around fork: their names are the parent's. */
-static void fork_and_exec(void **state)
+TEST_WITH(fork_and_exec, setup, teardown)
 {
 	rec.has_fork = true;
 	recording_add_task(&rec, 100, "x{}a{b{F{}}c{b{F{}}}b{ F{}}}", 1000);
@@ -118,7 +118,7 @@ static void fork_and_exec(void **state)
 	assert_string_equal(run(NULL), "x1{}a1{b2{fork2{}}c1{b1{fork1{}d1{}}}}");
 }
 
-static void fork_and_exec_after_the_parent(void **state)
+TEST_WITH(fork_and_exec_after_the_parent, setup, teardown)
 {
 	rec.has_fork = true;
 	recording_add_task(&rec, 100, "a{F{}}b{}", 1000);
@@ -127,7 +127,7 @@ static void fork_and_exec_after_the_parent(void **state)
 }
 
 /* Several children at once: each comes from a call that is as deep as it. */
-static void forks_of_many_depths(void **state)
+TEST_WITH(forks_of_many_depths, setup, teardown)
 {
 	rec.has_fork = true;
 	recording_add_task(&rec, 100, "a{F{}b{F{}}}", 1000);
@@ -137,14 +137,14 @@ static void forks_of_many_depths(void **state)
 }
 
 /* A call that is not known to fork: what of the parent fits best. */
-static void unknown_fork_and_exec(void **state)
+TEST_WITH(unknown_fork_and_exec, setup, teardown)
 {
 	recording_add_task(&rec, 100, "x{}a{F{}}c{G{}}", 1000);
 	add_forked_task(101, 100, "2)Fd{", 5000);
 	assert_string_equal(run(NULL), "x1{}a1{F1{}d1{}}c1{G1{}}");
 }
 
-static void fork_of_a_fork(void **state)
+TEST_WITH(fork_of_a_fork, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{F{}}", 1000);
 	add_forked_task(101, 100, "2)Fb{F{}}", 1015);
@@ -152,7 +152,7 @@ static void fork_of_a_fork(void **state)
 	assert_string_equal(run(NULL), "a1{F1{}b1{F1{}c1{}}}");
 }
 
-static void lost_records(void **state)
+TEST_WITH(lost_records, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{b{!1c{}}}d{}", 1000);
 	assert_non_null(strstr(run(NULL), "c1{}"));
@@ -160,7 +160,7 @@ static void lost_records(void **state)
 }
 
 /* What a child called within a call that its parent never made is the parent's all the same. */
-static void fork_from_an_unknown_call(void **state)
+TEST_WITH(fork_from_an_unknown_call, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{}", 1000);
 	add_forked_task(101, 100, "1d{e{}})z", 1100);
@@ -184,7 +184,7 @@ static void add_unseen_returns(unsigned nr)
 }
 
 /* Outer calls are not made anew for each inner one. */
-static void nested_unseen_calls(void **state)
+TEST_WITH(nested_unseen_calls, setup, teardown)
 {
 	struct trace_data data;
 	struct pipeline pipe;
@@ -210,7 +210,7 @@ static void nested_unseen_calls(void **state)
 }
 
 /* One tree for each task, brought together, is the tree of all. */
-static void merged_trees_are_the_same(void **state)
+TEST_WITH(merged_trees_are_the_same, setup, teardown)
 {
 	static const int tids[] = { 102, 100, 101 };
 	struct trace_data data;
@@ -249,23 +249,4 @@ static void merged_trees_are_the_same(void **state)
 	pipeline_close(&pipe);
 	data_close(&data);
 	free(expected);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(fork_goes_on_in_the_parent, setup, teardown),
-		cmocka_unit_test_setup_teardown(fork_told_late, setup, teardown),
-		cmocka_unit_test_setup_teardown(fork_and_exec, setup, teardown),
-		cmocka_unit_test_setup_teardown(fork_and_exec_after_the_parent, setup, teardown),
-		cmocka_unit_test_setup_teardown(forks_of_many_depths, setup, teardown),
-		cmocka_unit_test_setup_teardown(unknown_fork_and_exec, setup, teardown),
-		cmocka_unit_test_setup_teardown(fork_of_a_fork, setup, teardown),
-		cmocka_unit_test_setup_teardown(lost_records, setup, teardown),
-		cmocka_unit_test_setup_teardown(fork_from_an_unknown_call, setup, teardown),
-		cmocka_unit_test_setup_teardown(nested_unseen_calls, setup, teardown),
-		cmocka_unit_test_setup_teardown(merged_trees_are_the_same, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* What waits for its end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/lib/unit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +10,7 @@
 
 #include "utils/view/replay/pending.h"
 
-static void test_one(void **state)
+TEST(test_one)
 {
 	struct pending pending = { 0 };
 	uint64_t ns = 0;
@@ -38,7 +35,7 @@ static void test_one(void **state)
 }
 
 /* They come and go: only those that wait take memory. */
-static void test_many(void **state)
+TEST(test_many)
 {
 	struct pending pending = { 0 };
 	char key[32];
@@ -59,7 +56,7 @@ static void test_many(void **state)
 	pending_deinit(&pending);
 }
 
-static void test_limit(void **state)
+TEST(test_limit)
 {
 	struct pending pending = { 0 };
 	size_t len = 1 << 20;
@@ -76,15 +73,4 @@ static void test_limit(void **state)
 	assert_int_equal(pending_begin(&pending, key, len, 2), 1);
 	pending_deinit(&pending);
 	free(key);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

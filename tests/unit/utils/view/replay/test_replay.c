@@ -37,7 +37,7 @@ static const char *replay(void)
 	return shown_end(&shown);
 }
 
-static void leaves_and_trees(void **state)
+TEST_WITH(leaves_and_trees, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}c{d{}}}", 1000);
 	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
@@ -60,7 +60,7 @@ static void leaves_and_trees(void **state)
 				      "   0.070 us [    100] | }\n");
 }
 
-static void interrupted_leaf(void **state)
+TEST_WITH(interrupted_leaf, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{ }", 1000);
 	recording_add_task(&shown.rec, 101, "b{}", 1500);
@@ -80,7 +80,7 @@ static void interrupted_leaf(void **state)
 				      " [    100] | } /* a */\n");
 }
 
-static void all_fields(void **state)
+TEST_WITH(all_fields, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
 	config.fields = "all";
@@ -98,7 +98,7 @@ static void all_fields(void **state)
 	assert_string_equal(replay(), "a() {\n  b();\n} /* a */\n");
 }
 
-static void what_remains(void **state)
+TEST_WITH(what_remains, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{", 1000);
 	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
@@ -113,7 +113,7 @@ static void what_remains(void **state)
 				      "\n");
 }
 
-static void lost_and_events(void **state)
+TEST_WITH(lost_and_events, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{*!1b{}", 1000);
 	assert_string_equal(replay(), "# DURATION     TID      FUNCTION\n"
@@ -129,7 +129,7 @@ static void lost_and_events(void **state)
 				      "\n");
 }
 
-static void scheduler(void **state)
+TEST_WITH(scheduler, setup, teardown)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
 
@@ -152,7 +152,7 @@ static void scheduler(void **state)
 	assert_non_null(strstr(replay(), "  b() {\n   1.010 us"));
 }
 
-static void flat(void **state)
+TEST_WITH(flat, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
 	config.is_flat = true;
@@ -164,7 +164,7 @@ static void flat(void **state)
 				      "[3] <== 100/0: ip (a), time (1030:30)\n");
 }
 
-static void nothing_to_show(void **state)
+TEST_WITH(nothing_to_show, setup, teardown)
 {
 	int tids[] = { 5 };
 
@@ -172,20 +172,4 @@ static void nothing_to_show(void **state)
 	shown.stages.tids = tids;
 	shown.stages.nr_tids = 1;
 	assert_string_equal(replay(), "\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(leaves_and_trees, setup, teardown),
-		cmocka_unit_test_setup_teardown(interrupted_leaf, setup, teardown),
-		cmocka_unit_test_setup_teardown(all_fields, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_remains, setup, teardown),
-		cmocka_unit_test_setup_teardown(lost_and_events, setup, teardown),
-		cmocka_unit_test_setup_teardown(scheduler, setup, teardown),
-		cmocka_unit_test_setup_teardown(flat, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_to_show, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "utils/view/report/hist.h"
 
-static void one_value(void **state)
+TEST(one_value)
 {
 	for (int bit = 0; bit < 64; bit++) {
 		for (int low = -1; low < 2; low++) {
@@ -21,7 +21,7 @@ static void one_value(void **state)
 	}
 }
 
-static void nothing(void **state)
+TEST(nothing)
 {
 	struct hist hist = { 0 };
 
@@ -29,7 +29,7 @@ static void nothing(void **state)
 	assert_int_equal(hist_count_power(&hist, 5), 0);
 }
 
-static void nearest_rank(void **state)
+TEST(nearest_rank)
 {
 	struct hist hist = { 0 };
 
@@ -53,7 +53,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Against the exact answer, for values of all sizes; and in two halves brought together. */
-static void exact(void **state)
+TEST(exact)
 {
 	enum {
 		NR = 100000
@@ -82,7 +82,7 @@ static void exact(void **state)
 	free(values);
 }
 
-static void powers(void **state)
+TEST(powers)
 {
 	struct hist hist = { 0 };
 	uint64_t sum = 0;
@@ -101,7 +101,7 @@ static void powers(void **state)
 }
 
 /* A step is as wide as a sixty-fourth of its values, and one call took what it took. */
-static void one_value_is_all_percentiles(void **state)
+TEST(one_value_is_all_percentiles)
 {
 	static const uint64_t values[] = { 129, 1000001, 1000003, 2097151 };
 
@@ -116,18 +116,4 @@ static void one_value_is_all_percentiles(void **state)
 		hist_deinit(&hist);
 		hist_deinit(&sum);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_value_is_all_percentiles),
-		cmocka_unit_test(one_value),
-		cmocka_unit_test(nothing),
-		cmocka_unit_test(nearest_rank),
-		cmocka_unit_test(exact),
-		cmocka_unit_test(powers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static const char *run(void)
 	return shown_end(&shown);
 }
 
-static void by_function(void **state)
+TEST_WITH(by_function, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}c{d{}}b{}}", 1000);
 	assert_string_equal(run(), "  Total time   Self time       Calls  Function\n"
@@ -54,13 +54,13 @@ static void by_function(void **state)
 	assert_string_equal(run(), "  a\n  b\n  c\n  d\n");
 }
 
-static void recursion_counts_once(void **state)
+TEST_WITH(recursion_counts_once, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{a{a{}}b{a{}}}", 1000);
 	assert_non_null(strstr(run(), "    0.090 us    0.070 us           4  a\n"));
 }
 
-static void unfinished_calls_count(void **state)
+TEST_WITH(unfinished_calls_count, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}c{", 1000);
 	assert_non_null(strstr(run(), "    0.030 us    0.020 us           1  a\n"));
@@ -86,7 +86,7 @@ static void add_deep_task(uint64_t entries, uint64_t exits)
 }
 
 /* Deeper than 16 bits count, and fast: nothing looks through all open calls for each that ends. */
-static void deep_recursion(void **state)
+TEST_WITH(deep_recursion, setup, teardown)
 {
 	add_deep_task(200000, 200000);
 	assert_non_null(strstr(run(), "    3.999 ms    3.999 ms      200000  a\n"));
@@ -94,7 +94,7 @@ static void deep_recursion(void **state)
 	assert_non_null(strstr(run(), "    1.999 ms    1.999 ms      200000  a\n"));
 }
 
-static void details(void **state)
+TEST_WITH(details, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{}a{ }", 1000);
 	config.average = REPORT_AVERAGE_TOTAL;
@@ -109,7 +109,7 @@ static void details(void **state)
 				   "          64         0.000001020  a\n");
 }
 
-static void comma_separated(void **state)
+TEST_WITH(comma_separated, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
 	config.format = REPORT_CSV;
@@ -118,7 +118,7 @@ static void comma_separated(void **state)
 				   "10,10,1,b\n");
 }
 
-static void by_task(void **state)
+TEST_WITH(by_task, setup, teardown)
 {
 	recording_add_task(&shown.rec, 100, "a{b{}}", 1000);
 	recording_add_task(&shown.rec, 101, "a{b{}b{}}", 1000);
@@ -130,7 +130,7 @@ static void by_task(void **state)
 			    "    0.030 us    0.030 us      100           2  prog            \n");
 }
 
-static void self_time_of_tasks(void **state)
+TEST_WITH(self_time_of_tasks, setup, teardown)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };
 
@@ -163,7 +163,7 @@ static void add_two_processors(void)
 	config.fields = "cpu-count,cpu-mask,cpu-list";
 }
 
-static void processors(void **state)
+TEST_WITH(processors, setup, teardown)
 {
 	add_two_processors();
 	config.sort_keys = "func";
@@ -180,7 +180,7 @@ static void processors(void **state)
 	"  =========  ========  ========  ====================\n"
 
 /* What is not shown of the scheduler tells all the same where a task is. */
-static void processors_of_what_is_left(void **state)
+TEST_WITH(processors_of_what_is_left, setup, teardown)
 {
 	struct filters filters cleanup_filters = { 0 };
 
@@ -192,14 +192,14 @@ static void processors_of_what_is_left(void **state)
 	assert_string_equal(run(), CPU_HEADING "      1      00000008     3      c\n");
 }
 
-static void processors_of_the_first_level(void **state)
+TEST_WITH(processors_of_the_first_level, setup, teardown)
 {
 	add_two_processors();
 	shown.stages.stages.depth = 1;
 	assert_string_equal(run(), CPU_HEADING "      2      0000000a    1/3     a\n");
 }
 
-static void wrong_words(void **state)
+TEST_WITH(wrong_words, setup, teardown)
 {
 	struct report view;
 	struct uft_err err = { 0 };
@@ -212,24 +212,4 @@ static void wrong_words(void **state)
 	err_clear(&err);
 	assert_true(report_init(&view, &config, &err) < 0);
 	assert_non_null(strstr(err.text, "'bogus'"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(by_function, setup, teardown),
-		cmocka_unit_test_setup_teardown(recursion_counts_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(unfinished_calls_count, setup, teardown),
-		cmocka_unit_test_setup_teardown(deep_recursion, setup, teardown),
-		cmocka_unit_test_setup_teardown(details, setup, teardown),
-		cmocka_unit_test_setup_teardown(comma_separated, setup, teardown),
-		cmocka_unit_test_setup_teardown(by_task, setup, teardown),
-		cmocka_unit_test_setup_teardown(self_time_of_tasks, setup, teardown),
-		cmocka_unit_test_setup_teardown(processors, setup, teardown),
-		cmocka_unit_test_setup_teardown(processors_of_what_is_left, setup, teardown),
-		cmocka_unit_test_setup_teardown(processors_of_the_first_level, setup, teardown),
-		cmocka_unit_test_setup_teardown(wrong_words, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* Times, and which powers of two they are in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/lib/unit.h"
 
 #include "utils/view/report/report_hist.h"
 
-static void test_percentiles(void **state)
+TEST(test_percentiles)
 {
 	struct times times = { 0 };
 
@@ -28,7 +25,7 @@ static void test_percentiles(void **state)
 	times_deinit(&times);
 }
 
-static void test_powers(void **state)
+TEST(test_powers)
 {
 	struct times times = { 0 };
 	unsigned first, last;
@@ -49,14 +46,4 @@ static void test_powers(void **state)
 	assert_int_equal(hist_power_to(3), 16);
 	assert_int_equal(hist_power_to(63), UINT64_MAX);
 	times_deinit(&times);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_percentiles),
-		cmocka_unit_test(test_powers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static char judge_print(const char *print)
 	return judge(format, snprintf(format, sizeof(format), HEAD "print fmt: %s\n", print));
 }
 
-static void good_prints(void **state)
+TEST(good_prints)
 {
 	static const char *const prints[] = {
 		"\"\"",
@@ -59,7 +59,7 @@ static void good_prints(void **state)
 		assert_int_equal(judge_print(prints[i]), 'p');
 }
 
-static void bad_prints(void **state)
+TEST(bad_prints)
 {
 	static const char *const prints[] = {
 		"",
@@ -93,7 +93,7 @@ static void bad_prints(void **state)
 }
 
 /* The library is recursive. */
-static void deep_prints(void **state)
+TEST(deep_prints)
 {
 	static const char nested[] = "(!~-[{?";
 	char print[2048] = "\"\", ";
@@ -108,7 +108,7 @@ static void deep_prints(void **state)
 	assert_int_equal(judge_print(print), 'f');
 }
 
-static void bad_fields(void **state)
+TEST(bad_fields)
 {
 	static const char *const lines[] = {
 		"\tfield:int n;\toffset:8;\tsize:4;",
@@ -136,7 +136,7 @@ static void bad_fields(void **state)
 	}
 }
 
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	static const char format[] = HEAD "print fmt: \"%s %d\", __get_str(name), REC->n\n";
 
@@ -144,15 +144,4 @@ static void cut_everywhere(void **state)
 		assert_int_not_equal(judge(format, len), 'x');
 	assert_int_equal(judge(format, sizeof(HEAD) - 1), 'r');
 	assert_int_equal(judge(format, sizeof(format) - 1), 'p');
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_prints),	  cmocka_unit_test(bad_prints),
-		cmocka_unit_test(deep_prints),	  cmocka_unit_test(bad_fields),
-		cmocka_unit_test(cut_everywhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static struct kernelsyms *make(const char *text)
 	return kernelsyms_create(dir);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	struct kernelsyms *syms = make("0000000000000000 A zero\n"
 				       "ffffffff81000200 t second\t[module]\n"
@@ -42,7 +42,7 @@ static void names(void **state)
 }
 
 /* Who may not know addresses has zeros, and no file is fine, too. */
-static void nothing_is_known(void **state)
+TEST(nothing_is_known)
 {
 	struct kernelsyms *syms = make("0000000000000000 T a\n0000000000000000 T b\n");
 	uint64_t start;
@@ -70,12 +70,4 @@ static int remove_dir(void **state)
 	return rmdir(dir);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(nothing_is_known),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir)

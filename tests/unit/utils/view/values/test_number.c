@@ -3,7 +3,7 @@
 
 #include "utils/view/values/number.h"
 
-static void times(void **state)
+TEST(times)
 {
 	static const struct {
 		uint64_t ns;
@@ -30,7 +30,7 @@ static void times(void **state)
 	}
 }
 
-static void colours(void **state)
+TEST(colours)
 {
 	char text[TIME_MAX_BYTES + 1];
 
@@ -42,7 +42,7 @@ static void colours(void **state)
 	assert_string_equal(text, "  2.000 ms");
 }
 
-static void timestamps(void **state)
+TEST(timestamps)
 {
 	char text[64];
 
@@ -54,7 +54,7 @@ static void timestamps(void **state)
 	assert_string_equal(text, "18446744073.709551615");
 }
 
-static void integers(void **state)
+TEST(integers)
 {
 	char text[64];
 
@@ -68,16 +68,4 @@ static void integers(void **state)
 	assert_string_equal(text, "    deadbeef");
 	*put_hex(text, UINT64_MAX, 0) = '\0';
 	assert_string_equal(text, "ffffffffffffffff");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times),
-		cmocka_unit_test(colours),
-		cmocka_unit_test(timestamps),
-		cmocka_unit_test(integers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

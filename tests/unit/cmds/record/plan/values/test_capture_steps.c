@@ -82,7 +82,7 @@ static const struct {
 	{ "", "retval/t17:a", "head 0@1, pointed 17@0" },
 };
 
-static void where_the_convention_has_them(void **state)
+TEST(where_the_convention_has_them)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct argspecs args cleanup_argspecs = { 0 };
@@ -99,7 +99,7 @@ static void where_the_convention_has_them(void **state)
 }
 
 /* Another program goes behind those that are there, and its index is in steps. */
-static void programs_follow_each_other(void **state)
+TEST(programs_follow_each_other)
 {
 	struct argspecs args cleanup_argspecs = { 0 };
 	struct argspecs none = { 0 };
@@ -116,7 +116,7 @@ static void programs_follow_each_other(void **state)
 }
 
 /* Nothing to capture leaves the steps as they were. */
-static void nothing_to_capture(void **state)
+TEST(nothing_to_capture)
 {
 	struct argspecs none = { 0 };
 	struct argspec empty = { .type = { ARG_STRUCT, 0 }, .index = 1 };
@@ -133,7 +133,7 @@ static void nothing_to_capture(void **state)
 }
 
 /* As many steps as a program may have, and one more. */
-static void too_much(void **state)
+TEST(too_much)
 {
 	static struct argspec specs[CAPTURE_STEPS_MAX + 1];
 	struct argspecs args = { specs, CAPTURE_STEPS_MAX };
@@ -173,7 +173,7 @@ static uint8_t reg(const char *name)
 }
 
 /* Registers that this machine has not: zeros stand for what the reader expects. */
-static void registers_of_other_machines(void **state)
+TEST(registers_of_other_machines)
 {
 	struct argspec spec = {
 		.place = ARG_IN_REGISTER,
@@ -196,7 +196,7 @@ static void registers_of_other_machines(void **state)
 }
 
 /* A struct whose parts debug information found in registers: eight bytes in each but the last. */
-static void structs_in_parts(void **state)
+TEST(structs_in_parts)
 {
 	struct argspec spec = {
 		.place = ARG_IN_REGISTER,
@@ -232,7 +232,7 @@ static void structs_in_parts(void **state)
 }
 
 /* What only debug information knows: pointers to structs, bytes that count, whose std::string it is. */
-static void how_it_is_there(void **state)
+TEST(how_it_is_there)
 {
 	struct argspec spec = {
 		.how = ARG_HOW_POINTED,
@@ -254,7 +254,7 @@ static void how_it_is_there(void **state)
 }
 
 /* The box is followed by counts, by steps for an object in parts, and by its shape. */
-static void boxes(void **state)
+TEST(boxes)
 {
 	struct argspec spec = {
 		.how = ARG_HOW_POINTED,
@@ -332,7 +332,7 @@ static void boxes(void **state)
 }
 
 /* Each letter of a shape has its own step; all numbers of a node come with it. */
-static void letters_of_shapes(void **state)
+TEST(letters_of_shapes)
 {
 	static const struct {
 		const char *shape;
@@ -389,21 +389,4 @@ static void letters_of_shapes(void **state)
 			assert_int_equal(node->f, 6);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(where_the_convention_has_them),
-		cmocka_unit_test(programs_follow_each_other),
-		cmocka_unit_test(nothing_to_capture),
-		cmocka_unit_test(too_much),
-		cmocka_unit_test(registers_of_other_machines),
-		cmocka_unit_test(structs_in_parts),
-		cmocka_unit_test(how_it_is_there),
-		cmocka_unit_test(boxes),
-		cmocka_unit_test(letters_of_shapes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,7 +112,7 @@ static const char *captured(char *name, char type, bool debug, bool has_llvm)
 	return text;
 }
 
-static void by_rules(void **state)
+TEST_WITH(by_rules, setup, teardown)
 {
 	assert_string_equal(captured("f", 'T', false, false), "nothing");
 	add("f@arg1,arg3/s", ARGRULES_ARGS);
@@ -131,7 +131,7 @@ static void by_rules(void **state)
 }
 
 /* Rules without items ask debug information; without that nothing is known. */
-static void by_debug_information(void **state)
+TEST_WITH(by_debug_information, setup, teardown)
 {
 	add("f", ARGRULES_ARGS);
 	assert_string_equal(captured("f", 'T', true, false), "2,0: 1/8@1w 1/8@2");
@@ -144,7 +144,7 @@ static void by_debug_information(void **state)
 }
 
 /* Tables know functions of libraries. */
-static void by_tables(void **state)
+TEST_WITH(by_tables, setup, teardown)
 {
 	settings.is_auto = true;
 	assert_string_equal(captured("strlen", 'P', false, false), "1,1: 6/2@1 1/8@0");
@@ -154,7 +154,7 @@ static void by_tables(void **state)
 }
 
 /* The user's /S does not say whose std::string it is: the module does. */
-static void strings_of_the_module(void **state)
+TEST_WITH(strings_of_the_module, setup, teardown)
 {
 	char text[32];
 
@@ -168,7 +168,7 @@ static void strings_of_the_module(void **state)
 }
 
 /* What debug information has told is of its own library. */
-static void strings_that_are_known(void **state)
+TEST_WITH(strings_that_are_known, setup, teardown)
 {
 	struct dwarf_param string = { { .kind = DWARF_STD_STRING, .bytes = 32 }, 5 };
 	char text[32];
@@ -180,7 +180,7 @@ static void strings_that_are_known(void **state)
 	assert_string_equal(captured("f", 'T', true, true), text);
 }
 
-static void whose_strings(void **state)
+TEST_WITH(whose_strings, setup, teardown)
 {
 	struct symbol syms[] = { { .name = "St3__1" },
 				 { .name = "_ZNSt6vectorIiE4sizeEv" },
@@ -196,7 +196,7 @@ static void whose_strings(void **state)
 	assert_false(captures_llvm_strings(&symbols));
 }
 
-static void who_needs_debug_information(void **state)
+TEST_WITH(who_needs_debug_information, setup, teardown)
 {
 	assert_false(capture_is_wanted(&settings));
 	assert_false(capture_needs_debug(&settings));
@@ -235,7 +235,7 @@ static void put(struct dbg *dbg, struct strbuf *text)
 	assert_int_equal(dbg_decode(strbuf_str(text), text->len, dbg, NULL), 0);
 }
 
-static void lines_of_functions(void **state)
+TEST_WITH(lines_of_functions, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct dbg dbg cleanup_dbg = { 0 };
@@ -257,7 +257,7 @@ static void lines_of_functions(void **state)
 	assert_int_equal(dbg.nr_structs, 0);
 }
 
-static void inlined_calls(void **state)
+TEST_WITH(inlined_calls, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct dbg dbg cleanup_dbg = { 0 };
@@ -274,7 +274,7 @@ static void inlined_calls(void **state)
 }
 
 /* Those that were taken from there, and no others. */
-static void specifications(void **state)
+TEST_WITH(specifications, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct dbg dbg cleanup_dbg = { 0 };
@@ -287,7 +287,7 @@ static void specifications(void **state)
 	assert_string_equal(dbg.structs[0], "struct point#1 {i0.4:x}");
 }
 
-static void specifications_of_the_user(void **state)
+TEST_WITH(specifications_of_the_user, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 	struct dbg dbg cleanup_dbg = { 0 };
@@ -300,7 +300,7 @@ static void specifications_of_the_user(void **state)
 }
 
 /* Structs are known to readers by their keys, in the places of the values. */
-static void keys_of_structs(void **state)
+TEST_WITH(keys_of_structs, setup, teardown)
 {
 	struct dwarf_param with_struct[] = {
 		{ { .kind = DWARF_INT, .is_signed = true, .bytes = 4 }, 5 },
@@ -320,7 +320,7 @@ static void keys_of_structs(void **state)
 	assert_string_equal(dbg.funcs[0].structs, ",point#1;");
 }
 
-static void modules_without_it(void **state)
+TEST_WITH(modules_without_it, setup, teardown)
 {
 	const struct capture_module module = { "/a/prog", "", "prog", &all };
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -338,26 +338,4 @@ static void modules_without_it(void **state)
 	assert_int_equal(captures_put_dbg(&settings, &module, &text), 0);
 	assert_int_equal(dbg_decode(strbuf_str(&text), text.len, &dbg, NULL), 0);
 	assert_null(dbg.build_id);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define each(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		each(by_rules),
-		each(by_debug_information),
-		each(by_tables),
-		each(strings_of_the_module),
-		each(strings_that_are_known),
-		each(whose_strings),
-		each(who_needs_debug_information),
-		each(lines_of_functions),
-		each(inlined_calls),
-		each(specifications),
-		each(specifications_of_the_user),
-		each(keys_of_structs),
-		each(modules_without_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

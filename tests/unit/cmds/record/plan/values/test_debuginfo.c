@@ -3,7 +3,7 @@
 
 #include "cmds/record/plan/values/debuginfo.h"
 
-static void clones(void **state)
+TEST(clones)
 {
 	static const struct {
 		char *name;
@@ -24,7 +24,7 @@ static void clones(void **state)
 }
 
 /* A file without any has none, and is asked once. */
-static void files_without_debug_information(void **state)
+TEST(files_without_debug_information)
 {
 	struct debuginfo debug = { 0 };
 	const struct dwarf_info *info;
@@ -36,14 +36,4 @@ static void files_without_debug_information(void **state)
 	assert_false(debuginfo_has(&debug, "/dev/zero"));
 	assert_ptr_equal(debuginfo_of(&debug, "/dev/null"), info);
 	debuginfo_deinit(&debug);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clones),
-		cmocka_unit_test(files_without_debug_information),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
