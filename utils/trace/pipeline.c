@@ -7,6 +7,7 @@
 
 #include "utils/trace/kinds/event_kind.h"
 #include "utils/trace/forks.h"
+#include "utils/trace/sources/seek.h"
 #include "utils/trace/sources/src_extern.h"
 
 /*
@@ -129,6 +130,22 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 		pipe->open_fds[index] = src_user_take_fd(src);
 }
 
+/*
+ * Records ahead of the range are dropped before the first stage, so most lanes need not read them.
+ * Exporters begin with the calls that are open there, and those of the kernel are nested by
+ * counting.
+ */
+static void seek_start(struct lane *lane)
+{
+	const struct pipeline *pipe = lane->pipe;
+	const struct stage_config *stages = &pipe->config.stages;
+	bool has_kernel_calls = pipe->surveys && pipe->surveys[lane->task->index].nr_calls;
+
+	if (pipe->start_ns && !stages->opens_at_start && !stages->opens_inherited &&
+	    !has_kernel_calls)
+		seek_time(&lane->user, pipe->start_ns);
+}
+
 static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 {
 	struct trace_data *data = pipe->data;
@@ -164,6 +181,7 @@ static int open_lanes(struct pipeline *pipe, struct uft_err *err)
 		lane->user.fd = take_open_fd(pipe, i);
 		/* It is known where the file ends: nobody needs to be asked. */
 		lane->user.end_offset = task->data_bytes;
+		seek_start(lane);
 	}
 	return 0;
 }

@@ -111,6 +111,15 @@ const struct compact_place *compact_file_place(const struct compact_file *file, 
 	return nr && raw < file->raw_bytes ? &file->places[nr - 1] : NULL;
 }
 
+bool compact_file_head(const struct compact_place *place, int fd, struct compact_head *head)
+{
+	uint8_t bytes[COMPACT_HEAD_BYTES];
+
+	return place->has_head &&
+	       fd_pread_full(fd, bytes, sizeof(bytes), place->at) == sizeof(bytes) &&
+	       compact_head_decode(bytes, head);
+}
+
 int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 		      struct compact_head *head)
 {

@@ -51,6 +51,9 @@ void compact_file_deinit(struct compact_file *file);
 /* The block in which the byte at @raw of <tid>.dat is; NULL: in none. */
 const struct compact_place *compact_file_place(const struct compact_file *file, uint64_t raw);
 
+/* Read the head at @place. False: there is none, or it is not there any more. */
+bool compact_file_head(const struct compact_place *place, int fd, struct compact_head *head);
+
 /*
  * Read the block at @place, which has a head, to @bytes, with COMPACT_SLACK after it. 1 with its
  * @head, 0: it is not there any more, or negative errno.
