@@ -5,66 +5,26 @@
 
 #define PERCENT_MAX 999.99
 
+/* A number of one side. */
+#define VALUE_OF(id, value)                                                            \
+	static double id##_of(const struct side *side, const struct diff_field *field) \
+	{                                                                              \
+		return value;                                                          \
+	}
+
 /* Sums fit into a double well enough: six digits are shown. */
-static double total_of(const struct side *side, const struct diff_field *field)
-{
-	return (double)(int64_t)side->stats.total_ns / side->nr_runs;
-}
-
-static double self_of(const struct side *side, const struct diff_field *field)
-{
-	return (double)(int64_t)side->stats.self_ns / side->nr_runs;
-}
-
-static double calls_of(const struct side *side, const struct diff_field *field)
-{
-	return (double)side->stats.calls / side->nr_runs;
-}
-
-static double size_of(const struct side *side, const struct diff_field *field)
-{
-	return side->size;
-}
-
-static double total_avg_of(const struct side *side, const struct diff_field *field)
-{
-	return time_stats_avg(&side->stats.total, side->stats.calls);
-}
-
-static double total_min_of(const struct side *side, const struct diff_field *field)
-{
-	return side->stats.total.min_ns;
-}
-
-static double total_max_of(const struct side *side, const struct diff_field *field)
-{
-	return side->stats.total.max_ns;
-}
-
-static double self_avg_of(const struct side *side, const struct diff_field *field)
-{
-	return time_stats_avg(&side->stats.self, side->stats.calls);
-}
-
-static double self_min_of(const struct side *side, const struct diff_field *field)
-{
-	return side->stats.self.min_ns;
-}
-
-static double self_max_of(const struct side *side, const struct diff_field *field)
-{
-	return side->stats.self.max_ns;
-}
-
-static double total_stdv_of(const struct side *side, const struct diff_field *field)
-{
-	return time_stats_stdv(&side->stats.total, side->stats.calls);
-}
-
-static double self_stdv_of(const struct side *side, const struct diff_field *field)
-{
-	return time_stats_stdv(&side->stats.self, side->stats.calls);
-}
+VALUE_OF(total, (double)(int64_t)side->stats.total_ns / side->nr_runs)
+VALUE_OF(self, (double)(int64_t)side->stats.self_ns / side->nr_runs)
+VALUE_OF(calls, (double)side->stats.calls / side->nr_runs)
+VALUE_OF(size, side->size)
+VALUE_OF(total_avg, time_stats_avg(&side->stats.total, side->stats.calls))
+VALUE_OF(total_min, side->stats.total.min_ns)
+VALUE_OF(total_max, side->stats.total.max_ns)
+VALUE_OF(self_avg, time_stats_avg(&side->stats.self, side->stats.calls))
+VALUE_OF(self_min, side->stats.self.min_ns)
+VALUE_OF(self_max, side->stats.self.max_ns)
+VALUE_OF(total_stdv, time_stats_stdv(&side->stats.total, side->stats.calls))
+VALUE_OF(self_stdv, time_stats_stdv(&side->stats.self, side->stats.calls))
 
 /* A counter that was not read is not zero. */
 static double counter_of(const struct side *side, const struct diff_field *field)

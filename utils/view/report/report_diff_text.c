@@ -10,6 +10,7 @@
 
 #define NAME_UNDERLINE	20
 #define COMPACT_WIDTH	11
+#define MEAN_DIGITS	2
 #define TITLE_BYTES	(COUNTER_NAME_BYTES + 32)
 /* From here on a change of a time stands out, and from here on it does so a little. */
 #define LARGE_CHANGE_NS 100000
@@ -118,32 +119,23 @@ const char *report_diff_sign_text(const struct report_diff *diff)
 	return "time: + is longer in base, - is longer in diff";
 }
 
-static void put_count_cell(const struct report_diff *diff, double base, double pair,
+/* @digits: after the point, for things that occur once in many calls */
+static void put_count_cell(const struct report_diff *diff, double base, double pair, int digits,
 			   struct sink *sink)
 {
-	char text[32];
-	long long change = llround(pair) - llround(base);
-
-	if (diff->is_compact)
-		sink_lit(sink, "  ");
-	else
-		sink_putf(sink, "%10lld  %9lld  ", llround(base), llround(pair));
-	snprintf(text, sizeof(text), "%+9lld", change);
-	put_colored(diff, change > 0 ? COLOR_RED : change < 0 ? COLOR_BLUE : -1, text, sink);
-}
-
-/* Two digits after the point, for things that occur once in many calls. */
-static void put_ratio_cell(const struct report_diff *diff, double base, double pair,
-			   struct sink *sink)
-{
-	double change = pair - base;
+	double change;
 	char text[64];
 
+	if (!digits) {
+		base = round(base);
+		pair = round(pair);
+	}
+	change = pair - base;
 	if (diff->is_compact)
 		sink_lit(sink, "  ");
 	else
-		sink_putf(sink, "%10.2f  %9.2f  ", base, pair);
-	snprintf(text, sizeof(text), "%+9.2f", change);
+		sink_putf(sink, "%10.*f  %9.*f  ", digits, base, digits, pair);
+	snprintf(text, sizeof(text), "%+9.*f", digits, change);
 	put_colored(diff, change > 0 ? COLOR_RED : change < 0 ? COLOR_BLUE : -1, text, sink);
 }
 
@@ -159,8 +151,8 @@ static void put_missing(const struct report_diff *diff, const struct diff_field 
 		if (isnan(values[i]))
 			sink_fill(sink, ' ', width + 2);
 		else
-			sink_putf(sink, "%*.*f  ", width, field->kind == FIELD_MEAN ? 2 : 0,
-				  values[i]);
+			sink_putf(sink, "%*.*f  ", width,
+				  field->kind == FIELD_MEAN ? MEAN_DIGITS : 0, values[i]);
 	}
 	sink_str_padded(sink, isnan(base) && isnan(pair) ? "" : "N/A",
 			diff->is_compact ? -COMPACT_WIDTH : -9);
@@ -189,13 +181,13 @@ static void put_cell(const struct report_diff *diff, const struct diff_field *fi
 		put_time_cell(diff, base, pair, sink);
 		break;
 	case FIELD_COUNT:
-		put_count_cell(diff, base, pair, sink);
+		put_count_cell(diff, base, pair, 0, sink);
 		break;
 	case FIELD_DEVIATION:
 		put_deviation_cell(diff, base, pair, sink);
 		break;
 	case FIELD_MEAN:
-		put_ratio_cell(diff, base, pair, sink);
+		put_count_cell(diff, base, pair, MEAN_DIGITS, sink);
 		break;
 	case FIELD_COUNTERS:
 		break;
