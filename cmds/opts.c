@@ -663,6 +663,15 @@ const char *opts_group_title(int group)
 	return group >= 0 && (size_t)group < ARRAY_SIZE(group_titles) ? group_titles[group] : NULL;
 }
 
+const struct opt_row *opts_group_next(int group, unsigned cmds, const struct opt_row *row)
+{
+	for (row = row ? row + 1 : opts_table; row < opts_table + opts_table_nr; row++) {
+		if (row->group == group && row->cmds & cmds)
+			return row;
+	}
+	return NULL;
+}
+
 void opts_init(struct opts *opts)
 {
 	*opts = (struct opts){

@@ -301,4 +301,7 @@ extern const struct opt_word opts_format_words[];
 /* The heading of a group of rows, by @group from 0 on; NULL after the last. */
 const char *opts_group_title(int group);
 
+/* The row after @row (NULL: the first) of @group that one of @cmds takes; NULL after the last. */
+const struct opt_row *opts_group_next(int group, unsigned cmds, const struct opt_row *row);
+
 #endif

@@ -161,18 +161,12 @@ void help_usage(struct strbuf *out)
 
 static void add_group(int group, unsigned cmds, size_t width, struct strbuf *out)
 {
-	bool has_title = false;
+	const struct opt_row *row = opts_group_next(group, cmds, NULL);
 
-	for (size_t i = 0; i < opts_table_nr; i++) {
-		const struct opt_row *row = &opts_table[i];
-
-		if (row->group != group || !(row->cmds & cmds))
-			continue;
-		if (!has_title)
-			strbuf_addf(out, "\n%s:\n", opts_group_title(group));
-		has_title = true;
+	if (row)
+		strbuf_addf(out, "\n%s:\n", opts_group_title(group));
+	for (; row; row = opts_group_next(group, cmds, row))
 		add_option(row, width, out);
-	}
 }
 
 static void add_often(const struct help_often *often, const struct cmd *cmd, size_t width,

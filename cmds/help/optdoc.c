@@ -48,18 +48,12 @@ static void add_roff_option(const struct opt_row *row, struct strbuf *out)
 static void add_roff_options(unsigned cmds, struct strbuf *out)
 {
 	for (int group = 0; opts_group_title(group); group++) {
-		bool has_title = false;
+		const struct opt_row *row = opts_group_next(group, cmds, NULL);
 
-		for (size_t i = 0; i < opts_table_nr; i++) {
-			const struct opt_row *row = &opts_table[i];
-
-			if (row->group != group || !(row->cmds & cmds))
-				continue;
-			if (!has_title)
-				strbuf_addf(out, ".SS %s\n", opts_group_title(group));
-			has_title = true;
+		if (row)
+			strbuf_addf(out, ".SS %s\n", opts_group_title(group));
+		for (; row; row = opts_group_next(group, cmds, row))
 			add_roff_option(row, out);
-		}
 	}
 }
 
