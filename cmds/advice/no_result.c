@@ -165,10 +165,10 @@ static void why_range(const struct opts *opts, const struct trace_data *data,
 		      const struct found *all, struct strbuf *out)
 {
 	strbuf_addf(out,
-		    "nothing happened in that time (-r); the recording begins at %llu.%09llu and "
+		    "nothing happened in that time (-r); the recording begins at " SECONDS_FORMAT
+		    " and "
 		    "lasts ",
-		    (unsigned long long)(all->first_ns / NSEC_PER_SEC),
-		    (unsigned long long)(all->first_ns % NSEC_PER_SEC));
+		    SECONDS_OF(all->first_ns));
 	format_time(all->last_ns - MIN(all->first_ns, all->last_ns), out);
 }
 

@@ -34,6 +34,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/builddb/compiler/compiler.h"
+#include "utils/base/units.h"
 
 /* One that compiles makes a handful of processes; all others may make thousands. */
 static bool is_compiler(const struct opts *opts)
@@ -490,8 +491,7 @@ static int exit_status(const struct run *run)
 
 static void print_seconds(const char *label, uint64_t ns)
 {
-	printf("%12s: %7llu.%09llu sec\n", label, (unsigned long long)(ns / 1000000000ULL),
-	       (unsigned long long)(ns % 1000000000ULL));
+	printf("%12s: %7llu.%09llu sec\n", label, SECONDS_OF(ns));
 }
 
 static uint64_t timeval_ns(struct timeval tv)

@@ -12,6 +12,7 @@
 #include "trace/seam/reader.h"
 #include "utils/base/cleanup.h"
 #include "utils/format/fstrace/definition.h"
+#include "utils/base/units.h"
 
 static void put_event(struct sink *sink, const struct posix_log *log, struct strbuf *name)
 {
@@ -22,9 +23,7 @@ static void put_event(struct sink *sink, const struct posix_log *log, struct str
 	strbuf_reset(name);
 	posix_log_put_name(log, event->id, name);
 	fst_definition_name(&shown, strbuf_str(name));
-	sink_putf(sink, "%llu.%09llu [%6u] ",
-		  (unsigned long long)(event->time_ns / PT_NS_PER_SECOND),
-		  (unsigned long long)(event->time_ns % PT_NS_PER_SECOND), event->pid);
+	sink_putf(sink, SECONDS_FORMAT " [%6u] ", SECONDS_OF(event->time_ns), event->pid);
 	sink_str(sink, strbuf_str(&shown));
 	sink_lit(sink, " DATA=");
 	for (uint32_t i = 0; i < event->len; i++) {

@@ -11,6 +11,12 @@
 #define NSEC_PER_MSEC 1000000ULL
 #define NSEC_PER_SEC  1000000000ULL
 
+/* Seconds with nine digits after the point, for functions like printf(): format and arguments. */
+#define SECONDS_FORMAT "%llu.%09llu"
+#define SECONDS_OF(ns)                                       \
+	(unsigned long long)((uint64_t)(ns) / NSEC_PER_SEC), \
+		(unsigned long long)((uint64_t)(ns) % NSEC_PER_SEC)
+
 /*
  * "1.5ms", "200", "2s", "1min" to nanoseconds; units ns(nsec) us(usec) ms(msec) s(sec) m(min),
  * any case, no unit is ns. The whole of @text must be the time. Digits below one nanosecond are

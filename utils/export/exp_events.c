@@ -7,9 +7,8 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/order.h"
 #include "utils/base/containers/vec.h"
+#include "utils/base/units.h"
 #include "utils/export/export.h"
-
-#define NS_PER_S 1000000000ULL
 
 /* @nr: written so far */
 struct lines {
@@ -76,8 +75,7 @@ static struct lines *describe(struct export *ex, const struct task *task, const 
 
 static void put_time(struct export *ex, const struct event *event)
 {
-	sink_putf(ex->sink, "%llu.%09llu", (unsigned long long)(event->time_ns / NS_PER_S),
-		  (unsigned long long)(event->time_ns % NS_PER_S));
+	sink_putf(ex->sink, SECONDS_FORMAT, SECONDS_OF(event->time_ns));
 }
 
 /* --- lines for people --- */
@@ -132,15 +130,15 @@ static int show_point(struct export *ex, const struct task *task, const struct e
 	return end_line(ex, lines);
 }
 
+/* The members that the exporters of events have in common; @point_of: puts one of them. */
+#define LINES_MEMBERS(begin_of, point_of)                                                     \
+	.state_bytes = sizeof(struct lines), .configure = configure_lines, .begin = begin_of, \
+	.events = put_listed_events, .deinit = deinit_lines, .point = point_of
+
 const struct exporter exp_event_lines = {
 	.name = "show",
 	.medium = MEDIUM_TERMINAL,
-	.state_bytes = sizeof(struct lines),
-	.configure = configure_lines,
-	.begin = begin_lines,
-	.events = put_listed_events,
-	.deinit = deinit_lines,
-	.point = show_point,
+	LINES_MEMBERS(begin_lines, show_point),
 };
 
 /* --- CSV --- */
@@ -165,12 +163,7 @@ static int csv_point(struct export *ex, const struct task *task, const struct ev
 const struct exporter exp_event_csv = {
 	.name = "csv",
 	.medium = MEDIUM_CSV,
-	.state_bytes = sizeof(struct lines),
-	.configure = configure_lines,
-	.begin = begin_csv,
-	.events = put_listed_events,
-	.deinit = deinit_lines,
-	.point = csv_point,
+	LINES_MEMBERS(begin_csv, csv_point),
 };
 
 /* --- JSON --- */
@@ -206,13 +199,8 @@ static int end_json(struct export *ex, struct uft_err *err)
 const struct exporter exp_event_json = {
 	.name = "json",
 	.medium = MEDIUM_JSON,
-	.state_bytes = sizeof(struct lines),
-	.configure = configure_lines,
-	.begin = begin_lines,
-	.events = put_listed_events,
+	LINES_MEMBERS(begin_lines, json_point),
 	.end = end_json,
-	.deinit = deinit_lines,
-	.point = json_point,
 };
 
 /* --- lines as libutrail-trace writes them --- */
@@ -255,12 +243,7 @@ static int fstrace_point(struct export *ex, const struct task *task, const struc
 const struct exporter exp_event_fstrace = {
 	.name = "fstrace",
 	.medium = MEDIUM_TERMINAL,
-	.state_bytes = sizeof(struct lines),
-	.configure = configure_lines,
-	.begin = begin_lines,
-	.events = put_listed_events,
-	.deinit = deinit_lines,
-	.point = fstrace_point,
+	LINES_MEMBERS(begin_lines, fstrace_point),
 	.drops_points = "the program has not declared them, or what they said is missing",
 };
 
@@ -348,7 +331,7 @@ static int compare_tallies(const void *a, const void *b)
 static void put_tally(struct export *ex, const struct tally *tally, uint64_t length_ns)
 {
 	const struct declared_event *declared = tally->kind->declared;
-	double seconds = (double)length_ns / NS_PER_S;
+	double seconds = (double)length_ns / NSEC_PER_SEC;
 
 	sink_putf(ex->sink, "%12llu %14.1f %12llu  ", (unsigned long long)tally->nr,
 		  length_ns ? tally->nr / seconds : 0.0, (unsigned long long)tally->bytes);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/format/text.h"
+#include "utils/base/units.h"
 
 struct info_line;
 
@@ -251,8 +252,7 @@ static bool get_auto_args(struct info *info, const struct info_line *line, struc
 
 static void put_elapsed(const struct info *info, const struct info_line *line, struct strbuf *out)
 {
-	strbuf_addf(out, "%llu.%09llu sec", (unsigned long long)(info->elapsed_ns / 1000000000),
-		    (unsigned long long)(info->elapsed_ns % 1000000000));
+	strbuf_addf(out, SECONDS_FORMAT " sec", SECONDS_OF(info->elapsed_ns));
 }
 
 static bool get_elapsed(struct info *info, const struct info_line *line, struct text *in)

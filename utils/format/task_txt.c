@@ -3,10 +3,11 @@
 
 #include <errno.h>
 
+#include "utils/base/units.h"
+
 static void put_time(struct strbuf *out, const char *word, uint64_t ns)
 {
-	strbuf_addf(out, "%s timestamp=%llu.%09llu", word, (unsigned long long)(ns / 1000000000),
-		    (unsigned long long)(ns % 1000000000));
+	strbuf_addf(out, "%s timestamp=" SECONDS_FORMAT, word, SECONDS_OF(ns));
 }
 
 static void put_path(struct strbuf *out, const char *key, const struct task_line *line)

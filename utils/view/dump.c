@@ -18,6 +18,7 @@
 #include "utils/view/values/argtext.h"
 #include "utils/view/values/eventtext.h"
 #include "utils/view/texts.h"
+#include "utils/base/units.h"
 
 #define TASK_FILE_MAX_BYTES (1UL << 30)
 
@@ -107,8 +108,7 @@ static void show_header(struct dump *dump)
 
 static void show_task_line(struct sink *sink, const struct task_line *line)
 {
-	sink_putf(sink, "%llu.%09llu  ", (unsigned long long)(line->time_ns / 1000000000),
-		  (unsigned long long)(line->time_ns % 1000000000));
+	sink_putf(sink, SECONDS_FORMAT "  ", SECONDS_OF(line->time_ns));
 	switch (line->type) {
 	case TASK_LINE_SESSION:
 		sink_putf(sink, "session of task %d: ", line->pid);
@@ -157,8 +157,7 @@ static int show_task_log(struct dump *dump, struct uft_err *err)
 static void put_prefix(struct dump *dump, uint64_t time_ns, int32_t tid, const char *kind)
 {
 	dump->has_shown = true;
-	sink_putf(dump->sink, "%llu.%09llu  %7d: [", (unsigned long long)(time_ns / 1000000000),
-		  (unsigned long long)(time_ns % 1000000000), tid);
+	sink_putf(dump->sink, SECONDS_FORMAT "  %7d: [", SECONDS_OF(time_ns), tid);
 	sink_str(dump->sink, kind);
 	sink_lit(dump->sink, "] ");
 }

@@ -100,8 +100,7 @@ static void put_status(const struct info *info, struct strbuf *out)
 
 static void put_elapsed(const struct info *info, struct strbuf *out)
 {
-	strbuf_addf(out, "%llu.%09llu sec", (unsigned long long)(info->elapsed_ns / 1000000000),
-		    (unsigned long long)(info->elapsed_ns % 1000000000));
+	strbuf_addf(out, SECONDS_FORMAT " sec", SECONDS_OF(info->elapsed_ns));
 }
 
 static void put_cpu_time(const struct info *info, struct strbuf *out)
@@ -372,8 +371,7 @@ int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *
 		const struct task *task = &data->tasks[i];
 		uint64_t time_ns = first_sign(task, &surveys[i]);
 
-		sink_putf(sink, "%14llu.%09llu  ", (unsigned long long)(time_ns / 1000000000),
-			  (unsigned long long)(time_ns % 1000000000));
+		sink_putf(sink, "%14llu.%09llu  ", SECONDS_OF(time_ns));
 		sink_either(sink, task->pid == task->tid, "F", " ");
 		sink_either(sink, task->has_session, "S", " ");
 		sink_putf(sink, "     [%7d]  ", task->tid);

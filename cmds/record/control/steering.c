@@ -71,11 +71,11 @@ int steering_plan(struct steering *steer, struct process *proc)
 static void note_change(struct steering *steer, const char *text)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
-	unsigned long long ns = settings_now_ns(steer->settings);
+	uint64_t now_ns = settings_now_ns(steer->settings);
 
 	if (steer->notes < 0)
 		steer->notes = store_open(steer->store, NOTES_NAME);
-	strbuf_addf(&line, "%llu.%09llu utrail: %s", ns / NSEC_PER_SEC, ns % NSEC_PER_SEC, text);
+	strbuf_addf(&line, SECONDS_FORMAT " utrail: %s", SECONDS_OF(now_ns), text);
 	/* Whatever a word has in it, this is one line. */
 	for (size_t i = 0; i < line.len; i++)
 		line.data[i] = line.data[i] == '\n' ? ' ' : line.data[i];

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define NS_PER_SECOND 1000000000ULL
+#include "utils/base/units.h"
 
 void etrace_begin(struct etrace_lines *lines, uint64_t upid, int cpu, uint64_t time_ns)
 {
@@ -17,8 +17,7 @@ static void put_head(struct etrace_lines *lines)
 {
 	strbuf_addf(lines->out, "%s%llu,%d,%llu,%llu!",
 		    lines->is_bare ? "" : "0: ", (unsigned long long)lines->upid, lines->cpu,
-		    (unsigned long long)(lines->next_ns / NS_PER_SECOND),
-		    (unsigned long long)(lines->next_ns % NS_PER_SECOND));
+		    SECONDS_OF(lines->next_ns));
 	lines->next_ns++;
 }
 

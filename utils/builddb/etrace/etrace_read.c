@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "utils/base/containers/vec.h"
+#include "utils/base/units.h"
 #include "utils/builddb/etrace/etrace_event.h"
 
-#define NS_PER_SECOND 1000000000ULL
 /* Larger times would leave no room for the records that follow each other. */
-#define SECONDS_MAX   4000000000ULL
+#define SECONDS_MAX 4000000000ULL
 /* Arguments that are only told of by the number of the next one, or by argsize. */
-#define EMPTY_MAX     4096U
+#define EMPTY_MAX   4096U
 
 static void note_wrong_line(struct etrace_reader *reader, size_t at, const char *text)
 {
@@ -97,12 +97,12 @@ static const char *parse_head(struct line *line)
 		return "there should be the number of a CPU, with a comma on both sides";
 	if (!text_dec(left, &seconds) || seconds > SECONDS_MAX)
 		return "there should be a time in seconds";
-	if (!text_word(left, ",") || !text_dec(left, &ns) || ns >= NS_PER_SECOND)
+	if (!text_word(left, ",") || !text_dec(left, &ns) || ns >= NSEC_PER_SEC)
 		return "there should be a comma, and nanoseconds";
 	if (!text_word(left, "!"))
 		return "there should be '!'";
 	line->cpu = (int)cpu;
-	line->time_ns = seconds * NS_PER_SECOND + ns;
+	line->time_ns = seconds * NSEC_PER_SEC + ns;
 	return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "utils/view/graph/callers.h"
 #include "utils/view/values/number.h"
 #include "utils/view/report/report_hist.h"
+#include "utils/base/units.h"
 
 static int not_called(const char *name, struct uft_err *err)
 {
@@ -173,8 +174,7 @@ static void put_quoted(const char *text, struct sink *sink)
 
 static void put_stamp(uint64_t ns, struct sink *sink)
 {
-	sink_putf(sink, "%llu.%09llu", (unsigned long long)(ns / 1000000000),
-		  (unsigned long long)(ns % 1000000000));
+	sink_putf(sink, SECONDS_FORMAT, SECONDS_OF(ns));
 }
 
 int report_slowest(const struct calls_of_func *calls, const char *dir, enum color_mode color,
