@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What the documents for developers name is there: functions and macros, as `name()`, and source files, as `name.c`.
 
+In blocks of doc/internals, which show where files are, their names stand without quotes.
+
 usage: docs.py TOP
 """
 import pathlib
@@ -11,6 +13,18 @@ ROOMS = ("arch", "cmds", "libmcount", "misc", "tests", "trace", "utils")
 SOURCES = (".S", ".build", ".c", ".cc", ".h", ".html", ".py", ".sh")
 FUNCTION = re.compile(r"`(\w+)\(\)`")
 FILE = re.compile(rf"`([\w./-]+(?:{'|'.join(map(re.escape, SOURCES))}))`")
+
+BARE = re.compile(r"(?<![\w./<*-])[a-z][\w/]*\.[chS]\b(?!\.)")
+
+
+def names_of_files(doc, text):
+    """Each line's number and the names of files in it."""
+    in_block = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            in_block = not in_block
+        bare = BARE.findall(line) if in_block and doc.parent.name == "internals" else []
+        yield number, [*FILE.findall(line), *bare]
 
 
 def main():
@@ -29,9 +43,9 @@ def main():
                 # `_deinit()` is about all functions of such a name.
                 if name not in words and not (name.startswith("_") and any(w.endswith(name) for w in words)):
                     wrong.append(f"{where}: there is no {name}()")
-            for name in FILE.findall(line):
-                if not any(path.endswith(f"/{name}") for path in paths):
-                    wrong.append(f"{where}: there is no {name}")
+        for number, names in names_of_files(doc, doc.read_text()):
+            missing = [name for name in names if not any(path.endswith(f"/{name}") for path in paths)]
+            wrong += [f"{doc.relative_to(top)}:{number}: there is no {name}" for name in missing]
     print("\n".join(wrong))
     sys.exit(bool(wrong))
 

@@ -272,8 +272,8 @@ struct plain_state {
 };
 
 /*
- * The symbol of a call that is another one than what came in its context. @word: of its record, less
- * the depth that it should have. False: it is no plain call, or there are too many functions.
+ * The symbol of a call that is another one than what came in its context. @word: of its record,
+ * less the depth that it should have. False: it is no plain call, or there are too many functions.
  */
 static bool number_of_call(struct compact_coder *coder, uint64_t word, bool is_exit,
 			   uint32_t *symbol)
