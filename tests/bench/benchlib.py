@@ -48,10 +48,10 @@ def unpack_source(package, place):
 
 
 @contextmanager
-def scratch():
-    """A working directory in memory, so that the disk takes no part, unless there is too little of it."""
+def scratch(in_memory=True):
+    """A working directory in memory, so that the disk takes no part, unless there is too little of it; or where TMPDIR is."""
     shm = Path("/dev/shm")
-    where = shm if shm.is_dir() and shutil.disk_usage(shm).free > 4 << 30 else None
+    where = shm if in_memory and shm.is_dir() and shutil.disk_usage(shm).free > 4 << 30 else None
     with tempfile.TemporaryDirectory(prefix="bench-", dir=where) as name:
         before = os.getcwd()
         os.chdir(name)

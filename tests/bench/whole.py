@@ -2,10 +2,11 @@
 """What a recorded call costs in all: user and system time of the program, the recorder and its writers together, over the bare program,
 for each call; beside the floor (src/counter.c), Debian's uftrace and, where UFTRACE= names its program, a newer one.
 
-usage: [UFTRACE=PROGRAM] whole.py [--only=WORD]... [--calls=N] [--runs=N] [--method=-pg]
+usage: [UFTRACE=PROGRAM] whole.py [--only=WORD]... [--calls=N] [--runs=N] [--method=-pg] [--memory]
 
-WORD is a program or a variant as they are printed; without one, all are measured. Where the machine has them, `perf stat` counts
-instructions, cycles and cache misses of a plain recording.
+WORD is a program or a variant as they are printed; without one, all are measured. Recordings go where TMPDIR is,
+since the kernel's part of writing files counts, too; --memory: to /dev/shm. Where the machine has them, `perf stat` counts instructions,
+cycles and cache misses of a plain recording.
 """
 
 import argparse
@@ -164,6 +165,7 @@ def main():
     parser.add_argument("--calls", type=int, default=5000000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--method", default="-pg", choices=list(METHODS))
+    parser.add_argument("--memory", action="store_true")
     options = parser.parse_args()
     need_peer()
     known = makers(options.method, options.calls)
@@ -172,7 +174,7 @@ def main():
         sys.exit(f"whole.py: '{wrong[0]}' is neither a program ({', '.join(known)}) nor a variant ({', '.join(VARIANTS)})")
     names = [name for name in known if name in options.only] or list(known)
     variants = [v for v in VARIANTS if v in options.only] or list(VARIANTS)
-    with scratch():
+    with scratch(in_memory=options.memory):
         compile("counter.c", "counter")
         floor = floor_ns()
         for name in names:
