@@ -12,13 +12,19 @@
 #include <unistd.h>
 
 #include "cmds/record/base/rights.h"
+#include "cmds/record/store/reserve.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
 #include "utils/format/datadir.h"
 
+static struct store_dir *dir_of(struct store *store)
+{
+	return container_of(store, struct store_dir, store);
+}
+
 static int fd_of(struct store *store)
 {
-	return container_of(store, struct store_dir, store)->fd;
+	return dir_of(store)->fd;
 }
 
 /*
@@ -54,8 +60,11 @@ static int dir_append(struct store *store, int stream, const void *data, size_t 
 		else if (n == 0 || errno != EINTR)
 			break;
 	}
-	if (done == len)
+	if (done == len) {
+		if (reserve_ahead(stream, len))
+			dir_of(store)->has_reserved = true;
 		return 0;
+	}
 
 	int code = errno ? -errno : -EIO;
 
@@ -223,6 +232,8 @@ void store_dir_use(struct store_dir *dir, int fd)
 
 void store_dir_close(struct store_dir *dir)
 {
+	if (dir->has_reserved)
+		reserve_release(dir->fd);
 	cleanup_fd_fn(&dir->fd);
 	dir->fd = -1;
 }

@@ -4,10 +4,14 @@
 
 #include "cmds/record/store/store.h"
 
-/* @fd: the directory. A stream is a descriptor. Starts as STORE_DIR_CLOSED. */
+/*
+ * @fd: the directory. A stream is a descriptor. Starts as STORE_DIR_CLOSED.
+ * @has_reserved: files may have room that they do not need (reserve.h)
+ */
 struct store_dir {
 	struct store store;
 	int fd;
+	_Atomic bool has_reserved;
 };
 
 #define STORE_DIR_CLOSED \
@@ -26,6 +30,7 @@ int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err)
 /* A directory that is there; takes @fd over. */
 void store_dir_use(struct store_dir *dir, int fd);
 
+/* When nobody appends any more. */
 void store_dir_close(struct store_dir *dir);
 
 /* When run by sudo: give the directory and all in it to the user who asked. */

@@ -1,0 +1,76 @@
+/* Room on the disk that growing files have in advance (see reserve.h). */
+#include "cmds/record/store/reserve.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+
+/* The unit of st_blocks (stat(2)). */
+#define BLOCK_BYTES 512
+/* Reserved is no more than one part of so many that the disk has left. */
+#define PART	    64
+
+/* How much a file of @size bytes reserves at a time: a power of two that is not larger. 0: nothing. */
+static uint64_t step_of(uint64_t size)
+{
+	if (size < RESERVE_MIN)
+		return 0;
+	return MIN(1ULL << (63 - __builtin_clzll(size)), RESERVE_MAX);
+}
+
+/*
+ * Measured on ext4. In memory (tmpfs) all pages would be made, and cleared; others have ways of
+ * their own to find room for what grows.
+ */
+static bool has_room(int fd, uint64_t step)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == EXT4_SUPER_MAGIC &&
+	       fs.f_bavail / PART >= step / (uint64_t)fs.f_bsize;
+}
+
+bool reserve_ahead(int fd, size_t len)
+{
+	/* Appending moves the offset to the end. */
+	off_t end = lseek(fd, 0, SEEK_CUR);
+	uint64_t step = end < (off_t)len ? 0 : step_of(end);
+
+	/* Once for each piece of the file. */
+	if (!step || (end - len) / step == end / step || !has_room(fd, step))
+		return false;
+	return fallocate(fd, FALLOC_FL_KEEP_SIZE, end, step) == 0;
+}
+
+/* Truncating a file to its own length frees what is after it (ext4 does so since 2.6.31). */
+static void release_file(int dir_fd, const char *name)
+{
+	int fd cleanup_fd = openat(dir_fd, name,
+				   O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
+	    st.st_size < (off_t)RESERVE_MIN ||
+	    st.st_blocks * BLOCK_BYTES <= st.st_size + st.st_blksize)
+		return;
+	/* The room stays the file's then, which harms nobody. */
+	(void)!ftruncate(fd, st.st_size);
+}
+
+void reserve_release(int dir_fd)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list cleanup_dir = fd < 0 ? NULL : fdopendir(fd);
+
+	for (struct dirent *e = list ? readdir(list) : NULL; e; e = readdir(list)) {
+		if (e->d_type == DT_REG || e->d_type == DT_UNKNOWN)
+			release_file(dir_fd, e->d_name);
+	}
+}
