@@ -166,6 +166,12 @@ static int set_overhead(const struct opt_row *row, const char *text, void *targe
 	return 0;
 }
 
+/* -r, or --last. */
+static const char *range_option(const struct opts *opts)
+{
+	return opts->range.start.is_from_end ? "--last" : "--time-range";
+}
+
 /* -t and -r exclude each other, as with the peer: the later one counts. */
 static int set_time_filter(const struct opt_row *row, const char *text, void *target,
 			   struct uft_err *err)
@@ -178,9 +184,9 @@ static int set_time_filter(const struct opt_row *row, const char *text, void *ta
 
 	int rc = opt_store(&plain, text, opts, err);
 
-	if (rc == 0 && (opts->range.start.is_set || opts->range.stop.is_set)) {
-		msg_warn(&opts->msg, "--time-range is ignored: it cannot be used together with "
-				     "--time-filter");
+	if (rc == 0 && time_range_is_set(&opts->range)) {
+		msg_warn(&opts->msg, "%s is ignored: it cannot be used together with --time-filter",
+			 range_option(opts));
 		opts->range = (struct time_range){ 0 };
 	}
 	return rc;
@@ -190,14 +196,19 @@ static int set_time_range(const struct opt_row *row, const char *text, void *tar
 			  struct uft_err *err)
 {
 	struct opts *opts = target;
+	bool is_last = row->value;
 
-	if (time_range_parse(text, &opts->range, err) < 0) {
-		err_prefix(err, "option '--time-range'");
+	if (time_range_is_set(&opts->range) && opts->range.start.is_from_end != is_last)
+		return err_set(err, -ERR_USAGE,
+			       "--last and --time-range cannot be used together: each of them says "
+			       "where the part begins");
+	if ((is_last ? time_range_parse_last : time_range_parse)(text, &opts->range, err) < 0) {
+		err_prefix(err, "option '--%s'", row->name);
 		return -ERR_USAGE;
 	}
 	if (opts->time_filter_ns) {
-		msg_warn(&opts->msg, "--time-filter is ignored: it cannot be used together with "
-				     "--time-range");
+		msg_warn(&opts->msg, "--time-filter is ignored: it cannot be used together with %s",
+			 range_option(opts));
 		opts->time_filter_ns = 0;
 	}
 	return 0;
@@ -473,6 +484,8 @@ const struct opt_row opts_table[] = {
 	{ "time-range", 'r', "FROM~TO",
 	  "only this part: timestamps (12.000000345) or times since the start (1.5ms)",
 	  GROUP_SELECT, READ | CMD_LIVE | CMD_EVENTS, OPT_SET, .set = set_time_range },
+	{ "last", 0, "TIME", "only the last TIME of the recording, up to its last record",
+	  GROUP_SELECT, READ | CMD_EVENTS, OPT_SET, .value = true, .set = set_time_range },
 	{ "tid", 0, "TID,...", "only these tasks",
 	  GROUP_SELECT, READ | CMD_EVENTS, OPT_SET, .set = set_tids },
 	{ "no-libcall", 0, NULL, "leave out calls of library functions",

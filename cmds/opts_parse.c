@@ -385,7 +385,7 @@ static int take_default_opts(struct opts *opts, const struct words *words, const
 	opts->range = (struct time_range){ 0 };
 	ret = optparse_run_recorded(&parse, opts, &ignored, err);
 	/* `-t 0` is said, too. */
-	if (opts_has_given(opts, "time-filter") || range.start.is_set || range.stop.is_set) {
+	if (opts_has_given(opts, "time-filter") || time_range_is_set(&range)) {
 		opts->time_filter_ns = time_filter_ns;
 		opts->range = range;
 	}

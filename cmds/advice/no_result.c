@@ -148,7 +148,7 @@ static void why_functions(const struct opts *opts, const struct trace_data *data
 
 static bool has_range(const struct opts *opts)
 {
-	return opts->range.start.is_set || opts->range.stop.is_set;
+	return time_range_is_set(&opts->range);
 }
 
 static void take_range(const struct opts *opts, struct opts *only)
@@ -158,17 +158,16 @@ static void take_range(const struct opts *opts, struct opts *only)
 
 static void name_range(const struct opts *opts, struct strbuf *out)
 {
-	strbuf_addstr(out, "--time-range");
+	strbuf_addstr(out, opts->range.start.is_from_end ? "--last" : "--time-range");
 }
 
 static void why_range(const struct opts *opts, const struct trace_data *data,
 		      const struct found *all, struct strbuf *out)
 {
 	strbuf_addf(out,
-		    "nothing happened in that time (-r); the recording begins at " SECONDS_FORMAT
-		    " and "
-		    "lasts ",
-		    SECONDS_OF(all->first_ns));
+		    "nothing happened in that time (%s); the recording begins at " SECONDS_FORMAT
+		    " and lasts ",
+		    opts->range.start.is_from_end ? "--last" : "-r", SECONDS_OF(all->first_ns));
 	format_time(all->last_ns - MIN(all->first_ns, all->last_ns), out);
 }
 

@@ -124,7 +124,7 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 		tree_configure(stages);
 	/* In a call tree the calls of a forked child are where its parent forked it. */
 	stages->stages.opens_inherited = exporter->events;
-	if (stages->range.start.is_set || stages->range.stop.is_set) {
+	if (time_range_is_set(&stages->range)) {
 		stages->stages.opens_at_start = true;
 		stages->stages.closes_open_calls = true;
 	}

@@ -343,6 +343,7 @@ static void note_event(struct survey *survey, const struct event *event)
 	if (event->data)
 		survey->bytes += event->data_len + PAYLOAD_OVERHEAD;
 	survey->first_ns = MIN(survey->first_ns, event->time_ns);
+	survey->last_ns = MAX(survey->last_ns, event->time_ns);
 	if (is_sign)
 		survey->first_sign_ns = MIN(survey->first_sign_ns, event->time_ns);
 	/* Tracepoints and calls of the kernel do not tell whether it is on the CPU. */
@@ -359,8 +360,10 @@ static void note_calls(struct survey *survey, const struct run *run)
 	survey->nr += run->nr_calls;
 	survey->nr_calls += run->nr_calls;
 	survey->bytes += run->nr_calls * sizeof(struct queued);
-	for (size_t i = 0; i < run->nr_calls; i++)
+	for (size_t i = 0; i < run->nr_calls; i++) {
 		survey->first_call_ns = MIN(survey->first_call_ns, run->calls[i].time_ns);
+		survey->last_ns = MAX(survey->last_ns, run->calls[i].time_ns);
+	}
 	survey->first_ns = MIN(survey->first_ns, survey->first_call_ns);
 }
 

@@ -72,6 +72,7 @@ struct survey {
 	uint64_t nr_calls;
 	uint64_t bytes;		/* bytes that its queue would take */
 	uint64_t first_ns;	/* UINT64_MAX without any */
+	uint64_t last_ns;	/* 0 without any */
 	uint64_t first_call_ns; /* of the kernel; UINT64_MAX without any */
 	uint64_t first_sign_ns; /* began or got a name; UINT64_MAX: that is not told */
 	/* The first return to the CPU after the task had left it; UINT64_MAX: never */

@@ -385,10 +385,33 @@ static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 	return ret;
 }
 
-static uint64_t edge_time(const struct range_edge *edge, uint64_t first_ns, uint64_t open)
+/* The last record of all tasks; of a recording without calls, the last event. */
+static uint64_t find_last_time(const struct pipeline *pipe)
 {
+	struct trace_data *data = pipe->data;
+	uint64_t last_ns = 0;
+	uint64_t last_other_ns = 0;
+
+	for (size_t i = 0; i < data->nr_tasks; i++) {
+		if (data->tasks[i].data_bytes)
+			last_ns = MAX(last_ns, seek_last_ns(data, &data->tasks[i]));
+		else if (pipe->surveys)
+			last_other_ns = MAX(last_other_ns, pipe->surveys[i].last_ns);
+	}
+	return last_ns ? last_ns : last_other_ns;
+}
+
+static uint64_t edge_time(const struct pipeline *pipe, const struct range_edge *edge, uint64_t open)
+{
+	uint64_t first_ns = pipe->first_ns;
+
 	if (!edge->is_set)
 		return open;
+	if (edge->is_from_end) {
+		uint64_t last_ns = find_last_time(pipe);
+
+		return last_ns - MIN(last_ns, edge->time_ns);
+	}
 	if (!edge->is_elapsed)
 		return edge->time_ns;
 	return edge->time_ns > UINT64_MAX - first_ns ? UINT64_MAX : first_ns + edge->time_ns;
@@ -401,9 +424,9 @@ int pipeline_find_start(struct pipeline *pipe, struct uft_err *err)
 
 	if (ret < 0)
 		return ret;
-	pipe->start_ns = edge_time(&range->start, pipe->first_ns, 0);
-	pipe->stop_ns = edge_time(&range->stop, pipe->first_ns, UINT64_MAX);
-	if (!range->start.is_set && !range->stop.is_set)
+	pipe->start_ns = edge_time(pipe, &range->start, 0);
+	pipe->stop_ns = edge_time(pipe, &range->stop, UINT64_MAX);
+	if (!time_range_is_set(range))
 		note_first_sched(pipe);
 	return 0;
 }
@@ -417,6 +440,9 @@ static int open_growing(struct pipeline *pipe, struct uft_err *err)
 		return err_set(err, -ERR_USAGE,
 			       "cannot follow a recording with trace_on or trace_off: what they "
 			       "switch is known at the end");
+	if (ret == 0 && pipe->config.range.start.is_from_end)
+		return err_set(err, -ERR_USAGE,
+			       "cannot follow a recording with --last: nobody knows when it ends");
 	pipe->limit_ns = 0;
 	pipe->first_ns = UINT64_MAX;
 	pipe->batch = EVENTS_BYTES / sizeof(struct event) / GROWING_TASKS;

@@ -14,6 +14,7 @@
 #include "utils/format/kernel/perf_dat.h"
 #include "utils/format/task_txt.h"
 #include "utils/trace/recording/cpu_files.h"
+#include "utils/trace/sources/seek.h"
 #include "utils/trace/sources/src_kernel.h"
 #include "utils/view/values/argtext.h"
 #include "utils/view/values/eventtext.h"
@@ -349,6 +350,9 @@ static int show_task(struct dump *dump, const struct task *task, struct uft_err 
 
 	if (ret < 0)
 		return ret;
+	/* Records ahead of the range are not shown. */
+	if (dump->pipe.start_ns)
+		seek_time(&src, dump->pipe.start_ns);
 	stg_filter_init(&stages.filter, &dump->pipe.filter, task->index);
 	ret = show_records(dump, &src, &stages, err);
 	src_user_close(&src);

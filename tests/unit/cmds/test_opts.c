@@ -135,6 +135,10 @@ TEST(time_filter_or_range)
 	assert_int_equal(opts.time_filter_ns, 0);
 	assert_true(opts.range.start.is_set);
 	opts_deinit(&opts);
+	assert_int_equal(parse("--logfile=/dev/null replay -t 5us --last 1s", &opts), 0);
+	assert_int_equal(opts.time_filter_ns, 0);
+	assert_true(opts.range.start.is_from_end);
+	opts_deinit(&opts);
 	assert_int_equal(parse("replay -r 1s~ -t 5us", &opts), 0);
 	assert_int_equal(opts.time_filter_ns, 5000);
 	assert_false(opts.range.start.is_set);
@@ -151,6 +155,9 @@ TEST(refused)
 		{ "replay --tid=0", "option '--tid': invalid task '0'" },
 		{ "replay --tid=1,", "option '--tid'" },
 		{ "replay -r 5us", "option '--time-range': invalid time range '5us'" },
+		{ "replay --last 5~", "option '--last': invalid time '5~'" },
+		{ "replay --last 5ms -r 1s~", "--last and --time-range cannot be used together" },
+		{ "report -r ~1s --last=5ms", "--last and --time-range cannot be used together" },
 		{ "replay --format=csv", "option '--format': replay cannot show csv" },
 		{ "replay --format=pdf", "option '--format': unknown word 'pdf'" },
 		{ "report --avg-total --avg-self", "--avg-total and --avg-self" },

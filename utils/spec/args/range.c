@@ -46,3 +46,13 @@ int time_range_parse(const char *text, struct time_range *range, struct uft_err 
 	*range = parsed;
 	return 0;
 }
+
+int time_range_parse_last(const char *text, struct time_range *range, struct uft_err *err)
+{
+	struct range_edge start = { .is_set = true, .is_elapsed = true, .is_from_end = true };
+	int ret = parse_time(text, &start.time_ns, err);
+
+	if (ret == 0)
+		*range = (struct time_range){ .start = start };
+	return ret;
+}

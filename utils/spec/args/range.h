@@ -12,11 +12,13 @@
  *
  * @time_ns: inclusive; a time of the recording's clock, or since the first record when @is_elapsed
  * @is_set: false: open on this side
+ * @is_from_end: @time_ns counts back from the last record
  */
 struct range_edge {
 	uint64_t time_ns;
 	bool is_set;
 	bool is_elapsed;
+	bool is_from_end;
 };
 
 struct time_range {
@@ -31,5 +33,13 @@ struct time_range {
  * success.
  */
 int time_range_parse(const char *text, struct time_range *range, struct uft_err *err);
+
+/* The same for --last: "10ms" up to the last record. -EINVAL as parse_time() has it. */
+int time_range_parse_last(const char *text, struct time_range *range, struct uft_err *err);
+
+static inline bool time_range_is_set(const struct time_range *range)
+{
+	return range->start.is_set || range->stop.is_set;
+}
 
 #endif

@@ -9,7 +9,7 @@
  * The place found is so far ahead of the time: a signal's handler may interrupt the probe, so that
  * times go backwards a bit. Files of a few times that much are read at once.
  */
-#define MARGIN_BYTES  (256U << 10)
+#define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
 /* More than can be in a payload: whatever looks like a record there is found out. */
 #define ROW_RECORDS   (PAYLOAD_MAX_BYTES / sizeof(struct record) + 16)

@@ -134,7 +134,7 @@ static void add_range_column(struct replay *replay)
 			  (range->stop.is_set && range->stop.is_elapsed);
 	struct column_choice *columns = &replay->columns;
 
-	if (replay->config.fields || (!range->start.is_set && !range->stop.is_set))
+	if (replay->config.fields || !time_range_is_set(range))
 		return;
 	memmove(columns->columns + 1, columns->columns, columns->nr);
 	columns->columns[0] = is_elapsed ? COLUMN_ELAPSED : COLUMN_TIME;

@@ -28,6 +28,20 @@ TEST(both_kinds)
 	assert_false(r.start.is_set || r.stop.is_set);
 }
 
+TEST(back_from_the_end)
+{
+	struct time_range r = { .stop.is_set = true };
+	struct uft_err err = { 0 };
+
+	assert_int_equal(time_range_parse_last("10ms", &r, NULL), 0);
+	assert_true(r.start.is_set && r.start.is_elapsed && r.start.is_from_end);
+	assert_int_equal(r.start.time_ns, 10000000);
+	assert_false(r.stop.is_set);
+	assert_true(time_range_is_set(&r));
+	assert_int_equal(time_range_parse_last("~10ms", &r, &err), -EINVAL);
+	assert_int_equal(r.start.time_ns, 10000000);
+}
+
 TEST(refused)
 {
 	static const char *const bad[] = { "",	    "5us", "x~",    "~x",  "1~2~3",

@@ -6,7 +6,7 @@
 #include "utils/format/header.h"
 #include "utils/trace/sources/seek.h"
 
-/* Files below a megabyte are not worth it. */
+/* Files below half a megabyte are not worth it. */
 #define NR_RECORDS 150000
 #define NR_TIMES   15
 #define START_NS   50000000000000
