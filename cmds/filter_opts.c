@@ -31,53 +31,52 @@ static int parse_all(const struct opts *opts, struct filters *filters, struct uf
 	return ret;
 }
 
-/* A regular expression about ids of events that the program declares. */
-static int parse_ids(const char *name, const char *text, struct pattern *out, struct uft_err *err)
+/* @ret, and the name of the option in front of what went wrong. */
+static int of_option(const char *name, int ret, struct uft_err *err)
 {
-	int ret = text ? pattern_init_regex(out, text, strlen(text), err) : 0;
-
 	if (ret < 0)
 		err_prefix(err, "option '--%s'", name);
 	return ret;
+}
+
+/* A regular expression about ids of events that the program declares. */
+static int parse_ids(const char *name, const char *text, struct pattern *out, struct uft_err *err)
+{
+	return text ? of_option(name, pattern_init_regex(out, text, strlen(text), err), err) : 0;
 }
 
 int filter_opts_parse(struct opts *opts, struct uft_err *err)
 {
 	filter_opts_free(opts);
 	opts->filters = calloc(1, sizeof(*opts->filters));
-	opts->patches = calloc(1, sizeof(*opts->patches));
-	if (!opts->filters || !opts->patches)
+	opts->rec.patches = calloc(1, sizeof(*opts->rec.patches));
+	if (!opts->filters || !opts->rec.patches)
 		return err_set_errno(err, -ENOMEM, "cannot read the filters");
 
 	int ret = parse_all(opts, opts->filters, err);
 
-	if (ret == 0 && opts->signal_specs) {
-		ret = signal_switches_parse(opts->signal_specs, &opts->signals, err);
-		if (ret < 0)
-			err_prefix(err, "option '--signal'");
-	}
-	if (ret == 0 && opts->watch_specs) {
-		watch_spec_deinit(&opts->watch);
-		ret = watch_spec_parse(opts->watch_specs, &opts->watch, err);
-		if (ret < 0)
-			err_prefix(err, "option '--watch'");
-	}
-	if (ret == 0 && opts->event_specs) {
-		ret = event_rules_parse(opts->event_specs, opts->match, &opts->events, err);
-		if (ret < 0)
-			err_prefix(err, "option '--Event'");
-	}
+	if (ret == 0 && opts->signal_specs)
+		ret = of_option("signal",
+				signal_switches_parse(opts->signal_specs, &opts->rec.signals, err),
+				err);
+	if (ret == 0 && opts->watch_specs)
+		ret = of_option("watch", watch_spec_parse(opts->watch_specs, &opts->watch, err),
+				err);
+	if (ret == 0 && opts->event_specs)
+		ret = of_option(
+			"Event",
+			event_rules_parse(opts->event_specs, opts->match, &opts->events, err), err);
 	if (ret == 0)
 		ret = parse_ids("trace-include", opts->trace_include_spec, &opts->trace_include,
 				err);
 	if (ret == 0)
 		ret = parse_ids("trace-exclude", opts->trace_exclude_spec, &opts->trace_exclude,
 				err);
-	if (ret == 0 && opts->patch_specs) {
-		ret = patch_rules_parse(opts->patch_specs, opts->match, opts->patches, err);
-		if (ret < 0)
-			err_prefix(err, "option '--patch'");
-	}
+	if (ret == 0 && opts->patch_specs)
+		ret = of_option(
+			"patch",
+			patch_rules_parse(opts->patch_specs, opts->match, opts->rec.patches, err),
+			err);
 	return ret;
 }
 
@@ -91,10 +90,10 @@ void filter_opts_free(struct opts *opts)
 	event_rules_deinit(&opts->events);
 	pattern_deinit(&opts->trace_include);
 	pattern_deinit(&opts->trace_exclude);
-	if (opts->patches)
-		patch_rules_deinit(opts->patches);
-	free(opts->patches);
-	opts->patches = NULL;
+	if (opts->rec.patches)
+		patch_rules_deinit(opts->rec.patches);
+	free(opts->rec.patches);
+	opts->rec.patches = NULL;
 }
 
 int filter_opts_check_recording(const struct opts *opts, struct uft_err *err)

@@ -155,15 +155,11 @@ struct opts {
 	char *event_specs; /* heap; --Event */
 	struct event_rules events;
 	char *patch_specs;		/* heap; --patch, --unpatch */
-	struct patch_rules *patches;	/* heap */
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;
 	struct pattern trace_include; /* of these, if there are any */
 	struct pattern trace_exclude;
 	bool list_events;
-	struct signal_switches signals;
-	bool auto_args; /* -a */
-	unsigned arg_elements;
 	bool srcline;
 	bool inlined;
 
@@ -172,7 +168,6 @@ struct opts {
 	 * and those that depend on each other, are put there when the recording begins.
 	 */
 	struct record_settings rec;
-	bool without_probe;    /* build: nothing is preloaded */
 	bool use_kernel;       /* -k */
 	unsigned kernel_depth; /* -K; 0: not given */
 	bool compact;

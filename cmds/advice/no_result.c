@@ -273,7 +273,7 @@ static void why_off(const struct opts *opts, const struct trace_data *data, cons
 /* Functions without hooks are not in the recording, so this is about making one. */
 static bool has_patches(const struct opts *opts)
 {
-	return opts->patches && opts->patches->nr && !opts->cmd->reads_data;
+	return opts->rec.patches && opts->rec.patches->nr && !opts->cmd->reads_data;
 }
 
 static void take_patches(const struct opts *opts, struct opts *only)

@@ -289,7 +289,7 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 	recording.rec.traces_files = asks_for_files(opts);
 	recording.rec.traces_environment = opts->etrace.has_environment;
 	recording.use_events = false;
-	recording.without_probe = true;
+	recording.rec.without_probe = true;
 	recording.progress = OPTS_PROGRESS_OFF;
 	return cmd_record.run(&recording, err);
 }

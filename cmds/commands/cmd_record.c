@@ -83,12 +83,10 @@ static struct record_settings make_settings(const struct opts *opts)
 	settings.size_filter = opts->size_filter;
 	settings.filters = opts->filters;
 	settings.syms_dir = opts->syms_dir;
-	settings.signals = opts->signals;
 	settings.watch = &opts->watch;
 	settings.events = &opts->events;
 	settings.trace_include = opts->trace_include_spec ? &opts->trace_include : NULL;
 	settings.trace_exclude = opts->trace_exclude_spec ? &opts->trace_exclude : NULL;
-	settings.patches = opts->patches;
 	settings.demangle = opts->demangle;
 	settings.depth = has_depth ? opts->depth : MAX(opts->depth, settings.max_stack);
 	settings.tells_depth = has_depth ? opts->depth > settings.max_stack
@@ -101,7 +99,6 @@ static struct record_settings make_settings(const struct opts *opts)
 	settings.is_steerable = settings.has_agent || settings.overhead_percent;
 	settings.traces_files &= settings.proc_way != PROC_WAY_NOT;
 	settings.expects_few = is_compiler(opts);
-	settings.leaves_rest = opts->without_probe;
 	settings.specs = opts->specs;
 	settings.match = opts->match;
 	settings.use_libcalls = opts->show_libcalls;
@@ -361,7 +358,7 @@ static struct launch make_launch(const struct run *run)
 	struct launch launch = {
 		.path = run->program.path,
 		.argv = run->program.argv,
-		.preload = run->opts->without_probe ? NULL : run->library,
+		.preload = run->settings.without_probe ? NULL : run->library,
 		.fixed_addresses = run->opts->no_randomize_addr,
 		.no_binding = run->opts->no_pltbind,
 	};
@@ -682,18 +679,14 @@ int record_run(const struct opts *opts, struct uft_err *err)
 	struct record_program *program cleanup(record_program_deinit) = &run.program;
 	int ret = arg_opts_parse(opts, &run.args, err);
 
-	if (ret == 0 && !HAVE_PROBE && !opts->list_functions && !opts->without_probe)
+	if (ret == 0 && !HAVE_PROBE && !opts->list_functions && !opts->rec.without_probe)
 		return err_set(err, -ENOSYS,
 			       "cannot record: there is no probe for " UTRAIL_MACHINE
 			       " yet; recordings of other machines can be read here");
 
-	run.settings.captures = (struct capture_settings){
-		.rules = &run.args,
-		.is_auto = opts->auto_args,
-		.has_lines = opts->srcline || opts->specs[SPEC_LOCATION],
-		.elements = opts->arg_elements,
-		.debug = &run.debug,
-	};
+	run.settings.captures.rules = &run.args;
+	run.settings.captures.has_lines = opts->srcline || opts->specs[SPEC_LOCATION];
+	run.settings.captures.debug = &run.debug;
 	if (ret == 0)
 		ret = filter_opts_check_recording(opts, err);
 	if (ret == 0 && opts->dry_run && opts->pids)
@@ -707,7 +700,7 @@ int record_run(const struct opts *opts, struct uft_err *err)
 		return list_functions(opts, program->path, err);
 	if (ret == 0 && opts->dry_run)
 		return dry_run(&run, err);
-	if (ret == 0 && !opts->without_probe)
+	if (ret == 0 && !opts->rec.without_probe)
 		ret = launch_find_library(opts->libmcount_path,
 					  opts->nop ? "libmcount-nop.so" : "libmcount.so",
 					  run.library, err);

@@ -88,10 +88,10 @@ struct record_settings {
 	bool traces_files;	 /* --proc without --no-proc-files */
 	bool traces_environment; /* --proc-env */
 	/*
-	 * a process that goes on a while after the program's end is left alone, where that does no
-	 * harm
+	 * of a build: nothing is preloaded, and a process that goes on a while after the program's
+	 * end is left alone, where that does no harm
 	 */
-	bool leaves_rest;
+	bool without_probe;
 	bool uses_cache; /* what is found out of files is kept (--no-cache: it is not) */
 	bool drops_when_full;
 	bool estimates_return;

@@ -40,7 +40,7 @@ char *infofile_command_line(const struct opts *opts)
 static uint64_t arg_features(const struct run *run)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
-	uint64_t mask = run->opts->auto_args ? FEAT_ARGUMENT | FEAT_RETVAL : 0;
+	uint64_t mask = run->settings.captures.is_auto ? FEAT_ARGUMENT | FEAT_RETVAL : 0;
 
 	arg_opts_put(&run->args, ARGRULES_ARGS, &text);
 	if (text.len)
@@ -83,7 +83,7 @@ static int describe_args(const struct run *run, struct info *info)
 			ret = keep_text(&texts[i], fields[i]);
 		strbuf_deinit(&texts[i]);
 	}
-	info->auto_args = run->opts->auto_args;
+	info->auto_args = run->settings.captures.is_auto;
 	info->mask |= INFO_ARG_SPEC;
 	return ret;
 }

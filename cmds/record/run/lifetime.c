@@ -274,7 +274,7 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 	*end = (struct recorder_end){ .status = RECORDER_STATUS_UNKNOWN };
 
 	/* Without the recorder all that a filter holds would fail. */
-	rec->alive.leaves_rest = rec->settings->leaves_rest &&
+	rec->alive.leaves_rest = rec->settings->without_probe &&
 				 !proc_uses_filter(&rec->proc, rec->settings);
 
 	int ret = watch_signals(&life, err);

@@ -13,7 +13,8 @@
 static bool has_hooks(const struct object_program *facts, const struct opts *opts)
 {
 	return object_is_instrumented(facts) || opts->rec.force || opts->rec.proc_way ||
-	       opts->rec.nest_libcalls || patch_rules_have(opts->patches, /* takes_out= */ false);
+	       opts->rec.nest_libcalls ||
+	       patch_rules_have(opts->rec.patches, /* takes_out= */ false);
 }
 
 static int check_elf(const char *name, const struct object_program *facts, const struct opts *opts,

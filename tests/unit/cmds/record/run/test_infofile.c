@@ -162,9 +162,9 @@ TEST_WITH(bits_of_features, setup, teardown)
 	p->run.settings.estimates_return = true;
 	assert_int_equal(features(p), FEAT_ESTIMATE_RETURN);
 	p->run.settings.estimates_return = false;
-	p->opts.auto_args = true;
+	p->run.settings.captures.is_auto = true;
 	assert_int_equal(features(p), FEAT_ARGUMENT | FEAT_RETVAL);
-	p->opts.auto_args = false;
+	p->run.settings.captures.is_auto = false;
 	/* events.txt is there for events of the program, and for counters. */
 	assert_int_equal(event_rules_parse("a:b", MATCH_GLOB, &p->events, NULL), 0);
 	assert_int_equal(features(p), FEAT_EVENT);
@@ -221,7 +221,6 @@ TEST_WITH(all_that_is_known, setup, teardown)
 	struct info info cleanup_info = { 0 };
 	struct data_header header;
 
-	p->opts.auto_args = true;
 	p->run.settings.captures.is_auto = true;
 	assert_int_equal(infofile_begin(&p->run, NULL), 0);
 	read_back(p, &header, &info);

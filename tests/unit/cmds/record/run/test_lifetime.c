@@ -228,7 +228,7 @@ TEST_WITH(what_is_left_behind_is_left_alone_after_a_while, setup, teardown)
 	struct test_recorder *t = *state;
 	struct recorder_end end;
 
-	t->settings.leaves_rest = true;
+	t->settings.without_probe = true;
 	t->rec.alive = (struct alive){ .rest_ticks = ALIVE_REST_TICKS - 2 };
 	alive_add(&t->rec.alive);
 	run(t, begin(3), &end);

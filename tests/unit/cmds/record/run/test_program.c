@@ -71,7 +71,7 @@ static int find(const char *name, const struct opts *options)
 }
 
 static struct patch_rules no_patches;
-static const struct opts plain = { .patches = &no_patches };
+static const struct opts plain = { .rec.patches = &no_patches };
 
 static void check_refused(const struct opts *opts, const char *text)
 {
@@ -111,7 +111,7 @@ TEST(programs_without_hooks)
 	assert_int_equal(find("./it", &opts), 0);
 	assert_int_equal(patch_rules_parse("main", MATCH_GLOB, &patches, NULL), 0);
 	opts = plain;
-	opts.patches = &patches;
+	opts.rec.patches = &patches;
 	assert_int_equal(find("./it", &opts), 0);
 	patch_rules_deinit(&patches);
 	unlink("it");
@@ -121,7 +121,7 @@ TEST(programs_without_hooks)
 TEST(only_taken_out)
 {
 	struct patch_rules patches = { 0 };
-	struct opts opts = { .patches = &patches };
+	struct opts opts = { .rec.patches = &patches };
 
 	make("puts", ET_EXEC, arch_elf_machine, false);
 	assert_int_equal(patch_rules_parse("main", MATCH_GLOB, &patches, NULL), 0);
