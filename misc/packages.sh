@@ -9,7 +9,7 @@ test_packages="$build_packages
 	llvm lld mold libc++-14-dev libc++abi-14-dev libunwind8 zsh fish libevent-dev libboost-context-dev perl jq sqlite3 graphviz
 	musl-tools libclang-rt-14-dev gcc-i686-linux-gnu libc6-dev-i386-cross
 	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema
-	trace-cmd zstd ccache bear clang-tools clangd gfortran nasm yasm libtool-bin cmake nodejs default-jdk-headless
+	trace-cmd zstd ccache bear clang-tools clangd gfortran nasm yasm libtool-bin cmake nodejs node-typescript default-jdk-headless
 	python3-greenlet luajit libpython3.11 libluajit-5.1-2"
 
 # Programs and servers as Debian ships them, for tests/real/shipped*.py.

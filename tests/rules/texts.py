@@ -35,6 +35,7 @@ RAW = {
     "utils/export/exp_firefox.c": "columns of numbers, and add_member(), which escapes",
     "utils/export/exp_flame.c": "paths of names that put_name() has escaped",
     "utils/export/exp_html.c": "the page, base64, and JSON of add_string(), which escapes",
+    "utils/export/page/blocks.c": "base64",
     "utils/export/exp_jsonl.c": "names that func_texts keep escaped; numbers",
     "utils/export/exp_perfetto.c": "protobuf",
     "utils/export/exp_pprof.c": "protobuf",

@@ -11,16 +11,12 @@
 #include "utils/export/export.h"
 #include "utils/export/nest.h"
 #include "utils/export/numbers.h"
+#include "utils/export/page/blocks.h"
 #include "utils/export/page/page.h"
-#include "utils/export/proto.h"
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/*
- * A call as the page gets it, in the order in which calls began. In the page each is five varints:
- * ns since the call before it began, depth * 4 + flags, ns that it took, number of its function,
- * and with SLICE_TEXT number of its arguments.
- */
+/* A call as the page gets it, in the order in which calls began; put_slices() has the bytes. */
 struct slice {
 	uint64_t start_ns;
 	uint64_t dur_ns;
@@ -30,18 +26,35 @@ struct slice {
 	uint8_t flags;
 };
 
+/* Columns of a block of calls. */
+enum slice_column {
+	SLICE_COLUMN_START, /* ns since the call before it began, in all blocks of a task */
+	SLICE_COLUMN_DEPTH, /* depth * 4 + flags */
+	SLICE_COLUMN_DUR,   /* ns that it took */
+	SLICE_COLUMN_FUNC,  /* number of its function */
+	SLICE_COLUMN_TEXT,  /* with SLICE_TEXT: number of its arguments, from 1 on */
+};
+
+/* Columns of a block of points. */
+enum point_column {
+	POINT_COLUMN_TIME, /* ns since the point before it, in all blocks of a task */
+	POINT_COLUMN_TEXT, /* as above */
+};
+
 enum slice_flag {
 	SLICE_OPEN = 1, /* it never returned */
 	SLICE_TEXT = 2,
 };
 
 #define COMMAND_BYTES 400
+/* So many texts stand in the page as they are, where grep(1) finds them; more are packed. */
+#define PLAIN_TEXTS   4096
 
 /*
  * @slices: of @task; @open: those that have not ended, by depth
  * @numbers: functions in the order of the page
  * @texts: arguments and return values, and texts of points
- * @points: of @task, JSON: [ns, number of the text] of each
+ * @points, @last_point_ns, @nr_points: of @task
  */
 struct html {
 	struct nest nest;
@@ -55,12 +68,14 @@ struct html {
 	uint64_t last_ns;
 	struct func_numbers numbers;
 	struct text_numbers texts;
-	struct strbuf points;
+	struct block calls;
+	struct block points;
 	uint64_t first_point_ns;
+	uint64_t last_point_ns;
+	size_t nr_points;
+	size_t depth;	     /* the most that @task had open */
 	struct strbuf tasks; /* JSON */
 	size_t nr_tasks;
-	struct strbuf bytes;
-	struct strbuf base64;
 	struct strbuf text;
 };
 
@@ -103,6 +118,7 @@ static int begin_slice(struct html *html, const struct func *func, uint64_t time
 		.depth = MIN(html->nr_open, (size_t)UINT16_MAX),
 	};
 	html->open[html->nr_open++] = html->nr++;
+	html->depth = MAX(html->depth, html->nr_open);
 	return number ? 0 : -ENOMEM;
 }
 
@@ -149,55 +165,69 @@ static int put_html_point(struct export *ex, const struct task *task, const stru
 	if (data.len)
 		strbuf_addf(&html->text, " (%s)", strbuf_str(&data));
 	number = text_number(&html->texts, strbuf_str(&html->text));
-	if (!html->points.len)
+	if (!html->nr_points++)
 		html->first_point_ns = html->last_ns;
-	strbuf_addf(&html->points, "%s[%llu,%u]", html->points.len ? "," : "",
-		    (unsigned long long)html->last_ns, number - 1);
+	block_add(&html->points, POINT_COLUMN_TIME, html->last_ns - html->last_point_ns);
+	block_add(&html->points, POINT_COLUMN_TEXT, number);
+	html->last_point_ns = html->last_ns;
+	if (number && block_end_row(&html->points, ex->sink, "points", html->nr_tasks) < 0)
+		return -ENOMEM;
 	return number ? 0 : -ENOMEM;
 }
 
-static void put_slices(struct html *html)
+static int put_slices(struct html *html, struct sink *sink)
 {
-	uint64_t last_ns = html->nr ? html->slices[0].start_ns : 0;
+	struct block *block = &html->calls;
+	uint64_t last_ns = 0;
+	int ret = 0;
 
-	strbuf_reset(&html->bytes);
-	for (size_t i = 0; i < html->nr; i++) {
+	for (size_t i = 0; ret == 0 && i < html->nr; i++) {
 		const struct slice *slice = &html->slices[i];
 
-		proto_add_varint(&html->bytes, slice->start_ns - last_ns);
-		proto_add_varint(&html->bytes, (uint64_t)slice->depth << 2 | slice->flags);
-		proto_add_varint(&html->bytes, slice->dur_ns);
-		proto_add_varint(&html->bytes, slice->func);
+		block_add(block, SLICE_COLUMN_START, slice->start_ns - last_ns);
+		block_add(block, SLICE_COLUMN_DEPTH, (uint64_t)slice->depth << 2 | slice->flags);
+		block_add(block, SLICE_COLUMN_DUR, slice->dur_ns);
+		block_add(block, SLICE_COLUMN_FUNC, slice->func);
 		if (slice->flags & SLICE_TEXT)
-			proto_add_varint(&html->bytes, slice->text);
+			block_add(block, SLICE_COLUMN_TEXT, slice->text);
 		last_ns = slice->start_ns;
+		ret = block_end_row(block, sink, "calls", html->nr_tasks);
 	}
-	strbuf_reset(&html->base64);
-	text_put_base64(&html->base64, strbuf_str(&html->bytes), html->bytes.len);
+	return ret < 0 ? ret : block_write(block, sink, "calls", html->nr_tasks);
 }
 
-static void end_task(struct export *ex)
+static void add_task(struct html *html, const struct task *task)
+{
+	uint64_t start_ns = html->nr ? html->slices[0].start_ns : html->first_point_ns;
+
+	if (html->nr && html->nr_points)
+		start_ns = MIN(start_ns, html->first_point_ns);
+	strbuf_addf(&html->tasks,
+		    "%s{\"pid\":%d,\"tid\":%d,\"calls\":%zu,\"points\":%zu,\"depth\":%zu,"
+		    "\"start\":%llu,\"end\":%llu,\"name\":",
+		    html->nr_tasks ? ",\n" : "", task->pid, task->tid, html->nr, html->nr_points,
+		    html->depth, (unsigned long long)start_ns, (unsigned long long)html->last_ns);
+	add_string(&html->tasks, task_name_at(task, UINT64_MAX));
+	strbuf_addch(&html->tasks, '}');
+}
+
+static int end_task(struct export *ex)
 {
 	struct html *html = ex->state;
-	const struct task *task = html->task;
-	uint64_t start_ns = html->nr ? html->slices[0].start_ns : html->first_point_ns;
+	int ret;
 
 	while (html->nr_open)
 		end_slice(html, html->last_ns)->flags |= SLICE_OPEN;
-	if (html->nr == 0 && !html->points.len)
-		return;
-	put_slices(html);
-	sink_putf(ex->sink, "<script type=\"text/plain\" id=\"task%zu\">", html->nr_tasks);
-	sink_put_made(ex->sink, &html->base64);
-	sink_lit(ex->sink, "</script>\n");
-	strbuf_addf(&html->tasks, "%s{\"pid\":%d,\"tid\":%d,\"calls\":%zu,\"start\":%llu,\"name\":",
-		    html->nr_tasks ? ",\n" : "", task->pid, task->tid, html->nr,
-		    (unsigned long long)start_ns);
-	add_string(&html->tasks, task_name_at(task, UINT64_MAX));
-	strbuf_addf(&html->tasks, ",\"points\":[%s]}", strbuf_str(&html->points));
-	strbuf_reset(&html->points);
+	if (html->nr == 0 && html->nr_points == 0)
+		return 0;
+	add_task(html, html->task);
+	ret = block_write(&html->points, ex->sink, "points", html->nr_tasks);
+	if (ret == 0)
+		ret = put_slices(html, ex->sink);
 	html->nr_tasks++;
-	html->nr = 0;
+	html->nr = html->nr_points = html->depth = 0;
+	html->last_point_ns = 0;
+	return ret;
 }
 
 static uint64_t since_start(const struct export *ex, uint64_t time_ns)
@@ -232,7 +262,7 @@ static int put_html_events(struct export *ex, const struct event_span *span, str
 
 	if (span->task != html->task) {
 		if (html->task)
-			end_task(ex);
+			ret = end_task(ex);
 		html->task = span->task;
 		html->last_ns = 0;
 	}
@@ -245,8 +275,7 @@ static int put_html_events(struct export *ex, const struct event_span *span, str
 		if (unlikely(event->type == EVENT_POINT))
 			ret |= export_point(ex, span->task, event);
 	}
-	if (ret < 0 || strbuf_oom(&html->points) || html->nest.is_oom || strbuf_oom(&html->bytes) ||
-	    strbuf_oom(&html->base64))
+	if (ret < 0 || html->nest.is_oom)
 		return err_set_errno(err, -ENOMEM, "cannot export");
 	return 0;
 }
@@ -305,6 +334,42 @@ static int add_executions(struct export *ex, struct strbuf *out, struct uft_err 
 	return ret;
 }
 
+static bool has_plain_texts(const struct html *html)
+{
+	return html->texts.nr <= PLAIN_TEXTS;
+}
+
+/* A block of texts has two columns: their lengths in bytes, and the bytes of all. */
+static int put_texts(struct html *html, struct sink *sink)
+{
+	struct block block = { 0 };
+	struct strbuf shown cleanup_strbuf = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < html->texts.nr && !has_plain_texts(html); i++) {
+		strbuf_reset(&shown);
+		/* As in add_string(). */
+		escape_addstr(&shown, MEDIUM_TERMINAL, html->texts.texts[i]);
+		block_add(&block, 0, shown.len);
+		strbuf_add(&block.columns[1], strbuf_str(&shown), shown.len);
+		ret = strbuf_oom(&shown) ? -ENOMEM : block_end_row(&block, sink, "texts", 0);
+	}
+	if (ret == 0)
+		ret = block_write(&block, sink, "texts", 0);
+	block_deinit(&block);
+	return ret;
+}
+
+/* Time ranges begin there; events may come before. */
+static uint64_t first_record_ns(const struct pipeline *pipe)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < pipe->data->nr_tasks; i++)
+		first_ns = MIN(first_ns, pipe->data->tasks[i].first_ns);
+	return first_ns == UINT64_MAX ? pipe->first_ns : first_ns;
+}
+
 static int put_meta(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
@@ -319,7 +384,9 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	add_string(&meta, title_cmdline(ex->pipe->data));
 	strbuf_addstr(&meta, ",\"date\":");
 	add_string(&meta, title_date(ex->pipe->data));
-	strbuf_addstr(&meta, ",\n\"tasks\":[");
+	strbuf_addf(&meta, ",\n\"base\":%llu,\"zero\":%llu,\"tasks\":[",
+		    (unsigned long long)ex->pipe->first_ns,
+		    (unsigned long long)since_start(ex, first_record_ns(ex->pipe)));
 	strbuf_add(&meta, strbuf_str(&html->tasks), html->tasks.len);
 	strbuf_addstr(&meta, "],\n\"functions\":[");
 	for (size_t i = 0; i < html->numbers.nr; i++) {
@@ -327,7 +394,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 		add_string(&meta, html->numbers.funcs[i]->name);
 	}
 	strbuf_addstr(&meta, "],\n\"texts\":[");
-	for (size_t i = 0; i < html->texts.nr; i++) {
+	for (size_t i = 0; i < html->texts.nr && has_plain_texts(html); i++) {
 		strbuf_addstr(&meta, i ? ",\n" : "\n");
 		add_string(&meta, html->texts.texts[i]);
 	}
@@ -341,10 +408,12 @@ static int put_meta(struct export *ex, struct uft_err *err)
 static int end_html(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
-	int ret;
+	int ret = html->task ? end_task(ex) : 0;
 
-	if (html->task)
-		end_task(ex);
+	if (ret == 0)
+		ret = put_texts(html, ex->sink);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot export");
 	ret = put_meta(ex, err);
 	sink_put_raw(ex->sink, page_tail, page_tail_len);
 	return ret;
@@ -357,9 +426,8 @@ static void deinit_html(struct export *ex)
 	text_numbers_deinit(&html->texts);
 	nest_deinit(&html->nest);
 	strbuf_deinit(&html->tasks);
-	strbuf_deinit(&html->points);
-	strbuf_deinit(&html->bytes);
-	strbuf_deinit(&html->base64);
+	block_deinit(&html->calls);
+	block_deinit(&html->points);
 	strbuf_deinit(&html->text);
 	free(html->slices);
 	free(html->open);

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import pageblocks
 from programs import Variant, build, program
 from tools import peer, run, utrail
 
@@ -506,11 +507,9 @@ class TestPoints:
 
     def test_html(self, recording):
         text = dump("html", recording).read_text()
-        meta = json.loads(re.search(r'id="meta">(.*?)</script>', text, flags=re.S)[1])
-        texts = [meta["texts"][text].split(" ")[0] for _, text in meta["tasks"][0]["points"]]
-        assert texts == [self.NAME, "diff:proc/statm"] * 2
-        times = [time for time, _ in meta["tasks"][0]["points"]]
-        assert times == sorted(times)
+        found = pageblocks.points(text)
+        assert [said.split(" ")[0] for _, said in found] == [self.NAME, "diff:proc/statm"] * 2
+        assert found == sorted(found, key=lambda point: point[0])
 
     def test_callgrind(self, recording):
         leaf = dump("callgrind", recording).read_text().split("\nfn=leaf\n")[1].split("\n\n")[0]

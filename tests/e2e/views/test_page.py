@@ -23,6 +23,7 @@ try:
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.remote.file_detector import UselessFileDetector
 except ImportError:
     webdriver = None
 
@@ -59,6 +60,8 @@ def started_browser(tmp_path_factory, driver_address):
     options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('browser')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Remote(driver_address, options=options)
+    # Text that is typed is none of files here.
+    driver.file_detector = UselessFileDetector()
     yield driver
     driver.quit()
 
@@ -76,8 +79,9 @@ def browser(started_browser):
     assert not log
 
 
-def open_page(browser, directory, name):
-    browser.get(dump("html", directory).resolve().as_uri())
+def open_page(browser, directory, name, fragment=""):
+    browser.get(dump("html", directory).resolve().as_uri() + fragment)
+    wait_until(lambda: js(browser, "return 'ready' in document.documentElement.dataset"))
     keep(browser, name)
 
 
@@ -89,11 +93,74 @@ def keep(browser, name):
 
 
 def js(browser, code, *arguments):
-    return browser.execute_script(code, *arguments)
+    """What the page has: app, recording and views are known to the code."""
+    return browser.execute_script("const { app, recording, views } = window.utrail || {};" + code, *arguments)
+
+
+def devtools(browser, command, parameters):
+    """What WebDriver has no word for."""
+    browser.command_executor._commands["devtools"] = ("POST", "/session/$sessionId/goog/cdp/execute")
+    return browser.execute("devtools", {"cmd": command, "params": parameters})["value"]
+
+
+def tab(browser, name):
+    return next(t for t in browser.find_elements("css selector", "[role=tab]") if t.text == name)
+
+
+def button(browser, name):
+    return next(b for b in browser.find_elements("tag name", "button") if b.is_displayed() and b.text == name)
+
+
+def search(browser, text):
+    """Type into the one field of search; what is said of it when all has been looked at."""
+    (field,) = browser.find_elements("css selector", "input[type=search]")
+    field.clear()
+    field.send_keys(text)
+    return wait_until(lambda: "…" not in (said := status(browser)) and said)
+
+
+def status(browser):
+    (found,) = browser.find_elements("css selector", "[role=status]")
+    return found.text
+
+
+ROWS = """return [...document.querySelectorAll(arguments[0] + ' tbody tr')].map(
+    (row) => [...row.children].map((cell) => cell.innerText.trim()))"""
+
+
+def table(browser, selector="#functions-table"):
+    return js(browser, ROWS, selector)
 
 
 def counted(browser):
-    return {row["name"]: row["calls"] for row in js(browser, "return utrail.functionRows()")}
+    """function: calls, as the table says."""
+    if "Functions" not in browser.find_element("css selector", "[aria-selected=true]").text:
+        tab(browser, "Functions").click()
+    rows = wait_until(lambda: table(browser))
+    return {row[0]: int(row[3].replace(",", "")) for row in rows}
+
+
+def sums(browser):
+    """function: calls, total and self time in ns, of the part of time that is shown."""
+    rows = js(browser, "return views.functions.find()")
+    return {row["name"]: (row["calls"], row["total"], row["self"]) for row in rows}
+
+
+def reported(directory, *options):
+    rows = json.loads(utrail("report", "-d", directory, "--format=json", *options).must().out or "[]")
+    return {row["name"]: (row["call"], row["total"], row["self"]) for row in rows}
+
+
+def seen(browser):
+    zoom = js(browser, "return app.zoom")
+    return zoom["to"] - zoom["from"]
+
+
+def place_of(browser, task, depth=0):
+    """Where a row of the timeline is, from the middle of its picture."""
+    timeline = browser.find_element("id", "timeline-canvas")
+    top = js(browser, "return views.timeline.strips.find((s) => s.tasks.includes(recording.tasks[arguments[0]])).top", task)
+    return timeline, top + 24 + 18 * depth + 8 - timeline.size["height"] // 2
 
 
 @needs_browser
@@ -104,17 +171,36 @@ class TestPage:
         assert counted(browser) == calls("data")
         assert browser.title == "recursion – utrail"
 
+    def test_roles_and_names(self, browser):
+        utrail("record", "-d", "data", build(program("threads"), VARIANT))
+        open_page(browser, "data", "page-roles")
+        tabs = browser.find_elements("css selector", "[role=tab]")
+        assert [t.text for t in tabs if t.is_displayed()] == ["Timeline", "Flame graph", "Functions"]
+        for name in ("Flame graph", "Functions", "Timeline"):
+            tab(browser, name).click()
+            chosen = browser.find_element("css selector", "[role=tab][aria-selected=true]")
+            assert chosen.text == name
+            (panel,) = (p for p in browser.find_elements("css selector", "[role=tabpanel]") if p.is_displayed())
+            assert panel.get_attribute("aria-labelledby") == chosen.get_attribute("id")
+            assert panel.get_attribute("id") == chosen.get_attribute("aria-controls")
+        tab(browser, "Timeline").send_keys(Keys.ARROW_RIGHT)
+        assert browser.switch_to.active_element.text == "Flame graph"
+
     def test_strange_names(self, browser, strange_names):  # noqa: F811
         open_page(browser, strange_names, "page-names")
         assert {'say "hi"', "back\\slash; <b>&amp;", "tab\\x09here größe"} <= set(counted(browser))
-        js(browser, "utrail.show('table'); utrail.drawNow()")
-        assert 'say "hi"' in browser.find_element("id", "table").text
 
     def test_arguments_are_shown(self, browser):
         utrail("record", "-A", "fib@arg1/i32", "-R", "fib@retval/i32", "-d", "data", self.fib())
         open_page(browser, "data", "page-arguments")
-        js(browser, "utrail.search('fib'); utrail.go(1)")
+        assert search(browser, "fib") == "9 calls"
+        browser.switch_to.active_element.send_keys(Keys.ENTER)
         assert browser.find_element("id", "details").text.startswith("fib(4) = 3")
+        # Arguments are looked for, too, and expressions.
+        assert search(browser, "(2)") == "2 calls"
+        assert search(browser, "/^fib$/") == "9 calls"
+        assert search(browser, r"/^\([01]\)/") == "5 calls"
+        assert search(browser, "/^(/") == "not a regular expression"
 
     def fib(self):
         Path("fib.c").write_text(
@@ -126,85 +212,237 @@ class TestPage:
     def test_timeline(self, browser):
         utrail("record", "-d", "data", build(program("threads"), VARIANT))
         open_page(browser, "data", "page-threads")
-        assert counted(browser) == calls("data")
-        width = "return utrail.view.to - utrail.view.from"
-        all_of_it = js(browser, width)
-        timeline = browser.find_element("id", "timeline")
+        all_of_it = seen(browser)
+        timeline = browser.find_element("id", "timeline-scroller")
         timeline.send_keys("w")
-        assert js(browser, width) < all_of_it
-        before = js(browser, "return utrail.view.from")
+        assert seen(browser) < all_of_it
+        before = js(browser, "return app.zoom.from")
         timeline.send_keys(Keys.ARROW_RIGHT)
-        after = js(browser, "return utrail.view.from")
+        after = js(browser, "return app.zoom.from")
         assert after > before
         ActionChains(browser).drag_and_drop_by_offset(timeline, 200, 0).perform()
-        assert js(browser, "return utrail.view.from") < after
+        assert js(browser, "return app.zoom.from") < after
         timeline.send_keys("0")
-        assert js(browser, width) == all_of_it
+        assert seen(browser) == all_of_it
+        assert counted(browser) == calls("data")
 
     def test_click_shows_a_call(self, browser):
         utrail("record", "--no-libcall", "-d", "data", build(program("plain"), VARIANT))
         open_page(browser, "data", "page-plain")
-        timeline = browser.find_element("id", "timeline")
-        high = timeline.size["height"]
-        # The first row of the first task: behind the axis and the task's name.
-        ActionChains(browser).move_to_element_with_offset(timeline, 0, 26 + 22 + 8 - high // 2).click().perform()
+        timeline, down = place_of(browser, 0)
+        ActionChains(browser).move_to_element_with_offset(timeline, 0, down).click().perform()
         assert browser.find_element("id", "details").text.startswith("main")
-        assert "took" in browser.find_element("id", "tip").text
+        tip = browser.find_element("id", "tip")
+        assert "took" in tip.text
+        # It is about another view's call after a key.
+        browser.find_element("id", "timeline-scroller").send_keys("2")
+        assert not tip.is_displayed()
 
     def test_events_are_marks(self, browser):
         self.fib()
         utrail("record", "--no-event", "-T", "fib@read=proc/statm", "-d", "data", "./fib").must()
         open_page(browser, "data", "page-events")
-        assert js(browser, "return utrail.meta.tasks[0].points.length") == 18
-        timeline = browser.find_element("id", "timeline")
+        assert js(browser, "return recording.tasks[0].pointTime.length") == 18
+        assert search(browser, "read:proc") == "0 calls, 9 events"
         # Where the mark is that stands for the first of them: in the line with the task's name.
         x = js(
             browser,
-            "const [time] = utrail.tasks[0].points[0], { from, to } = utrail.view;"
-            "return (time - from) / (to - from) * arguments[0]",
-            timeline.size["width"],
+            "const { from, to } = app.zoom, time = recording.tasks[0].pointTime[0];"
+            "return (time - from) / (to - from) * views.timeline.canvas.clientWidth",
         )
-        left, high = round(x) - timeline.size["width"] // 2, timeline.size["height"]
-        ActionChains(browser).move_to_element_with_offset(timeline, left, 26 + 14 - high // 2).perform()
+        timeline, down = place_of(browser, 0)
+        left = round(x) - timeline.size["width"] // 2
+        ActionChains(browser).move_to_element_with_offset(timeline, left, down - 12).perform()
         assert browser.find_element("id", "tip").text.startswith("read:proc/statm (vmsize=")
 
     def test_search(self, browser):
         utrail("record", "-d", "data", build(program("threads"), VARIANT))
         open_page(browser, "data", "page-search")
-        browser.find_element("id", "timeline").send_keys("/")
+        browser.find_element("id", "timeline-scroller").send_keys("/")
         field = browser.switch_to.active_element
         field.send_keys("LEAF")
-        assert browser.find_element("id", "found").text == f"{calls('data')['leaf']} calls"
+        assert status(browser) == f"{calls('data')['leaf']} calls"
         field.send_keys(Keys.ENTER)
-        assert browser.find_element("id", "found").text.startswith("1 of")
+        assert status(browser).startswith("1 of")
         assert browser.find_element("id", "details").text.startswith("leaf")
+        field.send_keys(Keys.ENTER)
+        assert status(browser).startswith("2 of")
+        wait_until(lambda: js(browser, "return views.overview.marks.some((mark) => mark)"))
         keep(browser, "page-search")
+        # A task by its number: all its calls.
+        tid, nr = js(browser, "const { tid, n } = recording.tasks[1]; return [tid, n]")
+        assert search(browser, str(tid)) == f"{nr} calls"
         field.send_keys(Keys.ESCAPE)
-        assert browser.find_element("id", "found").text == ""
+        assert status(browser) == ""
 
     def test_flame_graph(self, browser):
         utrail("record", "--no-event", "-d", "data", build(program("threads"), VARIANT))
         open_page(browser, "data", "page-flame")
-        browser.find_element("css selector", "[data-view=flame]").click()
-        js(browser, "utrail.drawNow()")
+        tab(browser, "Flame graph").click()
         keep(browser, "page-flame")
-        tops = js(browser, "return utrail.flame.boxes.filter((b) => b.node.parent && b.node.parent.func < 0).map((b) => b.node.func)")
-        assert {js(browser, "return utrail.meta.functions[arguments[0]]", f) for f in tops} >= {"main", "worker"}
+        tops = js(
+            browser,
+            "views.draw(); return views.flame.boxes.filter((b) => b.node.parent && b.node.parent.func < 0).map((b) => views.flame.name(b.node))",
+        )
+        assert set(tops) >= {"main", "worker"}
+        flame = browser.find_element("id", "flame-canvas")
+        flame.send_keys(Keys.ARROW_DOWN)
+        first = browser.find_element("id", "flame-chosen").text
+        flame.send_keys(Keys.ARROW_DOWN, Keys.ENTER)
+        assert browser.find_element("id", "flame-chosen").text != first
+        assert js(browser, "return views.flame.root.parent.parent !== null")
+
+    def test_ranges(self, browser):
+        """The numbers of a range are those of report -r, and the address has it as report takes it."""
+        utrail("record", "-d", "data", build(program("threads"), VARIANT))
+        open_page(browser, "data", "page-range")
+        first, last, zero = js(browser, "return [recording.first, recording.last, recording.meta.zero]")
+        step = (last - zero) // 7
+        for begin, end in ((0, 3), (1, 2), (2, 6), (4, 7)):
+            text = f"{begin * step}ns~{end * step}ns"
+            js(browser, f"location.hash = '#view=functions&range={text}'")
+            wait_until(lambda: js(browser, "return app.state.range && app.state.view === 'functions'"))
+            assert sums(browser) == reported("data", "-r", text), text
+        # From the page to report: what was dragged, what was typed.
+        tab(browser, "Timeline").click()
+        timeline, down = place_of(browser, 0)
+        drag = ActionChains(browser).move_to_element_with_offset(timeline, -200, down).key_down(Keys.SHIFT).click_and_hold()
+        drag.move_by_offset(300, 0).release().key_up(Keys.SHIFT).perform()
+        text = re.search(r"range=([^&]*)", browser.current_url)[1]
+        assert browser.find_element("id", "range").get_attribute("value") == text
+        assert browser.find_element("id", "part").text.startswith("Range: ")
+        assert sums(browser) == reported("data", "-r", text)
+        field = browser.find_element("id", "range")
+        field.clear()
+        field.send_keys(f"{step}ns~{2 * step}ns", Keys.ENTER)
+        assert sums(browser) == reported("data", "-r", f"{step}ns~{2 * step}ns")
+        button(browser, "Zoom to range").click()
+        assert seen(browser) == step
+        button(browser, "Clear range").click()
+        assert "range=" not in browser.current_url
+
+    def test_address(self, browser):
+        utrail("record", "-d", "data", build(program("threads"), VARIANT))
+        open_page(browser, "data", "page-address", "#view=functions&function=leaf&search=leaf")
+        assert status(browser) == f"{calls('data')['leaf']} calls"
+        assert browser.find_element("css selector", "[aria-selected=true]").text == "Functions"
+        captions = [c.text for c in browser.find_elements("css selector", "#function caption")]
+        assert captions[:2] == ["Callers of leaf", "Callees of leaf"]
+        tab(browser, "Timeline").click()
+        assert "view=timeline" in browser.current_url and "function=leaf" in browser.current_url
+        tab(browser, "Flame graph").click()
+        browser.back()
+        assert browser.find_element("css selector", "[aria-selected=true]").text == "Timeline"
+        browser.refresh()
+        wait_until(lambda: js(browser, "return 'ready' in document.documentElement.dataset"))
+        assert status(browser) == f"{calls('data')['leaf']} calls"
+
+    def test_function(self, browser):
+        """Callers and callees of a function have the calls that report's graph has."""
+        utrail("record", "--no-event", "-d", "data", build(program("threads"), VARIANT))
+        open_page(browser, "data", "page-functions")
+        expected = calls("data")
+        assert counted(browser) == expected
+        heads = browser.find_elements("css selector", "#functions-table thead th")
+        assert [h.text.rstrip(" ▾▴") for h in heads[:4]] == ["Function", "Total", "Self", "Calls"]
+        row = next(r for r in browser.find_elements("css selector", "#functions-table tbody tr") if r.text.startswith("leaf"))
+        row.click()
+        captions = [c.text for c in browser.find_elements("css selector", "#function caption")]
+        assert captions == ["Callers of leaf", "Callees of leaf", "How long its calls took", "Its slowest calls"]
+        callers = table(browser, "#function table:nth-of-type(1)")
+        assert sum(int(row[3].replace(",", "")) for row in callers) == expected["leaf"]
+        buckets = table(browser, "#function table:nth-of-type(3)")
+        assert sum(int(row[2].replace(",", "")) for row in buckets) == expected["leaf"]
+        keep(browser, "page-function")
+        slowest = browser.find_elements("css selector", "#function table:nth-of-type(4) tbody button")
+        slowest[0].click()
+        assert browser.find_element("id", "details").text.startswith("leaf")
+        assert browser.find_element("css selector", "[aria-selected=true]").text == "Timeline"
+        before = js(browser, "return app.selected[1]")
+        button(browser, "Next call").click()
+        assert js(browser, "return app.selected[1]") != before
+
+    def test_many_threads(self, browser):
+        """All can be reached: by scrolling, collapsed, sorted, and hidden."""
+        Path("many.c").write_text(
+            "#include <pthread.h>\n#include <stdlib.h>\nstatic pthread_barrier_t barrier;\n"
+            "void leaf(void) { __asm__ volatile(\"\"); }\n"
+            "void *work(void *nr) { pthread_barrier_wait(&barrier); for (long i = 0; i < (long)nr; i++) leaf(); return NULL; }\n"
+            "int main(void) { pthread_t t[100]; pthread_barrier_init(&barrier, NULL, 101);\n"
+            "for (long i = 0; i < 100; i++) pthread_create(&t[i], NULL, work, (void *)(i * 7 % 100));\n"
+            "pthread_barrier_wait(&barrier);\n"
+            "for (long i = 0; i < 100; i++) pthread_join(t[i], NULL); return 0; }\n"
+        )
+        run("gcc", "-pg", "-O0", "-pthread", "-o", "many", "many.c").must()
+        utrail("record", "--no-libcall", "--no-event", "-d", "data", "./many").must()
+        open_page(browser, "data", "page-many")
+        scroller = browser.find_element("id", "timeline-scroller")
+        high, all_of_it, at = "return views.timeline.scroller.clientHeight", "return views.timeline.scroller.scrollHeight", "return views.timeline.scroller.scrollTop"
+        assert js(browser, all_of_it) > 10 * js(browser, high)
+        scroller.send_keys(Keys.PAGE_DOWN)
+        wait_until(lambda: js(browser, at) > 100)
+        scroller.send_keys(Keys.END)
+        wait_until(lambda: js(browser, at) + js(browser, high) >= js(browser, all_of_it) - 2)
+        before = js(browser, all_of_it)
+        button(browser, "Collapse all").click()
+        wait_until(lambda: js(browser, all_of_it) < before)
+        button(browser, "Sort").click()
+        button(browser, "Calls").click()
+        scroller.send_keys(Keys.HOME)
+        wait_until(lambda: "thread" in headings(browser)[0])
+        order = js(browser, "return views.timeline.strips.map((s) => s.tasks.reduce((sum, task) => sum + task.n, 0))")
+        assert order == sorted(order, reverse=True) and len(order) == len(js(browser, "return views.timeline.strips"))
+        assert "sort=calls" in js(browser, "app.change({}, 'push'); return location.hash")
+        nr = len(order)
+        hide = browser.find_element("css selector", ".heading .small")
+        ActionChains(browser).move_to_element(hide).click(hide).perform()
+        wait_until(lambda: js(browser, "views.draw(); return views.timeline.strips.length") == nr - 1)
+        button(browser, "Show 1 hidden task").click()
+        assert js(browser, "views.draw(); return views.timeline.strips.length") == nr
+
+    def test_print(self, browser):
+        utrail("record", "-d", "data", build(program("threads"), VARIANT))
+        open_page(browser, "data", "page-print", "#view=functions")
+        devtools(browser, "Emulation.setEmulatedMedia", {"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        js(browser, "dispatchEvent(new Event('beforeprint'))")
+        keep(browser, "page-print")
+        assert not browser.find_element("id", "search").is_displayed()
+        assert js(browser, "return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert {row[0]: int(row[3].replace(",", "")) for row in table(browser)} == calls("data")
+        js(browser, "dispatchEvent(new Event('afterprint'))")
+        devtools(browser, "Emulation.setEmulatedMedia", {"media": "", "features": []})
+        assert browser.find_element("id", "search").is_displayed()
+
+    @pytest.mark.parametrize("width", [400, 360])
+    def test_narrow(self, browser, width):
+        """Names of functions are on the screen, and the header leaves room."""
+        utrail("record", "-d", "data", build(program("threads"), VARIANT))
+        devtools(browser, "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+        open_page(browser, "data", f"page-{width}", "#view=functions")
+        names = browser.find_elements("css selector", "#functions-table tbody .name")
+        assert all(0 <= name.rect["x"] and name.rect["x"] + name.rect["width"] < width for name in names)
+        top = browser.find_element("tag name", "main").rect["y"]
+        keep(browser, f"page-{width}-functions")
+        assert top < 190
+        assert js(browser, "return document.documentElement.scrollWidth") <= width
+        devtools(browser, "Emulation.clearDeviceMetricsOverride", {})
 
     def test_million_calls(self, browser):
         run("gcc", "-O2", "-pg", "-pthread", "-o", "tree", TOP / "tests/bench/src/tree.c").must()
         utrail("record", "--no-libcall", "--no-event", "-d", "data", "./tree", 4, 1000000).must()
+        assert dump("html", "data").stat().st_size < 2.5e6 or "zlib" not in utrail("--version").out.split()
         open_page(browser, "data", "page-million")
         assert counted(browser) == calls("data")
+        assert sums(browser) == reported("data")
+        tab(browser, "Timeline").click()
         frame_ms = js(
             browser,
             """
-            utrail.zoom(0.3);
-            const step = (utrail.view.to - utrail.view.from) * 0.02, begin = performance.now();
+            app.zoomBy(0.3);
+            const begin = performance.now();
             for (let i = 0; i < 30; i++) {
-                utrail.view.from += step;
-                utrail.view.to += step;
-                utrail.drawNow();
+                app.pan(0.02);
+                views.draw();
             }
             return (performance.now() - begin) / 30;
             """,
@@ -221,12 +459,12 @@ class TestPage:
         open_page(browser, "data", "page-processes")
         # There is nothing else in it.
         assert browser.find_element("id", "processes").is_displayed()
-        lanes = js(browser, "const { jobs, most, slots, n } = utrail.lanes; return { jobs, most, slots, n }")
-        rows = js(browser, "return utrail.meta.executions")
+        lanes = js(browser, "const { jobs, most, slots, n } = recording.lanes; return { jobs, most, slots, n }")
+        rows = js(browser, "return recording.meta.executions")
         assert lanes.pop("most") <= 2 and lanes == {"jobs": 2, "slots": 2, "n": len(rows)}
         commands = js(
             browser,
-            "return utrail.lanes.path.filter((p) => p.to - p.from > 10e6).map((p) => utrail.meta.executions[p.i])"
+            "return recording.lanes.path.filter((p) => p.to - p.from > 10e6).map((p) => recording.meta.executions[p.i])"
             ".map((e) => e.command).filter((c) => c.startsWith('sleep'))",
         )
         # The last one always; which of the jobs ends last a busy machine decides.
@@ -235,19 +473,18 @@ class TestPage:
         # What worked by itself, in all, is what worked at each moment.
         own, levels = js(
             browser,
-            "const { self, levels } = utrail.lanes; let sum = 0;"
+            "const { own, levels } = recording.lanes; let sum = 0;"
             "levels.forEach(({ time, nr }, k) => { if (k) sum += (time - levels[k - 1].time) * levels[k - 1].nr; });"
-            "return [self.reduce((a, b) => a + b, 0), sum]",
+            "return [own.reduce((a, b) => a + b, 0), sum]",
         )
         assert abs(own - levels) < 10
-        idle = js(browser, "return utrail.idle()")
-        assert idle["lost"] >= idle["some"] > 0
+        assert re.search(r"\d+\.\d % of the slots were idle", browser.find_element("id", "summary").text)
         self.check_tables(browser)
 
     def check_path(self, browser):
         """It has no gaps, from the beginning to the end of the first process."""
-        path = js(browser, "return utrail.lanes.path")
-        make = js(browser, "return utrail.meta.executions[0]")
+        path = js(browser, "return recording.lanes.path")
+        make = js(browser, "return recording.meta.executions[0]")
         assert (path[0]["from"], path[-1]["to"]) == (make["start"], make["start"] + make["dur"])
         assert all(a["to"] == b["from"] for a, b in zip(path, path[1:]))
 
@@ -258,16 +495,15 @@ class TestPage:
         made = next(i for i, text in enumerate(slowest) if "sleep" in text)
         browser.find_elements("css selector", "#slowest tbody tr")[made].click()
         assert "made by" in browser.find_element("id", "details").text
-        js(browser, "utrail.select([utrail.lanes, utrail.meta.executions.findIndex((e) => e.status === 3)])")
+        js(browser, "app.select([recording.lanes, recording.meta.executions.findIndex((e) => e.status === 3)])")
         details = browser.find_element("id", "details").text
         assert details.startswith("sh -c sleep 0.02; exit 3 <i>") and "status 3" in details
         lanes = browser.find_element("id", "lanes")
         ActionChains(browser).move_to_element_with_offset(lanes, 0, 26 + 70 + 4 + 8 - lanes.size["height"] // 2).click().perform()
         assert browser.find_element("id", "details").text.startswith("make -j2")
-        lanes.send_keys("w")
-        assert js(browser, "return utrail.view.to - utrail.view.from < utrail.last - utrail.first")
-        browser.find_element("id", "search").send_keys("SLEEP")
-        assert browser.find_element("id", "found").text == "4 executions"
+        browser.find_element("id", "summary").send_keys("w")
+        assert seen(browser) < js(browser, "return recording.last - recording.first")
+        assert search(browser, "SLEEP") == "4 executions"
 
     def test_processes_beside_calls(self, browser):
         """A program with a probe: both are there, and the calls come first."""
@@ -278,16 +514,23 @@ class TestPage:
         # The shell's child calls it, and another program goes on: report counts no such call, the page does.
         assert found.pop("execve", 1) == 1
         assert found == calls("data")
-        browser.find_element("id", "has-processes").click()
-        js(browser, "utrail.drawNow()")
+        tab(browser, "Processes").click()
         assert browser.find_element("id", "processes").is_displayed()
-        assert js(browser, "return utrail.meta.executions.filter((e) => e.status === 4).map((e) => e.command)")[0].startswith("/bin/sh -c")
+        assert js(browser, "return recording.meta.executions.filter((e) => e.status === 4).map((e) => e.command)")[0].startswith("/bin/sh -c")
+
+
+def headings(browser):
+    return js(browser, "return [...document.querySelectorAll('.heading')].map((h) => h.innerText)")
 
 
 def test_page_needs_no_network():
-    page = (TOP / "utils/export/page/page.html").read_text()
+    room = TOP / "utils/export/page"
+    page = (room / "page.html").read_text()
     assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
-    assert "default-src 'none'" in page
+    assert "default-src 'none'" in page and "unsafe" not in page
+    for path in [room / "style.css", *room.rglob("*.js")]:
+        text = path.read_text()
+        assert "http:" not in text and "https:" not in text and "innerHTML" not in text, path
 
 
 class TestSvg:

@@ -1,0 +1,44 @@
+/*
+ * The page of `dump --format=html` gets blocks of columns of numbers beside its JSON, each in a
+ * script element that is no script. A browser unpacks and reads them in workers
+ * (utils/export/page/data/decode.js).
+ */
+#ifndef UTRAIL_EXPORT_PAGE_BLOCKS_H
+#define UTRAIL_EXPORT_PAGE_BLOCKS_H
+
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/sink.h"
+
+#define BLOCK_COLUMNS_MAX 5
+/* So many rows make a block: what is read in one piece, and what is in memory meanwhile. */
+#define BLOCK_ROWS	  65536
+
+/*
+ * A block that is being filled. Starts as zeros, ends with block_deinit(); the others are its own.
+ *
+ * Its bytes in the page: varints of the number of rows and of each column's length in bytes, then
+ * the columns, packed if there is zlib, as base64.
+ */
+struct block {
+	struct strbuf columns[BLOCK_COLUMNS_MAX];
+	size_t nr;
+	struct strbuf bytes;
+	struct strbuf packed;
+	struct strbuf base64;
+};
+
+void block_deinit(struct block *block);
+
+/* Append a number to a column of the row that block_end_row() ends. */
+void block_add(struct block *block, unsigned column, uint64_t number);
+
+/*
+ * Write the block, if it has rows, and empty it. @kind: "calls", "points" or "texts"; @task: whose
+ * they are, in the order of the page. -ENOMEM when memory was short since it began.
+ */
+int block_write(struct block *block, struct sink *sink, const char *kind, size_t task);
+
+/* The row is complete; a full block is written. */
+int block_end_row(struct block *block, struct sink *sink, const char *kind, size_t task);
+
+#endif

@@ -1,0 +1,60 @@
+/**
+ * The calls of a task as a tree of contexts: a node is a function, called from the node above.
+ * A call is one number then, its node, and what calls have in common is summed up by arrays.
+ */
+
+const MIN_NODES = 64;
+
+/** Of all nodes, by their number. Node 0 is above all others and no function. */
+export class ContextTree {
+	constructor() {
+		this.nr = 1;
+		this.func = new Int32Array(MIN_NODES).fill(-1, 0, 1);
+		this.parent = new Int32Array(MIN_NODES).fill(-1, 0, 1);
+		this.depth = new Int32Array(MIN_NODES).fill(-1, 0, 1);
+		/** Places of an open hash table: the number of a node, or 0. */
+		this.slots = new Int32Array(MIN_NODES * 4);
+	}
+
+	/**
+	 * The node of a function that is called from a node; made if it is new.
+	 * @param {number} parent
+	 * @param {number} func
+	 * @returns {number}
+	 */
+	child(parent, func) {
+		const mask = this.slots.length - 1;
+		let at = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(func + 1, 0x85ebca6b)) & mask;
+		for (let node; (node = this.slots[at]) !== 0; at = (at + 1) & mask)
+			if (this.parent[node] === parent && this.func[node] === func) return node;
+		if (this.nr === this.func.length) {
+			this.#grow();
+			return this.child(parent, func);
+		}
+		const node = this.nr++;
+		this.slots[at] = node;
+		this.func[node] = func;
+		this.parent[node] = parent;
+		this.depth[node] = this.depth[parent] + 1;
+		return node;
+	}
+
+	#grow() {
+		const double = (/** @type {Int32Array} */ old) => {
+			const more = new Int32Array(old.length * 2);
+			more.set(old);
+			return more;
+		};
+		this.func = double(this.func);
+		this.parent = double(this.parent);
+		this.depth = double(this.depth);
+		this.slots = new Int32Array(this.slots.length * 2);
+		const mask = this.slots.length - 1;
+		for (let node = 1; node < this.nr; node++) {
+			const func = this.func[node], parent = this.parent[node];
+			let at = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(func + 1, 0x85ebca6b)) & mask;
+			while (this.slots[at] !== 0) at = (at + 1) & mask;
+			this.slots[at] = node;
+		}
+	}
+}

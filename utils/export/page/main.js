@@ -1,0 +1,133 @@
+/** Puts the page together. */
+import { App } from "./state/app.js";
+import { byId } from "./ui/element.js";
+import { readColors } from "./ui/colors.js";
+import { hideTip } from "./ui/tip.js";
+import { count, timeText } from "./model/text.js";
+import { Recording } from "./model/recording.js";
+import { loadBlocks } from "./data/load.js";
+import { FlameView } from "./views/flame.js";
+import { FunctionsView } from "./views/functions.js";
+import { Overview } from "./views/overview.js";
+import { ProcessesView } from "./views/processes.js";
+import { setUpKeys } from "./views/keys.js";
+import { setUpToolbar, showSearch, showState } from "./views/toolbar.js";
+import { showDetails } from "./views/details.js";
+import { Timeline } from "./views/timeline.js";
+
+/** The largest picture of all tasks that is printed, in pixels. */
+const MAX_PRINTED = 8000;
+
+/**
+ * @param {import("./model/recording.js").Recording} recording
+ * @param {App} app
+ */
+function showTitle({ meta, tasks, calls, first, last }, app) {
+	document.title = `${meta.title} – utrail`;
+	byId("title").textContent = meta.title;
+	byId("about").textContent = [count(calls, "call"), count(tasks.length, "task"),
+		timeText(last - first), meta.date].filter(Boolean).join(", ");
+	byId("about").title = meta.cmdline;
+	byId("timeline-scroller").setAttribute("aria-label",
+		`Timeline of ${count(tasks.length, "task")}`);
+	showState(app);
+}
+
+/**
+ * Print what is light, and all of it.
+ * @param {App} app
+ * @param {{ timeline: Timeline, functions: FunctionsView, draw: () => void }} views
+ */
+function setUpPrint(app, { timeline, functions, draw }) {
+	/** @param {boolean} isPrinted */
+	const turn = (isPrinted) => {
+		document.documentElement.classList.toggle("printed", isPrinted);
+		readColors(app.recording);
+		functions.isWhole = isPrinted;
+		timeline.layOut();
+		const high = timeline.strips.length ? timeline.strips[timeline.strips.length - 1].bottom : 0;
+		timeline.canvas.style.height = isPrinted ? `${Math.min(high, MAX_PRINTED)}px` : "";
+		if (isPrinted) timeline.scroller.scrollTop = 0;
+		draw();
+	};
+	addEventListener("beforeprint", () => turn(true));
+	addEventListener("afterprint", () => turn(false));
+}
+
+/** @param {App} app */
+function setUpViews(app) {
+	const timeline = new Timeline(app), flame = new FlameView(app), functions = new FunctionsView(app);
+	const processes = new ProcessesView(app), overview = new Overview(app);
+	const views = { timeline, flame, functions, processes };
+	let isDue = false;
+	const draw = () => {
+		isDue = false;
+		overview.draw();
+		return views[app.state.view].draw();
+	};
+	app.listeners.push((what) => {
+		if (what === "state") { hideTip(); showState(app); }
+		if (what === "selected") {
+			showDetails(app);
+			timeline.scrollToSelected();
+			processes.scrollToSelected();
+		}
+		if (what === "search") { hideTip(); showSearch(app); overview.findMarks(); }
+		if (isDue) return;
+		isDue = true;
+		requestAnimationFrame(draw);
+	});
+	const showAll = () => {
+		timeline.scroller.scrollTop = 0;
+		processes.scrollTo(0);
+		flame.root = flame.at = null;
+		app.change({ zoom: null });
+	};
+	byId("collapse").addEventListener("click", () => {
+		byId("collapse").textContent = timeline.toggleAll() ? "Expand all" : "Collapse all";
+	});
+	addEventListener("resize", draw);
+	addEventListener("hashchange", () => app.readAddress());
+	addEventListener("popstate", () => app.readAddress());
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+		readColors(app.recording);
+		draw();
+	});
+	setUpToolbar(app);
+	setUpKeys(app, { timeline, processes, showAll });
+	setUpPrint(app, { timeline, functions, draw });
+	return { ...views, overview, draw };
+}
+
+async function open() {
+	const recording = new Recording(JSON.parse(byId("meta").textContent || ""));
+	byId("meta").remove();
+	readColors(recording);
+	const app = new App(recording), views = setUpViews(app);
+	const progress = /** @type {HTMLProgressElement} */ (byId("progress"));
+	showTitle(recording, app);
+	showDetails(app);
+	views.draw();
+	// For tests, and for the curious.
+	Object.assign(window, { utrail: { app, recording, views } });
+	try {
+		await loadBlocks(recording.meta.tasks, {
+			task: (task, arrays) => {
+				recording.tasks[task].fill(arrays, recording.isWait);
+				app.tell("draw");
+			},
+			texts: (index, texts) => { recording.textBlocks[index] = texts; },
+			progress: (part) => { progress.value = part; },
+		});
+		byId("loading").hidden = true;
+	} catch (error) {
+		byId("loading").textContent = `The recording cannot be read: ${error}`;
+	}
+	if (app.state.search) app.lookFor();
+	document.documentElement.dataset.ready = "";
+	app.tell("draw");
+}
+
+// The data stands after this script in the page; what there is of the page is drawn meanwhile.
+if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => setTimeout(open));
+else open();

@@ -1,0 +1,58 @@
+/** Ranges of time as `report -r` takes them. */
+
+const RANGE_UNITS = new Map([
+	["ns", 1], ["nsec", 1], ["us", 1e3], ["usec", 1e3], ["ms", 1e6], ["msec", 1e6],
+	["s", 1e9], ["sec", 1e9], ["m", 60e9], ["min", 60e9],
+]);
+
+/**
+ * A side of a range, in ns since base; null: not a time.
+ * @param {string} text
+ * @param {{ base: number, zero: number }} meta
+ */
+function parseEdge(text, { base, zero }) {
+	const match = /^(\d+(?:\.\d+)?|\.\d+)([a-zµ]*)$/i.exec(text.trim());
+	if (!match) return null;
+	const unit = match[2].toLowerCase().replace("µ", "u");
+	// The clock's nanoseconds are more than a double tells of seconds: 123.000000456
+	if (!unit) {
+		const [seconds, part = ""] = match[1].split(".");
+		return Number(seconds) * 1e9 + Number(part.slice(0, 9).padEnd(9, "0")) - base;
+	}
+	const scale = RANGE_UNITS.get(unit);
+	return scale ? Math.round(Number(match[1]) * scale) + zero : null;
+}
+
+/**
+ * "FROM~TO": a time with a unit is since the first record, one without is a timestamp in seconds;
+ * an empty side is open. Null: not a range.
+ * @param {string} text
+ * @param {{ first: number, last: number, meta: { base: number, zero: number } }} recording
+ * @returns {import("./recording.js").Range | null}
+ */
+export function parseRange(text, { first, last, meta }) {
+	const sides = text.split("~");
+	if (sides.length !== 2 || !text.replace("~", "").trim()) return null;
+	const from = sides[0].trim() ? parseEdge(sides[0], meta) : first;
+	const to = sides[1].trim() ? parseEdge(sides[1], meta) : last;
+	return from === null || to === null || to < from ? null : { from, to };
+}
+
+/**
+ * Exactly, in the largest unit that is not above it.
+ * @param {number} ns
+ */
+function edgeText(ns) {
+	const whole = Math.max(0, Math.round(ns));
+	const [unit, scale, digits] = whole >= 1e9 ? ["s", 1e9, 9] : whole >= 1e6 ? ["ms", 1e6, 6]
+		: whole >= 1e3 ? ["us", 1e3, 3] : ["ns", 1, 0];
+	const text = (whole / Number(scale)).toFixed(Number(digits));
+	return (text.includes(".") ? text.replace(/\.?0+$/, "") : text) + unit;
+}
+
+/**
+ * @param {import("./recording.js").Range} range
+ * @param {{ meta: { zero: number } }} recording
+ */
+export const rangeText = ({ from, to }, { meta: { zero } }) =>
+	`${edgeText(from - zero)}~${edgeText(to - zero)}`;

@@ -1,0 +1,81 @@
+/** The whole recording, as the page has it. */
+import { encodeTexts } from "../data/decode.js";
+import { Task } from "./task.js";
+import { makeLanes } from "./lanes.js";
+
+/**
+ * @typedef {object} Execution of a program by a process
+ * @property {number} pid
+ * @property {number} process
+ * @property {number} start
+ * @property {number} dur
+ * @property {string} name
+ * @property {string} command
+ * @property {string} cwd
+ * @property {number} [parent]
+ * @property {number} [status]
+ * @property {number} [signal]
+ */
+
+/**
+ * @typedef {object} Meta what exp_html.c tells as JSON
+ * @property {string} title
+ * @property {string} cmdline
+ * @property {string} date
+ * @property {number} base from where all times count, by the recording's clock
+ * @property {number} zero the first record, from where ranges count
+ * @property {import("./task.js").TaskInfo[]} tasks
+ * @property {string[]} functions
+ * @property {string[]} texts if they are few; else they come in blocks
+ * @property {Execution[]} executions
+ */
+
+/** @typedef {{ from: number, to: number }} Range in ns since the recording began */
+
+/** Time in which a thread did not run is a call of this one. */
+const WAIT = "linux:schedule";
+
+export class Recording {
+	/** @param {Meta} meta */
+	constructor(meta) {
+		this.meta = meta;
+		const programs = [...new Set(meta.executions.map((e) => e.name))];
+		/** Functions, and then names of programs. */
+		this.names = meta.functions.concat(programs);
+		this.isWait = Uint8Array.from(this.names, (name) => (name.startsWith(WAIT) ? 1 : 0));
+		this.tasks = meta.tasks.map((info, i) => new Task(info, i));
+		this.lanes = makeLanes(meta.executions, programs, meta.functions.length);
+		this.textBlocks = meta.texts.length ? [encodeTexts(meta.texts)] : [];
+		this.calls = meta.tasks.reduce((sum, info) => sum + info.calls, 0);
+		let first = Infinity, last = 0;
+		for (const { start, end } of meta.tasks) {
+			first = Math.min(first, start);
+			last = Math.max(last, end);
+		}
+		for (const { start, dur } of meta.executions) {
+			first = Math.min(first, start);
+			last = Math.max(last, start + dur);
+		}
+		this.first = Math.min(first, last);
+		this.last = first < last ? last : this.first + 1;
+	}
+
+	/**
+	 * Arguments, or what an event says; 1 is the first one.
+	 * @param {number} number
+	 */
+	text(number) {
+		let at = number - 1;
+		for (const { bytes, starts } of this.textBlocks) {
+			const nr = starts.length - 1;
+			if (at < nr) return new TextDecoder().decode(bytes.subarray(starts[at], starts[at + 1]));
+			at -= nr;
+		}
+		return "";
+	}
+
+	/** @param {Range | null} range */
+	isWhole(range) {
+		return !range || (range.from <= this.first && range.to >= this.last);
+	}
+}

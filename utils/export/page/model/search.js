@@ -1,0 +1,197 @@
+/** What the field of search means, and which calls it finds. */
+
+/** So many calls are looked at before the browser may draw again. */
+const SLICE = 2000000;
+
+/** @param {string} source */
+function compile(source, flags = "i") {
+	try {
+		return new RegExp(source, flags);
+	} catch {
+		return null;
+	}
+}
+
+/**
+ * "/text/" is a regular expression. Another text is looked for as it is, upper and lower case
+ * alike, or else as an expression, if it is one ("^read|write$").
+ * @param {string} text
+ * @returns {((name: string) => boolean) | null} null: an expression that is not complete
+ */
+export function makeMatcher(text) {
+	const slashes = /^\/(.+)\/([a-z]*)$/s.exec(text);
+	if (slashes) {
+		const expression = compile(slashes[1], slashes[2].replace(/[gy]/g, "") || "i");
+		return expression && ((name) => expression.test(name));
+	}
+	const wanted = text.toLowerCase(), expression = /[\^$|\\]|\.[*+]|\[/.test(text) && compile(text);
+	if (!expression) return (name) => name.toLowerCase().includes(wanted);
+	return (name) => name.toLowerCase().includes(wanted) || expression.test(name);
+}
+
+export class Search {
+	/**
+	 * Looks at names only, which takes no time that one feels; look() does the rest.
+	 * @param {import("./recording.js").Recording} recording
+	 * @param {string} text
+	 */
+	constructor(recording, text) {
+		this.recording = recording;
+		this.text = text.trim();
+		this.matcher = this.text ? makeMatcher(this.text) : null;
+		this.isWrong = Boolean(this.text) && !this.matcher;
+		const is = this.matcher;
+		/** By function, and by program. */
+		this.funcs = Uint8Array.from(recording.names, (name) => (is && is(name) ? 1 : 0));
+		this.hasFuncs = this.funcs.includes(1);
+		/**
+		 * By text, from 1 on; null: none of them.
+		 * @type {Uint8Array | null}
+		 */
+		this.texts = null;
+		/** Tasks that were asked for by their number: all their calls match. */
+		this.tasks = new Set(recording.tasks.filter((task) => String(task.tid) === this.text));
+		this.named = recording.tasks.filter((task) => is && is(task.name)).length;
+		this.calls = 0;
+		this.events = 0;
+		this.executions = 0;
+		if (this.text) this.#count();
+	}
+
+	#count() {
+		for (const task of this.recording.tasks) {
+			if (this.tasks.has(task)) { this.calls += task.n; continue; }
+			const { nr, func } = task.tree, { calls } = task.sums;
+			for (let node = 1; node < nr; node++) if (this.funcs[func[node]]) this.calls += calls[node];
+		}
+		const { lanes } = this.recording;
+		for (let i = 0; i < lanes.n; i++) this.executions += this.funcs[lanes.func(i)];
+	}
+
+	/**
+	 * Look at arguments and events, too.
+	 * @param {() => Promise<unknown>} pause lets the browser draw
+	 * @param {() => boolean} isOld nobody wants to know any more
+	 */
+	async look(pause, isOld) {
+		const { recording, matcher } = this;
+		if (!matcher || !recording.textBlocks.length) return;
+		const texts = await this.#matchTexts(matcher, pause, isOld);
+		if (!texts || isOld()) return;
+		let calls = 0, events = 0;
+		for (const task of recording.tasks) {
+			for (const text of task.pointText) events += texts[text];
+			if (!task.text || this.tasks.has(task)) continue;
+			const { text, ctx, n } = task, { func } = task.tree;
+			for (let at = 0; at < n; at += SLICE) {
+				for (let i = at; i < Math.min(n, at + SLICE); i++)
+					if (texts[text[i]] && !this.funcs[func[ctx[i]]]) calls++;
+				if (at + SLICE < n) await pause();
+				if (isOld()) return;
+			}
+		}
+		this.texts = texts;
+		this.calls += calls;
+		this.events = events;
+	}
+
+	/**
+	 * @param {(text: string) => boolean} matcher
+	 * @param {() => Promise<unknown>} pause
+	 * @param {() => boolean} isOld
+	 */
+	async #matchTexts(matcher, pause, isOld) {
+		const { textBlocks } = this.recording, decoder = new TextDecoder();
+		const nr = textBlocks.reduce((sum, { starts }) => sum + starts.length - 1, 0);
+		const texts = new Uint8Array(nr + 1);
+		let number = 1, hasAny = false;
+		for (const { bytes, starts } of textBlocks) {
+			for (let i = 0; i + 1 < starts.length; i++, number++) {
+				const text = decoder.decode(bytes.subarray(starts[i], starts[i + 1]));
+				if (matcher(text)) { texts[number] = 1; hasAny = true; }
+				if (i % 8192 === 8191) await pause();
+				if (isOld()) return null;
+			}
+		}
+		return hasAny ? texts : null;
+	}
+
+	/** True when there is something to mark. */
+	get isOn() { return Boolean(this.text) && !this.isWrong; }
+
+	/**
+	 * By node of a task: 1 if calls of it match.
+	 * @param {import("./task.js").Task} task
+	 */
+	nodes(task) {
+		return Uint8Array.from(task.tree.func, (f) => (f >= 0 ? this.funcs[f] : 0));
+	}
+
+	/**
+	 * @param {import("./task.js").Task | import("./lanes.js").Lanes} task
+	 * @param {number} i
+	 */
+	has(task, i) {
+		if (this.funcs[task.func(i)]) return true;
+		if (!("ctx" in task)) return false;
+		return this.tasks.has(task) || Boolean(this.texts && task.text && this.texts[task.text[i]]);
+	}
+
+	/**
+	 * Visit the matching calls of a task from one on, in steps of 1 or -1, until visit says true.
+	 * @param {import("./task.js").Task} task
+	 * @param {number} at
+	 * @param {1 | -1} step
+	 * @param {(i: number) => boolean | void} visit
+	 */
+	scan(task, at, step, visit) {
+		const nodes = this.nodes(task), { ctx, text, n } = task, { texts } = this;
+		const isAll = this.tasks.has(task);
+		if (!isAll && !nodes.includes(1) && !(texts && text)) return;
+		for (let i = at; i >= 0 && i < n; i += step)
+			if (isAll || nodes[ctx[i]] || (texts && text && texts[text[i]]))
+				if (visit(i)) return;
+	}
+
+	/**
+	 * The match after (or before) a call, in the order of time; the first one after all others.
+	 * @param {import("./task.js").Call | null} from
+	 * @param {1 | -1} step
+	 * @returns {import("./task.js").Call | null}
+	 */
+	next(from, step) {
+		/** @type {import("./task.js").Call | null} */
+		let best = null;
+		const { tasks } = this.recording;
+		const isBefore = (/** @type {import("./task.js").Call} */ a, /** @type {import("./task.js").Call} */ b) =>
+			(a[0].start[a[1]] - b[0].start[b[1]] || a[0].index - b[0].index) * step < 0;
+		for (const task of tasks) {
+			let at = step > 0 ? 0 : task.n - 1;
+			if (from) {
+				const time = from[0].start[from[1]];
+				if (task === from[0]) at = from[1] + step;
+				else if (step > 0) at = task.firstAt(time + (task.index < from[0].index ? 1 : 0));
+				else at = task.firstAt(time + (task.index < from[0].index ? 1 : 0)) - 1;
+			}
+			this.scan(task, at, step, (i) => {
+				if (!best || isBefore([task, i], best)) best = [task, i];
+				return true;
+			});
+		}
+		return best || (from ? this.next(null, step) : null);
+	}
+
+	/**
+	 * The place of a match among all of them, from 1 on.
+	 * @param {import("./task.js").Call} call
+	 */
+	place([of, at]) {
+		let place = 1;
+		const time = of.start[at];
+		for (const task of this.recording.tasks) {
+			const limit = task === of ? at : task.firstAt(time + (task.index < of.index ? 1 : 0));
+			this.scan(task, limit - 1, -1, () => { place++; });
+		}
+		return place;
+	}
+}

@@ -1,0 +1,227 @@
+/** Adds up the calls of a task: in a range of time, or all of them. */
+import { lowerBound } from "./task.js";
+
+/**
+ * @typedef {object} NodeSums by node of the task's tree
+ * @property {Float64Array} calls
+ * @property {Float64Array} total of recursive calls, that of the outermost one
+ * @property {Float64Array} self
+ * @property {Float64Array} longest
+ */
+
+/** @param {number} nr of nodes */
+function makeSums(nr) {
+	return {
+		calls: new Float64Array(nr), total: new Float64Array(nr),
+		self: new Float64Array(nr), longest: new Float64Array(nr),
+	};
+}
+
+/**
+ * All calls.
+ * @param {import("./task.js").Task} task
+ * @returns {NodeSums}
+ */
+function sumAll(task) {
+	const { nr, parent } = task.tree, { calls, total, longest } = task.sums;
+	const self = total.slice();
+	for (let node = 1; node < nr; node++) self[parent[node]] -= total[node];
+	return { calls, longest, self, total: total.map((ns, node) => (task.isOuter[node] ? ns : 0)) };
+}
+
+/**
+ * The calls that are open when a range begins, from the outermost one on: they began before, and
+ * end at its beginning or later.
+ * @param {import("./task.js").Task} task
+ * @param {number} from
+ */
+export function openAt(task, from) {
+	const open = [];
+	for (let i = task.firstAt(from) - 1; i >= 0; i = task.parent(i))
+		if (task.end(i) >= from) open.push(i);
+	return open.reverse();
+}
+
+/**
+ * As `report -r` counts: a call that was entered or left in the range. One that is open when the
+ * range begins counts from the first entry or exit in it on, and its total only if it is the
+ * outermost one; one that is open at its end counts up to the last thing that happened in it. If
+ * time off the CPU begins or ends first, nobody knows yet which calls are open: these count as the
+ * last outermost call did (doc/facts/readers.md).
+ */
+class RangeSummer {
+	/**
+	 * @param {import("./task.js").Task} task
+	 * @param {import("./recording.js").Range} range
+	 * @param {Uint8Array} isWait by function
+	 */
+	constructor(task, { from, to }, isWait) {
+		this.task = task;
+		this.to = to;
+		this.isWait = isWait;
+		this.sums = makeSums(task.tree.nr);
+		this.begin = task.firstAt(from);
+		this.stop = task.firstAt(to + 1);
+		const open = openAt(task, from).filter((i) => task.start[i] < from);
+		const isOff = (/** @type {number} */ i) => isWait[task.func(i)] !== 0;
+		/** Calls that are open at first, without time off the CPU, from the outermost one on. */
+		this.open = open.filter((i) => !isOff(i));
+		const inner = open[open.length - 1], begin = this.begin < task.n ? this.begin : -1;
+		const isInnerFirst = inner !== undefined &&
+			(begin < 0 || task.end(inner) <= task.start[begin]);
+		this.knowsOpen = isInnerFirst ? !isOff(inner) : begin < 0 || !isOff(begin);
+		this.first = isInnerFirst ? task.end(inner) : begin < 0 ? Infinity : task.start[begin];
+		/** By depth: the node whose call is open there, or -1 if it is not counted. */
+		this.stack = this.open.map((i) => (this.knowsOpen && task.end(i) <= to ? task.ctx[i] : -1));
+		/** So many of the stack were open before. */
+		this.seeded = this.open.length;
+		/** @type {Map<number, number>} how many calls of a function are open that began here */
+		this.inside = new Map();
+		this.last = this.#lastEvent(from, open);
+	}
+
+	/**
+	 * @param {number} from
+	 * @param {number[]} open
+	 */
+	#lastEvent(from, open) {
+		const { task, to } = this;
+		let last = from;
+		for (const i of open) if (task.end(i) <= to) last = Math.max(last, task.end(i));
+		for (let i = this.begin; i < this.stop; i++) {
+			const end = task.start[i] + task.dur[i];
+			last = Math.max(last, end <= to ? end : task.start[i]);
+		}
+		const { pointTime } = task, point = pointTime[lowerBound(pointTime, to + 1) - 1];
+		return point > last ? point : last;
+	}
+
+	/**
+	 * @param {number} node
+	 * @param {number} ns
+	 * @param {boolean} isOuter
+	 * @param {number} depth
+	 */
+	#count(node, ns, isOuter, depth) {
+		const { sums, stack } = this;
+		sums.calls[node]++;
+		sums.self[node] += ns;
+		if (isOuter) sums.total[node] += ns;
+		sums.longest[node] = Math.max(sums.longest[node], ns);
+		if (depth > 0 && stack[depth - 1] >= 0) sums.self[stack[depth - 1]] -= ns;
+	}
+
+	#countOpen() {
+		this.open.forEach((i, depth) => {
+			const end = this.task.end(i);
+			if (end <= this.to) this.#count(this.task.ctx[i], end - this.first, depth === 0, depth);
+		});
+	}
+
+	/**
+	 * Open calls whose ends are all that was seen of them.
+	 */
+	#countEnds() {
+		const { task, sums, open, to } = this;
+		for (let depth = open.length - 1; depth >= 0; depth--) {
+			const end = task.end(open[depth]), node = task.ctx[open[depth]];
+			if (end > to) break;
+			const { ns, self } = this.#outermostBefore(end, depth);
+			sums.calls[node]++;
+			sums.total[node] += ns;
+			sums.self[node] += self;
+			sums.longest[node] = Math.max(sums.longest[node], ns);
+		}
+	}
+
+	/**
+	 * The last call that ended before a time and had begun in the range directly in one of the
+	 * first open calls.
+	 * @param {number} time
+	 * @param {number} depth of the call that ends then
+	 */
+	#outermostBefore(time, depth) {
+		const { task } = this;
+		for (let d = depth + 1; d < task.rows.length && d <= this.open.length; d++) {
+			const row = task.rows[d], i = row[lowerBoundBy(row, (k) => task.end(k) > time) - 1];
+			if (i !== undefined && i >= this.begin)
+				return { ns: task.dur[i], self: task.self(i) };
+		}
+		return { ns: 0, self: 0 };
+	}
+
+	/** @param {number} depth */
+	#leave(depth) {
+		const { func } = this.task.tree;
+		while (this.stack.length > depth) {
+			const node = /** @type {number} */ (this.stack.pop());
+			if (node < 0 || this.stack.length < this.seeded) continue;
+			this.inside.set(func[node], (this.inside.get(func[node]) || 0) - 1);
+		}
+		this.seeded = Math.min(this.seeded, depth);
+	}
+
+	sum() {
+		const { task, to, last, isWait } = this, { func, depth } = task.tree;
+		if (this.knowsOpen) this.#countOpen();
+		else this.#countEnds();
+		for (let i = this.begin; i < this.stop; i++) {
+			const node = task.ctx[i], f = func[node], end = task.start[i] + task.dur[i];
+			this.#leave(depth[node]);
+			// One that does not come back to the CPU is not known as one that was away.
+			if (end > to && isWait[f]) continue;
+			// Off the CPU in calls that nobody knows of is off the CPU in none.
+			if (isWait[f] && !this.knowsOpen && depth[node] === this.seeded) continue;
+			const nested = this.inside.get(f) || 0;
+			this.#count(node, (end > to ? last : end) - task.start[i], nested === 0, depth[node]);
+			this.stack.push(node);
+			this.inside.set(f, nested + 1);
+		}
+		return this.sums;
+	}
+}
+
+/**
+ * The first place in a row of which something is true, as of all after it.
+ * @param {Uint32Array} row
+ * @param {(i: number) => boolean} is
+ */
+function lowerBoundBy(row, is) {
+	let low = 0, high = row.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (is(row[middle])) high = middle;
+		else low = middle + 1;
+	}
+	return low;
+}
+
+/**
+ * What a task did in a range, or in all the time it was there; numbers are those of `report`.
+ * @param {import("./task.js").Task} task
+ * @param {import("./recording.js").Range | null} range
+ * @param {Uint8Array} isWait
+ * @returns {NodeSums}
+ */
+export function sumTask(task, range, isWait) {
+	return range ? new RangeSummer(task, range, isWait).sum() : sumAll(task);
+}
+
+/**
+ * The time of each node within a range, cut at its edges, with calls that are open all the while:
+ * what a flame graph shows.
+ * @param {import("./task.js").Task} task
+ * @param {import("./recording.js").Range | null} range
+ */
+export function clipTask(task, range) {
+	if (!range) return task.sums;
+	const { from, to } = range, { ctx, start, dur } = task;
+	const calls = new Float64Array(task.tree.nr), total = new Float64Array(task.tree.nr);
+	const add = (/** @type {number} */ i) => {
+		calls[ctx[i]]++;
+		total[ctx[i]] += Math.min(start[i] + dur[i], to) - Math.max(start[i], from);
+	};
+	openAt(task, from).forEach(add);
+	for (let i = task.firstAt(from); i < task.n && start[i] < to; i++) add(i);
+	return { calls, total };
+}

@@ -1,0 +1,176 @@
+/** A task of the recording: its calls in the order in which they began, and its events. */
+
+/**
+ * @typedef {object} TaskInfo what the page tells of a task before its calls are read
+ * @property {number} pid
+ * @property {number} tid
+ * @property {number} calls
+ * @property {number} points
+ * @property {number} depth levels of calls
+ * @property {number} start ns since the recording began, as all times
+ * @property {number} end
+ * @property {string} name
+ */
+
+/** How often, how long, and how long at most; by node. */
+export class Sums {
+	/** @param {number} nr of nodes */
+	constructor(nr) {
+		this.calls = new Float64Array(nr);
+		this.total = new Float64Array(nr);
+		this.longest = new Float64Array(nr);
+	}
+}
+
+export class Task {
+	/**
+	 * @param {TaskInfo} info
+	 * @param {number} index
+	 */
+	constructor(info, index) {
+		this.info = info;
+		this.index = index;
+		this.pid = info.pid;
+		this.tid = info.tid;
+		this.name = info.name;
+		this.isLoaded = false;
+		this.n = 0;
+		this.start = new Float64Array(0);
+		this.dur = new Float64Array(0);
+		this.ctx = new Uint32Array(0);
+		/** @type {Uint32Array | null} */
+		this.text = null;
+		/** @type {Set<number>} */
+		this.open = new Set();
+		/** @type {Uint32Array[]} */
+		this.rows = Array.from({ length: info.depth }, () => new Uint32Array(0));
+		this.tree = {
+			nr: 1, func: Int32Array.of(-1), parent: Int32Array.of(-1), depth: Int32Array.of(-1),
+		};
+		this.sums = new Sums(1);
+		/** By node: none of the nodes above is of the same function. */
+		this.isOuter = Uint8Array.of(0);
+		this.pointTime = new Float64Array(0);
+		this.pointText = new Uint32Array(0);
+		/** ns that it was in calls and on the CPU */
+		this.cpu = 0;
+	}
+
+	/**
+	 * @param {import("../data/decode.js").TaskArrays} arrays
+	 * @param {Uint8Array} isWait by function
+	 */
+	fill(arrays, isWait) {
+		const { open, ...rest } = arrays;
+		Object.assign(this, rest);
+		this.open = new Set(open);
+		this.n = this.start.length;
+		this.isLoaded = true;
+		this.isOuter = findOuter(this.tree);
+		const { nr, depth, func } = this.tree, { total } = this.sums;
+		for (let node = 1; node < nr; node++) {
+			if (depth[node] === 0) this.cpu += total[node];
+			if (isWait[func[node]]) this.cpu -= total[node];
+		}
+	}
+
+	/** @param {number} i */
+	func(i) { return this.tree.func[this.ctx[i]]; }
+	/** @param {number} i */
+	depth(i) { return this.tree.depth[this.ctx[i]]; }
+	/** @param {number} i */
+	end(i) { return this.start[i] + this.dur[i]; }
+	/** @param {number} i */
+	caller(i) { return this.tree.func[this.tree.parent[this.ctx[i]]]; }
+
+	/**
+	 * The call that made this one, or -1.
+	 * @param {number} i
+	 */
+	parent(i) {
+		const depth = this.depth(i);
+		if (depth <= 0) return -1;
+		const row = this.rows[depth - 1];
+		return row[firstFrom(row, i) - 1];
+	}
+
+	/**
+	 * The time of a call that none of the calls in it took.
+	 * @param {number} i
+	 */
+	self(i) {
+		const below = this.rows[this.depth(i) + 1], end = this.end(i);
+		let self = this.dur[i];
+		if (!below) return self;
+		for (let k = firstFrom(below, i); k < below.length; k++) {
+			const child = below[k];
+			if (this.start[child] > end || this.parent(child) !== i) break;
+			self -= this.dur[child];
+		}
+		return self;
+	}
+
+	/**
+	 * The first call that begins at a time or later.
+	 * @param {number} time
+	 */
+	firstAt(time) { return lowerBound(this.start, time); }
+}
+
+/** @typedef {[task: Task, index: number]} Call */
+
+/**
+ * @param {{ nr: number, func: Int32Array, parent: Int32Array }} tree
+ */
+function findOuter(tree) {
+	const isOuter = new Uint8Array(tree.nr);
+	for (let node = 1; node < tree.nr; node++) {
+		let above = tree.parent[node];
+		while (above > 0 && tree.func[above] !== tree.func[node]) above = tree.parent[above];
+		isOuter[node] = above > 0 ? 0 : 1;
+	}
+	return isOuter;
+}
+
+/**
+ * The first index whose value is not below another one.
+ * @param {Float64Array | Uint32Array} values in order
+ * @param {number} value
+ */
+export function lowerBound(values, value) {
+	let low = 0, high = values.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (values[middle] < value) low = middle + 1;
+		else high = middle;
+	}
+	return low;
+}
+
+/**
+ * The first place in a row with a call after another one.
+ * @param {Uint32Array} row
+ * @param {number} i
+ */
+function firstFrom(row, i) { return lowerBound(row, i + 1); }
+
+/**
+ * The first of a row (from a place on) that ends after a time: calls of a row do not overlap.
+ * @param {{ start: Float64Array, dur: Float64Array }} task
+ * @param {Uint32Array} row
+ * @param {number} time
+ * @param {number} low
+ */
+export function firstEnding(task, row, time, low) {
+	let high = row.length, step = 1;
+	// What is looked for is often near: double the step first.
+	while (low + step < high && task.start[row[low + step]] + task.dur[row[low + step]] <= time)
+		step *= 2;
+	high = Math.min(high, low + step + 1);
+	while (low < high) {
+		const middle = (low + high) >> 1, i = row[middle];
+		if (task.start[i] + task.dur[i] <= time) low = middle + 1;
+		else high = middle;
+	}
+	return low;
+}

@@ -1,0 +1,45 @@
+/** Numbers as people read them. */
+
+/** @param {number} n */
+export const groups = (n) => n.toLocaleString("en");
+
+/**
+ * "1 call", "2,000 calls"
+ * @param {number} n
+ * @param {string} one
+ * @param {string} [many]
+ */
+export const count = (n, one, many = `${one}s`) => `${groups(n)} ${n === 1 ? one : many}`;
+
+/** @type {[scale: number, unit: string, digits: number][]} */
+const UNITS = [[1e9, "s", 3], [1e6, "ms", 3], [1e3, "µs", 3], [1, "ns", 0]];
+
+/** @param {number} ns */
+export function timeText(ns) {
+	const size = Math.abs(Math.round(ns));
+	const [scale, unit, digits] = UNITS.find(([least]) => size >= least) || UNITS[3];
+	// A zero has no sign.
+	return `${(Math.round(ns) / scale || 0).toFixed(digits)} ${unit}`;
+}
+
+/**
+ * A tick of an axis: the same unit for all of them, and as many digits as tell two apart.
+ * @param {number} ns
+ * @param {number} step between ticks
+ * @param {number} most the largest of the ticks, or their distance
+ */
+export function tickText(ns, step, most) {
+	const [scale, unit] = UNITS.find(([least]) => most >= least) || UNITS[3];
+	const digits = Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9));
+	const text = (ns / scale).toLocaleString("en", {
+		minimumFractionDigits: digits, maximumFractionDigits: digits,
+	});
+	return `${/[1-9]/.test(text) ? text : text.replace("-", "")} ${unit}`;
+}
+
+/**
+ * "12.34 %"
+ * @param {number} part
+ * @param {number} all
+ */
+export const percent = (part, all) => `${(100 * part / (all || 1)).toFixed(2)} %`;

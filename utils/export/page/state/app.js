@@ -1,0 +1,187 @@
+/** The page as views see it: the recording, the state, and what they can ask for. */
+import { fromFragment, State, toFragment } from "./state.js";
+import { Search } from "../model/search.js";
+import { pause } from "../data/load.js";
+
+/** @typedef {import("../model/task.js").Task | import("../model/lanes.js").Lanes} BarTask */
+/** @typedef {[task: BarTask, index: number]} Bar a call, or an execution */
+
+/** Nobody can see less, in ns. */
+const LEAST_SEEN = 20;
+/** So much more than the recording may be seen. */
+const MARGIN = 0.02;
+/** The address follows zooming after so long, in ms. */
+const SETTLE_MS = 250;
+
+export class App {
+	/** @param {import("../model/recording.js").Recording} recording */
+	constructor(recording) {
+		this.recording = recording;
+		/** The view without an address: of a build without probes there is nothing else. */
+		this.firstView = recording.lanes.n && !recording.calls
+			? /** @type {const} */ ("processes") : /** @type {const} */ ("timeline");
+		this.state = fromFragment(location.hash, recording, this.firstView);
+		this.search = new Search(recording, "");
+		/** Until the search has looked at everything. */
+		this.isLooking = false;
+		/** @type {Bar | null} */
+		this.selected = null;
+		/** The place of the selected call among matches, or 0. */
+		this.place = 0;
+		/** @type {((what: "draw" | "state" | "selected" | "search" | "data") => void)[]} */
+		this.listeners = [];
+		this.timer = 0;
+	}
+
+	/**
+	 * "draw": the picture; "state": something of the state; and so on.
+	 * @param {"draw" | "state" | "selected" | "search" | "data"} what
+	 */
+	tell(what) { for (const listener of this.listeners) listener(what); }
+
+	get all() { return { from: this.recording.first, to: this.recording.last }; }
+	get zoom() { return this.state.zoom || this.all; }
+
+	/**
+	 * Change the state. "push": "back" leads to what is now; else the address only follows.
+	 * @param {Partial<State>} change
+	 * @param {"push" | "replace"} how
+	 */
+	change(change, how = "replace") {
+		clearTimeout(this.timer);
+		if (how === "push") this.#write("replace");
+		Object.assign(this.state, change);
+		if (how === "push") this.#write("push");
+		else this.timer = window.setTimeout(() => this.#write("replace"), SETTLE_MS);
+		if ("search" in change) this.lookFor();
+		this.tell("state");
+		this.tell("draw");
+	}
+
+	/** @param {"push" | "replace"} how */
+	#write(how) {
+		const fragment = `#${toFragment(this.state, this.recording)}`;
+		if (fragment === location.hash) return;
+		if (how === "push") history.pushState(null, "", fragment);
+		else history.replaceState(null, "", fragment);
+	}
+
+	/** The address was typed, or "back" was pressed. */
+	readAddress() {
+		const before = this.state.search;
+		clearTimeout(this.timer);
+		this.state = fromFragment(location.hash, this.recording, this.firstView);
+		if (this.state.search !== before) this.lookFor();
+		this.tell("state");
+		this.tell("draw");
+	}
+
+	/** Look for what the state says, by names at once, then by all else. */
+	async lookFor() {
+		const search = new Search(this.recording, this.state.search);
+		this.search = search;
+		this.place = 0;
+		this.isLooking = search.isOn && this.recording.textBlocks.length > 0;
+		this.tell("search");
+		await search.look(pause, () => search !== this.search);
+		if (search !== this.search) return;
+		this.isLooking = false;
+		this.tell("search");
+		this.tell("draw");
+	}
+
+	/**
+	 * @param {import("../model/recording.js").Range} range
+	 */
+	setZoom({ from, to }) {
+		const { first, last } = this.recording, all = last - first, margin = all * MARGIN;
+		const width = Math.min(Math.max(to - from, LEAST_SEEN), all + 2 * margin);
+		const middle = (from + to) / 2;
+		let start = Math.max(middle - width / 2, first - margin);
+		start = Math.min(start, last + margin - width);
+		const isAll = start <= first && start + width >= last;
+		this.change({ zoom: isAll ? null : { from: start, to: start + width } });
+	}
+
+	/**
+	 * @param {number} factor below 1: closer
+	 * @param {number} [at] the time that stays where it is
+	 */
+	zoomBy(factor, at = (this.zoom.from + this.zoom.to) / 2) {
+		const { from, to } = this.zoom;
+		this.setZoom({ from: at - (at - from) * factor, to: at + (to - at) * factor });
+	}
+
+	/** @param {number} part of what is seen */
+	pan(part) {
+		const { from, to } = this.zoom, step = (to - from) * part;
+		this.setZoom({ from: from + step, to: to + step });
+	}
+
+	/** @param {Bar} call */
+	zoomTo([task, i]) {
+		const dur = Math.max(task.dur[i], 1);
+		this.setZoom({ from: task.start[i] - dur * 0.05, to: task.start[i] + dur * 1.05 });
+	}
+
+	/** @param {Bar | null} call */
+	select(call) {
+		this.selected = call;
+		this.tell("selected");
+		this.tell("draw");
+	}
+
+	/**
+	 * Select a call and show where it is.
+	 * @param {Bar} call
+	 */
+	reveal(call) {
+		const [task, i] = call, { from, to } = this.zoom, width = to - from;
+		const start = task.start[i], dur = task.dur[i];
+		if (dur > width || dur < width / 400) this.setZoom({ from: start - dur * 2, to: start + dur * 3 });
+		else if (start < from || start + dur > to)
+			this.setZoom({ from: start + dur / 2 - width / 2, to: start + dur / 2 + width / 2 });
+		this.select(call);
+	}
+
+	/**
+	 * The next or the previous match.
+	 * @param {1 | -1} step
+	 */
+	go(step) {
+		if (!this.search.isOn) return;
+		if (this.state.view === "processes") { this.#goExecution(step); return; }
+		const from = this.selected && "ctx" in this.selected[0] ? this.selected : null;
+		const call = this.search.next(/** @type {import("../model/task.js").Call | null} */ (from), step);
+		if (!call) return;
+		this.place = this.search.place(call);
+		if (this.state.view !== "timeline") this.change({ view: "timeline" }, "push");
+		this.reveal(call);
+		this.tell("search");
+	}
+
+	/** @param {1 | -1} step */
+	#goExecution(step) {
+		const { lanes } = this.recording, n = lanes.n;
+		const at = this.selected && this.selected[0] === lanes ? this.selected[1] : step > 0 ? -1 : n;
+		for (let k = 1; k <= n; k++) {
+			const i = (at + step * k + n * 2) % n;
+			if (!this.search.has(lanes, i)) continue;
+			this.reveal([lanes, i]);
+			return;
+		}
+	}
+
+	/**
+	 * The next or the previous call of the function of the selected one.
+	 * @param {1 | -1} step
+	 */
+	goSame(step) {
+		if (!this.selected || !("ctx" in this.selected[0])) return;
+		const call = /** @type {import("../model/task.js").Call} */ (this.selected);
+		const same = new Search(this.recording, "");
+		same.funcs[call[0].func(call[1])] = 1;
+		const next = same.next(call, step);
+		if (next) this.reveal(next);
+	}
+}

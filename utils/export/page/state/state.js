@@ -1,0 +1,90 @@
+/** What the page shows, as far as it can be shared: all of it stands in the address. */
+import { parseRange, rangeText } from "../model/range_text.js";
+
+/** @typedef {"timeline" | "flame" | "functions" | "processes"} ViewName */
+/** @typedef {"start" | "name" | "calls" | "cpu"} TaskOrder */
+
+/** @type {ViewName[]} */
+export const VIEWS = ["timeline", "flame", "functions", "processes"];
+/** @type {TaskOrder[]} */
+const ORDERS = ["start", "name", "calls", "cpu"];
+
+export class State {
+	/** @type {ViewName} */
+	view = "timeline";
+	/**
+	 * What pictures show.
+	 * @type {import("../model/recording.js").Range | null}
+	 */
+	zoom = null;
+	/**
+	 * What was chosen.
+	 * @type {import("../model/recording.js").Range | null}
+	 */
+	range = null;
+	/** The chosen function. */
+	func = "";
+	search = "";
+	/**
+	 * Numbers of tasks that are not shown.
+	 * @type {Set<number>}
+	 */
+	hidden = new Set();
+	/**
+	 * Those that stand above the others.
+	 * @type {Set<number>}
+	 */
+	pinned = new Set();
+	/** @type {TaskOrder} */
+	order = "start";
+	hasWaits = true;
+
+	/** What sums are about: the chosen range, or what pictures show. */
+	get part() { return this.range || this.zoom; }
+}
+
+/**
+ * @param {State} state
+ * @param {import("../model/recording.js").Recording} recording
+ */
+export function toFragment(state, recording) {
+	/** @type {[string, string][]} */
+	const parts = [["view", state.view]];
+	const add = (/** @type {string} */ key, /** @type {string} */ value) => {
+		if (value) parts.push([key, value]);
+	};
+	if (state.range) add("range", rangeText(state.range, recording));
+	if (state.zoom) add("zoom", rangeText(state.zoom, recording));
+	add("function", state.func);
+	add("search", state.search);
+	add("hidden", [...state.hidden].join(","));
+	add("pinned", [...state.pinned].join(","));
+	if (state.order !== "start") add("sort", state.order);
+	if (!state.hasWaits) add("waits", "no");
+	const escaped = (/** @type {string} */ text) =>
+		encodeURIComponent(text).replace(/%(?:2C|7E|3A|40|2F|24)/g, decodeURIComponent);
+	return parts.map(([key, value]) => `${key}=${escaped(value)}`).join("&");
+}
+
+/**
+ * The state that a fragment tells; what it does not tell, or wrongly, is as at first.
+ * @param {string} fragment
+ * @param {import("../model/recording.js").Recording} recording
+ * @param {ViewName} first the view without one
+ */
+export function fromFragment(fragment, recording, first) {
+	const state = new State(), parts = new URLSearchParams(fragment.replace(/^#/, "").replace(/\+/g, "%2B"));
+	const numbers = (/** @type {string} */ key) =>
+		new Set((parts.get(key) || "").split(",").filter(Boolean).map(Number).filter(Number.isFinite));
+	const view = parts.get("view"), order = parts.get("sort");
+	state.view = VIEWS.find((name) => name === view) || first;
+	state.order = ORDERS.find((name) => name === order) || "start";
+	state.range = parseRange(parts.get("range") || "", recording);
+	state.zoom = parseRange(parts.get("zoom") || "", recording);
+	state.func = parts.get("function") || "";
+	state.search = parts.get("search") || "";
+	state.hidden = numbers("hidden");
+	state.pinned = numbers("pinned");
+	state.hasWaits = parts.get("waits") !== "no";
+	return state;
+}

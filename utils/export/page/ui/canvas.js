@@ -1,0 +1,149 @@
+/** Drawing: what all pictures share. */
+import { colors, colorOf } from "./colors.js";
+import { tickText } from "../model/text.js";
+import { firstEnding } from "../model/task.js";
+import { ROW } from "../model/layout.js";
+
+export const AXIS = 26;
+const FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+/** How wide a text is is asked a lot, and measuring is slow: letters are about as wide as this. */
+const LETTER = 6.6;
+
+/** @typedef {CanvasRenderingContext2D} Graphics */
+
+/**
+ * A clean canvas, as large as it is shown.
+ * @param {HTMLCanvasElement} canvas
+ */
+export function clean(canvas) {
+	const scale = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+	const w = Math.max(1, Math.round(width * scale)), h = Math.max(1, Math.round(height * scale));
+	if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
+	const g = /** @type {Graphics} */ (canvas.getContext("2d", { alpha: false }));
+	g.setTransform(scale, 0, 0, scale, 0, 0);
+	g.font = FONT;
+	g.textBaseline = "middle";
+	g.fillStyle = colors.back;
+	g.fillRect(0, 0, width, height);
+	return { g, width, height };
+}
+
+/**
+ * @param {Graphics} g
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width that it has, beyond which it is cut
+ * @param {string} color
+ */
+export function drawLabel(g, text, x, y, width, color) {
+	const room = Math.floor((width - 6) / LETTER);
+	if (room < 2) return;
+	g.fillStyle = color;
+	g.fillText(text.length <= room ? text : `${text.slice(0, room - 1)}…`, x + 3, y);
+}
+
+/**
+ * The times that an axis names.
+ * @param {import("../model/recording.js").Range} view
+ * @param {number} zero from where they count
+ * @param {number} width
+ */
+export function findTicks({ from, to }, zero, width) {
+	const rough = (to - from) / Math.max(1, width / 130), power = 10 ** Math.floor(Math.log10(rough));
+	const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) || rough);
+	const most = Math.max(Math.abs(from - zero), Math.abs(to - zero)), ticks = [];
+	for (let t = Math.ceil((from - zero) / step) * step; t <= to - zero; t += step)
+		ticks.push({ time: t + zero, text: tickText(t, step, most) });
+	return ticks;
+}
+
+/**
+ * @param {Graphics} g
+ * @param {import("../model/recording.js").Range} view
+ * @param {number} zero
+ * @param {number} width
+ */
+export function drawAxis(g, view, zero, width) {
+	const scale = width / (view.to - view.from);
+	g.fillStyle = colors.panel;
+	g.fillRect(0, 0, width, AXIS);
+	g.strokeStyle = colors.line;
+	g.beginPath();
+	g.moveTo(0, AXIS - 0.5);
+	g.lineTo(width, AXIS - 0.5);
+	for (const { time, text } of findTicks(view, zero, width)) {
+		const x = Math.round((time - view.from) * scale) + 0.5, room = g.measureText(text).width;
+		g.moveTo(x, AXIS - 7);
+		g.lineTo(x, AXIS);
+		g.fillStyle = colors.dim;
+		// A text at the right edge stands on the other side of its tick.
+		g.fillText(text, x + 4 + room > width ? Math.max(2, x - 4 - room) : x + 4, AXIS / 2);
+	}
+	g.stroke();
+}
+
+/**
+ * @typedef {object} Bars what a row of bars is drawn of
+ * @property {Float64Array} start
+ * @property {Float64Array} dur
+ * @property {(i: number) => number} func
+ */
+
+/**
+ * One row of bars. Those narrower than a pixel are drawn one pixel wide, and then the next one
+ * after that pixel is looked for: however many there are, no more are drawn than there are pixels.
+ * @param {Graphics} g
+ * @param {Bars} task
+ * @param {Uint32Array} row
+ * @param {object} at
+ * @param {number} at.y
+ * @param {number} at.width
+ * @param {import("../model/recording.js").Range} at.view
+ * @param {string[]} at.names
+ * @param {((i: number) => boolean) | null} at.isMatch null: nothing is looked for
+ */
+export function drawBars(g, task, row, { y, width, view, names, isMatch }) {
+	const scale = width / (view.to - view.from), pixel = 1 / scale;
+	let k = firstEnding(task, row, view.from, 0), bars = 0;
+	while (k < row.length) {
+		const i = row[k], start = task.start[i];
+		if (start >= view.to) break;
+		const x = Math.max(0, (start - view.from) * scale);
+		const wide = Math.min(width, (start + task.dur[i] - view.from) * scale) - x;
+		const func = task.func(i), isFound = isMatch !== null && isMatch(i);
+		g.globalAlpha = isMatch && !isFound ? 0.28 : 1;
+		g.fillStyle = isFound && wide < 3 ? colors.mark : colorOf(func);
+		bars++;
+		if (wide < 1.5) {
+			const column = Math.floor(x);
+			g.fillRect(column, y, 1, ROW - 2);
+			k = firstEnding(task, row, view.from + (column + 1) * pixel, k + 1);
+			continue;
+		}
+		g.fillRect(x, y, Math.max(1, wide - 0.5), ROW - 2);
+		if (isFound && wide >= 3) {
+			g.strokeStyle = colors.mark;
+			g.strokeRect(x + 0.5, y + 0.5, Math.max(1, wide - 1.5), ROW - 3);
+		}
+		if (wide > 22) drawLabel(g, names[func], x, y + (ROW - 1) / 2, wide, colors["bar-text"]);
+		k++;
+	}
+	g.globalAlpha = 1;
+	return bars;
+}
+
+/**
+ * A frame around a bar.
+ * @param {Graphics} g
+ * @param {{ x: number, wide: number, y: number, width: number }} at
+ * @param {string} color
+ * @param {number} thick
+ */
+export function drawFrame(g, { x, wide, y, width }, color, thick) {
+	const left = Math.max(-4, x), right = Math.min(width + 8, x + wide);
+	g.strokeStyle = color;
+	g.lineWidth = thick;
+	g.strokeRect(left + 0.5, y + 0.5, Math.max(2, right - left - 1), ROW - 3);
+	g.lineWidth = 1;
+}

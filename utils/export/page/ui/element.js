@@ -1,0 +1,64 @@
+/** Elements of the page. All text goes in as text: what a recording says is never HTML. */
+
+/**
+ * The element of the page with an id; that it is there is the page's own business.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+	const found = document.getElementById(id);
+	if (!found) throw new Error(`the page has no '${id}'`);
+	return found;
+}
+
+/**
+ * @param {string} id
+ * @returns {HTMLCanvasElement}
+ */
+export const canvasById = (id) => /** @type {HTMLCanvasElement} */ (byId(id));
+
+/**
+ * @param {string} id
+ * @returns {HTMLInputElement}
+ */
+export const inputById = (id) => /** @type {HTMLInputElement} */ (byId(id));
+
+/**
+ * A new element: a function among the attributes is a listener ("click"), true an empty attribute.
+ * @param {string} tag
+ * @param {Record<string, string | number | boolean | ((event: any) => void)>} attributes
+ * @param {(Node | string)[]} children
+ * @returns {HTMLElement}
+ */
+export function element(tag, attributes = {}, ...children) {
+	const made = document.createElement(tag);
+	for (const [name, value] of Object.entries(attributes)) {
+		if (typeof value === "function") made.addEventListener(name, value);
+		else if (value !== false) made.setAttribute(name, value === true ? "" : String(value));
+	}
+	made.append(...children);
+	return made;
+}
+
+/**
+ * A table with a caption.
+ * @param {string} caption
+ * @param {(Node | string)[]} heads
+ * @param {HTMLElement[]} rows
+ */
+export function makeTable(caption, heads, rows) {
+	return element("table", {}, element("caption", {}, caption),
+		element("thead", {}, element("tr", {},
+			...heads.map((head) => element("th", { scope: "col" }, head)))),
+		element("tbody", {}, ...rows));
+}
+
+/**
+ * Where a pointer is within the element that it is over.
+ * @param {HTMLElement} over
+ * @param {{ clientX: number, clientY: number }} event
+ */
+export function pointIn(over, event) {
+	const box = over.getBoundingClientRect();
+	return { x: event.clientX - box.left, y: event.clientY - box.top };
+}

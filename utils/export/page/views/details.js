@@ -1,0 +1,66 @@
+/** The line at the bottom: the selected call. */
+import { byId, element } from "../ui/element.js";
+import { timeText } from "../model/text.js";
+
+/**
+ * @param {import("../model/recording.js").Execution} e
+ */
+export const endingOf = (e) =>
+	(e.signal ? `signal ${e.signal}` : e.status !== undefined ? `status ${e.status}` : "");
+
+/** @param {import("../model/recording.js").Execution} e */
+export const commandOf = (e) => (e.name.startsWith("fork") ? e.name : e.command || e.name);
+
+/**
+ * @param {import("../state/app.js").App} app
+ * @param {number} i
+ */
+function describeExecution({ recording }, i) {
+	const { lanes, meta } = recording, e = meta.executions[i], ending = endingOf(e);
+	return {
+		name: commandOf(e), text: "", func: "",
+		took: timeText(e.dur) + (ending ? `, ${ending}` : ""), self: timeText(lanes.own[i]),
+		start: timeText(e.start - meta.zero), task: `process ${e.pid}${e.cwd ? ` of ${e.cwd}` : ""}`,
+		caller: e.parent === undefined ? "" : meta.executions[e.parent].name, by: "made by",
+	};
+}
+
+/**
+ * A call in words.
+ * @param {import("../state/app.js").App} app
+ * @param {import("../state/app.js").Bar} call
+ */
+export function describe(app, [task, i]) {
+	const { names, meta } = app.recording;
+	if (!("ctx" in task)) return describeExecution(app, i);
+	const text = task.text && task.text[i] ? app.recording.text(task.text[i]) : "";
+	const caller = task.caller(i), func = names[task.func(i)];
+	return {
+		name: func, text, func,
+		took: timeText(task.dur[i]) + (task.open.has(i) ? ", did not return" : ""),
+		self: timeText(task.self(i)), start: timeText(task.start[i] - meta.zero),
+		task: `${task.name} ${task.tid}`, caller: caller < 0 ? "" : names[caller], by: "called by",
+	};
+}
+
+/** @param {import("../state/app.js").App} app */
+export function showDetails(app) {
+	const box = byId("details");
+	if (!app.selected) {
+		box.replaceChildren(element("span", {}, "Click a call for its details, double click to zoom to it."
+			+ " Scroll to zoom, drag to move, shift and drag to choose a range."));
+		return;
+	}
+	const d = describe(app, app.selected);
+	const part = (/** @type {string} */ word, /** @type {string} */ value) =>
+		element("span", {}, `${word} `, element("i", {}, value));
+	box.replaceChildren(element("b", {}, d.name + d.text), part("took", d.took),
+		part("itself", d.self), part("at", d.start), part("in", d.task));
+	if (d.caller) box.append(part(d.by, d.caller));
+	if (!d.func) return;
+	const button = (/** @type {string} */ text, /** @type {() => void} */ click) =>
+		element("button", { class: "tool", click }, text);
+	box.append(element("span", { class: "buttons" },
+		button("Previous call", () => app.goSame(-1)), button("Next call", () => app.goSame(1)),
+		button("Function", () => app.change({ func: d.func, view: "functions" }, "push"))));
+}

@@ -1,0 +1,173 @@
+/** The flame graph: whom the time went by for, from the outermost callers down. */
+import { byId, canvasById, pointIn } from "../ui/element.js";
+import { clean, drawLabel } from "../ui/canvas.js";
+import { colorOf, colors } from "../ui/colors.js";
+import { count, percent, timeText } from "../model/text.js";
+import { hideTip, showTip } from "../ui/tip.js";
+import { ROW } from "../model/layout.js";
+import { makeFlameTree } from "../model/flame_tree.js";
+
+/** A narrower box is left out, in pixels. */
+const LEAST_BOX = 0.4;
+const FLAME_TOP = 8;
+
+/** @typedef {import("../model/flame_tree.js").FlameNode} FlameNode */
+/** @typedef {{ node: FlameNode, x: number, y: number, wide: number }} Box */
+
+export class FlameView {
+	/** @param {import("../state/app.js").App} app */
+	constructor(app) {
+		this.app = app;
+		this.canvas = canvasById("flame-canvas");
+		/** @type {FlameNode | null} */
+		this.tree = null;
+		this.key = "";
+		/**
+		 * What fills the width.
+		 * @type {FlameNode | null}
+		 */
+		this.root = null;
+		/**
+		 * What keys move.
+		 * @type {FlameNode | null}
+		 */
+		this.at = null;
+		/** @type {Box[]} */
+		this.boxes = [];
+		const { canvas } = this;
+		canvas.addEventListener("pointermove", (event) => this.#hover(event));
+		canvas.addEventListener("pointerleave", hideTip);
+		canvas.addEventListener("click", (event) => {
+			const box = this.boxAt(pointIn(canvas, event));
+			if (box) this.zoomTo(box.node);
+		});
+		canvas.addEventListener("keydown", (event) => this.#onKey(event));
+	}
+
+	/** Another recording, or more of it. */
+	forget() { this.key = ""; }
+
+	makeTree() {
+		const { recording, state } = this.app, part = state.part;
+		const loaded = recording.tasks.filter((task) => task.isLoaded).length;
+		const key = `${part ? `${part.from} ${part.to}` : ""} ${state.hasWaits} ${loaded}`;
+		if (this.tree && key === this.key) return this.tree;
+		this.key = key;
+		this.root = this.at = null;
+		this.tree = makeFlameTree(recording, part, state.hasWaits);
+		return this.tree;
+	}
+
+	/** @param {FlameNode} node */
+	zoomTo(node) {
+		this.root = this.at = node;
+		this.#tellOf(node);
+		this.app.tell("draw");
+	}
+
+	/** @param {FlameNode} node */
+	name(node) {
+		return node.func < 0 ? `${this.app.recording.meta.title}: ${timeText(node.total)} in all tasks`
+			: this.app.recording.names[node.func];
+	}
+
+	/** @param {FlameNode} node */
+	#numbers(node) {
+		const all = this.makeTree().total;
+		return [`${timeText(node.total)} (${percent(node.total, all)}), itself ` +
+			timeText(Math.max(0, node.func < 0 ? 0 : node.self)),
+		node.calls ? count(node.calls, "call") : ""];
+	}
+
+	/** @param {FlameNode} node */
+	#tellOf(node) {
+		byId("flame-chosen").textContent =
+			[this.name(node), ...this.#numbers(node)].filter(Boolean).join(", ");
+	}
+
+	draw() {
+		const tree = this.makeTree(), root = this.root || tree, { g, width, height } = clean(this.canvas);
+		const path = [];
+		for (let n = root.parent; n; n = n.parent) path.unshift(n);
+		this.boxes = [];
+		path.forEach((node, i) => this.#drawBox(g, { node, x: 0, y: FLAME_TOP + i * ROW, wide: width }, 0.5));
+		this.#drawBelow(g, { node: root, x: 0, y: FLAME_TOP + path.length * ROW, wide: width }, height);
+		if (!this.at) this.#tellOf(root);
+		return this.boxes.length;
+	}
+
+	/**
+	 * @param {CanvasRenderingContext2D} g
+	 * @param {Box} first
+	 * @param {number} height
+	 */
+	#drawBelow(g, first, height) {
+		const waiting = [first];
+		for (let box = waiting.pop(); box; box = waiting.pop()) {
+			const { node, x, y, wide } = box, children = node.sorted();
+			this.#drawBox(g, box, 1);
+			if (y > height) continue;
+			const sum = children.reduce((all, child) => all + child.total, 0);
+			let at = x;
+			for (const child of children) {
+				const part = node.total ? wide * child.total / Math.max(node.total, sum) : 0;
+				if (part < LEAST_BOX) break;
+				waiting.push({ node: child, x: at, y: y + ROW, wide: part });
+				at += part;
+			}
+		}
+	}
+
+	/**
+	 * @param {CanvasRenderingContext2D} g
+	 * @param {Box} box
+	 * @param {number} alpha
+	 */
+	#drawBox(g, box, alpha) {
+		const { node, x, y, wide } = box, { search, state, recording } = this.app;
+		const isMatch = search.isOn && node.func >= 0 && search.funcs[node.func] === 1;
+		const isChosen = node.func >= 0 && recording.names[node.func] === state.func;
+		g.globalAlpha = search.isOn && !isMatch ? 0.3 : alpha;
+		g.fillStyle = node.func < 0 ? colors.line : colorOf(node.func);
+		g.fillRect(x, y, Math.max(0.5, wide - 0.7), ROW - 1.5);
+		g.globalAlpha = 1;
+		if (isMatch || isChosen || node === this.at) {
+			g.strokeStyle = isMatch ? colors.mark : colors.text;
+			g.strokeRect(x + 0.5, y + 0.5, Math.max(1, wide - 1.7), ROW - 2.5);
+		}
+		if (wide > 22) {
+			const color = node.func < 0 || alpha < 1 ? colors.text : colors["bar-text"];
+			drawLabel(g, this.name(node), x, y + ROW / 2 - 0.5, wide, color);
+		}
+		this.boxes.push(box);
+	}
+
+	/** @param {{ x: number, y: number }} place */
+	boxAt({ x, y }) {
+		return this.boxes.find((b) => x >= b.x && x < b.x + b.wide && y >= b.y && y < b.y + ROW);
+	}
+
+	/** @param {PointerEvent} event */
+	#hover(event) {
+		const box = this.boxAt(pointIn(this.canvas, event));
+		if (box) showTip(event, this.name(box.node), ...this.#numbers(box.node));
+		else hideTip();
+	}
+
+	/** @param {KeyboardEvent} event */
+	#onKey(event) {
+		const at = this.at || this.root || this.makeTree();
+		const beside = at.parent ? at.parent.sorted() : [at], k = beside.indexOf(at);
+		/** @type {Record<string, FlameNode | null | undefined>} */
+		const to = {
+			ArrowUp: at.parent, ArrowDown: at.sorted()[0],
+			ArrowLeft: beside[k - 1], ArrowRight: beside[k + 1],
+		};
+		if (!(event.key in to) && event.key !== "Enter") return;
+		event.preventDefault();
+		event.stopPropagation();
+		const node = to[event.key];
+		if (event.key === "Enter") this.zoomTo(at);
+		else if (node) { this.at = node; this.#tellOf(node); this.app.tell("draw"); }
+	}
+}

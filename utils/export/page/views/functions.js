@@ -1,0 +1,193 @@
+/** The table of functions, and what is known of the chosen one. */
+import { byId, element, makeTable } from "../ui/element.js";
+import { count, groups, percent, timeText } from "../model/text.js";
+import { functionRows, relatives, sumTasks } from "../model/functions.js";
+import { findDurations } from "../model/durations.js";
+
+/** More rows than that nobody reads: search narrows the list. */
+const MOST_ROWS = 2000;
+
+/** @typedef {"name" | "total" | "self" | "calls" | "average" | "longest"} Column */
+/** @type {[Column, string][]} */
+const COLUMNS = [["name", "Function"], ["total", "Total"], ["self", "Self"], ["calls", "Calls"],
+	["average", "Average"], ["longest", "Longest"]];
+
+/** @typedef {import("../model/functions.js").FunctionRow} FunctionRow */
+
+/**
+ * @param {FunctionRow} row
+ * @param {Column} column
+ */
+const cellText = (row, column) => (column === "calls" ? groups(row.calls) : timeText(Number(row[column])));
+
+export class FunctionsView {
+	/** @param {import("../state/app.js").App} app */
+	constructor(app) {
+		this.app = app;
+		/** @type {Column} */
+		this.column = "total";
+		this.isDown = true;
+		this.key = "";
+		this.drawn = "";
+		/** @type {import("../model/functions.js").TaskSums} */
+		this.sums = [];
+		/** @type {FunctionRow[]} */
+		this.rows = [];
+		this.isWhole = false;
+		byId("functions-table").addEventListener("click", (event) => this.#onClick(event));
+	}
+
+	/** The sums of the part of time that is shown, made once. */
+	find() {
+		const { recording, state } = this.app, part = state.part;
+		const loaded = recording.tasks.filter((task) => task.isLoaded).length;
+		const key = `${part ? `${part.from} ${part.to}` : ""} ${loaded}`;
+		if (key !== this.key) {
+			this.sums = sumTasks(recording, part && { from: Math.ceil(part.from), to: Math.floor(part.to) });
+			this.rows = functionRows(recording, this.sums);
+			this.key = key;
+		}
+		return this.rows;
+	}
+
+	#sorted() {
+		const { search } = this.app, { column } = this, rows = this.find();
+		const shown = search.isOn && search.hasFuncs ? rows.filter((row) => search.funcs[row.func]) : [...rows];
+		const order = column === "name"
+			? (/** @type {FunctionRow} */ a, /** @type {FunctionRow} */ b) => a.name.localeCompare(b.name)
+			: (/** @type {FunctionRow} */ a, /** @type {FunctionRow} */ b) => a[column] - b[column];
+		return shown.sort((a, b) => (this.isDown ? -order(a, b) : order(a, b)) || a.func - b.func);
+	}
+
+	draw() {
+		const { search, state } = this.app;
+		this.find();
+		const drawn = [this.key, this.column, this.isDown, search.isOn && search.text, state.func, this.isWhole];
+		if (drawn.join("\n") === this.drawn) return;
+		this.drawn = drawn.join("\n");
+		const rows = this.#sorted(), most = rows.reduce((max, row) => Math.max(max, row.self), 1);
+		const limit = this.isWhole ? Infinity : MOST_ROWS;
+		const box = byId("functions-table");
+		const table = element("table", {}, element("caption", { class: "only-read" }, "Functions"),
+			this.#makeHead(),
+			element("tbody", {}, ...rows.slice(0, limit).map((row) => this.#makeRow(row, most))));
+		box.replaceChildren(table);
+		if (rows.length > limit)
+			box.append(element("p", {}, `${groups(rows.length - limit)} more: search narrows the list.`));
+		this.#drawChosen();
+	}
+
+	#makeHead() {
+		const heads = COLUMNS.map(([column, title]) => {
+			const isChosen = column === this.column;
+			const button = element("button", { "data-column": column }, title);
+			return element("th", {
+				scope: "col",
+				"aria-sort": isChosen ? (this.isDown ? "descending" : "ascending") : false,
+			}, button);
+		});
+		return element("thead", {}, element("tr", {}, ...heads));
+	}
+
+	/**
+	 * @param {FunctionRow} row
+	 * @param {number} most the largest self time
+	 */
+	#makeRow(row, most) {
+		const meter = element("span", { class: "part" });
+		meter.style.width = `${(100 * row.self / most).toFixed(1)}%`;
+		const cells = COLUMNS.slice(1).map(([column]) => element("td", {}, cellText(row, column)));
+		const isChosen = row.name === this.app.state.func;
+		return element("tr", { "data-func": row.func, class: isChosen ? "chosen" : "" },
+			element("th", { scope: "row", title: row.name },
+				element("button", { class: "name" }, row.name),
+				element("span", { class: "meter" }, meter)), ...cells);
+	}
+
+	/** @param {MouseEvent} event */
+	#onClick(event) {
+		const target = /** @type {HTMLElement} */ (event.target);
+		const head = /** @type {HTMLElement | null} */ (target.closest("thead th"));
+		const row = /** @type {HTMLElement | null} */ (target.closest("tbody tr"));
+		if (head) {
+			const column = /** @type {Column} */ (head.firstElementChild?.getAttribute("data-column"));
+			this.isDown = this.column === column ? !this.isDown : column !== "name";
+			this.column = column;
+			this.app.tell("draw");
+			/** @type {HTMLElement | null} */
+			(byId("functions-table").querySelector(`[data-column="${column}"]`))?.focus();
+		} else if (row) {
+			this.app.change({ func: this.app.recording.names[Number(row.dataset.func)] }, "push");
+		}
+	}
+
+	#drawChosen() {
+		const box = byId("function"), { app } = this, { func } = app.state;
+		const number = func ? app.recording.names.indexOf(func) : -1;
+		box.hidden = number < 0;
+		box.replaceChildren();
+		if (number < 0) return;
+		const row = this.rows.find((r) => r.func === number);
+		const { callers, callees } = relatives(app.recording, this.sums, number);
+		const button = (/** @type {string} */ text, /** @type {() => void} */ click) =>
+			element("button", { class: "tool", click }, text);
+		const find = (/** @type {1 | -1} */ step) => {
+			app.change({ search: func });
+			app.go(step);
+		};
+		box.append(
+			element("h2", {}, func),
+			element("p", {}, row ? `${count(row.calls, "call")}, ${timeText(row.total)} in all, ` +
+				`${timeText(row.self)} itself` : "It was not called in this range."),
+			element("p", { class: "buttons" }, button("Previous call", () => find(-1)),
+				button("Next call", () => find(1)), button("Close", () => app.change({ func: "" }, "push"))),
+			this.#makeRelatives(`Callers of ${func}`, callers),
+			this.#makeRelatives(`Callees of ${func}`, callees));
+		this.#addDurations(box, number);
+	}
+
+	/**
+	 * @param {string} caption
+	 * @param {FunctionRow[]} rows
+	 */
+	#makeRelatives(caption, rows) {
+		const columns = COLUMNS.slice(0, 4);
+		return makeTable(caption, columns.map(([, title]) => title), rows.map((row) => {
+			const name = row.func < 0 ? "(nobody)" : row.name;
+			const cell = row.func < 0 ? name : element("button", {
+				class: "name", click: () => this.app.change({ func: name }, "push"),
+			}, name);
+			return element("tr", {}, element("th", { scope: "row", title: name }, cell),
+				...columns.slice(1).map(([column]) => element("td", {}, cellText(row, column))));
+		}));
+	}
+
+	/**
+	 * @param {HTMLElement} box
+	 * @param {number} func
+	 */
+	#addDurations(box, func) {
+		const { app } = this, { recording, state } = app;
+		const { buckets, slowest } = findDurations(recording, state.part, func);
+		const all = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
+		const most = buckets.reduce((max, bucket) => Math.max(max, bucket.count), 1);
+		box.append(makeTable("How long its calls took", ["From", "To", "Calls", "Part"],
+			buckets.map((bucket) => {
+				const bar = element("span", { class: "part" });
+				bar.style.width = `${100 * bucket.count / most}%`;
+				return element("tr", {}, element("th", { scope: "row" }, timeText(bucket.from)),
+					element("td", {}, timeText(bucket.to)), element("td", {}, groups(bucket.count)),
+					element("td", {}, percent(bucket.count, all), element("span", { class: "meter" }, bar)));
+			})));
+		box.append(makeTable("Its slowest calls", ["Took", "At", "In"], slowest.map((call) => {
+			const [task, i] = call, click = () => {
+				app.change({ view: "timeline" }, "push");
+				app.reveal(call);
+			};
+			return element("tr", {},
+				element("th", { scope: "row" }, element("button", { class: "name", click }, timeText(task.dur[i]))),
+				element("td", {}, timeText(task.start[i] - recording.meta.zero)),
+				element("td", {}, `${task.name} ${task.tid}`));
+		})));
+	}
+}

@@ -1,0 +1,57 @@
+/** Keys, wherever the focus is. */
+import { byId } from "../ui/element.js";
+
+/**
+ * @param {import("../state/app.js").App} app
+ * @param {object} views
+ * @param {import("./timeline.js").Timeline} views.timeline
+ * @param {import("./processes.js").ProcessesView} views.processes
+ * @param {() => void} views.showAll
+ */
+export function setUpKeys(app, { timeline, processes, showAll }) {
+	const dialog = /** @type {HTMLDialogElement} */ (byId("keys"));
+	const scrollBy = (/** @type {number} */ pixels) => {
+		if (app.state.view === "processes") processes.scrollTo(processes.top + pixels);
+		else if (app.state.view === "timeline") timeline.scroller.scrollTop += pixels;
+		else byId(app.state.view).scrollTop += pixels;
+	};
+	const page = () => timeline.scroller.clientHeight * 0.9;
+	const show = (/** @type {import("../state/state.js").ViewName} */ view) => app.change({ view }, "push");
+	/** Set one end of the range to that of what is seen. */
+	const setEnd = (/** @type {"from" | "to"} */ end) => {
+		const { from, to } = app.state.range || app.zoom, seen = app.zoom;
+		const range = { from: Math.ceil(from), to: Math.floor(to), [end]: Math.round((seen.from + seen.to) / 2) };
+		if (range.from <= range.to) app.change({ range }, "push");
+	};
+	/** @type {Record<string, () => void>} */
+	const keys = {
+		"+": () => app.zoomBy(0.7), "=": () => app.zoomBy(0.7), w: () => app.zoomBy(0.7),
+		"-": () => app.zoomBy(1 / 0.7), s: () => app.zoomBy(1 / 0.7),
+		ArrowLeft: () => app.pan(-0.15), a: () => app.pan(-0.15),
+		ArrowRight: () => app.pan(0.15), d: () => app.pan(0.15),
+		ArrowUp: () => scrollBy(-60), ArrowDown: () => scrollBy(60),
+		PageUp: () => scrollBy(-page()), PageDown: () => scrollBy(page()),
+		Home: () => scrollBy(-1e9), End: () => scrollBy(1e9),
+		0: showAll, 1: () => show("timeline"), 2: () => show("flame"), 3: () => show("functions"),
+		4: () => { if (app.recording.lanes.n) show("processes"); },
+		n: () => app.go(1), N: () => app.go(-1),
+		f: () => { if (app.selected) app.zoomTo(app.selected); },
+		"[": () => setEnd("from"), "]": () => setEnd("to"),
+		"/": () => byId("search").focus(), "?": () => dialog.showModal(),
+		Escape: () => { app.select(null); app.change({ search: "", range: null }); },
+	};
+	addEventListener("keydown", (event) => {
+		const target = /** @type {HTMLElement} */ (event.target);
+		const isTyping = target.tagName === "INPUT" && target.getAttribute("type") !== "checkbox";
+		if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || isTyping) return;
+		const key = keys[event.key];
+		if (!key) return;
+		// Lists scroll by themselves.
+		const isList = Boolean(target.closest(".list"));
+		if (isList && /^(?:Page|Home|End|Arrow[UD])/.test(event.key)) return;
+		event.preventDefault();
+		key();
+	});
+	byId("help").addEventListener("click", () => dialog.showModal());
+	byId("reset").addEventListener("click", showAll);
+}

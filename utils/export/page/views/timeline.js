@@ -1,0 +1,266 @@
+/** The view of the calls of all tasks, in the order of time. */
+import { byId, canvasById, element, pointIn } from "../ui/element.js";
+import { clean, drawAxis, drawBars, drawFrame } from "../ui/canvas.js";
+import { colors } from "../ui/colors.js";
+import { timeText } from "../model/text.js";
+import { hideTip, showTip } from "../ui/tip.js";
+import { firstEnding, lowerBound } from "../model/task.js";
+import { HEAD, layOut, ROW } from "../model/layout.js";
+import { followPointer } from "../ui/pointer.js";
+import { describe } from "./details.js";
+
+export class Timeline {
+	/** @param {import("../state/app.js").App} app */
+	constructor(app) {
+		this.app = app;
+		this.canvas = canvasById("timeline-canvas");
+		this.axis = canvasById("timeline-axis");
+		this.scroller = byId("timeline-scroller");
+		this.headings = byId("timeline-headings");
+		/**
+		 * Keys of those that are collapsed.
+		 * @type {Set<string>}
+		 */
+		this.folded = new Set();
+		/** @type {import("../model/layout.js").Strip[]} */
+		this.strips = [];
+		/** @type {import("../model/task.js").Call | null} */
+		this.hovered = null;
+		/** @type {Map<string, HTMLElement>} */
+		this.shown = new Map();
+		this.bars = 0;
+		this.scroller.addEventListener("scroll", () => app.tell("draw"));
+		// Marks of events stand in the line of headings.
+		this.headings.addEventListener("pointermove", (event) => this.#hover(event));
+		this.headings.addEventListener("pointerleave", hideTip);
+		followPointer(this.canvas, app, {
+			hover: (event) => this.#hover(event),
+			leave: () => { this.hovered = null; hideTip(); app.tell("draw"); },
+			click: (event) => app.select(this.callAt(pointIn(this.canvas, event))),
+			scrollBy: (rows) => { this.scroller.scrollTop += rows; },
+		});
+	}
+
+	layOut() {
+		const { recording, state } = this.app;
+		this.strips = layOut(recording, state, this.folded);
+		const last = this.strips[this.strips.length - 1];
+		byId("timeline-spacer").style.height = `${last ? last.bottom : 0}px`;
+	}
+
+	draw() {
+		const { app, scroller } = this, { recording } = app, view = app.zoom;
+		this.layOut();
+		const { g, width, height } = clean(this.canvas), top = scroller.scrollTop;
+		this.bars = 0;
+		const seen = this.strips.filter((s) => s.bottom > top && s.top < top + height);
+		for (const strip of seen) this.#drawStrip(g, strip, strip.top - top, width, height);
+		this.#drawChosen(g, width);
+		this.#putHeadings(seen);
+		const axis = clean(this.axis);
+		drawAxis(axis.g, view, recording.meta.zero, width);
+		return this.bars;
+	}
+
+	/**
+	 * @param {CanvasRenderingContext2D} g
+	 * @param {import("../model/layout.js").Strip} strip
+	 * @param {number} y
+	 * @param {number} width
+	 * @param {number} height
+	 */
+	#drawStrip(g, strip, y, width, height) {
+		const { app } = this, { search, recording: { names } } = app, view = app.zoom;
+		g.fillStyle = colors.grid;
+		g.fillRect(0, y, width, HEAD - 3);
+		for (const task of strip.tasks) {
+			this.#drawPoints(g, task, y + HEAD, width);
+			if (strip.isFolded) continue;
+			const isMatch = search.isOn ? (/** @type {number} */ i) => search.has(task, i) : null;
+			task.rows.forEach((row, depth) => {
+				const at = y + HEAD + depth * ROW;
+				if (at + ROW > 0 && at < height)
+					this.bars += drawBars(g, task, row, { y: at, width, view, names, isMatch });
+			});
+		}
+	}
+
+	/**
+	 * Events are marks at the lower edge of the heading, at most one for each pixel.
+	 * @param {CanvasRenderingContext2D} g
+	 * @param {import("../model/task.js").Task} task
+	 * @param {number} y
+	 * @param {number} width
+	 */
+	#drawPoints(g, task, y, width) {
+		const { from, to } = this.app.zoom, scale = width / (to - from), { pointTime } = task;
+		const { texts } = this.app.search;
+		for (let k = lowerBound(pointTime, from); k < pointTime.length;) {
+			const x = Math.floor((pointTime[k] - from) * scale);
+			if (x > width) break;
+			g.fillStyle = texts && texts[task.pointText[k]] ? colors.mark : colors.accent;
+			g.beginPath();
+			g.moveTo(x - 3, y - 10);
+			g.lineTo(x + 4, y - 10);
+			g.lineTo(x + 0.5, y - 3);
+			g.fill();
+			k = Math.max(k + 1, lowerBound(pointTime, from + (x + 1) / scale));
+		}
+	}
+
+	/**
+	 * @param {CanvasRenderingContext2D} g
+	 * @param {number} width
+	 */
+	#drawChosen(g, width) {
+		const { app } = this, { from, to } = app.zoom, scale = width / (to - from);
+		const { range } = app.state;
+		if (range) {
+			const left = (range.from - from) * scale, right = (range.to - from) * scale;
+			g.fillStyle = colors.accent;
+			g.globalAlpha = 0.14;
+			g.fillRect(left, 0, Math.max(1, right - left), this.canvas.clientHeight);
+			g.globalAlpha = 1;
+			g.fillRect(left, 0, 1, this.canvas.clientHeight);
+			g.fillRect(right, 0, 1, this.canvas.clientHeight);
+		}
+		for (const call of [this.hovered, app.selected]) {
+			const strip = call && this.strips.find((s) => !s.isFolded && s.tasks.some((t) => t === call[0]));
+			if (!call || !strip) continue;
+			const [task, i] = call, isSelected = call === app.selected;
+			const y = strip.top - this.scroller.scrollTop + HEAD + task.depth(i) * ROW;
+			const x = (task.start[i] - from) * scale;
+			drawFrame(g, { x, wide: task.dur[i] * scale, y, width },
+				isSelected ? colors.accent : colors.text, isSelected ? 2 : 1);
+		}
+	}
+
+	/**
+	 * Headings are elements, so that keys and screen readers reach them; only those that are seen.
+	 * @param {import("../model/layout.js").Strip[]} seen
+	 */
+	#putHeadings(seen) {
+		const keys = new Set(seen.map((strip) => strip.key));
+		for (const [key, heading] of this.shown)
+			if (!keys.has(key)) { heading.remove(); this.shown.delete(key); }
+		/** @type {HTMLElement | null} */
+		let before = null;
+		for (const strip of seen) {
+			let heading = this.shown.get(strip.key);
+			if (!heading) {
+				heading = this.#makeHeading(strip);
+				this.shown.set(strip.key, heading);
+			}
+			heading.style.top = `${strip.top}px`;
+			const toggle = /** @type {HTMLElement} */ (heading.firstChild);
+			toggle.setAttribute("aria-expanded", String(!strip.isFolded));
+			/** @type {ChildNode | null} */
+			const next = before ? before.nextSibling : this.headings.firstChild;
+			if (next !== heading) this.headings.insertBefore(heading, next);
+			before = heading;
+		}
+	}
+
+	/** @param {import("../model/layout.js").Strip} strip */
+	#makeHeading(strip) {
+		const { state } = this.app, heading = element("div", { class: `heading ${strip.kind}` });
+		const toggle = element("button", {
+			class: "toggle", "aria-expanded": true, click: () => this.toggle(strip.key),
+		}, element("b", {}, strip.title), ` ${strip.about}`);
+		heading.append(toggle);
+		if (strip.kind === "process") return heading;
+		const tids = strip.tasks.map((task) => task.tid);
+		const flip = (/** @type {Set<number>} */ set) => {
+			const made = new Set(set), isIn = made.has(tids[0]);
+			for (const tid of tids) if (isIn) made.delete(tid); else made.add(tid);
+			return made;
+		};
+		heading.append(
+			element("button", {
+				class: "small", "aria-label": `Hide ${strip.title}`,
+				click: () => this.app.change({ hidden: flip(this.app.state.hidden) }),
+			}, "Hide"),
+			element("button", {
+				class: "small", "aria-label": `Pin ${strip.title}`,
+				"aria-pressed": String(state.pinned.has(tids[0])),
+				click: (event) => {
+					this.app.change({ pinned: flip(this.app.state.pinned) });
+					const isPinned = this.app.state.pinned.has(tids[0]);
+					event.currentTarget.setAttribute("aria-pressed", String(isPinned));
+				},
+			}, "Pin"));
+		return heading;
+	}
+
+	/** @param {string} key */
+	toggle(key) {
+		if (!this.folded.delete(key)) this.folded.add(key);
+		this.app.tell("draw");
+	}
+
+	/** Collapse all tasks, or none, if they are. */
+	toggleAll() {
+		const tasks = this.strips.filter((strip) => strip.kind === "task");
+		const isFolded = tasks.every((strip) => strip.isFolded);
+		for (const { key } of tasks) if (isFolded) this.folded.delete(key); else this.folded.add(key);
+		this.app.tell("draw");
+		return !isFolded;
+	}
+
+	/** Scroll to the selected call, of which nothing may be seen. */
+	scrollToSelected() {
+		const call = this.app.selected;
+		if (!call || !("ctx" in call[0])) return;
+		this.layOut();
+		const task = call[0], strip = this.strips.find((s) => s.tasks.includes(task));
+		if (!strip) return;
+		if (strip.isFolded) { this.folded.delete(strip.key); this.layOut(); }
+		const y = strip.top + HEAD + task.depth(call[1]) * ROW;
+		const high = this.scroller.clientHeight, { scrollTop } = this.scroller;
+		if (y < scrollTop || y + ROW > scrollTop + high) this.scroller.scrollTop = y - high / 2;
+	}
+
+	/**
+	 * What is at a place of the canvas.
+	 * @param {{ x: number, y: number }} place
+	 */
+	find({ x, y }) {
+		const { from, to } = this.app.zoom, scale = this.canvas.clientWidth / (to - from);
+		const at = y + this.scroller.scrollTop, time = from + x / scale;
+		const strip = this.strips.find((s) => at >= s.top && at < s.bottom);
+		if (!strip) return {};
+		const depth = Math.floor((at - strip.top - HEAD) / ROW);
+		for (const task of strip.tasks) {
+			if (depth < 0) {
+				const k = lowerBound(task.pointTime, time - 4 / scale);
+				if (task.pointTime[k] <= time + 4 / scale) return { task, point: k };
+			}
+			const row = strip.isFolded ? undefined : task.rows[depth], slack = 1.5 / scale;
+			const k = row ? firstEnding(task, row, time - slack, 0) : 0;
+			if (row && k < row.length && task.start[row[k]] <= time + slack)
+				return { call: /** @type {import("../model/task.js").Call} */ ([task, row[k]]) };
+		}
+		return {};
+	}
+
+	/** @param {{ x: number, y: number }} place */
+	callAt(place) { return this.find(place).call || null; }
+
+	/** @param {PointerEvent} event */
+	#hover(event) {
+		const { call, task, point } = this.find(pointIn(this.canvas, event)), { recording } = this.app;
+		const old = this.hovered;
+		this.hovered = call || null;
+		if (old?.[0] !== call?.[0] || old?.[1] !== call?.[1]) this.app.tell("draw");
+		this.canvas.style.cursor = call ? "pointer" : "default";
+		if (task && point !== undefined) {
+			const at = timeText(task.pointTime[point] - recording.meta.zero);
+			showTip(event, recording.text(task.pointText[point]), `at ${at}`);
+		} else if (call) {
+			const d = describe(this.app, call);
+			showTip(event, d.name + d.text, `took ${d.took}, itself ${d.self}`, `at ${d.start}, ${d.task}`);
+		} else {
+			hideTip();
+		}
+	}
+}
