@@ -102,6 +102,8 @@ static struct record_settings make_settings(const struct opts *opts)
 	settings.specs = opts->specs;
 	settings.match = opts->match;
 	settings.use_libcalls = opts->show_libcalls;
+	settings.hooks_interpreters = opts->rec.force ||
+				      patch_rules_have(opts->patches, /* takes_out= */ false);
 	settings.attaches = opts->pids != NULL;
 	/* The kernel follows what is started, not what runs. */
 	if (!settings.attaches)
@@ -619,6 +621,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	warn_about_patches(run, &rec);
 	points_warn(&rec.planner.points, rec.processes.notes.points_failed,
 		    rec.processes.first != NULL, &run->opts->msg);
+	callables_warn(&rec.planner.callables, &run->opts->msg);
 	declared_warn(&rec.planner.declared, rec.processes.notes.events_undeclared,
 		      rec.processes.first != NULL, &run->opts->msg);
 	crashes_print(rec.channel.crashes, run->settings.data_dir, &run->opts->msg);
@@ -696,6 +699,9 @@ int record_run(const struct opts *opts, struct uft_err *err)
 	if (ret == 0)
 		ret = opts->pids ? attached_find(&run, err)
 				 : record_program_find(program, opts, err);
+	/* Python waits while it asks for names; nobody wants to see that. */
+	if (ret == 0 && !opts->pids && program->facts.runs_python && !opts->events.nr)
+		run.settings.use_switches = false;
 	if (ret == 0 && opts->list_functions)
 		return list_functions(opts, program->path, err);
 	if (ret == 0 && opts->dry_run)

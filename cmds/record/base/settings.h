@@ -103,6 +103,8 @@ struct record_settings {
 	/* processes are attached to though their filters of system calls may end them for it */
 	bool force;
 	bool nest_libcalls; /* and that libraries make into each other */
+	/* and that Python itself makes, whose own functions nobody has asked for */
+	bool hooks_interpreters;
 	/* The kernel is to tell these by itself, see sources/perf.h: */
 	bool use_tasks; /* new ones, and those that end */
 	bool use_names; /* of tasks, when they change */

@@ -19,7 +19,7 @@
 
 #define IN_BELIEVED                                                                       \
 	(CONTROL_IN(TALK_REPORTING) | CONTROL_IN(TALK_ENDING) | CONTROL_IN(TALK_SERVED) | \
-	 CONTROL_IN(TALK_STEERED) | CONTROL_IN(TALK_DECLARING))
+	 CONTROL_IN(TALK_STEERED) | CONTROL_IN(TALK_DECLARING) | CONTROL_IN(TALK_NAMING))
 
 /*
  * Limits. Probes are far from all of them: a process has one conversation at a time, seldom two, of
@@ -83,6 +83,7 @@ static bool is_believable(struct control *ctl, struct conversation *talk)
 	case CONTROL_FORK:
 	case CONTROL_DLOPEN:
 	case CONTROL_EVENTS:
+	case CONTROL_NAMES:
 		return has_token(ctl, talk);
 	case CONTROL_STEER:
 		return ctl->settings->is_steerable && has_token(ctl, talk);
@@ -131,6 +132,8 @@ static unsigned take_hello(void *context, const void *message, size_t len)
 		return TALK_STEERED;
 	case CONTROL_EVENTS:
 		return TALK_DECLARING;
+	case CONTROL_NAMES:
+		return TALK_NAMING;
 	}
 	return TALK_REPORTING;
 }
@@ -172,6 +175,32 @@ static unsigned take_declare(void *context, const void *message, size_t len)
 									       : TALK_OVER;
 }
 
+/* The part of a plan for a range of functions that the peer's has not yet; -1: there is none. */
+static int plan_of_range(const struct control *ctl, uint32_t range)
+{
+	struct plan_entries entries cleanup_plan_entries = { 0 };
+
+	callables_plan_range(&ctl->planner->callables, range, entries.lists);
+	return plan_memfd(&entries);
+}
+
+/* The same of its texts. */
+static unsigned take_callable(void *context, const void *message, size_t len)
+{
+	struct conversation *talk = context;
+	struct control *ctl = talk->watcher.owner;
+	const struct control_callable *m = message;
+	const struct callable *c = callables_add(&ctl->planner->callables, m->texts,
+						 m->texts + strlen(m->texts) + 1, m->line,
+						 m->is_native);
+	struct control_callable_is msg = { .addr = c ? c->addr : 0, .range = c ? c->range : 0 };
+	int plan_fd cleanup_fd = m->wants_plan && msg.range ? plan_of_range(ctl, msg.range) : -1;
+
+	return talk_answer(talk, CONTROL_CALLABLE_IS, &msg, sizeof(msg), &plan_fd, plan_fd >= 0)
+		       ? TALK_NAMING
+		       : TALK_OVER;
+}
+
 static unsigned take_status(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -208,6 +237,7 @@ static const struct control_row talk_rows[] = {
 	  ready_take_ready },
 	{ &control_crash_shape, CONTROL_IN(TALK_ENDING), take_crash },
 	{ &control_declare_shape, CONTROL_IN(TALK_DECLARING), take_declare },
+	{ &control_callable_shape, CONTROL_IN(TALK_NAMING), take_callable },
 	{ &control_status_shape, IN_BELIEVED, take_status },
 	{ &control_error_shape, IN_BELIEVED, take_error },
 };

@@ -11,6 +11,7 @@
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
  *                 |---> ENDING --CRASH--> over
  *                 |---> DECLARING --DECLARE--> SERVED
+ *                 |---> NAMING --CALLABLE--> NAMING
  *                 \---> STEERED --READY--> SERVED
  *
  * STATUS is answered in each state but the first. Any other message is refused, and the
@@ -24,6 +25,7 @@ enum talk_state {
 	TALK_SERVED,	/* has its answer to READY */
 	TALK_STEERED,	/* wants the newest plan */
 	TALK_DECLARING, /* has an event that the program declares */
+	TALK_NAMING,	/* has functions of a language that has no addresses */
 };
 
 /*

@@ -256,10 +256,20 @@ static void plan_calls(const struct record_settings *settings, const struct cont
 	}
 }
 
+/* "python", "python3.11" */
+static bool is_interpreter(const char *path)
+{
+	const char *name = path_base(path);
+
+	return strncmp(name, "python", 6) == 0 &&
+	       strspn(name + 6, "0123456789.") == strlen(name + 6);
+}
+
 bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program)
 {
 	return settings->use_libcalls &&
-	       (is_program || (settings->nest_libcalls && libcall_is_nested_module(path)));
+	       (is_program ? settings->hooks_interpreters || !is_interpreter(path)
+			   : settings->nest_libcalls && libcall_is_nested_module(path));
 }
 
 /* Can functions of that module, or calls that it makes, have records? */
@@ -402,6 +412,7 @@ void plan_make_functions(struct planner *planner, struct control_module *const *
 		return;
 	if (settings_are_selective(planner->settings)) {
 		plan_image(planner, modules, nr, out);
+		callables_plan_all(&planner->callables, out->lists);
 		sort_funcs(&out->lists[PLAN_FUNCS]);
 	}
 	plan_left_out(planner, modules, nr, out);
@@ -415,6 +426,7 @@ void planner_forget(struct planner *planner)
 		strbuf_reset(&m->funcs);
 		m->is_bound = false;
 	}
+	callables_bind_anew(&planner->callables);
 }
 
 void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,

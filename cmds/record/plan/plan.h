@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "cmds/record/base/settings.h"
+#include "cmds/record/plan/names/callables.h"
 #include "cmds/record/plan/declared.h"
 #include "cmds/record/plan/modules.h"
 #include "cmds/record/plan/patches.h"
@@ -44,6 +45,7 @@ struct planner {
 	struct plan_binder binder;
 	struct points points;
 	struct declared declared;
+	struct callables callables;
 	struct patches patches;
 };
 
@@ -62,6 +64,7 @@ static inline void planner_init(struct planner *planner, const struct record_set
 	*planner = (struct planner){ .settings = settings };
 	points_init(&planner->points, settings->events, store);
 	declared_init(&planner->declared, settings, &planner->points);
+	callables_init(&planner->callables, settings, store);
 }
 
 void plan_entries_deinit(struct plan_entries *plan);
@@ -111,6 +114,7 @@ static inline void planner_deinit(struct planner *planner)
 {
 	plan_binder_deinit(&planner->binder);
 	declared_deinit(&planner->declared);
+	callables_deinit(&planner->callables);
 	points_deinit(&planner->points);
 	patches_deinit(&planner->patches);
 	known_modules_deinit(&planner->modules);

@@ -42,6 +42,8 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 		.flags = (set->drops_when_full ? PLAN_DROP : 0) |
 			 (set->flight_bytes ? PLAN_FLIGHT : 0) |
 			 (set->tells_depth ? PLAN_TELLS_DEPTH : 0) |
+			 (set->use_libcalls ? 0 : PLAN_NO_LIBCALLS) |
+			 (set->nest_libcalls ? PLAN_NEST_LIBCALLS : 0) |
 			 (set->estimates_return ? PLAN_ESTIMATE : 0) |
 			 (callers_have_word(set->replace_returns, CALLERS_JIT) ? PLAN_REPLACE_ANY
 									       : 0) |
@@ -349,6 +351,7 @@ void recorder_stop(struct recorder *rec)
 	for (struct process *p = rec->processes.first; p; p = p->next)
 		process_retire(&rec->processes, p);
 	notes_close(&rec->processes);
+	callables_finish(&rec->planner.callables);
 	writers_stop(&rec->writers);
 	store_note_error(rec->store, sources_finish(&rec->sources));
 }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "utils/format/callables.h"
 #include "utils/format/event_ids.h"
 
 /* Its path ends where the message does. */
@@ -19,17 +20,37 @@ static bool crash_is_valid(const void *message, size_t len)
 	return ((const struct control_crash *)message)->nr_frames <= CONTROL_CRASH_FRAMES;
 }
 
+/* @nr texts up to the end of the message, and nothing after them. */
+static bool has_texts(const void *message, const char *texts, size_t len, unsigned nr)
+{
+	size_t bytes = len - (texts - (const char *)message);
+
+	if (!bytes || texts[bytes - 1])
+		return false;
+	for (size_t i = 0; i < bytes; i++)
+		nr -= !texts[i];
+	return !nr;
+}
+
+/* A name, which is not empty, and a file. */
+static bool callable_is_valid(const void *message, size_t len)
+{
+	const struct control_callable *m = message;
+
+	return len > sizeof(*m) && m->texts[0] && has_texts(m, m->texts, len, 2);
+}
+
+static bool callable_is_is_valid(const void *message, size_t len)
+{
+	return ((const struct control_callable_is *)message)->addr < CALLABLES_END;
+}
+
 /* Two or three texts, and nothing after them. */
 static bool declare_is_valid(const void *message, size_t len)
 {
 	const struct control_declare *m = message;
-	const char *texts = m->texts;
-	unsigned nr = 0;
 
-	for (size_t i = 0; i < len - sizeof(*m); i++)
-		nr += !texts[i];
-	return texts[0] && ((const char *)message)[len - 1] == '\0' && m->has_common <= 1 &&
-	       nr == 2 + m->has_common;
+	return m->texts[0] && m->has_common <= 1 && has_texts(m, m->texts, len, 2 + m->has_common);
 }
 
 static bool declared_is_valid(const void *message, size_t len)
@@ -53,6 +74,8 @@ SHAPE(plan, PLAN, 0);
 SHAPE(set_plan, SET_PLAN, 0);
 SHAPE(declare, DECLARE, 3, declare_is_valid);
 SHAPE(declared, DECLARED, 0, declared_is_valid);
+SHAPE(callable, CALLABLE, 2, callable_is_valid);
+SHAPE(callable_is, CALLABLE_IS, 0, callable_is_is_valid);
 SHAPE(crash, CRASH, 0, crash_is_valid);
 SHAPE(error, ERROR, 0);
 SHAPE(status, STATUS, 0);

@@ -28,6 +28,9 @@
  *  when the program declares an event (libutrail-trace):
  *  HELLO, DECLARE                      ->
  *                                      <-    DECLARED
+ *  when a language's function is called for the first time (libmcount/python):
+ *  HELLO, CALLABLE                     ->
+ *                                      <-    CALLABLE_IS + descriptor (plan), if it is wanted
  *  at any time after HELLO:
  *  STATUS                              ->
  *                                      <-    STATUS_IS
@@ -81,6 +84,8 @@ enum control_type {
 	CONTROL_WORKING = 13,
 	CONTROL_DECLARE = 14,
 	CONTROL_DECLARED = 15,
+	CONTROL_CALLABLE = 16,
+	CONTROL_CALLABLE_IS = 17,
 
 	/* Numbers that are given, for what is not built yet: */
 	/* A command asks the recorder to take in a process that runs already */
@@ -122,6 +127,7 @@ enum control_hello_kind {
 	CONTROL_ENDING = 6, /* a known process is about to die of a signal: CRASH follows */
 	CONTROL_STEER = 8,  /* a known process asks for the newest plan */
 	CONTROL_EVENTS = 9, /* a known process declares an event: DECLARE follows */
+	CONTROL_NAMES = 10, /* a known process names functions: CALLABLEs follow */
 
 	/* Fresh images that cannot be traced; nothing follows. */
 	CONTROL_NO_ADDRESS_SPACE = 4, /* ulimit -v */
@@ -235,6 +241,37 @@ struct control_declared {
 };
 
 /*
+ * A function of a language that has no addresses. Many may follow each other.
+ *
+ * @line: the first of its source, from 1 on; 0: it has none
+ * @is_native: it is written in C: a library call for readers
+ * @wants_plan: the range of the last answer is not in the plan
+ * @texts: its name and its file, each with its NUL, up to the end of the packet; the file may be ""
+ */
+struct control_callable {
+	struct control_header h;
+	uint32_t line;
+	uint32_t is_native;
+	uint32_t wants_plan;
+	uint32_t pad;
+	char texts[];
+};
+
+/*
+ * With one descriptor if a plan was wanted and there is any: what is to be added for @range, as
+ * after a dlopen.
+ *
+ * @addr: its address in records (utils/format/callables.h); 0: it has none, and is not recorded
+ * @range: the number of the range of addresses with a rule that @addr is in; 0: it has no rule
+ */
+struct control_callable_is {
+	struct control_header h;
+	uint64_t addr;
+	uint32_t range;
+	uint32_t pad;
+};
+
+/*
  * The fate of a message. The values from CONTROL_NO_MESSAGE on are those of ERROR; their numbers
  * are the same in all versions.
  */
@@ -314,6 +351,8 @@ extern const struct control_shape control_plan_shape;
 extern const struct control_shape control_set_plan_shape;
 extern const struct control_shape control_declare_shape;
 extern const struct control_shape control_declared_shape;
+extern const struct control_shape control_callable_shape;
+extern const struct control_shape control_callable_is_shape;
 extern const struct control_shape control_crash_shape;
 extern const struct control_shape control_error_shape;
 extern const struct control_shape control_status_shape;

@@ -37,8 +37,10 @@ enum plan_flags {
 	PLAN_STEERABLE = 1U << 11,
 	/* Return addresses into memory that no module's file backs are replaced, too */
 	PLAN_REPLACE_ANY = 1U << 13,
-	PLAN_LEAVES_OUT = 1U << 12,  /* rules may be PLAN_LEFT_OUT; with PLAN_STEERABLE */
-	PLAN_TELLS_DEPTH = 1U << 14, /* calls beyond plan.max_stack are counted: ring.too_deep */
+	PLAN_LEAVES_OUT = 1U << 12,    /* rules may be PLAN_LEFT_OUT; with PLAN_STEERABLE */
+	PLAN_TELLS_DEPTH = 1U << 14,   /* calls beyond plan.max_stack are counted: ring.too_deep */
+	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; so far it counts for Python only, as does */
+	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall */
 };
 
 /* The contents of a rule; members of struct plan_rule count only with their flag. */

@@ -331,10 +331,11 @@ static int connect_in(struct recorder *rec, enum where where)
 static void say_empty(int fd, enum control_type type, uint32_t flags, uint32_t seq)
 {
 	static const struct control_shape *const shapes[] = {
-		&control_module_shape,	&control_crash_shape,	  &control_welcome_shape,
-		&control_plan_shape,	&control_error_shape,	  &control_hello_shape,
-		&control_status_shape,	&control_status_is_shape, &control_working_shape,
-		&control_declare_shape, &control_declared_shape,
+		&control_module_shape,	    &control_crash_shape,     &control_welcome_shape,
+		&control_plan_shape,	    &control_error_shape,     &control_hello_shape,
+		&control_status_shape,	    &control_status_is_shape, &control_working_shape,
+		&control_declare_shape,	    &control_declared_shape,  &control_callable_shape,
+		&control_callable_is_shape,
 	};
 	static char packet[CONTROL_MSG_MAX];
 	size_t len = sizeof(struct control_header);
@@ -396,8 +397,10 @@ TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardow
 		{ CONTROL_STATUS, CONTROL_OPTIONAL, "xSSSSS" },
 		{ CONTROL_READY, CONTROL_OPTIONAL, "xW66P6" },
 		{ CONTROL_ERROR, CONTROL_ANSWER, "xxxxxx" },
-		{ CONTROL_DECLARE, 0, "x55555" }, /* with no texts in it */
+		{ CONTROL_DECLARE, 0, "x55555" },  /* with no texts in it */
+		{ CONTROL_CALLABLE, 0, "x55555" }, /* the same */
 		/* They are for the other direction, */
+		{ CONTROL_CALLABLE_IS, CONTROL_ANSWER, "x44444" },
 		{ CONTROL_DECLARED, CONTROL_ANSWER, "x44444" },
 		{ CONTROL_WELCOME, CONTROL_ANSWER, "x44444" },
 		{ CONTROL_PLAN, CONTROL_ANSWER, "x44444" },

@@ -116,6 +116,7 @@ static int setup(void **state)
 		.segment_bytes = RING_PAGE,
 		.clock_id = CLOCK_MONOTONIC,
 		.trace_on = true,
+		.use_libcalls = true,
 	};
 	*state = b;
 	return 0;
@@ -159,6 +160,12 @@ TEST_WITH(each_setting_has_its_flag, setup, teardown)
 	const struct record_settings plain = b->settings;
 
 	assert_int_equal(flags_of(b), 0);
+	b->settings.use_libcalls = false;
+	assert_int_equal(flags_of(b), PLAN_NO_LIBCALLS);
+	b->settings = plain;
+	b->settings.nest_libcalls = true;
+	assert_int_equal(flags_of(b), PLAN_NEST_LIBCALLS);
+	b->settings = plain;
 	b->settings.trace_on = false;
 	assert_int_equal(flags_of(b), PLAN_TRACE_OFF);
 	b->settings = plain;

@@ -3,6 +3,7 @@
 #include "tests/lib/verdict.h"
 
 #include "utils/base/compiler.h"
+#include "utils/format/callables.h"
 #include "utils/format/probe/control.h"
 
 static union {
@@ -109,6 +110,35 @@ TEST(declarations)
 	assert_int_equal(check_declare(0, "A\0%d\0%L", 8), CONTROL_MALFORMED);
 	assert_int_equal(check_declare(2, "A\0%d\0%L\0", 9), CONTROL_MALFORMED);
 	assert_int_equal(check_declare(0, "A\0%dx", 5), CONTROL_MALFORMED);
+}
+
+static enum control_verdict check_callable(const char *texts, size_t nr)
+{
+	struct control_callable *m = (struct control_callable *)&packet;
+
+	make(&control_callable_shape, sizeof(*m) + nr);
+	memcpy(m->texts, texts, nr);
+	return control_check(&control_callable_shape, &packet, sizeof(*m) + nr);
+}
+
+/* A name and a file, which may be empty; and an address where no program lies. */
+TEST(callables)
+{
+	struct control_callable_is *m = (struct control_callable_is *)&packet;
+
+	assert_int_equal(check_callable("f\0a.py", 7), CONTROL_TAKEN);
+	assert_int_equal(check_callable("f\0", 3), CONTROL_TAKEN);
+	assert_int_equal(check_callable("\0a", 3), CONTROL_MALFORMED);
+	assert_int_equal(check_callable("f", 2), CONTROL_MALFORMED);
+	assert_int_equal(check_callable("f\0a\0b", 6), CONTROL_MALFORMED);
+	assert_int_equal(check_callable("f\0ab", 4), CONTROL_MALFORMED);
+	make(&control_callable_is_shape, sizeof(*m));
+	m->addr = CALLABLES_END - 1;
+	assert_int_equal(control_check(&control_callable_is_shape, &packet, sizeof(*m)),
+			 CONTROL_TAKEN);
+	m->addr = CALLABLES_END;
+	assert_int_equal(control_check(&control_callable_is_shape, &packet, sizeof(*m)),
+			 CONTROL_MALFORMED);
 }
 
 TEST(numbers_of_events)

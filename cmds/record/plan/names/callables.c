@@ -1,0 +1,377 @@
+/* Functions of languages that have no addresses (see callables.h). */
+#include "cmds/record/plan/names/callables.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/record/base/rights.h"
+#include "cmds/record/plan/rules.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/containers/vec.h"
+#include "utils/format/callables.h"
+#include "utils/format/dbg.h"
+#include "utils/format/sym.h"
+
+/* All names and files; programs may make as many as they like. */
+#define CALLABLES_BYTES_MAX (256UL << 20)
+
+#define SYM_FILE CALLABLES_MODULE ".sym"
+#define DBG_FILE CALLABLES_MODULE ".dbg"
+
+void callables_init(struct callables *all, const struct record_settings *settings,
+		    struct store *store)
+{
+	*all = (struct callables){
+		.settings = settings,
+		.store = store,
+		.next = 1,
+		.lowest = CALLABLES_END,
+	};
+}
+
+static void range_deinit(struct callable_range *range)
+{
+	strbuf_deinit(&range->rules);
+	strbuf_deinit(&range->conds);
+}
+
+void callables_deinit(struct callables *all)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		free(all->list[i].key);
+	for (size_t i = 0; i < all->nr_ranges; i++)
+		range_deinit(&all->ranges[i]);
+	free(all->list);
+	free(all->ranges);
+	strmap_deinit(&all->by_key);
+}
+
+/* --- files --- */
+
+/* At once, so that a recording that is cut off has it. The first line is the end of all. */
+static int append_symbol(struct callables *all, const struct callable *c)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct rights paused cleanup_rights_pause = rights_pause();
+	int stream = store_open(all->store, SYM_FILE);
+	int ret;
+
+	if (all->nr == 1)
+		strbuf_addf(&text, "# symbols: 0\n# path name: %s\n%016lx ? __sym_end\n",
+			    CALLABLES_MODULE, CALLABLES_END);
+	strbuf_addf(&text, "%016x %c %s\n", c->addr, c->is_native ? 'P' : 'T', c->name);
+	if (stream < 0)
+		return stream;
+	ret = strbuf_oom(&text) ? -ENOMEM : store_append(all->store, stream, text.data, text.len);
+	store_close(all->store, stream);
+	return ret;
+}
+
+static int publish_symbols(struct callables *all, struct uft_err *err)
+{
+	struct symtab tab cleanup_symtab = { 0 };
+	struct strbuf text cleanup_strbuf = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < all->nr; i++) {
+		const struct callable *c = &all->list[i];
+
+		ret = symtab_add(&tab, c->addr, 1, c->is_native ? 'P' : 'T', c->name,
+				 strlen(c->name));
+	}
+	if (ret == 0)
+		ret = symtab_sort(&tab);
+	sym_file_encode(&tab, CALLABLES_MODULE, NULL, &text);
+	if (ret < 0 || strbuf_oom(&text))
+		return -ENOMEM;
+	return store_publish(all->store, SYM_FILE, text.data, text.len, err);
+}
+
+static int publish_lines(struct callables *all, struct uft_err *err)
+{
+	struct dbg dbg cleanup_dbg = { .path = CALLABLES_MODULE };
+	struct strbuf text cleanup_strbuf = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < all->nr; i++) {
+		const struct callable *c = &all->list[i];
+		const struct dbg_func func = {
+			.addr = c->addr,
+			.name = c->name,
+			.file = c->file,
+			.line = c->line,
+		};
+
+		if (c->line && *c->file)
+			ret = dbg_add_func(&dbg, &func);
+	}
+	dbg_sort(&dbg);
+	dbg_encode(&dbg, &text);
+	if (ret < 0 || strbuf_oom(&text))
+		return -ENOMEM;
+	return store_publish(all->store, DBG_FILE, text.data, text.len, err);
+}
+
+void callables_finish(struct callables *all)
+{
+	struct uft_err err = { 0 };
+	int ret;
+
+	if (!all->nr)
+		return;
+	ret = publish_symbols(all, &err);
+	if (ret == 0 && all->settings->captures.has_lines)
+		ret = publish_lines(all, &err);
+	if (ret < 0 && !all->error)
+		all->error = ret;
+}
+
+/* --- rules --- */
+
+/* A function that was opted in, and then out: as in plan.c, nothing else is let in. */
+static bool was_opted_in(const struct callables *all, const struct filter_subject *subject)
+{
+	struct filter_walk walk;
+	const struct filter_entry *entry;
+
+	filter_walk_begin(&walk, all->settings->filters, subject);
+	while ((entry = filter_walk_next(&walk))) {
+		if (entry->spec.trigger.flags & TRIGGER_FILTER)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The rule that the filters make for @c, into @range, whose lists are empty. False: there is none.
+ */
+static bool make_rule(const struct callables *all, const struct callable *c,
+		      struct callable_range *range)
+{
+	struct rule_set set = { .rules = &range->rules, .conds = &range->conds };
+	const struct filter_subject subject = {
+		.name = c->name,
+		.name_len = strlen(c->name),
+		.source_file = *c->file ? c->file : NULL,
+		.module = CALLABLES_MODULE,
+		.is_plt = c->is_native,
+		.is_program = true,
+	};
+	const struct trigger opts_in = { .flags = TRIGGER_FILTER };
+	struct trigger trigger;
+	bool has_rule = filters_match(all->settings->filters, &subject, &trigger) &&
+			rule_set_add(&set, &trigger) != PLAN_NO_RULE;
+
+	if (has_rule && (trigger.flags & TRIGGER_NOTRACE) && was_opted_in(all, &subject))
+		rule_set_add(&set, &opts_in);
+	rule_set_deinit(&set);
+	return has_rule;
+}
+
+static bool is_same_text(const struct strbuf *a, const struct strbuf *b)
+{
+	return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
+}
+
+/* Add @range, whose lists are taken over. Its number, from 1 on; 0 without memory. */
+static uint32_t add_range(struct callables *all, struct callable_range *range)
+{
+	struct callable_range *list = vec_grow(all->ranges, all->nr_ranges, sizeof(*list));
+
+	if (!list)
+		return 0;
+	all->ranges = list;
+	list[all->nr_ranges++] = *range;
+	*range = (struct callable_range){ 0 };
+	return all->nr_ranges;
+}
+
+/* So many numbers have a range that is not made for functions that are known. */
+#define RANGE_NUMBERS 256
+
+/* The number of a range of that rule with room in it; 0 without memory or numbers. */
+static uint32_t find_range(struct callables *all, struct callable_range *wanted)
+{
+	for (size_t i = all->nr_ranges; i-- > 0;) {
+		const struct callable_range *r = &all->ranges[i];
+
+		if (r->next < r->end && is_same_text(&r->rules, &wanted->rules) &&
+		    is_same_text(&r->conds, &wanted->conds))
+			return i + 1;
+	}
+	if (all->next + RANGE_NUMBERS >= all->lowest)
+		return 0;
+	all->lowest -= RANGE_NUMBERS;
+	wanted->start = wanted->next = all->lowest;
+	wanted->end = wanted->start + RANGE_NUMBERS;
+	return add_range(all, wanted);
+}
+
+/* Give @c a number, by the rule that it has. False: there is none left. */
+static bool choose_number(struct callables *all, struct callable *c)
+{
+	struct callable_range range = { 0 };
+	bool has_rule = all->settings->filters->nr && make_rule(all, c, &range);
+
+	if (has_rule) {
+		c->range = find_range(all, &range);
+		c->addr = c->range ? all->ranges[c->range - 1].next++ : 0;
+	} else if (all->next < all->lowest) {
+		c->addr = all->next++;
+	}
+	range_deinit(&range);
+	return c->addr != 0;
+}
+
+static uint32_t nr_entries(const struct strbuf *lists, enum plan_kind kind)
+{
+	return lists[kind].len / plan_entry_bytes(kind);
+}
+
+void callables_plan_range(const struct callables *all, uint32_t range, struct strbuf *lists)
+{
+	const struct callable_range *r = &all->ranges[range - 1];
+	uint32_t first_cond = nr_entries(lists, PLAN_CONDS);
+	const struct plan_func func = {
+		.start = r->start,
+		.end = r->end,
+		.rule = nr_entries(lists, PLAN_RULES),
+		.capture = PLAN_NO_CAPTURE,
+	};
+
+	for (size_t i = 0; i < r->rules.len / sizeof(struct plan_rule); i++) {
+		struct plan_rule rule = ((const struct plan_rule *)r->rules.data)[i];
+
+		rule.cond += first_cond;
+		strbuf_add(&lists[PLAN_RULES], &rule, sizeof(rule));
+	}
+	strbuf_add(&lists[PLAN_CONDS], r->conds.data, r->conds.len);
+	if (r->rules.len)
+		strbuf_add(&lists[PLAN_FUNCS], &func, sizeof(func));
+}
+
+void callables_plan_all(const struct callables *all, struct strbuf *lists)
+{
+	for (size_t i = 0; i < all->nr_ranges; i++)
+		callables_plan_range(all, i + 1, lists);
+}
+
+/* A range for a function that is known, and has a number already. */
+static void bind_known(struct callables *all, struct callable *c)
+{
+	struct callable_range range = {
+		.start = c->addr,
+		.end = c->addr + 1,
+		.next = c->addr + 1,
+	};
+
+	c->range = make_rule(all, c, &range) ? add_range(all, &range) : 0;
+	range_deinit(&range);
+}
+
+void callables_bind_anew(struct callables *all)
+{
+	/* Numbers of ranges that probes know must not be given again. */
+	for (size_t i = 0; i < all->nr_ranges; i++) {
+		struct callable_range *r = &all->ranges[i];
+
+		r->next = r->end;
+		strbuf_reset(&r->rules);
+		strbuf_reset(&r->conds);
+	}
+	for (size_t i = 0; i < all->nr; i++)
+		bind_known(all, &all->list[i]);
+}
+
+/* --- adding --- */
+
+/* Names are of the program: one line of a file each, whatever is in them. */
+static void make_printable(char *text)
+{
+	for (; *text; text++) {
+		if (iscntrl((unsigned char)*text))
+			*text = '?';
+	}
+}
+
+/* The key, which has the name and the file in it, with NULs between. */
+static bool make_key(struct callable *c, const char *name, const char *file)
+{
+	size_t name_len = strlen(name);
+	size_t size = name_len + strlen(file) + 32;
+	struct strbuf text = { 0 };
+
+	strbuf_addf(&text, "%c%s\n%s\n%u", c->is_native ? 'P' : 'T', name, file, c->line);
+	if (strbuf_oom(&text) || !(c->key = malloc(text.len + 1 + size))) {
+		strbuf_deinit(&text);
+		return false;
+	}
+	memcpy(c->key, text.data, text.len);
+	c->key[text.len] = '\0';
+
+	char *copy = c->key + text.len + 1;
+
+	strcpy(copy, name);
+	strcpy(copy + name_len + 1, file);
+	make_printable(copy);
+	make_printable(copy + name_len + 1);
+	c->name = copy;
+	c->file = copy + name_len + 1;
+	strbuf_deinit(&text);
+	return true;
+}
+
+static const struct callable *keep_callable(struct callables *all, struct callable *c)
+{
+	struct callable *list = vec_room(all->list, all->nr, &all->cap, sizeof(*list));
+	size_t bytes = strlen(c->key) * 2;
+
+	if (list)
+		all->list = list;
+	if (!list || all->bytes + bytes > CALLABLES_BYTES_MAX || !choose_number(all, c) ||
+	    strmap_put(&all->by_key, c->key, (void *)(uintptr_t)(all->nr + 1)) < 0) {
+		free(c->key);
+		all->nr_refused++;
+		return NULL;
+	}
+	all->bytes += bytes;
+	list[all->nr++] = *c;
+
+	int ret = append_symbol(all, c);
+
+	if (ret < 0 && !all->error)
+		all->error = ret;
+	return &list[all->nr - 1];
+}
+
+const struct callable *callables_add(struct callables *all, const char *name, const char *file,
+				     uint32_t line, bool is_native)
+{
+	struct callable c = { .line = line, .is_native = is_native };
+	uintptr_t known;
+
+	if (!make_key(&c, name, file)) {
+		all->nr_refused++;
+		return NULL;
+	}
+	known = (uintptr_t)strmap_get(&all->by_key, c.key);
+	if (!known)
+		return keep_callable(all, &c);
+	free(c.key);
+	return &all->list[known - 1];
+}
+
+void callables_warn(const struct callables *all, const struct msg *msg)
+{
+	if (all->error)
+		msg_warn(msg, "cannot write the names of Python functions: %s",
+			 strerror(-all->error));
+	if (all->nr_refused)
+		msg_warn(
+			msg,
+			"%llu Python functions are not recorded: there is room for %lu, with names "
+			"and files of %lu MB in all",
+			all->nr_refused, CALLABLES_END - 1, CALLABLES_BYTES_MAX >> 20);
+}

@@ -1,0 +1,94 @@
+/*
+ * Functions of languages that have no addresses (utils/format/callables.h): their numbers, their
+ * symbol file, and what filters say of them.
+ */
+#ifndef UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLES_H
+#define UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmds/record/base/settings.h"
+#include "cmds/record/store/store.h"
+#include "cmds/terminal/msg.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/base/containers/strmap.h"
+
+/*
+ * One function. Strings are one with @key.
+ *
+ * @range: of callables.ranges, from 1 on; 0: it has no rule
+ */
+struct callable {
+	char *key;
+	const char *name;
+	const char *file;
+	uint32_t addr;
+	uint32_t range;
+	uint32_t line;
+	bool is_native;
+};
+
+/*
+ * Numbers of functions that have one rule in common: a plan has one entry for all of them. Those
+ * that come later need no other plan.
+ */
+struct callable_range {
+	struct strbuf rules; /* struct plan_rule, one */
+	struct strbuf conds; /* struct plan_cond */
+	uint32_t start;
+	uint32_t end;
+	uint32_t next; /* the number of the next one; @end: it is full */
+};
+
+/*
+ * The functions of all processes: one number for a name, a file and a line. Only the control thread
+ * touches it. Starts with callables_init(), ends with callables_deinit().
+ *
+ * @next: the next number of those without a rule, from 1 on
+ * @lowest: the lowest number of a range: they are at the other end
+ * @nr_refused: functions that there was no number or no room for
+ * @error: the first failure of a file
+ */
+struct callables {
+	const struct record_settings *settings;
+	struct store *store;
+	struct strmap by_key;
+	struct callable *list;
+	size_t nr;
+	size_t cap;
+	struct callable_range *ranges;
+	size_t nr_ranges;
+	size_t bytes;
+	uint32_t next;
+	uint32_t lowest;
+	unsigned long long nr_refused;
+	int error;
+};
+
+void callables_init(struct callables *all, const struct record_settings *settings,
+		    struct store *store);
+void callables_deinit(struct callables *all);
+
+/* The function of that name, added when it is new. NULL: it is not to be recorded. */
+const struct callable *callables_add(struct callables *all, const char *name, const char *file,
+				     uint32_t line, bool is_native);
+
+/*
+ * Add the part of a plan that is about @range, from 1 on; or all ranges that there are. @lists: of
+ * struct plan_entries
+ */
+void callables_plan_range(const struct callables *all, uint32_t range, struct strbuf *lists);
+void callables_plan_all(const struct callables *all, struct strbuf *lists);
+
+/* The filters are others than before. */
+void callables_bind_anew(struct callables *all);
+
+/* The recording is over: write the files as readers like them best. */
+void callables_finish(struct callables *all);
+
+/* At the end: say what is missing. */
+void callables_warn(const struct callables *all, const struct msg *msg);
+
+#endif

@@ -1,0 +1,148 @@
+/* Unit tests of cmds/record/plan/names/callables.c: functions of Python's, in a recording that is in memory. */
+#include "tests/unit/lib/unit.h"
+
+#include "cmds/record/plan/names/callables.h"
+#include "tests/unit/lib/record/store_memory.h"
+#include "utils/format/callables.h"
+#include "utils/format/probe/plan.h"
+
+struct place {
+	struct store_memory memory;
+	struct filters filters;
+	struct record_settings settings;
+	struct callables all;
+};
+
+static int setup(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	assert_non_null(p);
+	store_memory_init(&p->memory);
+	p->settings.filters = &p->filters;
+	callables_init(&p->all, &p->settings, &p->memory.store);
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	callables_deinit(&p->all);
+	filters_deinit(&p->filters);
+	store_memory_deinit(&p->memory);
+	free(p);
+	return 0;
+}
+
+/* @text: of -F; "!..." opts out. */
+static void add_filter(struct place *p, const char *text)
+{
+	struct uft_err err = { 0 };
+
+	if (filters_add(&p->filters, SPEC_FILTER, MATCH_REGEX, text, &err) < 0 ||
+	    filters_prepare(&p->filters, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static uint32_t addr_of(struct place *p, const char *name)
+{
+	const struct callable *c = callables_add(&p->all, name, "a.py", 7, false);
+
+	return c ? c->addr : 0;
+}
+
+static void check_file(struct place *p, const char *name, const char *expected)
+{
+	struct strbuf content cleanup_strbuf = { 0 };
+
+	store_read(&p->memory.store, name, SIZE_MAX, &content);
+	assert_string_equal(strbuf_str(&content), expected);
+}
+
+TEST_WITH(a_name_has_one_number, setup, teardown)
+{
+	struct place *p = *state;
+
+	assert_int_equal(addr_of(p, "f"), 1);
+	assert_int_equal(addr_of(p, "g"), 2);
+	assert_int_equal(addr_of(p, "f"), 1);
+	/* Another line, another file, in C. */
+	assert_int_equal(callables_add(&p->all, "f", "a.py", 8, false)->addr, 3);
+	assert_int_equal(callables_add(&p->all, "f", "b.py", 7, false)->addr, 4);
+	assert_int_equal(callables_add(&p->all, "f", "a.py", 7, true)->addr, 5);
+}
+
+TEST_WITH(names_are_written_at_once_and_sorted_at_the_end, setup, teardown)
+{
+	struct place *p = *state;
+
+	add_filter(p, "!^late$");
+	addr_of(p, "late");
+	addr_of(p, "f\ng");
+	check_file(p, "python.fake.sym",
+		   "# symbols: 0\n# path name: python.fake\n"
+		   "0000000000400000 ? __sym_end\n"
+		   "00000000003fff00 T late\n"
+		   "0000000000000001 T f?g\n");
+	p->settings.captures.has_lines = true;
+	callables_finish(&p->all);
+	check_file(p, "python.fake.sym",
+		   "# symbols: 4\n# path name: python.fake\n"
+		   "0000000000000001 T f?g\n"
+		   "0000000000000002 ? __sym_end\n"
+		   "00000000003fff00 T late\n"
+		   "00000000003fff01 ? __sym_end\n");
+	check_file(p, "python.fake.dbg",
+		   "# path name: python.fake\nF: 1 f?g\nL: 7 a.py\nF: 3fff00 late\nL: 7 a.py\n");
+}
+
+/* Functions with one rule are in one range, whatever comes between. */
+TEST_WITH(rules_have_ranges, setup, teardown)
+{
+	struct place *p = *state;
+	struct strbuf lists[PLAN_KINDS] = { { 0 } };
+	const struct plan_func *func;
+	const struct plan_rule *rule;
+
+	add_filter(p, "^a");
+	add_filter(p, "!^b");
+	assert_int_equal(addr_of(p, "a1"), 0x3fff00);
+	assert_int_equal(addr_of(p, "b1"), 0x3ffe00);
+	assert_int_equal(addr_of(p, "c1"), 1);
+	assert_int_equal(addr_of(p, "a2"), 0x3fff01);
+	assert_int_equal(callables_add(&p->all, "b2", "", 0, true)->range, 2);
+	callables_plan_all(&p->all, lists);
+	assert_int_equal(lists[PLAN_FUNCS].len, 2 * sizeof(*func));
+	func = (const struct plan_func *)lists[PLAN_FUNCS].data;
+	rule = (const struct plan_rule *)lists[PLAN_RULES].data;
+	assert_int_equal(func[0].start, 0x3fff00);
+	assert_int_equal(func[0].end, 0x400000);
+	assert_int_equal(rule[func[0].rule].flags, PLAN_FILTER);
+	assert_int_equal(func[1].start, 0x3ffe00);
+	assert_int_equal(func[1].end, 0x3fff00);
+	assert_int_equal(rule[func[1].rule].flags, PLAN_NOTRACE);
+	for (size_t i = 0; i < PLAN_KINDS; i++)
+		strbuf_deinit(&lists[i]);
+}
+
+/* Other filters: numbers stay, and ranges of before are given to nobody. */
+TEST_WITH(filters_may_change, setup, teardown)
+{
+	struct place *p = *state;
+	struct strbuf lists[PLAN_KINDS] = { { 0 } };
+	const struct plan_func *func;
+
+	addr_of(p, "x");
+	add_filter(p, "!^x$");
+	callables_bind_anew(&p->all);
+	assert_int_equal(addr_of(p, "x"), 1);
+	callables_plan_all(&p->all, lists);
+	assert_int_equal(lists[PLAN_FUNCS].len, sizeof(*func));
+	func = (const struct plan_func *)lists[PLAN_FUNCS].data;
+	assert_int_equal(func->start, 1);
+	assert_int_equal(func->end, 2);
+	for (size_t i = 0; i < PLAN_KINDS; i++)
+		strbuf_deinit(&lists[i]);
+}
