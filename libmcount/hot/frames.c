@@ -213,6 +213,19 @@ void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_r
 	frames_leave_top(t, regs);
 }
 
+void frames_leave_explicit(struct thread *t, uint64_t ret)
+{
+	struct frame *f = t->top;
+
+	while (f > t->frames && (f->ret != ret || !(f->slot & FRAME_EXPLICIT)))
+		f--;
+	if (f == t->frames)
+		return;
+	while (t->top > f)
+		frames_abandon_top(t);
+	frames_leave_any(t);
+}
+
 /*
  * The return address of a slot that is not among the open frames of this thread: its frame was
  * abandoned too early, or the stack is run by another thread than the one that entered the frame

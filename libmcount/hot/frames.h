@@ -55,6 +55,12 @@ void frames_leave_until(struct thread *t, uint64_t fn);
 void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
 /*
+ * The innermost frame with FRAME_EXPLICIT that has @ret ends, with those inside of it. Nothing
+ * happens when there is none.
+ */
+void frames_leave_explicit(struct thread *t, uint64_t ret);
+
+/*
  * The frame with @slot returns, with @regs, though it is not the innermost one. Returns the address
  * where it goes on.
  */

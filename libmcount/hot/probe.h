@@ -139,6 +139,9 @@ struct thread {
 	uint32_t is_narrow;	  /* see frames_narrow() */
 	/* of the parent of a child that runs in its memory: lend.h. NULL for all others */
 	struct thread *lender;
+	/* open calls of Python's, for libmcount/python/calls.c; NULL until there are any */
+	uint64_t *python_calls;
+	uint32_t nr_python_calls;
 	struct frame last; /* above everything: where a made stack ends too early for a loop */
 	struct frame frames[];
 };

@@ -162,6 +162,7 @@ struct thread *thread_take_state(void)
 	t->busy = t->has_aside_records = 0;
 	cyg_forget(t);
 	t->end_rounds = 0;
+	t->nr_python_calls = 0;
 	t->limit = t->frames + MIN(probe.plan.depth, probe.plan.max_stack);
 	t->threshold_ns = probe.plan.threshold_ns;
 	t->is_narrow = false;

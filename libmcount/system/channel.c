@@ -202,6 +202,7 @@ static const struct control_row rows[] = {
 	{ &control_plan_shape, CONTROL_IN(WAITING), take_answer },
 	{ &control_set_plan_shape, CONTROL_IN(WAITING), take_answer },
 	{ &control_declared_shape, CONTROL_IN(WAITING), take_answer },
+	{ &control_callable_is_shape, CONTROL_IN(WAITING), take_answer },
 	{ &control_status_is_shape, CONTROL_IN(WAITING), take_answer },
 	{ &control_error_shape, CONTROL_IN(WAITING), take_error },
 	{ &control_working_shape, CONTROL_IN(WAITING), take_working },

@@ -20,6 +20,7 @@
 #include "libmcount/patch/patches.h"
 #include "libmcount/plan/plans.h"
 #include "libmcount/hot/probe.h"
+#include "utils/format/callables.h"
 
 /*
  * The identity of a loaded object, which tells it from another one that is loaded later at the same
@@ -165,12 +166,38 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	return report->failed;
 }
 
+/* Functions of an interpreter have numbers for addresses. False: it could not be told. */
+static bool report_callables(struct report *report)
+{
+	union {
+		struct control_module m;
+		char bytes[sizeof(struct control_module) + sizeof(CALLABLES_MODULE)];
+	} packet = {
+		.m = {
+			.end = CALLABLES_END,
+			.time_ns = report->time_ns,
+			.tid = own_syscall(SYS_gettid),
+			.has_text = true,
+		},
+	};
+
+	if (!modules_look_for_python())
+		return true;
+	memcpy(packet.m.path, CALLABLES_MODULE, sizeof(CALLABLES_MODULE));
+	return channel_send(report->ch, CONTROL_MODULE, &packet.m, sizeof(packet));
+}
+
+static bool report_everything(struct report *report)
+{
+	dl_iterate_phdr(report_module, report);
+	return !report->failed && report_callables(report);
+}
+
 bool modules_report_all(struct channel *ch)
 {
 	struct report report = { .ch = ch };
 
-	dl_iterate_phdr(report_module, &report);
-	return !report.failed;
+	return report_everything(&report);
 }
 
 void modules_drop(void)
@@ -215,8 +242,7 @@ void modules_after_dlopen(uint64_t begin_ns)
 		struct report report = { .ch = &ch, .time_ns = begin_ns };
 
 		channel_init(&ch);
-		if (channel_greet(&ch, CONTROL_DLOPEN) &&
-		    (dl_iterate_phdr(report_module, &report), !report.failed) &&
+		if (channel_greet(&ch, CONTROL_DLOPEN) && report_everything(&report) &&
 		    channel_finish(&ch, CONTROL_PLAN, &plan, sizeof(plan)))
 			plans_extend(ch.fds[0]);
 	}

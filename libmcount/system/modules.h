@@ -22,4 +22,11 @@ void modules_drop(void);
 /* COLD, in a forked child. */
 void modules_after_fork(void);
 
+/*
+ * COLD, at the start and after each dlopen, by libmcount/python: is there an interpreter of
+ * Python's? Then its functions are told of from the moment on when it begins to run a program. True
+ * when it was found just now.
+ */
+bool modules_look_for_python(void);
+
 #endif

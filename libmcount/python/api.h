@@ -1,0 +1,86 @@
+/*
+ * The interpreter's functions that the probe calls, found in whatever module has them: CPython's C
+ * API and what it exports beside. Nothing is linked, so no header of Python's is needed.
+ */
+#ifndef UTRAIL_LIBMCOUNT_PYTHON_API_H
+#define UTRAIL_LIBMCOUNT_PYTHON_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Objects are the interpreter's. Those of which we know members are CPython's from 3.9 to 3.13. */
+struct py_object {
+	intptr_t nr_refs;
+	struct py_object *type;
+};
+
+/* A function written in C: PyCFunctionObject, methodobject.h. */
+struct py_c_function {
+	struct py_object base;
+	const struct py_method_def *def;
+	struct py_object *self;
+	struct py_object *module;
+};
+
+struct py_method_def {
+	const char *name;
+};
+
+struct py_frame;
+struct py_thread;
+struct py_interpreter;
+
+/* Events of a profile function: PyTrace_..., pystate.h. */
+enum py_event {
+	PY_CALL = 0,
+	PY_RETURN = 3,
+	PY_C_CALL = 4,
+	PY_C_EXCEPTION = 5,
+	PY_C_RETURN = 6,
+};
+
+typedef int py_profile(struct py_object *self, struct py_frame *frame, int event,
+		       struct py_object *arg);
+typedef int py_audit(const char *event, struct py_object *args, void *data);
+
+/*
+ * @code_index, @code_get, @code_set: a place of our own in each code object (PEP 523)
+ * @profile_other: the same as @profile for another thread; who calls it has the GIL
+ */
+struct py_api {
+	int (*add_audit_hook)(py_audit *hook, void *data);
+	void (*profile)(py_profile *fn, struct py_object *self);
+	struct py_object *(*frame_code)(struct py_frame *frame);
+	void (*let_go)(struct py_object *o);
+	intptr_t (*code_index)(void (*free)(void *));
+	int (*code_get)(struct py_object *code, intptr_t index, void **value);
+	int (*code_set)(struct py_object *code, intptr_t index, void *value);
+	void (*error_take)(struct py_object **type, struct py_object **value,
+			   struct py_object **trace);
+	void (*error_put)(struct py_object *type, struct py_object *value, struct py_object *trace);
+	void (*error_clear)(void);
+	struct py_object *(*attribute)(struct py_object *o, const char *name);
+	const char *(*text)(struct py_object *o);
+	long (*number)(struct py_object *o);
+	struct py_object *(*globals)(void);
+	struct py_object *(*item)(struct py_object *dict, const char *key);
+	struct py_thread *(*thread)(void);
+	struct py_interpreter *(*interpreter)(struct py_thread *t);
+	struct py_thread *(*first_thread)(struct py_interpreter *interpreter);
+	struct py_thread *(*next_thread)(struct py_thread *t);
+	uint64_t (*thread_id)(struct py_thread *t);
+	int (*is_initialized)(void);
+	const char *(*version)(void);
+	int (*call_later)(int (*fn)(void *), void *arg);
+	struct py_object *(*sys_object)(const char *name);
+	struct py_object *(*call)(struct py_object *fn, struct py_object *args);
+	int (*profile_other)(struct py_thread *t, py_profile *fn, struct py_object *self);
+};
+
+extern struct py_api py;
+
+/* COLD. Fill @py, if an interpreter is loaded that has all of it. */
+bool python_api_find(void);
+
+#endif

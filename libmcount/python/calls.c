@@ -1,0 +1,272 @@
+/* Calls of Python's functions (see calls.h). */
+#include "libmcount/python/calls.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "libmcount/hot/fast.h"
+#include "libmcount/hot/frames.h"
+#include "libmcount/hot/guard.h"
+#include "libmcount/hot/planned_open.h"
+#include "libmcount/python/names.h"
+#include "libmcount/python/natives.h"
+#include "libmcount/python/threads.h"
+#include "libmcount/system/own_syscall.h"
+#include "libmcount/system/undo.h"
+
+/*
+ * Frames of Python calls are FRAME_EXPLICIT. The interpreter runs calls of Python functions by
+ * Python functions within one of its own (from 3.11 on), so the stack pointer does not tell them
+ * apart. They are known by the interpreter's frame object, or by the function object if it is
+ * written in C, which stand in the place of the return address. Their slot is right below that of
+ * the frame around them: whatever is called inside lies further in, and when a function of C that
+ * is further out returns, they are over.
+ */
+
+/* --- records --- */
+
+static uint64_t slot_inside(const struct frame *f)
+{
+	return (f->slot - 1) | FRAME_EXPLICIT;
+}
+
+static bool enter_alike(struct thread *t, uint64_t slot, uint64_t key, uint64_t addr)
+{
+	if (likely(fast_push_alike(t, slot, key, addr)) || fast_push(t, slot, key, addr))
+		return true;
+	if (unlikely(t->top >= t->limit)) {
+		note_too_deep(t);
+		return false;
+	}
+	return frame_push(t, slot, key, addr);
+}
+
+static bool enter_planned(struct thread *t, uint64_t slot, uint64_t key, uint64_t addr)
+{
+	if (likely(t->planned) && (planned_leaves_out(t, addr) || planned_is_unwanted(t, addr) ||
+				   planned_is_left_out(t, addr) || planned_is_too_deep(t, addr)))
+		return false;
+	return planned_enter_explicit(t, slot, key, addr);
+}
+
+/* A call begins. True when it has a frame. */
+static bool record_enter(struct thread *t, uint64_t key, uint64_t addr)
+{
+	uint64_t slot;
+	bool has_frame;
+
+	guard_take(t);
+	slot = slot_inside(t->top);
+	if (likely(probe.plain) && !t->planned)
+		has_frame = enter_alike(t, slot, key, addr);
+	else
+		has_frame = enter_planned(t, slot, key, addr);
+	guard_leave_fast(t);
+	return has_frame;
+}
+
+/* A call with a frame is over. */
+static void record_leave(struct thread *t, uint64_t key)
+{
+	guard_take(t);
+	if (unlikely(t->top->ret != key) || unlikely(!(t->top->slot & FRAME_EXPLICIT)))
+		frames_leave_explicit(t, key);
+	else if (unlikely(!fast_pop_alike(t)))
+		frames_leave_top(t, NULL);
+	guard_leave_fast(t);
+}
+
+/* --- open calls --- */
+
+/*
+ * All open calls of a thread, those without a frame, too: thread.python_calls. Each is the key of
+ * its frame, whose low bits are ours.
+ */
+#define CALL_HAS_FRAME 1UL
+#define CALL_IS_OWN    2UL /* as NAME_OWN */
+#define CALL_BITS      7UL
+
+/* Python's own limit is 1000, if the program says nothing. Memory is used as far as needed. */
+#define CALLS_MAX 262144U
+
+/* Calls may be left without a return that we see, if the program has its own profile function. */
+#define LOOK_BACK 64U
+
+static void make_calls(void *arg)
+{
+	struct thread *t = arg;
+	uint64_t *calls = (uint64_t *)own_syscall(
+		SYS_mmap, NULL, CALLS_MAX * sizeof(*calls), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+
+	if (calls == MAP_FAILED)
+		return;
+	undo_note_memory(calls, CALLS_MAX * sizeof(*calls));
+	t->python_calls = calls;
+}
+
+/* The state of this thread if calls can be recorded; NULL: this event is left alone. */
+static struct thread *thread_for_event(void)
+{
+	struct thread *t = self;
+
+	if (unlikely(!t)) {
+		if (!__atomic_load_n(&probe.ready, __ATOMIC_ACQUIRE))
+			return NULL;
+		t = thread_begin();
+	}
+	if (unlikely(t->busy) || unlikely(!probe.tracing))
+		return NULL;
+	if (unlikely(!t->python_calls))
+		make_calls(t);
+	return likely(t->python_calls) ? t : NULL;
+}
+
+static bool is_called_by_own(const struct thread *t)
+{
+	uint32_t nr = t->nr_python_calls;
+
+	/* Before the program there is only the interpreter, which gets ready for it. */
+	if (!nr)
+		return names_have_main;
+	return nr <= CALLS_MAX && (t->python_calls[nr - 1] & CALL_IS_OWN);
+}
+
+/*
+ * Calls of libraries count as calls of C libraries do: those that the program makes, and not what
+ * they call in turn, but the program's own functions.
+ */
+static bool is_recorded(const struct thread *t, name_facts facts)
+{
+	if (facts & NAME_OWN)
+		return true;
+	if (probe.plan.flags & PLAN_NO_LIBCALLS)
+		return false;
+	return (probe.plan.flags & PLAN_NEST_LIBCALLS) || is_called_by_own(t);
+}
+
+/* HOT. @bits: for what is called inside; @addr: 0: it has no record */
+static void enter_call(struct thread *t, uint64_t key, uint64_t addr, uint64_t bits)
+{
+	if (likely(t->nr_python_calls < CALLS_MAX)) {
+		if (addr && record_enter(t, key, addr))
+			bits |= CALL_HAS_FRAME;
+		t->python_calls[t->nr_python_calls] = key | bits;
+	}
+	t->nr_python_calls++;
+}
+
+static void leave_call(struct thread *t, uint64_t key)
+{
+	uint32_t nr = t->nr_python_calls;
+	uint32_t least = nr > LOOK_BACK ? nr - LOOK_BACK : 0;
+	uint64_t outermost = 0;
+
+	if (unlikely(nr > CALLS_MAX)) {
+		t->nr_python_calls--;
+		return;
+	}
+	while (nr > least) {
+		uint64_t call = t->python_calls[--nr];
+
+		if (call & CALL_HAS_FRAME)
+			outermost = call & ~CALL_BITS;
+		if (likely((call & ~CALL_BITS) == key)) {
+			t->nr_python_calls = nr;
+			if (outermost)
+				record_leave(t, outermost);
+			return;
+		}
+	}
+}
+
+/* --- events --- */
+
+/* The number of our place in code objects. */
+static intptr_t code_index = -1;
+
+bool calls_begin(void)
+{
+	code_index = py.code_index(NULL);
+	return code_index >= 0;
+}
+
+/* The facts change: places in the code of another interpreter are that one's. */
+static void keep_facts(struct py_object *code, name_facts facts)
+{
+	if (py.code_set(code, code_index, (void *)facts) == 0)
+		return;
+	py.error_clear();
+	if (py.code_index(NULL) != code_index || py.code_set(code, code_index, (void *)facts) < 0)
+		py.error_clear();
+}
+
+NOINLINE static name_facts look_at(struct py_object *code)
+{
+	name_facts facts = names_look(code);
+
+	keep_facts(code, facts);
+	return facts;
+}
+
+NOINLINE static name_facts ask_about(struct py_object *code, name_facts facts)
+{
+	facts = names_ask_code(code, facts);
+	keep_facts(code, facts);
+	return facts;
+}
+
+static void enter_python(struct thread *t, struct py_frame *frame)
+{
+	struct py_object *code = py.frame_code(frame);
+	void *known = NULL;
+	name_facts facts;
+	bool has_record;
+
+	if (unlikely(py.code_get(code, code_index, &known) < 0))
+		py.error_clear();
+	facts = (name_facts)known;
+	if (unlikely(!facts))
+		facts = look_at(code);
+	has_record = is_recorded(t, facts);
+	if (unlikely(has_record && !(facts & NAME_ASKED)))
+		facts = ask_about(code, facts);
+	py.let_go(code);
+	enter_call(t, (uint64_t)frame, has_record ? name_address(facts) : 0,
+		   facts & NAME_OWN ? CALL_IS_OWN : 0);
+}
+
+static void enter_native(struct thread *t, struct py_object *fn)
+{
+	bool has_record = is_recorded(t, NAME_KNOWN);
+	uint64_t addr = has_record ? name_address(natives_facts((struct py_c_function *)fn)) : 0;
+
+	/* It calls functions as its caller would. */
+	enter_call(t, (uint64_t)fn, addr, is_called_by_own(t) ? CALL_IS_OWN : 0);
+}
+
+int calls_take_event(struct py_object *object, struct py_frame *frame, int event,
+		     struct py_object *arg)
+{
+	struct thread *t = thread_for_event();
+
+	if (unlikely(!t))
+		return 0;
+	switch (event) {
+	case PY_CALL:
+		enter_python(t, frame);
+		break;
+	case PY_C_CALL:
+		enter_native(t, arg);
+		break;
+	case PY_RETURN:
+		leave_call(t, (uint64_t)frame);
+		break;
+	case PY_C_RETURN:
+	case PY_C_EXCEPTION:
+		leave_call(t, (uint64_t)arg);
+		threads_look();
+		break;
+	}
+	return 0;
+}

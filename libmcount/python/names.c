@@ -1,0 +1,303 @@
+/* Functions of Python's and their numbers (see names.h). */
+#include "libmcount/python/names.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "libmcount/hot/probe.h"
+#include "libmcount/plan/plans.h"
+#include "libmcount/system/channel.h"
+#include "libmcount/system/module_lock.h"
+#include "libmcount/system/seal.h"
+#include "utils/format/callables.h"
+
+#define NAME_BYTES 2048
+#define FILE_BYTES 4096
+
+/* The facts that are told of a function. */
+struct description {
+	char name[NAME_BYTES];
+	char file[FILE_BYTES];
+	uint32_t line;
+	bool is_native;
+};
+
+/* --- the conversation --- */
+
+/*
+ * Ranges of numbers whose rule the plan has, a bit for each. A forked child has its parent's, as it
+ * has its plan.
+ */
+#define RANGES_MAX 65536U
+
+static _Atomic uint64_t planned_ranges[RANGES_MAX / 64];
+
+static bool is_range_planned(uint32_t range)
+{
+	return range < RANGES_MAX &&
+	       (atomic_load(&planned_ranges[range / 64]) & 1ULL << range % 64) != 0;
+}
+
+/* A recorder that does not answer, or is gone, is not asked again: waiting for it takes seconds. */
+static _Atomic bool is_alone;
+
+union packet {
+	struct control_callable m;
+	char bytes[sizeof(struct control_callable) + NAME_BYTES + FILE_BYTES];
+};
+
+static bool talk_about(struct channel *ch, const struct description *d, bool wants_plan,
+		       struct control_callable_is *answer)
+{
+	union packet packet = {
+		.m = { .line = d->line, .is_native = d->is_native, .wants_plan = wants_plan },
+	};
+	char *end = stpcpy(packet.m.texts, d->name) + 1;
+
+	end = stpcpy(end, d->file) + 1;
+	return channel_send(ch, CONTROL_CALLABLE, &packet, end - packet.bytes) &&
+	       channel_wait(ch, CONTROL_CALLABLE_IS, answer, sizeof(*answer));
+}
+
+/* The rule of that range of numbers is to be obeyed from now on. */
+static bool add_range(struct channel *ch, const struct description *d,
+		      struct control_callable_is *answer)
+{
+	if (answer->range >= RANGES_MAX || !talk_about(ch, d, true, answer))
+		return false;
+	pthread_mutex_lock(&module_lock);
+
+	bool has_plan = is_range_planned(answer->range) || plans_extend(ch->fds[0]) == 0;
+
+	pthread_mutex_unlock(&module_lock);
+	if (has_plan)
+		atomic_fetch_or(&planned_ranges[answer->range / 64], 1ULL << answer->range % 64);
+	return has_plan;
+}
+
+/* The number of a function; 0: it is not recorded. */
+static uint64_t ask_recorder(const struct description *d)
+{
+	struct channel ch cleanup(channel_close);
+	struct control_callable_is answer = { .addr = 0 };
+
+	if (atomic_load(&is_alone) || !seal_may_talk())
+		return 0;
+	channel_init(&ch);
+	if (!channel_greet(&ch, CONTROL_NAMES) || !talk_about(&ch, d, false, &answer)) {
+		atomic_store(&is_alone, true);
+		return 0;
+	}
+	if (answer.range && !is_range_planned(answer.range) && !add_range(&ch, d, &answer))
+		return 0;
+	return answer.addr;
+}
+
+/* --- descriptions --- */
+
+/* Append @text, or what fits of it. */
+static void add_text(char *out, size_t size, const char *text)
+{
+	size_t len = strlen(out);
+	size_t more = strnlen(text, size - 1 - len);
+
+	memcpy(out + len, text, more);
+	out[len + more] = '\0';
+}
+
+/* Append what @o says, which is taken; NULL: nothing. False: it says nothing. */
+static bool add_string(char *out, size_t size, struct py_object *o)
+{
+	const char *text = o ? py.text(o) : NULL;
+
+	if (text)
+		add_text(out, size, text);
+	else
+		py.error_clear();
+	if (o)
+		py.let_go(o);
+	return text;
+}
+
+static struct py_object *attribute_of(struct py_object *o, const char *name)
+{
+	struct py_object *value = py.attribute(o, name);
+
+	if (!value)
+		py.error_clear();
+	return value;
+}
+
+/* Python has its own library in such places, and what was installed beside it. */
+static bool is_of_library(const char *file)
+{
+	static const char *const places[] = { "/lib/python3", "/site-packages/",
+					      "/dist-packages/" };
+
+	if (strncmp(file, "<frozen", 7) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (strstr(file, places[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The folder that the program is in, with a slash; "" as long as it is not known. */
+static char program_folder[FILE_BYTES];
+
+static void note_program(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	if (slash && !*program_folder) {
+		memcpy(program_folder, file, slash + 1 - file);
+		program_folder[slash + 1 - file] = '\0';
+	}
+}
+
+static bool is_own(const char *file)
+{
+	return !is_of_library(file) ||
+	       (*program_folder && strncmp(file, program_folder, strlen(program_folder)) == 0);
+}
+
+/* The name of the module that runs; NULL when it has none. Borrowed. */
+static const char *current_module(void)
+{
+	struct py_object *globals = py.globals();
+	struct py_object *module = globals ? py.item(globals, "__name__") : NULL;
+	const char *text = module ? py.text(module) : NULL;
+
+	if (!text)
+		py.error_clear();
+	return text;
+}
+
+bool names_have_main;
+
+/* True when that is the program itself, and no function of it. */
+static bool is_main(struct py_object *code)
+{
+	const char *module = current_module();
+	char name[sizeof("<module>") + 1] = "";
+
+	return module && strcmp(module, "__main__") == 0 &&
+	       add_string(name, sizeof(name), attribute_of(code, "co_name")) &&
+	       strcmp(name, "<module>") == 0;
+}
+
+/* "module.qualified.name", and without "__main__." but for that module itself. */
+static void name_code(struct description *d, struct py_object *code)
+{
+	const char *text = current_module();
+	char own[NAME_BYTES] = "";
+
+	/* co_qualname: from 3.11 on. */
+	if (!add_string(own, sizeof(own), attribute_of(code, "co_qualname")) &&
+	    !add_string(own, sizeof(own), attribute_of(code, "co_name")))
+		add_text(own, sizeof(own), "?");
+	if (text && (strcmp(text, "__main__") != 0 || strcmp(own, "<module>") == 0)) {
+		add_text(d->name, sizeof(d->name), text);
+		add_text(d->name, sizeof(d->name), ".");
+	}
+	add_text(d->name, sizeof(d->name), own);
+}
+
+/* An error that the program has raised meanwhile waits. */
+struct error {
+	struct py_object *type, *value, *trace;
+};
+
+static void hold_error(struct error *e)
+{
+	py.error_take(&e->type, &e->value, &e->trace);
+}
+
+static void release_error(struct error *e)
+{
+	py.error_clear();
+	py.error_put(e->type, e->value, e->trace);
+}
+
+name_facts names_look(struct py_object *code)
+{
+	char file[FILE_BYTES] = "";
+	struct error error;
+
+	hold_error(&error);
+	add_string(file, sizeof(file), attribute_of(code, "co_filename"));
+	if (!names_have_main && is_main(code)) {
+		names_have_main = true;
+		note_program(file);
+	}
+	release_error(&error);
+	return (is_own(file) ? NAME_OWN : 0) | NAME_KNOWN;
+}
+
+static uint32_t line_of(struct py_object *code)
+{
+	struct py_object *line = attribute_of(code, "co_firstlineno");
+	long nr = line ? py.number(line) : 0;
+
+	if (line)
+		py.let_go(line);
+	return nr > 0 ? nr : 0;
+}
+
+name_facts names_ask_code(struct py_object *code, name_facts facts)
+{
+	struct description d = { .name = "" };
+	struct error error;
+
+	hold_error(&error);
+	name_code(&d, code);
+	add_string(d.file, sizeof(d.file), attribute_of(code, "co_filename"));
+	d.line = line_of(code);
+	release_error(&error);
+	return ask_recorder(&d) << NAME_SHIFT | facts | NAME_ASKED;
+}
+
+/* A method under the class that defines it, which may be one that @self's is derived from. */
+static bool name_method(struct description *d, const struct py_c_function *fn)
+{
+	struct py_object *method = attribute_of(fn->self->type, fn->def->name);
+	struct py_object *owner = method ? attribute_of(method, "__objclass__") : NULL;
+	bool has_name = owner &&
+			add_string(d->name, sizeof(d->name), attribute_of(owner, "__qualname__"));
+
+	if (method)
+		py.let_go(method);
+	if (owner)
+		py.let_go(owner);
+	if (has_name) {
+		add_text(d->name, sizeof(d->name), ".");
+		add_text(d->name, sizeof(d->name), fn->def->name);
+	}
+	return has_name;
+}
+
+name_facts names_ask_native(const struct py_c_function *fn)
+{
+	struct description d = { .is_native = true };
+	struct error error;
+	const char *module;
+
+	hold_error(&error);
+	/* Functions of modules know their module, methods do not. */
+	module = fn->module ? py.text(fn->module) : NULL;
+	if (module) {
+		add_text(d.name, sizeof(d.name), module);
+		add_text(d.name, sizeof(d.name), ".");
+	} else {
+		py.error_clear();
+	}
+	if (module || !fn->self || !name_method(&d, fn)) {
+		if (!add_string(d.name, sizeof(d.name),
+				attribute_of((struct py_object *)fn, "__qualname__")))
+			add_text(d.name, sizeof(d.name), fn->def->name);
+	}
+	release_error(&error);
+	return ask_recorder(&d) << NAME_SHIFT | NAME_KNOWN | NAME_ASKED;
+}

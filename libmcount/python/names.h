@@ -1,0 +1,39 @@
+/* Functions of Python's as records know them: their numbers, by the recorder. */
+#ifndef UTRAIL_LIBMCOUNT_PYTHON_NAMES_H
+#define UTRAIL_LIBMCOUNT_PYTHON_NAMES_H
+
+#include <stdint.h>
+
+#include "libmcount/python/api.h"
+
+/*
+ * The facts about a function, in one word, so that it fits where the interpreter keeps it for us.
+ * 0: nobody has asked yet.
+ */
+typedef uint64_t name_facts;
+
+#define NAME_KNOWN 1U /* of NAME_OWN */
+#define NAME_OWN   2U /* it is the program's, and not of Python's or an installed package's */
+#define NAME_ASKED 4U /* the recorder has said what its address is */
+#define NAME_SHIFT 3
+
+/* Its address in records; 0: it is not recorded. */
+static inline uint64_t name_address(name_facts facts)
+{
+	return facts >> NAME_SHIFT;
+}
+
+/* The program itself, the module __main__, has begun to run. */
+extern bool names_have_main;
+
+/* COLD, with the GIL. All that is known of code without the recorder. */
+name_facts names_look(struct py_object *code);
+
+/*
+ * COLD, with the GIL. All about the code of the frame that is about to run, which @facts are of;
+ * and about a function that is written in C.
+ */
+name_facts names_ask_code(struct py_object *code, name_facts facts);
+name_facts names_ask_native(const struct py_c_function *fn);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * Facts about functions that are written in C (see natives.h): by their definition, of which there
+ * is one for all objects and bound methods.
+ */
+#include "libmcount/python/natives.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "libmcount/hot/probe.h"
+#include "libmcount/system/own_syscall.h"
+
+/*
+ * Open addressing, at most half full. A table that has become too small stays for those that look
+ * at it: interpreters of one process may have a GIL each (PEP 684).
+ */
+struct native {
+	_Atomic uintptr_t def;
+	_Atomic name_facts facts;
+};
+
+struct native_table {
+	uint64_t mask;
+	uint64_t nr;
+	struct native list[];
+};
+
+static _Atomic(struct native_table *) table;
+static _Atomic uint32_t is_changing;
+
+#define FIRST_ROOM 1024UL
+
+static uint64_t place_of(uintptr_t def, uint64_t mask)
+{
+	return (def * 0x9e3779b97f4a7c15ULL >> 32) & mask;
+}
+
+static struct native *find_place(struct native_table *in, uintptr_t def)
+{
+	uint64_t at = place_of(def, in->mask);
+	uintptr_t there;
+
+	while ((there = atomic_load_explicit(&in->list[at].def, memory_order_acquire)) != def &&
+	       there)
+		at = (at + 1) & in->mask;
+	return &in->list[at];
+}
+
+static struct native_table *make_table(uint64_t room)
+{
+	size_t bytes = sizeof(struct native_table) + room * sizeof(struct native);
+	struct native_table *made = (struct native_table *)own_syscall(
+		SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+
+	if (made == MAP_FAILED)
+		return NULL;
+	made->mask = room - 1;
+	return made;
+}
+
+static void put_native(struct native_table *in, uintptr_t def, name_facts facts)
+{
+	struct native *n = find_place(in, def);
+
+	in->nr += !n->def;
+	atomic_store_explicit(&n->facts, facts, memory_order_relaxed);
+	atomic_store_explicit(&n->def, def, memory_order_release);
+}
+
+/* The table, with room for one more. NULL without memory. */
+static struct native_table *table_with_room(void)
+{
+	struct native_table *now = atomic_load(&table);
+
+	if (now && now->nr < now->mask / 2)
+		return now;
+
+	struct native_table *made = make_table(now ? (now->mask + 1) * 2 : FIRST_ROOM);
+
+	if (!made)
+		return NULL;
+	for (uint64_t i = 0; now && i <= now->mask; i++) {
+		if (now->list[i].def)
+			put_native(made, now->list[i].def, now->list[i].facts);
+	}
+	atomic_store(&table, made);
+	return made;
+}
+
+static void keep_native(uintptr_t def, name_facts facts)
+{
+	uint32_t idle = 0;
+	struct native_table *in;
+
+	/* Somebody else is at it: then this one is asked about again. */
+	if (!atomic_compare_exchange_strong(&is_changing, &idle, 1))
+		return;
+	in = table_with_room();
+	if (in)
+		put_native(in, def, facts);
+	atomic_store(&is_changing, 0);
+}
+
+name_facts natives_facts(const struct py_c_function *fn)
+{
+	struct native_table *in = atomic_load_explicit(&table, memory_order_acquire);
+	uintptr_t def = (uintptr_t)fn->def;
+	struct native *n = in ? find_place(in, def) : NULL;
+	name_facts facts;
+
+	if (n && n->def)
+		return atomic_load_explicit(&n->facts, memory_order_relaxed);
+	facts = names_ask_native(fn);
+	keep_native(def, facts);
+	return facts;
+}

@@ -1,0 +1,139 @@
+/*
+ * Python programs: the interpreter, and the moment from which on we listen to it
+ * (doc/internals/python.md).
+ */
+#include "libmcount/system/modules.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "libmcount/hot/probe.h"
+#include "libmcount/program/definition.h"
+#include "libmcount/python/api.h"
+#include "libmcount/python/calls.h"
+#include "libmcount/python/threads.h"
+#include "libmcount/system/own_syscall.h"
+
+/*
+ * @is_found: there is an interpreter, and it tells us of what it does (PEP 578)
+ * @is_program: it runs as a program and not as a part of one
+ * @has_begun: we listen to it
+ * @has_failed: it is of a kind that we do not know
+ */
+static struct {
+	bool is_found;
+	bool is_program;
+	bool has_begun;
+	bool has_failed;
+} python;
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Objects of a build without the GIL have other heads. */
+static bool is_known_kind(void)
+{
+	return !strstr(py.version(), "free-threading");
+}
+
+static void begin_listening(void)
+{
+	if (python.has_begun || python.has_failed)
+		return;
+	python.has_failed = !is_known_kind() || !calls_begin();
+	python.has_begun = !python.has_failed;
+	if (python.has_begun)
+		threads_begin();
+}
+
+/* --- the program's own profile function --- */
+
+/* The name of a type: PyTypeObject.tp_name, after the head of an object of variable size. */
+static const char *name_of_type(const struct py_object *type)
+{
+	const char *name;
+
+	memcpy(&name, (const char *)type + 3 * sizeof(void *), sizeof(name));
+	return name;
+}
+
+/* In the main thread, soon after the program has set a profile function, or taken it out. */
+static int come_back(void *arg)
+{
+	struct py_object *get = py.sys_object("getprofile");
+	struct py_object *now = get ? py.call(get, NULL) : NULL;
+
+	if (!now) {
+		py.error_clear();
+		return 0;
+	}
+	if (strcmp(name_of_type(now->type), "NoneType") == 0)
+		threads_join_this();
+	py.let_go(now);
+	return 0;
+}
+
+/* --- audit events --- */
+
+/* The program begins: everything before that is the interpreter's business. */
+static bool is_beginning(const char *event)
+{
+	if (begins_with(event, "cpython.run_"))
+		return true;
+	if (python.is_program || !py.is_initialized())
+		return false;
+	return strcmp(event, "exec") == 0 || strcmp(event, "compile") == 0 ||
+	       strcmp(event, "import") == 0;
+}
+
+/*
+ * Each event of the interpreter that has to do with safety comes here, in all its threads; most are
+ * none of ours. Never raises anything.
+ */
+static int hear_event(const char *event, struct py_object *args, void *data)
+{
+	if (!probe.ready || !probe.tracing || python_threads.is_setting)
+		return 0;
+	if (!python.has_begun) {
+		if (is_beginning(event) && py.thread())
+			begin_listening();
+		return 0;
+	}
+	threads_see_this();
+	if (strcmp(event, "sys.setprofile") == 0)
+		py.call_later(come_back, NULL);
+	return 0;
+}
+
+/* --- the interpreter --- */
+
+/* "python3.11", and what links to it */
+static bool is_interpreter_itself(void)
+{
+	char path[PATH_MAX];
+	long len = own_syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path) - 1);
+	const char *slash;
+
+	if (len <= 0)
+		return false;
+	path[len] = '\0';
+	slash = strrchr(path, '/');
+	return slash && begins_with(slash + 1, "python");
+}
+
+bool modules_look_for_python(void)
+{
+	if (python.is_found || python.has_failed || probe.is_attached ||
+	    !definition_find("PySys_AddAuditHook"))
+		return false;
+	if (!python_api_find() || py.add_audit_hook(hear_event, NULL) < 0) {
+		python.has_failed = true;
+		return false;
+	}
+	python.is_program = is_interpreter_itself();
+	python.is_found = true;
+	return true;
+}

@@ -1,0 +1,61 @@
+/* Threads of Python's (see threads.h). */
+#include "libmcount/python/threads.h"
+
+#include "libmcount/python/calls.h"
+
+struct python_threads python_threads;
+
+/* The number of the thread of Python's that this one was when somebody looked; 0: nobody has. */
+static __thread uint64_t seen_id __attribute__((tls_model("initial-exec")));
+static __thread struct py_interpreter *seen_in __attribute__((tls_model("initial-exec")));
+
+void threads_join_this(void)
+{
+	struct py_thread *t = py.thread();
+
+	seen_id = py.thread_id(t);
+	seen_in = py.interpreter(t);
+	python_threads.is_setting = true;
+	py.profile(calls_take_event, NULL);
+	python_threads.is_setting = false;
+}
+
+void threads_see_this(void)
+{
+	struct py_thread *t = py.thread();
+
+	if (t && (py.thread_id(t) != seen_id || py.interpreter(t) != seen_in))
+		threads_join_this();
+}
+
+void threads_begin(void)
+{
+	struct py_thread *t = py.thread();
+
+	python_threads.main = py.interpreter(t);
+	threads_join_this();
+	threads_join_new();
+}
+
+void threads_join_new(void)
+{
+	struct py_thread *newest = py.first_thread(python_threads.main);
+	uint64_t highest = python_threads.newest_id;
+
+	python_threads.newest = newest;
+	if (py.interpreter(py.thread()) != python_threads.main)
+		return;
+	python_threads.is_setting = true;
+	for (struct py_thread *t = newest; t; t = py.next_thread(t)) {
+		uint64_t id = py.thread_id(t);
+
+		if (id <= python_threads.newest_id)
+			continue;
+		if (id > highest)
+			highest = id;
+		if (py.profile_other(t, calls_take_event, NULL) < 0)
+			py.error_clear();
+	}
+	python_threads.is_setting = false;
+	python_threads.newest_id = highest;
+}

@@ -1,0 +1,43 @@
+/* Threads of Python's that are not listened to yet. */
+#ifndef UTRAIL_LIBMCOUNT_PYTHON_THREADS_H
+#define UTRAIL_LIBMCOUNT_PYTHON_THREADS_H
+
+#include "libmcount/python/api.h"
+#include "utils/base/compiler.h"
+
+/*
+ * @main: the interpreter that began first; others come and go
+ * @newest: the thread of it that was made last, as far as is known: the first of its list
+ * @newest_id: the highest number of a thread that is listened to. Numbers only grow.
+ * @is_setting: a profile function is set by us, and not by the program
+ */
+struct python_threads {
+	struct py_interpreter *main;
+	struct py_thread *newest;
+	uint64_t newest_id;
+	bool is_setting;
+};
+
+extern struct python_threads python_threads;
+
+/* COLD, with the GIL, once: listen to this thread, and to those that will be. */
+void threads_begin(void);
+
+/* COLD, with the GIL: listen to this thread, from now on; and if nobody does so yet. */
+void threads_join_this(void);
+void threads_see_this(void);
+
+/* COLD, with the GIL: listen to those of the main interpreter that are new. */
+void threads_join_new(void);
+
+/*
+ * HOT, with the GIL, at the end of a function that may have made one: it has not run yet, if it was
+ * made by Python.
+ */
+static inline void threads_look(void)
+{
+	if (unlikely(py.first_thread(python_threads.main) != python_threads.newest))
+		threads_join_new();
+}
+
+#endif
