@@ -128,6 +128,19 @@ const struct graph_table *graph_table_of(const struct graph *graph)
 	return graph->config.is_by_task ? &graph_task_table : &graph_func_table;
 }
 
+static void put_title(const struct graph *graph, size_t index, struct sink *sink)
+{
+	sink_str(sink, graph_table_of(graph)->columns[graph->columns.columns[index]].column.header);
+}
+
+void graph_put_titles(const struct graph *graph, struct sink *sink)
+{
+	for (size_t i = 0; i < graph->columns.nr; i++) {
+		sink_lit(sink, "  ");
+		put_title(graph, i, sink);
+	}
+}
+
 void graph_put_header(const struct graph *graph, struct sink *sink)
 {
 	const struct graph_table *table = graph_table_of(graph);
@@ -137,7 +150,7 @@ void graph_put_header(const struct graph *graph, struct sink *sink)
 	sink_lit(sink, "#");
 	for (size_t i = 0; i < graph->columns.nr; i++) {
 		sink_either(sink, i, "  ", " ");
-		sink_str(sink, table->columns[graph->columns.columns[i]].column.header);
+		put_title(graph, i, sink);
 	}
 	sink_lit(sink, "   ");
 	sink_str(sink, table->name_header);
@@ -146,12 +159,10 @@ void graph_put_header(const struct graph *graph, struct sink *sink)
 	sink_lit(sink, "\n");
 }
 
-void graph_put_cells(const struct graph *graph, const struct graph_row *row, struct sink *sink)
+void graph_put_fields(const struct graph *graph, const struct graph_row *row, struct sink *sink)
 {
 	const struct graph_table *table = graph_table_of(graph);
 
-	if (graph->columns.nr == 0)
-		return;
 	for (size_t i = 0; i < graph->columns.nr; i++) {
 		const struct graph_column *column = &table->columns[graph->columns.columns[i]];
 
@@ -161,5 +172,11 @@ void graph_put_cells(const struct graph *graph, const struct graph_row *row, str
 		else
 			sink_fill(sink, ' ', strlen(column->column.header));
 	}
-	sink_lit(sink, " : ");
+}
+
+void graph_put_cells(const struct graph *graph, const struct graph_row *row, struct sink *sink)
+{
+	graph_put_fields(graph, row, sink);
+	if (graph->columns.nr)
+		sink_lit(sink, " : ");
 }

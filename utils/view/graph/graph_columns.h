@@ -1,4 +1,4 @@
-/* The columns of graph, as tables. Private to utils/view/graph/graph*.c. */
+/* The columns of graph, as tables. Private to utils/view/graph/graph*.c and cmds/tui. */
 #ifndef UTRAIL_VIEW_GRAPH_COLUMNS_H
 #define UTRAIL_VIEW_GRAPH_COLUMNS_H
 
@@ -31,8 +31,14 @@ int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
 
 const struct graph_table *graph_table_of(const struct graph *graph);
 
+/* "  TOTAL TIME": the headers, each as wide as its cells with the two blanks in front. */
+void graph_put_titles(const struct graph *graph, struct sink *sink);
+
 /* "# TOTAL TIME   FUNCTION"; nothing without columns. */
 void graph_put_header(const struct graph *graph, struct sink *sink);
+
+/* The cells of @row, or blanks for NULL. */
+void graph_put_fields(const struct graph *graph, const struct graph_row *row, struct sink *sink);
 
 /* The text in front of the tree: the cells of @row, or blanks for NULL, and " : ". */
 void graph_put_cells(const struct graph *graph, const struct graph_row *row, struct sink *sink);

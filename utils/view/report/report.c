@@ -261,7 +261,7 @@ static void put_left_out(const struct report *report, const struct report_row *r
 		sink_format(sink, " (since %.3f s not all that it calls is recorded)", since_s);
 }
 
-static void put_row(const struct report *report, const struct report_layout *layout,
+void report_put_row(const struct report *report, const struct report_layout *layout,
 		    const struct report_row *row, struct sink *sink)
 {
 	const struct report_table *table = report_table_of(&report->config);
@@ -275,7 +275,6 @@ static void put_row(const struct report *report, const struct report_layout *lay
 	put_left_out(report, row, sink);
 	if (shows_source(report))
 		source_put(report->config.source, row->func, report->config.color, " [", "]", sink);
-	sink_lit(sink, "\n");
 }
 
 static void put_csv_header(const struct report *report, const struct report_layout *layout,
@@ -336,43 +335,65 @@ static size_t collect_tasks(struct aggregate *agg, struct report_row *rows)
 	return nr;
 }
 
-int report_show(struct report *report, struct aggregate *agg, struct sink *sink,
-		struct uft_err *err)
+int report_rows_make(struct report *report, struct aggregate *agg, struct report_rows *rows,
+		     struct uft_err *err)
 {
 	int ret = report_counters_find(report, agg->pipe->data, err);
 
+	*rows = (struct report_rows){
+		.layout = { .color = report->config.color, .counters = &report->counters },
+	};
 	if (ret < 0)
 		return ret;
 	if (aggregate_by_name(agg) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot add up calls");
 
 	size_t nr = MAX(agg->nr_rows, agg->pipe->data->nr_tasks);
-	struct report_row *rows cleanup_free = calloc(nr + 1, sizeof(*rows));
 
-	if (!rows)
+	rows->rows = calloc(nr + 1, sizeof(*rows->rows));
+	if (!rows->rows)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr);
-	nr = report->config.is_by_task ? collect_tasks(agg, rows) : collect_funcs(agg, rows);
-	qsort_r(rows, nr, sizeof(*rows), compare_rows, report);
+	rows->nr = report->config.is_by_task ? collect_tasks(agg, rows->rows)
+					     : collect_funcs(agg, rows->rows);
+	report_rows_sort(report, rows);
+	report_measure(rows->rows, rows->nr, &rows->layout);
+	return 0;
+}
 
-	struct report_layout layout = {
-		.color = report->config.color,
-		.counters = &report->counters,
-	};
+void report_rows_deinit(struct report_rows *rows)
+{
+	free(rows->rows);
+	*rows = (struct report_rows){ 0 };
+}
 
-	report_measure(rows, nr, &layout);
+void report_rows_sort(struct report *report, struct report_rows *rows)
+{
+	qsort_r(rows->rows, rows->nr, sizeof(*rows->rows), compare_rows, report);
+}
+
+int report_show(struct report *report, struct aggregate *agg, struct sink *sink,
+		struct uft_err *err)
+{
+	struct report_rows rows cleanup(report_rows_deinit);
+	int ret = report_rows_make(report, agg, &rows, err);
+
+	if (ret < 0)
+		return ret;
 	if (report->config.format == REPORT_CSV) {
 		sink->medium = MEDIUM_CSV;
-		put_csv_header(report, &layout, sink);
-		for (size_t i = 0; i < nr; i++)
-			put_csv_row(report, &layout, &rows[i], sink);
+		put_csv_header(report, &rows.layout, sink);
+		for (size_t i = 0; i < rows.nr; i++)
+			put_csv_row(report, &rows.layout, &rows.rows[i], sink);
 		return 0;
 	}
 	if (report->config.format == REPORT_JSON)
-		return report_put_json(report, &layout, rows, nr, sink, err);
+		return report_put_json(report, &rows.layout, rows.rows, rows.nr, sink, err);
 	sink_page_begin(sink, report->config.color);
-	put_header(report, &layout, sink);
-	for (size_t i = 0; i < nr; i++)
-		put_row(report, &layout, &rows[i], sink);
+	put_header(report, &rows.layout, sink);
+	for (size_t i = 0; i < rows.nr; i++) {
+		report_put_row(report, &rows.layout, &rows.rows[i], sink);
+		sink_lit(sink, "\n");
+	}
 	sink_page_end(sink, report->config.color);
 	return 0;
 }

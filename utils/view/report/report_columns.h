@@ -1,4 +1,7 @@
-/* The columns and sort keys of report, as tables. Private to utils/view/report/report*.c. */
+/*
+ * The columns and sort keys of report, as tables, and its rows. Private to
+ * utils/view/report/report*.c and cmds/tui.
+ */
 #ifndef UTRAIL_VIEW_REPORT_COLUMNS_H
 #define UTRAIL_VIEW_REPORT_COLUMNS_H
 
@@ -76,6 +79,25 @@ const struct report_table *report_table_of(const struct report_config *config);
 int report_put_json(const struct report *report, const struct report_layout *layout,
 		    const struct report_row *rows, size_t nr, struct sink *sink,
 		    struct uft_err *err);
+
+/* The rows of a table in their order; the functions and numbers are those of an aggregate. */
+struct report_rows {
+	struct report_row *rows;
+	size_t nr;
+	struct report_layout layout;
+};
+
+/* After the run. -ENOMEM. Ends with report_rows_deinit(), after a failure too. */
+int report_rows_make(struct report *report, struct aggregate *agg, struct report_rows *rows,
+		     struct uft_err *err);
+void report_rows_deinit(struct report_rows *rows);
+
+/* Once more, by the keys of @report. */
+void report_rows_sort(struct report *report, struct report_rows *rows);
+
+/* The text of one row, without the end of its line. */
+void report_put_row(const struct report *report, const struct report_layout *layout,
+		    const struct report_row *row, struct sink *sink);
 
 void report_measure(const struct report_row *rows, size_t nr, struct report_layout *layout);
 unsigned report_column_width(const struct report_column *column,
