@@ -1,0 +1,59 @@
+/* The keys of the screen program: what they do and what is said about them, in one table. */
+#ifndef UTRAIL_CMDS_TUI_KEYS_H
+#define UTRAIL_CMDS_TUI_KEYS_H
+
+#include <stddef.h>
+
+/* The things that keys do, beside those within a view (enum tui_act). */
+enum tui_command {
+	TUI_UP,
+	TUI_DOWN,
+	TUI_LEFT,
+	TUI_RIGHT,
+	TUI_PAGE_UP,
+	TUI_PAGE_DOWN,
+	TUI_HOME,
+	TUI_END,
+	TUI_CENTER,
+	TUI_GRAPH,
+	TUI_GRAPH_OF_FUNC,
+	TUI_REPORT,
+	TUI_REPORT_AT_FUNC,
+	TUI_REPLAY,
+	TUI_REPLAY_AT_FUNC,
+	TUI_INFO,
+	TUI_SESSIONS,
+	TUI_EDITOR,
+	TUI_SEARCH,
+	TUI_NEXT_MATCH,
+	TUI_PREV_MATCH,
+	TUI_FIELDS,
+	TUI_DEBUG,
+	TUI_HELP,
+	TUI_QUIT,
+	TUI_CLICK,
+	TUI_REDRAW,
+	TUI_ACT, /* and above: plus an enum tui_act */
+};
+
+#define TUI_KEYS_MAX 4
+
+/*
+ * @keys: characters, or enum screen_key; up to 0
+ * @name: as help shows them; NULL: nothing is said about it
+ * @help: a phrase
+ */
+struct tui_key {
+	int keys[TUI_KEYS_MAX];
+	const char *name;
+	const char *help;
+	int command;
+};
+
+extern const struct tui_key tui_keys[];
+extern const size_t nr_tui_keys;
+
+/* The command of @key, or -1. */
+int keys_find(int key);
+
+#endif

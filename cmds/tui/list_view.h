@@ -1,0 +1,29 @@
+/* Lines that are made once: facts about the recording, and the list of its programs. */
+#ifndef UTRAIL_CMDS_TUI_LIST_VIEW_H
+#define UTRAIL_CMDS_TUI_LIST_VIEW_H
+
+#include "cmds/tui/view.h"
+#include "utils/base/containers/strbuf.h"
+
+/*
+ * Starts as { 0 } with list_view_init(), ends with list_view_deinit().
+ *
+ * @text: all lines, each with a newline; in the colours of a terminal, and escaped
+ * @starts: where the lines begin in it
+ * @heading, @place: of the caller
+ */
+struct list_view {
+	struct tui_view view;
+	struct strbuf text;
+	size_t *starts;
+	size_t nr;
+	const char *heading;
+	const char *place;
+};
+
+/* @name: of the kind of view. Takes what is in @view->text. 0 or -ENOMEM with @err. */
+int list_view_init(struct list_view *view, const char *heading, const char *place,
+		   struct uft_err *err);
+void list_view_deinit(struct list_view *view);
+
+#endif

@@ -1,0 +1,40 @@
+/* The functions of a recording with their numbers, sorted by one column after the other. */
+#ifndef UTRAIL_CMDS_TUI_REPORT_VIEW_H
+#define UTRAIL_CMDS_TUI_REPORT_VIEW_H
+
+#include "cmds/tui/view.h"
+#include "utils/view/report/report_columns.h"
+
+/*
+ * Starts as { 0 } with report_view_init(), ends with report_view_deinit().
+ *
+ * @agg: of all calls; report_view_init() takes it
+ * @sorted: the place among the chosen columns of the one that rows are sorted by; -1: it is none
+ */
+struct report_view {
+	struct tui_view view;
+	struct report report;
+	struct aggregate agg;
+	struct report_rows rows;
+	int sorted;
+	struct module_set *modules;
+	const char *dir;
+	size_t nr_sessions;
+};
+
+/*
+ * @config: may be without sort keys: then the first column counts
+ *
+ * 0, -ERR_USAGE or -ENOMEM with @err. @view->agg has been run for report_prepare() of that config.
+ */
+int report_view_init(struct report_view *view, const struct report_config *config,
+		     struct uft_err *err);
+void report_view_deinit(struct report_view *view);
+
+/* Sort by the column at that place, if there is one that has an order. */
+void report_view_sort(struct report_view *view, int index);
+
+/* Go to the line of @func; false: there is none. */
+bool report_view_go(struct report_view *view, const struct func *func, size_t rows);
+
+#endif

@@ -1,0 +1,31 @@
+/* The place of a function in its sources (see source_place.h). */
+#include "cmds/tui/source_place.h"
+
+#include <stdlib.h>
+
+/* "FILE:LINE" taken apart. */
+static bool split_line(struct strbuf *text, unsigned *line)
+{
+	char *colon = text->len ? strrchr(text->data, ':') : NULL;
+
+	if (!colon)
+		return false;
+	*line = strtoul(colon + 1, NULL, 10);
+	text->len = colon - text->data;
+	*colon = '\0';
+	return text->len > 0;
+}
+
+bool source_place_find(struct module_set *modules, const struct func *func, struct strbuf *file,
+		       unsigned *line)
+{
+	const struct dbg_func *debug = module_debug(modules, func);
+
+	if (debug && debug->file) {
+		strbuf_addstr(file, debug->file);
+		*line = debug->line;
+		return true;
+	}
+	return func->sym && !func->is_libcall && module_put_line(func, func->sym->addr, file) &&
+	       split_line(file, line);
+}

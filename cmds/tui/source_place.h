@@ -1,0 +1,15 @@
+/* The place of a function in its sources. */
+#ifndef UTRAIL_CMDS_TUI_SOURCE_PLACE_H
+#define UTRAIL_CMDS_TUI_SOURCE_PLACE_H
+
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/recording/module.h"
+
+/*
+ * Append the file that has @func, and set @line. False when nobody knows: no debug information was
+ * recorded, and the program has none, or is another one by now.
+ */
+bool source_place_find(struct module_set *modules, const struct func *func, struct strbuf *file,
+		       unsigned *line);
+
+#endif

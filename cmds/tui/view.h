@@ -1,0 +1,104 @@
+/* A view of the screen program: lines of text that know nothing of a terminal. */
+#ifndef UTRAIL_CMDS_TUI_VIEW_H
+#define UTRAIL_CMDS_TUI_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "utils/base/err.h"
+#include "utils/trace/recording/module.h"
+#include "utils/base/sink.h"
+
+/* No line, and no function. */
+#define TUI_NOWHERE (-1)
+
+/* The things that keys do within one view; a view answers those that mean something there. */
+enum tui_act {
+	TUI_FOLD,	   /* or unfold, or choose */
+	TUI_FOLD_CHILDREN, /* of the line's call */
+	TUI_FOLD_ALL,	   /* that is below */
+	TUI_UNFOLD_CHILDREN,
+	TUI_UNFOLD_ALL,
+	TUI_NEXT_SIBLING,
+	TUI_PREV_SIBLING,
+	TUI_PARENT,
+	TUI_LONGEST_CHILD,
+	TUI_NEXT_SORT,
+	TUI_NEXT_SLOW,
+};
+
+/*
+ * The state that all views have. Embedded in a view's own struct, at its beginning.
+ *
+ * @cursor: the line that the keys are about
+ * @top: the first line on the screen
+ * @shift: so many columns are left of the screen
+ * @rows: so many lines the screen had when the view was drawn last
+ */
+struct tui_view {
+	const struct tui_view_ops *ops;
+	size_t cursor;
+	size_t top;
+	size_t shift;
+	size_t rows;
+};
+
+/*
+ * A kind of view. Lines count from 0, and are one line of text each, in the colours of a terminal;
+ * names in them are escaped. All but @nr_lines and @put_line may be NULL.
+ *
+ * @name: of the kind, for the last line
+ * @nr_lines: so far
+ * @put_heading: the line above them
+ * @put_line: the text of one line, without its end
+ * @put_place: what the last line says of line @line
+ * @is_gap: it separates others: the cursor is never there
+ * @func_at: the function that a line is about, or NULL
+ * @has_word: the line is one that a search for @word finds
+ * @act: 0 when something may have changed, -ENOTSUP when that means nothing here, or another
+ *       negative errno with @err. May move the cursor
+ */
+struct tui_view_ops {
+	const char *name;
+	size_t (*nr_lines)(struct tui_view *view);
+	void (*put_heading)(struct tui_view *view, struct sink *sink);
+	void (*put_line)(struct tui_view *view, size_t line, struct sink *sink);
+	void (*put_place)(struct tui_view *view, size_t line, struct sink *sink);
+	bool (*is_gap)(const struct tui_view *view, size_t line);
+	const struct func *(*func_at)(struct tui_view *view, size_t line);
+	bool (*has_word)(struct tui_view *view, size_t line, const char *word);
+	int (*act)(struct tui_view *view, enum tui_act act, struct uft_err *err);
+};
+
+/* Moves of the cursor. @rows: lines that the screen has room for; 0 counts as one. */
+void view_move(struct tui_view *view, int step, size_t rows);
+void view_page_down(struct tui_view *view, size_t rows);
+void view_page_up(struct tui_view *view, size_t rows);
+void view_home(struct tui_view *view);
+void view_end(struct tui_view *view, size_t rows);
+void view_center(struct tui_view *view, size_t rows);
+void view_go(struct tui_view *view, size_t line, size_t rows);
+
+/* Move by a command of the keys (enum tui_command); false: it is no move. */
+bool view_do_move(struct tui_view *view, int command, size_t rows);
+
+/* After a change: the cursor is on a line, and that is on the screen. */
+void view_settle(struct tui_view *view, size_t rows);
+
+/* The same before it is drawn: a screen of another size shows as many lines as it can. */
+void view_fit(struct tui_view *view, size_t rows);
+
+/* The next line, or with @step -1 the one before, that has @word; TUI_NOWHERE: none. */
+ssize_t view_find(struct tui_view *view, int step, const char *word);
+
+/* The number of lines that have @word. */
+size_t view_count(struct tui_view *view, const char *word);
+
+/* The place of the cursor among all lines, in percent. */
+unsigned view_percent(struct tui_view *view);
+
+/* True when @name has @word in it, whatever their case unless the word has capitals. */
+bool view_word_is_in(const char *name, const char *word);
+
+#endif
