@@ -9,6 +9,23 @@
 #include "utils/base/fd.h"
 #include "utils/object/prepared.h"
 
+/* Functions that begin an interpreter: Python has them itself, and programs with it need them. */
+static bool is_of_python(const char *name)
+{
+	static const char *const names[] = {
+		"Py_BytesMain",	 "Py_Main",	    "Py_RunMain",
+		"Py_Initialize", "Py_InitializeEx", "Py_InitializeFromConfig",
+	};
+
+	if (strncmp(name, "Py_", 3) != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void note_instrumentation(const struct elf_file *file, struct object_program *program)
 {
 	static const struct {
@@ -34,17 +51,36 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 		const char *name;
 		size_t len;
 
+		if (!elf_symbol(&symbols, i, &sym, &name, &len))
+			continue;
+		program->runs_python |= is_of_python(name);
 		/*
 		 * libc and the probe define these names; only a program that needs them has calls
 		 * of them.
 		 */
-		if (!elf_symbol(&symbols, i, &sym, &name, &len) || sym.st_shndx != SHN_UNDEF)
+		if (sym.st_shndx != SHN_UNDEF)
 			continue;
 		for (size_t k = 0; k < ARRAY_SIZE(known); k++) {
 			if (strcmp(name, known[k].name) == 0)
 				*(bool *)((char *)program + known[k].flag) = true;
 		}
 	}
+}
+
+/*
+ * "/usr/bin/env python3", maybe with -S: what is in front of the command. 0 for other programs than
+ * env(1), of @len bytes, and for an env without a plain command.
+ */
+static size_t len_before_command(const char *program, size_t len)
+{
+	const char *at = program + len;
+
+	if (len < 4 || strncmp(at - 4, "/env", 4) != 0)
+		return 0;
+	at += strspn(at, " \t");
+	if (strncmp(at, "-S", 2) == 0)
+		at += 2 + strspn(at + 2, " \t");
+	return strchr("-\r\n", *at) || memchr(at, '=', strcspn(at, " \t\r\n")) ? 0 : at - program;
 }
 
 static void read_script_line(const char *path, struct object_program *program)
@@ -57,6 +93,9 @@ static void read_script_line(const char *path, struct object_program *program)
 
 	const char *start = line + 2 + strspn(line + 2, " \t");
 	size_t len = strcspn(start, " \t\r\n");
+
+	start += len_before_command(start, len);
+	len = strcspn(start, " \t\r\n");
 
 	if (len == 0 || len >= sizeof(program->interpreter))
 		return;

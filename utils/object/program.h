@@ -18,12 +18,14 @@ enum object_kind {
  * The facts for the program checks of doc/facts/programs.md, "Checks of a program". All but
  * @kind and @interpreter are 0 for files that are no ELF.
  *
- * @interpreter: the program named in the first line of a script
+ * @interpreter: the program named in the first line of a script; if that is env(1), the one that it
+ *               is to run
  * @elf_class, @endian: values of EI_CLASS and EI_DATA
  * @type, @machine: values of e_type and e_machine
  * @is_static: nothing loads libraries into it, so nothing can be preloaded
  * @has_mcount...: the entry points of the compilers' instrumentation that it refers to
  * @is_prepared: its functions have room for hooks (prepared.h)
+ * @runs_python: it has Python's interpreter in it, or calls it in libpython
  * @switches_stacks: it refers to functions that do: swapcontext(3), those of Boost.Context
  */
 struct object_program {
@@ -38,6 +40,7 @@ struct object_program {
 	bool has_fentry;
 	bool has_cyg_profile;
 	bool is_prepared;
+	bool runs_python;
 	bool switches_stacks;
 };
 

@@ -12,8 +12,8 @@
 /* True when anything of it can be recorded. */
 static bool has_hooks(const struct object_program *facts, const struct opts *opts)
 {
-	return object_is_instrumented(facts) || opts->rec.force || opts->rec.proc_way ||
-	       opts->rec.nest_libcalls ||
+	return object_is_instrumented(facts) || facts->runs_python || opts->rec.force ||
+	       opts->rec.proc_way || opts->rec.nest_libcalls ||
 	       patch_rules_have(opts->rec.patches, /* takes_out= */ false);
 }
 
@@ -85,13 +85,13 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 	if (ret == 0)
 		ret = object_check_program(program->path, &program->facts, err);
 	if (ret == 0 && program->facts.kind == OBJECT_SCRIPT) {
-		if (!opts->rec.force && !opts->rec.proc_way)
+		ret = use_interpreter(program, err);
+		if (!program->facts.runs_python && !opts->rec.force && !opts->rec.proc_way)
 			return err_set(
 				err, -ENOEXEC,
 				"cannot trace '%s': it is a script; use --force to trace the "
 				"programs that it starts",
 				name);
-		ret = use_interpreter(program, err);
 	}
 	if (ret == 0)
 		ret = check_elf(name, &program->facts, opts, err);

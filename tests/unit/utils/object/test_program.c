@@ -59,6 +59,13 @@ TEST(scripts)
 
 	check_bytes(script, strlen(script));
 	assert_int_equal(program.kind, OBJECT_SCRIPT);
+	/* The program that env(1) runs, if that is plain to see. */
+	assert_string_equal(program.interpreter, "python3");
+	check_bytes("#!/usr/bin/env -S python3 -s\n", 29);
+	assert_string_equal(program.interpreter, "python3");
+	check_bytes("#!/usr/bin/env A=1 python3\n", 27);
+	assert_string_equal(program.interpreter, "/usr/bin/env");
+	check_bytes("#!/usr/bin/env\n", 15);
 	assert_string_equal(program.interpreter, "/usr/bin/env");
 	check_bytes("#!/bin/sh", 9);
 	assert_string_equal(program.interpreter, "/bin/sh");
