@@ -1,0 +1,291 @@
+"""Python programs: calls of Python's functions and of those in C, with no change of the program, its command line or its environment."""
+
+import pstats
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tools import peer, run, utrail
+
+PYTHON = "/usr/bin/python3"
+
+pytestmark = pytest.mark.skipif(not Path(PYTHON).exists(), reason=f"needs {PYTHON}")
+
+SHAPES = """\
+import os
+class A:
+    def get(self, x):
+        return x + 1
+    @classmethod
+    def make(cls):
+        return cls()
+class B(A):
+    pass
+def outer():
+    def inner(n):
+        return n * 2
+    return sorted([3, 1], key=lambda v: inner(-v))
+def numbers():
+    yield 1
+    yield 2
+def fails():
+    raise ValueError("no")
+def catches():
+    try:
+        fails()
+    except ValueError:
+        return len("abc")
+A.make().get(4)
+B().get(5)
+outer()
+print(sum(numbers()), catches(), os.getpid() > 0)
+"""
+
+SHAPES_TREE = """\
+__main__.<module>() {
+  builtins.__build_class__() {
+    A();
+  } /* builtins.__build_class__ */
+  builtins.__build_class__() {
+    B();
+  } /* builtins.__build_class__ */
+  A.make();
+  A.get();
+  A.get();
+  outer() {
+    builtins.sorted() {
+      outer.<locals>.<lambda>() {
+        outer.<locals>.inner();
+      } /* outer.<locals>.<lambda> */
+      outer.<locals>.<lambda>() {
+        outer.<locals>.inner();
+      } /* outer.<locals>.<lambda> */
+    } /* builtins.sorted */
+  } /* outer */
+  builtins.sum() {
+    numbers();
+    numbers();
+    numbers();
+  } /* builtins.sum */
+  catches() {
+    fails();
+    builtins.len();
+  } /* catches */
+  posix.getpid();
+  builtins.print();
+} /* __main__.<module> */
+"""
+
+
+def write(cwd, text, name="prog.py"):
+    path = cwd / name
+    path.write_text(text)
+    return path
+
+
+def record(cwd, text, *options, python=PYTHON, status=0):
+    """What the program printed; it prints the same by itself."""
+    path = write(cwd, text)
+    bare = run(python, path, cwd=cwd)
+    got = utrail("record", *options, "--no-event", python, path, cwd=cwd).must(status)
+    assert (got.out, got.status) == (bare.out, bare.status)
+    assert re.sub("pid=[0-9]+", "", got.err) == re.sub("pid=[0-9]+", "", bare.err)
+    return got.out
+
+
+def tree(cwd, *options, tool=utrail):
+    text = tool("replay", "-f", "none", *options, cwd=cwd).must().out
+    # How the interpreter ends is its business.
+    return text.split("\n} /* __main__.<module> */\n")[0] + "\n} /* __main__.<module> */\n"
+
+
+def calls(cwd, *options):
+    report = utrail("report", "-f", "call", *options, cwd=cwd).must().out
+    rows = re.findall(r"^ +(\d+)  (\S+)$", report, re.M)
+    return {name: int(nr) for nr, name in rows}
+
+
+def has_qualified_names():
+    return run(PYTHON, "-c", "import sys; print(sys.version_info >= (3, 11))").out == "True\n"
+
+
+@pytest.mark.skipif(not has_qualified_names(), reason="code has qualified names from 3.11 on")
+def test_calls_are_a_tree(tmp_path):
+    record(tmp_path, SHAPES)
+    assert tree(tmp_path) == SHAPES_TREE
+
+
+@pytest.mark.needs_peer
+@pytest.mark.skipif(not has_qualified_names(), reason="code has qualified names from 3.11 on")
+def test_the_peer_reads_it(tmp_path):
+    record(tmp_path, SHAPES)
+    assert tree(tmp_path, tool=peer).replace("}; /*", "} /*").split("\n", 1)[1] == SHAPES_TREE.split("\n", 1)[1]
+
+
+def test_a_script_is_recorded_without_force(tmp_path):
+    for line in f"#!{PYTHON} -s", "#!/usr/bin/env python3":
+        path = write(tmp_path, f"{line}\ndef f(): pass\nf()\n")
+        path.chmod(0o755)
+        utrail("record", "--no-event", path, cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}).must()
+        assert calls(tmp_path)["f"] == 1
+    path = write(tmp_path, "#!/bin/sh\ntrue\n")
+    assert "use --force" in utrail("record", path, cwd=tmp_path).must(1).err
+
+
+def test_lines_are_told(tmp_path):
+    record(tmp_path, SHAPES, "--srcline")
+    shown = utrail("replay", "-f", "none", "--srcline", cwd=tmp_path).must().out
+    assert re.search(r"A\.get\(\); /\* \S*/prog\.py:3 \*/", shown) or "get(); /*" in shown
+    assert "/prog.py:1 */" in shown.split("\n")[0]
+
+
+LIBRARY = """\
+import json, functools, collections
+@functools.lru_cache
+def cached(n):
+    return n if n < 2 else cached(n - 1) + cached(n - 2)
+class Own(list):
+    def __len__(self):
+        return 7
+def use():
+    own = Own([3, 1, 2])
+    own.append(4)
+    own.sort(key=abs)
+    d = collections.deque([1])
+    d.append(2)
+    len(own)
+    return json.loads(json.dumps({"a": [1, 2, {"b": None}]}))
+def main():
+    for i in range(10):
+        use()
+    cached(20)
+main()
+"""
+
+
+def plain_name(name):
+    """Of cProfile, and of ours, without modules and classes."""
+    return re.sub(r"<built-in method (\S+)>|<method '(\S+)' of '\S+' objects>", r"\1\2", name).rpartition(".")[2]
+
+
+def profiled(cwd, text):
+    """Calls within main(), by cProfile."""
+    write(cwd, text.replace("\nmain()\n", "\nimport cProfile, pstats\np = cProfile.Profile()\np.runcall(main)\np.dump_stats('prof')\n"), "profiled.py")
+    run(PYTHON, "profiled.py", cwd=cwd).must()
+    counts = Counter()
+    for (_, _, name), (_, nr, *_) in pstats.Stats(str(cwd / "prof")).stats.items():
+        counts[plain_name(name)] += nr
+    del counts["disable"]
+    return counts
+
+
+def test_calls_are_as_many_as_cprofile_counts(tmp_path):
+    record(tmp_path, LIBRARY, "--nest-libcall", "-F", "main")
+    ours = Counter()
+    for name, nr in calls(tmp_path).items():
+        ours[name.rpartition(".")[2]] += nr
+    expected = profiled(tmp_path, LIBRARY)
+    assert {name: ours[name] for name in expected} == expected
+    # Modules in C call the interpreter, and libc.
+    assert not [name for name in set(ours) - set(expected) if not re.match("_?Py|mem|str", name)]
+
+
+def test_libraries_are_one_level(tmp_path):
+    record(tmp_path, LIBRARY)
+    shown = calls(tmp_path)
+    assert shown["json.dumps"] == shown["json.loads"] == shown["list.append"] == 10
+    assert not [name for name in shown if name.startswith("json.encoder")]
+    assert not [name for name in shown if name in ("malloc", "memcpy", "strlen")]
+    record(tmp_path, LIBRARY, "--no-libcall")
+    shown = calls(tmp_path)
+    assert {name.rpartition(".")[2] for name in shown} == {"<module>", "cached", "Own", "__len__", "main", "use"}
+
+
+FILTERED = """\
+def leaf(n): return n
+def middle(n): return leaf(n) + leaf(n)
+def other(n): return leaf(n)
+def top(n): return middle(n) + other(n)
+for i in range(3):
+    top(i)
+late = eval("lambda: leaf(9)")
+late()
+"""
+
+
+@pytest.mark.parametrize("options, expected", [
+    (("-F", "middle"), {"middle": 3, "leaf": 6}),
+    (("-N", "middle"), {"__main__.<module>": 2, "top": 3, "other": 3, "leaf": 4, "<lambda>": 1, "builtins.eval": 1}),
+    (("-F", "top", "-N", "^mid"), {"top": 3, "other": 3, "leaf": 3}),
+    (("-D", "2"), {"__main__.<module>": 1, "top": 3, "<lambda>": 1, "builtins.eval": 1}),
+    (("-F", "top@depth=2"), {"top": 3, "middle": 3, "other": 3}),
+    (("-C", "other"), {"__main__.<module>": 1, "top": 3, "other": 3}),
+    (("-F", "leaf"), {"leaf": 10}),
+])
+def test_filters_go_by_name(tmp_path, options, expected):
+    path = write(tmp_path, FILTERED)
+    utrail("record", *options, "--no-event", PYTHON, path, cwd=tmp_path).must()
+    own = {name: nr for name, nr in calls(tmp_path).items() if not name.startswith("<module>")}
+    assert {name: nr for name, nr in own.items() if "module" not in name or name in expected} == expected
+
+
+THREADS = """\
+import os, threading
+def leaf(n): return n
+def work(n):
+    for i in range(n): leaf(i)
+threads = [threading.Thread(target=work, args=(20,)) for _ in range(5)]
+for t in threads: t.start()
+for t in threads: t.join()
+pid = os.fork()
+if not pid:
+    def fresh(): return leaf(1)
+    fresh()
+    os._exit(3)
+def parent(): return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+print(parent())
+"""
+
+
+def test_threads_and_forks(tmp_path):
+    record(tmp_path, THREADS)
+    shown = calls(tmp_path)
+    assert (shown["work"], shown["leaf"], shown["fresh"], shown["parent"]) == (5, 101, 1, 1)
+
+
+ENDS = {
+    "an exception that nobody catches": ("def f(): raise KeyError(1)\nf()\n", 1),
+    "exit in a function": ("import sys\ndef f(): sys.exit(5)\nf()\n", 5),
+    "_exit in a function": ("import os\ndef f(): os._exit(6)\nf()\n", 6),
+    "a generator that is never finished": ("def g():\n    yield 1\n    yield 2\nx = g()\nnext(x)\ndef f(): pass\nf()\n", 0),
+    "too deep": ("def d(n): return d(n + 1)\ntry:\n    d(0)\nexcept RecursionError: print('deep')\ndef f(): pass\nf()\n", 0),
+    "a destructor at the end": ("class D:\n    def __del__(self): f()\ndef f(): print('bye')\nd = D()\n", 0),
+    "atexit": ("import atexit\ndef f(): print('bye')\natexit.register(f)\n", 0),
+    "coroutines": ("import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    return 3\nprint(asyncio.run(f()))\n", 0),
+    "a name with a line end": ("def f(): pass\nf.__code__ = f.__code__.replace(co_name='a\\nb')\nf()\ndef f(): pass\nf()\n", 0),
+}
+
+
+@pytest.mark.parametrize("what", ENDS)
+def test_programs_end_as_by_themselves(tmp_path, what):
+    text, status = ENDS[what]
+    path = write(tmp_path, text)
+    bare = run(PYTHON, path, cwd=tmp_path).must(status)
+    got = utrail("record", "--no-event", PYTHON, path, cwd=tmp_path).must(status)
+    assert (got.out, got.err) == (bare.out, bare.err)
+    assert any(name.rpartition(".")[2] in ("f", "a?b") for name in calls(tmp_path))
+
+
+def other_pythons():
+    found = {Path(f"/usr/bin/python{v}") for v in ("3.9", "3.10", "3.12", "3.13") if Path(f"/usr/bin/python{v}").exists()}
+    found |= {p.resolve() for p in Path.home().glob(".pyenv/versions/3.*/bin/python3") if p.resolve().name in ("python3.9", "python3.10", "python3.12", "python3.13")}
+    return sorted(found)
+
+
+@pytest.mark.parametrize("python", other_pythons(), ids=lambda p: p.name)
+def test_other_versions(tmp_path, python):
+    record(tmp_path, THREADS, python=python)
+    shown = calls(tmp_path)
+    assert (shown["work"], shown["leaf"], shown["fresh"], shown["parent"]) == (5, 101, 1, 1)
