@@ -1,4 +1,5 @@
-"""Python programs: calls of Python's functions and of those in C, with no change of the program, its command line or its environment."""
+"""Python programs: calls of Python's functions and of those that are written in C, with no change of the program, its command line or its
+environment. The interpreter tells of them by a profile function, which the probe sets by an audit hook when a program begins."""
 
 import pstats
 import re
