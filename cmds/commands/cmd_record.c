@@ -103,7 +103,7 @@ static struct record_settings make_settings(const struct opts *opts)
 	settings.match = opts->match;
 	settings.use_libcalls = opts->show_libcalls;
 	settings.hooks_interpreters = opts->rec.force ||
-				      patch_rules_have(opts->patches, /* takes_out= */ false);
+				      patch_rules_have(opts->rec.patches, /* takes_out= */ false);
 	settings.attaches = opts->pids != NULL;
 	/* The kernel follows what is started, not what runs. */
 	if (!settings.attaches)
