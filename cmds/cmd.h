@@ -65,6 +65,7 @@ extern const struct cmd cmd_report;
 extern const struct cmd cmd_script;
 extern const struct cmd cmd_script_record; /* `script --record` */
 extern const struct cmd cmd_snapshot;
+extern const struct cmd cmd_tui;
 
 /* `record` without a script. The same as struct cmd's run(). */
 int record_run(const struct opts *opts, struct uft_err *err);

@@ -15,7 +15,7 @@
 
 #define RL   (CMD_RECORD | CMD_LIVE)
 #define PL   (CMD_REPLAY | CMD_LIVE)
-#define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP | CMD_SCRIPT)
+#define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP | CMD_SCRIPT | CMD_TUI)
 #define CALL (RL | READ) /* wherever calls are recorded or shown */
 #define ALL                                                                                     \
 	(CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT | CMD_EVENTS | CMD_IMPORT | \
@@ -420,7 +420,7 @@ const struct opt_row opts_table[] = {
 	{ "nop", 0, NULL, "run the program with a probe that does nothing and record nothing",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(nop) },
 	{ "num-thread", 0, "N", "number of threads that write the data, or read it (default: by the number of CPUs)",
-	  GROUP_RECORD, RL | CMD_REPORT | CMD_GRAPH | CMD_DUMP, OPT_UINT, MEMBER(num_thread), .min = 1, .max = 1024 },
+	  GROUP_RECORD, RL | CMD_REPORT | CMD_GRAPH | CMD_DUMP | CMD_TUI, OPT_UINT, MEMBER(num_thread), .min = 1, .max = 1024 },
 	{ "overhead", 0, "PERCENT", "leave out the hottest functions once recording costs more of the program's time, 1% to 100%",
 	  GROUP_RECORD, RL, OPT_SET, .set = set_overhead },
 	{ "proc", 0, "auto|ptrace|bpf", "record what processes do, too: fork, exec, exit and what they do to files, of the program and all its descendants",
@@ -431,8 +431,6 @@ const struct opt_row opts_table[] = {
 	  GROUP_RECORD, CMD_RECORD, OPT_CONST, MEMBER(progress), .value = OPTS_PROGRESS_ON },
 	{ "record", 0, NULL, "live: keep the recorded data in the data directory; script: record a program first",
 	  GROUP_RECORD, CMD_LIVE | CMD_SCRIPT, OPT_TRUE, MEMBER(live_record) },
-	{ "report", 0, NULL, "show a report before the replay",
-	  GROUP_RECORD, CMD_LIVE, OPT_TRUE, MEMBER(live_report) },
 	{ "pid", 'p', "PID,...", "record processes that run already, by their numbers or names, until Ctrl-C",
 	  GROUP_RECORD, RL, OPT_LIST, MEMBER(pids), .separator = ',' },
 	{ "rt-prio", 0, "PRIO", "real-time priority of the writer threads, 1 to 99",
@@ -466,7 +464,7 @@ const struct opt_row opts_table[] = {
 	  "with -a: of what containers hold, the first N elements, 0 to 255 (default: 8)",
 	  GROUP_SELECT, RL, OPT_UINT, MEMBER(rec.captures.elements), .min = 0, .max = 255 },
 	{ "srcline", 0, NULL, "record, or show, the source line of each function",
-	  GROUP_SELECT, RL | CMD_REPLAY | CMD_REPORT | CMD_GRAPH, OPT_TRUE, MEMBER(srcline) },
+	  GROUP_SELECT, RL | CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_TUI, OPT_TRUE, MEMBER(srcline) },
 	{ "signal", 0, "SIGNAL@ACTION", "on this signal: trace_on, trace_off or finish",
 	  GROUP_SELECT, RL, OPT_LIST, MEMBER(signal_specs), .separator = ';' },
 	{ "watch", 'W', "WHAT", "tell when it changes: cpu, or var:NAME of the program",
@@ -501,7 +499,7 @@ const struct opt_row opts_table[] = {
 	{ "no-sched", 0, NULL, "leave out scheduling events",
 	  GROUP_SELECT, CALL, OPT_FALSE, MEMBER(use_sched) },
 	{ "no-sched-preempt", 0, NULL, "leave out scheduling events where the task was pre-empted",
-	  GROUP_SELECT, CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_SCRIPT, OPT_FALSE, MEMBER(use_sched_preempt) },
+	  GROUP_SELECT, CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_SCRIPT | CMD_TUI, OPT_FALSE, MEMBER(use_sched_preempt) },
 	{ "event-full", 0, NULL, "show events outside of functions too",
 	  GROUP_SELECT, READ | CMD_LIVE, OPT_TRUE, .is_recorded = true, MEMBER(event_full) },
 	{ "kernel-full", 0, NULL, "show calls of the kernel outside of functions too",
@@ -515,7 +513,7 @@ const struct opt_row opts_table[] = {
 	  GROUP_VIEW, READ | CMD_LIVE | CMD_INFO | CMD_EVENTS, OPT_WORD, MEMBER(demangle),
 	  .words = demangle_words },
 	{ "output-fields", 'f', "FIELD,...", "columns to show; +FIELD adds; all; none",
-	  GROUP_VIEW, PL | CMD_REPORT | CMD_GRAPH, OPT_STRING, MEMBER(fields) },
+	  GROUP_VIEW, PL | CMD_REPORT | CMD_GRAPH | CMD_TUI, OPT_STRING, MEMBER(fields) },
 	{ "format", 0, "FORMAT", "normal, html; for report csv, json; for dump see utrail-dump(1) (default: normal)",
 	  GROUP_VIEW, PL | CMD_REPORT | CMD_GRAPH | CMD_DUMP, OPT_WORD, MEMBER(format),
 	  .words = opts_format_words },
@@ -543,9 +541,11 @@ const struct opt_row opts_table[] = {
 	  GROUP_VIEW, PL, OPT_UINT, MEMBER(column_offset), .min = 0, .max = 1024 },
 	{ "task-newline", 0, NULL, "show an empty line where the task changes",
 	  GROUP_VIEW, PL, OPT_TRUE, MEMBER(task_newline) },
+	{ "report", 0, NULL, "show a report first; live: before the replay",
+	  GROUP_VIEW, CMD_LIVE | CMD_TUI, OPT_TRUE, MEMBER(live_report) },
 
 	{ "sort", 's', "KEY,...", "order of the rows (default: total)",
-	  GROUP_REPORT, CMD_REPORT, OPT_LIST, MEMBER(sort_keys), .separator = ',' },
+	  GROUP_REPORT, CMD_REPORT | CMD_TUI, OPT_LIST, MEMBER(sort_keys), .separator = ',' },
 	{ "avg-total", 0, NULL, "show average, minimum, maximum of the total time",
 	  GROUP_REPORT, CMD_REPORT, OPT_TRUE, MEMBER(average_total) },
 	{ "avg-self", 0, NULL, "show average, minimum, maximum of the self time",

@@ -40,6 +40,7 @@ enum cmd_bit {
 	CMD_IMPORT = 1U << 13,
 	CMD_BUILD = 1U << 14,
 	CMD_SCRIPT = 1U << 15,
+	CMD_TUI = 1U << 16,
 };
 
 enum opts_show {

@@ -1,7 +1,7 @@
 # Debian packages that the project needs, by purpose; sourced by the other scripts of misc/.
 
 build_packages="gcc libc6-dev meson ninja-build pkg-config
-	libelf-dev libdw-dev libdebuginfod-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libtraceevent-dev zlib1g-dev libzstd-dev
+	libelf-dev libncurses-dev libdw-dev libdebuginfod-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libtraceevent-dev zlib1g-dev libzstd-dev
 	libbpf-dev clang"
 
 test_packages="$build_packages
@@ -10,7 +10,7 @@ test_packages="$build_packages
 	musl-tools libclang-rt-14-dev gcc-i686-linux-gnu libc6-dev-i386-cross
 	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema
 	trace-cmd zstd ccache bear clang-tools clangd gfortran nasm yasm libtool-bin cmake nodejs node-typescript default-jdk-headless
-	python3-greenlet luajit libpython3.11 libluajit-5.1-2"
+	tmux python3-greenlet luajit libpython3.11 libluajit-5.1-2"
 
 # Programs and servers as Debian ships them, for tests/real/shipped*.py.
 shipped_packages="perl python3.11 libpython3.11-testsuite ruby php-cli bash git lua5.4 sqlite3 nodejs default-jdk-headless ripgrep

@@ -18,8 +18,6 @@ static const struct {
 	const char *instead;
 } commands[] = {
 	{ "recv", "record where the program runs, copy the data directory, and read it with -d" },
-	{ "tui", "'utrail dump --format=html > page.html' makes a page to search and to zoom in; "
-		 "'utrail graph' and 'utrail report' are for the terminal" },
 };
 
 int unsupported_check_command(const char *word, struct uft_err *err)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmds/cmd.h"
+#include "cmds/tui/keys.h"
 #include "config.h"
 #include "utils/base/fd.h"
 #include "utils/spec/steer.h"
@@ -296,6 +297,20 @@ static void add_roff_control(struct strbuf *out)
 	}
 }
 
+/* The keys of the screen program, as its help has them. */
+static void add_roff_keys(struct strbuf *out)
+{
+	for (size_t i = 0; i < nr_tui_keys; i++) {
+		if (!tui_keys[i].name)
+			continue;
+		strbuf_addstr(out, ".TP\n\\fB");
+		add_roff(tui_keys[i].name, out);
+		strbuf_addf(out, "\\fR\n%c", toupper((unsigned char)tui_keys[i].help[0]));
+		add_roff(tui_keys[i].help + 1, out);
+		strbuf_addstr(out, ".\n");
+	}
+}
+
 /*
  * The text for the word at @at of the template; returns its length in the template, 0: no such
  * word.
@@ -304,7 +319,8 @@ static size_t expand_word(const char *at, const struct cmd *cmd, struct strbuf *
 {
 	static const char *const words[] = { "@OPTIONS@\n",	"@COMMANDS@\n", "@TABLES@\n",
 					     "@VERSION@",	"@ZSH@\n",	"@FISH@\n",
-					     "@COMMAND_WORDS@", "@CONTROL@\n",	"@CONTROL_WORDS@" };
+					     "@COMMAND_WORDS@", "@CONTROL@\n",	"@CONTROL_WORDS@",
+					     "@KEYS@\n" };
 	size_t which = 0;
 
 	while (which < ARRAY_SIZE(words) && strncmp(at, words[which], strlen(words[which])) != 0)
@@ -338,6 +354,9 @@ static size_t expand_word(const char *at, const struct cmd *cmd, struct strbuf *
 	case 8:
 		for (const struct steer_word *row = steer_words; row->word; row++)
 			strbuf_addf(out, "%s%s", row == steer_words ? "" : " ", row->word);
+		break;
+	case 9:
+		add_roff_keys(out);
 		break;
 	default:
 		return 0;

@@ -55,7 +55,6 @@ SESSION = [
     ("record --force -F main shop.sh", 0, "12 to pay\n", ""),
     ("replay -f none --no-event", 0, rf"{CALLS}", ""),
     ("info -d nosuch", 255, "", r"utrail: cannot open 'nosuch': No such file or directory; recordings near by \(see -d\): 'uftrace.data'.*\n"),
-    ("tui", 2, "", "utrail: utrail has no command 'tui' yet: .*--format=html.*\n"),
     ("record -P . shop", 0, "12 to pay\n", ""),
     ("record -U totl shop", 0, "12 to pay\n", "WARN: option '--unpatch': no function of the program matches 'totl'; the nearest: total\n"),
 ]

@@ -17,7 +17,6 @@ PG = Variant("gcc", "pg", "O2")
 
 # What is typed, the status, and what the one line on stderr says; "prog" is a traced program in the working directory.
 REFUSED = [
-    ("tui", 2, "utrail has no command 'tui' yet: .*--format=html.*"),
     ("recv", 2, "utrail has no command 'recv' yet: .*copy the data directory.*"),
     ("script", 255, "script needs a script to run: .*"),
     ("record -S a.py prog", 1, "cannot open script 'a.py': No such file or directory"),

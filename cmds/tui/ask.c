@@ -1,0 +1,246 @@
+/* Lists and words that wait for keys: help, a search, the choice of fields (see state.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/tui/keys.h"
+#include "cmds/tui/screen.h"
+#include "cmds/tui/state.h"
+#include "utils/view/graph/graph_columns.h"
+
+#define WORD_BYTES 128
+
+/* Show @list in the place of the view, and move in it, until another key comes: that key. */
+static int wait_in_list(struct tui *tui, struct list_view *list)
+{
+	struct tui_view *before = tui->view;
+	int key = SCREEN_NO_KEY;
+
+	tui->view = &list->view;
+	while (!screen_signal()) {
+		int command = keys_find(key);
+
+		if (!view_do_move(&list->view, command, draw_rows()) && command != TUI_REDRAW &&
+		    key != SCREEN_NO_KEY)
+			break;
+		draw_all(tui);
+		key = screen_key(-1);
+	}
+	tui->view = before;
+	return key;
+}
+
+void ask_help(struct tui *tui)
+{
+	struct list_view list cleanup(list_view_deinit) = { 0 };
+
+	for (size_t i = 0; i < nr_tui_keys; i++) {
+		if (tui_keys[i].name)
+			strbuf_addf(&list.text, " %-10s %s\n", tui_keys[i].name, tui_keys[i].help);
+	}
+	if (list_view_init(&list, "Help: any key but those that move goes back",
+			   "the pages utrail-tui(1) and utrail(1) say more", NULL) == 0)
+		wait_in_list(tui, &list);
+}
+
+/* --- search --- */
+
+/* A character of the locale, as UTF-8. */
+static void add_char(char *word, size_t *len, int key)
+{
+	char text[4];
+	size_t nr = 0;
+
+	if (key < 0x80) {
+		text[nr++] = key;
+	} else if (key < 0x800) {
+		text[nr++] = 0xc0 | key >> 6;
+	} else if (key < 0x10000) {
+		text[nr++] = 0xe0 | key >> 12;
+		text[nr++] = 0x80 | (key >> 6 & 0x3f);
+	} else {
+		text[nr++] = 0xf0 | key >> 18;
+		text[nr++] = 0x80 | (key >> 12 & 0x3f);
+		text[nr++] = 0x80 | (key >> 6 & 0x3f);
+	}
+	if (key >= 0x80)
+		text[nr++] = 0x80 | (key & 0x3f);
+	if (*len + nr >= WORD_BYTES)
+		return;
+	memcpy(word + *len, text, nr);
+	*len += nr;
+	word[*len] = '\0';
+}
+
+static void remove_char(char *word, size_t *len)
+{
+	while (*len && (word[*len - 1] & 0xc0) == 0x80)
+		(*len)--;
+	if (*len)
+		(*len)--;
+	word[*len] = '\0';
+}
+
+/* False when somebody has thought better of it. */
+static bool read_word(struct tui *tui, char *word)
+{
+	size_t len = 0;
+
+	word[0] = '\0';
+	while (!screen_signal()) {
+		char prompt[WORD_BYTES + 2];
+
+		snprintf(prompt, sizeof(prompt), "/%s", word);
+		draw_prompt(tui, prompt);
+
+		int key = screen_key(-1);
+
+		if (key == SCREEN_ENTER)
+			return len > 0;
+		if (key == SCREEN_ESCAPE)
+			return false;
+		if (key == SCREEN_BACKSPACE)
+			remove_char(word, &len);
+		else if (key >= ' ' && key < SCREEN_UP)
+			add_char(word, &len, key);
+	}
+	return false;
+}
+
+void ask_next_match(struct tui *tui, int step)
+{
+	ssize_t line;
+
+	if (!tui->word) {
+		draw_note(tui, "nothing was searched for: press / first");
+		return;
+	}
+	line = view_find(tui->view, step, tui->word);
+	if (line >= 0)
+		view_go(tui->view, line, draw_rows());
+	tui->nr_matches = view_count(tui->view, tui->word);
+	tui->shows_count = true;
+}
+
+void ask_search(struct tui *tui)
+{
+	char word[WORD_BYTES];
+
+	if (!read_word(tui, word))
+		return;
+	free(tui->word);
+	tui->word = strdup(word);
+	if (tui->word)
+		ask_next_match(tui, 1);
+}
+
+/* --- fields --- */
+
+/* The fields of a view that may be chosen. */
+struct field_list {
+	const void *table;
+	size_t nr;
+	size_t stride;
+	struct column_choice *chosen;
+};
+
+static const struct column *field_at(const struct field_list *fields, size_t i)
+{
+	return (const struct column *)((const char *)fields->table + i * fields->stride);
+}
+
+static int show_fields(struct list_view *list, const struct field_list *fields)
+{
+	size_t cursor = list->view.cursor;
+
+	list_view_deinit(list);
+	for (size_t i = 0; i < fields->nr; i++) {
+		const char *name = field_at(fields, i)->name;
+
+		strbuf_addf(&list->text, " [ %c ] %s\n", columns_has(fields->chosen, i) ? 'x' : ' ',
+			    name);
+	}
+	list->view.cursor = cursor;
+	return list_view_init(list, "Fields: Space chooses, Enter shows them, f or q goes back",
+			      "fields of this view", NULL);
+}
+
+/* True when they are to be shown. */
+static bool choose_fields(struct tui *tui, const struct field_list *fields)
+{
+	struct list_view list cleanup(list_view_deinit) = { 0 };
+
+	while (show_fields(&list, fields) == 0 && !screen_signal()) {
+		int key = wait_in_list(tui, &list);
+
+		if (key == SCREEN_ENTER)
+			return true;
+		if (key == 'f' || key == 'q' || key == SCREEN_ESCAPE)
+			return false;
+		if (key != ' ' && key != 'x')
+			continue;
+		if (columns_has(fields->chosen, list.view.cursor))
+			columns_remove(fields->chosen, list.view.cursor);
+		else
+			columns_add(fields->chosen, list.view.cursor);
+	}
+	return false;
+}
+
+/* The text of -f for them; NULL when memory is short. */
+static char *text_of_fields(const struct field_list *fields)
+{
+	struct strbuf text = { 0 };
+
+	for (size_t i = 0; i < fields->chosen->nr; i++) {
+		strbuf_addstr(&text, i ? "," : "");
+		strbuf_addstr(&text, field_at(fields, fields->chosen->columns[i])->name);
+	}
+	if (fields->chosen->nr == 0)
+		strbuf_addstr(&text, "none");
+	return text.data;
+}
+
+static int ask_graph_fields(struct tui *tui, struct uft_err *err)
+{
+	const struct graph_table *table = graph_table_of(&tui->graph);
+	struct column_choice chosen = tui->graph.columns;
+	const struct field_list fields = { table->columns, table->nr, sizeof(*table->columns),
+					   &chosen };
+
+	if (choose_fields(tui, &fields))
+		tui->graph.columns = chosen;
+	return 0;
+}
+
+static int ask_report_fields(struct tui *tui, struct uft_err *err)
+{
+	const struct report_table *table = report_table_of(&tui->report.report.config);
+	struct column_choice chosen = tui->report.report.columns;
+	const struct field_list fields = { table->columns, table->nr_columns,
+					   sizeof(*table->columns), &chosen };
+	int sorted = tui->report.sorted;
+
+	if (!choose_fields(tui, &fields))
+		return 0;
+	free(tui->report_fields);
+	tui->report_fields = text_of_fields(&fields);
+	if (!tui->report_fields)
+		return err_set_errno(err, -ENOMEM, "cannot show these fields");
+
+	int ret = go_make_report(tui, err);
+
+	if (ret == 0)
+		report_view_sort(&tui->report, sorted);
+	return ret;
+}
+
+int ask_fields(struct tui *tui, struct uft_err *err)
+{
+	if (tui->view == &tui->program.view || tui->view == &tui->func.view)
+		return ask_graph_fields(tui, err);
+	if (tui->view == &tui->report.view)
+		return ask_report_fields(tui, err);
+	draw_note(tui, "this view has no fields to choose from");
+	return 0;
+}

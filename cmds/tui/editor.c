@@ -1,0 +1,147 @@
+/*
+ * The editor at a function's line (see state.h). The name of the file is the recording's, which may
+ * be anybody's: no shell sees it, and no editor takes it for an option.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmds/tui/source_place.h"
+#include "cmds/tui/screen.h"
+#include "cmds/tui/state.h"
+#include "utils/base/path.h"
+
+#define EDITOR_WORDS 16
+
+/* Editors that go to a line by +LINE. */
+static bool knows_plus_line(const char *path)
+{
+	static const char *const names[] = { "vi",
+					     "vim",
+					     "nvim",
+					     "vim.tiny",
+					     "vim.basic",
+					     "view",
+					     "nano",
+					     "emacs",
+					     "kak",
+					     "emacsclient",
+					     "micro",
+					     "joe",
+					     "sensible-editor",
+					     "editor",
+					     "mg",
+					     "ne",
+					     "pico",
+					     "ed" };
+	const char *name = path_base(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The editor's command, which may have options; then the place. @words: of @command, taken apart */
+static void make_command(char *command, char *line, char *file, char **words)
+{
+	size_t nr = 0;
+	char *rest = command;
+
+	for (char *word; nr < EDITOR_WORDS && (word = strsep(&rest, " \t"));) {
+		if (*word)
+			words[nr++] = word;
+	}
+	if (nr == 0)
+		words[nr++] = "vi";
+	if (knows_plus_line(words[0]))
+		words[nr++] = line;
+	words[nr++] = file;
+	words[nr] = NULL;
+}
+
+/* Run it on the terminal, and wait. Its status, or a negative errno. */
+static int run_command(char **words)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction old_int;
+	struct sigaction old_quit;
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		execvp(words[0], words);
+		_exit(127);
+	}
+	/* Ctrl-C is the editor's. */
+	sigaction(SIGINT, &ignore, &old_int);
+	sigaction(SIGQUIT, &ignore, &old_quit);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	sigaction(SIGINT, &old_int, NULL);
+	sigaction(SIGQUIT, &old_quit, NULL);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+static void edit_file(struct tui *tui, const char *file, unsigned line)
+{
+	const char *editor = getenv("EDITOR");
+	char *command cleanup_free = strdup(editor && *editor ? editor : "vi");
+	struct strbuf path cleanup_strbuf = { 0 };
+	char *words[EDITOR_WORDS + 3];
+	char line_word[16];
+
+	snprintf(line_word, sizeof(line_word), "+%u", line);
+	strbuf_addstr(&path, file[0] == '/' ? "" : "./");
+	strbuf_addstr(&path, file);
+	if (!command || strbuf_oom(&path))
+		return;
+	make_command(command, line_word, path.data, words);
+	screen_leave();
+
+	int status = run_command(words);
+
+	screen_return();
+	if (status == 127)
+		draw_note(tui, "the editor (EDITOR) cannot be run");
+}
+
+/* A device or a pipe in the recording's name must not be opened. */
+static void check_and_edit(struct tui *tui, const char *file, unsigned line)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct stat st;
+
+	if (stat(file, &st) < 0)
+		strbuf_addf(&text, "cannot open '%s': %s", file, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		strbuf_addf(&text, "cannot open '%s': it is no regular file", file);
+	else
+		edit_file(tui, file, line);
+	if (text.len)
+		draw_note(tui, text.data);
+}
+
+void editor_open(struct tui *tui)
+{
+	struct tui_view *view = tui->view;
+	const struct func *func = view->ops->func_at ? view->ops->func_at(view, view->cursor)
+						     : NULL;
+	struct strbuf file cleanup_strbuf = { 0 };
+	unsigned line = 1;
+
+	if (!func)
+		draw_note(tui, "this line is about no function");
+	else if (!source_place_find(&tui->reading.data.modules, func, &file, &line))
+		draw_note(tui, "nobody knows the source of this function: record with --srcline");
+	else
+		check_and_edit(tui, strbuf_str(&file), line);
+}

@@ -1,0 +1,87 @@
+/* The screen program's state, which its parts share. Private to cmds/tui. */
+#ifndef UTRAIL_CMDS_TUI_STATE_H
+#define UTRAIL_CMDS_TUI_STATE_H
+
+#include "cmds/tui/graph_view.h"
+#include "cmds/tui/list_view.h"
+#include "cmds/tui/reading.h"
+#include "cmds/tui/report_view.h"
+#include "cmds/tui/view.h"
+
+/*
+ * @graph: the columns of graphs
+ * @session: the program that is shown, a root of the tree
+ * @sum: the calls of the function that @func is about
+ * @view: the one on the screen; NULL before the first
+ * @sink: appends to @line
+ * @graph_fields, @report_fields: as of -f; NULL: the default; of the heap
+ * @word: what was searched for last; of the heap
+ * @shows_count: the last line tells how many @nr_matches there are
+ * @note: what the last line says until the next key; of the heap
+ */
+struct tui {
+	const struct opts *opts;
+	struct tui_reading reading;
+	struct graph graph;
+	size_t session;
+	struct graph_view program;
+	struct graph_view func;
+	struct tree sum;
+	struct report_view report;
+	struct list_view info;
+	struct list_view sessions;
+	struct tui_view *view;
+	struct sink sink;
+	struct strbuf line;
+	char *graph_fields;
+	char *report_fields;
+	char *word;
+	size_t nr_matches;
+	bool shows_count;
+	bool shows_debug;
+	bool has_sum;
+	bool has_report;
+	bool has_info;
+	char *note;
+	bool quits;
+};
+
+/* --- draw.c --- */
+
+/* Lines of a view that the screen has room for. */
+size_t draw_rows(void);
+/* All of the screen. */
+void draw_all(struct tui *tui);
+/* The same with @text in the last line, where somebody types. */
+void draw_prompt(struct tui *tui, const char *text);
+/* Note a line for the bottom of the screen. */
+void draw_note(struct tui *tui, const char *text);
+
+/* --- go.c: the views that keys lead to; negative with @err --- */
+
+int go_graph(struct tui *tui, struct uft_err *err);
+int go_graph_of_func(struct tui *tui, struct uft_err *err);
+int go_report(struct tui *tui, bool at_func, struct uft_err *err);
+int go_info(struct tui *tui, struct uft_err *err);
+int go_sessions(struct tui *tui, struct uft_err *err);
+/* Make the report once more, by tui->report_fields. */
+int go_make_report(struct tui *tui, struct uft_err *err);
+/* Enter in the list of sessions: the enum tui_command that was chosen, or -1. */
+int go_chosen(struct tui *tui);
+/* The number of programs that have calls. */
+size_t go_nr_programs(const struct tui *tui);
+void go_deinit(struct tui *tui);
+
+/* --- ask.c: lists and words that wait for keys --- */
+
+void ask_help(struct tui *tui);
+void ask_search(struct tui *tui);
+int ask_fields(struct tui *tui, struct uft_err *err);
+void ask_next_match(struct tui *tui, int step);
+
+/* --- editor.c --- */
+
+/* Open the source of the function of the line, and come back. */
+void editor_open(struct tui *tui);
+
+#endif

@@ -1,0 +1,13 @@
+/* The screen program: views of one recording, and keys that lead through them. */
+#ifndef UTRAIL_CMDS_TUI_TUI_H
+#define UTRAIL_CMDS_TUI_TUI_H
+
+#include "cmds/opts.h"
+
+/* Are the fields and sort keys of the options right? 0 or -ERR_USAGE. */
+int tui_check(const struct opts *opts, struct uft_err *err);
+
+/* Run it until somebody quits. As the run of struct cmd. */
+int tui_run(const struct opts *opts, struct uft_err *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* The screen program in a build without it (see tui.h). */
+#include <errno.h>
+
+#include "cmds/tui/tui.h"
+
+int tui_check(const struct opts *opts, struct uft_err *err)
+{
+	return 0;
+}
+
+int tui_run(const struct opts *opts, struct uft_err *err)
+{
+	return err_set(err, -ENOSYS,
+		       "cannot show screens: utrail was built without ncurses; 'utrail graph' and "
+		       "'utrail report' show the same as text");
+}

@@ -1,0 +1,182 @@
+"""utrail tui on a screen: each key, terminals of all sizes, and a terminal that works afterwards."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from programs import Variant, build, program
+from screens import Screen, has_tmux
+from tools import UTRAIL, utrail
+
+pytestmark = pytest.mark.skipif(not has_tmux(), reason="tmux is not installed")
+
+PG = Variant("gcc", "pg", "O2")
+
+
+@pytest.fixture
+def recording(workdir):
+    utrail("record", "--no-event", build(program("plain"), PG)).must()
+    return workdir
+
+
+def tui(workdir, *options, **screen):
+    return Screen(workdir, " ".join([str(UTRAIL), "tui", *options]), **screen)
+
+
+def test_every_view(recording):
+    with tui(recording) as screen:
+        lines = screen.wait_for("main")
+        assert lines[0] == "  TOTAL TIME : FUNCTION" and lines[-1].startswith("utrail graph: session ")
+        assert lines[-1].endswith(" 0%") and screen.cursor() == 1
+        for key, words in {
+            "R": ["*TOTAL TIME", "main"], "s": ["*SELF TIME"], "I": ["utrail info", "# cmdline"], "S": [" G  call Graph for session #1: plain"],
+            "G": [" : FUNCTION"], "h": ["Help: ", "PageUp"], "x": [" : FUNCTION"], "f": ["[ x ] total-time"], "Escape": [" : FUNCTION"],
+            "v": ["line 0 of "], "g": ["utrail graph: line"],
+        }.items():
+            screen.send(key)
+            for word in words:
+                screen.wait_for(word)
+        screen.send("G", "End", "g")
+        screen.wait_for("=== Function Call Graph for '")
+        screen.send("q")
+        assert screen.status() == 0
+
+
+def test_search(recording):
+    with tui(recording) as screen:
+        screen.wait_for("main")
+        screen.send("N")
+        screen.wait_for("nothing was searched for")
+        screen.send("/")
+        screen.type("maim")
+        screen.send("BSpace")
+        screen.type("n")
+        screen.wait_for("/main")
+        screen.send("Enter")
+        screen.wait_for('searching "main"  (1 match')
+        assert screen.lines()[screen.cursor()].endswith(") main")
+        screen.send("/")
+        screen.type("x")
+        screen.send("Escape")
+        screen.settle()
+        assert "searching" not in screen.lines()[-1]
+
+
+def test_fields(recording):
+    with tui(recording) as screen:
+        screen.wait_for("main")
+        screen.send("f", "Down", "Space")
+        screen.wait_for("[ x ] self-time")
+        screen.send("Enter")
+        screen.wait_for("  TOTAL TIME   SELF TIME : FUNCTION")
+        screen.send("R")
+        screen.wait_for("CALL")
+        screen.send("f", "Down", "Space", "Enter")
+        screen.wait_for(" *TOTAL TIME   TOTAL AVG   SELF TIME        CALL  FUNCTION")
+
+
+def test_list_of_programs(workdir):
+    utrail("record", "--no-event", build(program("exec"), PG))
+    with tui(workdir) as screen:
+        lines = screen.wait_for("call Graph for session #2")
+        assert lines[0] == "Key utrail command"
+        screen.send("Down", "Enter")
+        screen.wait_for(" : FUNCTION")
+        screen.send("S")
+        screen.wait_for("quit")
+        screen.send("End", "Enter")
+        assert screen.status() == 0
+
+
+def test_report_first(recording):
+    with tui(recording, "--report", "-s", "call", "-f", "total,call") as screen:
+        screen.wait_for("  TOTAL TIME       *CALL  FUNCTION")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (5, 3), (80, 1), (2, 40), (300, 100)], ids=str)
+def test_sizes(recording, size):
+    with tui(recording) as screen:
+        screen.wait_for("main")
+        for columns, rows in (size, (80, 24), size, (81, 23)):
+            screen.resize(columns, rows)
+            for key in ("Down", "R", "g", "h", "x", "I", "End", "f", "G", "z", "NPage", "S"):
+                screen.send(key)
+            screen.settle()
+        screen.send("G")
+        screen.wait_for("main")
+        screen.send("q")
+        assert screen.status() == 0
+
+
+def test_editor(recording):
+    source = recording / "plain.c"
+    shown = recording / "shown"
+    editor = recording / "vi"
+    editor.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {shown}\n')
+    editor.chmod(0o755)
+    utrail("record", "--no-event", "--srcline", build(program("plain"), PG)).must()
+    with tui(recording, env={"EDITOR": f"'{editor} -x'"}) as screen:
+        screen.wait_for("main")
+        screen.send("/")
+        screen.type("main")
+        screen.send("Enter", "O")
+        screen.settle()
+        screen.send("q")
+        assert screen.status() == 0
+    words = shown.read_text().splitlines()
+    assert words[0] == "-x" and words[1].startswith("+") and words[2].endswith(source.name) and words[2].startswith("/")
+
+
+@pytest.mark.parametrize("sig", ["TERM", "INT", "HUP", "QUIT", "SEGV", "ABRT"])
+def test_signals_restore_the_terminal(recording, sig):
+    command = f"sh -c 'stty -a > before; {UTRAIL} tui; echo $? > status; stty -a > after; echo done; exec cat'"
+    with Screen(recording, command) as screen:
+        screen.wait_for(" : FUNCTION")
+        pid = subprocess.run(["pgrep", "-P", str(screen.pid())], text=True, stdout=subprocess.PIPE, check=True).stdout.split()
+        os.kill(int(pid[0]), getattr(signal, f"SIG{sig}"))
+        screen.wait_for("done")
+        assert not any("FUNCTION" in line for line in screen.lines()), "the other screen is left"
+        assert screen.tmux("display-message", "-p", "-t", screen.name, "#{cursor_flag}").strip() == "1"
+    assert (recording / "before").read_text() == (recording / "after").read_text()
+    assert int((recording / "status").read_text()) == 128 + getattr(signal, f"SIG{sig}")
+
+
+def test_stopped_and_continued(recording):
+    with Screen(recording, f"bash -i -c '{UTRAIL} tui; echo stopped; fg; echo ended'") as screen:
+        screen.wait_for(" : FUNCTION")
+        screen.send("C-z")
+        screen.wait_for(" : FUNCTION")
+        screen.send("Down")
+        screen.settle()
+        screen.send("q")
+        screen.status()
+
+
+@pytest.mark.parametrize("redirected", ["< /dev/null", "> out"])
+def test_no_terminal(recording, redirected):
+    result = subprocess.run(["sh", "-c", f"exec {UTRAIL} tui {redirected}"], text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    assert result.returncode == 1 and "tui needs a terminal" in result.stderr
+
+
+def test_unknown_terminal(recording):
+    for term in ("nosuch", "dumb", ""):
+        with Screen(recording, f"sh -c '{UTRAIL} tui; echo status $?; exec cat'", env={"TERM": term or "''"}) as screen:
+            screen.wait_for("status 1")
+            assert any("cannot use a terminal of the kind" in line for line in screen.lines())
+
+
+@pytest.mark.parametrize("options,env", [(["--color=no"], {}), ([], {"NO_COLOR": "1"})], ids=["option", "variable"])
+def test_no_color(recording, options, env):
+    with tui(recording, *options, env=env) as screen:
+        screen.wait_for("main")
+        assert not any(f"\x1b[{number}m" in line for line in screen.raw() for number in (*range(30, 38), *range(40, 48)))
+        assert screen.cursor() == 1
+
+
+def test_ascii(recording):
+    with tui(recording, env={"LC_ALL": "C"}) as screen:
+        screen.wait_for("main")
+        assert all(line.isascii() for line in screen.lines())
+        assert any(" +-(" in line for line in screen.lines())

@@ -1,0 +1,126 @@
+"""Programs on a screen of their own (tmux): keys go in, and what a user sees comes out."""
+import os
+import re
+import shutil
+import subprocess
+import time
+
+SGR = re.compile(r"\x1b\[([0-9;:]*)m")
+# So long a screen may take to become what is waited for.
+PATIENCE_S = 60
+STEP_S = 0.02
+# Twice the same so long apart: nothing moves any more.
+STILL_S = 0.06
+
+
+def has_tmux():
+    return shutil.which("tmux") is not None
+
+
+def reversed_in(line, is_on):
+    """Is any of the line in reverse video; and is it on at its end?"""
+    found = False
+    at = 0
+    for match in SGR.finditer(line):
+        found |= is_on and match.start() > at
+        for number in (match[1] or "0").split(";"):
+            is_on = number == "7" if number in ("7", "27", "0", "") else is_on
+        at = match.end()
+    return found or (is_on and at < len(line)), is_on
+
+
+class Screen:
+    """A command in a terminal of @columns by @rows. Ends with close(), or as a context."""
+
+    def __init__(self, tmp_path, command, columns=80, rows=24, env=None):
+        self.socket = str(tmp_path / "tmux")
+        self.rows = rows
+        words = {"LC_ALL": "C.UTF-8", **(env or {})}
+        environment = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": str(tmp_path)}
+        environment.pop("TMUX", None)
+        line = "exec env " + " ".join(f"{k}={v}" for k, v in words.items()) + f" {command}"
+        self.name = f"s{id(self)}"
+        (tmp_path / "tmux.conf").write_text("set -g remain-on-exit on\nset -g escape-time 0\nset -g default-terminal screen-256color\n")
+        self.tmux("-f", str(tmp_path / "tmux.conf"), "new-session", "-d", "-s", self.name, "-x", str(columns), "-y", str(rows), line,
+                  env=environment)
+
+    def tmux(self, *args, env=None):
+        return subprocess.run(["tmux", "-u", "-S", self.socket, *args], check=True, text=True, stdout=subprocess.PIPE, env=env).stdout
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        subprocess.run(["tmux", "-S", self.socket, "kill-session", "-t", self.name], check=False, stderr=subprocess.DEVNULL)
+
+    def send(self, *keys):
+        self.tmux("send-keys", "-t", self.name, *keys)
+
+    def type(self, text):
+        self.tmux("send-keys", "-t", self.name, "-l", text)
+
+    def resize(self, columns, rows):
+        self.rows = rows
+        self.tmux("resize-window", "-t", self.name, "-x", str(columns), "-y", str(rows))
+
+    def raw(self):
+        return self.tmux("capture-pane", "-p", "-e", "-t", self.name).split("\n")[:self.rows]
+
+    def lines(self):
+        return [SGR.sub("", line).rstrip() for line in self.raw()]
+
+    def state(self):
+        return self.lines(), self.cursor()
+
+    def cursor(self):
+        """The row in reverse video, below the heading; None: there is none."""
+        is_on = False
+        for row, line in enumerate(self.raw()):
+            found, is_on = reversed_in(line, is_on)
+            if found and 0 < row < self.rows - 1:
+                return row
+        return None
+
+    def body(self):
+        return self.lines()[1:-1]
+
+    def settle(self):
+        """What is shown when nothing moves any more."""
+        before = None
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            now = self.raw()
+            if now == before:
+                return self.lines()
+            before = now
+            time.sleep(STILL_S)
+        raise AssertionError("the screen never stands still")
+
+    def wait_for(self, text):
+        """Wait until @text stands somewhere; the lines then."""
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            lines = self.lines()
+            if any(text in line for line in lines):
+                return lines
+            time.sleep(STEP_S)
+        raise AssertionError(f"no {text!r} in:\n" + "\n".join(lines))
+
+    def is_dead(self):
+        return self.tmux("display-message", "-p", "-t", self.name, "#{pane_dead}").strip() == "1"
+
+    def status(self):
+        """How the program has ended: its status, or the negative number of a signal."""
+        end = time.monotonic() + PATIENCE_S
+        while not self.is_dead():
+            assert time.monotonic() < end, "it does not end"
+            time.sleep(STEP_S)
+        words = self.tmux("display-message", "-p", "-t", self.name, "#{pane_dead_status} #{pane_dead_signal}").strip("\n")
+        status, _, signal = words.partition(" ")
+        return -int(signal) if signal.strip() else int(status or 0)
+
+    def pid(self):
+        return int(self.tmux("display-message", "-p", "-t", self.name, "#{pane_pid}"))
