@@ -1,4 +1,5 @@
 """Programs on a screen of their own (tmux): keys go in, and what a user sees comes out."""
+import itertools
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ PATIENCE_S = 60
 STEP_S = 0.02
 # Twice the same so long apart: nothing moves any more.
 STILL_S = 0.06
+NUMBERS = itertools.count()
 
 
 def has_tmux():
@@ -33,13 +35,14 @@ class Screen:
     """A command in a terminal of @columns by @rows. Ends with close(), or as a context."""
 
     def __init__(self, tmp_path, command, columns=80, rows=24, env=None):
-        self.socket = str(tmp_path / "tmux")
+        # A server of its own: one that ends just now would take nobody in.
+        self.socket = str(tmp_path / f"tmux-{next(NUMBERS)}")
         self.rows = rows
         words = {"LC_ALL": "C.UTF-8", **(env or {})}
         environment = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": str(tmp_path)}
         environment.pop("TMUX", None)
         line = "exec env " + " ".join(f"{k}={v}" for k, v in words.items()) + f" {command}"
-        self.name = f"s{id(self)}"
+        self.name = "screen"
         (tmp_path / "tmux.conf").write_text("set -g remain-on-exit on\nset -g escape-time 0\nset -g default-terminal screen-256color\n")
         self.tmux("-f", str(tmp_path / "tmux.conf"), "new-session", "-d", "-s", self.name, "-x", str(columns), "-y", str(rows), line,
                   env=environment)
