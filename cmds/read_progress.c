@@ -161,6 +161,9 @@ static void show_progress(const struct read_progress *watch)
 	strbuf_addf(&text, "%3u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
 		    (unsigned long long)(all >> 20));
 	read_progress_add_left(&text, done, all, debug_facts_now_ns() - watch->began_ns);
+	/* Totals are known at the end: `| head` waits for it, too. */
+	if (watch->prints_at_end)
+		strbuf_addstr(&text, "; the first line comes when all is read");
 	statusline_show(strbuf_str(&text));
 }
 
@@ -209,6 +212,7 @@ void read_progress_begin(struct read_progress *watch, const struct opts *opts,
 		.pipe = pipe,
 		.began_ns = debug_facts_now_ns(),
 		.signal = pager_is_open() ? SIGURG : SIGINT,
+		.prints_at_end = prints_at_end,
 		.shows_progress = has_free_terminal(prints_at_end) && may_show(opts),
 	};
 	if (is_ignored(SIGINT) && !watch->shows_progress)

@@ -27,6 +27,7 @@ struct read_progress {
 	uint64_t began_ns;
 	int signal;
 	bool is_running;
+	bool prints_at_end;
 	bool shows_progress;
 	atomic_bool is_done;
 	atomic_bool is_interrupted;
