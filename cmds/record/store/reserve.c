@@ -17,7 +17,10 @@
 /* Reserved is no more than one part of so many that the disk has left. */
 #define PART	    64
 
-/* How much a file of @size bytes reserves at a time: a power of two that is not larger. 0: nothing. */
+/*
+ * The bytes that a file of @size bytes reserves at a time: a power of two that is not larger. 0:
+ * nothing.
+ */
 static uint64_t step_of(uint64_t size)
 {
 	if (size < RESERVE_MIN)
