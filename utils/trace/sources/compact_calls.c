@@ -136,9 +136,8 @@ static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 	return event - events;
 }
 
-/* The next call, if it is none of these. */
-static enum compact_found odd_call(struct compact_block *block, struct compact_state *state,
-				   uint64_t until_ns, struct compact_call *call)
+enum compact_found compact_odd_call(struct compact_block *block, struct compact_state *state,
+				    uint64_t until_ns, struct compact_call *call)
 {
 	enum compact_found found;
 
@@ -165,7 +164,7 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		nr += fast_calls(calls, cursor, &state, events + nr, max - nr,
 				 fast_until(calls, until_ns), &call, &is_read);
 		if (nr == max ||
-		    (!is_read && odd_call(block, &state, until_ns, &call) != COMPACT_CALL))
+		    (!is_read && compact_odd_call(block, &state, until_ns, &call) != COMPACT_CALL))
 			break;
 		if (unlikely(call.number == 0)) {
 			/* No encoder has made that: nothing more comes of the block. */

@@ -32,4 +32,12 @@ struct compact_call;
 void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,
 			uint64_t last_ns, struct event *event);
 
+/*
+ * The next call of @block, at which @state is, when compact_step() does not read it;
+ * compact_block_other() says what else there may be.
+ */
+struct compact_state;
+enum compact_found compact_odd_call(struct compact_block *block, struct compact_state *state,
+				    uint64_t until_ns, struct compact_call *call);
+
 #endif

@@ -173,7 +173,7 @@ static struct event come_back(struct kernel_calls *calls, uint64_t entry_ns)
 {
 	struct event event = {
 		.time_ns = MAX(entry_ns - (entry_ns > 0),
-			       MAX(calls->last_ns, calls->user->last_ns)),
+			       MAX(calls->last_ns, src_user_last_ns(calls->user))),
 		.id = EVENT_ID_SCHED_IN,
 		.cpu = cpu_of_return(calls),
 		.type = EVENT_SCHED_IN,
@@ -233,7 +233,7 @@ static ssize_t calls_read(struct source *source, struct event *events, size_t ma
 		events[nr] = event_of(next);
 		/* The clock of records counts when the two differ. */
 		if (is_call(next))
-			events[nr].time_ns = MAX(due, calls->user->last_ns);
+			events[nr].time_ns = MAX(due, src_user_last_ns(calls->user));
 		calls->last_ns = events[nr++].time_ns;
 	}
 	return nr;

@@ -129,7 +129,7 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 	struct stg_calls *calls = &lane->calls;
 	struct compact_block *block = &cursor->block;
 	struct compact_state state = compact_state_of(block);
-	uint64_t last_ns = lane->user.last_ns;
+	uint64_t last_ns = src_user_last_ns(&lane->user);
 	bool is_odd = false;
 	size_t nr = 0;
 
@@ -139,12 +139,11 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 		bool is_read;
 
 		nr += skim_calls(calls, cursor, &state, max - nr, until_ns, &call, &is_read);
-		compact_state_put(&state, block);
 		/* Time does not go backwards in these calls. */
 		if (nr > before || is_read)
 			last_ns = state.last_ns;
 		if (nr == max ||
-		    (!is_read && compact_block_other(block, until_ns, &call) != COMPACT_CALL))
+		    (!is_read && compact_odd_call(block, &state, until_ns, &call) != COMPACT_CALL))
 			break;
 		nr++;
 		is_odd = is_read || call.time_ns < last_ns ||
@@ -154,8 +153,8 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 			compact_call_event(block->coder, &call, last_ns, odd);
 		}
 		last_ns = call.time_ns;
-		state = compact_state_of(block);
 	}
+	compact_state_put(&state, block);
 	calls->last_ns = MAX(calls->last_ns, last_ns);
 	src_user_took(&lane->user, nr, last_ns);
 	return is_odd;
@@ -229,7 +228,7 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 		uint64_t until_ns = MIN(lane_next_other_ns(lane), calls->changes_ns - 1);
 		uint64_t before = src_user_offset(src);
 
-		if (calls->has_record && !is_behind && until_ns >= src->last_ns)
+		if (calls->has_record && !is_behind && until_ns >= src_user_last_ns(src))
 			ret = skim_some(lane, until_ns, offset, err);
 		/* Something is in the way, or the buffer is empty. */
 		if (ret > 0 && src_user_offset(src) == before)
@@ -270,7 +269,7 @@ static int new_piece(struct lane *lane, struct piece **out, struct uft_err *err)
 	piece->end_offset = UINT64_MAX;
 	piece->other_at = lane->queued.at;
 	piece->other_end = lane->queued.end;
-	piece->record_ns = lane->user.last_ns;
+	piece->record_ns = src_user_last_ns(&lane->user);
 	*out = piece;
 	return 0;
 }

@@ -196,10 +196,10 @@ static int name_odd_exit(struct stg_calls *calls, struct event *event, struct uf
 	return event->func ? 0 : err->code;
 }
 
-static void credit_parent(struct stg_calls *calls, uint64_t foreign_ns)
+/* The innermost call, or NULL. */
+static struct pending_call *innermost(const struct stg_calls *calls)
 {
-	if (calls->nr)
-		calls->frames[calls->nr - 1].child_ns += foreign_ns;
+	return calls->nr ? &calls->frames[calls->nr - 1] : NULL;
 }
 
 static int leave_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
@@ -239,13 +239,7 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		if (ret < 0)
 			return ret;
 	}
-	credit_parent(calls,
-		      foreign_time(calls->config, event->func, event->total_ns, frame->child_ns));
-	if (unlikely(calls->nr == 0) &&
-	    time_abs(event->total_ns) >= calls->config->time_filter_ns) {
-		calls->outermost_total_ns = event->total_ns;
-		calls->outermost_self_ns = event->self_ns;
-	}
+	count_time(calls, innermost(calls), event, frame->child_ns);
 	return 0;
 }
 
@@ -255,9 +249,9 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
  */
 static bool is_outside(const struct stg_calls *calls)
 {
-	const struct func *top = calls->nr ? calls->frames[calls->nr - 1].func : NULL;
+	const struct pending_call *top = innermost(calls);
 
-	return calls->nr == 0 || (top && top->is_exec);
+	return !top || (top->func && top->func->is_exec);
 }
 
 /*
@@ -277,6 +271,7 @@ static uint32_t event_depth(const struct stg_calls *calls)
 
 static void on_sched(struct stg_calls *calls, struct event *event)
 {
+	event->func = NULL;
 	event->depth = event_depth(calls);
 	if (is_outside(calls))
 		event->flags |= EVENT_OUTSIDE;
@@ -291,12 +286,8 @@ static void on_sched(struct stg_calls *calls, struct event *event)
 	} else {
 		calls->is_out = false;
 		event->flags |= calls->out_flags & EVENT_PREEMPTED;
-		event->total_ns = event->time_ns - calls->out_ns;
-		credit_parent(calls, foreign_time(calls->config, NULL, event->total_ns, 0));
-		if (calls->nr == 0 && event->total_ns >= calls->config->time_filter_ns) {
-			calls->outermost_total_ns = event->total_ns;
-			calls->outermost_self_ns = event->total_ns;
-		}
+		event->self_ns = event->total_ns = event->time_ns - calls->out_ns;
+		count_time(calls, innermost(calls), event, 0);
 	}
 	event->self_ns = event->total_ns;
 	event->func = event->flags & EVENT_PREEMPTED ? calls->pseudo->sched_preempt

@@ -77,13 +77,28 @@ static inline uint64_t foreign_time(const struct stage_config *config, const str
 }
 
 /*
+ * Count the time of @event, which has ended: a call, or a time off the CPU. @parent: the call around
+ * it; NULL: it is outermost. @child_ns: of its own calls.
+ */
+static inline void count_time(struct stg_calls *calls, struct pending_call *parent,
+			      const struct event *event, uint64_t child_ns)
+{
+	const struct stage_config *config = calls->config;
+
+	if (likely(parent)) {
+		parent->child_ns += foreign_time(config, event->func, event->total_ns, child_ns);
+	} else if (time_abs(event->total_ns) >= config->time_filter_ns) {
+		calls->outermost_total_ns = event->total_ns;
+		calls->outermost_self_ns = event->self_ns;
+	}
+}
+
+/*
  * The EXIT that belongs to the innermost call. False: it is that of another one, and stg_calls()
  * must do it.
  */
 static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, struct event *event)
 {
-	const struct stage_config *config = calls->config;
-
 	if (unlikely(at->nr <= at->least))
 		return false;
 
@@ -97,12 +112,7 @@ static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, st
 	event->func = func;
 	event->total_ns = event->time_ns - frame->start_ns;
 	event->self_ns = event->total_ns - frame->child_ns;
-	if (likely(at->nr > 1)) {
-		frame[-1].child_ns += foreign_time(config, func, event->total_ns, frame->child_ns);
-	} else if (time_abs(event->total_ns) >= config->time_filter_ns) {
-		calls->outermost_total_ns = event->total_ns;
-		calls->outermost_self_ns = event->self_ns;
-	}
+	count_time(calls, at->nr > 1 ? frame - 1 : NULL, event, frame->child_ns);
 	at->next = frame;
 	at->nr--;
 	event->indent = at->nr;
