@@ -237,7 +237,7 @@ END __fentry__
 	jmp	.Lresume
 	.cfi_endproc
 
-/* The call is in, and signal handlers that came meanwhile have left records. */
+/* The ENTRY is written. Signal handlers that ran meanwhile have left records in an aside. */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
 .Lentered_with_aside:

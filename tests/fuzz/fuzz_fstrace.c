@@ -6,7 +6,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/fstrace/line.h"
 
-/* The pieces are all of the format, one behind the other. */
+/* The pieces follow each other without a gap, and are the whole format. */
 static void check_format(const char *format)
 {
 	const char *at = format;

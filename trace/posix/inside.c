@@ -100,8 +100,8 @@ void pxt_inside_in_child(void)
 }
 
 /*
- * A thread that comes now sees what was stored before; a thread that was inside has left. False:
- * one has not, as long as @tries lasted.
+ * Waits until each thread that was inside has left. A thread that comes later sees what was stored
+ * before. False: a thread was still inside when @tries were used up.
  */
 bool pxt_inside_wait(int *tries)
 {

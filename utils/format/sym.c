@@ -22,7 +22,10 @@ struct name_chunk {
 	char data[];
 };
 
-/* The most steps to the left that symtab_find() takes for an enclosing symbol of a nested one. */
+/*
+ * A symbol may lie within another one. So symtab_find() looks at so many symbols that begin before
+ * an address, the nearest first, for one that has it.
+ */
 #define FIND_BACK_MAX 8
 
 void symtab_deinit(struct symtab *tab)

@@ -195,7 +195,7 @@ TEST(table_is_sound)
 		const struct opt_row *row = &opts_table[i];
 
 		assert_non_null(opts_group_title(row->group));
-		/* What means nothing for any command is there to be refused. */
+		/* An option that belongs to no command is in the table only to be refused. */
 		assert_true(row->cmds != 0 || row->set == unsupported_refuse);
 		assert_true(strlen(row->help) > 5 && row->help[strlen(row->help) - 1] != '.');
 		assert_true(row->kind != OPT_SET || row->set);

@@ -132,7 +132,10 @@ static bool is_clone_word(const char *text, size_t len, bool has_number)
 	return false;
 }
 
-/* The beginning of the last ending of the @len bytes at @name; @len when there is none. */
+/*
+ * A compiler adds endings to names: ".part.0", ".cold". The place in the @len bytes at @name where
+ * the last one begins; @len when the name has none.
+ */
 static size_t last_ending(const char *name, size_t len)
 {
 	size_t end = len;

@@ -193,8 +193,8 @@ static bool put_field(const struct report_between *between, int field,
 }
 
 /*
- * The values of all fields, each with its length in front, so that no two lists of values are one
- * key. False when one is missing.
+ * The values of all fields, as the key of a row. Each has its length in front, so that different
+ * lists of values have different keys. False when a value is missing.
  */
 static bool make_key(struct report_between *between, const struct between_kind *found,
 		     const struct task *task, const struct event *event)

@@ -294,7 +294,10 @@ TEST_WITH(functions_by_their_distances, setup, teardown)
 	}
 }
 
-/* When the next call is: escapes that are no records are passed on the way, and nothing else changes. */
+/*
+ * Asking for the time of the next call passes the escapes before it that are no records. Nothing
+ * else changes.
+ */
 TEST_WITH(the_next_time, setup, teardown)
 {
 	static const struct {
