@@ -563,30 +563,66 @@ class TestSvg:
                 assert any(l - 0.5 <= left and right <= r + 0.5 for l, r in rows[below])
 
 
-SPEEDSCOPE = "1.25.0"
+AXE = "4.10.3"
 
 
 @pytest.fixture(scope="module")
-def speedscope():
-    """speedscope itself, as npm has it; kept for the next run."""
-    place = CACHE / f"speedscope-{SPEEDSCOPE}"
-    release = place / "node_modules/speedscope/dist/release/index.html"
-    if not release.exists():
+def axe():
+    """axe-core, which knows the rules of accessible pages."""
+    return (npm_package("axe-core", AXE) / "axe.min.js").read_text()
+
+
+WAYS = ["view=timeline", "view=timeline&search=leaf&sort=calls", "view=flame", "view=functions", "view=functions&function=leaf",
+        "view=timeline&range=1us~20us", "view=processes"]
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_is_accessible(browser, axe, scheme, width):
+    utrail("record", "--proc", "-d", "data", "/bin/sh", "-c", '"$0"; exit 4', build(program("threads"), VARIANT))
+    devtools(browser, "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    devtools(browser, "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+    open_page(browser, "data", f"page-{scheme}-{width}")
+    for way in WAYS:
+        js(browser, "location.hash = arguments[0]", way)
+        view = way.split("&")[0].split("=")[1]
+        wait_until(lambda: browser.find_element("id", view).is_displayed())
+        keep(browser, f"page-{scheme}-{width}-{re.sub('[^a-z]+', '-', way)}")
+        js(browser, axe)
+        found = browser.execute_async_script("axe.run().then(({ violations }) => arguments[0](violations))")
+        assert not [(v["id"], v["help"], [n["html"] for n in v["nodes"]]) for v in found], way
+
+
+SPEEDSCOPE = "1.25.0"
+
+
+def npm_package(name, version):
+    """A package of npm's, without what it depends on being run; kept for the next run."""
+    place = CACHE / f"{name}-{version}"
+    inside = place / "node_modules" / name
+    if not inside.exists():
         if not shutil.which("npm"):
             pytest.skip("npm is not installed (apt-get install npm)")
-        scratch = CACHE / f"speedscope-{os.getpid()}"
+        scratch = CACHE / f"{name}-{os.getpid()}"
         scratch.mkdir(parents=True)
-        command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", scratch, f"speedscope@{SPEEDSCOPE}"]
+        command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", scratch, f"{name}@{version}"]
         try:
             done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False).returncode == 0
         except subprocess.TimeoutExpired:
             done = False
         if not done:
             shutil.rmtree(scratch)
-            pytest.skip(f"npm cannot install speedscope@{SPEEDSCOPE} here")
+            pytest.skip(f"npm cannot install {name}@{version} here")
         shutil.rmtree(place, ignore_errors=True)
         scratch.rename(place)
-    return release
+    return inside
+
+
+@pytest.fixture(scope="module")
+def speedscope():
+    """speedscope itself, as npm has it."""
+    return npm_package("speedscope", SPEEDSCOPE) / "dist/release/index.html"
 
 
 UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}

@@ -75,8 +75,8 @@ class RangeSummer {
 		this.stack = this.open.map((i) => (this.knowsOpen && task.end(i) <= to ? task.ctx[i] : -1));
 		/** So many of the stack were open before. */
 		this.seeded = this.open.length;
-		/** @type {Map<number, number>} how many calls of a function are open that began here */
-		this.inside = new Map();
+		/** By function: how many calls are open that began here. */
+		this.inside = new Int32Array(isWait.length);
 		this.last = this.#lastEvent(from, open);
 	}
 
@@ -156,7 +156,7 @@ class RangeSummer {
 		while (this.stack.length > depth) {
 			const node = /** @type {number} */ (this.stack.pop());
 			if (node < 0 || this.stack.length < this.seeded) continue;
-			this.inside.set(func[node], (this.inside.get(func[node]) || 0) - 1);
+			this.inside[func[node]]--;
 		}
 		this.seeded = Math.min(this.seeded, depth);
 	}
@@ -172,10 +172,9 @@ class RangeSummer {
 			if (end > to && isWait[f]) continue;
 			// Off the CPU in calls that nobody knows of is off the CPU in none.
 			if (isWait[f] && !this.knowsOpen && depth[node] === this.seeded) continue;
-			const nested = this.inside.get(f) || 0;
+			const nested = this.inside[f]++;
 			this.#count(node, (end > to ? last : end) - task.start[i], nested === 0, depth[node]);
 			this.stack.push(node);
-			this.inside.set(f, nested + 1);
 		}
 		return this.sums;
 	}
