@@ -90,89 +90,69 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 	return (int8_t)jump[1] == distance;
 }
 
-void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell)
+/* The stack pointer passes the red zone, and the site and the event are above it. Returns the end. */
+static uint8_t *write_point_data(uint8_t *code, uint32_t event, uint64_t site)
 {
-	/*
-	 * The data that arch_point finds on the stack are below the program's red zone; see there.
-	 */
-	uint8_t stub[ARCH_POINT_STUB_BYTES] = {
+	static const uint8_t data[] = {
 		0x48, 0x8d, 0x64, 0x24, 0x80,	       /* lea -128(%rsp), %rsp */
 		0x68, 0,    0,	  0,	0,	       /* push $site, its low half */
 		0xc7, 0x44, 0x24, 0x04, 0,    0, 0, 0, /* movl $site >> 32, 4(%rsp) */
 		0x68, 0,    0,	  0,	0,	       /* push $event */
-		0xff, 0x15, 0,	  0,	0,    0,       /* call *cell(%rip) */
-		0x48, 0x8d, 0xa4, 0x24, 0x90, 0, 0, 0, /* lea 144(%rsp), %rsp */
 	};
-	uint32_t low = site;
-	uint32_t high = site >> 32;
-	int32_t distance = (const uint8_t *)cell - (code + 29);
+	uint32_t halves[] = { site, site >> 32 };
 
-	memcpy(stub + 6, &low, sizeof(low));
-	memcpy(stub + 14, &high, sizeof(high));
-	memcpy(stub + 19, &event, sizeof(event));
-	memcpy(stub + 25, &distance, sizeof(distance));
-	memcpy(code, stub, sizeof(stub));
+	memcpy(code, data, sizeof(data));
+	memcpy(code + 6, &halves[0], sizeof(halves[0]));
+	memcpy(code + 14, &halves[1], sizeof(halves[1]));
+	memcpy(code + 19, &event, sizeof(event));
+	return code + sizeof(data);
 }
 
+/* A call by @cell, and @drop bytes less on the stack after it. */
+static void write_hook_call(uint8_t *code, const uint64_t *cell, uint32_t drop)
+{
+	static const uint8_t call[] = {
+		0xff, 0x15, 0,	  0,	0, 0,	    /* call *cell(%rip) */
+		0x48, 0x8d, 0xa4, 0x24, 0, 0, 0, 0, /* lea drop(%rsp), %rsp */
+	};
+	int32_t distance = (const uint8_t *)cell - (code + 6);
+
+	memcpy(code, call, sizeof(call));
+	memcpy(code + 2, &distance, sizeof(distance));
+	memcpy(code + 10, &drop, sizeof(drop));
+}
+
+/* The data that arch_point finds on the stack; see there. */
+void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell)
+{
+	write_hook_call(write_point_data(code, event, site), cell, 144);
+}
+
+/* The data that arch_point_args finds there, a struct arch_point in the making. */
 void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell,
 				const void *operands)
 {
-	/* The data that arch_point_args finds on the stack, a struct arch_point in the making. */
-	uint8_t stub[ARCH_POINT_ARGS_STUB_BYTES] = {
-		0x48, 0x8d, 0x64, 0x24, 0x80,	       /* lea -128(%rsp), %rsp */
-		0x68, 0,    0,	  0,	0,	       /* push $site, its low half */
-		0xc7, 0x44, 0x24, 0x04, 0,    0, 0, 0, /* movl $site >> 32, 4(%rsp) */
-		0x68, 0,    0,	  0,	0,	       /* push $event */
-		0x68, 0,    0,	  0,	0,	       /* push $operands - back */
-		0xff, 0x15, 0,	  0,	0,    0,       /* call *cell(%rip) */
-		0x48, 0x8d, 0xa4, 0x24, 0x98, 0, 0, 0, /* back: lea 152(%rsp), %rsp */
-	};
-	const uint8_t *back = code + 34;
-	uint32_t low = site;
-	uint32_t high = site >> 32;
-	int32_t to_operands = (const uint8_t *)operands - back;
-	int32_t to_cell = (const uint8_t *)cell - back;
+	uint8_t *push = write_point_data(code, event, site);
+	/* From where the call returns to. */
+	int32_t to_operands = (const uint8_t *)operands - (push + 5 + 6);
 
-	memcpy(stub + 6, &low, sizeof(low));
-	memcpy(stub + 14, &high, sizeof(high));
-	memcpy(stub + 19, &event, sizeof(event));
-	memcpy(stub + 24, &to_operands, sizeof(to_operands));
-	memcpy(stub + 30, &to_cell, sizeof(to_cell));
-	memcpy(code, stub, sizeof(stub));
+	push[0] = 0x68;
+	memcpy(push + 1, &to_operands, sizeof(to_operands));
+	write_hook_call(push + 5, cell, 152);
 }
 
+/* The data that arch_entry finds by its return address are in front of it. */
 void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t slot,
 			   const uint64_t *cell)
 {
-	/* The data that arch_entry finds by its return address are in front of it. */
-	uint8_t stub[ARCH_ENTRY_STUB_BYTES] = {
-		[ARCH_ENTRY_STUB_START] = 0x48,
-		0x8d,
-		0x64,
-		0x24,
-		0x80, /* lea -128(%rsp), %rsp */
-		0xff,
-		0x15,
-		0,
-		0,
-		0,
-		0, /* call *cell(%rip) */
-		0x48,
-		0x8d,
-		0xa4,
-		0x24,
-		0x80,
-		0,
-		0,
-		0, /* lea 128(%rsp), %rsp */
-	};
-	int32_t distance = (const uint8_t *)cell - (code + 35);
+	static const uint8_t lea[] = { 0x48, 0x8d, 0x64, 0x24, 0x80 }; /* -128(%rsp), %rsp */
 
-	memcpy(stub, &addr, sizeof(addr));
-	memcpy(stub + 8, &site, sizeof(site));
-	memcpy(stub + 16, &slot, sizeof(slot));
-	memcpy(stub + 31, &distance, sizeof(distance));
-	memcpy(code, stub, sizeof(stub));
+	memset(code, 0, ARCH_ENTRY_STUB_START);
+	memcpy(code, &addr, sizeof(addr));
+	memcpy(code + 8, &site, sizeof(site));
+	memcpy(code + 16, &slot, sizeof(slot));
+	memcpy(code + ARCH_ENTRY_STUB_START, lea, sizeof(lea));
+	write_hook_call(code + ARCH_ENTRY_STUB_START + sizeof(lea), cell, 128);
 }
 
 bool arch_move_distance(uint8_t *at, int64_t moved)

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmcount/values/emit.h"
@@ -74,12 +72,9 @@ static void begin_aside(void *arg)
 
 	if (!aside)
 		return;
-	memory = (char *)own_syscall(SYS_mmap, NULL, RING_PAGE + ASIDE_BYTES,
-				     PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
+	memory = undo_new_memory(RING_PAGE + ASIDE_BYTES);
+	if (!memory)
 		return; /* the state stays in the list, empty */
-	undo_note_memory(memory, RING_PAGE + ASIDE_BYTES);
 
 	struct aside *l = (struct aside *)memory;
 

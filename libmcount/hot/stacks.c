@@ -1,7 +1,6 @@
 /* Stacks that the program has made (see stacks.h). */
 #include "libmcount/hot/stacks.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,10 +34,8 @@ int sigaltstack(const stack_t *restrict ss, stack_t *restrict old)
 	int (*fn)(const stack_t *, stack_t *) = interposed(&next, "sigaltstack");
 	int ret;
 
-	if (!fn) {
-		errno = ENOSYS;
-		return -1;
-	}
+	if (!fn)
+		return interpose_fail();
 	ret = fn(ss, old);
 	if (ret == 0 && ss) {
 		bool is_off = ss->ss_flags & SS_DISABLE;

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -104,13 +103,10 @@ void thread_take_ring(struct thread *t)
 struct thread *thread_make_state(void)
 {
 	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
-	struct thread *t = (struct thread *)syscall(
-		SYS_mmap, NULL, sizeof(struct thread) + frames * sizeof(struct frame),
-		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct thread *t = undo_new_memory(sizeof(*t) + frames * sizeof(struct frame));
 
-	if (t == MAP_FAILED)
+	if (!t)
 		return NULL;
-	undo_note_memory(t, sizeof(struct thread) + frames * sizeof(struct frame));
 	t->in_use = 1;
 	t->frames[0].data = record_data(RECORD_ENTRY, RECORD_DEPTH_MAX, 0);
 	t->frames[0].slot = t->last.slot = FRAME_ABOVE_ALL;

@@ -65,10 +65,8 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	for (int i = 0; i < 3; i++)
 		more[i] = va_arg(ap, void *);
 	va_end(ap);
-	if (!real) {
-		errno = ENOSYS;
-		return -1;
-	}
+	if (!real)
+		return interpose_fail();
 	if (fn && !(flags & CLONE_VM)) {
 		thread_before_fork();
 		return real(begin_child, stack, flags, &child, more[0], more[1], more[2]);
@@ -90,10 +88,8 @@ pid_t _Fork(void)
 	static void *next;
 	fork_fn *real = interposed(&next, "_Fork");
 
-	if (!real) {
-		errno = ENOSYS;
-		return -1;
-	}
+	if (!real)
+		return interpose_fail();
 	thread_before_fork();
 
 	pid_t pid = real();

@@ -1,5 +1,4 @@
 /* swapcontext(3) and setcontext(3), interposed: the program says which stack it goes on with. */
-#include <errno.h>
 #include <ucontext.h>
 
 #include "libmcount/program/interpose.h"
@@ -24,10 +23,8 @@ int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
 	static void *next;
 	int (*fn)(ucontext_t *, const ucontext_t *) = interposed(&next, "swapcontext");
 
-	if (!fn) {
-		errno = ENOSYS;
-		return -1;
-	}
+	if (!fn)
+		return interpose_fail();
 	take_up(to);
 	return fn(from, to);
 }
@@ -37,10 +34,8 @@ int setcontext(const ucontext_t *to)
 	static void *next;
 	int (*fn)(const ucontext_t *) = interposed(&next, "setcontext");
 
-	if (!fn) {
-		errno = ENOSYS;
-		return -1;
-	}
+	if (!fn)
+		return interpose_fail();
 	take_up(to);
 	return fn(to);
 }

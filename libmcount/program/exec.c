@@ -150,31 +150,25 @@ static void merge_variables(char *const envp[], const struct environment *env, c
 		result_;                                                                        \
 	})
 
-static int fail_exec(void)
-{
-	errno = ENOSYS;
-	return -1;
-}
-
 int execve(const char *path, char *const argv[], char *const envp[])
 {
 	exec_fn *fn = interposed(&next.execve, "execve");
 
-	return fn ? fn(path, argv, MERGED(envp)) : fail_exec();
+	return fn ? fn(path, argv, MERGED(envp)) : interpose_fail();
 }
 
 int execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	exec_fn *fn = interposed(&next.execvpe, "execvpe");
 
-	return fn ? fn(file, argv, MERGED(envp)) : fail_exec();
+	return fn ? fn(file, argv, MERGED(envp)) : interpose_fail();
 }
 
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	fexec_fn *fn = interposed(&next.fexecve, "fexecve");
 
-	return fn ? fn(fd, argv, MERGED(envp)) : fail_exec();
+	return fn ? fn(fd, argv, MERGED(envp)) : interpose_fail();
 }
 
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,

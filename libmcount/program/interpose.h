@@ -3,6 +3,7 @@
 #define UTRAIL_LIBMCOUNT_INTERPOSE_H
 
 #include <dlfcn.h>
+#include <errno.h>
 
 #include "libmcount/hot/probe.h"
 
@@ -20,6 +21,13 @@ static inline void *interposed(void **cache, const char *name)
 		__atomic_store_n(cache, fn, __ATOMIC_RELAXED);
 	}
 	return fn;
+}
+
+/* There is none. Returns what most functions do then. */
+static inline int interpose_fail(void)
+{
+	errno = ENOSYS;
+	return -1;
 }
 
 /* Laid by the linker: our module begins and ends here. */

@@ -1,5 +1,4 @@
 /* prctl(2), interposed: some of what it switches on forbids what the hooks need. */
-#include <errno.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -43,10 +42,8 @@ int prctl(int option, ...)
 	for (int i = 0; i < 4; i++)
 		args[i] = va_arg(ap, unsigned long);
 	va_end(ap);
-	if (!fn) {
-		errno = ENOSYS;
-		return -1;
-	}
+	if (!fn)
+		return interpose_fail();
 	prctl_before(option, args[0], args[1]);
 	undo_enter();
 

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmcount/system/undo.h"
@@ -37,13 +35,10 @@ static struct block *block_with_room(uint64_t bytes)
 	if (total >= BYTES_MAX)
 		return NULL;
 
-	struct block *block = (struct block *)own_syscall(SYS_mmap, NULL, BLOCK_BYTES,
-							  PROT_READ | PROT_WRITE,
-							  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct block *block = undo_new_memory(BLOCK_BYTES);
 
-	if (block == MAP_FAILED)
+	if (!block)
 		return NULL;
-	undo_note_memory(block, BLOCK_BYTES);
 	total += BLOCK_BYTES;
 	*(last ? &last->next : &first) = block;
 	last = block;

@@ -14,7 +14,6 @@
 #include "libmcount/system/crash.h"
 #include "libmcount/program/interpose.h"
 #include "libmcount/system/own_syscall.h"
-#include "libmcount/system/own_syscall.h"
 #include "libmcount/system/signal_switches.h"
 
 /*

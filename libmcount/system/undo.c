@@ -51,6 +51,17 @@ void undo_note_memory(void *at, uint64_t bytes)
 	note_undo(UNDO_MEMORY, (struct undo){ .address = (uint64_t)at, .value = bytes });
 }
 
+void *undo_new_memory(uint64_t bytes)
+{
+	void *memory = (void *)own_syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	undo_note_memory(memory, bytes);
+	return memory;
+}
+
 void undo_note_code(void *at, uint64_t bytes)
 {
 	note_undo(UNDO_CODE, (struct undo){ .address = (uint64_t)at, .value = bytes });

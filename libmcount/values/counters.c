@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -90,11 +89,9 @@ static struct thread_counters *take_counters(void)
 		if (atomic_compare_exchange_strong(&t->in_use, &unused, 1))
 			return t;
 	}
-	t = (void *)own_syscall(SYS_mmap, NULL, sizeof(*t), PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (t == MAP_FAILED)
+	t = undo_new_memory(sizeof(*t));
+	if (!t)
 		return NULL;
-	undo_note_memory(t, sizeof(*t));
 	t->in_use = 1;
 	t->next = atomic_load(&all);
 	while (!atomic_compare_exchange_weak(&all, &t->next, t))

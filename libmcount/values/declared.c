@@ -198,15 +198,7 @@ struct begin_payloads {
 
 static struct thread *make_writer(struct thread *t)
 {
-	struct thread *p = (struct thread *)own_syscall(SYS_mmap, NULL, sizeof(struct thread),
-							PROT_READ | PROT_WRITE,
-							MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
-
-	if (p == MAP_FAILED)
-		return NULL;
-	undo_note_memory(p, sizeof(struct thread));
-	t->payloads = p;
-	return p;
+	return t->payloads = undo_new_memory(sizeof(struct thread));
 }
 
 static void begin_payloads(void *arg)
