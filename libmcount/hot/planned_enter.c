@@ -72,10 +72,9 @@ static void obey_switches(struct thread *t, const struct plan_rule *rule)
 		switch_off(t);
 }
 
-/* The part of a rule that only counts for calls that passed the filters. */
+/* The part of a rule, beside limits, that only counts for calls that passed the filters. */
 static void obey_rule(const struct plan_rule *rule, struct decision *d)
 {
-	planned_limit(&d->next, rule);
 	if (rule->flags & PLAN_TRACE)
 		d->flags |= PLANNED_KEEP;
 	if (rule->flags & PLAN_CALLER)
@@ -93,6 +92,9 @@ static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *
 			       const struct arch_regs *regs, struct decision *d)
 {
 	struct planned *p = t->planned;
+	const struct live_func *func;
+	enum planned_verdict verdict;
+	uint32_t flags = 0;
 
 	/* One by one, as in planned_push(). */
 	d->next = p->now;
@@ -103,37 +105,22 @@ static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *
 	d->finishes = false;
 	if (p->now.out || unlikely(!probe.tracing))
 		return;
-	const struct live_func *func = find_func(p, addr);
-
-	if (!func && p->has_filter && p->now.in == 0)
-		return;
+	func = find_func(p, addr);
 	if (func && func->rule) {
 		d->rule = func->rule;
-
-		uint32_t flags = effective_flags(p, d->rule, slot, regs);
-
-		if (flags & PLAN_FILTER) {
-			planned_opt_in(p, &d->next);
-			d->has_change = true;
-		}
-		if (flags & PLAN_NOTRACE) {
-			d->next.out++;
-			d->has_change = true;
-			obey_switches(t, d->rule);
-			return;
-		}
+		flags = effective_flags(p, d->rule, slot, regs);
 	}
-	if (!planned_lets_in(p, &d->next, d->rule))
-		return;
-	if (d->rule) {
+	verdict = planned_judge(p, &d->next, func, d->rule, flags, false);
+	d->has_change = (flags & (PLAN_FILTER | PLAN_NOTRACE)) != 0;
+	if (d->rule && (verdict != PLANNED_KEPT_OUT || (flags & PLAN_NOTRACE)))
 		obey_switches(t, d->rule);
-		obey_rule(d->rule, d);
-	}
-	d->func = func;
-	if (!planned_has_level(&d->next, func))
+	if (verdict == PLANNED_KEPT_OUT)
 		return;
-	d->next.depth--;
-	d->next.level++;
+	if (d->rule)
+		obey_rule(d->rule, d);
+	d->func = func;
+	if (verdict != PLANNED_IS_RECORD)
+		return;
 	d->flags |= PLANNED_RECORD;
 	/* The end of a recording is shown, even if it was off. */
 	if (!probe.is_on && !d->finishes)

@@ -37,8 +37,7 @@ static inline bool planned_is_simple(const struct thread *t)
 {
 	const struct planned *p = t->planned;
 
-	return p->is_simple && p->now.out == 0 && p->now.depth != 0 && probe_is_recording() &&
-	       probe_skips;
+	return p->is_simple && p->now.out == 0 && probe_is_recording() && probe_skips;
 }
 
 /* True when there is room for a record and the payload that a program may put after it. */
@@ -126,22 +125,47 @@ static inline struct planned_frame *planned_next_frame(const struct thread *t)
 }
 
 /*
- * True when a call with @rule passes -F, -L and what is left out; its function may be in a source
- * file that is not wanted while what it calls is. @s: what holds inside of it
+ * True when a call with @rule passes -L and what is left out; its function may be in a source file
+ * that is not wanted while what it calls is.
  */
-static inline bool planned_lets_in(const struct planned *p, const struct selection *s,
-				   const struct plan_rule *rule)
+static inline bool planned_is_placed(const struct planned *p, const struct plan_rule *rule)
 {
 	uint32_t flags = rule ? rule->flags : 0;
 
-	return (!p->has_filter || s->in) && !(flags & PLAN_LOCATION_OUT) &&
-	       (!p->has_location || (flags & PLAN_LOCATION)) && flags != PLAN_LEFT_OUT;
+	return !(flags & PLAN_LOCATION_OUT) && (!p->has_location || (flags & PLAN_LOCATION)) &&
+	       flags != PLAN_LEFT_OUT;
 }
 
-/* True when a call of @func is neither too deep nor too small. */
-static inline bool planned_has_level(const struct selection *s, const struct live_func *func)
+/* The answer to a call. */
+enum planned_verdict {
+	PLANNED_KEPT_OUT,  /* filters keep it out, or it opts itself out */
+	PLANNED_LET_IN,	   /* they do not, but it is too deep, or its function too small */
+	PLANNED_IS_RECORD, /* it is recorded */
+};
+
+/*
+ * HOT: decide about a call of @func (NULL: it is not listed), with @rule (NULL: it has none). @s,
+ * which holds around the call, becomes what holds inside of it. @flags: of the rule, as far as its
+ * conditions hold. @is_simple: a constant, true where nothing but PLANNED_FAST_RULES is asked for
+ */
+static inline enum planned_verdict planned_judge(const struct planned *p, struct selection *s,
+						 const struct live_func *func,
+						 const struct plan_rule *rule, uint32_t flags,
+						 bool is_simple)
 {
-	return s->depth && !(func && func->end - func->start < s->size);
+	if (flags & PLAN_FILTER)
+		planned_opt_in(p, s);
+	s->out += (flags & PLAN_NOTRACE) != 0;
+	if ((flags & PLAN_NOTRACE) || (p->has_filter && s->in == 0) ||
+	    (!is_simple && !planned_is_placed(p, rule)))
+		return PLANNED_KEPT_OUT;
+	if (rule)
+		planned_limit(s, rule);
+	if (s->depth == 0 || (func && func->end - func->start < s->size))
+		return PLANNED_LET_IN;
+	s->depth--;
+	s->level++;
+	return PLANNED_IS_RECORD;
 }
 
 /* The return slot of a frame. */
@@ -163,16 +187,20 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-static inline void planned_put_quick_exit(struct thread *t, const struct frame *f, uint64_t now_ns,
+/* @pf: of @f, which needs the plan that @result lies in no longer than this */
+static inline void planned_put_quick_exit(struct thread *t, const struct frame *f,
+					  struct planned_frame *pf, uint64_t now_ns,
 					  const struct capture_step *result,
 					  const struct arch_regs *regs)
 {
+	uint64_t data = f->data | RECORD_EXIT;
 	uint32_t len = 0;
 
-	if (result)
+	if (result) {
 		len = capture_retval_quick(result, regs, (uint8_t *)t->at + sizeof(struct record));
-	hot_commit(t, put_record(t->at, now_ns, f->data | RECORD_EXIT | (len ? RECORD_MORE : 0)) +
-			      len);
+		__atomic_store_n(&pf->result, NULL, __ATOMIC_RELEASE);
+	}
+	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
 /* Opted out with all that it calls. */
@@ -197,6 +225,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	struct planned *p = t->planned;
 	const struct planned_known *known = planned_known_of(p, addr);
 	const struct live_func *func = known->func;
+	const struct plan_rule *rule = NULL;
 	const struct capture_step *args = NULL;
 	const struct capture_step *result = NULL;
 	struct selection next = p->now;
@@ -205,23 +234,15 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	if (!planned_is_simple(t) || known->addr != addr || t->top >= t->limit)
 		return false;
 	if (func) {
-		if (func->rule) {
-			const struct plan_rule *rule = func->rule;
-
-			if (rule->flags == PLAN_NOTRACE) {
-				planned_fast_opt_out(t, slot, ret, addr);
-				return true;
-			}
-			if (rule->flags & ~PLANNED_FAST_RULES)
-				return false;
-			if (rule->flags & PLAN_FILTER)
-				planned_opt_in(p, &next);
-			p->has_opted_in |= rule->flags == PLAN_FILTER && !func->args &&
-					   !func->result;
-			planned_limit(&next, rule);
+		rule = func->rule;
+		if (rule && rule->flags == PLAN_NOTRACE) {
+			planned_fast_opt_out(t, slot, ret, addr);
+			return true;
 		}
-		if (func->end - func->start < next.size || next.depth == 0)
+		if (rule && (rule->flags & ~PLANNED_FAST_RULES))
 			return false;
+		if (rule && rule->flags == PLAN_FILTER && !func->args && !func->result)
+			p->has_opted_in = true;
 		if (regs) {
 			args = func->args;
 			result = func->result;
@@ -230,7 +251,8 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 		if ((args || result) && unlikely(fault_state == FAULT_UNKNOWN))
 			return false;
 	}
-	if (p->has_filter && next.in == 0)
+	if (planned_judge(p, &next, func, rule, rule ? rule->flags & PLAN_FILTER : 0, true) !=
+	    PLANNED_IS_RECORD)
 		return false;
 
 	struct planned_frame *pf = planned_next_frame(t);
@@ -249,7 +271,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 		     is_held_back ? PLANNED_RECORD : PLANNED_RECORD | PLANNED_WRITTEN);
 	p->now.threshold_ns = next.threshold_ns;
 	p->now.size = next.size;
-	p->now.depth = next.depth - 1;
+	p->now.depth = next.depth;
 	p->now.level++;
 	p->now.in = next.in;
 	/* It may have been JUDGED before. */
@@ -323,7 +345,7 @@ static inline bool planned_fast_leave(struct thread *t, const struct arch_regs *
 		return false;
 	t->last_ns = now_ns;
 	planned_drop(t, pf);
-	planned_put_quick_exit(t, f, now_ns, result, regs);
+	planned_put_quick_exit(t, f, pf, now_ns, result, regs);
 	planned_open(t, pf - 1);
 	return true;
 }

@@ -52,7 +52,7 @@ static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_
 static inline bool planned_leave_captured(struct thread *t, const struct arch_regs *regs)
 {
 	const struct frame *f = t->top;
-	const struct planned_frame *pf = planned_frame_of(t, f);
+	struct planned_frame *pf = planned_frame_of(t, f);
 	const struct capture_step *result = regs ? pf->result : NULL;
 	uint64_t now_ns;
 
@@ -65,7 +65,7 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	state_let_go(t, f);
 	t->top--;
 	t->written = t->top;
-	planned_put_quick_exit(t, f, now_ns, result, regs);
+	planned_put_quick_exit(t, f, pf, now_ns, result, regs);
 	return true;
 }
 

@@ -2,8 +2,6 @@
 #include "libmcount/hot/planned_private.h"
 
 #include <stddef.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmcount/hot/frames.h"
@@ -36,14 +34,8 @@ void planned_make_readings(void *arg)
 {
 	struct planned *p = arg;
 	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
-	void *readings = (void *)own_syscall(SYS_mmap, NULL, frames * sizeof(*p->readings),
-					     PROT_READ | PROT_WRITE,
-					     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (readings == MAP_FAILED)
-		return;
-	undo_note_memory(readings, frames * sizeof(*p->readings));
-	p->readings = readings;
+	p->readings = undo_new_memory(frames * sizeof(*p->readings));
 }
 
 void planned_make_args(void *arg)
@@ -51,14 +43,9 @@ void planned_make_args(void *arg)
 	struct planned *p = arg;
 	uint64_t bytes = MIN((probe.plan.max_stack + 1ULL) * CAPTURE_MAX_BYTES + CAPTURE_ROOM,
 			     (uint64_t)UINT32_MAX);
-	void *args = (void *)own_syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
-					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (args == MAP_FAILED)
-		return;
-	undo_note_memory(args, bytes);
-	p->args = args;
-	p->args_bytes = bytes;
+	p->args = undo_new_memory(bytes);
+	p->args_bytes = p->args ? bytes : 0;
 }
 
 uint64_t planned_own_return(const struct frame *f)
@@ -111,13 +98,10 @@ void planned_end_estimate(struct thread *t)
 bool planned_make(struct thread *t)
 {
 	uint64_t frames = (uint64_t)probe.plan.max_stack + 2;
-	struct planned *p = (struct planned *)syscall(
-		SYS_mmap, NULL, sizeof(*p) + frames * sizeof(struct planned_frame),
-		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct planned *p = undo_new_memory(sizeof(*p) + frames * sizeof(struct planned_frame));
 
-	if (p == MAP_FAILED)
+	if (!p)
 		return false;
-	undo_note_memory(p, sizeof(*p) + frames * sizeof(struct planned_frame));
 	/* Below it there is nothing left to write. */
 	p->frames[0].flags = PLANNED_WRITTEN;
 	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);
@@ -160,39 +144,33 @@ static void replay_call(struct selection *s, const struct live_plan *plan, uint6
 	}
 }
 
-/*
- * True when a call of @addr is one of the recorded ones. @s is the selection inside of it but for
- * its own level.
- */
-static bool is_recorded(const struct planned *p, const struct selection *s, uint64_t addr)
+/* @s around a call of @addr becomes that inside of it. Nobody knows its arguments. */
+static bool would_record(const struct planned *p, struct selection *s, uint64_t addr)
 {
 	const struct live_func *func = plans_find(p->plan, addr);
+	const struct plan_rule *rule = func ? func->rule : NULL;
+	uint32_t flags = rule && !(rule->flags & PLAN_COND) ? rule->flags : 0;
 
-	return !s->out && planned_lets_in(p, s, func ? func->rule : NULL) &&
-	       planned_has_level(s, func);
+	return !s->out && planned_judge(p, s, func, rule, flags, false) == PLANNED_IS_RECORD;
 }
 
 bool planned_would_record(const struct thread *t, uint64_t addr)
 {
 	const struct planned *p = t->planned;
+	struct selection s = p->now;
 
-	return p->plan && probe_is_recording() && is_recorded(p, &p->now, addr);
+	return p->plan && probe_is_recording() && would_record(p, &s, addr);
 }
 
 void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct planned *p = t->planned;
 	struct selection next = p->now;
-	uint16_t flags = 0;
+	bool is_recorded = would_record(p, &next, addr);
 
-	replay_call(&next, p->plan, addr, 0);
-	if (!p->now.out && is_recorded(p, &next, addr)) {
-		flags = PLANNED_RECORD | PLANNED_WRITTEN;
-		next.level++;
-		next.depth--;
-	}
 	planned_push(t, planned_next_frame(t), slot, ret,
-		     record_data(RECORD_ENTRY, p->now.level, addr) | FRAME_UNSEEN, 0, NULL, flags);
+		     record_data(RECORD_ENTRY, p->now.level, addr) | FRAME_UNSEEN, 0, NULL,
+		     is_recorded ? PLANNED_RECORD | PLANNED_WRITTEN : 0);
 	p->now = next;
 	state_select(t);
 }

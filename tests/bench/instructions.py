@@ -30,6 +30,10 @@ OPTIONS = [
     ["-F", "chain;leaf"],
     ["-N", "other"],
     ["-N", "leaf"],
+    # Rules that need more than the stubs can do.
+    ["-T", "leaf@depth=3"],
+    ["-T", "leaf@time=1s"],
+    ["-C", "other"],
     ["-A", "leaf@arg1"],
     ["-A", "leaf@arg1", "-R", "leaf@retval"],
     ["-A", ".@arg1", "-R", ".@retval"],
