@@ -40,7 +40,6 @@ static const struct {
 	{ PLACE(version), "Py_GetVersion", NULL },
 	{ PLACE(call_later), "Py_AddPendingCall", NULL },
 	{ PLACE(sys_object), "PySys_GetObject", NULL },
-	{ PLACE(call), "PyObject_CallObject", NULL },
 	{ PLACE(profile_other), "_PyEval_SetProfile", NULL },
 #undef PLACE
 };

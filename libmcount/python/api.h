@@ -74,7 +74,6 @@ struct py_api {
 	const char *(*version)(void);
 	int (*call_later)(int (*fn)(void *), void *arg);
 	struct py_object *(*sys_object)(const char *name);
-	struct py_object *(*call)(struct py_object *fn, struct py_object *args);
 	int (*profile_other)(struct py_thread *t, py_profile *fn, struct py_object *self);
 };
 

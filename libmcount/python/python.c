@@ -12,6 +12,7 @@
 #include "libmcount/program/definition.h"
 #include "libmcount/python/api.h"
 #include "libmcount/python/calls.h"
+#include "libmcount/python/own_profile.h"
 #include "libmcount/python/threads.h"
 #include "libmcount/system/own_syscall.h"
 
@@ -45,34 +46,16 @@ static void begin_listening(void)
 		return;
 	python.has_failed = !is_known_kind() || !calls_begin();
 	python.has_begun = !python.has_failed;
-	if (python.has_begun)
-		threads_begin();
+	if (!python.has_begun)
+		return;
+	threads_begin();
+	own_profile_begin();
 }
 
-/* --- the program's own profile function --- */
-
-/* The name of a type: PyTypeObject.tp_name, after the head of an object of variable size. */
-static const char *name_of_type(const struct py_object *type)
+/* In the main thread, soon after a profile function was set, or taken out, by a module in C. */
+static int look_later(void *arg)
 {
-	const char *name;
-
-	memcpy(&name, (const char *)type + 3 * sizeof(void *), sizeof(name));
-	return name;
-}
-
-/* In the main thread, soon after the program has set a profile function, or taken it out. */
-static int come_back(void *arg)
-{
-	struct py_object *get = py.sys_object("getprofile");
-	struct py_object *now = get ? py.call(get, NULL) : NULL;
-
-	if (!now) {
-		py.error_clear();
-		return 0;
-	}
-	if (strcmp(name_of_type(now->type), "NoneType") == 0)
-		threads_join_this();
-	py.let_go(now);
+	own_profile_look();
 	return 0;
 }
 
@@ -95,6 +78,8 @@ static bool is_beginning(const char *event)
  */
 static int hear_event(const char *event, struct py_object *args, void *data)
 {
+	if (strcmp(event, "sys.addaudithook") == 0)
+		python_threads.has_hooks = true;
 	if (!probe.ready || !probe.tracing || python_threads.is_setting)
 		return 0;
 	if (!python.has_begun) {
@@ -104,7 +89,7 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 	}
 	threads_see_this();
 	if (strcmp(event, "sys.setprofile") == 0)
-		py.call_later(come_back, NULL);
+		py.call_later(look_later, NULL);
 	return 0;
 }
 

@@ -43,7 +43,7 @@ void threads_join_new(void)
 	uint64_t highest = python_threads.newest_id;
 
 	python_threads.newest = newest;
-	if (py.interpreter(py.thread()) != python_threads.main)
+	if (python_threads.has_hooks || py.interpreter(py.thread()) != python_threads.main)
 		return;
 	python_threads.is_setting = true;
 	for (struct py_thread *t = newest; t; t = py.next_thread(t)) {

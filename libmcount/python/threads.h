@@ -9,12 +9,15 @@
  * @main: the interpreter that began first; others come and go
  * @newest: the thread of it that was made last, as far as is known: the first of its list
  * @newest_id: the highest number of a thread that is listened to. Numbers only grow.
+ * @has_hooks: the program has audit hooks of its own. They run when a profile function is set, and
+ *             other threads may meanwhile, and end: so nothing is set for another thread
  * @is_setting: a profile function is set by us, and not by the program
  */
 struct python_threads {
 	struct py_interpreter *main;
 	struct py_thread *newest;
 	uint64_t newest_id;
+	bool has_hooks;
 	bool is_setting;
 };
 

@@ -50,7 +50,10 @@ void callables_deinit(struct callables *all)
 
 /* --- files --- */
 
-/* At once, so that a recording that is cut off has it. The first line is the end of all. */
+/*
+ * At once, so that a recording that is cut off has it, and who reads meanwhile. Each has its end
+ * after it: else what is not there yet would have the name of what is there in front of it.
+ */
 static int append_symbol(struct callables *all, const struct callable *c)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -59,9 +62,9 @@ static int append_symbol(struct callables *all, const struct callable *c)
 	int ret;
 
 	if (all->nr == 1)
-		strbuf_addf(&text, "# symbols: 0\n# path name: %s\n%016lx ? __sym_end\n",
-			    CALLABLES_MODULE, CALLABLES_END);
-	strbuf_addf(&text, "%016x %c %s\n", c->addr, c->is_native ? 'P' : 'T', c->name);
+		strbuf_addf(&text, "# symbols: 0\n# path name: %s\n", CALLABLES_MODULE);
+	strbuf_addf(&text, "%016x %c %s\n%016x ? __sym_end\n", c->addr, c->is_native ? 'P' : 'T',
+		    c->name, c->addr + 1);
 	if (stream < 0)
 		return stream;
 	ret = strbuf_oom(&text) ? -ENOMEM : store_append(all->store, stream, text.data, text.len);

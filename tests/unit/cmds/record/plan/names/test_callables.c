@@ -83,9 +83,10 @@ TEST_WITH(names_are_written_at_once_and_sorted_at_the_end, setup, teardown)
 	addr_of(p, "f\ng");
 	check_file(p, "python.fake.sym",
 		   "# symbols: 0\n# path name: python.fake\n"
-		   "0000000000400000 ? __sym_end\n"
 		   "00000000003fff00 T late\n"
-		   "0000000000000001 T f?g\n");
+		   "00000000003fff01 ? __sym_end\n"
+		   "0000000000000001 T f?g\n"
+		   "0000000000000002 ? __sym_end\n");
 	p->settings.captures.has_lines = true;
 	callables_finish(&p->all);
 	check_file(p, "python.fake.sym",
