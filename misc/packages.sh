@@ -8,7 +8,7 @@ test_packages="$build_packages
 	g++ clang clang-format binutils make patch groff-base libcmocka-dev systemtap-sdt-dev python3 python3-pytest python3-pytest-xdist uftrace
 	llvm lld mold libc++-14-dev libc++abi-14-dev libunwind8 zsh fish libevent-dev libboost-context-dev perl jq sqlite3 graphviz
 	musl-tools libclang-rt-14-dev gcc-i686-linux-gnu libc6-dev-i386-cross
-	protobuf-compiler valgrind golang-go chromium chromium-driver python3-selenium python3-jsonschema
+	protobuf-compiler valgrind golang-go chromium chromium-driver firefox-esr python3-selenium python3-jsonschema
 	trace-cmd zstd ccache bear clang-tools clangd gfortran nasm yasm libtool-bin cmake nodejs node-typescript default-jdk-headless
 	tmux python3-greenlet luajit libpython3.11 libluajit-5.1-2"
 
