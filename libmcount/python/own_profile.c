@@ -25,26 +25,26 @@ static py_profile **profile_of(struct py_thread *t)
 }
 
 /*
- * Functions that are behind ours, by the thread of Python's: this one of the system may run those
+ * Functions that come after ours, by the thread of Python's: this one of the system may run those
  * of several interpreters.
  *
  * @skips: the end of sys.setprofile() itself, which the program would not see without us
  */
-#define BEHIND_MAX 4
+#define AFTER_MAX 4
 
-struct behind {
+struct after {
 	struct py_thread *thread;
 	py_profile *function;
 	bool skips;
 };
 
-static __thread struct behind behind[BEHIND_MAX] __attribute__((tls_model("initial-exec")));
+static __thread struct after after[AFTER_MAX] __attribute__((tls_model("initial-exec")));
 
-static struct behind *behind_of(struct py_thread *t)
+static struct after *after_of(struct py_thread *t)
 {
-	for (size_t i = 0; i < BEHIND_MAX; i++) {
-		if (behind[i].thread == t)
-			return &behind[i];
+	for (size_t i = 0; i < AFTER_MAX; i++) {
+		if (after[i].thread == t)
+			return &after[i];
 	}
 	return NULL;
 }
@@ -52,7 +52,7 @@ static struct behind *behind_of(struct py_thread *t)
 static int take_both(struct py_object *object, struct py_frame *frame, int event,
 		     struct py_object *arg)
 {
-	struct behind *b = behind_of(py.thread());
+	struct after *b = after_of(py.thread());
 
 	calls_take_event(object, frame, event, arg);
 	if (!b || !b->function)
@@ -66,14 +66,14 @@ static int take_both(struct py_object *object, struct py_frame *frame, int event
 
 static void put_ours_before(struct py_thread *t, py_profile *function, bool skips)
 {
-	struct behind *b = behind_of(t);
+	struct after *b = after_of(t);
 
 	if (!b)
-		b = behind_of(NULL);
+		b = after_of(NULL);
 	/* Too many interpreters: the program's goes first. */
 	if (!b)
 		return;
-	*b = (struct behind){ t, function, skips };
+	*b = (struct after){ t, function, skips };
 	*profile_of(t) = take_both;
 }
 
@@ -81,12 +81,12 @@ static void look_at_thread(bool skips)
 {
 	struct py_thread *t = py.thread();
 	py_profile *now = profile_place ? *profile_of(t) : NULL;
-	struct behind *b = behind_of(t);
+	struct after *b = after_of(t);
 
 	if (!profile_place || now == calls_take_event || now == take_both)
 		return;
 	if (b)
-		*b = (struct behind){ NULL };
+		*b = (struct after){ NULL };
 	if (now)
 		put_ours_before(t, now, skips);
 	else

@@ -312,6 +312,15 @@ def test_the_programs_own_profile_functions_go_on(tmp_path):
     assert (shown["before"], shown["called"], shown["after"]) == (1, 2, 4)
 
 
+def test_a_python_that_is_not_known_says_so(tmp_path):
+    old = [p for p in Path.home().glob(".pyenv/versions/3.8*/bin/python3.8")] + [p for p in [Path("/usr/bin/python3.8")] if p.exists()]
+    if not old:
+        pytest.skip("needs Python 3.8")
+    write(tmp_path, "print(1)\n")
+    got = utrail("record", "--no-event", old[0], "prog.py", cwd=tmp_path).must()
+    assert got.out == "1\n" and "no CPython from 3.9" in got.err
+
+
 def other_pythons():
     found = {Path(f"/usr/bin/python{v}") for v in ("3.9", "3.10", "3.12", "3.13") if Path(f"/usr/bin/python{v}").exists()}
     found |= {p.resolve() for p in Path.home().glob(".pyenv/versions/3.*/bin/python3") if p.resolve().name in ("python3.9", "python3.10", "python3.12", "python3.13")}
