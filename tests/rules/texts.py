@@ -19,6 +19,7 @@ RAW = {
     "utils/builddb/deps.c": "words of make, which escape.h has made harmless",
     "utils/view/texts.h": "sink_func(): func->call_text is escaped for terminals where it is made",
     "utils/view/dump.c": "argtext has escaped what it made",
+    "utils/view/picture/svg.c": "the script of pictures, which is ours",
     "utils/view/graph/graph.c": "indentation, and times",
     "utils/view/graph/graph_columns.c": "times and addresses",
     "utils/view/graph/graph_diff.c": "indentation, and times",

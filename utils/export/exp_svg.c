@@ -1,8 +1,8 @@
-/* Exporter: a flame graph as a static picture (SVG), with the numbers in tool tips. */
+/* Exporter: a flame graph as a picture (SVG) that zooms and searches by itself. */
 #include <string.h>
 
 #include "utils/export/export.h"
-#include "utils/view/svg.h"
+#include "utils/view/picture/svg.h"
 #include "utils/view/values/titles.h"
 #include "utils/view/texts.h"
 
@@ -16,20 +16,19 @@ static uint64_t value(const struct tree_node *node)
 	return positive_time(node->total_ns);
 }
 
-/* The same name has the same colour everywhere, in warm hues; waiting is grey. */
+/* The colours of the page (utils/export/page/ui/colors.js): a name has the same one everywhere. */
 static void put_color(const struct tree_node *node, struct sink *sink)
 {
 	const char *name = node->func->name;
 	uint32_t hash = 2166136261;
 
 	if (strncmp(name, "linux:schedule", 14) == 0) {
-		sink_lit(sink, "#cfd4db");
+		sink_lit(sink, "#d5d9e0");
 		return;
 	}
 	for (; *name; name++)
 		hash = (hash ^ (unsigned char)*name) * 16777619;
-	sink_putf(sink, "hsl(%u,%u%%,%u%%)", 10 + hash % 48, 72 + (hash >> 8) % 18,
-		  64 + (hash >> 16) % 14);
+	sink_putf(sink, "hsl(%u,58%%,%u%%)", hash % 360, 71 + (hash >> 9) % 11);
 }
 
 static void put_tip(const struct tree_node *node, uint64_t all, struct sink *sink)

@@ -461,7 +461,10 @@ def check_picture(raw):
     check_terminal(raw)
     tree = ElementTree.fromstring(raw)
     tags = {element.tag.split("}")[1] for element in tree.iter()}
-    assert tags == {"svg", "style", "rect", "text", "g", "title"}
+    assert tags == {"svg", "style", "rect", "text", "g", "title", "script"}
+    (script,) = tree.iter("{http://www.w3.org/2000/svg}script")
+    own = (TOP / "utils/view/picture/picture.js").read_text()
+    assert script.text.strip() in "\n".join(line.strip() for line in own.splitlines())
     titles = {title.text for title in tree.iter("{http://www.w3.org/2000/svg}title")}
     # What is too narrow to be seen is left out.
     assert any(title.startswith(shown(name) + ": ") for name in NAMES.values() for title in titles)

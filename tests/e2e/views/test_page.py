@@ -551,6 +551,30 @@ class TestSvg:
         # Boxes that are too narrow are left out: they are, beside a call that was interrupted for long.
         wait_until(are_shown)
 
+    @needs_browser
+    def test_zoom_and_search(self, browser):
+        """The picture by itself: a click zooms, a text finds, Reset shows all again."""
+        utrail("record", "--no-event", "-d", "data", build(program("threads"), VARIANT))
+        browser.get(dump("svg", "data").resolve().as_uri())
+        widths = "return [...document.querySelectorAll('g')].map((g) => [g.dataset.name, g.getAttribute('visibility'), +g.querySelector('rect').getAttribute('width')])"
+        before = js(browser, widths)
+        box = next(g for g in browser.find_elements("css selector", "g") if g.get_attribute("data-name") == "worker")
+        narrow = next(width for name, _, width in before if name == "worker")
+        box.click()
+        after = js(browser, widths)
+        (wide,) = (width for name, seen, width in after if name == "worker" and seen == "visible")
+        assert wide > 1179 > narrow
+        assert ["main", "hidden"] in [row[:2] for row in after]
+        keep(browser, "svg-zoomed")
+        browser.find_element("css selector", "[role=button]").click()
+        assert [width for *_, width in js(browser, widths)] == pytest.approx([width for *_, width in before])
+        field = browser.find_element("css selector", "input[type=search]")
+        field.click()
+        field.send_keys("WORKER")
+        said = js(browser, "return document.querySelector('[role=status]').textContent")
+        assert re.fullmatch(r"1 box, \d+\.\d %", said)
+        assert float(said.split()[2]) == pytest.approx(100 * narrow / 1180, abs=0.2)
+
     def test_boxes_are_within_those_below(self):
         utrail("record", "-d", "data", build(program("threads"), VARIANT))
         rows = {}

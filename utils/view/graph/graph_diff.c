@@ -9,7 +9,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/view/graph/graph_columns.h"
 #include "utils/view/values/number.h"
-#include "utils/view/svg.h"
+#include "utils/view/picture/svg.h"
 #include "utils/view/values/titles.h"
 #include "utils/view/texts.h"
 

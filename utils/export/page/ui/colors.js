@@ -17,8 +17,7 @@ export const colorOf = (func) => ofFunctions[func];
  */
 function colorOfName(name) {
 	let hash = 2166136261;
-	for (let i = 0; i < name.length; i++)
-		hash = Math.imul(hash ^ name.charCodeAt(i), 16777619);
+	for (const byte of new TextEncoder().encode(name)) hash = Math.imul(hash ^ byte, 16777619);
 	const hue = (hash >>> 0) % 360, shade = ((hash >>> 9) % 11) - 5;
 	return `hsl(${hue} ${colors.sat} ${parseInt(colors.light, 10) + shade}%)`;
 }

@@ -1,14 +1,16 @@
 /* Flame graphs as pictures (see svg.h). */
-#include "utils/view/svg.h"
+#include "utils/view/picture/svg.h"
 
 #include <string.h>
+
+#include "utils/view/picture/script.h"
 
 #define WIDTH	   1200
 #define ROW	   17
 #define MARGIN	   10
 #define TITLE	   44
-/* A narrower box is left out: nobody can see it. */
-#define LEAST	   0.15
+/* A narrower box is left out: nobody can see it, and few would zoom to it. */
+#define LEAST	   0.1
 /* Letters of the font are about that wide. */
 #define LETTER	   6.6
 #define LEVELS_MAX 400
@@ -61,7 +63,9 @@ static void put_label(const struct drawing *d, const char *name, const struct pl
 static void put_box(const struct drawing *d, const struct tree_node *node,
 		    const struct place *place, double y)
 {
-	sink_lit(d->sink, "<g><title>");
+	sink_lit(d->sink, "<g data-name=\"");
+	sink_str(d->sink, node->func->name);
+	sink_lit(d->sink, "\"><title>");
 	d->style->put_tip(node, d->all, d->sink);
 	sink_putf(d->sink,
 		  "</title><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"",
@@ -127,16 +131,16 @@ static unsigned walk_boxes(const struct drawing *d, const struct tree_node *root
 
 static void put_head(const struct drawing *d, const char *title)
 {
-	sink_putf(
-		d->sink,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
-		"height=\"%.0f\" font-family=\"system-ui, DejaVu Sans, Verdana, sans-serif\" "
-		"font-size=\"11.5\">\n"
-		"<style>g:hover rect{stroke:#222;stroke-width:1}text{pointer-events:none}</style>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fbfbf9\"/>\n"
-		"<text x=\"%d\" y=\"24\" text-anchor=\"middle\" font-size=\"16\">",
-		WIDTH, d->height, WIDTH, d->height, WIDTH / 2);
+	sink_putf(d->sink,
+		  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		  "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
+		  "height=\"%.0f\" font-family=\"system-ui, DejaVu Sans, Verdana, sans-serif\" "
+		  "font-size=\"11.5\">\n"
+		  "<style>g{cursor:pointer}g:hover rect{stroke:#222;stroke-width:1}"
+		  "text{pointer-events:none}</style>\n"
+		  "<rect width=\"100%%\" height=\"100%%\" fill=\"#fbfbf9\"/>\n"
+		  "<text x=\"%d\" y=\"24\" text-anchor=\"middle\" font-size=\"16\">",
+		  WIDTH, d->height, WIDTH, d->height, WIDTH / 2);
 	sink_str(d->sink, title);
 	sink_lit(d->sink, "</text>\n");
 }
@@ -166,5 +170,7 @@ void svg_put_trees(const struct svg_style *style, struct tree_node *const *roots
 		walk_boxes(&d, roots[i], x, part);
 		x += part;
 	}
-	sink_lit(sink, "</svg>\n");
+	sink_lit(sink, "<script><![CDATA[\n");
+	sink_put_raw(sink, picture_script, strlen(picture_script));
+	sink_lit(sink, "]]></script>\n</svg>\n");
 }
