@@ -77,7 +77,13 @@ static void set_pending(struct replay *replay, const struct task *task, const st
 	}
 }
 
-static void show_pending(struct replay *replay)
+bool replay_joins(const struct replay *replay, const struct task *task, const struct event *event)
+{
+	return replay->has_pending && replay->pending_task == task &&
+	       makes_one_line(replay, &replay->pending, event);
+}
+
+void replay_show_pending(struct replay *replay)
 {
 	if (!replay->has_pending)
 		return;
@@ -161,7 +167,7 @@ int replay_events(void *self, const struct event_span *span, struct uft_err *err
 		return replay->sink->failed;
 	}
 	if (unlikely(!span->task)) {
-		show_pending(replay);
+		replay_show_pending(replay);
 		replay->ext = *events;
 		replay->has_ext = true;
 		return replay->sink->failed;
@@ -174,7 +180,7 @@ int replay_events(void *self, const struct event_span *span, struct uft_err *err
 			events++;
 			nr--;
 		} else {
-			show_pending(replay);
+			replay_show_pending(replay);
 		}
 	}
 	if (unlikely(replay->has_ext))
@@ -232,7 +238,7 @@ int replay_pause(struct replay *replay, uint64_t since_ns)
 {
 	if (replay->has_pending && replay->pending.type == EVENT_ENTRY &&
 	    replay->pending.time_ns < since_ns)
-		show_pending(replay);
+		replay_show_pending(replay);
 	return sink_flush(replay->sink);
 }
 
@@ -315,7 +321,7 @@ static bool has_records(const struct pipeline *pipe)
 
 void replay_finish(struct replay *replay)
 {
-	show_pending(replay);
+	replay_show_pending(replay);
 	/* Without any record an empty line says so. */
 	if (!replay->has_header && !has_records(replay->pipe))
 		sink_lit(replay->sink, "\n");

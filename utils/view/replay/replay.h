@@ -90,6 +90,12 @@ int replay_events(void *self, const struct event_span *span, struct uft_err *err
 /* For view->mixed. */
 int replay_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
 
+/* True when @event of @task will be on one line with the one that waits for it. */
+bool replay_joins(const struct replay *replay, const struct task *task, const struct event *event);
+
+/* Show the event that waits for the next one, if there is any: nothing will be on its line. */
+void replay_show_pending(struct replay *replay);
+
 /* There may be more tasks than before. 0 or -ENOMEM with @err. Before the events of new tasks. */
 int replay_grow(struct replay *replay, struct uft_err *err);
 

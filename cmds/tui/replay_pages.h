@@ -1,0 +1,114 @@
+/*
+ * The lines of replay, a page at a time: any part of a long recording without the rest.
+ *
+ * Lines are numbered by one pass over the recording, which notes marks: a line, its time and the
+ * calls that are open then. A page is made by another pass that begins at a mark, which costs the
+ * same wherever that is (utils/trace/sources/seek.h). A page knows what is before it by the
+ * mark's open calls.
+ */
+#ifndef UTRAIL_CMDS_TUI_REPLAY_PAGES_H
+#define UTRAIL_CMDS_TUI_REPLAY_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "utils/base/containers/strbuf.h"
+#include "utils/view/replay/replay.h"
+
+/* So many pages are kept, of about so many lines each. */
+#define REPLAY_PAGES 8
+#define PAGE_LINES   8192
+
+enum replay_line_kind {
+	REPLAY_OTHER,
+	REPLAY_ENTRY, /* a call that has lines of its own in it */
+	REPLAY_LEAF,
+	REPLAY_EXIT,
+};
+
+/*
+ * @text: where it begins in the page
+ * @total_ns: of leaves and exits
+ * @depth: calls around it
+ */
+struct replay_line {
+	const struct task *task;
+	const struct func *func;
+	uint64_t total_ns;
+	size_t text;
+	uint32_t depth;
+	uint8_t kind;
+};
+
+/* A call that was open at a mark. Marks share them. */
+struct open_call {
+	struct open_call *parent;
+	struct open_call *made_before;
+	const struct func *func;
+	uint64_t entry_ns;
+	uint32_t depth;
+};
+
+/* @tops: by task->index, the innermost open call; NULL for the first mark */
+struct replay_mark {
+	uint64_t line;
+	uint64_t time_ns;
+	struct open_call **tops;
+};
+
+/* @mark: the one that it begins at; @used: the larger, the later */
+struct replay_page {
+	size_t mark;
+	uint64_t used;
+	struct replay_line *lines;
+	size_t nr;
+	struct strbuf text;
+};
+
+/*
+ * Starts with replay_pages_init(), ends with replay_pages_deinit().
+ *
+ * @config: of the pipelines; @view: of the lines
+ * @nr_lines: known so far; @is_complete: there are no more
+ * @can_seek: passes begin at marks; else each begins at the start, as filters want it
+ */
+struct replay_pages {
+	struct trace_data *data;
+	struct pipeline_config config;
+	struct replay_config view;
+	struct replay_mark *marks;
+	size_t nr_marks;
+	struct open_call *calls;
+	uint64_t nr_lines;
+	bool is_complete;
+	bool can_seek;
+	struct replay_page pages[REPLAY_PAGES];
+	uint64_t nr_used;
+	struct strbuf heading;
+};
+
+/* 0 or negative with @err. @data must outlive it; the filters of @config, too. */
+int replay_pages_init(struct replay_pages *pages, struct trace_data *data,
+		      const struct pipeline_config *config, const struct replay_config *view,
+		      struct uft_err *err);
+void replay_pages_deinit(struct replay_pages *pages);
+
+/* Number at least @more lines more, unless there are none. 0 or negative with @err. */
+int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err);
+
+/*
+ * Line @number, below nr_lines, and the page with its text; NULL when it cannot be made. Good until
+ * other lines are asked for.
+ */
+const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t number,
+					    const struct replay_page **page);
+
+/*
+ * The line by which the call that was entered at @number returns: the last one so far, when it does
+ * not. Negative with @err.
+ */
+int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *end,
+			struct uft_err *err);
+
+#endif
