@@ -118,6 +118,10 @@ void ask_next_match(struct tui *tui, int step)
 	line = view_find(tui->view, step, tui->word);
 	if (line >= 0)
 		view_go(tui->view, line, draw_rows());
+	else if (tui->view->ops->is_long)
+		draw_note(tui, "no other line has it in this direction");
+	if (tui->view->ops->is_long)
+		return;
 	tui->nr_matches = view_count(tui->view, tui->word);
 	tui->shows_count = true;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/reader.h"
 #include "cmds/tui/keys.h"
 #include "cmds/tui/screen.h"
 #include "cmds/tui/state.h"
@@ -169,6 +170,46 @@ int go_report(struct tui *tui, bool at_func, struct uft_err *err)
 	return 0;
 }
 
+int go_replay(struct tui *tui, bool at_func, struct uft_err *err)
+{
+	const struct func *func = at_func ? func_of_line(tui) : NULL;
+	const struct opts *opts = tui->opts;
+	const struct replay_config shown = {
+		.color = opts->color_mode,
+		/* Passes over parts have ranges, for which there would be one more. */
+		.fields = "duration,tid",
+		.merges_leaves = true,
+		.shows_args = opts->show_args,
+		.shows_source = opts->srcline,
+		.shows_comments = true,
+		.shows_callsite = true,
+	};
+	struct pipeline_config config;
+	int ret = 0;
+
+	if (at_func && !func)
+		return 0;
+	draw_prompt(tui, "reading ...");
+	reader_pipeline_config(opts, &config);
+	if (!tui->replay.view.ops)
+		ret = replay_view_init(&tui->replay, &tui->reading.data, &config, &shown,
+				       &tui->reading.tree, err);
+	if (ret < 0)
+		return ret;
+	tui->view = &tui->replay.view;
+	if (func && !replay_view_go(&tui->replay, func, draw_rows()))
+		draw_note(tui, "this function has no line of its own here");
+	return 0;
+}
+
+int go_to_know_all(struct tui *tui, struct uft_err *err)
+{
+	if (tui->view != &tui->replay.view || tui->replay.pages.is_complete)
+		return 0;
+	draw_prompt(tui, "reading ...");
+	return replay_view_finish(&tui->replay, err);
+}
+
 static int add_text(void *self, const char *data, size_t len)
 {
 	strbuf_add(self, data, len);
@@ -257,6 +298,7 @@ void go_deinit(struct tui *tui)
 	drop_func(tui);
 	graph_view_deinit(&tui->program);
 	report_view_deinit(&tui->report);
+	replay_view_deinit(&tui->replay);
 	list_view_deinit(&tui->info);
 	list_view_deinit(&tui->sessions);
 }

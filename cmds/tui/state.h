@@ -5,6 +5,7 @@
 #include "cmds/tui/graph_view.h"
 #include "cmds/tui/list_view.h"
 #include "cmds/tui/reading.h"
+#include "cmds/tui/replay_view.h"
 #include "cmds/tui/report_view.h"
 #include "cmds/tui/view.h"
 
@@ -28,6 +29,7 @@ struct tui {
 	struct graph_view func;
 	struct tree sum;
 	struct report_view report;
+	struct replay_view replay;
 	struct list_view info;
 	struct list_view sessions;
 	struct tui_view *view;
@@ -62,8 +64,11 @@ void draw_note(struct tui *tui, const char *text);
 int go_graph(struct tui *tui, struct uft_err *err);
 int go_graph_of_func(struct tui *tui, struct uft_err *err);
 int go_report(struct tui *tui, bool at_func, struct uft_err *err);
+int go_replay(struct tui *tui, bool at_func, struct uft_err *err);
 int go_info(struct tui *tui, struct uft_err *err);
 int go_sessions(struct tui *tui, struct uft_err *err);
+/* Number all lines of the replay, if that is the view, before somebody goes to the end. */
+int go_to_know_all(struct tui *tui, struct uft_err *err);
 /* Make the report once more, by tui->report_fields. */
 int go_make_report(struct tui *tui, struct uft_err *err);
 /* Enter in the list of sessions: the enum tui_command that was chosen, or -1. */

@@ -74,8 +74,14 @@ static int do_command(struct tui *tui, int command, struct uft_err *err)
 {
 	if (command >= TUI_ACT)
 		return do_act(tui, command - TUI_ACT, err);
-	if (view_do_move(tui->view, command, draw_rows()))
-		return 0;
+
+	/* These look at lines that may not have numbers yet. */
+	int ret = command == TUI_END || command == TUI_SEARCH || command == TUI_NEXT_MATCH
+			  ? go_to_know_all(tui, err)
+			  : 0;
+
+	if (ret < 0 || view_do_move(tui->view, command, draw_rows()))
+		return ret;
 	switch (command) {
 	case TUI_GRAPH:
 		return go_graph(tui, err);
@@ -84,6 +90,9 @@ static int do_command(struct tui *tui, int command, struct uft_err *err)
 	case TUI_REPORT:
 	case TUI_REPORT_AT_FUNC:
 		return go_report(tui, command == TUI_REPORT_AT_FUNC, err);
+	case TUI_REPLAY:
+	case TUI_REPLAY_AT_FUNC:
+		return go_replay(tui, command == TUI_REPLAY_AT_FUNC, err);
 	case TUI_INFO:
 		return go_info(tui, err);
 	case TUI_SESSIONS:
@@ -116,6 +125,22 @@ static int do_command(struct tui *tui, int command, struct uft_err *err)
 	}
 }
 
+/* A key; meanwhile lines of the replay get their numbers. */
+static int wait_for_key(struct tui *tui)
+{
+	int key = SCREEN_NO_KEY;
+	bool has_work = tui->view == &tui->replay.view && !tui->replay.pages.is_complete;
+
+	while (has_work && key == SCREEN_NO_KEY && !screen_signal()) {
+		key = screen_key(0);
+		if (key == SCREEN_NO_KEY) {
+			has_work = replay_view_work(&tui->replay);
+			draw_all(tui);
+		}
+	}
+	return key == SCREEN_NO_KEY ? screen_key(-1) : key;
+}
+
 static int run_keys(struct tui *tui, struct uft_err *err)
 {
 	int ret = 0;
@@ -123,7 +148,7 @@ static int run_keys(struct tui *tui, struct uft_err *err)
 	while (ret == 0 && !tui->quits && !screen_signal()) {
 		draw_all(tui);
 
-		int key = screen_key(-1);
+		int key = wait_for_key(tui);
 
 		if (key == SCREEN_NO_KEY)
 			continue;

@@ -198,6 +198,8 @@ ssize_t view_find(struct tui_view *view, int step, const char *word)
 {
 	size_t nr = count_lines(view);
 
+	if (view->ops->knows_word && !view->ops->knows_word(view, word))
+		return TUI_NOWHERE;
 	for (size_t at = view->cursor + step; at < nr; at += step) {
 		if (has_word(view, at, word))
 			return at;

@@ -56,11 +56,14 @@ struct tui_view {
  * @is_gap: it separates others: the cursor is never there
  * @func_at: the function that a line is about, or NULL
  * @has_word: the line is one that a search for @word finds
+ * @knows_word: false: no line can have @word, so that nobody needs to look
+ * @is_long: nobody counts all its lines that a search finds
  * @act: 0 when something may have changed, -ENOTSUP when that means nothing here, or another
  *       negative errno with @err. May move the cursor
  */
 struct tui_view_ops {
 	const char *name;
+	bool is_long;
 	size_t (*nr_lines)(struct tui_view *view);
 	void (*put_heading)(struct tui_view *view, struct sink *sink);
 	void (*put_line)(struct tui_view *view, size_t line, struct sink *sink);
@@ -68,6 +71,7 @@ struct tui_view_ops {
 	bool (*is_gap)(const struct tui_view *view, size_t line);
 	const struct func *(*func_at)(struct tui_view *view, size_t line);
 	bool (*has_word)(struct tui_view *view, size_t line, const char *word);
+	bool (*knows_word)(struct tui_view *view, const char *word);
 	int (*act)(struct tui_view *view, enum tui_act act, struct uft_err *err);
 };
 

@@ -1,6 +1,7 @@
 """utrail tui on a screen: each key, terminals of all sizes, and a terminal that works afterwards."""
 
 import os
+import re
 import signal
 import subprocess
 
@@ -31,7 +32,7 @@ def test_every_view(recording):
         assert lines[0] == "  TOTAL TIME : FUNCTION" and lines[-1].startswith("utrail graph: session ")
         assert lines[-1].endswith(" 0%") and screen.cursor() == 1
         for key, words in {
-            "R": ["*TOTAL TIME", "main"], "s": ["*SELF TIME"], "I": ["utrail info", "# cmdline"], "S": [" G  call Graph for session #1: plain"],
+            "T": ["DURATION", "main() {"], "R": ["*TOTAL TIME", "main"], "s": ["*SELF TIME"], "I": ["utrail info", "# cmdline"], "S": [" G  call Graph for session #1: plain"],
             "G": [" : FUNCTION"], "h": ["Help: ", "PageUp"], "x": [" : FUNCTION"], "f": ["[ x ] total-time"], "Escape": [" : FUNCTION"],
             "v": ["line 0 of "], "g": ["utrail graph: line"],
         }.items():
@@ -93,6 +94,79 @@ def test_list_of_programs(workdir):
 def test_report_first(recording):
     with tui(recording, "--report", "-s", "call", "-f", "total,call") as screen:
         screen.wait_for("  TOTAL TIME       *CALL  FUNCTION")
+
+
+def replayed(*options):
+    return [line.rstrip() for line in utrail("replay", *options).must().out.splitlines()]
+
+
+@pytest.mark.parametrize("name", ["plain", "threads", "fork", "cplusplus", "longjmp", "exec", "sleeps", "signal"])
+def test_replay_has_the_lines_of_replay(workdir, name):
+    utrail("record", build(program(name), PG))
+    expected = replayed()
+    body = expected[:expected.index("utrail stopped tracing with remaining functions") - 1] if any("remaining" in line for line in expected) else expected
+    with tui(workdir, "--no-sched-preempt", columns=250, rows=len(body) + 10) as screen:
+        screen.wait_for(" : FUNCTION") if name not in ("fork", "exec") else screen.wait_for("utrail ")
+        screen.send("T")
+        screen.wait_for("utrail replay: line 1")
+        screen.settle()
+        assert [line for line in screen.lines()[:-1] if line] == [line for line in body if line]
+
+
+def test_replay_folds(recording):
+    with tui(recording, columns=120, rows=60) as screen:
+        screen.wait_for("main")
+        screen.send("T")
+        screen.wait_for("utrail replay: line 1")
+        lines = screen.settle()
+        row = next(row for row, line in enumerate(lines) if line.endswith("| main() {"))
+        end = next(row for row, line in enumerate(lines) if line.endswith("| } /* main */"))
+        screen.send(*["Down"] * (row - screen.cursor()), "Enter")
+        screen.wait_for("main() { ... }")
+        folded = screen.settle()
+        assert folded[:row] == lines[:row] and [x for x in folded[row + 1:-1] if x] == [x for x in lines[end + 1:-1] if x]
+        screen.send("Enter")
+        screen.wait_for("} /* main */")
+        assert screen.settle()[:-1] == lines[:-1]
+        # A fold within another one stays.
+        screen.send("t", "G", "T", "Home", "End", "w", "/", "x", "Enter", "q")
+        assert screen.status() == 0
+
+
+def test_replay_of_a_function(recording):
+    with tui(recording) as screen:
+        screen.wait_for("main")
+        screen.send("/")
+        screen.type("main")
+        screen.send("Enter", "t")
+        screen.wait_for("utrail replay: line ")
+        screen.settle()
+        assert screen.lines()[screen.cursor()].endswith("| main() {")
+        screen.send("g")
+        screen.wait_for("=== Function Call Graph for 'main' ===")
+
+
+def test_replay_of_many_pages(workdir):
+    """Each screen of a long recording is as replay has it, wherever it is."""
+    source = workdir / "long.c"
+    source.write_text("""int leaf(int n) { return n + 1; }
+        int middle(int n) { int sum = 0; for (int i = 0; i < 9; i++) sum += leaf(n + i); return sum; }
+        int main(void) { volatile int sum = 0; for (int i = 0; i < 9000; i++) sum += middle(i); return 0; }
+        """)
+    subprocess.run(["gcc", "-pg", "-O0", "-o", "long", str(source)], check=True)
+    utrail("record", "--no-event", "./long").must()
+    expected = replayed()[1:]
+    with tui(workdir, rows=40) as screen:
+        screen.wait_for("main")
+        screen.send("T", "End")
+        for key in ["", "PPage", "PPage", "Up", "z", "Home", "NPage", "NPage", *["NPage"] * 3]:
+            if key:
+                screen.send(key)
+            lines = screen.settle()
+            shown = int(re.search(r"line (\d+) of (\d+)", lines[-1])[1])
+            assert re.search(r"of (\d+)", lines[-1])[1] == str(len(expected))
+            first = shown - screen.cursor()
+            assert lines[1:-1] == expected[first:first + 38], key
 
 
 @pytest.mark.parametrize("size", [(1, 1), (5, 3), (80, 1), (2, 40), (300, 100)], ids=str)
