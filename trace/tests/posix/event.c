@@ -14,23 +14,20 @@ POINT(event_is_recorded_with_its_data)
 	struct seen seen;
 
 	posix_trace_event(id, "some data", 9);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK_IS(seen.len, 9);
 	CHECK(!memcmp(seen.data, "some data", 9));
 }
 
-POINT(event_of_each_length_has_all_of_its_bytes)
+POINT_WITH_ATTR(event_of_each_length_has_all_of_its_bytes)
 {
 	trace_event_id_t id = open_id("x");
 	unsigned char data[512];
 	struct seen seen;
-	trace_attr_t attr;
 	trace_id_t trid;
 
-	posix_trace_attr_init(&attr);
-	posix_trace_attr_setmaxdatasize(&attr, sizeof(data));
-	trid = make_running(&attr);
+	posix_trace_attr_setmaxdatasize(attr, sizeof(data));
+	trid = make_running(attr);
 	expect(trid, POSIX_TRACE_START, &seen);
 	for (size_t nr = 0; nr < sizeof(data); nr++)
 		data[nr] = (unsigned char)(nr * 7 + 1);
@@ -50,8 +47,7 @@ POINT(event_without_data_has_length_zero)
 	struct seen seen;
 
 	posix_trace_event(id, NULL, 0);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK_IS(seen.len, 0);
 }
 
@@ -62,8 +58,7 @@ POINT(event_says_the_process_and_the_thread)
 	struct seen seen;
 
 	posix_trace_event(id, NULL, 0);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK_IS(seen.info.posix_pid, getpid());
 	CHECK(pthread_equal(seen.info.posix_thread_id, pthread_self()));
 }
@@ -83,8 +78,7 @@ POINT(event_of_another_thread_says_that_thread)
 
 	CHECK_IS(pthread_create(&thread, NULL, write_one, &id), 0);
 	pthread_join(thread, NULL);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK(pthread_equal(seen.info.posix_thread_id, thread));
 }
 
@@ -148,8 +142,7 @@ POINT(event_says_where_the_program_was)
 	char *function = write_and_say_where(id), *where;
 	struct seen seen;
 
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	where = seen.info.posix_prog_address;
 	CHECK(where > function - 1 && where < function + 4096);
 }
@@ -174,8 +167,7 @@ POINT(event_of_the_unnamed_type_needs_no_name)
 	struct seen seen;
 
 	posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, "u", 1);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, POSIX_TRACE_UNNAMED_USER_EVENT, &seen);
+	expect_started(trid, POSIX_TRACE_UNNAMED_USER_EVENT, &seen);
 	CHECK_IS(seen.len, 1);
 }
 
@@ -209,28 +201,23 @@ POINT(event_goes_to_all_streams_that_run)
 	struct seen seen;
 
 	write_numbers(id, 4, 1);
-	expect(one, POSIX_TRACE_START, &seen);
-	expect(one, id, &seen);
-	expect(other, POSIX_TRACE_START, &seen);
-	expect(other, id, &seen);
+	expect_started(one, id, &seen);
+	expect_started(other, id, &seen);
 	CHECK_IS(number_of(&seen), 4);
 	expect_nothing(suspended);
 }
 
-POINT(event_longer_than_the_largest_data_is_cut_and_says_so)
+POINT_WITH_ATTR(event_longer_than_the_largest_data_is_cut_and_says_so)
 {
 	trace_event_id_t id = open_id("x");
 	struct seen seen;
-	trace_attr_t attr;
 	trace_id_t trid;
 
-	posix_trace_attr_init(&attr);
-	posix_trace_attr_setmaxdatasize(&attr, 10);
-	trid = make_running(&attr);
+	posix_trace_attr_setmaxdatasize(attr, 10);
+	trid = make_running(attr);
 	posix_trace_event(id, "0123456789abcdef", 16);
 	posix_trace_event(id, "0123456789", 10);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK_IS(seen.len, 10);
 	CHECK(!memcmp(seen.data, "0123456789", 10));
 	CHECK_IS(seen.info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
@@ -238,23 +225,19 @@ POINT(event_longer_than_the_largest_data_is_cut_and_says_so)
 	CHECK_IS(seen.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
 }
 
-POINT(event_cut_by_one_stream_is_whole_in_another_one)
+POINT_WITH_ATTR(event_cut_by_one_stream_is_whole_in_another_one)
 {
 	trace_event_id_t id = open_id("x");
 	struct seen seen;
 	trace_id_t one, other;
-	trace_attr_t attr;
 
-	posix_trace_attr_init(&attr);
-	posix_trace_attr_setmaxdatasize(&attr, 4);
-	one = make_running(&attr);
+	posix_trace_attr_setmaxdatasize(attr, 4);
+	one = make_running(attr);
 	other = make_running(NULL);
 	posix_trace_event(id, "0123456789", 10);
-	expect(one, POSIX_TRACE_START, &seen);
-	expect(one, id, &seen);
+	expect_started(one, id, &seen);
 	CHECK_IS(seen.len, 4);
-	expect(other, POSIX_TRACE_START, &seen);
-	expect(other, id, &seen);
+	expect_started(other, id, &seen);
 	CHECK_IS(seen.len, 10);
 	CHECK_IS(seen.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
 }
@@ -441,16 +424,14 @@ POINT(getnext_into_exactly_enough_room_is_not_truncated)
 	CHECK_IS(seen.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
 }
 
-POINT(getnext_of_a_cut_event_into_less_room_is_truncated_by_reading)
+POINT_WITH_ATTR(getnext_of_a_cut_event_into_less_room_is_truncated_by_reading)
 {
 	trace_event_id_t id = open_id("x");
 	struct seen seen;
-	trace_attr_t attr;
 	trace_id_t trid;
 
-	posix_trace_attr_init(&attr);
-	posix_trace_attr_setmaxdatasize(&attr, 8);
-	trid = make_running(&attr);
+	posix_trace_attr_setmaxdatasize(attr, 8);
+	trid = make_running(attr);
 	posix_trace_event(id, "0123456789", 10);
 	expect(trid, POSIX_TRACE_START, &seen);
 	CHECK_IS(posix_trace_getnext_event(trid, &seen.info, seen.data, 4, &seen.len,
@@ -832,8 +813,7 @@ POINT(until_full_begins_again_when_all_was_read)
 	write_numbers(id, 5000, 1);
 	expect(trid, POSIX_TRACE_OVERFLOW, &seen);
 	expect(trid, POSIX_TRACE_RESUME, &seen);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK_IS(number_of(&seen), 5000);
 	expect_nothing(trid);
 }

@@ -65,8 +65,7 @@ POINT(functions_are_filtered_as_other_events)
 	CHECK_IS(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
 	utrail_trace_function_entry(&code[0], &code[1]);
 	utrail_trace_function_exit(&code[0], &code[1]);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, POSIX_TRACE_FILTER, &seen);
+	expect_started(trid, POSIX_TRACE_FILTER, &seen);
 	expect_function(trid, UTRAIL_TRACE_FUNCTION_ENTRY);
 	expect_nothing(trid);
 }

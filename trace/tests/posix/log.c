@@ -288,15 +288,13 @@ static void limit_files(size_t bytes)
 	CHECK_IS(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-POINT(flush_beyond_the_largest_file_is_efbig_and_no_signal)
+POINT_WITH_ATTR(flush_beyond_the_largest_file_is_efbig_and_no_signal)
 {
 	trace_event_id_t id = open_id("x");
 	trace_id_t trid;
-	trace_attr_t attr;
 
-	posix_trace_attr_init(&attr);
-	posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL);
-	trid = make_log(make_file(), &attr);
+	posix_trace_attr_setstreamfullpolicy(attr, POSIX_TRACE_UNTIL_FULL);
+	trid = make_log(make_file(), attr);
 	write_numbers(id, 0, 1000);
 	limit_files(8192);
 	CHECK_IS(posix_trace_flush(trid), EFBIG);
@@ -305,19 +303,17 @@ POINT(flush_beyond_the_largest_file_is_efbig_and_no_signal)
 	CHECK_IS(posix_trace_shutdown(trid), EFBIG);
 }
 
-POINT(flush_that_failed_loses_nothing_when_it_works_later)
+POINT_WITH_ATTR(flush_that_failed_loses_nothing_when_it_works_later)
 {
 	struct rlimit limit;
 	trace_event_id_t id = open_id("x");
 	int fd = make_file();
 	struct seen seen;
-	trace_attr_t attr;
 	trace_id_t trid;
 
 	getrlimit(RLIMIT_FSIZE, &limit);
-	posix_trace_attr_init(&attr);
-	posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL);
-	trid = make_log(fd, &attr);
+	posix_trace_attr_setstreamfullpolicy(attr, POSIX_TRACE_UNTIL_FULL);
+	trid = make_log(fd, attr);
 	write_numbers(id, 0, 2000);
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 8192, limit.rlim_max });
 	CHECK_IS(posix_trace_flush(trid), EFBIG);

@@ -82,6 +82,12 @@ void expect(trace_id_t trid, trace_event_id_t id, struct seen *seen)
 	CHECK_IS(seen->info.posix_event_id, id);
 }
 
+void expect_started(trace_id_t trid, trace_event_id_t id, struct seen *seen)
+{
+	expect(trid, POSIX_TRACE_START, seen);
+	expect(trid, id, seen);
+}
+
 void expect_nothing(trace_id_t trid)
 {
 	struct seen seen;

@@ -28,6 +28,17 @@ void point_fail(const char *file, int line, const char *what, long got, long wan
 	}                                                                            \
 	static void point_name(void)
 
+/* The same with an attributes object, which is initialized: "trace_attr_t *attr". */
+#define POINT_WITH_ATTR(point_name)                        \
+	static void point_name##_with(trace_attr_t *attr); \
+	POINT(point_name)                                  \
+	{                                                  \
+		trace_attr_t attr;                         \
+		CHECK_IS(posix_trace_attr_init(&attr), 0); \
+		point_name##_with(&attr);                  \
+	}                                                  \
+	static void point_name##_with(trace_attr_t *attr)
+
 /* Both end the point when it does not hold. */
 #define CHECK(condition)                                                  \
 	do {                                                              \
@@ -61,6 +72,8 @@ trace_event_id_t open_id(const char *name);
 bool try_next(trace_id_t trid, struct seen *seen);
 /* The next event is of that type. */
 void expect(trace_id_t trid, trace_event_id_t id, struct seen *seen);
+/* The same, after the event that the stream was started. */
+void expect_started(trace_id_t trid, trace_event_id_t id, struct seen *seen);
 void expect_nothing(trace_id_t trid);
 struct posix_trace_status_info status_of(trace_id_t trid);
 /* So many events with their number as data. */

@@ -64,8 +64,7 @@ POINT(child_of_a_process_whose_stream_closes_for_children_is_not_traced)
 	}
 	wait_well(pid);
 	write_numbers(id, 2, 1);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK_IS(number_of(&seen), 2);
 	expect_nothing(trid);
 }
@@ -83,8 +82,7 @@ POINT(child_that_inherits_is_traced_into_the_same_stream_with_the_same_ids)
 		exit(0);
 	}
 	wait_well(pid);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK_IS(number_of(&seen), 1);
 	CHECK_IS(seen.info.posix_pid, pid);
 }
@@ -106,8 +104,7 @@ POINT(grandchild_inherits_too)
 		exit(0);
 	}
 	wait_well(pid);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK(seen.info.posix_pid != pid && seen.info.posix_pid != getpid());
 }
 
@@ -176,8 +173,7 @@ POINT(stream_of_the_parent_goes_on_when_a_child_ends)
 		exit(0);
 	wait_well(pid);
 	write_numbers(id, 3, 1);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 }
 
 POINT(child_makes_streams_of_its_own)
@@ -190,8 +186,7 @@ POINT(child_makes_streams_of_its_own)
 	if (pid == 0) {
 		trid = make_running(NULL);
 		write_numbers(id, 9, 1);
-		expect(trid, POSIX_TRACE_START, &seen);
-		expect(trid, id, &seen);
+		expect_started(trid, id, &seen);
 		CHECK_IS(posix_trace_shutdown(trid), 0);
 		exit(0);
 	}
@@ -483,8 +478,7 @@ POINT(process_whose_controller_was_killed_goes_on_and_can_be_traced_again)
 	write_numbers(id, 0, 100000);
 	trid = make_running(NULL);
 	write_numbers(id, 5, 1);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK_IS(number_of(&seen), 5);
 }
 

@@ -35,8 +35,7 @@ POINT(create_for_pid_zero_and_for_the_own_pid_is_the_same)
 	CHECK_IS(posix_trace_create(getpid(), NULL, &trid), 0);
 	posix_trace_start(trid);
 	posix_trace_event(id, NULL, 0);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 }
 
 POINT(create_for_a_process_that_does_not_exist_is_esrch)
@@ -77,14 +76,12 @@ POINT(create_with_bad_attributes_is_einval)
 	CHECK_IS(posix_trace_create(0, NULL, NULL), EINVAL);
 }
 
-POINT(create_with_policy_flush_and_no_log_is_einval)
+POINT_WITH_ATTR(create_with_policy_flush_and_no_log_is_einval)
 {
-	trace_attr_t attr;
 	trace_id_t trid;
 
-	posix_trace_attr_init(&attr);
-	posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH);
-	CHECK_IS(posix_trace_create(0, &attr, &trid), EINVAL);
+	posix_trace_attr_setstreamfullpolicy(attr, POSIX_TRACE_FLUSH);
+	CHECK_IS(posix_trace_create(0, attr, &trid), EINVAL);
 }
 
 POINT(create_of_more_streams_than_the_system_has_is_eagain)
@@ -122,20 +119,19 @@ POINT(create_gives_streams_different_trids)
 	CHECK(one != other);
 }
 
-POINT(get_attr_is_what_the_stream_was_made_with)
+POINT_WITH_ATTR(get_attr_is_what_the_stream_was_made_with)
 {
 	char name[TRACE_NAME_MAX];
-	trace_attr_t attr, got;
+	trace_attr_t got;
 	size_t size;
 	int value;
 
-	posix_trace_attr_init(&attr);
-	posix_trace_attr_setname(&attr, "mine");
-	posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
-	posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL);
-	posix_trace_attr_setstreamsize(&attr, 98765);
-	posix_trace_attr_setmaxdatasize(&attr, 77);
-	CHECK_IS(posix_trace_get_attr(make_stream(&attr), &got), 0);
+	posix_trace_attr_setname(attr, "mine");
+	posix_trace_attr_setinherited(attr, POSIX_TRACE_INHERITED);
+	posix_trace_attr_setstreamfullpolicy(attr, POSIX_TRACE_UNTIL_FULL);
+	posix_trace_attr_setstreamsize(attr, 98765);
+	posix_trace_attr_setmaxdatasize(attr, 77);
+	CHECK_IS(posix_trace_get_attr(make_stream(attr), &got), 0);
 	posix_trace_attr_getname(&got, name);
 	CHECK(!strcmp(name, "mine"));
 	posix_trace_attr_getinherited(&got, &value);
@@ -220,8 +216,7 @@ POINT(stop_is_recorded_as_not_automatic)
 	struct seen seen;
 
 	posix_trace_stop(trid);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, POSIX_TRACE_STOP, &seen);
+	expect_started(trid, POSIX_TRACE_STOP, &seen);
 	CHECK_IS(number_of(&seen), 0);
 }
 
@@ -296,12 +291,10 @@ POINT(stop_and_start_again_go_on_in_the_same_stream)
 	write_numbers(id, 2, 1);
 	posix_trace_start(trid);
 	write_numbers(id, 3, 1);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK_IS(number_of(&seen), 1);
 	expect(trid, POSIX_TRACE_STOP, &seen);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, id, &seen);
+	expect_started(trid, id, &seen);
 	CHECK_IS(number_of(&seen), 3);
 	expect_nothing(trid);
 }
@@ -440,8 +433,7 @@ POINT(set_filter_leaves_out_the_types_in_the_set)
 	CHECK_IS(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
 	posix_trace_event(out, NULL, 0);
 	posix_trace_event(in, NULL, 0);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, POSIX_TRACE_FILTER, &seen);
+	expect_started(trid, POSIX_TRACE_FILTER, &seen);
 	expect(trid, in, &seen);
 	expect_nothing(trid);
 }
@@ -491,8 +483,7 @@ POINT(set_filter_of_a_running_stream_is_recorded_with_the_old_and_the_new_one)
 
 	posix_trace_set_filter(trid, &first, POSIX_TRACE_SET_EVENTSET);
 	posix_trace_set_filter(trid, &second, POSIX_TRACE_SET_EVENTSET);
-	expect(trid, POSIX_TRACE_START, &seen);
-	expect(trid, POSIX_TRACE_FILTER, &seen);
+	expect_started(trid, POSIX_TRACE_FILTER, &seen);
 	CHECK_IS(seen.len, 2 * sizeof(first));
 	CHECK(!memcmp(seen.data + sizeof(first), &first, sizeof(first)));
 	expect(trid, POSIX_TRACE_FILTER, &seen);
@@ -529,11 +520,9 @@ POINT(set_filter_of_one_stream_is_not_that_of_another_one)
 
 	posix_trace_set_filter(one, &set, POSIX_TRACE_SET_EVENTSET);
 	posix_trace_event(id, NULL, 0);
-	expect(one, POSIX_TRACE_START, &seen);
-	expect(one, POSIX_TRACE_FILTER, &seen);
+	expect_started(one, POSIX_TRACE_FILTER, &seen);
 	expect_nothing(one);
-	expect(other, POSIX_TRACE_START, &seen);
-	expect(other, id, &seen);
+	expect_started(other, id, &seen);
 }
 
 POINT(set_filter_all_leaves_out_types_that_get_a_name_later)
@@ -589,8 +578,7 @@ POINT(shutdown_of_one_stream_leaves_the_others)
 
 	posix_trace_shutdown(one);
 	posix_trace_event(id, NULL, 0);
-	expect(other, POSIX_TRACE_START, &seen);
-	expect(other, id, &seen);
+	expect_started(other, id, &seen);
 }
 
 POINT(shutdown_trid_is_not_that_of_the_next_stream)
@@ -615,8 +603,7 @@ POINT(shutdown_and_creation_a_thousand_times_leak_nothing)
 	for (int nr = 0; nr < 1001; nr++) {
 		trid = make_small(POSIX_TRACE_LOOP, 64);
 		posix_trace_event(id, NULL, 0);
-		expect(trid, POSIX_TRACE_START, &seen);
-		expect(trid, id, &seen);
+		expect_started(trid, id, &seen);
 		CHECK_IS(posix_trace_shutdown(trid), 0);
 		/* Sanitizers map memory of their own now and then. */
 		if (nr != 0 && nr != 1000)
