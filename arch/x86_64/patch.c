@@ -90,7 +90,9 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 	return (int8_t)jump[1] == distance;
 }
 
-/* The stack pointer passes the red zone, and the site and the event are above it. Returns the end. */
+/*
+ * The stack pointer passes the red zone, and the site and the event are above it. Returns the end.
+ */
 static uint8_t *write_point_data(uint8_t *code, uint32_t event, uint64_t site)
 {
 	static const uint8_t data[] = {

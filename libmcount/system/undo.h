@@ -35,7 +35,10 @@ struct undo {
 /* @bytes of pages at @at, which are to be unmapped. */
 void undo_note_memory(void *at, uint64_t bytes);
 
-/* New memory, zeros in whole pages, that is noted so; untouched it costs nothing. NULL: there is none. */
+/*
+ * New memory, zeros in whole pages, that is noted so. Untouched it costs nothing. NULL: there is
+ * none.
+ */
 void *undo_new_memory(uint64_t bytes);
 
 /* The same for code that is jumped to. */

@@ -77,8 +77,8 @@ static inline uint64_t foreign_time(const struct stage_config *config, const str
 }
 
 /*
- * Count the time of @event, which has ended: a call, or a time off the CPU. @parent: the call around
- * it; NULL: it is outermost. @child_ns: of its own calls.
+ * Count the time of @event, which has ended: a call, or a time off the CPU. @parent: the call
+ * around it; NULL: it is outermost. @child_ns: of its own calls.
  */
 static inline void count_time(struct stg_calls *calls, struct pending_call *parent,
 			      const struct event *event, uint64_t child_ns)
