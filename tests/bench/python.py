@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+"""What a call of a Python program costs, beside cProfile and beside the least that a recorder by sys.setprofile() in C does (VizTracer's way).
+
+The time of the same calls without any of them is taken off. The aim is half of the cheapest. `nothing` is a profile function that does
+nothing: what the interpreter needs to call any, which nobody can save.
+"""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from benchlib import scratch, skip
+
+UTRAIL = Path(os.environ["UTRAIL_BUILD"]) / "utrail"
+SOURCE = Path(__file__).resolve().parent / "src/python_profile.c"
+CALLS = 300_000
+RUNS = 7
+
+SHAPES = {
+    "Python functions": ("def f(n): return n\ndef work(n):\n    for i in range(n): f(i)\n", 1),
+    "a chain of four": ("def a(n): return n\ndef b(n): return a(n)\ndef c(n): return b(n)\ndef d(n): return c(n)\ndef work(n):\n    for i in range(n // 4): d(i)\n", 1),
+    "functions in C": ("def work(n):\n    for i in range(n): len('')\n", 1),
+    "methods and sorting": ("class K:\n    def __init__(self, n): self.n = n\n    def key(self): return self.n\ndef work(n):\n    for i in range(n // 100):\n        sorted([K(j) for j in range(33)], key=K.key)[0].key()\n", 1),
+}
+
+WAYS = {
+    "bare": ("", "work(n)"),
+    "cProfile": ("import cProfile\np = cProfile.Profile()\n", "p.runcall(work, n)"),
+    "setprofile": ("import python_profile\n", "python_profile.start(); work(n); python_profile.stop()"),
+    "nothing": ("import python_profile\n", "python_profile.start_nothing(); work(n); python_profile.stop()"),
+    "utrail": ("", "work(n)"),
+}
+
+
+def script(shape, way):
+    before, call = WAYS[way]
+    return f"import time\n{SHAPES[shape][0]}{before}n = {CALLS}\nwork(100)\nt = time.process_time_ns()\n{call}\nprint((time.process_time_ns() - t) / n)\n"
+
+
+def measured(path, way):
+    command = [sys.executable, path]
+    if way == "utrail":
+        command = [UTRAIL, "record", "-b", "4m", *command]
+    return float(subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+
+
+def main():
+    include = Path(sysconfig.get_paths()["include"])
+    if not (include / "Python.h").exists():
+        skip("needs python3-dev")
+    with scratch():
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", f"-I{include}", SOURCE, "-o", "python_profile.so"], check=True)
+        print("ns of CPU time more for a call")
+        print(f"{'':24}{'bare':>8}{'cProfile':>10}{'setprofile':>12}{'nothing':>9}{'utrail':>8}{'of the cheapest':>17}")
+        for shape in SHAPES:
+            for way in WAYS:
+                Path(f"way_{way}.py").write_text(script(shape, way))
+            best = dict.fromkeys(WAYS, float("inf"))
+            for _ in range(RUNS):
+                for way in WAYS:
+                    best[way] = min(best[way], measured(f"way_{way}.py", way))
+            more = {way: best[way] - best["bare"] for way in WAYS}
+            print(f"{shape:24}{best['bare']:8.0f}{more['cProfile']:10.0f}{more['setprofile']:12.0f}{more['nothing']:9.0f}{more['utrail']:8.0f}"
+                  f"{more['utrail'] / min(more['cProfile'], more['setprofile']):17.2f}")
+
+
+if __name__ == "__main__":
+    main()
