@@ -30,6 +30,8 @@ static const struct {
 	{ PLACE(text), "PyUnicode_AsUTF8", NULL },
 	{ PLACE(number), "PyLong_AsLong", NULL },
 	{ PLACE(globals), "PyEval_GetGlobals", NULL },
+	{ PLACE(frame), "PyEval_GetFrame", NULL },
+	{ PLACE(tuple_item), "PyTuple_GetItem", NULL },
 	{ PLACE(item), "PyDict_GetItemString", NULL },
 	{ PLACE(thread), "_PyThreadState_UncheckedGet", "PyThreadState_GetUnchecked" },
 	{ PLACE(interpreter), "PyThreadState_GetInterpreter", NULL },

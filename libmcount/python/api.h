@@ -64,6 +64,8 @@ struct py_api {
 	const char *(*text)(struct py_object *o);
 	long (*number)(struct py_object *o);
 	struct py_object *(*globals)(void);
+	struct py_frame *(*frame)(void);
+	struct py_object *(*tuple_item)(struct py_object *tuple, intptr_t index);
 	struct py_object *(*item)(struct py_object *dict, const char *key);
 	struct py_thread *(*thread)(void);
 	struct py_interpreter *(*interpreter)(struct py_thread *t);

@@ -61,15 +61,28 @@ static int look_later(void *arg)
 
 /* --- audit events --- */
 
-/* The program begins: everything before that is the interpreter's business. */
-static bool is_beginning(const char *event)
+/* The interpreter imports that one as it begins. */
+static bool is_about_site(struct py_object *args)
+{
+	struct py_object *first = args ? py.tuple_item(args, 0) : NULL;
+	const char *name = first ? py.text(first) : NULL;
+
+	if (!name)
+		py.error_clear();
+	return name && strcmp(name, "site") == 0;
+}
+
+/*
+ * The program begins: everything before that is the interpreter's business. One that embeds it
+ * executes a string, or imports a module, and no code of Python's has asked for that.
+ */
+static bool is_beginning(const char *event, struct py_object *args)
 {
 	if (begins_with(event, "cpython.run_"))
 		return true;
-	if (python.is_program || !py.is_initialized())
+	if (python.is_program || !py.is_initialized() || !py.thread() || py.frame())
 		return false;
-	return strcmp(event, "exec") == 0 || strcmp(event, "compile") == 0 ||
-	       strcmp(event, "import") == 0;
+	return strcmp(event, "exec") == 0 || (strcmp(event, "import") == 0 && !is_about_site(args));
 }
 
 /*
@@ -83,7 +96,7 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 	if (!probe.ready || !probe.tracing || python_threads.is_setting)
 		return 0;
 	if (!python.has_begun) {
-		if (is_beginning(event) && py.thread())
+		if (is_beginning(event, args) && py.thread())
 			begin_listening();
 		return 0;
 	}

@@ -3,6 +3,7 @@ environment. The interpreter tells of them by a profile function, which the prob
 
 import pstats
 import re
+import sysconfig
 from collections import Counter
 from pathlib import Path
 
@@ -310,6 +311,89 @@ def test_the_programs_own_profile_functions_go_on(tmp_path):
     record(tmp_path, OWN_PROFILE)
     shown = calls(tmp_path)
     assert (shown["before"], shown["called"], shown["after"]) == (1, 2, 4)
+
+
+EXTENSION = r"""
+#include <Python.h>
+static __attribute__((noinline)) long leaf(long n) { return n * 2; }
+static PyObject *calc(PyObject *self, PyObject *arg) { return PyLong_FromLong(leaf(PyLong_AsLong(arg))); }
+static PyObject *call_back(PyObject *self, PyObject *fn) { PyObject *result = PyObject_CallObject(fn, NULL); return result; }
+static PyMethodDef methods[] = { { "calc", calc, METH_O, NULL }, { "call_back", call_back, METH_O, NULL }, { NULL, NULL, 0, NULL } };
+static struct PyModuleDef module = { PyModuleDef_HEAD_INIT, "cext", NULL, -1, methods };
+PyMODINIT_FUNC PyInit_cext(void) { return PyModule_Create(&module); }
+"""
+
+USES_EXTENSION = """\
+import cext
+def back():
+    return cext.calc(1)
+def fails():
+    raise ValueError
+def run():
+    cext.call_back(back)
+    try:
+        cext.call_back(fails)
+    except ValueError:
+        cext.calc(2)
+run()
+"""
+
+EXTENSION_TREE = """\
+run() {
+  cext.call_back() {
+    call_back() {
+      back() {
+        cext.calc() {
+          calc() {
+            leaf();
+          } /* calc */
+        } /* cext.calc */
+      } /* back */
+    } /* call_back */
+  } /* cext.call_back */
+  cext.call_back() {
+    call_back() {
+      fails();
+    } /* call_back */
+  } /* cext.call_back */
+  cext.calc() {
+    calc() {
+      leaf();
+    } /* calc */
+  } /* cext.calc */
+} /* run */
+"""
+
+EMBEDDER = r"""
+#include <Python.h>
+int main(void)
+{
+	Py_Initialize();
+	PyRun_SimpleString("def f(n):\n    return n\nfor i in range(3): f(i)\nprint('hi', flush=True)");
+	return Py_FinalizeEx();
+}
+"""
+
+
+def compile_with_python(source, *flags):
+    include = sysconfig.get_paths()["include"]
+    if run("gcc", "-pg", "-O1", f"-I{include}", source, *flags).status:
+        pytest.skip("needs python3-dev")
+
+
+def test_compiled_extensions_are_in_the_tree(tmp_path):
+    compile_with_python(write(tmp_path, EXTENSION, "cext.c"), "-shared", "-fPIC", "-o", tmp_path / "cext.so")
+    record(tmp_path, USES_EXTENSION)
+    shown = utrail("replay", "-f", "none", "-F", "run", cwd=tmp_path).must().out
+    assert shown == EXTENSION_TREE
+
+
+def test_programs_that_embed_python(tmp_path):
+    version = run(PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])").out.strip()
+    compile_with_python(write(tmp_path, EMBEDDER, "embeds.c"), f"-lpython{version}", "-o", tmp_path / "embeds")
+    assert utrail("record", "--no-event", "./embeds", cwd=tmp_path).must().out == "hi\n"
+    shown = calls(tmp_path)
+    assert shown["f"] == 3 and shown["main"] == 1 and "site.main" not in shown
 
 
 def test_a_python_that_is_not_known_says_so(tmp_path):
