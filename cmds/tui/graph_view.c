@@ -8,7 +8,7 @@
 #include "cmds/tui/source_place.h"
 #include "utils/base/containers/vec.h"
 #include "utils/view/graph/graph_columns.h"
-#include "utils/view/source.h"
+#include "utils/view/source_line.h"
 #include "utils/view/texts.h"
 
 /* A mark of an entry of @shown: it is the line between an item and the one before it. */
@@ -222,7 +222,7 @@ static void put_call(const struct graph_view *view, const struct graph_item *ite
 	}
 	sink_func(sink, item->func);
 	if (config->source)
-		source_put(config->source, item->func, config->color, " [", "]", sink);
+		source_line_put(config->source, item->func, config->color, " [", "]", sink);
 }
 
 static void put_line(struct tui_view *base, size_t line, struct sink *sink)

@@ -9,7 +9,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/view/graph/graph_columns.h"
 #include "utils/view/values/number.h"
-#include "utils/view/source.h"
+#include "utils/view/source_line.h"
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
@@ -61,7 +61,8 @@ static void put_line(const struct graph *graph, const struct tree_node *node,
 		sink_lit(sink, " +-");
 	put_node(node, node->func->name, sink);
 	if (graph->config.source)
-		source_put(graph->config.source, node->func, graph->config.color, " [", "]", sink);
+		source_line_put(graph->config.source, node->func, graph->config.color, " [", "]",
+				sink);
 	sink_lit(sink, "\n");
 }
 

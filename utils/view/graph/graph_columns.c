@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "utils/view/values/number.h"
-#include "utils/view/source.h"
+#include "utils/view/source_line.h"
 
 static void put_ns(uint64_t ns, enum color_mode color, struct sink *sink)
 {
@@ -155,7 +155,7 @@ void graph_put_header(const struct graph *graph, struct sink *sink)
 	sink_lit(sink, "   ");
 	sink_str(sink, table->name_header);
 	if (graph->config.source && !graph->config.is_by_task)
-		source_put_word(" [SOURCE]", graph->config.color, sink);
+		source_line_put_word(" [SOURCE]", graph->config.color, sink);
 	sink_lit(sink, "\n");
 }
 

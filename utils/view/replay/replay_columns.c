@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "utils/view/values/number.h"
-#include "utils/view/source.h"
+#include "utils/view/source_line.h"
 
 struct replay_column {
 	struct column column;
@@ -229,7 +229,7 @@ void replay_put_header(struct replay *replay)
 	}
 	sink_lit(replay->sink, "   FUNCTION");
 	if (replay->config.shows_source)
-		source_put_word(" [SOURCE]", replay->config.color, replay->sink);
+		source_line_put_word(" [SOURCE]", replay->config.color, replay->sink);
 	sink_lit(replay->sink, "\n");
 }
 

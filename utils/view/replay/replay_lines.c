@@ -7,7 +7,7 @@
 #include "utils/format/bytes.h"
 #include "utils/view/values/number.h"
 #include "utils/view/replay/replay_columns.h"
-#include "utils/view/source.h"
+#include "utils/view/source_line.h"
 #include "utils/view/texts.h"
 
 _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_over()");
@@ -271,7 +271,7 @@ static void put_places(struct replay *replay, const struct task *task, const str
 	struct strbuf comment cleanup_strbuf = { 0 };
 
 	strbuf_addf(&comment, " /*%s */", strbuf_str(&text));
-	source_put_word(strbuf_str(&comment), replay->config.color, replay->sink);
+	source_line_put_word(strbuf_str(&comment), replay->config.color, replay->sink);
 }
 
 /* The end of a line that begins a call. */

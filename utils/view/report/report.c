@@ -10,7 +10,7 @@
 #include "utils/view/values/number.h"
 #include "utils/view/report/report_columns.h"
 #include "utils/view/report/report_counters.h"
-#include "utils/view/source.h"
+#include "utils/view/source_line.h"
 
 /* Underline of the last column, whose cells are as long as they are. */
 #define NAME_UNDERLINE 20
@@ -218,7 +218,7 @@ static void put_header(const struct report *report, const struct report_layout *
 	sink_lit(sink, "  ");
 	sink_str(sink, table->name_header);
 	if (shows_source(report))
-		source_put_word(" [Source]", report->config.color, sink);
+		source_line_put_word(" [Source]", report->config.color, sink);
 	sink_lit(sink, "\n");
 	for (size_t i = 0; i < columns->nr; i++) {
 		const struct report_column *column = &table->columns[columns->columns[i]];
@@ -274,7 +274,8 @@ void report_put_row(const struct report *report, const struct report_layout *lay
 	table->put_name(row, sink);
 	put_left_out(report, row, sink);
 	if (shows_source(report))
-		source_put(report->config.source, row->func, report->config.color, " [", "]", sink);
+		source_line_put(report->config.source, row->func, report->config.color, " [", "]",
+				sink);
 }
 
 static void put_csv_header(const struct report *report, const struct report_layout *layout,

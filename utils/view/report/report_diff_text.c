@@ -5,7 +5,7 @@
 
 #include "utils/view/values/number.h"
 #include "utils/view/report/report_diff_rows.h"
-#include "utils/view/source.h"
+#include "utils/view/source_line.h"
 #include "utils/view/texts.h"
 
 #define NAME_UNDERLINE	20
@@ -236,7 +236,7 @@ static void put_header(const struct diff_table *table, struct sink *sink)
 	}
 	sink_lit(sink, "   Function");
 	if (diff->config.shows_source)
-		source_put_word(" [Source]", diff->config.color, sink);
+		source_line_put_word(" [Source]", diff->config.color, sink);
 	sink_lit(sink, "\n");
 	for (size_t i = 0; i < table->nr_fields; i++) {
 		sink_lit(sink, "   ");
@@ -264,8 +264,8 @@ void report_diff_put_table(const struct diff_table *table, const struct diff_row
 		sink_lit(sink, "   ");
 		sink_func(sink, rows[i].func);
 		if (diff->config.shows_source)
-			source_put(rows[i].modules, rows[i].func, diff->config.color, " [", "]",
-				   sink);
+			source_line_put(rows[i].modules, rows[i].func, diff->config.color, " [",
+					"]", sink);
 		sink_lit(sink, "\n");
 	}
 }

@@ -1,20 +1,20 @@
 /* The text of source lines after names of functions (doc/facts/text.md, "Replay" and "Report"). */
-#ifndef UTRAIL_VIEW_SOURCE_H
-#define UTRAIL_VIEW_SOURCE_H
+#ifndef UTRAIL_VIEW_SOURCE_LINE_H
+#define UTRAIL_VIEW_SOURCE_LINE_H
 
 #include "utils/base/color.h"
 #include "utils/trace/recording/module.h"
 #include "utils/base/sink.h"
 
 /* "before<file>:<line>after" in gray; nothing where the line of @func is not known. */
-void source_put(struct module_set *modules, const struct func *func, enum color_mode color,
-		const char *before, const char *after, struct sink *sink);
+void source_line_put(struct module_set *modules, const struct func *func, enum color_mode color,
+		     const char *before, const char *after, struct sink *sink);
 
 /* " / * inlines: name file:line, ... * /": the calls that were inlined into @func, if any. */
 void source_put_inlined(struct module_set *modules, const struct func *func, enum color_mode color,
 			struct sink *sink);
 
 /* The same with a text of its own, for headers. */
-void source_put_word(const char *word, enum color_mode color, struct sink *sink);
+void source_line_put_word(const char *word, enum color_mode color, struct sink *sink);
 
 #endif

@@ -1,15 +1,15 @@
-/* The text of source lines after names of functions (see source.h). */
-#include "utils/view/source.h"
+/* The text of source lines after names of functions (see source_line.h). */
+#include "utils/view/source_line.h"
 
-void source_put_word(const char *word, enum color_mode color, struct sink *sink)
+void source_line_put_word(const char *word, enum color_mode color, struct sink *sink)
 {
 	sink_color_begin(sink, color, COLOR_GRAY);
 	sink_str(sink, word);
 	sink_color_end(sink, color);
 }
 
-void source_put(struct module_set *modules, const struct func *func, enum color_mode color,
-		const char *before, const char *after, struct sink *sink)
+void source_line_put(struct module_set *modules, const struct func *func, enum color_mode color,
+		     const char *before, const char *after, struct sink *sink)
 {
 	const struct dbg_func *debug = module_debug(modules, func);
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -17,7 +17,7 @@ void source_put(struct module_set *modules, const struct func *func, enum color_
 	if (!debug || !debug->file)
 		return;
 	strbuf_addf(&text, "%s%s:%u%s", before, debug->file, debug->line, after);
-	source_put_word(strbuf_str(&text), color, sink);
+	source_line_put_word(strbuf_str(&text), color, sink);
 }
 
 void source_put_inlined(struct module_set *modules, const struct func *func, enum color_mode color,
@@ -38,5 +38,5 @@ void source_put_inlined(struct module_set *modules, const struct func *func, enu
 			strbuf_addf(&text, " %s:%u", call->file, call->line);
 	}
 	strbuf_addstr(&text, " */");
-	source_put_word(strbuf_str(&text), color, sink);
+	source_line_put_word(strbuf_str(&text), color, sink);
 }
