@@ -145,24 +145,24 @@ void read_progress_add_left(struct strbuf *out, uint64_t done, uint64_t all, uin
 		strbuf_addf(out, ", about %.0f h left", left_s / 3600);
 }
 
-static void show_progress(const struct read_progress *watch)
+static void show_progress(const struct read_progress *progress)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	if (!watch->shows_progress)
+	if (!progress->shows_progress)
 		return;
 
-	uint64_t all = pipeline_bytes(watch->pipe);
-	uint64_t done = atomic_load_explicit(&watch->pipe->read_bytes, memory_order_relaxed);
+	uint64_t all = pipeline_bytes(progress->pipe);
+	uint64_t done = atomic_load_explicit(&progress->pipe->read_bytes, memory_order_relaxed);
 
 	if (!all)
 		return;
 	/* More than was there at the start: it grows while it is read. */
 	strbuf_addf(&text, "%3u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
 		    (unsigned long long)(all >> 20));
-	read_progress_add_left(&text, done, all, debug_facts_now_ns() - watch->began_ns);
+	read_progress_add_left(&text, done, all, debug_facts_now_ns() - progress->began_ns);
 	/* Totals are known at the end: `| head` waits for it, too. */
-	if (watch->prints_at_end)
+	if (progress->prints_at_end)
 		strbuf_addstr(&text, "; the first line comes when all is read");
 	statusline_show(strbuf_str(&text));
 }
@@ -170,27 +170,27 @@ static void show_progress(const struct read_progress *watch)
 /* A thread that waits for the signal, and for the time to say something. */
 static void *wait_and_show(void *arg)
 {
-	struct read_progress *watch = arg;
+	struct read_progress *progress = arg;
 	long wait_ms = MAX((long)(quiet_ns() / 1000000), 1L);
 	sigset_t set;
 
-	only(watch->signal, &set);
-	while (!atomic_load(&watch->is_done)) {
+	only(progress->signal, &set);
+	while (!atomic_load(&progress->is_done)) {
 		struct timespec timeout = { wait_ms / 1000, wait_ms % 1000 * 1000000 };
 		int sig = sigtimedwait(&set, NULL, &timeout);
 
 		wait_ms = PERIOD_MS;
-		if (atomic_load(&watch->is_done))
+		if (atomic_load(&progress->is_done))
 			break;
-		if (sig == SIGINT && atomic_load(&watch->is_interrupted)) {
+		if (sig == SIGINT && atomic_load(&progress->is_interrupted)) {
 			/* Showing may take long, too: the second one is final. */
 			pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 			raise(SIGINT);
 		} else if (sig == SIGINT) {
-			atomic_store(&watch->is_interrupted, true);
-			atomic_store(&watch->pipe->is_stopped, true);
+			atomic_store(&progress->is_interrupted, true);
+			atomic_store(&progress->pipe->is_stopped, true);
 		} else if (errno == EAGAIN) {
-			show_progress(watch);
+			show_progress(progress);
 		}
 	}
 	return NULL;
@@ -202,41 +202,42 @@ static bool has_free_terminal(bool prints_at_end)
 	return prints_at_end || !(pager_is_open() || isatty(STDOUT_FILENO));
 }
 
-void read_progress_begin(struct read_progress *watch, const struct opts *opts,
+void read_progress_begin(struct read_progress *progress, const struct opts *opts,
 			 struct pipeline *pipe, bool prints_at_end)
 {
 	sigset_t set;
 
 	read_progress_opened();
-	*watch = (struct read_progress){
+	*progress = (struct read_progress){
 		.pipe = pipe,
 		.began_ns = debug_facts_now_ns(),
 		.signal = pager_is_open() ? SIGURG : SIGINT,
 		.prints_at_end = prints_at_end,
 		.shows_progress = has_free_terminal(prints_at_end) && may_show(opts),
 	};
-	if (is_ignored(SIGINT) && !watch->shows_progress)
+	if (is_ignored(SIGINT) && !progress->shows_progress)
 		return;
-	only(watch->signal, &set);
+	only(progress->signal, &set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	watch->is_running = pthread_create(&watch->thread, NULL, wait_and_show, watch) == 0;
-	if (!watch->is_running)
+	progress->is_running = pthread_create(&progress->thread, NULL, wait_and_show, progress) ==
+			       0;
+	if (!progress->is_running)
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int read_progress_end(struct read_progress *watch, const struct opts *opts, int status)
+int read_progress_end(struct read_progress *progress, const struct opts *opts, int status)
 {
 	sigset_t set;
 
-	if (!watch->is_running)
+	if (!progress->is_running)
 		return status;
-	atomic_store(&watch->is_done, true);
-	pthread_kill(watch->thread, watch->signal);
-	pthread_join(watch->thread, NULL);
+	atomic_store(&progress->is_done, true);
+	pthread_kill(progress->thread, progress->signal);
+	pthread_join(progress->thread, NULL);
 	statusline_close();
-	only(watch->signal, &set);
+	only(progress->signal, &set);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	if (!atomic_load(&watch->is_interrupted) || status != CMD_DONE)
+	if (!atomic_load(&progress->is_interrupted) || status != CMD_DONE)
 		return status;
 	msg_warn(&opts->msg, "interrupted: this is what was read so far");
 	return STATUS_INTERRUPTED;

@@ -51,13 +51,13 @@ void read_progress_opened(void);
  * a line there says how far it is, and how long it will take. @prints_at_end: the command writes
  * nothing while it reads
  */
-void read_progress_begin(struct read_progress *watch, const struct opts *opts,
+void read_progress_begin(struct read_progress *progress, const struct opts *opts,
 			 struct pipeline *pipe, bool prints_at_end);
 
 /*
  * STATUS_INTERRUPTED with a warning when it was interrupted and @status is CMD_DONE, else @status.
  */
-int read_progress_end(struct read_progress *watch, const struct opts *opts, int status);
+int read_progress_end(struct read_progress *progress, const struct opts *opts, int status);
 
 /*
  * Append how long it will take, from how long that much of it took: ", about 12 s left". Nothing

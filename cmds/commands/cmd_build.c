@@ -237,7 +237,7 @@ static int write_executions(const struct opts *opts, struct compdb *db,
 {
 	struct executions executions cleanup_executions = { 0 };
 	struct files files cleanup_files = { .is_unlimited = opts->no_limit };
-	struct responses responses cleanup_responses = { .watcher = { responses_see },
+	struct responses responses cleanup_responses = { .listener = { responses_see },
 							 .is_big_endian = data->is_big_endian,
 							 .is_unlimited = opts->no_limit };
 	struct uft_err broken = { 0 };
@@ -246,8 +246,8 @@ static int write_executions(const struct opts *opts, struct compdb *db,
 	if (asks_for_files(opts))
 		ret = files_load(&files, &executions, data->dir, data->is_big_endian, &broken, err);
 	else
-		ret = executions_load_watched(&executions, data->dir, data->is_big_endian,
-					      &responses.watcher, &broken, err);
+		ret = executions_load_heard(&executions, data->dir, data->is_big_endian,
+					    &responses.listener, &broken, err);
 	db->responses = &responses;
 
 	if (ret == -ENOENT)

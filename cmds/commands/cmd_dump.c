@@ -47,7 +47,7 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	};
 	struct pipeline_config stages;
 	struct pipeline pipe cleanup_pipeline = { 0 };
-	struct read_progress watch;
+	struct read_progress progress;
 	uint64_t nr_dropped = 0;
 
 	reader_pipeline_config(opts, &stages);
@@ -58,12 +58,12 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 	if (ret < 0)
 		return ret;
 	reader_warn_filters(opts, data);
-	read_progress_begin(&watch, opts, &pipe, false);
+	read_progress_begin(&progress, opts, &pipe, false);
 	ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, err);
 	if (ret == 0)
 		reader_warn_dropped(opts, exporter, nr_dropped);
 	reader_warn_kernel(opts, data, &pipe);
-	ret = read_progress_end(&watch, opts, reader_finish(sink, &pipe.broken, ret, err));
+	ret = read_progress_end(&progress, opts, reader_finish(sink, &pipe.broken, ret, err));
 	if (ret == CMD_DONE && !atomic_load(&pipe.has_shown))
 		no_result_explain(opts, &pipe);
 	return ret;

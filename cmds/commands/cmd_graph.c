@@ -50,7 +50,7 @@ static int graph_data(const struct opts *opts, const struct graph *graph, struct
 	struct pipeline_config stages;
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct sink sink cleanup_sink = { 0 };
-	struct read_progress watch;
+	struct read_progress progress;
 
 	reader_pipeline_config(opts, &stages);
 	tree_configure(&stages);
@@ -67,12 +67,12 @@ static int graph_data(const struct opts *opts, const struct graph *graph, struct
 		ret = reader_open_sink(&sink, err);
 	if (ret < 0)
 		return ret;
-	read_progress_begin(&watch, opts, &pipe, true);
+	read_progress_begin(&progress, opts, &pipe, true);
 	if (graph->config.is_by_task)
 		ret = graph_tasks(graph, &pipe, &sink, err);
 	else
 		ret = graph_calls(graph, opts, &pipe, &sink, err);
-	return read_progress_end(&watch, opts,
+	return read_progress_end(&progress, opts,
 				 reader_finish(&sink, &pipe.broken, MIN(ret, 0), err));
 }
 
@@ -81,7 +81,7 @@ static int make_tree(const struct opts *opts, struct trace_data *data, struct pi
 		     struct tree *tree, struct uft_err *err)
 {
 	struct pipeline_config stages;
-	struct read_progress watch;
+	struct read_progress progress;
 
 	reader_pipeline_config(opts, &stages);
 	tree_configure(&stages);
@@ -93,9 +93,9 @@ static int make_tree(const struct opts *opts, struct trace_data *data, struct pi
 	if (ret < 0)
 		return ret;
 	tree->counts_outside = opts->event_full;
-	read_progress_begin(&watch, opts, pipe, true);
+	read_progress_begin(&progress, opts, pipe, true);
 	ret = tree_run(tree, pipe, reader_threads(opts), err);
-	return read_progress_end(&watch, opts, ret);
+	return read_progress_end(&progress, opts, ret);
 }
 
 static int compare_graphs(const struct opts *opts, struct trace_data *base, struct trace_data *pair,

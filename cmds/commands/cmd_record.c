@@ -297,7 +297,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 }
 
 /* Missing ones are told. From here on `info` has kernel files: a cut-off recording is readable. */
-static void watch_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
+static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 {
 	struct uft_err note = { 0 };
 
@@ -312,7 +312,7 @@ static void watch_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 }
 
 /* Scheduler events are an extra: without the permission the recording goes on without them. */
-static void watch_kernel(struct run *run, struct recorder *rec, pid_t pid)
+static void begin_perf(struct run *run, struct recorder *rec, pid_t pid)
 {
 	struct uft_err err = { 0 };
 
@@ -338,7 +338,7 @@ static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err
 }
 
 /* Its child waits for this to succeed: --proc wants a recording that has all processes. */
-static int watch_processes(struct run *run, struct recorder *rec, struct uft_err *err)
+static int begin_processes(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launched *program = &run->program_process;
 	int ret;
@@ -447,11 +447,11 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	ret = keeps_pid ? 0 : launch_prepare(&launch, program, err);
 	if (ret < 0)
 		return ret;
-	ret = watch_processes(run, rec, err);
+	ret = begin_processes(run, rec, err);
 	if (ret < 0)
 		return ret;
-	watch_kernel(run, rec, program->pid);
-	watch_tracepoints(run, rec, program->pid);
+	begin_perf(run, rec, program->pid);
+	begin_tracepoints(run, rec, program->pid);
 	ret = keeps_pid ? launch_release(&launch, program, err) : launch_go(&launch, program, err);
 	if (ret < 0)
 		return ret;

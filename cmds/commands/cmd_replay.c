@@ -53,7 +53,7 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct sink sink cleanup_sink = { 0 };
 	struct replay replay;
-	struct read_progress watch;
+	struct read_progress progress;
 
 	reader_pipeline_config(opts, &stages);
 	stages.reads_extern = true;
@@ -76,12 +76,12 @@ static int replay_data(const struct opts *opts, struct trace_data *data, struct 
 		.pause = pause_showing,
 	};
 
-	read_progress_begin(&watch, opts, &pipe, false);
+	read_progress_begin(&progress, opts, &pipe, false);
 	ret = follow ? follow_run(follow, &pipe, &shown, err)
 		     : pipeline_run(&pipe, &shown.view, err);
 	replay_finish(&replay);
 	replay_deinit(&replay);
-	ret = read_progress_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
+	ret = read_progress_end(&progress, opts, reader_finish(&sink, &pipe.broken, ret, err));
 	if (follow)
 		reader_warn_filters(opts, data);
 	reader_warn_kernel(opts, data, &pipe);

@@ -61,7 +61,7 @@ static int report_data(const struct opts *opts, struct trace_data *data, struct 
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct aggregate agg cleanup(aggregate_deinit) = { 0 };
 	struct sink sink cleanup_sink = { 0 };
-	struct read_progress watch;
+	struct read_progress progress;
 	int ret = report_init(&report, &config, err);
 
 	if (ret < 0)
@@ -81,14 +81,14 @@ static int report_data(const struct opts *opts, struct trace_data *data, struct 
 		return ret;
 	report_prepare(&report, &agg);
 
-	read_progress_begin(&watch, opts, &pipe, true);
+	read_progress_begin(&progress, opts, &pipe, true);
 	ret = aggregate_run(&agg, &pipe, reader_threads(opts), err);
 	if (ret == 0 && !config.is_by_task)
 		ret = left_funcs_read(data, &report.left, err);
 	report.first_ns = pipe.first_ns;
 	if (ret == 0)
 		ret = report_show(&report, &agg, &sink, err);
-	ret = read_progress_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
+	ret = read_progress_end(&progress, opts, reader_finish(&sink, &pipe.broken, ret, err));
 	if (ret == CMD_DONE && !agg.nr_rows)
 		no_result_explain(opts, &pipe);
 	return ret;
@@ -105,7 +105,7 @@ static int add_up(const struct opts *opts, const struct report_diff *diff, struc
 		  struct aggregate *agg, struct uft_err *err)
 {
 	struct pipeline_config stages;
-	struct read_progress watch;
+	struct read_progress progress;
 
 	reader_pipeline_config(opts, &stages);
 	report_diff_configure(diff, &stages);
@@ -119,9 +119,9 @@ static int add_up(const struct opts *opts, const struct report_diff *diff, struc
 	if (ret < 0)
 		return ret;
 	report_diff_prepare(diff, agg);
-	read_progress_begin(&watch, opts, &one->pipe, true);
+	read_progress_begin(&progress, opts, &one->pipe, true);
 	ret = aggregate_run(agg, &one->pipe, reader_threads(opts), err);
-	return read_progress_end(&watch, opts, ret);
+	return read_progress_end(&progress, opts, ret);
 }
 
 /* Open the @index-th of the other recordings and add up its calls. */
@@ -230,7 +230,7 @@ static int report_calls(const struct opts *opts, struct pipeline *pipe, struct s
 
 static int report_one(const struct opts *opts, struct trace_data *data, struct uft_err *err)
 {
-	struct read_progress watch;
+	struct read_progress progress;
 	bool is_pairs = opts->callers_of || opts->callees_of;
 	struct pipeline_config stages;
 	struct pipeline pipe cleanup_pipeline = { 0 };
@@ -245,11 +245,11 @@ static int report_one(const struct opts *opts, struct trace_data *data, struct u
 	if (ret < 0)
 		return ret;
 	sink_page_begin(&sink, opts->color_mode);
-	read_progress_begin(&watch, opts, &pipe, true);
+	read_progress_begin(&progress, opts, &pipe, true);
 	ret = is_pairs ? report_pairs(opts, &pipe, &sink, err)
 		       : report_calls(opts, &pipe, &sink, err);
 	sink_page_end(&sink, opts->color_mode);
-	return read_progress_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
+	return read_progress_end(&progress, opts, reader_finish(&sink, &pipe.broken, ret, err));
 }
 
 /* The function that all is about, or NULL. */

@@ -38,10 +38,10 @@ static int run_view(const struct opts *opts, struct script *script, struct pipel
 	const struct follow_view shown = {
 		.view = { .events = script_events, .mixed = script_mixed, .self = script },
 	};
-	struct read_progress watch;
+	struct read_progress progress;
 	int ret = 0;
 
-	read_progress_begin(&watch, opts, pipe, false);
+	read_progress_begin(&progress, opts, pipe, false);
 	script_begin(script);
 
 	if (!script->is_over)
@@ -56,7 +56,7 @@ static int run_view(const struct opts *opts, struct script *script, struct pipel
 			      pipe->broken.text);
 	if (ret == 0 && script->nr_failed)
 		ret = CMD_FAILED;
-	return read_progress_end(&watch, opts, ret);
+	return read_progress_end(&progress, opts, ret);
 }
 
 static int script_data(const struct opts *opts, struct trace_data *data, struct follow *follow,

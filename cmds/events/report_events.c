@@ -71,7 +71,7 @@ int events_report(const struct opts *opts, const struct report_config *config,
 	struct pipeline_config stages;
 	struct pipeline pipe cleanup_pipeline = { 0 };
 	struct sink sink cleanup_sink = { 0 };
-	struct read_progress watch;
+	struct read_progress progress;
 	uint64_t nr = 0;
 
 	reader_pipeline_config(opts, &stages);
@@ -85,10 +85,10 @@ int events_report(const struct opts *opts, const struct report_config *config,
 	ret = reader_open_sink(&sink, err);
 	if (ret < 0)
 		return ret;
-	read_progress_begin(&watch, opts, &pipe, true);
+	read_progress_begin(&progress, opts, &pipe, true);
 	ret = opts->between ? run_between(opts, config, &pipe, &sink, &nr, err)
 			    : run_events(config, &pipe, &sink, &nr, err);
-	ret = read_progress_end(&watch, opts, reader_finish(&sink, &pipe.broken, ret, err));
+	ret = read_progress_end(&progress, opts, reader_finish(&sink, &pipe.broken, ret, err));
 	if (ret == CMD_DONE && !nr)
 		no_result_explain(opts, &pipe);
 	return ret;

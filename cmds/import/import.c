@@ -31,7 +31,7 @@
  * @last_us: the time of the line before; @shift_ns: how much the clock was set back until now,
  * which was @nr_back times
  */
-struct source {
+struct log_source {
 	struct fst_log log;
 	struct fst_log_line line;
 	bool has_line;
@@ -53,7 +53,7 @@ struct import {
 	const struct opts *opts;
 	struct fst_format *common;
 	char **paths;
-	struct source *sources;
+	struct log_source *sources;
 	size_t nr_sources;
 	struct import_tasks tasks;
 	struct import_kinds kinds;
@@ -76,7 +76,7 @@ static void import_deinit(struct import *im)
 
 /* --- one log --- */
 
-static void note_set_back(struct source *src)
+static void note_set_back(struct log_source *src)
 {
 	if (!src->nr_back++) {
 		src->first_back = src->line.number;
@@ -85,7 +85,7 @@ static void note_set_back(struct source *src)
 }
 
 /* The line's time on a clock that is never set back. Or why it has none. */
-static const char *place_in_time(struct source *src)
+static const char *place_in_time(struct log_source *src)
 {
 	int64_t us = src->line.parts.time_us;
 	uint64_t shift_ns = src->shift_ns;
@@ -105,7 +105,7 @@ static const char *place_in_time(struct source *src)
 }
 
 /* The next line that can be one; errors of others are told. */
-static int advance_source(struct source *src, struct uft_err *err)
+static int advance_source(struct log_source *src, struct uft_err *err)
 {
 	int ret;
 
@@ -167,7 +167,8 @@ static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
  * NULL with the line's place, which has a NULL in it without memory; or why it has none, and at
  * which byte.
  */
-static const char *find_place(struct import *im, struct source *src, struct place *to, size_t *at)
+static const char *find_place(struct import *im, struct log_source *src, struct place *to,
+			      size_t *at)
 {
 	const struct fst_line *line = &src->line.parts;
 	struct fst_origin origin;
@@ -190,7 +191,7 @@ static const char *find_place(struct import *im, struct source *src, struct plac
 }
 
 /* 0, or -ENOMEM. A line that cannot be taken is told. */
-static int take_log_line(struct import *im, struct source *src)
+static int take_log_line(struct import *im, struct log_source *src)
 {
 	const struct fst_line *line = &src->line.parts;
 	struct place to = { 0 };
@@ -215,13 +216,13 @@ static int take_log_line(struct import *im, struct source *src)
 /* --- all logs --- */
 
 /* The source with the earliest line, or NULL; @until_ns: it stays that up to this time. */
-static struct source *earliest_source(struct import *im, uint64_t *until_ns)
+static struct log_source *earliest_source(struct import *im, uint64_t *until_ns)
 {
-	struct source *first = NULL;
+	struct log_source *first = NULL;
 
 	*until_ns = UINT64_MAX;
 	for (size_t i = 0; i < im->nr_sources; i++) {
-		struct source *src = &im->sources[i];
+		struct log_source *src = &im->sources[i];
 
 		if (!src->has_line)
 			continue;
@@ -254,7 +255,7 @@ static int begin_sources(struct import *im, struct uft_err *err)
 
 static int take_all(struct import *im, struct uft_err *err)
 {
-	struct source *src;
+	struct log_source *src;
 	uint64_t until_ns;
 	int ret = 0;
 
@@ -290,7 +291,7 @@ static int open_logs(struct import *im, struct uft_err *err)
 				       im->paths[i]);
 	}
 	while (at < nr) {
-		struct source *src = &im->sources[im->nr_sources++];
+		struct log_source *src = &im->sources[im->nr_sources++];
 
 		fst_log_open(&src->log, im->paths + at, nr - at);
 		src->problems.msg = &im->opts->msg;
@@ -305,7 +306,7 @@ static uint64_t tell_problems(struct import *im)
 	uint64_t nr_wrong = 0;
 
 	for (size_t i = 0; i < im->nr_sources; i++) {
-		struct source *src = &im->sources[i];
+		struct log_source *src = &im->sources[i];
 
 		log_problems_end(&src->problems);
 		nr_wrong += src->problems.nr_all;

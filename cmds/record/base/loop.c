@@ -19,21 +19,21 @@ void loop_close(struct loop *loop)
 	loop->epoll_fd = -1;
 }
 
-int loop_watch(struct loop *loop, int fd, struct watcher *watcher)
+int loop_add(struct loop *loop, int fd, struct served *served)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = watcher };
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = served };
 
 	return epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-void loop_unwatch(struct loop *loop, int fd, const struct watcher *watcher)
+void loop_remove(struct loop *loop, int fd, const struct served *served)
 {
 	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	/*
 	 * Events that it was already told of are not to be served any more: it may be gone by then.
 	 */
 	for (int i = loop->at; i < loop->nr; i++) {
-		if (loop->events[i].data.ptr == watcher)
+		if (loop->events[i].data.ptr == served)
 			loop->events[i].data.ptr = NULL;
 	}
 }
@@ -47,10 +47,10 @@ int loop_serve(struct loop *loop, int timeout_ms)
 	loop->nr = nr;
 	for (loop->at = 0; loop->at < loop->nr;) {
 		const struct epoll_event event = loop->events[loop->at++];
-		struct watcher *watcher = event.data.ptr;
+		struct served *served = event.data.ptr;
 
-		if (watcher)
-			watcher->serve(watcher, event.events);
+		if (served)
+			served->serve(served, event.events);
 	}
 	return nr;
 }

@@ -17,8 +17,8 @@
  *         of any descriptor, its own too.
  * @owner: for @serve; the loop itself does not look at it
  */
-struct watcher {
-	void (*serve)(struct watcher *watcher, uint32_t epoll_events);
+struct served {
+	void (*serve)(struct served *served, uint32_t epoll_events);
 	void *owner;
 };
 
@@ -35,11 +35,11 @@ struct loop {
 int loop_open(struct loop *loop, struct uft_err *err);
 void loop_close(struct loop *loop);
 
-/* Have @watcher served whenever @fd can be read, or has come to its end. 0 or negative errno. */
-int loop_watch(struct loop *loop, int fd, struct watcher *watcher);
+/* Have @served served whenever @fd can be read, or has come to its end. 0 or negative errno. */
+int loop_add(struct loop *loop, int fd, struct served *served);
 
-/* Before @fd is closed: @watcher is not served any more, and may be freed. */
-void loop_unwatch(struct loop *loop, int fd, const struct watcher *watcher);
+/* Before @fd is closed: @served is not served any more, and may be freed. */
+void loop_remove(struct loop *loop, int fd, const struct served *served);
 
 /*
  * Wait for @timeout_ms, -1 for ever, and serve those that have something to say. Returns their

@@ -113,7 +113,7 @@ static bool count_declined(struct control *ctl, uint32_t kind)
 static unsigned take_hello(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
-	struct control *ctl = talk->watcher.owner;
+	struct control *ctl = talk->served.owner;
 
 	memcpy(&talk->hello, message, sizeof(talk->hello));
 	if (!is_believable(ctl, talk) ||
@@ -143,7 +143,7 @@ static unsigned take_hello(void *context, const void *message, size_t len)
 static unsigned take_crash(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
-	struct control *ctl = talk->watcher.owner;
+	struct control *ctl = talk->served.owner;
 
 	struct control_crash crash;
 
@@ -157,7 +157,7 @@ static unsigned take_crash(void *context, const void *message, size_t len)
 static unsigned take_declare(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
-	struct control *ctl = talk->watcher.owner;
+	struct control *ctl = talk->served.owner;
 	const struct control_declare *m = message;
 	const char *format = m->texts + strlen(m->texts) + 1;
 	const char *common = m->has_common ? format + strlen(format) + 1 : NULL;
@@ -188,7 +188,7 @@ static int plan_of_range(const struct control *ctl, uint32_t range)
 static unsigned take_callable(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
-	struct control *ctl = talk->watcher.owner;
+	struct control *ctl = talk->served.owner;
 	const struct control_callable *m = message;
 	const struct callable *c = callables_add(&ctl->planner->callables, m->texts,
 						 m->texts + strlen(m->texts) + 1, m->line,
@@ -204,7 +204,7 @@ static unsigned take_callable(void *context, const void *message, size_t len)
 static unsigned take_status(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
-	struct control *ctl = talk->watcher.owner;
+	struct control *ctl = talk->served.owner;
 	struct control_status_is status = {
 		.flags = (atomic_load(&ctl->store->is_full) ? CONTROL_STATUS_FULL : 0) |
 			 (atomic_load(&ctl->processes->control->finished) ? CONTROL_STATUS_FINISHED
@@ -224,7 +224,7 @@ static unsigned take_status(void *context, const void *message, size_t len)
 static unsigned take_error(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
-	struct control *ctl = talk->watcher.owner;
+	struct control *ctl = talk->served.owner;
 
 	ctl->talks.nr_refused++;
 	return TALK_OVER;
@@ -310,9 +310,9 @@ static void serve_packets(struct control *ctl, struct conversation *talk)
 	talk_touch(talk);
 }
 
-static void serve_talk(struct watcher *watcher, uint32_t epoll_events)
+static void serve_talk(struct served *served, uint32_t epoll_events)
 {
-	serve_packets(watcher->owner, container_of(watcher, struct conversation, watcher));
+	serve_packets(served->owner, container_of(served, struct conversation, served));
 }
 
 /* --- accepting --- */
@@ -347,13 +347,13 @@ static void begin_talk(struct control *ctl, int fd)
 		return;
 	}
 	*talk = (struct conversation){
-		.watcher = { serve_talk, ctl },
+		.served = { serve_talk, ctl },
 		.fd = fd,
 		.peer = peer,
 		.state = TALK_STRANGER,
 	};
 	talk_link(&ctl->talks.strangers, talk);
-	if (loop_watch(ctl->loop, talk->fd, &talk->watcher) < 0)
+	if (loop_add(ctl->loop, talk->fd, &talk->served) < 0)
 		talk_end(ctl, talk);
 	else
 		serve_packets(
@@ -366,7 +366,7 @@ static void pause_accepting(struct control *ctl)
 {
 	const struct itimerspec soon = { .it_value.tv_nsec = PAUSE_NS };
 
-	loop_unwatch(ctl->loop, ctl->listen_fd, &ctl->listener);
+	loop_remove(ctl->loop, ctl->listen_fd, &ctl->listener);
 	timerfd_settime(ctl->talks.pause_fd, 0, &soon, NULL);
 }
 
@@ -378,9 +378,9 @@ static bool is_anybody_waiting(const struct control *ctl)
 	return poll(&listening, 1, 0) > 0;
 }
 
-static void accept_probes(struct watcher *watcher, uint32_t epoll_events)
+static void accept_probes(struct served *served, uint32_t epoll_events)
 {
-	struct control *ctl = watcher->owner;
+	struct control *ctl = served->owner;
 
 	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
 		int fd = accept4(ctl->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -401,22 +401,22 @@ static void accept_probes(struct watcher *watcher, uint32_t epoll_events)
 	}
 }
 
-static void end_pause(struct watcher *watcher, uint32_t epoll_events)
+static void end_pause(struct served *served, uint32_t epoll_events)
 {
-	struct control *ctl = watcher->owner;
+	struct control *ctl = served->owner;
 	uint64_t times;
 
 	if (read(ctl->talks.pause_fd, &times, sizeof(times)) == sizeof(times))
-		loop_watch(ctl->loop, ctl->listen_fd, &ctl->listener);
+		loop_add(ctl->loop, ctl->listen_fd, &ctl->listener);
 }
 
 static int watch_for_pause(struct control *ctl)
 {
-	ctl->talks.pause = (struct watcher){ end_pause, ctl };
+	ctl->talks.pause = (struct served){ end_pause, ctl };
 	ctl->talks.pause_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	return ctl->talks.pause_fd < 0
 		       ? -errno
-		       : loop_watch(ctl->loop, ctl->talks.pause_fd, &ctl->talks.pause);
+		       : loop_add(ctl->loop, ctl->talks.pause_fd, &ctl->talks.pause);
 }
 
 int control_listen(struct control *ctl, struct uft_err *err)
@@ -424,7 +424,7 @@ int control_listen(struct control *ctl, struct uft_err *err)
 	struct sockaddr_un addr;
 	socklen_t addr_len = unix_name_address(&addr, ctl->socket_name, strlen(ctl->socket_name));
 
-	ctl->listener = (struct watcher){ accept_probes, ctl };
+	ctl->listener = (struct served){ accept_probes, ctl };
 	ctl->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (ctl->listen_fd < 0 || bind(ctl->listen_fd, (struct sockaddr *)&addr, addr_len) < 0 ||
 	    listen(ctl->listen_fd, SOMAXCONN) < 0)
@@ -433,7 +433,7 @@ int control_listen(struct control *ctl, struct uft_err *err)
 	int ret = watch_for_pause(ctl);
 
 	if (ret == 0)
-		ret = loop_watch(ctl->loop, ctl->listen_fd, &ctl->listener);
+		ret = loop_add(ctl->loop, ctl->listen_fd, &ctl->listener);
 	return ret < 0 ? err_set_errno(err, ret, "cannot watch the control socket") : 0;
 }
 
@@ -445,7 +445,7 @@ void control_close(struct control *ctl)
 		talk_end(ctl, ctl->talks.believed.oldest);
 	if (ctl->talks.pause_fd < 0)
 		return;
-	loop_unwatch(ctl->loop, ctl->talks.pause_fd, &ctl->talks.pause);
+	loop_remove(ctl->loop, ctl->talks.pause_fd, &ctl->talks.pause);
 	close(ctl->talks.pause_fd);
 	ctl->talks.pause_fd = -1;
 }

@@ -40,7 +40,7 @@ struct talks {
 	struct talk_list believed;
 	unsigned max;
 	size_t module_bytes;
-	struct watcher pause;
+	struct served pause;
 	int pause_fd;
 	unsigned nr_dropped;
 	unsigned long long nr_modules_left_out;
@@ -81,7 +81,7 @@ struct control {
 	char address[CONTROL_ADDRESS_SIZE];
 	unsigned working_ms;
 
-	struct watcher listener;
+	struct served listener;
 	int listen_fd;
 	struct talks talks;
 	struct conversation *served;

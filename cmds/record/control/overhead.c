@@ -497,9 +497,9 @@ static void look_at_overhead(struct overhead *o)
 	o->time = (struct budget_time){ 0 };
 }
 
-static void serve_timer(struct watcher *watcher, uint32_t epoll_events)
+static void serve_timer(struct served *served, uint32_t epoll_events)
 {
-	struct overhead *o = container_of(watcher, struct overhead, timer);
+	struct overhead *o = container_of(served, struct overhead, timer);
 	uint64_t nr;
 
 	/*
@@ -519,11 +519,11 @@ static int start_timer(struct overhead *o)
 	const struct timespec period = { 0, LOOK_MS * (long)NSEC_PER_MSEC };
 	const struct itimerspec timer = { period, period };
 
-	o->timer = (struct watcher){ serve_timer, o };
+	o->timer = (struct served){ serve_timer, o };
 	o->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (o->timer_fd < 0 || timerfd_settime(o->timer_fd, 0, &timer, NULL) < 0)
 		return -errno;
-	return loop_watch(o->loop, o->timer_fd, &o->timer);
+	return loop_add(o->loop, o->timer_fd, &o->timer);
 }
 
 int overhead_begin(struct overhead *o, struct uft_err *err)
@@ -558,7 +558,7 @@ void overhead_end(struct overhead *o)
 	strbuf_deinit(&o->symbols);
 	strbuf_deinit(&o->said);
 	if (o->timer_fd >= 0) {
-		loop_unwatch(o->loop, o->timer_fd, &o->timer);
+		loop_remove(o->loop, o->timer_fd, &o->timer);
 		close(o->timer_fd);
 		o->timer_fd = -1;
 	}

@@ -39,7 +39,7 @@ struct overhead {
 	struct store *store;
 
 	struct budget budget;
-	struct watcher timer;
+	struct served timer;
 	int timer_fd;
 	struct sample *taken;
 	struct budget_time time;

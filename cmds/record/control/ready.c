@@ -34,7 +34,7 @@ static bool is_too_much(const struct control *ctl, const struct conversation *ta
 unsigned ready_take_module(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
-	struct control *ctl = talk->watcher.owner;
+	struct control *ctl = talk->served.owner;
 
 	if (is_too_much(ctl, talk, len)) {
 		ctl->talks.nr_modules_left_out++;
@@ -273,7 +273,7 @@ void control_tick(void *arg)
 unsigned ready_take_ready(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
-	struct control *ctl = talk->watcher.owner;
+	struct control *ctl = talk->served.owner;
 	struct rights before;
 	bool is_served = false;
 

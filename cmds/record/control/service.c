@@ -24,7 +24,7 @@
 
 /* @is_parked: it has come while another one was served, and is not watched */
 struct client {
-	struct watcher watcher;
+	struct served served;
 	int fd;
 	bool is_parked;
 	struct client *next; /* in service.clients */
@@ -43,7 +43,7 @@ static void drop_client(struct service *svc, struct client *client)
 	while (*link != client)
 		link = &(*link)->next;
 	*link = client->next;
-	loop_unwatch(svc->loop, client->fd, &client->watcher);
+	loop_remove(svc->loop, client->fd, &client->served);
 	close(client->fd);
 	free(client);
 }
@@ -216,12 +216,12 @@ static void serve_alone(struct service *svc, struct client *client)
 		return;
 	if (is_request && request.type == REQUEST_IS_RUNNING && !program_runs(svc)) {
 		/* It waits for our end, by which the descriptor closes. */
-		loop_unwatch(svc->loop, client->fd, &client->watcher);
+		loop_remove(svc->loop, client->fd, &client->served);
 		return;
 	}
 	if (is_request) {
 		/* Whatever comes of it meanwhile, it is not served a second time. */
-		loop_unwatch(svc->loop, client->fd, &client->watcher);
+		loop_remove(svc->loop, client->fd, &client->served);
 		answer.error = serve_request(svc, &request, &words, &answer, &text);
 		send_answer(client->fd, &answer, &text);
 	}
@@ -230,7 +230,7 @@ static void serve_alone(struct service *svc, struct client *client)
 
 static void park(struct service *svc, struct client *client)
 {
-	loop_unwatch(svc->loop, client->fd, &client->watcher);
+	loop_remove(svc->loop, client->fd, &client->served);
 	client->is_parked = true;
 }
 
@@ -241,7 +241,7 @@ static void unpark_all(struct service *svc)
 		if (!c->is_parked)
 			continue;
 		c->is_parked = false;
-		if (loop_watch(svc->loop, c->fd, &c->watcher) < 0)
+		if (loop_add(svc->loop, c->fd, &c->served) < 0)
 			drop_client(svc, c);
 	}
 }
@@ -269,10 +269,10 @@ static bool is_quick(int fd)
 	       request.type == REQUEST_HAS_PID;
 }
 
-static void serve_client(struct watcher *watcher, uint32_t epoll_events)
+static void serve_client(struct served *served, uint32_t epoll_events)
 {
-	struct client *client = container_of(watcher, struct client, watcher);
-	struct service *svc = watcher->owner;
+	struct client *client = container_of(served, struct client, served);
+	struct service *svc = served->owner;
 
 	if (is_quick(client->fd)) {
 		serve_alone(svc, client);
@@ -312,16 +312,16 @@ static bool may_ask(const struct service *svc, int fd)
 		(store_place(svc->store, &dir) == 0 && dir.st_uid == peer.uid));
 }
 
-static void accept_client(struct watcher *watcher, uint32_t epoll_events)
+static void accept_client(struct served *served, uint32_t epoll_events)
 {
-	struct service *svc = watcher->owner;
+	struct service *svc = served->owner;
 	int fd cleanup_fd = accept4(svc->service_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct client *client = fd < 0 ? NULL : malloc(sizeof(*client));
 
 	if (!client)
 		return;
-	*client = (struct client){ .watcher = { serve_client, svc }, .fd = fd };
-	if (!may_ask(svc, fd) || loop_watch(svc->loop, fd, &client->watcher) < 0) {
+	*client = (struct client){ .served = { serve_client, svc }, .fd = fd };
+	if (!may_ask(svc, fd) || loop_add(svc->loop, fd, &client->served) < 0) {
 		free(client);
 		return;
 	}
@@ -382,11 +382,11 @@ void service_listen(struct service *svc)
 	int fd cleanup_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int ret = fd < 0 ? -errno : open_door(svc, fd, &svc->trouble);
 
-	svc->watcher = (struct watcher){ accept_client, svc };
+	svc->served = (struct served){ accept_client, svc };
 	if (ret == 0 && listen(fd, SOMAXCONN) < 0)
 		ret = -errno;
 	if (ret == 0)
-		ret = loop_watch(svc->loop, fd, &svc->watcher);
+		ret = loop_add(svc->loop, fd, &svc->served);
 	if (ret == 0)
 		svc->service_fd = take_fd(&fd);
 	else

@@ -34,7 +34,7 @@ struct service {
 	struct processes *processes;
 	const int *program_fd;
 
-	struct watcher watcher;
+	struct served served;
 	int service_fd;
 	char secret[REQUEST_SECRET_CHARS + 1];
 	struct uft_err trouble;

@@ -48,7 +48,7 @@ void talk_end(struct control *ctl, struct conversation *talk)
 {
 	talk_unlink(talk);
 	talk_free_modules(ctl, talk);
-	loop_unwatch(ctl->loop, talk->fd, &talk->watcher);
+	loop_remove(ctl->loop, talk->fd, &talk->served);
 	close(talk->fd);
 	free(talk);
 }

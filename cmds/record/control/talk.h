@@ -40,7 +40,7 @@ enum talk_state {
  * @older, @newer: in @list
  */
 struct conversation {
-	struct watcher watcher;
+	struct served served;
 	int fd;
 	struct peer peer;
 	struct talk_list *list;

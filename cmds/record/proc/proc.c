@@ -48,11 +48,11 @@ void proc_tell(int eventfd)
 		return;
 }
 
-static void see_over(struct watcher *watcher, uint32_t epoll_events)
+static void see_over(struct served *served, uint32_t epoll_events)
 {
-	struct proc *proc = container_of(watcher, struct proc, over);
+	struct proc *proc = container_of(served, struct proc, over);
 
-	loop_unwatch(proc->loop, proc->over_fd, watcher);
+	loop_remove(proc->loop, proc->over_fd, served);
 	if (proc->is_followed)
 		alive_remove(proc->alive);
 	proc->is_followed = false;
@@ -87,7 +87,7 @@ static int proc_finish(struct source *source)
 
 	proc->way->stop(proc);
 	if (proc->is_followed)
-		loop_unwatch(proc->loop, proc->over_fd, &proc->over);
+		loop_remove(proc->loop, proc->over_fd, &proc->over);
 	close_both(proc);
 	proc_log_close(&proc->log);
 	proc_forget(proc);
@@ -105,7 +105,7 @@ static int open_all(struct proc *proc, struct sources *sources)
 		proc->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (proc->over_fd < 0 || (proc->way->tells_end && proc->end_fd < 0))
 		return -errno;
-	return loop_watch(proc->loop, proc->over_fd, &proc->over);
+	return loop_add(proc->loop, proc->over_fd, &proc->over);
 }
 
 int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, pid_t pid,
@@ -116,7 +116,7 @@ int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, p
 	proc->source = (struct source){ proc_save, proc_finish };
 	proc->loop = sources->loop;
 	proc->alive = alive;
-	proc->over = (struct watcher){ see_over, NULL };
+	proc->over = (struct served){ see_over, NULL };
 	ret = open_all(proc, sources);
 	if (ret < 0)
 		err_set_errno(err, ret, "cannot record processes");

@@ -38,7 +38,7 @@ struct proc {
 	bool is_followed;
 	int end_fd;
 	int over_fd;
-	struct watcher over;
+	struct served over;
 };
 
 /*

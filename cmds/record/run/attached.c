@@ -168,13 +168,13 @@ struct attachment {
 	int signal_fd;
 	int timer_fd;
 	bool is_over;
-	struct watcher signals;
-	struct watcher timer;
+	struct served signals;
+	struct served timer;
 };
 
-static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
+static void serve_signals(struct served *served, uint32_t epoll_events)
 {
-	struct attachment *a = container_of(watcher, struct attachment, signals);
+	struct attachment *a = container_of(served, struct attachment, signals);
 	struct signalfd_siginfo info;
 
 	/* SIGCHLD only wakes: threads that are attached to have something to say. */
@@ -188,9 +188,9 @@ static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
 	}
 }
 
-static void serve_timer(struct watcher *watcher, uint32_t epoll_events)
+static void serve_timer(struct served *served, uint32_t epoll_events)
 {
-	container_of(watcher, struct attachment, timer)->is_over = true;
+	container_of(served, struct attachment, timer)->is_over = true;
 }
 
 static int begin_watching(struct attachment *a, struct uft_err *err)
@@ -198,17 +198,17 @@ static int begin_watching(struct attachment *a, struct uft_err *err)
 	sigset_t set;
 
 	recorder_signals(a->rec->settings, &set);
-	a->signals = (struct watcher){ serve_signals, a->rec };
-	a->timer = (struct watcher){ serve_timer, a->rec };
+	a->signals = (struct served){ serve_signals, a->rec };
+	a->timer = (struct served){ serve_timer, a->rec };
 	a->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 
 	int ret = a->signal_fd < 0 || a->timer_fd < 0
 			  ? -errno
-			  : loop_watch(&a->rec->loop, a->signal_fd, &a->signals);
+			  : loop_add(&a->rec->loop, a->signal_fd, &a->signals);
 
 	if (ret == 0)
-		ret = loop_watch(&a->rec->loop, a->timer_fd, &a->timer);
+		ret = loop_add(&a->rec->loop, a->timer_fd, &a->timer);
 	return ret < 0 ? err_set_errno(err, ret, "cannot watch signals") : 0;
 }
 
@@ -223,11 +223,11 @@ static void start_timer(struct attachment *a, uint64_t ns)
 static void unwatch(struct attachment *a)
 {
 	if (a->signal_fd >= 0) {
-		loop_unwatch(&a->rec->loop, a->signal_fd, &a->signals);
+		loop_remove(&a->rec->loop, a->signal_fd, &a->signals);
 		close(a->signal_fd);
 	}
 	if (a->timer_fd >= 0) {
-		loop_unwatch(&a->rec->loop, a->timer_fd, &a->timer);
+		loop_remove(&a->rec->loop, a->timer_fd, &a->timer);
 		close(a->timer_fd);
 	}
 }

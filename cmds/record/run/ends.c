@@ -64,22 +64,22 @@ static void note_end(struct end *end)
 	end->has_ended = true;
 	for (int i = 0; i < 2 && !end->is_known; i++)
 		end->is_known = ask_proc(end) || ask_kernel(end);
-	loop_unwatch(end->loop, end->pidfd, &end->watcher);
+	loop_remove(end->loop, end->pidfd, &end->served);
 	close(end->pidfd);
 	end->pidfd = -1;
 }
 
-static void serve_end(struct watcher *watcher, uint32_t epoll_events)
+static void serve_end(struct served *served, uint32_t epoll_events)
 {
-	note_end(container_of(watcher, struct end, watcher));
+	note_end(container_of(served, struct end, served));
 }
 
 void ends_watch(struct end *end, pid_t pid, struct loop *loop)
 {
 	*end = (struct end){ .pid = pid, .loop = loop };
-	end->watcher = (struct watcher){ .serve = serve_end, .owner = end };
+	end->served = (struct served){ .serve = serve_end, .owner = end };
 	end->pidfd = syscall(SYS_pidfd_open, pid, 0);
-	if (end->pidfd >= 0 && loop_watch(loop, end->pidfd, &end->watcher) < 0) {
+	if (end->pidfd >= 0 && loop_add(loop, end->pidfd, &end->served) < 0) {
 		close(end->pidfd);
 		end->pidfd = -1;
 	}
@@ -90,7 +90,7 @@ int ends_tell(struct end *end, const struct msg *msg)
 	if (end->pidfd >= 0 && peer_has_ended(end->pidfd, 0))
 		note_end(end);
 	if (end->pidfd >= 0) {
-		loop_unwatch(end->loop, end->pidfd, &end->watcher);
+		loop_remove(end->loop, end->pidfd, &end->served);
 		close(end->pidfd);
 		end->pidfd = -1;
 	}

@@ -22,7 +22,7 @@ struct end {
 	bool is_known;
 	int status;
 	struct loop *loop;
-	struct watcher watcher;
+	struct served served;
 };
 
 /* From here on its end is seen by @loop. */

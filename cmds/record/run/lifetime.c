@@ -31,9 +31,9 @@ struct lifetime {
 	int last_interrupt;
 	struct signalfd_siginfo late_interrupt;
 	struct recorder_end *end;
-	struct watcher signals;
-	struct watcher program_end;
-	struct watcher ticker;
+	struct served signals;
+	struct served program_end;
+	struct served ticker;
 };
 
 void recorder_signals(const struct record_settings *settings, sigset_t *set)
@@ -77,7 +77,7 @@ static void reap_program(void *arg)
 	if (proc_tells_end(&rec->proc)) {
 		if (!proc_program_end(&rec->proc, &life->end->status, &life->end->usage))
 			return;
-		loop_unwatch(&rec->loop, rec->proc.end_fd, &life->program_end);
+		loop_remove(&rec->loop, rec->proc.end_fd, &life->program_end);
 	} else if (life->is_parent) {
 		int status;
 		pid_t pid = wait4(life->program, &status, WNOHANG, &life->end->usage);
@@ -94,7 +94,7 @@ static void reap_program(void *arg)
 	if (alive_wants_ticks(&rec->alive))
 		start_ticking(life);
 	if (rec->program_fd >= 0 && !proc_tells_end(&rec->proc))
-		loop_unwatch(&rec->loop, rec->program_fd, &life->program_end);
+		loop_remove(&rec->loop, rec->program_fd, &life->program_end);
 }
 
 /* By its descriptor: its number may be another one's by now. */
@@ -106,9 +106,9 @@ static void pass_on(const struct lifetime *life, int sig)
 		kill(life->program, sig);
 }
 
-static void serve_ticker(struct watcher *watcher, uint32_t epoll_events)
+static void serve_ticker(struct served *served, uint32_t epoll_events)
 {
-	struct lifetime *life = container_of(watcher, struct lifetime, ticker);
+	struct lifetime *life = container_of(served, struct lifetime, ticker);
 	uint64_t nr;
 
 	/*
@@ -126,9 +126,9 @@ static void start_ticking(struct lifetime *life)
 	if (life->ticker_fd >= 0)
 		return;
 	life->ticker_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	life->ticker = (struct watcher){ serve_ticker, life->rec };
+	life->ticker = (struct served){ serve_ticker, life->rec };
 	if (life->ticker_fd >= 0 && timerfd_settime(life->ticker_fd, 0, &timer, NULL) == 0)
-		loop_watch(&life->rec->loop, life->ticker_fd, &life->ticker);
+		loop_add(&life->rec->loop, life->ticker_fd, &life->ticker);
 }
 
 /*
@@ -155,9 +155,9 @@ static bool has_ended_untold(const struct lifetime *life)
 	       end.fd >= 0 && poll(&end, 1, 0) == 1;
 }
 
-static void see_program_end(struct watcher *watcher, uint32_t epoll_events)
+static void see_program_end(struct served *served, uint32_t epoll_events)
 {
-	struct lifetime *life = container_of(watcher, struct lifetime, program_end);
+	struct lifetime *life = container_of(served, struct lifetime, program_end);
 
 	reap_program(life);
 	if (life->late_interrupt.ssi_signo && !alive_program_runs(&life->rec->alive)) {
@@ -173,9 +173,9 @@ static void let_go(struct lifetime *life)
 		traceme_let_go(&life->end->traceme);
 }
 
-static void serve_signals(struct watcher *watcher, uint32_t epoll_events)
+static void serve_signals(struct served *served, uint32_t epoll_events)
 {
-	struct lifetime *life = container_of(watcher, struct lifetime, signals);
+	struct lifetime *life = container_of(served, struct lifetime, signals);
 	struct signalfd_siginfo info;
 
 	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
@@ -200,12 +200,11 @@ static int watch_signals(struct lifetime *life, struct uft_err *err)
 	sigset_t set;
 
 	recorder_signals(life->rec->settings, &set);
-	life->signals = (struct watcher){ serve_signals, life->rec };
+	life->signals = (struct served){ serve_signals, life->rec };
 	life->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 
-	int ret = life->signal_fd < 0
-			  ? -errno
-			  : loop_watch(&life->rec->loop, life->signal_fd, &life->signals);
+	int ret = life->signal_fd < 0 ? -errno
+				      : loop_add(&life->rec->loop, life->signal_fd, &life->signals);
 
 	return ret < 0 ? err_set_errno(err, ret, "cannot watch signals") : 0;
 }
@@ -220,17 +219,17 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 	siginfo_t unused;
 
 	life->is_parent = waitid(P_PID, life->program, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
-	life->program_end = (struct watcher){ see_program_end, rec };
+	life->program_end = (struct served){ see_program_end, rec };
 	rec->program_fd = syscall(SYS_pidfd_open, life->program, 0);
 	/* Its tracer is told of its end first, and has its status. */
 	if (proc_tells_end(&rec->proc)) {
-		int watched = loop_watch(&rec->loop, rec->proc.end_fd, &life->program_end);
+		int watched = loop_add(&rec->loop, rec->proc.end_fd, &life->program_end);
 
 		return watched < 0 ? err_set_errno(err, watched, "cannot watch the program") : 0;
 	}
 
 	int ret = rec->program_fd < 0 ? -errno
-				      : loop_watch(&rec->loop, rec->program_fd, &life->program_end);
+				      : loop_add(&rec->loop, rec->program_fd, &life->program_end);
 
 	if (ret < 0 && ret != -ESRCH && !life->is_parent)
 		return err_set_errno(err, ret, "cannot watch the program");
@@ -254,10 +253,10 @@ static void look_at_orphans(void *arg)
 	orphans_look(&life->rec->processes);
 }
 
-static void stop_watching(struct recorder *rec, int fd, struct watcher *watcher)
+static void stop_watching(struct recorder *rec, int fd, struct served *served)
 {
 	if (fd >= 0)
-		loop_unwatch(&rec->loop, fd, watcher);
+		loop_remove(&rec->loop, fd, served);
 }
 
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err)

@@ -84,9 +84,9 @@ static void add_text(const struct run_progress *progress, struct strbuf *out)
 	strbuf_addf(out, ", %llu lost", (unsigned long long)sum.lost);
 }
 
-static void serve_timer(struct watcher *watcher, uint32_t epoll_events)
+static void serve_timer(struct served *served, uint32_t epoll_events)
 {
-	struct run_progress *progress = container_of(watcher, struct run_progress, timer);
+	struct run_progress *progress = container_of(served, struct run_progress, timer);
 	struct strbuf text cleanup_strbuf = { 0 };
 	uint64_t nr;
 
@@ -108,9 +108,9 @@ static int start_timer(struct run_progress *progress)
 
 	if (fd < 0)
 		return -1;
-	progress->timer = (struct watcher){ serve_timer, progress };
+	progress->timer = (struct served){ serve_timer, progress };
 	if (timerfd_settime(fd, 0, &timer, NULL) == 0 &&
-	    loop_watch(&progress->rec->loop, fd, &progress->timer) == 0)
+	    loop_add(&progress->rec->loop, fd, &progress->timer) == 0)
 		return fd;
 	close(fd);
 	return -1;
@@ -150,7 +150,7 @@ void run_progress_end(struct run_progress *progress)
 {
 	if (progress->timer_fd < 0)
 		return;
-	loop_unwatch(&progress->rec->loop, progress->timer_fd, &progress->timer);
+	loop_remove(&progress->rec->loop, progress->timer_fd, &progress->timer);
 	close(progress->timer_fd);
 	progress->timer_fd = -1;
 	statusline_close();

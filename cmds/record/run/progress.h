@@ -22,7 +22,7 @@ struct run_progress {
 	bool is_asked_for;
 	uint64_t device;
 	int timer_fd; /* -1: nothing is shown */
-	struct watcher timer;
+	struct served timer;
 };
 
 /* After recorder_open(), before anything is recorded: have counted what will be shown. */

@@ -34,7 +34,7 @@
  * @kept: flight recording: pages for the file when it is saved; else the file is @stream
  */
 struct kernel_cpu {
-	struct watcher watcher;
+	struct served served;
 	unsigned index;
 	int fd;
 	int stream;
@@ -327,7 +327,7 @@ static int choose_events(struct kernel *kernel, struct uft_err *err)
 
 /* --- pages --- */
 
-static void serve_cpu(struct watcher *watcher, uint32_t epoll_events);
+static void serve_cpu(struct served *served, uint32_t epoll_events);
 
 static int open_cpu(struct kernel_cpu *cpu, struct uft_err *err)
 {
@@ -345,7 +345,7 @@ static int open_cpu(struct kernel_cpu *cpu, struct uft_err *err)
 		return err_set_errno(err, cpu->stream, "cannot write 'kernel-cpu%u.dat'",
 				     cpu->index);
 
-	int ret = loop_watch(kernel->loop, cpu->fd, &cpu->watcher);
+	int ret = loop_add(kernel->loop, cpu->fd, &cpu->served);
 
 	return ret < 0 ? err_set_errno(err, ret, "cannot watch '%s'", name) : 0;
 }
@@ -364,7 +364,7 @@ static int open_cpus(struct kernel *kernel, struct uft_err *err)
 	kernel->nr_cpus = nr;
 	for (unsigned i = 0; i < nr; i++)
 		kernel->cpus[i] = (struct kernel_cpu){
-			.watcher = { serve_cpu, kernel },
+			.served = { serve_cpu, kernel },
 			.index = i,
 			.fd = -1,
 			.stream = -1,
@@ -544,9 +544,9 @@ static int empty_all(struct kernel_cpu *cpu)
 	return ret ? ret : last;
 }
 
-static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
+static void serve_cpu(struct served *served, uint32_t epoll_events)
 {
-	struct kernel_cpu *cpu = container_of(watcher, struct kernel_cpu, watcher);
+	struct kernel_cpu *cpu = container_of(served, struct kernel_cpu, served);
 
 	store_note_error(cpu->kernel->store, cpu->kernel->has_watermark
 						     ? drain_kernel_cpu(cpu, get_full_pages)

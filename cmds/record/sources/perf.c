@@ -25,7 +25,7 @@
  * @kept: flight recording: what goes to the file when it is saved; else the file is @stream
  */
 struct perf_cpu {
-	struct watcher watcher;
+	struct served served;
 	unsigned index;
 	int fd;
 	int stream;
@@ -128,13 +128,13 @@ static int drain_perf_ring(struct perf_cpu *cpu)
  * When all tasks are gone that it counts for, the kernel says so (EPOLLHUP) as long as anybody
  * asks.
  */
-static void serve_cpu(struct watcher *watcher, uint32_t epoll_events)
+static void serve_cpu(struct served *served, uint32_t epoll_events)
 {
-	struct perf_cpu *cpu = container_of(watcher, struct perf_cpu, watcher);
+	struct perf_cpu *cpu = container_of(served, struct perf_cpu, served);
 
 	store_note_error(cpu->perf->store, drain_perf_ring(cpu));
 	if (epoll_events & (EPOLLHUP | EPOLLERR))
-		loop_unwatch(cpu->perf->loop, cpu->fd, watcher);
+		loop_remove(cpu->perf->loop, cpu->fd, served);
 }
 
 static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *attr)
@@ -152,8 +152,8 @@ static int open_cpu(struct perf_cpu *cpu, pid_t pid, struct perf_event_attr *att
 	cpu->stream = store_open_cpu(cpu->perf->store, "perf-cpu", cpu->index);
 	if (cpu->stream < 0)
 		return cpu->stream;
-	cpu->watcher = (struct watcher){ serve_cpu, cpu->perf };
-	return loop_watch(cpu->perf->loop, cpu->fd, &cpu->watcher);
+	cpu->served = (struct served){ serve_cpu, cpu->perf };
+	return loop_add(cpu->perf->loop, cpu->fd, &cpu->served);
 }
 
 static void close_all(struct perf *perf)

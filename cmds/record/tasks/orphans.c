@@ -15,7 +15,7 @@
 #include "utils/base/cleanup.h"
 
 struct orphan {
-	struct watcher watcher;
+	struct served served;
 	pid_t pid;
 	int pidfd;
 	struct orphan *next;
@@ -62,15 +62,15 @@ static void drop_orphan(struct processes *procs, struct orphan *orphan)
 	while (*link != orphan)
 		link = &(*link)->next;
 	*link = orphan->next;
-	loop_unwatch(procs->loop, orphan->pidfd, &orphan->watcher);
+	loop_remove(procs->loop, orphan->pidfd, &orphan->served);
 	close(orphan->pidfd);
 	free(orphan);
 	alive_remove(procs->alive);
 }
 
-static void see_the_end(struct watcher *watcher, uint32_t epoll_events)
+static void see_the_end(struct served *served, uint32_t epoll_events)
 {
-	drop_orphan(watcher->owner, container_of(watcher, struct orphan, watcher));
+	drop_orphan(served->owner, container_of(served, struct orphan, served));
 }
 
 static bool is_watched(const struct processes *procs, pid_t pid)
@@ -99,7 +99,7 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 	if (!o)
 		return;
 	*o = (struct orphan){ { see_the_end, procs }, pid, pidfd, procs->orphans.first };
-	if (loop_watch(procs->loop, pidfd, &o->watcher) < 0) {
+	if (loop_add(procs->loop, pidfd, &o->served) < 0) {
 		free(o);
 		return;
 	}

@@ -100,19 +100,19 @@ static bool make_arena(struct processes *procs, struct process *proc, int *fd)
 	return true;
 }
 
-static void see_the_end(struct watcher *watcher, uint32_t epoll_events)
+static void see_the_end(struct served *served, uint32_t epoll_events)
 {
-	process_retire(watcher->owner, container_of(watcher, struct process, watcher));
+	process_retire(served->owner, container_of(served, struct process, served));
 }
 
 static void watch_pid(struct processes *procs, struct process *proc)
 {
-	proc->watcher = (struct watcher){ see_the_end, procs };
+	proc->served = (struct served){ see_the_end, procs };
 	if (proc->pidfd < 0)
 		proc->pidfd = syscall(SYS_pidfd_open, proc->os_pid, 0);
 	if (proc->pidfd < 0)
 		return;
-	if (loop_watch(procs->loop, proc->pidfd, &proc->watcher) == 0) {
+	if (loop_add(procs->loop, proc->pidfd, &proc->served) == 0) {
 		alive_add(procs->alive);
 		return;
 	}
@@ -303,7 +303,7 @@ static void take_from_writers(struct processes *procs, struct process *proc)
 void process_retire(struct processes *procs, struct process *proc)
 {
 	if (proc->pidfd >= 0) {
-		loop_unwatch(procs->loop, proc->pidfd, &proc->watcher);
+		loop_remove(procs->loop, proc->pidfd, &proc->served);
 		close(proc->pidfd);
 		proc->pidfd = -1;
 		alive_remove(procs->alive);

@@ -58,7 +58,7 @@ struct ring_sink {
  * @segment_bytes
  */
 struct process {
-	struct watcher watcher; /* of @pidfd */
+	struct served served; /* of @pidfd */
 	pid_t pid; /* as the process sees itself: a pid namespace of its own may have its own */
 	pid_t ppid;
 	pid_t os_pid;	  /* as we see it */

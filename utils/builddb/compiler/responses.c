@@ -61,10 +61,10 @@ static int take_response(struct responses *responses, const struct proc_act *act
 	return 0;
 }
 
-int responses_see(struct executions_watcher *watcher, const struct executions *executions,
+int responses_see(struct executions_listener *listener, const struct executions *executions,
 		  const struct proc_record *rec, size_t at)
 {
-	struct responses *responses = container_of(watcher, struct responses, watcher);
+	struct responses *responses = container_of(listener, struct responses, listener);
 	struct proc_act act;
 
 	if (rec->kind != PROC_RESPONSE || at == EXECUTION_NONE ||

@@ -13,7 +13,7 @@
 struct response_file;
 
 /*
- * @watcher: for executions_load_watched(); @is_big_endian: set before
+ * @listener: for executions_load_heard(); @is_big_endian: set before
  * @all, @nr: in the order of the recording; @last_of: by execution, the index of its last one plus
  * one
  * @bytes: of their texts; one that would make that more than RESPONSES_MAX is taken for unreadable,
@@ -22,7 +22,7 @@ struct response_file;
  * Ends with responses_deinit().
  */
 struct responses {
-	struct executions_watcher watcher;
+	struct executions_listener listener;
 	bool is_big_endian;
 	bool is_unlimited;
 	struct response_file *all;
@@ -34,7 +34,7 @@ struct responses {
 #define RESPONSES_MAX (200UL << 20)
 
 /* For one that is otherwise { 0 }: who is told of records. */
-int responses_see(struct executions_watcher *watcher, const struct executions *executions,
+int responses_see(struct executions_listener *listener, const struct executions *executions,
 		  const struct proc_record *rec, size_t at);
 void responses_deinit(struct responses *responses);
 #define cleanup_responses cleanup(responses_deinit)

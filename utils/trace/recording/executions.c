@@ -20,7 +20,7 @@ struct loading {
 	struct executions *out;
 	struct intmap running;
 	struct proc_cpus cpus;
-	struct executions_watcher *watcher;
+	struct executions_listener *listener;
 	bool is_big_endian;
 	uint32_t nr_tasks;
 	uint64_t last_ns;
@@ -258,9 +258,9 @@ static int take_and_tell(struct loading *load, const struct proc_record *rec)
 	if (rec->kind != PROC_EXIT)
 		at = find_running(load, rec->pid);
 	ret = take_place(load, rec, at);
-	if (ret < 0 || !load->watcher)
+	if (ret < 0 || !load->listener)
 		return ret;
-	return load->watcher->see(load->watcher, load->out, rec, at);
+	return load->listener->see(load->listener, load->out, rec, at);
 }
 
 static void end_what_runs(struct loading *load)
@@ -283,12 +283,12 @@ static int load_all(struct loading *load, struct proc_file *file, struct uft_err
 	return ret < 0 ? err_set_errno(err, ret, "cannot read '%s'", file->path) : 0;
 }
 
-int executions_load_watched(struct executions *executions, const char *dir, bool is_big_endian,
-			    struct executions_watcher *watcher, struct uft_err *broken,
-			    struct uft_err *err)
+int executions_load_heard(struct executions *executions, const char *dir, bool is_big_endian,
+			  struct executions_listener *listener, struct uft_err *broken,
+			  struct uft_err *err)
 {
 	struct loading load = { .out = executions,
-				.watcher = watcher,
+				.listener = listener,
 				.is_big_endian = is_big_endian };
 	struct proc_file file cleanup_proc_file;
 	int ret = proc_file_open(&file, dir, is_big_endian, err);
@@ -303,7 +303,7 @@ int executions_load_watched(struct executions *executions, const char *dir, bool
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
 		    struct uft_err *broken, struct uft_err *err)
 {
-	return executions_load_watched(executions, dir, is_big_endian, NULL, broken, err);
+	return executions_load_heard(executions, dir, is_big_endian, NULL, broken, err);
 }
 
 void executions_deinit(struct executions *executions)

@@ -105,15 +105,15 @@ struct proc_record;
  * EXECUTION_NONE: nothing is known of it. For a fork that made a process, the child's is the last
  * of all. 0 or negative.
  */
-struct executions_watcher {
-	int (*see)(struct executions_watcher *watcher, const struct executions *executions,
+struct executions_listener {
+	int (*see)(struct executions_listener *listener, const struct executions *executions,
 		   const struct proc_record *rec, size_t at);
 };
 
-/* The same, and @watcher is told of all that is read. */
-int executions_load_watched(struct executions *executions, const char *dir, bool is_big_endian,
-			    struct executions_watcher *watcher, struct uft_err *broken,
-			    struct uft_err *err);
+/* The same, and @listener is told of all that is read. */
+int executions_load_heard(struct executions *executions, const char *dir, bool is_big_endian,
+			  struct executions_listener *listener, struct uft_err *broken,
+			  struct uft_err *err);
 void executions_deinit(struct executions *executions);
 #define cleanup_executions cleanup(executions_deinit)
 

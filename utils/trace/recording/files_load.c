@@ -29,7 +29,7 @@
  * @path: room for one
  */
 struct loading {
-	struct executions_watcher watcher;
+	struct executions_listener listener;
 	struct files *files;
 	struct descriptors descriptors;
 	struct strbuf path;
@@ -300,10 +300,10 @@ static int take_exec(struct loading *load, struct descriptors_of *of,
 	return ret < 0 ? ret : take_program(load, at, execution->interpreter);
 }
 
-static int see(struct executions_watcher *watcher, const struct executions *executions,
+static int see(struct executions_listener *listener, const struct executions *executions,
 	       const struct proc_record *rec, size_t at)
 {
-	struct loading *load = container_of(watcher, struct loading, watcher);
+	struct loading *load = container_of(listener, struct loading, listener);
 	struct descriptors_of *of = at == EXECUTION_NONE
 					    ? NULL
 					    : descriptors_get(&load->descriptors, rec->pid, at);
@@ -368,14 +368,14 @@ int files_load(struct files *files, struct executions *executions, const char *d
 	       bool is_big_endian, struct uft_err *broken, struct uft_err *err)
 {
 	struct loading load = {
-		.watcher = { see },
+		.listener = { see },
 		.files = files,
 		.is_big_endian = is_big_endian,
 	};
 	int ret;
 
 	set_limit(files, dir);
-	ret = executions_load_watched(executions, dir, is_big_endian, &load.watcher, broken, err);
+	ret = executions_load_heard(executions, dir, is_big_endian, &load.listener, broken, err);
 	if (ret == 0) {
 		ret = descriptors_settle_all(files, &load.descriptors);
 		if (ret < 0)

@@ -304,7 +304,7 @@ TEST(a_module_more_than_there_may_be_is_left_out)
 		const struct limit *limit = &limits[i];
 		struct control ctl = { .talks.module_bytes = limit->all_bytes };
 		struct conversation talk = {
-			.watcher.owner = &ctl,
+			.served.owner = &ctl,
 			.nr_modules = limit->nr_modules,
 			.module_bytes = limit->module_bytes,
 		};

@@ -12,7 +12,7 @@
 /* @ends: which sources have ended, by their letters, in that order */
 struct toy {
 	struct source source;
-	struct watcher watcher;
+	struct served served;
 	struct store *store;
 	struct loop *loop;
 	int pipe[2];
@@ -35,9 +35,9 @@ static int take(struct toy *toy)
 	return ret;
 }
 
-static void toy_serve(struct watcher *watcher, uint32_t epoll_events)
+static void toy_serve(struct served *served, uint32_t epoll_events)
 {
-	struct toy *toy = container_of(watcher, struct toy, watcher);
+	struct toy *toy = container_of(served, struct toy, served);
 
 	store_note_error(toy->store, take(toy));
 }
@@ -52,7 +52,7 @@ static int toy_finish(struct source *source)
 	struct toy *toy = container_of(source, struct toy, source);
 	int ret = toy_save(source);
 
-	loop_unwatch(toy->loop, toy->pipe[0], &toy->watcher);
+	loop_remove(toy->loop, toy->pipe[0], &toy->served);
 	store_close(toy->store, toy->stream);
 	close(toy->pipe[0]);
 	close(toy->pipe[1]);
@@ -64,7 +64,7 @@ static void toy_open(struct toy *toy, struct sources *sources, unsigned cpu, cha
 {
 	*toy = (struct toy){
 		.source = { toy_save, toy_finish },
-		.watcher = { toy_serve, toy },
+		.served = { toy_serve, toy },
 		.store = sources->store,
 		.loop = sources->loop,
 		.letter = 'A' + cpu,
@@ -73,7 +73,7 @@ static void toy_open(struct toy *toy, struct sources *sources, unsigned cpu, cha
 	assert_int_equal(pipe2(toy->pipe, O_CLOEXEC | O_NONBLOCK), 0);
 	toy->stream = store_open_cpu(sources->store, "toy-cpu", cpu);
 	assert_true(toy->stream >= 0);
-	assert_int_equal(loop_watch(sources->loop, toy->pipe[0], &toy->watcher), 0);
+	assert_int_equal(loop_add(sources->loop, toy->pipe[0], &toy->served), 0);
 	sources_add(sources, &toy->source);
 }
 

@@ -20,7 +20,7 @@ static void see(struct responses *responses, size_t at, int error, const char *n
 			&payload);
 	rec.len = payload.len;
 	rec.data = exact_copy(payload.data, payload.len);
-	assert_int_equal(responses_see(&responses->watcher, &none, &rec, at), 0);
+	assert_int_equal(responses_see(&responses->listener, &none, &rec, at), 0);
 	free((void *)rec.data);
 }
 
@@ -37,7 +37,7 @@ static void check(const struct responses *responses, size_t at, const char *name
 
 TEST(each_execution_has_its_own)
 {
-	struct responses responses cleanup_responses = { .watcher = { responses_see },
+	struct responses responses cleanup_responses = { .listener = { responses_see },
 							 .is_big_endian = PROC_IS_BIG };
 
 	see(&responses, 1, 0, "a", "-c x", PROC_RESPONSE);
