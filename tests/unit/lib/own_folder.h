@@ -22,7 +22,7 @@ static inline const char *own_file(const char *name)
 }
 
 /* Make it, and "/file" in it. 0 or -1. */
-static inline int below_begin(void)
+static inline int own_folder_make(void)
 {
 	char template[] = "/tmp/utrail-unit-XXXXXX";
 	int fd;

@@ -26,7 +26,7 @@ static inline int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-static inline void open_world(struct attached *w, pid_t pid)
+static inline void open_stopped_child(struct attached *w, pid_t pid)
 {
 	uint64_t range[2] = { 0 };
 

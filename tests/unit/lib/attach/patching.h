@@ -40,7 +40,7 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-static inline void use(struct place *p, const char *path, const char *rules)
+static inline void patching_load(struct place *p, const char *path, const char *rules)
 {
 	if (rules)
 		assert_int_equal(patch_rules_parse(rules, MATCH_GLOB, &p->rules, NULL), 0);
@@ -49,13 +49,13 @@ static inline void use(struct place *p, const char *path, const char *rules)
 	assert_ptr_equal(known_module_get(&p->modules, path), p->known);
 }
 
-static inline void find(struct place *p)
+static inline void patching_find(struct place *p)
 {
 	patches_find(&p->patches, &p->settings, p->known, LIBRARY);
 }
 
 /* The user says more. */
-static inline void add(struct place *p, const char *text)
+static inline void patching_add_rules(struct place *p, const char *text)
 {
 	struct patch_rules more = { 0 };
 	struct patch_rules_change change = { 0 };
@@ -66,7 +66,7 @@ static inline void add(struct place *p, const char *text)
 	patch_rules_deinit(&more);
 }
 
-static inline void turn(struct place *p, size_t nr_in, size_t nr_out)
+static inline void patching_turn(struct place *p, size_t nr_in, size_t nr_out)
 {
 	struct patches_turned turned = { 0 };
 
@@ -75,7 +75,7 @@ static inline void turn(struct place *p, size_t nr_in, size_t nr_out)
 	assert_int_equal(turned.nr_out, nr_out);
 }
 
-static inline struct symtab symbols_of(const struct place *p)
+static inline struct symtab patching_symbols(const struct place *p)
 {
 	struct symtab symbols = { 0 };
 
@@ -83,7 +83,7 @@ static inline struct symtab symbols_of(const struct place *p)
 	return symbols;
 }
 
-static inline const struct symbol *victim(const struct symtab *symbols, const char *name)
+static inline const struct symbol *patching_symbol(const struct symtab *symbols, const char *name)
 {
 	for (size_t i = 0; i < symbols->nr; i++) {
 		if (strcmp(symbols->syms[i].name, name) == 0)
@@ -93,13 +93,13 @@ static inline const struct symbol *victim(const struct symtab *symbols, const ch
 	return NULL;
 }
 
-static inline size_t nr_found(const struct place *p)
+static inline size_t patching_count_found(const struct place *p)
 {
 	module_patches_unpack(&p->known->patches[LIBRARY]);
 	return p->known->patches[LIBRARY].found.len / sizeof(struct found_patch);
 }
 
-static inline struct found_patch *found_at(const struct place *p, size_t i)
+static inline struct found_patch *patching_found_at(const struct place *p, size_t i)
 {
 	module_patches_unpack(&p->known->patches[LIBRARY]);
 	return (struct found_patch *)p->known->patches[LIBRARY].found.data + i;

@@ -10,7 +10,7 @@
 #include "tests/unit/lib/unit.h"
 
 /* The probe is given @plan. */
-static inline int walks_obey(int (*how)(int fd), const struct keeping_plan *plan)
+static inline int random_walk_obey(int (*how)(int fd), const struct keeping_plan *plan)
 {
 	int fd = keeping_image(plan);
 	int ret = how(fd);
@@ -23,15 +23,15 @@ static inline int walks_obey(int (*how)(int fd), const struct keeping_plan *plan
  * Before something happens to @t: its state, and what that will be to the table of libmcount/hot/state.h. A call of @func; NULL for @k: the innermost
  * call, which has a frame, returns.
  */
-struct walks_step {
+struct random_walk_step {
 	enum thread_state state;
 	enum thread_event what;
 };
 
-static inline struct walks_step walks_step(const struct thread *t, const struct keeping *k,
-					   unsigned func)
+static inline struct random_walk_step random_walk_step(const struct thread *t,
+						       const struct keeping *k, unsigned func)
 {
-	struct walks_step step = { state_of(t), RETURN_OTHER };
+	struct random_walk_step step = { state_of(t), RETURN_OTHER };
 	bool is_settled = state_is_settled(step.state);
 
 	if (k)
@@ -45,10 +45,10 @@ static inline struct walks_step walks_step(const struct thread *t, const struct 
 	return step;
 }
 
-/* A set of states; those that planned.now chooses from are told apart by walks_check(). */
+/* A set of states; those that planned.now chooses from are told apart by random_walk_check(). */
 #define WALKS_SETTLED (1U << THREAD_JUDGED | 1U << THREAD_OUTSIDE | 1U << THREAD_OUT)
 
-static inline unsigned walks_next(enum thread_state state, enum thread_event what)
+static inline unsigned random_walk_next(enum thread_state state, enum thread_event what)
 {
 	const struct thread_transition *to = &thread_transitions[state][what];
 
@@ -61,14 +61,15 @@ static inline unsigned walks_next(enum thread_state state, enum thread_event wha
 }
 
 /* All states that may follow: it may have been settled first, and may fit afterwards. */
-static inline unsigned walks_reached(struct walks_step step)
+static inline unsigned random_walk_reached(struct random_walk_step step)
 {
-	unsigned next = walks_next(step.state, step.what);
+	unsigned next = random_walk_next(step.state, step.what);
 
 	assert_int_not_equal(next, 0);
 	for (enum thread_state s = 0; !state_is_settled(step.state) && s < THREAD_READY; s++) {
 		if (WALKS_SETTLED & 1U << s)
-			next |= walks_next(s, step.what > CALL_RULED ? RETURN_OTHER : step.what);
+			next |= random_walk_next(s,
+						 step.what > CALL_RULED ? RETURN_OTHER : step.what);
 	}
 	for (enum thread_state s = 0; s < THREAD_READY; s++) {
 		if (next & 1U << s)
@@ -78,7 +79,7 @@ static inline unsigned walks_reached(struct walks_step step)
 }
 
 /* The words that stubs compare with follow from the state. */
-static inline void walks_check_limits(const struct thread *t)
+static inline void random_walk_check_limits(const struct thread *t)
 {
 	const struct planned *p = t->planned;
 	enum thread_state state = state_of(t);
@@ -103,14 +104,14 @@ static inline void walks_check_limits(const struct thread *t)
 }
 
 /* It has happened, and @k says what holds now: the state is one that the table leads to. */
-static inline void walks_check(struct walks_step step, const struct thread *t,
-			       const struct keeping *k)
+static inline void random_walk_check(struct random_walk_step step, const struct thread *t,
+				     const struct keeping *k)
 {
 	enum thread_state state = state_of(t);
 	bool is_outside = (k->plan.settings.flags & PLAN_OPT_IN_FILTER) && !k->inside.in;
 
-	walks_check_limits(t);
-	assert_int_not_equal(walks_reached(step) & 1U << state, 0);
+	random_walk_check_limits(t);
+	assert_int_not_equal(random_walk_reached(step) & 1U << state, 0);
 	if (k->inside.out)
 		assert_true(state == THREAD_OUT || state == THREAD_BARRED);
 	else if (is_outside)
@@ -120,7 +121,7 @@ static inline void walks_check(struct walks_step step, const struct thread *t,
 }
 
 /* All calls of @t are over: what was recorded is what @k expects. Others begin without what this walk has left. */
-static inline void walks_end(struct pair *pair, struct keeping *k, const struct thread *t)
+static inline void random_walk_end(struct pair *pair, struct keeping *k, const struct thread *t)
 {
 	int32_t tid = t->ring->tid;
 

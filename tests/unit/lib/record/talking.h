@@ -10,7 +10,7 @@
 
 #include "utils/base/unix_name.h"
 
-static inline int connect_to(const struct recorder *rec)
+static inline int connect_to_recorder(const struct recorder *rec)
 {
 	struct sockaddr_un addr;
 	const char *name = rec->channel.socket_name;
@@ -22,13 +22,13 @@ static inline int connect_to(const struct recorder *rec)
 	return fd;
 }
 
-static inline void serve(struct recorder *rec)
+static inline void serve_all(struct recorder *rec)
 {
 	while (loop_serve(&rec->loop, 0) > 0)
 		;
 }
 
-static inline void say(int fd, enum control_type type, void *message, size_t len)
+static inline void send_message(int fd, enum control_type type, void *message, size_t len)
 {
 	control_stamp(message, type, 0, len, 1);
 	send(fd, message, len, MSG_NOSIGNAL);
@@ -48,7 +48,7 @@ static inline struct control_hello make_hello(const struct recorder *rec,
 	return hello;
 }
 
-static inline void say_module(int fd, const char *path)
+static inline void send_module(int fd, const char *path)
 {
 	union {
 		struct control_module m;
@@ -56,18 +56,18 @@ static inline void say_module(int fd, const char *path)
 	} packet = { .m = { .start = 4096, .end = 8192, .has_text = 1 } };
 
 	strcpy(packet.m.path, path);
-	say(fd, CONTROL_MODULE, &packet, sizeof(packet.m) + strlen(path) + 1);
+	send_message(fd, CONTROL_MODULE, &packet, sizeof(packet.m) + strlen(path) + 1);
 }
 
-static inline void say_ready(int fd)
+static inline void send_ready(int fd)
 {
 	struct control_ready ready;
 
-	say(fd, CONTROL_READY, &ready, sizeof(ready));
+	send_message(fd, CONTROL_READY, &ready, sizeof(ready));
 }
 
 /* Of what type a packet is; 0: none that a recorder sends. */
-static inline int type_of(const void *packet, size_t len)
+static inline int answer_type(const void *packet, size_t len)
 {
 	static const struct control_shape *const shapes[] = {
 		&control_welcome_shape, &control_plan_shape,	  &control_set_plan_shape,
@@ -91,14 +91,14 @@ static union {
 } last; /* answer */
 
 /* What kind of answer there is; 0: they have hung up, -1: nothing yet. Descriptors that it brings are lost. */
-static inline int answer(int fd, struct control_welcome *welcome)
+static inline int take_answer(int fd, struct control_welcome *welcome)
 {
 	ssize_t len = recv(fd, &last, sizeof(last), MSG_DONTWAIT);
 
 	if (len < 0)
 		return errno == EAGAIN ? -1 : 0;
 
-	int type = len ? type_of(&last, len) : 0;
+	int type = len ? answer_type(&last, len) : 0;
 
 	if (type == CONTROL_WELCOME && welcome)
 		*welcome = last.welcome;
@@ -106,22 +106,22 @@ static inline int answer(int fd, struct control_welcome *welcome)
 }
 
 /* A whole conversation. */
-static inline int talk(struct recorder *rec, const struct control_hello *hello,
-		       struct control_welcome *welcome)
+static inline int talk_once(struct recorder *rec, const struct control_hello *hello,
+			    struct control_welcome *welcome)
 {
-	int fd = connect_to(rec);
+	int fd = connect_to_recorder(rec);
 
 	send(fd, hello, sizeof(*hello), 0);
-	serve(rec);
-	say_module(fd, "/bin/true");
-	serve(rec);
-	say_ready(fd);
-	serve(rec);
+	serve_all(rec);
+	send_module(fd, "/bin/true");
+	serve_all(rec);
+	send_ready(fd);
+	serve_all(rec);
 
-	int type = answer(fd, welcome);
+	int type = take_answer(fd, welcome);
 
 	close(fd);
-	serve(rec);
+	serve_all(rec);
 	return type;
 }
 

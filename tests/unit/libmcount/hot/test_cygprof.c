@@ -40,7 +40,7 @@ static void begin(struct walk *w, uint64_t seed, uint32_t allowed)
 	pair_open(&w->pair);
 	keeping_begin(&w->k, seed, allowed);
 	w->k.has_no_regs = true;
-	assert_int_equal(walks_obey(plans_begin, &w->k.plan), 0);
+	assert_int_equal(random_walk_obey(plans_begin, &w->k.plan), 0);
 	w->t = self = pair_thread();
 	assert_non_null(w->t);
 }
@@ -48,7 +48,7 @@ static void begin(struct walk *w, uint64_t seed, uint32_t allowed)
 static void end(struct walk *w)
 {
 	assert_ptr_equal(w->t->top, w->t->frames);
-	walks_end(&w->pair, &w->k, w->t);
+	random_walk_end(&w->pair, &w->k, w->t);
 }
 
 /* What happens between the hooks. */
@@ -60,45 +60,45 @@ static void go_on(struct walk *w)
 		keeping_pass(&w->k, w->t, 1 + keeping_random(&w->k, 2));
 	if (w->replaced_at && w->nr_calls % w->replaced_at == 0) {
 		keeping_replace(&w->k);
-		assert_int_equal(walks_obey(plans_replace, &w->k.next), 0);
+		assert_int_equal(random_walk_obey(plans_replace, &w->k.next), 0);
 	}
 }
 
-static struct walks_step before_enter(struct walk *w, unsigned func)
+static struct random_walk_step before_enter(struct walk *w, unsigned func)
 {
-	struct walks_step step;
+	struct random_walk_step step;
 
 	go_on(w);
-	step = walks_step(w->t, &w->k, func);
+	step = random_walk_step(w->t, &w->k, func);
 	w->is_behind = w->k.is_behind;
 	keeping_enter(&w->k, func, 1, 0);
 	return step;
 }
 
-static struct walks_step before_leave(struct walk *w)
+static struct random_walk_step before_leave(struct walk *w)
 {
 	/* A call without a frame has no end to see. */
 	w->is_behind = w->k.is_behind || !w->k.calls[w->k.nr - 1].has_frame;
 	keeping_leave(&w->k, NULL);
-	return walks_step(w->t, NULL, 0);
+	return random_walk_step(w->t, NULL, 0);
 }
 
-static void after(struct walk *w, struct walks_step step)
+static void after(struct walk *w, struct random_walk_step step)
 {
 	if (!w->is_behind)
-		walks_check(step, w->t, &w->k);
+		random_walk_check(step, w->t, &w->k);
 }
 
 /* What the hooks of one function call are told; in the function itself, whose stack pointer counts. */
 #define ENTER(w, func)                                                                             \
 	do {                                                                                       \
-		struct walks_step step = before_enter(w, func);                                    \
+		struct random_walk_step step = before_enter(w, func);                              \
 		__cyg_profile_func_enter((void *)keeping_addr(func), __builtin_return_address(0)); \
 		after(w, step);                                                                    \
 	} while (0)
 #define LEAVE(w, func)                                                                            \
 	do {                                                                                      \
-		struct walks_step step = before_leave(w);                                         \
+		struct random_walk_step step = before_leave(w);                                   \
 		__cyg_profile_func_exit((void *)keeping_addr(func), __builtin_return_address(0)); \
 		after(w, step);                                                                   \
 	} while (0)

@@ -38,14 +38,14 @@ static void begin(struct walk *w, uint64_t seed, uint32_t allowed)
 	w->pair.settings.max_stack = MAX_STACK;
 	pair_open(&w->pair);
 	keeping_begin(&w->k, seed, allowed);
-	assert_int_equal(walks_obey(plans_begin, &w->k.plan), 0);
+	assert_int_equal(random_walk_obey(plans_begin, &w->k.plan), 0);
 	w->t = self = pair_thread();
 	assert_non_null(w->t);
 }
 
 static void end(struct walk *w)
 {
-	walks_end(&w->pair, &w->k, w->t);
+	random_walk_end(&w->pair, &w->k, w->t);
 }
 
 /* A value that no other call has. */
@@ -76,7 +76,7 @@ static void call_at(struct walk *w, unsigned place, unsigned func, uint64_t ret)
 	struct arch_regs regs = arch_regs_of(arg, 0, 0);
 	uint64_t before = stack[place];
 	bool is_behind = w->k.is_behind;
-	struct walks_step step = walks_step(w->t, &w->k, func);
+	struct random_walk_step step = random_walk_step(w->t, &w->k, func);
 	bool has_frame = keeping_enter(&w->k, func, arg, ret);
 
 	w->places[w->k.nr - 1] = place;
@@ -88,7 +88,7 @@ static void call_at(struct walk *w, unsigned place, unsigned func, uint64_t ret)
 		assert_int_equal(stack[place], before);
 	check_top(w);
 	if (!is_behind)
-		walks_check(step, w->t, &w->k);
+		random_walk_check(step, w->t, &w->k);
 }
 
 static void call(struct walk *w)
@@ -118,7 +118,7 @@ static void leave_to(struct walk *w, unsigned nr)
 	bool is_jump = nr && w->k.calls[nr - 1].has_frame && w->places[nr - 1] == w->places[nr];
 
 	bool is_one = w->k.nr == nr + 1 && c->has_frame;
-	struct walks_step step = walks_step(w->t, NULL, 0);
+	struct random_walk_step step = random_walk_step(w->t, NULL, 0);
 
 	while (w->k.nr > nr + 1)
 		keeping_leave(&w->k, NULL);
@@ -129,7 +129,7 @@ static void leave_to(struct walk *w, unsigned nr)
 	keeping_leave(&w->k, &result);
 	assert_int_equal(w->t->top - w->t->frames, w->k.nr_frames);
 	if (is_one && !w->k.is_behind)
-		walks_check(step, w->t, &w->k);
+		random_walk_check(step, w->t, &w->k);
 }
 
 /* An exception is caught by some call, which returns then. */
@@ -198,7 +198,7 @@ static void go(uint64_t seed, uint32_t allowed, unsigned turns, bool is_announce
 		}
 		if (turn + 1 < turns) {
 			keeping_replace(&w.k);
-			assert_int_equal(walks_obey(plans_replace, &w.k.next), 0);
+			assert_int_equal(random_walk_obey(plans_replace, &w.k.next), 0);
 		}
 	}
 	while (w.k.nr)

@@ -18,7 +18,7 @@ TEST(each_call_has_a_way_in_each_state)
 		for (enum thread_event what = CALL_OPT_IN; what <= CALL_RULED; what++) {
 			const struct thread_transition *to = &thread_transitions[s][what];
 
-			assert_int_not_equal(walks_next(s, what), 0);
+			assert_int_not_equal(random_walk_next(s, what), 0);
 			/* Whoever settles comes to a state in which that is not asked again. */
 			if (to->action == DO_SETTLE)
 				assert_true(!state_is_settled(s) && state_is_settled(to->next));
@@ -59,10 +59,10 @@ static struct walk {
 	unsigned seen[THREAD_SETTLED];
 } walk;
 
-static void check(struct walks_step step, bool is_behind)
+static void check(struct random_walk_step step, bool is_behind)
 {
 	if (!is_behind)
-		walks_check(step, walk.t, &walk.k);
+		random_walk_check(step, walk.t, &walk.k);
 	walk.seen[state_of(walk.t)]++;
 }
 
@@ -85,7 +85,7 @@ static uint64_t body(uint64_t arg, unsigned level)
 }
 
 /* The hook that is called first of all ends here, and the function goes on. */
-static struct walks_step step_in;
+static struct random_walk_step step_in;
 static bool is_behind_in;
 
 static uint64_t begun(uint64_t arg, unsigned level)
@@ -123,14 +123,14 @@ static uint64_t call(unsigned func, unsigned level)
 	uint64_t result;
 	bool has_frame;
 
-	step_in = walks_step(walk.t, k, func);
+	step_in = random_walk_step(walk.t, k, func);
 	is_behind_in = k->is_behind;
 	has_frame = keeping_enter(k, func, arg, 0);
 	fn = (void *)(keeping_addr(func) - 13);
 	result = fn(arg, level);
 	assert_int_equal(result, arg + 1);
 	keeping_leave(k, &result);
-	walks_check_limits(walk.t);
+	random_walk_check_limits(walk.t);
 	assert_int_equal(walk.t->top - walk.t->frames, k->nr_frames);
 	return has_frame;
 }
@@ -140,7 +140,7 @@ static void go(uint64_t seed, uint32_t allowed, bool replaces)
 	pair_init(&walk.pair);
 	pair_open(&walk.pair);
 	keeping_begin(&walk.k, seed, allowed);
-	assert_int_equal(walks_obey(plans_begin, &walk.k.plan), 0);
+	assert_int_equal(random_walk_obey(plans_begin, &walk.k.plan), 0);
 	walk.t = self = pair_thread();
 	assert_non_null(walk.t);
 	probe_skips = true;
@@ -148,10 +148,10 @@ static void go(uint64_t seed, uint32_t allowed, bool replaces)
 		call(keeping_random(&walk.k, KEEPING_FUNCS), 0);
 		if (replaces && keeping_random(&walk.k, 8) == 0) {
 			keeping_replace(&walk.k);
-			assert_int_equal(walks_obey(plans_replace, &walk.k.next), 0);
+			assert_int_equal(random_walk_obey(plans_replace, &walk.k.next), 0);
 		}
 	}
-	walks_end(&walk.pair, &walk.k, walk.t);
+	random_walk_end(&walk.pair, &walk.k, walk.t);
 }
 
 TEST(stubs_go_by_the_table)

@@ -173,7 +173,7 @@ TEST(test_stops_all)
 	pid_t pid = start(THREADS);
 	struct attached w = ATTACHED_CLOSED;
 
-	open_world(&w, pid);
+	open_stopped_child(&w, pid);
 	for (int round = 0; round < 20; round++) {
 		uint64_t before[THREADS];
 
@@ -198,7 +198,7 @@ TEST(test_calls)
 	const uint64_t args[6] = { 1, 2, 3, 4, 5, 6 };
 	const uint64_t none[6] = { 0 };
 
-	open_world(&w, pid);
+	open_stopped_child(&w, pid);
 	for (int round = 0; round < 20; round++) {
 		uint64_t result = 0;
 		int64_t pid_there = 0;
@@ -240,7 +240,7 @@ TEST(test_system_call_goes_on)
 	const uint64_t none[6] = { 0 };
 	uint64_t result;
 
-	open_world(&w, pid);
+	open_stopped_child(&w, pid);
 	for (int i = 0; i < 2; i++) {
 		atomic_store(&shared->slept_ms, 0);
 		while (!atomic_load(&shared->slept_ms))
@@ -280,7 +280,7 @@ TEST(test_tracer_dies)
 			const uint64_t ms[6] = { 20 };
 			uint64_t result;
 
-			open_world(&w, pid);
+			open_stopped_child(&w, pid);
 			for (;;) {
 				if (attached_stop(&w, NULL) < 0)
 					_exit(1);
@@ -333,7 +333,7 @@ TEST(test_tracer_dies_at_second_stop)
 		const uint64_t ms[6] = { 100 };
 		uint64_t result;
 
-		open_world(&w, pid);
+		open_stopped_child(&w, pid);
 		for (int i = 0; i < 2; i++) {
 			attached_let_go(&w);
 			usleep(5000);
@@ -388,7 +388,7 @@ TEST(test_tracer_dies_at_system_call)
 			struct attached w = ATTACHED_CLOSED;
 			struct attached_thread *t;
 
-			open_world(&w, pid);
+			open_stopped_child(&w, pid);
 			if (attached_stop_thread(&w, pid, &t, NULL) < 0)
 				_exit(1);
 			waits_left = round / 2;
@@ -418,7 +418,7 @@ TEST(test_call_that_stays)
 	const uint64_t ms[6] = { 400 };
 	uint64_t result;
 
-	open_world(&w, pid);
+	open_stopped_child(&w, pid);
 	assert_int_equal(attached_stop(&w, NULL), 0);
 	assert_int_equal(attached_make_room(&w, main_thread(&w), NULL), 0);
 	attached_let_others_go(&w, main_thread(&w));
@@ -471,7 +471,7 @@ TEST(test_steps_out)
 			pause();
 	}
 	await(&shared->turns[0], 100);
-	open_world(&w, pid);
+	open_stopped_child(&w, pid);
 
 	/* Nobody stays within its last instructions for long, and the loop is for ever. */
 	assert_int_equal(attached_stop(&w, NULL), 0);
@@ -520,7 +520,7 @@ TEST(test_signals_are_delivered)
 	}
 	while (!atomic_load(&shared->is_ready))
 		usleep(1000);
-	open_world(&w, pid);
+	open_stopped_child(&w, pid);
 	for (int round = 1; round <= 20; round++) {
 		kill(pid, SIGUSR1);
 		assert_int_equal(attached_stop(&w, NULL), 0);

@@ -150,7 +150,7 @@ static uint64_t blocked_by(pid_t pid)
 
 static struct attached_thread *stop_it(struct attached *w, pid_t pid)
 {
-	open_world(w, pid);
+	open_stopped_child(w, pid);
 	assert_int_equal(attached_stop(w, NULL), 0);
 	assert_non_null(main_thread(w));
 	return main_thread(w);
@@ -265,7 +265,7 @@ TEST(a_library_that_is_not_known_is_told)
 	char expected[128];
 	uint64_t call, back;
 
-	open_world(&w, pid);
+	open_stopped_child(&w, pid);
 	call = w.call_gadget;
 	back = w.return_gadget;
 	assert_true(call && back && call != back);

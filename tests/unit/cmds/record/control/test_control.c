@@ -15,7 +15,7 @@ TEST_WITH(a_fresh_image_is_welcome, test_recorder_setup, test_recorder_teardown)
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
 	struct control_welcome welcome;
 
-	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+	assert_int_equal(talk_once(rec, &hello, &welcome), CONTROL_WELCOME);
 	assert_non_null(rec->processes.first);
 	assert_int_equal(rec->processes.first->os_pid, getpid());
 	assert_memory_equal(welcome.token, rec->processes.first->token, sizeof(welcome.token));
@@ -31,7 +31,7 @@ TEST_WITH(each_bit_of_the_secret_counts, test_recorder_setup, test_recorder_tear
 		struct control_hello hello = make_hello(rec, CONTROL_EXEC);
 
 		hello.secret[bit / 8] ^= 1 << bit % 8;
-		assert_int_equal(talk(rec, &hello, NULL), 0);
+		assert_int_equal(talk_once(rec, &hello, NULL), 0);
 	}
 	assert_null(rec->processes.first);
 }
@@ -42,9 +42,9 @@ TEST_WITH(the_pid_is_the_kernels, test_recorder_setup, test_recorder_teardown)
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
 
 	hello.pid = getppid();
-	assert_int_equal(talk(rec, &hello, NULL), 0);
+	assert_int_equal(talk_once(rec, &hello, NULL), 0);
 	hello.pid = 0;
-	assert_int_equal(talk(rec, &hello, NULL), 0);
+	assert_int_equal(talk_once(rec, &hello, NULL), 0);
 	assert_null(rec->processes.first);
 }
 
@@ -56,10 +56,10 @@ TEST_WITH(without_a_token_nobody_is_known, test_recorder_setup, test_recorder_te
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
 
-	assert_int_equal(talk(rec, &hello, NULL), CONTROL_WELCOME);
+	assert_int_equal(talk_once(rec, &hello, NULL), CONTROL_WELCOME);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		hello = make_hello(rec, kinds[i]);
-		assert_int_equal(talk(rec, &hello, NULL), 0);
+		assert_int_equal(talk_once(rec, &hello, NULL), 0);
 	}
 	assert_null(rec->processes.first->next);
 }
@@ -72,16 +72,16 @@ TEST_WITH(later_modules_go_by_the_token, test_recorder_setup, test_recorder_tear
 	struct control_welcome first;
 	struct control_welcome second;
 
-	assert_int_equal(talk(rec, &hello, &first), CONTROL_WELCOME);
+	assert_int_equal(talk_once(rec, &hello, &first), CONTROL_WELCOME);
 	memcpy(late.token, first.token, sizeof(late.token));
-	assert_int_equal(talk(rec, &late, NULL), CONTROL_PLAN);
+	assert_int_equal(talk_once(rec, &late, NULL), CONTROL_PLAN);
 
 	/* Another image of the process: what the former one was given is over. */
-	assert_int_equal(talk(rec, &hello, &second), CONTROL_WELCOME);
+	assert_int_equal(talk_once(rec, &hello, &second), CONTROL_WELCOME);
 	assert_memory_not_equal(first.token, second.token, sizeof(first.token));
-	assert_int_equal(talk(rec, &late, NULL), 0);
+	assert_int_equal(talk_once(rec, &late, NULL), 0);
 	memcpy(late.token, second.token, sizeof(late.token));
-	assert_int_equal(talk(rec, &late, NULL), CONTROL_PLAN);
+	assert_int_equal(talk_once(rec, &late, NULL), CONTROL_PLAN);
 }
 
 /* In a child: whether it is answered as @type. */
@@ -93,20 +93,20 @@ static bool child_is_answered(struct recorder *rec, enum control_hello_kind kind
 
 	if (pid == 0) {
 		struct control_hello hello = make_hello(rec, kind);
-		int fd = connect_to(rec);
+		int fd = connect_to_recorder(rec);
 		_Alignas(8) char packet[CONTROL_MSG_MAX];
 
 		memcpy(hello.token, token, sizeof(hello.token));
 		send(fd, &hello, sizeof(hello), MSG_NOSIGNAL);
-		say_ready(fd);
+		send_ready(fd);
 
 		ssize_t len = recv(fd, packet, sizeof(packet), 0);
 
-		_exit((len > 0 ? type_of(packet, len) : 0) == type ? 0 : 1);
+		_exit((len > 0 ? answer_type(packet, len) : 0) == type ? 0 : 1);
 	}
 	while (waitpid(pid, &status, WNOHANG) == 0)
 		loop_serve(&rec->loop, 1);
-	serve(rec);
+	serve_all(rec);
 	return status == 0;
 }
 
@@ -117,7 +117,7 @@ TEST_WITH(a_child_has_its_parents_token, test_recorder_setup, test_recorder_tear
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
 	struct control_welcome welcome;
 
-	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+	assert_int_equal(talk_once(rec, &hello, &welcome), CONTROL_WELCOME);
 
 	const struct process *parent = rec->processes.first;
 
@@ -131,7 +131,7 @@ TEST_WITH(a_child_has_its_parents_token, test_recorder_setup, test_recorder_tear
 	/* A process that runs is not its own child. */
 	hello = make_hello(rec, CONTROL_FORK);
 	memcpy(hello.token, welcome.token, sizeof(hello.token));
-	assert_int_equal(talk(rec, &hello, NULL), 0);
+	assert_int_equal(talk_once(rec, &hello, NULL), 0);
 }
 
 /* Who has a token gets the newest plan of its image, as often as it asks; nobody does when the recording cannot be steered. */
@@ -144,12 +144,12 @@ TEST_WITH(the_newest_plan_goes_by_the_token, test_recorder_setup, test_recorder_
 	struct steer_change off = { .flags = STEER_OFF };
 	struct control_welcome welcome;
 
-	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+	assert_int_equal(talk_once(rec, &hello, &welcome), CONTROL_WELCOME);
 	assert_false(child_is_answered(rec, CONTROL_STEER, welcome.token, CONTROL_SET_PLAN));
 	assert_int_equal(steering_change(&rec->steering, &off, NULL, NULL), -EOPNOTSUPP);
 
 	t->settings.is_steerable = t->settings.has_agent = true;
-	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+	assert_int_equal(talk_once(rec, &hello, &welcome), CONTROL_WELCOME);
 
 	struct process *proc = rec->processes.first;
 
@@ -173,24 +173,24 @@ TEST_WITH(what_comes_too_early_ends_it, test_recorder_setup, test_recorder_teard
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
-	int fd = connect_to(rec);
+	int fd = connect_to_recorder(rec);
 
-	say_ready(fd);
-	serve(rec);
-	assert_int_equal(answer(fd, NULL), 0);
+	send_ready(fd);
+	serve_all(rec);
+	assert_int_equal(take_answer(fd, NULL), 0);
 	close(fd);
-	fd = connect_to(rec);
-	say_module(fd, "/bin/true");
-	serve(rec);
-	assert_int_equal(answer(fd, NULL), 0);
+	fd = connect_to_recorder(rec);
+	send_module(fd, "/bin/true");
+	serve_all(rec);
+	assert_int_equal(take_answer(fd, NULL), 0);
 	close(fd);
 	/* As does HELLO for the second time. */
-	fd = connect_to(rec);
+	fd = connect_to_recorder(rec);
 	send(fd, &hello, sizeof(hello), 0);
 	send(fd, &hello, sizeof(hello), 0);
-	serve(rec);
-	assert_int_equal(answer(fd, NULL), CONTROL_ERROR);
-	assert_int_equal(answer(fd, NULL), 0);
+	serve_all(rec);
+	assert_int_equal(take_answer(fd, NULL), CONTROL_ERROR);
+	assert_int_equal(take_answer(fd, NULL), 0);
 	close(fd);
 	assert_int_equal(nr_open(rec), 0);
 	assert_null(rec->processes.first);
@@ -205,15 +205,15 @@ TEST_WITH(a_crash_is_told_once, test_recorder_setup, test_recorder_teardown)
 	struct control_crash crash = { .pid = 1 };
 	struct control_welcome welcome;
 
-	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+	assert_int_equal(talk_once(rec, &hello, &welcome), CONTROL_WELCOME);
 	memcpy(ending.token, welcome.token, sizeof(ending.token));
 	for (int i = 0; i < 3; i++) {
-		int fd = connect_to(rec);
+		int fd = connect_to_recorder(rec);
 
 		t->settings.reports_crashes = i > 0;
 		send(fd, &ending, sizeof(ending), 0);
-		say(fd, CONTROL_CRASH, &crash, sizeof(crash));
-		serve(rec);
+		send_message(fd, CONTROL_CRASH, &crash, sizeof(crash));
+		serve_all(rec);
 		close(fd);
 		assert_true(i > 0 ? rec->channel.crashes != NULL : rec->channel.crashes == NULL);
 	}
@@ -227,36 +227,36 @@ TEST_WITH(who_is_silent_gives_way, test_recorder_setup, test_recorder_teardown)
 
 	/* One process alone cannot take all places. */
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++) {
-		silent[i] = connect_to(rec);
-		serve(rec);
+		silent[i] = connect_to_recorder(rec);
+		serve_all(rec);
 		assert_true(rec->channel.talks.strangers.nr <= 8);
 	}
 	/* Not even its own. */
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
 		close(silent[i]);
-	serve(rec);
+	serve_all(rec);
 	assert_int_equal(nr_open(rec), 0);
-	assert_int_equal(talk(rec, &hello, NULL), CONTROL_WELCOME);
+	assert_int_equal(talk_once(rec, &hello, NULL), CONTROL_WELCOME);
 
 	/* The longest without a word goes first. */
 	rec->channel.talks.max = 2;
 	for (size_t i = 0; i < 3; i++) {
-		silent[i] = connect_to(rec);
+		silent[i] = connect_to_recorder(rec);
 		send(silent[i], &hello, sizeof(hello), 0);
-		serve(rec);
+		serve_all(rec);
 		if (i == 1) {
-			say_module(silent[0], "/bin/true");
-			serve(rec);
+			send_module(silent[0], "/bin/true");
+			serve_all(rec);
 		}
 	}
 	assert_int_equal(rec->channel.talks.believed.nr, 2);
 	assert_int_equal(rec->channel.talks.nr_dropped, 1);
-	assert_int_equal(answer(silent[0], NULL), -1);
-	assert_int_equal(answer(silent[1], NULL), 0);
-	assert_int_equal(answer(silent[2], NULL), -1);
+	assert_int_equal(take_answer(silent[0], NULL), -1);
+	assert_int_equal(take_answer(silent[1], NULL), 0);
+	assert_int_equal(take_answer(silent[2], NULL), -1);
 	for (size_t i = 0; i < 3; i++)
 		close(silent[i]);
-	serve(rec);
+	serve_all(rec);
 	assert_int_equal(nr_open(rec), 0);
 }
 
@@ -264,17 +264,17 @@ TEST_WITH(too_many_modules_are_left_out, test_recorder_setup, test_recorder_tear
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
-	int fd = connect_to(rec);
+	int fd = connect_to_recorder(rec);
 
 	send(fd, &hello, sizeof(hello), 0);
 	for (unsigned i = 0; i < 66000; i++) {
-		say_module(fd, "?");
-		serve(rec);
+		send_module(fd, "?");
+		serve_all(rec);
 	}
 	assert_int_equal(rec->channel.talks.nr_modules_left_out, 66000 - 65536);
-	say_ready(fd);
-	serve(rec);
-	assert_int_equal(answer(fd, NULL), CONTROL_WELCOME);
+	send_ready(fd);
+	serve_all(rec);
+	assert_int_equal(take_answer(fd, NULL), CONTROL_WELCOME);
 	assert_int_equal(rec->channel.talks.module_bytes, 0);
 	close(fd);
 }
@@ -283,12 +283,12 @@ TEST_WITH(nobody_is_waited_for_at_the_end, test_recorder_setup, test_recorder_te
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
-	int fd = connect_to(rec);
+	int fd = connect_to_recorder(rec);
 
 	send(fd, &hello, sizeof(hello), 0);
-	say_module(fd, "/bin/true");
-	connect_to(rec);
-	serve(rec);
+	send_module(fd, "/bin/true");
+	connect_to_recorder(rec);
+	serve_all(rec);
 	assert_int_equal(nr_open(rec), 2);
 	/* The rest is the teardown's, and of those who look for leaks. */
 }
@@ -314,16 +314,16 @@ static int connect_in(struct recorder *rec, enum where where)
 	struct control_welcome welcome;
 	int fd;
 
-	assert_int_equal(talk(rec, &hello, &welcome), CONTROL_WELCOME);
+	assert_int_equal(talk_once(rec, &hello, &welcome), CONTROL_WELCOME);
 	memcpy(ending.token, welcome.token, sizeof(ending.token));
-	fd = connect_to(rec);
+	fd = connect_to_recorder(rec);
 	if (where != STRANGER)
 		send(fd, where == ENDING || where >= STEERED ? &ending : &hello, sizeof(hello), 0);
 	if (where == SERVED)
-		say_ready(fd);
-	serve(rec);
+		send_ready(fd);
+	serve_all(rec);
 	if (where == SERVED)
-		assert_int_equal(answer(fd, NULL), CONTROL_WELCOME);
+		assert_int_equal(take_answer(fd, NULL), CONTROL_WELCOME);
 	return fd;
 }
 
@@ -354,8 +354,8 @@ static char outcome(struct recorder *rec, int fd)
 {
 	char what;
 
-	serve(rec);
-	switch (answer(fd, NULL)) {
+	serve_all(rec);
+	switch (take_answer(fd, NULL)) {
 	case -1:
 		return '.';
 	case 0:
@@ -371,13 +371,13 @@ static char outcome(struct recorder *rec, int fd)
 		break;
 	case CONTROL_ERROR:
 		assert_int_equal(last.h.seq, 77);
-		assert_int_equal(answer(fd, NULL), 0);
+		assert_int_equal(take_answer(fd, NULL), 0);
 		return '0' + last.error.verdict;
 	default:
 		return '?';
 	}
 	assert_int_equal(last.h.seq, 77);
-	assert_int_equal(answer(fd, NULL), -1);
+	assert_int_equal(take_answer(fd, NULL), -1);
 	return what;
 }
 
@@ -433,7 +433,7 @@ TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardow
 				fail_msg("message %u in state %u: '%c'", messages[i].type, where,
 					 found);
 			close(fd);
-			serve(rec);
+			serve_all(rec);
 			assert_int_equal(nr_open(rec), 0);
 		}
 	}
@@ -446,7 +446,7 @@ TEST_WITH(who_waits_is_told, test_recorder_setup, test_recorder_teardown)
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct record_settings *settings = &((struct test_recorder *)*state)->settings;
 	struct control_hello hello = make_hello(rec, CONTROL_EXEC);
-	int fd = connect_to(rec);
+	int fd = connect_to_recorder(rec);
 	unsigned nr = 0;
 
 	settings->use_libcalls = true;
@@ -454,9 +454,9 @@ TEST_WITH(who_waits_is_told, test_recorder_setup, test_recorder_teardown)
 	rec->steering.now.size_filter = 1;
 	rec->channel.working_ms = 0;
 	send(fd, &hello, sizeof(hello), 0);
-	say_module(fd, "/bin/true");
-	say_ready(fd);
-	serve(rec);
+	send_module(fd, "/bin/true");
+	send_ready(fd);
+	serve_all(rec);
 	while (recv(fd, &last, sizeof(last), MSG_DONTWAIT) == sizeof(struct control_working)) {
 		assert_int_equal(last.h.type, CONTROL_WORKING);
 		assert_int_equal(last.h.flags, CONTROL_OPTIONAL);
@@ -467,9 +467,9 @@ TEST_WITH(who_waits_is_told, test_recorder_setup, test_recorder_teardown)
 	assert_int_equal(last.h.type, CONTROL_WELCOME);
 	/* Nobody waits any more. */
 	control_tick(&rec->channel);
-	assert_int_equal(answer(fd, NULL), -1);
+	assert_int_equal(take_answer(fd, NULL), -1);
 	close(fd);
-	serve(rec);
+	serve_all(rec);
 }
 
 TEST_WITH(what_is_no_message_ends_it, test_recorder_setup, test_recorder_teardown)
@@ -522,9 +522,9 @@ TEST_WITH(what_leads_nowhere_is_limited, test_recorder_setup, test_recorder_tear
 
 		do {
 			say_empty(fd, types[i], CONTROL_OPTIONAL, 77);
-			serve(rec);
+			serve_all(rec);
 			if (types[i] == CONTROL_STATUS)
-				assert_int_equal(answer(fd, NULL), CONTROL_STATUS_IS);
+				assert_int_equal(take_answer(fd, NULL), CONTROL_STATUS_IS);
 		} while (nr_open(rec) && ++nr < 5000);
 		assert_int_equal(nr, 1024);
 		assert_int_equal(outcome(rec, fd), '0' + CONTROL_TOO_MANY);
@@ -553,9 +553,9 @@ TEST_WITH(answers_name_their_requests, test_recorder_setup, test_recorder_teardo
 	atomic_store(&rec->writers.records_lost, 3);
 	for (size_t i = 0; i < ARRAY_SIZE(said); i++)
 		say_empty(fd, said[i].type, 0, said[i].seq);
-	serve(rec);
+	serve_all(rec);
 	for (size_t i = 0; i < ARRAY_SIZE(said); i++) {
-		assert_int_equal(answer(fd, NULL), said[i].answer);
+		assert_int_equal(take_answer(fd, NULL), said[i].answer);
 		assert_int_equal(last.h.seq, said[i].seq);
 	}
 	/* The last one: of the recording as it is. */
@@ -579,7 +579,7 @@ TEST_WITH(other_versions_are_told, test_recorder_setup, test_recorder_teardown)
 		for (unsigned wrong = 0; wrong < 2; wrong++) {
 			struct control_hello hello = make_hello(rec, CONTROL_EXEC);
 			unsigned before = rec->channel.talks.nr_other_version;
-			int fd = connect_to(rec);
+			int fd = connect_to_recorder(rec);
 
 			hello.h.seq = 77;
 			hello.h.version = version;
@@ -594,7 +594,7 @@ TEST_WITH(other_versions_are_told, test_recorder_setup, test_recorder_teardown)
 			if (rec->channel.talks.nr_other_version > before)
 				assert_int_equal(rec->channel.talks.other_version, version);
 			close(fd);
-			serve(rec);
+			serve_all(rec);
 		}
 	}
 	assert_null(rec->processes.first);

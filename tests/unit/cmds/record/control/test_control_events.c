@@ -20,7 +20,7 @@ static struct declaring begin(void **state)
 	struct control_hello hello = make_hello(d.rec, CONTROL_EXEC);
 	struct control_welcome welcome = { 0 };
 
-	assert_int_equal(talk(d.rec, &hello, &welcome), CONTROL_WELCOME);
+	assert_int_equal(talk_once(d.rec, &hello, &welcome), CONTROL_WELCOME);
 	memcpy(d.token, welcome.token, sizeof(d.token));
 	return d;
 }
@@ -28,11 +28,11 @@ static struct declaring begin(void **state)
 static int hello_again(struct declaring *d, enum control_hello_kind kind)
 {
 	struct control_hello hello = make_hello(d->rec, kind);
-	int fd = connect_to(d->rec);
+	int fd = connect_to_recorder(d->rec);
 
 	memcpy(hello.token, d->token, sizeof(hello.token));
 	send(fd, &hello, sizeof(hello), MSG_NOSIGNAL);
-	serve(d->rec);
+	serve_all(d->rec);
 	return fd;
 }
 
@@ -47,11 +47,11 @@ static int declare(struct declaring *d, const char *texts, size_t len, bool has_
 	int type;
 
 	memcpy(packet.m.texts, texts, len);
-	say(fd, CONTROL_DECLARE, &packet, sizeof(packet.m) + len);
-	serve(d->rec);
-	type = answer(fd, NULL);
+	send_message(fd, CONTROL_DECLARE, &packet, sizeof(packet.m) + len);
+	serve_all(d->rec);
+	type = take_answer(fd, NULL);
 	close(fd);
-	serve(d->rec);
+	serve_all(d->rec);
 	return type;
 }
 
@@ -127,13 +127,13 @@ TEST_WITH(one_event_is_declared_at_a_time, test_recorder_setup, test_recorder_te
 	int fd = hello_again(&d, CONTROL_EVENTS);
 
 	memcpy(packet.m.texts, "one\0%d", 7);
-	say(fd, CONTROL_DECLARE, &packet, sizeof(packet.m) + 7);
-	serve(d.rec);
-	assert_int_equal(answer(fd, NULL), CONTROL_DECLARED);
-	say(fd, CONTROL_DECLARE, &packet, sizeof(packet.m) + 7);
-	serve(d.rec);
-	assert_int_equal(answer(fd, NULL), CONTROL_ERROR);
-	assert_int_equal(answer(fd, NULL), 0);
+	send_message(fd, CONTROL_DECLARE, &packet, sizeof(packet.m) + 7);
+	serve_all(d.rec);
+	assert_int_equal(take_answer(fd, NULL), CONTROL_DECLARED);
+	send_message(fd, CONTROL_DECLARE, &packet, sizeof(packet.m) + 7);
+	serve_all(d.rec);
+	assert_int_equal(take_answer(fd, NULL), CONTROL_ERROR);
+	assert_int_equal(take_answer(fd, NULL), 0);
 	close(fd);
 	assert_int_equal(d.rec->channel.talks.nr_refused, 1);
 	assert_int_equal(d.rec->channel.talks.believed.nr, 0);
@@ -161,7 +161,7 @@ TEST_WITH(who_cannot_be_traced_is_counted_by_the_reason, test_recorder_setup,
 		for (size_t times = 0; times < i + 1; times++) {
 			struct control_hello hello = make_hello(rec, kinds[i]);
 
-			assert_int_equal(talk(rec, &hello, NULL), 0);
+			assert_int_equal(talk_once(rec, &hello, NULL), 0);
 		}
 		assert_int_equal(ctl->declined, 1);
 		assert_int_equal(ctl->protected, i >= 1 ? 2 : 0);
@@ -184,9 +184,9 @@ TEST_WITH(a_status_has_what_there_is, test_recorder_setup, test_recorder_teardow
 		atomic_store(&d.rec->store->error, i == 2 ? -EIO : 0);
 		atomic_store(&d.rec->store->taken, 1234567 + i);
 		atomic_store(&d.rec->writers.records_lost, 77);
-		say(fd, CONTROL_STATUS, &ask, sizeof(ask));
-		serve(d.rec);
-		assert_int_equal(answer(fd, NULL), CONTROL_STATUS_IS);
+		send_message(fd, CONTROL_STATUS, &ask, sizeof(ask));
+		serve_all(d.rec);
+		assert_int_equal(take_answer(fd, NULL), CONTROL_STATUS_IS);
 		assert_int_equal(last.status.flags, i == 0   ? CONTROL_STATUS_FULL
 						    : i == 1 ? CONTROL_STATUS_FINISHED
 							     : CONTROL_STATUS_FAILED);
@@ -196,14 +196,14 @@ TEST_WITH(a_status_has_what_there_is, test_recorder_setup, test_recorder_teardow
 	}
 	atomic_store(&d.rec->store->error, 0);
 	close(fd);
-	serve(d.rec);
+	serve_all(d.rec);
 }
 
 /* While there are no descriptors nobody is accepted, and afterwards who has waited is. */
 TEST_WITH(without_descriptors_it_pauses, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
-	int fd = connect_to(rec);
+	int fd = connect_to_recorder(rec);
 	struct rlimit before, none;
 
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -219,7 +219,7 @@ TEST_WITH(without_descriptors_it_pauses, test_recorder_setup, test_recorder_tear
 	assert_int_equal(loop_serve(&rec->loop, 5000), 1);
 	assert_int_equal(rec->channel.talks.strangers.nr, 1);
 	close(fd);
-	serve(rec);
+	serve_all(rec);
 	assert_int_equal(rec->channel.talks.strangers.nr, 0);
 }
 
@@ -227,13 +227,13 @@ TEST_WITH(without_descriptors_it_pauses, test_recorder_setup, test_recorder_tear
 TEST_WITH(without_descriptors_a_stranger_gives_way, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
-	int old = connect_to(rec);
+	int old = connect_to_recorder(rec);
 	struct rlimit before, few;
 	int fresh;
 
-	serve(rec);
+	serve_all(rec);
 	assert_int_equal(rec->channel.talks.strangers.nr, 1);
-	fresh = connect_to(rec);
+	fresh = connect_to_recorder(rec);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	/* All that are below the limit are in use, the stranger's among them. */
 	few = (struct rlimit){ rec->channel.talks.strangers.oldest->fd + 1, before.rlim_max };
@@ -249,9 +249,9 @@ TEST_WITH(without_descriptors_a_stranger_gives_way, test_recorder_setup, test_re
 	while (nr > 0)
 		close(used[--nr]);
 	assert_int_equal(rec->channel.talks.strangers.nr, 1);
-	assert_int_equal(answer(old, NULL), 0);
-	assert_int_equal(answer(fresh, NULL), -1);
+	assert_int_equal(take_answer(old, NULL), 0);
+	assert_int_equal(take_answer(fresh, NULL), -1);
 	close(old);
 	close(fresh);
-	serve(rec);
+	serve_all(rec);
 }

@@ -46,7 +46,7 @@ static struct answered receive(int fd)
 			      .msg_control = space,
 			      .msg_controllen = sizeof(space) };
 	ssize_t len = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct answered a = { .type = len > 0 ? type_of(&last, len) : 0 };
+	struct answered a = { .type = len > 0 ? answer_type(&last, len) : 0 };
 	struct cmsghdr *c = len > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
 	int fds[CONTROL_FD_MAX];
 
@@ -82,7 +82,7 @@ static void say_a_module(int fd, uint64_t start, bool has_text, const char *path
 	packet.m.time_ns = 1500000000;
 	packet.m.tid = getpid();
 	strcpy(packet.m.path, path);
-	say(fd, CONTROL_MODULE, &packet, sizeof(packet.m) + strlen(path) + 1);
+	send_message(fd, CONTROL_MODULE, &packet, sizeof(packet.m) + strlen(path) + 1);
 }
 
 /* A whole conversation of that kind, with two modules at @start and a page behind; the second has no code. @token: NULL for none */
@@ -90,7 +90,7 @@ static struct answered report(struct recorder *rec, enum control_hello_kind kind
 			      const uint8_t *token, uint64_t start, const char *path)
 {
 	struct control_hello hello = make_hello(rec, kind);
-	int fd = connect_to(rec);
+	int fd = connect_to_recorder(rec);
 	struct answered a;
 
 	if (token)
@@ -100,11 +100,11 @@ static struct answered report(struct recorder *rec, enum control_hello_kind kind
 		say_a_module(fd, start, true, path);
 		say_a_module(fd, start + 4096, false, "/lib/data.so");
 	}
-	say_ready(fd);
-	serve(rec);
+	send_ready(fd);
+	serve_all(rec);
 	a = receive(fd);
 	close(fd);
-	serve(rec);
+	serve_all(rec);
 	return a;
 }
 

@@ -9,7 +9,7 @@ static const char *without;
 
 static void use_victims(struct place *p, const char *path, const char *rules)
 {
-	use(p, path, rules);
+	patching_load(p, path, rules);
 	assert_int_equal(p->known->is_instrumented, path == with_room);
 }
 
@@ -18,15 +18,16 @@ static void check(const struct place *p, const char *expected)
 {
 	static const char *const names[] = { "victim_large", "victim_leaf", "victim_same",
 					     "victim_sum" };
-	struct symtab symbols cleanup_symtab = symbols_of(p);
+	struct symtab symbols cleanup_symtab = patching_symbols(p);
 	char text[8] = "";
 
 	for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
-		uint64_t func = victim(&symbols, names[k])->addr + p->known->patches[LIBRARY].base;
+		uint64_t func = patching_symbol(&symbols, names[k])->addr +
+				p->known->patches[LIBRARY].base;
 		unsigned nr = 0;
 
-		for (size_t i = 0; i < nr_found(p); i++) {
-			const struct found_patch *one = found_at(p, i);
+		for (size_t i = 0; i < patching_count_found(p); i++) {
+			const struct found_patch *one = patching_found_at(p, i);
 
 			nr += one->func == func && !one->is_out && found_patch_is_function(one);
 		}
@@ -46,26 +47,26 @@ TEST_WITH(all_that_have_room, setup, teardown)
 	struct strbuf plan cleanup_strbuf = { 0 };
 
 	use_victims(p, with_room, NULL);
-	find(p);
+	patching_find(p);
 	check(p, "Ll=+");
 	assert_true(p->known->has_functions);
-	assert_int_equal(p->known->patches[LIBRARY].nr_functions, nr_found(p));
+	assert_int_equal(p->known->patches[LIBRARY].nr_functions, patching_count_found(p));
 	assert_int_equal(p->patches.complaints.len, 0);
 	patches_bind(p->known, &module, LIBRARY, &plan);
-	assert_int_equal(plan.len / sizeof(struct plan_patch), nr_found(p));
+	assert_int_equal(plan.len / sizeof(struct plan_patch), patching_count_found(p));
 
 	const struct plan_patch *list = (const struct plan_patch *)plan.data;
 
-	for (size_t i = 0; i < nr_found(p); i++) {
-		assert_int_equal(list[i].site, found_at(p, i)->patch.site + BIAS);
+	for (size_t i = 0; i < patching_count_found(p); i++) {
+		assert_int_equal(list[i].site, patching_found_at(p, i)->patch.site + BIAS);
 		assert_int_equal(list[i].addr, list[i].site + PLAN_PATCH_JUMP);
 		assert_int_equal(list[i].what, PATCH_CALL);
 	}
 	/* Once. */
-	size_t nr = nr_found(p);
+	size_t nr = patching_count_found(p);
 
-	find(p);
-	assert_int_equal(nr_found(p), nr);
+	patching_find(p);
+	assert_int_equal(patching_count_found(p), nr);
 }
 
 TEST_WITH(those_that_are_chosen, setup, teardown)
@@ -73,7 +74,7 @@ TEST_WITH(those_that_are_chosen, setup, teardown)
 	struct place *p = *state;
 
 	use_victims(p, with_room, "victim_l*@victims");
-	find(p);
+	patching_find(p);
 	check(p, "Ll");
 	assert_false(patches_have_unmatched(&p->rules));
 }
@@ -83,7 +84,7 @@ TEST_WITH(all_but_one, setup, teardown)
 	struct place *p = *state;
 
 	use_victims(p, with_room, "!victim_large@victims");
-	find(p);
+	patching_find(p);
 	check(p, "l=+");
 }
 
@@ -94,13 +95,13 @@ TEST_WITH(none_that_is_small, setup, teardown)
 	struct symtab symbols cleanup_symtab = { 0 };
 
 	use_victims(p, with_room, "victim_*@victims");
-	symbols = symbols_of(p);
-	p->settings.size_filter = victim(&symbols, "victim_large")->size;
-	find(p);
+	symbols = patching_symbols(p);
+	p->settings.size_filter = patching_symbol(&symbols, "victim_large")->size;
+	patching_find(p);
 	check(p, "L");
 	p->settings.size_filter++;
-	add(p, "victim_leaf@victims");
-	turn(p, 0, 1);
+	patching_add_rules(p, "victim_leaf@victims");
+	patching_turn(p, 0, 1);
 	check(p, "");
 }
 
@@ -109,10 +110,10 @@ TEST_WITH(what_has_no_room_is_asked_for, setup, teardown)
 	struct place *p = *state;
 
 	use_victims(p, without, "victim_*@other");
-	find(p);
+	patching_find(p);
 	assert_false(p->known->patches[LIBRARY].is_known);
 	assert_false(p->known->has_functions);
-	assert_int_equal(nr_found(p), 0);
+	assert_int_equal(patching_count_found(p), 0);
 	assert_true(patches_have_unmatched(&p->rules));
 }
 
@@ -125,7 +126,7 @@ TEST_WITH(functions_as_they_were_shipped, setup, teardown)
 
 	use_victims(p, without, "victim_l*@victims;no_such@victims");
 	p->patches.wants_verdicts = true;
-	find(p);
+	patching_find(p);
 	found = &p->known->patches[LIBRARY];
 	assert_null(found->why_not);
 	check(p, "Ll");
@@ -154,22 +155,22 @@ TEST_WITH(they_come_and_go, setup, teardown)
 
 	for (unsigned k = 0; k < 2; k++) {
 		use_victims(p, k ? with_room : without, k ? NULL : "victim_leaf@victims");
-		find(p);
+		patching_find(p);
 		check(p, "l");
 		/* Nothing has been said since. */
-		add(p, "victim_sum@other");
-		turn(p, 0, 0);
-		add(p, "victim_sum@victims;victim_large@victims");
-		turn(p, 2, 0);
+		patching_add_rules(p, "victim_sum@other");
+		patching_turn(p, 0, 0);
+		patching_add_rules(p, "victim_sum@victims;victim_large@victims");
+		patching_turn(p, 2, 0);
 		check(p, "Ll+");
 		assert_true(p->known->patches[LIBRARY].has_all);
-		turn(p, 0, 0);
-		add(p, "!victim_l*@victims");
-		turn(p, 0, 2);
+		patching_turn(p, 0, 0);
+		patching_add_rules(p, "!victim_l*@victims");
+		patching_turn(p, 0, 2);
 		check(p, "+");
-		turn(p, 0, 0);
-		add(p, "victim_leaf@victims");
-		turn(p, 1, 0);
+		patching_turn(p, 0, 0);
+		patching_add_rules(p, "victim_leaf@victims");
+		patching_turn(p, 1, 0);
 		check(p, "l+");
 		/* As it was for the second file. */
 		patch_rules_deinit(&p->rules);
@@ -185,10 +186,10 @@ TEST_WITH(later_than_ever, setup, teardown)
 	struct place *p = *state;
 
 	use_victims(p, without, NULL);
-	find(p);
+	patching_find(p);
 	assert_false(p->known->patches[LIBRARY].is_known);
-	add(p, "victim_large@victims");
-	turn(p, 1, 0);
+	patching_add_rules(p, "victim_large@victims");
+	patching_turn(p, 1, 0);
 	check(p, "L");
 	assert_true(p->known->has_functions);
 }
@@ -200,15 +201,15 @@ TEST_WITH(another_has_its_room, setup, teardown)
 	struct found_patch other;
 
 	use_victims(p, without, "victim_sum@victims");
-	find(p);
-	assert_int_equal(nr_found(p), 1);
+	patching_find(p);
+	assert_int_equal(patching_count_found(p), 1);
 	/* As if something else had been found there. */
-	other = *found_at(p, 0);
+	other = *patching_found_at(p, 0);
 	other.func = 1;
-	*found_at(p, 0) = other;
+	*patching_found_at(p, 0) = other;
 	p->rules.rules[0].has_match = false;
-	add(p, "victim_leaf@victims");
-	turn(p, 1, 1);
+	patching_add_rules(p, "victim_leaf@victims");
+	patching_turn(p, 1, 1);
 	check(p, "l");
 	assert_false(p->rules.rules[0].has_match);
 	assert_string_equal(p->rules.rules[0].why_not, "another patch has its room");
@@ -226,27 +227,28 @@ TEST_WITH(what_a_process_is_told, setup, teardown)
 	const uint64_t *wanted;
 
 	use_victims(p, with_room, "victim_leaf@victims");
-	find(p);
+	patching_find(p);
 	/* It is not known what else could be. */
 	process_patches_add(&patches, p->known, &module, LIBRARY);
 	assert_int_equal(patches.all.len, 0);
-	add(p, "victim_sum@victims");
-	turn(p, 1, 0);
+	patching_add_rules(p, "victim_sum@victims");
+	patching_turn(p, 1, 0);
 	process_patches_add(&patches, p->known, &module, LIBRARY);
 	process_patches_sort(&patches);
-	assert_int_equal(patches.all.len / sizeof(struct plan_patch), nr_found(p));
-	assert_int_equal(patches.sites.len / sizeof(*sites), nr_found(p));
+	assert_int_equal(patches.all.len / sizeof(struct plan_patch), patching_count_found(p));
+	assert_int_equal(patches.sites.len / sizeof(*sites), patching_count_found(p));
 	assert_int_equal(patches.wanted.len / sizeof(*wanted), 2);
 	assert_int_equal(patches.ends.len, 0);
 	assert_null(process_patches_end(&patches, 0));
 	sites = (const uint64_t *)patches.sites.data;
-	for (size_t i = 1; i < nr_found(p); i++)
+	for (size_t i = 1; i < patching_count_found(p); i++)
 		assert_true(sites[i - 1] < sites[i]);
 	wanted = (const uint64_t *)patches.wanted.data;
-	for (size_t i = 0; i < nr_found(p); i++) {
-		uint64_t site = found_at(p, i)->patch.site + BIAS;
+	for (size_t i = 0; i < patching_count_found(p); i++) {
+		uint64_t site = patching_found_at(p, i)->patch.site + BIAS;
 
-		assert_int_equal(!found_at(p, i)->is_out, site == wanted[0] || site == wanted[1]);
+		assert_int_equal(!patching_found_at(p, i)->is_out,
+				 site == wanted[0] || site == wanted[1]);
 	}
 }
 
@@ -295,9 +297,9 @@ TEST_WITH(left_out_and_back, setup, teardown)
 	const struct symbol *leaf;
 
 	use_victims(p, with_room, "victim_l*@victims");
-	find(p);
-	symbols = symbols_of(p);
-	leaf = victim(&symbols, "victim_leaf");
+	patching_find(p);
+	symbols = patching_symbols(p);
+	leaf = patching_symbol(&symbols, "victim_leaf");
 	assert_true(patches_can_go(p->known, LIBRARY, leaf->addr, leaf->addr + leaf->size));
 	assert_true(patches_can_go(p->known, LIBRARY, leaf->addr, leaf->addr + 1));
 	assert_false(patches_can_go(p->known, LIBRARY, leaf->addr + 1, leaf->addr + leaf->size));
@@ -311,16 +313,16 @@ TEST_WITH(left_out_and_back, setup, teardown)
 	assert_int_equal(patches.all.len, sizeof(struct plan_patch));
 	assert_int_equal(patches.wanted.len, 0);
 	/* Rules about others do not bring it back. */
-	add(p, "victim_sum@victims");
-	turn(p, 1, 0);
+	patching_add_rules(p, "victim_sum@victims");
+	patching_turn(p, 1, 0);
 	check(p, "L+");
-	add(p, "victim_leaf@victims");
-	turn(p, 1, 0);
+	patching_add_rules(p, "victim_leaf@victims");
+	patching_turn(p, 1, 0);
 	check(p, "Ll+");
 	known_left_out_each (p->known, left)
 		assert_true(left->is_back);
-	add(p, "!victim_leaf@victims");
-	turn(p, 0, 1);
+	patching_add_rules(p, "!victim_leaf@victims");
+	patching_turn(p, 0, 1);
 	check(p, "L+");
 }
 

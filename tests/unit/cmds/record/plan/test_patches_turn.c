@@ -11,8 +11,8 @@ static const char *shapes;
 
 static struct plan_func func(const struct place *p, const char *name)
 {
-	struct symtab symbols cleanup_symtab = symbols_of(p);
-	const struct symbol *sym = victim(&symbols, name);
+	struct symtab symbols cleanup_symtab = patching_symbols(p);
+	const struct symbol *sym = patching_symbol(&symbols, name);
 
 	return (struct plan_func){ sym->addr, sym->addr + sym->size };
 }
@@ -22,9 +22,10 @@ static struct found_patch *place_of(const struct place *p, const char *name)
 {
 	uint64_t start = func(p, name).start + p->known->patches[LIBRARY].base;
 
-	for (size_t i = 0; i < nr_found(p); i++) {
-		if (found_at(p, i)->func == start && found_patch_is_function(found_at(p, i)))
-			return found_at(p, i);
+	for (size_t i = 0; i < patching_count_found(p); i++) {
+		if (patching_found_at(p, i)->func == start &&
+		    found_patch_is_function(patching_found_at(p, i)))
+			return patching_found_at(p, i);
 	}
 	return NULL;
 }
@@ -37,32 +38,32 @@ TEST_WITH(all_places_of_a_function_turn_together, setup, teardown)
 	struct place *p = *state;
 	size_t nr_in = 0;
 
-	use(p, shapes, "shape_short@shapes");
-	find(p);
-	add(p, "shape_p*@shapes;shape_loop@shapes");
-	turn(p, 3, 0);
-	for (size_t i = 0; i < nr_found(p); i++) {
-		bool is_ours = found_at(p, i)->func == place_of(p, "shape_short")->func ||
-			       found_at(p, i)->func == place_of(p, "shape_plain")->func ||
-			       found_at(p, i)->func == place_of(p, "shape_pad")->func ||
-			       found_at(p, i)->func == place_of(p, "shape_loop")->func;
+	patching_load(p, shapes, "shape_short@shapes");
+	patching_find(p);
+	patching_add_rules(p, "shape_p*@shapes;shape_loop@shapes");
+	patching_turn(p, 3, 0);
+	for (size_t i = 0; i < patching_count_found(p); i++) {
+		bool is_ours = patching_found_at(p, i)->func == place_of(p, "shape_short")->func ||
+			       patching_found_at(p, i)->func == place_of(p, "shape_plain")->func ||
+			       patching_found_at(p, i)->func == place_of(p, "shape_pad")->func ||
+			       patching_found_at(p, i)->func == place_of(p, "shape_loop")->func;
 
-		assert_int_equal(found_at(p, i)->is_out, !is_ours);
+		assert_int_equal(patching_found_at(p, i)->is_out, !is_ours);
 		nr_in += is_ours;
 	}
 	/* The short one has an island. */
 	assert_int_equal(nr_in, 5);
 	assert_true(p->known->has_functions);
-	add(p, "!shape_short@shapes");
-	turn(p, 0, 1);
-	for (size_t i = 0; i < nr_found(p); i++)
-		nr_in -= !found_at(p, i)->is_out;
+	patching_add_rules(p, "!shape_short@shapes");
+	patching_turn(p, 0, 1);
+	for (size_t i = 0; i < patching_count_found(p); i++)
+		nr_in -= !patching_found_at(p, i)->is_out;
 	assert_int_equal(nr_in, 2);
 	/* Each function is there once, though it was looked for twice. */
-	for (size_t i = 0; i < nr_found(p); i++) {
+	for (size_t i = 0; i < patching_count_found(p); i++) {
 		for (size_t k = 0; k < i; k++)
-			assert_int_not_equal(found_at(p, i)->patch.site,
-					     found_at(p, k)->patch.site);
+			assert_int_not_equal(patching_found_at(p, i)->patch.site,
+					     patching_found_at(p, k)->patch.site);
 	}
 }
 
@@ -70,9 +71,10 @@ TEST_WITH(a_rule_learns_why_its_function_cannot_be_patched, setup, teardown)
 {
 	struct place *p = *state;
 
-	use(p, shapes, NULL);
-	add(p, "shape_chosen@shapes;shape_byte@shapes;shape_plain@shapes;no_such@shapes");
-	turn(p, 1, 0);
+	patching_load(p, shapes, NULL);
+	patching_add_rules(
+		p, "shape_chosen@shapes;shape_byte@shapes;shape_plain@shapes;no_such@shapes");
+	patching_turn(p, 1, 0);
 	assert_false(p->rules.rules[0].has_match);
 	assert_true(p->rules.rules[0].has_name);
 	assert_string_equal(p->rules.rules[0].why_not, "the loader calls it to choose a function");
@@ -93,10 +95,10 @@ TEST_WITH(of_a_file_that_cannot_be_patched_each_function_says_so, setup, teardow
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/ld-linux-test.so", dir);
 	assert_int_equal(symlink(shapes, path), 0);
-	use(p, path, NULL);
-	add(p, "shape_plain@ld-linux-test;memcpy@other");
-	turn(p, 0, 0);
-	assert_int_equal(nr_found(p), 0);
+	patching_load(p, path, NULL);
+	patching_add_rules(p, "shape_plain@ld-linux-test;memcpy@other");
+	patching_turn(p, 0, 0);
+	assert_int_equal(patching_count_found(p), 0);
 	assert_string_equal(p->known->patches[LIBRARY].why_not,
 			    "it is needed before anything can be recorded");
 	assert_false(p->rules.rules[0].has_match);
@@ -111,13 +113,13 @@ TEST_WITH(a_file_that_is_gone_has_nothing, setup, teardown)
 {
 	struct place *p = *state;
 
-	use(p, shapes, NULL);
+	patching_load(p, shapes, NULL);
 	free(p->known->path);
 	p->known->path = strdup("/dev/null/shapes");
-	add(p, "shape_plain@shapes");
-	turn(p, 0, 0);
+	patching_add_rules(p, "shape_plain@shapes");
+	patching_turn(p, 0, 0);
 	assert_true(p->known->patches[LIBRARY].has_all);
-	assert_int_equal(nr_found(p), 0);
+	assert_int_equal(patching_count_found(p), 0);
 	assert_false(p->known->has_functions);
 }
 
@@ -127,17 +129,17 @@ static void with_another(void **state, bool is_ahead, int delta, bool is_free)
 	struct place *p = *state;
 	struct found_patch other, pad;
 
-	use(p, shapes, "shape_pad@shapes");
-	find(p);
-	assert_int_equal(nr_found(p), 1);
-	pad = *found_at(p, 0);
+	patching_load(p, shapes, "shape_pad@shapes");
+	patching_find(p);
+	assert_int_equal(patching_count_found(p), 1);
+	pad = *patching_found_at(p, 0);
 	other = pad;
 	other.func = 1;
 	other.patch.site = is_ahead ? pad.patch.site - found_patch_reach(&pad) + delta
 				    : pad.patch.site + found_patch_reach(&pad) - delta;
-	*found_at(p, 0) = other;
-	add(p, "shape_p*d@shapes");
-	turn(p, is_free, 1);
+	*patching_found_at(p, 0) = other;
+	patching_add_rules(p, "shape_p*d@shapes");
+	patching_turn(p, is_free, 1);
 	assert_int_equal(place_of(p, "shape_pad") != NULL, is_free);
 	assert_int_equal(p->rules.rules[1].has_match, is_free);
 	if (!is_free)
@@ -175,25 +177,25 @@ TEST_WITH(calls_of_hooks_are_found_when_they_are_needed, setup, teardown)
 	struct module_left_out left;
 	size_t nr;
 
-	use(p, with_calls, NULL);
+	patching_load(p, with_calls, NULL);
 	assert_true(p->known->calls_hooks);
 	found = &p->known->patches[LIBRARY];
 	/* Nobody has looked at it. */
 	patches_find_calls(p->known);
-	assert_int_equal(nr_found(p), 0);
-	find(p);
-	assert_int_equal(nr_found(p), 0);
+	assert_int_equal(patching_count_found(p), 0);
+	patching_find(p);
+	assert_int_equal(patching_count_found(p), 0);
 	patches_find_calls(p->known);
-	nr = nr_found(p);
+	nr = patching_count_found(p);
 	assert_true(nr >= 4);
 	assert_true(found->has_calls);
 	for (size_t i = 0; i < nr; i++) {
-		assert_int_equal(found_at(p, i)->patch.what, PATCH_NOP);
-		assert_true(found_at(p, i)->is_out);
+		assert_int_equal(patching_found_at(p, i)->patch.what, PATCH_NOP);
+		assert_true(patching_found_at(p, i)->is_out);
 	}
 	/* Once; as a program it was not looked at. */
 	patches_find_calls(p->known);
-	assert_int_equal(nr_found(p), nr);
+	assert_int_equal(patching_count_found(p), nr);
 	assert_int_equal(p->known->patches[!LIBRARY].found.len, 0);
 
 	leaf = func(p, "victim_leaf");
@@ -211,21 +213,21 @@ TEST_WITH(calls_that_rules_take_out_count_as_functions_without_hooks, setup, tea
 {
 	struct place *p = *state;
 
-	use(p, with_calls, "!victim_leaf@victims_calls");
-	find(p);
+	patching_load(p, with_calls, "!victim_leaf@victims_calls");
+	patching_find(p);
 	assert_false(place_of(p, "victim_leaf")->is_out);
 	assert_null(place_of(p, "victim_sum"));
-	add(p, "!victim_s*@victims_calls;victim_leaf@victims_calls");
-	turn(p, 1, 2);
+	patching_add_rules(p, "!victim_s*@victims_calls;victim_leaf@victims_calls");
+	patching_turn(p, 1, 2);
 	assert_true(place_of(p, "victim_leaf")->is_out);
 	assert_false(place_of(p, "victim_sum")->is_out);
 	assert_false(place_of(p, "victim_same")->is_out);
 	assert_true(place_of(p, "victim_large")->is_out);
 	/* All are known now. */
-	size_t nr = nr_found(p);
+	size_t nr = patching_count_found(p);
 
 	patches_find_calls(p->known);
-	assert_int_equal(nr_found(p), nr);
+	assert_int_equal(patching_count_found(p), nr);
 	assert_false(p->known->patches[LIBRARY].has_calls);
 }
 

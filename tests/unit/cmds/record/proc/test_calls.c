@@ -13,7 +13,7 @@
 /* With a file "file", a folder "dir", and "link", which leads to it. */
 static int begin(void **state)
 {
-	if (below_begin() < 0)
+	if (own_folder_make() < 0)
 		return -1;
 	return mkdir(own_file("/dir"), 0700) || symlink("dir", own_file("/link")) ||
 	       symlink("file", own_file("/file-link")) || symlink("none", own_file("/dangling"));

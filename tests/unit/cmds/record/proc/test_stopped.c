@@ -22,7 +22,7 @@ static int top_fd;
 
 static int begin(void **state)
 {
-	if (below_begin() < 0 || symlink("file", own_file("/link")))
+	if (own_folder_make() < 0 || symlink("file", own_file("/link")))
 		return -1;
 	top_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return top_fd < 0;
