@@ -471,7 +471,7 @@ static uint32_t implied_flag(enum spec_option option, bool is_negated)
 	}
 }
 
-/* The action that the option means by itself, now that the items are known. */
+/* The option has an action of its own, which depends on the items: -F f, -F f@clear. */
 static void apply_option(struct parse *p, bool is_negated)
 {
 	struct trigger *trigger = &p->spec->trigger;

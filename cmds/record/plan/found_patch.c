@@ -104,7 +104,7 @@ static size_t nr_indexed(const struct found_index *index)
 	return index->entries.len / sizeof(struct found_index_entry);
 }
 
-/* Those of one function in the order in which they were found: they belong together. */
+/* Patches of one function stand together, in the order in which they were found. */
 static int compare_entry(const void *a, const void *b)
 {
 	const struct found_index_entry *x = a;

@@ -257,7 +257,7 @@ enum plan_patch_flags {
 	PLAN_PATCH_SILENT = 1U << 1,
 	/*
 	 * There is room for a short jump only. It leads to the site of the patch before it, which
-	 * is silent, and nothing is there.
+	 * is PLAN_PATCH_SILENT and has no code of the program.
 	 */
 	PLAN_PATCH_SHORT = 1U << 2,
 	/*

@@ -31,9 +31,9 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 	*from = (struct argspecs){ 0 };
 }
 
-/* All boxes of a call together: with them the payload is not too long for its record. */
+/* So many bytes are shared by all boxes of a call: the payload fits its record then. */
 #define BOXES_BYTES   800U
-/* With so many that there is less for each the payload is too long all the same. */
+/* A box has so many at least. With so many boxes the payload is too long for its record. */
 #define BOX_BYTES_MIN 8U
 
 /* Capture as much of each container as there is room for. */

@@ -361,7 +361,10 @@ static void lose_the_cpu(bool begins)
 	assert_return_code(setitimer(ITIMER_REAL, &often, NULL), errno);
 }
 
-/* Half of what the ring has room for is there each time, also when the recorder does not get its CPU for many laps. */
+/*
+ * The recorder loses its CPU while the ring is filled many times. Each snapshot has half as many
+ * records as the ring has room for, or more.
+ */
 TEST(test_snapshots_of_a_running_thread)
 {
 	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;

@@ -194,7 +194,7 @@ TEST(whom_nobody_else_knows)
 	assert_int_equal(task->ppid, 200);
 	assert_int_equal(task->start_ns, 20);
 	assert_true(task->is_fork);
-	/* One that task.txt knows without a parent has it from here. */
+	/* task.txt has task 100 without a parent, and proc.dat tells which one it has. */
 	assert_int_equal(data_task(&s.data, 100)->ppid, 300);
 	sources_end(&s);
 }
