@@ -396,6 +396,13 @@ def test_programs_that_embed_python(tmp_path):
     assert shown["f"] == 3 and shown["main"] == 1 and "site.main" not in shown
 
 
+def test_names_that_come_late_are_shown_live(tmp_path):
+    """The reader has the names of the first second before the others are known."""
+    write(tmp_path, "import time\ndef one(): pass\ndef two(): pass\none()\ntime.sleep(1)\ntwo()\ntime.sleep(0.3)\ndef three(): pass\nthree()\n")
+    shown = utrail("live", "--no-event", "-f", "none", PYTHON, "prog.py", cwd=tmp_path).must().out
+    assert [line.strip() for line in shown.splitlines() if re.match("  [a-z]+\\(", line)] == ["one();", "two();", "three();"]
+
+
 def test_a_python_that_is_not_known_says_so(tmp_path):
     old = [p for p in Path.home().glob(".pyenv/versions/3.8*/bin/python3.8")] + [p for p in [Path("/usr/bin/python3.8")] if p.exists()]
     if not old:

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "utils/base/escape.h"
 #include "utils/base/fd.h"
 #include "utils/base/path.h"
 #include "utils/base/containers/vec.h"
+#include "utils/format/callables.h"
 #include "utils/format/kernel/kallsyms.h"
 #include "utils/object/dwarf/srcline.h"
 #include "utils/object/names/sym_dir.h"
@@ -19,6 +21,20 @@
 
 #define SYM_FILE_MAX_BYTES (1UL << 30)
 
+struct old_symbols {
+	struct symtab symtab;
+	struct old_symbols *next;
+};
+
+static void old_symbols_destroy(struct old_symbols *old)
+{
+	for (struct old_symbols *next; old; old = next) {
+		next = old->next;
+		symtab_deinit(&old->symtab);
+		free(old);
+	}
+}
+
 static void module_destroy(struct module *mod)
 {
 	if (!mod)
@@ -26,6 +42,7 @@ static void module_destroy(struct module *mod)
 	free(mod->path);
 	free(mod->build_id);
 	symtab_deinit(&mod->symtab);
+	old_symbols_destroy(mod->old);
 	free(mod->sym_name);
 	dbg_deinit(&mod->dbg);
 	enum_defs_deinit(&mod->enums);
@@ -137,6 +154,18 @@ static int load_symbols(struct module_set *set, struct module *mod, struct uft_e
 	return ret;
 }
 
+/* The size of the symbol file, if it is one that grows; else 0. */
+static uint64_t growing_bytes(const struct module_set *set, const struct module *mod)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (strcmp(mod->path, CALLABLES_MODULE) != 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/" CALLABLES_MODULE ".sym", set->dir);
+	return stat(path, &st) == 0 ? st.st_size : 0;
+}
+
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 {
 	int ret;
@@ -144,6 +173,7 @@ int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 	if (mod->is_loaded)
 		return 0;
 	mod->is_loaded = true;
+	mod->growing_bytes = growing_bytes(set, mod);
 	ret = mod == set->kernel ? load_kernel(set, mod, err) : load_symbols(set, mod, err);
 	if (ret < 0)
 		return ret;
@@ -153,6 +183,40 @@ int module_load(struct module_set *set, struct module *mod, struct uft_err *err)
 			return err_set_errno(err, -ENOMEM, "cannot read '%s.sym'", mod->basename);
 	}
 	return 0;
+}
+
+/* Functions that have been met already are those of the new table, too. */
+static void take_funcs(struct module *mod, const struct symtab *old, struct func **funcs)
+{
+	for (size_t i = 0; i < old->nr; i++) {
+		const struct symbol *sym = funcs[i] ? symtab_find(&mod->symtab, old->syms[i].addr)
+						    : NULL;
+
+		if (sym && sym->addr == old->syms[i].addr)
+			mod->funcs[sym - mod->symtab.syms] = funcs[i];
+	}
+}
+
+bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err *err)
+{
+	uint64_t bytes = growing_bytes(set, mod);
+	struct old_symbols *old = bytes == mod->growing_bytes ? NULL : calloc(1, sizeof(*old));
+	struct func **funcs = mod->funcs;
+
+	if (!old)
+		return false;
+	old->symtab = mod->symtab;
+	old->next = mod->old;
+	mod->old = old;
+	mod->symtab = (struct symtab){ 0 };
+	mod->funcs = NULL;
+	mod->is_loaded = false;
+	free(mod->sym_name);
+	mod->sym_name = NULL;
+	if (module_load(set, mod, err) == 0 && mod->funcs && funcs)
+		take_funcs(mod, &old->symtab, funcs);
+	free(funcs);
+	return mod->symtab.nr != 0;
 }
 
 /* "<name>.dbg" beside "<name>.sym". */

@@ -52,6 +52,8 @@ struct func {
  * One object file of the traced program. Its symbols are loaded when the first address asks, its
  * debug information when somebody wants to know more of a function.
  *
+ * @old: tables that the module had before, which functions point into
+ * @growing_bytes: of a symbol file that grows (utils/format/callables.h), when it was read
  * @sym_name: of the symbol file, within the data directory; "" when there is none
  */
 struct module {
@@ -61,6 +63,8 @@ struct module {
 	struct module *next;  /* of the same path, with another build-id */
 	bool is_loaded;
 	struct symtab symtab;
+	struct old_symbols *old;
+	uint64_t growing_bytes;
 	struct func **funcs; /* by symbol; NULL until somebody asks */
 	char *sym_name;
 	const char *sym_dir; /* the folder it is in; of the owner */
@@ -108,6 +112,13 @@ int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct f
 
 /* Read the module's symbols if that was not done. A missing file is no error: it has no symbols. */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
+
+/*
+ * True when the module has more symbols by now than when they were read: of functions that were
+ * called for the first time while the recording goes on. They are read anew then; those that are
+ * known stay.
+ */
+bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err *err);
 
 /*
  * The source file that has the function of @sym, or NULL when debug information was not recorded.

@@ -191,6 +191,8 @@ static int find_in_module(struct session *session, struct module *mod, uint64_t 
 
 	const struct symbol *sym = symtab_find(&mod->symtab, offset);
 
+	if (!sym && module_has_grown(session->set, mod, err))
+		sym = symtab_find(&mod->symtab, offset);
 	if (!sym)
 		return 0;
 	*func = module_func(session->set, mod, sym);
