@@ -147,7 +147,7 @@ def sums(browser):
 
 
 def reported(directory, *options):
-    rows = json.loads(utrail("report", "-d", directory, "--format=json", *options).must().out or "[]")
+    rows = json.loads(utrail("report", "-d", directory, "--format=json", *options, preempted=True).must().out or "[]")
     return {row["name"]: (row["call"], row["total"], row["self"]) for row in rows}
 
 

@@ -99,7 +99,7 @@ export class FunctionsView {
 		const cells = COLUMNS.slice(1).map(([column]) => element("td", {}, cellText(row, column)));
 		const isChosen = row.name === this.app.state.func;
 		return element("tr", { "data-func": row.func, class: isChosen ? "chosen" : "" },
-			element("th", { scope: "row", title: row.name },
+			element("td", { title: row.name },
 				element("button", { class: "name" }, row.name),
 				element("span", { class: "meter" }, meter)), ...cells);
 	}
@@ -157,7 +157,7 @@ export class FunctionsView {
 			const cell = row.func < 0 ? name : element("button", {
 				class: "name", click: () => this.app.change({ func: name }, "push"),
 			}, name);
-			return element("tr", {}, element("th", { scope: "row", title: name }, cell),
+			return element("tr", {}, element("td", { title: name }, cell),
 				...columns.slice(1).map(([column]) => element("td", {}, cellText(row, column))));
 		}));
 	}
@@ -175,7 +175,7 @@ export class FunctionsView {
 			buckets.map((bucket) => {
 				const bar = element("span", { class: "part" });
 				bar.style.width = `${100 * bucket.count / most}%`;
-				return element("tr", {}, element("th", { scope: "row" }, timeText(bucket.from)),
+				return element("tr", {}, element("td", {}, timeText(bucket.from)),
 					element("td", {}, timeText(bucket.to)), element("td", {}, groups(bucket.count)),
 					element("td", {}, percent(bucket.count, all), element("span", { class: "meter" }, bar)));
 			})));
@@ -185,7 +185,7 @@ export class FunctionsView {
 				app.reveal(call);
 			};
 			return element("tr", {},
-				element("th", { scope: "row" }, element("button", { class: "name", click }, timeText(task.dur[i]))),
+				element("td", {}, element("button", { class: "name", click }, timeText(task.dur[i]))),
 				element("td", {}, timeText(task.start[i] - recording.meta.zero)),
 				element("td", {}, `${task.name} ${task.tid}`));
 		})));

@@ -157,7 +157,7 @@ export class ProcessesView {
 	#makeRow(i, cells) {
 		const e = this.app.recording.meta.executions[i];
 		return element("tr", { "data-i": i },
-			element("th", { scope: "row", title: e.command }, element("button", { class: "name" }, commandOf(e))),
+			element("td", { title: e.command }, element("button", { class: "name" }, commandOf(e))),
 			...cells.map((cell) => element("td", {}, cell)),
 			element("td", { class: e.status || e.signal ? "bad" : "" }, endingOf(e)));
 	}

@@ -1,0 +1,69 @@
+#!/usr/bin/python3
+"""The browser of screenshots.sh: screenshots.py FOLDER tree.html many.html build.html"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+
+# name: page, fragment, width, dark, what is done before
+PICTURES = {
+    "timeline": ("tree", "view=timeline", 1280, False, ""),
+    "flame": ("tree", "view=flame", 1280, False, ""),
+    "function": ("tree", "view=functions&function=level3", 1280, False, ""),
+    "range": ("tree", "view=timeline&range=500us~1500us&search=level2", 1280, False, ""),
+    "range-functions": ("tree", "view=functions&range=500us~1500us", 1280, False, ""),
+    "dark": ("tree", "view=timeline&search=leaf", 1280, True, ""),
+    "dark-function": ("tree", "view=functions&function=level3", 1280, True, ""),
+    "narrow": ("tree", "view=timeline", 400, False, ""),
+    "narrow-functions": ("tree", "view=functions", 360, False, ""),
+    "threads": ("many", "view=timeline&sort=calls", 1280, False, ""),
+    "build": ("build", "view=processes", 1280, False, ""),
+    "print": ("tree", "view=functions", 1280, True, "dispatchEvent(new Event('beforeprint'))"),
+}
+
+
+def main():
+    folder, *pages = sys.argv[1:]
+    pages = {Path(page).stem: Path(page).resolve().as_uri() for page in pages}
+    service = subprocess.Popen([shutil.which("chromedriver"), "--port=0"], stdout=subprocess.PIPE, text=True, cwd="/")
+    port = next(m[1] for m in (re.search(r"started successfully on port (\d+)", line) for line in service.stdout) if m)
+    options = Options()
+    options.binary_location = shutil.which("chromium")
+    with tempfile.TemporaryDirectory() as profile:
+        for argument in ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", f"--user-data-dir={profile}"):
+            options.add_argument(argument)
+        browser = webdriver.Remote(f"http://127.0.0.1:{port}", options=options)
+        browser.command_executor._commands["devtools"] = ("POST", "/session/$sessionId/goog/cdp/execute")
+        try:
+            for name, picture in PICTURES.items():
+                take(browser, Path(folder) / f"{name}.png", pages, *picture)
+        finally:
+            browser.quit()
+            service.terminate()
+
+
+def take(browser, path, pages, page, fragment, width, is_dark, before):
+    def devtools(command, **parameters):
+        browser.execute("devtools", {"cmd": command, "params": parameters})
+
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+    devtools("Emulation.setEmulatedMedia", media="print" if before else "", features=[scheme])
+    devtools("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+    browser.get("about:blank")
+    browser.get(f"{pages[page]}#{fragment}")
+    while not browser.execute_script("return 'ready' in document.documentElement.dataset"):
+        time.sleep(0.05)
+    browser.execute_script(before)
+    time.sleep(0.3)
+    browser.save_screenshot(str(path))
+    print(path)
+
+
+main()

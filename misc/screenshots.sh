@@ -1,0 +1,47 @@
+#!/bin/sh
+# Pictures of the page of dump --format=html, to be looked at: misc/screenshots.sh FOLDER [BUILD]
+# Needs a build (build/), Chromium and its driver, and python3-selenium.
+set -e
+[ $# -ge 1 ] || {
+	sed -n '2,3s/^# //p' "$0"
+	exit 2
+}
+top=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+UTRAIL=${UTRAIL:-$top/${2:-build}/utrail}
+export UTRAIL
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+gcc -O2 -pg -pthread -o tree "$top/tests/bench/src/tree.c"
+"$UTRAIL" record --no-libcall -d tree.data ./tree 4 200000
+gcc -O0 -pg -pthread -o many -x c - <<'END'
+#include <pthread.h>
+#include <unistd.h>
+void leaf(void) { __asm__ volatile(""); }
+void *work(void *nr)
+{
+	for (long i = 0; i < (long)nr; i++)
+		leaf();
+	usleep(1000 * ((long)nr % 30));
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t[300];
+	for (long i = 0; i < 300; i++)
+		pthread_create(&t[i], NULL, work, (void *)(i * 7 % 100));
+	for (int i = 0; i < 300; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+END
+"$UTRAIL" record --no-libcall -d many.data ./many
+printf 'all: a b c\na:\n\tsleep 0.2; sleep 0.1\nb:\n\tsleep 0.05\nc: b\n\tsleep 0.1; sh -c "sleep 0.02; exit 0"\n' >Makefile
+"$UTRAIL" build -d build.data -- make -j2 >/dev/null
+for name in tree many build; do
+	"$UTRAIL" dump -d $name.data --format=html >$name.html
+done
+python3 "$top/misc/screenshots.py" "$folder" tree.html many.html build.html
