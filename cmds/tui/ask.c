@@ -38,7 +38,7 @@ void ask_help(struct tui *tui)
 		if (tui_keys[i].name)
 			strbuf_addf(&list.text, " %-10s %s\n", tui_keys[i].name, tui_keys[i].help);
 	}
-	if (list_view_init(&list, "Help: any key but those that move goes back",
+	if (list_view_init(&list, "help", "Help: any key but those that move goes back",
 			   "the pages utrail-tui(1) and utrail(1) say more", NULL) == 0)
 		wait_in_list(tui, &list);
 }
@@ -165,7 +165,8 @@ static int show_fields(struct list_view *list, const struct field_list *fields)
 			    name);
 	}
 	list->view.cursor = cursor;
-	return list_view_init(list, "Fields: Space chooses, Enter shows them, f or q goes back",
+	return list_view_init(list, "fields",
+			      "Fields: Space chooses, Enter shows them, f or q goes back",
 			      "fields of this view", NULL);
 }
 

@@ -65,7 +65,7 @@ static void put_state(struct tui *tui, struct sink *sink)
 	size_t nr = view->ops->nr_lines(view);
 
 	sink_lit(sink, "utrail ");
-	sink_str(sink, view->ops->name);
+	sink_str(sink, view->name);
 	sink_lit(sink, ": ");
 	if (tui->note) {
 		sink_str(sink, tui->note);

@@ -52,8 +52,9 @@ static int make_program(struct tui *tui, struct uft_err *err)
 {
 	struct tui_reading *reading = &tui->reading;
 
-	while (!has_calls(tui, tui->session) && tui->session + 1 < reading->tree.nr_roots)
-		tui->session++;
+	/* The first one that has calls; when none has any, the first one. */
+	for (size_t i = 0; !has_calls(tui, tui->session) && i < reading->tree.nr_roots; i++)
+		tui->session = has_calls(tui, i) ? i : 0;
 	prepare_graph(tui, &tui->program);
 	return graph_view_program(&tui->program, reading->tree.roots[tui->session],
 				  tui->program.program, err);
@@ -227,7 +228,8 @@ int go_info(struct tui *tui, struct uft_err *err)
 		ret = info_show(&tui->reading.data, &sink, err);
 		sink_flush(&sink);
 		if (ret == 0)
-			ret = list_view_init(&tui->info, "utrail info", tui->reading.data.dir, err);
+			ret = list_view_init(&tui->info, "info", "utrail info",
+					     tui->reading.data.dir, err);
 		if (ret < 0)
 			return ret;
 		tui->has_info = true;
@@ -254,7 +256,7 @@ int go_sessions(struct tui *tui, struct uft_err *err)
 				    " h  Help message\n"
 				    " q  quit\n");
 
-		int ret = list_view_init(&tui->sessions, "Key utrail command",
+		int ret = list_view_init(&tui->sessions, "sessions", "Key utrail command",
 					 tui->reading.data.dir, err);
 
 		if (ret < 0)
@@ -301,4 +303,6 @@ void go_deinit(struct tui *tui)
 	replay_view_deinit(&tui->replay);
 	list_view_deinit(&tui->info);
 	list_view_deinit(&tui->sessions);
+	tui->has_report = false;
+	tui->has_info = false;
 }

@@ -12,9 +12,11 @@
 #include "utils/view/texts.h"
 
 /* A mark of an entry of @shown: it is the line between an item and the one before it. */
-#define GRAPH_GAP   (1U << 31)
+#define GRAPH_GAP      (1U << 31)
 /* More items than that have no number: what comes after them is left out. */
-#define GRAPH_ITEMS (GRAPH_GAP - 1)
+#define GRAPH_ITEMS    (GRAPH_GAP - 1)
+/* All paths to a function together have so many lines: many long ones are cut. */
+#define PATH_ITEMS_MAX ((size_t)2 << 20)
 
 static struct graph_view *graph_of(const struct tui_view *view)
 {
@@ -430,7 +432,6 @@ static int act_on_line(struct tui_view *base, enum tui_act act, struct uft_err *
 }
 
 static const struct tui_view_ops graph_ops = {
-	.name = "graph",
 	.nr_lines = nr_lines,
 	.put_heading = put_heading,
 	.put_line = put_line,
@@ -446,6 +447,7 @@ static const struct tui_view_ops graph_ops = {
 static int end_making(struct graph_view *view, int ret, struct uft_err *err)
 {
 	view->view.ops = &graph_ops;
+	view->view.name = "graph";
 	if (ret == 0)
 		ret = list_shown(view);
 	if (ret < 0)
@@ -460,15 +462,19 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 	return end_making(view, add_section(view, root), err);
 }
 
-/* The callers of @call in @whole, each with the numbers of that call, up to the program. */
+/*
+ * The callers of @call in @whole, each with the numbers of that call, up to the program, or so many
+ * as there is room for.
+ */
 static int add_path(struct graph_view *view, uint32_t section, const struct graph_view *whole,
-		    uint32_t call)
+		    uint32_t call, size_t room)
 {
 	uint32_t parent = section;
 	uint32_t first = view->nr_items;
+	uint32_t up = call;
 	int ret = 0;
 
-	for (uint32_t up = call; ret == 0 && whole->items[up].func; up = whole->items[up].parent) {
+	for (; ret == 0 && whole->items[up].func && room--; up = whole->items[up].parent) {
 		struct graph_item item = {
 			.node = whole->items[call].node,
 			.func = whole->items[up].func,
@@ -478,9 +484,39 @@ static int add_path(struct graph_view *view, uint32_t section, const struct grap
 
 		ret = add_item(view, item, &parent);
 	}
+	if (ret == 0 && whole->items[up].func) {
+		const struct graph_item more = {
+			.kind = GRAPH_TEXT,
+			.text = " ... and more callers",
+			.parent = parent,
+		};
+
+		ret = add_item(view, more, &parent);
+	}
 	for (uint32_t at = first; ret == 0 && at < view->nr_items; at++)
 		view->items[at].end = view->nr_items;
 	return ret;
+}
+
+/* The first item from @at on that is a call of @name not within another one; nr_items: none. */
+static uint32_t find_call(const struct graph_view *whole, uint32_t at, const char *name)
+{
+	while (at < whole->nr_items &&
+	       !(whole->items[at].func && strcmp(whole->items[at].func->name, name) == 0))
+		at++;
+	return at;
+}
+
+static size_t count_calls(const struct graph_view *whole, const char *name)
+{
+	size_t nr = 0;
+	uint32_t at = 0;
+
+	while ((at = find_call(whole, at, name)) < whole->nr_items) {
+		at = whole->items[at].end;
+		nr++;
+	}
+	return nr;
 }
 
 /* All calls of @name that are not in another one. */
@@ -488,15 +524,11 @@ static int add_paths(struct graph_view *view, const struct graph_view *whole, co
 {
 	uint32_t section;
 	int ret = begin_section(view, &section);
+	size_t room = MAX(PATH_ITEMS_MAX / MAX(count_calls(whole, name), (size_t)1), (size_t)1);
 
-	for (uint32_t at = 0; ret == 0 && at < whole->nr_items;) {
-		bool is_it = whole->items[at].func &&
-			     strcmp(whole->items[at].func->name, name) == 0;
-
-		if (is_it)
-			ret = add_path(view, section, whole, at);
-		at = is_it ? whole->items[at].end : at + 1;
-	}
+	for (uint32_t at = 0; ret == 0 && (at = find_call(whole, at, name)) < whole->nr_items;
+	     at = whole->items[at].end)
+		ret = add_path(view, section, whole, at, room);
 	if (ret == 0)
 		view->items[section].end = view->nr_items;
 	return ret;

@@ -29,6 +29,7 @@ enum tui_command {
 	TUI_PREV_MATCH,
 	TUI_FIELDS,
 	TUI_DEBUG,
+	TUI_RELOAD,
 	TUI_HELP,
 	TUI_QUIT,
 	TUI_CLICK,

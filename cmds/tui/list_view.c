@@ -53,7 +53,6 @@ static bool has_word(struct tui_view *base, size_t line, const char *word)
 }
 
 static const struct tui_view_ops list_ops = {
-	.name = "list",
 	.nr_lines = nr_lines,
 	.put_heading = put_heading,
 	.put_line = put_line,
@@ -61,10 +60,11 @@ static const struct tui_view_ops list_ops = {
 	.has_word = has_word,
 };
 
-int list_view_init(struct list_view *view, const char *heading, const char *place,
+int list_view_init(struct list_view *view, const char *name, const char *heading, const char *place,
 		   struct uft_err *err)
 {
 	view->view.ops = &list_ops;
+	view->view.name = name;
 	view->heading = heading;
 	view->place = place;
 	for (size_t at = 0; at < view->text.len;) {

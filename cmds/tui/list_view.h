@@ -22,7 +22,7 @@ struct list_view {
 };
 
 /* @name: of the kind of view. Takes what is in @view->text. 0 or -ENOMEM with @err. */
-int list_view_init(struct list_view *view, const char *heading, const char *place,
+int list_view_init(struct list_view *view, const char *name, const char *heading, const char *place,
 		   struct uft_err *err);
 void list_view_deinit(struct list_view *view);
 

@@ -256,7 +256,6 @@ static int act_on_replay(struct tui_view *base, enum tui_act act, struct uft_err
 }
 
 static const struct tui_view_ops replay_ops = {
-	.name = "replay",
 	.is_long = true,
 	.nr_lines = nr_lines,
 	.put_heading = put_heading,
@@ -273,6 +272,7 @@ int replay_view_init(struct replay_view *view, struct trace_data *data,
 		     struct tree *tree, struct uft_err *err)
 {
 	view->view.ops = &replay_ops;
+	view->view.name = "replay";
 	view->tree = tree;
 	return replay_pages_init(&view->pages, data, config, shown, err);
 }

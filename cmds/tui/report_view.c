@@ -147,7 +147,6 @@ static int act_on_report(struct tui_view *base, enum tui_act act, struct uft_err
 }
 
 static const struct tui_view_ops report_ops = {
-	.name = "report",
 	.nr_lines = nr_lines,
 	.put_heading = put_heading,
 	.put_line = put_line,
@@ -163,6 +162,7 @@ int report_view_init(struct report_view *view, const struct report_config *confi
 	int ret;
 
 	view->view.ops = &report_ops;
+	view->view.name = "report";
 	ret = report_init(&view->report, config, err);
 	if (ret < 0)
 		return ret;

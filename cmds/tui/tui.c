@@ -58,6 +58,33 @@ static int click_line(struct tui *tui, struct uft_err *err)
 
 static int do_command(struct tui *tui, int command, struct uft_err *err);
 
+/* The command that leads to the view on the screen. */
+static int command_of_view(const struct tui *tui)
+{
+	if (tui->view == &tui->report.view)
+		return TUI_REPORT;
+	return tui->view == &tui->replay.view ? TUI_REPLAY : TUI_GRAPH;
+}
+
+/* All that was read is read once more; the view is the same, from its beginning. */
+static int read_again(struct tui *tui, struct uft_err *err)
+{
+	int command = command_of_view(tui);
+	int ret;
+
+	/* Reading may have to say something. */
+	screen_leave();
+	go_deinit(tui);
+	reading_close(&tui->reading);
+	ret = reading_open(&tui->reading, tui->opts, err);
+	screen_return();
+	tui->view = NULL;
+	tui->session = 0;
+	if (ret == 0)
+		ret = go_graph(tui, err);
+	return ret == 0 && command != TUI_GRAPH ? do_command(tui, command, err) : ret;
+}
+
 /* Something within the view. */
 static int do_act(struct tui *tui, enum tui_act act, struct uft_err *err)
 {
@@ -112,6 +139,8 @@ static int do_command(struct tui *tui, int command, struct uft_err *err)
 	case TUI_DEBUG:
 		tui->shows_debug ^= true;
 		return 0;
+	case TUI_RELOAD:
+		return read_again(tui, err);
 	case TUI_HELP:
 		ask_help(tui);
 		return 0;
@@ -220,6 +249,9 @@ int tui_run(const struct opts *opts, struct uft_err *err)
 			tui.report_fields = strdup(opts->fields);
 		ret = run_screen(&tui, err);
 	}
+	if (ret == 0 && tui.reading.pipe.broken.code)
+		msg_warn(&opts->msg, "%s; what comes before that was shown",
+			 tui.reading.pipe.broken.text);
 	close_tui(&tui);
 
 	/* Whoever waits for us is to know of the signal. */

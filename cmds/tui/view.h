@@ -31,6 +31,7 @@ enum tui_act {
 /*
  * The state that all views have. Embedded in a view's own struct, at its beginning.
  *
+ * @name: of the kind, for the last line
  * @cursor: the line that the keys are about
  * @top: the first line on the screen
  * @shift: so many columns are left of the screen
@@ -38,6 +39,7 @@ enum tui_act {
  */
 struct tui_view {
 	const struct tui_view_ops *ops;
+	const char *name;
 	size_t cursor;
 	size_t top;
 	size_t shift;
@@ -48,7 +50,6 @@ struct tui_view {
  * A kind of view. Lines count from 0, and are one line of text each, in the colours of a terminal;
  * names in them are escaped. All but @nr_lines and @put_line may be NULL.
  *
- * @name: of the kind, for the last line
  * @nr_lines: so far
  * @put_heading: the line above them
  * @put_line: the text of one line, without its end
@@ -62,7 +63,6 @@ struct tui_view {
  *       negative errno with @err. May move the cursor
  */
 struct tui_view_ops {
-	const char *name;
 	bool is_long;
 	size_t (*nr_lines)(struct tui_view *view);
 	void (*put_heading)(struct tui_view *view, struct sink *sink);

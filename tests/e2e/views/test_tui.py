@@ -254,3 +254,77 @@ def test_ascii(recording):
         screen.wait_for("main")
         assert all(line.isascii() for line in screen.lines())
         assert any(" +-(" in line for line in screen.lines())
+
+
+def press_all(screen):
+    """Every key in every view; the program lives."""
+    for view in ("G", "g", "R", "T", "I", "S"):
+        screen.send(view)
+        for key in ("End", "PPage", "Up", "Enter", "Home", "NPage", "c", "e", "n", "p", "u", "l", "C", "E", "s", "w", "z", "Right", "Left", "N", "P", "t"):
+            screen.send(key)
+        screen.settle()
+        assert not screen.is_dead()
+        screen.send(view)
+    screen.send("q")
+    assert screen.status() == 0
+
+
+MANY = {
+    "deep": """int down(int n) { return n ? down(n - 1) + 1 : 0; } int up(int n) { return n ? down(9) + up(n - 1) : 0; }
+        int main(void) { return up(30000) & 1; }""",
+    "wide": "".join(f"int function_{i}(int n) {{ return n + {i}; }} " for i in range(2000)) +
+            "int main(void) { int n = 0; " + "".join(f"n += function_{i}(n); " for i in range(2000)) + "return n & 0; }",
+    "tasks": """#include <pthread.h>
+        static void *work(void *arg) { return arg; } void *start(void *arg) { return work(arg); }
+        int main(void) { pthread_t tasks[300]; for (int i = 0; i < 300; i++) pthread_create(&tasks[i], 0, start, 0);
+        for (int i = 0; i < 300; i++) pthread_join(tasks[i], 0); return 0; }""",
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_many(workdir, name):
+    (workdir / "many.c").write_text(MANY[name])
+    subprocess.run(["gcc", "-pg", "-O0", "-pthread", "-o", "many", "many.c"], check=True)
+    utrail("record", "--no-event", "--max-stack=65535", "-D", "65534", "./many")
+    with tui(workdir) as screen:
+        screen.wait_for(" : FUNCTION")
+        press_all(screen)
+
+
+def test_damaged(recording):
+    """What can be read is shown, and the rest told of."""
+    data = next(path for path in (recording / "uftrace.data").glob("*.dat") if not path.name.startswith("perf"))
+    data.write_bytes(data.read_bytes()[:-24] + b"\xff" * 21)
+    with tui(recording) as screen:
+        screen.wait_for(" : FUNCTION")
+        press_all(screen)
+
+
+def test_nothing_is_left(recording):
+    with tui(recording, "-F", "nosuch") as screen:
+        screen.wait_for("(0) plain")
+        press_all(screen)
+
+
+def test_empty(workdir):
+    with Screen(workdir, f"sh -c '{UTRAIL} tui; echo status $?; exec cat'") as screen:
+        screen.wait_for("status 255")
+
+
+def test_growing(workdir):
+    (workdir / "grow.c").write_text("""#include <unistd.h>
+        int tick(void) { usleep(20000); return 0; } int main(void) { while (!tick()); }""")
+    subprocess.run(["gcc", "-pg", "-O0", "-o", "grow", "grow.c"], check=True)
+    with subprocess.Popen([UTRAIL, "record", "./grow"]) as recorder:
+        while "tick" not in utrail("replay").out:
+            pass
+        with tui(workdir) as screen:
+            screen.wait_for(") tick")
+            screen.send("T", "End")
+            before = int(re.search(r"of (\d+)", screen.settle()[-1])[1])
+            after = before
+            while after <= before:
+                screen.send("L", "End")
+                after = int((re.search(r"of (\d+)", screen.settle()[-1]) or [0, "0"])[1])
+            press_all(screen)
+        recorder.terminate()

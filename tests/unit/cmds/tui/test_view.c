@@ -29,7 +29,6 @@ static bool has_word_of_sample(struct tui_view *view, size_t line, const char *w
 }
 
 static const struct tui_view_ops sample_ops = {
-	.name = "sample",
 	.nr_lines = nr_of_sample,
 	.is_gap = is_gap_of_sample,
 	.has_word = has_word_of_sample,
