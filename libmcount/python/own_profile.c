@@ -93,9 +93,16 @@ static void look_at_thread(bool skips)
 		threads_join_this();
 }
 
+/*
+ * Calls of sys.setprofile() that this thread is in: the former object goes, which may run code of
+ * its own, and that may set another one, in vain. Meanwhile nothing is set.
+ */
+static __thread unsigned nr_setting __attribute__((tls_model("initial-exec")));
+
 void own_profile_look(void)
 {
-	look_at_thread(/* skips= */ false);
+	if (!nr_setting)
+		look_at_thread(/* skips= */ false);
 }
 
 /* --- sys.setprofile() --- */
@@ -107,9 +114,12 @@ static py_function *set_profile;
 /* In its place. */
 static struct py_object *set_and_look(struct py_object *self, struct py_object *arg)
 {
-	struct py_object *result = set_profile(self, arg);
+	struct py_object *result;
 
-	if (result)
+	nr_setting++;
+	result = set_profile(self, arg);
+	nr_setting--;
+	if (result && !nr_setting)
 		look_at_thread(/* skips= */ true);
 	return result;
 }

@@ -267,6 +267,17 @@ ENDS = {
     "a destructor at the end": ("class D:\n    def __del__(self): f()\ndef f(): print('bye')\nd = D()\n", 0),
     "atexit": ("import atexit\ndef f(): print('bye')\natexit.register(f)\n", 0),
     "coroutines": ("import asyncio\nasync def f():\n    await asyncio.sleep(0)\n    return 3\nprint(asyncio.run(f()))\n", 0),
+    "other interpreters": ("""\
+try: import _xxsubinterpreters as interpreters
+except ImportError: interpreters = None
+def f(): pass
+f()
+for i in range(3 if interpreters else 0):
+    one = interpreters.create()
+    interpreters.run_string(one, "def inside(n): return n\\ninside(1)\\ninside(2)\\nimport json\\njson.dumps([1])")
+    interpreters.destroy(one)
+print("done")
+""", 0),
     "a name with a line end": ("def f(): pass\nf.__code__ = f.__code__.replace(co_name='a\\nb')\nf()\ndef f(): pass\nf()\n", 0),
 }
 
@@ -394,6 +405,21 @@ def test_programs_that_embed_python(tmp_path):
     assert utrail("record", "--no-event", "./embeds", cwd=tmp_path).must().out == "hi\n"
     shown = calls(tmp_path)
     assert shown["f"] == 3 and shown["main"] == 1 and "site.main" not in shown
+
+
+def results(text):
+    """Those of unittest's tests, and how many there were."""
+    return sorted(re.findall(r"^\w+ \(test\S+\) \.\.\. \w+$|^Ran \d+ tests?|^OK.*|^FAILED.*", text, re.M))
+
+
+@pytest.mark.parametrize("suite", ["test_sys_setprofile", "test_generators", "test_exceptions"])
+def test_pythons_own_tests_have_the_same_results(tmp_path, suite):
+    command = (PYTHON, "-m", "unittest", "-v", f"test.{suite}")
+    if run(PYTHON, "-c", f"import test.{suite}").status:
+        pytest.skip("needs libpython3-testsuite")
+    bare = run(*command, cwd=tmp_path)
+    got = utrail("record", "--no-event", *command, cwd=tmp_path)
+    assert (got.status, results(got.err)) == (bare.status, results(bare.err)) and results(got.err)
 
 
 def test_names_that_come_late_are_shown_live(tmp_path):
