@@ -61,6 +61,30 @@ bool opened_note(struct opened *opened, const struct event *event)
 	}
 }
 
+bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns)
+{
+	struct record rec;
+
+	while (plain_record_next(records, &rec) && rec.time_ns < until_ns) {
+		uint64_t addr = record_addr(rec.data);
+		size_t depth = record_depth(rec.data);
+		bool is_entry = record_type(rec.data) == RECORD_ENTRY;
+
+		if (unlikely(addr & KERNEL_ADDR_BIT))
+			break;
+		if (unlikely(depth + is_entry > opened->cap || depth > opened->nr) &&
+		    !set_nr(opened, depth + is_entry))
+			return false;
+		if (is_entry)
+			opened->addrs[depth] = addr;
+		opened->nr = depth + is_entry;
+		opened->wants_depth = false;
+		opened->last_ns = rec.time_ns;
+		plain_record_took(records, &rec);
+	}
+	return true;
+}
+
 static bool has_become_another(const struct task *task, uint64_t from_ns, uint64_t to_ns)
 {
 	for (size_t i = 1; i < task->nr_refs; i++) {

@@ -39,6 +39,13 @@ void opened_deinit(struct opened *opened);
 bool opened_note(struct opened *opened, const struct event *event);
 
 /*
+ * The same for records that are taken out of a source's buffer one by one: for those of the program's
+ * calls that are before @until_ns, up to the first one that is anything else. False when memory is
+ * short.
+ */
+bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
+
+/*
  * The range has begun: returns how many events opened_put() makes of the open calls. @next is the
  * first one that is not before it. Nothing is open any more when the task has become another
  * program since its last record.

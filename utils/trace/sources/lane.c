@@ -336,6 +336,28 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 	return left + more;
 }
 
+/*
+ * The same for records that are in the buffer, without events: that is most of what is ahead of the
+ * range.
+ */
+static int skim_to_range(struct lane *lane)
+{
+	const struct pipeline *pipe = lane->pipe;
+	const struct stage_config *config = &pipe->config.stages;
+	struct plain_records records;
+
+	if (!config->opens_at_start || lane->opened.is_done || lane->has_kernel_calls ||
+	    (config->opens_inherited && !lane->has_begun) || lane_limit_ns(lane) != UINT64_MAX ||
+	    !src_user_plain(&lane->user, UINT64_MAX, &records))
+		return 0;
+
+	bool has_room = opened_skim(&lane->opened, &records,
+				    MIN(pipe->start_ns, lane_next_other_ns(lane)));
+
+	src_user_plain_put(&records, &lane->user);
+	return has_room ? 0 : -ENOMEM;
+}
+
 /* True when the task is off the CPU after these events. */
 static bool is_out_behind(const struct lane *lane, const struct event *events, size_t nr)
 {
@@ -527,6 +549,10 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 {
 	const struct pipeline *pipe = lane->pipe;
 	struct event *events = raw_events(lane);
+
+	if (has_range(pipe) && skim_to_range(lane) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot read task %d", lane->task->tid);
+
 	ssize_t nr = lane_read(lane, events, lane->batch);
 	bool is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 

@@ -50,3 +50,68 @@ TEST_WITH(at_start, setup, NULL)
 	config.range.start.time_ns = 1000;
 	check("a{b{ }c{}}", "100:a{b{}c{}}");
 }
+
+/* Records of calls at any depth, as damage and longjmp(3) leave them; an event here and there. */
+#define NR_RECORDS 2000
+
+static void make_records(struct record *records)
+{
+	unsigned seed = 5;
+
+	for (size_t i = 0; i < NR_RECORDS; i++) {
+		seed = seed * 1103515245 + 12345;
+		records[i] = (struct record){
+			.time_ns = 1000 + i,
+			.data = record_data(seed >> 8 & 1, seed >> 9 & 127,
+					    0x401000 + (seed >> 16 & 63)),
+		};
+		if (i % 97 == 96)
+			records[i].data = record_data(RECORD_EVENT, 0, 1000001);
+		if (i % 131 == 130)
+			records[i].data = record_data(RECORD_ENTRY, 3, 0x1000 | KERNEL_ADDR_BIT);
+	}
+}
+
+static void note_record(struct opened *opened, const struct record *rec)
+{
+	struct event event;
+
+	event_of_record(rec, 0, &event);
+	assert_true(opened_note(opened, &event));
+}
+
+/* Many at a time leave open what one after the other does. */
+TEST(skims_records)
+{
+	struct record records[NR_RECORDS];
+	struct opened noted = { 0 };
+	struct opened skimmed = { 0 };
+	struct plain_records at = { (uint8_t *)records, (uint8_t *)(records + NR_RECORDS), 0 };
+	const uint64_t until_ns = 1000 + NR_RECORDS - 10;
+	size_t nr = 0;
+
+	make_records(records);
+	while (nr < NR_RECORDS - 10) {
+		size_t begin = nr;
+
+		skimmed.wants_depth = noted.wants_depth = true;
+		assert_true(opened_skim(&skimmed, &at, until_ns));
+		nr = (const struct record *)at.at - records;
+		for (size_t i = begin; i < nr; i++)
+			note_record(&noted, &records[i]);
+		assert_int_equal(skimmed.nr, noted.nr);
+		assert_memory_equal(skimmed.addrs, noted.addrs, noted.nr * sizeof(*noted.addrs));
+		assert_int_equal(skimmed.wants_depth, noted.wants_depth);
+		assert_true(nr == begin || skimmed.last_ns == noted.last_ns);
+		if (nr == NR_RECORDS - 10)
+			break;
+		/* An event, or a call of the kernel, is not for it. */
+		assert_true(!record_is_plain_call(&records[nr]) ||
+			    record_addr(records[nr].data) & KERNEL_ADDR_BIT);
+		note_record(&noted, &records[nr]);
+		note_record(&skimmed, &records[nr++]);
+		at.at = (const uint8_t *)(records + nr);
+	}
+	opened_deinit(&noted);
+	opened_deinit(&skimmed);
+}
