@@ -39,9 +39,9 @@ void opened_deinit(struct opened *opened);
 bool opened_note(struct opened *opened, const struct event *event);
 
 /*
- * The same for records that are taken out of a source's buffer one by one: for those of the program's
- * calls that are before @until_ns, up to the first one that is anything else. False when memory is
- * short.
+ * The same for records that are taken out of a source's buffer one by one: for those of the
+ * program's calls that are before @until_ns, up to the first one that is anything else. False when
+ * memory is short.
  */
 bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
 
