@@ -30,12 +30,14 @@ enum event_field_type {
  * @size: so many bytes of the payload, after those of the fields before it; 0: the rest of it, or
  *        made by the row's get()
  * @unit: after the number, or NULL
+ * @place: where the row's get() finds it, in words of that function
  */
 struct event_field {
 	const char *name;
 	enum event_field_type type;
 	uint8_t size;
 	const char *unit;
+	uint8_t place;
 };
 
 /* @number: of FIELD_INT the int64_t. @text: valid as long as the event is */

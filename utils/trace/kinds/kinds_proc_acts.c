@@ -23,99 +23,73 @@ enum act_place {
 	TEXT_2,
 };
 
-#define ACT_FIELDS_MAX 5
-
-/* In the order of the row's fields. */
-struct act_places {
-	uint8_t of[ACT_FIELDS_MAX];
-};
-
 static const struct event_field open_fields[] = {
-	{ "fd", FIELD_INT },	{ "flags", FIELD_HEX },	 { "mode", FIELD_HEX },
-	{ "path", FIELD_TEXT }, { "given", FIELD_TEXT },
+	{ "fd", FIELD_INT, .place = NUMBER_0 },	  { "flags", FIELD_HEX, .place = NUMBER_1 },
+	{ "mode", FIELD_HEX, .place = NUMBER_2 }, { "path", FIELD_TEXT, .place = TEXT_0 },
+	{ "given", FIELD_TEXT, .place = TEXT_1 },
 };
 static const struct event_field close_fields[] = {
-	{ "fd", FIELD_INT },
-	{ "last", FIELD_UINT },
-	{ "flags", FIELD_HEX },
+	{ "fd", FIELD_INT, .place = NUMBER_0 },
+	{ "last", FIELD_UINT, .place = NUMBER_1 },
+	{ "flags", FIELD_HEX, .place = NUMBER_2 },
 };
 static const struct event_field dup_fields[] = {
-	{ "old", FIELD_INT },
-	{ "new", FIELD_INT },
-	{ "flags", FIELD_HEX },
+	{ "old", FIELD_INT, .place = NUMBER_0 },
+	{ "new", FIELD_INT, .place = NUMBER_1 },
+	{ "flags", FIELD_HEX, .place = NUMBER_2 },
 };
 static const struct event_field pipe_fields[] = {
-	{ "read", FIELD_INT },
-	{ "write", FIELD_INT },
-	{ "flags", FIELD_HEX },
+	{ "read", FIELD_INT, .place = NUMBER_0 },
+	{ "write", FIELD_INT, .place = NUMBER_1 },
+	{ "flags", FIELD_HEX, .place = NUMBER_2 },
 };
 static const struct event_field move_fields[] = {
-	{ "flags", FIELD_HEX },
-	{ "from", FIELD_TEXT },
-	{ "to", FIELD_TEXT },
+	{ "flags", FIELD_HEX, .place = NUMBER_0 },
+	{ "from", FIELD_TEXT, .place = TEXT_0 },
+	{ "to", FIELD_TEXT, .place = TEXT_1 },
 };
 static const struct event_field symlink_fields[] = {
-	{ "target", FIELD_TEXT },
-	{ "path", FIELD_TEXT },
-	{ "resolved", FIELD_TEXT },
+	{ "target", FIELD_TEXT, .place = TEXT_0 },
+	{ "path", FIELD_TEXT, .place = TEXT_1 },
+	{ "resolved", FIELD_TEXT, .place = TEXT_2 },
 };
 static const struct event_field path_fields[] = {
-	{ "flags", FIELD_HEX },
-	{ "path", FIELD_TEXT },
+	{ "flags", FIELD_HEX, .place = NUMBER_0 },
+	{ "path", FIELD_TEXT, .place = TEXT_0 },
 };
 static const struct event_field mount_fields[] = {
-	{ "flags", FIELD_HEX },
-	{ "source", FIELD_TEXT },
-	{ "path", FIELD_TEXT },
-	{ "type", FIELD_TEXT },
+	{ "flags", FIELD_HEX, .place = NUMBER_0 },
+	{ "source", FIELD_TEXT, .place = TEXT_0 },
+	{ "path", FIELD_TEXT, .place = TEXT_1 },
+	{ "type", FIELD_TEXT, .place = TEXT_2 },
 };
 static const struct event_field inherit_fields[] = {
-	{ "fd", FIELD_INT },
-	{ "flags", FIELD_HEX },
-	{ "path", FIELD_TEXT },
+	{ "fd", FIELD_INT, .place = NUMBER_0 },
+	{ "flags", FIELD_HEX, .place = NUMBER_1 },
+	{ "path", FIELD_TEXT, .place = TEXT_0 },
 };
 static const struct event_field move_failed_fields[] = {
-	{ "flags", FIELD_HEX },
-	{ "from", FIELD_TEXT },
-	{ "to", FIELD_TEXT },
-	{ "error", FIELD_TEXT },
+	{ "flags", FIELD_HEX, .place = NUMBER_0 },
+	{ "from", FIELD_TEXT, .place = TEXT_0 },
+	{ "to", FIELD_TEXT, .place = TEXT_1 },
+	{ "error", FIELD_TEXT, .place = ERROR },
 };
 static const struct event_field mount_failed_fields[] = {
-	{ "flags", FIELD_HEX }, { "source", FIELD_TEXT }, { "path", FIELD_TEXT },
-	{ "type", FIELD_TEXT }, { "error", FIELD_TEXT },
+	{ "flags", FIELD_HEX, .place = NUMBER_0 }, { "source", FIELD_TEXT, .place = TEXT_0 },
+	{ "path", FIELD_TEXT, .place = TEXT_1 },   { "type", FIELD_TEXT, .place = TEXT_2 },
+	{ "error", FIELD_TEXT, .place = ERROR },
 };
 static const struct event_field path_failed_fields[] = {
-	{ "flags", FIELD_HEX },
-	{ "path", FIELD_TEXT },
-	{ "error", FIELD_TEXT },
+	{ "flags", FIELD_HEX, .place = NUMBER_0 },
+	{ "path", FIELD_TEXT, .place = TEXT_0 },
+	{ "error", FIELD_TEXT, .place = ERROR },
 };
 static const struct event_field clone_failed_fields[] = {
-	{ "flags", FIELD_HEX },
-	{ "error", FIELD_TEXT },
+	{ "flags", FIELD_HEX, .place = NUMBER_OF_TWO },
+	{ "error", FIELD_TEXT, .place = ERROR },
 };
-static const struct event_field name_fields[] = { { "name", FIELD_TEXT } };
-static const struct event_field env_fields[] = { { "environment", FIELD_TEXT } };
-
-static const struct act_places places[] = {
-	[PROC_OPEN] = { { NUMBER_0, NUMBER_1, NUMBER_2, TEXT_0, TEXT_1 } },
-	[PROC_CLOSE] = { { NUMBER_0, NUMBER_1, NUMBER_2 } },
-	[PROC_DUP] = { { NUMBER_0, NUMBER_1, NUMBER_2 } },
-	[PROC_PIPE] = { { NUMBER_0, NUMBER_1, NUMBER_2 } },
-	[PROC_RENAME] = { { NUMBER_0, TEXT_0, TEXT_1 } },
-	[PROC_LINK] = { { NUMBER_0, TEXT_0, TEXT_1 } },
-	[PROC_SYMLINK] = { { TEXT_0, TEXT_1, TEXT_2 } },
-	[PROC_UNLINK] = { { NUMBER_0, TEXT_0 } },
-	[PROC_MOUNT] = { { NUMBER_0, TEXT_0, TEXT_1, TEXT_2 } },
-	[PROC_UMOUNT] = { { NUMBER_0, TEXT_0 } },
-	[PROC_INHERIT] = { { NUMBER_0, NUMBER_1, TEXT_0 } },
-	[PROC_NAME] = { { TEXT_0 } },
-	[PROC_ENV] = { { TEXT_0 } },
-	[PROC_RENAME_FAILED] = { { NUMBER_0, TEXT_0, TEXT_1, ERROR } },
-	[PROC_LINK_FAILED] = { { NUMBER_0, TEXT_0, TEXT_1, ERROR } },
-	[PROC_MOUNT_FAILED] = { { NUMBER_0, TEXT_0, TEXT_1, TEXT_2, ERROR } },
-	[PROC_UMOUNT_FAILED] = { { NUMBER_0, TEXT_0, ERROR } },
-	[PROC_CLONE_FAILED] = { { NUMBER_OF_TWO, ERROR } },
-};
+static const struct event_field name_fields[] = { { "name", FIELD_TEXT, .place = TEXT_0 } };
+static const struct event_field env_fields[] = { { "environment", FIELD_TEXT, .place = TEXT_0 } };
 
 static bool decode_act(const struct event_context *context, struct proc_act *act)
 {
@@ -142,7 +116,7 @@ static bool get_act(const struct event_kind *kind, const struct event_context *c
 		    size_t index, struct event_value *out)
 {
 	enum proc_kind number = kind->id - EVENT_ID_PROC;
-	enum act_place place = places[number].of[index];
+	enum act_place place = kind->fields[index].place;
 	struct proc_act act;
 
 	if (!decode_act(context, &act))
