@@ -1,6 +1,9 @@
 /* Why nothing is left to show (see no_result.h). */
 #include "cmds/advice/no_result.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "cmds/cmd.h"
 #include "cmds/filter_opts.h"
 #include "cmds/reader.h"
@@ -50,31 +53,34 @@ static int look_at_recording(const struct opts *opts, struct trace_data *data, s
 	return ret;
 }
 
+/* Members of struct opts, from @offset on; @size 0: none. */
+struct members {
+	size_t offset;
+	size_t size;
+};
+#define MEMBER(name)                                                             \
+	{                                                                        \
+		offsetof(struct opts, name), sizeof(((struct opts *)NULL)->name) \
+	}
+
 /*
  * One way to leave something out.
  *
- * @is_given: whether @opts has it
- * @take: take it, and nothing else, from @opts
- * @add_name: as it is typed
- * @add_why: a sentence on why it left nothing; @all: what there is without any
+ * @takes: the members that make it; the first one is other than without_narrowings() has it
+ * @is_given: whether @opts has it; NULL: that member says it
+ * @name: as it is typed; @add_name: where that says more
+ * @why: a sentence on why it left nothing; @add_why: where that says more. @all: what there is
+ *       without any
  */
 struct narrowing {
+	struct members takes[2];
 	bool (*is_given)(const struct opts *opts);
-	void (*take)(const struct opts *opts, struct opts *only);
+	const char *name;
 	void (*add_name)(const struct opts *opts, struct strbuf *out);
+	const char *why;
 	void (*add_why)(const struct opts *opts, const struct trace_data *data,
 			const struct found *all, struct strbuf *out);
 };
-
-static bool has_time(const struct opts *opts)
-{
-	return opts->time_filter_ns != 0;
-}
-
-static void take_time(const struct opts *opts, struct opts *only)
-{
-	only->time_filter_ns = opts->time_filter_ns;
-}
 
 static void name_time(const struct opts *opts, struct strbuf *out)
 {
@@ -89,16 +95,6 @@ static void why_time(const struct opts *opts, const struct trace_data *data,
 	format_time(opts->time_filter_ns, out);
 	strbuf_addstr(out, " or longer (-t); the longest took ");
 	format_time(all->longest_ns, out);
-}
-
-static bool has_size(const struct opts *opts)
-{
-	return opts->size_filter != 0;
-}
-
-static void take_size(const struct opts *opts, struct opts *only)
-{
-	only->size_filter = opts->size_filter;
 }
 
 static void name_size(const struct opts *opts, struct strbuf *out)
@@ -116,11 +112,6 @@ static void why_size(const struct opts *opts, const struct trace_data *data,
 static bool has_functions(const struct opts *opts)
 {
 	return opts->filters && opts->filters->nr;
-}
-
-static void take_functions(const struct opts *opts, struct opts *only)
-{
-	only->filters = opts->filters;
 }
 
 #define NAMES_MAX 8
@@ -151,11 +142,6 @@ static bool has_range(const struct opts *opts)
 	return time_range_is_set(&opts->range);
 }
 
-static void take_range(const struct opts *opts, struct opts *only)
-{
-	only->range = opts->range;
-}
-
 static void name_range(const struct opts *opts, struct strbuf *out)
 {
 	strbuf_addstr(out, opts->range.start.is_from_end ? "--last" : "--time-range");
@@ -169,17 +155,6 @@ static void why_range(const struct opts *opts, const struct trace_data *data,
 		    " and lasts ",
 		    opts->range.start.is_from_end ? "--last" : "-r", SECONDS_OF(all->first_ns));
 	format_time(all->last_ns - MIN(all->first_ns, all->last_ns), out);
-}
-
-static bool has_tids(const struct opts *opts)
-{
-	return opts->nr_tids != 0;
-}
-
-static void take_tids(const struct opts *opts, struct opts *only)
-{
-	only->tids = opts->tids;
-	only->nr_tids = opts->nr_tids;
 }
 
 static void name_tids(const struct opts *opts, struct strbuf *out)
@@ -205,102 +180,34 @@ static void why_tids(const struct opts *opts, const struct trace_data *data,
 		strbuf_addstr(out, " and more ('utrail info --task')");
 }
 
-static bool has_no_libcalls(const struct opts *opts)
-{
-	return !opts->show_libcalls;
-}
-
-static void take_no_libcalls(const struct opts *opts, struct opts *only)
-{
-	only->show_libcalls = false;
-}
-
-static void name_no_libcalls(const struct opts *opts, struct strbuf *out)
-{
-	strbuf_addstr(out, "--no-libcall");
-}
-
-static void why_no_libcalls(const struct opts *opts, const struct trace_data *data,
-			    const struct found *all, struct strbuf *out)
-{
-	strbuf_addstr(out, "all calls are calls of library functions (--no-libcall)");
-}
-
-static bool has_kernel_only(const struct opts *opts)
-{
-	return opts->kernel_only;
-}
-
-static void take_kernel_only(const struct opts *opts, struct opts *only)
-{
-	only->kernel_only = true;
-}
-
-static void name_kernel_only(const struct opts *opts, struct strbuf *out)
-{
-	strbuf_addstr(out, "--kernel-only");
-}
-
-static void why_kernel_only(const struct opts *opts, const struct trace_data *data,
-			    const struct found *all, struct strbuf *out)
-{
-	strbuf_addstr(out, "no call of the kernel is in a function of the program (--kernel-only)");
-}
-
-static bool is_off(const struct opts *opts)
-{
-	return !opts->trace_on;
-}
-
-static void take_off(const struct opts *opts, struct opts *only)
-{
-	only->trace_on = false;
-	/* The option that switches it on is one of them. */
-	only->filters = opts->filters;
-}
-
-static void name_off(const struct opts *opts, struct strbuf *out)
-{
-	strbuf_addstr(out, "--trace=off");
-}
-
-static void why_off(const struct opts *opts, const struct trace_data *data, const struct found *all,
-		    struct strbuf *out)
-{
-	strbuf_addstr(out, "nothing has switched it on (--trace=off; see trace_on)");
-}
-
 /* Functions without hooks are not in the recording, so this is about making one. */
 static bool has_patches(const struct opts *opts)
 {
 	return opts->rec.patches && opts->rec.patches->nr && !opts->cmd->reads_data;
 }
 
-static void take_patches(const struct opts *opts, struct opts *only)
-{
-}
-
-static void name_patches(const struct opts *opts, struct strbuf *out)
-{
-	strbuf_addstr(out, "--patch or --unpatch");
-}
-
-static void why_patches(const struct opts *opts, const struct trace_data *data,
-			const struct found *all, struct strbuf *out)
-{
-	strbuf_addstr(out, "no function has a hook by --patch");
-}
-
 static const struct narrowing narrowings[] = {
-	{ has_time, take_time, name_time, why_time },
-	{ has_size, take_size, name_size, why_size },
-	{ has_functions, take_functions, name_functions, why_functions },
-	{ has_patches, take_patches, name_patches, why_patches },
-	{ has_range, take_range, name_range, why_range },
-	{ has_tids, take_tids, name_tids, why_tids },
-	{ has_no_libcalls, take_no_libcalls, name_no_libcalls, why_no_libcalls },
-	{ has_kernel_only, take_kernel_only, name_kernel_only, why_kernel_only },
-	{ is_off, take_off, name_off, why_off },
+	{ { MEMBER(time_filter_ns) }, .add_name = name_time, .add_why = why_time },
+	{ { MEMBER(size_filter) }, .add_name = name_size, .add_why = why_size },
+	{ { MEMBER(filters) },
+	  has_functions,
+	  .add_name = name_functions,
+	  .add_why = why_functions },
+	{ .is_given = has_patches,
+	  .name = "--patch or --unpatch",
+	  .why = "no function has a hook by --patch" },
+	{ { MEMBER(range) }, has_range, .add_name = name_range, .add_why = why_range },
+	{ { MEMBER(nr_tids), MEMBER(tids) }, .add_name = name_tids, .add_why = why_tids },
+	{ { MEMBER(show_libcalls) },
+	  .name = "--no-libcall",
+	  .why = "all calls are calls of library functions (--no-libcall)" },
+	{ { MEMBER(kernel_only) },
+	  .name = "--kernel-only",
+	  .why = "no call of the kernel is in a function of the program (--kernel-only)" },
+	/* The option that switches it on is one of the filters. */
+	{ { MEMBER(trace_on), MEMBER(filters) },
+	  .name = "--trace=off",
+	  .why = "nothing has switched it on (--trace=off; see trace_on)" },
 };
 
 /* As if none of the above had been given. */
@@ -319,16 +226,37 @@ static struct opts without_narrowings(const struct opts *opts)
 	return all;
 }
 
+static const void *member_of(const struct opts *opts, const struct members *member)
+{
+	return (const char *)opts + member->offset;
+}
+
+static bool is_given(const struct narrowing *narrowing, const struct opts *opts,
+		     const struct opts *everything)
+{
+	const struct members *first = &narrowing->takes[0];
+
+	if (narrowing->is_given)
+		return narrowing->is_given(opts);
+	return memcmp(member_of(opts, first), member_of(everything, first), first->size) != 0;
+}
+
 void no_result_add_options(const struct opts *opts, struct strbuf *out)
 {
+	const struct opts everything = without_narrowings(opts);
 	size_t start = out->len;
 
 	for (size_t i = 0; i < ARRAY_SIZE(narrowings); i++) {
-		if (!narrowings[i].is_given(opts))
+		const struct narrowing *narrowing = &narrowings[i];
+
+		if (!is_given(narrowing, opts, &everything))
 			continue;
 		if (out->len > start)
 			strbuf_addstr(out, ", ");
-		narrowings[i].add_name(opts, out);
+		if (narrowing->add_name)
+			narrowing->add_name(opts, out);
+		else
+			strbuf_addstr(out, narrowing->name);
 	}
 }
 
@@ -341,16 +269,24 @@ static void add_reasons(const struct opts *opts, struct trace_data *data, struct
 	if (look_at_recording(&everything, data, &all) < 0)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(narrowings) && all.has_any; i++) {
+		const struct narrowing *narrowing = &narrowings[i];
 		struct opts only = everything;
 		struct found left;
 
-		if (!narrowings[i].is_given(opts))
+		if (!is_given(narrowing, opts, &everything))
 			continue;
-		narrowings[i].take(opts, &only);
+		for (size_t k = 0; k < ARRAY_SIZE(narrowing->takes); k++) {
+			const struct members *it = &narrowing->takes[k];
+
+			memcpy((char *)&only + it->offset, member_of(opts, it), it->size);
+		}
 		if (look_at_recording(&only, data, &left) < 0 || left.has_any)
 			continue;
 		strbuf_addstr(out, out->len ? "; " : ": ");
-		narrowings[i].add_why(opts, data, &all, out);
+		if (narrowing->add_why)
+			narrowing->add_why(opts, data, &all, out);
+		else
+			strbuf_addstr(out, narrowing->why);
 	}
 }
 
