@@ -39,6 +39,7 @@ static const struct {
 	{ PLACE(next_thread), "PyThreadState_Next", NULL },
 	{ PLACE(thread_id), "PyThreadState_GetID", NULL },
 	{ PLACE(is_initialized), "Py_IsInitialized", NULL },
+	{ PLACE(has_gil), "PyGILState_Check", NULL },
 	{ PLACE(version), "Py_GetVersion", NULL },
 	{ PLACE(call_later), "Py_AddPendingCall", NULL },
 	{ PLACE(sys_object), "PySys_GetObject", NULL },

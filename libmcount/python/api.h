@@ -73,6 +73,7 @@ struct py_api {
 	struct py_thread *(*next_thread)(struct py_thread *t);
 	uint64_t (*thread_id)(struct py_thread *t);
 	int (*is_initialized)(void);
+	int (*has_gil)(void);
 	const char *(*version)(void);
 	int (*call_later)(int (*fn)(void *), void *arg);
 	struct py_object *(*sys_object)(const char *name);

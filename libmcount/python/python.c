@@ -2,6 +2,7 @@
  * Python programs: the interpreter, and the moment from which on we listen to it
  * (doc/internals/python.md).
  */
+#include "libmcount/system/fault.h"
 #include "libmcount/system/modules.h"
 
 #include <limits.h>
@@ -17,13 +18,15 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * @is_found: there is an interpreter, and it tells us of what it does (PEP 578)
+ * @is_found: there is an interpreter
+ * @is_hearing: it tells us of what it does (PEP 578)
  * @is_program: it runs as a program and not as a part of one
  * @has_begun: we listen to it
  * @has_failed: it is of a kind that we do not know
  */
 static struct {
 	bool is_found;
+	bool is_hearing;
 	bool is_program;
 	bool has_begun;
 	bool has_failed;
@@ -122,16 +125,33 @@ static bool is_interpreter_itself(void)
 	return slash && begins_with(slash + 1, "python");
 }
 
+/*
+ * The hook lies in memory of the interpreter's, which frees it at its end: so not before it has
+ * chosen how it gets memory (PYTHONMALLOC, -X dev), which it has done once it has a thread.
+ */
+static void begin_hearing(void)
+{
+	if (!python.is_found || python.is_hearing || !py.thread() || !py.has_gil())
+		return;
+	python.is_hearing = true;
+	if (py.add_audit_hook(hear_event, NULL) < 0)
+		py.error_clear();
+}
+
+/* Python sets handlers when it has its first thread, before it imports anything of the program. */
+void fault_before_handler(void)
+{
+	begin_hearing();
+}
+
 bool modules_look_for_python(void)
 {
+	begin_hearing();
 	if (python.is_found || python.has_failed || probe.is_attached ||
 	    !definition_find("PySys_AddAuditHook"))
 		return false;
-	if (!python_api_find() || py.add_audit_hook(hear_event, NULL) < 0) {
-		python.has_failed = true;
-		return false;
-	}
+	python.is_found = python_api_find();
+	python.has_failed = !python.is_found;
 	python.is_program = is_interpreter_itself();
-	python.is_found = true;
-	return true;
+	return python.is_found;
 }

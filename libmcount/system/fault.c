@@ -254,6 +254,7 @@ static int change_borrowed(int sig, const struct sigaction *act, struct sigactio
 
 EXPORTED int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
+	fault_before_handler();
 	if (is_watched(sig))
 		return is_borrower() ? change_borrowed(sig, act, old) : change(sig, act, old);
 	if (!is_watched(SIGSEGV) || sig <= 0 || sig >= _NSIG || is_borrower())

@@ -80,4 +80,10 @@ static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max
 	return fault_copy_string_careful(to, from, max);
 }
 
+/*
+ * COLD, by libmcount/python: the program sets a handler of a signal, or asks for one. Interpreters
+ * do so as they begin.
+ */
+void fault_before_handler(void);
+
 #endif

@@ -407,6 +407,14 @@ def test_programs_that_embed_python(tmp_path):
     assert shown["f"] == 3 and shown["main"] == 1 and "site.main" not in shown
 
 
+@pytest.mark.parametrize("options", [("-X", "dev"), ("-I",), ("-S",), ("-E", "-X", "faulthandler"), ("-O",), ("-X", "tracemalloc")])
+def test_options_of_python(tmp_path, options):
+    write(tmp_path, "def f(): print('f')\nf()\n")
+    for env in {}, {"PYTHONMALLOC": "debug"}, {"PYTHONMALLOC": "malloc"}:
+        got = utrail("record", "--no-event", PYTHON, *options, "prog.py", cwd=tmp_path, env=env).must()
+        assert (got.out, got.err) == ("f\n", "") and calls(tmp_path)["f"] == 1
+
+
 def results(text):
     """Those of unittest's tests, and how many there were."""
     return sorted(re.findall(r"^\w+ \(test\S+\) \.\.\. \w+$|^Ran \d+ tests?|^OK.*|^FAILED.*", text, re.M))
