@@ -36,9 +36,7 @@ void note_too_deep(struct thread *t)
 
 	if (!r || !(probe.plan.flags & PLAN_TELLS_DEPTH))
 		return;
-	atomic_store_explicit(&r->too_deep,
-			      atomic_load_explicit(&r->too_deep, memory_order_relaxed) + 1,
-			      memory_order_relaxed);
+	add_alone(&r->too_deep, 1);
 	if (frames_is_cut(t, t->top))
 		return;
 	t->cut = t->top;

@@ -83,4 +83,11 @@ static inline char *put_record(char *at, uint64_t time_ns, uint64_t data)
 	return at + sizeof(*r);
 }
 
+/* One thread adds, others only read. */
+static inline void add_alone(_Atomic uint64_t *counter, uint64_t count)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + count,
+			      memory_order_relaxed);
+}
+
 #endif

@@ -283,23 +283,17 @@ static bool next_segment(struct thread *t, uint32_t len)
 	return true;
 }
 
-static void add_lost(_Atomic uint64_t *counter, uint32_t count)
-{
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + count,
-			      memory_order_relaxed);
-}
-
 void note_lost(struct thread *t, uint32_t count)
 {
 	if (t->ring)
-		add_lost(&t->ring->lost, count);
+		add_alone(&t->ring->lost, count);
 }
 
 void note_lost_inside(struct thread *t, uint32_t count)
 {
 	note_lost(t, count);
 	if (t->ring)
-		add_lost(&t->ring->lost_inside, count);
+		add_alone(&t->ring->lost_inside, count);
 }
 
 /* The number of lost records that no LOST record tells of. */
@@ -311,10 +305,7 @@ static uint64_t count_untold(const struct ring *r)
 
 static void put_lost(struct thread *t, uint64_t untold)
 {
-	struct ring *r = t->ring;
-	uint64_t told = atomic_load_explicit(&r->lost_told, memory_order_relaxed);
-
-	atomic_store_explicit(&r->lost_told, told + untold, memory_order_relaxed);
+	add_alone(&t->ring->lost_told, untold);
 	hot_commit(t, put_record(t->at, 0, record_data(RECORD_LOST, 0, untold)));
 }
 
