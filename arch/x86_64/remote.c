@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "utils/base/compiler.h"
+
 /* struct user_regs_struct of <sys/user.h>, as words. */
 enum reg {
 	R15,
@@ -96,33 +98,25 @@ long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4])
 	return nr >= 0 && is_restarted(r->words[RAX]) ? nr : -1;
 }
 
+/* Those that end with EINTR when a thread is stopped (signal(7)). */
+static const uint16_t restarted[] = {
+	SYS_epoll_wait,	  SYS_epoll_pwait,     SYS_epoll_pwait2, SYS_io_pgetevents,
+	SYS_recvmmsg,	  SYS_rt_sigtimedwait, SYS_semop,	 SYS_semtimedop,
+	SYS_io_getevents, SYS_accept,	       SYS_accept4,	 SYS_recvfrom,
+	SYS_recvmsg,	  SYS_sendto,	       SYS_sendmsg,	 SYS_read,
+	SYS_write,	  SYS_futex,
+};
+
 bool arch_remote_restart(struct arch_remote *r)
 {
-	if ((int64_t)r->words[RAX] != -EINTR)
+	bool is_one = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(restarted); i++)
+		is_one |= r->words[ORIG_RAX] == restarted[i];
+	if (!is_one || (int64_t)r->words[RAX] != -EINTR)
 		return false;
-	switch ((int64_t)r->words[ORIG_RAX]) {
-	case SYS_epoll_wait:
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-	case SYS_io_pgetevents:
-	case SYS_recvmmsg:
-	case SYS_rt_sigtimedwait:
-	case SYS_semop:
-	case SYS_semtimedop:
-	case SYS_io_getevents:
-	case SYS_accept:
-	case SYS_accept4:
-	case SYS_recvfrom:
-	case SYS_recvmsg:
-	case SYS_sendto:
-	case SYS_sendmsg:
-	case SYS_read:
-	case SYS_write:
-	case SYS_futex:
-		r->words[RAX] = -ERESTARTNOINTR;
-		return true;
-	}
-	return false;
+	r->words[RAX] = -ERESTARTNOINTR;
+	return true;
 }
 
 static const uint8_t call_gadget[] = { 0x0f, 0x05, 0xc3 }; /* syscall; ret */

@@ -102,17 +102,10 @@ static bool take_prefixes(struct scan *s)
 		case 0xf3:
 			s->has_f3 = true;
 			break;
-		case 0x26:
-		case 0x2e:
-		case 0x36:
-		case 0x3e:
-		case 0x64:
-		case 0x65:
-		case 0x67:
-		case 0xf0:
-			break;
 		default:
-			return true;
+			/* segments, a short address, lock */
+			if (!byte || !strchr("\x26\x2e\x36\x3e\x64\x65\x67\xf0", byte))
+				return true;
 		}
 		s->rex = 0;
 	}

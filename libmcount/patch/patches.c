@@ -28,6 +28,12 @@ bool patches_is_within(const struct dl_phdr_info *info, uint64_t addr, uint64_t 
 	return false;
 }
 
+bool patched_module_is_at(const struct dl_phdr_info *info, const struct patched_module *module)
+{
+	return info->dlpi_addr == module->load_bias &&
+	       patches_is_within(info, module->patches[0].site, PLAN_PATCH_JUMP, PF_X);
+}
+
 /* --- stubs --- */
 
 static bool has_stub(const struct plan_patch *plan)
@@ -275,8 +281,7 @@ static bool is_in_two_pages(const struct patch *patch)
 	return patch->site % TEXT_PAGE + patch->bytes > TEXT_PAGE;
 }
 
-/* It holds already what is to be there. */
-static bool is_there(const struct dl_phdr_info *info, const struct patch *patch)
+bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch)
 {
 	uint8_t bytes[PLAN_PATCH_ORIGINAL];
 	uint32_t len = patch_make_bytes(patch, bytes);
@@ -293,7 +298,7 @@ static bool put_patch(const struct dl_phdr_info *info, int fd, const struct patc
 	uint32_t len;
 
 	_Static_assert(PLAN_PATCH_JUMP == ARCH_JUMP_BYTES, "that is the least that is replaced");
-	if (is_ahead && is_there(info, patch))
+	if (is_ahead && patch_is_there(info, patch))
 		return true;
 	if (!is_original(info, patch) || (probe.is_attached && is_in_two_pages(patch)))
 		return false;
@@ -411,8 +416,7 @@ static int adopt_module(struct dl_phdr_info *info, size_t size, void *arg)
 	struct adoption *a = arg;
 	struct patched_module *module = a->module;
 
-	if (info->dlpi_addr != module->load_bias ||
-	    !patches_is_within(info, module->patches[0].site, ARCH_JUMP_BYTES, PF_X))
+	if (!patched_module_is_at(info, module))
 		return 0;
 	a->is_loaded = true;
 	module->path_hash = module_path_hash(info->dlpi_name);

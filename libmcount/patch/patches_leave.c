@@ -21,20 +21,13 @@ static void for_each_module(int (*fn)(struct dl_phdr_info *info, size_t size, vo
 		dl_iterate_phdr(fn, module);
 }
 
-/* Another module may by now lie at the module's place. */
-static bool is_loaded_here(const struct dl_phdr_info *info, const struct patched_module *module)
-{
-	return info->dlpi_addr == module->load_bias &&
-	       patches_is_within(info, module->patches[0].site, PLAN_PATCH_JUMP, PF_X);
-}
-
 /* --- nothing leads to the probe any more --- */
 
 static int lower_semaphores(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct patched_module *module = arg;
 
-	if (!is_loaded_here(info, module))
+	if (!patched_module_is_at(info, module))
 		return 0;
 	for (uint32_t i = 0; i < module->nr; i++) {
 		struct patch *patch = &module->patches[i];
@@ -136,29 +129,20 @@ void patches_forget(void)
 
 /* --- what has become of it --- */
 
-static bool is_there(const struct patch *patch)
-{
-	uint8_t bytes[PLAN_PATCH_ORIGINAL];
-	uint32_t len = patch_make_bytes(patch, bytes);
-
-	return len && memcmp((const void *)patch->site, bytes, len) == 0;
-}
-
 static int look_at_changed(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct patched_module *module = arg;
 	uint32_t failed = 0;
 	bool is_in = false;
 
-	if (!module->is_waiting || !is_loaded_here(info, module))
+	if (!module->is_waiting || !patched_module_is_at(info, module))
 		return 0;
 	module->is_waiting = false;
 	for (uint32_t i = 0; i < module->nr; i++) {
 		struct patch *patch = &module->patches[i];
 
 		if (!patch_has_no_text(patch))
-			is_in = patches_is_within(info, patch->site, patch->bytes, PF_X) &&
-				is_there(patch);
+			is_in = patch_is_there(info, patch);
 		if (is_in)
 			patch_raise_semaphore(info, patch);
 		else if (!(patch->flags & PLAN_PATCH_SILENT))

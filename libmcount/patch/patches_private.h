@@ -75,4 +75,10 @@ void patches_drop(void);
 /* A program may pass by without a look as long as nobody is there. */
 void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch);
 
+/* True when the text holds what @patch puts there. */
+bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch);
+
+/* True when it is loaded; another module may by now lie at its place. */
+bool patched_module_is_at(const struct dl_phdr_info *info, const struct patched_module *module);
+
 #endif

@@ -1,6 +1,8 @@
 /* Functions of a loaded module (see loaded.h). */
 #include "libmcount/program/loaded.h"
 
+#include <stddef.h>
+
 /* The table of DT_GNU_HASH; each array follows the one before it. */
 struct hash_table {
 	uint32_t nr_buckets;
@@ -32,28 +34,35 @@ bool loaded_is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-const void *loaded_place(const struct loaded *m, const ElfW(Dyn) * d)
-{
-	return (const void *)(d->d_un.d_ptr + (d->d_un.d_ptr < m->base ? m->base : 0));
-}
+/* The tables that are read, and sizes of such. */
+static const struct {
+	uint32_t tag;
+	uint16_t member; /* where it is in struct loaded */
+	bool is_size;
+} entries[] = {
+	{ DT_SYMTAB, offsetof(struct loaded, symbols), false },
+	{ DT_STRTAB, offsetof(struct loaded, names), false },
+	{ DT_GNU_HASH, offsetof(struct loaded, hash), false },
+	{ DT_VERSYM, offsetof(struct loaded, versions), false },
+	{ DT_VERDEF, offsetof(struct loaded, defined), false },
+	{ DT_VERNEED, offsetof(struct loaded, needed), false },
+	{ DT_RELA, offsetof(struct loaded, rela), false },
+	{ DT_JMPREL, offsetof(struct loaded, plt), false },
+	{ DT_RELASZ, offsetof(struct loaded, rela_bytes), true },
+	{ DT_PLTRELSZ, offsetof(struct loaded, plt_bytes), true },
+};
 
 void loaded_read(struct loaded *m, const ElfW(Dyn) * d, uintptr_t base)
 {
 	*m = (struct loaded){ .base = base };
 	for (; d->d_tag != DT_NULL; d++) {
-		switch (d->d_tag) {
-		case DT_SYMTAB:
-			m->symbols = loaded_place(m, d);
-			break;
-		case DT_STRTAB:
-			m->names = loaded_place(m, d);
-			break;
-		case DT_GNU_HASH:
-			m->hash = loaded_place(m, d);
-			break;
-		case DT_VERSYM:
-			m->versions = loaded_place(m, d);
-			break;
+		for (unsigned i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
+			/* The dynamic linker has relocated most addresses already. */
+			bool is_moved = entries[i].is_size || d->d_un.d_ptr >= base;
+
+			if (d->d_tag == entries[i].tag)
+				*(uintptr_t *)((char *)m + entries[i].member) =
+					d->d_un.d_ptr + (is_moved ? 0 : base);
 		}
 	}
 }

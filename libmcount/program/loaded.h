@@ -16,13 +16,16 @@ struct loaded {
 	const char *names;
 	const uint32_t *hash;
 	const ElfW(Half) * versions; /* by symbol */
+	const ElfW(Verdef) * defined;
+	const ElfW(Verneed) * needed;
+	const ElfW(Rela) * rela;
+	const ElfW(Rela) * plt;
+	size_t rela_bytes;
+	size_t plt_bytes;
 };
 
 /* Fill @m for the module that is loaded at @base, from its dynamic section. */
 void loaded_read(struct loaded *m, const ElfW(Dyn) * dynamic, uintptr_t base);
-
-/* The table that entry @d leads to: the dynamic linker has relocated most entries already. */
-const void *loaded_place(const struct loaded *m, const ElfW(Dyn) * d);
 
 /* The hash of a name, as DT_GNU_HASH has it. */
 uint32_t loaded_hash(const char *name);

@@ -15,51 +15,13 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 /* Only glibc has it. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
-/* The functions of a module, and the versions and relocations that tell which ones are meant. */
-struct module {
-	struct loaded in;
-	const ElfW(Verdef) * defined;
-	const ElfW(Verneed) * needed;
-	const ElfW(Rela) * rela;
-	size_t rela_bytes;
-	const ElfW(Rela) * plt;
-	size_t plt_bytes;
-};
-
-static void read_dynamic(struct module *m, const ElfW(Dyn) * d, uintptr_t base)
-{
-	loaded_read(&m->in, d, base);
-	for (; d->d_tag != DT_NULL; d++) {
-		switch (d->d_tag) {
-		case DT_VERDEF:
-			m->defined = loaded_place(&m->in, d);
-			break;
-		case DT_VERNEED:
-			m->needed = loaded_place(&m->in, d);
-			break;
-		case DT_RELA:
-			m->rela = loaded_place(&m->in, d);
-			break;
-		case DT_RELASZ:
-			m->rela_bytes = d->d_un.d_val;
-			break;
-		case DT_JMPREL:
-			m->plt = loaded_place(&m->in, d);
-			break;
-		case DT_PLTRELSZ:
-			m->plt_bytes = d->d_un.d_val;
-			break;
-		}
-	}
-}
-
 /*
  * The module that has the version of the C library in it is that library: nobody else has reason to
  * define that function.
  */
 static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct module *libc = arg;
+	struct loaded *libc = arg;
 	uintptr_t wanted = (uintptr_t)gnu_get_libc_version;
 	const ElfW(Dyn) *dynamic = NULL;
 	bool has_it = false;
@@ -75,14 +37,14 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 	}
 	if (!has_it || !dynamic)
 		return has_it;
-	read_dynamic(libc, dynamic, info->dlpi_addr);
+	loaded_read(libc, dynamic, info->dlpi_addr);
 	return 1;
 }
 
 /* The name of a version that is needed has this hash; 0 when symbol @index has none. */
-static uint32_t needed_version(const struct module *m, uint32_t index)
+static uint32_t needed_version(const struct loaded *m, uint32_t index)
 {
-	uint16_t wanted = m->in.versions[index] & 0x7fff;
+	uint16_t wanted = m->versions[index] & 0x7fff;
 
 	for (const ElfW(Verneed) *need = m->needed; need;) {
 		const ElfW(Vernaux) *aux = (const void *)((const char *)need + need->vn_aux);
@@ -99,9 +61,9 @@ static uint32_t needed_version(const struct module *m, uint32_t index)
 	return 0;
 }
 
-static uint32_t defined_version(const struct module *m, uint32_t index)
+static uint32_t defined_version(const struct loaded *m, uint32_t index)
 {
-	uint16_t wanted = m->in.versions[index] & 0x7fff;
+	uint16_t wanted = m->versions[index] & 0x7fff;
 
 	for (const ElfW(Verdef) *def = m->defined; def;) {
 		if (def->vd_ndx == wanted)
@@ -114,7 +76,7 @@ static uint32_t defined_version(const struct module *m, uint32_t index)
 }
 
 struct wanted_version {
-	const struct module *libc;
+	const struct loaded *libc;
 	uint32_t version;
 };
 
@@ -126,12 +88,12 @@ static bool has_version(const struct loaded *in, uint32_t index, const void *arg
 }
 
 /* Function @name of that version, or NULL. */
-static void *find_function(const struct module *libc, const char *name, uint32_t version)
+static void *find_function(const struct loaded *libc, const char *name, uint32_t version)
 {
 	struct wanted_version wanted = { libc, version };
-	uint32_t index = loaded_find(&libc->in, name, loaded_hash(name), has_version, &wanted);
+	uint32_t index = loaded_find(libc, name, loaded_hash(name), has_version, &wanted);
 
-	return index ? (void *)loaded_address(&libc->in, index) : NULL;
+	return index ? (void *)loaded_address(libc, index) : NULL;
 }
 
 /*
@@ -140,30 +102,30 @@ static void *find_function(const struct module *libc, const char *name, uint32_t
  */
 typedef void visit_fn(void **slot, void *function, void *arg);
 
-static void visit_relocations(const struct module *ours, const struct module *libc,
+static void visit_relocations(const struct loaded *ours, const struct loaded *libc,
 			      const ElfW(Rela) * rela, size_t bytes, const char *only, visit_fn *fn,
 			      void *arg)
 {
 	for (size_t i = 0; i < bytes / sizeof(*rela); i++) {
 		uint32_t index = ELF64_R_SYM(rela[i].r_info);
-		const ElfW(Sym) *sym = &ours->in.symbols[index];
-		const char *name = ours->in.names + sym->st_name;
+		const ElfW(Sym) *sym = &ours->symbols[index];
+		const char *name = ours->names + sym->st_name;
 		void *function;
 
 		if (!index || (only && !loaded_is_same(name, only)))
 			continue;
 		/* Functions that we interpose go on to libc's when they are called from here. */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
-			function = (void *)(ours->in.base + sym->st_value);
+			function = (void *)(ours->base + sym->st_value);
 		else
 			function = find_function(libc, name, needed_version(ours, index));
 		if (function)
-			fn((void **)(ours->in.base + rela[i].r_offset), function, arg);
+			fn((void **)(ours->base + rela[i].r_offset), function, arg);
 	}
 }
 
 /* Visit all of them, or only those with that name. */
-static void visit_all(const struct module *ours, const struct module *libc, const char *only,
+static void visit_all(const struct loaded *ours, const struct loaded *libc, const char *only,
 		      visit_fn *fn, void *arg)
 {
 	visit_relocations(ours, libc, ours->rela, ours->rela_bytes, only, fn, arg);
@@ -184,15 +146,15 @@ static void bind(void **slot, void *function, void *arg)
 }
 
 /* The part that the dynamic linker has made read-only again (RELRO), in whole pages, as it does. */
-static size_t sealed_part(const struct module *ours, void **start)
+static size_t sealed_part(const struct loaded *ours, void **start)
 {
 	const ElfW(Ehdr) *elf = (const void *)__ehdr_start;
 	const ElfW(Phdr) *ph = (const void *)(__ehdr_start + elf->e_phoff);
 	uintptr_t page = 4096;
 
 	for (int i = 0; i < elf->e_phnum; i++) {
-		uintptr_t from = (ours->in.base + ph[i].p_vaddr) & ~(page - 1);
-		uintptr_t to = (ours->in.base + ph[i].p_vaddr + ph[i].p_memsz) & ~(page - 1);
+		uintptr_t from = (ours->base + ph[i].p_vaddr) & ~(page - 1);
+		uintptr_t to = (ours->base + ph[i].p_vaddr + ph[i].p_memsz) & ~(page - 1);
 
 		if (ph[i].p_type != PT_GNU_RELRO)
 			continue;
@@ -204,17 +166,17 @@ static size_t sealed_part(const struct module *ours, void **start)
 
 void own_libc_bind(void)
 {
-	struct module ours = { 0 };
-	struct module libc = { 0 };
+	struct loaded ours = { 0 };
+	struct loaded libc = { 0 };
 	mprotect_fn *protect = NULL;
 	void *start = NULL;
 	size_t bytes;
 
 	if (!gnu_get_libc_version)
 		return;
-	read_dynamic(&ours, _DYNAMIC, (uintptr_t)__ehdr_start);
-	if (!dl_iterate_phdr(find_libc, &libc) || !libc.in.hash || !libc.in.versions ||
-	    !libc.defined || !ours.in.versions || !ours.needed)
+	loaded_read(&ours, _DYNAMIC, (uintptr_t)__ehdr_start);
+	if (!dl_iterate_phdr(find_libc, &libc) || !libc.hash || !libc.versions || !libc.defined ||
+	    !ours.versions || !ours.needed)
 		return;
 	bytes = sealed_part(&ours, &start);
 	visit_all(&ours, &libc, "mprotect", note_function, &protect);

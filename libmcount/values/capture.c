@@ -127,35 +127,19 @@ static void put_text(struct capture_run *run, uint64_t object, uint64_t address,
 		end_string(run, cut_string(text, len));
 }
 
-/* libstdc++: the address of the text, then its length. */
-static void put_std_string(struct capture_run *run, uint64_t object)
+static void put_std_string(struct capture_run *run, uint64_t object, bool is_llvm)
 {
-	uint64_t words[2];
+	uint64_t words[STRING_WORDS];
+	uint32_t bytes = string_bytes(is_llvm);
+	struct string_text text = { 0, 1 }; /* which is not there */
 
-	if (!object)
+	if (!object) {
 		put_null(run);
-	else if (fault_copy(words, (const void *)object, sizeof(words)) < sizeof(words))
-		put_text(run, object, 0, 1);
-	else
-		put_text(run, object, words[0], words[1]);
-}
-
-/*
- * libc++ on little-endian machines: when bit 0 is set: capacity, length, address; else a byte with
- * the length times two and the text itself.
- */
-static void put_std_string_llvm(struct capture_run *run, uint64_t object)
-{
-	uint64_t words[3];
-
-	if (!object)
-		put_null(run);
-	else if (fault_copy(words, (const void *)object, sizeof(words)) < sizeof(words))
-		put_text(run, object, 0, 1);
-	else if (words[0] & 1)
-		put_text(run, object, words[2], words[1]);
-	else
-		put_text(run, object, object + 1, (words[0] & 0xff) >> 1);
+		return;
+	}
+	if (fault_copy(words, (const void *)object, bytes) == bytes)
+		text = string_text_of(words, object, is_llvm);
+	put_text(run, object, text.at, text.len);
 }
 
 static inline void put_word(struct capture_run *run, const struct capture_step *step)
@@ -195,10 +179,8 @@ static void run_step(struct capture_run *run, const struct capture_step *step)
 		put_string(run, word_at(run, step->index));
 		break;
 	case CAPTURE_STD_STRING:
-		put_std_string(run, word_at(run, step->index));
-		break;
 	case CAPTURE_STD_STRING_LLVM:
-		put_std_string_llvm(run, word_at(run, step->index));
+		put_std_string(run, word_at(run, step->index), step->op == CAPTURE_STD_STRING_LLVM);
 		break;
 	default:
 		for (uint32_t k = 0; k < step->bytes; k++)

@@ -93,24 +93,15 @@ static bool put_c_string(struct box *box, uint64_t address)
 	return len >= 0 && put_text(box, (uint64_t)text, len);
 }
 
-/* libstdc++: the address of the text, then its length. */
-static bool put_std_string(struct box *box, uint64_t object)
+static bool put_std_string(struct box *box, uint64_t object, bool is_llvm)
 {
-	uint64_t words[2];
+	uint64_t words[STRING_WORDS];
+	struct string_text text;
 
-	return read_at(object, words, sizeof(words)) && put_text(box, words[0], words[1]);
-}
-
-/* libc++: see put_std_string_llvm() in capture.c. */
-static bool put_std_string_llvm(struct box *box, uint64_t object)
-{
-	uint64_t words[3];
-
-	if (!read_at(object, words, sizeof(words)))
+	if (!read_at(object, words, string_bytes(is_llvm)))
 		return false;
-	if (words[0] & 1)
-		return put_text(box, words[2], words[1]);
-	return put_text(box, object + 1, (words[0] & 0xff) >> 1);
+	text = string_text_of(words, object, is_llvm);
+	return put_text(box, text.at, text.len);
 }
 
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object);
@@ -460,9 +451,9 @@ static bool put_value(struct box *box, const struct box_step *step, uint64_t obj
 	case BOX_STRING:
 		return read_word(object + step->a, words) && put_c_string(box, words[0]);
 	case BOX_STD_STRING:
-		return put_std_string(box, object + step->a);
+		return put_std_string(box, object + step->a, false);
 	case BOX_STD_STRING_LLVM:
-		return put_std_string_llvm(box, object + step->a);
+		return put_std_string(box, object + step->a, true);
 	case BOX_TEXT:
 		return read_word(object + step->a, &words[0]) &&
 		       read_word(object + step->b, &words[1]) && put_text(box, words[0], words[1]);

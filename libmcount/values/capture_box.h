@@ -13,4 +13,32 @@
 void capture_box(const struct box_step *steps, uint32_t nr_steps, uint64_t object, uint8_t *to,
 		 uint32_t bytes);
 
+/*
+ * The text of a std::string of which these are the first words, at @object. libstdc++: the address
+ * of the text, then its length. libc++ on little-endian machines: when bit 0 is set: capacity,
+ * length, address; else a byte with the length times two and the text itself.
+ */
+struct string_text {
+	uint64_t at;
+	uint64_t len;
+};
+
+#define STRING_WORDS 3
+
+static inline struct string_text string_text_of(const uint64_t words[STRING_WORDS], uint64_t object,
+						bool is_llvm)
+{
+	if (!is_llvm)
+		return (struct string_text){ words[0], words[1] };
+	if (words[0] & 1)
+		return (struct string_text){ words[2], words[1] };
+	return (struct string_text){ object + 1, (words[0] & 0xff) >> 1 };
+}
+
+/* The number of those words. */
+static inline uint32_t string_bytes(bool is_llvm)
+{
+	return (is_llvm ? STRING_WORDS : 2) * sizeof(uint64_t);
+}
+
 #endif
