@@ -237,6 +237,11 @@ class TestPage:
         # It is about another view's call after a key.
         browser.find_element("id", "timeline-scroller").send_keys("2")
         assert not tip.is_displayed()
+        assert browser.find_element("id", "details").text.startswith("Click a call")
+        browser.find_element("id", "flame-canvas").send_keys("1")
+        assert browser.find_element("id", "details").text.startswith("main")
+        search(browser, "leaf")
+        assert browser.find_element("id", "details").text.startswith("Click a call")
 
     def test_events_are_marks(self, browser):
         self.fib()

@@ -66,7 +66,7 @@ function setUpViews(app) {
 		return views[app.state.view].draw();
 	};
 	app.listeners.push((what) => {
-		if (what === "state") { hideTip(); showState(app); }
+		if (what === "state") { hideTip(); showState(app); showDetails(app); }
 		if (what === "selected") {
 			showDetails(app);
 			timeline.scrollToSelected();
@@ -86,7 +86,7 @@ function setUpViews(app) {
 	byId("collapse").addEventListener("click", () => {
 		byId("collapse").textContent = timeline.toggleAll() ? "Expand all" : "Collapse all";
 	});
-	addEventListener("resize", draw);
+	addEventListener("resize", () => { draw(); overview.findMarks(); });
 	addEventListener("hashchange", () => app.readAddress());
 	addEventListener("popstate", () => app.readAddress());
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
@@ -123,9 +123,10 @@ async function open() {
 	} catch (error) {
 		byId("loading").textContent = `The recording cannot be read: ${error}`;
 	}
+	app.isReading = false;
 	if (app.state.search) app.lookFor();
+	views.draw();
 	document.documentElement.dataset.ready = "";
-	app.tell("draw");
 }
 
 // The data stands after this script in the page; what there is of the page is drawn meanwhile.

@@ -22,6 +22,8 @@ export class App {
 			? /** @type {const} */ ("processes") : /** @type {const} */ ("timeline");
 		this.state = fromFragment(location.hash, recording, this.firstView);
 		this.search = new Search(recording, "");
+		/** Until all calls are there. */
+		this.isReading = true;
 		/** Until the search has looked at everything. */
 		this.isLooking = false;
 		/** @type {Bar | null} */
@@ -70,7 +72,8 @@ export class App {
 	readAddress() {
 		const before = this.state.search;
 		clearTimeout(this.timer);
-		this.state = fromFragment(location.hash, this.recording, this.firstView);
+		const view = location.hash ? this.state.view : this.firstView;
+		this.state = fromFragment(location.hash, this.recording, view);
 		if (this.state.search !== before) this.lookFor();
 		this.tell("state");
 		this.tell("draw");
@@ -82,6 +85,7 @@ export class App {
 		this.search = search;
 		this.place = 0;
 		this.isLooking = search.isOn && this.recording.textBlocks.length > 0;
+		if (search.isOn && this.selected && !search.has(...this.selected)) this.select(null);
 		this.tell("search");
 		await search.look(pause, () => search !== this.search);
 		if (search !== this.search) return;

@@ -70,14 +70,15 @@ export function toFragment(state, recording) {
  * The state that a fragment tells; what it does not tell, or wrongly, is as at first.
  * @param {string} fragment
  * @param {import("../model/recording.js").Recording} recording
- * @param {ViewName} first the view without one
+ * @param {ViewName} first the view, if it tells none
  */
 export function fromFragment(fragment, recording, first) {
 	const state = new State(), parts = new URLSearchParams(fragment.replace(/^#/, "").replace(/\+/g, "%2B"));
 	const numbers = (/** @type {string} */ key) =>
 		new Set((parts.get(key) || "").split(",").filter(Boolean).map(Number).filter(Number.isFinite));
-	const view = parts.get("view"), order = parts.get("sort");
-	state.view = VIEWS.find((name) => name === view) || first;
+	const view = (parts.get("view") || "").toLowerCase(), order = parts.get("sort");
+	// "Flame graph" is what the tab says.
+	state.view = VIEWS.find((name) => view.startsWith(name)) || first;
 	state.order = ORDERS.find((name) => name === order) || "start";
 	state.range = parseRange(parts.get("range") || "", recording);
 	state.zoom = parseRange(parts.get("zoom") || "", recording);

@@ -45,8 +45,9 @@ export function describe(app, [task, i]) {
 
 /** @param {import("../state/app.js").App} app */
 export function showDetails(app) {
-	const box = byId("details");
-	if (!app.selected) {
+	const box = byId("details"), isCall = app.selected !== null && "ctx" in app.selected[0];
+	// Other views show other things, which it would be taken for one of.
+	if (!app.selected || app.state.view !== (isCall ? "timeline" : "processes")) {
 		box.replaceChildren(element("span", {}, "Click a call for its details, double click to zoom to it."
 			+ " Scroll to zoom, drag to move, shift and drag to choose a range."));
 		return;

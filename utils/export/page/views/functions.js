@@ -61,6 +61,8 @@ export class FunctionsView {
 
 	draw() {
 		const { search, state } = this.app;
+		// Sums of a part would look like those of all.
+		if (this.app.isReading) return;
 		this.find();
 		const drawn = [this.key, this.column, this.isDown, search.isOn && search.text, state.func, this.isWhole];
 		if (drawn.join("\n") === this.drawn) return;

@@ -110,7 +110,7 @@ export function setUpToolbar(app) {
 
 /** @param {import("../state/app.js").App} app */
 export function showSearch(app) {
-	const { search, place, isLooking, state } = app, field = inputById("search");
+	const { search, place, isLooking, isReading, state } = app, field = inputById("search");
 	if (field.value !== state.search) field.value = state.search;
 	field.setAttribute("aria-invalid", String(search.isWrong));
 	let text = "";
@@ -122,7 +122,7 @@ export function showSearch(app) {
 		if (place) text = `${groups(place)} of ${text}`;
 		if (search.events && !isOfPrograms) text += `, ${count(search.events, "event")}`;
 		if (search.named && !search.hasFuncs) text += `, ${count(search.named, "task")}`;
-		if (isLooking) text += " …";
+		if (isLooking || isReading) text += " …";
 	}
 	byId("found").textContent = text;
 }
