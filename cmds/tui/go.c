@@ -200,6 +200,8 @@ int go_replay(struct tui *tui, bool at_func, struct uft_err *err)
 	tui->view = &tui->replay.view;
 	if (func && !replay_view_go(&tui->replay, func, draw_rows()))
 		draw_note(tui, "this function has no line of its own here");
+	else if (func)
+		view_center(tui->view, draw_rows());
 	return 0;
 }
 

@@ -501,6 +501,43 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 	}
 }
 
+/* Going up from the page of @mark: the first page whose mark has another call, or none, there. */
+static size_t mark_before_call(const struct replay_pages *pages, size_t mark,
+			       const struct task *task, uint32_t depth)
+{
+	const struct open_call *open = call_at(&pages->marks[mark], task, depth);
+
+	while (open && mark > 0 && call_at(&pages->marks[mark - 1], task, depth) == open)
+		mark--;
+	return mark;
+}
+
+uint64_t replay_pages_caller_of(struct replay_pages *pages, uint64_t number)
+{
+	const struct replay_page *page;
+	const struct replay_line *line = replay_pages_line(pages, number, &page);
+
+	if (!line || !line->task || line->depth == 0)
+		return number;
+
+	const struct task *task = line->task;
+	const uint32_t depth = line->depth - 1;
+
+	for (uint64_t at = number; at > 0;) {
+		size_t mark = mark_of(pages, at);
+
+		if (at == pages->marks[mark].line)
+			at = pages->marks[mark_before_call(pages, mark, task, depth)].line;
+		if (at == 0)
+			break;
+		line = replay_pages_line(pages, --at, &page);
+		if (line && line->task == task && line->kind == REPLAY_ENTRY &&
+		    line->depth <= depth)
+			return at;
+	}
+	return number;
+}
+
 /* --- all of it --- */
 
 /* Filters look at what was ahead of a place, and a duration filter holds lines back. */

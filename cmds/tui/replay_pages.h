@@ -111,4 +111,7 @@ const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t
 int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *end,
 			struct uft_err *err);
 
+/* The line by which the caller of what is at @number was entered; @number without one. */
+uint64_t replay_pages_caller_of(struct replay_pages *pages, uint64_t number);
+
 #endif

@@ -248,6 +248,10 @@ static int act_on_replay(struct tui_view *base, enum tui_act act, struct uft_err
 	switch (act) {
 	case TUI_FOLD:
 		return turn_fold(view, err);
+	case TUI_PARENT:
+		base->cursor = shown_of(
+			view, replay_pages_caller_of(&view->pages, line_of(view, base->cursor)));
+		return 0;
 	case TUI_NEXT_SLOW:
 		return go_to_slow(view, err);
 	default:

@@ -167,6 +167,17 @@ def test_replay_of_many_pages(workdir):
             assert re.search(r"of (\d+)", lines[-1])[1] == str(len(expected))
             first = shown - screen.cursor()
             assert lines[1:-1] == expected[first:first + 38], key
+        # The caller of the last call is many pages away.
+        screen.send("End", "Up", "Up", "u")
+        screen.settle()
+        assert screen.lines()[screen.cursor()].endswith("|   middle() {")
+        screen.send("u")
+        screen.settle()
+        assert screen.lines()[screen.cursor()].endswith("| main() {")
+        screen.send("Enter")
+        screen.wait_for("| main() { ... }")
+        screen.settle()
+        assert screen.lines()[-1].endswith("100%")
 
 
 @pytest.mark.parametrize("size", [(1, 1), (5, 3), (80, 1), (2, 40), (300, 100)], ids=str)
