@@ -151,7 +151,12 @@ int screen_check(struct uft_err *err)
 		return err_set(err, -EINVAL,
 			       "cannot use a terminal of the kind '%s' (TERM): nobody knows it",
 			       term ? term : "");
-	if (!cursor_address)
+
+	bool moves = cursor_address;
+
+	/* ncurses gets one of its own. */
+	del_curterm(cur_term);
+	if (!moves)
 		return err_set(err, -EINVAL,
 			       "cannot use a terminal of the kind '%s' (TERM): its cursor does not "
 			       "move",
