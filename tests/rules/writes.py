@@ -22,6 +22,7 @@ MAY_WRITE = {
     "cmds/terminal/statusline.c": "the terminal that stderr is, so that nobody waits for it",
     "cmds/record/store/user_cache.c": "the user's cache directory",
     "cmds/record/store/dir.c": "files of the recording directory",
+    "cmds/record/store/reserve.c": "the room after files of the recording directory is given back",
     "cmds/record/store/dir_make.c": "the marker in a recording directory that was just made",
     "cmds/record/attach/attach.c": "standard output of the program that is attached to",
     "cmds/record/attach/attached.c": "memory of the program that is attached to",
