@@ -51,28 +51,43 @@ static int check_elf(const char *name, const struct object_program *facts, const
 	return 0;
 }
 
-/* The interpreter in place of the script: INTERPRETER SCRIPT ARGUMENTS. */
-static int use_interpreter(struct record_program *program, struct uft_err *err)
+/* Scripts that the kernel runs one another (search_binary_handler(), linux/fs/exec.c). */
+#define SCRIPTS_MAX 5
+
+/* "python3", "python3.11"; pyenv and its kind put scripts of that name before the program. */
+static bool is_named_python(const char *path)
 {
-	char script[PATH_MAX];
-	struct object_program facts;
+	const char *slash = strrchr(path, '/');
 
-	strcpy(script, program->path);
-	if (strlen(program->facts.interpreter) >= sizeof(program->path))
-		return err_set_errno(err, -ENAMETOOLONG, "cannot trace '%s'", script);
+	return strncmp(slash ? slash + 1 : path, "python", strlen("python")) == 0;
+}
 
-	int ret = launch_find_program(program->facts.interpreter, program->path, err);
+/*
+ * The facts of the interpreter in place of the script's; it may be a script, too. The kernel does
+ * the rest by itself when the script is executed. @is_python: one of them is Python by its name
+ */
+static int use_interpreter(struct record_program *program, bool *is_python, struct uft_err *err)
+{
+	char path[PATH_MAX];
 
-	if (ret == 0)
-		ret = object_check_program(program->path, &facts, err);
-	if (ret < 0)
-		return ret;
-	/*
-	 * The kernel does the rest by itself when the script is executed; only the facts count
-	 * here.
-	 */
-	strcpy(program->path, script);
-	program->facts = facts;
+	for (int i = 0; program->facts.kind == OBJECT_SCRIPT; i++) {
+		if (i == SCRIPTS_MAX)
+			return err_set(err, -ELOOP,
+				       "cannot trace '%s': its interpreter is a script, whose "
+				       "interpreter is one, too, and so on",
+				       program->path);
+		*is_python |= is_named_python(program->facts.interpreter);
+
+		int ret = launch_find_program(program->facts.interpreter, path, err);
+
+		if (ret == 0)
+			ret = object_check_program(path, &program->facts, err);
+		if (ret < 0)
+			return ret;
+	}
+	*is_python |= program->facts.runs_python;
+	/* Of a script that leads to Python, the calls are those of a child. */
+	program->facts.runs_python = *is_python;
 	return 0;
 }
 
@@ -85,8 +100,10 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 	if (ret == 0)
 		ret = object_check_program(program->path, &program->facts, err);
 	if (ret == 0 && program->facts.kind == OBJECT_SCRIPT) {
-		ret = use_interpreter(program, err);
-		if (!program->facts.runs_python && !opts->rec.force && !opts->rec.proc_way)
+		bool is_python = false;
+
+		ret = use_interpreter(program, &is_python, err);
+		if (ret == 0 && !is_python && !opts->rec.force && !opts->rec.proc_way)
 			return err_set(
 				err, -ENOEXEC,
 				"cannot trace '%s': it is a script; use --force to trace the "

@@ -203,4 +203,39 @@ TEST(scripts)
 	unlink("script");
 }
 
+/* As pyenv has them: "python3" is a script of bash, which starts the interpreter. */
+TEST(scripts_of_scripts)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct opts opts = plain;
+
+	make("mcount", ET_EXEC, arch_elf_machine, false);
+	strbuf_addf(&text, "#!%s/it\n", dir);
+	write_file("python3", text.data, text.len);
+	strbuf_reset(&text);
+	strbuf_addf(&text, "#!%s/python3\n", dir);
+	write_file("script", text.data, text.len);
+	assert_int_equal(find("./script", &plain), 0);
+	assert_int_equal(program.facts.kind, OBJECT_ELF);
+	assert_true(program.facts.runs_python);
+	assert_string_equal(program.path, "./script");
+
+	/* The same with a name that says nothing needs the option. */
+	assert_int_equal(rename("python3", "other"), 0);
+	strbuf_reset(&text);
+	strbuf_addf(&text, "#!%s/other\n", dir);
+	write_file("script", text.data, text.len);
+	assert_int_equal(find("./script", &plain), -ENOEXEC);
+	opts.rec.force = true;
+	assert_int_equal(find("./script", &opts), 0);
+
+	/* The kernel gives up, too. */
+	write_file("other", text.data, text.len);
+	assert_int_equal(find("./script", &opts), -ELOOP);
+	assert_non_null(strstr(error.text, "whose interpreter is one, too"));
+	unlink("script");
+	unlink("other");
+	unlink("it");
+}
+
 TEST_GROUP(setup, teardown)
