@@ -2,14 +2,19 @@
 or parser takes a name for anything but a name."""
 
 import csv
+import fcntl
 import html.parser
 import io
 import json
+import os
+import pty
 import re
+import select
 import shutil
 import sqlite3
 import struct
 import subprocess
+import termios
 import urllib.parse
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -510,6 +515,45 @@ def test_exporters(hostile, name):
     EXPORTERS[name](output(hostile, "dump", f"--format={name}"))
 
 
+def bytes_of_screen(data, keys):
+    """All that utrail tui writes to a terminal of 200 columns while somebody presses @keys, one after the other."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(UTRAIL, [str(UTRAIL), "tui", "-d", str(data)], {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8"})
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 200, 0, 0))
+    written = b""
+
+    def read_until_quiet(seconds):
+        nonlocal written
+        while select.select([terminal], [], [], seconds)[0]:
+            try:
+                part = os.read(terminal, 65536)
+            except OSError:  # the other end is closed
+                return
+            if not part:
+                return
+            written += part
+
+    while not written:
+        read_until_quiet(1)
+    for key in keys:
+        os.write(terminal, key.encode())
+        read_until_quiet(0.5)
+    os.write(terminal, b"q")
+    read_until_quiet(5)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    os.close(terminal)
+    return written
+
+
+def test_the_screen_shows_names(hostile):
+    """What ncurses writes for itself has no title, no blinking, no C1 and no text that runs backwards."""
+    written = bytes_of_screen(hostile, "GRTIS/owned\x1bGg")
+    assert b"owned" in written
+    for attack in (b"\x1b]", b"\x07", b"\x1b[5m", b"\xc2\x9b", b"\x9b5m", "\u202e".encode(), "\u2066".encode(), b"\x7f"):
+        assert attack not in written, attack
+
+
 def test_nothing_is_missing():
     """A new exporter, and a new command, belong into these tables."""
     source = (TOP / "utils/export/export.h").read_text()
@@ -520,5 +564,6 @@ def test_nothing_is_missing():
     elsewhere = {
         "build": "test_build.py", "control": "test_control.py", "convert": "says nothing", "import": "test_import_trace.py",
         "live": "as replay", "record": "as replay", "script": "test_script.py", "snapshot": "says a number and the user's own words",
+        "tui": "test_the_screen_shows_names",
     }
     assert commands == tested | set(elsewhere)
