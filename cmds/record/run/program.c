@@ -86,7 +86,7 @@ static int use_interpreter(struct record_program *program, bool *is_python, stru
 			return ret;
 	}
 	*is_python |= program->facts.runs_python;
-	/* Of a script that leads to Python, the calls are those of a child. */
+	/* A script that leads to Python has its calls in a child. */
 	program->facts.runs_python = *is_python;
 	return 0;
 }
