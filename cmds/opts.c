@@ -527,7 +527,7 @@ const struct opt_row opts_table[] = {
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(merge_leaves) },
 	{ "no-args", 0, NULL, "leave out arguments and return values",
 	  GROUP_VIEW, PL | CMD_DUMP | CMD_SCRIPT, OPT_FALSE, MEMBER(show_args) },
-	{ "no-comment", 0, NULL, "leave out the comments behind closing braces",
+	{ "no-comment", 0, NULL, "leave out the comments after closing braces",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(show_comments) },
 	{ "no-callsite", 0, NULL, "leave out where calls come from; recorded with callsite",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(show_callsite) },

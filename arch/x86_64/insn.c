@@ -162,7 +162,7 @@ static int refuse_move(struct move *m, enum insn_refusal refusal)
 	};
 
 	m->out->refusal = refusal;
-	return err_set(m->err, -EXDEV, "'%s %s' behind it %s", m->insns->insn->mnemonic,
+	return err_set(m->err, -EXDEV, "'%s %s' after it %s", m->insns->insn->mnemonic,
 		       m->insns->insn->op_str, texts[refusal]);
 }
 
@@ -366,11 +366,11 @@ static int read_one(struct move *m, const struct insn_text *text, uint64_t addr)
 	if (addr >= text->end || !x86_64_step(m->at, text->end - addr, addr, &m->step) ||
 	    decode_insn(m->insns, m->at, text->end - addr, addr) != m->step.len) {
 		m->out->refusal = INSN_UNKNOWN;
-		return err_set(m->err, -EXDEV, "what is behind it is not known as an instruction");
+		return err_set(m->err, -EXDEV, "what comes after it is not known as an instruction");
 	}
 	if (addr > m->out->from && is_landing_pad(m->at, text->end - addr)) {
 		m->out->refusal = INSN_LANDS;
-		return err_set(m->err, -EXDEV, "something may jump behind it");
+		return err_set(m->err, -EXDEV, "something may jump to what is after it");
 	}
 	return 0;
 }

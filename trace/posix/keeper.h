@@ -47,7 +47,7 @@ struct pxt_log_part {
 	_Alignas(64) unsigned char buffer[PT_LOG_BUFFER];
 };
 
-_Static_assert(sizeof(struct pxt_log_part) % PT_CELL_BYTES == 0, "behind cells");
+_Static_assert(sizeof(struct pxt_log_part) % PT_CELL_BYTES == 0, "cells follow it");
 
 /* NULL: the stream has no log. */
 static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)

@@ -101,7 +101,7 @@ struct pxt_stream {
 	_Alignas(64) _Atomic uint32_t filter[2][PT_NR_IDS / 32];
 };
 
-_Static_assert(sizeof(struct pxt_stream) <= PT_CELLS_OFFSET, "cells are behind it");
+_Static_assert(sizeof(struct pxt_stream) <= PT_CELLS_OFFSET, "cells follow it");
 
 /*
  * Names of user events: of a process and of those that it has forked while a stream was inherited.

@@ -45,7 +45,7 @@ struct pxt_log_record {
 
 _Static_assert(sizeof(struct pxt_log_record) == PT_LOG_RECORD,
 	       "the same in programs of 32 and 64 bits");
-_Static_assert(sizeof(struct pxt_log_header) <= PT_LOG_NAMES, "names are behind it");
+_Static_assert(sizeof(struct pxt_log_header) <= PT_LOG_NAMES, "names follow it");
 
 /*
  * A log that is read. The file is the caller's.

@@ -248,7 +248,7 @@ static int bpf_way_prepare(struct proc *proc, const struct record_settings *sett
 
 	if (is_behind_chroot())
 		return err_set(err, -EOPNOTSUPP,
-			       "cannot follow processes by eBPF behind chroot(2): the paths of "
+			       "cannot follow processes by eBPF after chroot(2): the paths of "
 			       "files would be others; --proc=ptrace does");
 	f = calloc(1, sizeof(*f));
 	if (!f)

@@ -76,7 +76,7 @@ struct wire_record {
 	uint16_t lens[WIRE_TEXTS + 1];
 };
 
-_Static_assert(sizeof(struct wire_record) % 8 == 0, "texts are right behind it");
+_Static_assert(sizeof(struct wire_record) % 8 == 0, "texts follow it");
 
 enum wire_access {
 	WIRE_READS = 1,

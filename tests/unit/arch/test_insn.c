@@ -253,7 +253,7 @@ TEST(refused)
 		{ ROW(returns_into), INSN_RETURNS_INTO, "returns to what would be overwritten" },
 		{ ROW(calls_stack_pointer), INSN_NOT_UNDERSTOOD, "is not understood" },
 		{ ROW(traps), INSN_NOT_UNDERSTOOD, "is not understood" },
-		{ ROW(lands), INSN_LANDS, "something may jump behind it" },
+		{ ROW(lands), INSN_LANDS, "something may jump to what is after it" },
 		{ ROW(unknown), INSN_UNKNOWN, "not known as an instruction" },
 	};
 
