@@ -12,8 +12,38 @@
 /* Objects are the interpreter's. Those of which we know members are CPython's from 3.9 to 3.13. */
 struct py_object {
 	intptr_t nr_refs;
-	struct py_object *type;
+	struct py_type *type;
 };
+
+typedef struct py_object *py_function(struct py_object *self, struct py_object *arg);
+
+/* What a function written in C is: PyMethodDef, methodobject.h. */
+struct py_method_def {
+	const char *name;
+	py_function *function;
+	int flags;
+	const char *doc;
+};
+
+/*
+ * PyTypeObject, cpython/object.h, up to what we need.
+ *
+ * @methods: that it defines itself, in C; NULL: none. The last has no name
+ * @parent: the type that it extends, as far as C goes; NULL: none
+ */
+struct py_type {
+	struct py_object base;
+	intptr_t nr_items;
+	const char *name;
+	uint64_t before_flags[17];
+	uint64_t flags;
+	uint64_t before_methods[7];
+	const struct py_method_def *methods;
+	void *before_parent[2];
+	const struct py_type *parent;
+};
+
+#define PY_TYPE_OF_TYPES (1UL << 31) /* its objects are types */
 
 /* A function written in C: PyCFunctionObject, methodobject.h. */
 struct py_c_function {
@@ -21,10 +51,6 @@ struct py_c_function {
 	const struct py_method_def *def;
 	struct py_object *self;
 	struct py_object *module;
-};
-
-struct py_method_def {
-	const char *name;
 };
 
 struct py_frame;

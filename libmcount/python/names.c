@@ -259,23 +259,43 @@ name_facts names_ask_code(struct py_object *code, name_facts facts)
 	return ask_recorder(&d) << NAME_SHIFT | facts | NAME_ASKED;
 }
 
-/* A method under the class that defines it, which may be one that @self's is derived from. */
-static bool name_method(struct description *d, const struct py_c_function *fn)
+/* The type among @type and its parents that defines @def itself; NULL: none. */
+static const struct py_type *definer_of(const struct py_type *type, const struct py_method_def *def)
 {
-	struct py_object *method = attribute_of(fn->self->type, fn->def->name);
-	struct py_object *owner = method ? attribute_of(method, "__objclass__") : NULL;
-	bool has_name = owner &&
-			add_string(d->name, sizeof(d->name), attribute_of(owner, "__qualname__"));
+	for (; type; type = type->parent) {
+		const struct py_method_def *m = type->methods;
 
-	if (method)
-		py.let_go(method);
-	if (owner)
-		py.let_go(owner);
-	if (has_name) {
-		add_text(d->name, sizeof(d->name), ".");
-		add_text(d->name, sizeof(d->name), fn->def->name);
+		while (m && m->name && m != def)
+			m++;
+		if (m == def)
+			return type;
 	}
-	return has_name;
+	return NULL;
+}
+
+/*
+ * A method under the type that defines it, or at least under that of its object. No attribute is
+ * looked at for it: the program's metaclasses and descriptors would run.
+ */
+static void name_method(struct description *d, const struct py_c_function *fn)
+{
+	const struct py_type *type = fn->self->type;
+	const struct py_type *definer = definer_of(type, fn->def);
+	const char *dot;
+
+	/* A method of a class, or a static one, has the class itself. */
+	if (!definer && (type->flags & PY_TYPE_OF_TYPES)) {
+		type = (const struct py_type *)fn->self;
+		definer = definer_of(type, fn->def);
+	}
+	if (definer)
+		type = definer;
+	dot = strrchr(type->name, '.');
+	if (strcmp(type->name, "module") != 0) {
+		add_text(d->name, sizeof(d->name), dot ? dot + 1 : type->name);
+		add_text(d->name, sizeof(d->name), ".");
+	}
+	add_text(d->name, sizeof(d->name), fn->def->name);
 }
 
 name_facts names_ask_native(const struct py_c_function *fn)
@@ -293,11 +313,10 @@ name_facts names_ask_native(const struct py_c_function *fn)
 	} else {
 		py.error_clear();
 	}
-	if (module || !fn->self || !name_method(&d, fn)) {
-		if (!add_string(d.name, sizeof(d.name),
-				attribute_of((struct py_object *)fn, "__qualname__")))
-			add_text(d.name, sizeof(d.name), fn->def->name);
-	}
 	release_error(&error);
+	if (module || !fn->self)
+		add_text(d.name, sizeof(d.name), fn->def->name);
+	else
+		name_method(&d, fn);
 	return ask_recorder(&d) << NAME_SHIFT | NAME_KNOWN | NAME_ASKED;
 }

@@ -107,8 +107,6 @@ void own_profile_look(void)
 
 /* --- sys.setprofile() --- */
 
-typedef struct py_object *py_function(struct py_object *self, struct py_object *arg);
-
 static py_function *set_profile;
 
 /* In its place. */
@@ -124,19 +122,14 @@ static struct py_object *set_and_look(struct py_object *self, struct py_object *
 	return result;
 }
 
-/* PyMethodDef: its function comes after its name, and takes one argument (METH_O). */
-struct method_def {
-	const char *name;
-	py_function *function;
-	int flags;
-};
-
+/* It takes one argument. */
 #define METH_O 8
 
 static void replace_set_profile(void)
 {
 	struct py_object *o = py.sys_object("setprofile");
-	struct method_def *def = o ? (struct method_def *)((struct py_c_function *)o)->def : NULL;
+	struct py_method_def *def = o ? (struct py_method_def *)((struct py_c_function *)o)->def
+				      : NULL;
 
 	if (!def || set_profile || def->flags != METH_O || strcmp(def->name, "setprofile") != 0)
 		return;

@@ -258,6 +258,31 @@ def test_threads_and_forks(tmp_path):
     assert (shown["work"], shown["leaf"], shown["fresh"], shown["parent"]) == (5, 101, 1, 1)
 
 
+METACLASS = """\
+class Meta(type):
+    def __getattribute__(cls, name):
+        print("looked at", name)
+        return type.__getattribute__(cls, name)
+class Own(list, metaclass=Meta): pass
+class Getter:
+    def __get__(self, o, t): raise SystemExit("got")
+class Other(list):
+    append = Getter()
+def f():
+    Own().extend([1])
+    list.append(Other(), 1)
+    dict.fromkeys("ab")
+    str.maketrans("a", "b")
+f()
+"""
+
+
+def test_names_of_methods_run_no_code_of_the_programs(tmp_path):
+    record(tmp_path, METACLASS)
+    shown = calls(tmp_path)
+    assert shown["list.extend"] == shown["list.append"] == shown["dict.fromkeys"] == shown["str.maketrans"] == 1
+
+
 ENDS = {
     "an exception that nobody catches": ("def f(): raise KeyError(1)\nf()\n", 1),
     "exit in a function": ("import sys\ndef f(): sys.exit(5)\nf()\n", 5),
