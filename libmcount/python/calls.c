@@ -17,10 +17,10 @@
 /*
  * Frames of Python calls are FRAME_EXPLICIT. The interpreter runs calls of Python functions by
  * Python functions within one of its own (from 3.11 on), so the stack pointer does not tell them
- * apart. They are known by the interpreter's frame object, or by the function object if it is
- * written in C, which stand in the place of the return address. Their slot is right below that of
- * the frame around them: whatever is called inside lies further in, and when a function of C that
- * is further out returns, they are over.
+ * apart. They are known by the interpreter's frame object, or by the definition of a function that
+ * is written in C, which stand in the place of the return address. Their slot is right below that
+ * of the frame around them: whatever is called inside lies further in, and when a function of C
+ * that is further out returns, they are over.
  */
 
 /* --- records --- */
@@ -180,6 +180,15 @@ static void leave_call(struct thread *t, uint64_t key)
 	}
 }
 
+/*
+ * The key of a call in C: the interpreter makes new objects for one and the same bound method, from
+ * 3.12 on one when it is called and another when it returns.
+ */
+static uint64_t native_key(const struct py_object *fn)
+{
+	return (uint64_t)((const struct py_c_function *)fn)->def;
+}
+
 /* --- events --- */
 
 /* The number of our place in code objects. */
@@ -242,7 +251,7 @@ static void enter_native(struct thread *t, struct py_object *fn)
 	uint64_t addr = has_record ? name_address(natives_facts((struct py_c_function *)fn)) : 0;
 
 	/* It calls functions as its caller would. */
-	enter_call(t, (uint64_t)fn, addr, is_called_by_own(t) ? CALL_IS_OWN : 0);
+	enter_call(t, native_key(fn), addr, is_called_by_own(t) ? CALL_IS_OWN : 0);
 }
 
 int calls_take_event(struct py_object *object, struct py_frame *frame, int event,
@@ -264,7 +273,7 @@ int calls_take_event(struct py_object *object, struct py_frame *frame, int event
 		break;
 	case PY_C_RETURN:
 	case PY_C_EXCEPTION:
-		leave_call(t, (uint64_t)arg);
+		leave_call(t, native_key(arg));
 		threads_look();
 		break;
 	}

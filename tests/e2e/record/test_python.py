@@ -471,6 +471,34 @@ def test_a_python_that_is_not_known_says_so(tmp_path):
     assert got.out == "1\n" and "no CPython from 3.9" in got.err
 
 
+BOUND = """\
+def key(n):
+    kept.append(kept.copy)
+    return -n
+def after(): pass
+def f():
+    numbers.sort(key=key)
+    after()
+kept = []
+numbers = [1, 2]
+f()
+"""
+
+BOUND_TREE = """\
+f() {
+  list.sort() {
+    key() {
+      list.append();
+    } /* key */
+    key() {
+      list.append();
+    } /* key */
+  } /* list.sort */
+  after();
+} /* f */
+"""
+
+
 def other_pythons():
     found = {Path(f"/usr/bin/python{v}") for v in ("3.9", "3.10", "3.12", "3.13") if Path(f"/usr/bin/python{v}").exists()}
     found |= {p.resolve() for p in Path.home().glob(".pyenv/versions/3.*/bin/python3") if p.resolve().name in ("python3.9", "python3.10", "python3.12", "python3.13")}
@@ -482,3 +510,9 @@ def test_other_versions(tmp_path, python):
     record(tmp_path, THREADS, python=python)
     shown = calls(tmp_path)
     assert (shown["work"], shown["leaf"], shown["fresh"], shown["parent"]) == (5, 101, 1, 1)
+
+
+@pytest.mark.parametrize("python", [Path(PYTHON), *other_pythons()], ids=lambda p: p.name)
+def test_methods_end_where_they_return(tmp_path, python):
+    record(tmp_path, BOUND, python=python)
+    assert utrail("replay", "-f", "none", "-F", "f", cwd=tmp_path).must().out == BOUND_TREE
