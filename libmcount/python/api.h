@@ -17,7 +17,7 @@ struct py_object {
 
 typedef struct py_object *py_function(struct py_object *self, struct py_object *arg);
 
-/* What a function written in C is: PyMethodDef, methodobject.h. */
+/* A function as code in C defines it: PyMethodDef, methodobject.h. */
 struct py_method_def {
 	const char *name;
 	py_function *function;

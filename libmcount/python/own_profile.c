@@ -24,11 +24,17 @@ static py_profile **profile_of(struct py_thread *t)
 	return (py_profile **)((char *)t + profile_place);
 }
 
+bool own_profile_is_free(struct py_thread *t)
+{
+	return !profile_place || !*profile_of(t);
+}
+
 /*
  * Functions that come after ours, by the thread of Python's: this one of the system may run those
  * of several interpreters.
  *
- * @skips: the end of sys.setprofile() itself, which the program would not see without us
+ * @skips: the end of sys.setprofile() itself, which the program would not see without us, if that
+ *         is the next event
  */
 #define AFTER_MAX 4
 
@@ -49,6 +55,8 @@ static struct after *after_of(struct py_thread *t)
 	return NULL;
 }
 
+static bool ends_setting(int event, const struct py_object *arg);
+
 static int take_both(struct py_object *object, struct py_frame *frame, int event,
 		     struct py_object *arg)
 {
@@ -57,9 +65,10 @@ static int take_both(struct py_object *object, struct py_frame *frame, int event
 	calls_take_event(object, frame, event, arg);
 	if (!b || !b->function)
 		return 0;
-	if (b->skips && event != PY_C_CALL && event != PY_CALL) {
+	if (unlikely(b->skips)) {
 		b->skips = false;
-		return 0;
+		if (ends_setting(event, arg))
+			return 0;
 	}
 	return b->function(object, frame, event, arg);
 }
@@ -89,7 +98,7 @@ static void look_at_thread(bool skips)
 		*b = (struct after){ NULL };
 	if (now)
 		put_ours_before(t, now, skips);
-	else
+	else if (!python_threads.has_hooks)
 		threads_join_this();
 }
 
@@ -107,34 +116,70 @@ void own_profile_look(void)
 
 /* --- sys.setprofile() --- */
 
-static py_function *set_profile;
+/* All take one argument (METH_O). The second is of 3.12. */
+static py_function set_one_and_look, set_all_and_look;
 
-/* In its place. */
-static struct py_object *set_and_look(struct py_object *self, struct py_object *arg)
+static struct setter {
+	const char *name;
+	py_function *ours;
+	py_function *own;
+} setters[] = {
+	{ "setprofile", set_one_and_look, NULL },
+	{ "_setprofileallthreads", set_all_and_look, NULL },
+};
+
+#define METH_O 8
+
+static bool ends_setting(int event, const struct py_object *arg)
 {
+	const struct py_c_function *fn = (const struct py_c_function *)arg;
+
+	return event == PY_C_RETURN &&
+	       (fn->def->function == set_one_and_look || fn->def->function == set_all_and_look);
+}
+
+/* A function of the program's is replaced: then the end of that is seen. */
+static bool has_own(void)
+{
+	py_profile *now = *profile_of(py.thread());
+
+	return now && now != calls_take_event;
+}
+
+static struct py_object *set_and_look(py_function *set, struct py_object *self,
+				      struct py_object *arg)
+{
+	bool replaces = has_own();
 	struct py_object *result;
 
 	nr_setting++;
-	result = set_profile(self, arg);
+	result = set(self, arg);
 	nr_setting--;
 	if (result && !nr_setting)
-		look_at_thread(/* skips= */ true);
+		look_at_thread(/* skips= */ !replaces);
 	return result;
 }
 
-/* It takes one argument. */
-#define METH_O 8
-
-static void replace_set_profile(void)
+static struct py_object *set_one_and_look(struct py_object *self, struct py_object *arg)
 {
-	struct py_object *o = py.sys_object("setprofile");
+	return set_and_look(setters[0].own, self, arg);
+}
+
+static struct py_object *set_all_and_look(struct py_object *self, struct py_object *arg)
+{
+	return set_and_look(setters[1].own, self, arg);
+}
+
+static void replace_setter(struct setter *s)
+{
+	struct py_object *o = py.sys_object(s->name);
 	struct py_method_def *def = o ? (struct py_method_def *)((struct py_c_function *)o)->def
 				      : NULL;
 
-	if (!def || set_profile || def->flags != METH_O || strcmp(def->name, "setprofile") != 0)
+	if (!def || s->own || def->flags != METH_O || strcmp(def->name, s->name) != 0)
 		return;
-	set_profile = def->function;
-	def->function = set_and_look;
+	s->own = def->function;
+	def->function = s->ours;
 }
 
 void own_profile_begin(void)
@@ -145,6 +190,6 @@ void own_profile_begin(void)
 		if (*(py_profile **)(state + at) == calls_take_event)
 			profile_place = at;
 	}
-	if (profile_place)
-		replace_set_profile();
+	for (size_t i = 0; profile_place && i < ARRAY_SIZE(setters); i++)
+		replace_setter(&setters[i]);
 }

@@ -2,6 +2,13 @@
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 #define UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 
+#include <stdbool.h>
+
+#include "libmcount/python/api.h"
+
+/* With the GIL: no profile function is set in @t; or that cannot be told. */
+bool own_profile_is_free(struct py_thread *t);
+
 /* COLD, with the GIL, once, after our own function was set in this thread. */
 void own_profile_begin(void);
 

@@ -103,9 +103,11 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 			begin_listening();
 		return 0;
 	}
-	threads_see_this();
+	/* Python refuses to set a function while one is being set. */
 	if (strcmp(event, "sys.setprofile") == 0)
 		py.call_later(look_later, NULL);
+	else
+		threads_see_this();
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "libmcount/python/threads.h"
 
 #include "libmcount/python/calls.h"
+#include "libmcount/python/own_profile.h"
 
 struct python_threads python_threads;
 
@@ -24,8 +25,16 @@ void threads_see_this(void)
 {
 	struct py_thread *t = py.thread();
 
-	if (t && (py.thread_id(t) != seen_id || py.interpreter(t) != seen_in))
+	if (!t || python_threads.has_hooks ||
+	    (py.thread_id(t) == seen_id && py.interpreter(t) == seen_in))
+		return;
+	if (own_profile_is_free(t)) {
 		threads_join_this();
+		return;
+	}
+	seen_id = py.thread_id(t);
+	seen_in = py.interpreter(t);
+	own_profile_look();
 }
 
 void threads_begin(void)
@@ -53,6 +62,9 @@ void threads_join_new(void)
 			continue;
 		if (id > highest)
 			highest = id;
+		/* It has run already, if it was not made by a call that we saw. */
+		if (!own_profile_is_free(t))
+			continue;
 		if (py.profile_other(t, calls_take_event, NULL) < 0)
 			py.error_clear();
 	}

@@ -9,8 +9,8 @@
  * @main: the interpreter that began first; others come and go
  * @newest: the thread of it that was made last, as far as is known: the first of its list
  * @newest_id: the highest number of a thread that is listened to. Numbers only grow.
- * @has_hooks: the program has audit hooks of its own. They run when a profile function is set, and
- *             other threads may meanwhile, and end: so nothing is set for another thread
+ * @has_hooks: the program has audit hooks of its own. They run when a profile function is set: they
+ *             may print that, forbid it, or let other threads run, and end. So none is set any more
  * @is_setting: a profile function is set by us, and not by the program
  */
 struct python_threads {

@@ -516,3 +516,92 @@ def test_other_versions(tmp_path, python):
 def test_methods_end_where_they_return(tmp_path, python):
     record(tmp_path, BOUND, python=python)
     assert utrail("replay", "-f", "none", "-F", "f", cwd=tmp_path).must().out == BOUND_TREE
+
+
+# Profile functions and audit hooks of the program's own: each sees, and prints, what it does without us.
+OWN_HOOKS = {
+    "one profile function after another": """\
+import functools, sys
+seen = []
+def one(frame, event, arg): seen.append((1, event))
+def two(frame, event, arg): seen.append((2, event))
+def f(): pass
+def sets(): functools.partial(sys.setprofile, one)()
+sys.setprofile(one)
+f()
+sys.setprofile(two)
+f()
+sys.setprofile(None)
+sets()
+f()
+sys.setprofile(None)
+print(seen)
+""",
+    "in all threads": """\
+import sys, threading
+seen = []
+def own(frame, event, arg): seen.append(event)
+def f(): pass
+if hasattr(threading, "setprofile_all_threads"):
+    threading.setprofile_all_threads(own)
+    f()
+    threading.setprofile_all_threads(None)
+f()
+print(seen)
+""",
+    "while another interpreter runs": """\
+import sys
+try: import _xxsubinterpreters as interpreters
+except ImportError: import _interpreters as interpreters
+def f(): pass
+def own(frame, event, arg): pass
+sys.setprofile(own)
+one = interpreters.create()
+interpreters.run_string(one, "import json\\njson.dumps([1])")
+open("/dev/null").close()
+print(sys.getprofile() is own)
+sys.setprofile(None)
+f()
+""",
+    "in a thread that nobody was seen to make": """\
+import _thread, functools, sys
+locks = [_thread.allocate_lock() for _ in range(3)]
+for lock in locks: lock.acquire()
+def f(): pass
+def own(frame, event, arg): pass
+def work():
+    sys.setprofile(own)
+    locks[0].release()
+    locks[1].acquire()
+    f()
+    print(sys.getprofile() is own)
+    locks[2].release()
+functools.partial(_thread.start_new_thread, work, ())()
+locks[0].acquire()
+len("x")
+locks[1].release()
+locks[2].acquire()
+""",
+    "an audit hook that forbids them": """\
+import sys, threading
+def hook(event, args):
+    if event.startswith("sys."):
+        print(event)
+    if event == "sys.setprofile":
+        raise RuntimeError
+sys.addaudithook(hook)
+def f(): open("/dev/null").close()
+for i in range(2):
+    t = threading.Thread(target=f)
+    t.start()
+    t.join()
+f()
+""",
+}
+
+
+@pytest.mark.parametrize("python", [Path(PYTHON), *other_pythons()], ids=lambda p: p.name)
+@pytest.mark.parametrize("what", OWN_HOOKS)
+def test_own_hooks_see_what_they_see_without_us(tmp_path, what, python):
+    record(tmp_path, OWN_HOOKS[what], python=python)
+    assert calls(tmp_path)["f"] >= 1
