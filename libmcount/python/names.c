@@ -82,9 +82,9 @@ static uint64_t ask_recorder(const struct description *d)
 	struct channel ch cleanup(channel_close);
 	struct control_callable_is answer = { .addr = 0 };
 
+	channel_init(&ch);
 	if (atomic_load(&is_alone) || !seal_may_talk())
 		return 0;
-	channel_init(&ch);
 	if (!channel_greet(&ch, CONTROL_NAMES) || !talk_about(&ch, d, false, &answer)) {
 		atomic_store(&is_alone, true);
 		return 0;

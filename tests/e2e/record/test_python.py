@@ -605,3 +605,24 @@ f()
 def test_own_hooks_see_what_they_see_without_us(tmp_path, what, python):
     record(tmp_path, OWN_HOOKS[what], python=python)
     assert calls(tmp_path)["f"] >= 1
+
+
+LEFT_ALONE = """\
+import os, resource, signal, time
+os.kill(os.getppid(), signal.SIGKILL)
+time.sleep(0.2)
+files = [open("/dev/null") for _ in range(200)]
+limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+functions = [eval(f"lambda n: n + {i}", {}) for i in range(300)]
+for f in functions: f(1)
+for f in files: os.fstat(f.fileno())
+assert resource.getrlimit(resource.RLIMIT_NOFILE) == limit
+open("out", "w").write("all there")
+"""
+
+
+def test_a_program_whose_recorder_was_killed_goes_on(tmp_path):
+    write(tmp_path, LEFT_ALONE)
+    utrail("record", "--no-event", PYTHON, "prog.py", cwd=tmp_path)
+    # It has the pipe of the output, which run() reads to the end.
+    assert (tmp_path / "out").read_text() == "all there"
