@@ -2,6 +2,7 @@
 #include "libmcount/python/names.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -76,22 +77,41 @@ static bool add_range(struct channel *ch, const struct description *d,
 	return has_plan;
 }
 
-/* The number of a function; 0: it is not recorded. */
-static uint64_t ask_recorder(const struct description *d)
+/* One that is asked by very many at once refuses some, at once. */
+#define ATTEMPTS 8
+#define SLOW_NS	 1000000000ULL
+
+/* The number of a function, 0: it is not recorded. False: there is no answer. */
+static bool ask_once(const struct description *d, uint64_t *number)
 {
 	struct channel ch cleanup(channel_close);
 	struct control_callable_is answer = { .addr = 0 };
+	uint64_t begin_ns = clock_kernel_ns();
+	bool is_there;
 
 	channel_init(&ch);
-	if (atomic_load(&is_alone) || !seal_may_talk())
-		return 0;
-	if (!channel_greet(&ch, CONTROL_NAMES) || !talk_about(&ch, d, false, &answer)) {
-		atomic_store(&is_alone, true);
-		return 0;
+	is_there = channel_greet(&ch, CONTROL_NAMES);
+	if (is_there && talk_about(&ch, d, false, &answer)) {
+		if (!answer.range || is_range_planned(answer.range) || add_range(&ch, d, &answer))
+			*number = answer.addr;
+		return true;
 	}
-	if (answer.range && !is_range_planned(answer.range) && !add_range(&ch, d, &answer))
-		return 0;
-	return answer.addr;
+	if (!is_there || clock_kernel_ns() - begin_ns > SLOW_NS)
+		atomic_store(&is_alone, true);
+	return false;
+}
+
+/* The number of a function; 0: it is not recorded. */
+static uint64_t ask_recorder(const struct description *d)
+{
+	uint64_t number = 0;
+
+	for (int i = 0; i < ATTEMPTS && !atomic_load(&is_alone) && seal_may_talk(); i++) {
+		if (ask_once(d, &number))
+			break;
+		sched_yield();
+	}
+	return number;
 }
 
 /* --- descriptions --- */
