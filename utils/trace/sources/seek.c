@@ -21,6 +21,11 @@
 #define SAMPLES	      64
 /* No recording is longer, and few payloads look like a time in it. */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
+/*
+ * Times since 1970 are later than that, those since the machine has started are not
+ * (clock_gettime(2)). The clock of the former may be set back, by less than SAMPLES can find.
+ */
+#define SETTABLE_NS   (25 * LONGEST_NS)
 #define READ_AT_ONCE  32
 /* Compact blocks without a call have no time. */
 #define TIMELESS_MOST 64
@@ -309,7 +314,7 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 	struct spot spot;
 	bool is_found;
 
-	if (!task || !task->first_ns || time_ns <= task->first_ns ||
+	if (!task || !task->first_ns || task->first_ns > SETTABLE_NS || time_ns <= task->first_ns ||
 	    task->data_bytes < SMALL_BYTES || !open_seeker(&seeker, src))
 		return false;
 	is_found = src->compact ? seek_block(&seeker, time_ns, &spot)

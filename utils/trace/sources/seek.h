@@ -10,7 +10,9 @@
 /*
  * There is no index: records have their times, and so have the heads of compact blocks, so the
  * place is found by halving. Nothing in the file is believed: where records are not as they should
- * be (a time that goes backwards, damage, nothing that looks like a record), all is read.
+ * be (a time that goes backwards, damage, nothing that looks like a record), all is read, as far as
+ * a look at some 64 places tells. All is read, too, of times since 1970 (record --clock=realtime),
+ * as that clock may be set back.
  */
 
 /*

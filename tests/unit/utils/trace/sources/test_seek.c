@@ -15,6 +15,7 @@
 /*
  * What a random task does.
  *
+ * @nr: of records; 0: NR_RECORDS
  * @args: a call in so many has arguments, 0: none; @lost: ... comes after LOST; @points: ... after
  *        an event with a payload
  * @back: a time in so many goes backwards
@@ -22,6 +23,7 @@
  * @block_bytes: of a compact file; 0: it is none
  */
 struct kind {
+	size_t nr;
 	unsigned args;
 	unsigned lost;
 	unsigned points;
@@ -82,7 +84,7 @@ static void put_calls(struct scene *s, const struct kind *kind)
 	unsigned depth = 0;
 
 	s->last_ns = START_NS;
-	for (size_t i = 0; i < NR_RECORDS; i++) {
+	for (size_t i = 0; i < (kind->nr ? kind->nr : NR_RECORDS); i++) {
 		bool is_entry = depth == 0 || (depth < 8 && draw(s, 2));
 		uint64_t time_ns = s->last_ns;
 		uint64_t more = one_in(s, kind->args) ? RECORD_MORE : 0;
@@ -269,6 +271,34 @@ static void clock_that_is_set_back(void **state)
 	end(&s);
 }
 
+/* The time of day is set back, by so little that it may be between two samples. */
+static void time_of_day_that_is_set_back(void **state)
+{
+	const uint64_t since_1970 = 1700000000000000000;
+	const size_t nr = 2000000;
+	struct scene s;
+	uint64_t from_ns;
+	uint64_t back_ns;
+
+	begin(&s, &(struct kind){ .nr = nr });
+	back_ns = (s.last_ns - START_NS) / 120;
+	from_ns = START_NS + (s.last_ns - START_NS) / 1000 * 730;
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t time_ns = get_u64((uint8_t *)s.bytes.data + 16 * i, s.rec.big);
+
+		put_time(&s, i,
+			 time_ns - START_NS + since_1970 - (time_ns > from_ns ? back_ns : 0));
+	}
+	s.data.tasks[0].first_ns = since_1970;
+	recording_add_file(&s.rec, "100.dat", s.bytes.data, s.bytes.len);
+	for (size_t i = 1; i < NR_TIMES; i += 3) {
+		uint64_t time_ns = from_ns - START_NS + since_1970 - back_ns * i / NR_TIMES;
+
+		assert_int_equal(read_part(&s, time_ns, true).nr, read_part(&s, time_ns, false).nr);
+	}
+	end(&s);
+}
+
 /* Short files, times ahead of everything, and files that are damaged are read from the start. */
 static void reads_all(void **state)
 {
@@ -318,6 +348,7 @@ int main(void)
 		cmocka_unit_test(compact_blocks),
 		cmocka_unit_test(times_that_go_backwards),
 		cmocka_unit_test(clock_that_is_set_back),
+		cmocka_unit_test(time_of_day_that_is_set_back),
 		cmocka_unit_test(reads_all),
 		cmocka_unit_test(the_last_record),
 	};
