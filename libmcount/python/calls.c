@@ -87,7 +87,7 @@ static void record_leave(struct thread *t, uint64_t key)
 #define CALL_BITS      7UL
 
 /* Python's own limit is 1000, if the program says nothing. Memory is used as far as needed. */
-#define CALLS_MAX 262144U
+#define CALLS_MAX 65536U
 
 /* Calls may be left without a return that we see, if the program has its own profile function. */
 #define LOOK_BACK 64U
