@@ -19,6 +19,7 @@ static const struct {
 	{ PLACE(profile), "PyEval_SetProfile", NULL },
 	{ PLACE(frame_code), "PyFrame_GetCode", NULL },
 	{ PLACE(let_go), "Py_DecRef", NULL },
+	{ PLACE(hold), "Py_IncRef", NULL },
 	{ PLACE(code_index), "_PyEval_RequestCodeExtraIndex",
 	  "PyUnstable_Eval_RequestCodeExtraIndex" },
 	{ PLACE(code_get), "_PyCode_GetExtra", "PyUnstable_Code_GetExtra" },

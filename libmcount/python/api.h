@@ -79,6 +79,7 @@ struct py_api {
 	void (*profile)(py_profile *fn, struct py_object *self);
 	struct py_object *(*frame_code)(struct py_frame *frame);
 	void (*let_go)(struct py_object *o);
+	void (*hold)(struct py_object *o);
 	intptr_t (*code_index)(void (*free)(void *));
 	int (*code_get)(struct py_object *code, intptr_t index, void **value);
 	int (*code_set)(struct py_object *code, intptr_t index, void *value);

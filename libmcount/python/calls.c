@@ -191,13 +191,39 @@ static uint64_t native_key(const struct py_object *fn)
 
 /* --- events --- */
 
-/* The number of our place in code objects. */
+/*
+ * The number of our place in code objects: the first. If others had places before, they would be
+ * called for code that they know nothing of (see has_others()).
+ */
 static intptr_t code_index = -1;
 
 bool calls_begin(void)
 {
 	code_index = py.code_index(NULL);
-	return code_index >= 0;
+	return code_index == 0;
+}
+
+/*
+ * True when somebody else has got places in code objects. Code that we give one from now on has
+ * theirs as well, and at its end the interpreter would call their function for an empty one. It is
+ * asked by means of code that is kept for good.
+ */
+static bool has_others(struct py_object *code)
+{
+	static struct py_object *kept;
+	static bool have_come;
+	void *theirs = NULL;
+
+	if (have_come || py.interpreter(py.thread()) != python_threads.main)
+		return have_come;
+	if (!kept) {
+		py.hold(code);
+		kept = code;
+	}
+	have_come = (py.code_get(kept, code_index + 1, &theirs) == 0 && theirs) ||
+		    py.code_set(kept, code_index + 1, NULL) == 0;
+	py.error_clear();
+	return have_come;
 }
 
 /* The facts change: places in the code of another interpreter are that one's. */
@@ -210,10 +236,13 @@ static void keep_facts(struct py_object *code, name_facts facts)
 		py.error_clear();
 }
 
+/* Code that can have no place of ours is not recorded: it would be asked about at each call. */
 NOINLINE static name_facts look_at(struct py_object *code)
 {
 	name_facts facts = names_look(code);
 
+	if (has_others(code))
+		return facts | NAME_ASKED;
 	keep_facts(code, facts);
 	return facts;
 }

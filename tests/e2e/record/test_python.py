@@ -626,3 +626,29 @@ def test_a_program_whose_recorder_was_killed_goes_on(tmp_path):
     utrail("record", "--no-event", PYTHON, "prog.py", cwd=tmp_path)
     # It has the pipe of the output, which run() reads to the end.
     assert (tmp_path / "out").read_text() == "all there"
+
+
+EXTRA = """\
+import ctypes
+api = ctypes.pythonapi
+free_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+freed = []
+free = free_type(freed.append)
+def before(): pass
+before()
+request = getattr(api, "_PyEval_RequestCodeExtraIndex", None) or api.PyUnstable_Eval_RequestCodeExtraIndex
+request.argtypes, request.restype = (free_type,), ctypes.c_ssize_t
+request(free)
+for i in range(10):
+    late = eval("lambda: 1")
+    late()
+    del late
+before()
+print(freed)
+"""
+
+
+@pytest.mark.parametrize("python", [Path(PYTHON), *other_pythons()], ids=lambda p: p.name)
+def test_places_in_code_of_the_programs_are_left_alone(tmp_path, python):
+    record(tmp_path, EXTRA, python=python)
+    assert calls(tmp_path)["before"] == 2
