@@ -89,7 +89,8 @@ static struct record_settings make_settings(const struct opts *opts)
 	settings.trace_exclude = opts->trace_exclude_spec ? &opts->trace_exclude : NULL;
 	settings.demangle = opts->demangle;
 	settings.depth = has_depth ? opts->depth : MAX(opts->depth, settings.max_stack);
-	settings.tells_depth = has_depth ? opts->depth > settings.max_stack
+	settings.tells_depth = has_depth ? opts->depth > settings.max_stack ||
+						   filters_renew_depth(opts->filters)
 					 : settings.max_stack >= OPTS_DEFAULT_DEPTH;
 	if (!settings.max_bytes)
 		settings.max_bytes = settings.flight_bytes * FLIGHT_DEFAULT_TASKS;

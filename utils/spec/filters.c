@@ -154,7 +154,8 @@ static bool matches_spec(const struct spec *spec, const struct filter_subject *s
 	       pattern_matches(&spec->pattern, subject->source_file, strlen(subject->source_file));
 }
 
-uint32_t filters_opt_in(const struct filters *filters)
+/* The actions that some spec asks for, but for functions of the kernel. */
+static uint32_t actions_left(const struct filters *filters)
 {
 	uint32_t flags = 0;
 
@@ -164,7 +165,17 @@ uint32_t filters_opt_in(const struct filters *filters)
 		if (entry->spec.module_kind != MODULE_KERNEL)
 			flags |= clearing_left(filters, entry);
 	}
-	return flags & FILTERS_OPT_IN;
+	return flags;
+}
+
+uint32_t filters_opt_in(const struct filters *filters)
+{
+	return actions_left(filters) & FILTERS_OPT_IN;
+}
+
+bool filters_renew_depth(const struct filters *filters)
+{
+	return actions_left(filters) & (TRIGGER_FILTER | TRIGGER_DEPTH);
 }
 
 /* The entries with that plain name, one after the other. */

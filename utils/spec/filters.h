@@ -80,6 +80,12 @@ void filters_deinit(struct filters *filters);
 uint32_t filters_opt_in(const struct filters *filters);
 
 /*
+ * Some spec lets so many levels in from its function on, however many there are around it:
+ * TRIGGER_FILTER, TRIGGER_DEPTH. So there may be more of them than a limit of all calls says.
+ */
+bool filters_renew_depth(const struct filters *filters);
+
+/*
  * A function, as filters see it.
  *
  * @name: demangled, with its length

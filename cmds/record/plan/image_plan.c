@@ -22,7 +22,9 @@ void image_plan_choose(struct plan *plan, const struct record_settings *settings
 	plan->threshold_ns = settings->threshold_ns;
 	plan->size_filter = MIN(settings->size_filter, (uint64_t)UINT32_MAX);
 	/* With UINT16_MAX the frames are the only limit. */
-	plan->depth = settings->tells_depth ? UINT16_MAX : settings->depth;
+	plan->depth = settings->tells_depth && settings->depth >= settings->max_stack
+			      ? UINT16_MAX
+			      : settings->depth;
 	/*
 	 * Off is a plan that lets in what a filter does, and has no filter: so calls that are open
 	 * have their ends recorded.

@@ -64,3 +64,19 @@ TEST(test_in_force)
 	match(&filters, "b2");
 	assert_int_equal(filters_opt_in(&filters), TRIGGER_FILTER);
 }
+
+static bool renews_depth(char *filter, char *trigger)
+{
+	struct filters filters cleanup_filters = { 0 };
+
+	make(&filters, filter, trigger);
+	return filters_renew_depth(&filters);
+}
+
+TEST(test_depth_is_renewed)
+{
+	assert_true(renews_depth("b", NULL));
+	assert_true(renews_depth(NULL, "b@depth=2"));
+	assert_false(renews_depth("!b", "b@trace"));
+	assert_false(renews_depth("b@kernel", NULL));
+}
