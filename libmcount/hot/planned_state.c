@@ -159,6 +159,9 @@ bool planned_would_record(const struct thread *t, uint64_t addr)
 	const struct planned *p = t->planned;
 	struct selection s = p->now;
 
+	/* Open calls have taken their levels by their frames alone. */
+	if (p->open_base)
+		s.depth -= MIN(s.depth, planned_open_calls(t));
 	return p->plan && probe_is_recording() && would_record(p, &s, addr);
 }
 

@@ -62,6 +62,9 @@ CUTS = [
     (("--max-stack=65535",), 65535, False),
     (("--max-stack=2000", "-D", "60000"), 2000, False),
     (("-D", "1024"), 1024, True),
+    # Each of them may have 1000 levels below it.
+    (("-F", "main", "-F", "dive", "-D", "1000"), 1024, False),
+    (("-T", "dive@depth=1000", "-D", "1000"), 1024, False),
     (("--opt-file=options", "--max-stack=3000"), 1024, True),
     (("-D", "50", "--max-stack=3000"), 50, True),
     (("--max-stack=60",), 60, True),
@@ -101,6 +104,17 @@ def test_missing_levels_are_told(variant, options, levels, is_asked):
 def test_missing_levels_are_told_of_patched(options, levels, is_asked):
     exe = build(program("deep"), Variant("gcc", "none", "O0"))
     said_of_depth(exe, ("-P", ".", *options), levels, is_asked)
+
+
+@each
+@pytest.mark.parametrize("options", [("-F", "main@depth=5"), ("-T", "main@depth=5"), ("-F", "main", "-D", "5")], ids=str)
+def test_levels_that_nobody_wants_are_not_missing(variant, options):
+    """Calls that a limit of depth leaves out are not counted, wherever the frames are used up."""
+    exe = build(program("dives"), variant)
+    traced = utrail("record", *options, exe).must()
+    (task,) = Recording("uftrace.data").tasks.values()
+    assert count(task, "dive") + count(task, "rise") == 3 * 4
+    assert "deeper than" not in traced.err
 
 
 @each
