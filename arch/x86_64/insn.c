@@ -366,7 +366,8 @@ static int read_one(struct move *m, const struct insn_text *text, uint64_t addr)
 	if (addr >= text->end || !x86_64_step(m->at, text->end - addr, addr, &m->step) ||
 	    decode_insn(m->insns, m->at, text->end - addr, addr) != m->step.len) {
 		m->out->refusal = INSN_UNKNOWN;
-		return err_set(m->err, -EXDEV, "what comes after it is not known as an instruction");
+		return err_set(m->err, -EXDEV,
+			       "what comes after it is not known as an instruction");
 	}
 	if (addr > m->out->from && is_landing_pad(m->at, text->end - addr)) {
 		m->out->refusal = INSN_LANDS;
