@@ -567,10 +567,15 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 	if (options.len)
 		msg_warn(&run->opts->msg, "nothing was recorded: no call passed %s",
 			 strbuf_str(&options));
+	else if (run->program.facts.runs_python && run->nr_pids)
+		msg_warn(&run->opts->msg,
+			 "nothing was recorded: Python functions are recorded from the start of a "
+			 "program only, and not with --pid");
 	else if (run->program.facts.runs_python && !rec->planner.callables.nr)
 		msg_warn(&run->opts->msg,
-			 "nothing was recorded: no Python function was called, or this is no "
-			 "CPython from 3.9 to 3.13, or one without the GIL");
+			 "nothing was recorded: no Python function was called, or audit hooks or "
+			 "debuggers came first, or this is no CPython from 3.9 to 3.13, or one "
+			 "without the GIL");
 	else
 		msg_warn(&run->opts->msg,
 			 "nothing was recorded: the program made no call that can be seen");

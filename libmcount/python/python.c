@@ -99,7 +99,7 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 	if (!probe.ready || !probe.tracing || python_threads.is_setting)
 		return 0;
 	if (!python.has_begun) {
-		if (is_beginning(event, args) && py.thread())
+		if (!python_threads.has_hooks && is_beginning(event, args) && py.thread())
 			begin_listening();
 		return 0;
 	}

@@ -3,6 +3,7 @@ environment. The interpreter tells of them by a profile function, which the prob
 
 import pstats
 import re
+import subprocess
 import sysconfig
 from collections import Counter
 from pathlib import Path
@@ -652,3 +653,19 @@ print(freed)
 def test_places_in_code_of_the_programs_are_left_alone(tmp_path, python):
     record(tmp_path, EXTRA, python=python)
     assert calls(tmp_path)["before"] == 2
+
+
+def test_audit_hooks_before_the_program_see_nothing_of_us(tmp_path):
+    write(tmp_path, "import sys\nsys.addaudithook(lambda event, args: print(event) if event.startswith('sys.') else None)\n", "sitecustomize.py")
+    write(tmp_path, "def f(): pass\nf()\nprint('end')\n")
+    env = {"PYTHONPATH": str(tmp_path)}
+    bare = run(PYTHON, "prog.py", cwd=tmp_path, env=env).must()
+    got = utrail("record", "--no-event", PYTHON, "prog.py", cwd=tmp_path, env=env).must()
+    assert got.out == bare.out and "audit hooks" in got.err
+
+
+def test_a_process_that_runs_already_says_why_nothing_is_recorded(tmp_path):
+    program = subprocess.Popen([PYTHON, "-c", "import time\ndef f(): time.sleep(0.01)\nfor i in range(150): f()\nprint('end')"], stdout=subprocess.PIPE, text=True)
+    got = utrail("record", "--no-event", f"--pid={program.pid}", cwd=tmp_path)
+    assert program.communicate()[0] == "end\n" and program.returncode == 0
+    assert "from the start of a program only" in got.err or "may not" in got.err
