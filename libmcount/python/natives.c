@@ -17,7 +17,14 @@
 struct native {
 	_Atomic uintptr_t def;
 	_Atomic name_facts facts;
+	_Atomic uint64_t check;
 };
+
+/* Definitions may be freed, and another one be at that address. */
+static uint64_t check_of(const struct py_method_def *def)
+{
+	return (uint64_t)def->function * 31 + (uint64_t)def->name;
+}
 
 struct native_table {
 	uint64_t mask;
@@ -58,12 +65,13 @@ static struct native_table *make_table(uint64_t room)
 	return made;
 }
 
-static void put_native(struct native_table *in, uintptr_t def, name_facts facts)
+static void put_native(struct native_table *in, uintptr_t def, name_facts facts, uint64_t check)
 {
 	struct native *n = find_place(in, def);
 
 	in->nr += !n->def;
 	atomic_store_explicit(&n->facts, facts, memory_order_relaxed);
+	atomic_store_explicit(&n->check, check, memory_order_release);
 	atomic_store_explicit(&n->def, def, memory_order_release);
 }
 
@@ -81,13 +89,13 @@ static struct native_table *table_with_room(void)
 		return NULL;
 	for (uint64_t i = 0; now && i <= now->mask; i++) {
 		if (now->list[i].def)
-			put_native(made, now->list[i].def, now->list[i].facts);
+			put_native(made, now->list[i].def, now->list[i].facts, now->list[i].check);
 	}
 	atomic_store(&table, made);
 	return made;
 }
 
-static void keep_native(uintptr_t def, name_facts facts)
+static void keep_native(const struct py_method_def *def, name_facts facts)
 {
 	uint32_t idle = 0;
 	struct native_table *in;
@@ -97,7 +105,7 @@ static void keep_native(uintptr_t def, name_facts facts)
 		return;
 	in = table_with_room();
 	if (in)
-		put_native(in, def, facts);
+		put_native(in, (uintptr_t)def, facts, check_of(def));
 	atomic_store(&is_changing, 0);
 }
 
@@ -108,9 +116,10 @@ name_facts natives_facts(const struct py_c_function *fn)
 	struct native *n = in ? find_place(in, def) : NULL;
 	name_facts facts;
 
-	if (n && n->def)
+	if (n && n->def &&
+	    atomic_load_explicit(&n->check, memory_order_acquire) == check_of(fn->def))
 		return atomic_load_explicit(&n->facts, memory_order_relaxed);
 	facts = names_ask_native(fn);
-	keep_native(def, facts);
+	keep_native(fn->def, facts);
 	return facts;
 }
