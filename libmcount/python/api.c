@@ -33,7 +33,7 @@ static const struct {
 	{ PLACE(globals), "PyEval_GetGlobals", NULL },
 	{ PLACE(frame), "PyEval_GetFrame", NULL },
 	{ PLACE(tuple_item), "PyTuple_GetItem", NULL },
-	{ PLACE(item), "PyDict_GetItemString", NULL },
+	{ PLACE(next_item), "PyDict_Next", NULL },
 	{ PLACE(thread), "_PyThreadState_UncheckedGet", "PyThreadState_GetUnchecked" },
 	{ PLACE(interpreter), "PyThreadState_GetInterpreter", NULL },
 	{ PLACE(first_thread), "PyInterpreterState_ThreadHead", NULL },

@@ -93,7 +93,8 @@ struct py_api {
 	struct py_object *(*globals)(void);
 	struct py_frame *(*frame)(void);
 	struct py_object *(*tuple_item)(struct py_object *tuple, intptr_t index);
-	struct py_object *(*item)(struct py_object *dict, const char *key);
+	int (*next_item)(struct py_object *dict, intptr_t *at, struct py_object **key,
+			 struct py_object **value);
 	struct py_thread *(*thread)(void);
 	struct py_interpreter *(*interpreter)(struct py_thread *t);
 	struct py_thread *(*first_thread)(struct py_interpreter *interpreter);

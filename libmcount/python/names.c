@@ -183,11 +183,34 @@ static bool is_own(const char *file)
 	       (*program_folder && strncmp(file, program_folder, strlen(program_folder)) == 0);
 }
 
+/* A module's own name is the first that it has; other dictionaries may be long. */
+#define GLOBALS_LOOKED_AT 64
+
+/*
+ * The value of that key; NULL: there is none. Keys are not looked up: those of the program's may
+ * compare themselves by code of their own.
+ */
+static struct py_object *global_of(struct py_object *globals, const char *wanted)
+{
+	struct py_object *key, *value;
+	intptr_t at = 0;
+
+	for (int i = 0; i < GLOBALS_LOOKED_AT && py.next_item(globals, &at, &key, &value); i++) {
+		const char *text = py.text(key);
+
+		if (text && strcmp(text, wanted) == 0)
+			return value;
+		if (!text)
+			py.error_clear();
+	}
+	return NULL;
+}
+
 /* The name of the module that runs; NULL when it has none. Borrowed. */
 static const char *current_module(void)
 {
 	struct py_object *globals = py.globals();
-	struct py_object *module = globals ? py.item(globals, "__name__") : NULL;
+	struct py_object *module = globals ? global_of(globals, "__name__") : NULL;
 	const char *text = module ? py.text(module) : NULL;
 
 	if (!text)

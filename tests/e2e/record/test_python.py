@@ -669,3 +669,43 @@ def test_a_process_that_runs_already_says_why_nothing_is_recorded(tmp_path):
     got = utrail("record", "--no-event", f"--pid={program.pid}", cwd=tmp_path)
     assert program.communicate()[0] == "end\n" and program.returncode == 0
     assert "from the start of a program only" in got.err or "may not" in got.err
+
+
+KEYS = """\
+class Key(str):
+    def __eq__(self, other):
+        print("compared")
+        return str.__eq__(self, other)
+    __hash__ = str.__hash__
+names = {Key("__name__"): "other"}
+code = compile("lambda: 1", "own", "eval")
+f = eval(code, {"__name__": "own", 5: 6})
+f()
+type(f)(f.__code__.replace(co_name="late"), names)()
+"""
+
+
+def test_keys_of_globals_are_not_compared(tmp_path):
+    record(tmp_path, KEYS)
+    assert calls(tmp_path)["own.<lambda>"] >= 1
+
+
+REUSED = """\
+import ctypes
+class Definition(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
+new = ctypes.pythonapi.PyCFunction_NewEx
+new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
+function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object)(lambda s, x: x)
+def call(f): return f(3)
+definition = Definition(b"first", ctypes.cast(function, ctypes.c_void_p), 8, None)
+call(new(ctypes.addressof(definition), None, None))
+definition.name = b"second"
+call(new(ctypes.addressof(definition), None, None))
+"""
+
+
+def test_a_definition_in_the_place_of_another_has_its_own_name(tmp_path):
+    record(tmp_path, REUSED)
+    shown = calls(tmp_path)
+    assert (shown["first"], shown["second"]) == (1, 1)
