@@ -23,6 +23,7 @@ void steering_begin(struct steering *steer)
 	steer->notes = -1;
 	steer->planner->settings = &steer->now;
 	steer->planner->declared.settings = &steer->now;
+	steer->planner->callables.settings = &steer->now;
 }
 
 static void free_specs(char *specs[SPEC_OPTIONS])

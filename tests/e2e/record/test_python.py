@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import peer, run, utrail
+from tools import UTRAIL, peer, run, utrail
 
 PYTHON = "/usr/bin/python3"
 
@@ -709,3 +709,22 @@ def test_a_definition_in_the_place_of_another_has_its_own_name(tmp_path):
     record(tmp_path, REUSED)
     shown = calls(tmp_path)
     assert (shown["first"], shown["second"]) == (1, 1)
+
+
+STEERED = """\
+import os, subprocess
+def leaf(n): return n
+def top(): return leaf(1)
+for i in range(3): top()
+subprocess.run([os.environ["UTRAIL"], "control", os.environ["DATA"], "filter", "leaf"], check=True)
+for i in range(4): top()
+"""
+
+
+def test_filters_are_changed_by_name_while_it_runs(tmp_path):
+    write(tmp_path, STEERED)
+    env = {"UTRAIL": str(UTRAIL), "DATA": str(tmp_path / "data")}
+    got = utrail("record", "--agent", "-d", "data", "--no-event", PYTHON, "prog.py", cwd=tmp_path, env=env).must()
+    assert "matches" not in got.err
+    shown = calls(tmp_path, "-d", "data")
+    assert (shown["top"], shown["leaf"]) == (3, 7)
