@@ -16,6 +16,7 @@
 struct search {
 	const char *name;
 	uint32_t hash;
+	bool is_data;
 	uint64_t found;
 };
 
@@ -57,16 +58,27 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
 	loaded_read(&module, dynamic, info->dlpi_addr);
 	if (!module.symbols || !module.names || !module.hash)
 		return 0;
-	index = loaded_find(&module, s->name, s->hash, is_default, NULL);
+	index = s->is_data ? loaded_find_data(&module, s->name, s->hash, is_default, NULL)
+			   : loaded_find(&module, s->name, s->hash, is_default, NULL);
 	if (index)
 		s->found = loaded_address(&module, index);
 	return index != 0;
 }
 
-uint64_t definition_find(const char *name)
+static uint64_t find_definition(const char *name, bool is_data)
 {
-	struct search s = { name, loaded_hash(name), 0 };
+	struct search s = { .name = name, .hash = loaded_hash(name), .is_data = is_data };
 
 	dl_iterate_phdr(look_into, &s);
 	return s.found;
+}
+
+uint64_t definition_find(const char *name)
+{
+	return find_definition(name, false);
+}
+
+uint64_t definition_find_data(const char *name)
+{
+	return find_definition(name, true);
 }

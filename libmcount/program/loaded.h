@@ -41,7 +41,11 @@ typedef bool loaded_accepts(const struct loaded *m, uint32_t index, const void *
 uint32_t loaded_find(const struct loaded *m, const char *name, uint32_t hash,
 		     loaded_accepts *accepts, const void *arg);
 
-/* The address of function @index; an indirect one (STT_GNU_IFUNC) is asked for it. */
+/* The same for a variable. */
+uint32_t loaded_find_data(const struct loaded *m, const char *name, uint32_t hash,
+			  loaded_accepts *accepts, const void *arg);
+
+/* The address of symbol @index; an indirect function (STT_GNU_IFUNC) is asked. */
 uint64_t loaded_address(const struct loaded *m, uint32_t index);
 
 #endif

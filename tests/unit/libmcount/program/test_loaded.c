@@ -80,6 +80,10 @@ TEST(test_offered)
 				 0);
 		assert_int_equal(asked, names[i].versions);
 	}
+	assert_int_not_equal(
+		loaded_find_data(&libc, "environ", loaded_hash("environ"), takes_default, NULL), 0);
+	assert_int_equal(
+		loaded_find_data(&libc, "isatty", loaded_hash("isatty"), takes_default, NULL), 0);
 }
 
 TEST(test_same)
