@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "utils/format/callables.h"
+
 #define WORD_BYTES 8
 
 static const struct {
@@ -73,7 +75,31 @@ static void put_rule(const struct argrule *rule, enum argrules_about about, stru
 	}
 }
 
-void arg_opts_put(const struct argrules *rules, enum argrules_about about, struct strbuf *out)
+/* The same, as it counts for functions without addresses. */
+static void put_callable_rule(const struct argrule *rule, enum argrules_about about,
+			      struct strbuf *out)
+{
+	strbuf_addf(out, ";%s@" CALLABLES_MODULE, rule->pattern.text);
+	for (size_t i = 0; i < rule->items.nr; i++) {
+		const struct argspec *spec = &rule->items.specs[i];
+
+		if (!is_about(spec, about) || !argspec_is_text(spec))
+			continue;
+		if (spec->kind == ARG_KIND_RETVAL)
+			strbuf_addstr(out, ",retval/s");
+		else
+			strbuf_addf(out, ",arg%u/s", spec->index);
+	}
+}
+
+void arg_opts_put_auto(enum pattern_match match, struct strbuf *out)
+{
+	if (match != MATCH_SIMPLE)
+		strbuf_addf(out, "%s@" CALLABLES_MODULE, match == MATCH_GLOB ? "*" : ".");
+}
+
+void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool has_callables,
+		  struct strbuf *out)
 {
 	for (size_t i = 0; i < rules->nr; i++) {
 		const struct argrule *rule = &rules->rules[i];
@@ -88,5 +114,7 @@ void arg_opts_put(const struct argrules *rules, enum argrules_about about, struc
 			strbuf_addstr(out, rule->text);
 		else
 			put_rule(rule, about, out);
+		if (has_callables && !rule->module && count_items(rule, about))
+			put_callable_rule(rule, about, out);
 	}
 }

@@ -164,7 +164,7 @@ static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t c
 	    (planned_is_left_out(t, fn) ||
 	     (planned_is_too_deep(t, fn) && planned_push_too_deep(t, sp, caller, fn))))
 		return true;
-	return planned_enter_explicit(t, sp, caller, fn);
+	return planned_enter_explicit(t, sp, caller, fn, NULL);
 }
 
 /* A call has no frame though it would have one, were there room. */

@@ -219,9 +219,10 @@ bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /*
  * HOT: a call of -finstrument-functions, which is not planned_is_unwanted(). False when it has no
- * frame, for want of room.
+ * frame, for want of room. @regs: what is captured of it comes from there; NULL: nothing is
  */
-bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr);
+bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr,
+			    const struct arch_regs *regs);
 
 /*
  * HOT: a call that announces its return itself (XRay); @slot: its return slot, which stays as it

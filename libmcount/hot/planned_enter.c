@@ -474,29 +474,38 @@ static bool has_frame_for(struct thread *t, uint64_t addr)
 	return false;
 }
 
-/* A call that announces its return, as its rule has it. @always: it gets a frame in any case */
+/* A call that announces its return, as its rule has it. */
 static void judge_announced(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
-			    uint64_t addr, const struct arch_regs *regs, bool always)
+			    uint64_t addr, const struct arch_regs *regs)
 {
 	struct decision d;
 
 	decide_call(t, addr, slot, regs, &d);
-	if (always || (d.flags & PLANNED_RECORD) || d.has_change)
+	if ((d.flags & PLANNED_RECORD) || d.has_change)
 		push_decided(t, slot, id, ret, addr, regs, &d);
 	if (unlikely(d.finishes))
 		finish_recording(t);
 }
 
-bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr)
+bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr,
+			    const struct arch_regs *regs)
 {
+	struct decision d;
+
 	if (!has_frame_for(t, addr))
 		return false;
 	/* planned_is_unwanted() has already looked for another plan. */
-	if (push_or_settle(t, sp, ret, addr, NULL))
+	if (push_or_settle(t, sp, ret, addr, regs))
 		return true;
+	if (regs)
+		planned_prepare(t);
 	if (plan_update_has_news())
 		take_news(t);
-	judge_announced(t, NULL, sp, ret, addr, NULL, true);
+	/* Conditions are about registers, and these are ours. */
+	decide_call(t, addr, NULL, NULL, &d);
+	push_decided(t, planned_slot(sp), sp, ret, addr, regs, &d);
+	if (unlikely(d.finishes))
+		finish_recording(t);
 	return true;
 }
 
@@ -512,7 +521,7 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 	planned_prepare(t);
 	if (plan_update_has_news() && take_news(t) && is_unwanted(t, addr))
 		return;
-	judge_announced(t, slot, id, *slot, addr, regs, false);
+	judge_announced(t, slot, id, *slot, addr, regs);
 }
 
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,

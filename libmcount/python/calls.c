@@ -11,6 +11,7 @@
 #include "libmcount/python/names.h"
 #include "libmcount/python/natives.h"
 #include "libmcount/python/threads.h"
+#include "libmcount/python/values.h"
 #include "libmcount/system/own_syscall.h"
 #include "libmcount/system/undo.h"
 
@@ -41,16 +42,31 @@ static bool enter_alike(struct thread *t, uint64_t slot, uint64_t key, uint64_t 
 	return frame_push(t, slot, key, addr);
 }
 
-static bool enter_planned(struct thread *t, uint64_t slot, uint64_t key, uint64_t addr)
+NOINLINE static bool enter_valued(struct thread *t, uint64_t slot, uint64_t key, uint64_t addr,
+				  const struct valued_call *valued)
+{
+	struct capture_text texts[CALLABLE_ARGS_MAX + 1];
+	const struct arch_regs regs = arch_regs_of((uint64_t)texts, 0, (uint64_t)texts);
+
+	values_of_call(valued, texts);
+	return planned_enter_explicit(t, slot, key, addr, &regs);
+}
+
+/* @valued: a call that values are recorded of; NULL: there are none */
+static bool enter_planned(struct thread *t, uint64_t slot, uint64_t key, uint64_t addr,
+			  const struct valued_call *valued)
 {
 	if (likely(t->planned) && (planned_leaves_out(t, addr) || planned_is_unwanted(t, addr) ||
 				   planned_is_left_out(t, addr) || planned_is_too_deep(t, addr)))
 		return false;
-	return planned_enter_explicit(t, slot, key, addr);
+	if (unlikely(valued))
+		return enter_valued(t, slot, key, addr, valued);
+	return planned_enter_explicit(t, slot, key, addr, NULL);
 }
 
 /* A call begins. True when it has a frame. */
-static bool record_enter(struct thread *t, uint64_t key, uint64_t addr)
+static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
+			 const struct valued_call *valued)
 {
 	uint64_t slot;
 	bool has_frame;
@@ -60,7 +76,7 @@ static bool record_enter(struct thread *t, uint64_t key, uint64_t addr)
 	if (likely(probe.plain) && !t->planned)
 		has_frame = enter_alike(t, slot, key, addr);
 	else
-		has_frame = enter_planned(t, slot, key, addr);
+		has_frame = enter_planned(t, slot, key, addr, valued);
 	guard_leave_fast(t);
 	return has_frame;
 }
@@ -76,15 +92,32 @@ static void record_leave(struct thread *t, uint64_t key)
 	guard_leave_fast(t);
 }
 
+/* The same, and @result is recorded. */
+NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct py_object *result)
+{
+	struct capture_text text;
+	const struct arch_regs regs = arch_regs_of((uint64_t)&text, 0, (uint64_t)&text);
+
+	guard_take(t);
+	if (t->top->ret != key || !(t->top->slot & FRAME_EXPLICIT)) {
+		frames_leave_explicit(t, key);
+	} else {
+		values_of_result(result, &text);
+		frames_leave_top(t, &regs);
+	}
+	guard_leave_fast(t);
+}
+
 /* --- open calls --- */
 
 /*
  * All open calls of a thread, those without a frame, too: thread.python_calls. Each is the key of
  * its frame, whose low bits are ours.
  */
-#define CALL_HAS_FRAME 1UL
-#define CALL_IS_OWN    2UL /* as NAME_OWN */
-#define CALL_BITS      7UL
+#define CALL_HAS_FRAME	1UL
+#define CALL_IS_OWN	2UL /* as NAME_OWN */
+#define CALL_HAS_RESULT 4UL /* what it returns is recorded */
+#define CALL_BITS	7UL
 
 /* Python's own limit is 1000, if the program says nothing. Memory is used as far as needed. */
 #define CALLS_MAX 65536U
@@ -145,18 +178,20 @@ static bool is_recorded(const struct thread *t, name_facts facts)
 	return (probe.plan.flags & PLAN_NEST_LIBCALLS) || is_called_by_own(t);
 }
 
-/* HOT. @bits: for what is called inside; @addr: 0: it has no record */
-static void enter_call(struct thread *t, uint64_t key, uint64_t addr, uint64_t bits)
+/* HOT. @bits: of the call; @addr: 0: it has no record */
+static void enter_call(struct thread *t, uint64_t key, uint64_t addr, uint64_t bits,
+		       const struct valued_call *valued)
 {
 	if (likely(t->nr_python_calls < CALLS_MAX)) {
-		if (addr && record_enter(t, key, addr))
+		if (addr && record_enter(t, key, addr, valued))
 			bits |= CALL_HAS_FRAME;
 		t->python_calls[t->nr_python_calls] = key | bits;
 	}
 	t->nr_python_calls++;
 }
 
-static void leave_call(struct thread *t, uint64_t key)
+/* @result: NULL: it has none */
+static void leave_call(struct thread *t, uint64_t key, struct py_object *result)
 {
 	uint32_t nr = t->nr_python_calls;
 	uint32_t least = nr > LOOK_BACK ? nr - LOOK_BACK : 0;
@@ -173,7 +208,9 @@ static void leave_call(struct thread *t, uint64_t key)
 			outermost = call & ~CALL_BITS;
 		if (likely((call & ~CALL_BITS) == key)) {
 			t->nr_python_calls = nr;
-			if (outermost)
+			if (unlikely(call & CALL_HAS_RESULT) && result && outermost == key)
+				record_valued_leave(t, key, result);
+			else if (outermost)
 				record_leave(t, outermost);
 			return;
 		}
@@ -200,6 +237,7 @@ static intptr_t code_index = -1;
 bool calls_begin(void)
 {
 	code_index = py.code_index(NULL);
+	values_begin();
 	return code_index == 0;
 }
 
@@ -254,11 +292,20 @@ NOINLINE static name_facts ask_about(struct py_object *code, name_facts facts)
 	return facts;
 }
 
+NOINLINE static void enter_valued_call(struct thread *t, const struct valued_call *valued,
+				       uint64_t addr, uint64_t bits)
+{
+	if (valued->values & CALLABLE_RESULT)
+		bits |= CALL_HAS_RESULT;
+	enter_call(t, (uint64_t)valued->frame, addr, bits, values_can_be_had() ? valued : NULL);
+}
+
 static void enter_python(struct thread *t, struct py_frame *frame)
 {
 	struct py_object *code = py.frame_code(frame);
 	void *known = NULL;
 	name_facts facts;
+	uint64_t bits;
 	bool has_record;
 
 	if (unlikely(py.code_get(code, code_index, &known) < 0))
@@ -269,9 +316,13 @@ static void enter_python(struct thread *t, struct py_frame *frame)
 	has_record = is_recorded(t, facts);
 	if (unlikely(has_record && !(facts & NAME_ASKED)))
 		facts = ask_about(code, facts);
+	bits = facts & NAME_OWN ? CALL_IS_OWN : 0;
+	if (unlikely(has_record && name_values(facts)))
+		enter_valued_call(t, &(struct valued_call){ frame, code, name_values(facts) },
+				  name_address(facts), bits);
+	else
+		enter_call(t, (uint64_t)frame, has_record ? name_address(facts) : 0, bits, NULL);
 	py.let_go(code);
-	enter_call(t, (uint64_t)frame, has_record ? name_address(facts) : 0,
-		   facts & NAME_OWN ? CALL_IS_OWN : 0);
 }
 
 static void enter_native(struct thread *t, struct py_object *fn)
@@ -280,7 +331,7 @@ static void enter_native(struct thread *t, struct py_object *fn)
 	uint64_t addr = has_record ? name_address(natives_facts((struct py_c_function *)fn)) : 0;
 
 	/* It calls functions as its caller would. */
-	enter_call(t, native_key(fn), addr, is_called_by_own(t) ? CALL_IS_OWN : 0);
+	enter_call(t, native_key(fn), addr, is_called_by_own(t) ? CALL_IS_OWN : 0, NULL);
 }
 
 int calls_take_event(struct py_object *object, struct py_frame *frame, int event,
@@ -298,11 +349,11 @@ int calls_take_event(struct py_object *object, struct py_frame *frame, int event
 		enter_native(t, arg);
 		break;
 	case PY_RETURN:
-		leave_call(t, (uint64_t)frame);
+		leave_call(t, (uint64_t)frame, arg);
 		break;
 	case PY_C_RETURN:
 	case PY_C_EXCEPTION:
-		leave_call(t, native_key(arg));
+		leave_call(t, native_key(arg), NULL);
 		threads_look();
 		break;
 	}

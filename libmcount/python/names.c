@@ -21,6 +21,7 @@ struct description {
 	char name[NAME_BYTES];
 	char file[FILE_BYTES];
 	uint32_t line;
+	uint32_t nr_args;
 	bool is_native;
 };
 
@@ -52,7 +53,10 @@ static bool talk_about(struct channel *ch, const struct description *d, bool wan
 		       struct control_callable_is *answer)
 {
 	union packet packet = {
-		.m = { .line = d->line, .is_native = d->is_native, .wants_plan = wants_plan },
+		.m = { .line = d->line,
+		       .nr_args = d->nr_args,
+		       .is_native = d->is_native,
+		       .wants_plan = wants_plan },
 	};
 	char *end = stpcpy(packet.m.texts, d->name) + 1;
 
@@ -81,8 +85,11 @@ static bool add_range(struct channel *ch, const struct description *d,
 #define ATTEMPTS 8
 #define SLOW_NS	 1000000000ULL
 
-/* The number of a function, 0: it is not recorded. False: there is no answer. */
-static bool ask_once(const struct description *d, uint64_t *number)
+/*
+ * The number of a function, and its values, in their places, 0: it is not recorded. False: there is
+ * no answer.
+ */
+static bool ask_once(const struct description *d, name_facts *told)
 {
 	struct channel ch cleanup(channel_close);
 	struct control_callable_is answer = { .addr = 0 };
@@ -93,7 +100,7 @@ static bool ask_once(const struct description *d, uint64_t *number)
 	is_there = channel_greet(&ch, CONTROL_NAMES);
 	if (is_there && talk_about(&ch, d, false, &answer)) {
 		if (!answer.range || is_range_planned(answer.range) || add_range(&ch, d, &answer))
-			*number = answer.addr;
+			*told = answer.addr << NAME_SHIFT | answer.values << NAME_VALUES_SHIFT;
 		return true;
 	}
 	if (!is_there || clock_kernel_ns() - begin_ns > SLOW_NS)
@@ -101,17 +108,17 @@ static bool ask_once(const struct description *d, uint64_t *number)
 	return false;
 }
 
-/* The number of a function; 0: it is not recorded. */
-static uint64_t ask_recorder(const struct description *d)
+/* The same; 0, too, when there is no answer. */
+static name_facts ask_recorder(const struct description *d)
 {
-	uint64_t number = 0;
+	name_facts told = 0;
 
 	for (int i = 0; i < ATTEMPTS && !atomic_load(&is_alone) && seal_may_talk(); i++) {
-		if (ask_once(d, &number))
+		if (ask_once(d, &told))
 			break;
 		sched_yield();
 	}
-	return number;
+	return told;
 }
 
 /* --- descriptions --- */
@@ -279,14 +286,25 @@ name_facts names_look(struct py_object *code)
 	return (is_own(file) ? NAME_OWN : 0) | NAME_KNOWN;
 }
 
-static uint32_t line_of(struct py_object *code)
+static uint32_t number_of(struct py_object *code, const char *name)
 {
-	struct py_object *line = attribute_of(code, "co_firstlineno");
-	long nr = line ? py.number(line) : 0;
+	struct py_object *value = attribute_of(code, name);
+	long nr = value ? py.number(value) : 0;
 
-	if (line)
-		py.let_go(line);
+	if (value)
+		py.let_go(value);
 	return nr > 0 ? nr : 0;
+}
+
+#define CODE_VARARGS 0x04 /* CO_VARARGS, code.h: there is a parameter for all others */
+#define CODE_VARKEYS 0x08 /* CO_VARKEYWORDS */
+
+static uint32_t nr_args_of(struct py_object *code)
+{
+	uint32_t flags = number_of(code, "co_flags");
+
+	return number_of(code, "co_argcount") + number_of(code, "co_kwonlyargcount") +
+	       ((flags & CODE_VARARGS) != 0) + ((flags & CODE_VARKEYS) != 0);
 }
 
 name_facts names_ask_code(struct py_object *code, name_facts facts)
@@ -297,9 +315,10 @@ name_facts names_ask_code(struct py_object *code, name_facts facts)
 	hold_error(&error);
 	name_code(&d, code);
 	add_string(d.file, sizeof(d.file), attribute_of(code, "co_filename"));
-	d.line = line_of(code);
+	d.line = number_of(code, "co_firstlineno");
+	d.nr_args = nr_args_of(code);
 	release_error(&error);
-	return ask_recorder(&d) << NAME_SHIFT | facts | NAME_ASKED;
+	return ask_recorder(&d) | facts | NAME_ASKED;
 }
 
 /* The type among @type and its parents that defines @def itself; NULL: none. */
@@ -361,5 +380,5 @@ name_facts names_ask_native(const struct py_c_function *fn)
 		add_text(d.name, sizeof(d.name), fn->def->name);
 	else
 		name_method(&d, fn);
-	return ask_recorder(&d) << NAME_SHIFT | NAME_KNOWN | NAME_ASKED;
+	return ask_recorder(&d) | NAME_KNOWN | NAME_ASKED;
 }

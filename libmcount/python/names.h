@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "libmcount/python/api.h"
+#include "utils/format/callables.h"
 
 /*
  * The facts about a function, in one word, so that it fits where the interpreter keeps it for us.
@@ -17,10 +18,20 @@ typedef uint64_t name_facts;
 #define NAME_ASKED 4U /* the recorder has said what its address is */
 #define NAME_SHIFT 3
 
+/* Above its address: what is recorded of its calls (CALLABLE_RESULT). */
+#define NAME_VALUES_SHIFT (64 - CALLABLE_VALUE_BITS)
+_Static_assert(CALLABLES_END <= 1ULL << (NAME_VALUES_SHIFT - NAME_SHIFT), "one word has both");
+
 /* Its address in records; 0: it is not recorded. */
 static inline uint64_t name_address(name_facts facts)
 {
-	return facts >> NAME_SHIFT;
+	return facts << CALLABLE_VALUE_BITS >> (CALLABLE_VALUE_BITS + NAME_SHIFT);
+}
+
+/* In bits, as CALLABLE_RESULT has them. */
+static inline uint64_t name_values(name_facts facts)
+{
+	return facts >> NAME_VALUES_SHIFT;
 }
 
 /* The program itself, the module __main__, has begun to run. */

@@ -162,6 +162,17 @@ static void put_register(struct capture_run *run, const struct capture_step *ste
 	put_bytes(run, value, MIN(step->bytes, (uint16_t)VALUE_BYTES_MAX));
 }
 
+/* A text that is ours; no pointer of the program's. */
+static void put_own_text(struct capture_run *run, uint32_t index)
+{
+	const struct capture_text *texts = (const struct capture_text *)word_at(run,
+										run->slot ? 1 : 0);
+
+	for (uint32_t i = 0; i < texts[index].len; i++)
+		run->to[run->len + sizeof(uint16_t) + i] = texts[index].text[i];
+	end_string(run, texts[index].len);
+}
+
 static void run_step(struct capture_run *run, const struct capture_step *step)
 {
 	switch (step->op) {
@@ -177,6 +188,9 @@ static void run_step(struct capture_run *run, const struct capture_step *step)
 		break;
 	case CAPTURE_STRING:
 		put_string(run, word_at(run, step->index));
+		break;
+	case CAPTURE_TEXT:
+		put_own_text(run, step->index);
 		break;
 	case CAPTURE_STD_STRING:
 	case CAPTURE_STD_STRING_LLVM:
@@ -220,7 +234,7 @@ static NOINLINE uint32_t put_box(struct capture_run *run, const struct capture_s
 /* The most that one step can add. */
 static inline uint32_t room_for(const struct capture_step *step)
 {
-	bool is_string = step->op >= CAPTURE_STRING && step->op <= CAPTURE_STD_STRING_LLVM;
+	bool is_string = step->op >= CAPTURE_STRING && step->op <= CAPTURE_TEXT;
 
 	return is_string ? sizeof(uint16_t) + ARGBLOB_STRING_MAX : step->bytes;
 }

@@ -14,4 +14,11 @@
  */
 #define CALLABLES_END 0x400000UL
 
+/* So many arguments of one function are recorded at most. */
+#define CALLABLE_ARGS_MAX 36U
+
+/* The values that are recorded of a function, in bits: bit N is for argument N, from 1 on. */
+#define CALLABLE_RESULT	    (1ULL << 0)
+#define CALLABLE_VALUE_BITS (CALLABLE_ARGS_MAX + 1)
+
 #endif

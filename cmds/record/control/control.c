@@ -192,8 +192,12 @@ static unsigned take_callable(void *context, const void *message, size_t len)
 	const struct control_callable *m = message;
 	const struct callable *c = callables_add(&ctl->planner->callables, m->texts,
 						 m->texts + strlen(m->texts) + 1, m->line,
-						 m->is_native);
-	struct control_callable_is msg = { .addr = c ? c->addr : 0, .range = c ? c->range : 0 };
+						 m->nr_args, m->is_native);
+	struct control_callable_is msg = {
+		.addr = c ? c->addr : 0,
+		.range = c ? c->range : 0,
+		.values = c ? c->values : 0,
+	};
 	int plan_fd cleanup_fd = m->wants_plan && msg.range ? plan_of_range(ctl, msg.range) : -1;
 
 	return talk_answer(talk, CONTROL_CALLABLE_IS, &msg, sizeof(msg), &plan_fd, plan_fd >= 0)

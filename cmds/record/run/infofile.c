@@ -42,11 +42,11 @@ static uint64_t arg_features(const struct run *run)
 	struct strbuf text cleanup_strbuf = { 0 };
 	uint64_t mask = run->settings.captures.is_auto ? FEAT_ARGUMENT | FEAT_RETVAL : 0;
 
-	arg_opts_put(&run->args, ARGRULES_ARGS, &text);
+	arg_opts_put(&run->args, ARGRULES_ARGS, false, &text);
 	if (text.len)
 		mask |= FEAT_ARGUMENT;
 	strbuf_reset(&text);
-	arg_opts_put(&run->args, ARGRULES_RETVAL, &text);
+	arg_opts_put(&run->args, ARGRULES_RETVAL, false, &text);
 	return text.len ? mask | FEAT_RETVAL : mask;
 }
 
@@ -64,7 +64,7 @@ static int keep_text(struct strbuf *text, char **field)
  * Write the text by which readers take the payloads apart (doc/formats/info.md, "Argument
  * specifications").
  */
-static int describe_args(const struct run *run, struct info *info)
+static int describe_args(const struct run *run, bool has_callables, struct info *info)
 {
 	struct strbuf texts[5] = { 0 };
 	char **fields[5] = { &info->argspec, &info->retspec, &info->argauto, &info->retauto,
@@ -73,8 +73,12 @@ static int describe_args(const struct run *run, struct info *info)
 
 	if (!capture_is_wanted(&run->settings.captures))
 		return 0;
-	arg_opts_put(&run->args, ARGRULES_ARGS, &texts[0]);
-	arg_opts_put(&run->args, ARGRULES_RETVAL, &texts[1]);
+	if (has_callables && run->settings.captures.is_auto) {
+		arg_opts_put_auto(run->settings.match, &texts[0]);
+		arg_opts_put_auto(run->settings.match, &texts[1]);
+	}
+	arg_opts_put(&run->args, ARGRULES_ARGS, has_callables, &texts[0]);
+	arg_opts_put(&run->args, ARGRULES_RETVAL, has_callables, &texts[1]);
 	autoargs_put_args(&texts[2]);
 	autoargs_put_retvals(&texts[3]);
 	autoargs_put_enums(&texts[4]);
@@ -135,7 +139,7 @@ static int write_info(const struct run *run, const struct info *info, struct uft
 	return store_publish(run->store, "info", text.data, text.len, err);
 }
 
-static int describe_program(const struct run *run, struct info *info)
+static int describe_program(const struct run *run, bool has_callables, struct info *info)
 {
 	char hex[BUILD_ID_HEX_SIZE];
 	char *real = realpath(run->program.path, NULL);
@@ -147,7 +151,7 @@ static int describe_program(const struct run *run, struct info *info)
 	if (!info->exename || !info->cmdline || !info->version || !info->pattern_type)
 		return -ENOMEM;
 	info->mask |= INFO_EXE_NAME | INFO_CMDLINE | INFO_VERSION | INFO_PATTERN_TYPE;
-	int ret = describe_args(run, info);
+	int ret = describe_args(run, has_callables, info);
 
 	if (ret < 0)
 		return ret;
@@ -259,7 +263,7 @@ int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err 
 {
 	struct info info cleanup_info = { .exit_status = run->end.status,
 					  .mask = INFO_EXIT_STATUS };
-	int ret = describe_program(run, &info);
+	int ret = describe_program(run, rec->planner.callables.nr, &info);
 
 	if (ret == 0)
 		ret = describe_tasks(rec, &info);
@@ -290,7 +294,7 @@ int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err 
 int infofile_begin(const struct run *run, struct uft_err *err)
 {
 	struct info info cleanup_info = { .state = INFO_STATE_RUNNING };
-	int ret = describe_program(run, &info);
+	int ret = describe_program(run, false, &info);
 
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot write 'info'");

@@ -25,8 +25,9 @@ enum capture_op {
 	CAPTURE_STRING,	    /* the C string that the word points to */
 	CAPTURE_STD_STRING, /* the std::string of GNU's library that the word points to */
 	CAPTURE_STD_STRING_LLVM, /* and of LLVM's */
-	CAPTURE_ZEROS,		 /* @bytes of nothing: the value cannot be had */
-	CAPTURE_BOX,		 /* @bytes for the contents of a container: see below */
+	CAPTURE_TEXT,  /* the @index-th of the struct capture_texts the first word points to */
+	CAPTURE_ZEROS, /* @bytes of nothing: the value cannot be had */
+	CAPTURE_BOX,   /* @bytes for the contents of a container: see below */
 };
 
 /*
@@ -155,6 +156,12 @@ struct box_step {
 #define BOX_STEP_UNITS (sizeof(struct box_step) / sizeof(struct capture_step))
 _Static_assert(sizeof(struct box_step) % sizeof(struct capture_step) == 0,
 	       "box_steps lie among steps");
+
+/* A text that the probe itself has made of a value. A return value is the first one. */
+struct capture_text {
+	uint16_t len;
+	char text[ARGBLOB_STRING_MAX];
+};
 
 /* Steps of one program for arguments, or for the return value. */
 #define CAPTURE_STEPS_MAX 1024U

@@ -42,7 +42,9 @@ static bool callable_is_valid(const void *message, size_t len)
 
 static bool callable_is_is_valid(const void *message, size_t len)
 {
-	return ((const struct control_callable_is *)message)->addr < CALLABLES_END;
+	const struct control_callable_is *m = message;
+
+	return m->addr < CALLABLES_END && !(m->values >> CALLABLE_VALUE_BITS);
 }
 
 /* Two or three texts, and nothing after them. */

@@ -246,6 +246,7 @@ struct control_declared {
  * @line: the first of its source, from 1 on; 0: it has none
  * @is_native: it is written in C: a library call for readers
  * @wants_plan: the range of the last answer is not in the plan
+ * @nr_args: its parameters
  * @texts: its name and its file, each with its NUL, up to the end of the packet; the file may be ""
  */
 struct control_callable {
@@ -253,7 +254,7 @@ struct control_callable {
 	uint32_t line;
 	uint32_t is_native;
 	uint32_t wants_plan;
-	uint32_t pad;
+	uint32_t nr_args;
 	char texts[];
 };
 
@@ -263,10 +264,12 @@ struct control_callable {
  *
  * @addr: its address in records (utils/format/callables.h); 0: it has none, and is not recorded
  * @range: the number of the range of addresses with a rule that @addr is in; 0: it has no rule
+ * @values: what is recorded of its calls, as CALLABLE_RESULT has it
  */
 struct control_callable_is {
 	struct control_header h;
 	uint64_t addr;
+	uint64_t values;
 	uint32_t range;
 	uint32_t pad;
 };

@@ -22,6 +22,28 @@ static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 	return missing & ~told;
 }
 
+/*
+ * Whatever was asked for, there is one form. Arguments have no places, and none has one of its own
+ * for being a number.
+ */
+static void make_texts(struct argspecs *list)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		struct argspec *spec = &list->specs[i];
+
+		if (!argspec_is_text(spec)) {
+			argspec_deinit(spec);
+			continue;
+		}
+		spec->type = (struct arg_type){ ARG_STRING, sizeof(uint64_t) };
+		spec->how = ARG_HOW_TEXT;
+		list->specs[nr++] = *spec;
+	}
+	list->nr = nr;
+}
+
 int argfind_function(const struct argfind *find, const struct argrules_subject *subject,
 		     struct argfound *found)
 {
@@ -39,5 +61,9 @@ int argfind_function(const struct argfind *find, const struct argrules_subject *
 	missing = get_missing(find, find->debug, missing, found, &found->from_debug);
 	if (missing >= 0)
 		missing = get_missing(find, find->table, missing, found, &found->from_table);
+	if (find->has_texts) {
+		make_texts(&found->args);
+		make_texts(&found->retval);
+	}
 	return MIN(missing, 0);
 }

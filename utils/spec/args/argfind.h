@@ -33,6 +33,8 @@ typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 
 /*
  * @is_auto: functions that no rule is about are looked for, too (-a)
+ * @has_texts: values of this function are texts, whatever rules say of their format: those of
+ *             utils/format/callables.h
  * @debug, @table: the functions that are asked, in this order, with @self; NULL: none
  */
 struct argfind {
@@ -41,6 +43,7 @@ struct argfind {
 	argfind_fn debug;
 	argfind_fn table;
 	void *self;
+	bool has_texts;
 };
 
 /*

@@ -53,6 +53,7 @@ enum arg_how {
 	ARG_HOW_POINTED, /* a pointer to the struct */
 	ARG_HOW_X87,	 /* a struct of one long double, which is returned in st(0) */
 	ARG_HOW_LLVM,	 /* a std::string of LLVM's library */
+	ARG_HOW_TEXT,	 /* a text that says how the value is written: it is shown as it is */
 };
 
 struct argspec {
@@ -97,6 +98,13 @@ bool argspec_is_item(const char *text, size_t len);
 int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct argspec *spec,
 		  struct uft_err *err);
 void argspec_deinit(struct argspec *spec);
+
+/* Can that be asked for where there are no registers, and values are texts? */
+static inline bool argspec_is_text(const struct argspec *spec)
+{
+	return spec->kind == ARG_KIND_RETVAL ||
+	       (spec->kind == ARG_KIND_INT && spec->place == ARG_IN_ORDER);
+}
 
 /*
  * Add a specification, which the list takes over, with its name. It replaces one about the same

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "utils/base/containers/vec.h"
+#include "utils/format/callables.h"
 #include "utils/spec/args/aliases.h"
 #include "utils/spec/args/argfind.h"
 #include "utils/spec/args/autoargs.h"
@@ -260,7 +261,14 @@ static int collect_specs(struct arg_book *book, const struct func *func, struct 
 	struct strbuf name cleanup_strbuf = { 0 };
 	struct strbuf others cleanup_strbuf = { 0 };
 	struct asked asked = { book, func };
-	struct argfind find = { &book->rules, book->is_auto, ask_debug, ask_table, &asked };
+	struct argfind find = {
+		.rules = &book->rules,
+		.is_auto = book->is_auto,
+		.debug = ask_debug,
+		.table = ask_table,
+		.self = &asked,
+		.has_texts = strcmp(func->module->path, CALLABLES_MODULE) == 0,
+	};
 	struct argfound found = { 0 };
 
 	/*

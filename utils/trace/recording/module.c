@@ -23,6 +23,7 @@
 
 struct old_symbols {
 	struct symtab symtab;
+	struct dbg dbg;
 	struct old_symbols *next;
 };
 
@@ -31,6 +32,7 @@ static void old_symbols_destroy(struct old_symbols *old)
 	for (struct old_symbols *next; old; old = next) {
 		next = old->next;
 		symtab_deinit(&old->symtab);
+		dbg_deinit(&old->dbg);
 		free(old);
 	}
 }
@@ -208,6 +210,9 @@ bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err
 	old->symtab = mod->symtab;
 	old->next = mod->old;
 	mod->old = old;
+	old->dbg = mod->dbg;
+	mod->dbg = (struct dbg){ 0 };
+	mod->has_debug = false;
 	mod->symtab = (struct symtab){ 0 };
 	mod->funcs = NULL;
 	mod->is_loaded = false;

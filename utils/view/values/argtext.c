@@ -214,6 +214,10 @@ static void put_string(const struct subject *s, const struct argspec *spec,
 		strbuf_addstr(out, "NULL");
 		return;
 	}
+	if (spec->how == ARG_HOW_TEXT) {
+		argtext_put_text(s, (const char *)value->data, value->len, out);
+		return;
+	}
 	color_begin(out, s->text->color, COLOR_MAGENTA);
 	strbuf_addch(out, '"');
 	put_escaped(s, (const char *)value->data, value->len, out);

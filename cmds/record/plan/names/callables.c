@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "cmds/record/base/rights.h"
+#include "cmds/record/plan/names/callable_values.h"
 #include "cmds/record/plan/rules.h"
+#include "cmds/record/plan/values/captures.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/vec.h"
 #include "utils/format/callables.h"
@@ -35,6 +37,7 @@ static void range_deinit(struct callable_range *range)
 {
 	strbuf_deinit(&range->rules);
 	strbuf_deinit(&range->conds);
+	strbuf_deinit(&range->steps);
 }
 
 void callables_deinit(struct callables *all)
@@ -49,6 +52,21 @@ void callables_deinit(struct callables *all)
 }
 
 /* --- files --- */
+
+static int add_debug(struct dbg *dbg, const struct callable *c, struct callable_items *items)
+{
+	const char *args = callable_items_of(items, c->nr_args);
+	const struct dbg_func func = {
+		.addr = c->addr,
+		.name = c->name,
+		.args = (c->told & ARGRULES_ARGS) && *args ? args : NULL,
+		.retval = c->told & ARGRULES_RETVAL ? "retval/s" : NULL,
+		.file = *c->file ? c->file : NULL,
+		.line = c->line,
+	};
+
+	return dbg_add_func(dbg, &func);
+}
 
 /*
  * At once, so that a recording that is cut off has it, and who reads meanwhile. Each has its end
@@ -69,6 +87,31 @@ static int append_symbol(struct callables *all, const struct callable *c)
 		return stream;
 	ret = strbuf_oom(&text) ? -ENOMEM : store_append(all->store, stream, text.data, text.len);
 	store_close(all->store, stream);
+	return ret;
+}
+
+/* The same of what readers take values apart by. */
+static int append_debug(struct callables *all, const struct callable *c)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+	struct rights paused cleanup_rights_pause = rights_pause();
+	struct dbg dbg cleanup_dbg = { .path = all->nr_told ? NULL : CALLABLES_MODULE };
+	struct callable_items items;
+	int stream;
+	int ret;
+
+	if (!c->told)
+		return 0;
+	stream = store_open(all->store, DBG_FILE);
+	if (stream < 0)
+		return stream;
+	ret = add_debug(&dbg, c, &items);
+	dbg_encode(&dbg, &text);
+	if (ret == 0)
+		ret = strbuf_oom(&text) ? -ENOMEM
+					: store_append(all->store, stream, text.data, text.len);
+	store_close(all->store, stream);
+	all->nr_told++;
 	return ret;
 }
 
@@ -96,19 +139,13 @@ static int publish_lines(struct callables *all, struct uft_err *err)
 {
 	struct dbg dbg cleanup_dbg = { .path = CALLABLES_MODULE };
 	struct strbuf text cleanup_strbuf = { 0 };
+	struct callable_items items;
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < all->nr; i++) {
 		const struct callable *c = &all->list[i];
-		const struct dbg_func func = {
-			.addr = c->addr,
-			.name = c->name,
-			.file = c->file,
-			.line = c->line,
-		};
-
-		if (c->line && *c->file)
-			ret = dbg_add_func(&dbg, &func);
+		if (c->told || (c->line && *c->file))
+			ret = add_debug(&dbg, c, &items);
 	}
 	dbg_sort(&dbg);
 	dbg_encode(&dbg, &text);
@@ -125,7 +162,7 @@ void callables_finish(struct callables *all)
 	if (!all->nr)
 		return;
 	ret = publish_symbols(all, &err);
-	if (ret == 0 && all->settings->captures.has_lines)
+	if (ret == 0 && (all->settings->captures.has_lines || all->nr_told))
 		ret = publish_lines(all, &err);
 	if (ret < 0 && !all->error)
 		all->error = ret;
@@ -201,7 +238,8 @@ static uint32_t find_range(struct callables *all, struct callable_range *wanted)
 		const struct callable_range *r = &all->ranges[i];
 
 		if (r->next < r->end && is_same_text(&r->rules, &wanted->rules) &&
-		    is_same_text(&r->conds, &wanted->conds))
+		    is_same_text(&r->conds, &wanted->conds) &&
+		    is_same_text(&r->steps, &wanted->steps))
 			return i + 1;
 	}
 	if (all->next + RANGE_NUMBERS >= all->lowest)
@@ -217,6 +255,8 @@ static bool choose_number(struct callables *all, struct callable *c)
 {
 	struct callable_range range = { 0 };
 	bool has_rule = all->settings->filters->nr && make_rule(all, c, &range);
+
+	has_rule |= callable_values_choose(&all->settings->captures, c, &range.steps);
 
 	if (has_rule) {
 		c->range = find_range(all, &range);
@@ -240,8 +280,8 @@ void callables_plan_range(const struct callables *all, uint32_t range, struct st
 	const struct plan_func func = {
 		.start = r->start,
 		.end = r->end,
-		.rule = nr_entries(lists, PLAN_RULES),
-		.capture = PLAN_NO_CAPTURE,
+		.rule = r->rules.len ? nr_entries(lists, PLAN_RULES) : PLAN_NO_RULE,
+		.capture = r->steps.len ? nr_entries(lists, PLAN_STEPS) : PLAN_NO_CAPTURE,
 	};
 
 	for (size_t i = 0; i < r->rules.len / sizeof(struct plan_rule); i++) {
@@ -251,7 +291,8 @@ void callables_plan_range(const struct callables *all, uint32_t range, struct st
 		strbuf_add(&lists[PLAN_RULES], &rule, sizeof(rule));
 	}
 	strbuf_add(&lists[PLAN_CONDS], r->conds.data, r->conds.len);
-	if (r->rules.len)
+	strbuf_add(&lists[PLAN_STEPS], r->steps.data, r->steps.len);
+	if (r->rules.len || r->steps.len)
 		strbuf_add(&lists[PLAN_FUNCS], &func, sizeof(func));
 }
 
@@ -270,7 +311,10 @@ static void bind_known(struct callables *all, struct callable *c)
 		.next = c->addr + 1,
 	};
 
-	c->range = make_rule(all, c, &range) ? add_range(all, &range) : 0;
+	bool has_rule = make_rule(all, c, &range);
+
+	has_rule |= callable_values_choose(&all->settings->captures, c, &range.steps);
+	c->range = has_rule ? add_range(all, &range) : 0;
 	range_deinit(&range);
 }
 
@@ -283,6 +327,7 @@ void callables_bind_anew(struct callables *all)
 		r->next = r->end;
 		strbuf_reset(&r->rules);
 		strbuf_reset(&r->conds);
+		strbuf_reset(&r->steps);
 	}
 	for (size_t i = 0; i < all->nr; i++)
 		bind_known(all, &all->list[i]);
@@ -306,7 +351,8 @@ static bool make_key(struct callable *c, const char *name, const char *file)
 	size_t size = name_len + strlen(file) + 32;
 	struct strbuf text = { 0 };
 
-	strbuf_addf(&text, "%c%s\n%s\n%u", c->is_native ? 'P' : 'T', name, file, c->line);
+	strbuf_addf(&text, "%c%s\n%s\n%u\n%u", c->is_native ? 'P' : 'T', name, file, c->line,
+		    c->nr_args);
 	if (strbuf_oom(&text) || !(c->key = malloc(text.len + 1 + size))) {
 		strbuf_deinit(&text);
 		return false;
@@ -342,7 +388,11 @@ static const struct callable *keep_callable(struct callables *all, struct callab
 	all->bytes += bytes;
 	list[all->nr++] = *c;
 
-	int ret = append_symbol(all, c);
+	/* First: who sees the name is to know the values. */
+	int ret = append_debug(all, &list[all->nr - 1]);
+
+	if (ret == 0)
+		ret = append_symbol(all, c);
 
 	if (ret < 0 && !all->error)
 		all->error = ret;
@@ -350,11 +400,14 @@ static const struct callable *keep_callable(struct callables *all, struct callab
 }
 
 const struct callable *callables_add(struct callables *all, const char *name, const char *file,
-				     uint32_t line, bool is_native)
+				     uint32_t line, uint32_t nr_args, bool is_native)
 {
-	struct callable c = { .line = line, .is_native = is_native };
+	struct callable c = { .line = line, .nr_args = nr_args, .is_native = is_native };
 	uintptr_t known;
 
+	/* Functions of one line and name are one, if values do not matter. */
+	if (is_native || !capture_is_wanted(&all->settings->captures))
+		c.nr_args = 0;
 	if (!make_key(&c, name, file)) {
 		all->nr_refused++;
 		return NULL;

@@ -19,6 +19,8 @@
  * One function. Strings are one with @key.
  *
  * @range: of callables.ranges, from 1 on; 0: it has no rule
+ * @values: what is recorded of its calls: utils/format/callables.h
+ * @told: enum argrules_about: which of these readers find in its debug information
  */
 struct callable {
 	char *key;
@@ -27,6 +29,9 @@ struct callable {
 	uint32_t addr;
 	uint32_t range;
 	uint32_t line;
+	uint32_t nr_args;
+	uint64_t values;
+	uint8_t told;
 	bool is_native;
 };
 
@@ -37,6 +42,7 @@ struct callable {
 struct callable_range {
 	struct strbuf rules; /* struct plan_rule, one */
 	struct strbuf conds; /* struct plan_cond */
+	struct strbuf steps; /* struct capture_step, of one program */
 	uint32_t start;
 	uint32_t end;
 	uint32_t next; /* the number of the next one; @end: it is full */
@@ -48,6 +54,7 @@ struct callable_range {
  *
  * @next: the next number of those without a rule, from 1 on
  * @lowest: the lowest number of a range: they are at the other end
+ * @nr_told: functions that debug information is written of, for their values
  * @nr_refused: functions that there was no number or no room for
  * @error: the first failure of a file
  */
@@ -64,6 +71,7 @@ struct callables {
 	uint32_t next;
 	uint32_t lowest;
 	unsigned long long nr_refused;
+	size_t nr_told;
 	int error;
 };
 
@@ -73,7 +81,7 @@ void callables_deinit(struct callables *all);
 
 /* The function of that name, added when it is new. NULL: it is not to be recorded. */
 const struct callable *callables_add(struct callables *all, const char *name, const char *file,
-				     uint32_t line, bool is_native);
+				     uint32_t line, uint32_t nr_args, bool is_native);
 
 /*
  * Add the part of a plan that is about @range, from 1 on; or all ranges that there are. @lists: of

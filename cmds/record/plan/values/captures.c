@@ -131,7 +131,13 @@ static int find_args(const struct capture_settings *settings, const struct captu
 {
 	struct strbuf others cleanup_strbuf = { 0 };
 	struct asked asked = { settings, subject };
-	struct argfind find = { settings->rules, settings->is_auto, ask_debug, ask_table, &asked };
+	struct argfind find = {
+		.rules = settings->rules,
+		.is_auto = settings->is_auto,
+		.debug = ask_debug,
+		.table = ask_table,
+		.self = &asked,
+	};
 	struct argrules_subject function = {
 		.name = subject->name,
 		.module = subject->module,

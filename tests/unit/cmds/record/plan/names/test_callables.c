@@ -48,7 +48,7 @@ static void add_filter(struct place *p, const char *text)
 
 static uint32_t addr_of(struct place *p, const char *name)
 {
-	const struct callable *c = callables_add(&p->all, name, "a.py", 7, false);
+	const struct callable *c = callables_add(&p->all, name, "a.py", 7, 0, false);
 
 	return c ? c->addr : 0;
 }
@@ -69,9 +69,9 @@ TEST_WITH(a_name_has_one_number, setup, teardown)
 	assert_int_equal(addr_of(p, "g"), 2);
 	assert_int_equal(addr_of(p, "f"), 1);
 	/* Another line, another file, in C. */
-	assert_int_equal(callables_add(&p->all, "f", "a.py", 8, false)->addr, 3);
-	assert_int_equal(callables_add(&p->all, "f", "b.py", 7, false)->addr, 4);
-	assert_int_equal(callables_add(&p->all, "f", "a.py", 7, true)->addr, 5);
+	assert_int_equal(callables_add(&p->all, "f", "a.py", 8, 0, false)->addr, 3);
+	assert_int_equal(callables_add(&p->all, "f", "b.py", 7, 0, false)->addr, 4);
+	assert_int_equal(callables_add(&p->all, "f", "a.py", 7, 0, true)->addr, 5);
 }
 
 TEST_WITH(names_are_written_at_once_and_sorted_at_the_end, setup, teardown)
@@ -113,7 +113,7 @@ TEST_WITH(rules_have_ranges, setup, teardown)
 	assert_int_equal(addr_of(p, "b1"), 0x3ffe00);
 	assert_int_equal(addr_of(p, "c1"), 1);
 	assert_int_equal(addr_of(p, "a2"), 0x3fff01);
-	assert_int_equal(callables_add(&p->all, "b2", "", 0, true)->range, 2);
+	assert_int_equal(callables_add(&p->all, "b2", "", 0, 0, true)->range, 2);
 	callables_plan_all(&p->all, lists);
 	assert_int_equal(lists[PLAN_FUNCS].len, 2 * sizeof(*func));
 	func = (const struct plan_func *)lists[PLAN_FUNCS].data;
@@ -126,6 +126,50 @@ TEST_WITH(rules_have_ranges, setup, teardown)
 	assert_int_equal(rule[func[1].rule].flags, PLAN_NOTRACE);
 	for (size_t i = 0; i < PLAN_KINDS; i++)
 		strbuf_deinit(&lists[i]);
+}
+
+/* Values are chosen by the rules; functions with as many share a range. */
+TEST_WITH(values_are_chosen, setup, teardown)
+{
+	struct place *p = *state;
+	struct strbuf lists[PLAN_KINDS] = { { 0 } };
+	const struct capture_step *steps;
+	const struct callable *c;
+
+	p->settings.captures.is_auto = true;
+	c = callables_add(&p->all, "f", "a.py", 7, 2, false);
+	assert_int_equal(c->values, CALLABLE_RESULT | 1 << 1 | 1 << 2);
+	assert_int_equal(c->addr, 0x3fff00);
+	assert_int_equal(callables_add(&p->all, "g", "a.py", 8, 2, false)->addr, 0x3fff01);
+	assert_int_equal(callables_add(&p->all, "h", "a.py", 9, 0, false)->values, CALLABLE_RESULT);
+	assert_int_equal(callables_add(&p->all, "len", "", 0, 0, true)->values, 0);
+	callables_plan_range(&p->all, 1, lists);
+	assert_int_equal(((const struct plan_func *)lists[PLAN_FUNCS].data)->rule, PLAN_NO_RULE);
+	assert_int_equal(((const struct plan_func *)lists[PLAN_FUNCS].data)->capture, 0);
+	assert_int_equal(lists[PLAN_STEPS].len, 4 * sizeof(*steps));
+	steps = (const struct capture_step *)lists[PLAN_STEPS].data;
+	assert_int_equal(steps[0].bytes, 2);
+	assert_int_equal(steps[0].index, 1);
+	assert_int_equal(steps[2].op, CAPTURE_TEXT);
+	assert_int_equal(steps[2].index, 2);
+	check_file(p, "python.fake.dbg",
+		   "# path name: python.fake\n"
+		   "F: 3fff00 f\nL: 7 a.py\nA: @arg1/s,arg2/s\nR: @retval/s\n"
+		   "F: 3fff01 g\nL: 8 a.py\nA: @arg1/s,arg2/s\nR: @retval/s\n"
+		   "F: 3ffe00 h\nL: 9 a.py\nR: @retval/s\n");
+	for (size_t i = 0; i < PLAN_KINDS; i++)
+		strbuf_deinit(&lists[i]);
+}
+
+/* Parameters beyond the room are left out, and a rule of too many has no values at all. */
+TEST_WITH(values_have_a_limit, setup, teardown)
+{
+	struct place *p = *state;
+	const struct callable *c;
+
+	p->settings.captures.is_auto = true;
+	c = callables_add(&p->all, "f", "a.py", 7, 1000, false);
+	assert_int_equal(c->values, (1ULL << CALLABLE_VALUE_BITS) - 1);
 }
 
 /* Other filters: numbers stay, and ranges of before are given to nobody. */
