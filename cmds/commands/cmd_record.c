@@ -712,6 +712,12 @@ int record_run(const struct opts *opts, struct uft_err *err)
 	/* Python waits while it asks for names; nobody wants to see that. */
 	if (ret == 0 && !opts->pids && program->facts.runs_python && !opts->events.nr)
 		run.settings.use_switches = false;
+	if (ret == 0 && !opts->pids && program->facts.runs_python &&
+	    recorder_python_flags(opts->rec.patches))
+		msg_warn(&opts->msg,
+			 "functions of Python's own interpreter are patched (-P), so that no calls "
+			 "of Python code are recorded, which would add to theirs; -P .@LIBRARY "
+			 "patches a module in C");
 	if (ret == 0 && opts->list_functions)
 		return list_functions(opts, program->path, err);
 	if (ret == 0 && opts->dry_run)

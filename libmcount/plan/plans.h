@@ -41,7 +41,8 @@ int plans_add_patches(const void *image, uint64_t bytes);
  */
 #define PLANS_FIXED_FLAGS                                                                          \
 	((uint32_t)(PLAN_DROP | PLAN_FLIGHT | PLAN_CRASH_REPORT | PLAN_ESTIMATE | PLAN_STEERABLE | \
-		    PLAN_REPLACE_ANY | PLAN_TELLS_DEPTH))
+		    PLAN_REPLACE_ANY | PLAN_TELLS_DEPTH | PLAN_PATCHES_PROGRAM |                   \
+		    PLAN_PATCHES_LIBPYTHON))
 
 /*
  * COLD. Unmap plans that nobody needs any more. Returns the number that are left. Each replacement

@@ -295,9 +295,11 @@ NOINLINE static name_facts ask_about(struct py_object *code, name_facts facts)
 NOINLINE static void enter_valued_call(struct thread *t, const struct valued_call *valued,
 				       uint64_t addr, uint64_t bits)
 {
-	if (valued->values & CALLABLE_RESULT)
+	bool can_be_had = values_can_be_had();
+
+	if (can_be_had && (valued->values & CALLABLE_RESULT))
 		bits |= CALL_HAS_RESULT;
-	enter_call(t, (uint64_t)valued->frame, addr, bits, values_can_be_had() ? valued : NULL);
+	enter_call(t, (uint64_t)valued->frame, addr, bits, can_be_had ? valued : NULL);
 }
 
 static void enter_python(struct thread *t, struct py_frame *frame)

@@ -6,7 +6,9 @@
 #include "libmcount/system/modules.h"
 
 #include <limits.h>
+#include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 
 #include "libmcount/hot/probe.h"
@@ -22,7 +24,7 @@
  * @is_hearing: it tells us of what it does (PEP 578)
  * @is_program: it runs as a program and not as a part of one
  * @has_begun: we listen to it
- * @has_failed: it is of a kind that we do not know
+ * @has_failed: it is of a kind that we do not know, or its own functions are patched
  */
 static struct {
 	bool is_found;
@@ -41,6 +43,34 @@ static bool begins_with(const char *text, const char *start)
 static bool is_known_kind(void)
 {
 	return !strstr(py.version(), "free-threading");
+}
+
+static bool is_of_program(const void *function)
+{
+	const ElfW(Phdr) *list = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	uint64_t nr = list ? getauxval(AT_PHNUM) : 0;
+	uint64_t bias = 0;
+
+	for (uint64_t i = 0; i < nr; i++) {
+		if (list[i].p_type == PT_PHDR)
+			bias = (uint64_t)list - list[i].p_vaddr;
+	}
+	for (uint64_t i = 0; i < nr; i++) {
+		uint64_t start = bias + list[i].p_vaddr;
+
+		if (list[i].p_type == PT_LOAD && (uint64_t)function - start < list[i].p_memsz)
+			return true;
+	}
+	return false;
+}
+
+/* True when functions of the interpreter are to be patched: their calls stay what they are. */
+static bool is_patched(void)
+{
+	uint32_t flag = is_of_program((const void *)py.version) ? PLAN_PATCHES_PROGRAM
+								: PLAN_PATCHES_LIBPYTHON;
+
+	return (probe.plan.flags & flag) != 0;
 }
 
 static void begin_listening(void)
@@ -99,7 +129,8 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 	if (!probe.ready || !probe.tracing || python_threads.is_setting)
 		return 0;
 	if (!python.has_begun) {
-		if (!python_threads.has_hooks && is_beginning(event, args) && py.thread())
+		if (!python.has_failed && !python_threads.has_hooks && is_beginning(event, args) &&
+		    py.thread())
 			begin_listening();
 		return 0;
 	}
@@ -133,7 +164,10 @@ static bool is_interpreter_itself(void)
  */
 static void begin_hearing(void)
 {
-	if (!python.is_found || python.is_hearing || !py.thread() || !py.has_gil())
+	if (!python.is_found || python.is_hearing || python.has_failed || !probe.ready)
+		return;
+	python.has_failed = is_patched();
+	if (python.has_failed || !py.thread() || !py.has_gil())
 		return;
 	python.is_hearing = true;
 	if (py.add_audit_hook(hear_event, NULL) < 0)

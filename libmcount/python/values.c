@@ -33,7 +33,7 @@ void values_begin(void)
 {
 	unsigned minor = parse_minor(py.version());
 
-	if (minor >= 9 && minor <= 13 && text_begin())
+	if (minor >= PYTHON_MINOR_FIRST && minor <= PYTHON_MINOR_LAST && text_begin())
 		minor_version = minor;
 }
 

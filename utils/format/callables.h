@@ -21,4 +21,8 @@
 #define CALLABLE_RESULT	    (1ULL << 0)
 #define CALLABLE_VALUE_BITS (CALLABLE_ARGS_MAX + 1)
 
+/* CPython from 3.9 to 3.13 is known: its files are named python3.9, libpython3.9.so.1.0, ... */
+#define PYTHON_MINOR_FIRST 9
+#define PYTHON_MINOR_LAST  13
+
 #endif

@@ -19,6 +19,7 @@
 #include "cmds/record/plan/image_plan.h"
 #include "utils/base/cleanup.h"
 #include "utils/base/fd.h"
+#include "utils/format/callables.h"
 
 /* True when the kernel itself keeps time by the CPU's counter: then so may we. */
 static bool kernel_trusts_counter(void)
@@ -36,6 +37,24 @@ static bool kernel_trusts_counter(void)
 	       strbuf_str(&name)[len] == '\n';
 }
 
+uint32_t recorder_python_flags(const struct patch_rules *rules)
+{
+	uint32_t flags = 0;
+	char name[32];
+
+	if (patch_rules_are_about(rules, "python3", /* is_program= */ true, /* takes_out= */ false))
+		flags |= PLAN_PATCHES_PROGRAM;
+	for (unsigned minor = PYTHON_MINOR_FIRST; minor <= PYTHON_MINOR_LAST; minor++) {
+		snprintf(name, sizeof(name), "python3.%u", minor);
+		if (patch_rules_are_about(rules, name, /* is_program= */ true, false))
+			flags |= PLAN_PATCHES_PROGRAM;
+		snprintf(name, sizeof(name), "libpython3.%u.so.1.0", minor);
+		if (patch_rules_are_about(rules, name, /* is_program= */ false, false))
+			flags |= PLAN_PATCHES_LIBPYTHON;
+	}
+	return flags;
+}
+
 static void make_plan(const struct record_settings *set, struct plan *plan)
 {
 	*plan = (struct plan){
@@ -44,6 +63,7 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 			 (set->tells_depth ? PLAN_TELLS_DEPTH : 0) |
 			 (set->use_libcalls ? 0 : PLAN_NO_LIBCALLS) |
 			 (set->nest_libcalls ? PLAN_NEST_LIBCALLS : 0) |
+			 recorder_python_flags(set->patches) |
 			 (set->estimates_return ? PLAN_ESTIMATE : 0) |
 			 (callers_have_word(set->replace_returns, CALLERS_JIT) ? PLAN_REPLACE_ANY
 									       : 0) |

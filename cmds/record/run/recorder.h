@@ -106,4 +106,10 @@ void recorder_stop(struct recorder *rec);
 void recorder_close(struct recorder *rec);
 #define cleanup_recorder cleanup(recorder_close)
 
+/*
+ * The modules that Python's interpreter may be in and that @rules are about: PLAN_PATCHES_PROGRAM,
+ * PLAN_PATCHES_LIBPYTHON, both or 0.
+ */
+uint32_t recorder_python_flags(const struct patch_rules *rules);
+
 #endif

@@ -138,6 +138,25 @@ def test_a_script_is_recorded_without_force(tmp_path):
     assert "use --force" in utrail("record", path, cwd=tmp_path).must(1).err
 
 
+@pytest.mark.parametrize("rule", [".", "Py_BytesMain"])
+def test_a_patched_interpreter_is_left_to_itself(tmp_path, rule):
+    """Its calls are asked for, and a profile function of ours would add to them."""
+    (tmp_path / "prog.py").write_text("def f():\n    return len('x')\nprint(f())\n")
+    result = utrail("record", "-P", rule, "-d", tmp_path / "data", PYTHON, tmp_path / "prog.py").must()
+    assert result.out == "1\n"
+    assert "functions of Python's own interpreter are patched (-P)" in result.err
+    names = utrail("report", "-d", tmp_path / "data", "-f", "none").must().out.split()
+    assert "Py_BytesMain" in names and "f" not in names
+    assert not {"PyEval_SetProfile", "_PyEval_SetProfile"} & set(names)
+
+
+def test_a_patched_module_in_c_is_beside_python(tmp_path):
+    (tmp_path / "prog.py").write_text("import zlib\ndef f():\n    return zlib.crc32(b'x')\nprint(f())\n")
+    result = utrail("record", "-P", "crc32@libz.so.1", "-d", tmp_path / "data", PYTHON, tmp_path / "prog.py").must()
+    assert "interpreter are patched" not in result.err
+    assert "f" in utrail("report", "-d", tmp_path / "data", "-f", "none").must().out.split()
+
+
 def test_lines_are_told(tmp_path):
     record(tmp_path, SHAPES, "--srcline")
     shown = utrail("replay", "-f", "none", "--srcline", cwd=tmp_path).must().out

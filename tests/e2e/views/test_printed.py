@@ -41,6 +41,8 @@ NEEDS = {
     r"-p |snapshot|control|live -p": "a process that runs already (test_attach.py, test_flight.py, test_control.py)",
     r"@kernel|-k |-K ": "the kernel's tracing (tests/kernel)",
     r"^utrail (import|events|build)|--events|--between|build/|make.data|--trace-include": "logs, builds and traces (test_events_*.py, test_build.py)",
+    r"^utrail tui": "a terminal (test_tui.py)",
+    r"embeds-python": "a program with libpython (test_python.py)",
     r"libstdcxx": "the probes of a library (test_list_events.py)",
     r"shop:": "a program with probes (test_events.py)",
     r"context-switches": "counters that not every machine has (test_counters.py)",
@@ -86,6 +88,8 @@ def shown_file(name):
 @pytest.fixture
 def desk(workdir):
     (workdir / "slow.py").write_text(shown_file("slow.py"))
+    (workdir / "prog.py").write_text("#!/usr/bin/python3\nprint('done')\n")
+    (workdir / "prog.py").chmod(0o755)
     (workdir / "prog.c").write_text(PROGRAM)
     run("gcc", "-g", "-O1", "-pg", "prog.c", "-o", "prog").must()
     for name in PROGRAMS[:-2] + ("shop",):

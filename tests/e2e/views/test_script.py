@@ -189,7 +189,7 @@ def test_record_first(workdir, name):
     """script --record: a recording that stays, then the script over it; its first lines are options of the recording."""
     peer_has(name)
     program = compile_c("#include <stdlib.h>\nint f(int n) { return n ? f(n - 1) : 7; }\nint main(int c, char **v) { return f(atoi(v[1])); }")
-    write(name, f"{'#' if name.endswith('py') else '--'} uftrace-option: --no-libcall\n" + SCRIPTS[name])
+    write(name, f"{'#' if name.endswith('py') else '--'} uftrace-option: --no-libcall --no-event\n" + SCRIPTS[name])
     for words in ([], ["-F", "f"], ["-D", "3"], ["-A", "f@arg1"]):
         theirs = peer("script", "--record", "-S", name, "-d", "theirs", *words, program, "4").must().out
         ours = utrail("script", "--record", "-S", name, "-d", "ours", *words, program, "4").must(7)

@@ -41,6 +41,12 @@ enum plan_flags {
 	PLAN_TELLS_DEPTH = 1U << 14,   /* calls beyond plan.max_stack are counted: ring.too_deep */
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; so far it counts for Python only, as does */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall */
+	/*
+	 * --patch is about functions of the program itself, or of libpython. If the interpreter is
+	 * there, its calls are what is asked for, and a profile function would add to them.
+	 */
+	PLAN_PATCHES_PROGRAM = 1U << 17,
+	PLAN_PATCHES_LIBPYTHON = 1U << 18,
 };
 
 /* The contents of a rule; members of struct plan_rule count only with their flag. */
