@@ -276,7 +276,8 @@ def test_programs_as_they_were_shipped(workdir, name):
         pytest.skip(f"{command[0]} is not installed")
     with open("text", "w") as file:
         file.writelines(f"{i * 7919 % 997} line {i}\n" for i in range(2000))
-    record([os.path.realpath(exe), *command[1:]], "-P", ".")
+    warning = r"WARN: functions of Python's own interpreter are patched .*\n" if name == "python3" else ""
+    record([os.path.realpath(exe), *command[1:]], "-P", ".", err=warning)
     assert re.search(r"\bfun_|main", utrail("report").must().out)
 
 
