@@ -267,7 +267,7 @@ static int collect_specs(struct arg_book *book, const struct func *func, struct 
 		.debug = ask_debug,
 		.table = ask_table,
 		.self = &asked,
-		.has_texts = strcmp(func->module->path, CALLABLES_MODULE) == 0,
+		.has_texts = strcmp(func->module->basename, CALLABLES_MODULE) == 0,
 	};
 	struct argfound found = { 0 };
 
