@@ -36,8 +36,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* @text: of -F; "!..." opts out. */
-static void add_filter(struct place *p, const char *text)
+/* @text: of -F, in one for all filters; "!..." opts out. */
+static void set_filters(struct place *p, const char *text)
 {
 	struct uft_err err = { 0 };
 
@@ -78,7 +78,7 @@ TEST_WITH(names_are_written_at_once_and_sorted_at_the_end, setup, teardown)
 {
 	struct place *p = *state;
 
-	add_filter(p, "!^late$");
+	set_filters(p, "!^late$");
 	addr_of(p, "late");
 	addr_of(p, "f\ng");
 	check_file(p, "python.fake.sym",
@@ -107,8 +107,7 @@ TEST_WITH(rules_have_ranges, setup, teardown)
 	const struct plan_func *func;
 	const struct plan_rule *rule;
 
-	add_filter(p, "^a");
-	add_filter(p, "!^b");
+	set_filters(p, "^a;!^b");
 	assert_int_equal(addr_of(p, "a1"), 0x3fff00);
 	assert_int_equal(addr_of(p, "b1"), 0x3ffe00);
 	assert_int_equal(addr_of(p, "c1"), 1);
@@ -180,7 +179,7 @@ TEST_WITH(filters_may_change, setup, teardown)
 	const struct plan_func *func;
 
 	addr_of(p, "x");
-	add_filter(p, "!^x$");
+	set_filters(p, "!^x$");
 	callables_bind_anew(&p->all);
 	assert_int_equal(addr_of(p, "x"), 1);
 	callables_plan_all(&p->all, lists);
