@@ -15,7 +15,7 @@ bool stg_select_is_needed(const struct stage_config *config)
 /* Views that see no entries need no stg_time: an EXIT knows how long the call took. */
 static bool is_too_short(const struct stage_config *config, const struct event *event)
 {
-	return config->wants == STAGE_WANTS_ENDS &&
+	return config->wants == STAGE_WANTS_ENDS && event->type != EVENT_ENTRY &&
 	       time_abs(event->total_ns) < config->time_filter_ns &&
 	       !(event->flags & (EVENT_UNFINISHED | EVENT_UNPAIRED));
 }
