@@ -162,7 +162,7 @@ def counted(name, program):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--calls", type=int, default=5000000)
+    parser.add_argument("--calls", type=int, default=20_000_000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--method", default="-pg", choices=list(METHODS))
     parser.add_argument("--memory", action="store_true")
