@@ -36,18 +36,20 @@ function showTitle({ meta, tasks, calls, first, last }, app) {
 /**
  * Print what is light, and all of it.
  * @param {App} app
- * @param {{ timeline: Timeline, functions: FunctionsView, draw: () => void }} views
+ * @param {{ timelines: Timeline[], functions: { isWhole: boolean }, draw: () => void }} views
  */
-function setUpPrint(app, { timeline, functions, draw }) {
+function setUpPrint(app, { timelines, functions, draw }) {
 	/** @param {boolean} isPrinted */
 	const turn = (isPrinted) => {
 		document.documentElement.classList.toggle("printed", isPrinted);
-		readColors(app.recording);
+		readColors(app.apps.map(({ recording }) => recording));
 		functions.isWhole = isPrinted;
-		timeline.layOut();
-		const high = timeline.strips.length ? timeline.strips[timeline.strips.length - 1].bottom : 0;
-		timeline.canvas.style.height = isPrinted ? `${Math.min(high, MAX_PRINTED)}px` : "";
-		if (isPrinted) timeline.scroller.scrollTop = 0;
+		for (const timeline of timelines) {
+			timeline.layOut();
+			const high = timeline.strips.length ? timeline.strips[timeline.strips.length - 1].bottom : 0;
+			timeline.canvas.style.height = isPrinted ? `${Math.min(high, MAX_PRINTED)}px` : "";
+			if (isPrinted) timeline.scroller.scrollTop = 0;
+		}
 		draw();
 	};
 	addEventListener("beforeprint", () => turn(true));
@@ -58,18 +60,20 @@ function setUpPrint(app, { timeline, functions, draw }) {
 function setUpViews(app) {
 	const timeline = new Timeline(app), flame = new FlameView(app), functions = new FunctionsView(app);
 	const processes = new ProcessesView(app), overview = new Overview(app);
+	const timelines = [timeline];
 	const views = { timeline, flame, functions, processes };
 	let isDue = false;
 	const draw = () => {
 		isDue = false;
 		overview.draw();
-		return views[app.state.view].draw();
+		if (app.state.view !== "timeline") return views[app.state.view].draw();
+		return timelines.reduce((bars, one) => bars + one.draw(), 0);
 	};
-	app.listeners.push((what) => {
+	app.shared.listeners.push((what) => {
 		if (what === "state") { hideTip(); showState(app); showDetails(app); }
 		if (what === "selected") {
 			showDetails(app);
-			timeline.scrollToSelected();
+			for (const one of timelines) one.scrollToSelected();
 			processes.scrollToSelected();
 		}
 		if (what === "search") { hideTip(); showSearch(app); overview.findMarks(); }
@@ -78,31 +82,33 @@ function setUpViews(app) {
 		requestAnimationFrame(draw);
 	});
 	const showAll = () => {
-		timeline.scroller.scrollTop = 0;
+		for (const { scroller } of timelines) scroller.scrollTop = 0;
 		processes.scrollTo(0);
 		flame.root = flame.at = null;
 		app.change({ zoom: null });
 	};
 	byId("collapse").addEventListener("click", () => {
-		byId("collapse").textContent = timeline.toggleAll() ? "Expand all" : "Collapse all";
+		const isFolded = timelines.every((one) => one.isAllFolded());
+		for (const one of timelines) one.toggleAll(isFolded);
+		byId("collapse").textContent = isFolded ? "Collapse all" : "Expand all";
 	});
 	addEventListener("resize", () => { draw(); overview.findMarks(); });
 	addEventListener("hashchange", () => app.readAddress());
 	addEventListener("popstate", () => app.readAddress());
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-		readColors(app.recording);
+		readColors(app.apps.map(({ recording }) => recording));
 		draw();
 	});
 	setUpToolbar(app);
-	setUpKeys(app, { timeline, processes, showAll });
-	setUpPrint(app, { timeline, functions, draw });
+	setUpKeys(app, { timelines, processes, showAll });
+	setUpPrint(app, { timelines, functions, draw });
 	return { ...views, overview, draw };
 }
 
 async function open() {
 	const recording = new Recording(JSON.parse(byId("meta").textContent || ""));
 	byId("meta").remove();
-	readColors(recording);
+	readColors([recording]);
 	const app = new App(recording), views = setUpViews(app);
 	const progress = /** @type {HTMLProgressElement} */ (byId("progress"));
 	showTitle(recording, app);
@@ -113,7 +119,7 @@ async function open() {
 	try {
 		await loadBlocks(recording.meta.tasks, {
 			task: (task, arrays) => {
-				recording.tasks[task].fill(arrays, recording.isWait);
+				recording.fill(task, arrays);
 				app.tell("draw");
 			},
 			texts: (index, texts) => { recording.textBlocks[index] = texts; },

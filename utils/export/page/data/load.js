@@ -53,9 +53,10 @@ export function shareTasks(tasks, nr) {
  * @param {(task: number, arrays: import("./decode.js").TaskArrays) => void} take.task
  * @param {(index: number, texts: import("./decode.js").TextBlock) => void} take.texts
  * @param {(part: number) => void} take.progress how much has been read, from 0 to 1
+ * @param {ParentNode} within where the blocks stand
  */
-export async function loadBlocks(tasks, take) {
-	const found = document.querySelectorAll("script[data-task]");
+export async function loadBlocks(tasks, take, within = document) {
+	const found = within.querySelectorAll("script[data-task]");
 	const blocks = /** @type {HTMLScriptElement[]} */ ([...found]);
 	const all = blocks.reduce((sum, block) => sum + (block.firstChild?.nodeValue || "").length, 0);
 	let read = 0, texts = 0, missing = tasks.length;

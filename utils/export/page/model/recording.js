@@ -35,10 +35,27 @@ import { makeLanes } from "./lanes.js";
 /** Time in which a thread did not run is a call of this one. */
 const WAIT = "linux:schedule";
 
+/**
+ * The same with all times later.
+ * @param {Meta} meta
+ * @param {number} shift in ns
+ * @returns {Meta}
+ */
+const shiftMeta = (meta, shift) => ({
+	...meta, base: meta.base - shift, zero: meta.zero + shift,
+	tasks: meta.tasks.map((task) => ({ ...task, start: task.start + shift, end: task.end + shift })),
+	executions: meta.executions.map((e) => ({ ...e, start: e.start + shift })),
+});
+
 export class Recording {
-	/** @param {Meta} meta */
-	constructor(meta) {
-		this.meta = meta;
+	/**
+	 * @param {Meta} meta
+	 * @param {number} zero where the first record is to be: that of another recording beside it
+	 */
+	constructor(meta, zero = meta.zero) {
+		this.shift = zero - meta.zero;
+		this.meta = this.shift ? shiftMeta(meta, this.shift) : meta;
+		meta = this.meta;
 		const programs = [...new Set(meta.executions.map((e) => e.name))];
 		/** Functions, and then names of programs. */
 		this.names = meta.functions.concat(programs);
@@ -46,6 +63,11 @@ export class Recording {
 		this.tasks = meta.tasks.map((info, i) => new Task(info, i));
 		this.lanes = makeLanes(meta.executions, programs, meta.functions.length);
 		this.textBlocks = meta.texts.length ? [encodeTexts(meta.texts)] : [];
+		/**
+		 * Colours by function; see readColors().
+		 * @type {string[]}
+		 */
+		this.fills = [];
 		this.calls = meta.tasks.reduce((sum, info) => sum + info.calls, 0);
 		let first = Infinity, last = 0;
 		for (const { start, end } of meta.tasks) {
@@ -58,6 +80,18 @@ export class Recording {
 		}
 		this.first = Math.min(first, last);
 		this.last = first < last ? last : this.first + 1;
+	}
+
+	/**
+	 * A task has been read.
+	 * @param {number} task
+	 * @param {import("../data/decode.js").TaskArrays} arrays
+	 */
+	fill(task, arrays) {
+		const { shift } = this, { start, pointTime } = arrays;
+		if (shift) for (let i = 0; i < start.length; i++) start[i] += shift;
+		if (shift) for (let i = 0; i < pointTime.length; i++) pointTime[i] += shift;
+		this.tasks[task].fill(arrays, this.isWait);
 	}
 
 	/**

@@ -13,14 +13,41 @@ const MARGIN = 0.02;
 /** The address follows zooming after so long, in ms. */
 const SETTLE_MS = 250;
 
+/** What the recordings of a page have in common. */
+class Shared {
+	/** @param {State} state */
+	constructor(state) {
+		this.state = state;
+		/**
+		 * One for each recording.
+		 * @type {App[]}
+		 */
+		this.apps = [];
+		/** @type {((what: "draw" | "state" | "selected" | "search" | "data") => void)[]} */
+		this.listeners = [];
+		this.timer = 0;
+		/**
+		 * The one of which something was selected last.
+		 * @type {App | null}
+		 */
+		this.active = null;
+	}
+}
+
 export class App {
-	/** @param {import("../model/recording.js").Recording} recording */
-	constructor(recording) {
+	/**
+	 * @param {import("../model/recording.js").Recording} recording
+	 * @param {App | null} beside the page shows its recording, too: they have one state
+	 */
+	constructor(recording, beside = null) {
 		this.recording = recording;
 		/** The view without an address: of a build without probes there is nothing else. */
 		this.firstView = recording.lanes.n && !recording.calls
 			? /** @type {const} */ ("processes") : /** @type {const} */ ("timeline");
-		this.state = fromFragment(location.hash, recording, this.firstView);
+		/** @type {Shared} */
+		this.shared = beside ? beside.shared
+			: new Shared(fromFragment(location.hash, recording, this.firstView));
+		this.shared.apps.push(this);
 		this.search = new Search(recording, "");
 		/** Until all calls are there. */
 		this.isReading = true;
@@ -30,16 +57,18 @@ export class App {
 		this.selected = null;
 		/** The place of the selected call among matches, or 0. */
 		this.place = 0;
-		/** @type {((what: "draw" | "state" | "selected" | "search" | "data") => void)[]} */
-		this.listeners = [];
-		this.timer = 0;
 	}
+
+	get state() { return this.shared.state; }
+	/** Of all recordings of the page. */
+	get apps() { return this.shared.apps; }
+	get active() { return this.shared.active || this.shared.apps[0]; }
 
 	/**
 	 * "draw": the picture; "state": something of the state; and so on.
 	 * @param {"draw" | "state" | "selected" | "search" | "data"} what
 	 */
-	tell(what) { for (const listener of this.listeners) listener(what); }
+	tell(what) { for (const listener of this.shared.listeners) listener(what); }
 
 	get all() { return { from: this.recording.first, to: this.recording.last }; }
 	get zoom() { return this.state.zoom || this.all; }
@@ -50,12 +79,12 @@ export class App {
 	 * @param {"push" | "replace"} how
 	 */
 	change(change, how = "replace") {
-		clearTimeout(this.timer);
+		clearTimeout(this.shared.timer);
 		if (how === "push") this.#write("replace");
 		Object.assign(this.state, change);
 		if (how === "push") this.#write("push");
-		else this.timer = window.setTimeout(() => this.#write("replace"), SETTLE_MS);
-		if ("search" in change) this.lookFor();
+		else this.shared.timer = window.setTimeout(() => this.#write("replace"), SETTLE_MS);
+		if ("search" in change) for (const app of this.apps) app.lookFor();
 		this.tell("state");
 		this.tell("draw");
 	}
@@ -71,10 +100,10 @@ export class App {
 	/** The address was typed, or "back" was pressed. */
 	readAddress() {
 		const before = this.state.search;
-		clearTimeout(this.timer);
+		clearTimeout(this.shared.timer);
 		const view = location.hash ? this.state.view : this.firstView;
-		this.state = fromFragment(location.hash, this.recording, view);
-		if (this.state.search !== before) this.lookFor();
+		this.shared.state = fromFragment(location.hash, this.recording, view);
+		if (this.state.search !== before) for (const app of this.apps) app.lookFor();
 		this.tell("state");
 		this.tell("draw");
 	}
@@ -131,6 +160,7 @@ export class App {
 	/** @param {Bar | null} call */
 	select(call) {
 		this.selected = call;
+		if (call) this.shared.active = this;
 		this.tell("selected");
 		this.tell("draw");
 	}

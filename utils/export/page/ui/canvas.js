@@ -1,5 +1,5 @@
 /** Drawing: what all pictures share. */
-import { colors, colorOf } from "./colors.js";
+import { colors } from "./colors.js";
 import { tickText } from "../model/text.js";
 import { firstEnding } from "../model/task.js";
 import { ROW } from "../model/layout.js";
@@ -101,9 +101,10 @@ export function drawAxis(g, view, zero, width) {
  * @param {number} at.width
  * @param {import("../model/recording.js").Range} at.view
  * @param {string[]} at.names
+ * @param {string[]} at.fills colours by function
  * @param {((i: number) => boolean) | null} at.isMatch null: nothing is looked for
  */
-export function drawBars(g, task, row, { y, width, view, names, isMatch }) {
+export function drawBars(g, task, row, { y, width, view, names, fills, isMatch }) {
 	const scale = width / (view.to - view.from), pixel = 1 / scale;
 	let k = firstEnding(task, row, view.from, 0), bars = 0;
 	while (k < row.length) {
@@ -113,7 +114,7 @@ export function drawBars(g, task, row, { y, width, view, names, isMatch }) {
 		const wide = Math.min(width, (start + task.dur[i] - view.from) * scale) - x;
 		const func = task.func(i), isFound = isMatch !== null && isMatch(i);
 		g.globalAlpha = isMatch && !isFound ? 0.28 : 1;
-		g.fillStyle = isFound && wide < 3 ? colors.mark : colorOf(func);
+		g.fillStyle = isFound && wide < 3 ? colors.mark : fills[func];
 		bars++;
 		if (wide < 1.5) {
 			const column = Math.floor(x);

@@ -5,12 +5,6 @@ const NAMES = ["back", "panel", "line", "text", "dim", "accent", "grid", "bar-te
 
 /** @type {Record<string, string>} */
 export const colors = {};
-/** @type {string[]} by function */
-let ofFunctions = [];
-
-/** @param {number} func */
-export const colorOf = (func) => ofFunctions[func];
-
 /**
  * A function has the same colour in all recordings.
  * @param {string} name
@@ -24,10 +18,13 @@ function colorOfName(name) {
 
 /**
  * To be called when the page is light that was dark.
- * @param {import("../model/recording.js").Recording} recording
+ * @param {import("../model/recording.js").Recording[]} recordings
  */
-export function readColors({ names, isWait }) {
+export function readColors(recordings) {
 	const style = getComputedStyle(document.documentElement);
 	for (const name of NAMES) colors[name] = style.getPropertyValue(`--${name}`).trim();
-	ofFunctions = names.map((name, func) => (isWait[func] ? colors.wait : colorOfName(name)));
+	for (const recording of recordings) {
+		const { names, isWait } = recording;
+		recording.fills = names.map((name, func) => (isWait[func] ? colors.wait : colorOfName(name)));
+	}
 }

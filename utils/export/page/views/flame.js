@@ -1,7 +1,7 @@
 /** The flame graph: whom the time went by for, from the outermost callers down. */
 import { byId, canvasById, pointIn } from "../ui/element.js";
 import { clean, drawLabel } from "../ui/canvas.js";
-import { colorOf, colors } from "../ui/colors.js";
+import { colors } from "../ui/colors.js";
 import { count, percent, timeText } from "../model/text.js";
 import { hideTip, showTip } from "../ui/tip.js";
 import { ROW } from "../model/layout.js";
@@ -47,15 +47,22 @@ export class FlameView {
 	/** Another recording, or more of it. */
 	forget() { this.key = ""; }
 
+	/** The tree of what is shown, made once. */
 	makeTree() {
-		const { recording, state } = this.app, part = state.part;
-		const loaded = recording.tasks.filter((task) => task.isLoaded).length;
-		const key = `${part ? `${part.from} ${part.to}` : ""} ${state.hasWaits} ${loaded}`;
+		const { apps, state } = this.app, part = state.part;
+		const loaded = apps.flatMap(({ recording }) => recording.tasks).filter((task) => task.isLoaded);
+		const key = `${part ? `${part.from} ${part.to}` : ""} ${state.hasWaits} ${loaded.length}`;
 		if (this.tree && key === this.key) return this.tree;
 		this.key = key;
 		this.root = this.at = null;
-		this.tree = makeFlameTree(recording, part, state.hasWaits);
+		this.tree = this.sumUp();
 		return this.tree;
+	}
+
+	/** @returns {FlameNode} */
+	sumUp() {
+		const { recording, state } = this.app;
+		return makeFlameTree(recording, state.part, state.hasWaits);
 	}
 
 	/** @param {FlameNode} node */
@@ -72,7 +79,16 @@ export class FlameView {
 	}
 
 	/** @param {FlameNode} node */
-	#numbers(node) {
+	label(node) { return this.name(node); }
+
+	/** @param {FlameNode} node */
+	fill(node) { return this.app.recording.fills[node.func]; }
+
+	/** @param {FlameNode} node */
+	isMatch(node) { return this.app.search.funcs[node.func] === 1; }
+
+	/** @param {FlameNode} node */
+	numbers(node) {
 		const all = this.makeTree().total;
 		return [`${timeText(node.total)} (${percent(node.total, all)}), itself ` +
 			timeText(Math.max(0, node.func < 0 ? 0 : node.self)),
@@ -82,7 +98,7 @@ export class FlameView {
 	/** @param {FlameNode} node */
 	#tellOf(node) {
 		byId("flame-chosen").textContent =
-			[this.name(node), ...this.#numbers(node)].filter(Boolean).join(", ");
+			[this.name(node), ...this.numbers(node)].filter(Boolean).join(", ");
 	}
 
 	draw() {
@@ -124,11 +140,11 @@ export class FlameView {
 	 * @param {number} alpha
 	 */
 	#drawBox(g, box, alpha) {
-		const { node, x, y, wide } = box, { search, state, recording } = this.app;
-		const isMatch = search.isOn && node.func >= 0 && search.funcs[node.func] === 1;
-		const isChosen = node.func >= 0 && recording.names[node.func] === state.func;
+		const { node, x, y, wide } = box, { search, state } = this.app;
+		const isMatch = search.isOn && node.func >= 0 && this.isMatch(node);
+		const isChosen = node.func >= 0 && this.name(node) === state.func;
 		g.globalAlpha = search.isOn && !isMatch ? 0.3 : alpha;
-		g.fillStyle = node.func < 0 ? colors.line : colorOf(node.func);
+		g.fillStyle = node.func < 0 ? colors.line : this.fill(node);
 		g.fillRect(x, y, Math.max(0.5, wide - 0.7), ROW - 1.5);
 		g.globalAlpha = 1;
 		if (isMatch || isChosen || node === this.at) {
@@ -137,7 +153,7 @@ export class FlameView {
 		}
 		if (wide > 22) {
 			const color = node.func < 0 || alpha < 1 ? colors.text : colors["bar-text"];
-			drawLabel(g, this.name(node), x, y + ROW / 2 - 0.5, wide, color);
+			drawLabel(g, this.label(node), x, y + ROW / 2 - 0.5, wide, color);
 		}
 		this.boxes.push(box);
 	}
@@ -150,7 +166,7 @@ export class FlameView {
 	/** @param {PointerEvent} event */
 	#hover(event) {
 		const box = this.boxAt(pointIn(this.canvas, event));
-		if (box) showTip(event, this.name(box.node), ...this.#numbers(box.node));
+		if (box) showTip(event, this.name(box.node), ...this.numbers(box.node));
 		else hideTip();
 	}
 

@@ -4,18 +4,18 @@ import { byId } from "../ui/element.js";
 /**
  * @param {import("../state/app.js").App} app
  * @param {object} views
- * @param {import("./timeline.js").Timeline} views.timeline
+ * @param {import("./timeline.js").Timeline[]} views.timelines
  * @param {import("./processes.js").ProcessesView} views.processes
  * @param {() => void} views.showAll
  */
-export function setUpKeys(app, { timeline, processes, showAll }) {
+export function setUpKeys(app, { timelines, processes, showAll }) {
 	const dialog = /** @type {HTMLDialogElement} */ (byId("keys"));
 	const scrollBy = (/** @type {number} */ pixels) => {
 		if (app.state.view === "processes") processes.scrollTo(processes.top + pixels);
-		else if (app.state.view === "timeline") timeline.scroller.scrollTop += pixels;
+		else if (app.state.view === "timeline") for (const { scroller } of timelines) scroller.scrollTop += pixels;
 		else byId(app.state.view).scrollTop += pixels;
 	};
-	const page = () => timeline.scroller.clientHeight * 0.9;
+	const page = () => timelines[0].scroller.clientHeight * 0.9;
 	const show = (/** @type {import("../state/state.js").ViewName} */ view) => app.change({ view }, "push");
 	/** Set one end of the range to that of what is seen. */
 	const setEnd = (/** @type {"from" | "to"} */ end) => {
@@ -34,11 +34,11 @@ export function setUpKeys(app, { timeline, processes, showAll }) {
 		Home: () => scrollBy(-1e9), End: () => scrollBy(1e9),
 		0: showAll, 1: () => show("timeline"), 2: () => show("flame"), 3: () => show("functions"),
 		4: () => { if (app.recording.lanes.n) show("processes"); },
-		n: () => app.go(1), N: () => app.go(-1),
-		f: () => { if (app.selected) app.zoomTo(app.selected); },
+		n: () => app.active.go(1), N: () => app.active.go(-1),
+		f: () => { if (app.active.selected) app.active.zoomTo(app.active.selected); },
 		"[": () => setEnd("from"), "]": () => setEnd("to"),
 		"/": () => byId("search").focus(), "?": () => dialog.showModal(),
-		Escape: () => { app.select(null); app.change({ search: "", range: null }); },
+		Escape: () => { for (const one of app.apps) one.select(null); app.change({ search: "", range: null }); },
 	};
 	addEventListener("keydown", (event) => {
 		const target = /** @type {HTMLElement} */ (event.target);

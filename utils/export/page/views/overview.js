@@ -12,8 +12,11 @@ export class Overview {
 	constructor(app) {
 		this.app = app;
 		this.canvas = canvasById("overview");
-		/** By pixel: 1 where a call matches. */
-		this.marks = new Uint8Array(0);
+		/**
+		 * For each recording, by pixel: 1 where a call matches.
+		 * @type {Uint8Array[]}
+		 */
+		this.marks = [];
 		/** Changes when marks are to be made again. */
 		this.turn = 0;
 		let isDown = false;
@@ -34,15 +37,28 @@ export class Overview {
 
 	/** Find the marks again: in slices, so that keys are not waited for. */
 	async findMarks() {
-		const turn = ++this.turn, { search, recording } = this.app, width = this.canvas.clientWidth;
-		const marks = new Uint8Array(width + 1), { first, last } = recording;
-		const scale = width / (last - first);
-		this.marks = new Uint8Array(0);
-		if (!search.isOn) return;
+		const turn = ++this.turn, { apps } = this.app, found = [];
+		this.marks = [];
+		for (const app of apps) {
+			const marks = app.search.isOn && await this.#findMarksOf(app, turn);
+			if (!marks) return;
+			found.push(marks);
+		}
+		this.marks = found;
+		this.app.tell("draw");
+	}
+
+	/**
+	 * @param {import("../state/app.js").App} app
+	 * @param {number} turn
+	 */
+	async #findMarksOf({ search, recording }, turn) {
+		const width = this.canvas.clientWidth, marks = new Uint8Array(width + 1);
+		const { first, last } = recording, scale = width / (last - first);
 		for (const task of recording.tasks) {
 			for (let at = 0; at < task.n;) {
 				await pause();
-				if (turn !== this.turn) return;
+				if (turn !== this.turn) return null;
 				const stop = at + MARK_SLICE;
 				let reached = task.n;
 				search.scan(task, at, 1, (i) => {
@@ -53,8 +69,7 @@ export class Overview {
 				at = reached;
 			}
 		}
-		this.marks = marks;
-		this.app.tell("draw");
+		return marks;
 	}
 
 	draw() {
@@ -77,6 +92,9 @@ export class Overview {
 		band(zoom, colors.panel, 1);
 		if (state.range) band(state.range, colors.accent, 0.5);
 		g.fillStyle = colors.mark;
-		for (let x = 0; x < this.marks.length; x++) if (this.marks[x]) g.fillRect(x, 3, 1, height - 6);
+		const high = (height - 6) / this.app.apps.length;
+		this.marks.forEach((marks, k) => {
+			for (let x = 0; x < marks.length; x++) if (marks[x]) g.fillRect(x, 3 + k * high, 1, high);
+		});
 	}
 }

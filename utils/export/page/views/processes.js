@@ -60,13 +60,13 @@ export class ProcessesView {
 	draw() {
 		if (!byId("summary").firstChild) this.#makeSummary();
 		const { g, width, height } = clean(this.canvas), { app } = this, view = app.zoom;
-		const { lanes, names, meta } = app.recording, { search } = app;
+		const { lanes, names, fills, meta } = app.recording, { search } = app;
 		const isMatch = search.isOn ? (/** @type {number} */ i) => search.has(lanes, i) : null;
 		let bars = 0;
 		lanes.rows.forEach((row, depth) => {
 			const y = LANES_TOP + depth * ROW - this.top;
 			if (y + ROW > AXIS && y < height)
-				bars += drawBars(g, lanes, row, { y, width, view, names, isMatch });
+				bars += drawBars(g, lanes, row, { y, width, view, names, fills, isMatch });
 		});
 		this.#drawPath(g, width);
 		this.#drawRunning(g, width);

@@ -10,13 +10,17 @@ import { followPointer } from "../ui/pointer.js";
 import { describe } from "./details.js";
 
 export class Timeline {
-	/** @param {import("../state/app.js").App} app */
-	constructor(app) {
+	/**
+	 * @param {import("../state/app.js").App} app
+	 * @param {string} name with which the ids of its elements begin
+	 */
+	constructor(app, name = "timeline") {
 		this.app = app;
-		this.canvas = canvasById("timeline-canvas");
-		this.axis = canvasById("timeline-axis");
-		this.scroller = byId("timeline-scroller");
-		this.headings = byId("timeline-headings");
+		this.canvas = canvasById(`${name}-canvas`);
+		this.axis = canvasById(`${name}-axis`);
+		this.scroller = byId(`${name}-scroller`);
+		this.headings = byId(`${name}-headings`);
+		this.spacer = byId(`${name}-spacer`);
 		/**
 		 * Keys of those that are collapsed.
 		 * @type {Set<string>}
@@ -45,7 +49,7 @@ export class Timeline {
 		const { recording, state } = this.app;
 		this.strips = layOut(recording, state, this.folded);
 		const last = this.strips[this.strips.length - 1];
-		byId("timeline-spacer").style.height = `${last ? last.bottom : 0}px`;
+		this.spacer.style.height = `${last ? last.bottom : 0}px`;
 	}
 
 	draw() {
@@ -70,7 +74,7 @@ export class Timeline {
 	 * @param {number} height
 	 */
 	#drawStrip(g, strip, y, width, height) {
-		const { app } = this, { search, recording: { names } } = app, view = app.zoom;
+		const { app } = this, { search, recording: { names, fills } } = app, view = app.zoom;
 		g.fillStyle = colors.grid;
 		g.fillRect(0, y, width, HEAD - 3);
 		for (const task of strip.tasks) {
@@ -80,7 +84,7 @@ export class Timeline {
 			task.rows.forEach((row, depth) => {
 				const at = y + HEAD + depth * ROW;
 				if (at + ROW > 0 && at < height)
-					this.bars += drawBars(g, task, row, { y: at, width, view, names, isMatch });
+					this.bars += drawBars(g, task, row, { y: at, width, view, names, fills, isMatch });
 			});
 		}
 	}
@@ -198,13 +202,18 @@ export class Timeline {
 		this.app.tell("draw");
 	}
 
-	/** Collapse all tasks, or none, if they are. */
-	toggleAll() {
+	isAllFolded() {
+		return this.strips.every((strip) => strip.kind !== "task" || strip.isFolded);
+	}
+
+	/**
+	 * Collapse all tasks, or none, if they are.
+	 * @param {boolean} isFolded they are
+	 */
+	toggleAll(isFolded) {
 		const tasks = this.strips.filter((strip) => strip.kind === "task");
-		const isFolded = tasks.every((strip) => strip.isFolded);
 		for (const { key } of tasks) if (isFolded) this.folded.delete(key); else this.folded.add(key);
 		this.app.tell("draw");
-		return !isFolded;
 	}
 
 	/** Scroll to the selected call, of which nothing may be seen. */

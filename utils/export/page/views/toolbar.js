@@ -35,7 +35,7 @@ function setUpSearch(app) {
 	field.addEventListener("input", () => app.change({ search: field.value }));
 	field.addEventListener("keydown", (event) => {
 		event.stopPropagation();
-		if (event.key === "Enter") app.go(event.shiftKey ? -1 : 1);
+		if (event.key === "Enter") app.active.go(event.shiftKey ? -1 : 1);
 		if (event.key !== "Escape") return;
 		app.change({ search: "" });
 		field.blur();
@@ -109,22 +109,23 @@ export function setUpToolbar(app) {
 }
 
 /** @param {import("../state/app.js").App} app */
+function foundText({ search, place, isLooking, isReading, state }) {
+	const isOfPrograms = state.view === "processes";
+	let text = isOfPrograms ? count(search.executions, "execution") : count(search.calls, "call");
+	if (place) text = `${groups(place)} of ${text}`;
+	if (search.events && !isOfPrograms) text += `, ${count(search.events, "event")}`;
+	if (search.named && !search.hasFuncs) text += `, ${count(search.named, "task")}`;
+	return isLooking || isReading ? `${text} …` : text;
+}
+
+/** @param {import("../state/app.js").App} app */
 export function showSearch(app) {
-	const { search, place, isLooking, isReading, state } = app, field = inputById("search");
+	const { search, apps, state } = app, field = inputById("search");
 	if (field.value !== state.search) field.value = state.search;
 	field.setAttribute("aria-invalid", String(search.isWrong));
-	let text = "";
-	if (search.isWrong) {
-		text = "not a regular expression";
-	} else if (search.isOn) {
-		const isOfPrograms = state.view === "processes";
-		text = isOfPrograms ? count(search.executions, "execution") : count(search.calls, "call");
-		if (place) text = `${groups(place)} of ${text}`;
-		if (search.events && !isOfPrograms) text += `, ${count(search.events, "event")}`;
-		if (search.named && !search.hasFuncs) text += `, ${count(search.named, "task")}`;
-		if (isLooking || isReading) text += " …";
-	}
-	byId("found").textContent = text;
+	const texts = search.isOn ? apps.map(foundText) : [];
+	byId("found").textContent = search.isWrong ? "not a regular expression"
+		: texts.length > 1 ? `base: ${texts[0]}; new: ${texts[1]}` : texts.join();
 }
 
 /** @param {import("../state/app.js").App} app */
