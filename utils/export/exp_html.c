@@ -13,6 +13,7 @@
 #include "utils/export/numbers.h"
 #include "utils/export/page/blocks.h"
 #include "utils/export/page/page.h"
+#include "utils/export/page/sources.h"
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
@@ -393,7 +394,10 @@ static int put_meta(struct export *ex, struct uft_err *err)
 		strbuf_addstr(&meta, i ? ",\n" : "\n");
 		add_string(&meta, html->numbers.funcs[i]->name);
 	}
-	strbuf_addstr(&meta, "],\n\"texts\":[");
+	strbuf_addch(&meta, ']');
+	if (sources_put(&meta, ex->pipe->data, &html->numbers) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot export");
+	strbuf_addstr(&meta, ",\n\"texts\":[");
 	for (size_t i = 0; i < html->texts.nr && has_plain_texts(html); i++) {
 		strbuf_addstr(&meta, i ? ",\n" : "\n");
 		add_string(&meta, html->texts.texts[i]);

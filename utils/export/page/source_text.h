@@ -1,0 +1,55 @@
+/*
+ * Source files for the page of `dump --format=html`. Their names are the recording's, which may be
+ * anybody's, and a page is given to others: so a file is read only if it may be one of the sources.
+ */
+#ifndef UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
+#define UTRAIL_EXPORT_PAGE_SOURCE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "utils/base/containers/strbuf.h"
+
+/*
+ * A file in memory. Starts as zeros, ends with source_text_deinit().
+ *
+ * @starts: where each line begins in @text
+ * @is_python: functions end by their indentation
+ */
+struct source_text {
+	struct strbuf text;
+	size_t *starts;
+	size_t nr;
+	bool is_python;
+};
+
+void source_text_deinit(struct source_text *source);
+
+/*
+ * The reader, and what for.
+ *
+ * @owner: of the recording; of files that not everybody may read, only his are taken
+ * @built_ns: since 1970; a file that was changed after that says nothing of the program
+ */
+struct source_asker {
+	uid_t owner;
+	uint64_t built_ns;
+};
+
+/* NULL; or why the file is not shown, after "it ": text of ours. */
+const char *source_text_read(struct source_text *source, const char *path,
+			     const struct source_asker *asker);
+
+/* Line @number, from 1 on, without its end: its first byte, and its length. */
+const char *source_text_line(const struct source_text *source, size_t number, size_t *len);
+
+/*
+ * The last line of the function that begins in line @first, by its indentation; at most
+ * SOURCE_LINES_MAX are looked at.
+ */
+#define SOURCE_LINES_MAX 60
+size_t source_text_end(const struct source_text *source, size_t first);
+
+#endif
