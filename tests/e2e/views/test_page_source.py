@@ -7,7 +7,9 @@ import time
 from pathlib import Path
 
 from test_export import dump
-from tools import run, utrail
+from test_page import browser, button, driver_address, js, needs_browser, open_page, started_browser, table  # noqa: F401
+from test_page import keep
+from tools import run, utrail, wait_until
 
 PROGRAM = """#include <stdlib.h>
 /* not of a function */
@@ -143,3 +145,70 @@ class TestText:
         source = source_of("work")
         assert source["ends"] == [1, 2, 1, 2, 3, 8] and source["runs"][0][-1] == "    return n"
 
+
+@needs_browser
+class TestFunction:
+    def choose(self, browser, name):  # noqa: F811
+        rows = browser.find_elements("css selector", "#functions-table tbody button")
+        next(row for row in rows if row.text == name).click()
+
+    def test_source(self, browser):  # noqa: F811
+        record("--srcline", "-a")
+        open_page(browser, "data", "source", "#view=functions")
+        self.choose(browser, "twice")
+        source = browser.find_element("id", "source")
+        assert source.text.startswith("Source: calls.c:3\n")
+        (text,) = source.find_elements("tag name", "pre")
+        assert text.text.split("\n")[2] == "5         if (n < 0) /* </script><b>&amp; \\xe2\\x80\\xae\\x1b[31m */"
+        assert not source.find_elements("tag name", "b") and text.text.endswith("9 }")
+        keep(browser, "source-twice")
+        self.choose(browser, "one")
+        assert browser.find_element("css selector", "#source pre").text == "11 int one(int n) { return n + 1; }"
+        self.choose(browser, "__cxa_atexit")
+        assert browser.find_element("id", "source").text == "The source line of this function is not known."
+
+    def test_why_there_is_none(self, browser):  # noqa: F811
+        record("--srcline")
+        Path("calls.c").unlink()
+        open_page(browser, "data", "source-gone", "#view=functions&function=twice")
+        assert browser.find_element("id", "source").text == "Source: calls.c:3; it is not there."
+        record()
+        browser.get("about:blank")
+        open_page(browser, "data", "source-none", "#view=functions&function=twice")
+        assert browser.find_element("id", "source").text == "Source lines were not recorded: record --srcline does."
+
+    def test_calls(self, browser):  # noqa: F811
+        """Step through the calls: arguments and results of each."""
+        record("-a")
+        open_page(browser, "data", "calls", "#view=functions&function=twice")
+        said = []
+        for _ in range(5):
+            button(browser, "Next call").click()
+            said.append(browser.find_element("id", "this-call").text.split(" took")[0])
+        assert said == ["twice(0) = 0", "twice(1) = 2", "twice(2) = 4", "twice(3) = 6", "twice(0) = 0"]
+        button(browser, "Previous call").click()
+        assert browser.find_element("id", "this-call").text.startswith("twice(3) = 6 took")
+        assert "called by main" in browser.find_element("id", "this-call").text
+        # Another function's call is none of this one.
+        self.choose(browser, "one")
+        assert browser.find_element("id", "this-call").text == ""
+        button(browser, "Next call").click()
+        assert browser.find_element("id", "this-call").text.startswith("one(3) = 4 took")
+        button(browser, "Show in the timeline").click()
+        assert browser.find_element("id", "details").text.startswith("one(3) = 4")
+        button(browser, "Function").click()
+        assert browser.find_element("id", "this-call").text.startswith("one(3) = 4 took")
+
+    def test_slowest_are_jumps(self, browser):  # noqa: F811
+        record("-a")
+        open_page(browser, "data", "slowest", "#view=functions&function=twice")
+        rows = table(browser, "#function table:nth-of-type(4)")
+        assert len(rows) == 4
+        for i, row in enumerate(rows):
+            slowest = "#function table:nth-of-type(4) tbody button"
+            wait_until(lambda: len(browser.find_elements("css selector", slowest)) == 4)
+            browser.find_elements("css selector", slowest)[i].click()
+            details = browser.find_element("id", "details").text
+            assert details.startswith("twice(") and f"took {row[0]}" in details and f"at {row[1]}" in details
+            # The list is of what is seen; that is all of it once more.
+            browser.back()

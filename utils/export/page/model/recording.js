@@ -2,6 +2,7 @@
 import { encodeTexts } from "../data/decode.js";
 import { Task } from "./task.js";
 import { makeLanes } from "./lanes.js";
+import { Sources } from "./sources.js";
 
 /**
  * @typedef {object} Execution of a program by a process
@@ -28,6 +29,8 @@ import { makeLanes } from "./lanes.js";
  * @property {string[]} functions
  * @property {string[]} texts if they are few; else they come in blocks
  * @property {Execution[]} executions
+ * @property {number[]} [places] of functions in sources
+ * @property {import("./sources.js").SourceFile[]} [sources]
  */
 
 /** @typedef {{ from: number, to: number }} Range in ns since the recording began */
@@ -61,6 +64,7 @@ export class Recording {
 		this.names = meta.functions.concat(programs);
 		this.isWait = Uint8Array.from(this.names, (name) => (name.startsWith(WAIT) ? 1 : 0));
 		this.tasks = meta.tasks.map((info, i) => new Task(info, i));
+		this.sources = new Sources(meta.places || [], meta.sources || []);
 		this.lanes = makeLanes(meta.executions, programs, meta.functions.length);
 		this.textBlocks = meta.texts.length ? [encodeTexts(meta.texts)] : [];
 		/**

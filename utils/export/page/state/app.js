@@ -211,11 +211,26 @@ export class App {
 	 * @param {1 | -1} step
 	 */
 	goSame(step) {
-		if (!this.selected || !("ctx" in this.selected[0])) return;
-		const call = /** @type {import("../model/task.js").Call} */ (this.selected);
-		const same = new Search(this.recording, "");
-		same.funcs[call[0].func(call[1])] = 1;
-		const next = same.next(call, step);
+		const call = this.selectedCall;
+		const next = call && this.nextOf(call[0].func(call[1]), step);
 		if (next) this.reveal(next);
+	}
+
+	/** @returns {import("../model/task.js").Call | null} */
+	get selectedCall() {
+		const { selected } = this;
+		return selected && "ctx" in selected[0]
+			? /** @type {import("../model/task.js").Call} */ (selected) : null;
+	}
+
+	/**
+	 * The call of a function after (or before) the selected one.
+	 * @param {number} func
+	 * @param {1 | -1} step
+	 */
+	nextOf(func, step) {
+		const same = new Search(this.recording, "");
+		same.funcs[func] = 1;
+		return same.next(this.selectedCall, step);
 	}
 }

@@ -18,7 +18,7 @@ export const commandOf = (e) => (e.name.startsWith("fork") ? e.name : e.command 
 function describeExecution({ recording }, i) {
 	const { lanes, meta } = recording, e = meta.executions[i], ending = endingOf(e);
 	return {
-		name: commandOf(e), text: "", func: "",
+		name: commandOf(e), text: "", func: "", source: null,
 		took: timeText(e.dur) + (ending ? `, ${ending}` : ""), self: timeText(lanes.own[i]),
 		start: timeText(e.start - meta.zero), task: `process ${e.pid}${e.cwd ? ` of ${e.cwd}` : ""}`,
 		caller: e.parent === undefined ? "" : meta.executions[e.parent].name, by: "made by",
@@ -39,6 +39,7 @@ export function describe(app, [task, i]) {
 		name: func, text, func,
 		took: timeText(task.dur[i]) + (task.open.has(i) ? ", did not return" : ""),
 		self: timeText(task.self(i)), start: timeText(task.start[i] - meta.zero),
+		source: app.recording.sources.of(task.func(i)),
 		task: `${task.name} ${task.tid}`, caller: caller < 0 ? "" : names[caller], by: "called by",
 	};
 }
@@ -58,6 +59,7 @@ export function showDetails(app) {
 	box.replaceChildren(element("b", {}, d.name + d.text), part("took", d.took),
 		part("itself", d.self), part("at", d.start), part("in", d.task));
 	if (d.caller) box.append(part(d.by, d.caller));
+	if (d.source) box.append(part("from", `${d.source.file}:${d.source.line}`));
 	if (!d.func) return;
 	const button = (/** @type {string} */ text, /** @type {() => void} */ click) =>
 		element("button", { class: "tool", click }, text);

@@ -3,6 +3,8 @@ import { byId, element, makeTable } from "../ui/element.js";
 import { count, groups, percent, timeText } from "../model/text.js";
 import { functionRows, relatives, sumTasks } from "../model/functions.js";
 import { findDurations } from "../model/durations.js";
+import { describe } from "./details.js";
+import { makeSource } from "./source.js";
 
 /** More rows than that nobody reads: search narrows the list. */
 const MOST_ROWS = 2000;
@@ -65,7 +67,7 @@ export class FunctionsView {
 		if (this.app.isReading) return;
 		this.find();
 		const drawn = [this.key, this.column, this.isDown, search.isOn && search.text, state.func, this.isWhole];
-		if (drawn.join("\n") === this.drawn) return;
+		if (drawn.join("\n") === this.drawn) { this.#drawCall(); return; }
 		this.drawn = drawn.join("\n");
 		const rows = this.#sorted(), most = rows.reduce((max, row) => Math.max(max, row.self), 1);
 		const limit = this.isWhole ? Infinity : MOST_ROWS;
@@ -134,8 +136,8 @@ export class FunctionsView {
 		const button = (/** @type {string} */ text, /** @type {() => void} */ click) =>
 			element("button", { class: "tool", click }, text);
 		const find = (/** @type {1 | -1} */ step) => {
-			app.change({ search: func });
-			app.go(step);
+			const call = app.nextOf(number, step);
+			if (call) app.select(call);
 		};
 		box.append(
 			element("h2", {}, func),
@@ -143,9 +145,27 @@ export class FunctionsView {
 				`${timeText(row.self)} itself` : "It was not called in this range."),
 			element("p", { class: "buttons" }, button("Previous call", () => find(-1)),
 				button("Next call", () => find(1)), button("Close", () => app.change({ func: "" }, "push"))),
+			element("p", { id: "this-call", "aria-live": "polite" }),
 			this.#makeRelatives(`Callers of ${func}`, callers),
 			this.#makeRelatives(`Callees of ${func}`, callees));
 		this.#addDurations(box, number);
+		box.append(makeSource(app.recording.sources, number));
+		this.#drawCall();
+	}
+
+	/** The selected call, if it is one of the chosen function: with its arguments and its result. */
+	#drawCall() {
+		const box = document.getElementById("this-call"), { app } = this, call = app.selectedCall;
+		if (!box) return;
+		box.replaceChildren();
+		if (!call || app.recording.names[call[0].func(call[1])] !== app.state.func) return;
+		const d = describe(app, call);
+		const caller = d.caller ? `, called by ${d.caller}` : "";
+		box.append(element("b", {}, d.name + d.text),
+			` took ${d.took}, itself ${d.self}, at ${d.start} in ${d.task}${caller} `,
+			element("button", {
+				class: "tool", click: () => { app.change({ view: "timeline" }, "push"); app.reveal(call); },
+			}, "Show in the timeline"));
 	}
 
 	/**

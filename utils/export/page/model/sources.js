@@ -1,0 +1,49 @@
+/** Where functions begin in their sources, and the text there. */
+
+/**
+ * @typedef {object} SourceFile utils/export/page/sources.h
+ * @property {string} file its name
+ * @property {string} [why] its text is not here
+ * @property {[number, ...string[]][]} [runs] of lines: the first one's number, and the lines
+ * @property {number[]} [ends] the first and the last line of each function
+ */
+
+/**
+ * @typedef {object} Source of a function
+ * @property {string} file
+ * @property {number} line
+ * @property {string} why there are no lines
+ * @property {string[]} lines from that line on
+ */
+
+export class Sources {
+	/**
+	 * @param {number[]} places function, file, line, and so on
+	 * @param {SourceFile[]} files
+	 */
+	constructor(places, files) {
+		this.files = files;
+		/** @type {Map<number, [file: number, line: number]>} */
+		this.places = new Map();
+		for (let i = 0; i + 2 < places.length; i += 3) this.places.set(places[i], [places[i + 1], places[i + 2]]);
+	}
+
+	/**
+	 * Null: it was not recorded.
+	 * @param {number} func
+	 * @returns {Source | null}
+	 */
+	of(func) {
+		const place = this.places.get(func);
+		if (!place) return null;
+		const [number, line] = place, { file, why = "", runs = [], ends = [] } = this.files[number];
+		const made = { file, line, why, lines: /** @type {string[]} */ ([]) };
+		if (why) return made;
+		let last = 0;
+		for (let i = 0; i + 1 < ends.length; i += 2) if (ends[i] === line) last = ends[i + 1];
+		const run = runs.find(([first, ...lines]) => first <= line && last < first + lines.length);
+		if (run) made.lines = run.slice(1 + line - run[0], 2 + last - run[0]).map(String);
+		else made.why = last ? "is left out: the page has a megabyte of sources" : "has no such line";
+		return made;
+	}
+}
