@@ -13,7 +13,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,13 +29,16 @@
 
 #define DRAIN_MS	     10
 /*
- * Its memory takes time at the start: 1 ms for 3 MB. A second of a busy build fits: some 500
- * programs with 4 KB of arguments, as much of variables, and the files that they open.
+ * Its memory takes time at the start: 1 ms for 3 MB. A quarter of a second of a busy build fits:
+ * some 120 programs with 4 KB of arguments, as much of variables, and the files that they open.
  */
-#define RING_BYTES_FILES     (32U << 20)
-#define RING_BYTES_VARIABLES (16U << 20)
+#define RING_BYTES_FILES     (8U << 20)
+#define RING_BYTES_VARIABLES (8U << 20)
 #define RING_BYTES_ARGUMENTS (4U << 20)
 #define RING_BYTES_MIN	     (1U << 20) /* less is not tried when memory is short */
+#define RING_TIMES_LATE	     2 /* so much more of it for a thread that has to wait for its turn */
+/* The ring's thread goes first when there is something for it: a full ring loses records. */
+#define FIRST_PRIORITY	     -20
 /* For tests: another size of the ring, in bytes. */
 #define RING_VARIABLE	     "UTRAIL_PROC_RING"
 
@@ -50,9 +56,28 @@ struct loader {
 };
 
 /*
+ * The ring's memory. libbpf would map it twice, one after the other, so that no record seems to
+ * wrap; RSS counts these pages twice. Here the record that wraps is copied.
+ *
+ * @taken: how far the ring was read, in bytes since the start: the kernel goes by it
+ * @made: how far it was written, a page before @data
+ * @bytes: of @data, a power of two; 0: nothing is mapped
+ * @wake_fd: can be read when the eBPF program has woken the reader; -1: none
+ */
+struct queue {
+	uint64_t *taken;
+	const uint64_t *made;
+	const char *data;
+	size_t bytes;
+	int wake_fd;
+	char wrapped[sizeof(struct wire_record) + WIRE_BYTES_MAX];
+};
+
+/*
  * @loaded: valid if @is_loaded
  * @links: descriptors of where programs are attached, so many as @nr_links
  * @stop_fd: an eventfd; can be read when the thread is to end
+ * @ring_bytes: of the map that was loaded
  * @ring: the thread's, while it runs; @queue as well
  * @over_fd: as proc.h has it
  */
@@ -62,7 +87,8 @@ struct following {
 	bool is_loaded;
 	int links[FOLLOW_FILES_PROGRAMS];
 	size_t nr_links;
-	struct ring_buffer *queue;
+	size_t ring_bytes;
+	struct queue queue;
 	struct bpf_ring ring;
 	pthread_t thread;
 	int stop_fd;
@@ -74,6 +100,85 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 {
 	return 0;
 }
+
+/* --- the ring's memory --- */
+
+static int map_queue(struct queue *queue, int map_fd, size_t bytes)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	struct epoll_event event = { .events = EPOLLIN };
+	void *taken = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
+	void *made = mmap(NULL, page + bytes, PROT_READ, MAP_SHARED, map_fd, page);
+
+	queue->bytes = bytes;
+	queue->taken = taken == MAP_FAILED ? NULL : taken;
+	queue->made = made == MAP_FAILED ? NULL : made;
+	queue->data = (const char *)queue->made + page;
+	if (!queue->taken || !queue->made)
+		return -ENOMEM;
+	/* poll(2) of the map itself would see every record, and not only what is woken for. */
+	queue->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (queue->wake_fd < 0 || epoll_ctl(queue->wake_fd, EPOLL_CTL_ADD, map_fd, &event) < 0)
+		return -errno;
+	return 0;
+}
+
+static void unmap_queue(struct queue *queue)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+
+	if (queue->taken)
+		munmap(queue->taken, page);
+	if (queue->made)
+		munmap((void *)queue->made, page + queue->bytes);
+	if (queue->wake_fd >= 0)
+		close(queue->wake_fd);
+}
+
+/* @size bytes at @at, which may go on at the ring's beginning; NULL: more than any record has. */
+static const void *record_at(struct queue *queue, uint64_t at, size_t size)
+{
+	size_t offset = at & (queue->bytes - 1);
+	size_t first = queue->bytes - offset;
+
+	if (size <= first)
+		return queue->data + offset;
+	if (size > sizeof(queue->wrapped))
+		return NULL;
+	memcpy(queue->wrapped, queue->data + offset, first);
+	memcpy(queue->wrapped + first, queue->data, size - first);
+	return queue->wrapped;
+}
+
+/*
+ * Takes what is there. A record's length comes last (linux/bpf.h, BPF_RINGBUF_*); one that is busy
+ * is taken the next time, with all that follow it.
+ */
+static void drain_ring(struct queue *queue, struct bpf_ring *ring)
+{
+	const unsigned bits = BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT;
+	uint64_t at = *queue->taken;
+
+	while (at < __atomic_load_n(queue->made, __ATOMIC_ACQUIRE)) {
+		/* Headers are aligned to their size, so none wraps. */
+		const uint32_t *head = (const void *)(queue->data + (at & (queue->bytes - 1)));
+		uint32_t word = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+		size_t size = word & ~bits;
+		const void *data;
+
+		if (word & BPF_RINGBUF_BUSY_BIT)
+			break;
+		data = record_at(queue, at + BPF_RINGBUF_HDR_SZ, size);
+		if (!data)
+			ring->nr_broken++;
+		else if (!(word & BPF_RINGBUF_DISCARD_BIT))
+			bpf_ring_take(ring, data, size);
+		at += (size + 2 * BPF_RINGBUF_HDR_SZ - 1) & -(uint64_t)BPF_RINGBUF_HDR_SZ;
+		__atomic_store_n(queue->taken, at, __ATOMIC_RELEASE);
+	}
+}
+
+/* --- loading --- */
 
 static unsigned nr_programs(const struct following *f)
 {
@@ -97,7 +202,7 @@ static void unlink_programs(struct following *f)
 static void release_following(struct following *f)
 {
 	unlink_programs(f);
-	ring_buffer__free(f->queue);
+	unmap_queue(&f->queue);
 	if (f->is_loaded)
 		unload(f);
 	bpf_ring_deinit(&f->ring);
@@ -188,6 +293,15 @@ static int load_programs(struct following *f, size_t ring_bytes)
 	return ret;
 }
 
+/* Root and CAP_SYS_NICE may: the priority is tried, and put back. */
+static bool may_go_first(void)
+{
+	int usual = getpriority(PRIO_PROCESS, gettid());
+
+	return setpriority(PRIO_PROCESS, gettid(), FIRST_PRIORITY) == 0 &&
+	       setpriority(PRIO_PROCESS, gettid(), usual) == 0;
+}
+
 /* A smaller ring does when memory is short, as long as it is emptied in time. */
 static int load_as_it_fits(struct following *f)
 {
@@ -197,19 +311,16 @@ static int load_as_it_fits(struct following *f)
 							 : RING_BYTES_ARGUMENTS;
 	int ret;
 
+	if (!may_go_first())
+		bytes *= RING_TIMES_LATE;
 	if (wanted)
 		bytes = strtoul(wanted, NULL, 10);
 	do {
+		f->ring_bytes = bytes;
 		ret = load_programs(f, bytes);
 		bytes /= 2;
 	} while (ret == -ENOMEM && bytes >= RING_BYTES_MIN);
 	return ret;
-}
-
-static int take_ring_record(void *ctx, void *data, size_t size)
-{
-	bpf_ring_take(ctx, data, size);
-	return 0;
 }
 
 static const char *why(int error)
@@ -254,14 +365,12 @@ static int bpf_way_prepare(struct proc *proc, const struct record_settings *sett
 	if (!f)
 		return cannot_follow(err, -ENOMEM);
 	f->settings = settings;
+	f->queue.wake_fd = -1;
 	f->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	libbpf_set_print(print_nothing);
 	ret = f->stop_fd < 0 ? -errno : load_as_it_fits(f);
-	if (ret == 0) {
-		f->queue = ring_buffer__new(f->loaded.maps[FOLLOW_RING].map_fd, take_ring_record,
-					    &f->ring, NULL);
-		ret = f->queue ? 0 : -errno;
-	}
+	if (ret == 0)
+		ret = map_queue(&f->queue, f->loaded.maps[FOLLOW_RING].map_fd, f->ring_bytes);
 	if (ret < 0) {
 		release_following(f);
 		return cannot_follow(err, ret);
@@ -289,16 +398,18 @@ static void drain_queue(struct following *f)
 	f->ring.to_clock_ns = clock == CLOCK_MONOTONIC
 				      ? 0
 				      : clock_now_ns(clock) - clock_now_ns(CLOCK_MONOTONIC);
-	ring_buffer__consume(f->queue);
+	drain_ring(&f->queue, &f->ring);
 }
 
 static void *run_follower(void *arg)
 {
 	struct following *f = arg;
 	struct pollfd fds[] = { { .fd = f->stop_fd, .events = POLLIN },
-				{ .fd = ring_buffer__epoll_fd(f->queue), .events = POLLIN } };
+				{ .fd = f->queue.wake_fd, .events = POLLIN } };
 	bool is_over = false;
 
+	/* The ring is larger where this is not permitted. */
+	setpriority(PRIO_PROCESS, gettid(), FIRST_PRIORITY);
 	while (poll(fds, ARRAY_SIZE(fds), DRAIN_MS) <= 0 || !(fds[0].revents & POLLIN)) {
 		/* Whoever is not counted any more has told of all before. */
 		bool is_empty = !is_over && read_counts(f).nr_live == 0;
