@@ -8,7 +8,7 @@
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"
 #include "libmcount/hot/planned_open.h"
-#include "libmcount/python/names.h"
+#include "libmcount/python/codes.h"
 #include "libmcount/python/natives.h"
 #include "libmcount/python/threads.h"
 #include "libmcount/python/values.h"
@@ -221,116 +221,66 @@ static void leave_call(struct thread *t, uint64_t key, struct py_object *result)
  * The key of a call in C: the interpreter makes new objects for one and the same bound method, from
  * 3.12 on one when it is called and another when it returns.
  */
-static uint64_t native_key(const struct py_object *fn)
+static uint64_t native_key(const struct py_c_function *fn)
 {
-	return (uint64_t)((const struct py_c_function *)fn)->def;
+	return (uint64_t)fn->def;
 }
 
 /* --- events --- */
 
-/*
- * The number of our place in code objects: the first. If others had places before, they would be
- * called for code that they know nothing of (see has_others()).
- */
-static intptr_t code_index = -1;
-
 bool calls_begin(void)
 {
-	code_index = py.code_index(NULL);
 	values_begin();
-	return code_index == 0;
+	return codes_begin();
 }
 
-/*
- * True when somebody else has got places in code objects. Code that we give one from now on has
- * theirs as well, and at its end the interpreter would call their function for an empty one. It is
- * asked by means of code that is kept for good.
- */
-static bool has_others(struct py_object *code)
-{
-	static struct py_object *kept;
-	static bool have_come;
-	void *theirs = NULL;
-
-	if (have_come || py.interpreter(py.thread()) != python_threads.main)
-		return have_come;
-	if (!kept) {
-		py.hold(code);
-		kept = code;
-	}
-	have_come = (py.code_get(kept, code_index + 1, &theirs) == 0 && theirs) ||
-		    py.code_set(kept, code_index + 1, NULL) == 0;
-	py.error_clear();
-	return have_come;
-}
-
-/* The facts change: places in the code of another interpreter are that one's. */
-static void keep_facts(struct py_object *code, name_facts facts)
-{
-	if (py.code_set(code, code_index, (void *)facts) == 0)
-		return;
-	py.error_clear();
-	if (py.code_index(NULL) != code_index || py.code_set(code, code_index, (void *)facts) < 0)
-		py.error_clear();
-}
-
-/* Code that can have no place of ours is not recorded: it would be asked about at each call. */
 NOINLINE static name_facts look_at(struct py_object *code)
 {
-	name_facts facts = names_look(code);
-
-	if (has_others(code))
-		return facts | NAME_ASKED;
-	keep_facts(code, facts);
-	return facts;
-}
-
-NOINLINE static name_facts ask_about(struct py_object *code, name_facts facts)
-{
-	facts = names_ask_code(code, facts);
-	keep_facts(code, facts);
-	return facts;
+	return codes_look(code, py.interpreter(py.thread()) == python_threads.main);
 }
 
 NOINLINE static void enter_valued_call(struct thread *t, const struct valued_call *valued,
-				       uint64_t addr, uint64_t bits)
+				       uint64_t key, uint64_t addr, uint64_t bits)
 {
+	struct valued_call found = *valued;
 	bool can_be_had = values_can_be_had();
 
+	if (!found.frame)
+		found.frame = py.frame();
+	if (!found.frame) {
+		py.error_clear();
+		can_be_had = false;
+	}
 	if (can_be_had && (valued->values & CALLABLE_RESULT))
 		bits |= CALL_HAS_RESULT;
-	enter_call(t, (uint64_t)valued->frame, addr, bits, can_be_had ? valued : NULL);
+	enter_call(t, key, addr, bits, can_be_had ? &found : NULL);
 }
 
-static void enter_python(struct thread *t, struct py_frame *frame)
+/* @key: of the call; @frame: NULL: the innermost one, which is asked for if values are wanted */
+static inline void enter_code(struct thread *t, struct py_object *code, uint64_t key,
+			      struct py_frame *frame)
 {
-	struct py_object *code = py.frame_code(frame);
-	void *known = NULL;
-	name_facts facts;
+	name_facts facts = codes_facts(code);
 	uint64_t bits;
 	bool has_record;
 
-	if (unlikely(py.code_get(code, code_index, &known) < 0))
-		py.error_clear();
-	facts = (name_facts)known;
 	if (unlikely(!facts))
 		facts = look_at(code);
 	has_record = is_recorded(t, facts);
 	if (unlikely(has_record && !(facts & NAME_ASKED)))
-		facts = ask_about(code, facts);
+		facts = codes_ask_recorder(code, facts);
 	bits = facts & NAME_OWN ? CALL_IS_OWN : 0;
 	if (unlikely(has_record && name_values(facts)))
-		enter_valued_call(t, &(struct valued_call){ frame, code, name_values(facts) },
+		enter_valued_call(t, &(struct valued_call){ frame, code, name_values(facts) }, key,
 				  name_address(facts), bits);
 	else
-		enter_call(t, (uint64_t)frame, has_record ? name_address(facts) : 0, bits, NULL);
-	py.let_go(code);
+		enter_call(t, key, has_record ? name_address(facts) : 0, bits, NULL);
 }
 
-static void enter_native(struct thread *t, struct py_object *fn)
+static void enter_native(struct thread *t, const struct py_c_function *fn)
 {
 	bool has_record = is_recorded(t, NAME_KNOWN);
-	uint64_t addr = has_record ? name_address(natives_facts((struct py_c_function *)fn)) : 0;
+	uint64_t addr = has_record ? name_address(natives_facts(fn)) : 0;
 
 	/* It calls functions as its caller would. */
 	enter_call(t, native_key(fn), addr, is_called_by_own(t) ? CALL_IS_OWN : 0, NULL);
@@ -345,19 +295,51 @@ int calls_take_event(struct py_object *object, struct py_frame *frame, int event
 		return 0;
 	switch (event) {
 	case PY_CALL:
-		enter_python(t, frame);
+		enter_code(t, codes_of_frame(frame), (uint64_t)frame, frame);
 		break;
 	case PY_C_CALL:
-		enter_native(t, arg);
+		enter_native(t, (const struct py_c_function *)arg);
 		break;
 	case PY_RETURN:
 		leave_call(t, (uint64_t)frame, arg);
 		break;
 	case PY_C_RETURN:
 	case PY_C_EXCEPTION:
-		leave_call(t, native_key(arg), NULL);
+		leave_call(t, native_key((const struct py_c_function *)arg), NULL);
 		threads_look();
 		break;
 	}
 	return 0;
+}
+
+void calls_begin_code(struct py_object *code)
+{
+	struct thread *t = thread_for_event();
+
+	if (likely(t))
+		enter_code(t, code, (uint64_t)code, NULL);
+}
+
+void calls_end_code(struct py_object *code, struct py_object *result)
+{
+	struct thread *t = thread_for_event();
+
+	if (likely(t))
+		leave_call(t, (uint64_t)code, result);
+}
+
+void calls_begin_native(const struct py_c_function *fn)
+{
+	struct thread *t = thread_for_event();
+
+	if (likely(t))
+		enter_native(t, fn);
+}
+
+void calls_end_native(const struct py_method_def *def)
+{
+	struct thread *t = thread_for_event();
+
+	if (likely(t))
+		leave_call(t, (uint64_t)def, NULL);
 }

@@ -3,57 +3,30 @@
 
 #include <string.h>
 
+#include "libmcount/python/layout.h"
 #include "libmcount/python/text.h"
 #include "utils/base/compiler.h"
 
-/* The second number of 3.N; 0: none that is known. */
-static unsigned minor_version;
-
-/* Frames as these versions have them, in words. */
-#define FRAME_CODE_3_9	  4  /* PyFrameObject.f_code */
-#define FRAME_LOCALS_3_9  45 /* f_localsplus */
-#define FRAME_LOCALS_3_10 44
-#define FRAME_INNER_3_11  3 /* f_frame: a struct _PyInterpreterFrame */
-#define INNER_CODE_3_11	  4
-#define INNER_CODE_3_12	  0
-#define INNER_LOCALS	  9 /* localsplus */
-
-static unsigned parse_minor(const char *version)
-{
-	unsigned nr = 0;
-
-	if (version[0] != '3' || version[1] != '.')
-		return 0;
-	for (const char *c = version + 2; *c >= '0' && *c <= '9'; c++)
-		nr = nr * 10 + (*c - '0');
-	return nr;
-}
+/* Empty: frames of a version that is not known. */
+static struct py_layout layout;
 
 void values_begin(void)
 {
-	unsigned minor = parse_minor(py.version());
-
-	if (minor >= PYTHON_MINOR_FIRST && minor <= PYTHON_MINOR_LAST && text_begin())
-		minor_version = minor;
+	if (text_begin())
+		layout = layout_find();
 }
 
 bool values_can_be_had(void)
 {
-	return minor_version != 0;
+	return layout.minor != 0;
 }
 
 /* The parameters, the first ones of all variables; NULL: a frame of an unknown form. */
 static struct py_object **locals_of(const struct valued_call *call)
 {
-	struct py_object **words = (struct py_object **)call->frame;
-	struct py_object **inner = (struct py_object **)words[FRAME_INNER_3_11];
-	unsigned code = minor_version == 11 ? INNER_CODE_3_11 : INNER_CODE_3_12;
+	struct py_object **inner = layout_inner(&layout, call->frame);
 
-	if (minor_version >= 11)
-		return inner && inner[code] == call->code ? inner + INNER_LOCALS : NULL;
-	if (words[FRAME_CODE_3_9] != call->code)
-		return NULL;
-	return words + (minor_version == 9 ? FRAME_LOCALS_3_9 : FRAME_LOCALS_3_10);
+	return inner && inner[layout.frame_code] == call->code ? inner + layout.frame_locals : NULL;
 }
 
 /* Texts of one payload share its room; each has its length and padding beside it. */

@@ -1,0 +1,104 @@
+/* Facts about code (see codes.h). */
+#include "libmcount/python/codes.h"
+
+struct py_codes python_codes;
+
+/*
+ * The number of our place in code objects: the first. If others had places before, they would be
+ * called for code that they know nothing of (see has_others()).
+ */
+static intptr_t code_index = -1;
+
+bool codes_begin(void)
+{
+	code_index = py.code_index(NULL);
+	python_codes.layout = layout_find();
+	return code_index == 0;
+}
+
+name_facts codes_ask_facts(struct py_object *code)
+{
+	void *known = NULL;
+
+	if (py.code_get(code, code_index, &known) < 0)
+		py.error_clear();
+	return (name_facts)known;
+}
+
+/* The interpreter tells, and shows by that whether frames are as they should be. */
+struct py_object *codes_ask_frame(struct py_frame *frame)
+{
+	const struct py_layout *l = &python_codes.layout;
+	struct py_object *code = py.frame_code(frame);
+	struct py_object **inner = l->minor ? layout_inner(l, frame) : NULL;
+
+	python_codes.reads_frames = inner && inner[l->frame_code] == code;
+	py.let_go(code);
+	return code;
+}
+
+/*
+ * True when somebody else has got places in code objects. Code that we give one from now on has
+ * theirs as well, and at its end the interpreter would call their function for an empty one. It is
+ * asked by means of code that is kept for good.
+ */
+static bool has_others(struct py_object *code, bool is_of_main)
+{
+	static struct py_object *kept;
+	static bool have_come;
+	void *theirs = NULL;
+
+	if (have_come || !is_of_main)
+		return have_come;
+	if (!kept) {
+		py.hold(code);
+		kept = code;
+	}
+	have_come = (py.code_get(kept, code_index + 1, &theirs) == 0 && theirs) ||
+		    py.code_set(kept, code_index + 1, NULL) == 0;
+	py.error_clear();
+	return have_come;
+}
+
+/* The pointer to values comes with the first one: then it is where the layout says. */
+static bool put_facts(struct py_object *code, name_facts facts)
+{
+	const struct py_layout *l = &python_codes.layout;
+	bool was_empty = l->minor && !layout_extra(l, code);
+	struct py_code_extra *extra;
+
+	if (py.code_set(code, code_index, (void *)facts) < 0)
+		return false;
+	extra = was_empty ? layout_extra(l, code) : NULL;
+	if (extra && extra->size > 0 && extra->values[0] == (void *)facts)
+		python_codes.reads_extra = true;
+	return true;
+}
+
+/* The facts change: places in the code of another interpreter are that one's. */
+static void keep_facts(struct py_object *code, name_facts facts)
+{
+	if (put_facts(code, facts))
+		return;
+	py.error_clear();
+	if (py.code_index(NULL) != code_index || !put_facts(code, facts))
+		py.error_clear();
+}
+
+/* Code that can have no place of ours is not recorded: it would be asked about at each call. */
+name_facts codes_look(struct py_object *code, bool is_of_main)
+{
+	name_facts facts = names_look(code);
+
+	if (has_others(code, is_of_main))
+		return facts | NAME_ASKED;
+	keep_facts(code, facts);
+	return facts;
+}
+
+name_facts codes_ask_recorder(struct py_object *code, name_facts facts)
+{
+	facts = names_ask_code(code, facts);
+	keep_facts(code, facts);
+	return facts;
+}

@@ -1,0 +1,55 @@
+/* Facts about code. They are kept in the code object itself, in a place of our own. */
+#ifndef UTRAIL_LIBMCOUNT_PYTHON_CODES_H
+#define UTRAIL_LIBMCOUNT_PYTHON_CODES_H
+
+#include "libmcount/python/layout.h"
+#include "libmcount/python/names.h"
+#include "utils/base/compiler.h"
+
+/*
+ * @layout: of frames and code. A member that counts on it has been seen to be where it says
+ * @reads_frames: the code of a frame is where the layout says
+ * @reads_extra: so are the values of code
+ */
+struct py_codes {
+	struct py_layout layout;
+	bool reads_frames;
+	bool reads_extra;
+};
+
+extern struct py_codes python_codes;
+
+/* COLD, with the GIL, once: make a place for us in code objects. False: there is none. */
+bool codes_begin(void);
+
+/* The slow ways of codes_facts() and codes_of_frame(). */
+name_facts codes_ask_facts(struct py_object *code);
+struct py_object *codes_ask_frame(struct py_frame *frame);
+
+/* HOT, with the GIL. 0: nobody has looked at it yet. */
+static inline name_facts codes_facts(struct py_object *code)
+{
+	struct py_code_extra *extra;
+
+	if (unlikely(!python_codes.reads_extra))
+		return codes_ask_facts(code);
+	extra = layout_extra(&python_codes.layout, code);
+	return likely(extra) && likely(extra->size > 0) ? (name_facts)extra->values[0] : 0;
+}
+
+/* HOT, with the GIL. Borrowed from the frame, which runs. */
+static inline struct py_object *codes_of_frame(struct py_frame *frame)
+{
+	if (unlikely(!python_codes.reads_frames))
+		return codes_ask_frame(frame);
+	return layout_inner(&python_codes.layout, frame)[python_codes.layout.frame_code];
+}
+
+/*
+ * COLD, with the GIL: all that is known without the recorder, and with it. @is_of_main: the
+ * interpreter that began first runs.
+ */
+name_facts codes_look(struct py_object *code, bool is_of_main);
+name_facts codes_ask_recorder(struct py_object *code, name_facts facts);
+
+#endif

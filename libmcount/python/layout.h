@@ -1,0 +1,48 @@
+/* Places in the interpreter's objects, by its version, of all that the probe reads there. */
+#ifndef UTRAIL_LIBMCOUNT_PYTHON_LAYOUT_H
+#define UTRAIL_LIBMCOUNT_PYTHON_LAYOUT_H
+
+#include <stdint.h>
+
+#include "libmcount/python/api.h"
+
+/*
+ * All places are numbers of words.
+ *
+ * @minor: the second number of 3.N; 0: none that is known
+ * @frame_inner: of the part of a frame that has the rest; 0: the frame has that itself
+ * @frame_code, @frame_locals: of its code, and of its first variable
+ * @code_extra: of the pointer to values that others have put to code (PEP 523)
+ */
+struct py_layout {
+	unsigned minor;
+	unsigned frame_inner;
+	unsigned frame_code;
+	unsigned frame_locals;
+	unsigned code_extra;
+};
+
+/* COLD, once: the layout of the interpreter that runs. */
+struct py_layout layout_find(void);
+
+/* The part of a frame that has its code and variables; NULL: it has none any more. */
+static inline struct py_object **layout_inner(const struct py_layout *l, struct py_frame *frame)
+{
+	struct py_object **words = (struct py_object **)frame;
+
+	return l->frame_inner ? (struct py_object **)words[l->frame_inner] : words;
+}
+
+/* Values that others have put to code, each at its user's number. */
+struct py_code_extra {
+	intptr_t size;
+	void *values[];
+};
+
+/* NULL: there are none. */
+static inline struct py_code_extra *layout_extra(const struct py_layout *l, struct py_object *code)
+{
+	return ((struct py_code_extra **)code)[l->code_extra];
+}
+
+#endif
