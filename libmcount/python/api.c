@@ -8,7 +8,10 @@
 
 struct py_api py;
 
-/* Two names: 3.12 has given some a better one. */
+/*
+ * Two names: 3.12 has given some a better one. The last, from FIRST_OPTIONAL on, are not in all
+ * versions.
+ */
 static const struct {
 	size_t place;
 	const char *name;
@@ -45,8 +48,13 @@ static const struct {
 	{ PLACE(call_later), "Py_AddPendingCall", NULL },
 	{ PLACE(sys_object), "PySys_GetObject", NULL },
 	{ PLACE(profile_other), "_PyEval_SetProfile", NULL },
+	{ PLACE(new_function), "PyCFunction_NewEx", NULL },
+	{ PLACE(call_method), "PyObject_CallMethod", NULL },
+	{ PLACE(vectorcall_of), "PyVectorcall_Function", NULL },
 #undef PLACE
 };
+
+#define FIRST_OPTIONAL offsetof(struct py_api, vectorcall_of)
 
 static uint64_t find_function(size_t i)
 {
@@ -62,7 +70,7 @@ bool python_api_find(void)
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		uint64_t at = find_function(i);
 
-		if (!at)
+		if (!at && functions[i].place < FIRST_OPTIONAL)
 			return false;
 		memcpy((char *)&found + functions[i].place, &at, sizeof(at));
 	}

@@ -72,6 +72,8 @@ typedef int py_audit(const char *event, struct py_object *args, void *data);
 
 /*
  * @code_index, @code_get, @code_set: a place of our own in each code object (PEP 523)
+ * @call_method: with arguments of C, converted by a format of Py_BuildValue()
+ * @vectorcall_of: the function that a call of that object leads to; NULL before 3.11
  * @profile_other: the same as @profile for another thread; who calls it has the GIL
  */
 struct py_api {
@@ -106,6 +108,11 @@ struct py_api {
 	int (*call_later)(int (*fn)(void *), void *arg);
 	struct py_object *(*sys_object)(const char *name);
 	int (*profile_other)(struct py_thread *t, py_profile *fn, struct py_object *self);
+	struct py_object *(*new_function)(const struct py_method_def *def, struct py_object *self,
+					  struct py_object *module);
+	struct py_object *(*call_method)(struct py_object *o, const char *name, const char *format,
+					 ...);
+	void *(*vectorcall_of)(struct py_object *callable);
 };
 
 extern struct py_api py;

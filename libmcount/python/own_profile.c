@@ -146,6 +146,40 @@ static bool has_own(void)
 	return now && now != calls_take_event;
 }
 
+/*
+ * With sys.monitoring we are not in the way. But as we hear of calls in C, the program's function
+ * is told of the end of sys.setprofile() itself: this is in its place until then.
+ */
+static __thread py_profile *skipping __attribute__((tls_model("initial-exec")));
+
+static int skip_end(struct py_object *object, struct py_frame *frame, int event,
+		    struct py_object *arg)
+{
+	py_profile **place = profile_of(py.thread());
+
+	if (*place == skip_end)
+		*place = skipping;
+	return ends_setting(event, arg) ? 0 : skipping(object, frame, event, arg);
+}
+
+static void skip_next_end(void)
+{
+	py_profile **place = profile_of(py.thread());
+
+	if (!*place || *place == skip_end)
+		return;
+	skipping = *place;
+	*place = skip_end;
+}
+
+static void look_after_setting(bool replaces)
+{
+	if (!python_threads.is_monitored)
+		look_at_thread(/* skips= */ !replaces);
+	else if (!replaces)
+		skip_next_end();
+}
+
 static struct py_object *set_and_look(py_function *set, struct py_object *self,
 				      struct py_object *arg)
 {
@@ -156,7 +190,7 @@ static struct py_object *set_and_look(py_function *set, struct py_object *self,
 	result = set(self, arg);
 	nr_setting--;
 	if (result && !nr_setting)
-		look_at_thread(/* skips= */ !replaces);
+		look_after_setting(replaces);
 	return result;
 }
 
@@ -182,7 +216,7 @@ static void replace_setter(struct setter *s)
 	def->function = s->ours;
 }
 
-void own_profile_begin(void)
+static void find_place(void)
 {
 	char *state = (char *)py.thread();
 
@@ -190,6 +224,11 @@ void own_profile_begin(void)
 		if (*(py_profile **)(state + at) == calls_take_event)
 			profile_place = at;
 	}
+}
+
+void own_profile_begin(void)
+{
+	find_place();
 	for (size_t i = 0; profile_place && i < ARRAY_SIZE(setters); i++)
 		replace_setter(&setters[i]);
 }

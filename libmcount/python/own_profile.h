@@ -9,7 +9,7 @@
 /* With the GIL: no profile function is set in @t; or that cannot be told. */
 bool own_profile_is_free(struct py_thread *t);
 
-/* COLD, with the GIL, once, after our own function was set in this thread. */
+/* COLD, with the GIL, once, as long as our own function is set in this thread. */
 void own_profile_begin(void);
 
 /*

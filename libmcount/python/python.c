@@ -82,7 +82,6 @@ static void begin_listening(void)
 	if (!python.has_begun)
 		return;
 	threads_begin();
-	own_profile_begin();
 }
 
 /* In the main thread, soon after a profile function was set, or taken out, by a module in C. */
@@ -135,7 +134,7 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 		return 0;
 	}
 	/* Python refuses to set a function while one is being set. */
-	if (strcmp(event, "sys.setprofile") == 0)
+	if (strcmp(event, "sys.setprofile") == 0 && !python_threads.is_monitored)
 		py.call_later(look_later, NULL);
 	else
 		threads_see_this();

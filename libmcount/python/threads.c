@@ -2,6 +2,7 @@
 #include "libmcount/python/threads.h"
 
 #include "libmcount/python/calls.h"
+#include "libmcount/python/monitoring.h"
 #include "libmcount/python/own_profile.h"
 
 struct python_threads python_threads;
@@ -10,14 +11,35 @@ struct python_threads python_threads;
 static __thread uint64_t seen_id __attribute__((tls_model("initial-exec")));
 static __thread struct py_interpreter *seen_in __attribute__((tls_model("initial-exec")));
 
-void threads_join_this(void)
+static void note_seen(struct py_thread *t)
 {
-	struct py_thread *t = py.thread();
-
 	seen_id = py.thread_id(t);
 	seen_in = py.interpreter(t);
+}
+
+static bool join_monitoring(void)
+{
+	bool has_joined;
+
+	python_threads.is_setting = true;
+	has_joined = monitoring_join();
+	python_threads.is_setting = false;
+	return has_joined;
+}
+
+void threads_join_this(void)
+{
+	note_seen(py.thread());
 	python_threads.is_setting = true;
 	py.profile(calls_take_event, NULL);
+	python_threads.is_setting = false;
+}
+
+/* Our profile function was only there so that its place could be found. */
+static void leave_this(void)
+{
+	python_threads.is_setting = true;
+	py.profile(NULL, NULL);
 	python_threads.is_setting = false;
 }
 
@@ -28,13 +50,16 @@ void threads_see_this(void)
 	if (!t || python_threads.has_hooks ||
 	    (py.thread_id(t) == seen_id && py.interpreter(t) == seen_in))
 		return;
-	if (own_profile_is_free(t)) {
+	if (python_threads.is_monitored) {
+		note_seen(t);
+		if (seen_in != python_threads.main)
+			join_monitoring();
+	} else if (own_profile_is_free(t)) {
 		threads_join_this();
-		return;
+	} else {
+		note_seen(t);
+		own_profile_look();
 	}
-	seen_id = py.thread_id(t);
-	seen_in = py.interpreter(t);
-	own_profile_look();
 }
 
 void threads_begin(void)
@@ -42,8 +67,13 @@ void threads_begin(void)
 	struct py_thread *t = py.thread();
 
 	python_threads.main = py.interpreter(t);
+	python_threads.is_monitored = join_monitoring();
 	threads_join_this();
-	threads_join_new();
+	own_profile_begin();
+	if (python_threads.is_monitored)
+		leave_this();
+	else
+		threads_join_new();
 }
 
 void threads_join_new(void)

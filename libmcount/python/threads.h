@@ -11,6 +11,7 @@
  * @newest_id: the highest number of a thread that is listened to. Numbers only grow.
  * @has_hooks: the program has audit hooks of its own. They run when a profile function is set: they
  *             may print that, forbid it, or let other threads run, and end. So none is set any more
+ * @is_monitored: there is sys.monitoring: then nothing else is set
  * @is_setting: a profile function is set by us, and not by the program
  */
 struct python_threads {
@@ -18,6 +19,7 @@ struct python_threads {
 	struct py_thread *newest;
 	uint64_t newest_id;
 	bool has_hooks;
+	bool is_monitored;
 	bool is_setting;
 };
 

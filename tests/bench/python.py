@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 """What a call of a Python program costs, beside cProfile and beside the least that a recorder by sys.setprofile() in C does (VizTracer's way).
 
-The time of the same calls without any of them is taken off. The aim is half of the cheapest. `nothing` is a profile function that does
-nothing: what the interpreter needs to call any, which nobody can save.
+The time of the same calls without any of them is taken off, and so is the first time, in which all of them get their memory. The aim is half of the cheapest. `nothing` is a profile function that does
+nothing: what the interpreter needs to call any, which nobody can save as long as there is no sys.monitoring (3.12).
+
+usage: python.py [PYTHON]
 """
 
 import os
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 from benchlib import scratch, skip
@@ -31,29 +32,34 @@ WAYS = {
     "setprofile": ("import python_profile\n", "python_profile.start(); work(n); python_profile.stop()"),
     "nothing": ("import python_profile\n", "python_profile.start_nothing(); work(n); python_profile.stop()"),
     "utrail": ("", "work(n)"),
+    "no libcalls": ("", "work(n)"),
 }
+PYTHON = sys.argv[1] if len(sys.argv) > 1 else sys.executable
 
 
 def script(shape, way):
     before, call = WAYS[way]
-    return f"import time\n{SHAPES[shape][0]}{before}n = {CALLS}\nwork(100)\nt = time.process_time_ns()\n{call}\nprint((time.process_time_ns() - t) / n)\n"
+    return f"import time\n{SHAPES[shape][0]}{before}n = {CALLS}\n{call}\nt = time.process_time_ns()\n{call}\nprint((time.process_time_ns() - t) / n)\n"
 
 
 def measured(path, way):
-    command = [sys.executable, path]
+    command = [PYTHON, path]
     if way == "utrail":
-        command = [UTRAIL, "record", "-b", "4m", *command]
+        command = [UTRAIL, "record", *command]
+    elif way == "no libcalls":
+        command = [UTRAIL, "record", "--no-libcall", *command]
     return float(subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
 
 
 def main():
-    include = Path(sysconfig.get_paths()["include"])
+    asked = subprocess.run([PYTHON, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])"], check=True, text=True, stdout=subprocess.PIPE)
+    include = Path(asked.stdout.strip())
     if not (include / "Python.h").exists():
         skip("needs python3-dev")
     with scratch():
         subprocess.run(["gcc", "-O2", "-shared", "-fPIC", f"-I{include}", SOURCE, "-o", "python_profile.so"], check=True)
         print("ns of CPU time more for a call")
-        print(f"{'':24}{'bare':>8}{'cProfile':>10}{'setprofile':>12}{'nothing':>9}{'utrail':>8}{'of the cheapest':>17}")
+        print(f"{'':24}{'bare':>8}{'cProfile':>10}{'setprofile':>12}{'nothing':>9}{'utrail':>8}{'of the cheapest':>17}{'no libcalls':>13}")
         for shape in SHAPES:
             for way in WAYS:
                 Path(f"way_{way}.py").write_text(script(shape, way))
@@ -63,7 +69,7 @@ def main():
                     best[way] = min(best[way], measured(f"way_{way}.py", way))
             more = {way: best[way] - best["bare"] for way in WAYS}
             print(f"{shape:24}{best['bare']:8.0f}{more['cProfile']:10.0f}{more['setprofile']:12.0f}{more['nothing']:9.0f}{more['utrail']:8.0f}"
-                  f"{more['utrail'] / min(more['cProfile'], more['setprofile']):17.2f}")
+                  f"{more['utrail'] / min(more['cProfile'], more['setprofile']):17.2f}{more['no libcalls']:13.0f}")
 
 
 if __name__ == "__main__":

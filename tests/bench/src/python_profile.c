@@ -1,6 +1,6 @@
 /*
  * The least that a recorder of Python calls by sys.setprofile() in C does, as VizTracer does it:
- * at each event the time, and what is called, into a buffer.
+ * at each event the time, and what is called, into a buffer, which is gone round.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -14,7 +14,7 @@ struct event {
 	int64_t kind;
 };
 
-#define EVENTS (1U << 22)
+#define EVENTS (1U << 16)
 
 static struct event *events;
 static size_t nr;
@@ -48,7 +48,8 @@ static PyObject *start_nothing(PyObject *self, PyObject *none)
 
 static PyObject *start(PyObject *self, PyObject *none)
 {
-	events = calloc(EVENTS, sizeof(*events));
+	if (!events)
+		events = calloc(EVENTS, sizeof(*events));
 	PyEval_SetProfile(take_event, NULL);
 	Py_RETURN_NONE;
 }

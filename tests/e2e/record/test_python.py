@@ -538,6 +538,74 @@ def test_methods_end_where_they_return(tmp_path, python):
     assert utrail("replay", "-f", "none", "-F", "f", cwd=tmp_path).must().out == BOUND_TREE
 
 
+# A result by an exception, a generator that is left, one that is thrown into; a tool of the program's own beside us, with the number of ours.
+MONITORED = """\
+import gc, sys
+def fails(): raise ValueError
+def numbers():
+    try: yield 1
+    except KeyError: yield 2
+def deep(n): return n and deep(n - 1)
+def f():
+    try: fails()
+    except ValueError: pass
+    g = numbers()
+    next(g)
+    g.throw(KeyError())
+    g.close()
+    deep(3)
+    try: "".join(5)
+    except TypeError: pass
+    try: str.upper()
+    except TypeError: pass
+seen = []
+m = sys.monitoring
+m.use_tool_id(m.PROFILER_ID, "own")
+m.register_callback(m.PROFILER_ID, m.events.PY_START, lambda code, at: seen.append(code.co_name))
+m.set_events(m.PROFILER_ID, m.events.PY_START)
+f()
+m.set_events(m.PROFILER_ID, 0)
+print(seen, m.get_tool(0), m.get_tool(m.PROFILER_ID))
+f()
+# Functions of ours that the program finds are called in vain.
+for o in gc.get_objects():
+    if type(o) is type(len) and o.__name__ == "utrail":
+        o(), o(1), o(1, 2, 3), o(deep.__code__, 0, None, None), o(f, 1, 2, 3, x=1)
+"""
+
+MONITORED_TREE = """\
+f() {
+  fails();
+  builtins.next() {
+    numbers() = 1;
+  } /* builtins.next */
+  generator.throw() {
+    numbers() = 2;
+  } /* generator.throw */
+  generator.close() {
+    numbers();
+  } /* generator.close */
+  deep(3) {
+    deep(2) {
+      deep(1) {
+        deep(0) = 0;
+      } = 0; /* deep */
+    } = 0; /* deep */
+  } = 0; /* deep */
+  str.join();
+} = None; /* f */
+"""
+
+
+@pytest.mark.parametrize("python", [p for p in other_pythons() if p.name in ("python3.12", "python3.13")], ids=lambda p: p.name)
+def test_monitoring_tells_how_calls_end(tmp_path, python):
+    record(tmp_path, MONITORED, "-a", python=python)
+    shown = utrail("replay", "-f", "none", "-F", "f", cwd=tmp_path).must().out
+    if python.name == "python3.13":  # a generator that waits where nothing is caught is closed without being run
+        shown = shown.replace("  generator.close();\n", "  generator.close() {\n    numbers();\n  } /* generator.close */\n")
+    assert shown == 2 * MONITORED_TREE
+
+
 # Profile functions and audit hooks of the program's own: each sees, and prints, what it does without us.
 OWN_HOOKS = {
     "one profile function after another": """\

@@ -1,0 +1,246 @@
+/*
+ * Calls by sys.monitoring (see monitoring.h). A profile function needs a frame object for each
+ * call, and is the only one of its thread; a tool is one of six, and the program's profile
+ * functions are none of its business.
+ */
+#include "libmcount/python/monitoring.h"
+
+#include <string.h>
+
+#include "libmcount/hot/probe.h"
+#include "libmcount/program/definition.h"
+#include "libmcount/python/calls.h"
+#include "utils/base/compiler.h"
+
+/* --- what the interpreter calls --- */
+
+/* Has no references that could be counted: None is never freed (from 3.12 on). */
+static struct py_object *none;
+
+static const struct py_type *code_type;
+
+typedef struct py_object *py_vectorcall(struct py_object *callable, struct py_object *const *args,
+					size_t nr_args, struct py_object *names);
+
+/* Programs can find our functions (gc.get_objects()), and call them. */
+static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
+{
+	return (uint32_t)nr_args >= nr && likely(args[0]->type == code_type);
+}
+
+static struct py_object *take_begin(struct py_object *callable, struct py_object *const *args,
+				    size_t nr_args, struct py_object *names)
+{
+	if (likely(is_event(args, nr_args, 1)))
+		calls_begin_code(args[0]);
+	return none;
+}
+
+/* The end by an exception. */
+static struct py_object *take_unwind(struct py_object *callable, struct py_object *const *args,
+				     size_t nr_args, struct py_object *names)
+{
+	if (likely(is_event(args, nr_args, 1)))
+		calls_end_code(args[0], NULL);
+	return none;
+}
+
+static struct py_object *take_result(struct py_object *callable, struct py_object *const *args,
+				     size_t nr_args, struct py_object *names)
+{
+	if (likely(is_event(args, nr_args, 3)))
+		calls_end_code(args[0], args[2]);
+	return none;
+}
+
+/* Types of functions in C, as sys.setprofile() knows them. */
+static const struct py_type *function_type, *method_type, *descriptor_type;
+
+/* An object that stands for no argument. */
+static struct py_object *missing;
+
+/* A method of a type's own: PyMethodDescrObject, descrobject.h. */
+struct py_method_descriptor {
+	struct py_object base;
+	void *before_def[3];
+	const struct py_method_def *def;
+};
+
+/* The function in C that such an event is about. False: it is about another callable. */
+static inline bool find_native(struct py_object *const *args, struct py_c_function *fn)
+{
+	const struct py_type *type = args[2]->type;
+
+	if (type == descriptor_type && args[3] != missing) {
+		*fn = (struct py_c_function){
+			.def = ((struct py_method_descriptor *)args[2])->def,
+			.self = args[3],
+		};
+		return true;
+	}
+	if (type != function_type && type != method_type)
+		return false;
+	*fn = *(struct py_c_function *)args[2];
+	return true;
+}
+
+static struct py_object *take_native_begin(struct py_object *callable,
+					   struct py_object *const *args, size_t nr_args,
+					   struct py_object *names)
+{
+	struct py_c_function fn;
+
+	if (likely(is_event(args, nr_args, 4)) && find_native(args, &fn))
+		calls_begin_native(&fn);
+	return none;
+}
+
+static struct py_object *take_native_end(struct py_object *callable, struct py_object *const *args,
+					 size_t nr_args, struct py_object *names)
+{
+	struct py_c_function fn;
+
+	if (likely(is_event(args, nr_args, 4)) && find_native(args, &fn))
+		calls_end_native(fn.def);
+	return none;
+}
+
+/* --- setting --- */
+
+/* Numbers of events: PY_MONITORING_EVENT_..., cpython/monitoring.h. Those of C are set together. */
+static const struct {
+	unsigned event;
+	bool is_native;
+	py_vectorcall *take;
+} takers[] = {
+	{ 0, false, take_begin },	/* PY_START */
+	{ 1, false, take_begin },	/* PY_RESUME */
+	{ 13, false, take_begin },	/* PY_THROW */
+	{ 2, false, take_result },	/* PY_RETURN */
+	{ 3, false, take_result },	/* PY_YIELD */
+	{ 12, false, take_unwind },	/* PY_UNWIND */
+	{ 4, true, take_native_begin }, /* CALL */
+	{ 15, true, take_native_end },	/* C_RETURN */
+	{ 16, true, take_native_end },	/* C_RAISE */
+};
+
+static bool find_types(void)
+{
+	code_type = (void *)definition_find_data("PyCode_Type");
+	function_type = (void *)definition_find_data("PyCFunction_Type");
+	method_type = (void *)definition_find_data("PyCMethod_Type");
+	descriptor_type = (void *)definition_find_data("PyMethodDescr_Type");
+	none = (void *)definition_find_data("_Py_NoneStruct");
+	return code_type && function_type && method_type && descriptor_type && none;
+}
+
+/* Never called: vectorcall comes first. */
+static struct py_object *take_nothing(struct py_object *self, struct py_object *arg)
+{
+	return none;
+}
+
+#define METH_O		 8
+#define VECTORCALL_PLACE 6 /* PyCFunctionObject.vectorcall, in words */
+
+/*
+ * A function object that calls @take with nothing in between. One in the usual way would count as a
+ * level of recursion, and raise an error into the program where that has none left. NULL: there is
+ * none.
+ */
+static struct py_object *make_taker(py_vectorcall *take)
+{
+	static const struct py_method_def def = { "utrail", take_nothing, METH_O, NULL };
+	struct py_object *made = py.new_function(&def, NULL, NULL);
+	void **place = made ? (void **)made + VECTORCALL_PLACE : NULL;
+
+	if (made && py.vectorcall_of(made) == *place) {
+		*place = (void *)take;
+		if (py.vectorcall_of(made) == (void *)take)
+			return made;
+	}
+	if (made)
+		py.let_go(made);
+	return NULL;
+}
+
+/* The result of a call is of no interest. False: it has failed. */
+static bool has_worked(struct py_object *result)
+{
+	if (!result) {
+		py.error_clear();
+		return false;
+	}
+	py.let_go(result);
+	return true;
+}
+
+#define TOOL_NAME "utrail"
+
+/* True when that tool is we. */
+static bool is_ours(struct py_object *monitoring, int tool)
+{
+	struct py_object *name = py.call_method(monitoring, "get_tool", "i", tool);
+	const char *text = name && name != none ? py.text(name) : NULL;
+	bool is = text && strcmp(text, TOOL_NAME) == 0;
+
+	py.error_clear();
+	if (name)
+		py.let_go(name);
+	return is;
+}
+
+static bool register_takers(struct py_object *monitoring, int tool)
+{
+	bool has_natives = !(probe.plan.flags & PLAN_NO_LIBCALLS);
+	int events = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(takers); i++) {
+		int event = 1 << takers[i].event;
+		struct py_object *taker;
+
+		if (takers[i].is_native && !has_natives)
+			continue;
+		taker = make_taker(takers[i].take);
+		if (!taker || !has_worked(py.call_method(monitoring, "register_callback", "iiO",
+							 tool, event, taker)))
+			return false;
+		py.let_go(taker);
+		events |= event;
+	}
+	return has_worked(py.call_method(monitoring, "set_events", "ii", tool, events));
+}
+
+/* Numbers for which Python's documentation has no use; 0 to 2 and 5 are for debuggers and such. */
+static const int tools[] = { 4, 3 };
+
+static bool take_tool(struct py_object *monitoring)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
+		if (is_ours(monitoring, tools[i]))
+			return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
+		if (!has_worked(
+			    py.call_method(monitoring, "use_tool_id", "is", tools[i], TOOL_NAME)))
+			continue;
+		if (register_takers(monitoring, tools[i]))
+			return true;
+		has_worked(py.call_method(monitoring, "free_tool_id", "i", tools[i]));
+		return false;
+	}
+	return false;
+}
+
+bool monitoring_join(void)
+{
+	struct py_object *monitoring = py.sys_object("monitoring");
+	struct py_object *value;
+
+	if (!monitoring || !py.vectorcall_of || strcmp(monitoring->type->name, "module") != 0 ||
+	    !find_types())
+		return false;
+	value = py.attribute(monitoring, "MISSING");
+	missing = value;
+	return has_worked(value) && take_tool(monitoring);
+}

@@ -1,0 +1,16 @@
+/* Events of calls by sys.monitoring (PEP 669), which Python has from 3.12 on. */
+#ifndef UTRAIL_LIBMCOUNT_PYTHON_MONITORING_H
+#define UTRAIL_LIBMCOUNT_PYTHON_MONITORING_H
+
+#include <stdbool.h>
+
+#include "libmcount/python/api.h"
+
+/*
+ * COLD, with the GIL: hear of all calls in this interpreter, in all of its threads; nothing more if
+ * that is so already. False: it has no sys.monitoring, or no room for one more tool. Audit hooks
+ * see it.
+ */
+bool monitoring_join(void);
+
+#endif
