@@ -18,6 +18,7 @@
 #include "libmcount/python/own_profile.h"
 #include "libmcount/python/threads.h"
 #include "libmcount/system/own_syscall.h"
+#include "utils/format/callables.h"
 
 /*
  * @is_found: there is an interpreter
@@ -143,18 +144,15 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 
 /* --- the interpreter --- */
 
-/* "python3.11", and what links to it */
 static bool is_interpreter_itself(void)
 {
 	char path[PATH_MAX];
 	long len = own_syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path) - 1);
-	const char *slash;
 
 	if (len <= 0)
 		return false;
 	path[len] = '\0';
-	slash = strrchr(path, '/');
-	return slash && begins_with(slash + 1, "python");
+	return python_is_name(path);
 }
 
 /*

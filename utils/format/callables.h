@@ -5,6 +5,9 @@
 #ifndef UTRAIL_FORMAT_CALLABLES_H
 #define UTRAIL_FORMAT_CALLABLES_H
 
+#include <stdbool.h>
+#include <string.h>
+
 /* The module's name in maps and of its symbol file, as uftrace has it. */
 #define CALLABLES_MODULE "python.fake"
 
@@ -24,5 +27,18 @@
 /* CPython from 3.9 to 3.13 is known: its files are named python3.9, libpython3.9.so.1.0, ... */
 #define PYTHON_MINOR_FIRST 9
 #define PYTHON_MINOR_LAST  13
+
+/* True of "python", "/usr/bin/python3.11"; for debugging there are "python3.11d", "python3-dbg". */
+static inline bool python_is_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *end;
+
+	if (strncmp(name, "python", 6) != 0)
+		return false;
+	end = name + 6 + strspn(name + 6, "0123456789.");
+	return !*end || strcmp(end, "d") == 0 || strcmp(end, "-dbg") == 0;
+}
 
 #endif

@@ -14,6 +14,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/order.h"
 #include "utils/base/path.h"
+#include "utils/format/callables.h"
 #include "utils/object/names/demangle.h"
 #include "utils/object/elf_file.h"
 #include "utils/object/names/plt.h"
@@ -256,19 +257,10 @@ static void plan_calls(const struct record_settings *settings, const struct cont
 	}
 }
 
-/* "python", "python3.11" */
-static bool is_interpreter(const char *path)
-{
-	const char *name = path_base(path);
-
-	return strncmp(name, "python", 6) == 0 &&
-	       strspn(name + 6, "0123456789.") == strlen(name + 6);
-}
-
 bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program)
 {
 	return settings->use_libcalls &&
-	       (is_program ? settings->hooks_interpreters || !is_interpreter(path)
+	       (is_program ? settings->hooks_interpreters || !python_is_name(path)
 			   : settings->nest_libcalls && libcall_is_nested_module(path));
 }
 

@@ -8,6 +8,7 @@
 
 #include "arch/arch.h"
 #include "cmds/record/run/launch.h"
+#include "utils/format/callables.h"
 
 /* True when anything of it can be recorded. */
 static bool has_hooks(const struct object_program *facts, const struct opts *opts)
@@ -54,17 +55,10 @@ static int check_elf(const char *name, const struct object_program *facts, const
 /* Scripts that the kernel runs one another (search_binary_handler(), linux/fs/exec.c). */
 #define SCRIPTS_MAX 5
 
-/* "python3", "python3.11"; pyenv and its kind put scripts of that name before the program. */
-static bool is_named_python(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return strncmp(slash ? slash + 1 : path, "python", strlen("python")) == 0;
-}
-
 /*
  * The facts of the interpreter in place of the script's; it may be a script, too. The kernel does
- * the rest by itself when the script is executed. @is_python: one of them is Python by its name
+ * the rest by itself when the script is executed. @is_python: one of them is Python by its name:
+ * pyenv and its kind put scripts of that name before the program
  */
 static int use_interpreter(struct record_program *program, bool *is_python, struct uft_err *err)
 {
@@ -76,7 +70,7 @@ static int use_interpreter(struct record_program *program, bool *is_python, stru
 				       "cannot trace '%s': its interpreter is a script, whose "
 				       "interpreter is one, too, and so on",
 				       program->path);
-		*is_python |= is_named_python(program->facts.interpreter);
+		*is_python |= python_is_name(program->facts.interpreter);
 
 		int ret = launch_find_program(program->facts.interpreter, path, err);
 

@@ -6,6 +6,7 @@
 
 #include "arch/arch.h"
 #include "cmds/record/run/program.h"
+#include "utils/format/callables.h"
 
 static char dir[64];
 
@@ -236,6 +237,21 @@ TEST(scripts_of_scripts)
 	unlink("script");
 	unlink("other");
 	unlink("it");
+}
+
+TEST(test_names_of_python)
+{
+	static const char *const yes[] = { "python", "python3", "/usr/bin/python3.11",
+					   "/opt/python3.12d", "python3-dbg" };
+	static const char *const no[] = {
+		"",	   "pytho",	  "/usr/bin/python-config", "python3x", "/python3/tool",
+		"bpython", "python3-dbgx"
+	};
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
+		assert_true(python_is_name(yes[i]));
+	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
+		assert_false(python_is_name(no[i]));
 }
 
 TEST_GROUP(setup, teardown)
