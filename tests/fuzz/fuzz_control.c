@@ -147,7 +147,7 @@ static void say_hello(const struct recorder *rec, int fd, const struct other *ot
 	struct control_hello hello = {
 		.pid = other->pid + (how & 2 ? 1 : 0),
 		.ppid = owner ? owner->pid : 1,
-		.kind = kind % 10,
+		.kind = kind % (CONTROL_NAMES + 1),
 		.time_ns = 5,
 	};
 
@@ -203,6 +203,34 @@ static void say_declare(int fd, uint8_t which)
 	say(fd, CONTROL_DECLARE, 0, &packet, sizeof(packet.m) + lens[which & 3]);
 }
 
+/*
+ * A function of a language without addresses: few names, some of which the filters know, or texts that are too few or too many. @how:
+ * 1, 2: its flags; what is above: its parameters and its line
+ */
+static void say_callable(int fd, uint8_t which, uint8_t how)
+{
+	static const struct {
+		const char *texts;
+		size_t len;
+	} known[] = {
+		{ "f\0a.py", 7 }, { "in\0a.py", 8 },	   { "out\0", 5 }, { "a\nb\xff\0\n", 7 },
+		{ "\0a.py", 6 },  { "f\0a.py\0more", 12 }, { "f", 2 },	   { "f\0a.py", 6 },
+	};
+	const __typeof__(known[0]) *k = &known[which % ARRAY_SIZE(known)];
+	union {
+		struct control_callable m;
+		char bytes[sizeof(struct control_callable) + 16];
+	} packet = { .m = {
+			     .line = (how >> 2) * 0x1010101U,
+			     .is_native = how & 1,
+			     .wants_plan = how & 2,
+			     .nr_args = (how >> 2) * 0x2010101U,
+		     } };
+
+	memcpy(packet.m.texts, k->texts, k->len);
+	say(fd, CONTROL_CALLABLE, 0, &packet, sizeof(packet.m) + k->len);
+}
+
 static void say_anything(int fd, struct fuzz_input *in)
 {
 	_Alignas(8) uint8_t packet[UINT16_MAX];
@@ -245,13 +273,10 @@ static bool is_any(const struct control_shape *const *shapes, const void *packet
 static void take_answers(int fd)
 {
 	static const struct control_shape *const shapes[] = {
-		&control_welcome_shape,
-		&control_plan_shape,
-		&control_error_shape,
-		&control_status_is_shape,
-		&control_working_shape,
-		&control_declared_shape,
-		NULL,
+		&control_welcome_shape,	    &control_plan_shape,
+		&control_error_shape,	    &control_status_is_shape,
+		&control_working_shape,	    &control_declared_shape,
+		&control_callable_is_shape, NULL,
 	};
 	_Alignas(8) char packet[CONTROL_MSG_MAX];
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))];
@@ -307,6 +332,7 @@ enum step {
 	STEP_MESSAGE,
 	STEP_STATUS,
 	STEP_DECLARE,
+	STEP_CALLABLE,
 	NR_STEPS
 };
 
@@ -359,20 +385,34 @@ static void take_step(struct recorder *rec, int *fd, const struct other *other, 
 	case STEP_DECLARE:
 		say_declare(*fd, fuzz_u8(in));
 		break;
+	case STEP_CALLABLE:
+		kind = fuzz_u8(in);
+		say_callable(*fd, kind, fuzz_u8(in));
+		break;
 	case NR_STEPS:
 		break;
 	}
 }
 
+/* A function by name is let in, another one is left out. */
+static void add_filters(struct filters *filters)
+{
+	struct uft_err err = { 0 };
+
+	FUZZ_CHECK(filters_add(filters, SPEC_FILTER, MATCH_REGEX, "^in;!^out", &err) == 0);
+	FUZZ_CHECK(filters_prepare(filters, &err) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct filters no_filters = { 0 };
+	struct filters filters cleanup_filters = { 0 };
 	const struct watch_spec no_watch = { 0 };
 	const struct event_rules no_events = { 0 };
 	struct patch_rules no_patches = { 0 };
 	struct fuzz_input in = { data, size };
+	uint8_t options = fuzz_u8(&in);
 	const struct record_settings settings = {
-		.filters = &no_filters,
+		.filters = &filters,
 		.watch = &no_watch,
 		.events = &no_events,
 		.patches = &no_patches,
@@ -381,12 +421,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.use_libcalls = true,
 		.nest_libcalls = true,
 		.size_filter = 16,
-		.reports_crashes = fuzz_u8(&in) & 1,
+		.reports_crashes = options & 1,
 	};
 	struct store_dir dir cleanup(store_dir_close) = STORE_DIR_CLOSED;
 	struct recorder rec cleanup_recorder; /* which puts things there to its end */
 	int connections[NR_CONNECTIONS] = { -1, -1, -1, -1, -1, -1 };
 
+	if (options & 2)
+		add_filters(&filters);
 	make_others();
 	store_dir_use(&dir, open(fuzz_empty_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	FUZZ_CHECK(recorder_open(&rec, &settings, &dir.store, NULL) == 0);

@@ -562,8 +562,8 @@ def make_structs():
 
 def make_control():
     """Steps of fuzz_control.c: the first byte says who and what."""
-    hello, module, ready, crash, close, anything, end, announce, message, status, declare = range(11)
-    fresh, fork, dlopen, ending, events = 1, 2, 3, 6, 9
+    hello, module, ready, crash, close, anything, end, announce, message, status, declare, call = range(12)
+    fresh, fork, dlopen, ending, events, names = 1, 2, 3, 6, 9, 10
     wrong_secret, wrong_pid, no_token = 1, 2, 4
 
     def step(who, what, *args):
@@ -598,6 +598,12 @@ def make_control():
     save("control", "declare", start + b"".join(step(0, hello, events, 0) + step(0, declare, how) + step(0, close) for how in (0, 1, 6, 0)))
     save("control", "declare-wrong", start + step(0, declare, 0) + step(1, hello, events, no_token) + step(1, declare, 0)
          + b"".join(step(who, hello, events, 0) + step(who, declare, how) + step(who, declare, 0) for who, how in ((0, 3), (1, 2), (2, 4), (3, 8), (4, 0))))
+    for options, name in (1, "callable"), (3, "callable-by-filters"):
+        save("control", name, bytes([options]) + start[1:] + step(0, hello, names, 0)
+             + b"".join(step(0, call, which, how) for which in range(4) for how in (0, 2, 255, 0)))
+    save("control", "callable-wrong", b"\3" + start[1:] + step(0, call, 0, 0) + step(1, hello, names, no_token) + step(1, call, 0, 0)
+         + b"".join(step(who, hello, names, 0) + step(who, call, which, 2) for who, which in ((0, 4), (3, 5), (0, 6), (3, 7)))
+         + step(0, hello, names, 0) + step(0, call, 1, 0) + step(0, module, 0x18, 0, 1) + step(3, hello, names, 0) + step(3, ready))
     save("control", "questions", start + step(0, status) + step(1, status) + step(1, hello, fresh, no_token) + step(1, status) * 3)
     optional, answer = 1, 2
     save("control", "skipped", b"\0" + step(0, hello, fresh, no_token) + step(0, message, 200, optional, 3) + b"abc" + step(0, ready)

@@ -385,6 +385,7 @@ static void tell_answer(int s)
 		struct error error;
 		struct status status;
 		struct declared declared;
+		struct callable_is callable;
 		char bytes[8192];
 	} packet = { 0 };
 	ssize_t len = recv(s, &packet, sizeof(packet), 0);
@@ -395,6 +396,10 @@ static void tell_answer(int s)
 		printf("STATUS_IS of %u processes to %u\n", packet.status.nr_alive, packet.h.seq);
 	else if (len > 0 && packet.h.type == DECLARED)
 		printf("DECLARED %u, choice %d\n", packet.declared.event, packet.declared.choice);
+	else if (len > 0 && packet.h.type == CALLABLE_IS)
+		printf("CALLABLE_IS %#llx, range %u, values %#llx\n",
+		       (unsigned long long)packet.callable.addr, packet.callable.range,
+		       (unsigned long long)packet.callable.values);
 	else if (len > 0)
 		printf("type %u\n", packet.h.type);
 	else
@@ -490,6 +495,57 @@ static void say_declares(const char *arg)
 	declare_until_refused();
 }
 
+static void say_callable(int s, const char *texts, size_t len, uint32_t nr_args)
+{
+	struct callable m = { .h = head(CALLABLE), .line = 1, .wants_plan = 1, .nr_args = nr_args };
+
+	memcpy(m.texts, texts, len);
+	say(s, &m, offsetof(struct callable, texts) + len);
+	tell_answer(s);
+}
+
+static int begin_names(void)
+{
+	int s = connect_to();
+
+	say_hello(s, NAMES, getpid());
+	return s;
+}
+
+/*
+ * Functions of Python's by who has none: without a token, with too few texts or too many, with parameters beyond all limits, with names
+ * that would be more than one line of a file; then very many.
+ */
+static void say_callables(const char *arg)
+{
+	char name[64];
+	uint64_t last = 0;
+	int s = connect_to();
+
+	say_callable(s, "f\0a.py", 7, 0);
+	say_callable(begin_names(), "f\0a.py", 7, 0);
+	be_traced();
+	say_callable(begin_names(), "f\0a.py", 6, 0);
+	say_callable(begin_names(), "\0a.py", 6, 0);
+	say_callable(begin_names(), "f\0a.py\0b", 9, 0);
+	s = begin_names();
+	say_callable(s, "f\0a.py", 7, UINT32_MAX);
+	say_callable(s, "f\0a.py", 7, UINT32_MAX);
+	say_callable(s, "x\n0000000000000009 T y\0../../z\n", 32, 1);
+	for (int i = 0; i < 20000; i++) {
+		struct callable m = { .h = head(CALLABLE) };
+		struct callable_is is = { .addr = 0 };
+		size_t len = snprintf(name, sizeof(name), "many%d", i) + 2;
+
+		memcpy(m.texts, name, len - 1);
+		say(s, &m, offsetof(struct callable, texts) + len);
+		if (recv(s, &is, sizeof(is), 0) != sizeof(is) || is.addr <= last)
+			die("CALLABLE_IS");
+		last = is.addr;
+	}
+	printf("the last is %llu\n", (unsigned long long)last);
+}
+
 /* A probe of another version: an old one, and one that is still to come. */
 static void say_version(const char *arg)
 {
@@ -530,6 +586,7 @@ static const struct {
 	{ "strange", say_strange },
 	{ "version", say_version },
 	{ "declare", say_declares },
+	{ "callable", say_callables },
 };
 
 int main(int argc, char **argv)

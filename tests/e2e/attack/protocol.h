@@ -18,6 +18,8 @@ enum {
 	STATUS_IS,
 	DECLARE = 14,
 	DECLARED,
+	CALLABLE,
+	CALLABLE_IS,
 	STRANGE = 0x8001
 };
 enum {
@@ -29,7 +31,8 @@ enum {
 	FORK,
 	DLOPEN,
 	ENDING = 6,
-	EVENTS = 9
+	EVENTS = 9,
+	NAMES
 };
 
 struct header {
@@ -76,6 +79,18 @@ struct declared {
 	struct header h;
 	uint32_t event;
 	int32_t choice;
+};
+
+struct callable {
+	struct header h;
+	uint32_t line, is_native, wants_plan, nr_args;
+	char texts[8152];
+};
+
+struct callable_is {
+	struct header h;
+	uint64_t addr, values;
+	uint32_t range, pad;
 };
 
 struct module {

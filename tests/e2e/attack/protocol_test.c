@@ -37,6 +37,8 @@ SAME_NUMBER(STATUS, CONTROL_STATUS);
 SAME_NUMBER(STATUS_IS, CONTROL_STATUS_IS);
 SAME_NUMBER(DECLARE, CONTROL_DECLARE);
 SAME_NUMBER(DECLARED, CONTROL_DECLARED);
+SAME_NUMBER(CALLABLE, CONTROL_CALLABLE);
+SAME_NUMBER(CALLABLE_IS, CONTROL_CALLABLE_IS);
 SAME_NUMBER(OPTIONAL, CONTROL_OPTIONAL);
 SAME_NUMBER(ANSWER, CONTROL_ANSWER);
 SAME_NUMBER(EXEC, CONTROL_EXEC);
@@ -44,6 +46,7 @@ SAME_NUMBER(FORK, CONTROL_FORK);
 SAME_NUMBER(DLOPEN, CONTROL_DLOPEN);
 SAME_NUMBER(ENDING, CONTROL_ENDING);
 SAME_NUMBER(EVENTS, CONTROL_EVENTS);
+SAME_NUMBER(NAMES, CONTROL_NAMES);
 
 SAME_NUMBER(sizeof(struct header), sizeof(struct control_header));
 SAME_PLACE(header, control_header, magic, magic);
@@ -75,6 +78,15 @@ SAME_PLACE(declare, control_declare, has_common, has_common);
 SAME_START(declare, control_declare, texts, texts);
 SAME_PLACE(declared, control_declared, event, event);
 SAME_PLACE(declared, control_declared, choice, choice);
+
+SAME_PLACE(callable, control_callable, line, line);
+SAME_PLACE(callable, control_callable, is_native, is_native);
+SAME_PLACE(callable, control_callable, wants_plan, wants_plan);
+SAME_PLACE(callable, control_callable, nr_args, nr_args);
+SAME_START(callable, control_callable, texts, texts);
+SAME_PLACE(callable_is, control_callable_is, addr, addr);
+SAME_PLACE(callable_is, control_callable_is, values, values);
+SAME_PLACE(callable_is, control_callable_is, range, range);
 
 SAME_PLACE(module, control_module, start, start);
 SAME_PLACE(module, control_module, end, end);

@@ -196,6 +196,19 @@ def test_declarations(workdir):
     assert is_whole()
 
 
+def test_functions_of_python(workdir):
+    """By who has no token, with too few texts or too many, with more parameters than there are, as lines of a file: refused, or harmless."""
+    result = from_inside("callable", options=["-A", "f@arg36", "-R", "f@retval"])
+    known = "CALLABLE_IS 0x3fff00, range 1, values 0x1000000001\n"
+    assert result.out == (
+        f"the end\nthe end\nERROR 5 about 8\nERROR 5 about 10\nERROR 5 about 12\n{known}{known}"
+        "CALLABLE_IS 0x1, range 0, values 0\nthe last is 20001\n"
+    )
+    names = Path("data/python.fake.sym").read_text().splitlines()
+    assert names[2] == "0000000000000001 T x?0000000000000009 T y" and len(names) == 2 + 20002 + 2
+    assert is_whole()
+
+
 HEADER = struct.Struct("<HHHHII")
 
 
