@@ -14,23 +14,25 @@ import { setUpKeys } from "./views/keys.js";
 import { setUpToolbar, showSearch, showState } from "./views/toolbar.js";
 import { showDetails } from "./views/details.js";
 import { Timeline } from "./views/timeline.js";
+import { DiffFlameView } from "./views/diff_flame.js";
+import { DiffTable } from "./views/diff_table.js";
+import { setUpTwo, showTitleOfTwo } from "./views/diff_page.js";
+import { shareScale } from "./model/difference.js";
 
 /** The largest picture of all tasks that is printed, in pixels. */
 const MAX_PRINTED = 8000;
 
 /**
  * @param {import("./model/recording.js").Recording} recording
- * @param {App} app
  */
-function showTitle({ meta, tasks, calls, first, last }, app) {
+function showTitle({ meta, tasks, calls, length }) {
 	document.title = `${meta.title} – utrail`;
 	byId("title").textContent = meta.title;
 	byId("about").textContent = [count(calls, "call"), count(tasks.length, "task"),
-		timeText(last - first), meta.date].filter(Boolean).join(", ");
+		timeText(length), meta.date].filter(Boolean).join(", ");
 	byId("about").title = meta.cmdline;
 	byId("timeline-scroller").setAttribute("aria-label",
 		`Timeline of ${count(tasks.length, "task")}`);
-	showState(app);
 }
 
 /**
@@ -58,9 +60,12 @@ function setUpPrint(app, { timelines, functions, draw }) {
 
 /** @param {App} app */
 function setUpViews(app) {
-	const timeline = new Timeline(app), flame = new FlameView(app), functions = new FunctionsView(app);
+	const pair = app.apps[1];
+	const flame = pair ? new DiffFlameView(app) : new FlameView(app);
+	const functions = pair ? new DiffTable(app) : new FunctionsView(app);
 	const processes = new ProcessesView(app), overview = new Overview(app);
-	const timelines = [timeline];
+	const timeline = new Timeline(app);
+	const timelines = pair ? [timeline, new Timeline(pair, "pair-timeline")] : [timeline];
 	const views = { timeline, flame, functions, processes };
 	let isDue = false;
 	const draw = () => {
@@ -105,32 +110,61 @@ function setUpViews(app) {
 	return { ...views, overview, draw };
 }
 
+/** @param {string} id */
+const readMeta = (id) => {
+	const found = document.getElementById(id), meta = found && JSON.parse(found.textContent || "");
+	found?.remove();
+	return meta;
+};
+
+/**
+ * @param {App} app
+ * @param {ParentNode} within where its blocks stand
+ * @param {(part: number) => void} progress
+ */
+async function load(app, within, progress) {
+	const { recording } = app;
+	await loadBlocks(recording.meta.tasks, {
+		task: (task, arrays) => {
+			recording.fill(task, arrays);
+			app.tell("draw");
+		},
+		texts: (index, texts) => { recording.textBlocks[index] = texts; },
+		progress,
+	}, within);
+}
+
 async function open() {
-	const recording = new Recording(JSON.parse(byId("meta").textContent || ""));
-	byId("meta").remove();
-	readColors([recording]);
-	const app = new App(recording), views = setUpViews(app);
+	const recording = new Recording(readMeta("meta")), other = readMeta("pair-meta");
+	const recordings = other ? [recording, new Recording(other, recording.meta.zero)] : [recording];
+	shareScale(recordings);
+	readColors(recordings);
+	const app = new App(recording), { apps } = app;
+	for (const more of recordings.slice(1)) new App(more, app);
+	if (other) setUpTwo(app);
+	const views = setUpViews(app);
 	const progress = /** @type {HTMLProgressElement} */ (byId("progress"));
-	showTitle(recording, app);
+	if (other) showTitleOfTwo(app);
+	else showTitle(recording);
+	showState(app);
 	showDetails(app);
 	views.draw();
 	// For tests, and for the curious.
 	Object.assign(window, { utrail: { app, recording, views } });
 	try {
-		await loadBlocks(recording.meta.tasks, {
-			task: (task, arrays) => {
-				recording.fill(task, arrays);
-				app.tell("draw");
-			},
-			texts: (index, texts) => { recording.textBlocks[index] = texts; },
-			progress: (part) => { progress.value = part; },
-		});
+		for (const [k, one] of apps.entries()) {
+			await load(one, other ? byId(k ? "pair-data" : "base-data") : document, (part) => {
+				progress.value = (k + part) / apps.length;
+			});
+		}
 		byId("loading").hidden = true;
 	} catch (error) {
 		byId("loading").textContent = `The recording cannot be read: ${error}`;
 	}
-	app.isReading = false;
-	if (app.state.search) app.lookFor();
+	for (const one of apps) {
+		one.isReading = false;
+		if (one.state.search) one.lookFor();
+	}
 	views.draw();
 	document.documentElement.dataset.ready = "";
 }

@@ -22,6 +22,7 @@ import { Sources } from "./sources.js";
  * @typedef {object} Meta what exp_html.c tells as JSON
  * @property {string} title
  * @property {string} cmdline
+ * @property {string} [dir] of a page that compares
  * @property {string} date
  * @property {number} base from where all times count, by the recording's clock
  * @property {number} zero the first record, from where ranges count
@@ -84,6 +85,8 @@ export class Recording {
 		}
 		this.first = Math.min(first, last);
 		this.last = first < last ? last : this.first + 1;
+		/** Its own, however long the scale is on which it is shown. */
+		this.length = this.last - this.first;
 	}
 
 	/**

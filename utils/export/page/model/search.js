@@ -29,6 +29,12 @@ export function makeMatcher(text) {
 	return (name) => name.toLowerCase().includes(wanted) || expression.test(name);
 }
 
+/**
+ * What finds one name only.
+ * @param {string} name
+ */
+export const exactly = (name) => `/^${name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$/s`;
+
 export class Search {
 	/**
 	 * Looks at names only, which takes no time that one feels; look() does the rest.

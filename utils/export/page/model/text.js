@@ -43,3 +43,18 @@ export function tickText(ns, step, most) {
  * @param {number} all
  */
 export const percent = (part, all) => `${(100 * part / (all || 1)).toFixed(2)} %`;
+
+/**
+ * "+1.234 ms"
+ * @param {number} ns
+ */
+export const changeText = (ns) => `${Math.round(ns) > 0 ? "+" : ""}${timeText(ns)}`;
+
+/**
+ * "+12.34 %"
+ * @param {number} more in percent
+ */
+export function percentText(more) {
+	const text = more.toFixed(2), isZero = !/[1-9]/.test(text);
+	return `${more > 0 && !isZero ? "+" : ""}${isZero ? text.replace("-", "") : text} %`;
+}

@@ -41,9 +41,12 @@ export class App {
 	 */
 	constructor(recording, beside = null) {
 		this.recording = recording;
-		/** The view without an address: of a build without probes there is nothing else. */
-		this.firstView = recording.lanes.n && !recording.calls
-			? /** @type {const} */ ("processes") : /** @type {const} */ ("timeline");
+		/**
+		 * The view without an address: of a build without probes there is nothing else.
+		 * @type {import("./state.js").ViewName}
+		 */
+		this.firstView = recording.meta.dir !== undefined ? "flame"
+			: recording.lanes.n && !recording.calls ? "processes" : "timeline";
 		/** @type {Shared} */
 		this.shared = beside ? beside.shared
 			: new Shared(fromFragment(location.hash, recording, this.firstView));
@@ -62,6 +65,8 @@ export class App {
 	get state() { return this.shared.state; }
 	/** Of all recordings of the page. */
 	get apps() { return this.shared.apps; }
+	/** Those of two recordings are not compared. */
+	get hasProcesses() { return this.recording.lanes.n > 0 && this.apps.length === 1; }
 	get active() { return this.shared.active || this.shared.apps[0]; }
 
 	/**

@@ -3,11 +3,14 @@ import { parseRange, rangeText } from "../model/range_text.js";
 
 /** @typedef {"timeline" | "flame" | "functions" | "processes"} ViewName */
 /** @typedef {"start" | "name" | "calls" | "cpu"} TaskOrder */
+/** @typedef {"base" | "difference" | "new"} Shown of two recordings, in the flame graph */
 
 /** @type {ViewName[]} */
 export const VIEWS = ["timeline", "flame", "functions", "processes"];
 /** @type {TaskOrder[]} */
 const ORDERS = ["start", "name", "calls", "cpu"];
+/** @type {Shown[]} */
+const SHOWN = ["base", "difference", "new"];
 
 export class State {
 	/** @type {ViewName} */
@@ -38,6 +41,8 @@ export class State {
 	/** @type {TaskOrder} */
 	order = "start";
 	hasWaits = true;
+	/** @type {Shown} */
+	shown = "difference";
 
 	/** What sums are about: the chosen range, or what pictures show. */
 	get part() { return this.range || this.zoom; }
@@ -61,6 +66,7 @@ export function toFragment(state, recording) {
 	add("pinned", [...state.pinned].join(","));
 	if (state.order !== "start") add("sort", state.order);
 	if (!state.hasWaits) add("waits", "no");
+	if (state.shown !== "difference") add("of", state.shown);
 	const escaped = (/** @type {string} */ text) =>
 		encodeURIComponent(text).replace(/%(?:2C|7E|3A|40|2F|24)/g, decodeURIComponent);
 	return parts.map(([key, value]) => `${key}=${escaped(value)}`).join("&");
@@ -77,6 +83,7 @@ export function fromFragment(fragment, recording, first) {
 	const numbers = (/** @type {string} */ key) =>
 		new Set((parts.get(key) || "").split(",").filter(Boolean).map(Number).filter(Number.isFinite));
 	const view = (parts.get("view") || "").toLowerCase(), order = parts.get("sort");
+	const of = parts.get("of");
 	// "Flame graph" is what the tab says.
 	state.view = VIEWS.find((name) => view.startsWith(name)) || first;
 	state.order = ORDERS.find((name) => name === order) || "start";
@@ -86,6 +93,7 @@ export function fromFragment(fragment, recording, first) {
 	state.search = parts.get("search") || "";
 	state.hidden = numbers("hidden");
 	state.pinned = numbers("pinned");
+	state.shown = SHOWN.find((name) => name === of) || "difference";
 	state.hasWaits = parts.get("waits") !== "no";
 	return state;
 }

@@ -28,6 +28,9 @@ export function clean(canvas) {
 	return { g, width, height };
 }
 
+/** @param {number} width of a bar in pixels */
+export const lettersIn = (width) => Math.floor((width - 6) / LETTER);
+
 /**
  * @param {Graphics} g
  * @param {string} text
@@ -37,7 +40,7 @@ export function clean(canvas) {
  * @param {string} color
  */
 export function drawLabel(g, text, x, y, width, color) {
-	const room = Math.floor((width - 6) / LETTER);
+	const room = lettersIn(width);
 	if (room < 2) return;
 	g.fillStyle = color;
 	g.fillText(text.length <= room ? text : `${text.slice(0, room - 1)}…`, x + 3, y);

@@ -44,26 +44,37 @@ export function describe(app, [task, i]) {
 	};
 }
 
-/** @param {import("../state/app.js").App} app */
-export function showDetails(app) {
-	const box = byId("details"), isCall = app.selected !== null && "ctx" in app.selected[0];
-	// Other views show other things, which it would be taken for one of.
-	if (!app.selected || app.state.view !== (isCall ? "timeline" : "processes")) {
-		box.replaceChildren(element("span", {}, "Click a call for its details, double click to zoom to it."
-			+ " Scroll to zoom, drag to move, shift and drag to choose a range."));
-		return;
-	}
+/**
+ * Nothing in views that show other things, which it would be taken for one of.
+ * @param {import("../state/app.js").App} app
+ * @returns {Node[]}
+ */
+function detailsOf(app) {
+	const isCall = app.selected !== null && "ctx" in app.selected[0];
+	if (!app.selected || app.state.view !== (isCall ? "timeline" : "processes")) return [];
 	const d = describe(app, app.selected);
 	const part = (/** @type {string} */ word, /** @type {string} */ value) =>
 		element("span", {}, `${word} `, element("i", {}, value));
-	box.replaceChildren(element("b", {}, d.name + d.text), part("took", d.took),
-		part("itself", d.self), part("at", d.start), part("in", d.task));
-	if (d.caller) box.append(part(d.by, d.caller));
-	if (d.source) box.append(part("from", `${d.source.file}:${d.source.line}`));
-	if (!d.func) return;
+	const made = [element("b", {}, d.name + d.text), part("took", d.took),
+		part("itself", d.self), part("at", d.start), part("in", d.task)];
+	if (d.caller) made.push(part(d.by, d.caller));
+	if (d.source) made.push(part("from", `${d.source.file}:${d.source.line}`));
+	if (!d.func) return made;
 	const button = (/** @type {string} */ text, /** @type {() => void} */ click) =>
 		element("button", { class: "tool", click }, text);
-	box.append(element("span", { class: "buttons" },
+	made.push(element("span", { class: "buttons" },
 		button("Previous call", () => app.goSame(-1)), button("Next call", () => app.goSame(1)),
 		button("Function", () => app.change({ func: d.func, view: "functions" }, "push"))));
+	return made;
+}
+
+/** @param {import("../state/app.js").App} app */
+export function showDetails(app) {
+	const made = app.apps.map(detailsOf), box = byId("details"), isTwo = made.length > 1;
+	if (made.some((nodes) => nodes.length))
+		box.replaceChildren(...made.flatMap((nodes, k) => (isTwo && nodes.length
+			? [element("div", { class: "line" }, element("span", {}, k ? "New:" : "Base:"), ...nodes)] : nodes)));
+	else
+		box.replaceChildren(element("span", {}, "Click a call for its details, double click to zoom to it."
+			+ " Scroll to zoom, drag to move, shift and drag to choose a range."));
 }

@@ -1,6 +1,6 @@
 /** The flame graph: whom the time went by for, from the outermost callers down. */
 import { byId, canvasById, pointIn } from "../ui/element.js";
-import { clean, drawLabel } from "../ui/canvas.js";
+import { clean, drawLabel, lettersIn } from "../ui/canvas.js";
 import { colors } from "../ui/colors.js";
 import { count, percent, timeText } from "../model/text.js";
 import { hideTip, showTip } from "../ui/tip.js";
@@ -78,7 +78,10 @@ export class FlameView {
 			: this.app.recording.names[node.func];
 	}
 
-	/** @param {FlameNode} node */
+	/**
+	 * What stands in a box that has room for it, else the name alone.
+	 * @param {FlameNode} node
+	 */
 	label(node) { return this.name(node); }
 
 	/** @param {FlameNode} node */
@@ -153,7 +156,8 @@ export class FlameView {
 		}
 		if (wide > 22) {
 			const color = node.func < 0 || alpha < 1 ? colors.text : colors["bar-text"];
-			drawLabel(g, this.label(node), x, y + ROW / 2 - 0.5, wide, color);
+			const label = this.label(node), text = label.length <= lettersIn(wide) ? label : this.name(node);
+			drawLabel(g, text, x, y + ROW / 2 - 0.5, wide, color);
 		}
 		this.boxes.push(box);
 	}

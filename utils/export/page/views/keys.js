@@ -33,7 +33,7 @@ export function setUpKeys(app, { timelines, processes, showAll }) {
 		PageUp: () => scrollBy(-page()), PageDown: () => scrollBy(page()),
 		Home: () => scrollBy(-1e9), End: () => scrollBy(1e9),
 		0: showAll, 1: () => show("timeline"), 2: () => show("flame"), 3: () => show("functions"),
-		4: () => { if (app.recording.lanes.n) show("processes"); },
+		4: () => { if (app.hasProcesses) show("processes"); },
 		n: () => app.active.go(1), N: () => app.active.go(-1),
 		f: () => { if (app.active.selected) app.active.zoomTo(app.active.selected); },
 		"[": () => setEnd("from"), "]": () => setEnd("to"),

@@ -13,7 +13,7 @@ const ORDER_TITLES = [["start", "Start"], ["name", "Name"], ["calls", "Calls"], 
  */
 function setUpTabs(app) {
 	const tabs = VIEWS.map((name) => byId(`tab-${name}`));
-	tabs[3].hidden = !app.recording.lanes.n;
+	tabs[3].hidden = !app.hasProcesses;
 	tabs.forEach((tab, i) => {
 		tab.addEventListener("click", () => app.change({ view: VIEWS[i] }, "push"));
 		tab.addEventListener("keydown", (event) => {
