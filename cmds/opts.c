@@ -554,7 +554,7 @@ const struct opt_row opts_table[] = {
 	  GROUP_REPORT, CMD_REPORT | CMD_GRAPH | CMD_INFO, OPT_TRUE, MEMBER(by_task) },
 
 	{ "diff", 0, "DIR", "compare with this recording; given several times, with their average",
-	  GROUP_REPORT, CMD_REPORT | CMD_GRAPH, OPT_LIST, MEMBER(diff_dirs), .separator = '\n' },
+	  GROUP_REPORT, CMD_REPORT | CMD_GRAPH | CMD_DUMP, OPT_LIST, MEMBER(diff_dirs), .separator = '\n' },
 	{ "diff-policy", 0, "WORD,...", "abs, percent, compact, each also with no-, or full (default: abs,compact)",
 	  GROUP_REPORT, CMD_REPORT, OPT_STRING, MEMBER(diff_policy) },
 	{ "sort-column", 0, "N", "sort a comparison by base (0), pair (1) or difference (2, the default)",

@@ -1,9 +1,11 @@
 /* utrail dump: show what is in the files of a recording, or write it in another format. */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmds/cmd.h"
+#include "cmds/commands/compare_graphs.h"
 #include "cmds/advice/no_result.h"
 #include "cmds/reader.h"
 #include "cmds/read_progress.h"
@@ -34,8 +36,13 @@ static const struct exporter *exporter_of(const struct opts *opts)
 	return exporter_by_number(opts->format - OPTS_FORMAT_EXPORT);
 }
 
-static int dump_exported(const struct opts *opts, struct trace_data *data, struct sink *sink,
-			 struct uft_err *err)
+/*
+ * Write @data in the format that was asked for; @pipe is opened for that, @progress begun, which
+ * the caller ends.
+ */
+static int export_one(const struct opts *opts, struct trace_data *data, enum export_side side,
+		      struct pipeline *pipe, struct read_progress *progress, struct sink *sink,
+		      struct uft_err *err)
 {
 	const struct exporter *exporter = exporter_of(opts);
 	const struct export_config config = {
@@ -43,29 +50,83 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 		.sample_ns = opts->sample_time_ns,
 		.counts_outside = opts->event_full,
 		.shows_args = opts->show_args,
+		.side = side,
 		.threads = reader_threads(opts),
 	};
 	struct pipeline_config stages;
-	struct pipeline pipe cleanup_pipeline = { 0 };
-	struct read_progress progress;
 	uint64_t nr_dropped = 0;
 
 	reader_pipeline_config(opts, &stages);
 	export_configure(exporter, &stages);
 
-	int ret = pipeline_open(&pipe, data, &stages, err);
+	int ret = pipeline_open(pipe, data, &stages, err);
 
 	if (ret < 0)
 		return ret;
 	reader_warn_filters(opts, data);
-	read_progress_begin(&progress, opts, &pipe, false);
-	ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, err);
+	read_progress_begin(progress, opts, pipe, false);
+	ret = export_run(exporter, &config, pipe, sink, &nr_dropped, err);
 	if (ret == 0)
 		reader_warn_dropped(opts, exporter, nr_dropped);
-	reader_warn_kernel(opts, data, &pipe);
+	reader_warn_kernel(opts, data, pipe);
+	return ret;
+}
+
+static int dump_exported(const struct opts *opts, struct trace_data *data, struct sink *sink,
+			 struct uft_err *err)
+{
+	struct pipeline pipe cleanup_pipeline = { 0 };
+	struct read_progress progress = { 0 };
+	int ret = export_one(opts, data, EXPORT_ALONE, &pipe, &progress, sink, err);
+
 	ret = read_progress_end(&progress, opts, reader_finish(sink, &pipe.broken, ret, err));
 	if (ret == CMD_DONE && !atomic_load(&pipe.has_shown))
 		no_result_explain(opts, &pipe);
+	return ret;
+}
+
+/* One page about both. SIGINT ends the one that is read, so that the page is whole in any case. */
+static int dump_both(const struct opts *opts, struct trace_data *base, struct trace_data *pair,
+		     struct uft_err *err)
+{
+	struct pipeline base_pipe cleanup_pipeline = { 0 };
+	struct pipeline pair_pipe cleanup_pipeline = { 0 };
+	struct read_progress base_progress = { 0 };
+	struct read_progress pair_progress = { 0 };
+	struct sink sink cleanup_sink = { 0 };
+	int ret = reader_open_sink(&sink, err);
+
+	if (ret == 0)
+		ret = export_one(opts, base, EXPORT_BASE, &base_pipe, &base_progress, &sink, err);
+
+	int status = read_progress_end(&base_progress, opts, ret);
+
+	if (ret == 0)
+		ret = export_one(opts, pair, EXPORT_PAIR, &pair_pipe, &pair_progress, &sink, err);
+	ret = reader_finish(&sink, base_pipe.broken.code ? &base_pipe.broken : &pair_pipe.broken,
+			    ret, err);
+	ret = read_progress_end(&pair_progress, opts, ret);
+	if (ret == CMD_DONE && !atomic_load(&base_pipe.has_shown) &&
+	    !atomic_load(&pair_pipe.has_shown))
+		no_result_explain(opts, &base_pipe);
+	return ret == CMD_DONE ? status : ret;
+}
+
+static int dump_difference(const struct opts *opts, struct trace_data *base, struct uft_err *err)
+{
+	const struct graph_diff_config config = { .color = opts->color_mode, .is_picture = true };
+	struct opts other = *opts;
+	struct trace_data pair;
+
+	other.data_dir = opts->diff_dirs;
+
+	int ret = reader_open_records(&pair, &other, err);
+
+	if (ret)
+		return ret;
+	ret = opts->format == OPTS_FORMAT_HTML ? dump_both(opts, base, &pair, err)
+					       : compare_graphs(opts, &config, base, &pair, err);
+	reader_close_data(&pair, &other);
 	return ret;
 }
 
@@ -105,10 +166,38 @@ static int dump_data(const struct opts *opts, struct trace_data *data, struct uf
 				 : dump_files(opts, data, &sink, err);
 }
 
+static bool is_same_dir(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+static int check_difference(const struct opts *opts, struct uft_err *err)
+{
+	const struct exporter *exporter = exporter_of(opts);
+
+	if (opts->format != OPTS_FORMAT_HTML && opts->format != OPTS_FORMAT_EXPORT + EXPORT_svg)
+		return err_set(err, -ERR_USAGE,
+			       "--diff is for --format=html and --format=svg, not for %s",
+			       exporter ? exporter->name : "records");
+	if (strchr(opts->diff_dirs, '\n'))
+		return err_set(err, -ERR_USAGE, "dump compares with one recording only");
+	if (is_same_dir(reader_data_dir(opts), opts->diff_dirs))
+		return err_set(
+			err, -ERR_USAGE,
+			"--diff compares two recordings: '%s' is the one that is read already",
+			opts->diff_dirs);
+	return 0;
+}
+
 static int check_dump(const struct opts *opts, struct uft_err *err)
 {
 	const struct exporter *exporter = exporter_of(opts);
 
+	if (opts->diff_dirs && check_difference(opts, err) < 0)
+		return -ERR_USAGE;
 	if (exporter && exporter->is_binary && isatty(STDOUT_FILENO))
 		return err_set(err, -ERR_USAGE,
 			       "cannot write %s to a terminal: redirect the output to a file",
@@ -123,7 +212,7 @@ static int run_dump(const struct opts *opts, struct uft_err *err)
 
 	if (ret)
 		return ret;
-	ret = dump_data(opts, &data, err);
+	ret = opts->diff_dirs ? dump_difference(opts, &data, err) : dump_data(opts, &data, err);
 	reader_close_data(&data, opts);
 	return ret;
 }

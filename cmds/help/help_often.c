@@ -26,7 +26,7 @@ static const struct help_often table[] = {
 	{ &cmd_dump,
 	  { { "dump --format=html > shop.html", "one page with a timeline and a flame graph" },
 	    { "dump --format=chrome > shop.json", "for Chrome's chrome://tracing and Perfetto" } },
-	  { "format", "filter", "notrace", "depth", "time-filter", "time-range", "tid", "sample-time", "no-args", "data", NULL } },
+	  { "format", "diff", "filter", "notrace", "depth", "time-filter", "time-range", "tid", "no-args", "data", NULL } },
 	{ &cmd_script,
 	  { { "script -S count.py", "call functions of a script for each call of the recording" },
 	    { "script -S count.lua -F main", "only for what main() does" } },

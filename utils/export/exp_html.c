@@ -96,7 +96,12 @@ static int begin_html(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
 
-	sink_put_raw(ex->sink, page_head, page_head_len);
+	if (ex->config->side != EXPORT_PAIR)
+		sink_put_raw(ex->sink, page_head, page_head_len);
+	if (ex->config->side == EXPORT_BASE)
+		sink_lit(ex->sink, "<div hidden id=\"base-data\">\n");
+	if (ex->config->side == EXPORT_PAIR)
+		sink_lit(ex->sink, "<div hidden id=\"pair-data\">\n");
 	return export_nest_init(ex, &html->nest, err);
 }
 
@@ -377,8 +382,13 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	struct strbuf meta cleanup_strbuf = { 0 };
 	int ret;
 
-	strbuf_addstr(&meta, "<script type=\"application/json\" id=\"meta\">{\"title\":");
+	strbuf_addf(&meta, "<script type=\"application/json\" id=\"%s\">{\"title\":",
+		    ex->config->side == EXPORT_PAIR ? "pair-meta" : "meta");
 	add_string(&meta, title_recording(ex->pipe->data));
+	if (ex->config->side != EXPORT_ALONE) {
+		strbuf_addstr(&meta, ",\"dir\":");
+		add_string(&meta, ex->pipe->data->dir);
+	}
 	strbuf_addstr(&meta, ",\"tool\":");
 	add_string(&meta, ex->config->tool);
 	strbuf_addstr(&meta, ",\"cmdline\":");
@@ -419,7 +429,10 @@ static int end_html(struct export *ex, struct uft_err *err)
 	if (ret < 0)
 		return err_set_errno(err, ret, "cannot export");
 	ret = put_meta(ex, err);
-	sink_put_raw(ex->sink, page_tail, page_tail_len);
+	if (ex->config->side != EXPORT_ALONE)
+		sink_lit(ex->sink, "</div>\n");
+	if (ex->config->side != EXPORT_BASE)
+		sink_put_raw(ex->sink, page_tail, page_tail_len);
 	return ret;
 }
 

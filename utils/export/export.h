@@ -36,6 +36,13 @@ enum export_number {
 };
 #undef EXPORT_NUMBER
 
+/* A page that compares has two recordings, one after the other. */
+enum export_side {
+	EXPORT_ALONE,
+	EXPORT_BASE,
+	EXPORT_PAIR,
+};
+
 struct exporter;
 
 /* The exporters of `utrail events`: events without calls. They are in no list. */
@@ -55,6 +62,7 @@ extern const struct exporter exp_event_posix;
  * @shows_args: arguments and return values, if they were recorded
  * @shows_paths: of events alone: the calls around each
  * @has_calls: of events alone: entries and exits of functions, if the format has events for them
+ * @side: of html alone: the first of two exports to a sink that compare, or the second
  * @threads: the number of those that may share the work
  */
 struct export_config {
@@ -64,6 +72,7 @@ struct export_config {
 	bool shows_args;
 	bool shows_paths;
 	bool has_calls;
+	enum export_side side;
 	size_t threads;
 };
 

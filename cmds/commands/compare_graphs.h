@@ -1,0 +1,16 @@
+/* The difference of two recordings' call graphs, which graph and dump show. */
+#ifndef UTRAIL_CMDS_COMMANDS_COMPARE_GRAPHS_H
+#define UTRAIL_CMDS_COMMANDS_COMPARE_GRAPHS_H
+
+#include "cmds/opts.h"
+#include "utils/trace/recording/data.h"
+#include "utils/view/graph/graph_diff.h"
+
+/*
+ * Read the calls of two open recordings and write what @pair has more and less than @base to
+ * stdout. Returns what a command's run() does.
+ */
+int compare_graphs(const struct opts *opts, const struct graph_diff_config *config,
+		   struct trace_data *base, struct trace_data *pair, struct uft_err *err);
+
+#endif
