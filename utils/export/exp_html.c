@@ -92,12 +92,21 @@ static void add_string(struct strbuf *out, const char *text)
 	strbuf_addch(out, '"');
 }
 
+/* With the policy that says whom the page may connect to. */
+static void put_head(struct export *ex)
+{
+	sink_put_raw(ex->sink, page_head, page_head_len);
+	if (ex->config->is_served)
+		sink_lit(ex->sink, "connect-src 'self'; ");
+	sink_put_raw(ex->sink, page_data, page_data_len);
+}
+
 static int begin_html(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
 
 	if (ex->config->side != EXPORT_PAIR)
-		sink_put_raw(ex->sink, page_head, page_head_len);
+		put_head(ex);
 	if (ex->config->side == EXPORT_BASE)
 		sink_lit(ex->sink, "<div hidden id=\"base-data\">\n");
 	if (ex->config->side == EXPORT_PAIR)
@@ -395,6 +404,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 	add_string(&meta, title_cmdline(ex->pipe->data));
 	strbuf_addstr(&meta, ",\"date\":");
 	add_string(&meta, title_date(ex->pipe->data));
+	strbuf_addstr(&meta, ex->config->is_served ? ",\n\"served\":\"whole\"" : "");
 	strbuf_addf(&meta, ",\n\"base\":%llu,\"zero\":%llu,\"tasks\":[",
 		    (unsigned long long)ex->pipe->first_ns,
 		    (unsigned long long)since_start(ex, first_record_ns(ex->pipe)));

@@ -61,6 +61,7 @@ extern const struct exporter exp_event_posix;
  * @counts_outside: time off the CPU outside of functions too
  * @shows_args: arguments and return values, if they were recorded
  * @shows_paths: of events alone: the calls around each
+ * @is_served: a page is given by a server, which it may ask for more (doc/internals/show.md)
  * @has_calls: of events alone: entries and exits of functions, if the format has events for them
  * @side: of html alone: the first of two exports to a sink that compare, or the second
  * @threads: the number of those that may share the work
@@ -72,6 +73,7 @@ struct export_config {
 	bool shows_args;
 	bool shows_paths;
 	bool has_calls;
+	bool is_served;
 	enum export_side side;
 	size_t threads;
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes C of the page: embed.py page.html out.c; it is cut in two where the data goes.
+"""Makes C of the page: embed.py page.html out.c; it is cut where the data goes, and where the policy says whom it may connect to.
 
 {name} in page.html stands for a file beside it. Of a script it is one script, with all that it imports; so a name at the top of a
 module has to be the only one of all modules, and what a module imports has the name that it was exported by.
@@ -52,11 +52,11 @@ def page(path):
 
 
 def main():
-    parts = page(Path(sys.argv[1])).split("<!-- DATA -->\n")
-    assert len(parts) == 2, "the page has one place for data"
+    parts = re.split(r"<!-- (?:CONNECT|DATA) -->\n", page(Path(sys.argv[1])))
+    assert len(parts) == 3, "the page has one place for its policy and one for data"
     with open(sys.argv[2], "w", encoding="utf-8") as out:
         out.write('/* Made from page.html. */\n#include "utils/export/page/page.h"\n')
-        for name, part in zip(("page_head", "page_tail"), parts):
+        for name, part in zip(("page_head", "page_data", "page_tail"), parts):
             data = part.encode()
             rows = [", ".join(str(b) for b in data[i : i + 24]) for i in range(0, len(data), 24)]
             out.write(f"\nconst char {name}[] = {{\n\t" + ",\n\t".join(rows) + ", 0\n};\n")

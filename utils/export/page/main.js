@@ -12,6 +12,7 @@ import { Overview } from "./views/overview.js";
 import { ProcessesView } from "./views/processes.js";
 import { setUpKeys } from "./views/keys.js";
 import { setUpToolbar, showSearch, showState } from "./views/toolbar.js";
+import { offerRecordings } from "./views/recordings.js";
 import { showDetails } from "./views/details.js";
 import { Timeline } from "./views/timeline.js";
 import { DiffFlameView } from "./views/diff_flame.js";
@@ -149,6 +150,7 @@ async function open() {
 	showState(app);
 	showDetails(app);
 	views.draw();
+	if (recording.meta.served) offerRecordings().catch(() => {});
 	// For tests, and for the curious.
 	Object.assign(window, { utrail: { app, recording, views } });
 	try {

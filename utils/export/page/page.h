@@ -1,11 +1,14 @@
-/* The two halves of page.html; the data goes between them. */
+/* The parts of page.html; the data goes between the last two. */
 #ifndef UTRAIL_EXPORT_PAGE_H
 #define UTRAIL_EXPORT_PAGE_H
 
 #include <stddef.h>
 
+/* In @page_head the policy is cut off where it would say whom the page may connect to: nobody. */
 extern const char page_head[];
 extern const size_t page_head_len;
+extern const char page_data[];
+extern const size_t page_data_len;
 extern const char page_tail[];
 extern const size_t page_tail_len;
 

@@ -24,6 +24,7 @@ import { Sources } from "./sources.js";
  * @property {string} cmdline
  * @property {string} [dir] of a page that compares
  * @property {string} date
+ * @property {"whole"} [served] a server gives the page, and more if it is asked
  * @property {number} base from where all times count, by the recording's clock
  * @property {number} zero the first record, from where ranges count
  * @property {import("./task.js").TaskInfo[]} tasks
