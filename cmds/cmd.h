@@ -64,6 +64,7 @@ extern const struct cmd cmd_replay;
 extern const struct cmd cmd_report;
 extern const struct cmd cmd_script;
 extern const struct cmd cmd_script_record; /* `script --record` */
+extern const struct cmd cmd_show;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_tui;
 

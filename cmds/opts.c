@@ -15,7 +15,7 @@
 
 #define RL   (CMD_RECORD | CMD_LIVE)
 #define PL   (CMD_REPLAY | CMD_LIVE)
-#define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP | CMD_SCRIPT | CMD_TUI)
+#define READ (CMD_REPLAY | CMD_REPORT | CMD_GRAPH | CMD_DUMP | CMD_SCRIPT | CMD_TUI | CMD_SHOW)
 #define CALL (RL | READ) /* wherever calls are recorded or shown */
 #define ALL                                                                                     \
 	(CALL | CMD_INFO | CMD_SNAPSHOT | CMD_CONTROL | CMD_CONVERT | CMD_EVENTS | CMD_IMPORT | \
@@ -28,6 +28,7 @@ enum group {
 	GROUP_VIEW,
 	GROUP_REPORT,
 	GROUP_DUMP,
+	GROUP_SHOW,
 	GROUP_SCRIPT,
 	GROUP_EVENTS,
 	GROUP_BUILD,
@@ -41,6 +42,7 @@ static const char *const group_titles[] = {
 	[GROUP_VIEW] = "How to show it",
 	[GROUP_REPORT] = "Report",
 	[GROUP_DUMP] = "Dump",
+	[GROUP_SHOW] = "Show",
 	[GROUP_SCRIPT] = "Script",
 	[GROUP_EVENTS] = "Events",
 	[GROUP_BUILD] = "Build",
@@ -420,7 +422,7 @@ const struct opt_row opts_table[] = {
 	{ "nop", 0, NULL, "run the program with a probe that does nothing and record nothing",
 	  GROUP_RECORD, RL, OPT_TRUE, MEMBER(nop) },
 	{ "num-thread", 0, "N", "number of threads that write the data, or read it (default: by the number of CPUs)",
-	  GROUP_RECORD, RL | CMD_REPORT | CMD_GRAPH | CMD_DUMP | CMD_TUI, OPT_UINT, MEMBER(num_thread), .min = 1, .max = 1024 },
+	  GROUP_RECORD, RL | CMD_REPORT | CMD_GRAPH | CMD_DUMP | CMD_TUI | CMD_SHOW, OPT_UINT, MEMBER(num_thread), .min = 1, .max = 1024 },
 	{ "overhead", 0, "PERCENT", "leave out the hottest functions once recording costs more of the program's time, 1% to 100%",
 	  GROUP_RECORD, RL, OPT_SET, .set = set_overhead },
 	{ "proc", 0, "auto|ptrace|bpf", "record what processes do, too: fork, exec, exit and what they do to files, of the program and all its descendants",
@@ -526,7 +528,7 @@ const struct opt_row opts_table[] = {
 	{ "no-merge", 0, NULL, "show leaf functions with a line for the entry and one for the exit",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(merge_leaves) },
 	{ "no-args", 0, NULL, "leave out arguments and return values",
-	  GROUP_VIEW, PL | CMD_DUMP | CMD_SCRIPT, OPT_FALSE, MEMBER(show_args) },
+	  GROUP_VIEW, PL | CMD_DUMP | CMD_SCRIPT | CMD_SHOW, OPT_FALSE, MEMBER(show_args) },
 	{ "no-comment", 0, NULL, "leave out the comments after closing braces",
 	  GROUP_VIEW, PL, OPT_FALSE, MEMBER(show_comments) },
 	{ "no-callsite", 0, NULL, "leave out where calls come from; recorded with callsite",
@@ -583,6 +585,11 @@ const struct opt_row opts_table[] = {
 	{ "mermaid", 0, NULL, "old name of --format=mermaid",
 	  GROUP_DUMP, CMD_DUMP, OPT_SET, .set = set_old_format },
 
+	{ "no-browser", 0, NULL, "start no browser: the address is printed",
+	  GROUP_SHOW, CMD_SHOW, OPT_TRUE, MEMBER(no_browser) },
+	{ "port", 0, "PORT", "the port that the page is served at (default: a free one)",
+	  GROUP_SHOW, CMD_SHOW, OPT_UINT, MEMBER(port), .min = 1, .max = 65535 },
+
 	{ "script", 'S', "FILE", "the script to run: FILE.py in Python 3, FILE.lua in Lua",
 	  GROUP_SCRIPT, CMD_SCRIPT | CMD_RECORD | CMD_LIVE, OPT_STRING, MEMBER(script) },
 
@@ -635,7 +642,6 @@ const struct opt_row opts_table[] = {
 	  GROUP_INFO, CMD_INFO, OPT_TRUE, MEMBER(show_system) },
 
 	LACKING("host", 0, "HOST", NETWORK_INSTEAD),
-	LACKING("port", 0, "PORT", NETWORK_INSTEAD),
 	LACKING("run-cmd", 0, "CMDLINE", NETWORK_INSTEAD),
 };
 /* clang-format on */

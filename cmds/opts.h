@@ -41,6 +41,7 @@ enum cmd_bit {
 	CMD_BUILD = 1U << 14,
 	CMD_SCRIPT = 1U << 15,
 	CMD_TUI = 1U << 16,
+	CMD_SHOW = 1U << 17,
 };
 
 enum opts_show {
@@ -208,6 +209,10 @@ struct opts {
 
 	/* script */
 	const char *script; /* -S */
+
+	/* show */
+	unsigned port; /* 0: any */
+	bool no_browser;
 
 	/* dump */
 	uint64_t sample_time_ns; /* of flame graphs; 0: chosen */

@@ -449,6 +449,19 @@ static int judge_first_word(struct opts *opts, struct line *line, struct uft_err
 	return unsupported_check_command(line->args[0], err);
 }
 
+/* `show DIR`: another way to say -d. Its default.opts counts, too. */
+static int take_named_dir(struct opts *opts, struct uft_err *err)
+{
+	size_t len = opts->nr_args ? strlen(opts->args[0]) : 0;
+
+	if (!opts->cmd || opts->cmd->bit != CMD_SHOW || !len || opts->data_dir)
+		return 0;
+	while (len > 1 && opts->args[0][len - 1] == '/')
+		len--;
+	opts->data_dir = strndup(opts->args[0], len);
+	return opts->data_dir ? 0 : err_set_errno(err, -ENOMEM, "cannot read the command line");
+}
+
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err)
 {
 	struct line line = { .argc = argc, .argv = argv, .is_typed = true };
@@ -465,6 +478,9 @@ int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err)
 	opts->argv = argv;
 	opts->args = line.args;
 	opts->nr_args = line.nr_args;
+	ret = take_named_dir(opts, err);
+	if (ret < 0)
+		return ret;
 	if (!opts->data_dir) {
 		opts->data_dir = strdup(OPTS_DEFAULT_DIR);
 		if (!opts->data_dir)

@@ -1,7 +1,7 @@
 # Debian packages that the project needs, by purpose; sourced by the other scripts of misc/.
 
 build_packages="gcc libc6-dev meson ninja-build pkg-config
-	libelf-dev libncurses-dev libdw-dev libdebuginfod-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libtraceevent-dev zlib1g-dev libzstd-dev
+	libelf-dev libncurses-dev libdw-dev libdebuginfod-dev libcapstone-dev liblzma-dev libiberty-dev libsqlite3-dev libmicrohttpd-dev libtraceevent-dev zlib1g-dev libzstd-dev
 	libbpf-dev clang"
 
 test_packages="$build_packages

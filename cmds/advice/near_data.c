@@ -36,8 +36,7 @@ static void cleanup_near_list(struct near_list *list)
 		strbuf_deinit(&list->best[i].path);
 }
 
-/* True when the folder @name in @dir_fd holds a recording; @time is when it was made. */
-static bool is_recording(int dir_fd, const char *name, time_t *time)
+bool near_data_is_recording(int dir_fd, const char *name, time_t *time)
 {
 	uint8_t bytes[HEADER_SIZE];
 	struct data_header header;
@@ -82,7 +81,7 @@ static void look_in(const char *top, struct near_list *list)
 
 		if ((e->d_type == DT_DIR || e->d_type == DT_UNKNOWN) &&
 		    strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-		    is_recording(dirfd(dir), e->d_name, &time))
+		    near_data_is_recording(dirfd(dir), e->d_name, &time))
 			keep_near(list, top, e->d_name, time);
 	}
 }

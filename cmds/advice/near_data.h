@@ -3,6 +3,7 @@
 #define UTRAIL_CMDS_NEAR_DATA_H
 
 #include <stdbool.h>
+#include <time.h>
 
 #include "utils/base/err.h"
 
@@ -11,5 +12,8 @@
  * for that one.
  */
 void near_data_add(const char *wanted, bool is_default, struct uft_err *err);
+
+/* True when the folder @name in @dir_fd holds a recording; @time is when it was made. */
+bool near_data_is_recording(int dir_fd, const char *name, time_t *time);
 
 #endif

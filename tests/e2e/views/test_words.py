@@ -58,7 +58,6 @@ REFUSED = [
     ("events check nosuch", 1, "cannot open 'nosuch': No such file or directory"),
     ("record --library-path=nosuch prog", 1, r"cannot find 'libmcount.so' in 'nosuch' \(--libmcount-path\)"),
     ("record --host=example.org prog", 2, "utrail has no option '--host' yet: .*-d"),
-    ("record --port 8090 prog", 2, "utrail has no option '--port' yet: .*"),
     ("-d x --run-cmd y recv", 2, "utrail has no option '--run-cmd' yet: .*"),
     ("record", 2, r"record needs a program to run: utrail record \[OPTION...\] PROGRAM \[ARGUMENT...\]"),
     ("live", 2, "live needs a program to run: .*"),
@@ -177,7 +176,7 @@ def test_options_of_peer(workdir, command):
             if "yet" in result.err:
                 lacking.add(row[1])
     # A script runs over what was recorded already.
-    assert lacking == {"host", "port", "run-cmd"}
+    assert lacking == {"host", "run-cmd"}
 
 
 # Options that are known, but mean nothing for the command.

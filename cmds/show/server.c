@@ -1,0 +1,347 @@
+/* A server on the loopback address (see server.h, doc/internals/show.md). */
+#include "cmds/show/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+
+/* Connections at a time, each with a thread; the oldest stranger makes room for another one. */
+#define CONNECTIONS_MAX 512
+/* The rest is for those who have shown the token, and for those whose end is on its way. */
+#define STRANGERS_MAX	64
+#define STRANGER_S	5
+/* Nothing was heard for so long. */
+#define IDLE_S		60
+/* The head of a request, with all that is needed to answer it. */
+#define HEAD_BYTES	(32 * 1024)
+
+/*
+ * Somebody who is connected.
+ *
+ * @number: in the order in which they came
+ * @is_known: has shown the token; @is_cut: its socket was shut down
+ */
+struct visitor {
+	int fd;
+	uint64_t number;
+	time_t since_s;
+	bool is_used;
+	bool is_known;
+	bool is_cut;
+};
+
+struct server {
+	struct MHD_Daemon *daemon;
+	struct gate *gate;
+	server_answer *answer;
+	void *self;
+	pthread_mutex_t lock; /* of what follows */
+	uint64_t nr_came;
+	struct visitor visitors[CONNECTIONS_MAX + 1];
+};
+
+static time_t now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+int server_listen(unsigned port, struct gate *gate, struct uft_err *err)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t len = sizeof(address);
+	int fd cleanup_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int on = 1;
+
+	/* Connections of an earlier one, which wait to be forgotten, do not keep the port. */
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(fd, CONNECTIONS_MAX) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&address, &len) < 0)
+		return err_set_errno(err, -errno, "cannot listen at 127.0.0.1, port %u%s", port,
+				     port ? "" : " (any)");
+	gate->port = ntohs(address.sin_port);
+	return take_fd(&fd);
+}
+
+static void cut_off(struct visitor *visitor)
+{
+	visitor->is_cut = true;
+	shutdown(visitor->fd, SHUT_RDWR);
+}
+
+/* The stranger who has been there for the longest time. */
+static void cut_oldest(struct server *server)
+{
+	struct visitor *oldest = NULL;
+	size_t strangers = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(server->visitors); i++) {
+		struct visitor *visitor = &server->visitors[i];
+
+		if (!visitor->is_used || visitor->is_known || visitor->is_cut)
+			continue;
+		strangers++;
+		if (!oldest || visitor->number < oldest->number)
+			oldest = visitor;
+	}
+	if (strangers > STRANGERS_MAX)
+		cut_off(oldest);
+}
+
+static void note_connection(void *self, struct MHD_Connection *connection, void **context,
+			    enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct server *server = self;
+
+	pthread_mutex_lock(&server->lock);
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (*context)
+			((struct visitor *)*context)->is_used = false;
+	} else {
+		for (size_t i = 0; i < ARRAY_SIZE(server->visitors) && !*context; i++) {
+			if (server->visitors[i].is_used)
+				continue;
+			server->visitors[i] = (struct visitor){
+				.fd = info->connect_fd,
+				.number = server->nr_came++,
+				.since_s = now_s(),
+				.is_used = true,
+			};
+			*context = &server->visitors[i];
+		}
+		cut_oldest(server);
+	}
+	pthread_mutex_unlock(&server->lock);
+}
+
+static void know_visitor(struct server *server, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct visitor *visitor = info ? info->socket_context : NULL;
+
+	if (!visitor)
+		return;
+	pthread_mutex_lock(&server->lock);
+	visitor->is_known = true;
+	pthread_mutex_unlock(&server->lock);
+}
+
+void server_tick(struct server *server)
+{
+	time_t latest_s = now_s() - STRANGER_S;
+
+	pthread_mutex_lock(&server->lock);
+	for (size_t i = 0; i < ARRAY_SIZE(server->visitors); i++) {
+		struct visitor *visitor = &server->visitors[i];
+
+		if (visitor->is_used && !visitor->is_known && !visitor->is_cut &&
+		    visitor->since_s < latest_s)
+			cut_off(visitor);
+	}
+	pthread_mutex_unlock(&server->lock);
+}
+
+const char *server_query_word(const struct server_query *query, const char *name)
+{
+	return MHD_lookup_connection_value(query->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+uint64_t server_query_number(const struct server_query *query, const char *name, uint64_t otherwise)
+{
+	const char *text = server_query_word(query, name);
+	char *end;
+
+	if (!text || *text < '0' || *text > '9')
+		return otherwise;
+	errno = 0;
+
+	uint64_t number = strtoull(text, &end, 10);
+
+	return *end || errno ? otherwise : number;
+}
+
+/* Headers that the gate wants to know. */
+static enum MHD_Result note_header(void *self, enum MHD_ValueKind kind, const char *name,
+				   const char *value)
+{
+	struct gate_request *request = self;
+	const char **found = strcasecmp(name, "host") == 0	       ? &request->host
+			     : strcasecmp(name, "origin") == 0	       ? &request->origin
+			     : strcasecmp(name, "sec-fetch-site") == 0 ? &request->site
+								       : NULL;
+
+	if (found) {
+		request->is_twice |= *found != NULL;
+		*found = value ? value : "";
+	}
+	return MHD_YES;
+}
+
+/* All answers say it: nobody keeps, guesses, frames or passes on what is in them. */
+static void add_headers(struct MHD_Response *response, const char *type)
+{
+	bool is_page = strncmp(type, "text/html", 9) == 0;
+
+	MHD_add_response_header(response, "Content-Type", type);
+	MHD_add_response_header(response, "Cache-Control", "no-store");
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(response, "X-Frame-Options", "DENY");
+	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+	/* A page says the rest itself, with the sums of its scripts. */
+	MHD_add_response_header(response, "Content-Security-Policy",
+				is_page ? "frame-ancestors 'none'; base-uri 'none'; "
+					  "form-action 'none'"
+					: "default-src 'none'; frame-ancestors 'none'");
+}
+
+/* Takes the response; NULL: memory is short, and the connection ends. */
+static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
+				     const char *type, struct MHD_Response *response)
+{
+	if (!response)
+		return MHD_NO;
+	add_headers(response, type);
+
+	enum MHD_Result ret = MHD_queue_response(connection, status, response);
+
+	MHD_destroy_response(response);
+	return ret;
+}
+
+static enum MHD_Result send_word(struct MHD_Connection *connection, unsigned status,
+				 const char *text)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(strlen(text), (void *)text,
+									MHD_RESPMEM_PERSISTENT);
+
+	/* A visitor who is sent away need not come again by the same way. */
+	if (response && status != MHD_HTTP_SEE_OTHER)
+		MHD_add_response_header(response, "Connection", "close");
+	if (response && status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, "Allow", "GET, HEAD");
+	return send_response(connection, status, "text/plain; charset=utf-8", response);
+}
+
+static enum MHD_Result send_reply(struct MHD_Connection *connection, struct server_reply *reply)
+{
+	struct MHD_Response *response;
+
+	if (!reply->status || strbuf_oom(&reply->body)) {
+		strbuf_deinit(&reply->body);
+		return send_word(connection, MHD_HTTP_NOT_FOUND, "There is no such thing.\n");
+	}
+	if (reply->fd >= 0) {
+		response = MHD_create_response_from_fd64(reply->len, reply->fd);
+		if (!response)
+			close(reply->fd);
+	} else {
+		response = MHD_create_response_from_buffer(reply->body.len, reply->body.data,
+							   MHD_RESPMEM_MUST_FREE);
+		if (!response)
+			strbuf_deinit(&reply->body);
+	}
+	return send_response(connection, reply->status, reply->type, response);
+}
+
+static enum MHD_Result redirect(struct server *server, struct MHD_Connection *connection)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(0, "",
+									MHD_RESPMEM_PERSISTENT);
+	char where[GATE_SECRET_BYTES + 8];
+
+	snprintf(where, sizeof(where), "/%s/0/", server->gate->token);
+	if (response)
+		MHD_add_response_header(response, "Location", where);
+	return send_response(connection, MHD_HTTP_SEE_OTHER, "text/plain; charset=utf-8", response);
+}
+
+/* Called with the head of a request, before any body, which nobody wants: the connection ends. */
+static enum MHD_Result take_request(void *self, struct MHD_Connection *connection, const char *path,
+				    const char *method, const char *version, const char *upload,
+				    size_t *upload_size, void **context)
+{
+	struct server *server = self;
+	struct gate_request request = { .method = method, .path = path };
+	struct server_query query = { connection };
+	struct server_reply reply = { .fd = -1 };
+	const char *rest;
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &request);
+	switch (gate_judge(server->gate, &request, &rest)) {
+	case GATE_FORBIDDEN:
+		return send_word(connection, MHD_HTTP_FORBIDDEN, "Forbidden.\n");
+	case GATE_METHOD:
+		return send_word(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET.\n");
+	case GATE_TICKET:
+		know_visitor(server, connection);
+		return redirect(server, connection);
+	case GATE_OPEN:
+		break;
+	}
+	know_visitor(server, connection);
+	server->answer(server->self, rest, &query, &reply);
+	return send_reply(connection, &reply);
+}
+
+/* Its words about broken requests are no concern of the user's. */
+static void say_nothing(void *self, const char *format, va_list arguments)
+{
+}
+
+struct server *server_start(int fd, struct gate *gate, server_answer *answer, void *self,
+			    struct uft_err *err)
+{
+	const unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
+			       MHD_USE_POLL | MHD_USE_ERROR_LOG;
+	struct server *server = calloc(1, sizeof(*server));
+
+	if (server) {
+		server->gate = gate;
+		server->answer = answer;
+		server->self = self;
+		pthread_mutex_init(&server->lock, NULL);
+		server->daemon = MHD_start_daemon(
+			flags, 0, NULL, NULL, take_request, server, MHD_OPTION_EXTERNAL_LOGGER,
+			say_nothing, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+			MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+			IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES,
+			MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_END);
+	}
+	if (server && server->daemon)
+		return server;
+	err_set_errno(err, server && errno ? -errno : -ENOMEM, "cannot serve the page");
+	close(fd);
+	free(server);
+	return NULL;
+}
+
+void server_stop(struct server *server)
+{
+	/* It closes the socket that it listens at. */
+	MHD_stop_daemon(server->daemon);
+	pthread_mutex_destroy(&server->lock);
+	free(server);
+}

@@ -1,0 +1,256 @@
+/* The recordings that can be shown (see shelf.h). */
+#include "cmds/show/shelf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/advice/near_data.h"
+#include "cmds/cmd.h"
+#include "cmds/reader.h"
+#include "config.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/escape.h"
+#include "utils/export/export.h"
+
+#define OTHERS_MAX 100
+#define HTML_TYPE  "text/html; charset=utf-8"
+#define TEXT_TYPE  "text/plain; charset=utf-8"
+#define JSON_TYPE  "application/json"
+
+static int add_shown(struct shelf *shelf, const char *dir, const char *name)
+{
+	struct shown *all = reallocarray(shelf->all, shelf->nr + 1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	shelf->all = all;
+
+	struct shown *shown = &all[shelf->nr];
+
+	*shown = (struct shown){ .dir = strdup(dir), .name = strdup(name), .page = -1 };
+	if (!shown->dir || !shown->name) {
+		free(shown->dir);
+		free(shown->name);
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&shown->lock, NULL);
+	shelf->nr++;
+	return 0;
+}
+
+/* Directories come in any order. */
+static int compare_names(const void *first, const void *second)
+{
+	const struct shown *a = first, *b = second;
+
+	return strcmp(a->name, b->name);
+}
+
+/* Look beside @dir; what cannot be looked at is not offered. */
+static int find_others(struct shelf *shelf, const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat self, st;
+
+	if (snprintf(path, sizeof(path), "%s/..", dir) >= PATH_MAX || stat(dir, &self) < 0)
+		return 0;
+
+	DIR *folder cleanup_dir = opendir(path);
+	int ret = 0;
+
+	for (struct dirent *e = folder ? readdir(folder) : NULL;
+	     e && ret == 0 && shelf->nr <= OTHERS_MAX; e = readdir(folder)) {
+		time_t time;
+
+		if (e->d_name[0] == '.' || fstatat(dirfd(folder), e->d_name, &st, 0) < 0 ||
+		    !S_ISDIR(st.st_mode) ||
+		    (st.st_dev == self.st_dev && st.st_ino == self.st_ino) ||
+		    !near_data_is_recording(dirfd(folder), e->d_name, &time) ||
+		    snprintf(path, sizeof(path), "%s/../%s", dir, e->d_name) >= PATH_MAX)
+			continue;
+		ret = add_shown(shelf, path, e->d_name);
+	}
+	if (shelf->nr > 1)
+		qsort(shelf->all + 1, shelf->nr - 1, sizeof(*shelf->all), compare_names);
+	return ret;
+}
+
+int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err)
+{
+	const char *dir = reader_data_dir(opts);
+
+	*shelf = (struct shelf){ .opts = opts };
+
+	int ret = add_shown(shelf, dir, dir);
+
+	if (ret == 0)
+		ret = find_others(shelf, dir);
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot show '%s'", dir);
+	ret = reader_open_records(&shelf->all[0].data, opts, err);
+	shelf->all[0].is_open = ret == 0;
+	return ret;
+}
+
+void shelf_close(struct shelf *shelf)
+{
+	for (size_t i = 0; i < shelf->nr; i++) {
+		struct shown *shown = &shelf->all[i];
+
+		if (shown->is_open)
+			reader_close_data(&shown->data, shelf->opts);
+		if (shown->page >= 0)
+			close(shown->page);
+		pthread_mutex_destroy(&shown->lock);
+		free(shown->dir);
+		free(shown->name);
+	}
+	free(shelf->all);
+	*shelf = (struct shelf){ 0 };
+}
+
+/* 0, or negative with shown->failure. Its lock is held. */
+static int open_shown(const struct shelf *shelf, struct shown *shown)
+{
+	struct opts opts = *shelf->opts;
+
+	if (shown->is_open)
+		return 0;
+	opts.data_dir = shown->dir;
+	err_clear(&shown->failure);
+	shown->is_open = reader_open_records(&shown->data, &opts, &shown->failure) == 0;
+	return shown->is_open ? 0 : shown->failure.code;
+}
+
+/* Write the page of `dump --format=html`, with a word that it has a server. */
+static int write_page(const struct shelf *shelf, struct shown *shown, struct sink *sink)
+{
+	const struct exporter *exporter = exporter_by_number(EXPORT_html);
+	const struct opts *opts = shelf->opts;
+	const struct export_config config = {
+		.tool = "utrail " UTRAIL_VERSION_TEXT,
+		.counts_outside = opts->event_full,
+		.shows_args = opts->show_args,
+		.is_served = true,
+		.threads = reader_threads(opts),
+	};
+	struct pipeline_config stages;
+	struct pipeline pipe cleanup_pipeline = { 0 };
+	uint64_t nr_dropped;
+
+	reader_pipeline_config(opts, &stages);
+	export_configure(exporter, &stages);
+
+	int ret = pipeline_open(&pipe, &shown->data, &stages, &shown->failure);
+
+	if (ret == 0)
+		ret = export_run(exporter, &config, &pipe, sink, &nr_dropped, &shown->failure);
+	if (ret < 0)
+		return ret;
+	ret = sink_flush(sink);
+	return ret < 0 ? err_set_errno(&shown->failure, ret, "cannot make the page") : 0;
+}
+
+/* The page in a file of memory: it is made once. Its lock is held. */
+static int make_page(const struct shelf *shelf, struct shown *shown)
+{
+	if (shown->page >= 0)
+		return 0;
+
+	int ret = open_shown(shelf, shown);
+
+	if (ret < 0)
+		return ret;
+
+	struct sink sink cleanup_sink = { 0 };
+	int fd cleanup_fd = memfd_create("page", MFD_CLOEXEC);
+
+	ret = fd < 0 ? -errno : sink_init_fd(&sink, fd);
+	if (ret < 0)
+		return err_set_errno(&shown->failure, ret, "cannot make the page");
+	ret = write_page(shelf, shown, &sink);
+	if (ret < 0)
+		return ret;
+	shown->page_bytes = sink_bytes(&sink);
+	shown->page = take_fd(&fd);
+	return 0;
+}
+
+static void reply_failure(const struct shown *shown, struct server_reply *reply)
+{
+	reply->status = 500;
+	reply->type = TEXT_TYPE;
+	escape_addstr(&reply->body, MEDIUM_TERMINAL, shown->failure.text);
+	strbuf_addch(&reply->body, '\n');
+}
+
+static void reply_page(struct shelf *shelf, struct shown *shown, struct server_reply *reply)
+{
+	pthread_mutex_lock(&shown->lock);
+
+	int ret = make_page(shelf, shown);
+
+	if (ret == 0) {
+		reply->fd = fcntl(shown->page, F_DUPFD_CLOEXEC, 3);
+		reply->len = shown->page_bytes;
+		ret = reply->fd < 0 ? err_set_errno(&shown->failure, -errno, "cannot give the page")
+				    : 0;
+	}
+	if (ret < 0) {
+		reply_failure(shown, reply);
+	} else {
+		reply->status = 200;
+		reply->type = HTML_TYPE;
+	}
+	pthread_mutex_unlock(&shown->lock);
+}
+
+/* ["uftrace.data", "before.data"]: the number of each is its place. */
+static void reply_names(const struct shelf *shelf, struct server_reply *reply)
+{
+	reply->status = 200;
+	reply->type = JSON_TYPE;
+	strbuf_addch(&reply->body, '[');
+	for (size_t i = 0; i < shelf->nr; i++) {
+		struct strbuf shown cleanup_strbuf = { 0 };
+
+		escape_addstr(&shown, MEDIUM_TERMINAL, shelf->all[i].name);
+		strbuf_addstr(&reply->body, i ? ", \"" : "\"");
+		escape_add(&reply->body, MEDIUM_JSON, strbuf_str(&shown), shown.len);
+		strbuf_addch(&reply->body, '"');
+		reply->body.oom |= strbuf_oom(&shown);
+	}
+	strbuf_addstr(&reply->body, "]\n");
+}
+
+/* "/12/rest": the recording and the rest; NULL: there is none of that number. */
+static struct shown *find_shown(struct shelf *shelf, const char *path, const char **rest)
+{
+	size_t number = 0, digits = 0;
+
+	for (path++; *path >= '0' && *path <= '9' && digits < 4; path++, digits++)
+		number = number * 10 + (*path - '0');
+	*rest = path;
+	return digits && *path == '/' && number < shelf->nr ? &shelf->all[number] : NULL;
+}
+
+void shelf_answer(void *self, const char *path, const struct server_query *query,
+		  struct server_reply *reply)
+{
+	struct shelf *shelf = self;
+	const char *rest;
+	struct shown *shown = find_shown(shelf, path, &rest);
+
+	if (shown && strcmp(rest, "/") == 0)
+		reply_page(shelf, shown, reply);
+	else if (strcmp(path, "/recordings") == 0)
+		reply_names(shelf, reply);
+}

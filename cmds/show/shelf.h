@@ -1,0 +1,49 @@
+/* The recordings that `utrail show` can give: the one that was asked for, and those beside it. */
+#ifndef UTRAIL_CMDS_SHOW_SHELF_H
+#define UTRAIL_CMDS_SHOW_SHELF_H
+
+#include <pthread.h>
+
+#include "cmds/opts.h"
+#include "cmds/show/server.h"
+#include "utils/trace/recording/data.h"
+
+/*
+ * A recording. All that it has is made when it is first asked for, and stays.
+ *
+ * @name: for people: its path as it was given, or its name in the same folder
+ * @lock: of the rest
+ * @is_open: @data is
+ * @page: a file without a name that has the whole page, of @page_bytes; -1: it was not made
+ * @failure: why it cannot be shown
+ */
+struct shown {
+	char *dir;
+	char *name;
+	pthread_mutex_t lock;
+	bool is_open;
+	struct trace_data data;
+	int page;
+	uint64_t page_bytes;
+	struct uft_err failure;
+};
+
+/* Number 0 is the one that was asked for. Starts with shelf_open(), ends with shelf_close(). */
+struct shelf {
+	const struct opts *opts;
+	struct shown *all;
+	size_t nr;
+};
+
+/*
+ * Open the recording of the options, and find those beside it: directories in the same folder that
+ * have an info file of a recording; at most 100, by name. 0; CMD_NO_DATA or negative with @err.
+ */
+int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err);
+void shelf_close(struct shelf *shelf);
+
+/* A server_answer of a struct shelf: the paths are in doc/internals/show.md. */
+void shelf_answer(void *self, const char *path, const struct server_query *query,
+		  struct server_reply *reply);
+
+#endif
