@@ -815,3 +815,59 @@ def test_filters_are_changed_by_name_while_it_runs(tmp_path):
     assert "matches" not in got.err
     shown = calls(tmp_path, "-d", "data")
     assert (shown["top"], shown["leaf"]) == (3, 7)
+
+
+TRIGGERS = """\
+import time
+def leaf(n): return n
+def mid(n):
+    leaf(n)
+    return leaf(n + 1)
+def slow(n): time.sleep(n)
+def f(a):
+    mid(a)
+    len("x")
+def g(): mid(7)
+f(1)
+g()
+slow(0.002)
+slow(0)
+"""
+
+
+@pytest.mark.parametrize("python", [Path(PYTHON), *(p for p in other_pythons() if p.name == "python3.12")], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        (("-F", "f@depth=2"), {"f": 1, "mid": 1, "builtins.len": 1}),
+        (("-F", "f", "-T", "mid@depth=1"), {"f": 1, "mid": 1, "builtins.len": 1}),
+        (("-F", "f;g", "-T", "mid@notrace"), {"f": 1, "g": 1, "builtins.len": 1}),
+        (("-T", "g@filter"), {"g": 1, "mid": 1, "leaf": 2}),
+        (("--trace=off", "-T", "slow@trace_on"), {"slow": 2, "time.sleep": 2, "__main__.<module>": 1}),
+        (("-F", "mid;g", "-T", "g@trace_off"), {"mid": 1, "leaf": 2}),
+        (("-F", "slow;g", "-T", "slow@time=100s"), {"g": 1, "mid": 1, "leaf": 2}),
+        (("-t", "100s", "-T", "slow@time=1ns"), {"slow": 2, "time.sleep": 2, "__main__.<module>": 1}),
+        (("-F", "f", "-T", "leaf@finish"), {"f": 1, "mid": 1, "leaf": 1}),
+        (("-C", "g", "--no-libcall"), {"__main__.<module>": 1, "g": 1}),
+    ],
+    ids=lambda v: " ".join(v) if isinstance(v, tuple) else "",
+)
+def test_triggers(tmp_path, options, expected, python):
+    record(tmp_path, TRIGGERS, *options, python=python)
+    assert calls(tmp_path) == expected
+
+
+def test_values_are_read_at_calls(tmp_path):
+    record(tmp_path, TRIGGERS, "-F", "f@depth=1", "-T", "f@read=proc/statm")
+    shown = utrail("replay", "-f", "none", cwd=tmp_path).must().out
+    assert re.fullmatch(r"f\(\) \{\n  /\* read:proc/statm \(.*\) \*/\n  /\* diff:proc/statm \(.*\) \*/\n\} /\* f \*/\n", shown)
+
+
+def test_conditions_say_that_they_do_not_hold(tmp_path):
+    write(tmp_path, TRIGGERS)
+    got = utrail("record", "--no-event", "-N", "f@if:arg1==1", PYTHON, "prog.py", cwd=tmp_path).must()
+    assert "WARN: conditions (if:) hold for no Python function" in got.err and calls(tmp_path)["f"] == 1
+    got = utrail("record", "--no-event", "-N", "nobody@if:arg1==1", "-A", "mid@arg1", PYTHON, "prog.py", cwd=tmp_path).must()
+    assert "conditions" not in got.err
+    shown = utrail("replay", "-f", "none", "-F", 'mid@if:arg1=="7",depth=1', cwd=tmp_path).must().out
+    assert shown == "mid(7);\n"

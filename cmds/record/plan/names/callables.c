@@ -187,8 +187,7 @@ static bool was_opted_in(const struct callables *all, const struct filter_subjec
 /*
  * The rule that the filters make for @c, into @range, whose lists are empty. False: there is none.
  */
-static bool make_rule(const struct callables *all, const struct callable *c,
-		      struct callable_range *range)
+static bool make_rule(struct callables *all, const struct callable *c, struct callable_range *range)
 {
 	struct rule_set set = { .rules = &range->rules, .conds = &range->conds };
 	const struct filter_subject subject = {
@@ -204,6 +203,9 @@ static bool make_rule(const struct callables *all, const struct callable *c,
 	bool has_rule = filters_match(all->settings->filters, &subject, &trigger) &&
 			rule_set_add(&set, &trigger) != PLAN_NO_RULE;
 
+	if (has_rule && (trigger.flags & TRIGGER_IF) &&
+	    (trigger.flags & (TRIGGER_FILTER | TRIGGER_NOTRACE)))
+		all->has_conditions = true;
 	if (has_rule && (trigger.flags & TRIGGER_NOTRACE) && was_opted_in(all, &subject))
 		rule_set_add(&set, &opts_in);
 	rule_set_deinit(&set);
@@ -421,6 +423,9 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 
 void callables_warn(const struct callables *all, const struct msg *msg)
 {
+	if (all->has_conditions)
+		msg_warn(msg, "conditions (if:) hold for no Python function: their arguments are "
+			      "texts. 'filter' let none of those in, 'notrace' left none out");
 	if (all->error)
 		msg_warn(msg, "cannot write the names of Python functions: %s",
 			 strerror(-all->error));
