@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -62,11 +63,25 @@ bool peer_is_elsewhere(pid_t os_pid)
 	       proc_status_last(&status, "NSpid", &last) > 1;
 }
 
+/* The same pid namespace (namespaces(7)); false, too, when that is not to be seen. */
+static bool is_beside_us(pid_t os_pid)
+{
+	char path[64];
+	struct stat ours, theirs;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", os_pid);
+	return stat(path, &theirs) == 0 && stat("/proc/self/ns/pid", &ours) == 0 &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
 bool peer_is_pid(pid_t os_pid, pid_t pid)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
 	unsigned own = 0;
 
+	/* Its status, of 60 lines, takes three times as long. */
+	if (pid == os_pid && is_beside_us(os_pid))
+		return true;
 	if (proc_status_read(os_pid, &status) == 0)
 		proc_status_last(&status, "NSpid", &own);
 	return pid == (own ? (pid_t)own : os_pid);

@@ -144,6 +144,31 @@ static void index_process(struct processes *procs, struct process *proc)
 	intmap_put(&procs->by_token, key, proc);
 }
 
+/*
+ * Mapped, since free memory of the heap would have to be cleared: a megabyte of which a process
+ * uses the first page.
+ */
+static size_t sinks_bytes(const struct process *proc)
+{
+	return proc->nr_rings * sizeof(*proc->sinks);
+}
+
+static bool make_sinks(struct process *proc)
+{
+	void *at = mmap(NULL, sinks_bytes(proc), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	proc->sinks = at == MAP_FAILED ? NULL : at;
+	return proc->sinks;
+}
+
+static void drop_sinks(struct process *proc)
+{
+	if (proc->sinks)
+		munmap(proc->sinks, sinks_bytes(proc));
+	proc->sinks = NULL;
+}
+
 struct process *process_create(struct processes *procs, const struct control_hello *hello,
 			       pid_t pid, int *arena_fd)
 {
@@ -158,10 +183,8 @@ struct process *process_create(struct processes *procs, const struct control_hel
 	proc->time_ns = hello->time_ns;
 	proc->pidfd = -1;
 
-	if (getrandom(proc->token, sizeof(proc->token), 0) == sizeof(proc->token) &&
-	    make_arena(procs, proc, arena_fd))
-		proc->sinks = calloc(proc->nr_rings, sizeof(*proc->sinks));
-	if (!proc->sinks) {
+	if (getrandom(proc->token, sizeof(proc->token), 0) != sizeof(proc->token) ||
+	    !make_arena(procs, proc, arena_fd) || !make_sinks(proc)) {
 		process_destroy(proc);
 		return NULL;
 	}
@@ -252,7 +275,7 @@ void process_destroy(struct process *proc)
 		munmap(proc->arena, proc->arena_bytes);
 	if (proc->pidfd >= 0)
 		close(proc->pidfd);
-	free(proc->sinks);
+	drop_sinks(proc);
 	free(proc);
 }
 
@@ -323,8 +346,7 @@ void process_retire(struct processes *procs, struct process *proc)
 	if (!atomic_load(&proc->arena->forks.nr))
 		forget_modules(procs, proc);
 	notes_end(procs, proc);
-	free(proc->sinks);
-	proc->sinks = NULL;
+	drop_sinks(proc);
 }
 
 void processes_tell_news(struct processes *procs)
