@@ -1,9 +1,9 @@
 /*
- * Makes C of the eBPF program: bpf_embed PROGRAM.o OUT.h, while utrail is built.
+ * Makes C of the eBPF program while utrail is built: bpf_embed PROGRAM.o OUT.h.
  *
- * libbpf makes a program of its own that loads ours: a loader, which runs in the kernel and so
- * needs no types of the kernel in our memory (bpf_object__gen_loader(), a "light skeleton"). There
- * are two: with the programs that see files, and without them.
+ * libbpf converts it to a loader program that runs in the kernel and loads ours, so that we need no
+ * kernel types in our memory (bpf_object__gen_loader(), a "light skeleton"). There are two loaders:
+ * with the programs that see files, and without them.
  */
 #include <bpf/libbpf.h>
 #include <ctype.h>
@@ -30,7 +30,10 @@ static int print_warning(enum libbpf_print_level level, const char *format, va_l
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
 }
 
-/* NAME of "name" or ".section.name", in capitals. False: it is no word, as in ".str1.1". */
+/*
+ * Makes NAME of "name" or ".section.name", in capitals. Returns false when it is no word, as
+ * ".str1.1".
+ */
 static bool constant_of(const char *name, char *out, size_t size)
 {
 	const char *dot = strrchr(name, '.');
@@ -50,7 +53,7 @@ static void write_bytes(FILE *out, const char *name, const char *bytes, uint32_t
 	fprintf(out, "\n};\n\n");
 }
 
-/* The number of a map is its place in the loader's context, and that of a program as well. */
+/* The number of a map is its index in the loader's context; so is that of a program. */
 static void write_maps(FILE *out, const struct bpf_object *object)
 {
 	struct bpf_map *map;

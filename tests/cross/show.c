@@ -3,7 +3,8 @@
  *
  *   show DIR... < COMMAND-LINES
  *
- * Each line is what stands behind `utrail`; "@" is DIR. What the command prints and how it ends goes to standard output.
+ * Each line has the words after `utrail`; "@" stands for DIR. The output of the command and its
+ * status go to standard output.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -88,7 +88,7 @@ static void make_file(const char *path, const struct archive_entry *entry)
 	close(fd);
 }
 
-/* Only to names beside it: an input must not reach what it does not own. */
+/* Makes links to names in the same directory only: an input must not reach what it does not own. */
 static void make_link(const char *path, const struct archive_entry *entry)
 {
 	char target[ARCHIVE_NAME_MAX];

@@ -12,9 +12,10 @@
  *   ==== link task.txt
  *   task.txt
  *
- * An entry begins with a line "==== <kind> <name>" and reaches to the newline in front of the next one, or to the end.
- * There are no lengths, so that a mutated archive remains one. Kinds: file; dir, fifo (without content);
- * link (to its content). Names have no slash. What is no entry is skipped.
+ * An entry begins with a line "==== <kind> <name>" and reaches to the newline in front of the next
+ * one, or to the end. There are no lengths, so that a mutated archive remains one. Kinds: file;
+ * dir, fifo (without content); link (to its content). Names have no slash. Bytes outside of entries
+ * are skipped.
  */
 enum archive_kind {
 	ARCHIVE_FILE,
@@ -32,10 +33,13 @@ struct archive_entry {
 	size_t size;
 };
 
-/* The next entry at or behind @data[*at]; false at the end. */
+/* Find the next entry at or after @data[*at]. Returns false at the end. */
 bool archive_next(const uint8_t *data, size_t size, size_t *at, struct archive_entry *entry);
 
-/* Make what the archive describes in the empty directory @dir. Names that are there already stay. */
+/*
+ * Make the files that the archive describes in the empty directory @dir. A name that is there
+ * already keeps its file.
+ */
 void archive_unpack(const uint8_t *data, size_t size, const char *dir);
 
 #endif

@@ -1,4 +1,4 @@
-/* What every fuzz target has at hand: checks, inputs taken apart, a scratch directory. */
+/* Helpers of all fuzz targets: checks, inputs taken apart, a scratch directory. */
 #ifndef UTRAIL_TESTS_FUZZ_FUZZ_H
 #define UTRAIL_TESTS_FUZZ_FUZZ_H
 
@@ -18,8 +18,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
- * Whether each input is to go through everything the target can do with it (the runner), and not only through
- * a part that depends on the input (libFuzzer, which has more inputs than time).
+ * True when each input goes through everything the target can do with it (the runner). False when
+ * it goes through a part that depends on the input: libFuzzer has more inputs than time.
  */
 extern bool fuzz_is_thorough;
 
@@ -32,23 +32,23 @@ extern bool fuzz_is_thorough;
 		}                                                                          \
 	} while (0)
 
-/* A failure is one line of text with a code; success has neither. */
+/* Check that a failure has a code and one line of text, and that a success has neither. */
 void fuzz_check_error(bool failed, const struct uft_err *err);
 
-/* A number that depends on all of the input, to choose among variants. */
+/* Returns a number that depends on all of the input, to choose among variants. */
 uint32_t fuzz_hash(const uint8_t *data, size_t size);
 
-/* Takes an input apart from its front; what is missing reads as zeros. */
+/* Takes an input apart from its front. Bytes beyond its end read as zeros. */
 struct fuzz_input {
 	const uint8_t *data;
 	size_t size;
 };
 uint8_t fuzz_u8(struct fuzz_input *in);
 uint16_t fuzz_u16(struct fuzz_input *in);
-/* At most @max bytes from the front; their number goes to @len. */
+/* Takes at most @max bytes from the front; their number goes to @len. */
 const uint8_t *fuzz_bytes(struct fuzz_input *in, size_t max, size_t *len);
 
-/* The scratch directory, below $TMPDIR, empty; removed at exit. */
+/* Returns the path of an empty scratch directory below $TMPDIR; it is removed at exit. */
 const char *fuzz_empty_dir(void);
 /* A file in it. */
 void fuzz_write_file(const char *name, const void *data, size_t size);

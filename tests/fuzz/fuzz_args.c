@@ -1,4 +1,4 @@
-/* Fuzz target: rules about arguments, and payloads taken apart by them. */
+/* Fuzz target: rules about arguments, and payloads that these rules take apart. */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
@@ -20,7 +20,7 @@ static void walk(const struct argspecs *list, const uint8_t *blob, size_t len, b
 	}
 }
 
-/* Input: a byte of choices, a length, the rules, and the payload behind them. */
+/* Input: a byte of choices, a length, the rules, then the payload. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = { data, size };

@@ -1,6 +1,7 @@
 /*
- * Fuzz target: <tid>.cdat. The first byte chooses what the rest is: a file as it is; one block's body, whose sums are made right; or a
- * <tid>.dat, which is packed and must come back.
+ * Fuzz target: <tid>.cdat. The first byte chooses the kind of the rest: a whole file; the body of
+ * one block, whose checksums the target corrects; or a <tid>.dat, which is packed and must come
+ * back unchanged.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,7 +58,7 @@ static void read_file(const uint8_t *data, size_t size)
 	compact_file_deinit(&file);
 }
 
-/* Behind the sums, which bytes from a fuzzer never get right. */
+/* Reads the body alone: a fuzzer never gets the checksums in front of it right. */
 static void read_body(struct fuzz_input *in)
 {
 	struct compact_coder *coder cleanup_compact_coder = compact_coder_create();

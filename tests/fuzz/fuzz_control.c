@@ -1,7 +1,8 @@
 /*
- * Fuzz target: conversations with the recorder, over real sockets, of several processes. The input is a list of steps: who does what,
- * with messages that are well-formed for the most part, so that what comes behind the checks of their bytes is reached: orders,
- * lies, repetitions, ends.
+ * Fuzz target: conversations of several processes with the recorder, over real sockets. The input
+ * is a list of steps: which process sends which message. Most messages are well-formed, so that the
+ * code after the checks of their bytes is reached. Orders, lies, repetitions and early ends occur,
+ * too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,10 @@
 #define NR_PEERS       3
 #define NR_CONNECTIONS 6
 
-/* The other processes: each connects when it is told to, and gives the connection to us, who speak for it. */
+/*
+ * The other processes. Each connects when it is told to and passes its connection to the target,
+ * which then speaks for it.
+ */
 struct other {
 	pid_t pid;
 	int fd;
@@ -64,7 +68,10 @@ static int receive_fd(int from)
 		;
 	FUZZ_CHECK(len == 1 && CMSG_FIRSTHDR(&msg));
 	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
-	/* The other has closed its own: when we close ours, the connection ends. */
+	/*
+	 * The other process has closed its copy of the socket, so the connection ends when the
+	 * target closes its own.
+	 */
 	while ((len = recv(from, &byte, 1, 0)) < 0 && errno == EINTR)
 		;
 	FUZZ_CHECK(len == 1);
@@ -139,7 +146,10 @@ static void say(int fd, unsigned type, uint32_t flags, void *message, size_t len
 	send(fd, message, len, MSG_NOSIGNAL);
 }
 
-/* @how: 1: a wrong secret, 2: another's pid, 4: no known token; what is above: whose token */
+/*
+ * @how: bit 1: a wrong secret, bit 2: another's pid, bit 4: an unknown token. Higher bits choose
+ * the process whose token is sent
+ */
 static void say_hello(const struct recorder *rec, int fd, const struct other *other, uint8_t kind,
 		      uint8_t how)
 {
@@ -189,7 +199,7 @@ static void say_crash(int fd, const struct other *other, uint8_t how)
 	say(fd, CONTROL_CRASH, 0, &crash, sizeof(crash));
 }
 
-/* One of few events, with a format in front or without; or with too few texts. */
+/* Declares one of a few events: with or without its format first, or with too few texts. */
 static void say_declare(int fd, uint8_t which)
 {
 	static const char *const texts[] = { "A\0%d", "B B:\n\0", "A\0%d\0%L", "\0%d" };
@@ -238,13 +248,13 @@ static void say_anything(int fd, struct fuzz_input *in)
 	const uint8_t *bytes = fuzz_bytes(in, fuzz_u16(in), &len);
 
 	memcpy(packet, bytes, len);
-	/* Modules are files that the recorder opens: an input must not choose any but ours. */
+	/* The recorder opens the file of a module: an input must not choose any but ours. */
 	if (control_check(&control_module_shape, packet, len) == CONTROL_TAKEN)
 		((struct control_module *)packet)->path[0] = '?';
 	send(fd, packet, len, MSG_NOSIGNAL);
 }
 
-/* A whole message of any type, and of the length that it says. */
+/* Sends a whole message of any type, with the length that it states. */
 static void say_message(int fd, struct fuzz_input *in)
 {
 	_Alignas(8) uint8_t packet[sizeof(struct control_header) + UINT8_MAX] = { 0 };
@@ -269,7 +279,7 @@ static bool is_any(const struct control_shape *const *shapes, const void *packet
 	return false;
 }
 
-/* The probe's part of the protocol: what it is told is well-formed. */
+/* Reads the recorder's answers as a probe does, and checks that they are well-formed. */
 static void take_answers(int fd)
 {
 	static const struct control_shape *const shapes[] = {
@@ -304,7 +314,7 @@ static unsigned count(const struct talk_list *list)
 	return list->nr;
 }
 
-/* Whoever lied is not there. Nothing is counted that has gone. */
+/* Check that a process that lied is not known, and that no ended process is counted. */
 static void check(const struct recorder *rec)
 {
 	for (const struct process *p = rec->processes.first; p; p = p->next) {

@@ -8,7 +8,10 @@
 #include "tests/fuzz/archive.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Every view, and every option that leads through other code. A new command or view adds its lines here. */
+/*
+ * The command lines of all views, with every option that leads through other code. A new command or
+ * view adds its lines here.
+ */
 static const char *const command_lines[] = {
 	"replay",
 	"replay --flat --event-full",
@@ -130,8 +133,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 /*
- * libFuzzer's mutations within one entry, half of the time with the directory's other files untouched: bytes of a
- * record file are no use in a symbol file.
+ * A mutation that stays within one entry of the archive: bytes of a record file are no use in a
+ * symbol file. Half of the time it leaves the directory's other files as they were.
  */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);

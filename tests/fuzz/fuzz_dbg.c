@@ -7,7 +7,7 @@
 #include "utils/spec/args/enumdef.h"
 #include "utils/spec/args/structdef.h"
 
-/* A specification's own text is read as that specification. */
+/* Check that a specification written as text reads as the same specification. */
 static void check_specs(const char *text)
 {
 	struct argspecs list cleanup_argspecs = { 0 };

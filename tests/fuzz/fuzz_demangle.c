@@ -1,4 +1,7 @@
-/* Fuzz target: readable names, in all modes. They are never empty, and as they were with --demangle=no. */
+/*
+ * Fuzz target: demangled names in all modes. They are never empty, and --demangle=no leaves them as
+ * they were.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,8 @@
 /*
- * Fuzz target: debug information through the recorder. The input describes a tree of entries, which becomes a valid
- * object file: what is wrong with it is what it means. Types that hold themselves, entries that refer to others of any
- * kind, or to the middle of one, siblings that lie behind, deep nesting, long lists, long names, huge sizes.
+ * Fuzz target: debug information through the recorder. The input describes a tree of entries, which
+ * becomes a valid object file: only its meaning is wrong. Types contain themselves; entries refer
+ * to others of any kind, to the middle of one, or to later siblings. Nesting is deep, lists and
+ * names are long, and sizes are huge.
  */
 #include <dwarf.h>
 #include <elf.h>
@@ -22,7 +23,7 @@
 #define CODE	    0x1000 /* where functions are */
 #define CODE_BYTES  64
 
-/* Where in .debug_info the place of an entry is to be put. */
+/* A place in .debug_info that gets the offset of an entry. */
 struct ref {
 	size_t at;
 	uint16_t entry;
@@ -110,7 +111,7 @@ static void put_flag(struct maker *m, unsigned attr)
 	put_attr(m, attr, DW_FORM_flag_present);
 }
 
-/* Each function has code of its own, so that none is another one's double. */
+/* Each function has code of its own, so that no two are taken for copies. */
 static void put_code(struct maker *m)
 {
 	put_attr(m, DW_AT_low_pc, DW_FORM_addr);
@@ -150,7 +151,10 @@ static const uint16_t tags[] = {
 	DW_TAG_ptr_to_member_type,
 };
 
-/* What most entries have is there unless the input says otherwise; the rest when it says so. */
+/*
+ * Common attributes are there unless the input leaves them out; rare ones only when it asks for
+ * them.
+ */
 static void put_attrs(struct maker *m, unsigned tag, uint16_t which)
 {
 	bool is_type = tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
@@ -217,7 +221,7 @@ static void end_list(struct maker *m)
 	m->depth--;
 }
 
-/* The same attributes again and again, with the same values: long lists, and deep ones. */
+/* Repeats attributes with the same values, so that lists get long and trees deep. */
 static void add_many(struct maker *m, unsigned tag, bool has_children, uint16_t which)
 {
 	struct fuzz_input in = m->in;
@@ -341,7 +345,10 @@ static void make_object(const uint8_t *data, size_t size, struct strbuf *out, un
 	strbuf_deinit(&m.abbrev);
 }
 
-/* What is found can be written and read again: the recorder's and the reader's definitions are the same. */
+/*
+ * Check that definitions can be written and read again: those of the recorder equal those of the
+ * reader.
+ */
 static void check_info(const struct dwarf_info *info)
 {
 	struct struct_defs structs cleanup_struct_defs = { 0 };

@@ -1,4 +1,7 @@
-/* Fuzz target: process and file events as text. What is read must be records that can be read, one behind the other. */
+/*
+ * Fuzz target: process and file events as text. The records that are made of them must be readable,
+ * one after the other.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
@@ -55,7 +58,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (etrace_reader_next(&reader, &rec, &payload) > 0) {
 		check_record(&rec);
 		FUZZ_CHECK(nr == 0 || rec.time_ns > last_ns);
-		/* It is told again where a task is only when that is another CPU, and has the time of what is behind it. */
+		/*
+		 * A CPU event comes only when the task has changed its CPU, and has the time of the
+		 * event after it.
+		 */
 		if (rec.kind == PROC_CPU) {
 			FUZZ_CHECK(!cpu_ns);
 			cpu_ns = rec.time_ns;

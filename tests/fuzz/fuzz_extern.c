@@ -1,4 +1,7 @@
-/* Fuzz target: extern.dat. Lines come out by time, if they are not too many, and short enough. */
+/*
+ * Fuzz target: extern.dat. Lines come out in order of time, up to limits of their number and
+ * length.
+ */
 #include "tests/fuzz/fuzz.h"
 #include "utils/trace/sources/src_extern.h"
 

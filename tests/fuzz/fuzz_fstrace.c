@@ -1,4 +1,7 @@
-/* Fuzz target: formats of declared events, and lines of their logs. The input is one and the other. */
+/*
+ * Fuzz target: formats of declared events, and lines of their logs. The input has a format, then
+ * the lines.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
@@ -6,7 +9,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/format/fstrace/line.h"
 
-/* The pieces follow each other without a gap, and are the whole format. */
+/* Check that the pieces follow each other without a gap and make up the whole format. */
 static void check_format(const char *format)
 {
 	const char *at = format;
@@ -23,7 +26,9 @@ static void check_format(const char *format)
 	FUZZ_CHECK(fst_count_pieces(format) == (ret < 0 ? -1 : nr));
 }
 
-/* A line that is right is made again of its parts, and its time is the same text. */
+/*
+ * Check that a valid line can be made again of its parts, and that its time becomes the same text.
+ */
 static void check_line(const char *text, size_t len)
 {
 	struct fst_line line;
@@ -45,7 +50,7 @@ static void check_line(const char *text, size_t len)
 	fst_text_free(&again);
 }
 
-/* Values of any bytes: what is made of them is printable, and each kind has its length. */
+/* Check that values of any bytes become printable text, and that each kind has its length. */
 static void check_values(const uint8_t *data, size_t size)
 {
 	struct fst_text text;

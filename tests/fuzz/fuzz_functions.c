@@ -1,4 +1,7 @@
-/* Fuzz target: what is kept of a file's functions, with the right sum and the right key. What is accepted can be used. */
+/*
+ * Fuzz target: the cached list of a file's functions, with the right checksum and key. Content that
+ * is accepted can be used.
+ */
 #include <string.h>
 
 #include "cmds/record/plan/found_patch.h"

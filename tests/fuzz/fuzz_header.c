@@ -1,4 +1,7 @@
-/* Fuzz target: the binary header of `info`. What is read is written back as the same bytes. */
+/*
+ * Fuzz target: the binary header of `info`. A header that is read is written back as the same
+ * bytes.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

@@ -1,4 +1,4 @@
-/* Fuzz target: the text of `info`. What is read and written again reads as the same. */
+/* Fuzz target: the text of `info`. Text that is read and written again reads as the same. */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

@@ -1,6 +1,7 @@
 /*
- * Fuzz target: kernel_header and kernel-cpu<N>.dat. Two bytes say how long the header is, behind it comes one file, read as of two
- * CPUs, and as kallsyms. What is found is shown, too: the library that reads the formats gets to see all of it.
+ * Fuzz target: kernel_header and kernel-cpu<N>.dat. Two bytes tell the length of the header. After
+ * it comes one file, which is read as that of two CPUs, and as kallsyms. The events found are
+ * shown, too, so that the library for event formats gets to see all formats.
  */
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 #include "utils/trace/sources/src_kernel.h"
 #include "utils/view/values/eventtext.h"
 
-/* What one input has at least: nothing of another one is told apart. */
+/* A limit of events for each input: more of them would run no other code. */
 #define EVENTS_MAX 2000
 
 static void read_pages(const struct kernel_layout *layout, const uint8_t *data, size_t size)
@@ -31,7 +32,7 @@ static void read_pages(const struct kernel_layout *layout, const uint8_t *data, 
 	}
 }
 
-/* What is written can be read again, and says the same. */
+/* Check that a header that is written can be read again, and says the same. */
 static void check_round_trip(const struct kernel_header *header)
 {
 	struct kernel_header again cleanup_kernel_header = { 0 };

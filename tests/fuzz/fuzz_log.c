@@ -1,4 +1,7 @@
-/* Fuzz target: logs of declared events, and whose lines they are. The input is a common format, a newline and a log. */
+/*
+ * Fuzz target: logs of declared events, and the format that each of their lines has. The input is a
+ * common format, a newline and a log.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
@@ -21,7 +24,10 @@ static void check_origin(const struct fst_format *common, const struct fst_line 
 	FUZZ_CHECK(origin.pid >= 0 && origin.pid <= FST_PID_LIMIT);
 }
 
-/* Each line is told once, in order, and one that is right is in the log just so. */
+/*
+ * Check that each line is told once and in order, and that a valid line stands in the log with the
+ * same bytes.
+ */
 static void check_log(const struct fst_format *common, const char *text, size_t len)
 {
 	char path[PATH_MAX];

@@ -1,4 +1,6 @@
-/* Fuzz target: the module map of a session. What is read and written again reads as the same. */
+/*
+ * Fuzz target: the module map of a session. A map that is read and written again reads as the same.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
@@ -17,7 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	module_map_encode(&map, &text);
 	FUZZ_CHECK(module_map_decode(text.data, text.len, &again, NULL) == 0);
-	/* Names that begin with blanks or end like a build-id may become others, and so neighbours. */
+	/*
+	 * A name that begins with a blank, or ends like a build-id, may be read as another one, so
+	 * that two neighbours become one.
+	 */
 	FUZZ_CHECK(again.nr <= map.nr);
 	for (size_t i = 0; i < again.nr; i++)
 		FUZZ_CHECK(again.entries[i].start <= again.entries[i].end);

@@ -1,6 +1,7 @@
 /*
- * Fuzz target: patterns against names. No name costs more than so many steps per byte, whatever the pattern is; and what
- * is found is what regexec(3) finds, where that can be asked without waiting for minutes.
+ * Fuzz target: patterns against names. A match takes a bounded number of steps per byte, whatever
+ * the pattern is. Its result is that of regexec(3), where that can be asked without waiting for
+ * minutes.
  */
 #include <fnmatch.h>
 #include <regex.h>
@@ -13,7 +14,10 @@
 
 #define LONG_NAME      (16U << 10)
 #define NAMES	       4
-/* regcomp(3) makes copies of copies, and regexec(3) goes back and forth in them. */
+/*
+ * regcomp(3) copies repeated parts again and again, and regexec(3) backtracks in them: longer
+ * inputs would take minutes.
+ */
 #define PEER_TEXT_MAX  48
 #define PEER_REPEATS   4
 #define PEER_TIMES_MAX 20
@@ -70,7 +74,7 @@ static void check_work(struct regex *re, const char *name, size_t len)
 	size_t before = regex_steps(re);
 	bool found = regex_finds(re, name, len);
 
-	/* The first state, and the end of the name, are bytes, too. */
+	/* The first state and the end of the name count as bytes, too. */
 	FUZZ_CHECK(regex_steps(re) - before <= (len + 2) * regex_steps_per_byte(re));
 	/* What was kept is what was found. */
 	FUZZ_CHECK(regex_finds(re, name, len) == found);
@@ -87,7 +91,7 @@ static void check_long(struct regex *re, const char *name)
 		check_work(re, long_name, LONG_NAME);
 }
 
-/* All that a pattern does for speed before it asks the expression does not change the answer. */
+/* Check that the shortcuts of a pattern give the same answer as its expression. */
 static void check_pattern(struct regex *re, const char *text, char (*names)[256])
 {
 	struct uft_err err = { 0 };
@@ -134,7 +138,7 @@ static void check_glob(const char *text, const char *name)
 	pattern_deinit(&pattern);
 }
 
-/* Input: how the pattern is written, its length, the pattern, and names. */
+/* Input: the kind of the pattern, its length, the pattern, then names. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = { data, size };

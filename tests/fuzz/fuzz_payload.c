@@ -5,7 +5,10 @@
 #include "trace/seam/reader.h"
 #include "utils/base/cleanup.h"
 
-/* Value by value it is the same text, and no value reaches behind the end. */
+/*
+ * Check that text of single values equals that of the whole, and that no value reaches beyond the
+ * end.
+ */
 static void check_values(const struct fst_format *format, struct fst_bytes from,
 			 const struct fst_text *expected, bool is_whole)
 {

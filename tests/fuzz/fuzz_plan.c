@@ -1,10 +1,13 @@
-/* Fuzz target: the image of a plan. What is accepted can be read to its end, and made again. */
+/*
+ * Fuzz target: the image of a plan. An image that is accepted can be read to its end, and made
+ * again.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/format/probe/plan.h"
 
-/* Entries as this build knows them; the caller's to free. */
+/* Returns a copy of the entries that this build knows; the caller frees it. */
 static void *copy_of(const struct plan_view *view, enum plan_kind kind)
 {
 	size_t bytes = (size_t)view->lists[kind].nr * plan_entry_bytes(kind);

@@ -1,6 +1,6 @@
 /*
- * Fuzz target: logs of POSIX Trace. The input is the header of a log, two bytes that say how long the file of it is, and its records; the
- * names between are not in it.
+ * Fuzz target: logs of POSIX Trace. The input is the header of a log, two bytes with the length of
+ * the log's own file, that file, and the records.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static int write_log(struct fuzz_input *in)
 	return fd;
 }
 
-/* Positions only grow, and nothing is told twice: so it ends. */
+/* Reads all events: it ends, since positions only grow and no event is told twice. */
 static uint64_t read_events(struct pxt_log *log, size_t room)
 {
 	char data[256], text[PT_NAME_MAX + 1];

@@ -1,6 +1,7 @@
 /*
- * Fuzz target: proc.dat. The first byte is the byte order, the rest the file, which is read as one of two tasks, with the text of each event, and as
- * executions, of which the compilation database and the trees are made.
+ * Fuzz target: proc.dat. The first byte is the byte order, the rest is the file. It is read as the
+ * file of one of two tasks, each event becomes text, and executions become a compilation database
+ * and trees.
  */
 #include <string.h>
 

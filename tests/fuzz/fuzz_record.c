@@ -1,6 +1,7 @@
 /*
- * Fuzz target: <tid>.dat. The first byte is about byte order and buffers, the rest is the file; or else two bytes say how long <tid>.evt
- * is, which is in front of it. Whatever the buffer's size, what is read is the same.
+ * Fuzz target: <tid>.dat. The first byte chooses byte order and buffer, the rest is the file. In
+ * one variant two bytes give the length of a <tid>.evt, which comes before the file. The same
+ * records are read with a buffer of any size.
  */
 #include <string.h>
 

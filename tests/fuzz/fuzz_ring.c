@@ -1,9 +1,9 @@
 /*
- * Fuzz target: the memory that the recorder's writers share with a program, with anything in it. No byte is
- * read outside of it, and a ring cannot give more than it holds.
+ * Fuzz target: the memory that the recorder's writers share with a program, with arbitrary content.
+ * No byte outside of it is read, and a ring never gives more bytes than it holds.
  *
- * Input: the arena's header; then for each of three rings its header, and bytes at its start. Twice, since
- * the program goes on between two looks.
+ * Input: the arena's header; then for each of three rings its header, and bytes at its start. All
+ * of it comes twice, since the program changes it between two looks.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void scribble(struct process *proc, struct fuzz_input *in)
 
 		bytes = fuzz_bytes(in, sizeof(struct ring), &len);
 		memcpy(ring, bytes, len);
-		/* Of what anybody may write there, what the recorder looks at. */
+		/* Fill the parts of the shared memory that the recorder reads. */
 		if (i < 2)
 			atomic_store(&ring->state, i ? RING_LIVE : RING_DONE);
 		bytes = fuzz_bytes(in, CONTENT_BYTES, &len);

@@ -1,4 +1,7 @@
-/* Fuzz target: static probes with their arguments, and declared events, of ELF files, and where in their code a jump may be written. */
+/*
+ * Fuzz target: static probes with their arguments, declared events, and places where a jump may be
+ * written, all of ELF files.
+ */
 #include <elf.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * Fuzz target: the languages of filters, triggers, conditions, signals and watches. The first byte says which option and how
- * names are matched; the rest is its text.
+ * Fuzz target: the languages of filters, triggers, conditions, signals and watches. The first byte
+ * chooses the option and how names are matched; the rest is its text.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static const struct filter_subject subjects[] = {
 	{ .name = "", .name_len = 0 },
 };
 
-/* The probe's automaton finds what the C library finds. */
+/* Check that the probe's automaton and the C library find the same. */
 static void compare(const struct cond_term *term)
 {
 	static const char *const texts[] = {
@@ -108,7 +108,10 @@ static void parse_others(const char *text)
 	fuzz_check_error(words_add(&words, text, &err) < 0, &err);
 }
 
-/* Repetitions of repetitions are machines of gigabytes for the C library; who types them gets what he asked for. */
+/*
+ * Nested repetitions become machines of gigabytes in the C library, so the text is short. A user
+ * who types them gets them.
+ */
 #define TEXT_MAX    256
 #define REPEATS_MAX 4
 

@@ -1,6 +1,7 @@
 /*
- * Fuzz target: structs of .dbg files through the text of arguments. The input describes definitions, which are valid
- * but for what they mean: structs that hold themselves or each other, many times, empty ones, wrong sizes.
+ * Fuzz target: the text of arguments that are structs, by definitions of .dbg files. The input
+ * describes definitions whose form is valid but whose meaning is odd: structs that contain
+ * themselves or each other, repeated or empty structs, wrong sizes.
  */
 #include <string.h>
 
@@ -10,7 +11,10 @@
 
 #define KEYS	 6
 #define ADDR	 0x1000
-/* Of one call: 1,024 bytes of arguments and what was begun then, in colours. */
+/*
+ * The longest text of one call: 1,024 bytes of arguments, and the last value that was begun, in
+ * colours.
+ */
 #define TEXT_MAX (16U << 10)
 
 /* What the views have open. */
@@ -39,7 +43,7 @@ static void put_field(struct fuzz_input *in, unsigned nr, struct strbuf *out)
 		strbuf_addf(out, ".%u+%u", how >> 5, fuzz_u8(in) % 65);
 }
 
-/* A container that holds whatever: not always a sound one. */
+/* Describes a container of any content, which need not be sound. */
 static void put_shape(struct fuzz_input *in, unsigned nesting, struct strbuf *out)
 {
 	uint8_t kind = fuzz_u8(in);
@@ -100,7 +104,10 @@ static void put_shape(struct fuzz_input *in, unsigned nesting, struct strbuf *ou
 	}
 }
 
-/* A copy of a definition, or of all that is there: the text of the file is @in's where that is no choice. */
+/*
+ * Adds a definition, or all that there are. The input gives the text of the file where that text is
+ * free.
+ */
 static void add_definitions(struct scene *scene, struct fuzz_input *in)
 {
 	for (unsigned i = 0; i < KEYS; i++) {

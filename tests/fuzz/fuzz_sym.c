@@ -1,4 +1,7 @@
-/* Fuzz target: symbol files. Tables are sorted, every symbol is found, and what is written can be read. */
+/*
+ * Fuzz target: symbol files. Tables are sorted, every symbol is found, and a written table can be
+ * read.
+ */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

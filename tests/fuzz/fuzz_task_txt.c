@@ -1,4 +1,4 @@
-/* Fuzz target: task.txt. Each line that is read is written, and read again, as the same. */
+/* Fuzz target: task.txt. Each line that is read can be written and reads again as the same. */
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,6 @@
 /*
- * Fuzz target: a trace.dat. The input is a file, and what a CPU recorded, packed or not, in a file that is right but for that.
+ * Fuzz target: a trace.dat. The input is either a whole file, or the data of one CPU, compressed or
+ * not, in a file that is otherwise valid.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static int check_page(void *self, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-/* All records of one CPU, which become pages of a recording. */
+/* Reads all records of one CPU into pages of a recording. */
 static void read_cpu(struct tracedat *file, const struct tracedat_buffer *buffer,
 		     const struct tracedat_cpu *cpu)
 {
@@ -76,7 +77,7 @@ static void read_file(const char *path)
 	tracedat_close(&file);
 }
 
-/* The bytes are those of a CPU, of a file that is all right. */
+/* Reads the bytes as the data of one CPU in a file that is otherwise valid. */
 static void read_pages(const char *path, size_t len, bool is_packed)
 {
 	struct tracedat file;

@@ -1,4 +1,7 @@
-/* Fuzz target: what users type. Each line of the input is a word of the command line, and a time, a size, a range, fields. */
+/*
+ * Fuzz target: words that users type. Each line of the input is read as a word of the command line,
+ * a time, a size, a range, and fields.
+ */
 #include <string.h>
 
 #include "cmds/cmd.h"

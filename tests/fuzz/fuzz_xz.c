@@ -1,4 +1,4 @@
-/* Fuzz target: the unpacker of .gnu_debugdata. It keeps its limit. */
+/* Fuzz target: the decompressor of .gnu_debugdata. Its output never exceeds the limit. */
 #include "tests/fuzz/fuzz.h"
 #include "utils/object/names/xz.h"
 

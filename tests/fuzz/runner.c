@@ -1,4 +1,7 @@
-/* main() of a fuzz target as a test: replays files, and the files of directories, each under a time limit. */
+/*
+ * main() of a fuzz target as a test: it replays files, and all files of directories, with a time
+ * limit for each.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
@@ -10,7 +13,7 @@
 #include "utils/base/fd.h"
 
 #define INPUT_MAX_BYTES (64 << 20)
-#define LIMIT_S		60 /* sanitizers on a busy machine; an input takes milliseconds */
+#define LIMIT_S		60 /* for sanitizers on a busy machine; an input takes milliseconds */
 
 static unsigned nr_inputs;
 
@@ -24,7 +27,7 @@ static void replay_file(const char *path)
 		exit(2);
 	}
 
-	/* Of the exact size, so that a sanitizer sees each byte that is read too far. */
+	/* A buffer of the exact size shows a sanitizer each byte that is read too far. */
 	uint8_t *exact cleanup_free = malloc(text.len ? text.len : 1);
 
 	FUZZ_CHECK(exact);
@@ -74,7 +77,7 @@ int main(int argc, char **argv)
 		else
 			replay_file(argv[i]);
 	}
-	/* A corpus that has got lost must not look like success. */
+	/* A corpus that is missing must not look like success. */
 	if (nr_inputs == 0) {
 		fprintf(stderr, "no inputs\n");
 		return 2;

@@ -114,7 +114,7 @@ void fuzz_mute_stdout(void)
 	close(fd);
 }
 
-/* For LeakSanitizer: what libtraceevent forgets when a format makes no sense to it are a few bytes, and not ours. */
+/* LeakSanitizer ignores these: libtraceevent loses a few bytes when it rejects a format. */
 EXPORTED const char *__lsan_default_suppressions(void);
 
 const char *__lsan_default_suppressions(void)

@@ -1,6 +1,6 @@
 /*
- * Records of a task that made very many calls of known durations: main, and in it calls of one function, the times
- * of which are 10 + i * i / 2^20 ns for all i below CALLS, in no order.
+ * Prints records of a task with very many calls of known durations. main calls one function CALLS
+ * times; the calls take 10 + i * i / 2^20 ns for all i below CALLS, in shuffled order.
  *
  * durations CALLS MAIN_ADDR FUNC_ADDR START_NS > TID.dat
  */

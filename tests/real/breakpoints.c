@@ -1,10 +1,10 @@
 /*
- * Counts how often functions of a program are called, by breakpoints: nothing of utrail's is in it.
- *
+ * Counts calls of a program's functions by breakpoints, without any code of utrail.
  *   breakpoints OUTPUT FILE OFFSET,OFFSET,... PROGRAM [ARGUMENT...]
  *
- * OFFSET, hexadecimal: where in FILE, a mapped program or library, a function begins. OUTPUT gets a line "OFFSET COUNT" for each, of
- * the program and all its forked children together. The status is the program's. For programs of one thread each.
+ * OFFSET (hexadecimal) is the beginning of a function in FILE, a mapped program or library. OUTPUT
+ * gets a line "OFFSET COUNT" for each, for the program and all its forked children together. The
+ * status is that of the program. Each process must have one thread.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -88,7 +88,9 @@ static uint8_t swap_byte(pid_t pid, uint64_t address, uint8_t byte)
 	return old;
 }
 
-/* Where the program itself begins, after the dynamic linker has loaded its libraries. */
+/*
+ * The address where the program itself begins, after the dynamic linker has loaded its libraries.
+ */
 static uint64_t entry_of(pid_t pid)
 {
 	char path[64];
@@ -147,7 +149,10 @@ static void put_places(struct task *task)
 	task->has_places = is_there;
 }
 
-/* @address: behind the INT3. The place, or -1. Places are sorted by address, as by offset within one mapping. */
+/*
+ * @address is right after the INT3. Returns the index of the place, or -1. Places are sorted by
+ * address, as by offset within one mapping.
+ */
 static int place_at(uint64_t address)
 {
 	int low = 0, high = nr_places;
@@ -168,7 +173,10 @@ static int run_on(struct task *task, int signal)
 	return ptrace(task->stepping >= 0 ? PTRACE_SINGLESTEP : PTRACE_CONT, task->pid, 0, signal);
 }
 
-/* A SIGTRAP without an event: a step is over, a breakpoint was met, or it is the program's own. The signal to pass on. */
+/*
+ * Takes a SIGTRAP without an event: a step has ended, a breakpoint was met, or the signal is the
+ * program's own. Returns the signal to pass on.
+ */
 static int take_trap(struct task *task)
 {
 	struct user_regs_struct regs;
@@ -210,7 +218,10 @@ static void take_stop(struct task *task, int status)
 
 	switch (status >> 16) {
 	case PTRACE_EVENT_FORK:
-		/* It has a copy of the memory, with the breakpoints; its first stop may have come already. */
+		/*
+		 * The child has a copy of the memory, with the breakpoints; its first stop may have
+		 * come already.
+		 */
 		if (ptrace(PTRACE_GETEVENTMSG, task->pid, 0, &child) == 0) {
 			int has_places = task->has_places;
 			pid_t parent = task->pid;
@@ -265,7 +276,10 @@ int main(int argc, char *argv[])
 	}
 	if (program < 0 || waitpid(program, &status, 0) != program)
 		fail("fork");
-	/* Who shares its parent's memory (vfork) until it runs something else is let alone. */
+	/*
+	 * A child of vfork() shares its parent's memory until it executes another program, and is
+	 * left alone.
+	 */
 	ptrace(PTRACE_SETOPTIONS, program, 0,
 	       PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_EXITKILL);
 	task_of(program)->is_new = 0;

@@ -1,6 +1,6 @@
 /*
- * What is recorded in the scenes: a program of many small acts, each chosen by its name. It is built for each way to announce
- * calls: acts_pg, acts_fentry, acts_cyg.
+ * The program that the scenes record: many small acts, each chosen by its name. It is built once
+ * for each kind of hook: acts_pg, acts_fentry, acts_cyg.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -57,7 +57,7 @@ FN int down(int n)
 	return below;
 }
 
-/* Larger than all others, whatever the compiler makes of them. */
+/* Larger than all other functions here, with any compiler. */
 FN void large(void)
 {
 	__asm__ volatile(".skip 4096, 0x90");
@@ -194,7 +194,9 @@ static int act_args(void)
 	return 0;
 }
 
-/* Calls within calls with arguments: those of calls that are held back are kept meanwhile. */
+/*
+ * Calls within calls, with arguments. Arguments of calls that are held back must be kept meanwhile.
+ */
 FN int around(int n, const char *s)
 {
 	int sum = n > 0 ? around(n - 1, s + 1) : 0;
@@ -251,7 +253,7 @@ FN void *thread_body(void *arg)
 	return NULL;
 }
 
-/* One after the other, so that what the files say has an order. */
+/* The threads run one after the other, so that the order in the files is known. */
 static int act_threads(void)
 {
 	for (intptr_t i = 1; i <= 4; i++) {
@@ -553,7 +555,9 @@ static int act_deep_segv(void)
 	return 0;
 }
 
-/* A handler that interrupts by a jump, and one that calls what it interrupts. */
+/*
+ * One handler jumps out of the code that it interrupts; another one calls the interrupted function.
+ */
 FN void jumping_handler(int sig)
 {
 	leaf();
@@ -633,7 +637,10 @@ __attribute__((no_instrument_function)) static bool is_here(const char *address)
 	return address >= __executable_start && address < etext;
 }
 
-/* Where it returns to, and where its caller does: to their callers, or to what is there instead while they are traced. */
+/*
+ * Checks the return addresses of itself and of its caller: they lead to the callers, or to the
+ * probe's code while the calls are traced.
+ */
 FN int returns_home(void)
 {
 	int seen = is_here(__builtin_return_address(0)) + 2 * is_here(__builtin_return_address(1));
@@ -655,7 +662,7 @@ static int act_returns(void)
 	return returns_home_too();
 }
 
-/* Texts that end where memory does, and that go on where there is none. */
+/* Passes texts that end at the end of a mapping, and texts that run into unmapped memory. */
 static int act_edges(void)
 {
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -672,7 +679,10 @@ static int act_edges(void)
 		text(edge - 1, 'c');
 		text(edge, 'd');
 		text(edge - 4 - 1, 'e');
-		/* The second time where a fault cannot be handled, the third time where nobody would, behind libc's back. */
+		/*
+		 * The second fault comes while SIGSEGV is blocked. The third one comes when a
+		 * system call past libc has removed the handler.
+		 */
 		sigfillset(&all);
 		sigprocmask(SIG_BLOCK, &all, NULL);
 		if (round == 1)
@@ -681,7 +691,7 @@ static int act_edges(void)
 	return 0;
 }
 
-/* The program's own handlers of what the probe handles, too, and what it sees of them. */
+/* The program's own handlers of signals that the probe handles, too. They print what they see. */
 FN void on_segv(int sig)
 {
 	inner();
@@ -775,7 +785,7 @@ static const struct {
 	{ "edges", act_edges },
 };
 
-/* Without a call of a library function, which would be recorded. */
+/* Calls no library function, since that would be recorded. */
 __attribute__((no_instrument_function)) static bool is_same(const char *a, const char *b)
 {
 	while (*a && *a == *b) {

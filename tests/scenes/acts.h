@@ -2,7 +2,7 @@
 #ifndef UTRAIL_SCENES_ACTS_H
 #define UTRAIL_SCENES_ACTS_H
 
-/* A function that stays one, with the arguments that it has in the source. */
+/* A function that the compiler neither inlines nor clones, so it keeps its arguments. */
 #ifdef __clang__
 #define FN __attribute__((noinline))
 #else

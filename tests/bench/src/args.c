@@ -1,4 +1,7 @@
-/* Functions with arguments called in a loop, and what a round took, in nanoseconds: the price of recording what they get. */
+/*
+ * Calls functions with arguments in a loop and prints the time of a round in nanoseconds: the price
+ * of recording arguments.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A program that does nothing: what remains is the price of starting. */
+/* A program that does nothing: it measures the price of starting. */
 int main(void)
 {
 	return 0;

@@ -1,4 +1,7 @@
-/* A loop with an event in each round, by itself, with an argument, or in a function. Prints ns per round. */
+/*
+ * A loop with an event in each round: alone, with an argument, or in a function. Prints ns per
+ * round.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
-/* A leaf called in a loop, what one call took, and a function that is called once: what filters can speak of. */
+/*
+ * Calls a leaf in a loop, prints the time of one call, and calls another function once. Filters
+ * name one or the other.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

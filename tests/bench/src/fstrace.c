@@ -1,6 +1,8 @@
 /*
- * What a declared event costs: disabled, against a loop that loads a word and branches; as a line of a log, against snprintf() and
- * write() under a lock on a file, with signals blocked: five system calls. In turns; prints the best of each in ns.
+ * Measures a declared event. Disabled, it is compared with a loop that loads a word and branches.
+ * As a line of a log it is compared with snprintf() and write() to a file under a lock, with
+ * signals blocked (five system calls). The variants take turns; the best time of each is printed in
+ * ns.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,7 +32,10 @@ static double now_ns(void)
 
 static int rounds;
 
-/* What so short a loop takes also depends on where in a line of the cache it is: SKIP says where, the caller tries all places. */
+/*
+ * The time of so short a loop also depends on its place within a cache line. SKIP shifts it, and
+ * the caller tries all places.
+ */
 #if defined(SKIP) && defined(__x86_64__)
 #define TEXT_OF(n)	TEXT_OF_(n)
 #define TEXT_OF_(n)	#n

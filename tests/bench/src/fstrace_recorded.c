@@ -1,4 +1,7 @@
-/* What a declared event costs that is recorded in binary, against a recorded call. In turns, with time for the recorder between; prints the best of each in ns. */
+/*
+ * Measures a declared event that is recorded in binary, against a recorded call. They take turns,
+ * with pauses for the recorder; the best time of each is printed in ns.
+ */
 #include <stdio.h>
 #include <time.h>
 

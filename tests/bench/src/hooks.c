@@ -1,5 +1,6 @@
 /*
- * A function that is called in slices, with a pause behind each; says what a call took in the fastest slice of the second half, in nanoseconds.
+ * Calls a function in slices, with a pause after each. Prints the time of a call in the fastest
+ * slice of the second half, in nanoseconds.
  *
  * usage: hooks SLICES CALLS PAUSE_US
  */
@@ -14,7 +15,7 @@
 #define FN __attribute__((noipa))
 #endif
 
-/* Long enough for whoever patches what was not compiled for it. */
+/* Large enough to be patched in a program that was not compiled for tracing. */
 FN int work(int n)
 {
 	__asm__ volatile("leal 1(%0), %0\n\tleal 2(%0), %0\n\tleal 3(%0), %0\n\tleal 4(%0), %0\n\t"

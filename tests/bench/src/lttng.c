@@ -1,6 +1,7 @@
 /*
- * What posix.c measures, of LTTng-UST: 16 bytes into a session that runs, alone and with a second writer, and without one ("none" as the
- * argument). Prints the best of each in ns.
+ * Measures LTTng-UST as posix.c measures POSIX Trace: 16 bytes into a running session, alone and
+ * with a second writer; and without a session ("none" as the argument). Prints the best time of
+ * each in ns.
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE

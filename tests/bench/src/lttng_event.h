@@ -1,4 +1,4 @@
-/* The event that lttng.c writes, as LTTng-UST wants it declared: it is included several times. */
+/* The event that lttng.c writes, declared for LTTng-UST, which includes this file several times. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER bench
 

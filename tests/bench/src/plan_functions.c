@@ -1,4 +1,7 @@
-/* plan_functions [-v] FILE...: which functions of files that were not compiled for tracing can be patched, why the rest cannot, and what it costs. */
+/*
+ * plan_functions [-v] FILE...: tells which functions can be patched in files that were not compiled
+ * for tracing, why the rest cannot, and the time that finding out took.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +34,7 @@ static void count(const struct unprepared *u, const struct unprepared_verdict *v
 	}
 }
 
-/* A line of tabs: path, functions, patched, seconds; then a line for each reason. */
+/* Prints a line with tabs (path, functions, patched, seconds), then a line for each reason. */
 static int show_file(const char *path, bool is_verbose)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

@@ -1,6 +1,8 @@
 /*
- * What an event of POSIX Trace costs: without a stream and with one that is suspended, against an empty call of a library; with 16 bytes
- * into one that runs, with room and over the oldest events, alone and with a second writer, and against reading the clock. In turns; prints the best of each in ns.
+ * Measures an event of POSIX Trace. Without a stream, and with a suspended one, it is compared with
+ * an empty call of a library. With 16 bytes into a running stream, it is compared with reading the
+ * clock: with room and over the oldest events, alone and with a second writer. The variants take
+ * turns; the best time of each is printed in ns.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,7 +20,10 @@
 static trace_event_id_t id;
 static atomic_int is_over;
 
-/* Of another object, as the library's function is: neither is known here. */
+/*
+ * It stands in another object, as the library's function does, so that the compiler sees neither of
+ * them.
+ */
 void empty_call(trace_event_id_t event, const void *data, size_t len);
 static void (*volatile empty)(trace_event_id_t, const void *, size_t) = empty_call;
 static void (*volatile event)(trace_event_id_t, const void *, size_t) = posix_trace_event;
@@ -66,7 +71,10 @@ static void keep_best(double *best, double ns)
 		*best = ns;
 }
 
-/* Short runs: some of them nobody disturbs. With @trid the stream has room for each. */
+/*
+ * The runs are short, so that some of them are not disturbed. With @trid the stream has room for
+ * all events of a run.
+ */
 static void keep_best_run(double *best, void (*function)(trace_event_id_t, const void *, size_t), trace_id_t trid)
 {
 	for (int i = 0; i < NR / NR_SHORT; i++) {

@@ -1,6 +1,6 @@
 /*
- * The least that a recorder of Python calls by sys.setprofile() in C does, as VizTracer does it:
- * at each event the time, and what is called, into a buffer, which is gone round.
+ * Does the least work that a recorder of Python needs with sys.setprofile() in C, as VizTracer does
+ * it: each event writes its time and the called function to a ring buffer.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -34,7 +34,7 @@ static int take_event(PyObject *object, PyFrameObject *frame, int kind, PyObject
 	return 0;
 }
 
-/* The cost that the interpreter has of any profile function. */
+/* Does nothing: measures the interpreter's own cost of a profile function. */
 static int take_nothing(PyObject *object, PyFrameObject *frame, int kind, PyObject *arg)
 {
 	return 0;

@@ -1,9 +1,10 @@
 /*
- * Calls in several shapes, and what one call took, in nanoseconds.
+ * Makes calls in several shapes and prints the time of one call in nanoseconds.
  *
  * usage: shapes SHAPE CALLS
  *
- * In each shape the function that calls no other one is deep(), and other() is called once, at the beginning: what filters can speak of.
+ * In each shape deep() is the function that calls no other one, and other() is called once, at the
+ * beginning. Filters name these two.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 #define RECURSION 500
 
 #ifdef LIBRARY
-/* In a shared library that is not traced itself: only that it is called is seen, in the PLT. */
+/* Stands in a shared library that is not traced: only its call through the PLT is seen. */
 int deep(int n);
 #else
 FN int deep(int n)
@@ -38,7 +39,7 @@ FN int other(int n)
 	return n;
 }
 
-/* Called by pointers, and by nobody else: no filter speaks of it. */
+/* Called by pointers only; no filter names it. */
 FN int aside(int n)
 {
 	__asm__ volatile("" : "+r"(n));
@@ -143,7 +144,7 @@ UNTRACED static void *work(void *arg)
 	return arg;
 }
 
-/* Instrumented: everything is below it, but in the threads. */
+/* main() is instrumented: all calls but those of threads are below it. */
 int main(int argc, char *argv[])
 {
 	pthread_t threads[THREADS];

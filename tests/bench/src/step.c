@@ -1,6 +1,7 @@
 /*
- * How many instructions calls take: a process that steps a child of its own, one instruction at a time. To be compiled with a compiler's
- * hooks and run under the recorder. What it prints: the fewest instructions of a call of a leaf, and of a chain of four calls.
+ * Counts the instructions of calls: it steps a child of its own, one instruction at a time. It is
+ * compiled with a compiler's hooks and runs under the recorder. It prints the fewest instructions
+ * of a call of a leaf, and of a chain of four calls.
  *
  * usage: step [FILE]	FILE gets the place of each instruction of one leaf call and of one chain, and what is mapped where
  */
@@ -15,7 +16,7 @@
 
 #define NOT_TRACED __attribute__((no_instrument_function))
 
-/* Some samples have what is done now and then, like a new fit of the clock: the fewest counts. */
+/* Some samples contain rare work, like a new fit of the clock, so the lowest counts are taken. */
 #define SAMPLES 20
 #define WARM_UP 300
 
@@ -52,7 +53,7 @@ NOT_TRACED static void work(void)
 	for (int i = 0; i < WARM_UP; i++) {
 		sink = leaf(i);
 		sink = chain(i);
-		/* The clock is fitted again and again, less and less often in the beginning. */
+		/* The clock is fitted often at first, and later less often. */
 		usleep(1000);
 	}
 	if (sink < 0)
@@ -97,7 +98,7 @@ NOT_TRACED static void note_maps(FILE *places, pid_t child)
 	fclose(maps);
 }
 
-/* Until the next int3. The number of instructions; -1: the child has ended. */
+/* Steps to the next int3. Returns the number of instructions, or -1 when the child has ended. */
 NOT_TRACED static long step(pid_t child, FILE *places)
 {
 	long instructions = 0;

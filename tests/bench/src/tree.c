@@ -1,4 +1,7 @@
-/* Calls in the shape of a program (a binary tree, five deep), by any number of threads at the same time. */
+/*
+ * Makes calls in the shape of a program (a binary tree, five deep), in any number of threads at
+ * once.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -36,7 +39,7 @@ static void *work(void *arg)
 	return arg;
 }
 
-/* tree THREADS CALLS: as many calls in all, 31 at a time. */
+/* tree THREADS CALLS: makes CALLS calls in all threads together, 31 at a time. */
 int main(int argc, char *argv[])
 {
 	int threads = atoi(argv[1]);

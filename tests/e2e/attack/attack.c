@@ -1,11 +1,12 @@
 /*
- * A hostile client of the recorder. It speaks the protocol from a copy of its own, and does with what it gets what it should not be able
- * to do.
+ * A hostile client of the recorder. It speaks the protocol from a copy of its own, and misuses
+ * whatever it is given.
  *
  *   attack [--as-nobody] [--recorder PID] ATTACK [ARGUMENT]
  *
- * It finds the recorder as anybody would: by /proc/net/unix; with UTRAIL_SOCKET in its environment it knows the secret, as what the
- * traced program runs does. It prints what it was given: "refused", "served", or what came of it.
+ * It finds the recorder as anybody would: by /proc/net/unix; with UTRAIL_SOCKET in its environment
+ * it knows the secret, as children of the traced program do. It prints the recorder's answer
+ * ("refused", "served") or the result of the attack.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -255,7 +256,7 @@ static void want_finish(const char *arg)
 	tell("asked for the end", 1);
 }
 
-/* A ring that says it is of another process' thread, with a record of its own. */
+/* Gives a ring the tid of another process' thread, and writes a record into it. */
 static void take_tid(const char *arg)
 {
 	struct arena *a = be_traced();
@@ -272,7 +273,7 @@ static void take_tid(const char *arg)
 	tell("somebody's ring", 1);
 }
 
-/* It has lost so many records: @arg is how many, and how many of these inside of the probe. */
+/* Claims that @arg records were lost, and how many of these were lost inside of the probe. */
 static void lose(const char *arg)
 {
 	struct arena *a = be_traced();
@@ -285,7 +286,10 @@ static void lose(const char *arg)
 	__atomic_store_n(&r->state, 1, __ATOMIC_RELEASE);
 }
 
-/* No attack: a process of another user executes another program, and the records of the first one are still to be taken. */
+/*
+ * No attack: a process executes another program as another user, before the records of the first
+ * one are taken.
+ */
 static void be_another(const char *arg)
 {
 	char self[16];
@@ -314,7 +318,7 @@ static void flood(const char *arg)
 	pause();
 }
 
-/* Connections without a word, of several processes; until somebody closes our input. */
+/* Opens connections of several processes and sends nothing, until standard input ends. */
 static void sit(const char *arg)
 {
 	int nr = atoi(arg);
@@ -414,7 +418,9 @@ static void say_bare(int s, int type, int flags)
 	say(s, &h, sizeof(h));
 }
 
-/* No attack: messages that the recorder does not know, and questions on the same connection. */
+/*
+ * No attack: sends messages that the recorder does not know, and questions on the same connection.
+ */
 static void say_strange(const char *arg)
 {
 	int s = connect_to();
@@ -451,7 +457,7 @@ static int declare(const char *texts, size_t len, int has_common)
 	return s;
 }
 
-/* Events of the longest names there are, until one is refused. */
+/* Declares events of the longest possible names until one is refused. */
 static void declare_until_refused(void)
 {
 	static char texts[8000];
@@ -472,7 +478,10 @@ static void declare_until_refused(void)
 	printf("refused at last: %d\n", nr > 1000 && nr < 2000);
 }
 
-/* What is no declaration, at all or from this process, and more than there is room for. */
+/*
+ * Sends declarations that are malformed, that are not allowed to this process, and more than there
+ * is room for.
+ */
 static void say_declares(const char *arg)
 {
 	int s = connect_to();

@@ -1,6 +1,6 @@
 /*
- * The hostile client's knowledge of utils/format/probe/control.h and ring.h: a copy, so that it can be changed to lie. It is compared with
- * these by protocol_test.c, which does not compile when they have come apart.
+ * The hostile client's copy of utils/format/probe/control.h and ring.h, which can be changed in
+ * order to lie. protocol_test.c compares the two: it does not compile when they differ.
  */
 #include <stdint.h>
 

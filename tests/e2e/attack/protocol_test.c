@@ -1,6 +1,7 @@
 /*
- * The hostile client's copy of the protocol is today's: each number, and the place and size of each member, or this does not compile.
- * What it knows of a message may be longer than the message, where it makes ones that are too long.
+ * Compares the hostile client's copy of the protocol with the original: each number, and the place
+ * and size of each member. A difference is an error of the compiler. The client's messages may be
+ * longer than the true ones, where it sends some that are too long.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /*
- * Who is attacked: a traced program that runs another one, untraced, as its child (its arguments), or waits for the file "stop" when it
- * has none. It ends with status 42.
+ * The victim of the attacks: a traced program that runs another one (its arguments), untraced, as
+ * its child. Without arguments it waits for the file "stop". It ends with status 42.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * Frames whose size is known only when they run.
+ * Frames whose size is known only at run time.
  * status: 7
  * tree: main{fill{use{}}fill{use{}}fill{use{}}}
  */

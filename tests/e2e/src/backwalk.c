@@ -1,6 +1,6 @@
 /*
- * Walks its stack by frame pointers, like a garbage collector or a profiler does, and says whether each return address lies in
- * the program, if $BACKWALK asks: for with a probe that depends on options.
+ * Walks its stack by frame pointers, as a garbage collector or a profiler does. With $BACKWALK it
+ * says whether each return address lies in the program, which depends on the options of the probe.
  * tree: main{outer{inner{walk{}}}}
  * cflags: -fno-omit-frame-pointer
  */
@@ -13,7 +13,10 @@ FN void walk(void)
 	void **frame = __builtin_frame_address(0);
 	int foreign = 0;
 
-	/* Not its own return address: by it the recorder knows when the function is over. */
+	/*
+	 * It skips its own return address, which the recorder replaces to see the end of the
+	 * function.
+	 */
 	frame = *frame;
 	for (int i = 0; i < 2; i++) {
 		char *ret = frame[1];

@@ -1,5 +1,6 @@
 /*
- * Two coroutines that hand over to each other a thousand times, each on a stack of its own, which is a task of its own.
+ * Two coroutines switch to each other a thousand times. Each has a stack of its own, which is shown
+ * as a task.
  * tree: main{make{}make{}}
  * task: first{step*1000{leaf{}}}
  * task: second{step*999{leaf{}}step{leaf{}

@@ -1,5 +1,5 @@
 /*
- * Coroutines that end, each of which the program goes on after without a switch that it makes itself (uc_link).
+ * Coroutines that end: the program goes on after each by uc_link, without a switch of its own.
  * tree: main{run{after{leaf{}}run_again{after{leaf{}}}after{leaf{}}}after{leaf{}}}
  * task: body{leaf{}leaf{}}body{leaf{}leaf{}}
  */

@@ -1,6 +1,7 @@
 /*
- * Coroutines whose stacks are local variables: of the function around the one that resumes them, of a coroutine, and of a function that
- * leaves its coroutine unfinished, twice in the same place.
+ * Coroutines whose stacks are local variables. The variable belongs to a caller of the function
+ * that resumes them, to another coroutine, or to a function that leaves its coroutine unfinished,
+ * twice in the same place.
  * tree: main{make{}drive{leaf{}leaf{}leaf{}}leaf{}leave_one{make{}drive{leaf{}leaf{}}}leave_one{make{}drive{leaf{}leaf{}}}deeper{deeper{deeper{leaf{}}}}}
  * task: body{leaf{}nest{make{}drive{leaf{}leaf{}}leaf{}}
  * task: endless{leaf{}
@@ -22,7 +23,7 @@ QUIET static void yield(void)
 	swapcontext(self, home);
 }
 
-/* Each resumed coroutine goes back to who has resumed it. */
+/* A coroutine that is resumed switches back to the one that has resumed it. */
 QUIET static void resume(ucontext_t *context)
 {
 	ucontext_t here, *outer = home, *before = self;

@@ -11,7 +11,7 @@ LEAF(after)
 
 FN void go(void)
 {
-	/* Neither chdir nor /dev/null: what it writes still arrives. */
+	/* The working directory and the output stay: what the child writes still arrives. */
 	if (daemon(1, 1) < 0)
 		exit(9);
 	inside();

@@ -1,5 +1,5 @@
 /*
- * Opens an instrumented library, calls into it, closes it, and does all that again.
+ * Opens an instrumented library, calls into it, closes it, and repeats that.
  * lib: lib/plugin.c
  * ldflags: -ldl
  * tree: main{use{plugin{inner{}}}use{plugin{inner{}}}}

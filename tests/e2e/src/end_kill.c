@@ -1,5 +1,5 @@
 /*
- * Kills itself so that nothing can be done about it.
+ * Kills itself by SIGKILL, which nothing can handle.
  * status: 137
  * tree: main{end{before{}
  */

@@ -1,6 +1,6 @@
 /*
- * Says its pid, then calls for ever and says how many rounds it has done; SIGTERM ends it in order. Its argument is how many
- * microseconds it sleeps behind a thousand rounds.
+ * Prints its pid, then makes calls until SIGTERM, and at last prints the number of its rounds. Its
+ * argument is the number of microseconds that it sleeps after each thousand rounds.
  */
 #include <signal.h>
 

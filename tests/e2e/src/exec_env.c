@@ -1,5 +1,6 @@
 /*
- * Runs itself with environments that it makes up: children by all ways of exec with an environment, one that has cleaned its own.
+ * Runs itself with environments that it makes up: one child for each function that executes with an
+ * environment, and one that has emptied its own.
  * tree: main{before{}spawned{}spawned{}spawned{}spawned{}spawned{}spawned{}after{}}
  * task: main{child{}} x5
  */
@@ -15,7 +16,7 @@ LEAF(child)
 
 static char *const little[] = { "A=b", "LD_PRELOAD=", NULL };
 
-/* Tells what is in its environment: nothing but ours may be added. */
+/* Prints its environment: nothing but the probe's variables may be added. */
 static QUIET int look(void)
 {
 	extern char **environ;

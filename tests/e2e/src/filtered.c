@@ -1,6 +1,6 @@
 /*
- * A tree with everything that filters are about: functions on several levels, recursion, a call that takes long, library calls,
- * functions of different sizes.
+ * A tree with everything that filters look at: functions on several levels, recursion, a long call,
+ * library calls, functions of different sizes.
  * tree: main{first{second{third{fourth{fifth{}}}fourth{fifth{}}}fifth{}}second{third{fourth{fifth{}}}fourth{fifth{}}}
  *      again{again{again{again{fourth{fifth{}}}}}}fourth{fifth{}}}
  */

@@ -1,6 +1,7 @@
 /*
- * Functions inside functions, called directly and through a pointer (a trampoline on the stack). Of their -mnop-mcount
- * nobody knows where it is: it stands behind the push of what leads to the function around.
+ * Functions inside functions, called directly and through a pointer (a trampoline on the stack).
+ * Their -mnop-mcount cannot be found: it stands after the push of the pointer to the outer
+ * function.
  * only: gcc
  * status: 16
  * ldflags: -z execstack

@@ -1,6 +1,6 @@
 /*
- * A process with a thread, a forked child and one of vfork(2), which all have numbers of their own. It calls leaf() as often as it is
- * told, and once in each of these.
+ * A process with a thread, a forked child and one of vfork(2), which all have numbers of their own.
+ * It calls leaf() as often as its argument says, and once in each of these.
  * ldflags: -lpthread
  */
 #include <pthread.h>

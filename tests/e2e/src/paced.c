@@ -1,5 +1,6 @@
 /*
- * Takes a step each 60 ms: in one task, or as its argument says in several, after an exec, in a library that comes late.
+ * Takes a step each 60 ms: in one task, or, by its argument, in several tasks, after an exec, or in
+ * a library that is loaded late.
  * status: 7
  * cflags: -pthread
  * ldflags: -ldl

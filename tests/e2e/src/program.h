@@ -1,4 +1,4 @@
-/* What all sample programs share: a function that stays a function whatever the optimisation. */
+/* Macros of all sample programs: functions that stay functions with any optimisation. */
 #ifndef SAMPLE_PROGRAM_H
 #define SAMPLE_PROGRAM_H
 
@@ -17,7 +17,7 @@
 /* At the end of a function: no tail call, no folding with a function of the same body. */
 #define KEEP() __asm__ volatile("" ::: "memory")
 
-/* A function that is not to be traced, whatever the method: neither a hook nor room for one. */
+/* A function that no method traces: it has neither a hook nor room for one. */
 #ifdef __clang__
 #define QUIET                                                                            \
 	__attribute__((noinline, no_instrument_function, patchable_function_entry(0, 0), \

@@ -1,7 +1,7 @@
 /*
- * Puts a random filter of system calls on itself, by a seed, and goes on calling functions until rings are full: threads that were there
- * before and one that comes later, a signal handler, a child. Its status says nothing but by what it ended. With a second argument the
- * filter is put on past libc.
+ * Puts a random filter of system calls on itself, chosen by a seed, and calls functions until rings
+ * are full. Older threads, a later thread, a signal handler and a child do so, too. Its status only
+ * tells how it ended. With a second argument it installs the filter past libc.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -38,7 +38,7 @@ __attribute__((no_instrument_function)) static unsigned rnd(void)
 	return state >> 33;
 }
 
-/* By an instruction of our own where there is one: libc's prctl() and syscall() are not asked. */
+/* By our own instruction where there is one, past libc's prctl() and syscall(). */
 #ifdef __x86_64__
 __attribute__((no_instrument_function)) static long direct(long nr, long a, long b, void *c)
 {
@@ -56,7 +56,10 @@ __attribute__((no_instrument_function)) static long direct(long nr, long a, long
 static atomic_int go, started;
 static volatile int done;
 
-/* Of main(), which a filter may end, and it alone. A thread that ends before main() does makes calls that it would not have made. */
+/*
+ * Counts rounds of main(), which a filter may end alone. A thread that ends before main() does
+ * makes calls that it would not have made otherwise.
+ */
 static volatile unsigned beats;
 __attribute__((no_instrument_function)) static void await_end(void)
 {
@@ -157,7 +160,7 @@ int main(int argc, char **argv)
 	if (does_thread) {
 		pthread_t t;
 		if (!pthread_create(&t, NULL, late, NULL))
-			/* A filter may end it, and it alone, before it comes so far. */
+			/* A filter may end main() alone, before it comes so far. */
 			for (long i = 0; !done && i < 1500000000; i++)
 				beats++;
 	}

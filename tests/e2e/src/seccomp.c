@@ -41,7 +41,7 @@ int main(void)
 		after();
 	if (write(1, "still here\n", 11) != 11)
 		_exit(8);
-	/* Not exit(): what runs then is the C library's and may make any call. */
+	/* exit() would run code of the C library, which may make any system call. */
 	syscall(SYS_exit_group, 0);
 	return 7;
 }

@@ -1,5 +1,6 @@
 /*
- * A timer's handlers, most of which interrupt the probe, counted by the program itself; some jump out.
+ * A timer's handlers, most of which interrupt the probe. The program counts them itself; some jump
+ * out.
  */
 #include <setjmp.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /*
- * Signal handlers: raised, and one inside another.
+ * Signal handlers: one after raise(), and one inside of another.
  * tree: main{work{handler{inner{}nested{inner{}}}}after{}}
  */
 #include <signal.h>

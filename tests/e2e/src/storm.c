@@ -1,6 +1,4 @@
-/*
- * A timer's signals as fast as they come, while the program calls.
- */
+/* A timer sends signals as fast as it can while the program makes calls. */
 #include <signal.h>
 #include <sys/time.h>
 

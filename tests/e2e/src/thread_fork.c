@@ -1,5 +1,5 @@
 /*
- * Four threads that call and fork five children each, which call, too.
+ * Four threads make calls and fork five children each, which make calls, too.
  * cflags: -pthread
  */
 #include <pthread.h>

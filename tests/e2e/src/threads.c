@@ -1,5 +1,5 @@
 /*
- * Eight threads that call at the same time.
+ * Eight threads make calls at the same time.
  * cflags: -pthread
  * tree: main{start{}start{}start{}start{}start{}start{}start{}start{}finish{}}
  * task: worker{work{leaf*100{}}} x8

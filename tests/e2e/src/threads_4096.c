@@ -1,6 +1,4 @@
-/*
- * Four thousand threads, all alive at the same time, that call at the same time; says how many calls were made.
- */
+/* Four thousand threads exist at the same time and make calls. Prints the number of calls. */
 #include <pthread.h>
 
 #include "program.h"

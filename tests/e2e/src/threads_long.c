@@ -1,5 +1,6 @@
 /*
- * Three hundred threads one after the other, or as many as it is told, some kilobytes of records each.
+ * Three hundred threads one after the other, or the number in its argument. Each makes some
+ * kilobytes of records.
  * cflags: -pthread
  * tree: main{}
  * task: worker{leaf*200{}} x300

@@ -1,6 +1,7 @@
 /*
- * All ways in which the exit of a call that a filter left alone could be taken for another one's: recursion through another
- * function, stack pointers that have moved since the entry, functions inlined into each other, and a jump out of them.
+ * All ways in which the exit of a call without a frame (a filter left it alone) could be taken for
+ * another call's exit: recursion through another function, stack pointers that have moved since the
+ * entry, functions inlined into each other, and a jump out of them.
  * tree: main{around{between{around{between{around{}}}}}grow{inner{grow{inner{}leaf{}}}leaf{}}part{leaf{}leaf{}}leaf{}jumper{dive{dive{dive{}}}leaf{}}leaf{}}
  * tree[cyg]: main{around{between{around{between{around{}}}}}grow{inner{grow{inner{}leaf{}}}leaf{}}part{within_twice{within{leaf{}}within{leaf{}}}}leaf{}jumper{dive{dive{dive{}}}leaf{}}leaf{}}
  */

@@ -1,6 +1,7 @@
 /*
- * Children in the memory of their parent, which waits: until they end, or become another program. Two by vfork(2), one of them deep in a
- * recursion, and one by clone(2), on another stack. What they call is theirs.
+ * Children that share the memory of their parent, which waits until they end or execute. Two come
+ * from vfork(2), one of them deep in a recursion; one comes from clone(2), on another stack. Their
+ * calls are shown as theirs.
  * cflags: -D_GNU_SOURCE
  * status: 7
  * tree: main{deep{deep{deep{run_child{after{}}}}}run_child{after{}}run_clone{after{}}}

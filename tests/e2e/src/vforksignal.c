@@ -1,5 +1,6 @@
 /*
- * A vfork child shares the memory of its parent, but what it does to its signals is its own affair.
+ * A vfork child shares the memory of its parent, but its changes of signal handlers do not reach
+ * the parent.
  * status: 7
  */
 #include <setjmp.h>

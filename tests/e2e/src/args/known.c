@@ -1,4 +1,7 @@
-/* Functions that tables know: variadic ones, modes of files; and enumerators that are no flags. */
+/*
+ * Calls functions that utrail's tables describe: variadic ones, and those with file modes; and
+ * enumerators that are no flags.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,4 +1,7 @@
-/* Pointers that lead nowhere, given to functions whose arguments are read as strings. Prints what it saw itself. */
+/*
+ * Pointers that lead nowhere, given to functions whose arguments are read as strings. The program
+ * prints the strings that it saw itself.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -47,7 +50,7 @@ static void wild_pointers(void)
 	text(NULL, 0);
 }
 
-/* A string that runs into a page that is not there, in all lengths and alignments. */
+/* Strings of all lengths and alignments that run into an unmapped page. */
 static void page_end(void)
 {
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -63,7 +66,7 @@ static void page_end(void)
 	munmap(pages, 8192);
 }
 
-/* A file that became shorter than its mapping: SIGBUS. */
+/* Reads a mapping beyond the end of its file, which was shortened: SIGBUS. */
 static void beyond_file(void)
 {
 	FILE *f = tmpfile();
@@ -192,7 +195,7 @@ static void by_signal(void)
 	printf("signal %d\n", signal(SIGSEGV, SIG_DFL) == SIG_IGN);
 }
 
-/* The oldest way, which does not call sigaction() as others see it. */
+/* The oldest way, which does not call sigaction() through the PLT. */
 static void by_sigset(void)
 {
 	printf("sigset %d\n", sigset(SIGSEGV, simple) == SIG_DFL);

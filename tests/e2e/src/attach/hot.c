@@ -1,7 +1,8 @@
 /*
- * Threads that do little but call functions, interrupted by a timer, on stacks of their own for signals, while others fork, make children by vfork(2),
- * jump out of calls, and sleep within functions. There is one event, hot:checked. It checks all results and ends as server.c does; with an argument, so many threads of
- * the first kind, which never rest.
+ * Threads do little but call functions. A timer interrupts them, on signal stacks of their own.
+ * Other threads fork, make children by vfork(2), jump out of calls, and sleep within functions.
+ * There is one event, hot:checked. The program checks all results and ends as server.c does. Its
+ * argument is the number of threads of the first kind, which then never rest.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,8 @@
 /*
- * Is attached to while it waits inside of calls: main() > work() > step() > wait_here(), a recursion, a thread, a function that the C library
- * calls. A byte on stdin lets all of them go on; then it says "done" and waits for another one, its end. No call
- * is the last thing that a function does, so that none is a jump.
+ * Waits inside of calls for somebody to attach: in main() > work() > step() > wait_here(), in a
+ * recursion, in a thread, and in a function that the C library calls. A byte on stdin lets all of
+ * them go on. Then the program prints "done" and ends with the next byte. No call is the last
+ * action of a function, so that no call becomes a jump.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -21,7 +22,10 @@ QUIET static int await_byte(int fd)
 	return read(fd, &byte, 1) == 1;
 }
 
-/* It takes longer than a step of the counter, which is 10 ns on some CPUs: what takes no time is left out by -t. */
+/*
+ * It takes longer than a step of the counter, which is 10 ns on some CPUs: -t leaves out calls that
+ * take no time.
+ */
 FN int leaf(int x)
 {
 	for (volatile int i = 0; i < 100; i++)

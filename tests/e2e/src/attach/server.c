@@ -1,7 +1,8 @@
 /*
- * Runs until it is ended, and checks itself meanwhile: threads that compute and sleep, one that waits in epoll_wait(2), one that signals
- * interrupt all the time, threads and processes that come and go, jumps out of calls. It ends with status 1 when something is
- * not as it must be, and with 0 by SIGTERM, when its main thread returns through all that is open in it.
+ * Runs until it is ended, and checks itself meanwhile. Threads compute and sleep, one waits in
+ * epoll_wait(2), one is interrupted by signals all the time; threads and processes come and go and
+ * jump out of calls. The status is 1 when a check has failed. SIGTERM ends it with status 0: its
+ * main thread then returns through all open calls.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -90,7 +91,10 @@ FN void *wait_for_events(void *arg)
 	while (!is_over) {
 		uint64_t value;
 
-		/* Nobody sends signals to this thread; that it was stopped may break it off (signal(7)), and nothing else may. */
+		/*
+		 * Nobody sends signals to this thread. Being stopped may interrupt the call
+		 * (signal(7)); nothing else may.
+		 */
 		if (epoll_wait(epoll_fd, &event, 1, 2000) < 0 && errno != EINTR)
 			fail("epoll_wait");
 		if (read(event_fd, &value, sizeof(value)) < 0 && errno != EAGAIN)
@@ -202,7 +206,8 @@ int main(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
-	sigaddset(&set, SIGPROF); /* gprof's, of -pg: system calls fail by it, whoever looks on */
+	sigaddset(&set, SIGPROF); /* The timer of gprof (-pg) interrupts system calls with SIGPROF,
+				   * attached to or not */
 	sigaddset(&set, SIGTERM); /* for the main thread alone */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGUSR1, handler);

@@ -1,4 +1,4 @@
-/* Sleeps in the system call that is its argument; with a function that can be patched. */
+/* Sleeps in the system call that its argument names. It has a function that can be patched. */
 
 #define _GNU_SOURCE
 #include <poll.h>

@@ -1,5 +1,6 @@
 /*
- * Says its pid; eight threads call until its input ends, with a call open around all that they do.
+ * Prints its pid. Eight threads make calls until its input ends, each within a call that stays
+ * open.
  * cflags: -pthread
  */
 #include <pthread.h>
@@ -60,7 +61,7 @@ int main(void)
 		if (pthread_create(&t[i], NULL, worker, NULL) != 0)
 			return 9;
 	}
-	/* Who reads it looks at all the threads, and counts on the call that is open in each. */
+	/* A test that reads the pid looks at all threads, and relies on the open call in each. */
 	pthread_barrier_wait(&all_have_begun);
 	printf("%d\n", getpid());
 	while (read(0, &byte, 1) > 0)

@@ -1,5 +1,6 @@
 /*
- * Says its pid, forks when it is told to and says the child's; both call until their input ends.
+ * Prints its pid, forks when it is told to and prints the pid of the child. Both make calls until
+ * their input ends.
  */
 #include <poll.h>
 #include <sys/wait.h>

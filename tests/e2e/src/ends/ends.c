@@ -1,8 +1,10 @@
 /*
- * Runs for a while and ends by itself, by its N-th signal, or by the first one; and says in a file what its status will be.
+ * Runs for a while and ends by itself, by its N-th signal, or by the first one; and writes its
+ * future status to a file.
  *
- * ends FILE MILLISECONDS STATUS N THREADS: STATUS is that of the end by itself; it ends with 7 by the N-th of SIGINT, SIGTERM, SIGHUP
- * and SIGQUIT, with N = 0 it has no handlers. Nothing in FILE: a signal ended it without a handler.
+ * ends FILE MILLISECONDS STATUS N THREADS: STATUS is its status when it ends by itself. The N-th
+ * SIGINT, SIGTERM, SIGHUP or SIGQUIT ends it with status 7; with N = 0 it has no handlers. FILE
+ * stays empty when a signal without a handler ended it.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -70,7 +72,7 @@ int main(int argc, char **argv)
 	action.sa_mask = all;
 	for (unsigned i = 0; wanted && i < 4; i++)
 		sigaction(signals[i], &action, NULL);
-	/* Signals are for this thread, so that blocking them here is to have none. */
+	/* The threads inherit the blocked signals, so that only the first one handles them. */
 	sigprocmask(SIG_BLOCK, &all, &before);
 	for (int i = atoi(argv[5]); i > 0; i--)
 		pthread_create(&thread, NULL, run, NULL);

@@ -1,4 +1,4 @@
-/* Leaves a child behind that runs for that many milliseconds, and says its pid. */
+/* Leaves a child behind that runs for the given number of milliseconds, and prints its pid. */
 #include "../program.h"
 
 FN void beat(void)

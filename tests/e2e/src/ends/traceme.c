@@ -1,7 +1,8 @@
 /*
- * Asks its parent to trace it, in a way of @argv[1], then gets a signal that it handles and ends with status 6:
- * "handled", "thread" (a thread asks), "stop" (waits for its tracer by SIGSTOP), "exec" (asks and becomes another program),
- * "trap" (SIGTRAP of its own), "killed" (ends by SIGTERM).
+ * Asks its parent to trace it in the way that @argv[1] names, then handles a signal and ends with
+ * status 6. "handled": no more; "thread": a thread asks; "stop": it waits for its tracer by
+ * SIGSTOP; "exec": it asks, then executes another program; "trap": the signal is a SIGTRAP of its
+ * own; "killed": SIGTERM ends it.
  */
 #include <pthread.h>
 #include <signal.h>

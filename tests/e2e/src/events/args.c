@@ -1,4 +1,7 @@
-/* Arguments in registers, in memory, and where memory is not; see args.h, which is compiled several times. */
+/*
+ * Arguments in registers, in memory, and in unmapped memory. args.h has them; it is compiled
+ * several times.
+ */
 #include <stdint.h>
 #include <sys/mman.h>
 
@@ -17,7 +20,10 @@ static PART void constants(void)
 	ROOM();
 }
 
-/* In memory, whatever is there: what is at 0, what nobody may read, and the last bytes before that. */
+/*
+ * Arguments that are read from bad addresses: 0, memory without read permission, and the last bytes
+ * before it.
+ */
 static PART void wild(const int *a, const uint64_t *b, const uint16_t *c)
 {
 	__asm__ volatile("990: nop\n"

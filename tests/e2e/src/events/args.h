@@ -1,6 +1,7 @@
 /*
- * Probes with arguments, once for each way to say where they are: ARGS is the event's provider, and STAP_SDT_ARG_CONSTRAINT what the
- * compiler may choose from. Each function says the same wherever its arguments are.
+ * Probes with arguments, compiled once for each place that arguments may have. ARGS is the event's
+ * provider, and STAP_SDT_ARG_CONSTRAINT the places that the compiler may choose from. Each function
+ * prints the same wherever its arguments are.
  */
 #include <stdint.h>
 #include <sys/sdt.h>
@@ -10,7 +11,7 @@
 #define NAME_OF(a, b) PASTE(a, b)
 #define FUNC(name)    NAME_OF(ARGS, name)
 
-/* For the jump: what is behind a probe may be too short, or led to. */
+/* Room for the jump: the code after a probe may be too short, or a branch may lead into it. */
 #define ROOM() __asm__ volatile("nop; nop; nop; nop; nop")
 
 void FUNC(all)(void);
@@ -46,7 +47,7 @@ static PART void FUNC(is_indexed)(const int *from, long i)
 	ROOM();
 }
 
-/* More than there are registers for, unless they stay where they are. */
+/* More arguments than there are registers, unless they stay in memory. */
 static PART int FUNC(are_many)(int a, int b, int c, int d, int e, int f, int g, int h)
 {
 	STAP_PROBE8(ARGS, many, a, b, c, d, e, f, g, h);

@@ -1,4 +1,4 @@
-/* What walks the stack while a moved call is open sees the program's own code.
+/* A walk of the stack during a moved call sees the program's own code only.
  *
  * shows: main{outer{e:outer middle{e:middle inner{}}}}
  * cflags: -funwind-tables
@@ -19,7 +19,7 @@ PART int inner(int n)
 	for (int i = 0; i < nr; i++) {
 		const char *name = strrchr(names[i], '/');
 
-		/* Without the address, which is another one in each run. */
+		/* The address is left out: it differs in each run. */
 		name = name ? name : names[i];
 		printf("%.*s\n", (int)strcspn(name, "["), name);
 	}

@@ -1,5 +1,6 @@
 /*
- * Gives up what it may: root, its place in the file system, its environment, its name spaces; then goes on, forks, and executes.
+ * Gives up all that it can: root, its place in the file system, its environment, its name spaces.
+ * Then it goes on, forks, and executes.
  * cflags: -D_GNU_SOURCE
  */
 #include <grp.h>

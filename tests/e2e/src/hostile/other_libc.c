@@ -1,5 +1,6 @@
 /*
- * For another C library: what the probe puts itself in front of, used. Argument: a program to start.
+ * Uses each function of libc that the probe interposes, with another C library. Argument: a program
+ * to start.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,4 +1,7 @@
-/* A program that has functions of libc of its own, which other objects find before libc's, and counts their calls. */
+/*
+ * A program with its own versions of libc functions, which other objects find before libc's. It
+ * counts their calls.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +48,7 @@ int sched_yield(void)
 	return 0;
 }
 
-/* These do nothing at all: who relies on them has lost. */
+/* These do nothing at all: a caller that relies on them fails. */
 long syscall(long number, ...)
 {
 	calls++;

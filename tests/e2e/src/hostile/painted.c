@@ -1,5 +1,6 @@
 /*
- * How much of a stack of its own a call takes, hooks and all: the stack is painted first. Every kind of argument is passed.
+ * Measures how much of its own stack a call takes, hooks included. The stack is painted first, and
+ * every kind of argument is passed.
  */
 #include <stdint.h>
 #include <ucontext.h>
@@ -75,7 +76,10 @@ QUIET static void measure(int nr)
 
 int main(int argc, char **argv)
 {
-	/* The first calls may find out something; then what is common; then what comes up now and then. */
+	/*
+	 * The first calls may do work that is done once. Then come common calls, then calls with
+	 * work that is rare.
+	 */
 	measure(1);
 	measure(10);
 	measure(20000);

@@ -1,5 +1,5 @@
 /*
- * Becomes untraceable half-way, in the way that its argument says.
+ * Becomes untraceable half-way, in the way that its argument names.
  * cflags: -D_GNU_SOURCE
  */
 #include <fcntl.h>
@@ -34,7 +34,10 @@ static int with_shared_memory(void)
 	return waitpid(pid, NULL, __WALL) == pid ? 0 : 1;
 }
 
-/* The kernel's way, behind libc's back. It has no record, by which the child would report itself at once. */
+/*
+ * Forks by a system call past libc. The child makes no record, since with its first one it would
+ * report itself.
+ */
 __attribute__((no_instrument_function)) static pid_t raw_fork(unsigned long flags)
 {
 	return syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, 0L);
@@ -51,7 +54,9 @@ static int child_of(pid_t pid)
 	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : 1;
 }
 
-/* It begins when its parent has ended, and when nobody would wait for it who does not know of it. */
+/*
+ * A child that begins when its parent has ended. Only somebody who knows of it would wait for it.
+ */
 static int left_behind(unsigned long flags)
 {
 	int ends[2];

@@ -1,5 +1,6 @@
 /*
- * What runtimes of sanitizers look at: memory, threads, jumps, programs that are started. Arguments: "leak", "bug" or "exec".
+ * Uses what the runtimes of sanitizers watch: memory, threads, jumps, programs that are started.
+ * Arguments: "leak", "bug" or "exec".
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -48,7 +49,10 @@ int main(int argc, char **argv)
 	if (strcmp(what, "exec") == 0 && system("echo here") != 0)
 		return 1;
 	if (strcmp(what, "leak") == 0) {
-		/* Many: what is left in memory of the address of one may keep LeakSanitizer from seeing that it is lost. */
+		/*
+		 * Many are lost: the address of one may remain in memory, and LeakSanitizer would
+		 * not report it.
+		 */
 		for (int i = 0; i < 100; i++) {
 			void *volatile lost = malloc(10);
 

@@ -1,7 +1,7 @@
 /*
- * Preloaded into the recorder: a few of its writes take as long as it takes until the program, which storm_shared.c is, has handled
- * that many more signals. $HANDLED is the file that holds the counter. When it stands still, a handler itself may be waiting for us: then
- * another write will do.
+ * Preloaded into the recorder. A few of its writes last until the program, storm_shared.c, has
+ * handled a given number of further signals. $HANDLED is the file with the counter. When the
+ * counter stands still, a handler may itself wait for the recorder: then a later write is delayed.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * A timer's signals as fast as they come, counted where others can see it, while the program fills its rings.
- * Arguments: the file that holds the counter.
+ * A timer sends signals as fast as it can while the program fills its rings. They are counted in a
+ * shared file. Argument: that file.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -9,7 +9,8 @@
 #include <ucontext.h>
 
 /*
- * By its ABI for x86_64: Debian's package of its headers cannot be installed beside that of libc++, which other tests need.
+ * Declared by the ABI of x86_64: Debian's package of its headers conflicts with that of libc++,
+ * which other tests need.
  */
 struct cursor {
 	uint64_t words[127];

@@ -1,4 +1,7 @@
-/* Who calls dlopen() and dlsym() matters to them: the program, or the library that it calls (finder.c). */
+/*
+ * dlopen() and dlsym() depend on their caller: the program, or the library that it calls
+ * (finder.c).
+ */
 #include <dlfcn.h>
 
 #include "../program.h"

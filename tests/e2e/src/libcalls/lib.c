@@ -1,4 +1,7 @@
-/* A library without instrumentation: its functions are seen only as library calls. One is chosen when it is loaded. */
+/*
+ * A library without instrumentation: its functions are seen only as library calls. One of them is
+ * an IFUNC.
+ */
 #include "names.h"
 
 int lib_one(int n)

@@ -1,4 +1,4 @@
-/* Opens the library while it runs; what that calls in others is seen with --nest-libcall. */
+/* Opens the library at run time; its calls of other libraries are seen with --nest-libcall. */
 #include <dlfcn.h>
 
 #include "../program.h"

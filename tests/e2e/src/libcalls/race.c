@@ -1,4 +1,4 @@
-/* Eight threads come to the first calls of fifty functions at the same time. */
+/* Eight threads make the first calls of fifty functions at the same time. */
 #include <pthread.h>
 
 #include "../program.h"

@@ -1,4 +1,4 @@
-/* Functions with arguments and return values of all kinds that conditions know. */
+/* Functions with arguments and return values of all kinds that conditions support. */
 #include <string.h>
 
 __attribute__((noinline)) double half(double number)

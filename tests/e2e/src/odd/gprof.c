@@ -1,4 +1,7 @@
-/* Ends well when nothing of gprof runs: no timer, no handler of SIGPROF; and starts and stops it itself, to no effect. */
+/*
+ * Ends well when nothing of gprof runs: neither its timer nor its handler of SIGPROF. It starts and
+ * stops gprof itself, without effect.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>

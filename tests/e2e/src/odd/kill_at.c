@@ -1,5 +1,6 @@
 /*
- * Kills a program by SIGKILL where it begins its system call number N; its threads and children go on undisturbed until then.
+ * Kills a program by SIGKILL at the beginning of its system call number N. Until then its threads
+ * and children run undisturbed.
  *
  * usage: kill_at N PROGRAM [ARGUMENT...]
  *

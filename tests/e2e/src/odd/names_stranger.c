@@ -1,4 +1,7 @@
-/* A program that says, in the memory it shares with the recorder, that a process is its child that is not. Its own end is ordinary. */
+/*
+ * Claims, in the memory that it shares with the recorder, that a foreign process is its child. It
+ * ends as usual.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

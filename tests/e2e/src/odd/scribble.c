@@ -1,4 +1,7 @@
-/* A program that writes over the memory it shares with the recorder, while it is recorded. Its own end may be any. */
+/*
+ * Writes over the memory that it shares with the recorder, while it is recorded. It may end in any
+ * way.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +14,10 @@ __attribute__((noinline)) static void leaf(void)
 	sink++;
 }
 
-/* What is known of the start of the arena: its header, and the first rings' headers and data. */
+/*
+ * The known parts at the start of the arena: its header, and the headers and data of the first
+ * rings.
+ */
 __attribute__((no_instrument_function)) static void scribble(char *arena, size_t size, unsigned how)
 {
 	static unsigned state = 12345;

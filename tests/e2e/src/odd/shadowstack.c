@@ -1,4 +1,7 @@
-/* Runs with a shadow stack, or so it says to who asks the kernel through libc: the probe must leave it alone. */
+/*
+ * Runs with a shadow stack, or says so to callers that ask the kernel through libc. The probe must
+ * leave it alone.
+ */
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/syscall.h>

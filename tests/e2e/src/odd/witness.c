@@ -1,10 +1,12 @@
 /*
- * Four threads that call for ever, and a process beside them that sees what they commit: it has their arena mapped, too, copies
- * each record as soon as the ring's head has passed it, and notes when it saw that. Nobody whom a test kills takes that along.
+ * Four threads that call for ever, and a process, the witness, that sees their records. It has
+ * their arena mapped, too, copies each record when the ring's head has passed it, and notes the
+ * time. Its notes survive when a test kills the program or the recorder.
  *
- * witness DIR: says the pids of the witness and of the program. On SIGTERM the witness writes into DIR, for each thread, TID.seen (the bytes)
- * and TID.told: lines "at NS BYTES" (so many bytes were committed at that time), "tail BYTES" (so many the recorder had taken at the
- * end), and "done CALLS" (so many calls of leaf() had returned).
+ * witness DIR: prints the pids of the witness and of the program. On SIGTERM the witness writes
+ * into DIR, for each thread, TID.seen (the bytes) and TID.told: lines "at NS BYTES" (so many bytes
+ * were committed at that time), "tail BYTES" (so many the recorder had taken at the end), and "done
+ * CALLS" (so many calls of leaf() had returned).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -38,7 +40,10 @@ struct look {
 	unsigned long bytes;
 };
 
-/* Of one ring. @position: of the ring, up to which @bytes are copied; @pads: where segments ended, and what was left free there */
+/*
+ * State of one ring. @position: the bytes of the ring up to here are copied, @bytes in all. @pads:
+ * the ends of segments, with the space that was left free there
+ */
 struct seen {
 	int tid;
 	int is_over;
@@ -98,14 +103,14 @@ QUIET static struct arena *find_arena(void)
 	if (!start)
 		return NULL;
 
-	/* The probe maps rings when threads take them: have the first ones mapped in a row. */
+	/* The probe maps rings when threads take them: let the first ones be mapped in a row. */
 	struct arena *arena = (struct arena *)start;
 	void *whole = mremap(arena, 0, arena_bytes(RINGS, arena->ring_stride), MREMAP_MAYMOVE);
 
 	return whole == MAP_FAILED ? NULL : whole;
 }
 
-/* The end of what was copied is good only if the producer has not come round to it meanwhile. */
+/* The end of the copy is valid only if the producer has not wrapped round to it meanwhile. */
 QUIET static void look_at(struct arena *arena, struct ring *ring, struct seen *seen)
 {
 	unsigned long ring_bytes = (unsigned long)arena->nr_segments * arena->segment_bytes;
@@ -147,7 +152,7 @@ QUIET static void look_at(struct arena *arena, struct ring *ring, struct seen *s
 		return;
 	if (atomic_load(&ring->head) - seen->position > ring_bytes - arena->segment_bytes ||
 	    ring->tid != seen->tid) {
-		/* Also when the ring is nobody's by now, or somebody else's. */
+		/* True as well when the ring is free by now, or belongs to another thread. */
 		seen->is_over = 1;
 		return;
 	}
@@ -208,7 +213,8 @@ QUIET static void witness(struct arena *arena, const char *dir)
 	_exit(0);
 }
 
-QUIET /* Whoever forks by libc or syscall(3) tells the recorder of it, who would wait for the child. */
+QUIET /* A fork by libc or syscall(3) is reported to the recorder, which would wait for the child.
+       */
 	QUIET static long
 	fork_unseen(void)
 {
@@ -228,11 +234,11 @@ int main(int argc, char **argv)
 	if (!arena)
 		return 1;
 
-	/* Not by libc: the probe would take it for a child that is to be recorded. */
+	/* Past libc: otherwise the probe would record the child. */
 	long pid = fork_unseen();
 
 	if (pid == 0) {
-		/* Of a group and without an output that others wait for. */
+		/* In a process group of its own, and without an output that others wait for. */
 		setsid();
 		close(1);
 		close(2);
