@@ -14,8 +14,8 @@
 #define IMAGE_BASE 0x400000ULL /* where the only PT_LOAD begins */
 
 /*
- * A 64-bit little-endian file in the making: sections first, then image_finish(). Section 0 is the
- * empty one, as always. Starts as { 0 }, ends with image_deinit().
+ * An ELF file that is being made, 64 bits and little-endian: sections first, then image_finish().
+ * Section 0 is the empty one, as always. Starts as { 0 }, ends with image_deinit().
  */
 struct elf_image {
 	struct strbuf data;
@@ -128,7 +128,10 @@ static inline void image_symbol_sections(struct elf_image *img, struct image_sym
 	strbuf_deinit(&s->strings);
 }
 
-/* A file without a name; its path is written to @path. The caller closes the descriptor. */
+/*
+ * Make a file without a name from the bytes; a path to it goes to @path. The caller closes the
+ * descriptor.
+ */
 static inline int image_file(const void *data, size_t len, char path[static 64])
 {
 	int fd = memfd_create("image", MFD_CLOEXEC);

@@ -1,4 +1,4 @@
-/* A folder of the test's own, with a file in it, by its real path. */
+/* A folder for the test alone, with a file in it, by its real path. */
 #ifndef UTRAIL_TESTS_BELOW_H
 #define UTRAIL_TESTS_BELOW_H
 
@@ -10,7 +10,7 @@
 
 static char top[PATH_MAX];
 
-/* The path of @name, which begins with a slash, in the folder; good for three more of them. */
+/* The path of @name, which begins with a slash, in the folder; valid until three more calls. */
 static inline const char *own_file(const char *name)
 {
 	static char paths[4][PATH_MAX + 64];

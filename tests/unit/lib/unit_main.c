@@ -1,4 +1,7 @@
-/* A file of its own: the linker takes it from the archive only for programs that have no main(). */
+/*
+ * In a file of its own, since the linker takes it from the archive only for programs that have no
+ * main().
+ */
 #include "tests/unit/lib/unit.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Children of a test, as processes that are attached to. */
+/* Children of a test that play attached processes. */
 #ifndef UTRAIL_TESTS_UNIT_WORLDS_H
 #define UTRAIL_TESTS_UNIT_WORLDS_H
 

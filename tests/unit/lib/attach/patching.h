@@ -1,4 +1,4 @@
-/* A file, rules of -P and -U, and what is to be patched in it. */
+/* A file, rules of -P and -U, and the functions to patch in it. */
 #ifndef UTRAIL_TESTS_UNIT_PATCHING_H
 #define UTRAIL_TESTS_UNIT_PATCHING_H
 

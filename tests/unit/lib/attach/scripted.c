@@ -25,7 +25,7 @@ static char words[1 << 15];
 static size_t words_len;
 static struct attached_thread *thread_list[2];
 
-/* Functions of the modules, in the order of their addresses. */
+/* Functions of the modules, in order of address. */
 static const char *const libc_functions[] = { "dlopen", "dlclose", "dlerror", "dladdr1",
 					      "syscall" };
 
@@ -40,7 +40,7 @@ static const char *const steps[] = {
 	[ATTACH_DOORS_OPEN] = "DOORS_OPEN", [ATTACH_DOORS_CLOSE] = "DOORS_CLOSE",
 };
 
-/* The last memory that was opened was a former program's. */
+/* The memory opened last was that of a former program. */
 static bool was_former;
 
 void scripted_begin(void)
@@ -100,7 +100,7 @@ void scripted_wait(void *arg)
 /* Write a word down; what was said of it. */
 static int act(const char *word, uint64_t *result)
 {
-	/* Of what is done a thousand times nobody reads each word. */
+	/* Only the first words are kept: nobody reads each of a thousand. */
 	if (words_len + strlen(word) + 2 < sizeof(words))
 		words_len += sprintf(words + words_len, "%s%s", words_len ? " " : "", word);
 	*result = 0;
@@ -384,7 +384,7 @@ int __wrap_text_read(struct text *text, const struct attached *w, uint64_t addre
 	return ret;
 }
 
-/* "put-in(SITE,SITE)". What is not left is in, or out. */
+/* Runs "put-in(SITE,SITE)". Sites that are not left over are then in, or out. */
 static size_t change(const char *word, const struct text *text, bool is_in)
 {
 	char whole[512];

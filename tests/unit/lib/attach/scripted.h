@@ -1,6 +1,7 @@
 /*
- * A process that is attached to, played: what cmds/record/attach/ does with it is written down word by word, and what comes of it is what the test has
- * said. Linked with --wrap for what world.h, quiet.h, maps.h, text.h and unwind.h have.
+ * A simulated attached process. It logs the actions of cmds/record/attach/ word by word, with
+ * results that the test has chosen. Linked with --wrap for the functions of world.h, quiet.h,
+ * maps.h, text.h and unwind.h.
  */
 #ifndef UTRAIL_TESTS_UNIT_PLAYED_H
 #define UTRAIL_TESTS_UNIT_PLAYED_H
@@ -26,15 +27,16 @@
 #define SCRIPTED_NOWHERE     0xdead000ULL
 
 /*
- * From now on the next time that @word is written down, or the next but @later times, it returns @ret, and gives @result; else everything goes well and
- * gives 0. What begins with "put-in" or "take-out" has @result left.
+ * The next action @word, or the one after @later more of them, returns @ret and yields @result. All
+ * others succeed and yield 0. For words that begin with "put-in" or "take-out", @result changes are
+ * left over.
  */
 void scripted_answer(const char *word, unsigned later, int ret, uint64_t result);
 
 /* Likewise, each time. */
 void scripted_answer_always(const char *word, int ret, uint64_t result);
 
-/* What was done since the last time, with blanks between. */
+/* Returns the actions since the last time, with blanks between. */
 const char *scripted_log(void);
 
 /* All answers were asked for. */
@@ -75,7 +77,7 @@ struct scripted {
 };
 extern struct scripted scripted;
 
-/* A process that has everything but the probe, in which nothing has happened. */
+/* Begin with a process that has everything but the probe, in which nothing has happened. */
 void scripted_begin(void);
 
 /* One that is at work. For attaching_done(). */

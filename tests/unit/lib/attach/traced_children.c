@@ -1,4 +1,6 @@
-/* Functions for tests of patches: compiled with room for hooks, and without. Nobody calls them. */
+/*
+ * Functions for tests of patches, compiled with room for hooks and without. They are never called.
+ */
 int victim_large(int a, int *out);
 int victim_leaf(int a);
 int victim_same(int a);

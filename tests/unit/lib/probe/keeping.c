@@ -9,7 +9,7 @@
 #include "tests/unit/lib/unit.h"
 #include "utils/format/event_ids.h"
 
-/* What is to be in the file. @payload: 0: there is none */
+/* An expected record. @payload: 0: there is none */
 struct expected {
 	uint64_t data;
 	uint64_t payload;
@@ -213,7 +213,10 @@ static void limit(struct selection *s, const struct plan_rule *rule)
 		s->size = rule->size;
 }
 
-/* What is open counts as if it had been entered under the new plan; arguments are not there any more. */
+/*
+ * Open calls count as if they had been entered under the new plan; their arguments are not
+ * available any more.
+ */
 static void catch_up(struct keeping *k)
 {
 	if (!k->is_behind)
@@ -281,7 +284,10 @@ static void obey_switches(struct keeping *k, const struct plan_rule *rule)
 	}
 }
 
-/* Fills @c->flags, and @inside with what holds inside of it; whether that is something else. */
+/*
+ * Fills @c->flags, and @inside with the choice that holds inside of the call. Returns whether that
+ * differs from the choice outside.
+ */
 static bool decide(struct keeping *k, unsigned func, uint64_t arg, struct keeping_call *c,
 		   struct selection *inside)
 {
@@ -350,7 +356,7 @@ static bool is_written_at_once(const struct keeping *k, const struct keeping_cal
 	       (!has(&k->plan, PLAN_OPT_IN_CALLER) || (c->flags & PLANNED_CALLER));
 }
 
-/* A level may be the last one though there is room for more frames. */
+/* A depth limit may end the levels although there is room for more frames. */
 static bool depth_counts(const struct keeping_plan *plan)
 {
 	for (unsigned i = 0; i < KEEPING_FUNCS; i++) {

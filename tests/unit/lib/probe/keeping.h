@@ -1,4 +1,7 @@
-/* Which calls are kept, said as simply as can be: what a recording must hold, whatever fast ways the probe has. */
+/*
+ * A model of which calls are kept, as simple as possible. A recording must agree with it, whatever
+ * fast paths the probe has.
+ */
 #ifndef UTRAIL_TESTS_KEEPING_H
 #define UTRAIL_TESTS_KEEPING_H
 
@@ -8,7 +11,10 @@
 
 #define KEEPING_FUNCS	 12
 #define KEEPING_CALLS	 128
-/* Longer than a test takes: times that pass are multiples of it, and thresholds of something longer that none of those is. */
+/*
+ * Longer than a test takes: passing times are multiples of it, and thresholds fall between these
+ * multiples.
+ */
 #define KEEPING_UNIT_NS	 1000000000000ULL
 #define KEEPING_LIMIT_NS (KEEPING_UNIT_NS * 3 / 2)
 
@@ -42,7 +48,7 @@ struct keeping_call {
 	struct selection before;
 };
 
-/* @plan: what the thread goes by; @next: what it will go by from its next call on */
+/* @plan: the plan of the thread; @next: the plan from its next call on */
 struct keeping {
 	struct keeping_plan plan;
 	struct keeping_plan next;
@@ -61,7 +67,7 @@ struct keeping {
 
 uint64_t keeping_random(struct keeping *k, uint64_t below);
 
-/* A plan by chance to @plan; and a memfd with its image, the caller's to close. */
+/* Put a random plan into @plan. Returns a memfd with its image, which the caller closes. */
 void keeping_choose(struct keeping *k, struct keeping_plan *plan);
 int keeping_image(const struct keeping_plan *plan);
 
@@ -72,12 +78,12 @@ void keeping_plain(struct keeping_plan *plan);
 void keeping_begin(struct keeping *k, uint64_t seed, uint32_t allowed);
 void keeping_replace(struct keeping *k);
 
-/* The event of the table in libmcount/hot/state.h that a call of @func is. */
+/* Returns the event in the table of libmcount/hot/state.h that a call of @func is. */
 enum thread_event keeping_event(const struct keeping *k, unsigned func);
 
 /* A call of @func; whether it has a frame. */
 bool keeping_enter(struct keeping *k, unsigned func, uint64_t arg, uint64_t ret);
-/* The innermost one ends; @result: NULL when nobody sees what it returns. */
+/* The innermost call ends. @result: its return value; NULL when nobody sees it */
 void keeping_leave(struct keeping *k, const uint64_t *result);
 /* One that begins and ends at one moment. */
 void keeping_instant(struct keeping *k, unsigned func, uint64_t arg);
@@ -85,7 +91,7 @@ void keeping_instant(struct keeping *k, unsigned func, uint64_t arg);
 /* What is in @file is what was expected. */
 void keeping_check(const struct keeping *k, const struct strbuf *file);
 
-/* So many units of time pass, for the model and for @t. */
+/* @units units of time pass, for the model and for @t. */
 void keeping_pass(struct keeping *k, struct thread *t, unsigned units);
 
 #endif

@@ -18,7 +18,7 @@
 
 #define WAIT_NS 10000000ULL
 
-/* Above what the kernel gives to threads, below what stacks of programs get. */
+/* A task id above those that the kernel gives to threads, below what stacks of programs get. */
 #define NO_THREADS_TID (1 << 22)
 
 static __thread void (*when_waiting)(void *arg);
@@ -52,11 +52,14 @@ void pair_before(long number, int (*fn)(void *arg), void *arg)
 	ask_before_arg = arg;
 }
 
-/* syscall(3), as the probe and the recorder call it: the linker has it called so (--wrap), for the probe has one of its own. */
+/*
+ * syscall(3) for the probe and the recorder: the linker sends their calls here (--wrap), as the
+ * probe has its own.
+ */
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
-/* All six are taken, as the C library does; who has passed fewer has anything in the place of the others. */
+/* Take all six arguments, as the C library does; those that were not passed have any value. */
 NO_SANITIZE_ADDRESS long __wrap_syscall(long number, ...)
 {
 	long args[6];
@@ -86,7 +89,10 @@ NO_SANITIZE_ADDRESS long __wrap_syscall(long number, ...)
 	return __real_syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 
-/* The probe looks for libc's clock behind all others, and must find the one whose time passes as tests like. */
+/*
+ * The probe looks for libc's clock by RTLD_NEXT, and must find the one whose time the tests
+ * control.
+ */
 void *__real_dlsym(void *handle, const char *name);
 void *__wrap_dlsym(void *handle, const char *name);
 
@@ -113,7 +119,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 	return ret;
 }
 
-/* A pair may leave no descriptor open; what it leaves in the heap the sanitizers see. */
+/* The number of open descriptors before: a pair must leave none open. Sanitizers watch the heap. */
 static unsigned fds_before;
 
 static unsigned count_fds(void)
@@ -151,7 +157,7 @@ void pair_init(struct pair *pair)
 	pair->into = &pair->store.store;
 }
 
-/* Without a thread there is still one writer: the test. */
+/* Without writer threads the test itself is the only writer. */
 static void be_the_writer(struct recorder *rec)
 {
 	free(rec->writers.threads);
@@ -162,7 +168,7 @@ static void be_the_writer(struct recorder *rec)
 	rec->writers.nr = rec->control->nr_writers = 1;
 }
 
-/* The fast paths need the counter. Tests take it whatever clock the kernel keeps time by. */
+/* The fast paths need the counter. Tests use it with any clock source of the kernel. */
 static void use_counter(const struct record_settings *settings, struct plan *plan)
 {
 	if (!arch_has_invariant_counter() || plan->clock == PLAN_CLOCK_COUNTER)
@@ -241,7 +247,7 @@ static void forget_threads(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
 		frames_reset(t);
-		/* An aside is its thread's for good, with a ring that is no part of an arena. */
+		/* An aside belongs to its thread for good; its ring is no part of an arena. */
 		if (t->is_aside)
 			continue;
 		t->ring = NULL;

@@ -12,8 +12,9 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The recorder has one traced process, this one. Between pair_init() and pair_open() a test may change @settings,
- * and @into, which is the directory @store else; segments of a page, no writer threads: the test looks at the rings when it likes (pair_look).
+ * The recorder has one traced process, this one. Between pair_init() and pair_open() a test may
+ * change @settings, and @into (the directory @store by default). Segments have the size of a page.
+ * There are no writer threads: the test looks at the rings when it likes (pair_look).
  */
 struct pair {
 	char dir[64];
@@ -31,7 +32,7 @@ struct pair {
 
 void pair_init(struct pair *pair);
 void pair_open(struct pair *pair);
-/* Take what is left, as at the end of a recording; the files stay until pair_close(). */
+/* Take the remaining records, as at the end of a recording; the files stay until pair_close(). */
 void pair_stop(struct pair *pair);
 void pair_close(struct pair *pair);
 
@@ -44,26 +45,26 @@ struct thread *pair_thread(void);
 /* Its ring, of which index. */
 uint32_t pair_ring_index(const struct pair *pair, const struct ring *r);
 
-/* What is in <tid>.dat; nothing when it is not there. The caller's to free. */
+/* Returns the content of <tid>.dat, empty when there is no such file. The caller frees it. */
 struct strbuf pair_file(const struct pair *pair, const char *name);
 struct strbuf pair_data(const struct pair *pair, int32_t tid);
 
 /*
- * From here on, when this thread would sleep in a futex, @fn runs instead, and 10 ms pass on the probe's clocks. NULL: it
- * sleeps again.
+ * From here on, when this thread would sleep in a futex, @fn runs instead, and 10 ms pass on the
+ * probe's clocks. With NULL it sleeps again.
  */
 void pair_when_waiting(void (*fn)(void *arg), void *arg);
 
-/* So much time passes on this thread's clocks, which is more than a busy machine can make of itself. */
+/* @ns pass on this thread's clocks: more than the delays of a busy machine. */
 void pair_pass(uint64_t ns);
 
 /*
- * From here on this thread's system calls of that @number first ask @fn: 0 and the call is made; a negative error and it fails with that.
- * NULL: they are made.
+ * From here on this thread's system calls with @number first ask @fn. With 0 the call is made; with
+ * a negative errno it fails with that. NULL: the calls are made without asking.
  */
 void pair_before(long number, int (*fn)(void *arg), void *arg);
 
-/* How often this thread has woken others that sleep in a futex. */
+/* Returns how many times this thread has woken others that sleep in a futex. */
 unsigned pair_wakes(void);
 
 #endif

@@ -1,4 +1,7 @@
-/* Functions with static probes for tests, word by word: their notes as <sys/sdt.h> makes them. Nobody calls them. x86_64. */
+/*
+ * Functions with static probes for tests, in assembler: their notes are those of <sys/sdt.h>. They
+ * are never called. x86_64.
+ */
 #include <stdint.h>
 
 extern int probed_counter;
@@ -15,7 +18,7 @@ uint16_t probed_semaphore;
 		"	add $1, %eax\n" body "	ret\n"    \
 		".size " name ", . - " name "\n")
 
-/* At an instruction of one byte; behind it there is room for a jump. */
+/* At an instruction of one byte; after it there is room for a jump. */
 #define PROBE(insn, provider, name, semaphore, args)   \
 	"990:	" insn "\n"                            \
 	"	imul $1234567, %eax, %eax\n"                 \

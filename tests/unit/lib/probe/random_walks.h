@@ -1,4 +1,4 @@
-/* Walks of calls by chance, of which the recorder has to have what the model of keeping.h says. */
+/* Random walks of calls; the recorder must have the records that the model of keeping.h expects. */
 #ifndef UTRAIL_TESTS_WALKS_H
 #define UTRAIL_TESTS_WALKS_H
 
@@ -20,8 +20,9 @@ static inline int random_walk_obey(int (*how)(int fd), const struct keeping_plan
 }
 
 /*
- * Before something happens to @t: its state, and what that will be to the table of libmcount/hot/state.h. A call of @func; NULL for @k: the innermost
- * call, which has a frame, returns.
+ * The state of @t before something happens to it, and which event of the table in
+ * libmcount/hot/state.h that is: a call of @func, or, with @k NULL, the return of the innermost
+ * call, which has a frame.
  */
 struct random_walk_step {
 	enum thread_state state;
@@ -45,7 +46,7 @@ static inline struct random_walk_step random_walk_step(const struct thread *t,
 	return step;
 }
 
-/* A set of states; those that planned.now chooses from are told apart by random_walk_check(). */
+/* A set of states. random_walk_check() tells apart those that depend on planned.now. */
 #define WALKS_SETTLED (1U << THREAD_JUDGED | 1U << THREAD_OUTSIDE | 1U << THREAD_OUT)
 
 static inline unsigned random_walk_next(enum thread_state state, enum thread_event what)
@@ -60,7 +61,10 @@ static inline unsigned random_walk_next(enum thread_state state, enum thread_eve
 	return to->next == THREAD_SETTLED ? WALKS_SETTLED : 1U << to->next;
 }
 
-/* All states that may follow: it may have been settled first, and may fit afterwards. */
+/*
+ * All states that may follow: the thread may be settled first, and may become ready or open
+ * afterwards.
+ */
 static inline unsigned random_walk_reached(struct random_walk_step step)
 {
 	unsigned next = random_walk_next(step.state, step.what);
@@ -78,7 +82,7 @@ static inline unsigned random_walk_reached(struct random_walk_step step)
 	return next & ~(1U << THREAD_ALIKE | 1U << THREAD_HELD);
 }
 
-/* The words that stubs compare with follow from the state. */
+/* Check that the words that stubs compare with follow from the state. */
 static inline void random_walk_check_limits(const struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -103,7 +107,9 @@ static inline void random_walk_check_limits(const struct thread *t)
 	assert_ptr_equal(t->fast_limit, MIN(t->limit, p->open_base + MIN(p->now.depth, deeper)));
 }
 
-/* It has happened, and @k says what holds now: the state is one that the table leads to. */
+/*
+ * Check after the event, with @k as the model's state: the table leads to the thread's new state.
+ */
 static inline void random_walk_check(struct random_walk_step step, const struct thread *t,
 				     const struct keeping *k)
 {
@@ -120,7 +126,10 @@ static inline void random_walk_check(struct random_walk_step step, const struct 
 		assert_true(state == THREAD_JUDGED || state == THREAD_OPEN);
 }
 
-/* All calls of @t are over: what was recorded is what @k expects. Others begin without what this walk has left. */
+/*
+ * All calls of @t are over: compare the records with those that @k expects. The next walk begins
+ * without remains of this one.
+ */
 static inline void random_walk_end(struct pair *pair, struct keeping *k, const struct thread *t)
 {
 	int32_t tid = t->ring->tid;

@@ -1,4 +1,4 @@
-/* For parts of the probe by themselves: a process that has forbidden itself nothing. */
+/* Stands in for a part of the probe: a process that has forbidden itself nothing. */
 #include "libmcount/system/own_syscall.h"
 
 struct seal seal;

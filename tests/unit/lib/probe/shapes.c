@@ -1,6 +1,9 @@
-/* Functions of all shapes for tests of files that were not compiled for tracing, word by word. Nobody calls them. x86_64. */
+/*
+ * Functions of all shapes for tests of files that were not compiled for tracing, in assembler. They
+ * are never called. x86_64.
+ */
 
-/* All of them follow each other, without anything between; each ends as it is written. */
+/* The functions follow each other without a gap; each ends with the written instruction. */
 #define FUNCTION_OF(name, type, body)                            \
 	__asm__(".text\n"                                        \
 		".globl " name "\n"                              \

@@ -126,7 +126,7 @@ void sketch_check_end(struct sketch_reader *r)
 	unsigned payloads_before = 0;
 	size_t ends_at = 0;
 
-	/* Function 0 ends as it began, with a payload, under whatever plan. */
+	/* Function 0 ends as it began, with a payload, under any plan. */
 	while (r->at < r->file.len) {
 		unsigned before = r->payloads;
 

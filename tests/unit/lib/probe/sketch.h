@@ -1,4 +1,4 @@
-/* Plans in few words, calls of eight functions under them, and what is recorded of these. */
+/* Plans in few words, calls of eight functions under them, and their records. */
 #ifndef UTRAIL_TESTS_SKETCH_H
 #define UTRAIL_TESTS_SKETCH_H
 
@@ -10,9 +10,10 @@
 #define SKETCH_ADDR(n) (0x400000UL + 16 * (n))
 
 /*
- * A plan. @rules has a character for each function: 'f'ilter, 'n'otrace, 'd'epth=1, 't'ime=1us, 'c'onditional filter (whose
- * condition holds), 'l'eft out, '-' for none, '.' for a function that it does not list; an upper case letter or '+'
- * for one whose argument and result are captured. @flags: beside those that the process has
+ * A plan. @rules has a letter for each function: 'f'ilter, 'n'otrace, 'd'epth=1, 't'ime=1us,
+ * 'c'onditional filter (whose condition holds), 'l'eft out, '-' for none, '.' for a function that
+ * it does not list; an upper case letter or '+' for one whose argument and result are captured.
+ * @flags: in addition to those of the process
  */
 struct sketch {
 	const char *rules;
@@ -22,14 +23,17 @@ struct sketch {
 	bool is_more; /* no settings: it adds to a plan */
 };
 
-/* A memfd with its image, for this process; the caller's to close. */
+/* Make a memfd with its image, for this process; the caller closes it. */
 int sketch_image(const struct sketch *sketch);
 
-/* Function @func is called, as a stub would tell it, with its address as an argument; and returns that + 1. */
+/*
+ * Call function @func as a stub would announce it, with its address as the argument; it returns
+ * that + 1.
+ */
 void sketch_call(uint64_t *slot, unsigned func);
 void sketch_leave(uint64_t *slot, unsigned func);
 
-/* Functions @func to 7, as a tree: 1 calls 2 and 3, and so on. */
+/* Call functions @func to 7 as a tree: 1 calls 2 and 3, and so on. */
 void sketch_tree(uint64_t *slot, unsigned func);
 
 /* The records of a thread, in @file, from @at on. */
@@ -41,10 +45,16 @@ struct sketch_reader {
 	unsigned payloads;
 };
 
-/* The next record, of which function: an EXIT is that of the innermost ENTRY, at its depth, and what was captured is that call's. */
+/*
+ * Read the next record and return its function. An EXIT must be that of the innermost ENTRY, at its
+ * depth, and captured values must be those of that call.
+ */
 unsigned sketch_read(struct sketch_reader *r);
 
-/* All records from here on: the last call of function 0 ends with a payload as it began, and behind it is one tree, wholly captured. */
+/*
+ * Check all records from here on: the last call of function 0 ends with a payload as it began, and
+ * one tree follows, wholly captured.
+ */
 void sketch_check_end(struct sketch_reader *r);
 
 #endif

@@ -1,4 +1,7 @@
-/* A signal behind each instruction, by the processor's trap flag: SIGTRAP. Where there is none, or in an emulator, none comes. */
+/*
+ * A signal (SIGTRAP) after each instruction, by the processor's trap flag. None comes in an
+ * emulator, or on a processor without the flag.
+ */
 #ifndef UTRAIL_TESTS_STEP_H
 #define UTRAIL_TESTS_STEP_H
 

@@ -47,7 +47,9 @@ static uint64_t number(const char **p)
 	return n;
 }
 
-/* What is behind the word's kind; *@has_depth, *@has_indent: it said so. */
+/*
+ * Parse the rest of a word after its kind. *@has_depth, *@has_indent: set when the word states it.
+ */
 static const char *parse_rest(const char *p, struct event *event, bool *has_depth, bool *has_indent)
 {
 	while (*p && *p != ' ') {

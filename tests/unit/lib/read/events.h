@@ -1,4 +1,4 @@
-/* Events as text and back, for tests of the stages: what goes in and what comes out is one line. */
+/* Events as text and back, for tests of the stages: input and output are one line each. */
 #ifndef UTRAIL_TESTS_EVENTS_H
 #define UTRAIL_TESTS_EVENTS_H
 
@@ -9,7 +9,7 @@
 #include "utils/trace/event.h"
 
 /*
- * Words with blanks between them: what, and then what is different from the usual.
+ * Words with blanks between them: the kind, then members that differ from the default.
  *
  *   a{  a}   ENTRY and EXIT of a function: "a" to "z", library calls "A" to "Z", and "'a" of the kernel
  *   !  *     LOST (of 7 records), POINT
@@ -24,18 +24,22 @@
  *   #id      of a POINT, which is EVENT_ID_USER
  *   "text"   the payload: bytes of the string that was given, which must live as long as the events
  *
- * and letters of flags: U(NPAIRED, and KERNEL_LOST) R(ECURSIVE) F (UNFINISHED) P(REEMPTED) B(ACKWARDS) O(UTSIDE) I(NHERITED) X (OFF).
- * Returns how many.
+ * and letters of flags: U(NPAIRED, and KERNEL_LOST) R(ECURSIVE) F (UNFINISHED) P(REEMPTED)
+ * B(ACKWARDS) O(UTSIDE) I(NHERITED) X (OFF). Returns their number.
  */
 size_t events_parse(const char *text, struct event *events, size_t room);
 
 /*
- * The same words of @events, with "@time" and ".depth" in each, ":indent" where that is not the depth, "=total/self" where not both
- * are 0, "(func)" behind events that have a function and are no calls, and the flags.
+ * Write @events as the same words, with "@time" and ".depth" in each. ":indent" is written when it
+ * is not the depth, "=total/self" when not both are 0, "(func)" after events with a function that
+ * are no calls. Then come the flags.
  */
 void events_put(const struct event *events, size_t nr, struct strbuf *out);
 
-/* What events_parse() has for a function: no address space is asked. Libraries' are 16 bytes, others 64. */
+/*
+ * The function that events_parse() uses for a name, without an address space. Library functions
+ * have 16 bytes, others 64.
+ */
 const struct func *events_func(const char *name);
 
 #endif

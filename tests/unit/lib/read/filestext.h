@@ -8,7 +8,7 @@
 /*
  * A line for each:
  *
- *   PATH CONTENT [removed]                      names that somebody has used, or that are in a directory; "-": no content
+ *   PATH CONTENT [removed]                      names that a process has used, or that are in a directory; "-": no content
  *   #CONTENT f|p|o NAMES PATH [outside]         contents: file, pipe, other; how many names, the last one
  *   EXECUTION PATH #CONTENT OPEN-CLOSE [rTIME] [wTIME] [oDESCRIPTORS] [S][R][W][X] [(given)]
  *                                               uses of each execution, as they are chained

@@ -1,4 +1,4 @@
-/* Pages of kernel-cpu*.dat for tests, as the kernel makes them (include/linux/ring_buffer.h). */
+/* Pages of kernel-cpu*.dat for tests, as the kernel writes them (include/linux/ring_buffer.h). */
 #ifndef UTRAIL_TESTS_KERNEL_PAGE_H
 #define UTRAIL_TESTS_KERNEL_PAGE_H
 
@@ -30,7 +30,7 @@ static inline void kernel_page_word(struct kernel_page_maker *page, uint32_t wor
 	page->used += 4;
 }
 
-/* What each record begins with: five bits of type, the others of time. */
+/* The beginning of each record: five bits of type, the others of time. */
 static inline void kernel_page_kind(struct kernel_page_maker *page, unsigned kind, uint32_t delta)
 {
 	kernel_page_word(page, page->layout.is_big_endian ? kind << 27 | delta : delta << 5 | kind);

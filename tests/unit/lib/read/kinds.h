@@ -1,11 +1,14 @@
-/* What the row of an event's type makes of its payload. */
+/* The fields that the row of an event's type makes of its payload. */
 #ifndef UTRAIL_TESTS_KINDS_H
 #define UTRAIL_TESTS_KINDS_H
 
 #include "tests/unit/lib/unit.h"
 #include "utils/trace/kinds/event_kind.h"
 
-/* "NAME:TYPE=VALUE ..." of the fields that the event has. Types: u(int) d(iff) i(nt) x(hex) a(ddr) r(atio) p(ercent) t(ext). */
+/*
+ * Write "NAME:TYPE=VALUE ..." for the event's fields. Types: u(int) d(iff) i(nt) x(hex) a(ddr)
+ * r(atio) p(ercent) t(ext).
+ */
 static inline void kind_put_fields(const struct event_kind *kind,
 				   const struct event_context *context, struct strbuf *out)
 {
@@ -41,7 +44,7 @@ static inline void kind_check(const struct event_context *context, const char *t
 	assert_string_equal(strbuf_str(&out), fields);
 }
 
-/* Of an event with that payload, in a recording of 64 bits. */
+/* Check the fields of an event with that payload, in a recording of 64 bits. */
 static inline void kind_check_data(uint64_t id, const void *data, size_t len, bool big,
 				   const char *text, const char *fields)
 {

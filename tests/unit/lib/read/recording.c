@@ -219,7 +219,7 @@ int recording_write(void *self, const struct event_span *span, struct uft_err *e
 	return 0;
 }
 
-/* For a view that takes events of several tasks at a time. */
+/* Writes events of a view that takes several tasks at a time. */
 static int write_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err)
 {
 	for (size_t i = 0; i < nr; i++) {

@@ -8,8 +8,8 @@
 #include "utils/trace/pipeline.h"
 
 /*
- * A data directory with one program, "prog" at 0x400000: functions "a" to "z" of 64 bytes each,
- * and library calls "A" to "Z" of 16 bytes.
+ * Describes a data directory with one program, "prog" at 0x400000: functions "a" to "z" of 64 bytes
+ * each, and library calls "A" to "Z" of 16 bytes.
  *
  * @has_fork: "F" is called "fork", which is known to return twice
  * @big: byte order of the files; @version: of the records; @features: FEAT_* of the header
@@ -24,13 +24,13 @@ struct recording {
 };
 
 void recording_init(struct recording *rec);
-/* Write what belongs to all tasks; call it when the tasks are there. */
+/* Write the files that belong to all tasks; called when the tasks have been added. */
 void recording_finish(struct recording *rec);
 /* Remove the directory. */
 void recording_deinit(struct recording *rec);
 
 /*
- * The records of a task, ten nanoseconds apart from @start_ns on:
+ * Add a task with these records, ten nanoseconds apart from @start_ns on:
  *
  *   a{ }    a call of "a" and its end;  e.g. "a{b{}c{}}"
  *   )b      the end of "b", at the depth the calls before it leave it, whatever was entered
@@ -41,32 +41,38 @@ void recording_deinit(struct recording *rec);
  */
 void recording_add_task(struct recording *rec, int32_t tid, const char *tree, uint64_t start_ns);
 
-/* Put <tid>.cdat in the place of <tid>.dat, or of what it was made of: with blocks that stand for @block_bytes. */
+/*
+ * Replace <tid>.dat (or the bytes that it was made of) by <tid>.cdat, with blocks that stand for
+ * @block_bytes.
+ */
 void recording_pack(struct recording *rec, int32_t tid, size_t block_bytes);
 
-/* Append one record to @out, which may become a task's file instead: <tid>.dat. */
+/* Append one record to @out, which may become the file <tid>.dat of a task. */
 void recording_put(const struct recording *rec, struct strbuf *out, uint64_t time_ns,
 		   uint64_t data);
 
-/* The address that records have of a call of that function; with "'" before it the kernel's, of which there are no symbols. */
+/*
+ * Returns the address of that function in records; with "'" before the name it is the kernel's,
+ * which has no symbols.
+ */
 uint64_t recording_addr(const char *name);
 
 /* Any file, in the recording's directory. */
 void recording_add_file(struct recording *rec, const char *name, const void *data, size_t len);
 
-/* A perf record of the scheduler: 'o' out, 'p' out by pre-emption, 'i' in; appended to @out. */
+/* Append a perf record of the scheduler to @out. @what: 'o' out, 'p' out by pre-emption, 'i' in. */
 void perf_add_sched(struct strbuf *out, char what, int32_t tid, uint64_t time_ns);
 
 /*
- * Run a pipeline over it and write down what comes out in the language of above, with "100:" where
- * the task changes, "~" for SCHED_OUT, "^" for SCHED_IN, "?" behind an EXIT that was unpaired.
+ * Runs a pipeline over it and writes its events in the language above, with "100:" where the task
+ * changes, "~" for SCHED_OUT, "^" for SCHED_IN, "?" after an unpaired EXIT.
  */
 struct recording_writer {
 	struct strbuf *out;
 	const struct task *task; /* of the last event */
 };
 
-/* The events function of struct view that does that; @self is the writer. */
+/* The events function of struct view for that; @self is the writer. */
 int recording_write(void *self, const struct event_span *span, struct uft_err *err);
 
 void recording_run(struct recording *rec, const struct pipeline_config *config, struct strbuf *out);

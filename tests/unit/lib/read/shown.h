@@ -8,8 +8,8 @@
 #include "utils/base/sink.h"
 
 /*
- * A test adds tasks to @rec, changes @stages, and asks as often as it likes. Between shown_begin() and shown_end() the view
- * finds the opened @pipe and writes to @sink.
+ * A test adds tasks to @rec, changes @stages, and runs views as often as it likes. Between
+ * shown_begin() and shown_end() the view finds the opened @pipe and writes to @sink.
  */
 struct shown {
 	struct recording rec;
@@ -30,7 +30,7 @@ void shown_run(struct shown *s,
 	       int (*events)(void *self, const struct event_span *span, struct uft_err *err),
 	       void *self);
 
-/* What was written; valid until the next shown_begin(). */
+/* Returns the written text; valid until the next shown_begin(). */
 const char *shown_end(struct shown *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* Sources of all tasks that are read by themselves (see sources.h). */
+/* Reads sources of all tasks alone (see sources.h). */
 #include "tests/unit/lib/read/sources.h"
 
 #include "tests/unit/lib/read/events.h"

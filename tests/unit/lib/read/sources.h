@@ -1,4 +1,4 @@
-/* Sources of all tasks that are read by themselves: of a recording made of strings, event by event. */
+/* Reads sources of all tasks alone: those of a recording made of strings, event by event. */
 #ifndef UTRAIL_TESTS_SOURCES_H
 #define UTRAIL_TESTS_SOURCES_H
 
@@ -20,7 +20,7 @@ struct sources {
 };
 
 void sources_begin(struct sources *s);
-/* Open the recording, and its sources of @kind; how many there are, or what open() has returned. */
+/* Open the recording, and its sources of @kind. Returns their number, or the error of open(). */
 int sources_open(struct sources *s, const struct source_kind *kind, struct uft_err *err);
 /* Open the recording as one that grows, with all tasks that it has by now. */
 void sources_open_data(struct sources *s, bool grows);
@@ -29,12 +29,12 @@ void sources_close(struct sources *s);
 void sources_end(struct sources *s);
 
 /*
- * One read(): "TID/OTHER[!]: EVENTS" as events_put() has them; "!" where that is no task of the recording. Then what next_ns() says is no
- * earlier than it was, but for damage.
+ * Read once and write "TID/OTHER[!]: EVENTS" in the words of events_put(); "!" when the recording
+ * has no such task. Then next_ns() may not be earlier than before, unless there is damage.
  */
 void sources_read(struct source *src, size_t max, uint64_t until_ns, struct strbuf *out);
 
-/* Reads of up to @max until there is no more, one behind the other with "; " between. */
+/* Read up to @max events at a time until there are no more; "; " stands between the reads. */
 void sources_check(struct source *src, size_t max, uint64_t until_ns, const char *expected);
 
 #endif

@@ -1,4 +1,4 @@
-/* Processes that are followed for tests (see proc_scene.h). */
+/* Traced processes for tests (see proc_scene.h). */
 #include "tests/unit/lib/record/proc_scene.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ int proc_scene_start(pid_t pid, struct uft_err *err)
 	return proc_scene.proc.way->start(&proc_scene.proc, pid, err);
 }
 
-/* The same function in the same program, wherever that is in memory. */
+/* Returns the address of the function relative to the program, which may be loaded anywhere. */
 static intptr_t number_of(int (*fn)(void))
 {
 	return (intptr_t)fn - (intptr_t)proc_scene_main;
@@ -93,7 +93,7 @@ void proc_scene_main(int argc, char *argv[])
 		_exit(((int (*)(void))((intptr_t)proc_scene_main + atoll(argv[2])))());
 }
 
-/* A child that is traced from its first step on, which is @fn; its result is how it ends. */
+/* Run @fn in a child that is traced from its first step on; the result of @fn is its status. */
 void proc_scene_trace(int (*fn)(void))
 {
 	struct uft_err err = { 0 };
@@ -133,7 +133,7 @@ static void wait_for(int fd)
 	assert_int_equal(poll(&pollfd, 1, LIMIT_MS), 1);
 }
 
-/* Where a task is, is told in front of a record of it, at the same time, and is not kept. */
+/* The CPU of a task is told before a record of it, at the same time; it is not kept here. */
 static void check_place(const struct proc_record *place, const struct proc_record *record)
 {
 	int cpu;
@@ -210,7 +210,7 @@ int proc_scene_finish(void)
 	return status;
 }
 
-/* The next record must be of that kind, of the program itself. */
+/* Returns the next record, which must be of that kind, of the program itself. */
 static const struct proc_record *next(enum proc_kind kind)
 {
 	const struct proc_record *record = &proc_scene.records[proc_scene.at++];
@@ -545,7 +545,7 @@ static int uses_files(void)
 	return unlinkat(AT_FDCWD, "moved", 0) < 0 ? 5 : 0;
 }
 
-/* Others may come from what the C library does by itself. */
+/* Other records may come from actions of the C library. */
 static struct proc_act next_act(enum proc_kind kind)
 {
 	struct proc_act act;

@@ -1,4 +1,7 @@
-/* Processes of a test's own that are followed, whichever way: what is told of them, and what is true of each way. */
+/*
+ * Processes of a test that are traced, by any tracer: their records, and checks that hold for each
+ * tracer.
+ */
 #ifndef UTRAIL_TESTS_UNIT_PROC_SCENE_H
 #define UTRAIL_TESTS_UNIT_PROC_SCENE_H
 
@@ -7,7 +10,7 @@
 #include "tests/unit/lib/unit.h"
 #include "utils/format/proc_dat.h"
 
-/* @records, from @at on: what was told, once all have ended */
+/* @records, from @at on: the records, when all processes have ended */
 extern struct proc_scene {
 	struct store_memory memory;
 	struct record_settings settings;
@@ -22,7 +25,7 @@ extern struct proc_scene {
 /* The test's: which way. */
 extern const struct proc_way *const proc_scene_way;
 
-/* Of each test; and of all, which are in a folder of their own. */
+/* Setup of each test, and of the group, which gets a folder of its own. */
 int proc_scene_begin(void **state);
 int proc_scene_end(void **state);
 int proc_scene_make_top(void **state);
@@ -30,14 +33,19 @@ int proc_scene_remove_top(void **state);
 
 void proc_scene_prepare(void);
 int proc_scene_start(pid_t pid, struct uft_err *err);
-/* A child that is followed, from its first step on, which is @fn; its result is how it ends. Where only programs are followed it is one. */
+/*
+ * Run @fn in a child that is traced from its first step on; the result of @fn is its status. A
+ * tracer that traces programs only gets a program.
+ */
 void proc_scene_trace(int (*fn)(void));
 /* All have ended; how the program did. */
 int proc_scene_finish(void);
 /* A relative name, in the folder. */
 bool proc_scene_is_below(const struct text *text, const char *name);
 
-/* In front of all in main(): what its children are to do, and then it does not return. */
+/*
+ * To be called first in main(): runs what a child of the test is to do, and then does not return.
+ */
 void proc_scene_main(int argc, char *argv[]);
 
 #define PROC_SCENE_TEST(name) \

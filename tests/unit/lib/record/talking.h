@@ -66,7 +66,7 @@ static inline void send_ready(int fd)
 	send_message(fd, CONTROL_READY, &ready, sizeof(ready));
 }
 
-/* Of what type a packet is; 0: none that a recorder sends. */
+/* Returns the type of a packet; 0: none that a recorder sends. */
 static inline int answer_type(const void *packet, size_t len)
 {
 	static const struct control_shape *const shapes[] = {
@@ -90,7 +90,10 @@ static union {
 	char bytes[CONTROL_MSG_MAX];
 } last; /* answer */
 
-/* What kind of answer there is; 0: they have hung up, -1: nothing yet. Descriptors that it brings are lost. */
+/*
+ * Returns the type of the answer; 0: the recorder has hung up, -1: there is none yet. Descriptors
+ * in it are closed.
+ */
 static inline int take_answer(int fd, struct control_welcome *welcome)
 {
 	ssize_t len = recv(fd, &last, sizeof(last), MSG_DONTWAIT);
