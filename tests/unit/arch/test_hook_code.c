@@ -1,4 +1,4 @@
-/* What compilers leave for hooks: the bytes of nops, sleds and calls (arch/hook_code.h). */
+/* Bytes that compilers leave for hooks: nops, sleds and calls (arch/hook_code.h). */
 #include "tests/unit/lib/unit.h"
 
 #include "arch/hook_code.h"

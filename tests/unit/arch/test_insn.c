@@ -1,4 +1,6 @@
-/* Instructions moved elsewhere: they are executed there, or refused with the reason. */
+/*
+ * Instructions moved elsewhere: they run there with the same result, or are refused with a reason.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <elf.h>
@@ -9,8 +11,8 @@
 #include "arch/isa.h"
 
 /*
- * Functions of an int that yield an int; some take helper(), too. What is moved begins at <name>_site and is at least 5 bytes; <name>_end is behind
- * the function.
+ * Functions from int to int; some call helper(), too. The moved code begins at <name>_site and has
+ * at least 5 bytes; <name>_end is right after the function.
  */
 #define FUNCTION(name, before, site)                                                              \
 	__asm__(".pushsection .text\n"                                                            \
@@ -137,7 +139,7 @@ static void *map_near(const void *near)
 
 static uint8_t *place;
 
-/* Where the functions of the table jump to: through a copy of what is before the site. */
+/* Call a function through a copy of the code before its site, from which it goes on. */
 static int run_moved(const struct moved *m, const struct insn_code *code, int arg)
 {
 	size_t before = m->site - (const uint8_t *)m->fn;
@@ -214,7 +216,7 @@ TEST(runs_elsewhere)
 	}
 }
 
-/* Those with a first part that cannot be copied: the code alone is compared. */
+/* Functions whose first part cannot be copied: only the code is compared. */
 TEST(encodings)
 {
 	static const struct moved short_jump = ROW(jumps_short);
@@ -275,7 +277,7 @@ static int move_loop(const struct moved *m, struct insn_code *code, struct uft_e
 	return ret < 0 ? ret : insns_go_on(insns, code, (uint64_t)m->end, err);
 }
 
-/* Nothing of what was moved leads back to where it was. */
+/* No moved instruction leads back to the original place. */
 TEST(whole_loops)
 {
 	static const struct moved rows[] = {

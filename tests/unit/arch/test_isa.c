@@ -1,4 +1,7 @@
-/* The tables of instruction sets: what each row must have, and names and numbers of registers. */
+/*
+ * The tables of instruction sets: the required members of each row, and the names and numbers of
+ * registers.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <elf.h>

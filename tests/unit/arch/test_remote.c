@@ -1,4 +1,4 @@
-/* Words on another thread's stack: which may be addresses that it comes back to. */
+/* Words on another thread's stack that may be return addresses. */
 #include "tests/unit/lib/unit.h"
 
 #include <capstone/capstone.h>
@@ -23,7 +23,7 @@ static bool may_end(const uint8_t *bytes, size_t len)
 	return arch_remote_may_end_call(code);
 }
 
-/* capstone sees a call that ends there, wherever it begins. */
+/* True when capstone finds a call that ends there, wherever it begins. */
 static bool ends_call(csh handle, const uint8_t *bytes, size_t len)
 {
 	uint8_t code[ARCH_REMOTE_CALL_BYTES];

@@ -1,4 +1,7 @@
-/* Lengths and targets of instructions: what arch/x86_64/steps.c says of whole libraries is what the disassembler says. */
+/*
+ * Lengths and targets of instructions: arch/x86_64/steps.c and the disassembler agree on whole
+ * libraries.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <capstone/capstone.h>
@@ -8,7 +11,7 @@
 #include "arch/x86_64/steps.h"
 #include "utils/object/code/code.h"
 
-/* Those of the C library, which is there wherever there is a probe, and what there is of others. */
+/* The C library's, which is there wherever there is a probe, and others that are installed. */
 static const char *const libraries[] = {
 	"/usr/lib/x86_64-linux-gnu/libc.so.6",
 	"/usr/lib/x86_64-linux-gnu/libm.so.6",
@@ -73,7 +76,7 @@ static void compare_function(csh handle, cs_insn *insn, const struct code *code,
 
 		uint64_t name = name_of(insn, &has_name);
 
-		/* Only instructions with operands that the disassembler leaves out, such as `nop`. */
+		/* Only instructions whose operands the disassembler leaves out, such as `nop`. */
 		if (has_name && (!step.has_name || step.names != name))
 			fail_msg("%#lx: '%s %s' names %#lx", addr, insn->mnemonic, insn->op_str,
 				 step.names);
@@ -227,7 +230,7 @@ TEST(forms)
 	}
 }
 
-/* Start files of glibc for PIE, of glibc without, and of others; and what none is. */
+/* Start files of glibc for PIE and without, of others, and code that is none. */
 TEST(where_main_is)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* Entry stubs and return trampoline: no register that a call may not change is changed on the way through. */
+/* Entry stubs and return trampoline: they change no register that a call must preserve. */
 #include <errno.h>
 #include <execinfo.h>
 #include <signal.h>
@@ -37,7 +37,10 @@ _Static_assert(__builtin_offsetof(struct registers, vectors) == 128, "known to t
 
 void call_with_registers(void (*fn)(void), const struct registers *in, struct registers *out);
 
-/* Stand-ins for libmcount's: they leave nothing as it was and say whether the slot is to be replaced. */
+/*
+ * Replacements for libmcount's functions: they overwrite all registers and say whether the slot is
+ * to be replaced.
+ */
 _Atomic(struct thread *) probe_threads;
 __thread struct thread *self;
 bool probe_skips;
@@ -102,7 +105,7 @@ static bool walks;
 static void *walked[8];
 static int nr_walked;
 
-/* Not a function of its own, which may or may not have a frame. */
+/* A macro: a function might or might not have a frame. */
 #define WALK()                                                             \
 	do {                                                               \
 		if (walks)                                                 \
@@ -149,11 +152,11 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 void traced_libcall(void);
 void library_function(void);
 
-/* Where traced_libcall() jumps: a stub that the test has written. */
+/* The target of traced_libcall(): a stub that the test has written. */
 uint64_t got_slot;
 static uint64_t seen_index;
 
-/* What library_function() finds there: linkers may pass something to the code that binds it. */
+/* The content of r11 in library_function(): linkers may pass a value to the code that binds it. */
 uint64_t r11_in_library;
 #define R11_BEFORE 0x5566778899aabbccULL
 
@@ -168,7 +171,7 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 #define FLAGS_BEFORE  0xcd7 /* with carry, direction and overflow */
 #define FLAGS_COUNTED 0x8d7 /* those that instructions that count leave */
 
-/* Where traced_point() jumps, and what it found when it was back. */
+/* The target of traced_point(), and the registers after its return. */
 uint64_t point_stub;
 uint64_t point_flags;
 uint64_t point_flags_before = FLAGS_BEFORE;
@@ -194,7 +197,10 @@ void probe_point(uint32_t event, uint64_t sp)
 static struct arch_point seen_args;
 static uint64_t seen_vectors[16][2];
 
-/* The probe is compiled for any alignment of the stack, and without vector registers; here they must be left alone by hand. */
+/*
+ * The probe is compiled for any alignment of the stack, and without vector registers; this function
+ * must be told so by attributes.
+ */
 __attribute__((force_align_arg_pointer)) void probe_point_args(const struct arch_point *point)
 {
 	const void *from = point;
@@ -254,14 +260,17 @@ void probe_leave(void)
 	trash_registers();
 }
 
-/* Values that a wrong restore cannot produce by chance. The header of the area says: all of it counts. */
+/*
+ * Values that a wrong restore cannot produce by chance. The header of the area marks all parts as
+ * used.
+ */
 static void fill(struct registers *r)
 {
 	memset(r, 0, sizeof(*r));
 	for (size_t i = 0; i < ARRAY_SIZE(r->general); i++)
 		r->general[i] = 0x1122334455667700ULL + i;
 
-	/* What the area must have at least: exceptions masked, as programs begin. */
+	/* The least that the area needs: masked exceptions, as at the start of a program. */
 	const uint16_t x87_control = 0x37f;
 	const uint32_t mxcsr = 0x1f80;
 	struct registers *now = aligned_alloc(64, sizeof(*now));
@@ -269,7 +278,7 @@ static void fill(struct registers *r)
 	memcpy(r->vectors, &x87_control, sizeof(x87_control));
 	memcpy(r->vectors + 24, &mxcsr, sizeof(mxcsr));
 
-	/* A valid image: what the CPU has now, with the registers' parts made our own. */
+	/* A valid image: the CPU's current state, with our values in the registers. */
 	memset(now, 0, sizeof(*now));
 	call_with_registers(trash_registers, r, now);
 	memcpy(r->vectors, now->vectors, sizeof(r->vectors));
@@ -293,7 +302,10 @@ static void check(void (*fn)(void))
 	call_with_registers(fn, in, out);
 	assert_memory_equal(in->general, out->general, sizeof(in->general));
 	assert_int_equal(out->flags & 0x400, 0); /* DF */
-	/* x87 control, MXCSR, and the registers; the instruction pointers before them are history. */
+	/*
+	 * Compare x87 control, MXCSR, and the registers; the instruction pointers before them may
+	 * differ.
+	 */
 	assert_memory_equal(in->vectors, out->vectors, 4);
 	assert_memory_equal(in->vectors + 24, out->vectors + 24, 4);
 	assert_memory_equal(in->vectors + 32, out->vectors + 32, 416 - 32);
@@ -310,7 +322,7 @@ TEST(left_alone)
 	check(traced_fentry);
 }
 
-/* A call that filters drop: it does not come to the probe at all, unless something is in the way. */
+/* A call that filters drop: the stub does not call the probe, unless a condition prevents that. */
 static void check_skipped(void (*fn)(void))
 {
 	static struct planned_place table[PLANNED_CALLS];
@@ -329,7 +341,7 @@ static void check_skipped(void (*fn)(void))
 	seen_addr = 0;
 	check(fn);
 	assert_int_equal(seen_addr, 0);
-	/* A hook is running, frames must be ended, nothing is to be skipped, another function. */
+	/* A hook runs, frames must be ended, nothing may be skipped, or it is another function. */
 	thread.busy = 1;
 	check(fn);
 	assert_int_equal(seen_addr, addr);
@@ -446,7 +458,9 @@ enum obstacle {
 	NR_OBSTACLES
 };
 
-/* What is not the common case goes to the function, with nothing done; and so does the return. */
+/*
+ * In a rare case the stub calls the function without having changed anything; so does the return.
+ */
 static void check_not_fast(void (*fn)(void), enum obstacle o)
 {
 	struct thread *t = prepare_fast();
@@ -485,7 +499,7 @@ static void check_not_fast(void (*fn)(void), enum obstacle o)
 	assert_int_equal(ring.head, 0);
 }
 
-/* Too deep, or too short to be kept: no record, and no call of a function. */
+/* Too deep, or too short to be kept: no record is written, and no function is called. */
 static void check_beyond(void (*fn)(void), bool is_held)
 {
 	for (int has_aside = 0; has_aside < 2; has_aside++) {
@@ -512,7 +526,7 @@ static void check_beyond(void (*fn)(void), bool is_held)
 	}
 }
 
-/* Its ENTRY was held back, and it took longer than the threshold. */
+/* The ENTRY was held back, and the call took longer than the threshold. */
 static void check_kept(void (*fn)(void))
 {
 	struct thread *t = prepare_fast();
@@ -533,7 +547,7 @@ static void check_kept(void (*fn)(void))
 	assert_ptr_equal(t->at, (char *)records);
 }
 
-/* A thread that is ready for a call by which it becomes open, of the function at @addr. */
+/* Returns a thread that is ready to become open by a call of the function at @addr. */
 static struct thread *prepare_ready(struct planned *p, uint64_t addr)
 {
 	struct thread *t = prepare_fast();
@@ -554,7 +568,7 @@ static void check_ready(const struct thread *t)
 	assert_int_equal(t->busy, 0);
 }
 
-/* Whichever way it goes into the function, and out of it. */
+/* The call may enter by either path, and leave by either. */
 static void check_admitted(void (*fn)(void))
 {
 	static struct planned planned;
@@ -582,7 +596,7 @@ static void check_admitted(void (*fn)(void))
 	}
 }
 
-/* Within it, and when its end has no room: then the frame is there, and nothing else is any more. */
+/* Inside of it, and when there is no room for its end: then only its frame remains. */
 static void check_admitted_alone(void (*fn)(void), bool is_admitted)
 {
 	static struct planned planned;
@@ -609,7 +623,10 @@ static void check_admitted_alone(void (*fn)(void), bool is_admitted)
 	assert_int_equal(planned.now.in, !is_admitted);
 }
 
-/* What is in its way goes to the function, with nothing done. */
+/*
+ * If a condition prevents the fast path, the stub calls the function without having changed
+ * anything.
+ */
 static void check_not_admitted(void (*fn)(void), unsigned what)
 {
 	static struct planned planned;
@@ -643,8 +660,8 @@ static unsigned nr_steps;
 static unsigned nr_bad;
 
 /*
- * A handler may jump out for good anywhere: nothing says that the thread is open when the frame is not there that ends it. Outside of hooks the one does
- * not go without the other.
+ * A handler may jump out at any point: the thread must not count as open when the frame that ends
+ * that is missing. Outside of hooks both are there, or neither.
  */
 static void on_step(int sig)
 {
@@ -743,7 +760,7 @@ TEST(fast_paths)
 	self = NULL;
 }
 
-/* A page with the stub of call site 0x12345678, executable. */
+/* Make an executable page with the stub of call site 0x12345678. */
 static void make_call_stub(void)
 {
 	uint64_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -774,7 +791,7 @@ TEST(library_call)
 	assert_int_equal(r11_in_library, R11_BEFORE);
 }
 
-/* The stub of a patch, and behind it what goes on in the program: a jump to traced_point_back. */
+/* Make the stub of a patch, followed by a jump to traced_point_back, where the program goes on. */
 static void make_stub(void (*write)(uint8_t *code, const uint64_t *cell), enum arch_hook hook,
 		      uint32_t bytes, uint32_t start)
 {
@@ -815,8 +832,8 @@ static void make_entry_stub(void)
 }
 
 /*
- * A function that knows nothing of hooks: what only code written by hand relies upon survives, too. That the direction flag is clear where
- * functions begin holds for all code.
+ * A function that knows nothing of hooks: registers that only handwritten code relies upon are
+ * preserved, too. The direction flag is clear where any function begins.
  */
 TEST(entry)
 {
@@ -866,7 +883,10 @@ TEST(xray)
 	assert_int_equal(point_flags & FLAGS_COUNTED, FLAGS_COUNTED);
 }
 
-/* Anywhere in a function: flags and what lies below the stack pointer count, too. */
+/*
+ * The point may be anywhere in a function: flags and the memory below the stack pointer are
+ * preserved, too.
+ */
 TEST(point)
 {
 	point_flags_before = FLAGS_BEFORE;
@@ -906,10 +926,13 @@ static void make_point_args_stub(void)
 	make_stub(write_point_args_stub, ARCH_HOOK_POINT_ARGS, ARCH_POINT_ARGS_STUB_BYTES, 0);
 }
 
-/* All registers are seen as they are there, and nothing is changed. */
+/* The hook sees all registers as they are at the site, and changes none. */
 TEST(point_with_args)
 {
-	/* By DWARF's numbers, where struct registers has them; the stack pointer and r11 are in none. */
+	/*
+	 * Indexes by DWARF's numbers in struct registers; -1 for the stack pointer and r11, which
+	 * it lacks.
+	 */
 	static const int8_t places[] = { 0, 3, 2, 1, 4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, 13 };
 	uint8_t vectors[sizeof(seen_vectors)];
 
@@ -1002,7 +1025,7 @@ TEST(finds_a_return)
 	assert_null(arch_find_return(code, code + 2));
 }
 
-/* All six arguments come through, errors as libc's, and children are told that they are. */
+/* All six arguments arrive, errors are those of libc, and a child is marked as one. */
 TEST(system_calls)
 {
 	char text[] = "0123456789";
@@ -1039,7 +1062,7 @@ TEST(system_calls)
 	}
 }
 
-/* All that lies below its parent's frame, the return address of vfork() first of all, is written to. */
+/* Overwrite all memory below the parent's frame, with the return address of vfork(). */
 NOINLINE static void overwrite_stack(void)
 {
 	volatile char below[512];

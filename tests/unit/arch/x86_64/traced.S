@@ -1,4 +1,7 @@
-/* x86_64: functions as compilers instrument them, and a caller that puts known values into all registers. */
+/*
+ * x86_64: functions instrumented as compilers do it, and a caller that puts known values into all
+ * registers.
+ */
 
 	.text
 	.macro FUNCTION name
@@ -57,7 +60,7 @@ FUNCTION library_function
 	ret
 END library_function
 
-/* An event in the middle of a function that has data in its red zone and something in the flags. */
+/* An event in the middle of a function that has data in its red zone and uses the flags. */
 FUNCTION traced_point
 	movabsq	$0x0123456789abcdef, %r11
 	movq	%r11, -8(%rsp)
@@ -190,7 +193,10 @@ FUNCTION call_with_registers
 	ret
 END call_with_registers
 
-/* void trash_registers(void): change all that the C ABI lets a function change, except vectors. */
+/*
+ * void trash_registers(void): change all registers that the C ABI lets a function change, except
+ * vectors.
+ */
 FUNCTION trash_registers
 	movq	$-1, %rax
 	movq	%rax, %rcx
@@ -205,7 +211,10 @@ FUNCTION trash_registers
 	ret
 END trash_registers
 
-/* void trash_vectors(void *): the ones that every x86_64 has; libc's string functions change these. */
+/*
+ * void trash_vectors(void *): change the vectors that every x86_64 has, as libc's string functions
+ * do.
+ */
 FUNCTION trash_vectors
 	pcmpeqd	%xmm0, %xmm0
 	movdqa	%xmm0, %xmm1

@@ -1,4 +1,6 @@
-/* The clock: the kernel's, or the counter fitted to it, from one reading of both to the next. */
+/*
+ * The clock: that of the kernel, or the counter fitted to it. Each test reads both several times.
+ */
 #include <time.h>
 
 #include "libmcount/hot/fast.h"
@@ -80,7 +82,7 @@ TEST_WITH(without_a_counter_each_reading_is_the_kernels, setup, teardown)
 	assert_int_equal(hot_clock(t), before + 1000 * S);
 }
 
-/* The base is now, and the scale that between the base before it and now. */
+/* Check that the fit's base is now, and that its scale comes from the base before it and now. */
 static void check_fit(uint64_t from_counter, uint64_t from_ns)
 {
 	uint64_t counter = arch_counter_read();
@@ -134,7 +136,7 @@ TEST_WITH(later_fits_go_back_to_the_one_before, setup, teardown)
 	assert_int_equal(t->fit_ns, 128 * MS);
 }
 
-/* From such a pair there is no scale: that before it goes on, or there is none yet. */
+/* Such a pair gives no scale: the one before it stays, or there is still none. */
 static void a_pair_that_says_nothing_is_not_taken(uint64_t counter, uint64_t ns)
 {
 	for (unsigned i = 0; i < 2; i++) {

@@ -1,6 +1,7 @@
 /*
- * -finstrument-functions by rules: functions that call the hooks as compilers have them do, with others inlined, and with calls that are
- * left alone around and inside of those that are not. What is recorded is what a simple model says.
+ * -finstrument-functions with rules. Functions call the hooks as compilers make them do, with
+ * others inlined, and with calls that are left alone around and inside of recorded ones. The
+ * records must be those of a simple model.
  */
 #include <unistd.h>
 
@@ -28,7 +29,7 @@ struct walk {
 	struct thread *t;
 	struct keeping k;
 	unsigned nr_calls;
-	unsigned replaced_at; /* when another plan comes: after so many calls; 0: never */
+	unsigned replaced_at; /* another plan comes after so many calls; 0: never */
 	unsigned funcs;	      /* so many of them are called */
 	bool is_behind;	      /* the next step is not one of the table */
 };
@@ -89,7 +90,10 @@ static void after(struct walk *w, struct random_walk_step step)
 		random_walk_check(step, w->t, &w->k);
 }
 
-/* What the hooks of one function call are told; in the function itself, whose stack pointer counts. */
+/*
+ * The arguments that the hooks of one function get. They must be computed in the function itself,
+ * whose stack pointer counts.
+ */
 #define ENTER(w, func)                                                                             \
 	do {                                                                                       \
 		struct random_walk_step step = before_enter(w, func);                              \
@@ -146,14 +150,17 @@ TEST(calls_of_simple_rules_are_kept_alike)
 		go(seed, PLAN_FILTER | (seed & 1 ? PLAN_NOTRACE : PLAN_LEFT_OUT), KEEPING_FUNCS, 0);
 }
 
-/* The exit of one may be that of another one, by its function. */
+/* One exit fits several open calls, as they are of the same function. */
 TEST(functions_that_call_themselves_are_told_apart)
 {
 	for (uint64_t seed = 101; seed <= 150; seed++)
 		go(seed, seed & 1 ? ALL_RULES : PLAN_FILTER | PLAN_NOTRACE, 3, 0);
 }
 
-/* Its last call is that of the hook, which compilers make a jump: then the stack pointer is its caller's. */
+/*
+ * The last call is that of the exit hook, which compilers make a jump. Then the stack pointer is
+ * the caller's.
+ */
 NOINLINE static void recurse_past(struct thread *t, unsigned limit, unsigned depth)
 {
 	uint64_t addr = 0x800000 + depth % 2 * (depth < 8) * 16;

@@ -1,6 +1,6 @@
 /*
- * Calls and returns as the stubs announce them, on a stack that the test owns: in order and out of order. What is recorded must
- * be what a simple model says, and each return address must come back.
+ * Calls and returns as the stubs announce them, on a stack that the test owns: in order and out of
+ * order. The records must be those of a simple model, and each return address must come back.
  */
 #include "libmcount/hot/frames.h"
 
@@ -20,7 +20,7 @@
 static uint64_t stack[STACK_WORDS];
 static struct arch_regs no_regs;
 
-/* An open call of the model; @ret: what is in its slot when it begins. */
+/* An open call of the model. @ret: the content of its return slot when it begins */
 struct call {
 	unsigned place; /* of its return slot, in @stack */
 	uint64_t ret;
@@ -55,7 +55,7 @@ static void expect(struct scene *s, enum record_type type, unsigned depth, uint6
 	strbuf_add(&s->expected, &data, sizeof(data));
 }
 
-/* All that was recorded so far, in order, with times that never go back. */
+/* Compare all records so far with the expected ones, in order. Times never go back. */
 static void check(struct scene *s)
 {
 	pair_look(&s->pair, true);
@@ -95,7 +95,7 @@ static struct call *top(struct scene *s)
 	return &s->calls[s->nr];
 }
 
-/* The calls above number @nr were left without returning: they end now. */
+/* The calls from number @nr + 1 on were left without returning: they end now. */
 static void leave_until(struct scene *s, unsigned nr)
 {
 	for (; s->nr > nr; s->nr--)
@@ -123,7 +123,7 @@ static void call(struct scene *s)
 	push(s, top(s)->place - 1 - random_next(s) % 3, fresh_return(s));
 }
 
-/* A jump to a function: it returns to where we would have. */
+/* A function is called by a jump: it returns to where its caller would have. */
 static void tail_call(struct scene *s)
 {
 	push(s, top(s)->place, TRAMPOLINE);
@@ -142,14 +142,17 @@ static void leave_outer(struct scene *s, unsigned nr)
 {
 	struct call c = s->calls[nr];
 
-	/* That of a tail call's callee is the innermost with its slot. */
+	/* After a tail call the innermost call with that slot is the one that returns. */
 	while (nr < s->nr && s->calls[nr + 1].place == c.place)
 		c = s->calls[++nr];
 	leave_until(s, nr - 1);
 	assert_int_equal(probe_exit((uint64_t)&stack[c.place], &no_regs), c.ret);
 }
 
-/* longjmp() to call @nr, which calls something else: the slots of what was left are overwritten or given back. */
+/*
+ * longjmp() to call @nr, which calls another function: the slots of the calls that were left are
+ * overwritten or given back.
+ */
 static void jump_and_call(struct scene *s, unsigned nr)
 {
 	unsigned place = s->calls[nr + 1].place;
@@ -194,7 +197,7 @@ TEST(test_random_walk)
 	end(&s);
 }
 
-/* Calls beyond the limit are left alone, and so are their slots. */
+/* Calls beyond the limit get no frame, and their slots are not changed. */
 TEST(test_limit)
 {
 	struct scene s;
@@ -217,7 +220,10 @@ TEST(test_limit)
 	end(&s);
 }
 
-/* -t: a call is recorded when it took longer, with those around it; also one that was left by a jump. */
+/*
+ * -t records a call that took longer, and the calls around it. The same holds for a call that was
+ * left by a jump.
+ */
 TEST(test_threshold)
 {
 	struct scene s;
@@ -240,7 +246,9 @@ TEST(test_threshold)
 		expect(&s, RECORD_ENTRY, 1, s.calls[2].addr);
 		pair_pass(1001 * SECOND);
 		leave(&s);
-		/* What is called now is short again; the one around it is written already. */
+		/*
+		 * The next call is short again; the ENTRY of the one around it is written already.
+		 */
 		before = s.expected.len;
 		call(&s);
 		leave(&s);
@@ -274,7 +282,10 @@ TEST(test_threshold_is_exclusive)
 	end(&s);
 }
 
-/* While a hook is at work, calls of signal handlers go to the aside; they come to the ring with the depth of what they interrupted. */
+/*
+ * While a hook runs, calls of signal handlers go to the aside. They come to the ring with the depth
+ * of the interrupted hook.
+ */
 TEST(test_aside)
 {
 	struct scene s;
@@ -317,7 +328,10 @@ TEST(test_aside)
 	end(&s);
 }
 
-/* A handler interrupts the hook of a call that ends: the program goes on where it was called, and what the handler did is recorded. */
+/*
+ * A handler interrupts the hook of a return. The program goes on at the right address, and the
+ * handler's calls are recorded.
+ */
 TEST(test_interrupted_return)
 {
 	struct scene s;
@@ -336,7 +350,10 @@ TEST(test_interrupted_return)
 	end(&s);
 }
 
-/* A handler that interrupted a hook, and never comes back to it: it jumps to where all calls are over. */
+/*
+ * A handler that interrupted a hook jumps to where all calls are over, and never returns to the
+ * hook.
+ */
 TEST(test_jump_out_of_hook)
 {
 	unsigned handler = 100;
@@ -368,7 +385,10 @@ TEST(test_jump_out_of_hook)
 	end(&s);
 }
 
-/* A handler's handler that interrupts a hook of a handler is counted, and so is what the aside has no place for. */
+/*
+ * A handler interrupts a hook of another handler: its calls are counted as lost. So are calls that
+ * the aside has no room for.
+ */
 TEST(test_aside_losses)
 {
 	struct scene s;
@@ -401,7 +421,10 @@ TEST(test_aside_losses)
 	probe.plan.flags |= PLAN_DROP; /* nobody takes what comes now */
 	pair_look(&s.pair, true);
 	guard_leave(s.t);
-	/* The ring has no room for all that the aside has; that is another cause than the aside's. */
+	/*
+	 * The ring has no room for all records of the aside. Such losses are counted apart from the
+	 * aside's own.
+	 */
 	assert_true(s.t->ring->lost > 4);
 	assert_int_equal(s.t->ring->lost_inside, 4);
 	s.t->ring->lost = s.t->ring->lost_told = s.t->ring->lost_inside = 0;
@@ -410,7 +433,10 @@ TEST(test_aside_losses)
 	pair_close(&s.pair);
 }
 
-/* Library calls: as others; those whose return cannot be seen take no time; some end what is inside of them. */
+/*
+ * Library calls are recorded like others. One whose return cannot be seen takes no time. Some end
+ * the calls inside of them.
+ */
 TEST(test_library_calls)
 {
 	struct call_site sites[] = {
@@ -436,7 +462,7 @@ TEST(test_library_calls)
 	assert_int_equal(stack[900], 44);
 	expect(&s, RECORD_ENTRY, 2, 0x400020);
 	expect(&s, RECORD_EXIT, 2, 0x400020);
-	/* Called from outside of it: the open library call is over. */
+	/* A function further out makes a call: the open library call is over. */
 	stack[1100] = 55;
 	c = probe_libcall(&stack[1100], 2, &no_regs);
 	assert_int_equal(c.target, 0x700020);
@@ -446,7 +472,10 @@ TEST(test_library_calls)
 	expect(&s, RECORD_EXIT, 1, 0x400010);
 	check(&s);
 
-	/* By a jump from the function whose slot was replaced: it gets its own return address back. */
+	/*
+	 * The function whose slot was replaced jumps to the library: the slot gets its own return
+	 * address back.
+	 */
 	unsigned place = top(&s)->place;
 	uint64_t ret = top(&s)->ret;
 
@@ -466,7 +495,10 @@ TEST(test_library_calls)
 	end(&s);
 }
 
-/* Where they lead to instead, when the function would not see its caller; and only then. */
+/*
+ * Library calls that look at their caller lead to another address if they would not see it, and
+ * only then.
+ */
 TEST(test_library_calls_by_caller)
 {
 	struct call_site sites[] = {
@@ -490,7 +522,7 @@ TEST(test_library_calls_by_caller)
 	assert_int_equal(probe_exit((uint64_t)&stack[1000], &no_regs), 33);
 	expect(&s, RECORD_EXIT, 1, 0x400010);
 
-	/* Not recorded, but by a jump from a function whose slot was replaced. */
+	/* Not recorded, but called by a jump from a function whose slot was replaced. */
 	unsigned place = top(&s)->place;
 
 	regs.rdx = 1;
@@ -510,7 +542,10 @@ TEST(test_library_calls_by_caller)
 	end(&s);
 }
 
-/* A stub that finds its slot through the frame pointer may find a copy: of a function that has aligned its stack. */
+/*
+ * A stub that finds the return slot by the frame pointer may find a copy of it: a function that
+ * aligns its stack makes one.
+ */
 TEST(test_realigned_stack)
 {
 	static const struct {
@@ -536,7 +571,10 @@ TEST(test_realigned_stack)
 	}
 }
 
-/* The thread ends with calls open: their slots are the program's again, and their returns are found. */
+/*
+ * The thread ends with open calls: their slots get the program's addresses back, and their returns
+ * are found.
+ */
 TEST(test_end_of_thread)
 {
 	struct scene s;
@@ -571,7 +609,10 @@ TEST(test_readable)
 	assert_false(own_is_readable(UINT64_MAX - 7));
 }
 
-/* Nothing is recorded of a call for which there was no room; it is left alone, and counted as entry and exit. */
+/*
+ * A call for which there is no room is not recorded and not changed. Its entry and its exit are
+ * counted as lost.
+ */
 TEST(test_no_room)
 {
 	struct scene s;
@@ -622,7 +663,7 @@ TEST(test_explicit_calls)
 	end(&s);
 }
 
-/* More than the limit: their exits are told apart from those of recorded calls. */
+/* Goes deeper than the limit: exits without a frame are told apart from those of recorded calls. */
 __attribute__((noinline)) static void recurse_past(struct scene *s, unsigned depth)
 {
 	uint64_t addr = 0x800000; /* of all of them the same function */

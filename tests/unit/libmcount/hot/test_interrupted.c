@@ -1,6 +1,7 @@
 /*
- * A signal handler at each instruction of a call's hooks: what it calls is recorded as well as the call that it interrupts, and both
- * return to where they were called. The processor's trap flag has a signal come behind each instruction.
+ * A signal handler runs at each instruction of a call's hooks. Its calls and the interrupted call
+ * are recorded, and both return to the right place. The processor's trap flag sends a signal after
+ * each instruction.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -28,7 +29,10 @@ static bool with_short_one;
 static bool is_short_one_over;
 static struct pair pair;
 
-/* So that a call is longer than any threshold here, on a CPU whose counter hardly moves between two readings, too. */
+/*
+ * A call must last longer than any threshold here, also on a CPU whose counter hardly moves between
+ * two readings.
+ */
 static void let_time_pass(void)
 {
 	uint64_t begin_ns = clock_kernel_ns();
@@ -46,7 +50,10 @@ static void be_the_handler(void)
 	nr_bad += probe_exit((uint64_t)&stack[2], &no_regs) != 21;
 }
 
-/* One that is too short to be recorded comes first: a hook has something to look after, and finds nothing. */
+/*
+ * First comes a call that is too short to be recorded: the hook looks into the aside, and finds
+ * nothing.
+ */
 static void be_a_short_one(struct thread *t)
 {
 	uint64_t before = t->aside->threshold_ns;
@@ -66,7 +73,7 @@ static void on_step(int sig)
 		be_the_handler();
 }
 
-/* The probe holds back signals for a moment, and then no more: so long there are no steps. */
+/* The probe blocks signals for a moment: no steps come until it unblocks them. */
 static int on_mask(void *arg)
 {
 	static bool is_masked;
@@ -110,7 +117,7 @@ static void look(struct thread *t, struct seen *seen)
 	}
 }
 
-/* @threshold_ns: as -t; what is held back for it comes before what handlers did */
+/* @threshold_ns: as -t; calls that it holds back are written before those of handlers */
 static void interrupt_anywhere(uint64_t threshold_ns)
 {
 	struct sigaction action = { .sa_handler = on_step };
@@ -128,7 +135,7 @@ static void interrupt_anywhere(uint64_t threshold_ns)
 
 	struct thread *t = self;
 
-	/* The first time, memory is made for what handlers do. */
+	/* The first call of a handler allocates the aside's memory. */
 	t->busy = 1;
 	be_the_handler();
 	guard_leave(t);
@@ -159,9 +166,15 @@ static void interrupt_anywhere(uint64_t threshold_ns)
 	with_short_one = false;
 	sigaction(SIGTRAP, &before, NULL);
 	assert_int_equal(nr_bad, 0);
-	/* What comes at the very end of a hook the next one writes; here that is none of the last round. */
+	/*
+	 * Calls at the very end of a hook are written by the next hook. The last round has none of
+	 * them.
+	 */
 	assert_int_equal(t->has_aside_records, 0);
-	/* All instructions had their turn; in the last round the handler did not come, but before the first. */
+	/*
+	 * Each instruction was interrupted once. The last round had no signal during the hooks; the
+	 * first one had.
+	 */
 	assert_in_range(nr, 50, ROUNDS - 1);
 	look(t, &seen);
 	assert_int_equal(seen.entries[0], nr);
@@ -206,7 +219,7 @@ static void on_step_jump(int sig)
 	siglongjmp(outside, 1);
 }
 
-/* Only so many records find room in this segment of the ring. */
+/* Leave room for @nr more records in this segment of the ring. */
 static void leave_room_for(struct thread *t, unsigned nr_records)
 {
 	while ((uint64_t)(t->end - t->at) / sizeof(struct record) != nr_records)
@@ -214,7 +227,7 @@ static void leave_room_for(struct thread *t, unsigned nr_records)
 					 record_data(RECORD_EVENT, 0, 0)));
 }
 
-/* How many records that is in the ring, and that none of them is there twice or is missing. */
+/* Count the handler's records in the ring, and check that none is missing or there twice. */
 static unsigned count_of_handler(struct thread *t)
 {
 	pair_look(&pair, true);
@@ -232,12 +245,15 @@ static unsigned count_of_handler(struct thread *t)
 	return nr;
 }
 
-/* Each has every so many-th instruction to itself: together they have them all. */
+/*
+ * Each value of @room interrupts at every fifth instruction; together they interrupt at all of
+ * them.
+ */
 #define ROOMS 5
 
 /*
- * A handler jumps out of a hook that moves what earlier handlers did to the ring, @room records before the end of its
- * segment: all of them come to the ring, and once.
+ * A handler jumps out of a hook that moves the records of earlier handlers to the ring, @room
+ * records before the end of its segment. All of them must come to the ring, once each.
  */
 static void jump_out_of_moving(unsigned room)
 {
@@ -277,7 +293,7 @@ static void jump_out_of_moving(unsigned room)
 	sigaction(SIGTRAP, &before, NULL);
 	assert_in_range(nr, 20, ROUNDS - 1);
 	assert_int_equal(t->ring->lost, 0);
-	/* One at first, three in each round, but in the last two. */
+	/* One call at first, then three in each round; the last two rounds have fewer. */
 	assert_int_equal(count_of_handler(t), 2 * (1 + 3 * nr - 1));
 }
 

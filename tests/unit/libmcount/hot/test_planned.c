@@ -1,4 +1,7 @@
-/* Calls by rules: whatever rules there are, and in whatever order calls come and go, what is recorded is what a simple model says. */
+/*
+ * Calls by rules. With random rules, and calls in random order, the records must be those of a
+ * simple model.
+ */
 #include "libmcount/hot/planned.h"
 
 #include <unistd.h>
@@ -99,7 +102,7 @@ static void call(struct walk *w)
 	call_at(w, place, keeping_random(&w->k, KEEPING_FUNCS), stack[place]);
 }
 
-/* By a jump: it returns to where its caller would have. */
+/* A function is called by a jump: it returns to where its caller would have. */
 static void tail_call(struct walk *w)
 {
 	const struct keeping_call *c = &w->k.calls[w->k.nr - 1];
@@ -108,7 +111,10 @@ static void tail_call(struct walk *w)
 		call_at(w, w->places[w->k.nr - 1], keeping_random(&w->k, KEEPING_FUNCS), c->ret);
 }
 
-/* Call number @nr returns, and those inside of it, if there are any, are over without having returned. */
+/*
+ * Call number @nr returns. The calls inside of it, if there are any, are over without having
+ * returned.
+ */
 static void leave_to(struct walk *w, unsigned nr)
 {
 	const struct keeping_call *c = &w->k.calls[nr];
@@ -132,7 +138,7 @@ static void leave_to(struct walk *w, unsigned nr)
 		random_walk_check(step, w->t, &w->k);
 }
 
-/* An exception is caught by some call, which returns then. */
+/* Some call catches an exception, and then returns. */
 static void leave_outer(struct walk *w)
 {
 	unsigned nr = keeping_random(&w->k, w->k.nr);

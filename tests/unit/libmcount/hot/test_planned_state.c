@@ -1,4 +1,7 @@
-/* Calls by rules: what rules do beside choosing calls, what nobody sees return, and what a thread has of its plan. */
+/*
+ * Calls by rules: effects of rules other than choosing calls, calls whose return is not seen, and
+ * the thread's state of its plan.
+ */
 #include "libmcount/hot/planned.h"
 
 #include <unistd.h>
@@ -107,7 +110,7 @@ static void pass(struct scene *s, unsigned units)
 	s->t->base_ns += units * UNIT;
 }
 
-/* The next record is of this kind, depth and function (or event); its time. */
+/* Expect the next record with this kind, depth and function (or event). Returns its time. */
 static uint64_t expect(struct scene *s, enum record_type type, unsigned depth, uint64_t addr)
 {
 	const struct record *r;
@@ -170,7 +173,10 @@ TEST(the_program_sees_its_own_returns_while_it_is_inside)
 	call(3, 2);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(*place(i), 0x500000 + i);
-	/* Its own stays, for by it we see it return; and so does that of what it calls. */
+	/*
+	 * Its own slot stays replaced, since we see its return by it. So do the slots of its
+	 * callees.
+	 */
 	assert_int_equal(*place(3), TRAMPOLINE);
 	one(4, 4);
 	call(4, 4);
@@ -189,7 +195,7 @@ TEST(the_program_sees_its_own_returns_while_it_is_inside)
 	stop(&s);
 }
 
-/* Two calls with one return slot: the outer one has what the program has put there. */
+/* Two calls share one return slot: the outer call's word there is the program's. */
 TEST(what_a_jump_has_left_is_found_too)
 {
 	struct arch_regs regs = { 0 };
@@ -205,7 +211,7 @@ TEST(what_a_jump_has_left_is_found_too)
 	assert_int_equal(*place(0), 0x500000);
 	leave(1);
 	assert_int_equal(*place(0), TRAMPOLINE);
-	/* It may have been jumped to itself, and then its slot stays. */
+	/* The function may have been reached by a jump itself: then its slot stays as it is. */
 	assert_int_equal(probe_entry(place(0), keeping_addr(2), &regs), 1);
 	assert_int_equal(*place(0), TRAMPOLINE);
 	assert_int_equal(probe_exit((uint64_t)place(0), &regs), TRAMPOLINE);
@@ -226,7 +232,9 @@ static void let_in(struct scene *s, const unsigned *funcs, unsigned nr)
 		give_rule(s, funcs[i], (struct plan_rule){ .flags = PLAN_FILTER });
 }
 
-/* The innermost two of three calls are the stubs' business, but for the first one of each function. */
+/*
+ * The stubs alone handle the innermost two of three calls, but for the first call of each function.
+ */
 TEST(a_thread_stays_open_where_more_is_let_in)
 {
 	const unsigned funcs[] = { 1, 2 };
@@ -235,7 +243,7 @@ TEST(a_thread_stays_open_where_more_is_let_in)
 
 	let_in(&s, funcs, 2);
 	start(&s);
-	/* The second one finds out that it is simple, so that the third one opens the thread. */
+	/* The second call finds out that it is simple, so that the third one opens the thread. */
 	one(0, 1);
 	one(0, 1);
 	assert_int_equal(state_of(s.t), THREAD_READY);
@@ -270,7 +278,7 @@ static void expect_settled_at_second(struct scene *s)
 	leave(0);
 }
 
-/* Each of these calls has all levels again, whichever were left. */
+/* Each of these calls has all levels of depth again, whatever number was left. */
 TEST(depth_is_set_anew_where_it_counts)
 {
 	const unsigned funcs[] = { 1 };
@@ -413,7 +421,10 @@ TEST(a_change_is_told_in_front_of_the_record_that_finds_it)
 	event_ns = expect_event(&s, EVENT_ID_WATCH_VAR);
 	entry_ns = expect_exit(&s, 1, 1);
 	assert_int_equal(event_ns, entry_ns - 1);
-	/* Another plan with the same one goes on; with another one it begins anew. */
+	/*
+	 * A new plan with the same watch goes on with it; a new plan with another watch begins
+	 * anew.
+	 */
 	replace(&s);
 	one(1, 1);
 	expect_entry(&s, 1, 1);
@@ -443,7 +454,10 @@ TEST(a_change_is_told_in_front_of_the_record_that_finds_it)
 
 /* --- PLAN_ESTIMATE --- */
 
-/* A call is over when its slot holds something else; that was halfway between the last record and now. */
+/*
+ * A call is over when its slot holds another word. Its end is halfway between the last record and
+ * now.
+ */
 TEST(who_is_not_seen_to_return_has_returned_meanwhile)
 {
 	struct scene s;
@@ -487,7 +501,10 @@ TEST(who_is_not_seen_to_return_has_returned_meanwhile)
 
 /* --- calls that were open before --- */
 
-/* They count as if they had been entered under the plan; the return of those that it wants is shown. */
+/*
+ * They count as if they had been entered under the plan; returns of those that the plan wants are
+ * recorded.
+ */
 TEST(an_open_call_counts_though_nobody_saw_it_begin)
 {
 	struct scene s;
@@ -530,7 +547,7 @@ TEST(an_open_call_counts_though_nobody_saw_it_begin)
 
 /* --- handlers --- */
 
-/* It goes on where the thread is: as deep, and as much opted in. */
+/* A handler goes on where its thread is: at the same depth, and opted in alike. */
 TEST(a_handler_has_the_levels_that_are_left)
 {
 	struct scene s;
@@ -541,7 +558,7 @@ TEST(a_handler_has_the_levels_that_are_left)
 	for (unsigned round = 0; round < 2; round++) {
 		one(0, 0);
 		call(0, 0);
-		if (round == 0) /* a thread that is open has none of this in its own state */
+		if (round == 0) /* the levels of an open thread are not in its own state */
 			planned_settle(s.t);
 		s.t->busy = 1;
 		assert_int_equal(call(10, 1), 1);
@@ -560,7 +577,7 @@ TEST(a_handler_has_the_levels_that_are_left)
 		expect_exit(&s, 1, 1);
 		expect_exit(&s, 0, 0);
 	}
-	/* Another plan, which the handler goes by as soon as its thread does. */
+	/* Another plan comes; the handler goes by it as soon as its thread does. */
 	give_rule(&s, 1, (struct plan_rule){ .flags = PLAN_NOTRACE });
 	replace(&s);
 	one(0, 0);
@@ -610,7 +627,7 @@ TEST(a_plan_is_needed_where_it_is_known_or_captured_from)
 	stop(&s);
 }
 
-/* Tracing has ended under a thread that has no memory for rules: it gets none. */
+/* Tracing has ended while a thread has no memory for rules: it gets none. */
 TEST(nothing_begins_late_when_all_is_over)
 {
 	struct scene s;

@@ -1,4 +1,4 @@
-/* The producer's slow side: segments, waiting for room and when that ends, what is told to the writer. */
+/* The producer's slow side: segments, waiting for room, giving up, and messages to the writer. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -38,7 +38,9 @@ static void fill(struct thread *t)
 		assert_true(emit(t));
 }
 
-/* Each segment but for its last record's room; the next one is begun when it is needed. */
+/*
+ * Fill each segment but for the room of its last record; the next segment begins when it is needed.
+ */
 TEST(test_segments)
 {
 	struct pair pair;
@@ -53,7 +55,9 @@ TEST(test_segments)
 	end(&pair);
 }
 
-/* The longest record that a segment takes, and one that is too long for any: that one is lost, and told of later. */
+/*
+ * The longest record that fits a segment, and one that fits none: it is lost, which is told later.
+ */
 TEST(test_longest_record)
 {
 	const uint32_t longest = RING_PAGE - 3 * sizeof(struct record);
@@ -78,7 +82,10 @@ TEST(test_longest_record)
 	end(&pair);
 }
 
-/* The writer is woken for each segment from half a ring on, and a futex costs nothing while it is awake. */
+/*
+ * The writer is woken for each segment once half of the ring is full. While it is awake no futex
+ * call is made.
+ */
 TEST(test_wakes_writer)
 {
 	struct pair pair;
@@ -144,7 +151,7 @@ static void note_wait(void *arg)
 		unsigned before = pair_wakes();
 
 		pair_look(w->pair, false);
-		/* One who waits is woken, by each segment that was taken. */
+		/* A waiting thread is woken by each segment that the writer takes. */
 		assert_true(w->ring->room - room >= 1);
 		assert_int_equal(pair_wakes() - before, w->ring->room - room);
 	}
@@ -170,7 +177,10 @@ TEST(test_waits)
 	end(&pair);
 }
 
-/* A recorder that does nothing: half a minute. From then on it costs nothing, until there is room again. */
+/*
+ * The recorder does nothing for half a minute. After that waiting costs nothing, until there is
+ * room again.
+ */
 TEST(test_gives_up)
 {
 	struct pair pair;
@@ -211,7 +221,10 @@ static pid_t make_recorder(void)
 	return pid;
 }
 
-/* A recorder that was stopped (SIGSTOP) is seen after a second. The program goes on, and is traced again later. */
+/*
+ * A stopped recorder (SIGSTOP) is noticed after a second. The program runs on, and is traced again
+ * later.
+ */
 TEST(test_stopped_recorder)
 {
 	struct pair pair;
@@ -238,7 +251,7 @@ TEST(test_stopped_recorder)
 	end(&pair);
 }
 
-/* One that is gone, or dead and not buried: tracing ends. */
+/* The recorder is gone, or a zombie: tracing ends. */
 TEST(test_dead_recorder)
 {
 	for (int is_buried = 0; is_buried < 2; is_buried++) {
@@ -293,7 +306,7 @@ TEST(test_drops)
 	end(&pair);
 }
 
-/* The recording is over: the thread lets go of its ring. */
+/* The recording is over: the thread gives up its ring. */
 TEST(test_finished)
 {
 	struct pair pair;
@@ -302,7 +315,7 @@ TEST(test_finished)
 	begin(&pair, &t);
 	assert_true(emit(t));
 	probe_finish();
-	/* Whether that is so for all is the recorder's to say. */
+	/* Only the recorder decides whether that holds for all. */
 	assert_int_equal(pair.proc->arena->finish_wanted, 1);
 	assert_int_equal(pair.rec.control->finished, 0);
 	t->end = t->at;
@@ -316,7 +329,7 @@ TEST(test_finished)
 	end(&pair);
 }
 
-/* Flight: nobody waits, nobody wakes; the bytes ahead of each segment are noted. */
+/* Flight: nobody waits, nobody wakes. The number of bytes before each segment is noted. */
 TEST(test_flight)
 {
 	struct pair pair;

@@ -1,4 +1,4 @@
-/* Stacks that the program has made itself: calls on one are no part of the calls on another. */
+/* Stacks that the program has made itself: calls on one do not belong to calls on another. */
 #include <signal.h>
 #include <sys/mman.h>
 
@@ -11,7 +11,7 @@
 #define PAGE  4096UL
 #define STACK (16 * PAGE)
 
-/* Two stacks with a page between them that nobody may read. */
+/* Two stacks with an inaccessible page between them. */
 struct scene {
 	struct pair pair;
 	struct thread *t;
@@ -56,7 +56,7 @@ static unsigned open_calls(void)
 	return self->top - self->frames;
 }
 
-/* Within one stack the distance says nothing: large frames are no switch. */
+/* Within one stack the distance does not matter: a large frame is no switch. */
 TEST(large_frames)
 {
 	struct scene s;
@@ -80,10 +80,10 @@ TEST(a_switch_is_noticed)
 	enter(&s, s.low - 64);
 	enter(&s, s.low - 128);
 	assert_false(probe.follows_stacks);
-	/* Further out, and in memory that is no part of the same stack. */
+	/* Further out, and in memory that is not part of the same stack. */
 	enter(&s, s.high - 64);
 	assert_true(probe.follows_stacks);
-	/* From here on each stack has calls of its own, which stay open while another runs. */
+	/* From here on each stack has its own calls, which stay open while another stack runs. */
 	enter(&s, s.low - 192);
 	assert_ptr_equal(self, s.t);
 	assert_int_equal(open_calls(), 2);
@@ -103,10 +103,13 @@ TEST(a_switch_is_noticed)
 /* --- stacks of a program that is known to switch --- */
 
 #define KB     1024UL
-#define REACH  (64 * KB) /* how far below its calls a made stack is taken to go on */
+#define REACH  (64 * KB) /* a made stack is assumed to extend so far below its calls */
 #define REGION (8192 * KB)
 
-/* Rooms in memory of which nobody may read the rest: places count from its begin, and each lies higher than those before. */
+/*
+ * Parts of memory whose rest is inaccessible. Places count from its start; each part lies higher
+ * than those before.
+ */
 struct rooms {
 	struct pair pair;
 	struct thread *t;
@@ -152,7 +155,7 @@ static int end_rooms(void **state)
 
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next)
 		assert_int_equal(t->busy, 0);
-	/* So that the next pair begins without stacks that are counted. */
+	/* The next pair must begin without counted stacks. */
 	self = NULL;
 	stacks_after_fork();
 	pair_stop(&r->pair);
@@ -168,7 +171,10 @@ static uint64_t *at(struct rooms *r, uint64_t place)
 	return (uint64_t *)(r->memory + place);
 }
 
-/* A call with its slot there; which state it belongs to, that has @open calls then. */
+/*
+ * A call has its return slot at @place. Returns the thread state that it belongs to, which must
+ * have @open calls then.
+ */
 static struct thread *go(struct rooms *r, uint64_t place, unsigned open)
 {
 	*at(r, place) = 0x500000 + place;
@@ -199,7 +205,7 @@ TEST_WITH(a_made_stack_has_a_state_of_its_own, begin_rooms, end_rooms)
 	assert_int_equal(made->ring->tid, RING_TID_STACK);
 	assert_int_equal(made->high, (uint64_t)at(r, LOW));
 	assert_int_equal(made->low, (uint64_t)at(r, LOW) - REACH);
-	/* Its calls go on when it does; so do those of others, and each returns to where it was called. */
+	/* The calls on each stack go on when it does, and each returns to where it was called. */
 	go(r, LOW - 64, 2);
 	assert_ptr_equal(go(r, HOME - 64, 2), r->t);
 	assert_int_equal(made->is_parked, 1);
@@ -219,7 +225,7 @@ TEST_WITH(a_made_stack_has_a_state_of_its_own, begin_rooms, end_rooms)
 	assert_ptr_equal(self, r->t);
 }
 
-/* A little above its first call is still the same stack. */
+/* An address a little above its first call still belongs to the same stack. */
 TEST_WITH(a_stack_begins_above_its_first_call, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
@@ -245,7 +251,7 @@ TEST_WITH(what_nobody_runs_another_thread_may_take, begin_rooms, end_rooms)
 
 	go(r, HOME, 1);
 	made = go(r, LOW, 1);
-	/* While the first thread is on it, it is another stack. */
+	/* While the first thread runs on it, it is another stack. */
 	other = self = pair_thread();
 	assert_ptr_equal(go(r, HOME_2, 1), other);
 	second = go(r, LOW - 64, 1);
@@ -282,7 +288,7 @@ TEST_WITH(a_made_stack_goes_on_below_its_calls, begin_rooms, end_rooms)
 	assert_ptr_not_equal(go(r, LOW - 4 * REACH - 8, 1), made);
 }
 
-/* Two in one piece of memory do not overlap, whichever was there first. */
+/* Two stacks in one piece of memory do not overlap, whichever was there first. */
 TEST_WITH(a_stack_ends_where_the_next_one_begins, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
@@ -298,7 +304,7 @@ TEST_WITH(a_stack_ends_where_the_next_one_begins, begin_rooms, end_rooms)
 	assert_ptr_equal(go(r, LOW + 15 * KB, 3), above);
 	assert_int_equal(above->low, below->high + 1);
 	assert_int_equal(below->low, (uint64_t)at(r, LOW) - REACH);
-	/* Another thread makes one in the room that this one had. */
+	/* Another thread makes a stack in the memory that this one had. */
 	self = pair_thread();
 	go(r, HOME_2, 1);
 	between = go(r, LOW + 10 * KB, 1);
@@ -307,7 +313,7 @@ TEST_WITH(a_stack_ends_where_the_next_one_begins, begin_rooms, end_rooms)
 	assert_int_equal(below->low, (uint64_t)at(r, LOW) - REACH);
 }
 
-/* Handlers there are a part of what they have interrupted. */
+/* Handlers on an alternate stack belong to the calls that they interrupt. */
 TEST_WITH(an_alternate_signal_stack_is_no_stack_of_its_own, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
@@ -336,7 +342,7 @@ TEST_WITH(an_alternate_signal_stack_is_no_stack_of_its_own, begin_rooms, end_roo
 	sigaltstack(&before, NULL);
 }
 
-/* The exit hook makes no stack: what is nowhere is here. */
+/* The exit hook makes no stack: an unknown address belongs to the current one. */
 TEST_WITH(a_stack_is_found_by_an_exit_but_not_made, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
@@ -389,7 +395,10 @@ TEST_WITH(a_thread_that_ends_leaves_the_stack_to_others, begin_rooms, end_rooms)
 	assert_ptr_equal(self, made);
 }
 
-/* Nobody says that a coroutine has ended. The next call lies above its stack, which has no call any more. */
+/*
+ * Nothing tells that a coroutine has ended. The next call lies above its stack, which has no open
+ * call any more.
+ */
 TEST_WITH(a_call_after_the_end_of_a_made_stack, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
@@ -401,7 +410,7 @@ TEST_WITH(a_call_after_the_end_of_a_made_stack, begin_rooms, end_rooms)
 	back(r, LOW, 0);
 	assert_ptr_equal(go(r, TOP - 64, 2), r->t);
 	back(r, TOP - 64, 1);
-	/* It begins anew, and what it leaves without an end it leaves alone. */
+	/* The stack begins anew; calls that were open on it get no end. */
 	assert_ptr_equal(go(r, LOW, 1), made);
 	go(r, LOW - 64, 2);
 	frames_leave_inside(self, (uint64_t)at(r, TOP));
@@ -409,7 +418,10 @@ TEST_WITH(a_call_after_the_end_of_a_made_stack, begin_rooms, end_rooms)
 	assert_ptr_equal(go(r, TOP - 128, 2), r->t);
 }
 
-/* A stack in a local variable of a call: where it lies does not tell that its calls are no part of that call's stack. */
+/*
+ * A stack lies in a local variable of a call: by its addresses alone its calls could be taken for
+ * calls of the stack around.
+ */
 TEST_WITH(a_stack_within_a_call_is_taken_up, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
@@ -428,25 +440,28 @@ TEST_WITH(a_stack_within_a_call_is_taken_up, begin_rooms, end_rooms)
 	stacks_take_up(low + 50 * KB, low + 40 * KB, 10 * KB + 8);
 	within = go(r, LOW - 250 * KB, 1);
 	assert_ptr_not_equal(within, made);
-	/* From there to who has taken it up, by saying so or by a call. */
+	/* Control returns to the stack that has resumed it, by an announcement or by a call. */
 	stacks_take_up(low + 20 * KB, 0, 0);
 	assert_ptr_equal(self, made);
 	stacks_take_up(low + 49 * KB, low + 40 * KB, 10 * KB + 8);
 	assert_ptr_equal(self, within);
 	assert_ptr_equal(go(r, LOW - 275 * KB, 3), made);
 	assert_ptr_equal(go(r, LOW - 410 * KB, 3), r->t);
-	/* In the same place one begins anew; what was open there is over. */
+	/* Another stack begins in the same place; the calls that were open there are over. */
 	stacks_take_up(low + 100 * KB, low, 100 * KB + 8);
 	assert_ptr_equal(go(r, LOW - 200 * KB, 1), made);
 	stacks_take_up((uint64_t)at(r, LOW - 420 * KB), 0, 0);
 	assert_ptr_equal(self, r->t);
 	back(r, LOW - 410 * KB, 2);
-	/* Where it was, calls of the stack around are no calls of it. */
+	/* Calls of the surrounding stack in its former place do not belong to it. */
 	go(r, LOW - 250 * KB, 2);
 	assert_ptr_equal(self, r->t);
 }
 
-/* What a context says of its stack is believed where its stack pointer lies there, and none of the calls around it. */
+/*
+ * A context's statement about its stack is believed if the stack pointer lies in it, and no
+ * surrounding call does.
+ */
 TEST_WITH(a_context_that_says_nothing_of_its_stack, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
@@ -468,7 +483,10 @@ TEST_WITH(a_context_that_says_nothing_of_its_stack, begin_rooms, end_rooms)
 	r->t->busy = 0;
 }
 
-/* A child has only the stack that runs, as its own; what is open on the others returns by itself. */
+/*
+ * A forked child has the running stack only, as its own. Open calls on the others return by
+ * themselves.
+ */
 TEST_WITH(a_forked_child_has_one_stack, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
@@ -491,7 +509,7 @@ TEST_WITH(a_forked_child_has_one_stack, begin_rooms, end_rooms)
 	back(r, LOW, 0);
 }
 
-/* More than there may be: those without open calls are given up. */
+/* More stacks than there may be: those without open calls are given up. */
 TEST_WITH(stacks_that_are_not_used_make_room, begin_rooms, end_rooms)
 {
 	struct rooms *r = *state;
@@ -503,7 +521,10 @@ TEST_WITH(stacks_that_are_not_used_make_room, begin_rooms, end_rooms)
 	back(r, LOW, 0);
 	go(r, HOME - 8, 2);
 	assert_int_equal(made->is_parked, 1);
-	/* All rings are taken: no state either, and it goes on as if it were a part of this one. */
+	/*
+	 * All rings are taken: the stack gets no state of its own, and counts as a part of this
+	 * one.
+	 */
 	while (pair_thread())
 		;
 	self = r->t;

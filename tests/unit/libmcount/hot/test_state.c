@@ -1,6 +1,6 @@
 /*
- * The states of a thread: the table holds together, and functions that call the stubs as compilers have them do go by it, whatever rules there are. What
- * is recorded of them is what a simple model says.
+ * The states of a thread: the table is consistent, and functions that call the stubs as compilers
+ * make them do follow it, with any rules. Their records must be those of a simple model.
  */
 #include "libmcount/hot/state.h"
 
@@ -19,7 +19,7 @@ TEST(each_call_has_a_way_in_each_state)
 			const struct thread_transition *to = &thread_transitions[s][what];
 
 			assert_int_not_equal(random_walk_next(s, what), 0);
-			/* Whoever settles comes to a state in which that is not asked again. */
+			/* Settling leads to a state that counts as settled. */
 			if (to->action == DO_SETTLE)
 				assert_true(!state_is_settled(s) && state_is_settled(to->next));
 			if (to->action == DO_ALONE)
@@ -68,7 +68,7 @@ static void check(struct random_walk_step step, bool is_behind)
 
 static uint64_t call(unsigned func, unsigned level);
 
-/* The function of which the hook has told. Returns what a caller gets. */
+/* The function that the hook has announced. Returns its caller's result. */
 static uint64_t body(uint64_t arg, unsigned level)
 {
 	struct keeping *k = &walk.k;
@@ -84,7 +84,7 @@ static uint64_t body(uint64_t arg, unsigned level)
 	return result;
 }
 
-/* The hook that is called first of all ends here, and the function goes on. */
+/* The hook that was called first ends here, and the function goes on. */
 static struct random_walk_step step_in;
 static bool is_behind_in;
 
@@ -95,7 +95,8 @@ static uint64_t begun(uint64_t arg, unsigned level)
 }
 
 /*
- * `call *%r11` ends at the address of the function, as that is what the stub tells. In front of it and behind it an address is loaded.
+ * `call *%r11` ends at the address of the function, since the stub announces that. An address is
+ * loaded before it and after it.
  */
 static void put_function(uint64_t addr)
 {

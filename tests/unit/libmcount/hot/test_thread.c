@@ -1,4 +1,7 @@
-/* Traced threads: their states and rings, who gets which, what a fork leaves, and when a thread is not traced any more. */
+/*
+ * Traced threads: their states and rings, which thread gets which, the state after a fork, and the
+ * end of tracing.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -54,7 +57,7 @@ TEST_WITH(a_state_is_empty, setup, teardown)
 	assert_null(t->ring);
 	assert_null(t->planned);
 	assert_int_equal(t->low, 0);
-	/* The smaller of both; a slot that differs tells of another stack. */
+	/* The smaller limit counts; a slot with another word shows another stack. */
 	probe.plan.max_stack = 5;
 	probe.follows_stacks = true;
 	t = thread_take_state();
@@ -232,7 +235,7 @@ TEST_WITH(what_is_cut_off_is_counted, setup, teardown)
 	self = NULL;
 }
 
-/* Two threads with one thread-local storage at a time. */
+/* Two threads that use one thread-local storage at the same time. */
 TEST_WITH(only_who_shares_its_storage_is_cut_off, setup, teardown)
 {
 	static const struct {
@@ -272,7 +275,7 @@ static void *call_once(void *arg)
 	return NULL;
 }
 
-/* Not before destructors had their rounds: they may call traced functions, too. */
+/* The end comes only after the rounds of destructors: they may call traced functions, too. */
 TEST_WITH(the_end_of_a_thread_is_seen, setup, teardown)
 {
 	struct thread *t = NULL;
@@ -326,7 +329,7 @@ TEST_WITH(a_fork_is_noted_before_and_after, setup, teardown)
 	assert_int_equal(t->has_no_payloads, 0);
 	assert_int_equal(other->in_use, 0);
 	assert_ptr_equal(other->top, other->frames);
-	/* A child of the child, and one that cannot be seen from outside. */
+	/* A child of the child, and a child that cannot be seen from outside. */
 	probe.is_elsewhere = true;
 	thread_after_fork();
 	assert_int_equal(arena->forks.pids[1], -pid);

@@ -1,4 +1,7 @@
-/* Library calls: what a slot leads to, what the dynamic linker is told to store where, and what of that is left as it is. */
+/*
+ * Library calls: the addresses in GOT slots, the place where the dynamic linker stores, and the
+ * slots that stay as they are.
+ */
 #include <errno.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -51,7 +54,7 @@ NOINLINE static int thrice(int a)
 	return 3 * a;
 }
 
-/* Slots of a module, as it has them in its GOT; no compiler may know what is there. */
+/* Slots of a module, as in its GOT. The compiler must not know their content. */
 static called_fn *volatile slots[6];
 
 static struct plan_call_site site_of(called_fn *volatile *slot, uint64_t addr, uint32_t flags)
@@ -65,7 +68,7 @@ static struct plan_call_site site_of(called_fn *volatile *slot, uint64_t addr, u
 	};
 }
 
-/* The records since the last time: so many of this function, ENTRY and EXIT. */
+/* Expect the new records: @nr calls of this function, ENTRY and EXIT. */
 static void expect_calls(uint64_t addr, unsigned nr)
 {
 	static int32_t tid;
@@ -139,7 +142,7 @@ TEST_WITH(calls_have_frames_where_their_returns_are_seen, setup, teardown)
 	expect_calls(0, 0);
 }
 
-/* As it would by itself had the probe been there from the start. */
+/* The result is as if the probe had been there from the start. */
 TEST_WITH(a_slot_may_lead_to_a_function_of_ours, setup, teardown)
 {
 	const struct plan_call_site sites[] = {
@@ -169,7 +172,7 @@ TEST_WITH(what_is_not_where_it_should_be_is_left_alone, setup, teardown)
 	sites[0] = site_of(&slots[0], 0x630000, 0);
 	sites[1] = site_of(&slots[1], 0x630010, 0);
 	sites[2] = site_of(&slots[2], 0x630020, 0);
-	/* A module that is gone, and a relocation that is another one's, or that there is not. */
+	/* A module that is gone, a relocation of another module, and one that does not exist. */
 	sites[0].load_bias += 8;
 	sites[1].reloc = 1000000;
 	sites[2].reloc = 0;
@@ -213,7 +216,7 @@ static bool is_protected(const void *at)
 	return is;
 }
 
-/* The module gets a copy of its table in which that one leads to our site. */
+/* The module gets a copy of its table, in which that relocation leads to our site. */
 TEST_WITH(the_linker_stores_where_we_look, setup, teardown)
 {
 	const ElfW(Dyn) *size = dynamic(DT_PLTRELSZ);

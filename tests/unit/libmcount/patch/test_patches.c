@@ -1,4 +1,7 @@
-/* Patches: what is written into the text of a module, where it leads to, and what is left as it is. The module is this program. */
+/*
+ * Patches: the bytes written into the text of a module, their targets, and sites that stay as they
+ * are. The module is this program.
+ */
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -90,7 +93,7 @@ static uint32_t adopt(enum patches_text text)
 	return pair.proc->arena->points_failed - failed;
 }
 
-/* Nothing but the @bytes at each plan's site has changed. */
+/* Check that only the @bytes at each plan's site have changed. */
 static void check_rest(void)
 {
 	for (unsigned i = 0; i < ROOM; i++) {
@@ -159,7 +162,9 @@ TEST_WITH(a_patch_without_code_leads_to_its_hook, setup, teardown)
 #define NR_MANY	   20000
 #define MANY_START 4104 /* where they begin in their file */
 
-/* A list of which only those at @good have a place; written to a file, and mapped. */
+/*
+ * Write a list of patches to a file and map it. Only those at @good have a place in this program.
+ */
 static const char *map_many(const unsigned *good, size_t nr_good, size_t *bytes, int *fd)
 {
 	size_t len = NR_MANY * sizeof(struct plan_patch);
@@ -188,7 +193,7 @@ static const char *map_many(const unsigned *good, size_t nr_good, size_t *bytes,
 	return image;
 }
 
-/* How many pages of the mapping are in this process' memory. */
+/* Count the pages of the mapping that are in this process' memory. */
 static unsigned count_pages(const char *image, size_t bytes)
 {
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -205,7 +210,7 @@ static unsigned count_pages(const char *image, size_t bytes)
 	return nr;
 }
 
-/* What was read of a long list is not kept in memory, and reads the same once more. */
+/* The pages of a long list are dropped from memory after reading, and read the same again. */
 TEST_WITH(many_of_a_file, setup, teardown)
 {
 	static const unsigned good[] = { 5, 8191, 8192, 8193, 16384, 19999 };
@@ -238,7 +243,7 @@ static void put_code(struct plan_patch *plan, const char *code)
 	memcpy(plan->code, code, plan->len);
 }
 
-/* The hook, then what was there; one stub behind the other. */
+/* The stub has the hook, then the moved code; the stubs follow each other. */
 TEST_WITH(a_patch_with_code_has_a_stub, setup, teardown)
 {
 	struct plan_patch *event = add(0, PATCH_EVENT, 7);
@@ -270,7 +275,7 @@ TEST_WITH(a_patch_with_code_has_a_stub, setup, teardown)
 	check_rest();
 }
 
-/* A 32-bit distance in the code is as if the code stood at its site. */
+/* A 32-bit distance in the moved code still leads to the same place. */
 TEST_WITH(distances_in_moved_code_are_mended, setup, teardown)
 {
 	struct plan_patch *plan = add(0, PATCH_EVENT, 5);
@@ -304,7 +309,7 @@ TEST_WITH(a_semaphore_counts_who_looks, setup, teardown)
 	assert_int_equal(semaphores[1], 0);
 }
 
-/* Somebody else has changed it, or it is another file. */
+/* Somebody else has changed the code, or it is from another file. */
 TEST_WITH(what_is_not_as_it_was_is_left_alone, setup, teardown)
 {
 	struct plan_patch *changed = add(0, PATCH_CALL, 5);
@@ -341,7 +346,7 @@ TEST_WITH(patches_of_modules_that_are_not_there_fail, setup, teardown)
 	assert_null(patched_modules->next);
 }
 
-/* It runs into the stub of the one behind it; nothing is written for that one. */
+/* The inner patch runs into the stub of the one before it; no bytes are written for it. */
 TEST_WITH(an_inner_patch_comes_and_goes_with_the_one_before, setup, teardown)
 {
 	struct plan_patch *outer = add(0, PATCH_EVENT, 7);
@@ -360,7 +365,7 @@ TEST_WITH(an_inner_patch_comes_and_goes_with_the_one_before, setup, teardown)
 	assert_int_equal(semaphores[0], 0);
 }
 
-/* A short jump to the long one before it, which is silent: that does not count. */
+/* A short jump leads to the silent long jump before it, which is not counted. */
 TEST_WITH(a_short_patch_leads_to_the_one_before, setup, teardown)
 {
 	struct plan_patch *island = add(0, PATCH_ENTRY, 5);
@@ -393,7 +398,7 @@ TEST_WITH(a_silent_patch_with_code_has_nothing_in_front_of_it, setup, teardown)
 	assert_memory_equal(patched_modules->memory->stubs, "abc", 3);
 }
 
-/* Only stubs: when they are put in is the recorder's business. */
+/* Only stubs are made: the recorder decides when the patches are put in. */
 TEST_WITH(patches_that_are_out_are_not_written, setup, teardown)
 {
 	struct plan_patch *plan = add(0, PATCH_EVENT, 5);
@@ -408,7 +413,7 @@ TEST_WITH(patches_that_are_out_are_not_written, setup, teardown)
 	assert_true(is_as_before(plan));
 }
 
-/* The recorder has looked at the modules of the program that was there before execve(2). */
+/* The recorder has looked at the modules of the program that ran before execve(2). */
 TEST_WITH(patches_that_are_out_do_not_fail_for_a_module_that_is_gone, setup, teardown)
 {
 	add(0, PATCH_ENTRY, 5)->load_bias = bias + 4096;
@@ -417,7 +422,10 @@ TEST_WITH(patches_that_are_out_do_not_fail_for_a_module_that_is_gone, setup, tea
 	assert_int_equal(adopt(PATCHES_WRITE), 1);
 }
 
-/* At the start, when there is one thread: those near each other, far apart, in two pages, out of order, and not as the file says. */
+/*
+ * At the start there is one thread. Patches are near each other, far apart, across two pages, out
+ * of order, and over bytes that differ from the file.
+ */
 TEST_WITH(patches_at_the_start_are_written_in_runs, setup, teardown)
 {
 	static const unsigned at[] = { 8, 16, 900, 4094, 5600, 5590, 8187 };
@@ -438,7 +446,7 @@ TEST_WITH(patches_at_the_start_are_written_in_runs, setup, teardown)
 	check_rest();
 }
 
-/* A module that was closed and came back has its own code. */
+/* A module that was closed and loaded again has its original code. */
 TEST_WITH(a_module_that_came_back_is_patched_again, setup, teardown)
 {
 	struct plan_patch *plan = add(0, PATCH_CALL, 5);
@@ -528,7 +536,7 @@ TEST_WITH(the_recorder_writes_what_is_to_change, setup, teardown)
 	probe.ready = true;
 }
 
-/* Whoever takes it out may be killed between the one page and the other. */
+/* The process that takes it out may be killed after the one page and before the other. */
 TEST_WITH(a_patch_in_two_pages_is_none_where_it_is_taken_out_again, setup, teardown)
 {
 	struct plan_patch *across = add(4093, PATCH_CALL, 5);

@@ -1,4 +1,7 @@
-/* Memory for code near a module: where it lies, what may be written, what is taken over, and that nothing is left where it cannot be had. */
+/*
+ * Memory for code near a module: its place, its protection, taking it over, and cleaning up when it
+ * cannot be had.
+ */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -115,7 +118,10 @@ TEST_WITH(gates_are_written, setup, teardown)
 	}
 }
 
-/* As a probe that comes to a running process; it is one for no longer, since cmocka ends failed tests by functions that the probe knows. */
+/*
+ * Act as a probe that was attached to a running process, only for this call: cmocka ends failed
+ * tests by functions that the probe interposes.
+ */
 static struct stub_memory *make_attached(struct module *m, uint8_t byte)
 {
 	struct stub_memory *memory;
@@ -126,7 +132,10 @@ static struct stub_memory *make_attached(struct module *m, uint8_t byte)
 	return memory;
 }
 
-/* What a probe has left is used by the next one, when it is what that would write. No other test writes these. */
+/*
+ * Stubs that an earlier probe left are used again if their bytes are what this one would write. No
+ * other test writes these.
+ */
 TEST_WITH(what_is_there_already, setup, teardown)
 {
 	struct module *m = *state;
@@ -158,7 +167,7 @@ static unsigned count_mappings(void)
 	return nr;
 }
 
-/* Stubs that cannot lead where they should from there. */
+/* Stubs cannot reach their targets from there. */
 TEST_WITH(stubs_that_cannot_be, setup, teardown)
 {
 	struct module *m = *state;
@@ -168,7 +177,7 @@ TEST_WITH(stubs_that_cannot_be, setup, teardown)
 	assert_int_equal(count_mappings(), before);
 }
 
-/* As in a hardened system: what was written cannot be made executable. */
+/* Act as a hardened system: written memory cannot be made executable. */
 static void refuse_new_code(void)
 {
 	struct sock_filter code[] = {

@@ -1,4 +1,7 @@
-/* Changing the program's text: which bytes, in how many pieces, and what becomes of the pages. */
+/*
+ * Changes of the program's text: the bytes, the number of pieces, and the protection of the pages
+ * afterwards.
+ */
 #include "libmcount/patch/text.h"
 
 #include <errno.h>
@@ -90,7 +93,10 @@ static void put_back(int fd, uint64_t at, uint64_t len)
 	assert_true(text_write(fd, (uint64_t)text + at, bytes, len));
 }
 
-/* Within a word in one piece, across words in two: the first byte is the last. */
+/*
+ * Bytes within a word are written in one piece, across words in two: the first byte is written
+ * last.
+ */
 TEST_WITH(in_pieces, setup, teardown)
 {
 	static const struct {
@@ -118,7 +124,7 @@ TEST_WITH(in_pieces, setup, teardown)
 	assert_int_equal(syscall(SYS_fcntl, fd, 1 /* F_GETFD */), -1);
 }
 
-/* What the descriptor refuses is written in the other way. */
+/* When the descriptor refuses a write, the other way is taken. */
 static int refuse_first(void *arg)
 {
 	return ++nr_writes == 1 ? -EPERM : 0;
@@ -137,7 +143,7 @@ TEST_WITH(not_by_the_descriptor, setup, teardown)
 	text_close(fd);
 }
 
-/* Without it the pages are writable for a moment, and executable all the while. */
+/* Without the descriptor, the pages become writable for a moment, and stay executable. */
 TEST_WITH(by_protection, setup, teardown)
 {
 	put(-1, 4092, 5, true);
@@ -154,7 +160,7 @@ TEST_WITH(by_protection, setup, teardown)
 TEST_WITH(nothing_is_there, setup, teardown)
 {
 	assert_int_equal(munmap(text + PAGE, PAGE), 0);
-	/* Its second piece comes first, so the byte before it is as it was. */
+	/* The second piece is written first and fails, so the byte before it is as it was. */
 	put(-1, 4095, 5, false);
 	for (uint64_t i = 0; i < PAGE; i++)
 		assert_int_equal(text[i], before(i));

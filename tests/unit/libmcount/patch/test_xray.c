@@ -1,4 +1,7 @@
-/* Calls that announce their ends (XRay), where all calls are alike: they are known by their slots, which stay as they are. */
+/*
+ * Calls that announce their ends (XRay), while all calls are alike. They are known by their slots,
+ * which are not changed.
+ */
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/guard.h"
 #include "tests/unit/lib/probe/pair.h"
@@ -65,7 +68,7 @@ static void leave(unsigned place)
 	probe_xray_exit((uint64_t)&stack[place], &no_regs);
 }
 
-/* @with_counter: by the fast way, or by the other one; the records are the same. */
+/* @with_counter: true for the fast path, false for the other one; the records are the same */
 static void calls_begin_and_end(bool with_counter)
 {
 	probe.has_counter = with_counter;
@@ -97,7 +100,10 @@ TEST_WITH(a_call_ends_where_it_says_so, setup, teardown)
 	calls_begin_and_end(false);
 }
 
-/* An exception, or a jump: what is inside of who returns is over, and so is who had that place before. */
+/*
+ * An exception or a jump: the calls inside of the one that returns are over. So is an earlier call
+ * with the same slot.
+ */
 TEST_WITH(what_was_jumped_out_of_is_over, setup, teardown)
 {
 	enter(100, 0);
@@ -184,7 +190,7 @@ TEST_WITH(calls_of_a_handler_come_behind, setup, teardown)
 	enter(40, 2);
 	leave(40);
 	leave(50);
-	/* A frame of the interrupted one is not its handler's to end. */
+	/* The handler may not end a frame of the thread that it interrupted. */
 	leave(100);
 	assert_int_equal(t->has_aside_records, 1);
 	guard_leave(t);

@@ -1,4 +1,7 @@
-/* Conditions and captures of arguments, which come from the test's own stack words: compared with what C says. */
+/*
+ * Conditions and captures of arguments, which come from the test's own stack words. The expected
+ * results are computed in C.
+ */
 #include <float.h>
 #include <math.h>
 
@@ -7,7 +10,7 @@
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
-/* The return slot, and what the caller has put above it. */
+/* The return slot, and the caller's words above it. */
 static uint64_t words[64];
 static const struct arch_regs regs;
 

@@ -1,4 +1,7 @@
-/* How a process learns that there is another plan: what it looks at, what stubs may skip meanwhile, and who does not ask. */
+/*
+ * How a process learns of a new plan: the word that it looks at, calls that stubs may skip
+ * meanwhile, and threads that do not look.
+ */
 #include "libmcount/plan/plan_update.h"
 
 #include <errno.h>
@@ -112,7 +115,7 @@ TEST(who_is_not_to_be_steered_looks_at_nothing)
 	stop();
 }
 
-/* A plan that cannot be had is asked for once; the next one is another matter. */
+/* A plan that cannot be obtained is requested once; the next plan is requested again. */
 TEST(a_plan_that_cannot_be_had_is_given_up)
 {
 	start(PLAN_STEERABLE);
@@ -133,7 +136,9 @@ TEST(a_plan_that_cannot_be_had_is_given_up)
 	stop();
 }
 
-/* Those of a handler, and those that estimate, which look at each call. */
+/*
+ * Calls of a handler do not look for a plan. Nor do threads that estimate, which look at each call.
+ */
 TEST(some_do_not_ask)
 {
 	start(PLAN_STEERABLE);
@@ -154,7 +159,7 @@ TEST(some_do_not_ask)
 	stop();
 }
 
-/* Another thread is adding modules: again at the next call. */
+/* Another thread is adding modules: the next call looks again. */
 TEST(who_cannot_look_now_looks_again)
 {
 	start(PLAN_STEERABLE);
@@ -192,7 +197,7 @@ TEST(the_mask_is_what_it_was)
 	stop();
 }
 
-/* The arena is its parent's: it looks at each call, until it has one of its own. */
+/* The arena is still its parent's: the child looks at each call until it has its own. */
 TEST(a_forked_child_looks_at_each_call)
 {
 	start(PLAN_STEERABLE);
@@ -220,7 +225,7 @@ TEST(a_forked_child_looks_at_each_call)
 	stop();
 }
 
-/* What was just noted as to be skipped is not, when the plan has changed meanwhile. */
+/* A function that was just noted as skipped is not skipped if the plan has changed meanwhile. */
 TEST(what_is_skipped_is_so_by_the_plan_in_force)
 {
 	uint64_t noted = 5;

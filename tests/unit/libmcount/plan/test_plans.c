@@ -1,4 +1,7 @@
-/* One plan in the place of another: what of it counts for calls that are open, in handlers, and when all calls were alike before. */
+/*
+ * One plan replaces another: its effects on open calls, in handlers, and in threads whose calls
+ * were all alike before.
+ */
 #include "libmcount/plan/plans.h"
 
 #include <errno.h>
@@ -49,7 +52,10 @@ static void close_scene(struct scene *s)
 	assert_int_equal(plans_reclaim(), 0);
 }
 
-/* "0(1(2)": functions as they were entered and left. Returns how many payloads there are; each is that of its call. */
+/*
+ * "0(1(2)": functions as they were entered and left. Returns the number of payloads; each must be
+ * that of its call.
+ */
 static unsigned end(struct scene *s, const char *expected)
 {
 	int32_t tid = s->t->ring->tid;
@@ -82,7 +88,7 @@ static void one(unsigned depth, unsigned func)
 	sketch_leave(place(depth), func);
 }
 
-/* Threads that have no memory for rules get it, with calls open. */
+/* Threads without memory for rules get it while calls are open. */
 TEST(calls_were_alike)
 {
 	struct scene s;
@@ -105,7 +111,7 @@ TEST(calls_were_alike)
 	end(&s, "0(1(2()2(4()5()))4())");
 }
 
-/* ENTRY records that are held back are written, or not, by what the new plan says. */
+/* The new plan decides whether ENTRY records that are held back are written. */
 TEST(held_back)
 {
 	struct scene s;
@@ -126,7 +132,10 @@ TEST(held_back)
 	end(&s, "0(1(2()))");
 }
 
-/* A function that is left out has no record, before and after the thread has noted it; what it calls has, and what is open ends as it began. */
+/*
+ * A function that is left out has no record, before and after the thread has noted it. Its callees
+ * have records, and an open call ends as it began.
+ */
 TEST(left_out)
 {
 	const uint32_t flags = PLAN_SELECTIVE | PLAN_LEAVES_OUT;
@@ -153,7 +162,7 @@ TEST(left_out)
 	end(&s, "0(2()3()3(2())2()2())");
 }
 
-/* A function that calls the hooks, as compilers have it. */
+/* A function that calls the hooks as compilers make it do. */
 NOINLINE static void hooked(struct scene *s, unsigned func, void (*body)(struct scene *s))
 {
 	__cyg_profile_func_enter((void *)SKETCH_ADDR(func), __builtin_return_address(0));
@@ -164,7 +173,7 @@ NOINLINE static void hooked(struct scene *s, unsigned func, void (*body)(struct 
 	__asm__ volatile("");
 }
 
-/* Another function has got its place meanwhile, whose that may be. */
+/* Another function has taken its place in the thread's notes. */
 static void forget_place(struct scene *s)
 {
 	assert_int_equal(s->t->calls[planned_place_of(SKETCH_ADDR(3))].alone, SKETCH_ADDR(3));
@@ -192,7 +201,10 @@ static void call_what_is_left_out(struct scene *s)
 	hooked(s, 2, NULL);
 }
 
-/* The same with -finstrument-functions: the exit of a call that is left out is not that of an earlier one of the same function, in which it is. */
+/*
+ * The same with -finstrument-functions: the exit of a call that is left out is not taken for that
+ * of an earlier recorded call of the same function around it.
+ */
 TEST(left_out_inside_of_itself)
 {
 	struct scene s;
@@ -203,7 +215,10 @@ TEST(left_out_inside_of_itself)
 	end(&s, "0(2()3(2()2())2())");
 }
 
-/* A thread stays open where the stub does not go on by itself: each of its frames would return by the long way else. */
+/*
+ * A thread stays open after a call that the stub cannot handle: otherwise each of its frames would
+ * return by the slow path.
+ */
 TEST(stays_open)
 {
 	const struct arch_regs regs = arch_regs_of(0, 0, 0);
@@ -223,13 +238,13 @@ TEST(stays_open)
 	s.t->planned->pass[planned_place_of(SKETCH_ADDR(1))].call = 1;
 	one(2, 1);
 	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(1))].call, SKETCH_ADDR(1));
-	/* Called by a jump from the end of another: both have one slot. */
+	/* The function is called by a jump at the end of another one: both have one slot. */
 	sketch_call(place(2), 4);
 	assert_int_equal(probe_entry(place(2), SKETCH_ADDR(1), &regs), 1);
 	assert_true(planned_is_open(s.t));
 	assert_int_equal(probe_exit((uint64_t)place(2), &regs), (uint64_t)arch_return_trampoline);
 	sketch_leave(place(2), 4);
-	/* The segment is full, at a call and at its end; and the clock needs a new fit. */
+	/* The segment is full, at a call and at its end; then the clock needs a new fit. */
 	s.t->end = s.t->at;
 	sketch_call(place(2), 5);
 	s.t->end = s.t->at;
@@ -245,7 +260,10 @@ TEST(stays_open)
 	one(1, 1);
 	assert_true(planned_is_open(s.t));
 	assert_ptr_equal(s.t->planned->open_base, base);
-	/* But not where it may not: deeper than the limit, with a rule, or while nothing is recorded. */
+	/*
+	 * The thread is not open below the depth limit, at a function with a rule, or while nothing
+	 * is recorded.
+	 */
 	sketch_call(place(1), 1);
 	sketch_call(place(2), 1);
 	sketch_call(place(3), 1);
@@ -265,7 +283,7 @@ TEST(stays_open)
 	end(&s, "0(1()3(1()4(1())5()6()1(6()))1()1(1(1()))5())");
 }
 
-/* Calls that are opted out inside of one that goes on leave nothing behind, neither records nor frames. */
+/* Opted-out calls inside of a call that goes on leave neither records nor frames. */
 TEST(opted_out)
 {
 	struct scene s;
@@ -286,7 +304,7 @@ TEST(opted_out)
 	end(&s, "0(1()3())");
 }
 
-/* Deeper than there is room for frames, a call that is opted out needs none, either. */
+/* At the limit of frames, an opted-out call needs no frame, either. */
 TEST(opted_out_at_the_limit)
 {
 	const unsigned limit = 64;
@@ -308,7 +326,7 @@ TEST(opted_out_at_the_limit)
 	close_scene(&s);
 }
 
-/* A call of which something is captured leaves a thread open, whatever calls are around it and within. */
+/* A call with captured values leaves a thread open, whatever calls are around it and within. */
 TEST(captured)
 {
 	struct scene s;
@@ -332,7 +350,7 @@ TEST(captured)
 		sketch_leave(place(1), 1);
 		assert_ptr_equal(s.t->fast_base, s.t->planned->open_base);
 	}
-	/* A rule that says more: what is open ends as it began. */
+	/* The function gets a rule with more effects: an open call ends as it began. */
 	sketch_call(place(1), 1);
 	one(2, 5);
 	sketch_call(place(2), 3);
@@ -365,7 +383,10 @@ TEST(captured_at_the_limit)
 	assert_int_equal(end(&s, "0(5()1(2())1(2()))"), 8);
 }
 
-/* A handler has jumped out of the hook of such a call, before its frame was there: nothing is captured at the end of the next one. */
+/*
+ * A handler has jumped out of such a call's hook before the frame was there: the end of the next
+ * call captures nothing.
+ */
 TEST(captured_by_half)
 {
 	struct scene s;
@@ -386,7 +407,7 @@ TEST(captured_by_half)
 	assert_int_equal(end(&s, "0(2()1()2()1()2(1()))"), 6);
 }
 
-/* Inside of what was opted out, or not opted in, another plan counts at once. */
+/* Inside of a function that is opted out, or not opted in, a new plan counts at once. */
 TEST(open_filters)
 {
 	struct scene s;
@@ -414,7 +435,10 @@ TEST(open_filters)
 	end(&s, "1(2())3()");
 }
 
-/* A thread that is ready for a function that is opted in, whose calls open it; nothing is left of that when others call, or when another plan counts. */
+/*
+ * A thread is ready for a function that is opted in, whose calls open it. That ends when other
+ * functions call, or when a new plan counts.
+ */
 TEST(opted_in)
 {
 	const uint32_t flags = PLAN_SELECTIVE | PLAN_OPT_IN_FILTER;
@@ -439,7 +463,7 @@ TEST(opted_in)
 		sketch_leave(place(0), 0);
 	}
 	assert_int_equal(s.t->calls[planned_place_of(SKETCH_ADDR(1))].call, -SKETCH_ADDR(1));
-	/* Another one with more to it, and one within the other. */
+	/* Another function, whose rule has more effects, and one call inside of another. */
 	one(0, 4);
 	sketch_call(place(0), 1);
 	assert_true(planned_is_open(s.t));
@@ -450,7 +474,7 @@ TEST(opted_in)
 	sketch_leave(place(0), 1);
 	one(0, 2);
 	one(0, 1);
-	/* Meanwhile it is no more opted in; and then it is again. */
+	/* For a while it is not opted in; then it is again. */
 	sketch_call(place(0), 1);
 	one(1, 2);
 	assert_int_equal(obey(plans_replace, (struct sketch){ "--f-----", 0, 3, flags }), 0);
@@ -465,7 +489,10 @@ TEST(opted_in)
 			 2);
 }
 
-/* A handler has jumped out of the hook of such a call, with its frame there and nothing else; or out of that of its end. */
+/*
+ * A handler has jumped out of such a call's entry hook, when only its frame was there; or out of
+ * its exit hook.
+ */
 TEST(opted_in_by_half)
 {
 	const uint32_t flags = PLAN_SELECTIVE | PLAN_OPT_IN_FILTER;
@@ -491,7 +518,7 @@ TEST(opted_in_by_half)
 	assert_int_equal(end(&s, "1()1()1()1()1()1()1()1()1(1())1()"), 0);
 }
 
-/* A child that is forked within it has the end, and what comes inside of it. */
+/* A child that is forked inside of it records its end, and the calls inside of it. */
 TEST(opted_in_settled)
 {
 	const uint32_t flags = PLAN_SELECTIVE | PLAN_OPT_IN_FILTER;
@@ -515,7 +542,10 @@ TEST(opted_in_settled)
 	end(&s, "1()1()1()1()1(2()2())1()1(2()2())1()");
 }
 
-/* While a hook is interrupted, its handler's calls go by the plan that the hook had, which stays until then. */
+/*
+ * Calls of a handler that interrupts a hook go by the plan that the hook had; that plan is kept
+ * until then.
+ */
 TEST(in_a_handler)
 {
 	const struct sketch all = { "++++++++", 0, 64, PLAN_SELECTIVE };
@@ -540,7 +570,10 @@ TEST(in_a_handler)
 	end(&s, "0()1(2())3()");
 }
 
-/* A call that captures its result keeps the plan that says how; any other keeps none. */
+/*
+ * A call whose result is captured keeps the plan that describes the capture; any other call keeps
+ * none.
+ */
 TEST(what_is_needed)
 {
 	const struct sketch plain = { "--------", 0, 64, PLAN_SELECTIVE };
@@ -567,7 +600,7 @@ TEST(what_is_needed)
 	end(&s, "0(2()1(2())2())");
 }
 
-/* A dlopen adds functions, and leaves what is open as it is. */
+/* A dlopen() adds functions, and does not change open calls. */
 TEST(extended)
 {
 	struct scene s;

@@ -1,4 +1,7 @@
-/* Plans are replaced while eight threads call: each call's records belong together, and plans that nobody needs are gone. */
+/*
+ * Plans are replaced while eight threads make calls. The records of each call match, and plans that
+ * no thread needs are freed.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -39,7 +42,7 @@ static void *run(void *arg)
 	self = r->t;
 	sketch_call(outer, 0);
 	atomic_fetch_add(&inside, 1);
-	/* A few calls for each plan, so that the recording stays small. */
+	/* Few calls are made for each plan, so that the recording stays small. */
 	while (atomic_load(&replaced) < REPLACEMENTS) {
 		if (r->trees <= atomic_load(&replaced)) {
 			sketch_tree(outer - 2, 1);
@@ -53,7 +56,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* By then each has learnt of the plan, whatever it skipped under others. */
+/* By then each thread has learnt of the plan, whatever it skipped under earlier ones. */
 static void wait_for_trees(struct runner *runners, unsigned nr)
 {
 	for (unsigned i = 0; i < NR_THREADS; i++) {
@@ -88,7 +91,10 @@ TEST(under_load)
 		if (i == REPLACEMENTS)
 			wait_for_trees(runners, i);
 		assert_int_equal(plans_replace(fd), 0);
-		/* What a thread knows, is about to know, has just left, and what its open calls need. */
+		/*
+		 * Each thread keeps the plan that it knows, the next one, the one that it has just
+		 * left, and those that its open calls need.
+		 */
 		assert_in_range(plans_reclaim(), 1, NR_THREADS * (SKETCH_LEVELS + 3));
 		atomic_store(&replaced, i);
 	}

@@ -1,4 +1,7 @@
-/* Library functions that look at where they return to: they see the module of who called, and their results come back. */
+/*
+ * Library functions that look at their return address: they see the module of the caller, and their
+ * results come back.
+ */
 #include "libmcount/program/caller.h"
 
 #include <dlfcn.h>
@@ -70,7 +73,7 @@ TEST(the_function_returns_into_the_module_of_its_caller)
 	}
 }
 
-/* Code that is in no module has no way back of its own. */
+/* Code outside of all modules has no caller to pretend. */
 TEST(code_of_no_module_is_as_good_as_ours)
 {
 	static const uint64_t nowhere[] = { 0, 4096, UINT64_MAX };
@@ -83,13 +86,13 @@ TEST(code_of_no_module_is_as_good_as_ours)
 		assert_int_equal(module_of(seen_return).base,
 				 module_of((void *)arch_return_trampoline).base);
 	}
-	/* What cannot be executed is no code, in whatever module. */
+	/* Bytes that cannot be executed are no code, in any module. */
 	assert_non_null(caller_pretend((void *)look_at_it, text, 0, &seen_a, 0));
 	assert_int_equal(module_of(seen_return).base,
 			 module_of((void *)arch_return_trampoline).base);
 }
 
-/* --- what a frame that was given up would have returned to --- */
+/* --- the return address of a frame that was given up --- */
 
 TEST(what_was_given_up_is_found)
 {

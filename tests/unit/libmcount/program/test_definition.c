@@ -1,4 +1,4 @@
-/* Definitions that are found without the dynamic linker's locks are those that it binds calls to. */
+/* Definitions found without the dynamic linker's locks are those that it binds calls to. */
 #include "libmcount/program/definition.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #name, (uint64_t)name \
 	}
 
-/* memcpy() has an older version as well, and is chosen by the machine; so is strlen(). */
+/* memcpy() also has an older version, and is chosen by the machine; so is strlen(). */
 TEST(test_functions)
 {
 	const struct {
@@ -28,7 +28,10 @@ TEST(test_functions)
 		assert_int_equal(definition_find(functions[i].name), functions[i].address);
 }
 
-/* Data is no function, and the probe's own are left out: this program's are them here. */
+/*
+ * Data is no function. Definitions of the probe are left out: here this program counts as the
+ * probe.
+ */
 TEST(test_none)
 {
 	static const char *const names[] = { "", "no_such_function", "environ", "main",

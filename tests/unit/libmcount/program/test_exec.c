@@ -1,4 +1,7 @@
-/* Environments that a traced program hands to what it executes: all of it comes through, and what makes the new program a traced one. */
+/*
+ * Environments that a traced program passes to execve(): they arrive complete, with the variables
+ * that make the new program a traced one.
+ */
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -110,7 +113,7 @@ TEST_WITH(in_each_way, setup, teardown)
 		check(ways[i], envp, "A=B\nC=\n" PRELOAD "\n" SOCKET "\n");
 }
 
-/* What the program preloads there stays, behind us; and nothing is there twice. */
+/* Libraries that the program preloads there stay, after ours; none is listed twice. */
 TEST_WITH(what_it_preloads, setup, teardown)
 {
 	char *others[] = { "LD_PRELOAD=libdl.so.2", "A=B", NULL };
@@ -122,7 +125,7 @@ TEST_WITH(what_it_preloads, setup, teardown)
 	check(by_execve, ours, "A=B\nLD_PRELOAD=libdl.so.2:" US "\n" SOCKET "\n");
 }
 
-/* A variable whose name only begins like one of ours is the program's. */
+/* A variable whose name only begins like one of ours belongs to the program. */
 TEST_WITH(similar_names, setup, teardown)
 {
 	char *envp[] = { "LD_PRELOADED=x", CONTROL_ENV_SOCKET "S=y", NULL };
@@ -131,7 +134,10 @@ TEST_WITH(similar_names, setup, teardown)
 	      "LD_PRELOADED=x\n" CONTROL_ENV_SOCKET "S=y\n" PRELOAD "\n" SOCKET "\n");
 }
 
-/* The traced program is a recorder, too; or has taken something out of its own environment; or is not recorded any more. */
+/*
+ * The traced program is itself a recorder, has removed a variable from its own environment, or is
+ * not recorded any more.
+ */
 TEST_WITH(what_is_left_alone, setup, teardown)
 {
 	char *of_another[] = { "A=B", CONTROL_ENV_SOCKET "=another:secret", NULL };

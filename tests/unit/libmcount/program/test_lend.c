@@ -1,4 +1,7 @@
-/* Children in the memory of their parent: a state and a ring of their own, and all as before when they are done. */
+/*
+ * Children in the memory of their parent: they have a state and a ring of their own, and the
+ * parent's are as before when they are done.
+ */
 #include "libmcount/system/arena.h"
 #include "libmcount/hot/callers.h"
 #include "libmcount/hot/frames.h"
@@ -51,10 +54,13 @@ TEST_WITH(a_child_has_calls_of_its_own, setup, teardown)
 	lend_begin(lent);
 	assert_ptr_equal(self, lent);
 	assert_int_equal(lent->ring->state, RING_LIVE);
-	/* The one that returns twice is over in the child, too, and goes on where it does in the parent. */
+	/*
+	 * The call that returns twice has ended in the child, too, and goes on at the parent's
+	 * address.
+	 */
 	assert_int_equal(probe_exit((uint64_t)&stack[30], &no_regs), 0x7000 + 30);
 	call(20, 0x3000);
-	/* Further out than what is open: in no way the end of it. */
+	/* A call further out than the open one does not end it. */
 	call(45, 0x4000);
 	assert_int_equal(record_depth(lent->top->data), 1);
 	assert_ptr_equal(lent->top, lent->frames + 2);
@@ -110,7 +116,7 @@ TEST_WITH(nobody_lends_what_is_not_traced, setup, teardown)
 	assert_null(self);
 }
 
-/* A child that may not be traced any more leaves its state to its parent. */
+/* A child that may not be traced any more leaves the state to its parent. */
 TEST_WITH(what_is_lent_is_given_back_once, setup, teardown)
 {
 	struct thread *t = pair_thread();

@@ -43,7 +43,7 @@ static bool takes_none(const struct loaded *m, uint32_t index, const void *arg)
 	return false;
 }
 
-/* Asked of libc itself: a sanitizer has functions of these names in front of it. */
+/* libc itself is asked, since a sanitizer interposes functions of these names. */
 TEST(test_functions)
 {
 	static const char *const names[] = { "isatty", "qsort", "strlen", "memcpy" };

@@ -1,4 +1,7 @@
-/* A thread that forbids itself what hooks need is left alone before it does; any other goes on being recorded. */
+/*
+ * A thread that forbids itself system calls that hooks need stops being recorded before that; other
+ * threads go on.
+ */
 #include <sys/prctl.h>
 
 #include "tests/unit/lib/probe/pair.h"

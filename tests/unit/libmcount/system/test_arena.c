@@ -1,4 +1,7 @@
-/* An arena that is mapped piece by piece: what is none is refused, and each ring is given to one. */
+/*
+ * An arena that is mapped piece by piece: malformed ones are refused, and each ring is given to one
+ * thread.
+ */
 #include "libmcount/system/arena.h"
 
 #include <sys/mman.h>
@@ -86,7 +89,7 @@ TEST(what_is_no_arena_is_refused)
 	assert_false(arena_adopt(-1));
 }
 
-/* All rings, which are those of the file, in its order; they lie at other places than there. */
+/* Check that all rings are those of the file, in its order. They are mapped at other addresses. */
 static void check_rings(int fd)
 {
 	uint64_t stride = ring_stride(NR_SEGMENTS, RING_PAGE);
@@ -136,7 +139,7 @@ TEST(each_ring_is_claimed_once)
 	close(fd);
 }
 
-/* A child's takes the place of its parent's, and nothing of that is left. */
+/* A child's arena replaces its parent's, of which nothing stays mapped. */
 TEST(another_arena_takes_its_place)
 {
 	struct arena header = good();

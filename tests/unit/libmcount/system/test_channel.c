@@ -1,4 +1,4 @@
-/* The probe's end of a conversation, with a recorder that says what the test likes. */
+/* The probe's end of a conversation; the test plays the recorder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -61,7 +61,7 @@ static void end(struct conversation *talk)
 	close(talk->listener);
 }
 
-/* With a descriptor. It may come before the question is asked: there is room on the way. */
+/* Send a message with a descriptor. It may be sent before the question: the socket buffers it. */
 static void say(const struct conversation *talk, enum control_type type, uint32_t flags, size_t len,
 		uint32_t seq)
 {
@@ -133,7 +133,10 @@ TEST(an_answer_is_taken)
 	}
 }
 
-/* Something else comes instead: we step aside, and say why when the recorder can know. */
+/*
+ * Another message comes instead of the answer: the probe stops, and says why when the recorder can
+ * know.
+ */
 TEST(what_is_no_answer_is_refused)
 {
 	static const struct {
@@ -178,7 +181,7 @@ TEST(what_is_no_answer_is_refused)
 	}
 }
 
-/* A recorder of another version says so, in its words. */
+/* A recorder of another version says so in its own words. */
 TEST(another_version_is_not_talked_to)
 {
 	struct conversation talk;
@@ -212,7 +215,7 @@ static unsigned count_fds(void)
 	return nr;
 }
 
-/* What comes with messages that are skipped, or too late, does not stay open in the program. */
+/* Descriptors that come with skipped or late messages are closed in the program. */
 TEST(no_descriptor_is_left)
 {
 	unsigned before = count_fds();
@@ -275,7 +278,7 @@ static int take_long(void *arg)
 	return 0;
 }
 
-/* Who says for ever what is skipped, is not waited for longer than who says nothing. */
+/* A recorder that sends skipped messages for ever is not waited for longer than a silent one. */
 TEST(chatter_is_no_answer)
 {
 	for (int nr = 1; nr <= 6; nr++) {
@@ -286,7 +289,7 @@ TEST(chatter_is_no_answer)
 			say(&talk, CONTROL_TESTS, CONTROL_OPTIONAL, 100, 1 + i);
 		say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 2);
 		pair_before(SYS_recvmsg, take_long, NULL);
-		/* The first begins the time, the fourth is 12 seconds later. */
+		/* The first message starts the time; the fourth comes 12 seconds later. */
 		assert_int_equal(finish(&talk), nr <= 3);
 		pair_before(0, NULL, NULL);
 		end(&talk);
@@ -327,7 +330,7 @@ static int next_fd(void)
 	return fd;
 }
 
-/* Only with CAP_SYS_RESOURCE, which not every root has. */
+/* Needs CAP_SYS_RESOURCE, which not every root has. */
 static bool may_pass_hard_limit(const struct rlimit *now)
 {
 	const struct rlimit more = { now->rlim_cur, now->rlim_max + 1 };
@@ -344,7 +347,7 @@ static void check_limit(rlim_t soft, rlim_t hard)
 	assert_int_equal(now.rlim_max, hard);
 }
 
-/* Where the program has no descriptor left, its limit is raised for as long as the conversation takes. */
+/* If the program has no descriptor left, its limit is raised for the conversation. */
 TEST(few_descriptors)
 {
 	struct rlimit before;
@@ -368,7 +371,7 @@ TEST(few_descriptors)
 		channel_close(&talk.ch);
 		check_limit(soft, few.rlim_max);
 	}
-	/* A socket could be had, but nothing that comes by it. */
+	/* The socket gets a descriptor, but what is received by it does not. */
 	assert_return_code(setrlimit(RLIMIT_NOFILE, &before), errno);
 	assert_return_code(
 		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ raised - 1, before.rlim_max }), errno);

@@ -1,4 +1,4 @@
-/* The program dies of a signal: what is open is in the recording, unless a hook was just at work. */
+/* A signal kills the program: open calls are in the recording, unless a hook was running. */
 #include "libmcount/hot/callers.h"
 #include "libmcount/system/crash.h"
 

@@ -1,4 +1,4 @@
-/* Calls that were open before there was a probe: what is inside of them, and when they are over. */
+/* Calls that were open before there was a probe: calls inside of them, and their ends. */
 #include <errno.h>
 
 #include "libmcount/hot/callers.h"
@@ -11,7 +11,7 @@
 #define RET(place) (0x500000UL + (place))
 #define ADDR(n)	   (0x400000UL + 16 * (n))
 
-/* A stack that is further out than that of what is called; no optimizer may know better. */
+/* A stack further out than that of the called functions; the optimizer must not know better. */
 struct scene {
 	struct pair pair;
 	struct thread *t;
@@ -60,7 +60,10 @@ static void expect(struct scene *s, enum record_type type, unsigned depth, unsig
 	strbuf_add(&s->expected, &data, sizeof(data));
 }
 
-/* What the recorder tells of this thread: function n at places[n], and where its stack is when that is told. */
+/*
+ * Note what the recorder tells of this thread: function n is open at places[n], and the stack
+ * pointer is there at that moment.
+ */
 static void note(struct scene *s, const unsigned *places, const unsigned *sps, uint32_t nr)
 {
 	uint64_t words[ATTACH_THREAD_BYTES_MAX / sizeof(uint64_t)] = { 0 };
@@ -109,7 +112,7 @@ TEST(test_depth)
 	end(&s);
 }
 
-/* The program has gone on before this thread's first call; its number may be another thread's later. */
+/* The program went on before this thread's first call. Later another thread may get its number. */
 TEST(test_first_call)
 {
 	struct scene s;
@@ -126,7 +129,7 @@ TEST(test_first_call)
 	end(&s);
 }
 
-/* No more than there may be; the rest is not there, and neither is what is called inside of it. */
+/* There are no more open calls than allowed: the rest is dropped, with the calls inside of it. */
 TEST(test_limit)
 {
 	struct scene s;

@@ -1,6 +1,7 @@
 /*
- * Reads of memory that may not be there, and the program's handlers, whose place ours has: nothing of that may be seen by the program.
- * The kernel is asked for what it has by a system call of its own, past all that is put in front of sigaction(2).
+ * Reads of memory that may be unmapped, and the program's signal handlers, which ours replace: the
+ * program may not notice any of it. The kernel is asked by a direct system call, past everything
+ * that interposes sigaction(2).
  */
 #include "libmcount/system/fault.h"
 
@@ -57,7 +58,7 @@ static void program_wants_nothing(void)
 	program_wants(SIGBUS, SIG_DFL);
 }
 
-/* Two pages that can be read, and one behind them that cannot. */
+/* Two readable pages, and an unreadable one after them. */
 static char *pages;
 static char *pages_end;
 
@@ -87,7 +88,7 @@ static void check_copies(enum fault_state after)
 		assert_int_equal(to[20], 'o');
 		/* Again, as it is known how. */
 		assert_int_equal(fault_copy(to, pages_end - there, 20), there < 20 ? there : 20);
-		/* A text that ends, one that goes on, one that ends where memory does. */
+		/* A text that ends, one that goes on, and one at the end of the mapping. */
 		pages_end[-1] = there > 1 ? '\0' : 'x';
 		assert_int_equal(fault_copy_string(to, pages_end - there, 20),
 				 there == 1 ? -1 - 1 : (there - 1 < 20 ? there - 1 : 20));
@@ -157,7 +158,7 @@ static uint64_t pending(void)
 	return set;
 }
 
-/* Signals that wait stay where they are, and so does the mask. */
+/* Pending signals stay pending, and the mask stays as it was. */
 TEST(what_cannot_be_read_is_left_out_where_signals_are_blocked)
 {
 	static const int both[] = { SIGSEGV, SIGBUS };
@@ -187,7 +188,7 @@ TEST(what_cannot_be_read_is_left_out_where_signals_are_blocked)
 	check_copies(FAULT_GUARDED);
 }
 
-/* Whatever may change the mask has the next read look again. */
+/* After each function that may change the mask the next read looks at it again. */
 TEST(a_changed_mask_is_noticed)
 {
 	sigset_t set;
@@ -250,7 +251,7 @@ TEST(the_programs_handler_gets_what_the_kernel_says)
 	assert_int_equal(nr_seen, 1);
 	assert_int_equal(seen_signal, SIGSEGV);
 	assert_ptr_equal(seen_address, pages_end + 12);
-	/* Its mask is another one; and so is the one after it. */
+	/* Its mask is another one; so is the mask afterwards. */
 	assert_int_equal(seen_state, FAULT_UNKNOWN);
 	assert_int_equal(fault_state, FAULT_UNKNOWN);
 	mprotect(pages_end, PAGE, PROT_NONE);
@@ -267,7 +268,10 @@ TEST(the_programs_handler_gets_what_the_kernel_says)
 	program_wants(SIGBUS, SIG_DFL);
 }
 
-/* Where the program has none, ours must not end calls that wait, and has the stack that there is for it. */
+/*
+ * If the program has no handler, ours must not interrupt waiting system calls, and runs on the
+ * stack that there is.
+ */
 TEST(without_a_handler_of_the_programs_ours_disturbs_nothing)
 {
 	program_wants(SIGSEGV, SIG_DFL);
@@ -380,7 +384,10 @@ TEST(sigset_holds_a_signal_and_lets_it_go)
 	}
 }
 
-/* A fault in another handler must come to ours: its mask does not hold it back, but the program sees the mask that it gave. */
+/*
+ * A fault in another handler must reach our handler: its mask does not block it, but the program
+ * sees the mask that it set.
+ */
 TEST(masks_of_other_signals_have_a_hole)
 {
 	static const int taken[][2] = { { SIGSEGV, 0 }, { SIGBUS, 0 }, { SIGSEGV, SIGBUS } };
@@ -422,7 +429,7 @@ TEST(no_signal_is_no_signal)
 	}
 }
 
-/* A vfork(2) child has our memory, but signals of its own: nothing of what it does is kept. */
+/* A vfork(2) child shares our memory but has signals of its own: its changes are not kept. */
 TEST(a_borrower_changes_nothing_of_ours)
 {
 	struct sigaction act = { .sa_handler = SIG_IGN };
@@ -492,7 +499,10 @@ TEST(without_a_handler_the_signal_ends_the_program)
 	assert_int_equal(ends_by(run_into, SIGSEGV, SIG_IGN), SIGSEGV);
 }
 
-/* --signal: it does not end the program, even if that did not say so; a handler of its is called as ever. */
+/*
+ * A signal of --signal does not end the program, even without a handler; its own handler is called
+ * as usual.
+ */
 TEST(signals_that_switch_are_no_end)
 {
 	assert_int_equal(ends_by(send, SIGUSR2, SIG_DFL), SIGUSR2);
@@ -518,5 +528,5 @@ TEST(signals_that_switch_are_no_end)
 	probe.plan.signals_off = 0;
 }
 
-/* The order of the tests matters: what is watched stays so. */
+/* The order of the tests matters, since watched functions stay watched. */
 TEST_GROUP(setup, NULL)

@@ -1,4 +1,7 @@
-/* A probe that goes: what it has changed is as it was, what it has taken is given back, and nobody is within it. */
+/*
+ * A probe that leaves: its changes are undone, its memory is returned, and no thread runs in its
+ * code.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <sys/mman.h>
@@ -79,7 +82,7 @@ TEST_WITH(slots_hold_what_they_held, setup, teardown)
 	munmap(closed, PAGE);
 }
 
-/* Slots that were changed twice hold what they held first: the newest is undone before the one that it was based on. */
+/* Slots that were changed twice get their first value back: the newest change is undone first. */
 TEST_WITH(many_slots, setup, teardown)
 {
 	static uint64_t slots[1000];
@@ -94,7 +97,10 @@ TEST_WITH(many_slots, setup, teardown)
 		assert_int_equal(slots[i], i + 1);
 }
 
-/* The recorder moves no thread out of code that it is not told of; what there is no room for is counted. */
+/*
+ * The recorder moves threads only out of code that it is told of; pieces beyond the table are
+ * counted.
+ */
 TEST_WITH(code_is_told_and_unmapped, setup, teardown)
 {
 	char *code[3] = { map(PAGE), map(PAGE), map(PAGE) };
@@ -136,7 +142,7 @@ TEST_WITH(a_probe_that_was_preloaded_stays, setup, teardown)
 	munmap(code, PAGE);
 }
 
-/* Before the probe's code goes nobody may be in it, or come back to it. */
+/* Before the probe's code is unmapped, no thread may be in it, or return to it. */
 TEST_WITH(who_is_within_is_counted, setup, teardown)
 {
 	uint64_t func = 0x400000;
@@ -167,7 +173,7 @@ static unsigned count_fds(void)
 	return nr;
 }
 
-/* What was on the stack before means nothing: here it looks like a descriptor of the program. */
+/* Old words on the stack must not count: here they look like a descriptor of the program. */
 static __attribute__((noinline)) void use_the_stack(int value)
 {
 	volatile int used[1024];
@@ -176,7 +182,10 @@ static __attribute__((noinline)) void use_the_stack(int value)
 		used[i] = value;
 }
 
-/* Whether there is a recording to leave, or one to take over; asking changes nothing in the program. */
+/*
+ * Tells whether there is a recording to leave or to take over; asking changes nothing in the
+ * program.
+ */
 TEST_WITH(who_records_it, setup, teardown)
 {
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

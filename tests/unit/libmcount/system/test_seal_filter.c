@@ -1,4 +1,4 @@
-/* What filters of system calls say of a call whatever its arguments are. */
+/* The verdict of system call filters on a call, whatever its arguments are. */
 #include "libmcount/system/seal_filter.h"
 
 #include <linux/seccomp.h>
@@ -71,7 +71,10 @@ TEST(words_and_sums)
 	assert_true(seal_filter_allows(code, ARRAY_SIZE(code), 6));
 }
 
-/* Ways that double at each jump: a filter that nobody would write, and that must not take for ever. */
+/*
+ * The number of paths doubles at each jump: nobody would write such a filter, and analysing it must
+ * end.
+ */
 TEST(too_many_ways)
 {
 	struct sock_filter code[402];

@@ -1,4 +1,4 @@
-/* --signal: what is said of a signal is done when it comes, and nothing else. */
+/* --signal: the action of a signal is done when it comes, and nothing else. */
 #include "libmcount/system/signal_switches.h"
 
 #include <signal.h>
@@ -59,7 +59,7 @@ TEST_WITH(on_and_off, setup, teardown)
 	probe.is_on = true;
 }
 
-/* Before there is a plan, and after the end, nothing is switched. */
+/* Before there is a plan, and after the end, signals switch nothing. */
 TEST_WITH(not_ready, setup, teardown)
 {
 	probe.plan.signals_off = BIT(12);
@@ -80,7 +80,7 @@ static void end_at_third(void *arg)
 		atomic_store(&pair.rec.control->finished, 1);
 }
 
-/* It is waited for that the recorder has seen it, so that no more is recorded anywhere. */
+/* The probe waits until the recorder has seen it, so that no more is recorded anywhere. */
 TEST_WITH(the_end, setup, teardown)
 {
 	unsigned wakes = pair_wakes();
@@ -106,7 +106,7 @@ static void count_waits(void *arg)
 	nr_waits++;
 }
 
-/* A recorder that does not answer is not waited for for ever. */
+/* If the recorder does not answer, waiting ends. */
 TEST_WITH(no_answer, setup, teardown)
 {
 	nr_waits = 0;

@@ -1,4 +1,7 @@
-/* Capture programs, step by step: what each adds to a payload, where that ends, and what becomes of what is not there. */
+/*
+ * Capture programs, step by step: the bytes that each step adds to a payload, the end of the
+ * payload, and missing values.
+ */
 #include "libmcount/values/capture.h"
 
 #include <sys/mman.h>
@@ -8,7 +11,7 @@
 
 #define PAGE 4096
 
-/* Memory that nobody can read, behind some that is readable. */
+/* Unreadable memory after a readable page. */
 static char *edge;
 static uint64_t words[16]; /* the return slot, and the stack above it */
 static uint8_t got[CAPTURE_ROOM];
@@ -31,7 +34,7 @@ static int teardown(void **state)
 	return munmap(edge - PAGE, 2 * PAGE);
 }
 
-/* The arguments that @nr steps ask for, of a call with these two in registers. */
+/* Run @nr steps for the arguments of a call with these two in registers. */
 static uint32_t take(uint64_t first, uint64_t second, const struct capture_step *steps, unsigned nr)
 {
 	struct arch_regs regs = arch_regs_of(first, second, 0);
@@ -39,7 +42,7 @@ static uint32_t take(uint64_t first, uint64_t second, const struct capture_step 
 	uint64_t *slot = words;
 	uint32_t len;
 
-	/* For the compiler it is anywhere, as the program's stack is. */
+	/* The compiler must not know where it points, as with the program's stack. */
 	__asm__("" : "+r"(slot));
 	program[0] = (struct capture_step){ .op = CAPTURE_HEAD, .bytes = nr };
 	memcpy(program + 1, steps, nr * sizeof(*steps));
@@ -51,7 +54,7 @@ static uint32_t take(uint64_t first, uint64_t second, const struct capture_step 
 	return len;
 }
 
-/* What the program has put there is these bytes, and zeros up to a multiple of 8. */
+/* Check that the captured bytes are these, with zeros up to a multiple of 8. */
 static void check(uint32_t len, const void *bytes, uint32_t nr)
 {
 	uint8_t expected[CAPTURE_ROOM] = { 0 };
@@ -204,7 +207,10 @@ TEST(a_std_string_is_as_long_as_it_says)
 	TEXT_OF(a_std_string, &empty, "");
 	TEXT_OF(a_std_string, NULL, ARGBLOB_NULL);
 	TEXT_OF(a_std_string, 0x20, "<0x20>");
-	/* The object is named where its text is not there; so is one that is not there as a whole. */
+	/*
+	 * If the text cannot be read, the object's address stands for it; so it does if the whole
+	 * object cannot be read.
+	 */
 	snprintf(expected, sizeof(expected), "<0x%lx>", (uint64_t)&bad);
 	check_text(take((uint64_t)&bad, 0, &a_std_string, 1), expected, strlen(expected));
 	memcpy(torn, &good, 8);

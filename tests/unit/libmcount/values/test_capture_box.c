@@ -1,6 +1,6 @@
 /*
- * Boxes of containers: objects as the libraries of GNU and LLVM lay them out, made by hand, and what is taken up of them. Others that nobody would
- * make: torn, cyclic, pointing nowhere.
+ * Boxes of containers: objects with the layout of GNU's and LLVM's libraries, made by hand, and the
+ * elements captured of them. Some are torn, cyclic or point nowhere.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 
 #define BOX_BYTES_MAX 256
 
-/* Memory that nobody can read, behind some that is readable. */
+/* Unreadable memory after a readable page. */
 static uint8_t *edge;
 static struct strbuf expected;
 
@@ -71,7 +71,7 @@ static void expect_count(uint32_t number, uint16_t stored)
 	expect_bytes(&stored, sizeof(stored));
 }
 
-/* So many there are, and all of them follow, from @first on. */
+/* Expect @number elements, all of which follow in the box, from @first on. */
 static void expect_ints(uint32_t number, int32_t first)
 {
 	expect_count(number, number);
@@ -79,7 +79,10 @@ static void expect_ints(uint32_t number, int32_t first)
 		expect_int(first + i);
 }
 
-/* @nr steps take up of @object what was expected since the last time. @room: of the box */
+/*
+ * Run @nr steps on @object and compare with what was expected since the last time. @room: bytes of
+ * the box
+ */
 static void check_room(const struct box_step *steps, uint32_t nr, const void *object, uint32_t room)
 {
 	uint8_t box[BOX_BYTES_MAX + 1];
@@ -190,7 +193,7 @@ TEST(texts)
 TEST(texts_of_llvm)
 {
 	const struct box_step step = { .op = BOX_STD_STRING_LLVM, .a = 8 };
-	/* Short ones are in the object, behind a byte with twice the length. */
+	/* Short strings are in the object, after a byte with twice the length. */
 	union {
 		uint64_t words[4];
 		char bytes[32];
@@ -356,7 +359,7 @@ TEST(rows)
 	expect_int(11);
 	check(steps, 2, &object);
 	steps[0].limit = 8;
-	/* As many as there is room for: one byte for the box, six for the numbers. */
+	/* The box takes as many as it has room for: one byte for the box, six for the numbers. */
 	expect_count(5, 2);
 	expect_int(10);
 	expect_int(11);
@@ -403,7 +406,7 @@ TEST(rows)
 	check(steps, 2, numbers);
 }
 
-/* Rows of rows: so many looks in all, whatever the limits multiply to. */
+/* Rows of rows: the number of memory reads is limited, whatever the single limits multiply to. */
 TEST(looks_are_limited)
 {
 	static const char letters[20] = "abcdefghijklmnopqrst";
@@ -508,7 +511,7 @@ TEST(chains)
 	check(steps, 2, &object);
 }
 
-/* So many are counted where nobody has, and not one more. */
+/* Where no size is stored, so many links are counted, and not one more. */
 TEST(many_links)
 {
 	static struct node nodes[BOX_WALK_MAX + 1];
@@ -589,7 +592,7 @@ TEST(trees)
 
 /* --- blocks --- */
 
-/* GNU: blocks of 512 bytes, the first of which begins anywhere. */
+/* GNU: blocks of 512 bytes; the first element stands anywhere in the first block. */
 TEST(deques)
 {
 	static int blocks[3][128];
@@ -656,7 +659,7 @@ TEST(deques)
 	check_nothing(steps, 0, &object);
 }
 
-/* LLVM: blocks of 4096 bytes, and the first one's number. */
+/* LLVM: blocks of 4096 bytes, and the index of the first element. */
 TEST(deques_of_llvm)
 {
 	static int blocks[3][1024];
@@ -700,7 +703,7 @@ TEST(deques_of_llvm)
 	check(steps, 2, &object);
 }
 
-/* Elements that are so large that a block has a few of them, or one. */
+/* Elements so large that a block holds a few of them, or one. */
 TEST(deques_of_large_elements)
 {
 	static const unsigned sizes[] = { 100, 255, 256, 511, 512, 600 };

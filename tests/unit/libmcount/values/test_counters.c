@@ -1,4 +1,7 @@
-/* Counters by name and in pairs, against a simulated kernel: what is opened, in which groups, what is read of them and closed. */
+/*
+ * Counters by name and in pairs, against a simulated kernel: which are opened, in which groups,
+ * read and closed.
+ */
 #include "libmcount/values/counters.h"
 
 #include <errno.h>
@@ -192,7 +195,9 @@ static int end(void **state)
 static const struct plan_counter mixed[] = { SW(CONTEXT_SWITCHES), HW(INSTRUCTIONS), RAW(0x1a8),
 					     SW(TASK_CLOCK) };
 
-/* All with one read, the processor's without what the kernel does, the kernel's with. */
+/*
+ * One read yields all: the processor's counters without the kernel's share, the kernel's with it.
+ */
 TEST_WITH(one_group, begin, end)
 {
 	struct counter_values values;
@@ -219,7 +224,7 @@ TEST_WITH(one_group, begin, end)
 	assert_int_equal(nr_open(), 4);
 }
 
-/* What does not fit into the group leads one of its own. */
+/* A counter that does not fit into the group leads one of its own. */
 TEST_WITH(several_groups, begin, end)
 {
 	struct counter_values values;
@@ -250,7 +255,7 @@ TEST_WITH(without_pmu, begin, end)
 	assert_int_equal(values.got, 0);
 }
 
-/* Then the processor's counters are left, and clocks, which do not depend on it. */
+/* The processor's counters remain, and clocks, which do not depend on privilege. */
 TEST_WITH(without_privilege, begin, end)
 {
 	struct counter_values values;
@@ -273,7 +278,10 @@ TEST_WITH(pairs, begin, end)
 	assert_int_equal(sim.files[1].leader, FIRST_FD);
 }
 
-/* The program closes descriptors that are not its own, and opens files of its own: those are not read, and not closed. */
+/*
+ * The program closes descriptors that are not its own, and opens its files there: these are neither
+ * read nor closed.
+ */
 TEST_WITH(taken_by_the_program, begin, end)
 {
 	struct counter_values values;
@@ -289,7 +297,7 @@ TEST_WITH(taken_by_the_program, begin, end)
 	sim.files[0].is_open = false;
 }
 
-/* The next thread has the memory, and descriptors of its own. */
+/* The next thread reuses the memory, with descriptors of its own. */
 TEST_WITH(ends, begin, end)
 {
 	struct counter_values values;
@@ -306,7 +314,7 @@ TEST_WITH(ends, begin, end)
 	assert_int_equal(nr_noted, 1);
 }
 
-/* This thread and as many more as @arg says, of which each begins and ends while those before it go on. */
+/* Read in this thread and in @arg more; each begins and ends while those before it go on. */
 static void *read_and_end(void *arg)
 {
 	unsigned before = nr_open();
@@ -328,7 +336,7 @@ static void *read_and_end(void *arg)
 	return NULL;
 }
 
-/* Each has descriptors of its own, and closes no other's. */
+/* Each thread has its own descriptors, and closes no other's. */
 TEST_WITH(threads, begin, end)
 {
 	unsigned more = 3;
@@ -337,7 +345,7 @@ TEST_WITH(threads, begin, end)
 	read_and_end(&more);
 }
 
-/* A child does not read what counts its parent, and closes nothing of it. */
+/* A child neither reads nor closes its parent's counters. */
 TEST_WITH(forked, begin, end)
 {
 	struct counter_values values;
@@ -352,7 +360,7 @@ TEST_WITH(forked, begin, end)
 	sim.files[0].is_open = false;
 }
 
-/* Another recording of the same process counts something else. */
+/* Another recording of the same process counts other things. */
 TEST_WITH(another_recording, begin, end)
 {
 	struct counter_values values;

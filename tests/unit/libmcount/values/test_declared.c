@@ -1,4 +1,7 @@
-/* Events that the program declares: a record in one ring and what it says in another, the choices, and what becomes of events without room. */
+/*
+ * Events that the program declares: a record in one ring with its values in another, the choice of
+ * events, and events without room.
+ */
 #include "libmcount/values/declared.h"
 
 #include <errno.h>
@@ -44,7 +47,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What is in the file with the payloads, from @at on: an entry of @len bytes. */
+/* The entry of @len bytes at @at in the file with the payloads. */
 static const char *entry_at(const struct strbuf *file, size_t *at, uint32_t id, uint32_t flags,
 			    uint64_t len)
 {
@@ -178,7 +181,7 @@ TEST_WITH(a_payload_can_be_written_in_place, setup, teardown)
 	assert_int_equal(at, beside.len);
 }
 
-/* Near the end of a segment a place has less room, but never less than this. */
+/* Near the end of a segment an event has less room, but never less than this. */
 TEST_WITH(a_place_has_room, setup, teardown)
 {
 	struct scene *s = *state;
@@ -217,7 +220,7 @@ TEST_WITH(events_without_room_are_counted, setup, teardown)
 	assert_int_equal(s->t->ring->lost, 2);
 }
 
-/* All rings are taken: that is told once for the thread, and its calls are recorded as ever. */
+/* All rings are taken: that is told once for the thread, and its calls are recorded as usual. */
 TEST_WITH(a_thread_may_have_no_second_ring, setup, teardown)
 {
 	struct scene *s = *state;

@@ -1,4 +1,4 @@
-/* Arguments of events: where each is, how wide it is, and those that are not there. */
+/* Arguments of events: their places, their widths, and missing ones. */
 #include "libmcount/values/point_args.h"
 
 #include <sys/mman.h>
@@ -75,7 +75,7 @@ TEST(constants)
 	assert_int_equal(read_one(&point, o), -5ULL);
 }
 
-/* The low bytes, widened by the sign or with zeros; of ah and its like those above the lowest. */
+/* The low bytes, extended by sign or by zeros; for ah and the like the second byte. */
 TEST(registers)
 {
 	const struct arch_point point = { .regs.rax = 0x1122334455667788, .r15 = 0x80 };
@@ -131,7 +131,7 @@ TEST(in_memory)
 	assert_int_equal(read_one(&point, o), 8);
 }
 
-/* What is not there is said to be so, by its bit, and does not hurt the others. */
+/* A bit tells of each missing argument; the others are not affected. */
 TEST(not_there)
 {
 	const struct arch_point point = { .regs.rax = 0x1000 };

@@ -1,4 +1,6 @@
-/* Events of the program: those that are wanted are recorded inside of the calls that are open, others change nothing. */
+/*
+ * Events of the program: chosen ones are recorded inside of the open calls, others change nothing.
+ */
 #include "libmcount/hot/callers.h"
 #include "libmcount/values/points.h"
 #include "tests/unit/lib/probe/pair.h"
@@ -8,7 +10,7 @@
 
 static struct arch_regs no_regs;
 
-/* A stack that is further out than that of what is called. */
+/* A stack further out than that of the called functions. */
 struct scene {
 	struct pair pair;
 	struct thread *t;
@@ -70,7 +72,7 @@ TEST(inside_of_calls)
 	end(&s, expected, ARRAY_SIZE(expected));
 }
 
-/* While nothing is recorded; what comes after that is. */
+/* Events while nothing is recorded, and the first one after that. */
 TEST(unwanted)
 {
 	const uint64_t expected[] = { record_data(RECORD_EVENT, 0, 1000003) };
@@ -79,7 +81,7 @@ TEST(unwanted)
 	begin(&s);
 	probe.tracing = probe.plain = false;
 	point(&s, 6, 1000001);
-	/* The plan has rules, for which this thread has no memory. */
+	/* The plan has rules, but this thread has no memory for them. */
 	probe.tracing = true;
 	point(&s, 6, 1000002);
 	probe.plain = true;

@@ -1,4 +1,7 @@
-/* What triggers read, as it is recorded: readings and differences, and nothing that would be no difference. */
+/*
+ * Values that triggers read, as recorded: readings and differences. A difference without meaning is
+ * left out.
+ */
 #include "libmcount/values/reads.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
@@ -70,7 +73,10 @@ TEST(readings)
 	end(&s);
 }
 
-/* Of what both readings have, if the processor has counted all the time between them. */
+/*
+ * A difference of values that both readings have, if the processor has counted all the time between
+ * them.
+ */
 TEST(differences)
 {
 	const struct reading before = { .named = { .got = 1 | 2 | 4 | 8,

@@ -1,4 +1,7 @@
-/* Copies of libutrail-trace are found by their notes, whatever else a module has for notes; modules are played. */
+/*
+ * Copies of libutrail-trace are found by their notes among other notes of a module. The modules are
+ * made up.
+ */
 #include "libmcount/values/trace_copies.h"
 
 #include <dlfcn.h>
@@ -10,7 +13,7 @@
 #include "tests/unit/lib/unit.h"
 #include "trace/seam/recorder.h"
 
-/* The notes of a module that is played; offsets to functions of this program must fit into 32 bits. */
+/* The notes of a made-up module; offsets to functions of this program must fit into 32 bits. */
 static struct {
 	uint64_t words[64];
 	size_t len;
@@ -150,7 +153,7 @@ TEST_WITH(other_notes_stand_in_front_and_behind, setup, NULL)
 	check(2);
 }
 
-/* mold has one segment for them, whose alignment is the larger one. */
+/* mold has one segment for all notes, with the largest alignment. */
 TEST_WITH(notes_of_other_alignments_are_no_obstacle, setup, NULL)
 {
 	add_note("GNU", 4, 5, 12, 8);
@@ -267,7 +270,7 @@ TEST_WITH(nobody_comes_before_there_is_a_recorder, setup, NULL)
 	nr_modules = 0;
 }
 
-/* Only who was not there from the start; others are found by the library. */
+/* Only copies that were loaded later are tried; the library finds the others. */
 TEST_WITH(what_is_loaded_later_is_tried_until_it_can, setup, NULL)
 {
 	add_door();

@@ -1,4 +1,4 @@
-/* -W: a change is told once, with the value as it is then; at first all are told. */
+/* -W: each change is told once, with the value at that time; at first all values are told. */
 #include "libmcount/values/watch.h"
 
 #include "libmcount/hot/planned.h"
@@ -59,7 +59,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What was told of variables since the last time: "NUMBER=VALUE", by the number of the watch; "cpu" of the CPU. */
+/*
+ * The variables told since the last time: "NUMBER=VALUE" by the number of the watch, "cpu" for the
+ * CPU.
+ */
 static const char *told(struct scene *s)
 {
 	static char text[512];
@@ -122,7 +125,7 @@ TEST_WITH(changes, setup, teardown)
 	assert_string_equal(told(s), "0=1122334455667788 1=0");
 }
 
-/* Of each size exactly its bytes, whatever lies behind them. */
+/* Each size reads exactly its bytes, whatever lies after them. */
 TEST_WITH(sizes, setup, teardown)
 {
 	struct scene *s = *state;
@@ -143,7 +146,7 @@ TEST_WITH(sizes, setup, teardown)
 	assert_string_equal(told(s), "2=201");
 }
 
-/* The CPU is one of those that are watched only when that is asked for; it is told before the variables. */
+/* The CPU is watched only on request; it is told before the variables. */
 TEST_WITH(the_cpu, setup, teardown)
 {
 	struct scene *s = *state;
