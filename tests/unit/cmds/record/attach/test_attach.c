@@ -1,4 +1,7 @@
-/* Putting the probe into a process that is played: what comes after what, and how it ends when something fails. */
+/*
+ * Putting the probe into a simulated process: the order of the actions, and the outcome of
+ * failures.
+ */
 #include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
@@ -10,7 +13,10 @@
 #include "cmds/record/attach/hand_over.h"
 
 #define CALLS_BEGIN "open maps gadgets quiet make-room "
-/* The probe's file is not where the process sees it, which there is none of: it is given a descriptor. */
+/*
+ * The log of loading when the process does not see the probe's file at its path: it gets a
+ * descriptor of it.
+ */
 #define LOADED	    "write syscall write dlopen syscall maps "
 #define CALLS_END   " drop-room let-go close"
 #define TAKEN_OUT                                                                        \
@@ -155,7 +161,10 @@ TEST_WITH(the_whole_way, setup, teardown)
 	scripted_check_over();
 }
 
-/* Its text is written while all stand, and again where a thread was in the way; in the end what is not there counts as failed. */
+/*
+ * Text is written while all threads are stopped, and again after a thread was in the way. Places
+ * that stay unwritten count as failed.
+ */
 TEST_WITH(text_is_put_in, setup, teardown)
 {
 	scripted.nr_changes = 2;
@@ -186,7 +195,10 @@ TEST_WITH(text_that_somebody_stays_in, setup, teardown)
 	assert_int_equal(scripted.waits, 50);
 }
 
-/* It sees another file there, or none: it is given ours by a descriptor, which is closed again. */
+/*
+ * The process sees another file at the path, or none: it gets a descriptor of ours, which is closed
+ * again.
+ */
 TEST_WITH(another_file_is_seen, setup, teardown)
 {
 	char word[32];
@@ -194,7 +206,7 @@ TEST_WITH(another_file_is_seen, setup, teardown)
 	char bytes[16];
 
 	snprintf(word, sizeof(word), "syscall");
-	/* None, one of another file system, another one of the same. */
+	/* The file is missing, in another file system, or another file of the same one. */
 	for (int round = 0; round < 3; round++) {
 		seen_at = (const char *const[]){ NULL, "/dev/null", copy }[round];
 		scripted.has_probe = false;
@@ -261,7 +273,7 @@ TEST_WITH(it_is_not_loaded, setup, teardown)
 			    "cannot write to the memory of process 4711: Input/output error");
 }
 
-/* One that lacks utrail_leave() cannot be asked to leave. */
+/* A probe without utrail_leave() cannot be asked to leave. */
 TEST_WITH(another_version, setup, teardown)
 {
 	scripted_answer("dlopen", 0, 0, 1);
@@ -280,7 +292,7 @@ TEST_WITH(another_version, setup, teardown)
 	assert_string_equal(scripted_log(), CALLS_BEGIN SEEN_LOADED TAKEN_OUT CALLS_END);
 }
 
-/* It says no, and why; what was loaded is taken out again. */
+/* The probe refuses and says why; the loaded library is removed again. */
 TEST_WITH(refusals, setup, teardown)
 {
 	static const struct {
@@ -312,7 +324,7 @@ TEST_WITH(refusals, setup, teardown)
 	scripted_check_over();
 }
 
-/* A probe that did not come back from it cannot be taken out by that thread. */
+/* A thread that did not return from the probe cannot remove it. */
 TEST_WITH(it_does_not_come_back, setup, teardown)
 {
 	scripted_answer("dlopen", 0, 0, 1);
@@ -386,7 +398,7 @@ TEST_WITH(left_by_others, setup, teardown)
 
 /* --- calls that are open --- */
 
-/* Not known: recording begins all the same, and -v says it. */
+/* If the open calls cannot be found, recording begins all the same, and -v reports it. */
 TEST_WITH(open_calls_are_not_known, setup, teardown)
 {
 	unwinder_fails = true;
@@ -400,7 +412,7 @@ TEST_WITH(open_calls_are_not_known, setup, teardown)
 				       "its threads begin at depth 0: no unwinder\n"));
 }
 
-/* A thread that does not stop: all were let go, and another one makes the calls. */
+/* One thread does not stop: all are let go, and another thread makes the calls. */
 TEST_WITH(not_all_stop, setup, teardown)
 {
 	scripted_answer("dlopen", 0, 0, 1);
@@ -449,7 +461,7 @@ TEST_WITH(nothing_to_attach_to, setup, teardown)
 	assert_string_equal(scripted_log(), "open maps gadgets quiet maps read let-go close");
 }
 
-/* Its dynamic linker has not come to the C library yet. */
+/* The dynamic linker has not loaded the C library yet. */
 TEST_WITH(it_starts, setup, teardown)
 {
 	scripted.has_libc = false;

@@ -21,10 +21,10 @@
 #define THREADS 6
 
 /*
- * What child and test share.
+ * Memory that child and test share.
  *
- * @turns: of each thread that computes
- * @bad: one of them has found its vectors changed
+ * @turns: rounds of each thread that computes
+ * @bad: a thread has found its vectors changed
  */
 struct shared {
 	_Atomic int is_ready;
@@ -76,7 +76,10 @@ static void *compute(void *arg)
 	for (;;) {
 		uint64_t low, flags_kept;
 
-		/* Vector registers, general ones and a flag stay what they are, whatever interrupts. */
+		/*
+		 * Vector registers, general ones and a flag keep their values, whatever interrupts
+		 * the loop.
+		 */
 		__asm__ volatile("movq %2, %%xmm6\n\tmovq %2, %%xmm7\n\tmov $2000, %%ecx\n\tstc\n"
 				 "1:\tdec %%ecx\n\tjnz 1b\n\tsetc %b1\n\tpand %%xmm7, "
 				 "%%xmm6\n\tmovq %%xmm6, %0"
@@ -232,7 +235,7 @@ TEST(test_calls)
 	stop(pid);
 }
 
-/* It sleeps as long as it would have, and is not told. */
+/* The thread sleeps for its full time, and does not notice the interruption. */
 TEST(test_system_call_goes_on)
 {
 	pid_t pid = start(1);
@@ -258,7 +261,10 @@ TEST(test_system_call_goes_on)
 			usleep(1000);
 		assert_int_equal(atomic_load(&shared->sleep_result), 0);
 		assert_true(atomic_load(&shared->slept_ms) >= SLEEP_MS);
-		/* Begun anew it would take 1.7 times as long. A machine that is busy may be late; then this shows nothing. */
+		/*
+		 * If the sleep had begun anew it would take 1.7 times as long. A busy machine may
+		 * be late, which proves nothing.
+		 */
 		if (atomic_load(&shared->slept_ms) > SLEEP_MS * 3 / 2)
 			print_message("slept %d ms of %d\n", atomic_load(&shared->slept_ms),
 				      SLEEP_MS);
@@ -267,7 +273,7 @@ TEST(test_system_call_goes_on)
 	stop(pid);
 }
 
-/* The tracer dies while a call runs: it ends, and the thread goes on. */
+/* The tracer dies while a call runs: the call ends, and the thread goes on. */
 TEST(test_tracer_dies)
 {
 	for (int round = 0; round < 12; round++) {
@@ -322,7 +328,10 @@ TEST(test_tracer_dies)
 	}
 }
 
-/* The sleep was interrupted before, so it is restart_syscall(2) that is interrupted: which could not be begun again. */
+/*
+ * The sleep was interrupted before, so restart_syscall(2) is interrupted now, which could not be
+ * begun anew.
+ */
 TEST(test_tracer_dies_at_second_stop)
 {
 	pid_t pid = start(1);
@@ -355,10 +364,13 @@ TEST(test_tracer_dies_at_second_stop)
 	stop(pid);
 }
 
-/* How often it is still waited for a stop before the tracer dies. */
+/* The number of waits for a stop before the tracer dies. */
 static int waits_left;
 
-/* Waits until thread @arg has met its next stop, of which we have not heard; then we die. */
+/*
+ * Waits until thread @arg is in its next stop, of which we have not been told; then the tracer
+ * dies.
+ */
 static void die_at_stop(void *arg)
 {
 	char path[64], text[512] = "";
@@ -376,7 +388,10 @@ static void die_at_stop(void *arg)
 	kill(getpid(), SIGKILL);
 }
 
-/* The tracer dies when a thread has stopped at a system call and nobody has waited for that: no SIGTRAP is to end it. */
+/*
+ * The tracer dies after a thread has stopped at a system call, and before it has waited for that:
+ * no SIGTRAP may end the thread.
+ */
 TEST(test_tracer_dies_at_system_call)
 {
 	for (int round = 0; round < 8; round++) {
@@ -433,7 +448,7 @@ TEST(test_call_that_stays)
 	stop(pid);
 }
 
-/* Who is in a few of its instructions walks out of them. */
+/* A thread that is stopped at a few of its instructions walks out of them. */
 static uint8_t *loops;
 
 static void handle(int sig)
@@ -473,7 +488,7 @@ TEST(test_steps_out)
 	await(&shared->turns[0], 100);
 	open_stopped_child(&w, pid);
 
-	/* Nobody stays within its last instructions for long, and the loop is for ever. */
+	/* A thread leaves its last instructions soon; the loop never ends. */
 	assert_int_equal(attached_stop(&w, NULL), 0);
 	for (size_t i = 0; i < w.nr; i++) {
 		struct attached_thread *t = w.threads[i];
@@ -503,7 +518,7 @@ TEST(test_steps_out)
 	munmap(loops, 4096);
 }
 
-/* Each signal that comes while it is to stop is delivered, once. */
+/* Each signal that comes while the process is being stopped is delivered once. */
 TEST(test_signals_are_delivered)
 {
 	struct attached w = ATTACHED_CLOSED;
@@ -533,7 +548,7 @@ TEST(test_signals_are_delivered)
 	stop(pid);
 }
 
-/* What is said of it; and whose child it was has its status. */
+/* The error for a process that has gone; its parent still gets its status. */
 TEST(test_who_is_not_there)
 {
 	pid_t pid = start(0);

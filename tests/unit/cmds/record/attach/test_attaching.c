@@ -1,4 +1,4 @@
-/* What coming and leaving have in common, with a process that is scripted. */
+/* Actions that attaching and leaving share, with a simulated process. */
 #include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
@@ -145,7 +145,10 @@ TEST_WITH(calls_have_a_beginning_and_an_end, setup, NULL)
 	attaching_done(&a);
 }
 
-/* A thread that does not come back is ours no more; one that fails in another way is. */
+/*
+ * A thread that does not return from a call is not used again; one whose call fails in another way
+ * is.
+ */
 TEST_WITH(calls_that_do_not_return, setup, NULL)
 {
 	struct attaching *a = scripted_make();
@@ -166,7 +169,7 @@ TEST_WITH(calls_that_do_not_return, setup, NULL)
 	attaching_done(&a);
 }
 
-/* Another thread makes the calls when one does not stop; after three times that is given up. */
+/* Another thread makes the calls when one does not stop; after three threads that is given up. */
 TEST_WITH(all_are_stopped, setup, NULL)
 {
 	struct attaching *a = scripted_make();

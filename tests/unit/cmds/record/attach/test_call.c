@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/attach/call.c: what a child is made to do, what it finds afterwards, and what cannot be had of it. */
+/*
+ * Unit tests of cmds/record/attach/call.c: calls that a child is made to do, its state afterwards,
+ * and calls that cannot be made.
+ */
 #include "tests/unit/lib/attach/attached_children.h"
 
 #include <errno.h>
@@ -78,7 +81,10 @@ static void handle_all(const int *signals)
 	}
 }
 
-/* A child with handlers for @signals (ends with 0), SIGUSR2 blocked, and no more memory than it has if it @is_poor. */
+/*
+ * A child with handlers for @signals (ends with 0) and SIGUSR2 blocked. With @is_poor it gets no
+ * further memory.
+ */
 static pid_t start_with(const int *signals, bool is_poor)
 {
 	pid_t pid;
@@ -191,7 +197,7 @@ TEST(each_argument_reaches_the_system_call)
 	pid_t pid = start();
 	struct attached w = ATTACHED_CLOSED;
 	struct attached_thread *t = stop_it(&w, pid);
-	/* Anonymous memory at a place of our choice, and somewhere else. */
+	/* Anonymous memory at an address that we choose, then at any other. */
 	uint64_t map[6] = { 0x10000000,
 			    8192,
 			    PROT_READ | PROT_WRITE,
@@ -384,7 +390,7 @@ TEST(signals_wait_until_a_call_is_over)
 	end(&w, pid);
 }
 
-/* The end of a call is told by a signal that the program has no handler for: it sees none. */
+/* A signal without a handler in the program tells the end of a call: the program sees none. */
 TEST(a_call_is_told_by_a_signal_that_nobody_handles)
 {
 	static const int handled[][4] = {

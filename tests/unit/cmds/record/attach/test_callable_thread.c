@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/attach/callable_thread.c: where a thread may be made to load a library, and where not. */
+/*
+ * Unit tests of cmds/record/attach/callable_thread.c: places where a thread may be made to load a
+ * library, and places where it may not.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <linux/futex.h>
@@ -15,7 +18,7 @@
 #include "cmds/record/attach/callable_thread.h"
 #include "utils/base/cleanup.h"
 
-/* What child and test share. @gate: 0 while the child waits in vain */
+/* Memory that child and test share. @gate: 0 while the child waits */
 struct shared {
 	_Atomic int is_ready;
 	_Atomic int gate;
@@ -30,13 +33,13 @@ static void wait_for_bits(void)
 	syscall(SYS_futex, &shared->gate, FUTEX_WAIT_BITSET, 0, NULL, NULL, 1);
 }
 
-/* As the allocator and the dynamic linker do, but by syscall(3). */
+/* Waits as the allocator and the dynamic linker do, but by syscall(3). */
 static void wait_without_end(void)
 {
 	syscall(SYS_futex, &shared->gate, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
-/* As the allocator and the dynamic linker wait for their locks. */
+/* Waits for a lock as the allocator and the dynamic linker do. */
 static void wait_for_lock(void)
 {
 	pthread_mutex_lock(&shared->lock);
@@ -111,7 +114,7 @@ struct looks {
 	int patience;
 };
 
-/* Between two looks nothing is stopped. After @patience looks in vain the child is let through. */
+/* Between two looks no thread is stopped. After @patience looks that failed the child may go on. */
 static void count_looks(void *arg)
 {
 	struct looks *looks = arg;
@@ -124,7 +127,7 @@ static void count_looks(void *arg)
 		pthread_mutex_unlock(&shared->lock);
 }
 
-/* How often it was looked in vain before the only thread of a child was found quiet. */
+/* Returns the number of looks before the only thread of a child could be called. */
 static int looks_until_quiet(void (*what)(void), int patience)
 {
 	struct attached w cleanup_world = ATTACHED_CLOSED;
@@ -165,13 +168,16 @@ TEST(waiting_for_events_is_quiet)
 	assert_int_equal(looks_until_quiet(wait_for_signal, 3), 0);
 }
 
-/* It may hold the lock of the allocator, or be about to get it. */
+/* The thread may hold the allocator's lock, or be about to get it. */
 TEST(waiting_for_locks_is_not)
 {
 	assert_true(looks_until_quiet(wait_for_lock, 60) >= 60);
 }
 
-/* Where nobody else is quiet. A sanitizer's runtime has an allocator of its own, whose locks may be what is waited for. */
+/*
+ * The thread is used if no other can be called. A sanitizer's runtime has its own allocator, which
+ * may wait for its locks in this way.
+ */
 TEST(waiting_past_the_c_librarys_locks_is)
 {
 	int looks = looks_until_quiet(wait_without_end, 60);

@@ -1,4 +1,4 @@
-/* Telling a process which of its events go to the recording, with one that is scripted. */
+/* Telling a simulated process which of its events go to the recording. */
 #include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ TEST_WITH(told_and_then_in_force, setup, NULL)
 	assert_string_equal(scripted_log(), BEGIN "CHOSEN" END);
 }
 
-/* As many as there is room for at once, and what is left. */
+/* One full room of choices at a time, and then the rest. */
 TEST_WITH(many, setup, NULL)
 {
 	assert_int_equal(choose(CHOSEN_MAX), 0);

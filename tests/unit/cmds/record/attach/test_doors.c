@@ -1,4 +1,4 @@
-/* Opening and closing the doors of copies of libutrail-trace, in a process that is scripted. */
+/* Opening and closing the doors of copies of libutrail-trace, in a simulated process. */
 #include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ TEST_WITH(at_once, setup, teardown)
 	assert_string_equal(scripted_log(), "DOORS_OPEN DOORS_CLOSE");
 }
 
-/* The thread may itself be the one that is within: it runs for a moment. */
+/* The calling thread may itself be inside: it runs for a moment. */
 TEST_WITH(later, setup, teardown)
 {
 	scripted_answer("DOORS_CLOSE", 0, 0, -EAGAIN);
@@ -58,7 +58,10 @@ TEST_WITH(later, setup, teardown)
 	scripted_check_over();
 }
 
-/* Two hundred times. Leaving goes on all the same: it holds with -EAGAIN, too. */
+/*
+ * After two hundred attempts it gives up. Leaving goes on all the same: it works after -EAGAIN,
+ * too.
+ */
 TEST_WITH(never, setup, teardown)
 {
 	scripted_answer_always("DOORS_OPEN", 0, -EAGAIN);

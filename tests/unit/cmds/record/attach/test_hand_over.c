@@ -1,4 +1,4 @@
-/* Telling a probe which calls are open, in a process that is scripted. */
+/* Telling a probe which calls are open, in a simulated process. */
 #include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ static struct attaching *a;
 static struct uft_err err;
 static char printed[2048];
 
-/* By thread: how many calls are open in it, or why that is not known. */
+/* By thread: the number of its open calls, or the error of finding them. */
 static int nr_calls[2];
 
 int __wrap_open_calls_find(struct open_calls *calls, struct unwinder *u,
@@ -69,7 +69,7 @@ static const struct attach_thread *room(void)
 	return (const struct attach_thread *)scripted.room;
 }
 
-/* One after the other; threads without any, and those that have ended, are told nothing of. */
+/* One thread after the other; nothing is told of threads without open calls, and of ended ones. */
 TEST_WITH(each_thread, setup, teardown)
 {
 	nr_calls[0] = 2;
@@ -93,7 +93,7 @@ TEST_WITH(each_thread, setup, teardown)
 	assert_string_equal(scripted_log(), "write OPEN_CALLS");
 }
 
-/* As many as there is room for at once, and what is left. */
+/* One full room of calls at a time, and then the rest. */
 TEST_WITH(great_depth, setup, teardown)
 {
 	nr_calls[0] = AT_ONCE;
@@ -108,7 +108,7 @@ TEST_WITH(great_depth, setup, teardown)
 	assert_int_equal(room()->calls[0].addr, 1000 + AT_ONCE);
 }
 
-/* Such a thread begins at depth 0, and the others are told of. */
+/* A thread whose open calls are not known begins at depth 0; the calls of the others are told. */
 TEST_WITH(not_known, setup, teardown)
 {
 	nr_calls[0] = -EINVAL;

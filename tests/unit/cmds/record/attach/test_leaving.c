@@ -1,4 +1,4 @@
-/* Taking the probe out of a process that is played: what comes after what, and who is in the way. */
+/* Taking the probe out of a simulated process: the order of the actions, and threads in the way. */
 #include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
@@ -55,7 +55,9 @@ TEST_WITH(nothing_to_leave, setup, NULL)
 	assert_int_equal(leave(), -ESRCH);
 }
 
-/* The recorder was killed before it could tell the probe: the dynamic linker knows. */
+/*
+ * The recorder was killed before it could tell the probe its handle: the dynamic linker knows it.
+ */
 TEST_WITH(a_handle_that_nobody_was_told, setup, NULL)
 {
 	uint64_t map = 0x99;
@@ -70,7 +72,7 @@ TEST_WITH(a_handle_that_nobody_was_told, setup, NULL)
 	scripted_check_over();
 }
 
-/* Nobody knows it: all is withdrawn, and the probe stays. */
+/* The handle is not known: all changes are undone, and the probe stays. */
 TEST_WITH(no_handle, setup, NULL)
 {
 	assert_int_equal(leave(), -ESRCH);
@@ -89,7 +91,10 @@ TEST_WITH(no_handle, setup, NULL)
 	assert_string_equal(scripted_log(), BEGIN " dladdr1 let-go close");
 }
 
-/* Somebody is within: all go on, and it is looked again. After four times another thread makes the calls, for this one may be it. */
+/*
+ * A thread is inside: all threads run, and it is looked again. After four times another thread
+ * makes the calls, since this one may be inside.
+ */
 TEST_WITH(somebody_is_within, setup, NULL)
 {
 	answer_well();
@@ -129,7 +134,7 @@ TEST_WITH(text_that_stays, setup, NULL)
 	scripted_check_over();
 }
 
-/* A look at many changes takes long: the process then runs for longer than it stands. */
+/* Looking at many changes takes long: the process then runs for longer than it is stopped. */
 TEST_WITH(looks_that_take_long, setup, NULL)
 {
 	answer_well();
@@ -193,7 +198,10 @@ static bool is_within_at(uint64_t pc)
 	return attaching_is_anybody_within(look);
 }
 
-/* The probe's code, the linker's, and what the probe has made: from the first byte to the last. */
+/*
+ * Code of the probe, of the linker, and code that the probe has made: from the first byte to the
+ * last.
+ */
 TEST_WITH(program_counters, setup, NULL)
 {
 	look = scripted_make();
@@ -262,7 +270,7 @@ TEST_WITH(without_a_linker, setup, NULL)
 	attaching_done(&look);
 }
 
-/* Who is within by his program counter is not counted by the probe. */
+/* A thread that is inside by its program counter is not counted by the probe. */
 TEST_WITH(within_by_program_counter, setup, NULL)
 {
 	struct attaching *a = scripted_make();

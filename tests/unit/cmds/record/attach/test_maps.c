@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/attach/maps.c: lines of this process, and modules made by hand in a memory that is a file. */
+/*
+ * Unit tests of cmds/record/attach/maps.c: lines of this process, and modules made by hand in a
+ * file that stands for the memory.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <elf.h>
@@ -132,8 +135,8 @@ TEST(a_process_that_is_not_there_is_an_error)
 /*
  * A module in memory, as the dynamic linker leaves it.
  *
- * @at: where its first page is; @vaddr: what its file says of that place
- * @says: the addresses in its dynamic section are those of memory, not of the file
+ * @at: address of its first page; @vaddr: the address that its file has for it
+ * @is_relocated: the addresses in its dynamic section are those of memory, not of the file
  */
 struct module {
 	uint64_t at;
@@ -227,7 +230,9 @@ TEST(a_library_has_its_names_where_it_was_loaded)
 
 	assert_int_equal(symbol_of(&m, "wanted"), 0x700123);
 	assert_int_equal(symbol_of(&m, "other"), 0x700321);
-	/* That of another module, that of nothing, one that is none, a part of one. */
+	/*
+	 * A symbol of another module, an undefined one, one of another type, and a part of a name.
+	 */
 	assert_int_equal(symbol_of(&m, "not_here"), 0);
 	assert_int_equal(symbol_of(&m, "zero"), 0);
 	assert_int_equal(symbol_of(&m, "none"), 0);
@@ -287,7 +292,10 @@ TEST(what_is_no_elf_file_of_64_bits_has_no_names)
 TEST(a_module_whose_memory_ends_early_has_no_names)
 {
 	const struct module m = make(0x700000, 0, true, ET_DYN);
-	/* In the head, in the program headers, ahead of the dynamic section, of the symbols, of the names, in a name. */
+	/*
+	 * The memory ends in the header, in the program headers, before the dynamic section, the
+	 * symbols or the names, or within a name.
+	 */
 	const uint64_t ends[] = { 10,	      PHDRS_AT + 4 * sizeof(Elf64_Phdr) - 1,
 				  DYNS_AT,    SYMBOLS_AT,
 				  STRINGS_AT, STRINGS_AT + 1 };
@@ -309,7 +317,7 @@ TEST(what_is_behind_a_cut_is_not_missed)
 	const struct module m = make(0x700000, 0, true, ET_DYN);
 	struct attached w = load(&m);
 
-	/* The last name, "zero", is gone; "other" in front of it is whole. */
+	/* The last name, "zero", is cut off; "other" before it is whole. */
 	assert_int_equal(ftruncate(w.memory_fd, m.at + STRINGS_AT + 23), 0);
 	assert_int_equal(maps_symbol(&w, m.at, "other"), 0x700321);
 	close(w.memory_fd);
@@ -346,7 +354,7 @@ TEST(what_is_behind_the_end_of_the_dynamic_section_does_not_count)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
-	/* DT_SYMTAB is the last: cut off by the size, or by DT_NULL. */
+	/* DT_SYMTAB is the last entry: it is cut off by the size, or by DT_NULL. */
 	m.phdrs[3].p_memsz = (m.nr_dyns - 1) * sizeof(m.dyns[0]);
 	assert_int_equal(symbol_of(&m, "wanted"), 0);
 	m.phdrs[3].p_memsz = m.nr_dyns * sizeof(m.dyns[0]);
@@ -376,7 +384,9 @@ TEST(names_are_looked_for_behind_the_symbols_only)
 {
 	struct module m = make(0x700000, 0, true, ET_DYN);
 
-	/* The names said to be where the symbols are, or in front; one of both is missing. */
+	/*
+	 * The names are said to be at the symbols, or before them; one of both entries is missing.
+	 */
 	m.dyns[1].d_un.d_ptr = m.dyns[3].d_un.d_ptr;
 	assert_int_equal(symbol_of(&m, "wanted"), 0);
 	m.dyns[1].d_un.d_ptr = m.dyns[3].d_un.d_ptr - 0x1000;

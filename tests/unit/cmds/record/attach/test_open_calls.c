@@ -1,4 +1,7 @@
-/* Which of the calls that are open in a thread would have been seen: those of hooked functions, and library calls. */
+/*
+ * Open calls of a thread that the probe would have seen: those of hooked functions, and library
+ * calls.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -9,8 +12,8 @@
 #define BIAS 0x100000
 
 /*
- * The module at [BIAS, BIAS + 0x10000): functions of 256 bytes. 0x1000 calls mcount(), 0x2000 the hooks of -finstrument-functions,
- * others nothing. Behind 0x1050 and 0x2050 library calls return.
+ * The module at [BIAS, BIAS + 0x10000): functions of 256 bytes. 0x1000 calls mcount(), 0x2000 the
+ * hooks of -finstrument-functions, others nothing. Library calls return to 0x1050 and 0x2050.
  */
 static unsigned nr_loaded;
 static unsigned nr_freed;
@@ -82,7 +85,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* One more call further out; stack pointers are 0x100 apart. */
+/* Adds a call further out; stack pointers are 0x100 apart. */
 static void frame(uint64_t pc, bool is_interrupted)
 {
 	frames[nr_frames] = (struct unwind_frame){ pc + BIAS, 0x9000 + 0x100 * nr_frames,
@@ -105,7 +108,10 @@ static void check(size_t i, uint64_t slot, uint64_t ret, uint64_t addr, uint64_t
 	assert_int_equal(list[i].is_library_call, is_call);
 }
 
-/* Outermost first; the return slot is below the stack pointer of who has called. What has begun the thread is no call. */
+/*
+ * The outermost call is first; the return slot is below the caller's stack pointer. The function
+ * that began the thread is no call.
+ */
 TEST_WITH(functions, setup, teardown)
 {
 	frame(0x1010, true);
@@ -128,7 +134,10 @@ TEST_WITH(by_stack, setup, teardown)
 	check(0, 0x9100 - 8, 0x3000, 0x2000, 0x9000, false);
 }
 
-/* A call may be the last instruction of its function: it goes on where the next one begins. An interrupted one stands where it stands. */
+/*
+ * A call may be the last instruction of its function: it returns to the beginning of the next one.
+ * An interrupted function is at its own address.
+ */
 TEST_WITH(ends_of_functions, setup, teardown)
 {
 	frame(0x1000, false);
@@ -145,7 +154,7 @@ TEST_WITH(ends_of_functions, setup, teardown)
 	check(0, 0x9100 - 8, 0x1100, 0x1000, 0, false);
 }
 
-/* Where a function goes on behind a call of the PLT, and a call is inside of it. */
+/* A function returns from the PLT here, and a call is inside of the library call. */
 TEST_WITH(library_calls, setup, teardown)
 {
 	frame(0x3010, true);
@@ -156,7 +165,7 @@ TEST_WITH(library_calls, setup, teardown)
 	check(1, 0x9100 - 8, 0x1050, 0x6050, 0, true);
 }
 
-/* The innermost frame makes none, nor does what a signal has interrupted. */
+/* The innermost frame makes no call, nor does a function that a signal has interrupted. */
 TEST_WITH(no_library_calls, setup, teardown)
 {
 	frame(0x1050, false);
@@ -167,7 +176,10 @@ TEST_WITH(no_library_calls, setup, teardown)
 	check(1, 0x9100 - 8, 0x1050, 0x1000, 0, false);
 }
 
-/* The innermost library call of a function that does not say where it returns to is left out, unless calls are inside of it. */
+/*
+ * An innermost library call whose return address is not known is left out, unless calls are inside
+ * of it.
+ */
 TEST_WITH(library_calls_by_stack, setup, teardown)
 {
 	frame(0x3010, true);

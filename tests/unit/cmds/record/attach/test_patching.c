@@ -1,4 +1,4 @@
-/* Hooks that come and go in a process that is played: what is told, what is written, what is waited for. */
+/* Hooks that come and go in a simulated process: the messages, the writes, and the waits. */
 #include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static struct uft_err err;
 static struct process_patches patches;
 static struct attach_patches job;
 
-/* The ends of functions: what was asked to be taken out last. */
+/* The ends of functions that were last asked to be taken out. */
 static char ends_asked[128];
 static int ends_result;
 
@@ -51,7 +51,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The probe knows of a place, as letters: 'a' is at 0xa. @flags: of the change */
+/* Adds a place that the probe knows; 'a' stands for the address 0xa. @flags: of the change */
 static void known(unsigned site, unsigned flags, bool is_in)
 {
 	scripted.changes[scripted.nr_changes] = (struct attach_change){ .site = site,
@@ -111,7 +111,7 @@ TEST_WITH(nothing_to_patch, setup, teardown)
 	assert_int_equal(job.nr_left, 0);
 }
 
-/* What goes is taken out before what comes is put in, while all stand. */
+/* Old hooks are taken out before new ones are put in, while all threads are stopped. */
 TEST_WITH(some_come_and_some_go, setup, teardown)
 {
 	known(0xa, 0, false);
@@ -130,7 +130,7 @@ TEST_WITH(some_come_and_some_go, setup, teardown)
 	assert_int_equal(scripted.waits, 0);
 }
 
-/* The program's events are nobody's hooks, and neither is what the job does not name. */
+/* Events of the program are not changed, and neither are places that the job does not name. */
 TEST_WITH(what_is_no_hook_of_ours, setup, teardown)
 {
 	known(0xa, ATTACH_CHANGE_EVENT, true);
@@ -142,7 +142,7 @@ TEST_WITH(what_is_no_hook_of_ours, setup, teardown)
 	assert_int_equal(scripted.in, 3);
 }
 
-/* It leads to the one before it, which goes and comes beside it. */
+/* The hook leads to the one before it, and goes and comes with it. */
 TEST_WITH(on_the_former, setup, teardown)
 {
 	known(0xa, 0, true);
@@ -158,7 +158,7 @@ TEST_WITH(on_the_former, setup, teardown)
 			    FOUND MEET MET " stop maps take-out() put-in(a,b,c,d) let-go close");
 }
 
-/* Threads are in the way: it is looked fifty times, and what is left is counted. */
+/* Threads are in the way: it is tried fifty times, and the rest is counted. */
 TEST_WITH(threads_in_the_way, setup, teardown)
 {
 	known(0xa, 0, false);
@@ -193,7 +193,7 @@ TEST_WITH(threads_that_stay, setup, teardown)
 	assert_string_equal(ends_asked, "");
 }
 
-/* Places that tell the ends of calls go last, when none of these is open. */
+/* Places that tell the ends of calls are taken out last, when none of these calls is open. */
 TEST_WITH(ends_go_last, setup, teardown)
 {
 	known(0xa, 0, true);
@@ -227,7 +227,7 @@ TEST_WITH(it_learns, setup, teardown)
 	scripted_check_over();
 }
 
-/* Those that belong together are told together, up to the one that is not silent. */
+/* Patches that belong together are told together, up to the first one that is not silent. */
 TEST_WITH(together, setup, teardown)
 {
 	struct plan_view view = { 0 };
@@ -289,7 +289,7 @@ TEST_WITH(it_does_not_learn, setup, teardown)
 	scripted_answer("syscall-9", 0, -EAGAIN - 1000, 0);
 	assert_int_equal(patch_anew(), -EAGAIN - 1000);
 
-	/* It is unmapped in any case, but for a thread that is lost. */
+	/* The memory is unmapped in any case, unless a thread is lost. */
 	scripted_answer("syscall-9", 0, 0, SCRIPTED_NOWHERE);
 	assert_int_equal(patch_anew(), -EIO);
 	assert_string_equal(err.text,

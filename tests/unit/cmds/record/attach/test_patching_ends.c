@@ -1,4 +1,6 @@
-/* Hooks at the ends of functions, which go once no call is open, in a process that is scripted. */
+/*
+ * Hooks at the ends of functions, which are taken out when no call is open, in a simulated process.
+ */
 #include "tests/unit/lib/attach/scripted.h"
 
 #include <errno.h>
@@ -50,7 +52,7 @@ static int take(void)
 	return attaching_take_ends_out(a, &patches, &text, &err);
 }
 
-/* The functions are asked about; what the probe leaves of them have none open. */
+/* The probe is asked about the functions, and leaves those without open calls. */
 TEST_WITH(none_is_open, setup, teardown)
 {
 	const uint64_t funcs[] = { 0x100, 0x200, 0x300 };
@@ -70,7 +72,10 @@ TEST_WITH(nothing_to_take, setup, teardown)
 	assert_string_equal(scripted_log(), "");
 }
 
-/* What is no end stays, and so does what could not be taken out; twelve looks, each a bit later. */
+/*
+ * Hooks that are no ends stay, and so do those that could not be taken out. There are twelve
+ * attempts, with longer and longer pauses.
+ */
 TEST_WITH(some_stay, setup, teardown)
 {
 	patches.ends.len -= sizeof(struct patch_end);
@@ -90,7 +95,10 @@ TEST_WITH(some_stay, setup, teardown)
 	scripted_check_over();
 }
 
-/* A thread within a hook comes out of it as soon as it has a CPU: that counts as no look, but does not go on for ever. */
+/*
+ * A thread inside of a hook leaves it as soon as it has a CPU: that counts as no attempt, but it is
+ * limited, too.
+ */
 TEST_WITH(somebody_is_within, setup, teardown)
 {
 	scripted_answer("OPEN_ANNOUNCED", 0, 0, -EAGAIN);
@@ -110,7 +118,7 @@ TEST_WITH(somebody_stays_within, setup, teardown)
 	assert_null(strstr(scripted_log(), "OPEN_ANNOUNCED"));
 }
 
-/* A probe that does not know them, or that has code in too many places: they stay. */
+/* The probe does not know the functions, or has code in too many places: the hooks stay. */
 TEST_WITH(it_does_not_know, setup, teardown)
 {
 	scripted_answer("OPEN_ANNOUNCED", 0, 0, -EINVAL);

@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/attach/target.c: which process a name stands for, and which can be attached to. */
+/*
+ * Unit tests of cmds/record/attach/target.c: the process that a name stands for, and processes that
+ * can be attached to.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -19,7 +22,10 @@
 
 #include "cmds/record/attach/target.h"
 
-/* A name that no other process has, nor a child that an earlier test left; prctl(2) keeps 15 bytes of it. */
+/*
+ * Makes a name that no other process has, nor a child that an earlier test left; prctl(2) keeps 15
+ * bytes of it.
+ */
 static const char *make_name(char name[16])
 {
 	static int nr;
@@ -34,7 +40,7 @@ enum does {
 	LEAVES_ZOMBIE
 };
 
-/* Always has a child of its own name, each for @ms milliseconds. */
+/* Always keeps one child of the same name, each for @ms milliseconds. */
 static void fork_forever(int ms)
 {
 	const struct timespec time = { 0, ms * 1000000L };
@@ -50,7 +56,7 @@ static void fork_forever(int ms)
 	}
 }
 
-/* A process that is called @name, and is at work when this returns. */
+/* Starts a process with the name @name, which is at work when this returns. */
 static pid_t start(const char *name, enum does does)
 {
 	int ready[2];
@@ -89,7 +95,10 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* A name for which there is no process that can be told from others: the error says @text. */
+/*
+ * Check that the name is refused, as no process of it can be told from others; the error says
+ * @text.
+ */
 static void check_refused(const char *name, int code, const char *text)
 {
 	struct uft_err err = { 0 };
@@ -116,7 +125,7 @@ TEST(test_name)
 	end(pid);
 }
 
-/* A server that forks all the time is the only one of its name; one whose child stays is not. */
+/* A server that forks all the time is found by its name; one whose child stays is ambiguous. */
 TEST(test_children)
 {
 	char name[16];
@@ -269,7 +278,7 @@ TEST(test_thread)
 /* Until end(). */
 static int stays[2];
 
-/* A process that may do less than others; -1 where nobody can be confined. */
+/* Starts a process with fewer rights than others; -1 where no process can be confined. */
 static pid_t start_confined(bool is_strict)
 {
 	int ready[2];

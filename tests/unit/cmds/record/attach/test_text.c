@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/attach/text.c: which bytes of a running process change, and which do not because of its threads. */
+/*
+ * Unit tests of cmds/record/attach/text.c: bytes of a running process that change, and bytes that
+ * stay because of its threads.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -16,7 +19,10 @@
 
 #define PAGE 4096
 
-/* What is in the two pages of code: a loop that a thread stays in, and places that nobody is in. */
+/*
+ * The content of the two pages of code: a loop that a thread stays in, and places that no thread is
+ * in.
+ */
 #define LOOP	  16
 #define QUIET	  64
 #define RETURNED  128
@@ -44,7 +50,10 @@ static void *loop(void *arg)
 	return NULL;
 }
 
-/* Its stack has words that lead into the code, where a return address and what a handler has interrupted would be. */
+/*
+ * A child whose stack has words that lead into the code, like return addresses and addresses that a
+ * signal handler has interrupted.
+ */
 NOINLINE static void be_child(const uint64_t *leads, size_t nr)
 {
 	volatile uint64_t words[8] = { 0 };
@@ -114,7 +123,7 @@ static bool is_in(const struct child *c, size_t i)
 	return memcmp(there, changes[i].after, 5) == 0;
 }
 
-/* In and out again, and only where the bytes are what they should be. */
+/* Patches go in and out again, where the bytes are as expected. */
 TEST(test_in_and_out)
 {
 	struct child c;
@@ -137,7 +146,10 @@ TEST(test_in_and_out)
 	end(&c);
 }
 
-/* A thread that does not leave, a return address and the like on a stack; at a first byte one may be. */
+/*
+ * A thread stays in the way, or a return address or a similar word on a stack does. A word may lead
+ * to a first byte.
+ */
 TEST(test_threads_in_the_way)
 {
 	const uint64_t leads[] = { (uint64_t)code + RETURNED + 2, (uint64_t)code + QUIET,
@@ -159,7 +171,10 @@ TEST(test_threads_in_the_way)
 	end(&c);
 }
 
-/* Nobody returns to where no call ends, whether there is the jump or what was there before: such a word is a number, or an old one. */
+/*
+ * A word on the stack that leads to the end of no call is a number, or an old address: no thread
+ * returns there, with the jump or without.
+ */
 TEST(test_words_that_lead_nowhere)
 {
 	const uint64_t leads[] = { (uint64_t)code + QUIET + 1, (uint64_t)code + RETURNED + 3,
@@ -179,7 +194,9 @@ TEST(test_words_that_lead_nowhere)
 	end(&c);
 }
 
-/* What leads to an island is there only with it, and who stands on it has to leave first. */
+/*
+ * A jump to an island is there only with the island, and a thread on the island must leave first.
+ */
 TEST(test_islands)
 {
 	const uint64_t leads[] = { (uint64_t)code + ISLAND, 0x202, 0x33 };

@@ -63,7 +63,7 @@ static void begin(struct place *p)
 		fail_msg("%s", p->err.text);
 }
 
-/* The registers that getcontext(3) has, where the kernel has them. */
+/* The registers of getcontext(3), in the order of the kernel. */
 static struct attached_thread thread_at(const ucontext_t *at)
 {
 	static const int from[] = { REG_R15, REG_R14, REG_R13, REG_R12, REG_RBP, REG_RBX };
@@ -79,9 +79,9 @@ static struct attached_thread thread_at(const ucontext_t *at)
 }
 
 /*
- * A walk, as it was told.
+ * Input and output of a walk.
  *
- * @returns, @cfa: what the innermost function knows of its caller
+ * @returns, @cfa: return address and frame address of the innermost function
  */
 struct walk {
 	struct place *p;
@@ -150,7 +150,7 @@ TEST_WITH(calls_are_told_innermost_first, setup, teardown)
 		assert_false(w.frames[i].is_interrupted);
 		assert_true(w.frames[i].sp > w.frames[i - 1].sp);
 	}
-	/* Again, from deeper: what was there before is not there twice. */
+	/* A second walk from deeper: earlier frames do not stay in the result. */
 	assert_int_equal(walk_deep(&w, 9), nr + 10);
 	assert_int_equal(w.frames[1].pc, w.returns);
 	for (int i = 3; i <= 10; i++)
@@ -242,7 +242,10 @@ TEST_WITH(code_that_nobody_knows_ends_it, setup, teardown)
 	assert_non_null(strstr(p->err.text, " (at 0x1234 in '?')"));
 }
 
-/* The return address is on the stack, and is what was written there: at the end of a page, across it, at its beginning. */
+/*
+ * The return address is read from the stack: at the end of a page, across two pages, and at the
+ * beginning of one.
+ */
 TEST_WITH(a_word_is_read_wherever_it_lies, setup, teardown)
 {
 	static _Alignas(4096) uint8_t stack[3 * 4096];
@@ -257,7 +260,7 @@ TEST_WITH(a_word_is_read_wherever_it_lies, setup, teardown)
 
 		memset(stack, 0xee, sizeof(stack));
 		memcpy(stack + places[i], &nowhere, sizeof(nowhere));
-		/* Where a function begins, its return address is what the stack pointer points to. */
+		/* At the beginning of a function the stack pointer points to the return address. */
 		assert_int_equal(
 			walk_from(p, (uintptr_t)walk, (uintptr_t)stack + places[i], &frames),
 			-ENOENT);
@@ -356,7 +359,7 @@ TEST_WITH(what_is_no_module_is_none, setup, teardown)
 	assert_false(unwind_module(p->u, UINT64_MAX, &m));
 }
 
-/* Behind it there may be anything, as code that was made meanwhile. */
+/* After the module there may be other code, such as code made at run time. */
 TEST_WITH(a_module_ends_where_its_last_line_does, setup, teardown)
 {
 	struct place *p = *state;
@@ -389,7 +392,7 @@ TEST_WITH(the_kernels_own_code_is_a_module, setup, teardown)
 	assert_true(unwind_module(p->u, vdso + 32, &m));
 }
 
-/* A program that was deleted is still there as /proc/PID/exe; a library is not. */
+/* A deleted program can still be read as /proc/PID/exe; a deleted library cannot. */
 TEST_WITH(a_file_that_is_gone_is_found_if_it_is_the_program, setup, teardown)
 {
 	struct place *p = *state;

@@ -1,6 +1,6 @@
 /*
- * Unit tests of cmds/record/base/alive.c: the recorder's loop itself, in a small world where everything that can happen to it happens in
- * every order.
+ * Unit tests of cmds/record/base/alive.c: the recorder's loop in a simulated world, where all
+ * events come in every order.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -13,7 +13,8 @@ static const char letters[] = {
 	'E', /* the program ends */
 	'B', /* a traced process reports itself */
 	'X', /* one of these ends, or is said to once more */
-	'F', /* the program, or somebody whom it left behind, forks a child that does not report itself */
+	'F', /* the program, or a process it left behind, forks a child that does not report itself
+	      */
 	'O', /* one of these ends */
 	'.', /* nothing, for a moment */
 };
@@ -28,9 +29,9 @@ enum program {
 
 /*
  * @ends_at: the interrupt by which the program ends; 0: by none
- * @batch: how much happens between two looks of the recorder
- * @is_late: that the program has ended is told one batch later: other things are seen first
- * @is_untold: that is never told
+ * @batch: the number of events between two looks of the recorder
+ * @is_late: the end of the program is told one batch late: other events are seen first
+ * @is_untold: the end is never told
  */
 struct attached {
 	const char *script;
@@ -43,7 +44,7 @@ struct attached {
 	enum program program;
 	bool is_told;
 	unsigned followed, hidden,
-		watched; /* processes; children of forks: that the recorder does not know, and does */
+		watched; /* processes; children of forks: unknown to the recorder, and known */
 	unsigned interrupts;
 	bool interrupted_at_end; /* when the program had ended */
 	unsigned ticks;
@@ -94,7 +95,10 @@ static void happen(struct attached *w, char letter)
 	case 'I':
 		w->interrupts++;
 		w->interrupted_at_end |= w->program == REAPED;
-		/* It reaches the program in any case: passed on, or by itself. */
+		/*
+		 * The interrupt reaches the program in any case: it is passed on, or the terminal
+		 * sends it.
+		 */
 		assert_int_equal(alive_interrupt(&w->alive), w->program != REAPED);
 		if (w->interrupts == w->ends_at)
 			end_program(w);
@@ -128,7 +132,10 @@ static void happen(struct attached *w, char letter)
 	assert_int_equal(w->alive.nr_followed, w->followed + w->watched);
 }
 
-/* Behind the script: whoever was not interrupted ends by himself, one after the other; whoever was runs on and on. */
+/*
+ * After the script, processes that were not interrupted end one after the other; interrupted ones
+ * never end.
+ */
 static bool go_on(struct attached *w)
 {
 	if (w->interrupts > 1 || (w->interrupts && w->interrupted_at_end)) {
@@ -233,7 +240,10 @@ TEST(test_every_order)
 	}
 }
 
-/* A program that takes no notice: all the patience there is, then the end; less of it when asked once more. */
+/*
+ * The program ignores interrupts: the recorder waits for its full patience, then ends; a further
+ * interrupt makes the wait shorter.
+ */
 TEST(test_patience)
 {
 	struct attached two = { .batch = 1 };
@@ -247,7 +257,7 @@ TEST(test_patience)
 	assert_int_equal(three.ticks, ALIVE_FINAL_TICKS);
 }
 
-/* One that ends by its second interrupt, whenever that is seen. */
+/* The program ends by its second interrupt, whenever that is seen. */
 TEST(test_second_interrupt)
 {
 	for (unsigned late = 0; late <= 1; late++) {
@@ -259,7 +269,10 @@ TEST(test_second_interrupt)
 	}
 }
 
-/* One that ends when nobody was to wait for it any longer: the status is there, so it is taken. */
+/*
+ * The program ends when nobody was going to wait for it any longer: its status is there, so it is
+ * taken.
+ */
 TEST(test_last_moment)
 {
 	struct attached w = { .batch = 1, .is_untold = true, .ends_at_tick = ALIVE_TICKS };
@@ -268,7 +281,9 @@ TEST(test_last_moment)
 	assert_int_equal(w.program, REAPED);
 }
 
-/* Nothing happens but that the program ends: told, one look for what it says last, and that is it. */
+/*
+ * Only the program's end happens: it is told, one look takes the last records, and the loop ends.
+ */
 TEST(test_quiet)
 {
 	struct attached w = { .batch = 1 };
@@ -287,7 +302,7 @@ static int chatter(void *arg, bool waits)
 	return 1;
 }
 
-/* Somebody who always has something to say keeps nobody. */
+/* A process that sends messages for ever does not delay the end. */
 TEST(test_chatter)
 {
 	static const struct alive_ops ops = { chatter, look, reap };
@@ -309,7 +324,9 @@ static int one_tick(void *arg, bool waits)
 	return waits;
 }
 
-/* Who is still there a while after the program's end is left alone, if that is wanted. */
+/*
+ * Processes that are still there a while after the program's end are left alone, if that is wanted.
+ */
 TEST(test_rest)
 {
 	static const struct alive_ops ops = { one_tick, look, reap };

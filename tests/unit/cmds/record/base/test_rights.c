@@ -22,7 +22,10 @@ static bool can_open(const char *path)
 	return fd >= 0;
 }
 
-/* A child of another user: files are opened as it, and what is ours as us; then all is as it was. */
+/*
+ * A child of another user: its files are opened with its rights, and ours with ours; then all is as
+ * before.
+ */
 TEST(files_are_opened_as_the_peer)
 {
 	char path[] = "/tmp/utrail-unit-XXXXXX";
@@ -91,7 +94,7 @@ TEST(the_own_user_changes_nothing)
 	rights_leave(&before);
 }
 
-/* A child of that user, whose groups are given to it; it ends when @end is closed. */
+/* Starts a child of that user with these groups; it ends when @end is closed. */
 static pid_t start_as(uid_t uid, gid_t gid, const gid_t *groups, int nr, int *end)
 {
 	int ready[2];
