@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/control/budget.c: which functions are left out of a recording, so that it costs no more than it may. */
+/*
+ * Unit tests of cmds/record/control/budget.c: functions that are left out of a recording, so that
+ * it stays within its overhead limit.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/record/control/budget.h"
@@ -50,7 +53,7 @@ TEST(the_hottest_and_shortest_go_first)
 	assert_true(funcs[2].is_chosen);
 	assert_true(funcs[3].is_chosen);
 
-	/* The same program, without them: it is within the limit and has room to change. */
+	/* The same program without these functions: it is within the limit, with some reserve. */
 	struct budget_time after = { .cpu_ns = 150 * MS, .calls = 401000 };
 
 	assert_true(budget_overhead(&b, &after) < 0.2);
@@ -78,7 +81,7 @@ TEST(what_the_recorder_does_besides_counts)
 	assert_true(budget_overhead(&b, &t) > 0.2);
 	assert_int_equal(budget_decide(&b, &t, &f, 1), 1);
 
-	/* Should it be all of the limit, a quarter is for calls. */
+	/* If the recorder alone takes the whole limit, a quarter of the limit is for calls. */
 	t.calls = f.calls = 100000;
 	f.is_chosen = false;
 	b.recorder_part = 0.5;
@@ -86,7 +89,7 @@ TEST(what_the_recorder_does_besides_counts)
 	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
 }
 
-/* A thousand functions, of which none has a hundredth of the limit. */
+/* A thousand functions, none of which takes a hundredth of the limit. */
 TEST(many_that_matter_little_are_much)
 {
 	static struct budget_func funcs[1000];
@@ -110,7 +113,10 @@ TEST(a_cost_that_is_told_too_large_does_no_harm)
 	assert_true(b.left_rate > 0);
 }
 
-/* Calls that are left out cost something, too; when that is the whole limit, the rest is not left out to the last function. */
+/*
+ * Calls that are left out have a cost, too. When that is the whole limit, not all other functions
+ * are left out.
+ */
 TEST(what_is_left_out_does_not_take_all_of_the_rest)
 {
 	struct budget b = twenty_percent();
@@ -123,7 +129,7 @@ TEST(what_is_left_out_does_not_take_all_of_the_rest)
 	assert_int_equal(budget_decide(&b, &t, &f, 1), 0);
 }
 
-/* What has no hook any more costs nothing: nothing else has to go for it. */
+/* A function without hooks costs nothing: no other function is left out for it. */
 TEST(what_loses_its_hooks_costs_nothing)
 {
 	for (int can_go = 0; can_go < 2; can_go++) {
@@ -141,8 +147,9 @@ TEST(what_loses_its_hooks_costs_nothing)
 }
 
 /*
- * A program with 200 functions, of which each is called half as often as the one before or so, and whose calls change from one interval to
- * the next by up to 20 %. What is left out is decided once or twice, and stays.
+ * A program with 200 functions, each called about half as often as the one before. Their calls
+ * change by up to 20 % from one interval to the next. The choice of functions is made once or
+ * twice, and stays.
  */
 TEST(it_settles)
 {

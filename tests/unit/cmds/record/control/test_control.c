@@ -1,4 +1,7 @@
-/* Conversations: who is answered, what he is believed, and what limits do. The peers are this process and its children. */
+/*
+ * Conversations: which peers are answered, which statements are believed, and how limits work. The
+ * peers are this process and its children.
+ */
 #include "tests/unit/lib/record/talking.h"
 
 #include <sys/mman.h>
@@ -76,7 +79,7 @@ TEST_WITH(later_modules_go_by_the_token, test_recorder_setup, test_recorder_tear
 	memcpy(late.token, first.token, sizeof(late.token));
 	assert_int_equal(talk_once(rec, &late, NULL), CONTROL_PLAN);
 
-	/* Another image of the process: what the former one was given is over. */
+	/* Another image of the process: the token of the former one is not valid any more. */
 	assert_int_equal(talk_once(rec, &hello, &second), CONTROL_WELCOME);
 	assert_memory_not_equal(first.token, second.token, sizeof(first.token));
 	assert_int_equal(talk_once(rec, &late, NULL), 0);
@@ -134,7 +137,10 @@ TEST_WITH(a_child_has_its_parents_token, test_recorder_setup, test_recorder_tear
 	assert_int_equal(talk_once(rec, &hello, NULL), 0);
 }
 
-/* Who has a token gets the newest plan of its image, as often as it asks; nobody does when the recording cannot be steered. */
+/*
+ * A process with a token gets the newest plan of its image, as often as it asks. If the recording
+ * cannot be steered, it gets none.
+ */
 TEST_WITH(the_newest_plan_goes_by_the_token, test_recorder_setup, test_recorder_teardown)
 {
 	static const uint8_t none[CONTROL_SECRET_BYTES];
@@ -290,7 +296,7 @@ TEST_WITH(nobody_is_waited_for_at_the_end, test_recorder_setup, test_recorder_te
 	connect_to_recorder(rec);
 	serve_all(rec);
 	assert_int_equal(nr_open(rec), 2);
-	/* The rest is the teardown's, and of those who look for leaks. */
+	/* The teardown closes the rest, and the sanitizer looks for leaks. */
 }
 
 /* --- each message in each state --- */
@@ -327,7 +333,7 @@ static int connect_in(struct recorder *rec, enum where where)
 	return fd;
 }
 
-/* Just long enough to be what its type says, and nothing in it. */
+/* Sends the shortest message of that type, with nothing but zeros in it. */
 static void say_empty(int fd, enum control_type type, uint32_t flags, uint32_t seq)
 {
 	static const struct control_shape *const shapes[] = {
@@ -349,7 +355,10 @@ static void say_empty(int fd, enum control_type type, uint32_t flags, uint32_t s
 	send(fd, packet, len, MSG_NOSIGNAL);
 }
 
-/* What comes of it: '.': it goes on, 'x': they hang up; 'W', 'S', 'P': an answer; a digit: ERROR with that verdict, and they hang up. */
+/*
+ * Returns the outcome: '.': the conversation goes on, 'x': the recorder hangs up; 'W', 'S', 'P': an
+ * answer; a digit: ERROR with that verdict, then it hangs up.
+ */
 static char outcome(struct recorder *rec, int fd)
 {
 	char what;
@@ -386,8 +395,8 @@ TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardow
 	static const struct {
 		unsigned type;
 		uint32_t flags;
-		const char *
-			outcomes; /* of a STRANGER, REPORTING, ENDING, SERVED, STEERED, DECLARING */
+		const char *outcomes; /* by state of the conversation: STRANGER, REPORTING, ENDING,
+				   * SERVED, STEERED, DECLARING */
 	} messages[] = {
 		{ CONTROL_HELLO, 0, "x66666" }, /* with no secret in it */
 		{ CONTROL_MODULE, 0, "x.6666" },
@@ -440,7 +449,10 @@ TEST_WITH(each_message_in_each_state, test_recorder_setup, test_recorder_teardow
 	assert_int_equal(rec->channel.talks.nr_other_version, 0);
 }
 
-/* While the files of a program are looked at, which may take long; here whenever there is an occasion to say so. */
+/*
+ * A process is told to wait while the files of a program are read, which may take long; here it is
+ * told at each occasion.
+ */
 TEST_WITH(who_waits_is_told, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -510,7 +522,7 @@ TEST_WITH(what_is_no_message_ends_it, test_recorder_setup, test_recorder_teardow
 	}
 }
 
-/* Questions and strange messages do no harm, but not without end. */
+/* Questions and unknown messages do no harm, but their number is limited. */
 TEST_WITH(what_leads_nowhere_is_limited, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -533,7 +545,7 @@ TEST_WITH(what_leads_nowhere_is_limited, test_recorder_setup, test_recorder_tear
 	assert_int_equal(rec->channel.talks.nr_refused, 2);
 }
 
-/* Several requests are on their way at a time: each answer names its own. */
+/* Several requests are open at a time: each answer names its request. */
 TEST_WITH(answers_name_their_requests, test_recorder_setup, test_recorder_teardown)
 {
 	static const struct {
@@ -570,7 +582,10 @@ TEST_WITH(answers_name_their_requests, test_recorder_setup, test_recorder_teardo
 	close(fd);
 }
 
-/* A HELLO that is of version 5 but for its secret's place; strangers cannot make us complain of their version. */
+/*
+ * A HELLO of version 5 is accepted but for the place of its secret; strangers cannot make the
+ * recorder report their version.
+ */
 TEST_WITH(other_versions_are_told, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;

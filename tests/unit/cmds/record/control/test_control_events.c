@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/control/control.c: events that programs declare, who cannot be traced, and a recorder without descriptors. */
+/*
+ * Unit tests of cmds/record/control/control.c: events that programs declare, programs that cannot
+ * be traced, and a recorder without descriptors.
+ */
 #include "tests/unit/lib/record/talking.h"
 
 #include <sys/resource.h>
@@ -7,7 +10,7 @@
 #include "utils/format/event_data.h"
 #include "utils/format/event_ids.h"
 
-/* This process is recorded; @token is what it was given. */
+/* This process is recorded; @token is its token. */
 struct declaring {
 	struct test_recorder *t;
 	struct recorder *rec;
@@ -36,7 +39,10 @@ static int hello_again(struct declaring *d, enum control_hello_kind kind)
 	return fd;
 }
 
-/* @texts: with the NUL of each but the last. The answer's type; what it says is in last.declared. */
+/*
+ * Declares an event. @texts: each but the last ends with a NUL. Returns the answer's type; its
+ * content is in last.declared.
+ */
 static int declare(struct declaring *d, const char *texts, size_t len, bool has_common)
 {
 	union {
@@ -199,7 +205,7 @@ TEST_WITH(a_status_has_what_there_is, test_recorder_setup, test_recorder_teardow
 	serve_all(d.rec);
 }
 
-/* While there are no descriptors nobody is accepted, and afterwards who has waited is. */
+/* Without descriptors no connection is accepted; afterwards those that have waited are. */
 TEST_WITH(without_descriptors_it_pauses, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -235,7 +241,7 @@ TEST_WITH(without_descriptors_a_stranger_gives_way, test_recorder_setup, test_re
 	assert_int_equal(rec->channel.talks.strangers.nr, 1);
 	fresh = connect_to_recorder(rec);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-	/* All that are below the limit are in use, the stranger's among them. */
+	/* All descriptors below the limit are in use, that of the stranger among them. */
 	few = (struct rlimit){ rec->channel.talks.strangers.oldest->fd + 1, before.rlim_max };
 
 	int used[256];

@@ -1,4 +1,4 @@
-/* Crash reports: each process has one, and what is printed of it. */
+/* Crash reports: one for each process, and the printed text. */
 #include "tests/unit/lib/unit.h"
 
 #include <signal.h>
@@ -34,7 +34,7 @@ TEST(nothing_happened)
 	crashes_destroy(NULL);
 }
 
-/* The first report of a process is the one that counts; they are told in their order. */
+/* Only the first report of a process counts; reports are printed in their order. */
 TEST(one_for_each_process)
 {
 	struct crash *list = NULL;
@@ -74,7 +74,7 @@ TEST(great_many)
 	crashes_destroy(list);
 }
 
-/* What no fault of the program's own has brought about is at no address. */
+/* A signal that was not caused by a fault of the program has no address. */
 TEST(addresses)
 {
 	struct control_crash report = { .tid = 1, .signal = SIGSEGV, .code = 1, .address = 0x10 };
@@ -91,7 +91,10 @@ TEST(addresses)
 	assert_null(strstr(printed_alone(&report), "address"));
 }
 
-/* The innermost first, with how long it has run; a clock that went back has not run at all. */
+/*
+ * The innermost frame comes first, with its running time; after a clock that went back the time is
+ * 0.
+ */
 TEST(frames)
 {
 	struct control_crash report = {

@@ -1,4 +1,7 @@
-/* What recording costs is looked at again and again while a limit is set, and nothing of that is left afterwards. */
+/*
+ * The cost of recording is measured again and again while a limit is set; without a limit nothing
+ * of it remains.
+ */
 #include "tests/unit/lib/record/recorder.h"
 
 #include <dirent.h>
@@ -61,7 +64,7 @@ TEST_WITH(with_a_limit, test_recorder_setup, test_recorder_teardown)
 #define CALLS  900000
 #define START  0x100000ULL
 
-/* This process as one that is recorded, with one module, in which OFTEN is called often. */
+/* This process as one that is recorded, with one module. Its function OFTEN has most calls. */
 struct traced {
 	struct control_module *modules[1];
 	struct process proc;
@@ -173,7 +176,10 @@ static void add_call(struct sample *sample, const struct traced *traced, const c
 	};
 }
 
-/* Half of what came was looked at, and a tenth of the calls found no place. */
+/*
+ * Takes a sample: half of the records were looked at, and a tenth of the calls were not counted for
+ * lack of room.
+ */
 static void look(struct test_recorder *t, struct traced *traced, uint64_t cpu_ns)
 {
 	struct recorder *rec = &t->rec;
@@ -292,7 +298,10 @@ TEST_WITH(not_at_once_again, test_recorder_setup, test_recorder_teardown)
 	end_traced(t, &traced);
 }
 
-/* They may be in the rings for longer than that; another function that costs little is not to go for them. */
+/*
+ * Records of its calls may still be in the rings for longer than that; another, cheap function must
+ * not be left out for them.
+ */
 TEST_WITH(calls_from_before_it, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -373,7 +382,9 @@ TEST_WITH(hooks_that_stay, test_recorder_setup, test_recorder_teardown)
 	end_traced(t, &traced);
 }
 
-/* What cannot be changed is not asked for again; and one that was not hooked may still be about to obey an older plan. */
+/*
+ * A function that cannot be changed is not requested again; a process may still obey an older plan.
+ */
 TEST_WITH(who_is_asked_how_often, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -401,7 +412,7 @@ TEST_WITH(who_is_asked_how_often, test_recorder_setup, test_recorder_teardown)
 	end_traced(t, &traced);
 }
 
-/* Who replays is told when it was, and how much of the calls each had. */
+/* Readers are told the time of each change, and the share of the calls that each function had. */
 TEST_WITH(what_readers_are_told, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -461,7 +472,7 @@ TEST_WITH(what_the_user_has_named_stays, test_recorder_setup, test_recorder_tear
 	look(t, &traced, BUDGET_CPU_MIN_NS);
 	assert_int_equal(nr_left_out(&traced), 0);
 	strbuf_reset(&traced.known->funcs);
-	/* A library that came late, of which it is not known what the options say. */
+	/* A library was loaded late; the effect of the options on its functions is not known. */
 	t->rec.steering.now.size_filter = 1;
 	look(t, &traced, BUDGET_CPU_MIN_NS);
 	assert_int_equal(nr_left_out(&traced), 0);
@@ -507,7 +518,7 @@ TEST_WITH(cpu_time_is_that_since_the_last_look, test_recorder_setup, test_record
 	look(t, &traced, 0);
 	first = traced.proc.cpu_ns;
 	assert_true(first > 0);
-	/* More than a look is for, of a process that has done so much, begins anew. */
+	/* A process that has used more time than a look allows begins anew. */
 	assert_int_equal(o->time.cpu_ns, first < BUDGET_CPU_MIN_NS ? first : 0);
 	traced.proc.cpu_ns = first - 1000;
 	o->time.cpu_ns = 0;

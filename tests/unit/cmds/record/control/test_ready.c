@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/control/ready.c: what becomes of a process that reports itself, and of modules that it loads later. */
+/*
+ * Unit tests of cmds/record/control/ready.c: the handling of a process that reports itself, and of
+ * modules that it loads later.
+ */
 #include "tests/unit/lib/record/talking.h"
 
 #include <sys/mman.h>
@@ -9,9 +12,9 @@
 #include "utils/format/probe/plan.h"
 
 /*
- * An answer with what it brings.
+ * An answer with its descriptors.
  *
- * @plan: of the descriptor that a plan comes with, if there is one
+ * @plan_bytes, @settings: of the plan's descriptor, if there is one
  */
 struct answered {
 	int type;
@@ -56,7 +59,7 @@ static struct answered receive(int fd)
 	}
 	if (a.type == CONTROL_WELCOME)
 		a.welcome = last.welcome;
-	/* Of WELCOME the plan comes last, of PLAN it comes alone. */
+	/* In WELCOME the plan is the last descriptor, in PLAN the only one. */
 	if (a.nr_fds == 3 || (a.nr_fds == 1 && a.type == CONTROL_PLAN))
 		open_plan(&a, fds[a.nr_fds - 1]);
 	for (size_t i = 0; i < a.nr_fds; i++)
@@ -85,7 +88,10 @@ static void say_a_module(int fd, uint64_t start, bool has_text, const char *path
 	send_message(fd, CONTROL_MODULE, &packet, sizeof(packet.m) + strlen(path) + 1);
 }
 
-/* A whole conversation of that kind, with two modules at @start and a page behind; the second has no code. @token: NULL for none */
+/*
+ * A whole conversation of that kind, with two modules, at @start and a page later; the second has
+ * no code. @token: NULL for none
+ */
 static struct answered report(struct recorder *rec, enum control_hello_kind kind,
 			      const uint8_t *token, uint64_t start, const char *path)
 {
@@ -260,7 +266,7 @@ static int refuse(struct store *store, const char *name, const struct iovec *par
 	return err_set(err, nr_refused++ ? -EIO : -ENOSPC, "no room for a file");
 }
 
-/* It is recorded all the same; the first reason is told at the end. */
+/* The process is recorded all the same; the first error is reported at the end. */
 TEST_WITH(files_that_cannot_be_written_are_noted, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -309,7 +315,7 @@ TEST(a_module_more_than_there_may_be_is_left_out)
 			.module_bytes = limit->module_bytes,
 		};
 
-		/* Those that there are said to be, and room for one more. */
+		/* As many modules as allowed, and room for one more. */
 		talk.cap_modules = limit->nr_modules + 1;
 		talk.modules = calloc(talk.cap_modules, sizeof(*talk.modules));
 		assert_non_null(talk.modules);
@@ -331,7 +337,7 @@ TEST(a_module_more_than_there_may_be_is_left_out)
 
 /* --- patience --- */
 
-/* Who is served is told that there is work, but not at every step. */
+/* A waiting process is told that work goes on, but not at every step. */
 TEST(who_waits_long_is_told_now_and_then)
 {
 	struct control ctl = { .working_ms = 1000 };

@@ -1,4 +1,7 @@
-/* What other commands ask of a recorder at work: who asks as he should has an answer, others have none, and neither keeps others waiting. */
+/*
+ * Requests of other commands to a recorder at work: valid ones are answered, others are not, and
+ * none of them delays the others.
+ */
 #include "tests/unit/lib/record/recorder.h"
 
 #include <errno.h>
@@ -176,7 +179,7 @@ TEST_WITH(words_are_refused, test_recorder_setup, test_recorder_teardown)
 	assert_true(t->rec.steering.is_on);
 }
 
-/* Of a flight recording what the rings hold is saved; of another there is nothing to save. */
+/* A request saves the rings of a flight recording; other recordings have nothing to save. */
 TEST_WITH(saving, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -222,7 +225,7 @@ TEST_WITH(progress, test_recorder_setup, test_recorder_teardown)
 	assert_int_equal(answer.holds_back, 1);
 }
 
-/* Answered while the program runs; after that who asks waits for our end. */
+/* The request is answered while the program runs; after that the asker waits for our end. */
 TEST_WITH(whether_it_runs, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -232,7 +235,7 @@ TEST_WITH(whether_it_runs, test_recorder_setup, test_recorder_teardown)
 	int before = t->rec.program_fd;
 	int fd;
 
-	/* A descriptor that says by POLLIN that it is over, as a pidfd does. */
+	/* A descriptor that becomes readable at the end, as a pidfd does. */
 	assert_int_equal(pipe(ends), 0);
 	t->rec.program_fd = ends[0];
 	assert_int_equal(ask(t, &p, whole(&p), &answer), sizeof(answer));
@@ -267,7 +270,7 @@ TEST_WITH(who_is_recorded, test_recorder_setup, test_recorder_teardown)
 	t->rec.processes.live = NULL;
 }
 
-/* While somebody changes what is recorded others wait, and then they have their answers. */
+/* While one asker changes the recording others wait; then they get their answers. */
 TEST_WITH(one_at_a_time, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -292,7 +295,7 @@ TEST_WITH(one_at_a_time, test_recorder_setup, test_recorder_teardown)
 	close(fd);
 }
 
-/* More than anybody needs are turned away; when one goes another may come. */
+/* Too many connections are turned away; when one closes another may come. */
 TEST_WITH(so_many, test_recorder_setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;

@@ -1,4 +1,7 @@
-/* Changes of a recording that goes on: what was not asked for stays as it is, and what is refused changes nothing. */
+/*
+ * Changes of a running recording: members that were not requested stay, and a refused change has no
+ * effect.
+ */
 #include "tests/unit/lib/record/recorder.h"
 
 #include <dlfcn.h>
@@ -31,7 +34,7 @@ static void change(struct recorder *rec, uint32_t flags)
 	assert_int_equal(steering_change(&rec->steering, &change, &said, NULL), 0);
 }
 
-/* Who has switched it off, or waits for a trigger, and then sets a limit does not want to be recorded because of that. */
+/* A recording that was switched off, or that waits for a trigger, stays so when a limit is set. */
 TEST_WITH(limits_do_not_switch_it_on, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -57,7 +60,10 @@ TEST_WITH(limits_do_not_switch_it_on, setup, test_recorder_teardown)
 	assert_true(steer->is_on);
 }
 
-/* While it is off, plans let in what no function is. That does not outlast it. */
+/*
+ * While recording is off, plans opt in a function that does not exist. The flag goes when it is on
+ * again.
+ */
 TEST_WITH(off_and_on, setup, test_recorder_teardown)
 {
 	const uint32_t opt_in = PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION;
@@ -74,7 +80,7 @@ TEST_WITH(off_and_on, setup, test_recorder_teardown)
 	}
 }
 
-/* Plans that are made later know nothing of filters that were refused. */
+/* Later plans do not contain filters that were refused. */
 TEST_WITH(what_is_refused_leaves_nothing, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -98,7 +104,9 @@ TEST_WITH(what_is_refused_leaves_nothing, setup, test_recorder_teardown)
 	assert_non_null(known);
 	known->has_functions = true;
 	rec->processes.live = &proc;
-	/* The first one is there, and of the other one something is asked that cannot change. */
+	/*
+	 * The first filter is known; the other trigger asks for an argument, which cannot change.
+	 */
 	strbuf_addstr(&wrong.specs[SPEC_FILTER], "main");
 	strbuf_addstr(&wrong.specs[SPEC_TRIGGER], "no_such_function@arg1");
 	assert_int_equal(steering_change(steer, &wrong, &said, &err), -ERR_USAGE);
@@ -113,7 +121,7 @@ TEST_WITH(what_is_refused_leaves_nothing, setup, test_recorder_teardown)
 
 /* --- processes --- */
 
-/* This program, as one that is recorded, and what it is told. */
+/* This program as one that is recorded, and the messages that it gets. */
 struct traced {
 	struct control_module *modules[1];
 	struct process proc;
@@ -190,7 +198,7 @@ static void end_traced(struct recorder *rec, struct traced *traced)
 	close(traced->proc.pidfd);
 }
 
-/* As steering_change(), with that process; nothing else looks at what it has. */
+/* As steering_change() with that process; nothing else uses its state. */
 static int change_with(struct recorder *rec, struct traced *traced,
 		       const struct steer_change *change, struct strbuf *said, struct uft_err *err)
 {
@@ -282,7 +290,7 @@ TEST_WITH(declared_events, setup, test_recorder_teardown)
 	assert_string_equal(strbuf_str(&said), "events: 1 on, 2 off\n");
 	check_choices(&traced, CHOICES(-1, -1, 1));
 	traced.ret = 0;
-	/* Nor is one that declares nothing, or that is no more. */
+	/* A process that declares no events, or has ended, is told nothing either. */
 	traced.proc.has_declared = false;
 	assert_int_equal(choose(rec, &traced, NULL, "beta", &said, &err), 0);
 	assert_int_equal(traced.nr_told, 0);
@@ -329,7 +337,7 @@ TEST_WITH(hooks, setup, test_recorder_teardown)
 	Dl_info library;
 
 	begin_traced(rec, &traced);
-	/* A program that knows OCaml's texts, as this one does, is taken for one of that language. */
+	/* A program that has OCaml's texts, as this one does, is taken for an OCaml program. */
 	assert_true(dladdr((void *)_cmocka_run_group_tests, &library));
 	assert_non_null(realpath(library.dli_fname, traced.packet.m.path));
 	if (insns_open(&insns, isa_of(arch_elf_machine, 0), &err) < 0)
@@ -364,7 +372,7 @@ TEST_WITH(hooks, setup, test_recorder_teardown)
 	assert_non_null(
 		strstr(strbuf_str(&said), "patched: 1 functions\nunpatched: 1 functions\n"));
 	assert_int_equal(traced.nr_wanted, 1);
-	/* A rule with the same text takes the place of the earlier one. */
+	/* A rule with the same text replaces the earlier one. */
 	assert_int_equal(t->patches.nr, 2);
 	end_traced(rec, &traced);
 	patch_rules_deinit(&t->patches);
@@ -415,7 +423,7 @@ TEST_WITH(what_is_in_force, setup, test_recorder_teardown)
 
 /* --- filters that are taken --- */
 
-/* As other commands say it: words, each with its NUL behind it. */
+/* Sends a change as other commands do: words, each with a NUL after it. */
 static int say(struct recorder *rec, struct traced *traced, const char *words, struct strbuf *said,
 	       struct uft_err *err)
 {
@@ -452,7 +460,7 @@ static void begin_filters(struct recorder *rec, struct traced *traced)
 	known->has_functions = true;
 }
 
-/* Those of a change come behind those that there are, or instead of them. */
+/* Filters of a change are added after the present ones, or replace them. */
 TEST_WITH(filters_are_added, setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -477,7 +485,7 @@ TEST_WITH(filters_are_added, setup, test_recorder_teardown)
 	assert_non_null(strstr(status(rec), "\nfilter: main;setup\n"));
 	assert_int_equal(steer->now.filters->nr, 3);
 
-	/* A new one that matches nothing is warned about; the old ones are not asked again. */
+	/* A new filter that matches nothing causes a warning; old filters are not checked again. */
 	assert_int_equal(say(rec, &traced, "filter no_such_function", &said, &err), 0);
 	assert_non_null(strstr(strbuf_str(&said),
 			       "WARN: no function of what runs matches 'no_such_function'"));
@@ -497,7 +505,7 @@ TEST_WITH(filters_are_added, setup, test_recorder_teardown)
 	end_traced(rec, &traced);
 }
 
-/* What they were at the start counts as what there is. */
+/* Filters of the start count as present ones. */
 TEST_WITH(filters_of_the_start, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;
@@ -544,7 +552,7 @@ TEST_WITH(what_cannot_change, setup, test_recorder_teardown)
 	end_traced(rec, &traced);
 }
 
-/* Without --agent nothing can; and who asks for nothing has nothing changed. */
+/* Without --agent nothing can change; and an empty request changes nothing. */
 TEST_WITH(without_agent, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;

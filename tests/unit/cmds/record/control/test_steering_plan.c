@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/control/steering.c: what plans have of a change, and what is written down of it. */
+/*
+ * Unit tests of cmds/record/control/steering.c: the plans after a change, and its record in the
+ * recording.
+ */
 #include "tests/unit/lib/record/recorder.h"
 
 #include <errno.h>
@@ -101,7 +104,7 @@ TEST_WITH(on_and_off_are_in_the_plan, setup, test_recorder_teardown)
 	assert_int_equal(steer->plan->on_generation, 4);
 }
 
-/* Whatever is in it, it is one line; the next one comes behind it. */
+/* Whatever it contains, it is one line; the next one follows. */
 TEST_WITH(changes_are_noted_with_their_time, setup, test_recorder_teardown)
 {
 	struct test_recorder *t = *state;

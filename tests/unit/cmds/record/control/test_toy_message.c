@@ -1,6 +1,7 @@
 /*
- * A worked example: a message that these sources do not know yet. It has what a real one has: a struct, a shape, and a row in the
- * table of who takes it (doc/internals/add-a-control-message.md). The recorder and the probe are the real ones, without such a row.
+ * A worked example: a message that these sources do not know yet. It has the parts of a real one: a
+ * struct, a shape, and a row in the table of receivers (doc/internals/add-a-control-message.md).
+ * The recorder and the probe are the real ones, without such a row.
  */
 #include <sys/socket.h>
 
@@ -53,7 +54,9 @@ static void greet(struct channel *ch, const char *name, const uint8_t *secret)
 	assert_true(channel_greet(ch, CONTROL_EXEC));
 }
 
-/* It gets HELLO, TOY, READY, and answers WELCOME when TOY is optional, ERROR when not. */
+/*
+ * The recorder gets HELLO, TOY, READY. It answers WELCOME when TOY is optional, and ERROR when not.
+ */
 TEST_WITH(an_old_recorder, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -77,7 +80,10 @@ TEST_WITH(an_old_recorder, test_recorder_setup, test_recorder_teardown)
 	assert_int_equal(rec->channel.talks.nr_refused, 1);
 }
 
-/* It gets TOY, WELCOME, and takes WELCOME when TOY is optional; when not, it says ERROR and steps aside. */
+/*
+ * The probe gets TOY, WELCOME. It accepts WELCOME when TOY is optional; when not, it sends ERROR
+ * and stops.
+ */
 TEST(an_old_probe)
 {
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
