@@ -1,4 +1,7 @@
-/* Counters by name: in the plan, in events.txt, and what is said of those that nobody read. */
+/*
+ * Counters by name: in the plan, in events.txt, and in warnings about counters that could not be
+ * read.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -8,14 +11,14 @@
 #include "utils/format/event_ids.h"
 #include "utils/spec/filters.h"
 
-/* What perf_event_open(2) fails with; 0: it gives a descriptor. */
+/* The error of perf_event_open(2); 0: it returns a descriptor. */
 static int refusal;
 static uint64_t asked_for;
 
 long __wrap_syscall(long number, ...);
 long __real_syscall(long number, ...);
 
-/* Only the first argument is looked at: a struct perf_event_attr, whose third word is the config. */
+/* Only the first argument is used: a struct perf_event_attr, whose third word is the config. */
 long __wrap_syscall(long number, ...)
 {
 	const uint64_t *attr;
@@ -94,7 +97,7 @@ TEST(what_was_not_read)
 	assert_non_null(strstr(warned(PLAN_READ_PMU_CACHE), "'read=pmu-cache'"));
 }
 
-/* The kernel is asked why: what it says to us it has said to the program. */
+/* The recorder asks the kernel for the reason: its answer is the one that the program got. */
 TEST(why_it_was_not_read)
 {
 	static const char denied[] =

@@ -1,4 +1,4 @@
-/* Unit tests of cmds/record/plan/declared.c: events that say something, in a recording that is in memory. */
+/* Unit tests of cmds/record/plan/declared.c: events with values, with a recording in memory. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "utils/format/fstrace/definition.h"
 
 /*
- * @fails: what open() says, if it is negative; @append_fails: likewise
- * @open: streams that nobody has closed
+ * @fails: result of open(), if it is negative; @append_fails: of append()
+ * @open: number of open streams
  */
 struct place {
 	struct store_memory memory;
@@ -99,7 +99,7 @@ static void check_file(struct place *p, const char *name, const char *expected)
 	assert_string_equal(strbuf_str(&content), expected);
 }
 
-/* events.def without its first line, which is the clock's. */
+/* Check events.def without its first line, which is about the clock. */
 static void check_definitions(struct place *p, const char *expected)
 {
 	struct strbuf content cleanup_strbuf = content_of(p, EVENT_DEFS_FILE);
@@ -188,7 +188,10 @@ static int64_t offset_ns(void)
 	return (people.tv_sec - records.tv_sec) * 1000000000LL + people.tv_nsec - records.tv_nsec;
 }
 
-/* The first line says it, once. What is between two looks at the clocks is not more than a minute. */
+/*
+ * The first line states the clock's offset, once. The time between two readings of the clocks is
+ * less than a minute.
+ */
 TEST_WITH(the_clock_of_people_is_said_once, setup, teardown)
 {
 	struct place *p = *state;

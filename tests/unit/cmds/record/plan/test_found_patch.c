@@ -1,4 +1,6 @@
-/* What is written for one place in a program's code: which patches, in which order, and whether another one has its room. */
+/*
+ * Patches for one place in a program's code: their order, and whether another patch has the room.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/record/plan/found_patch.h"
@@ -54,7 +56,7 @@ static void check(const struct code_site *site, const struct expected *expected,
 		check(&s_, e_, ARRAY_SIZE(e_));               \
 	} while (0)
 
-/* A short jump leads to the long one of what is before it in the list. */
+/* A short jump leads to the long jump of the entry before it in the list. */
 TEST(at_an_entry)
 {
 	CHECK(site_at(SITE, 0), { SITE, 0 });
@@ -66,7 +68,7 @@ TEST(at_an_entry)
 	      { SITE, PLAN_PATCH_INNER });
 }
 
-/* Another site's jump does what there is to do before it: that is not written twice. */
+/* The jump of another site does its work before it: those bytes are not written twice. */
 TEST(inside_of_anothers_jump)
 {
 	struct code_site site = site_at(BEFORE, ISLAND);
@@ -75,7 +77,7 @@ TEST(inside_of_anothers_jump)
 	CHECK(site, { SITE, PLAN_PATCH_INNER });
 }
 
-/* Two that would replace the same bytes cannot both be; in two modules they are elsewhere. */
+/* Two patches that would replace the same bytes exclude each other; in two modules they do not. */
 TEST(room)
 {
 	const uint64_t bias = 0x40000;
@@ -115,7 +117,7 @@ TEST(single_ones_of_many_are_found)
 	found_index_update(&index, &found);
 	found_index_range(&index, 0, UINT64_MAX, &nr);
 	assert_int_equal(nr, 0);
-	/* Not in their order, and two of one function, which stay together. */
+	/* Added out of order, with two of one function, which stay together. */
 	add_for(&found, 0x300, 1);
 	add_for(&found, 0x100, 2);
 	add_for(&found, 0x100, 3);
@@ -159,7 +161,7 @@ TEST(what_is_left_out_is_found_by_address)
 	assert_null(known_left_out_at(&known, 1));
 	leave_out(&known, 0x300, 0x310);
 	leave_out(&known, 0x100, 0x200);
-	/* One within another, and one behind it within the same. */
+	/* One range within another, and a second one after it within the same. */
 	leave_out(&known, 0x120, 0x130);
 	leave_out(&known, 0x140, 0x150);
 	assert_int_equal(start_of(&known, 0xff), 0);

@@ -1,4 +1,7 @@
-/* What was found out of a file, as an image that is kept: it says the same, and what is damaged is not taken. */
+/*
+ * Facts that were found out about a file, kept as an image: they read back the same, and a damaged
+ * image is refused.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <dlfcn.h>
@@ -129,7 +132,7 @@ static void make_with(const char *path, struct code_work work, struct known_func
 	assert_int_equal(known_functions_make(known, &u, &names, 0, &key, NULL), 0);
 }
 
-/* Byte by byte, however many threads there are, and however much each of them does at a time. */
+/* The image is the same byte by byte for any number of threads, and any amount of work for each. */
 TEST_WITH(threads_find_the_same, begin, end)
 {
 	static const struct code_work works[] = { { 1, 1 },  { 2, 1 },	 { 3, 2 },   { 8, 7 },
@@ -173,7 +176,7 @@ TEST_WITH(damage_is_seen, begin, end)
 	}
 }
 
-/* Of the key, too: it is another file, or was found out by another program. */
+/* A different key is refused, too: it is of another file, or of another version of utrail. */
 TEST_WITH(another_file_is_not_this_one, begin, end)
 {
 	struct made *m = *state;

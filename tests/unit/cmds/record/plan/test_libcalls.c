@@ -45,7 +45,7 @@ TEST(special_ones)
 	}
 }
 
-/* By the beginning of the file's name, whatever its directory is called. */
+/* The beginning of the file name decides, not its directory. */
 TEST(libraries_whose_calls_are_nested)
 {
 	assert_true(libcall_is_nested_module("/usr/lib/libz.so.1"));
@@ -60,7 +60,7 @@ TEST(libraries_whose_calls_are_nested)
 	assert_false(libcall_is_nested_module("/lib/libdl-2.31.so"));
 }
 
-/* Only compilers' hooks are called where nobody keeps their address. */
+/* Only hooks of compilers are called at places without a stored address. */
 TEST(the_probes_own_functions)
 {
 	static const struct {

@@ -1,9 +1,12 @@
-/* Which functions of a file get hooks: at first, when rules change, and when they are left out. */
+/*
+ * Functions of a file that get hooks: at first, after a change of rules, and when they are left
+ * out.
+ */
 #include "tests/unit/lib/attach/patching.h"
 
 #include "utils/base/compiler.h"
 
-/* The same functions, with room for hooks and without. */
+/* The same functions, compiled with room for hooks and without. */
 static const char *with_room;
 static const char *without;
 
@@ -13,7 +16,7 @@ static void use_victims(struct place *p, const char *path, const char *rules)
 	assert_int_equal(p->known->is_instrumented, path == with_room);
 }
 
-/* The victims that are patched, in the order of their addresses: their first letters behind "victim_". */
+/* Check which victims are patched, in order of address, by the first letter after "victim_". */
 static void check(const struct place *p, const char *expected)
 {
 	static const char *const names[] = { "victim_large", "victim_leaf", "victim_same",
@@ -194,7 +197,10 @@ TEST_WITH(later_than_ever, setup, teardown)
 	assert_true(p->known->has_functions);
 }
 
-/* What processes have already stays: what would be in its way is refused, and the rule learns why. */
+/*
+ * Patches that processes have already stay. A patch that would overlap them is refused, and the
+ * rule is told why.
+ */
 TEST_WITH(another_has_its_room, setup, teardown)
 {
 	struct place *p = *state;
@@ -252,7 +258,7 @@ TEST_WITH(what_a_process_is_told, setup, teardown)
 	}
 }
 
-/* XRay's: a function has an end of its own, or several. */
+/* XRay: a function has one end of its own, or several. */
 TEST(ends_of_calls)
 {
 	static const struct found_patch found[] = {

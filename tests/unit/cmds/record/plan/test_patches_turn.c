@@ -1,11 +1,17 @@
-/* Unit tests of cmds/record/plan/patches_turn.c: what of a file can be patched, where rules change, where functions are left out. */
+/*
+ * Unit tests of cmds/record/plan/patches_turn.c: functions of a file that can be patched, changes
+ * of rules, and functions that are left out.
+ */
 #include "tests/unit/lib/attach/patching.h"
 
 #include <unistd.h>
 
 #include "utils/base/compiler.h"
 
-/* Functions that call a hook, and of all shapes (lib/victims.c, lib/shapes.c). */
+/*
+ * Functions that call a hook, and functions of all shapes (lib/attach/traced_children.c,
+ * lib/probe/shapes.c).
+ */
 static const char *with_calls;
 static const char *shapes;
 
@@ -32,7 +38,7 @@ static struct found_patch *place_of(const struct place *p, const char *name)
 
 /* --- shapes --- */
 
-/* Whichever way they are patched: all of a function's places come and go together. */
+/* With any kind of patch all places of a function come and go together. */
 TEST_WITH(all_places_of_a_function_turn_together, setup, teardown)
 {
 	struct place *p = *state;
@@ -59,7 +65,7 @@ TEST_WITH(all_places_of_a_function_turn_together, setup, teardown)
 	for (size_t i = 0; i < patching_count_found(p); i++)
 		nr_in -= !patching_found_at(p, i)->is_out;
 	assert_int_equal(nr_in, 2);
-	/* Each function is there once, though it was looked for twice. */
+	/* Each function is listed once, though it was searched twice. */
 	for (size_t i = 0; i < patching_count_found(p); i++) {
 		for (size_t k = 0; k < i; k++)
 			assert_int_not_equal(patching_found_at(p, i)->patch.site,
@@ -123,7 +129,7 @@ TEST_WITH(a_file_that_is_gone_has_nothing, setup, teardown)
 	assert_false(p->known->has_functions);
 }
 
-/* Something else reaches, or not, into the place of shape_pad from @delta bytes beside it. */
+/* Another patch, @delta bytes beside shape_pad, overlaps its place or does not. */
 static void with_another(void **state, bool is_ahead, int delta, bool is_free)
 {
 	struct place *p = *state;
@@ -332,7 +338,7 @@ TEST(what_is_left_out_has_no_hooks_whoever_comes)
 	drop(&h);
 }
 
-/* A process that never had a hook is not to make stubs for it when that is taken out of others. */
+/* A process that never had a hook makes no stubs for it when it is taken out of others. */
 TEST(only_what_is_wanted_is_made_known)
 {
 	static const struct control_module module = { .load_bias = BIAS };
@@ -358,7 +364,10 @@ TEST(only_what_is_wanted_is_made_known)
 	drop(&h);
 }
 
-/* What others run into has no text of its own; one that is only reached by a short jump has. */
+/*
+ * A place that other patches run into has no text of its own; one that is only reached by a short
+ * jump has.
+ */
 TEST(what_has_no_text_is_no_place)
 {
 	static const struct control_module module = { .load_bias = BIAS };

@@ -1,4 +1,7 @@
-/* What plans say of functions: which are listed, by which rules, for which modules; and what settings mean for them. */
+/*
+ * Functions in plans: which are listed, with which rules, for which modules; and the effect of
+ * settings on them.
+ */
 #include "tests/unit/lib/elf_image.h"
 
 #include "cmds/record/plan/image_plan.h"
@@ -99,7 +102,10 @@ static void prepare(struct place *p)
 	assert_int_equal(filters_prepare(&p->filters, NULL), 0);
 }
 
-/* "NAME:RULE", by the flags of the rule; "-" is none. @is_late: a module that comes later */
+/*
+ * Returns "NAME:RULE" with the flags of the rule; "-" is none. @is_late: a module that is loaded
+ * later
+ */
 static const char *planned(struct place *p, bool is_late)
 {
 	static char text[512];
@@ -153,11 +159,11 @@ TEST_WITH(rules_of_functions, setup, teardown)
 	prepare(p);
 	assert_string_equal(planned(p, false), "small:4 large:1");
 	assert_true(p->known->is_bound);
-	/* A file is bound once, and its functions are where each process has it. */
+	/* A file is bound once; its functions have other addresses in each process. */
 	assert_string_equal(planned(p, false), "small:4 large:1");
 	/* As a module that comes later it has all of its own. */
 	assert_string_equal(planned(p, true), "small:4 large:1");
-	/* What cannot have records has none, nor what has no text. */
+	/* A module that cannot have records lists no functions, nor does one without text. */
 	p->known->has_functions = false;
 	assert_string_equal(planned(p, false), "");
 	assert_string_equal(planned(p, true), "");
@@ -180,7 +186,7 @@ TEST_WITH(while_it_is_off, setup, teardown)
 	assert_string_equal(planned(p, false), "large:1");
 }
 
-/* Those below the largest size that is asked for are listed, so that they can be told from larger ones. */
+/* Functions below the largest requested size are listed, to tell them from larger ones. */
 TEST_WITH(sizes, setup, teardown)
 {
 	struct place *p = *state;
@@ -202,7 +208,10 @@ TEST_WITH(sizes, setup, teardown)
 	assert_string_equal(planned(p, false), "small:10 middle:- large:-");
 }
 
-/* One that is opted in and out is out; but something was opted in, so that others are not recorded either. */
+/*
+ * A function that is opted in and out is out; but as something was opted in, other functions are
+ * not recorded either.
+ */
 TEST_WITH(opted_in_and_out, setup, teardown)
 {
 	struct plan_entries plan cleanup_plan_entries = { 0 };
@@ -243,7 +252,9 @@ static void leave_out(struct place *p, uint64_t start, uint64_t end, bool is_bac
 	assert_int_equal(known_left_out_add(p->known, &left), 0);
 }
 
-/* What is left out for what it costs has no other rule; who is back is as any other. */
+/*
+ * A function that is left out for its cost has no other rule; one that is back is like any other.
+ */
 TEST_WITH(left_out, setup, teardown)
 {
 	struct place *p = *state;
@@ -329,7 +340,7 @@ TEST_WITH(signals_that_finish, setup, teardown)
 	assert_true(settings_can_finish(&p->settings));
 }
 
-/* Each of these alone makes a difference between functions, or calls. */
+/* Each of these alone makes a difference between functions or calls. */
 TEST_WITH(selective, setup, teardown)
 {
 	struct place *p = *state;
@@ -389,7 +400,9 @@ TEST_WITH(what_is_let_in, setup, teardown)
 	assert_int_equal(let_in(p), PLAN_OPT_IN_FILTER | PLAN_OPT_IN_CALLER | PLAN_OPT_IN_LOCATION);
 }
 
-/* Of the program, and of libraries when they are asked for; not of what all stands on. */
+/*
+ * Library calls of the program, and of libraries on request; but not of the C library and the like.
+ */
 TEST_WITH(library_calls, setup, teardown)
 {
 	struct place *p = *state;
@@ -405,7 +418,7 @@ TEST_WITH(library_calls, setup, teardown)
 	assert_false(plan_has_calls(&p->settings, "/a/libz.so.1", false));
 }
 
-/* No image of nothing; else one that can be read back. */
+/* An empty plan has no image; any other has one that can be read back. */
 TEST_WITH(images, setup, teardown)
 {
 	struct plan_entries plan cleanup_plan_entries = { 0 };

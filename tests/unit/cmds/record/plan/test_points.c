@@ -1,4 +1,4 @@
-/* Events of the program: their numbers and lines, and what the user is told at the end. */
+/* Events of the program: their numbers and lines, and the warnings at the end. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -59,7 +59,10 @@ static const char *events_txt(struct place *p)
 	return text;
 }
 
-/* Events of Linux are known without the program; a pattern that is about all is about the program's as well. */
+/*
+ * Linux events are known without the program; a pattern for all events concerns those of the
+ * program as well.
+ */
 TEST_WITH(who_is_asked_for, setup, teardown)
 {
 	struct place *p = *state;
@@ -195,7 +198,7 @@ TEST_WITH(rules_about_nothing, setup, teardown)
 	assert_string_equal(warned(&p->points, 0, true), "");
 }
 
-/* Rules about Linux and the kernel find their own judge. */
+/* Rules about Linux and kernel events are checked elsewhere. */
 TEST_WITH(rules_of_others, setup, teardown)
 {
 	struct place *p = *state;
@@ -281,7 +284,7 @@ static const struct plan_operand *operand_at(const struct loaded *l, size_t i)
 	return (const struct plan_operand *)l->operands.data + i;
 }
 
-/* Where probe @nr of that name is, in the order of the notes. */
+/* Returns probe @nr of that name, in the order of the notes. */
 static const struct sdt_probe *probe(const struct loaded *l, const char *name, unsigned nr)
 {
 	for (size_t i = 0; i < l->probes.nr; i++) {
@@ -422,7 +425,10 @@ TEST_WITH(arguments_are_where_the_notes_say, setup, teardown)
 	assert_non_null(strstr(strbuf_str(&definitions),
 			       "\nDECLARED: 1000000 sdt app%3Aargs -4+8+4\n"
 			       "DECLARED: 1000001 sdt app%3Aargs 8\n"));
-	/* In another process the variable is elsewhere, and all come behind those that there are. */
+	/*
+	 * In another process the variable has another address; its patches come after the present
+	 * ones.
+	 */
 	bind(l, 2 * BIAS);
 	assert_int_equal(patch_at(l, 2)->operands, 5);
 	assert_int_equal(patch_at(l, 3)->operands, 8);
@@ -494,7 +500,7 @@ static void add_patch(struct loaded *l, uint64_t bias, uint64_t site, unsigned b
 	strbuf_add(&l->patches, &patch, sizeof(patch));
 }
 
-/* One byte of it is enough; what other modules have does not matter. */
+/* One common byte is enough; patches of other modules do not matter. */
 TEST_WITH(a_probe_in_a_functions_patch_is_left_out, setup, teardown)
 {
 	struct place *p = *state;
@@ -503,7 +509,7 @@ TEST_WITH(a_probe_in_a_functions_patch_is_left_out, setup, teardown)
 	uint64_t first;
 	uint64_t second;
 
-	/* How far they reach, the bytes that are moved included. */
+	/* The reach of both patches, with the moved bytes. */
 	bind(l, BIAS);
 	first = patch_at(l, 0)->site;
 	second = patch_at(l, 1)->site;

@@ -1,4 +1,4 @@
-/* Triggers as rules of a plan: what of each counts, and that nothing is there twice. */
+/* Triggers as rules of a plan: the members that count, and sharing of equal rules. */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/record/plan/rules.h"
@@ -76,7 +76,7 @@ TEST_WITH(each_flag_is_another, setup, teardown)
 	}
 }
 
-/* What is there without its flag counts for nothing, and makes no second rule. */
+/* A value without its flag does not count, and makes no second rule. */
 TEST_WITH(values_count_with_their_flags, setup, teardown)
 {
 	struct made *made = *state;
@@ -123,7 +123,7 @@ TEST_WITH(for_readers_only, setup, teardown)
 	assert_int_equal(made->rules.len, 0);
 }
 
-/* Many different rules are all found again: the table grows, and nothing is lost. */
+/* Many different rules are all found again: the table grows and loses none. */
 TEST_WITH(many_rules, setup, teardown)
 {
 	struct made *made = *state;
@@ -187,7 +187,7 @@ TEST_WITH(numbers, setup, teardown)
 	cond_deinit(&cond);
 }
 
-/* Functions with the same condition share it. Where it says nothing about filters it is none. */
+/* Functions with the same condition share it. A condition of a rule without filters is dropped. */
 TEST_WITH(shared, setup, teardown)
 {
 	struct made *made = *state;
@@ -215,7 +215,7 @@ TEST_WITH(shared, setup, teardown)
 	cond_deinit(&other);
 }
 
-/* Texts stand behind all terms of their condition, from there on in whole places of 16 bytes. */
+/* Texts stand after all terms of their condition, each in whole places of 16 bytes. */
 TEST_WITH(texts, setup, teardown)
 {
 	struct made *made = *state;
@@ -271,7 +271,7 @@ TEST_WITH(expressions, setup, teardown)
 	cond_deinit(&cond);
 }
 
-/* A text that is longer than what is recorded of any is cut to what fits its length. */
+/* A text longer than any recorded one is cut to the longest that can be compared. */
 TEST_WITH(long_text, setup, teardown)
 {
 	struct made *made = *state;

@@ -1,4 +1,4 @@
-/* Functions of a file that was not compiled for tracing: of the library that runs these tests. */
+/* Functions of a file that was not compiled for tracing: the library that runs these tests. */
 #include "tests/unit/lib/unit.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ static size_t find_victim(const struct functions *functions)
 	return 0;
 }
 
-/* What is chosen is found, once, and the others' verdicts are not touched. */
+/* A chosen function is found once; the verdicts on others are not changed. */
 TEST(one_of_many)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -170,7 +170,10 @@ TEST(each_shape_is_patched_in_its_way)
 	look_away(l);
 }
 
-/* What marks where indirect jumps may land stays in front; the return address lies behind the jump, if it is the function's there. */
+/*
+ * A landing pad for indirect jumps stays before the patch. The return address lies after the jump,
+ * if it is the function's there.
+ */
 TEST(a_patch_is_behind_the_landing_pad)
 {
 	struct looked *l = look("/lib/libshapes.so");
@@ -199,7 +202,7 @@ TEST(verdicts_need_not_be_asked_for)
 	look_away(l);
 }
 
-/* Whatever the implementation is called; of others nothing. */
+/* Functions of any version of the C library that the probe calls; of other libraries none. */
 TEST(what_the_probe_calls_of_the_c_library_is_left_alone)
 {
 	static const char *const paths[] = { "/lib/libc.so.6", "/lib/libc-2.31.so",

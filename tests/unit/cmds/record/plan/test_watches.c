@@ -1,4 +1,4 @@
-/* Variables that are watched: which are found, where they are, and what is said of others. */
+/* Watched variables: which are found, their addresses, and the messages about others. */
 #include "tests/unit/lib/elf_image.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static void check_bad(char *name, const char *text)
 	assert_memory_equal(err.text, strbuf_str(&expected), expected.len);
 }
 
-/* What has no value of its own, or too long a one, is no variable, and is not offered as one. */
+/* A symbol without a value, or with too long a one, is no variable, and is not suggested. */
 TEST(bad_names)
 {
 	check_bad("large", "");
@@ -101,7 +101,7 @@ TEST(too_many)
 	assert_non_null(strstr(err.text, "variables can be watched"));
 }
 
-/* In the order in which the user named them, where they are in the process. */
+/* In the order of the user's names, with their addresses in the process. */
 TEST(in_a_process)
 {
 	struct plan_entries plan cleanup_plan_entries = { 0 };

@@ -1,4 +1,7 @@
-/* Records of the eBPF program's ring and what becomes of them: ends of threads in any order, programs in parts, and what is broken or missing. */
+/*
+ * Records of the eBPF program's ring: ends of threads in any order, programs in parts, damaged and
+ * missing records.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <fcntl.h>
@@ -41,7 +44,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* @texts: as many as there are lengths in @record, up to NULL */
+/* @texts: one for each length in @record, up to NULL */
 static void take(struct attached *w, struct wire_record record, const char *const *texts,
 		 size_t cut)
 {
@@ -137,7 +140,7 @@ TEST_WITH(test_forks_and_ends, begin, end)
 				   .more = 7,
 				   .args = { 0x50f00, PROC_BY_CLONE } },
 	     NULL, 0);
-	/* Times rise, and in a recording with another clock they are of that. */
+	/* Times rise; in a recording with another clock they are converted. */
 	w->ring.to_clock_ns = 100;
 	EXIT(20, 8, 7, 0, 0);
 	EXIT(19, 7, 7, 0x300, 0);
@@ -154,10 +157,10 @@ TEST_WITH(test_the_first_thread_ends_with_the_last, begin, end)
 	EXIT(1, 7, 7, 0x500, WIRE_IS_LEADER);
 	EXIT(2, 8, 7, 0x100, 0);
 	EXIT(3, 9, 7, 0x200, WIRE_IS_LAST);
-	/* The other way round; and a process that is ended as a whole has one status. */
+	/* The other order; and a process that is ended as a whole has one status. */
 	EXIT(4, 18, 17, 0x900, WIRE_IS_LAST | WIRE_IS_OF_GROUP);
 	EXIT(5, 17, 17, 0x500, WIRE_IS_LEADER);
-	/* A new process of that number has a first thread of its own. */
+	/* A new process with that number has a first thread of its own. */
 	EXIT(6, 27, 27, 0x500, WIRE_IS_LEADER);
 	take(w,
 	     (struct wire_record){ .time_ns = 7,
@@ -178,7 +181,10 @@ TEST_WITH(test_the_first_thread_ends_with_the_last, begin, end)
 		 "8 28/27 3: 0\n");
 }
 
-/* In front of a record where its task is, when that is not known already; of a first thread that another one tells of, it is not. */
+/*
+ * The CPU of a task is written before a record of it, when it is not known already. For a first
+ * thread that another one reports it is not written.
+ */
 TEST_WITH(test_where_tasks_are, begin, end)
 {
 	struct attached *w = *state;
@@ -255,7 +261,7 @@ TEST_WITH(test_programs_come_in_parts, begin, end)
 	take_part(w, 7, WIRE_ARGS, 3, "b\0", 2);
 	take_part(w, 7, WIRE_ENV, 0, "A=1\0", 4);
 	take(w, descriptor, file, 0);
-	/* What is behind a part that is missing is missing, too. */
+	/* The parts after a missing part count as missing, too. */
 	take_part(w, 17, WIRE_ARGS, 3, "b\0", 2);
 	take(w, part(17, WIRE_BECAME, 0), NULL, 0);
 	take(w, part(7, WIRE_BECAME, 0), NULL, 0);

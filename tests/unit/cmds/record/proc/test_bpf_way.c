@@ -1,4 +1,7 @@
-/* Processes that are followed by eBPF, where the kernel permits that: proc_scene.c has what is told of them. */
+/*
+ * Processes traced by eBPF, where the kernel permits that; proc_scene.c has the checks of their
+ * records.
+ */
 #include "tests/unit/lib/record/proc_scene.h"
 
 #include <errno.h>
@@ -90,7 +93,7 @@ static void times_are_of_the_recordings_clock(void **state)
 	before = clock_now_ns(CLOCK_REALTIME);
 	proc_scene_trace(is_there);
 	assert_int_equal(proc_scene_finish(), 0);
-	/* What is between both clocks is looked at when the ring is emptied. */
+	/* The difference of both clocks is measured when the ring is emptied. */
 	assert_true(proc_scene.records[0].time_ns + 1000000000 > before);
 	assert_true(proc_scene.records[0].time_ns < clock_now_ns(CLOCK_REALTIME) + 1000000000);
 }

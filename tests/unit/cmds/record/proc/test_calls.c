@@ -1,4 +1,7 @@
-/* What is told of each system call: its numbers, its names as they were given, and the places that they lead to. */
+/*
+ * The record of each system call: its numbers, its names as given, and the places that they lead
+ * to.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -158,7 +161,7 @@ TEST(open_tells_of_descriptor_flags_and_mode)
 	check_numbers(5, O_CREAT | O_RDWR, 0640);
 	check_text(0, own_file("/file"));
 	check_text(1, "");
-	/* The kernel looks at the mode only when it makes a file. */
+	/* The kernel uses the mode only when it makes a file. */
 	facts.args[1] = O_RDWR;
 	encode(&facts);
 	check_numbers(5, O_RDWR, 0);
@@ -210,7 +213,7 @@ TEST(a_name_is_told_when_it_is_another_than_the_files)
 	facts.from = given("dir");
 	encode(&facts);
 	check_text(1, "");
-	/* What was opened is not known: then the name is all that there is. */
+	/* If the opened file is not known, the name is all that is recorded. */
 	facts.file = NULL;
 	encode(&facts);
 	check_text(0, "");
@@ -307,7 +310,7 @@ TEST(what_fails_tells_of_what_is_there)
 	move.from = given("link");
 	check_failed(move, PROC_RENAME_FAILED, own_file("/link"), own_file("/dir/new"), "");
 	check_numbers(0, 0, EEXIST);
-	/* A link that leads nowhere is there, but for those that follow it. */
+	/* A link that leads nowhere exists, but not for calls that follow it. */
 	move.from = given("dangling");
 	move.id = SYSCALL_LINKAT;
 	check_failed(move, PROC_LINK_FAILED, own_file("/dangling"), own_file("/dir/new"), "");

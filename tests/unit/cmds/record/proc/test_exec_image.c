@@ -1,4 +1,7 @@
-/* What a process has become: its file, what was to be executed, its directory and its arguments. */
+/*
+ * The new image of a process: its file, the file that was to be executed, its directory and its
+ * arguments.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <fcntl.h>
@@ -12,7 +15,7 @@
 #include "cmds/record/proc/exec_image.h"
 #include "utils/format/proc_dat.h"
 
-/* What this program does instead of its tests when it is called with that: it says so, and waits. */
+/* With this argument the program runs no tests: it says that it is there, and waits. */
 #define WAITS "waits-for-ever"
 
 static char top[PATH_MAX], self[PATH_MAX];
@@ -49,7 +52,7 @@ static int end(void **state)
 	return rmdir(top);
 }
 
-/* A child in @top that has executed @name, or what it is for when that is NULL, and waits. */
+/* Starts a child in @top that executes @name (or the default, when it is NULL) and waits. */
 static pid_t run(const char *name, char *const args[])
 {
 	int pipes[2];

@@ -1,4 +1,7 @@
-/* The filter of system calls: what it lets pass and what it stops at, run here as the kernel would run it; and the numbers of this machine's calls. */
+/*
+ * The filter of system calls: calls that it passes and calls that it stops at, run here as in the
+ * kernel; and this machine's numbers of calls.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <fcntl.h>
@@ -63,7 +66,7 @@ static enum syscall_id seen(const struct proc_filter *filter, uint32_t arch, uin
 	return proc_filter_call(action & SECCOMP_RET_DATA);
 }
 
-/* Every number of every way to call: those that are watched, and no others. */
+/* Every number of every ABI: the watched ones stop, and no others. */
 TEST(all_numbers)
 {
 	const struct proc_filter *filter = filter_here();
@@ -103,7 +106,7 @@ TEST(ways_to_call)
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, 5, 0, 0), SYSCALL_OPEN);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 5, 0, 0), SYSCALL_NONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, (uint32_t)-1, 0, 0), SYSCALL_NONE);
-	/* What may fail, or make a child that would have no tracer, by each ABI. */
+	/* Calls that may fail, or make a child without a tracer, by ABI. */
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 56, 0x800011, 0), SYSCALL_CLONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_X86_64, 0x40000038, 0x800011, 0), SYSCALL_CLONE);
 	assert_int_equal(seen(filter, AUDIT_ARCH_I386, 120, 0x800011, 0), SYSCALL_CLONE);

@@ -1,4 +1,7 @@
-/* What a name means: from a directory, within a root, through links; and what can still be said when a directory on the way is gone. */
+/*
+ * The meaning of a name: from a directory, within a root, through links; and the result when a
+ * directory on the way is gone.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <fcntl.h>
@@ -66,7 +69,7 @@ TEST(test_places)
 	check_place(&view, "link/none/x", own_file("/link/none/x"));
 }
 
-/* What a name leads to takes the place of what was asked for before; nothing, if it leads nowhere. */
+/* The target of a name replaces the earlier text; it is empty if the name leads nowhere. */
 TEST(test_targets)
 {
 	struct view view = { getpid(), AT_FDCWD, top, "/", false };

@@ -1,4 +1,4 @@
-/* Following processes, whichever way: which one is chosen, what is opened with it, and that nothing is left of it. */
+/* Tracing processes by any tracer: the choice of it, its descriptors, and cleaning up. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

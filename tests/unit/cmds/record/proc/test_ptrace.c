@@ -1,4 +1,7 @@
-/* Processes that are traced by ptrace(2): what goes wrong, and how they are let go; proc_scene.c has what is told of them. */
+/*
+ * Processes traced by ptrace(2): failures, and letting them go; proc_scene.c has the checks of
+ * their records.
+ */
 #include "tests/unit/lib/record/proc_scene.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* Response files of a compiler that has begun: which are read, which are not, and with whose rights. */
+/*
+ * Response files of a compiler that has begun: which are read, which are not, and with whose
+ * rights.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -51,7 +54,7 @@ static int end(void **state)
 	return rmdir(dir);
 }
 
-/* "name=content" or "name!error" of each record, with a '|' between them. */
+/* Lists "name=content" or "name!error" of each record, with '|' between them. */
 static void list(struct store *store, struct strbuf *out)
 {
 	struct strbuf file cleanup_strbuf = { 0 };
@@ -76,7 +79,7 @@ static void list(struct store *store, struct strbuf *out)
 	}
 }
 
-/* The names recorded of process @pid when its arguments are the words of @line. */
+/* Check the names recorded of process @pid when its arguments are the words of @line. */
 static void check_of(pid_t pid, const char *line, const char *right)
 {
 	struct record_settings settings = { .clock_id = CLOCK_MONOTONIC };
@@ -140,7 +143,7 @@ TEST(regular_files_only)
 	check("gcc @huge", "huge!File too large");
 }
 
-/* Its file may still be there when the database is made. */
+/* Its response file may still be there when the database is made. */
 TEST(a_process_that_has_ended)
 {
 	pid_t pid = fork();

@@ -1,4 +1,7 @@
-/* What is read of a task that stands in a system call. Here the task is this process itself, which stands still as well as any. */
+/*
+ * Reading the state of a task that is stopped in a system call. Here the task is this process
+ * itself, which serves as well.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -208,7 +211,7 @@ TEST(only_what_is_open_is_closed)
 	assert_int_equal(act.numbers[0], fd);
 	close(fd);
 	assert_int_equal(encode(&call, 0), 0);
-	/* No descriptor of the same number is asked for with other calls. */
+	/* Other calls do not ask for a descriptor of a given number. */
 	call.id = SYSCALL_DUP;
 	assert_int_equal(encode(&call, 20), PROC_DUP);
 	assert_int_equal(act.numbers[1], 20);
@@ -281,7 +284,10 @@ TEST(the_environment_is_that_of_the_beginning)
 	check_text(0, "");
 }
 
-/* A child that stays in the call that makes a child of its own, since that one does not end. Its end is a signal. */
+/*
+ * A child that stays in the call that makes its own child, since that one does not end. A signal
+ * ends both.
+ */
 static pid_t make_parent(long number, void *arg, size_t size)
 {
 	pid_t pid = fork();
@@ -295,12 +301,15 @@ static pid_t make_parent(long number, void *arg, size_t size)
 		for (;;)
 			pause();
 	}
-	/* Whoever comes first: flags_in() ends the group, and the child may not have run yet. */
+	/*
+	 * Parent and child both do this: flags_in() ends the group, and the child may not have run
+	 * yet.
+	 */
 	setpgid(pid, pid);
 	return pid;
 }
 
-/* Once it is in the call; 0 when it is never seen there. */
+/* Returns the flags once the child is in the call; 0 when it is never seen there. */
 static uint64_t flags_in(pid_t pid, bool is_seen)
 {
 	uint64_t flags = 0;

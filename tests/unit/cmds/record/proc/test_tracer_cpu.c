@@ -1,4 +1,7 @@
-/* Where the thread runs that traces: it follows who stops again and again on one CPU, and nobody who is now here, now there. */
+/*
+ * The CPU of the tracing thread: it follows a tracee that stops again and again on one CPU, but not
+ * one that changes CPUs.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <unistd.h>
@@ -20,7 +23,7 @@ static void two_cpus(int cpus[2])
 		skip_because("this process may run on one CPU only");
 }
 
-/* Where this thread may run: a CPU, or -1 for several. */
+/* Returns the CPU that this thread is bound to, or -1 for several. */
 static int place_now(void)
 {
 	cpu_set_t set;
@@ -33,7 +36,7 @@ static int place_now(void)
 	return -1;
 }
 
-/* A stop of somebody of whom it is known that he is on @cpu. */
+/* A stop of a tracee that is known to run on @cpu. */
 static void stop_on(struct tracer_cpu *near, int cpu)
 {
 	tracer_cpu_stop(near, getpid(), &(struct tracer_cpu_place){ .cpu = cpu, .nr_stops = 1 });
@@ -57,7 +60,7 @@ TEST(follows)
 	assert_int_equal(sched_setaffinity(0, sizeof(near.allowed), &near.allowed), 0);
 }
 
-/* Two tracees that take turns: it stays with the first, and does not run to and fro. */
+/* Two tracees take turns: the tracer stays with the first, and does not move to and fro. */
 TEST(stays)
 {
 	struct tracer_cpu near;
@@ -74,7 +77,7 @@ TEST(stays)
 	assert_int_equal(sched_setaffinity(0, sizeof(near.allowed), &near.allowed), 0);
 }
 
-/* Nobody stops there any more, and the others are on many: the scheduler may choose. */
+/* No tracee stops there any more, and the others are on many CPUs: the scheduler may choose. */
 TEST(leaves)
 {
 	struct tracer_cpu near;
@@ -94,7 +97,7 @@ TEST(leaves)
 	assert_int_equal(place_now(), -1);
 }
 
-/* Where somebody is says /proc, once in a while; who is gone is nowhere. */
+/* /proc tells the CPU of a tracee, asked for once in a while; a tracee that is gone has none. */
 TEST(asks)
 {
 	struct tracer_cpu_place place = { 0 };
@@ -130,7 +133,7 @@ TEST(asks)
 	assert_int_equal(sched_setaffinity(0, sizeof(near.allowed), &near.allowed), 0);
 }
 
-/* Where it may not run it is not moved to, and with one CPU there is nothing to choose. */
+/* The tracer is not moved to a forbidden CPU, and with one CPU there is no choice. */
 TEST(keeps_to_what_is_allowed)
 {
 	struct tracer_cpu near;

@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/plan/names/callables.c: functions of Python's, in a recording that is in memory. */
+/*
+ * Unit tests of cmds/record/plan/names/callables.c: functions of Python, with a recording in
+ * memory.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/record/plan/names/callables.h"
@@ -36,7 +39,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* @text: of -F, in one for all filters; "!..." opts out. */
+/* @text: of one -F with all filters; "!..." opts out. */
 static void set_filters(struct place *p, const char *text)
 {
 	struct uft_err err = { 0 };
@@ -99,7 +102,7 @@ TEST_WITH(names_are_written_at_once_and_sorted_at_the_end, setup, teardown)
 		   "# path name: python.fake\nF: 1 f?g\nL: 7 a.py\nF: 3fff00 late\nL: 7 a.py\n");
 }
 
-/* Functions with one rule are in one range, whatever comes between. */
+/* Functions with the same rule share one range, whatever functions come between. */
 TEST_WITH(rules_have_ranges, setup, teardown)
 {
 	struct place *p = *state;
@@ -127,7 +130,7 @@ TEST_WITH(rules_have_ranges, setup, teardown)
 		strbuf_deinit(&lists[i]);
 }
 
-/* Values are chosen by the rules; functions with as many share a range. */
+/* Rules choose the captured values; functions with the same number of values share a range. */
 TEST_WITH(values_are_chosen, setup, teardown)
 {
 	struct place *p = *state;
@@ -160,7 +163,7 @@ TEST_WITH(values_are_chosen, setup, teardown)
 		strbuf_deinit(&lists[i]);
 }
 
-/* Parameters beyond the room are left out, and a rule of too many has no values at all. */
+/* Parameters beyond the limit are left out; a rule with too many values captures none. */
 TEST_WITH(values_have_a_limit, setup, teardown)
 {
 	struct place *p = *state;
@@ -171,7 +174,7 @@ TEST_WITH(values_have_a_limit, setup, teardown)
 	assert_int_equal(c->values, (1ULL << CALLABLE_VALUE_BITS) - 1);
 }
 
-/* Other filters: numbers stay, and ranges of before are given to nobody. */
+/* The filters change: functions keep their numbers, and old ranges are not used again. */
 TEST_WITH(filters_may_change, setup, teardown)
 {
 	struct place *p = *state;

@@ -1,4 +1,4 @@
-/* Specifications of arguments as steps of capture programs: from where, how many bytes, in which order. */
+/* Specifications of arguments as steps of capture programs: source, number of bytes, order. */
 #include "tests/unit/lib/unit.h"
 
 #include "arch/isa.h"
@@ -20,7 +20,7 @@ static const char *const ops[] = {
 	[CAPTURE_BOX] = "box",
 };
 
-/* "OP BYTES@INDEX", with "~NARROW" where not all bytes count. Zeros are from nowhere. */
+/* Returns "OP BYTES@INDEX", with "~NARROW" when not all bytes count. Zeros have no source. */
 static const char *text_of(const struct strbuf *steps, size_t from)
 {
 	static char text[1024];
@@ -50,12 +50,15 @@ static const struct {
 	const char *retval;
 	const char *steps;
 } rows[] = {
-	/* The head counts the steps of both. A word is narrow when it has fewer bytes than a register. */
+	/*
+	 * The head counts the steps of both lists. A word is narrow when it has fewer bytes than a
+	 * register.
+	 */
 	{ "arg1", "", "head 1@0, word 8@1" },
 	{ "arg1/i32,arg2/u16,arg6/x8", "retval/i32",
 	  "head 3@1, word 4@1~4, word 2@2~2, word 1@6~1, word 4@0~4" },
 	{ "", "retval", "head 0@1, word 8@0" },
-	/* What is in no register any more is a word all the same: the probe counts on, on the stack. */
+	/* An argument beyond the registers is still a word: the probe counts on into the stack. */
 	{ "arg7", "", "head 1@0, word 8@7" },
 	{ "arg1/p%stack+1,arg2/i32%stack+3", "", "head 2@0, word 8@7, word 4@9~4" },
 	{ "arg1%rdi,arg2%r9,arg3%rsi", "", "head 3@0, word 8@1, word 8@6, word 8@2" },
@@ -72,7 +75,7 @@ static const struct {
 	  "head 3@0, stack 8@5, vector 8@3, word 4@4" },
 	/* An integer in a vector register. */
 	{ "arg1%xmm0,arg2/i32%xmm7", "", "head 2@0, vector 8@0, vector 4@7" },
-	/* Structs: in one register when they fit, behind the return address when not. */
+	/* Structs: in one register when they fit, else after the return address on the stack. */
 	{ "arg1/t8:a,arg6/t4:b", "", "head 2@0, word 8@1, word 4@6" },
 	{ "arg7/t8:a,arg1/t9:b", "", "head 2@0, stack 8@1, stack 9@1" },
 	{ "arg1/t24:a%stack+3", "", "head 1@0, stack 24@3" },
@@ -98,7 +101,7 @@ TEST(where_the_convention_has_them)
 	}
 }
 
-/* Another program goes behind those that are there, and its index is in steps. */
+/* A further program follows the present ones; its index counts steps. */
 TEST(programs_follow_each_other)
 {
 	struct argspecs args cleanup_argspecs = { 0 };
@@ -150,7 +153,7 @@ TEST(too_much)
 	assert_int_equal(steps.len, (CAPTURE_STEPS_MAX + 1) * sizeof(struct capture_step));
 }
 
-/* The steps of one specification, which no text can say. */
+/* Returns the steps of one specification that has no text form. */
 static const char *steps_of(struct argspec spec)
 {
 	struct argspecs list = { &spec, 1 };
@@ -172,7 +175,7 @@ static uint8_t reg(const char *name)
 	return number;
 }
 
-/* Registers that this machine has not: zeros stand for what the reader expects. */
+/* Registers that this machine does not have: zeros take the place of the value. */
 TEST(registers_of_other_machines)
 {
 	struct argspec spec = {
@@ -195,7 +198,7 @@ TEST(registers_of_other_machines)
 	assert_true(capture_steps_add(&steps, &none, &list, &index));
 }
 
-/* A struct whose parts debug information found in registers: eight bytes in each but the last. */
+/* A struct that debug information found in several registers: eight bytes in each but the last. */
 TEST(structs_in_parts)
 {
 	struct argspec spec = {
@@ -231,7 +234,10 @@ TEST(structs_in_parts)
 	assert_string_equal(steps_of(spec), "zeros 13");
 }
 
-/* What only debug information knows: pointers to structs, bytes that count, whose std::string it is. */
+/*
+ * Facts that only debug information has: pointers to structs, counted bytes, the library of a
+ * std::string.
+ */
 TEST(how_it_is_there)
 {
 	struct argspec spec = {
@@ -293,7 +299,10 @@ TEST(boxes)
 	assert_int_equal(node[1].a, 4);
 	assert_int_equal(node[1].b, 8);
 
-	/* In registers: how many steps bring it together, which are those of the object and not of the box. */
+	/*
+	 * In registers: the number of steps that assemble the object, which belong to it and not to
+	 * the box.
+	 */
 	steps.len = 0;
 	spec.how = ARG_HOW_PLAIN;
 	spec.place = ARG_IN_REGISTER;
@@ -331,7 +340,7 @@ TEST(boxes)
 	assert_string_equal(steps_of(spec), "zeros 40");
 }
 
-/* Each letter of a shape has its own step; all numbers of a node come with it. */
+/* Each letter of a shape has its own step; all numbers of a node belong to it. */
 TEST(letters_of_shapes)
 {
 	static const struct {

@@ -1,4 +1,7 @@
-/* What of a function's calls is captured: by rules, by debug information, by tables; and the .dbg file that says so to readers. */
+/*
+ * Captured values of a function's calls: by rules, by debug information, by tables; and the .dbg
+ * file that describes them to readers.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -8,7 +11,7 @@
 #include "utils/format/probe/plan.h"
 #include "utils/spec/args/argrules.h"
 
-/* --- debug information, played: of the function at 0x100 --- */
+/* --- simulated debug information of the function at 0x100 --- */
 
 static struct dwarf_param params[] = {
 	{ { .kind = DWARF_INT, .is_signed = true, .bytes = 4 }, 5 },
@@ -83,7 +86,7 @@ static void add(const char *text, enum argrules_about about)
 	assert_int_equal(argrules_parse(&rules, text, &source, NULL), 0);
 }
 
-/* The function of that name, with what debug information says of it when @debug. */
+/* Returns the captures of the function @name; with @debug debug information describes it. */
 static const char *captured(char *name, char type, bool debug, bool has_llvm)
 {
 	static char text[256];
@@ -130,7 +133,7 @@ TEST_WITH(by_rules, setup, teardown)
 	assert_string_equal(captured("h", 'P', false, false), "1,0: 1/8@2");
 }
 
-/* Rules without items ask debug information; without that nothing is known. */
+/* Rules without items use debug information; without it nothing is captured. */
 TEST_WITH(by_debug_information, setup, teardown)
 {
 	add("f", ARGRULES_ARGS);
@@ -153,7 +156,7 @@ TEST_WITH(by_tables, setup, teardown)
 	assert_string_equal(captured("strlen", 'T', true, false), "2,1: 1/8@1w 1/8@2 1/8@0w");
 }
 
-/* The user's /S does not say whose std::string it is: the module does. */
+/* The user's /S does not name the library of a std::string: the module decides. */
 TEST_WITH(strings_of_the_module, setup, teardown)
 {
 	char text[32];
@@ -167,7 +170,7 @@ TEST_WITH(strings_of_the_module, setup, teardown)
 	assert_string_equal(captured("f", 'T', false, true), text);
 }
 
-/* What debug information has told is of its own library. */
+/* The library that debug information names is used. */
 TEST_WITH(strings_that_are_known, setup, teardown)
 {
 	struct dwarf_param string = { { .kind = DWARF_STD_STRING, .bytes = 32 }, 5 };
@@ -253,7 +256,7 @@ TEST_WITH(lines_of_functions, setup, teardown)
 	assert_null(dbg.funcs[0].structs);
 	assert_int_equal(dbg.nr_inlined, 0);
 	assert_int_equal(dbg.nr_enums, 1);
-	/* Of values that nobody captures readers need no definition. */
+	/* Readers need no definition of values that are not captured. */
 	assert_int_equal(dbg.nr_structs, 0);
 }
 
@@ -299,7 +302,7 @@ TEST_WITH(specifications_of_the_user, setup, teardown)
 	assert_string_equal(dbg.funcs[0].retval, "retval/i");
 }
 
-/* Structs are known to readers by their keys, in the places of the values. */
+/* Readers find structs by their keys, which stand in the places of the values. */
 TEST_WITH(keys_of_structs, setup, teardown)
 {
 	struct dwarf_param with_struct[] = {

@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/plan/values/debuginfo.c: whose parameters are those of its source. */
+/*
+ * Unit tests of cmds/record/plan/values/debuginfo.c: functions whose parameters are those of their
+ * source.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/record/plan/values/debuginfo.h"
