@@ -1,4 +1,7 @@
-/* `record -p`: whom it is about, until when, and that all are left again. The processes are played. */
+/*
+ * `record -p`: the attached processes, the end of the recording, and leaving all of them. The
+ * processes are simulated.
+ */
 #include "tests/unit/lib/record/recorder.h"
 
 #include <errno.h>
@@ -102,7 +105,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Processes with these numbers have reported themselves, and run. */
+/* Adds processes with these numbers that have reported themselves and run. */
 static void add_processes(struct place *p, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -175,7 +178,7 @@ TEST_WITH(no_processes, setup, teardown)
 	assert_null(strstr(done, "103"));
 }
 
-/* What is done before a program begins cannot be done to one that runs. */
+/* Options that act before a program begins cannot be used for a running one. */
 TEST_WITH(options_that_come_too_late, setup, teardown)
 {
 	struct place *p = *state;
@@ -234,7 +237,10 @@ static const char *said(struct place *p)
 	return p->printed;
 }
 
-/* The time is over. Whoever was forked meanwhile is left as well; who has ended needs no leaving. */
+/*
+ * The time is over. Processes that were forked meanwhile are left as well; ended ones need no
+ * leaving.
+ */
 TEST_WITH(so_long, setup, teardown)
 {
 	struct place *p = *state;
@@ -250,7 +256,7 @@ TEST_WITH(so_long, setup, teardown)
 	assert_string_equal(said(p), "");
 }
 
-/* Or all have ended, or the recording is full, or a trigger has ended it. */
+/* Other ends: all processes have ended, the recording is full, or a trigger has ended it. */
 TEST_WITH(other_ends, setup, teardown)
 {
 	struct place *p = *state;
@@ -280,7 +286,7 @@ static int send_signal(const struct attach_how *how)
 	return 0;
 }
 
-/* Somebody asks for the end: who has not begun does not begin. */
+/* A signal asks for the end: processes that have not begun do not begin. */
 TEST_WITH(asked_for, setup, teardown)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGQUIT };
@@ -295,7 +301,7 @@ TEST_WITH(asked_for, setup, teardown)
 		assert_int_equal(run(p, &err), 0);
 		assert_string_equal(done, "begin 101, end 101");
 	}
-	/* A child of ours that has something to say is no such thing. */
+	/* SIGCHLD of our own child is no request to end. */
 	signal_to_us = SIGCHLD;
 	p->opts.for_ns = 1;
 	assert_int_equal(run(p, &err), 0);
@@ -365,7 +371,7 @@ TEST_WITH(nothing_stays_open, setup, teardown)
 
 /* --- what is patched --- */
 
-/* The files that the process executes are looked at before it is attached to. */
+/* The files that the process executes are read before it is attached to. */
 TEST_WITH(files_are_looked_at, setup, teardown)
 {
 	struct place *p = *state;

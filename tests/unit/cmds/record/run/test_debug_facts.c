@@ -1,4 +1,4 @@
-/* Unit tests of cmds/record/run/debug_facts.c: what --debug tells of a recording that is made up. */
+/* Unit tests of cmds/record/run/debug_facts.c: the lines of --debug about a made-up recording. */
 #include "tests/unit/lib/unit.h"
 
 #include <unistd.h>
@@ -365,7 +365,7 @@ TEST_WITH(filters_are_counted_where_functions_can_have_records, setup, teardown)
 	snprintf(expected, sizeof(expected),
 		 "filter: functions that match --filter 'victim_l*': 2 (%s 2)\n", name);
 	assert_string_equal(after(p, MSG_FILTER, 1), expected);
-	/* Of the program calls into libraries are recorded, of a library not. */
+	/* Library calls of the program are recorded, those of a library are not. */
 	known->has_functions = false;
 	p->run.settings.use_libcalls = true;
 	after(p, MSG_FILTER, 1);

@@ -1,4 +1,7 @@
-/* --dry-run: what is printed of a file whose functions have room for hooks, or have none; and of one that is not there. */
+/*
+ * --dry-run: the output for a file whose functions have room for hooks, or have none; and for a
+ * missing file.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -19,7 +22,7 @@ static struct event_rules events;
 static struct opts opts;
 static char warned[1024];
 
-/* All that was printed of @path, to stdout, for rules @text. */
+/* Returns all that was printed to stdout for @path with rules @text. */
 static const char *printed(const char *path, const char *text, int level, int expected)
 {
 	static char out[8192];
@@ -75,7 +78,10 @@ TEST(with_room_for_hooks)
 		   "2 functions would be patched\n");
 }
 
-/* How many of how many; the lines behind it say of all of them how, or why not. */
+/*
+ * Check "N of M"; the following lines say for all of these functions how they are patched, or why
+ * not.
+ */
 static size_t check_counts(const char *out)
 {
 	size_t nr, chosen, sum = 0;

@@ -1,4 +1,4 @@
-/* `info` and `default.opts`: what is said of a recording. */
+/* `info` and `default.opts`: the facts that they state of a recording. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -115,7 +115,7 @@ TEST_WITH(at_the_beginning, setup, teardown)
 	free(exe);
 }
 
-/* A program that is gone keeps the name that it was called by. */
+/* A deleted program keeps the name by which it was called. */
 TEST_WITH(without_a_file, setup, teardown)
 {
 	struct place *p = *state;
@@ -165,7 +165,7 @@ TEST_WITH(bits_of_features, setup, teardown)
 	p->run.settings.captures.is_auto = true;
 	assert_int_equal(features(p), FEAT_ARGUMENT | FEAT_RETVAL);
 	p->run.settings.captures.is_auto = false;
-	/* events.txt is there for events of the program, and for counters. */
+	/* events.txt exists for events of the program, and for counters. */
 	assert_int_equal(event_rules_parse("a:b", MATCH_GLOB, &p->events, NULL), 0);
 	assert_int_equal(features(p), FEAT_EVENT);
 	event_rules_deinit(&p->events);
@@ -229,7 +229,7 @@ TEST_WITH(all_that_is_known, setup, teardown)
 	assert_null(info.retspec);
 }
 
-/* At the end: how it ended, and who there was, each once. */
+/* At the end: the status, and the tasks, each once. */
 TEST_WITH(at_the_end, setup, teardown)
 {
 	struct place *p = *state;
@@ -259,14 +259,14 @@ TEST_WITH(at_the_end, setup, teardown)
 	assert_int_equal(info.mask & AT_LEAST, AT_LEAST);
 	assert_null(strchr(info.record_date, '\n'));
 
-	/* The clock's time and the offset make the time of day, but for what was rounded. */
+	/* The clock's time plus the offset is the time of day, but for rounding. */
 	int64_t off = time(NULL) - info.utc_offset_s -
 		      (int64_t)(settings_now_ns(&p->run.settings) / 1000000000ULL);
 
 	assert_true(off >= -2 && off <= 2);
 }
 
-/* Nobody knows how it ended, so nobody knows what it used either. */
+/* The status is not known, so the resource use is not known either. */
 TEST_WITH(an_end_that_is_not_known, setup, teardown)
 {
 	struct place *p = *state;
@@ -290,7 +290,7 @@ static const char *default_opts(struct place *p)
 	return strcpy(text, strbuf_str(&content));
 }
 
-/* Readers would drop calls that were kept in spite of the threshold. */
+/* Without these options readers would drop calls that were kept in spite of the threshold. */
 TEST_WITH(options_for_readers, setup, teardown)
 {
 	struct place *p = *state;

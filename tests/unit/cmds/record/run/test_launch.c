@@ -1,4 +1,4 @@
-/* Unit tests of cmds/record/run/launch.c: which file is the program that was asked for. */
+/* Unit tests of cmds/record/run/launch.c: the file of the requested program. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static void make(const char *name, mode_t mode)
 	close(fd);
 }
 
-/* Directories "one" and "two"; the test stands in "here". */
+/* Makes directories "one" and "two"; the test runs in "here". */
 static int setup(void **state)
 {
 	strcpy(dir, "/tmp/utrail-launch.XXXXXX");
@@ -56,7 +56,7 @@ static int teardown(void **state)
 	return rmdir(dir);
 }
 
-/* @path: a PATH with "1" and "2" for the two directories */
+/* Sets PATH. @path: has "1" and "2" for the two directories */
 static void set_path(const char *path)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -70,7 +70,7 @@ static void set_path(const char *path)
 	setenv("PATH", strbuf_str(&text), 1);
 }
 
-/* Where @name is found, without the name of the directory of all; or the error. */
+/* Returns the place of @name without the top directory; or the error. */
 static const char *found(const char *name)
 {
 	static char path[PATH_MAX];
@@ -81,7 +81,7 @@ static const char *found(const char *name)
 	return strncmp(path, dir, strlen(dir)) == 0 ? path + strlen(dir) + 1 : path;
 }
 
-/* In their order; what is no file, or may not be executed, is passed over. */
+/* In the order of the list; a name that is no file, or may not be executed, is skipped. */
 TEST(directories_of_path)
 {
 	set_path("1:2");
@@ -96,7 +96,7 @@ TEST(directories_of_path)
 	assert_string_equal(found("tool"), "No such file or directory");
 }
 
-/* What is here comes first, though a shell would not find it. */
+/* A file in the current directory comes first, though a shell would not find it. */
 TEST(this_directory)
 {
 	set_path("2");
@@ -121,7 +121,7 @@ TEST(empty_elements)
 	assert_false(launch_is_command("mine"));
 }
 
-/* With a slash it is that file, wherever others may be. */
+/* A name with a slash is that file alone, wherever else the name exists. */
 TEST(paths)
 {
 	struct uft_err err = { 0 };

@@ -1,4 +1,7 @@
-/* Programs that are launched: with what they begin, when, and what is said when they cannot. */
+/*
+ * Launched programs: their environment, the time of their start, and the errors when they cannot
+ * start.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -79,7 +82,10 @@ static const char *printed(const char *text)
 
 #define ENVIRONMENT "echo \"$LD_PRELOAD|$" CONTROL_ENV_SOCKET "|$LD_BIND_NOT|$HOME_OF_TEST\""
 
-/* Ours on top; what others preload stays behind it, an address of another recorder does not. */
+/*
+ * Our library comes first, those that others preload follow; the address of another recorder is
+ * removed.
+ */
 TEST_WITH(environment, setup, teardown)
 {
 	setenv("HOME_OF_TEST", "here", 1);
@@ -105,7 +111,7 @@ TEST_WITH(environment, setup, teardown)
 	unsetenv("HOME_OF_TEST");
 }
 
-/* The limits and signals that it would have had without us. */
+/* Limits and signals are those that the program would have had without us. */
 TEST_WITH(limits, setup, teardown)
 {
 	launch.file_number.rlim_cur = 77;
@@ -113,7 +119,10 @@ TEST_WITH(limits, setup, teardown)
 	assert_string_equal(printed("ulimit -n; ulimit -f"), "77\n1000\n");
 }
 
-/* The line of its /proc/PID/status that begins with @key: a shell would change some of it. */
+/*
+ * Returns the value after @key in the /proc/PID/status of a launched cat(1); a shell would change
+ * some of it.
+ */
 static uint64_t status_of(const char *key)
 {
 	struct launched child;
@@ -183,7 +192,7 @@ TEST_WITH(cannot_be_executed, setup, teardown)
 	assert_int_equal(count_fds(), before);
 }
 
-/* The caller's wait(2) does not meet who was forked away. */
+/* The caller's wait(2) does not see the forked process. */
 TEST_WITH(forked_away, setup, teardown)
 {
 	int fds[2];
@@ -201,7 +210,10 @@ TEST_WITH(forked_away, setup, teardown)
 	close(fds[0]);
 }
 
-/* --keep-pid: who calls becomes the program, which keeps its number, and the other one the recorder. */
+/*
+ * --keep-pid: the calling process becomes the program, which keeps its number; the other one
+ * becomes the recorder.
+ */
 TEST_WITH(places_are_changed, setup, teardown)
 {
 	pid_t pid = fork();
@@ -232,7 +244,7 @@ TEST_WITH(places_are_changed, setup, teardown)
 	assert_string_equal(out, expected);
 }
 
-/* When the recorder ends before it has let it go, there is no program. */
+/* When the recorder ends before it has released the program, the program does not run. */
 TEST_WITH(no_recorder, setup, teardown)
 {
 	pid_t pid = fork();

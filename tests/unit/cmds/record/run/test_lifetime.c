@@ -1,4 +1,4 @@
-/* A recording from its program's first step to the end: whose status it has, and what becomes of signals. */
+/* A recording from its program's start to its end: its exit status, and the handling of signals. */
 #include "tests/unit/lib/record/recorder.h"
 
 #include <errno.h>
@@ -41,8 +41,9 @@ static unsigned count_fds(void)
 }
 
 /*
- * A program that does @what: a number to exit with, or a signal to wait for, below 0. That one is blocked and not ignored (as SIGINT and SIGQUIT are
- * in jobs that a shell has in the background) when the child begins: one that comes at once waits.
+ * A program that exits with @what, or, below 0, waits for that signal. The signal is blocked when
+ * the child begins, so that an early one is not lost. It is not ignored, as a shell makes SIGINT
+ * and SIGQUIT in background jobs.
  */
 static pid_t begin(int what)
 {
@@ -66,7 +67,7 @@ static pid_t begin(int what)
 	return pid;
 }
 
-/* The descriptor of the program stays: others ask by it. */
+/* The program's descriptor stays open: other commands use it. */
 static void run(struct test_recorder *t, pid_t pid, struct recorder_end *end)
 {
 	unsigned nr = count_fds();
@@ -127,7 +128,10 @@ TEST_WITH(passed_on, setup, teardown)
 	}
 }
 
-/* No child of ours, as with --keep-pid: its end is seen, and its status is its parent's. */
+/*
+ * The program is no child of ours, as with --keep-pid: its end is noticed, and its parent gets its
+ * status.
+ */
 TEST_WITH(not_ours, setup, teardown)
 {
 	struct test_recorder *t = *state;
@@ -169,7 +173,10 @@ static void has(const sigset_t *set, int sig, bool is_in)
 	assert_int_equal(sigismember(set, sig), is_in);
 }
 
-/* SIGHUP stays ignored where it was (nohup), and SIGUSR1 is the program's matter but in flight recordings. */
+/*
+ * An ignored SIGHUP (nohup) stays ignored. SIGUSR1 is passed to the program, except in flight
+ * recordings.
+ */
 TEST_WITH(which_signals, setup, teardown)
 {
 	struct test_recorder *t = *state;
@@ -193,7 +200,10 @@ TEST_WITH(which_signals, setup, teardown)
 	signal(SIGHUP, hangup);
 }
 
-/* One that does not care for interrupts is waited for a while after the third one; here most of that is over. */
+/*
+ * A program that ignores interrupts is waited for a while after the third one; here most of that
+ * time is over.
+ */
 TEST_WITH(one_that_goes_on_is_given_up, setup, teardown)
 {
 	struct test_recorder *t = *state;
@@ -216,7 +226,7 @@ TEST_WITH(one_that_goes_on_is_given_up, setup, teardown)
 	assert_int_equal(end.given_up, SIGTERM);
 	assert_int_equal(end.status, RECORDER_STATUS_UNKNOWN);
 	assert_int_equal(t->rec.alive.final_ticks, ALIVE_FINAL_TICKS);
-	/* It is still there, and its end is still its parent's. */
+	/* The program still runs, and its parent gets its status. */
 	assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -238,7 +248,7 @@ TEST_WITH(what_is_left_behind_is_left_alone_after_a_while, setup, teardown)
 	assert_int_equal(t->rec.alive.rest_ticks, ALIVE_REST_TICKS);
 }
 
-/* It asks for the end of the recording then, and nobody is there to be told. */
+/* Then the interrupt asks for the end of the recording, and there is no program to pass it to. */
 TEST_WITH(an_interrupt_behind_the_program_ends_it_at_once, setup, teardown)
 {
 	struct test_recorder *t = *state;

@@ -1,4 +1,4 @@
-/* Which programs can be recorded, and what is said of others. */
+/* Programs that can be recorded, and the messages about others. */
 #include "tests/unit/lib/elf_image.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static void write_file(const char *name, const void *data, size_t len)
 	close(fd);
 }
 
-/* The program ./it, whose header says so, and which refers to the function @symbol. */
+/* Makes the program ./it with this header, which refers to the function @symbol. */
 static void make(const char *symbol, uint16_t type, uint16_t machine, bool is_static)
 {
 	struct elf_image img cleanup_image = { .has_interp = !is_static, .machine = machine };
@@ -94,7 +94,7 @@ TEST(programs_with_hooks)
 	assert_int_equal(find("./it", &plain), -ENOENT);
 }
 
-/* Without hooks somebody must have said where records are to come from. */
+/* A program without hooks needs an option that says where records come from. */
 TEST(programs_without_hooks)
 {
 	struct patch_rules patches = { 0 };
@@ -156,7 +156,7 @@ TEST(other_kinds)
 	unlink("it");
 }
 
-/* What processes do needs no probe; the recording is then one of this machine. */
+/* Events of processes need no probe, so the program may be for any machine. */
 TEST(processes_of_any_machine)
 {
 	struct opts opts = plain;
@@ -192,7 +192,7 @@ TEST(scripts)
 	opts.rec.proc_way = true;
 	assert_int_equal(find("./script", &opts), 0);
 
-	/* What is wrong with the interpreter is wrong with the script. */
+	/* An error in the interpreter is an error of the script. */
 	make("mcount", ET_EXEC, arch_elf_machine, true);
 	opts = plain;
 	opts.rec.force = true;
@@ -204,7 +204,7 @@ TEST(scripts)
 	unlink("script");
 }
 
-/* As pyenv has them: "python3" is a script of bash, which starts the interpreter. */
+/* As with pyenv: "python3" is a bash script that starts the interpreter. */
 TEST(scripts_of_scripts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -221,7 +221,7 @@ TEST(scripts_of_scripts)
 	assert_true(program.facts.runs_python);
 	assert_string_equal(program.path, "./script");
 
-	/* The same with a name that says nothing needs the option. */
+	/* Under another name the same script needs the option. */
 	assert_int_equal(rename("python3", "other"), 0);
 	strbuf_reset(&text);
 	strbuf_addf(&text, "#!%s/other\n", dir);

@@ -1,4 +1,4 @@
-/* What a recorder begins with, and that it leaves nothing open; one that cannot begin says why. */
+/* The state of a new recorder, and that it leaves nothing open; one that cannot begin says why. */
 #include "tests/unit/lib/unit.h"
 
 #include <dirent.h>
@@ -27,7 +27,10 @@ static unsigned count_fds(void)
 	return nr;
 }
 
-/* As where the data directory could not be made. All descriptors are others', number 0 first of all. */
+/*
+ * As after a data directory could not be made: all descriptors, number 0 among them, belong to
+ * others.
+ */
 TEST(never_opened)
 {
 	unsigned before = count_fds();
@@ -246,7 +249,7 @@ TEST_WITH(the_clock_is_the_counter_if_the_kernel_says_so, setup, teardown)
 	end(b);
 }
 
-/* The secret is in the address, and is another one each time. */
+/* The secret is a part of the address, and differs each time. */
 TEST_WITH(probes_find_it_by_a_name_and_a_secret, setup, teardown)
 {
 	static const uint8_t none[CONTROL_SECRET_BYTES];
@@ -275,7 +278,7 @@ TEST_WITH(probes_find_it_by_a_name_and_a_secret, setup, teardown)
 	end(b);
 }
 
-/* Ours is the only mapping that can be written to, and it stays as large as it is. */
+/* Our mapping is the only writable one, and its size is sealed. */
 TEST_WITH(the_control_page_is_closed_to_others, setup, teardown)
 {
 	struct begun *b = *state;
@@ -323,7 +326,7 @@ TEST_WITH(a_limit_on_file_sizes_below_64_gb_is_refused, setup, teardown)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
-/* An eighth of the descriptors for conversations of a kind, but no fewer than 16 and no more than 4096. */
+/* Conversations of a kind get an eighth of the descriptors, but between 16 and 4096. */
 TEST_WITH(the_number_of_conversations_depends_on_that_of_descriptors, setup, teardown)
 {
 	static const struct {

@@ -35,7 +35,7 @@ TEST(usage)
 	assert_int_equal(info.iops_write, 11);
 }
 
-/* The line's value; what the files of this machine say is read here a second time, in another way. */
+/* Returns the value of the line; the test reads the same files of this machine in another way. */
 static bool value_of(const char *path, const char *format, char value[256])
 {
 	FILE *file = fopen(path, "re");
@@ -79,7 +79,7 @@ TEST(machine)
 	if (info.mask & INFO_MEMINFO) {
 		char expected[64];
 
-		/* What is free changes meanwhile; how much there is does not. */
+		/* The free amount changes meanwhile; the total does not. */
 		snprintf(expected, sizeof(expected), " / %.1f GB (free / total)",
 			 strtoull(text, NULL, 10) / 1024.0 / 1024);
 		assert_non_null(strstr(info.meminfo, expected));
@@ -93,7 +93,7 @@ TEST(machine)
 	}
 }
 
-/* In hundredths. The loads of the machine change; those of here do not. */
+/* In hundredths. The loads of the machine change, so the test has its own. */
 int __wrap_getloadavg(double *load, int nr);
 static int nr_loads;
 

@@ -1,4 +1,6 @@
-/* The data files: a disk that is full and free again, --max-size, and what LOST records tell. */
+/*
+ * The data files: a disk that is full and free again, --max-size, and the counts of LOST records.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -92,7 +94,10 @@ TEST(test_full_and_free_again)
 	assert_true(room.sink->is_open);
 	check(&room, expected, 2);
 
-	/* One and a half records would still fit: none is written. LOST records among them were counted before. */
+	/*
+	 * There is room for one and a half records: none is written. LOST records among them were
+	 * counted before.
+	 */
 	limit_files(sizeof(first) + 24);
 	append(&room, second, sizeof(second));
 	check(&room, expected, 2);
@@ -112,7 +117,7 @@ TEST(test_full_and_free_again)
 	end(&room);
 }
 
-/* There is just room for the LOST record and not for what it stands before: it is written once. */
+/* There is room for the LOST record alone, and not for the one after it: it is written once. */
 TEST(test_room_for_lost_only)
 {
 	const struct record first[] = { entry(1) };
@@ -136,7 +141,7 @@ TEST(test_room_for_lost_only)
 	end(&room);
 }
 
-/* Payloads are no records, though nobody says how long they are. */
+/* Payloads are not counted as records, though their length is not stated. */
 TEST(test_counting_payloads)
 {
 	struct record data[8] = { entry(2000), entry(2001) };
@@ -144,7 +149,7 @@ TEST(test_counting_payloads)
 
 	data[0].data |= RECORD_MORE;
 	data[1].data |= RECORD_MORE;
-	/* As times and data words of records these are too early, too late, or have no magic. */
+	/* Taken for records, these words have times that are too early or too late, or no magic. */
 	data[2] = (struct record){ 2000, record_data(RECORD_ENTRY, 1, 7) };
 	data[3] = (struct record){ 2002, 0 };
 	data[4] = (struct record){ 2001 + (1ULL << 42), record_data(RECORD_ENTRY, 1, 7) };
@@ -161,7 +166,7 @@ TEST(test_counting_payloads)
 	end(&room);
 }
 
-/* How many records there are in @nr pieces of 16 bytes, none of which can be written. */
+/* Check the number of records in @nr pieces of 16 bytes, none of which can be written. */
 static void check_count(const struct record *data, size_t nr, uint64_t expected)
 {
 	struct room room;
@@ -248,7 +253,7 @@ TEST(test_max_size)
 	end(&room);
 }
 
-/* One that was too long ends it, too: what comes behind would leave a hole before it. */
+/* A record that was too long ends the file, too: later records would leave a hole before them. */
 TEST(test_max_size_stays_full)
 {
 	const struct record four[] = { entry(1), entry(2), entry(3), entry(4) };
@@ -279,7 +284,7 @@ TEST(test_flight_has_no_such_limit)
 	}
 }
 
-/* Where descriptors are short files are opened for each write. */
+/* If descriptors are scarce, files are opened for each write. */
 TEST(test_few_descriptors)
 {
 	const struct record expected[] = { entry(1), entry(2) };
@@ -289,7 +294,7 @@ TEST(test_few_descriptors)
 	begin(&room, 0);
 	getrlimit(RLIMIT_NOFILE, &before);
 
-	/* The next one, and one more: that is not below the half. */
+	/* The limit leaves the next descriptor and one more, which is not below the half. */
 	int next = dup(room.pair.dir_fd);
 	struct rlimit limit = { next + 2, before.rlim_max };
 

@@ -1,4 +1,7 @@
-/* Flight recorder: what is saved of a ring is the end of what its thread recorded, whole, whoever goes on meanwhile. */
+/*
+ * Flight recorder: a snapshot of a ring is the end of its thread's records, complete, whatever runs
+ * meanwhile.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -35,14 +38,17 @@ static uint64_t data_of(uint64_t nr)
 	return record_data(RECORD_ENTRY, 1, nr);
 }
 
-/* Records @from to before @to: nanosecond n and address n. */
+/* Emits records @from to @to - 1: record n has time n and address n. */
 static void emit(struct thread *t, uint64_t from, uint64_t to)
 {
 	for (uint64_t nr = from; nr < to; nr++)
 		assert_true(emit_record(t, nr, data_of(nr), NULL, 0));
 }
 
-/* The file ends with record @last; what is missing before its first one is told. Returns how many records are in it. */
+/*
+ * Check that the file ends with record @last, and that records missing before its first one are
+ * counted. Returns the number of records in it.
+ */
 static uint64_t check_file(const struct pair *pair, int32_t tid, uint64_t last)
 {
 	struct strbuf file cleanup_strbuf = pair_data(pair, tid);
@@ -86,7 +92,7 @@ TEST(test_short_run)
 	assert_int_equal(pair.rec.writers.flight.nr, 1);
 	assert_int_equal(pair.rec.writers.flight.bytes, 1001 * 16);
 
-	/* A file as others are: readable by all, written by its owner. */
+	/* The file has the usual mode: readable by all, written by its owner. */
 	char name[32];
 	struct stat st;
 	mode_t mask = umask(0);
@@ -99,7 +105,7 @@ TEST(test_short_run)
 	end(&pair);
 }
 
-/* The newest payloads are saved, too, each beside its record. */
+/* The newest payloads are saved, too, each with its record. */
 TEST(test_payloads)
 {
 	const size_t entry_bytes = sizeof(struct event_data) + sizeof(uint64_t);
@@ -134,7 +140,10 @@ TEST(test_payloads)
 	end(&pair);
 }
 
-/* At every place of a ring that has gone round: all but the segment that is about to be overwritten is there. */
+/*
+ * At every position of a ring that has wrapped: all but the segment that is overwritten next is
+ * saved.
+ */
 TEST(test_every_place)
 {
 	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
@@ -146,7 +155,7 @@ TEST(test_every_place)
 	begin(&pair, 1 << 30);
 	t = pair_thread();
 	for (unsigned i = 0; i < 80; i++) {
-		/* Around the ends of segments, and in the midst of them. */
+		/* Around the ends of segments, and in the middle of them. */
 		uint64_t next = per_segment * (i + 1) - 1 + i % 3 + (i % 5 == 0) * 100;
 
 		emit(t, nr, next);
@@ -164,7 +173,7 @@ TEST(test_every_place)
 	end(&pair);
 }
 
-/* The thread is about to begin the next lap: it has noted that, and is not there yet. */
+/* The thread is about to begin the next lap: it has noted that, and has not written there yet. */
 TEST(test_next_lap_is_noted)
 {
 	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
@@ -185,7 +194,7 @@ TEST(test_next_lap_is_noted)
 	end(&pair);
 }
 
-/* Several tasks share --max-size, and one has a segment at least. */
+/* Several tasks share --max-size; each has one segment at least. */
 TEST(test_budget)
 {
 	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
@@ -212,7 +221,7 @@ TEST(test_budget)
 	end(&pair);
 }
 
-/* The oldest files go when there is no room beside the newest one. */
+/* The oldest files are deleted when there is no room beside the newest one. */
 TEST(test_old_files_go)
 {
 	struct pair pair;
@@ -241,7 +250,7 @@ TEST(test_old_files_go)
 	end(&pair);
 }
 
-/* One task that comes again has one file, the last one. */
+/* A task id that is used again has one file, the last one. */
 TEST(test_same_task_again)
 {
 	struct pair pair;
@@ -264,7 +273,7 @@ TEST(test_same_task_again)
 	end(&pair);
 }
 
-/* What makes no sense is left out; what is whole behind it is kept. */
+/* Damaged segments are left out; whole ones after them are kept. */
 TEST(test_damaged_segments)
 {
 	const uint64_t per_segment = RING_PAGE / sizeof(struct record) - 1;
@@ -285,7 +294,7 @@ TEST(test_damaged_segments)
 	}
 }
 
-/* A head that no thread gets to: the recorder neither counts up to it nor believes it. */
+/* A head that no thread can reach: the recorder neither counts up to it nor uses it. */
 TEST(test_damaged_heads)
 {
 	static const uint64_t heads[] = { UINT64_MAX - 7, UINT64_MAX, UINT64_MAX / 2 + 1,
@@ -323,7 +332,7 @@ TEST(test_ring_without_a_task)
 	end(&pair);
 }
 
-/* A thread that runs on as fast as it can, and snapshots of it. */
+/* A thread that writes as fast as it can, and snapshots of it. */
 struct runner {
 	struct thread *t;
 	_Atomic bool stops;
@@ -346,7 +355,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* As if the recorder lost its CPU to others for many laps of the ring, at any moment. */
+/* Acts as if the recorder lost its CPU for many laps of the ring, at any moment. */
 static void sleep_a_while(int sig)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
@@ -362,8 +371,8 @@ static void lose_the_cpu(bool begins)
 }
 
 /*
- * The recorder loses its CPU while the ring is filled many times. Each snapshot has half as many
- * records as the ring has room for, or more.
+ * The recorder loses its CPU while the ring is filled many times. Each snapshot has at least half
+ * as many records as the ring has room for.
  */
 TEST(test_snapshots_of_a_running_thread)
 {
@@ -419,7 +428,10 @@ TEST(test_shares)
 	assert_int_equal(sources_left_bytes(&sources), (64 << 10) / 8 * 6);
 }
 
-/* Threads by the thousand: when as many as are kept have gone, and a thousand, their lines go, too. */
+/*
+ * Thousands of threads: when as many as are kept have ended, and a thousand more, their lines are
+ * removed, too.
+ */
 TEST(test_lines_of_old_tasks_go)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -437,14 +449,17 @@ TEST(test_lines_of_old_tasks_go)
 	text = pair_file(&pair, "task.txt");
 	for (const char *at = strbuf_str(&text); (at = strstr(at, "TASK ")); at++)
 		nr++;
-	/* The program's own line, ten with a file, and those since. */
+	/* The program's own line, ten with a file, and the later ones. */
 	assert_in_range(nr, 190, 220);
 	assert_true(pair.rec.writers.flight.nr_gone < 1000);
 	assert_int_equal(faccessat(pair.dir_fd, ".task.txt.tmp", F_OK, 0), -1);
 	end(&pair);
 }
 
-/* No temporary file is left, whether the file could be written or not, and the next one can. */
+/*
+ * Check that no temporary file is left, whether the file could be written or not, and that the next
+ * one can be.
+ */
 static void check_failure(struct pair *pair, struct thread *t, int code)
 {
 	char tmp[32];

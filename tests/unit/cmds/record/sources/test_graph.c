@@ -1,4 +1,4 @@
-/* What the kernel's tracer is told, in files that stand for those of tracefs. */
+/* Settings of the kernel's tracer, in files that stand for those of tracefs. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static void add(struct place *p, const char *specs)
 	assert_int_equal(filters_prepare(&p->filters, NULL), 0);
 }
 
-/* Those that are left out, too, and nothing of what was in the lists before. */
+/* Functions that are left out are written, too; earlier lines of the lists are gone. */
 TEST_WITH(functions_in_and_out, setup, teardown)
 {
 	struct place *p = *state;
@@ -112,7 +112,7 @@ TEST_WITH(functions_that_are_not_there, setup, teardown)
 	check(p, "current_tracer", "");
 }
 
-/* Filters of the program's functions are none of the kernel's. */
+/* Filters of the program's functions do not apply to the kernel's. */
 TEST_WITH(no_filters_of_the_kernel, setup, teardown)
 {
 	struct place *p = *state;

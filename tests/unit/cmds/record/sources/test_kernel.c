@@ -1,4 +1,7 @@
-/* An instance of the kernel's tracing: what it is told, and what becomes of its pages. Plain files and pipes stand for it. */
+/*
+ * An instance of the kernel's tracing: its settings, and its pages. Plain files and pipes stand for
+ * it.
+ */
 #include "tests/unit/lib/record/recorder.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@
 
 #define PID 4711
 
-/* The directory that stands for tracefs, and what is put in front of its instances. */
+/* The directory that stands for tracefs, and the prefix of its instances. */
 static char top[64];
 static char instance[128];
 static bool has_watermarks;
@@ -70,7 +73,7 @@ static void make_dirs(const char *in, const char *const *names)
 	}
 }
 
-/* A directory that is made below instances/ is an instance. */
+/* A directory that is made below instances/ becomes an instance. */
 int __wrap_mkdirat(int dir, const char *name, mode_t mode)
 {
 	static const char *const dirs[] = { "options",	      "events",
@@ -279,7 +282,7 @@ TEST_WITH(each_clock, setup, teardown)
 	p->t->settings.clock_id = CLOCK_MONOTONIC;
 }
 
-/* Two pages or 16 KB, whichever is more, in percent of the buffer. */
+/* The greater of two pages and 16 KB, in percent of the buffer. */
 TEST_WITH(when_it_is_to_wake_us, setup, teardown)
 {
 	static const struct {
@@ -327,7 +330,7 @@ TEST_WITH(pages_are_written, setup, teardown)
 	assert_int_equal(p->t->store.store.error, 0);
 }
 
-/* Kernels that wake us for each record: what there is is taken. */
+/* Kernels that wake us for each record: all records that are there are taken. */
 TEST_WITH(without_a_watermark, setup, teardown)
 {
 	struct place *p = *state;
@@ -450,7 +453,7 @@ TEST_WITH(stale_instances, setup, teardown)
 	assert_int_equal(faccessat(fd, "instances/other", F_OK, 0), 0);
 }
 
-/* The kernel has no calls in an instance: they are of the one that everybody has, and events with them. */
+/* The kernel has no calls in an instance: they come from the global one, and events with them. */
 TEST_WITH(everybodys, setup, teardown)
 {
 	static const char *const files[] = {

@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/sources/perf.c with a kernel of three CPUs that is played: a pipe for each, and its ring in our own memory. */
+/*
+ * Unit tests of cmds/record/sources/perf.c with a simulated kernel of three CPUs: each has a pipe,
+ * and a ring in our own memory.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -19,10 +22,10 @@
 #define RING_BYTES (128 << 10)
 
 /*
- * What the kernel has and was asked.
+ * State of the simulated kernel.
  *
- * @open_fails, @map_fails: of each CPU, an errno
- * @nr_asked: perf_event_open(2), for CPU 0 and up; @nr_maps: that nobody has unmapped
+ * @open_fails, @map_fails: errno for each CPU
+ * @nr_asked: calls of perf_event_open(2), for CPU 0 and up; @nr_maps: mappings that are not unmapped yet
  */
 static struct kernel {
 	struct perf_cpu_played {
@@ -54,7 +57,7 @@ static int refuse(int code)
 	return -1;
 }
 
-/* Only what perf.c asks for comes here: nothing else of this program calls it. */
+/* Only calls of perf.c come here: nothing else of this program uses it. */
 long __wrap_syscall(long number, ...)
 {
 	va_list list;
@@ -123,7 +126,7 @@ long __wrap_sysconf(int name)
 					    : __real_sysconf(name);
 }
 
-/* @append_fails: what appending says, if it is negative; @nr_open: streams */
+/* @append_fails: result of appending, if it is negative; @nr_open: open streams */
 struct place {
 	struct store_memory memory;
 	struct store_ops ops, inner;
@@ -206,7 +209,7 @@ static void begin(struct place *p)
 	assert_int_equal(p->sources.nr, 1);
 }
 
-/* The kernel writes @len bytes to the ring of @cpu, which wraps. */
+/* Writes @len bytes to the ring of @cpu as the kernel does; the ring wraps. */
 static void write_ring(unsigned cpu, const void *data, size_t len)
 {
 	char *ring = played.cpus[cpu].map.bytes + PAGE;
@@ -352,7 +355,7 @@ TEST_WITH(what_wraps_comes_in_order, setup, teardown)
 	free(much);
 }
 
-/* The kernel finds room all the same; the first failure is what is told. */
+/* The kernel always finds room again; the first failure is reported. */
 TEST_WITH(what_cannot_be_written_is_dropped, setup, teardown)
 {
 	struct place *p = *state;
@@ -548,7 +551,7 @@ TEST_WITH(a_flight_that_is_too_long_forgets_meanwhile, setup, teardown)
 {
 	struct place *p = *state;
 	begin_flight(p);
-	/* What begins with a length of 0 goes a header at a time. */
+	/* Data that begins with a length of 0 is dropped one header at a time. */
 	write_ring(0, (const char[16]){ 0 }, 16);
 	for (char c = 'a'; c <= 'h'; c++) {
 		record(0, c);
@@ -566,7 +569,7 @@ static int refuse_to_publish(struct store *store, const char *name, const struct
 	return strcmp(name, "perf-cpu0.dat") == 0 ? -EFBIG : -EIO;
 }
 
-/* The first failure; what was kept stays for the next time. */
+/* The first failure is reported; the kept records stay for the next attempt. */
 TEST_WITH(a_flight_that_cannot_be_saved_says_so, setup, teardown)
 {
 	struct place *p = *state;

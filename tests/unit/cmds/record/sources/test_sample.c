@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/sources/sample.c: who calls what how often, from samples. */
+/*
+ * Unit tests of cmds/record/sources/sample.c: callers, callees and the number of calls, from
+ * samples.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/record/sources/sample.h"
@@ -16,7 +19,7 @@ static const struct sampled_call *find(const struct sample *sample, uint64_t add
 	return NULL;
 }
 
-/* A call of 1, which calls 2 two times, for 30 ns each. */
+/* One call of 1, which calls 2 two times, for 30 ns each. */
 static size_t put_round(struct record *r, uint64_t at_ns)
 {
 	r[0] = (struct record){ at_ns, record_data(RECORD_ENTRY, 0, 1) };
@@ -73,7 +76,10 @@ TEST(a_part_of_much)
 	sample_free(sample);
 }
 
-/* More functions than there is room for, deep calls, exits of calls that nobody saw begin, bytes that are no records. */
+/*
+ * More functions than there is room for, deep calls, exits without entries, bytes that are no
+ * records.
+ */
 TEST(whatever_comes)
 {
 	struct sample *sample = sample_new();

@@ -1,4 +1,7 @@
-/* A source, as doc/internals/recorder.md says how to add one: whatever is written into a pipe is recorded. */
+/*
+ * A source, added as doc/internals/recorder.md describes it: it records all bytes written into a
+ * pipe.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -9,7 +12,7 @@
 #include "tests/unit/lib/record/store_memory.h"
 #include "utils/base/compiler.h"
 
-/* @ends: which sources have ended, by their letters, in that order */
+/* @ends: letters of the sources that have ended, in that order */
 struct toy {
 	struct source source;
 	struct served served;
@@ -111,7 +114,7 @@ TEST(test_two_of_a_kind)
 	toy_open(&a, &sources, 0, ends);
 	toy_open(&b, &sources, 1, ends);
 
-	/* By the loop, by somebody who reads meanwhile, and at the end. */
+	/* Read by the loop, by a reader meanwhile, and at the end. */
 	say(&a, "one ");
 	assert_int_equal(loop_serve(&loop, -1), 1);
 	check(&memory.store, "toy-cpu0.dat", "one ");

@@ -1,4 +1,7 @@
-/* Files of tracefs are found where it is mounted, and say afterwards what they said before, in files that stand for them. */
+/*
+ * Files of tracefs are found where it is mounted, and get their old content back at the end. Plain
+ * files stand for them.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -77,7 +80,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* @after: a plain file has what was written to it, one line behind the other */
+/* @after: content of a plain file after the writes, one line after the other */
 static const struct {
 	const char *name;
 	const char *before;
@@ -117,7 +120,10 @@ TEST_WITH(all_is_put_back, setup, teardown)
 		bool is_list = strncmp(files[i].name, "set_", 4) == 0;
 
 		check(p, files[i].name, files[i].before);
-		/* A list of ours is longer, and goes; of what is a value a plain file would keep the end. */
+		/*
+		 * A list that we have extended is shortened; a single value in a plain file would
+		 * keep its old end.
+		 */
 		put(p, files[i].name, is_list ? "somebody_who_was_not_there\n" : "");
 	}
 	tracefs_state_restore(&p->state);
@@ -133,7 +139,7 @@ TEST_WITH(all_is_put_back, setup, teardown)
 	check(p, "max_graph_depth", "9");
 }
 
-/* The keeper sees only that the pipe has ended; nothing else of ours is open in it. */
+/* The keeper sees only the end of the pipe; it has none of our other descriptors. */
 TEST_WITH(whoever_dies, setup, teardown)
 {
 	struct place *p = *state;

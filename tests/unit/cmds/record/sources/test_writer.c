@@ -1,6 +1,6 @@
 /*
- * The ring from both sides: what producers have committed is in the files, in that order, and what they have not got in is
- * told at its place. The test is the scheduler: it says who makes the next step.
+ * The ring from both sides: committed records are in the files, in order, and lost ones are counted
+ * at their place. The test is the scheduler: it decides who makes the next step.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,9 +28,9 @@ static uint64_t random_next(uint64_t *state)
 }
 
 /*
- * A traced thread, and what its file is to hold.
+ * A traced thread and the expected content of its file.
  *
- * @untold: records that were lost since the last one that was not
+ * @untold: records that were lost since the last one that was kept
  */
 struct producer {
 	struct thread *t;
@@ -86,7 +86,7 @@ static void check_file(const struct pair *pair, int32_t tid, const struct strbuf
 	assert_memory_equal(strbuf_str(&found), strbuf_str(expected), found.len);
 }
 
-/* After a look: what must have been taken, and what must not. */
+/* Check after a look which records must have been taken, and which must not. */
 static void check_taken(struct pair *pair, const struct producer *p, bool everything)
 {
 	const struct ring *r = p->t->ring;
@@ -132,7 +132,7 @@ static void look_meanwhile(void *arg)
 		pair_look(c->pair, random_next(c->state) % 2);
 }
 
-/* One order of steps. Returns how many records were lost; @nr_waits: how often somebody had to wait */
+/* Runs one order of steps. Returns the number of lost records; @nr_waits: the number of waits */
 static uint64_t run_interleaving(uint64_t seed, uint32_t flags, unsigned *nr_waits)
 {
 	struct producer producers[64];
@@ -252,7 +252,9 @@ TEST(test_threads)
 	pair_close(&pair);
 }
 
-/* Writer threads take what is committed by themselves, without a full segment and without an end. */
+/*
+ * Writer threads take committed records by themselves, before a segment is full and before the end.
+ */
 TEST(test_writers_flush)
 {
 	struct producer p;
@@ -269,7 +271,7 @@ TEST(test_writers_flush)
 	while (atomic_load(&p.t->ring->tail) != p.t->ring->head)
 		usleep(1000);
 	check_file(&pair, p.tid, &p.expected);
-	/* That time has passed for all writers, and then it is so for the reader, too. */
+	/* All writers have passed that time, and then the reader is told so, too. */
 	while (writers_complete_ns(&pair.rec.writers) < after_ns)
 		usleep(1000);
 	assert_true(writers_complete_ns(&pair.rec.writers) < settings_now_ns(&pair.settings));
@@ -305,7 +307,7 @@ TEST(test_priority)
 	}
 }
 
-/* The slowest writer counts, and a thread may still be about to commit what happened just before. */
+/* The slowest writer counts; a thread may still be about to commit a record from just before. */
 TEST(test_complete_ns)
 {
 	_Atomic uint64_t flushed_ns[3] = { 5000000000, 3000000000, 4000000000 };
@@ -318,7 +320,7 @@ TEST(test_complete_ns)
 	assert_int_equal(writers_complete_ns(&writers), 0);
 }
 
-/* --- what a program may have written into the ring's header --- */
+/* --- values that a program may have written into the ring's header --- */
 
 struct hostile {
 	uint64_t head;
@@ -368,7 +370,7 @@ TEST(test_hostile_headers)
 	}
 }
 
-/* A producer cannot make the recorder look back: its own tail counts. */
+/* A producer cannot make the recorder read again: the recorder's own tail counts. */
 TEST(test_tail_is_the_recorders)
 {
 	struct producer p;
@@ -472,7 +474,7 @@ static struct strbuf payloads_of_task(const struct pair *pair, int32_t tid)
 	return pair_file(pair, name);
 }
 
-/* Event @nr has an id and a length of its own, and a payload that nobody else has. */
+/* Event @nr has an id, a length and a payload that no other event has. */
 static uint16_t event_bytes(uint64_t nr, char *payload)
 {
 	uint16_t len = nr % 7 ? nr * 13 % 100 : RING_PAGE - 80 - nr % 9;
@@ -489,7 +491,7 @@ static bool log_event(struct thread *t, uint64_t nr)
 	return declared_record(t, EVENT_ID_USER + nr, payload, event_bytes(nr, payload));
 }
 
-/* A record for each of @nr events, and an entry with the same time and id. */
+/* Check that @nr events have a record each, and an entry with the same time and id. */
 static void check_events(const struct pair *pair, int32_t tid, uint64_t nr)
 {
 	struct strbuf records cleanup_strbuf = pair_data(pair, tid);
@@ -518,7 +520,10 @@ static void look_at_all(void *arg)
 	pair_look(arg, true);
 }
 
-/* The second ring comes with the first event, is waited for like the first one, and goes with it. */
+/*
+ * The second ring is allocated with the first event, waited for like the first ring, and freed with
+ * it.
+ */
 TEST(test_payloads)
 {
 	struct producer quiet, p;
@@ -602,7 +607,7 @@ TEST(test_longest_payload)
 	pair_close(&pair);
 }
 
-/* Events are lost and counted: with a second ring that nobody empties, and without one. */
+/* Events are lost and counted: when the second ring is full, and when there is none. */
 TEST(test_no_room_for_payloads)
 {
 	struct producer p, other;
@@ -631,7 +636,7 @@ TEST(test_no_room_for_payloads)
 	pair_close(&pair);
 }
 
-/* A program may say any ring to be the second one of any other: what it gets is nonsense in its own files. */
+/* A program may name any ring as the second one of any other: it only damages its own files. */
 TEST(test_hostile_payloads)
 {
 	struct producer p[NR_PRODUCERS];
@@ -651,7 +656,7 @@ TEST(test_hostile_payloads)
 	producer_emit(&p[0], 7, 0);
 	thread_give_back(p[2].t);
 	pair_look(&pair, true);
-	/* Only what says that it is a second ring is given back with a first one. */
+	/* Only a ring that is marked as a second one is freed with a first one. */
 	assert_int_equal(p[0].t->ring->state, RING_LIVE);
 	pair_stop(&pair);
 	for (size_t i = 0; i < NR_PRODUCERS; i++) {
@@ -664,7 +669,7 @@ TEST(test_hostile_payloads)
 	pair_close(&pair);
 }
 
-/* Several rings of one task in a row (a thread id that came again): the oldest comes first, wherever it stands. */
+/* Several rings of one task in a row (a reused thread id): the oldest comes first, in any slot. */
 TEST(test_ended_rings_in_order)
 {
 	static const uint64_t starts[] = { 300, 100, 200, 400, 50 };
