@@ -1,4 +1,7 @@
-/* The option table and the command line: what words lead to, and that the table is sound. */
+/*
+ * The option table and the command line: the options that words set, and the consistency of the
+ * table.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/cmd.h"
@@ -53,7 +56,7 @@ TEST(commands)
 	assert_string_equal(opts.data_dir, OPTS_DEFAULT_DIR);
 	opts_deinit(&opts);
 
-	/* Where no program is run its options cannot be meant: they may stand behind words. */
+	/* A command that runs no program takes options after words, too. */
 	assert_int_equal(parse("graph main -d dir -D 3", &opts), 0);
 	assert_int_equal(opts.depth, 3);
 	assert_string_equal(opts.data_dir, "dir");
@@ -114,7 +117,7 @@ TEST(values)
 	assert_int_equal(opts.msg.levels[MSG_WRAP], 1);
 	opts_deinit(&opts);
 
-	/* An argument that may be left out is never the next word. */
+	/* An optional argument is never the next word. */
 	assert_int_equal(parse("record --proc ptrace", &opts), 0);
 	assert_int_equal(opts.rec.proc_way, PROC_WAY_AUTO);
 	assert_int_equal(opts.nr_args, 1);
@@ -195,7 +198,7 @@ TEST(table_is_sound)
 		const struct opt_row *row = &opts_table[i];
 
 		assert_non_null(opts_group_title(row->group));
-		/* An option that belongs to no command is in the table only to be refused. */
+		/* An option of no command is in the table only to be refused. */
 		assert_true(row->cmds != 0 || row->set == unsupported_refuse);
 		assert_true(strlen(row->help) > 5 && row->help[strlen(row->help) - 1] != '.');
 		assert_true(row->kind != OPT_SET || row->set);

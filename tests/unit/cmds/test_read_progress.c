@@ -1,4 +1,4 @@
-/* How long reading will take, from how long it took so far. */
+/* The remaining time of reading, from the time that it took so far. */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/read_progress.h"
@@ -26,7 +26,7 @@ TEST(known)
 	assert_string_equal(left(1, 100, SECOND), ", about 99 s left");
 }
 
-/* Nothing was read yet, or hardly anything; or all, and more. */
+/* Nothing was read yet, or hardly anything; or all, or more than all. */
 TEST(unknown)
 {
 	assert_string_equal(left(0, 100, SECOND), "");

@@ -1,9 +1,12 @@
-/* compile_commands.json: what is one, what is none, and every place where it may be cut. */
+/* compile_commands.json: valid ones, invalid ones, and one cut at every place. */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/build/check_db.h"
 
-/* "DIRECTORY FILE [WORD][WORD]", a line each; or "at N" with the byte that is wrong. */
+/*
+ * Returns "DIRECTORY FILE [WORD][WORD]", a line each; or "at N" with the position of the wrong
+ * byte.
+ */
 static const char *parsed(const char *data, size_t len)
 {
 	static char out[512];

@@ -1,4 +1,4 @@
-/* Tokens of preprocessed sources, and what is made of uses of events. */
+/* Tokens of preprocessed sources, and the checks of event macros made of them. */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/build/check_calls.h"
@@ -30,7 +30,7 @@ TEST(kinds_of_tokens)
 	assert_string_equal(tokens("1'000 L'x'"), "1:1'000 1:L 1:<'x'> ");
 	assert_string_equal(tokens("# 7 \"f.c\" 2\nx\n#pragma y\nz"), "7:x 9:z ");
 	assert_string_equal(tokens("x # 7 \"f.c\"\ny"), "1:x 1:# 1:7 1:<\"f.c\"> 2:y ");
-	/* Not ended: up to the end of the line, or of the text. */
+	/* A string without an end reaches to the end of the line, or of the text. */
 	assert_string_equal(tokens("\"a\nb"), "1:<\"a> 2:b ");
 	assert_string_equal(tokens("\"a\\"), "1:<\"a\\> ");
 	assert_string_equal(tokens("# 5 \"f"), "");

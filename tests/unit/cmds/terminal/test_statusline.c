@@ -1,4 +1,7 @@
-/* The line that says how far a command is: what fits into a terminal. What it does on one is in tests/e2e/running/test_progress.py. */
+/*
+ * The status line of a command: the part that fits into a terminal.
+ * tests/e2e/running/test_progress.py tests it on one.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/terminal/statusline.h"
@@ -12,7 +15,7 @@ TEST(ascii)
 	assert_int_equal(statusline_cut("abcde", 6), 5);
 }
 
-/* Nobody asks how wide they are; and none of them is cut in two. */
+/* Their width is not looked up; none of them is cut in two. */
 TEST(other_characters)
 {
 	assert_int_equal(statusline_cut("\xc3\xa4x", 1), 0);

@@ -1,4 +1,4 @@
-/* Tests of cmds/tui/keys.c: each key means one thing, and something is said about it. */
+/* Tests of cmds/tui/keys.c: each key has one meaning, and the help describes it. */
 #include "tests/unit/lib/unit.h"
 
 #include "cmds/tui/keys.h"

@@ -1,4 +1,4 @@
-/* Tests of cmds/tui/view.c: where the cursor goes, and what is on the screen then. */
+/* Tests of cmds/tui/view.c: the place of the cursor, and the lines on the screen. */
 #include <string.h>
 
 #include "tests/unit/lib/unit.h"
@@ -6,7 +6,7 @@
 #include "cmds/tui/keys.h"
 #include "cmds/tui/view.h"
 
-/* A view of these lines; "" is one between two others. */
+/* A view of these lines; "" stands for a line between two others. */
 struct sample {
 	struct tui_view view;
 	const char *const *lines;
@@ -57,7 +57,7 @@ TEST(cursor_is_never_between)
 	assert_place(&sample, 0, 0);
 	view_move(&sample.view, -1, 3);
 	assert_place(&sample, 0, 0);
-	/* The screen would begin with line 4 - 3 + 1, which is one between. */
+	/* The screen would begin with line 4 - 3 + 1, which is a line between two others. */
 	sample.view.cursor = 3;
 	view_settle(&sample.view, 3);
 	assert_place(&sample, 3, 2);

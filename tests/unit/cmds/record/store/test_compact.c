@@ -1,4 +1,7 @@
-/* The store that packs records: what goes into <tid>.dat is in <tid>.cdat, all else is where it would be. */
+/*
+ * The store that packs records: <tid>.cdat has the content of <tid>.dat, and other files are as
+ * usual.
+ */
 #include "tests/unit/lib/record/store_memory.h"
 #include "tests/unit/lib/unit.h"
 

@@ -1,4 +1,6 @@
-/* The store that is a directory: what is written there, what is left when that fails, and whose it is. */
+/*
+ * The store that is a directory: the bytes written there, the state after a failure, and the owner.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -15,7 +17,10 @@ static char home[] = "/tmp/utrail-unit-XXXXXX";
 static struct store_dir dir;
 #define STORE (&dir.store)
 
-/* What the next calls of write() are to do: negative errno, how many bytes at most, or 0: all of them. */
+/*
+ * Results of the next calls of write(): negative errno, the number of bytes at most, or 0 for all
+ * of them.
+ */
 static ssize_t writes[4];
 static unsigned nr_writes;
 #define WRITES_NOTHING 1000000

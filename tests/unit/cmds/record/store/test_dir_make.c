@@ -1,4 +1,4 @@
-/* What is put aside for a new recording, what is deleted, and what is nobody's business. */
+/* Directories before a new recording: those that are renamed, deleted, or left alone. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static bool is_there(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-/* As a recorder does, which is killed at once if it is left at that. */
+/* Makes the directory as a recorder does that is killed right after. */
 static int make(const char *path)
 {
 	struct store_dir dir = STORE_DIR_CLOSED;
@@ -70,7 +70,7 @@ static void remove_recording(const char *path)
 	assert_int_equal(rmdir(path), 0);
 }
 
-/* Files of which none tells of a recording: the directory stays where it is, with all that is in it. */
+/* A directory whose files show no recording stays where it is, with all its content. */
 TEST(somebody_elses)
 {
 	assert_int_equal(mkdir("data", 0755), 0);
@@ -159,7 +159,10 @@ TEST(in_the_way)
 		"cannot replace 'data.old': it is not a recording; remove it or use -d");
 	assert_true(is_there("data.old/letter"));
 	assert_int_equal(unlink("data.old/letter"), 0);
-	/* A recording with something else in it; a directory with the name of a file of one is such. */
+	/*
+	 * A recording with a foreign file in it is left alone, and so is one with a directory in
+	 * place of a file.
+	 */
 	assert_int_equal(make("data.old"), 0);
 	remove_recording("data.old");
 	assert_int_equal(rmdir("data.old.old"), 0);
@@ -173,7 +176,10 @@ TEST(in_the_way)
 	remove_recording("data");
 }
 
-/* uftrace's recordings, however they ended: tasks tell, or info does, and nothing that only begins so. */
+/*
+ * uftrace's recordings, ended in any way: task.txt shows them, or info does, but no file that only
+ * begins so.
+ */
 TEST(recordings_of_others)
 {
 	static const struct {
@@ -209,7 +215,9 @@ TEST(recordings_of_others)
 	}
 }
 
-/* Slashes at the end are none of the name; names may be too long for the other one beside it. */
+/*
+ * Slashes at the end do not belong to the name; a name may be too long for the other one beside it.
+ */
 TEST(names)
 {
 	char path[PATH_MAX + 8];
@@ -229,7 +237,7 @@ TEST(names)
 			    "cannot create directory 'no/such/place': No such file or directory");
 }
 
-/* Somebody still records into the oldest: he is waited for a moment, and not for ever. */
+/* Another recorder still writes to the oldest one: it is waited for a moment, and not for ever. */
 TEST(somebody_records_there)
 {
 	struct store_dir dir = STORE_DIR_CLOSED;

@@ -1,4 +1,4 @@
-/* Room that growing files have in advance: how much, where, and that none is left. */
+/* Space that growing files reserve: its size, its place, and that none is left over. */
 #include "tests/unit/lib/unit.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static int end(void **state)
 	return chdir("/") == 0 && rmdir(home) == 0 ? 0 : -1;
 }
 
-/* Elsewhere nothing is reserved, and that is all there is to see. */
+/* Other file systems reserve nothing, which cannot be tested further. */
 static void need_ext4(void)
 {
 	struct statfs fs;
@@ -114,7 +114,7 @@ TEST_WITH(none_is_left_at_the_end, begin, end)
 	close(fd);
 }
 
-/* What somebody has put there meanwhile may be anything. */
+/* A link may have taken the file's place meanwhile, with any target: it is not changed. */
 TEST_WITH(links_stay_as_they_are, begin, end)
 {
 	int stream = append_pieces(store_open(&dir.store, "1.dat"), 20);

@@ -1,4 +1,7 @@
-/* A whole recording into a store that is no directory: nothing of it may go to the disk by another way. */
+/*
+ * A whole recording into a store that is no directory: nothing of it may reach the disk in another
+ * way.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
@@ -7,7 +10,7 @@
 #include "tests/unit/lib/record/store_memory.h"
 #include "tests/unit/lib/unit.h"
 
-/* A recorder and a probe, with a memory between them and a directory that stays empty. */
+/* A recorder and a probe with a store in memory, and a directory that stays empty. */
 struct place {
 	struct store_memory memory;
 	struct pair pair;
@@ -77,7 +80,10 @@ static void check_records(struct place *place, int32_t tid, uint64_t from, uint6
 	}
 }
 
-/* Two threads, more than once around their rings; the writer looks when segments are full, and at the end. */
+/*
+ * Two threads go more than once around their rings; the writer looks when segments are full, and at
+ * the end.
+ */
 TEST(test_rings)
 {
 	struct place place;
@@ -109,7 +115,10 @@ TEST(test_rings)
 	end(&place);
 }
 
-/* A snapshot is a whole file in the place of the former one; the oldest go when there is no room for all. */
+/*
+ * A snapshot is a whole file that replaces the former one; the oldest files go when there is no
+ * room for all.
+ */
 TEST(test_flight)
 {
 	struct place place;
@@ -171,7 +180,7 @@ TEST(test_clear)
 	end(&place);
 }
 
-/* Whom a symbol file's name stands for is read back from the store. */
+/* The module that a symbol file belongs to is read back from the store. */
 TEST(test_names_of_symbol_files)
 {
 	struct store_memory memory;

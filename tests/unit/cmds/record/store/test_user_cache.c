@@ -1,4 +1,7 @@
-/* The user's cache directory: who is believed, what goes when it is full, and what cannot be. */
+/*
+ * The user's cache directory: owners that are trusted, files that are removed when it is full, and
+ * failures.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -90,7 +93,7 @@ TEST_WITH(at_home, begin, end)
 	assert_true(user_cache_open() < 0);
 }
 
-/* The directory is somebody's link, or may be written by others. */
+/* The directory is a symbolic link, or others may write to it. */
 TEST_WITH(a_directory_of_others, begin, end)
 {
 	assert_int_equal(mkdir(own_file("elsewhere"), 0700), 0);
@@ -109,7 +112,7 @@ TEST_WITH(a_directory_of_others, begin, end)
 	assert_true(dir >= 0);
 	if (geteuid() != 0)
 		return;
-	/* sudo with the user's HOME: root believes nothing there, and makes nothing there. */
+	/* sudo with the user's HOME: root trusts nothing there, and makes nothing there. */
 	assert_int_equal(chown(own_file("utrail"), 65534, 65534), 0);
 	assert_true(user_cache_open() < 0);
 	assert_int_equal(rmdir(own_file("utrail")), 0);
@@ -117,7 +120,7 @@ TEST_WITH(a_directory_of_others, begin, end)
 	assert_true(user_cache_open() < 0);
 	assert_int_equal(access(own_file("utrail"), F_OK), -1);
 	assert_int_equal(chown(place, 0, 0), 0);
-	/* Files are looked at with another one's rights just now. */
+	/* At this moment files are accessed with the rights of another user. */
 	setfsuid(65534);
 	assert_true(user_cache_open() < 0);
 	setfsuid(0);
@@ -152,7 +155,7 @@ TEST_WITH(a_file_of_others, begin, end)
 	assert_true(has(dir, "link.functions"));
 }
 
-/* What was used longest ago goes, and nothing that is not ours. */
+/* The file that was used longest ago is removed, and no foreign file. */
 TEST_WITH(when_it_is_full, begin, end)
 {
 	static const char *const names[] = { "a.functions", "b.functions", "c.functions" };

@@ -1,4 +1,4 @@
-/* The first page of an arena: whose it is, how long it stays, and what is done about what stands there. */
+/* The first page of an arena: its owner, its lifetime, and the handling of its notes. */
 #include "tests/unit/lib/record/recorder.h"
 
 #include <sys/mman.h>
@@ -79,7 +79,7 @@ static void have_them_looked_at(struct recorder *rec)
 		process_retire(&rec->processes, begin(rec, getpid()));
 }
 
-/* In between nobody knows yet whether there is a child. */
+/* Between both notes it is not known whether there is a child. */
 TEST_WITH(a_fork_that_has_begun_keeps_the_page, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -98,7 +98,10 @@ TEST_WITH(a_fork_that_has_begun_keeps_the_page, test_recorder_setup, test_record
 	assert_null(open->notes);
 }
 
-/* Nobody writes about one that has reported itself, or about none; elsewhere a child has another number than it says. */
+/*
+ * A child that has reported itself needs no page, nor does an impossible number. In another
+ * namespace a child has another number than it states.
+ */
 TEST_WITH(a_child_that_is_known_keeps_no_page, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -129,7 +132,7 @@ TEST_WITH(a_child_that_is_known_keeps_no_page, test_recorder_setup, test_recorde
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* Whatever stands there: it does not keep pages for ever. */
+/* Pages are not kept for ever, whatever they contain. */
 TEST_WITH(pages_have_a_limit, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -174,7 +177,7 @@ TEST_WITH(the_end_is_for_those_who_may_ask, test_recorder_setup, test_recorder_t
 	assert_int_equal(t->rec.control->finished, 1);
 }
 
-/* The descriptor that probes get, and any other one of the same memory. */
+/* Tried with the descriptor that probes get, and with another one of the same memory. */
 TEST_WITH(what_all_share_cannot_be_written, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;

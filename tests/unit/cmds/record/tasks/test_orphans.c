@@ -1,4 +1,4 @@
-/* Unit tests of cmds/record/tasks/orphans.c, with processes and shared memory as they are. */
+/* Unit tests of cmds/record/tasks/orphans.c, with real processes and shared memory. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "cmds/record/run/recorder.h"
 
-/* @page: shared memory, as the recorder and the program have it: the notes of @parent, which has ended */
+/* @page: shared memory of recorder and program: the notes of @parent, which has ended */
 struct place {
 	struct recorder rec;
 	struct process parent;
@@ -123,7 +123,7 @@ TEST_WITH(test_child_is_waited_for, setup, teardown)
 	assert_int_equal(p->rec.alive.nr_followed, 0);
 }
 
-/* Only the child knows its number there, and so it is of no use to us. */
+/* Only the child knows its number in that namespace, so the number does not help us. */
 TEST_WITH(test_in_a_pid_namespace, setup, teardown)
 {
 	struct place *p = *state;
@@ -149,7 +149,9 @@ TEST_WITH(test_in_a_pid_namespace, setup, teardown)
 	assert_int_equal(p->rec.alive.nr_followed, 0);
 }
 
-/* Whatever the program writes there: a stranger's number, our own, that of init, and what is none. */
+/*
+ * The program may write any number there: a stranger's, our own, that of init, and an invalid one.
+ */
 TEST_WITH(test_who_has_not_our_memory, setup, teardown)
 {
 	struct place *p = *state;
@@ -198,7 +200,7 @@ TEST_WITH(test_more_than_there_is_room_for, setup, teardown)
 	assert_int_equal(p->rec.alive.nr_followed, 1);
 }
 
-/* Forks that never come are waited for, but not for ever. */
+/* Forks that never report are waited for, but not for ever. */
 TEST_WITH(test_forks_that_do_not_come, setup, teardown)
 {
 	struct place *p = *state;

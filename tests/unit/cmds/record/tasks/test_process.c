@@ -1,4 +1,4 @@
-/* Traced processes: their arenas, finding them, and what is left when they end. */
+/* Traced processes: their arenas, finding them, and cleaning up when they end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -47,7 +47,7 @@ TEST(test_fields)
 	pair_close(&pair);
 }
 
-/* The shape that both sides go by, and that the program cannot change the size of the file. */
+/* Check the layout that both sides use, and that the program cannot change the size of the file. */
 static void check_arena(uint64_t segment_bytes, uint64_t flight_bytes, uint32_t nr_segments,
 			uint32_t bytes, uint32_t nr_rings)
 {
@@ -81,7 +81,7 @@ static void check_arena(uint64_t segment_bytes, uint64_t flight_bytes, uint32_t 
 	assert_int_equal(ftruncate(fd, 0), -1);
 	assert_int_equal(ftruncate(fd, proc->arena_bytes + RING_PAGE), -1);
 	assert_int_equal(fcntl(fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-	/* As many as the program says, but never more than there are. */
+	/* As many rings as the program says, but never more than exist. */
 	proc->arena->high_water = 1;
 	assert_int_equal(process_rings_in_use(proc), 1);
 	proc->arena->high_water = UINT32_MAX;
@@ -111,7 +111,10 @@ TEST(test_finding)
 	pair_open(&pair);
 
 	struct recorder *rec = &pair.rec;
-	/* One in a pid namespace of its own, and one that has the number that it has there. */
+	/*
+	 * A process in a pid namespace of its own, and another one whose number is the same as that
+	 * one's there.
+	 */
 	struct process *boxed = make(&pair, 4200007, 4200100, CONTROL_EXEC);
 	struct process *plain = make(&pair, 4200007, 4200007, CONTROL_EXEC);
 
@@ -122,7 +125,7 @@ TEST(test_finding)
 	assert_ptr_equal(process_find_os(&rec->processes, 4200007), plain);
 	assert_ptr_equal(process_find_os(&rec->processes, 4200100), boxed);
 
-	/* By the number that it has for its parent, in whatever namespace that is. */
+	/* The child is found by the number that it has for its parent, in any namespace. */
 	struct process *child = make(&pair, 4200008, 4200101, CONTROL_FORK);
 
 	child->parent = boxed;
@@ -141,7 +144,7 @@ TEST(test_finding)
 	assert_ptr_equal(rec->processes.live, next);
 	assert_ptr_equal(next->next_live, plain);
 
-	/* Whoever is retired is no writer's any more; the others are. */
+	/* A retired process is not read by writers any more; the others are. */
 	process_retire(&rec->processes, plain);
 	assert_null(plain->arena);
 	assert_null(plain->sinks);
@@ -181,7 +184,7 @@ TEST(test_no_descriptors)
 	pair_close(&pair);
 }
 
-/* Processes that are alive are counted, until they are retired; those that have ended are not. */
+/* Living processes are counted until they are retired; ended ones are not. */
 TEST(test_counting)
 {
 	struct pair pair;
@@ -219,7 +222,10 @@ TEST(test_counting)
 	pair_close(&pair);
 }
 
-/* What a process had committed when it ended is in its files, whatever its threads were at. */
+/*
+ * Records that a process had committed at its end are in its files, whatever its threads were
+ * doing.
+ */
 TEST(test_retiring_takes_all)
 {
 	struct thread *t[5];
@@ -258,7 +264,7 @@ static struct control_module *module(uint64_t start, uint64_t end)
 	return m;
 }
 
-/* Keep one more; it is the test's when that does not happen. */
+/* Keeps one more module; the test frees it when that fails. */
 static void keep(struct pair *pair, struct process *proc, uint64_t start, uint64_t end)
 {
 	struct control_module *one = module(start, end);
@@ -275,7 +281,10 @@ static void check_kept(const struct pair *pair, const struct process *proc, size
 		assert_int_equal(proc->modules[i]->start, starts[i]);
 }
 
-/* What is loaded where another module was takes its place; the program, the first one, stays for ever. */
+/*
+ * A module that is loaded at the address of another one replaces it; the program, the first one,
+ * always stays.
+ */
 TEST(test_modules)
 {
 	const size_t bytes = sizeof(struct control_module) + 2;

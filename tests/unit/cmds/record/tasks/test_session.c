@@ -1,4 +1,7 @@
-/* Images with their maps, and symbols of modules: written when something of a module can be recorded, and once. */
+/*
+ * Images with their maps, and symbols of modules: written once, when calls of a module can be
+ * recorded.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -184,7 +187,7 @@ static struct known_module *known(struct saving *t, const char *path)
 	return m;
 }
 
-/* Whether there is a file "<basename of the module><end>". */
+/* True when there is a file "<basename of the module><end>". */
 static bool has(struct saving *t, const char *path, const char *end)
 {
 	char name[NAME_MAX + 1];
@@ -271,7 +274,7 @@ TEST_WITH(symbols_of_what_can_have_records_are_saved, begin_saving, end_saving)
 	free(head.build_id);
 }
 
-/* And those of the libraries that the program is linked with. */
+/* The libraries that the program is linked with are saved, too. */
 TEST_WITH(where_library_calls_are_recorded_the_libraries_are_saved, begin_saving, end_saving)
 {
 	struct saving *t = *state;
@@ -309,7 +312,7 @@ TEST_WITH(debug_information_is_saved_beside_the_symbols, begin_saving, end_savin
 	t->pair.settings.captures.has_lines = true;
 	t->pair.settings.use_libcalls = true;
 	add(t, 0x5000, t->self);
-	/* Only calls into libraries: nobody asks for its functions. */
+	/* Only calls into the library are recorded: nobody needs its functions. */
 	save(t);
 	assert_true(has(t, t->self, ".sym"));
 	assert_false(has(t, t->self, ".dbg"));

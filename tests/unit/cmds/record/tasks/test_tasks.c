@@ -1,4 +1,4 @@
-/* task.txt: who is announced when, and what is forgotten of a long flight recording. */
+/* task.txt: the announcement of tasks, and lines that a long flight recording removes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 
-/* No threads have such numbers, so none of them is alive. */
+/* No threads have such numbers, so none of them exists. */
 #define PARENT 4200000
 #define CHILD  4200001
 #define GRAND  4200002
@@ -69,7 +69,7 @@ static void check(struct family *f, const char *expected)
 #define FORK_GRAND  "FORK timestamp=3.000000003 pid=4200002 ppid=4200001\n"
 #define TASK_THREAD "TASK timestamp=4.000000000 tid=4200003 pid=4200001\n"
 
-/* A child is nothing without its parents: all of them come first, each once. */
+/* A child needs its parents: all of them are announced before it, each once. */
 TEST(test_announced_once_and_in_order)
 {
 	struct family f;
@@ -105,7 +105,7 @@ TEST(test_many_tids)
 	end(&f);
 }
 
-/* A library that was loaded before the first record brings its session along. */
+/* A library that was loaded before the first record announces its session as well. */
 TEST(test_dlopen)
 {
 	struct family f;
@@ -134,7 +134,9 @@ static void write_log(struct family *f, const char *text)
 #define LINE_THREAD(tid)     "TASK timestamp=4.000000000 tid=" #tid " pid=4200000\n"
 #define LINE_FORK(pid, ppid) "FORK timestamp=4.000000000 pid=" #pid " ppid=" #ppid "\n"
 
-/* Threads and children that are gone go, but for those with a file and the parents of these. */
+/*
+ * Lines of ended threads and children are removed, except for those with a file and their parents.
+ */
 TEST(test_clear)
 {
 	int32_t kept[] = { 4200013, 4200011 }; /* sorted in there */
@@ -170,7 +172,7 @@ TEST(test_clear)
 	assert_int_equal(f.pair.rec.tasks.tids[1], getpid());
 	assert_int_equal(f.pair.rec.tasks.tids[2], 4200013);
 
-	/* What is announced from here on goes to the new file; none other is left. */
+	/* Later announcements go to the new file; no other file is left. */
 	f.parent.announced = f.session->announced = true;
 	tasks_announce(&f.pair.rec.tasks, &f.parent, THREAD, 4000000000);
 	strcat(after, "TASK timestamp=4.000000000 tid=4200003 pid=4200000\n");
@@ -179,7 +181,7 @@ TEST(test_clear)
 	end(&f);
 }
 
-/* A parent stays though only a thread of its child has a file. */
+/* A parent's line stays if only a thread of its child has a file. */
 TEST(test_clear_keeps_parents_of_threads)
 {
 	static const char text[] = SESSION LINE_FORK(4200012, 4200000)
@@ -211,7 +213,7 @@ TEST(test_clear_many)
 	end(&f);
 }
 
-/* Where no new log can be made the old one stays, and the reason is noted. */
+/* If no new log can be made the old one stays, and the error is noted. */
 TEST(test_clear_fails)
 {
 	int32_t kept[] = { 1 };

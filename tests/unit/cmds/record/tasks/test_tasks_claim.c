@@ -1,4 +1,4 @@
-/* task.txt: whose tasks are whose, and in which order they are announced. */
+/* task.txt: the process that a task belongs to, and the order of announcements. */
 #include "tests/unit/lib/record/recorder.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ TEST_WITH(children_come_behind_their_parents, test_recorder_setup, test_recorder
 	size_t len = strlen(text);
 	int32_t expected = 1000;
 
-	/* Line by line: under a sanitizer a search in a long text looks at all of it. */
+	/* Line by line, since under a sanitizer a search in a long text checks all of it. */
 	for (char *at = text, *end; (end = memchr(at, '\n', text + len - at)); at = end + 1) {
 		*end = '\0';
 		if (strncmp(at, "FORK", 4) != 0)
@@ -55,7 +55,7 @@ static void *wait_for_end(void *arg)
 	return NULL;
 }
 
-/* A thread of this process, of another one, and one that is gone. */
+/* A thread of this process, one of another process, and one that has ended. */
 TEST_WITH(a_task_is_of_who_has_it, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -81,11 +81,14 @@ TEST_WITH(a_task_is_of_who_has_it, test_recorder_setup, test_recorder_teardown)
 	close(in[1]);
 	pthread_join(thread, NULL);
 
-	/* Ours, for as long as nobody else has it from the kernel. */
+	/* The number is ours until the kernel gives it to another process. */
 	assert_int_equal(tasks_claim(&rec->tasks, &self, tid), tid);
 	assert_int_equal(tasks_claim(&rec->tasks, &other, tid), RING_FIRST_STACK_TID + 2);
 
-	/* A thread that was gone before anybody looked is believed to have been one, if nobody contradicts. */
+	/*
+	 * A thread that had ended before anybody looked counts as one of the process, unless
+	 * another claims it.
+	 */
 	pid_t child = fork();
 
 	if (child == 0)
@@ -107,13 +110,13 @@ TEST_WITH(what_no_kernel_gives_away_is_nobodys, test_recorder_setup, test_record
 	assert_int_equal(tasks_claim(&rec->tasks, &self, 0), 0);
 	assert_int_equal(tasks_claim(&rec->tasks, &self, -1), 0);
 	assert_int_equal(tasks_claim(&rec->tasks, &self, RING_TID_STACK), RING_FIRST_STACK_TID);
-	/* An id that was given to a stack is not to be had by asking for it. */
+	/* A process cannot claim a number that was given to a stack. */
 	assert_int_equal(tasks_claim(&rec->tasks, &self, RING_FIRST_STACK_TID),
 			 RING_FIRST_STACK_TID + 1);
 	assert_int_equal(tasks_claim(&rec->tasks, &self, INT32_MAX), RING_FIRST_STACK_TID + 2);
 }
 
-/* In pid namespaces of their own many processes have the same numbers. */
+/* Processes in pid namespaces of their own may have the same numbers. */
 TEST_WITH(the_same_number_elsewhere, test_recorder_setup, test_recorder_teardown)
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
@@ -126,7 +129,7 @@ TEST_WITH(the_same_number_elsewhere, test_recorder_setup, test_recorder_teardown
 	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), getpid());
 	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), getpid());
 	assert_int_equal(tasks_claim(&rec->tasks, &two, 7), getppid());
-	/* A thread that nobody can be asked about has no number of ours. */
+	/* A thread that cannot be looked up gets a number of our own. */
 	assert_int_equal(tasks_claim(&rec->tasks, &one, 4200008), RING_FIRST_STACK_TID);
 	assert_int_equal(tasks_claim(&rec->tasks, &two, 4200008), RING_FIRST_STACK_TID + 1);
 }

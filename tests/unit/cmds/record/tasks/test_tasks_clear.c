@@ -1,4 +1,7 @@
-/* Unit tests of cmds/record/tasks/tasks_clear.c: what stays of task.txt and of what the recorder remembers, in a recording that is in memory. */
+/*
+ * Unit tests of cmds/record/tasks/tasks_clear.c: lines of task.txt and state of the recorder that
+ * stay, with a recording in memory.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -47,7 +50,7 @@ static void check_log(struct place *p, const char *expected)
 	assert_string_equal(strbuf_str(&text), expected);
 }
 
-/* No threads have numbers of 4200000 and more, so none of them is alive. */
+/* No threads have numbers of 4200000 and more, so none of them exists. */
 #define SESSION(pid) \
 	"SESS timestamp=1.000000001 pid=" #pid " sid=0123456789abcdef exename=\"/bin/a\"\n"
 #define TASK(tid, pid)	"TASK timestamp=4.000000000 tid=" #tid " pid=" #pid "\n"
@@ -98,7 +101,10 @@ TEST_WITH(children_that_live_stay_with_their_parents, setup, teardown)
 	check_log(p, after);
 }
 
-/* A child's line is kept by its own number, a thread's by its own: not by that of its process. */
+/*
+ * A child's line is kept by its own number, a thread's line by the thread's: not by that of its
+ * process.
+ */
 TEST_WITH(a_file_keeps_its_own_line_alone, setup, teardown)
 {
 	struct place *p = *state;
@@ -113,7 +119,7 @@ TEST_WITH(a_file_keeps_its_own_line_alone, setup, teardown)
 	assert_int_equal(kept[2], 4200009);
 }
 
-/* Children in front of their parents: as far back as it goes. */
+/* Children stand before their parents, at any distance. */
 TEST_WITH(parents_stay_wherever_their_lines_are, setup, teardown)
 {
 	static const char text[] = FORK(4200001, 4200002) FORK(4200002, 4200003)
