@@ -1,4 +1,4 @@
-/* The table-driven option parser: forms, kinds, prefixes, where it stops, what it refuses. */
+/* The table-driven option parser: forms, kinds, prefixes, the end of options, and errors. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/optparse.h"
@@ -52,7 +52,10 @@ static const struct opt_row rows[] = {
 };
 /* clang-format on */
 
-/* Parses @line, split at blanks; the index of the first word that is no option, or the failure. */
+/*
+ * Parses @line, split at blanks. Returns the index of the first word that is no option, or the
+ * error.
+ */
 static int parse(const char *line, struct target *t, char *error)
 {
 	static char copy[512];
@@ -128,7 +131,7 @@ TEST(prefixes)
 	assert_int_equal(parse("--verb --num=4", &t, NULL), 3);
 	assert_int_equal(t.count, 1);
 	assert_int_equal(t.number, 4);
-	/* A name that is also the beginning of another one is itself. */
+	/* A full name wins, though it is also the beginning of another one. */
 	assert_int_equal(parse("--text=x", &t, NULL), 2);
 	assert_string_equal(t.text, "x");
 }
@@ -170,7 +173,7 @@ TEST(refuses)
 	}
 }
 
-/* What is left out of @line, when it may be anybody's. */
+/* Returns the words of @line that are ignored when options come from a file of another user. */
 static const char *parse_recorded(const char *line, struct target *t, struct strbuf *ignored)
 {
 	static char copy[512];

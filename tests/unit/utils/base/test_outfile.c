@@ -1,4 +1,4 @@
-/* Output files: the old one or the new one, its mode, what is in its place. */
+/* Output files: a reader sees the old one or the new one; the mode; other things at the path. */
 #include "tests/unit/lib/unit.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* Paths and the links on them: whose link is followed, and where to. */
+/* Paths and their links: links that are followed, and their targets. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static int remove_dir(void **state)
 	return chdir("/") == 0 && system("rm -rf /tmp/utrail-test-place-??????") == 0 ? 0 : -1;
 }
 
-/* The last name, "(none)" where the way ends before it, and the code. */
+/* Returns the code; @name gets the last name, or "(none)" if the path ends before it. */
 static int find(const char *path, char name[NAME_MAX + 1])
 {
 	struct place place;
@@ -102,7 +102,7 @@ TEST(links_of_a_stranger)
 	assert_int_equal(find("his/to-own", name), 0);
 	make_link("../own/far", "his/to-ours", STRANGER);
 	assert_int_equal(find("his/to-ours", name), -EACCES);
-	/* The sticky bit of his directory gives his links no right. */
+	/* The sticky bit of his directory does not make his links trusted. */
 	assert_int_equal(chmod("his", 01777), 0);
 	assert_int_equal(find("his/to-own", name), -EACCES);
 }

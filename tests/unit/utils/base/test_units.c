@@ -1,4 +1,4 @@
-/* Times and sizes as people type them: what is taken, what is refused, and where it overflows. */
+/* Times and sizes as people type them: accepted forms, refused ones, and overflows. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Work in several threads: all of it is done once, whatever threads there are. */
+/* Work in several threads: each piece is done once, for any number of threads. */
 #include "tests/unit/lib/unit.h"
 
 #include <pthread.h>
@@ -52,7 +52,7 @@ TEST(each_once)
 	}
 }
 
-/* All but the calling thread wait until it has ticked three times. */
+/* All but the calling thread wait for three ticks. */
 static void wait_for_ticks(void *arg, unsigned index)
 {
 	atomic_int *nr_ticks = arg;
@@ -75,7 +75,7 @@ TEST(ticks_while_it_waits)
 	assert_true(nr_ticks >= 3);
 }
 
-/* The calling thread gets the signals that it got before. */
+/* The calling thread receives the same signals as before. */
 TEST(signals_stay)
 {
 	struct seen seen = { .caller = pthread_self() };

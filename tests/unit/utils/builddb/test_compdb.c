@@ -1,10 +1,16 @@
-/* Compilation databases of processes: wrappers, launchers, scripts, what is covered by whom, entries that come again. */
+/*
+ * Compilation databases of processes: wrappers, launchers, scripts, entries that cover others, and
+ * repeated entries.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
 #include "utils/builddb/compdb.h"
 
-/* One execution; @before: the index of the one that forked it, or with @is_exec the one in front of it in the same process; -1: none. */
+/*
+ * One execution. @before: index of the execution that forked it, or with @is_exec of the one before
+ * it in the same process; -1: none
+ */
 struct run {
 	int before;
 	bool is_exec;
@@ -13,7 +19,9 @@ struct run {
 	const char *interpreter;
 };
 
-/* "directory file output: arguments" of each entry, by a look at the text that was made. */
+/*
+ * Put "directory file output: arguments" of each entry into @out, read from the text of the entry.
+ */
 static void list(const struct compdb *db, struct strbuf *out)
 {
 	for (size_t i = 0; i < db->nr; i++) {
@@ -98,7 +106,7 @@ TEST(the_driver_and_not_what_it_runs)
 
 TEST(wrappers_are_no_second_compilation)
 {
-	/* By any name, in the same process or in one of their own. */
+	/* A wrapper has any name, and runs the compiler in its own process or in another. */
 	CHECK("gcc -c a.c > a.o\n", { -1, false, "/bin/wrap", "wrap gcc -c a.c" },
 	      { 0, true, "/bin/gcc", "gcc -c a.c" });
 	CHECK("gcc -c a.c > a.o\n",

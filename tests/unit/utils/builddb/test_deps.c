@@ -1,4 +1,4 @@
-/* Which files depend on which: what processes do to files, and what follows from that. */
+/* Dependencies of files: acts of processes on files, and the dependencies that follow. */
 #include "tests/unit/lib/unit.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-/* A recording, written act by act, and what is read from it. */
+/* A recording that is written act by act, and the data that are read from it. */
 struct story {
 	struct strbuf bytes;
 	struct strbuf payload;
@@ -51,7 +51,7 @@ static void put_fork(struct story *story, int32_t pid, int32_t child)
 	put(story, pid, PROC_FORK);
 }
 
-/* Of programs that are no files, so that these are not in the way. */
+/* The programs have no files, so that these do not appear among the dependencies. */
 static void put_exec(struct story *story, int32_t pid, const char *args)
 {
 	proc_exec_encode(&(struct proc_exec){ .old_tid = pid,
@@ -163,7 +163,7 @@ static void load(struct story *story)
 	rmdir(dir);
 }
 
-/* What was written since the last time; valid until the next. */
+/* Returns the text that was written since the last time; valid until the next call. */
 static const char *shown(struct story *story)
 {
 	struct strbuf earlier = story->shown;
@@ -251,7 +251,10 @@ TEST_WITH(appended, set_up, tear_down)
 	put_reading(story, 3, "/w/2.in");
 	put_open(story, 3, 4, O_WRONLY | O_APPEND | O_CREAT, "/w/log");
 	put_exit(story, 3);
-	/* What was there before goes on; what begins anew does not. */
+	/*
+	 * A file that is opened for reading and writing keeps its content; one that is truncated
+	 * does not.
+	 */
 	begin(story, 4, "three");
 	put_reading(story, 4, "/w/3.in");
 	put_open(story, 4, 4, O_RDWR, "/w/data");
@@ -266,7 +269,7 @@ TEST_WITH(in_time, set_up, tear_down)
 {
 	struct story *story = *state;
 
-	/* A server: what it reads later is in nothing that it wrote earlier. */
+	/* A server: outputs do not depend on files that it reads later. */
 	begin(story, 2, "server");
 	put_reading(story, 2, "/w/1.in");
 	put_writing(story, 2, "/w/1.out");
@@ -312,7 +315,10 @@ TEST_WITH(through_a_pipe, set_up, tear_down)
 {
 	struct story *story = *state;
 
-	/* sh -c 'cat in | sort > out', and the jobserver of make, of which both have both ends. */
+	/*
+	 * sh -c 'cat in | sort > out', and the jobserver pipe of make: both processes hold both of
+	 * its ends.
+	 */
 	put_act(story, 1, PROC_PIPE, (struct proc_act){ { 8, 9 } });
 	put_act(story, 1, PROC_PIPE, (struct proc_act){ { 3, 4 } });
 	put_fork(story, 1, 2);
@@ -344,7 +350,7 @@ TEST_WITH(through_a_pipe, set_up, tear_down)
 	load(story);
 	assert_string_equal(rules(story), "out: in\nother:\n");
 
-	/* Who can read what cat writes: the shell, which has the end, and sort. */
+	/* The readers of cat's output: the shell, which holds the end, and sort. */
 	tree_json(&story->executions, &story->files, &story->sink);
 
 	const char *cat = strstr(shown(story), "\"v\":[\"cat\"]");
@@ -358,7 +364,7 @@ TEST_WITH(through_a_pipe, set_up, tear_down)
 				   "{\"p\":16777219,\"x\":1}],\"o\":[{\"p\":\"/w/in\",\"b\":"));
 }
 
-/* What a shell's child was told before it was made is in what it writes. */
+/* A shell's child depends on files that the shell read before the fork. */
 TEST_WITH(in_memory, set_up, tear_down)
 {
 	struct story *story = *state;
@@ -379,7 +385,10 @@ TEST_WITH(output_of_the_build, set_up, tear_down)
 {
 	struct story *story = *state;
 
-	/* A file that is open in both ways, as terminals are, connects nothing. */
+	/*
+	 * A file that is open for both reading and writing, as terminals are, connects no
+	 * processes.
+	 */
 	put_inherit(story, 1, 1, O_RDWR, "/w/log");
 	put_fork(story, 1, 2);
 	put_exec(story, 2, "cp");
@@ -402,7 +411,7 @@ TEST_WITH(again_with_the_same_inputs, set_up, tear_down)
 	put_command(story, 5, "use", "/w/a.o", "/w/x");
 	put_command(story, 6, "gcc", "/w/a.c", "/w/a.o");
 	put_command(story, 7, "use", "/w/a.o", "/w/x");
-	/* All that a command runs is of it, and is not told by itself. */
+	/* All processes of a command belong to it, and are not listed themselves. */
 	for (int i = 0; i < 2; i++) {
 		begin(story, 20 + i, "sh");
 		put_fork(story, 20 + i, 30 + i);
@@ -425,7 +434,10 @@ TEST_WITH(again_with_the_same_inputs, set_up, tear_down)
 					  "#   2 times, 0.000 ms too many: sh\n");
 }
 
-/* One program that copies as many files as these, and as many programs as these that read one: neither is quadratic. */
+/*
+ * One program that copies many files, and many programs that read one file: neither takes quadratic
+ * time.
+ */
 TEST_WITH(many, set_up, tear_down)
 {
 	enum {
@@ -500,7 +512,10 @@ TEST_WITH(never_declared, set_up, tear_down)
 	load(story);
 	assert_string_equal(undeclared(story, ""), "#   a.o: a\\ b.h a.c\n#   sub/b.o: sub/b.c\n"
 						   "#   1.out 2.out: in\n");
-	/* What is no rule, what one of several targets declares, order-only inputs, makes in directories. */
+	/*
+	 * Lines that are no rules, rules with several targets, order-only inputs, makes in
+	 * directories.
+	 */
 	assert_string_equal(undeclared(story,
 				       "# a.o: a.c\n\ta.o: a.c\nV = a.o: a.c\nW := a.o\n"
 				       "sub/b.o: X = sub/b.c\n./a.o other: a.h \\\n  a\\ b.h\n"

@@ -1,4 +1,4 @@
-/* Files that dependencies leave out: the default ones, globs, and lists that are wrong. */
+/* Files that dependencies leave out: the default ones, globs, and wrong lists. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
@@ -23,7 +23,7 @@ static const char *const paths[] = {
 	"/src/proc/a.c",
 };
 
-/* The bits of those that are hidden, the first path's the lowest one; the build began in @dir. */
+/* Returns a bit for each hidden path, the lowest for the first; the build began in @dir. */
 static unsigned hidden(const char *list, const char *dir)
 {
 	struct files files = { 0 };

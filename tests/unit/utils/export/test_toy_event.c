@@ -1,6 +1,6 @@
 /*
- * The worked example of doc/internals/add-an-event.md: a type of event with two fields. The row is all there is to it; everything
- * below only looks at what views and exporters make of it.
+ * The worked example of doc/internals/add-an-event.md: a type of event with two fields. The row is
+ * the whole implementation; the rest checks the output of views and exporters.
  */
 #include "tests/unit/lib/unit.h"
 
@@ -72,7 +72,7 @@ TEST_WITH(in_views, setup, teardown)
 	event_rules_deinit(&rules);
 }
 
-/* Its fields stand where a format has members for them; else its text, or at least its name. */
+/* Formats with members for fields get its fields; others its text, or at least its name. */
 TEST_WITH(in_exporters, setup, teardown)
 {
 	static const char *const expected[EXPORT_NR] = {

@@ -32,7 +32,7 @@ TEST(last_given_is_next_taken)
 	blocks_deinit(&blocks);
 }
 
-/* More than there are, larger ones, and those of nothing. */
+/* More objects than asked for, larger ones, and those of size zero, come from malloc(). */
 TEST(others_go_by_malloc)
 {
 	struct blocks blocks;

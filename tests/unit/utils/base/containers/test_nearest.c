@@ -44,7 +44,7 @@ TEST(nothing_offered)
 	assert_int_equal(text.len, strlen(huge));
 }
 
-/* The same by the textbook: a table of the distances between all beginnings of the two. */
+/* The same by the textbook: a table of the distances between all prefixes of both. */
 static unsigned distance_of(const char *a, const char *b)
 {
 	size_t la = strlen(a);

@@ -1,4 +1,4 @@
-/* Maps from strings: many keys, values that change, keys that are not there. */
+/* Maps from strings: many keys, values that change, missing keys. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"

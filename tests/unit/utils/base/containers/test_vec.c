@@ -61,7 +61,10 @@ TEST(table_has_zeros)
 	free(table);
 }
 
-/* Sanitizers end programs that ask for more memory than there can be, so no more than this is tried. */
+/*
+ * Sanitizers end programs that ask for impossible amounts of memory, so this is the largest
+ * request.
+ */
 TEST(no_row_behind_the_last_number)
 {
 	size_t nr = 0;

@@ -1,4 +1,4 @@
-/* Response files: quoting, files that name files, circles, those that are not there. */
+/* Response files: quoting, files that name files, circles, missing files. */
 #include "tests/unit/lib/unit.h"
 
 #include <unistd.h>
@@ -36,7 +36,7 @@ static void put(const char *name, const char *text)
 	assert_int_equal(outfile_put(path, text, strlen(text), NULL), 0);
 }
 
-/* The words of @line, which have a blank between them, become those of @right, which have a '|'. */
+/* Check that the words of @line (separated by blanks) become those of @right (separated by '|'). */
 static void check(const char *line, const char *right, size_t unread)
 {
 	struct words args cleanup_words = { 0 };
@@ -91,7 +91,7 @@ TEST(circles_end)
 	check("gcc @a @a", "gcc|1|@a|3|2|1|@a|3|2", 2);
 }
 
-/* Whoever names many of them costs no more than a circle. */
+/* Many missing files cost no more than a circle of files. */
 TEST(what_is_not_there_counts)
 {
 	struct words args cleanup_words = { 0 };

@@ -1,11 +1,14 @@
-/* What command lines compile: a table of them, with what each source is compiled by alone and what that writes. */
+/*
+ * A table of command lines: their sources, the command that compiles each source alone, and its
+ * output.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/builddb/compiler/compile.h"
 
 #define SOURCES_MAX 2
 
-/* @alone: "" behind the last; NULL of @outputs: none. Words have a blank between them. */
+/* @alone: "" after the last; NULL in @outputs: none. Words are separated by blanks. */
 struct row {
 	const char *command;
 	const char *sources[SOURCES_MAX + 1];
@@ -25,7 +28,7 @@ static const struct row rows[] = {
 	  { "d/a.cc", "b.C" },
 	  { "g++ -c d/a.cc -I inc.c", "g++ -c -I inc.c b.C" },
 	  { "a.o", "b.o" } },
-	/* Compiled and linked at once: what is for the linker goes. */
+	/* Compiled and linked at once: options for the linker are dropped. */
 	{ "gcc -g a.c b.o -o prog -Llib -lm -l z -Wl,-O1 -Xlinker x.c -shared -undef",
 	  { "a.c" },
 	  { "gcc -c -g a.c -undef" },

@@ -1,4 +1,7 @@
-/* Response files of a recording: by execution and name, and why one could not be read. */
+/*
+ * Response files of a recording: found by execution and name, with the reason if one could not be
+ * read.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Which descriptors processes have open, and what children and parents have of each other's. */
+/* Open descriptors of processes, and those that children and parents share. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
@@ -89,7 +89,7 @@ TEST_WITH(a_child_has_what_its_parent_had, setup, teardown)
 	check(5, " 3 70000");
 	check(6, "");
 	check(7, " 3 40 1000000");
-	/* A number that is used again; a process that has nothing; a thread. */
+	/* A number that is used again; a process without descriptors; a thread. */
 	assert_int_equal(etrace_fds_fork(&fds, 5, 7), 0);
 	assert_int_equal(etrace_fds_fork(&fds, 9, 5), 0);
 	assert_int_equal(etrace_fds_fork(&fds, 7, 7), 0);

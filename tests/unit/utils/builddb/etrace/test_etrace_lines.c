@@ -1,4 +1,4 @@
-/* Texts of the etrace format: lines, and where they are cut. */
+/* Texts in the etrace format: their lines, and the places where lines are cut. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/builddb/etrace/etrace_lines.h"
@@ -6,8 +6,8 @@
 #define MANY 2000
 
 /*
- * A text of @len bytes that has newlines at @newlines, up to the first negative one. What it becomes: heads of lines with the number of bytes that
- * follow each.
+ * A text of @len bytes with newlines at @newlines, up to the first negative one, and its lines:
+ * their heads, with the number of bytes that follow each.
  */
 struct row {
 	size_t len;
@@ -54,7 +54,7 @@ static const struct row arg_rows[] = {
 	{ 1801, { 0, -1 }, "A[7]:0 Cont|:900 Cont_end|:0 A[7]:900" },
 };
 
-/* Every byte of a text that is no newline is another one than its neighbours'. */
+/* Each byte that is no newline differs from its neighbours. */
 static struct text make(const struct row *row, char bytes[static MANY])
 {
 	for (size_t i = 0; i < row->len; i++)
@@ -64,7 +64,10 @@ static struct text make(const struct row *row, char bytes[static MANY])
 	return text_of(bytes, row->len);
 }
 
-/* The heads and lengths of @lines; that the bytes are @text, and times one behind the other. */
+/*
+ * Put the heads and lengths of @lines into @out. Check that the bytes are those of @text, and that
+ * times rise.
+ */
 static void describe(const struct strbuf *lines, const struct text *text, struct strbuf *out)
 {
 	struct text left = text_of(lines->data, lines->len);
@@ -119,7 +122,7 @@ TEST(test_texts)
 		check(&text_rows[i], false);
 }
 
-/* Variables are counted also when they are short, but where it is as the description has it. */
+/* Variables are numbered also when they are short, except in the published form of the format. */
 TEST(test_variables)
 {
 	char *bare = "17,0,0,1!Env|A=\n";
@@ -143,7 +146,10 @@ TEST(test_arguments)
 		check(&arg_rows[i], true);
 }
 
-/* Newlines everywhere around the cuts, in texts of all lengths there: the bytes come out again. */
+/*
+ * Newlines everywhere around the cuts, in texts of the lengths at which lines are cut: the bytes
+ * come out unchanged.
+ */
 TEST(test_edges)
 {
 	static const size_t lengths[] = { 899, 900, 901, 1799, 1800, 1801 };
@@ -164,7 +170,7 @@ TEST(test_edges)
 	}
 }
 
-/* No two lines have the same time, whatever the events say. */
+/* No two lines have the same time, even if events have. */
 TEST(test_times)
 {
 	struct strbuf out cleanup_strbuf = { 0 };

@@ -1,4 +1,4 @@
-/* Reading the etrace text: what comes back, and what is told of lines that are wrong. */
+/* Reading the etrace text: the records that come back, and the reports about wrong lines. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/builddb/etrace/etrace_lines.h"
@@ -37,7 +37,7 @@ static void read_all(struct etrace_reader *reader, struct told *told, const char
 
 static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-/* "tid/pid kind", with what tells most of each, and "tid/pid@cpu" of CPUs but the first. */
+/* "tid/pid kind" with the most telling members, and "tid/pid@cpu" for CPUs other than the first. */
 static void describe(struct etrace_reader *reader, struct strbuf *out)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -60,7 +60,7 @@ static void describe(struct etrace_reader *reader, struct strbuf *out)
 			cpu_ns = rec.time_ns;
 			continue;
 		}
-		/* What tells of a CPU has the time of what is behind it. */
+		/* A CPU record has the time of the record after it. */
 		assert_true(!cpu_ns || cpu_ns == rec.time_ns);
 		cpu_ns = 0;
 		last_ns = rec.time_ns;
@@ -80,7 +80,7 @@ static void describe(struct etrace_reader *reader, struct strbuf *out)
 	}
 }
 
-/* Lines of an Exit at the end show that what is wrong has not taken more with it. */
+/* Each row ends with an Exit line: it shows that the reader goes on after the error. */
 struct row {
 	const char *lines;
 	const char *records;
@@ -89,7 +89,9 @@ struct row {
 
 static const struct row rows[] = {
 	{ "INITCWD=/x\n0: 5,0,1,0!Exit|status=3\n", "5/5:3=3", "" },
-	/* CPUs: those that change are told. Who comes after the end of another with the same number is somewhere else. */
+	/*
+	 * A change of the CPU is told. A new task with the number of an ended one has another CPU.
+	 */
 	{ "5,7,1,0!Exit|status=3\n", "5/5@7 5/5:3=3", "" },
 	{ "5,2,1,0!Close|fd=1\n5,2,1,1!Close|fd=2\n5,3,1,2!Close|fd=3\n5,0,1,3!Exit|status=0\n",
 	  "5/5@2 5/5:5=1,, 5/5:5=2,, 5/5@3 5/5:5=3,, 5/5:3=0", "" },
@@ -97,7 +99,7 @@ static const struct row rows[] = {
 	  "" },
 	{ "5,1048575,1,0!Exit|status=0\n5,1048576,1,0!Exit|status=1\n5,,1,0!\n",
 	  "5/5@1048575 5/5:3=0", "2:9 3:2" },
-	/* An event is where its first line is. An environment is nowhere. */
+	/* An event has the CPU of its first line. An environment has none. */
 	{ "5,1,1,0!Comm|size=1\n5,4,1,1!CN|a\n0,0,2,0!UPID|5\n0,9,2,1!Env|A=1\n",
 	  "5/5@1 5/5:15=0,a, 5/5:16=0,A=1,", "" },
 	/* Heads. */
@@ -112,7 +114,7 @@ static const struct row rows[] = {
 	/* Keys in another order. */
 	{ "5,0,1,0!Open|fd=3,mode=0,flags=0,forigsize=1,fnamesize=1\n5,0,1,1!FO|b\n5,0,1,2!FN|a\n",
 	  "5/5:4=3,a,b", "" },
-	/* Sizes, texts that are missing, twice, of another event, or of none. */
+	/* Wrong sizes; texts that are missing, there twice, of another event, or of none. */
 	{ "5,0,1,0!Comm|size=2\n5,0,1,1!CN|a\n5,0,1,2!Exit|status=0\n", "5/5:3=0", "1:0" },
 	{ "5,0,1,0!Comm|size=1\n5,0,1,2!Exit|status=0\n", "5/5:3=0", "1:0" },
 	{ "5,0,1,0!Comm|size=1\n5,0,1,1!CN|a\n5,0,1,1!CN|a\n5,0,1,2!Exit|status=0\n", "5/5:3=0",
@@ -140,7 +142,7 @@ static const struct row rows[] = {
 	{ "5,0,1,0!New_proc|argsize=4,prognameisize=0,prognamepsize=0,cwdsize=0\n"
 	  "5,0,1,4!A[1]a\n5,0,1,5!A[0]b\n5,0,1,6!End_of_args|\n5,0,1,7!Exit|status=0\n",
 	  "5/5:3=0", "3:8" },
-	/* As the published description has it: no bar behind what ends, no head in front of environments. */
+	/* The published form: no bar after an end, and no head before environments. */
 	{ "5,0,1,0!Comm|size=4\n5,0,1,1!CN[0]a\n5,0,1,2!Cont|b\n5,0,1,2!Cont_end\n"
 	  "5,0,1,3!CN[1]c\n5,0,1,4!CN_end\n5,0,1,5!Exit|status=0\nUPID|5\nEnv|A=1\nCont|2\n"
 	  "Cont_end\nUPID|5\nEnv[0]B=\nEnv[1]3\nEnv_end\n",
@@ -155,7 +157,7 @@ static const struct row rows[] = {
 	{ "5,0,1,0!Rename2From|fnamesize=1,flags=2\n5,0,1,1!RF|a\n5,0,1,2!RenameFailed|\n"
 	  "5,0,1,3!RenameTo|fnamesize=1\n5,0,1,3!RT|b\n5,0,1,4!Exit|status=0\n",
 	  "5/5:17=2,a, 5/5:3=0", "4:0" },
-	/* What has failed: with what it was about, or alone. The half of another kind is nobody's. */
+	/* Failed calls, with their text or alone. A half of another kind belongs to none. */
 	{ "5,0,1,0!LinkatFrom|fnamesize=1,flags=0\n5,0,1,1!LF|a\n5,0,1,2!LinkFailed|\n"
 	  "5,0,1,3!LinkFailed|\n5,0,1,4!RenameFailed|\n5,0,1,5!SymlinkFailed|\n"
 	  "5,0,1,6!LinkFrom|fnamesize=1\n5,0,1,7!LF|b\n5,0,1,8!RenameFailed|\n5,0,1,9!LinkFailed|"
@@ -171,24 +173,26 @@ static const struct row rows[] = {
 	{ "5,0,1,0!Mount|targetnamesize=1,typenamesize=5,flags=1\n5,0,1,1!MT|m\n"
 	  "5,0,1,2!Mount|targetnamesize=1,flags=1\n5,0,1,3!MT|n\n5,0,1,4!MountFailed|\n",
 	  "5/5:12=1,,m 5/5:20=1,,n", "" },
-	/* A fork is where its parent is, an execve of a thread where the thread is. */
+	/* A fork has the CPU of its parent, and an execve of a thread that of the thread. */
 	{ "5,1,1,0!SysClone|flags=65536\n5,2,1,1!SchedFork|pid=6\n"
 	  "6,3,1,2!New_proc|argsize=0,prognameisize=0,prognamepsize=0,cwdsize=0\n"
 	  "6,3,1,3!End_of_args|\n6,3,1,4!Exit|status=0\n",
 	  "5/5@2 5/5:1>6/5 5/5@3 5/5:2=5,0 5/5:3=0", "" },
-	/* A thread, a process, and one that nobody was told of. */
+	/* A thread, a process, and a task that no line has announced. */
 	{ "5,0,1,0!SysClone|flags=65536\n5,0,1,1!SchedFork|pid=6\n5,0,1,2!SchedFork|pid=7\n"
 	  "6,0,1,3!Exit|status=0\n7,0,1,4!Exit|status=1\n8,0,1,5!Exit|status=2\n",
 	  "5/5:1>6/5 5/5:1>7/7 6/5:3=0 7/7:3=1 8/8:3=2", "" },
 	{ "5,0,1,0!SysClone|flags=65536\n5,0,1,1!SysCloneFailed|\n5,0,1,1!SchedFork|pid=6\n",
 	  "5/5:22=65536,, 5/5:1>6/6", "" },
-	/* A child's lines may come first, and its number may be somebody's. */
+	/* A child's lines may come first, and its number may be that of an earlier process. */
 	{ "4194310,0,1,0!Close|fd=1\n5,0,1,5!SchedFork|pid=4194310\n6,0,2,0!Exit|status=0\n"
 	  "4194310,0,3,0!Exit|status=4\n",
 	  "5/5:1>6/6 6/6:5=1,, 4194305/4194305:3=0 6/6:3=4", "" },
 	{ "6,0,1,0!Exit|status=0\n5,0,1,5!SchedFork|pid=4194310\n", "6/6:3=0 5/5:1>6/6", "" },
 	{ "5,0,1,5!SchedFork|pid=5\n5,0,1,5!SchedFork|pid=-1\n", "", "1:0 2:0" },
-	/* Lines in another order than the times of different tasks. */
+	/*
+	 * The order of the lines differs from that of the times, which belong to different tasks.
+	 */
 	{ "5,0,2,0!Exit|status=0\n6,0,1,0!Exit|status=1\n", "6/6:3=1 5/5:3=0", "" },
 	/* Environments. */
 	{ "5,0,1,0!Exit|status=0\n0,0,2,0!UPID|5\n0,0,2,1!Env|A=1\n0,0,2,2!Cont|x\n"
@@ -213,7 +217,7 @@ TEST(test_lines)
 	}
 }
 
-/* Names and arguments of @len bytes, with a newline at @at, and after it. */
+/* Names and arguments of @len bytes, with a newline at @at and one after it. */
 static void check_edge(size_t len, size_t at)
 {
 	struct etrace_reader reader cleanup_etrace_reader;
