@@ -1,4 +1,7 @@
-/* Payloads of arguments: what each format takes, in both byte orders, and none read beyond its end. */
+/*
+ * Payloads of arguments: the bytes that each format takes, in both byte orders; none is read beyond
+ * the end.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"

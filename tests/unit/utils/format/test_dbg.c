@@ -1,4 +1,7 @@
-/* .dbg files: round trip, truncation at each byte, what is skipped and what is refused. */
+/*
+ * .dbg files: round trip, truncation at each byte, lines that are skipped and lines that are
+ * refused.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -59,7 +62,7 @@ TEST(truncated)
 		struct dbg dbg cleanup_dbg = { 0 };
 		char *text = exact_copy(sample, len);
 
-		/* Half a line at the end is that of a recorder that was killed. */
+		/* A recorder that was killed leaves half a line at the end. */
 		assert_int_equal(dbg_decode(text, len, &dbg, NULL), 0);
 		free(text);
 		for (size_t i = 0; i < dbg.nr_funcs; i++)
@@ -101,7 +104,7 @@ TEST(refused)
 	}
 }
 
-/* The largest line that fits is one; what does not fit is refused, and not cut. */
+/* The largest possible line is accepted; a larger one is refused, not cut. */
 TEST(lines_of_inlined_calls)
 {
 	static const char largest[] = "F: 1 a\n# I: 4294967295\ty\tz\n";
@@ -115,7 +118,7 @@ TEST(lines_of_inlined_calls)
 	assert_int_equal(dbg_decode(too_large, strlen(too_large), &dbg, NULL), -EINVAL);
 }
 
-/* Whatever else the maker's structs say, the calls that were inlined are those that follow. */
+/* The caller's structs may state anything; the inlined calls are those that are added next. */
 TEST(added_one_by_one)
 {
 	struct dbg dbg cleanup_dbg = { 0 };

@@ -1,4 +1,4 @@
-/* Unit tests of utils/format/left_out.c: from when on which functions were not recorded. */
+/* Unit tests of utils/format/left_out.c: functions that were not recorded, and since which time. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"

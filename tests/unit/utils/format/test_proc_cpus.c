@@ -1,4 +1,4 @@
-/* Where tasks are: what the records tell, and what they end. */
+/* The CPUs of tasks: records that state them, and records that end them. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/format/proc_cpus.h"
@@ -39,7 +39,7 @@ TEST(a_record_tells)
 	proc_cpu_encode(5, &payload);
 	see(&cpus, 7, PROC_CPU, &payload);
 	assert_int_equal(proc_cpus_of(&cpus, 7), 5);
-	/* One that is too short, or is of another kind, tells nothing. */
+	/* A record that is too short, or of another kind, states nothing. */
 	payload.len--;
 	see(&cpus, 8, PROC_CPU, &payload);
 	assert_int_equal(proc_cpus_of(&cpus, 8), PROC_CPU_UNKNOWN);

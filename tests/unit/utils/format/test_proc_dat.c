@@ -1,4 +1,7 @@
-/* The records of proc.dat: each kind there and back, both byte orders, cut at every byte, and wrong ones. */
+/*
+ * The records of proc.dat: round trip of each kind, both byte orders, cut at every byte, and wrong
+ * ones.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -79,7 +82,7 @@ TEST(there_and_back)
 	assert_false(proc_next_arg(&exec.args, &arg));
 }
 
-/* Of a payload that is cut there is as much as there is. */
+/* A cut payload is read as far as it goes. */
 TEST(cut_payloads)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -103,7 +106,7 @@ TEST(cut_payloads)
 	}
 }
 
-/* An act has its numbers, and of its texts as much as there is. */
+/* An act keeps its numbers, and the part of its texts that is there. */
 TEST(cut_acts)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };

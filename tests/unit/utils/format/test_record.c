@@ -1,4 +1,4 @@
-/* The bits of a trace record: what goes in comes out, and samples from real files. */
+/* The bits of a trace record: round trips, and samples from real files. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
@@ -29,7 +29,10 @@ TEST(round_trip)
 	}
 }
 
-/* A counter's value in as few records as it takes, each of which has the id where older readers look for it. */
+/*
+ * A counter's value takes as few records as possible, each with the id where older readers expect
+ * it.
+ */
 TEST(counters)
 {
 	static const struct {

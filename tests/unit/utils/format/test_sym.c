@@ -68,7 +68,7 @@ TEST(other_names_are_kept)
 	assert_int_equal(tab.nr_aliases, 1);
 }
 
-/* Those of a program and those of its debug information, say: what is found is as if all were of one. */
+/* Symbols of a program and of its debug information: they are found as if all were in one table. */
 TEST(of_another_table)
 {
 	struct symtab tab cleanup_symtab = { 0 };
@@ -162,7 +162,9 @@ TEST(round_trip)
 	free(head.build_id);
 }
 
-/* Only what ends before the next one begins, by more than padding is large, needs a line for its end. */
+/*
+ * A symbol needs a line for its end only if that is further from the next symbol than padding is.
+ */
 TEST(ends_of_symbols)
 {
 	static const struct {
@@ -261,7 +263,7 @@ TEST(bad_lines)
 	}
 }
 
-/* A name with a NUL would be another one in memory, maybe none at all. */
+/* A name with a NUL would change in memory, perhaps to an empty one. */
 TEST(no_nul_in_names)
 {
 	static const char bad[] = "10 T \0a\n";

@@ -1,4 +1,4 @@
-/* task.txt: every kind of line there and back, old spellings, cut and wrong lines. */
+/* task.txt: round trip of every kind of line, old spellings, cut lines and wrong ones. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ TEST(cut_anywhere)
 		assert_int_equal(ret, 0);
 		if (len && sample[len - 1] == '\n')
 			whole_lines++;
-		/* A line that lacks its newline only may count or not. */
+		/* A line that lacks only its newline may count or not. */
 		assert_in_range(nr, whole_lines, whole_lines + 1);
 		free(copy);
 	}

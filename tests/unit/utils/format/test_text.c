@@ -1,4 +1,7 @@
-/* The cursor over text from disk: where each reader stops, and what it leaves alone when it fails. */
+/*
+ * The cursor over text from disk: the place where each reader stops, and unchanged results when it
+ * fails.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/format/text.h"
@@ -51,7 +54,10 @@ TEST(words)
 	free(block);
 }
 
-/* @rest: how much is left behind the number, or -1: there is none, and nothing was read. */
+/*
+ * @rest: the number of bytes left after the number, or -1: there is none, and the cursor has not
+ * moved
+ */
 static void check_dec(const char *text, uint64_t expected, int rest)
 {
 	char *block;

@@ -1,4 +1,4 @@
-/* Compact blocks: what is packed comes back byte for byte, whatever it is; what is damaged is noticed. */
+/* Compact blocks: packed bytes come back unchanged, with any content; damage is noticed. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
@@ -103,7 +103,7 @@ static void add_calls(unsigned nr, unsigned nr_funcs)
 	}
 }
 
-/* Who begins to read with a block knows how many calls are open there. */
+/* A reader that begins with a block knows the number of open calls. */
 static void check_depths(void)
 {
 	size_t done = 0;
@@ -153,7 +153,10 @@ TEST_WITH(more_functions_than_a_block_numbers, setup, teardown)
 
 TEST_WITH(surprises, setup, teardown)
 {
-	/* Begins within calls, leaves others than it entered, loses some, goes back in time, is too deep. */
+	/*
+	 * The records begin within calls, leave calls that were not entered, have losses, go back
+	 * in time, and are too deep.
+	 */
 	add(100, record_data(RECORD_EXIT, 5, 0x7000));
 	add(100, record_data(RECORD_EXIT, 4, 0x6000));
 	add(90, record_data(RECORD_ENTRY, 4, 0x6000));
@@ -239,7 +242,7 @@ TEST_WITH(damage_is_noticed, setup, teardown)
 	/* A head that says too much of a body that is right. */
 	head.raw_len += 16;
 	assert_false(compact_decode(coder, &head, packed + COMPACT_HEAD_BYTES, back));
-	/* Or too little: nothing is written behind what it says. */
+	/* Or too small: no byte is written beyond the length that the head states. */
 	head.raw_len -= 2 * 16;
 	memset(back, 0x5a, sizeof(back));
 	assert_false(compact_decode(coder, &head, packed + COMPACT_HEAD_BYTES, back));
@@ -247,7 +250,7 @@ TEST_WITH(damage_is_noticed, setup, teardown)
 		assert_int_equal(back[i], 0x5a);
 }
 
-/* It stands in files, so it is the same in all versions; nothing behind the data is in it. */
+/* The checksum stands in files, so it may never change; bytes after the data do not count. */
 TEST(sums_stay_as_they_are)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* Compact blocks are read: each token, at each of its bounds, and what is damaged. */
+/* Reading compact blocks: each token, at each of its bounds, and damage. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/by_calls.h"
@@ -35,7 +35,7 @@ static size_t parse_hex(const char *hex, uint8_t *out)
 	return nr;
 }
 
-/* "TIME{ADDR DEPTH", "}", "+" with MORE; other words in hex. */
+/* Writes "TIME{ADDR DEPTH", "}", "+" with MORE; other words in hex. */
 static void put_records(const uint8_t *raw, size_t len, struct strbuf *out)
 {
 	for (size_t at = 0; at + 8 <= len; at += 8) {
@@ -58,7 +58,10 @@ static void put_records(const uint8_t *raw, size_t len, struct strbuf *out)
 		strbuf_addf(out, " and %zu", len % 8);
 }
 
-/* A block of @tokens, in hex, and functions 0x10, 0x20, ... (as many as @nr_funcs), that stands for @raw_len bytes. */
+/*
+ * Decodes a block of @tokens (in hex) with functions 0x10, 0x20, ... (@nr_funcs of them) that
+ * stands for @raw_len bytes.
+ */
 static void check(const char *tokens, unsigned nr_funcs, size_t raw_len, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -82,7 +85,7 @@ static void check(const char *tokens, unsigned nr_funcs, size_t raw_len, const c
 	if (is_good)
 		put_records(raw, raw_len, &out);
 	assert_string_equal(is_good ? strbuf_str(&out) : "damaged", expected);
-	/* Call by call, and with a look at what is too late, it is the same. */
+	/* Reading call by call, with a time limit or without, gives the same. */
 	for (uint64_t until_ns = 0; until_ns < 100; until_ns += 7) {
 		uint8_t *same = malloc(raw_len + 1);
 
@@ -121,7 +124,7 @@ TEST_WITH(numbers_of_two_bytes, setup, teardown)
 			uint8_t raw[16];
 			size_t at = 0;
 
-			/* Behind PAYLOAD without words the other way is taken. */
+			/* After a PAYLOAD of no words the slow path is taken. */
 			if (slow) {
 				body[at++] = TOKEN_ESCAPE | ESCAPE_PAYLOAD << TOKEN_BITS;
 				body[at++] = 0;
@@ -174,7 +177,7 @@ TEST_WITH(times, setup, teardown)
 
 TEST_WITH(what_came_last_and_before_that, setup, teardown)
 {
-	/* Of three functions in turns, and of one with and without another in it. */
+	/* Three functions in turns, and one with and without another inside. */
 	check("0201 00 0601 00 0602 00 0601 00 04 00 0602 00 0603 00 0602 00 0601 00 0603 00 0603 "
 	      "00",
 	      3, 352,
@@ -204,7 +207,7 @@ TEST_WITH(escapes, setup, teardown)
 	check("03 80", 0, 0, "damaged");
 	/* DEPTH, TIME, TOP. */
 	check("0f 0500 02 01", 1, 16, "0{10/5");
-	/* Of a function that is not known: no record has its word. */
+	/* An unknown function: no record has its word. */
 	check("0f 0500 02 00", 1, 16, "0 101");
 	check("13 0102030405060708 06 01", 1, 16, "578437695752307202{10/0");
 	check("0f 0100 0b 02 02 00", 2, 16, "0}20/0");
@@ -233,7 +236,7 @@ TEST_WITH(payloads, setup, teardown)
 	check("07 81 80 08 02 01", 1, 16, "damaged");
 }
 
-/* As many bytes as the head says: not more, not fewer. */
+/* Exactly as many bytes as the head states are accepted. */
 TEST_WITH(lengths_must_fit, setup, teardown)
 {
 	check("02 01", 1, 15, "damaged");
@@ -295,8 +298,8 @@ TEST_WITH(functions_by_their_distances, setup, teardown)
 }
 
 /*
- * Asking for the time of the next call passes the escapes before it that are no records. Nothing
- * else changes.
+ * Asking for the time of the next call skips escapes before it that are no records. Nothing else
+ * changes.
  */
 TEST_WITH(the_next_time, setup, teardown)
 {

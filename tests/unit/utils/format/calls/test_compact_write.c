@@ -1,4 +1,4 @@
-/* The bytes of compact blocks, which stay as they are: they stand in files. */
+/* The bytes of compact blocks, which may never change: they stand in files. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/containers/strbuf.h"
@@ -47,8 +47,8 @@ static void leave_at(uint64_t time_ns, unsigned depth, uint64_t addr)
 }
 
 /*
- * One block of the first @len bytes: "USED: RAW/RECORDS FUNCS@DEPTH FIRST_NS[ cut]: TOKENS|FUNCTIONS", the last two in hex; of long ones only
- * how many bytes, and their sum.
+ * Packs the first @len bytes into one block, as "USED: RAW/RECORDS FUNCS@DEPTH FIRST_NS[ cut]:
+ * TOKENS|FUNCTIONS". The last two are in hex; for long ones only their length and checksum.
  */
 static void check_len(size_t len, bool has_more, const char *expected)
 {
@@ -156,7 +156,7 @@ TEST_WITH(a_clock_that_goes_back, setup, teardown)
 	check("48: 48/3 1@0 100: c23401136300000000000000000601|8040");
 }
 
-/* What came last in this place, what came before that, or a number. */
+/* A function is the last one in this place, the one before that, or has a number. */
 TEST_WITH(which_function_it_is, setup, teardown)
 {
 	static const unsigned order[] = { 0, 0, 1, 0, 1, 1, 2, 1, 0, 2, 2 };
@@ -201,7 +201,10 @@ TEST_WITH(many_functions, setup, teardown)
 			enter_at(k, k < RECORD_DEPTH_MAX ? k : RECORD_DEPTH_MAX, 0x1000 + 32 * k);
 		check(expected[i]);
 	}
-	/* The first that has no number is where the next block begins, whichever way it is. */
+	/*
+	 * The next block begins at the first function that finds no free number, at an exit and at
+	 * an entry alike.
+	 */
 	for (unsigned k = 0; k < 4001; k++) {
 		leave_at(k, 5, 0x1000 + 32 * k);
 		if (k == 3999)
@@ -274,7 +277,7 @@ TEST_WITH(what_is_no_call_stays_as_it_is, setup, teardown)
 }
 
 /* Up to where a record may begin that is not earlier. */
-/* Calls that come as they came before, above and below the depth that records can tell. */
+/* Calls that repeat, above and below the depth that records can state. */
 TEST_WITH(deep_calls_in_loops, setup, teardown)
 {
 	static const unsigned tops[] = { RECORD_DEPTH_MAX + 3, 5000 };
@@ -319,7 +322,7 @@ TEST_WITH(payloads, setup, teardown)
 	add(10, record_data(RECORD_ENTRY, 0, 0x1000) | RECORD_MORE);
 	add(11, record_data(RECORD_EXIT, 0, 0x1000) | RECORD_MORE);
 	check("32: 32/1 1@0 10: 07022a010b000000000000002d00001000000000|8040");
-	/* What is earlier is no record, nor what is much later. */
+	/* A word with an earlier time is no record, nor is one with a much later time. */
 	add(10, record_data(RECORD_EVENT, 0, 0x1000) | RECORD_MORE);
 	enter_at(9, 0, 0x2000);
 	enter_at(9 + (1ULL << 42), 0, 0x2000);
@@ -336,7 +339,7 @@ TEST_WITH(payloads, setup, teardown)
 	check("48: 48/2 2@0 10: 07022a01111100000000000022220000000000002a02|80408040");
 }
 
-/* @has_more: whoever writes may go on with the last record. */
+/* @has_more: the writer may still extend the last record. */
 TEST_WITH(records_that_may_not_be_whole, setup, teardown)
 {
 	enter_at(10, 0, 0x1000);

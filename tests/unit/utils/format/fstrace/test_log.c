@@ -68,7 +68,7 @@ TEST(test_lines)
 	struct uft_err err = { 0 };
 	char *paths[2];
 
-	/* Too long, the longest, a short one; then one without an end. */
+	/* Lines that are too long, of the greatest length, and short; then one without an end. */
 	memset(text, 'x', 300000);
 	text[250000] = '\n';
 	paths[0] = write_file(OLD, text, 250001);

@@ -1,4 +1,4 @@
-/* kallsyms: which lines are functions, how far each reaches, whose name counts. */
+/* kallsyms: lines that are functions, their sizes, and the name that counts. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/format/kernel/kallsyms.h"

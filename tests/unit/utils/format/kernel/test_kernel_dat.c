@@ -1,4 +1,7 @@
-/* kernel_header and the pages of kernel-cpu*.dat: round trips, both byte orders and sizes of long, cut and wrong ones. */
+/*
+ * kernel_header and the pages of kernel-cpu*.dat: round trips, both byte orders and sizes of long,
+ * cut files and wrong ones.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -89,7 +92,7 @@ TEST(header_is_empty_afterwards)
 	assert_memory_equal(&header, &empty, sizeof(empty));
 }
 
-/* However short, it is refused or what is whole of it is read. */
+/* A header cut anywhere is refused, or read as far as it is complete. */
 TEST(header_cut_everywhere)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -173,7 +176,7 @@ TEST(fields)
 	assert_false(kernel_format_find_field(text_of("\tfield:int x;", 13), "x", &offset, &size));
 }
 
-/* A field whose place cannot be told is none: nothing is read from a wrong one. */
+/* A field without a known place is dropped: no value is read from a wrong place. */
 TEST(fields_without_a_place)
 {
 	static const char *const formats[] = {
@@ -250,7 +253,7 @@ TEST(page_round_trip)
 	}
 }
 
-/* 59 bits are stored; what is above is that of the time before. */
+/* Records have 59 bits of the time; the upper bits are those of the time before. */
 TEST(long_times)
 {
 	struct kernel_page_maker maker;
@@ -295,7 +298,7 @@ TEST(missed)
 	}
 }
 
-/* What the kernel had no room for is padded up to the end: nothing behind it is a record. */
+/* The kernel pads the unused rest of a page: no record follows the padding. */
 TEST(padded)
 {
 	for (int i = 0; i < 4; i++) {
@@ -315,7 +318,7 @@ TEST(padded)
 	}
 }
 
-/* Cut at every byte: what is whole is read, nothing behind it is touched. */
+/* Cut at every byte: complete records are read, and no byte beyond the end. */
 TEST(page_cut_everywhere)
 {
 	struct kernel_page_maker maker;
@@ -339,7 +342,7 @@ TEST(page_cut_everywhere)
 	assert_int_equal(most, 3);
 }
 
-/* No byte of it, whatever it is, leads out of it or round in circles. */
+/* A flipped bit never leads out of the page, or into an endless loop. */
 TEST(page_flipped_everywhere)
 {
 	struct kernel_page_maker maker;

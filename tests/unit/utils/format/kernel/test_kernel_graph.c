@@ -1,4 +1,7 @@
-/* Records of the kernel's function_graph tracer: fields where a kernel's format file says that they are. */
+/*
+ * Records of the kernel's function_graph tracer: fields at the places that a kernel's format file
+ * states.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/format/kernel/kernel_dat.h"
@@ -80,7 +83,9 @@ TEST(records)
 	for (size_t len = 0; len < sizeof(little); len++)
 		assert_false(get(&graph, little, len, false, &call));
 
-	/* Without a depth it ends with the address; one of 32 bits is a kernel's, too. */
+	/*
+	 * Without a depth the record ends with the address; a kernel may have addresses of 32 bits.
+	 */
 	graph.depth = (struct kernel_field){ 0 };
 	assert_true(get(&graph, little, 12, false, &call));
 	assert_int_equal(call.depth, KERNEL_DEPTH_UNKNOWN);
@@ -89,7 +94,7 @@ TEST(records)
 	assert_int_equal(call.addr, 0xffffffff40302010);
 }
 
-/* So that no record can say that its depth is not known, nor one that does not fit. */
+/* A record cannot have the depth that means "unknown", nor one that is too large. */
 TEST(depths)
 {
 	static const struct {

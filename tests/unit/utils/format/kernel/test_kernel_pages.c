@@ -1,4 +1,4 @@
-/* Pages of kernel-cpu*.dat that are made here say the same as the records that they are made of. */
+/* Pages of kernel-cpu*.dat made here are read as the same records. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The records of perf-cpu*.dat: each kind, both byte orders, cut and wrong ones. */
+/* The records of perf-cpu*.dat: each kind, both byte orders, cut files and wrong ones. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include "utils/format/bytes.h"
 #include "utils/format/kernel/perf_dat.h"
 
-/* A record with @body of whole words, and its trailer. */
+/* Makes a record with @body of whole words, and its trailer. */
 static size_t make(uint8_t *to, uint32_t type, uint16_t misc, const void *body, size_t len,
 		   bool big)
 {

@@ -1,4 +1,4 @@
-/* The codec of the control channel: which packets are messages, what a table makes of them, addresses. */
+/* The codec of the control channel: packets that are messages, dispatch by a table, addresses. */
 #include "tests/unit/lib/unit.h"
 #include "tests/lib/verdict.h"
 
@@ -28,7 +28,10 @@ static void make(const struct control_shape *shape, size_t len)
 	control_stamp(&packet, shape->type, 0, len, 7);
 }
 
-/* Not shorter than its type, and as long as it says; what is behind the known members is for others. */
+/*
+ * A message is not shorter than its type, and as long as it states; bytes after the known members
+ * are ignored.
+ */
 TEST(lengths)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
@@ -99,7 +102,7 @@ static enum control_verdict check_declare(uint32_t has_common, const char *texts
 	return control_check(&control_declare_shape, &packet, sizeof(*m) + nr);
 }
 
-/* An id, a format and maybe another one, each with its NUL, and nothing behind them. */
+/* An id, a format and an optional second one, each with its NUL, and no byte after them. */
 TEST(declarations)
 {
 	assert_int_equal(check_declare(0, "A\0%d", 5), CONTROL_TAKEN);
@@ -121,7 +124,7 @@ static enum control_verdict check_callable(const char *texts, size_t nr)
 	return control_check(&control_callable_shape, &packet, sizeof(*m) + nr);
 }
 
-/* A name and a file, which may be empty; and an address where no program lies. */
+/* A name and a file, which may be empty; and an address outside of all programs. */
 TEST(callables)
 {
 	struct control_callable_is *m = (struct control_callable_is *)&packet;
@@ -179,7 +182,7 @@ TEST(headers)
 	assert_int_equal(check_ready(len), CONTROL_OTHER_VERSION);
 	packet.header.version -= 2;
 	assert_int_equal(check_ready(len), CONTROL_OTHER_VERSION);
-	/* Of another version there is nothing behind its number that we know. */
+	/* In a message of another version only the version number is known. */
 	assert_int_equal(check_ready(6), CONTROL_OTHER_VERSION);
 	assert_int_equal(check_ready(5), CONTROL_NO_MESSAGE);
 	make(&control_ready_shape, len);
@@ -214,7 +217,7 @@ static enum control_verdict take_from(unsigned *state, size_t len)
 	unsigned before = *state;
 	enum control_verdict verdict = control_take(&table, state, &taken, &packet, len);
 
-	/* Without a handler nothing happens, and with one just once. */
+	/* A message without a handler does nothing; one with a handler is handled once. */
 	assert_int_equal(taken, verdict == CONTROL_TAKEN ? len : 0);
 	assert_int_equal(*state, verdict == CONTROL_TAKEN ? SECOND : before);
 	return verdict;
@@ -261,7 +264,10 @@ TEST(errors_name_what_they_are_about)
 	assert_int_equal(error.verdict, CONTROL_UNKNOWN_TYPE);
 }
 
-/* Only of those who know the secret, which has its place in all versions. */
+/*
+ * A report of the version is accepted only with the secret, which has the same place in all
+ * versions.
+ */
 TEST(other_versions)
 {
 	static const uint8_t secret[CONTROL_SECRET_BYTES] = { 1, 2, 3 };
@@ -293,7 +299,7 @@ static size_t parse(const char *name, const char *hex, uint8_t secret[CONTROL_SE
 	return control_address_parse(address, secret);
 }
 
-/* "name:secret", and nothing before, between or behind. */
+/* "name:secret", and no byte before, between or after these. */
 TEST(addresses)
 {
 	char hex[2 * CONTROL_SECRET_BYTES + 2] = "";

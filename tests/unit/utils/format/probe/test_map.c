@@ -1,4 +1,4 @@
-/* sid-*.map: round trip, merging of segments, build-ids, cut and wrong lines. */
+/* sid-*.map: round trip, merging of segments, build-ids, cut lines and wrong ones. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ TEST(segments_merge)
 	assert_string_equal(map.entries[1].path, "/bin/b");
 }
 
-/* Where somebody else's recorder wrote one, the modules around it are read all the same. */
+/* Other recorders may write empty segments; the modules around them are read all the same. */
 TEST(empty_segments)
 {
 	static const char text[] = "1000-1000 r-xp 00000000 fe:00 123 /bin/a\n"

@@ -1,4 +1,7 @@
-/* The plan's image: what is made is read back; larger entries and unknown kinds are skipped; whatever leads out of it is refused. */
+/*
+ * The plan's image: it reads back the same; larger entries and unknown kinds are skipped;
+ * references beyond its end are refused.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -7,7 +10,7 @@
 #include "utils/format/probe/automaton.h"
 #include "utils/format/probe/plan.h"
 
-/* Two functions, with a rule that has a condition on a text, and a program that has a container in it. */
+/* Two functions, a rule with a condition on a text, and a capture program with a container. */
 struct sample {
 	struct plan settings;
 	struct plan_func funcs[2];
@@ -181,7 +184,10 @@ TEST(entries_lead_nowhere_else)
 	REFUSED(s.conds[0].len = 17, "what a condition compares with is not there");
 	REFUSED(s.conds[0].value = -1, "what a condition compares with is not there");
 	REFUSED(s.conds[0].value = 14, "what a condition compares with is not there");
-	/* What is behind a rule's conditions is what they compare with; there is nothing behind the last. */
+	/*
+	 * The texts that conditions compare with follow the rule's conditions; after the last
+	 * condition none is left.
+	 */
 	REFUSED(s.rules[0].cond = 1;
 		s.conds[1] = s.conds[0], "what a condition compares with is not there");
 	REFUSED(s.conds[0].kind = PLAN_COND_AUTOMATON,
@@ -294,7 +300,7 @@ TEST(all_patches_are_looked_at)
 	assert_string_equal(open_view(&s.view), "a patch has none before it");
 }
 
-/* Lists begin at places of their own, with zeros between them, whatever was in the memory. */
+/* Lists begin at aligned places, with zeros between them, whatever the memory contained. */
 TEST(an_image_has_nothing_but_its_lists)
 {
 	struct sample s;
