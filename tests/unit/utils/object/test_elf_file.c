@@ -1,4 +1,4 @@
-/* Sections and symbols of ELF files, which are read from a file as from memory. */
+/* Sections and symbols of ELF files, read from a file and from memory alike. */
 #include "tests/unit/lib/elf_image.h"
 
 #include <elf.h>
@@ -67,7 +67,7 @@ static void close_both(struct both *b)
 	unlink(b->path);
 }
 
-/* Wherever the text is: at the ends, and across the end of a piece by each of its bytes. */
+/* The text may be anywhere: at the ends, or across the end of a piece. */
 TEST(texts_are_found)
 {
 	size_t places[TEXT_BYTES * 2 + 4] = { 0, DATA_BYTES - TEXT_BYTES };
@@ -126,7 +126,7 @@ static void check_symbol(struct elf_symbols *symbols, size_t index)
 	assert_int_equal(sym.st_value, DATA_ADDR + (index - 1) * 16);
 }
 
-/* In a row, backwards, and across what is read at a time. */
+/* In order, backwards, and across the piece that is read at a time. */
 TEST(symbols_in_any_order)
 {
 	struct both b;
@@ -153,7 +153,7 @@ TEST(symbols_in_any_order)
 	close_both(&b);
 }
 
-/* A file that has become shorter since: what is gone is absent, and nobody dies. */
+/* A file that has become shorter: the missing parts are absent, and the reader does not crash. */
 TEST(a_file_that_shrinks)
 {
 	struct elf_symbols symbols;

@@ -50,7 +50,7 @@ static const char *text_of_entries(const char *entries, size_t len)
 TEST(good_entries)
 {
 	assert_string_equal(TEXT_OF(""), "");
-	/* Sorted, once each; what is between them are the compiler's zeros. */
+	/* Sorted, each once; the compiler puts zeros between them. */
 	assert_string_equal(TEXT_OF("SHOP_SOLD \"NR=%d\"\0\0\0SHOP_OPEN \"\"\0SHOP_SOLD \"NR=%d\"\0"
 				    "SHOP_SOLD \"NR=%u\""),
 			    "SHOP-OPEN: \nSHOP-SOLD: NR=%d\nSHOP-SOLD: NR=%u\n");
@@ -67,7 +67,7 @@ TEST(literals)
 	assert_string_equal(TEXT_OF("A \"\\"), "A: (none)\n");
 	assert_string_equal(TEXT_OF("A \"\\x\""), "A: (none)\n");
 	assert_string_equal(TEXT_OF("A \"\\q\""), "A: (none)\n");
-	/* Its end is the end of the format, as the program sees it; it is not guessed at. */
+	/* A NUL ends the format, as the program sees it; the rest is not guessed. */
 	assert_string_equal(TEXT_OF("A \"\\0\""), "A: (none)\n");
 }
 

@@ -1,4 +1,7 @@
-/* Whole libraries, function by function: what is moved from each beginning does what was there, and nobody leads into what is overwritten. */
+/*
+ * Whole libraries, function by function: code moved from each beginning does the same as before,
+ * and no jump leads into overwritten bytes.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <capstone/capstone.h>
@@ -19,13 +22,13 @@ static const char *const libraries[] = {
 static csh handle;
 static cs_insn *insn;
 
-/* One instruction, disassembled: @len 0 when it is none. */
+/* One disassembled instruction; @len is 0 when the bytes are none. */
 struct plain {
 	const uint8_t *bytes;
 	uint64_t addr;
 	unsigned len;
 	char text[256];	 /* without what depends on where it stands */
-	uint64_t target; /* of a jump, a call, or what is addressed relative to it */
+	uint64_t target; /* target of a jump, a call, or a relative address */
 	bool is_jump;
 	bool is_call;
 };
@@ -72,7 +75,7 @@ struct moved {
 	unsigned len;
 	unsigned at; /* so much was compared */
 	uint16_t new_at[WINDOW_BEHIND +
-			16]; /* by byte of the original: where its instruction is now */
+			16]; /* by byte of the original: the present place of its instruction */
 };
 
 static void place(const struct insn_code *code, struct moved *out)
@@ -120,7 +123,7 @@ static bool is_same_call(const struct code_site *site, struct moved *m, const st
 	jump = take(m);
 	if (was->target && !strstr(was->text, "[rip"))
 		return strcmp(jump.text, "jmp") == 0 && jump.target == was->target;
-	/* Through the same register or the same memory, one word further on the stack. */
+	/* By the same register or the same memory, with the stack one word deeper. */
 	if (strncmp(jump.text, "jmp ", 4) != 0 || jump.target != was->target)
 		return false;
 	return strstr(was->text, "[rsp") || strcmp(jump.text + 4, was->text + 5) == 0;
@@ -134,7 +137,7 @@ static bool is_same(const struct code_site *site, struct moved *m, const struct 
 	if (was->is_call)
 		return is_same_call(site, m, was);
 	now = take(m);
-	/* What the disassembler does not know is the same bytes. */
+	/* Bytes that the disassembler does not know must be the same. */
 	if (!was->len || !now.len)
 		return false;
 	if (strncmp(was->text, "loop", 4) == 0 || strncmp(was->text, "jrcxz", 5) == 0) {
@@ -154,7 +157,10 @@ static bool is_same(const struct code_site *site, struct moved *m, const struct 
 	       (was->target || (now.len == was->len && !memcmp(now.bytes, was->bytes, was->len)));
 }
 
-/* Where each instruction begins now, for jumps among them: in order, each with the length that it has in that form. */
+/*
+ * Find the new place of each instruction, for jumps among them: in order, each with the length of
+ * its new form.
+ */
 static void find_places(const struct code *code, const struct code_site *site, struct moved *m)
 {
 	uint64_t addr = site->addr;
@@ -192,7 +198,7 @@ static void compare(const struct code *code, const struct code_site *site, const
 		struct plain was = read_one(code_bytes(code, addr, 1), end - addr, addr);
 
 		if (!was.len) {
-			/* endbr64 and the like, which end the comparison but not the code. */
+			/* endbr64 and the like end the comparison, but not the code. */
 			return;
 		}
 		if (!is_same(site, &m, &was))
@@ -200,7 +206,7 @@ static void compare(const struct code *code, const struct code_site *site, const
 				 was.text);
 		addr += was.len;
 	}
-	/* Then the program goes on, unless that ended in something that does not come back. */
+	/* Then the program goes on, unless the moved code ends in an instruction that does not. */
 	if (m.at < m.len) {
 		struct plain jump = take(&m);
 

@@ -1,4 +1,4 @@
-/* What a program is: ELF or script, static or not, and which instrumentation it refers to. */
+/* Kinds of programs: ELF or script, static or not, and the instrumentation that they refer to. */
 #include "tests/unit/lib/elf_image.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ TEST(scripts)
 
 	check_bytes(script, strlen(script));
 	assert_int_equal(program.kind, OBJECT_SCRIPT);
-	/* The program that env(1) runs, if that is plain to see. */
+	/* The program that env(1) runs, if the line shows it. */
 	assert_string_equal(program.interpreter, "python3");
 	check_bytes("#!/usr/bin/env -S python3 -s\n", 29);
 	assert_string_equal(program.interpreter, "python3");

@@ -7,7 +7,7 @@
 
 #define NOTES_BASE 0x3000
 
-/* One note as <sys/sdt.h> makes it; @args may hold NULs of its own. */
+/* Adds one note as <sys/sdt.h> makes it; @args may contain NULs. */
 static void add_note(struct strbuf *out, const char *owner, uint32_t type, const uint64_t words[3],
 		     const char *texts, size_t len)
 {
@@ -34,7 +34,7 @@ static void make_notes(struct strbuf *out)
 		 sizeof(second));
 }
 
-/* "provider:name pc semaphore (args)", one per line; or the error's text. */
+/* Returns "provider:name pc semaphore (args)", one per line; or the text of the error. */
 static int load(const void *notes, size_t len, uint64_t base, struct strbuf *out)
 {
 	struct elf_image img cleanup_image = { 0 };
@@ -92,7 +92,7 @@ TEST(cut_notes)
 	for (size_t len = 1; len < notes.len; len++) {
 		int ret = load(notes.data, len, NOTES_BASE, &text);
 
-		/* What is left of a head is no note; any other cut is seen. */
+		/* A remainder shorter than a header is no note; any other cut is reported. */
 		assert_true(ret == 0 || ret == -EINVAL);
 		if (ret < 0)
 			assert_non_null(strstr(strbuf_str(&text), "the note at "));

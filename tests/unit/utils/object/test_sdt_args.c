@@ -1,4 +1,7 @@
-/* Arguments of static probes: every form of an operand, what is none, every cut of both, junk, and symbols that may mean two things. */
+/*
+ * Arguments of static probes: every form of an operand, wrong forms, all cuts of both, junk, and
+ * ambiguous symbols.
+ */
 #include "tests/unit/lib/elf_image.h"
 
 #include "arch/isa.h"
@@ -266,7 +269,7 @@ TEST(other_machines)
 	}
 }
 
-/* Nothing of it leads out of anything, whatever the text is. */
+/* Check that no result is out of range, for any text. */
 static void check_sane(const char *text)
 {
 	struct sdt_arg args[SDT_ARGS_MAX];
@@ -418,7 +421,9 @@ TEST(symbols)
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		find(table, ARRAY_SIZE(table), dynamic, ARRAY_SIZE(dynamic), all[i].text,
 		     all[i].means);
-	/* Without symbols of static variables, a name is not certain to be that of the one that is left. */
+	/*
+	 * Without symbols of static variables, the only symbol of a name need not be the right one.
+	 */
 	find(table + 1, ARRAY_SIZE(table) - 1, NULL, 0, all[0].text, "8 ?");
 	find(NULL, 0, dynamic, ARRAY_SIZE(dynamic), all[0].text, "8 ?");
 	find(NULL, 0, NULL, 0, "8@one(%rip) 8@%rax", "8 ?; 8 reg 0");

@@ -1,4 +1,4 @@
-/* Which files are scripts, and the options at their tops. */
+/* Files that are scripts, and the options in their first lines. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

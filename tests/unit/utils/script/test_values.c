@@ -33,7 +33,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The value of an argument that was recorded as @spec, with these bytes. */
+/* Returns the value of an argument with these bytes, recorded as @spec. */
 static const struct script_value *read_one(const char *spec, const void *bytes, size_t len)
 {
 	struct strbuf rule cleanup_strbuf = { 0 };
@@ -113,7 +113,9 @@ TEST(floats)
 {
 	const float narrow = -1.5;
 	const double wide = 0.1;
-	/* x87's: the fraction with its leading one, then the exponent, with 16383 for 1. */
+	/*
+	 * x87: the fraction with its leading one, then the exponent, in which 16383 stands for 1.
+	 */
 	const uint8_t extended[12] = { 0, 0, 0, 0, 0, 0, 0, 0xc0, 0x00, 0xc0 };
 	const uint8_t infinite[12] = { 0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x7f };
 

@@ -1,4 +1,4 @@
-/* Unit tests of utils/spec/clearing.c: what is left of specs that later ones clear. */
+/* Unit tests of utils/spec/clearing.c: the specs that remain after later ones clear some. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/spec/clearing.h"

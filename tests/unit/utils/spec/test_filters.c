@@ -1,4 +1,4 @@
-/* Unit tests of utils/spec/filters.c: which specs count for a function, and in which order. */
+/* Unit tests of utils/spec/filters.c: specs that apply to a function, and their order. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
@@ -158,7 +158,7 @@ TEST(test_other_names)
 	assert_int_equal(trigger.depth, 3);
 }
 
-/* Counters have their bits in the order in which they come; an option that takes no read= has none. */
+/* Counters get bits in their order of appearance; an option without read= gives none. */
 TEST(test_counters)
 {
 	struct filters filters cleanup_filters = { 0 };

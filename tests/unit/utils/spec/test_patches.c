@@ -75,7 +75,10 @@ TEST(matches_are_noted)
 
 	patch_rules_choose(&rules, &subject);
 	assert_true(rules.rules[0].has_name && !rules.rules[0].has_match);
-	/* It has a hook, which is what the first asks for; nobody can take it out. */
+	/*
+	 * The function has a compiler's hook, as the first rule asks; a hook of that kind cannot be
+	 * removed.
+	 */
 	subject.has_hook = true;
 	patch_rules_choose(&rules, &subject);
 	assert_true(rules.rules[0].has_match && !rules.rules[1].has_match);
@@ -156,7 +159,7 @@ TEST(changes)
 	assert_int_equal(choice_of(&rules, "i"), PATCH_UNSAID);
 	assert_true(rules.generation != generation);
 
-	/* Only what was said later counts for who asks from when on. */
+	/* With a start index only later rules count. */
 	const struct patch_subject f = { .name = "f", .module = "p", .is_program = true };
 
 	assert_int_equal(patch_rules_choose_since(&rules, &f, rules.generation), PATCH_UNSAID);

@@ -112,7 +112,7 @@ TEST(test_colors_and_reads)
 	}
 }
 
-/* By the one name that recordings have; twice is once. */
+/* Counters get the one name that recordings use; a second mention changes nothing. */
 TEST(test_counters)
 {
 	struct spec spec = parse_good(SPEC_TRIGGER,

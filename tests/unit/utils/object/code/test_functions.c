@@ -1,4 +1,4 @@
-/* Which functions a file has: in ELF files made by hand, one kind of evidence at a time. */
+/* Functions of a file: in ELF files made by hand, one kind of evidence at a time. */
 #include "tests/unit/lib/elf_image.h"
 
 #include <elf.h>
@@ -51,7 +51,10 @@ static void make(struct elf_image *img, const struct sample *sample)
 	image_finish(img);
 }
 
-/* "name@place" of each, with the first letter of its kind in front: w, s(hared), r(esolver), x (special). */
+/*
+ * Check "name@place" of each function, with the letter of its kind: w, s(hared), r(esolver), x
+ * (special).
+ */
 static void check(const struct sample *sample, const struct symtab *names, const char *expected)
 {
 	struct elf_image img cleanup_image = { 0 };
@@ -85,7 +88,7 @@ TEST(symbols)
 	/* Of one function, two names: the second within it. */
 	const struct sample inner = { TEXT("\xff\xc0\xff\xc0\xc3\xc3"),
 				      { { "f", 0, 5 }, { "g", 2, 3 } } };
-	/* What a size is not known of goes as far as the next one. */
+	/* A function of unknown size extends to the next one. */
 	const struct sample sizeless = { TEXT("\xff\xc0\xc3\x90\x90\xc3"),
 					 { { "f", 0, 0 }, { "g", 5, 1 } } };
 
@@ -99,7 +102,7 @@ TEST(symbols)
 
 TEST(calls)
 {
-	/* f: call 6; nop?; ret. Behind it, without a symbol: inc %eax; ret */
+	/* f: call 6; nop?; ret. After it, without a symbol: inc %eax; ret */
 	const struct sample called = { TEXT("\xe8\x01\0\0\0\xc3\xff\xc0\xc3"), { { "f", 0, 6 } } };
 	/* And what that calls. */
 	const struct sample chain = { TEXT("\xe8\x01\0\0\0\xc3\xe8\x01\0\0\0\xc3\xff\xc0\xc3"),
@@ -137,7 +140,7 @@ TEST(other_names)
 	check(&sample, &names, "w:f@0 w:g@5");
 }
 
-/* This program itself: each function that it has is found once. */
+/* This program itself: each of its functions is found once. */
 TEST(real_file)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

@@ -1,4 +1,7 @@
-/* Where jumps may be written: code in ELF files made by hand, with everything that may lead into the middle of it. */
+/*
+ * Places where jumps may be written: code in ELF files made by hand, with everything that may lead
+ * into the middle of it.
+ */
 #include "tests/unit/lib/elf_image.h"
 
 #include <elf.h>
@@ -9,10 +12,13 @@
 
 #define TEXT_ADDR	 (IMAGE_BASE + 0x1000)
 #define DATA_ADDR	 (IMAGE_BASE + 0x3000)
-/* From the beginning of the data to a place of the code. */
+/* The distance from the beginning of the data to a place in the code. */
 #define FROM_DATA(place) ((int32_t)((int64_t)(TEXT_ADDR + (place)) - (int64_t)DATA_ADDR))
 
-/* What is in the file: one function, "f", of the first @func_len bytes of text; "g" is the rest when @has_next. */
+/*
+ * Content of the file: one function, "f", of the first @func_len bytes of text; "g" is the rest
+ * when @has_next.
+ */
 struct sample {
 	const char *text;
 	size_t len;
@@ -59,7 +65,10 @@ static void prepare(const struct sample *sample, struct code_site *sites, size_t
 	assert_int_equal(sites_prepare(&code, insns, sites, nr), 0);
 }
 
-/* Sites at these places of the text; one word each: "jump", "before", "island", "inner", or why not. */
+/*
+ * Check the sites at these places of the text, one word each: "jump", "before", "island", "inner",
+ * or the reason against one.
+ */
 static void check(const struct sample *sample, const unsigned *at, size_t nr,
 		  const char *const *expected)
 {
@@ -119,7 +128,7 @@ TEST(close_together)
 	/* nop; nop; jmp to the second nop */
 	const struct sample loop = { TEXT("\x90\x90\xff\xc0\xff\xc0\xff\xc0\xeb\xf7") };
 	const unsigned two[] = { 0, 1 };
-	/* nop; jmp +1; nop; nop; ...: the second is not behind the first */
+	/* nop; jmp +1; nop; nop; ...: the second site is not right after the first */
 	const struct sample jump = { TEXT("\x90\xeb\x01\x90\x90\xff\xc0\xff\xc0\xff\xc0\xc3") };
 	const unsigned far[] = { 0, 3 };
 
@@ -136,10 +145,10 @@ TEST(little_room)
 	const unsigned last[] = { 5 };
 	/* The same with one more, whose jump takes the room. */
 	const unsigned both[] = { 2, 5 };
-	/* je S; L: inc %eax; ret; S: nop; jmp L; push %rbx: f ends with a jump. And what is behind it. */
+	/* je S; L: inc %eax; ret; S: nop; jmp L; push %rbx: f ends with a jump. Code follows it. */
 	struct sample island = { TEXT("\x74\x03\xff\xc0\xc3\x90\xeb\xfa\x53\xeb\xf7"
 				      "\x0f\x1f\x44\x00\x00") };
-	/* L: inc %eax; jne M; ret; nop; M: ...: one byte is not enough for anything. */
+	/* L: inc %eax; jne M; ret; nop; M: ...: one byte is too small for any patch. */
 	const struct sample one = { TEXT("\x74\x01\x90\xff\xc0\x75\xfb\x74\xf9\xc3") };
 	const unsigned third[] = { 2 };
 
@@ -159,7 +168,7 @@ TEST(little_room)
 	CHECK(&island, last, "an instruction");
 }
 
-/* A note may say anything: the middle of an instruction, in what was moved for another one. */
+/* A note may state any place: here the middle of an instruction that was moved for another site. */
 TEST(no_instruction)
 {
 	/* nop; movabs $..., %rax; ret */
@@ -213,7 +222,7 @@ TEST(tables)
 	CHECK(&sample, first, "jump");
 	table[1] = FROM_DATA(3);
 	CHECK(&sample, first, "an entry of a table leads behind it");
-	/* Behind what leads to no code there is no table any more. */
+	/* An entry that leads to no code ends the table. */
 	table[0] = 0;
 	CHECK(&sample, first, "jump");
 	sample.data = addresses;
@@ -251,10 +260,10 @@ static void check_entries(const struct sample *sample, const unsigned *at, size_
 
 TEST(entries)
 {
-	/* push %rbx; mov %edi, %ebx; inc; pop; ret. And g: call of it, jump to it. */
+	/* push %rbx; mov %edi, %ebx; inc; pop; ret. And g: a call of it, a jump to it. */
 	struct sample plain = { TEXT(
 		"\x53\x89\xfb\xff\xc3\x5b\xc3\xe8\xf4\xff\xff\xff\xe9\xef\xff\xff\xff") };
-	/* It calls itself: f: dec %edi; js end; call f; end: ret */
+	/* The function calls itself: f: dec %edi; js end; call f; end: ret */
 	const struct sample recursive = { TEXT("\xff\xcf\x78\x05\xe8\xf7\xff\xff\xff\xc3") };
 	/* L: dec %edi; jns L; inc %eax; ret: the loop is moved. */
 	const struct sample loop = { TEXT("\xff\xcf\x79\xfc\xff\xc0\xc3") };
@@ -262,7 +271,10 @@ TEST(entries)
 	const struct sample inner = { TEXT("\xff\xcf\xff\xc0\x79\xfc\xff\xc0\xc3") };
 	/* A loop with a call in it: f: push; L: call; dec %ebx; jns L; pop; ret */
 	const struct sample with_call = { TEXT("\x53\xe8\0\0\0\0\xff\xcb\x79\xf7\x5b\xc3") };
-	/* What is moved would be led into from behind it: L: dec; M: jns L; inc; inc; js M; ret */
+	/*
+	 * A jump from after the moved code would lead into it: L: dec; M: jns L; inc; inc; js M;
+	 * ret
+	 */
 	const struct sample knot = { TEXT("\xff\xcf\x79\xfc\xff\xc0\xff\xc0\x78\xf8\xc3") };
 	/* f: ret; g: ret; h: ret and nothing */
 	struct sample tiny = { TEXT("\xc3\xc3\xc3") };
@@ -283,7 +295,7 @@ TEST(entries)
 
 TEST(not_code)
 {
-	/* nop; inc; inc; ret; something that is no instruction */
+	/* nop; inc; inc; ret; bytes that are no instruction */
 	const struct sample sample = { TEXT("\x90\xff\xc0\xff\xc0\xc3\x06\x06") };
 
 	CHECK(&sample, first, "part of the function is no code that is known");

@@ -1,4 +1,4 @@
-/* Readable names: what each kind of mangled name becomes (the peer's output is the reference). */
+/* Demangled names of each kind of mangled name (the peer's output is the reference). */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/object/names/demangle.h"
@@ -154,7 +154,7 @@ TEST(what_is_no_mangled_name_stays)
 	}
 }
 
-/* Names come from files: length and nesting must not hurt. */
+/* Names come from files: great length and deep nesting must not hurt. */
 TEST(monsters)
 {
 	size_t len = 200000;
@@ -176,7 +176,7 @@ TEST(monsters)
 	demangle(name, DEMANGLE_SIMPLE, &out);
 	free(name);
 
-	/* A tuple of two tuples of two tuples ...: 2^40 names if somebody writes them all. */
+	/* A tuple of two tuples of two tuples ...: written out, it has 2^40 names. */
 	char twice[2048] = "_RINvC1a1f";
 	size_t at = strlen(twice), older = at;
 
@@ -184,7 +184,7 @@ TEST(monsters)
 	for (int level = 0; level < 40; level++) {
 		static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz"
 					     "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-		/* Positions count from behind "_R"; "0_" is 1 in their base 62. */
+		/* Positions count from after "_R"; "0_" is 1 in their base 62. */
 		size_t back = older - 2 - 1;
 		char ref[8];
 
@@ -201,7 +201,7 @@ TEST(monsters)
 	assert_string_equal(strbuf_str(&out), twice);
 }
 
-/* What clang writes into every std::vector and libiberty cannot read, and other hard cases. */
+/* Names that clang writes for every std::vector and libiberty cannot read, and other hard cases. */
 TEST(types_are_skipped)
 {
 	static const char *const names[][2] = {
@@ -229,7 +229,7 @@ TEST(types_are_skipped)
 		size_t len = strlen(names[i][0]);
 
 		check(DEMANGLE_SIMPLE, names[i][0], names[i][1]);
-		/* Cut and damaged: any answer will do, a sanitizer watches. */
+		/* Cut and damaged names: any answer is right; a sanitizer watches for bad reads. */
 		for (size_t at = 0; at < len; at++) {
 			struct strbuf out cleanup_strbuf = { 0 };
 			char *copy = exact_copy(names[i][0], len + 1);

@@ -1,4 +1,6 @@
-/* Symbols of ELF files made by hand: which are kept, where they come from, and damaged files. */
+/*
+ * Symbols of ELF files made by hand: the symbols that are kept, their sections, and damaged files.
+ */
 #include "tests/unit/lib/elf_image.h"
 
 #include <errno.h>
@@ -159,7 +161,7 @@ TEST(plt_layouts)
 	check(&mold, "520/10 P puts\n530/10 P exit\n1000/4 T api\n");
 }
 
-/* Functions of others only; the relocation entries themselves are the addresses. */
+/* Only functions of other libraries; the addresses are those of the relocation entries. */
 TEST(calls_through_the_got)
 {
 	struct elf_image img cleanup_image = { 0 };
@@ -220,7 +222,7 @@ TEST(mini_debug_info)
 	image_section(&outer, ".gnu_debugdata", (Elf64_Shdr){ .sh_type = SHT_PROGBITS }, packed,
 		      packed_len);
 	image_finish(&outer);
-	/* The dynamic name stands behind the other one, and plain names yield to later ones. */
+	/* The dynamic name stands after the other one, and plain names give way to later ones. */
 	check(&outer, "1000/4 T api\n1030/8 w weak\n1040/8 T main\n1080/4 D data\n"
 		      "1084/4 d sdata\n1088/4 v wdata\n108c/4 u udata\n1090/4 D opt\n");
 
@@ -310,7 +312,7 @@ static void make_everything(struct elf_image *img)
 	image_finish(img);
 }
 
-/* An answer or an error, whatever the bytes are; a sanitizer build watches. */
+/* Damaged files give an answer or an error; a sanitizer build watches for bad reads. */
 TEST(damaged_files)
 {
 	struct elf_image img cleanup_image = { 0 };

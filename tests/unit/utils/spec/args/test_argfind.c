@@ -1,11 +1,11 @@
-/* Who is asked what is captured of a function, and in which order. */
+/* The sources of a function's captured values, and the order in which they are asked. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
 
 #include "utils/spec/args/argfind.h"
 
-/* Knows as much as it is told to; notes what it was asked for. */
+/* A source that knows as much as the test says, and notes the questions. */
 struct source {
 	const char *args;
 	const char *retval;
@@ -79,7 +79,7 @@ TEST(table_is_asked_for_the_rest)
 	assert_int_equal(found.from_table, ARGRULES_RETVAL);
 }
 
-/* Lines of .dbg that nobody can read are no reason to take others. */
+/* An unreadable line of .dbg does not make the reader ask other sources. */
 TEST(told_to_be_nothing)
 {
 	struct sources sources = { { NULL, NULL, ARGRULES_BOTH },

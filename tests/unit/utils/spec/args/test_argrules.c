@@ -1,4 +1,4 @@
-/* Rules about arguments: which functions they are about, what they say together, what is refused. */
+/* Rules about arguments: the functions they apply to, several rules together, and refused ones. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ TEST(collected)
 		{ "^f@arg1", "ff", .args = "arg1" },
 		{ "f@arg2,arg1;g@arg3;f@arg3/x", "f", .args = "arg2,arg1,arg3/x" },
 		{ "f@arg1;f@arg1/x8", "f", .args = "arg1/x8" },
-		/* A pattern does not change what was said of the name, whichever comes first. */
+		/* A pattern does not change a rule about the exact name, whichever comes first. */
 		{ "int_mul@arg2/x;^int_@arg1,arg2", "int_mul", .args = "arg2/x,arg1" },
 		{ "^int_@arg2;int_mul@arg2/x", "int_mul", .args = "arg2/x" },
 		{ "f@libq,arg1", "f", .module = "libq.so.1", .args = "arg1" },
@@ -93,7 +93,7 @@ TEST(of_triggers)
 		ask(&for_triggers, &questions[i]);
 }
 
-/* `clear` takes back what was said before, of what it names. */
+/* `clear` removes earlier rules about the functions that it names. */
 TEST(cleared)
 {
 	static const struct argrules_source source = {

@@ -1,4 +1,7 @@
-/* Argument specifications: every form that is accepted and what it means, every form that is refused and where. */
+/*
+ * Argument specifications: the meaning of every accepted form, and the place of the error in every
+ * refused one.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -163,7 +166,10 @@ static void check_list(const char *text, const char *want)
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-/* As Debian's uftrace does it: in the order of appearance, one about the same value in the place of the other. */
+/*
+ * As Debian's uftrace does it: in order of appearance; a later item about the same value replaces
+ * the earlier one.
+ */
 TEST(merged)
 {
 	check_list("arg2,arg1", "arg2,arg1");

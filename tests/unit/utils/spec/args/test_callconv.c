@@ -1,4 +1,7 @@
-/* The calling convention: where parameters and results of all kinds are (psABI x86_64 section 3.2.3). */
+/*
+ * The calling convention: places of parameters and results of all kinds (psABI x86_64 section
+ * 3.2.3).
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <elf.h>
@@ -78,7 +81,10 @@ static const struct {
 	  STRUCT(16, INT, SSE),
 	  "arg1/t8:s%rdi,arg2/t16:s%xmm0+xmm1,arg3/t16:s%xmm2+rsi,arg4/i%rdx",
 	  "retval/t16:s" },
-	/* All of it in registers, or none: the last one is left for what comes behind. */
+	/*
+	 * The struct is in registers as a whole, or not at all: the last register is left for later
+	 * parameters.
+	 */
 	{ { INT(8), INT(8), INT(8), INT(8), INT(8), STRUCT(16, INT, INT), INT(8) },
 	  NONE,
 	  "arg1/i%rdi,arg2/i%rsi,arg3/i%rdx,arg4/i%rcx,arg5/i%r8,arg1/t16:s%stack+1,arg7/i%r9",
@@ -89,7 +95,7 @@ static const struct {
 	{ { INT(4) }, OWNER(8), "arg1/i%rsi", "retval/t8:o" },
 	/* By reference, whatever the size. */
 	{ { OWNER(40), STD_STRING, INT(4) }, NONE, "arg1/t40:o%rdi,arg2/S%rsi,arg3/i%rdx", "" },
-	/* Not passed at all, but it has its place in the list. */
+	/* The value is not passed at all, but has its place in the list. */
 	{ { STRUCT(0, NONE, NONE), INT(4) }, NONE, "arg1/t0:s%stack+1,arg2/i%rdi", "" },
 	{ { INT(4), UNKNOWN, INT(4) }, INT(4), "arg1/i%rdi", "retval/i" },
 	{ { INT(4) }, UNKNOWN, "", "" },
@@ -131,7 +137,7 @@ TEST(places)
 	}
 }
 
-/* Of a function that the compiler has changed only what debug information tells is known. */
+/* The compiler has changed the function: only facts from debug information count. */
 TEST(clones)
 {
 	struct dwarf_param params[] = {
@@ -151,7 +157,7 @@ TEST(clones)
 	assert_int_equal(retval.nr, 0);
 }
 
-/* The same functions on other machines: what their conventions say that we know of, up to what we do not. */
+/* The same functions on other machines: the parts of their conventions that we know. */
 TEST(other_machines)
 {
 	static const struct {

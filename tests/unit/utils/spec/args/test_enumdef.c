@@ -1,4 +1,4 @@
-/* Definitions of enums: what is read, how values are named, what is refused. */
+/* Definitions of enums: accepted ones, names of values, refused ones. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ TEST(first_of_equals)
 	check_name(&defs, "e", 1, "Q");
 }
 
-/* The access mode of open() is a number among flags, and has a name when it is 0. */
+/* The access mode of open() is a number among flags, and has a name also when it is 0. */
 TEST(access_modes)
 {
 	static const char text[] =

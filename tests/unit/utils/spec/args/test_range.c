@@ -1,4 +1,4 @@
-/* --time-range: both sides, both kinds of time, and what is refused. */
+/* --time-range: both limits, both kinds of time, and refused forms. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Shapes of containers: what is taken, what is refused, how large boxes are. */
+/* Shapes of containers: accepted ones, refused ones, and sizes of boxes. */
 #include "tests/unit/lib/unit.h"
 
 #include <stdio.h>

@@ -54,7 +54,7 @@ static const struct match_case match_cases[] = {
 	{ MATCH_REGEX, "std::.*::push_back", "std::vector::push_back", true },
 	{ MATCH_REGEX, "std::.*::push_back", "std::push_back", false },
 	{ MATCH_REGEX, "foo|barbaz", "foo", true },
-	/* What begins every match, and the longest part of it. */
+	/* The fixed beginning of every match, and its longest fixed part. */
 	{ MATCH_REGEX, "^ab.*cdef", "abxcdefx", true },
 	{ MATCH_REGEX, "^ab.*cdef", "abxcdex", false },
 	{ MATCH_REGEX, "^ab.*cdef", "xabcdef", false },
@@ -89,7 +89,7 @@ TEST(test_matching)
 	}
 }
 
-/* What would need gigabytes is refused; what people write is not. */
+/* Patterns that would need gigabytes are refused; ordinary ones are not. */
 TEST(test_repeats)
 {
 	static const char *const bad[] = { "((a{200}){200}){200}", "(((((a{9}){9}){9}){9}){9}){9}",
@@ -128,7 +128,10 @@ TEST(test_bad_regex)
 	}
 }
 
-/* What regexec(3) goes back and forth in for minutes, and what it finds in time that grows with the square. */
+/*
+ * Patterns for which regexec(3) backtracks for minutes, and those that it matches in quadratic
+ * time.
+ */
 TEST(test_work)
 {
 	static const char *const patterns[] = { "(a|aa)+$", "(a*)*b", "a*a*a*a*a*a*b",
@@ -144,7 +147,7 @@ TEST(test_work)
 		assert_int_equal(regex_finds(p.regex, name, sizeof(name)), i == 0);
 		assert_true(regex_steps(p.regex) <=
 			    (sizeof(name) + 2) * regex_steps_per_byte(p.regex));
-		/* A byte that comes where another one like it came before is one look-up. */
+		/* A byte that was seen in the same state before takes one look-up. */
 		assert_true(regex_steps(p.regex) <= 2 * sizeof(name));
 	}
 }

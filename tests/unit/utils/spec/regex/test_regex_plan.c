@@ -109,7 +109,7 @@ TEST(as_regexec)
 		check(patterns[i]);
 }
 
-/* Expressions put together at random, always the same ones. */
+/* Expressions put together at random, the same ones in each run. */
 TEST(as_regexec_at_random)
 {
 	static const char *const parts[] = { "a",      "b", "c",    ".",   "[ab]", "[^a]",
