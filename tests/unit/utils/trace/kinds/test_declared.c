@@ -1,4 +1,7 @@
-/* events.def: which events programs have declared; what is damaged in it is passed over, and nothing is made up. */
+/*
+ * events.def: the events that programs have declared; damaged lines are skipped, and nothing is
+ * guessed.
+ */
 #include "tests/unit/lib/read/kinds.h"
 
 #include <fcntl.h>
@@ -101,7 +104,7 @@ TEST_WITH(what_is_no_event, setup, teardown)
 	}
 }
 
-/* The definition "fstrace E COMMON FORMAT", and a payload: its text and its fields. */
+/* Check the definition "fstrace E COMMON FORMAT" with a payload: its text and its fields. */
 static void check_payload(const char *formats, const void *payload, size_t len, const char *text,
 			  const char *fields)
 {
@@ -150,7 +153,7 @@ TEST_WITH(what_payloads_say, setup, teardown)
 	check_payload("%00 X=%25d", NULL, 4, "", "");
 }
 
-/* By their keys, by what they are, or by their numbers. */
+/* Fields are named by their keys, by their kind, or by number. */
 TEST_WITH(names_of_fields, setup, teardown)
 {
 	static const struct {

@@ -1,4 +1,7 @@
-/* Arguments of static probes as readers see them: types, values of each size, what is missing, payloads that are too short. */
+/*
+ * Arguments of static probes as readers see them: types, values of each size, missing values,
+ * payloads that are too short.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <endian.h>
@@ -13,7 +16,7 @@
 
 static char dir[] = "/tmp/utrail-test-probe-XXXXXX";
 
-/* The events of a recording with these lines in events.def. */
+/* Load a recording with these lines in events.def. */
 static void load(struct declared_events *declared, const char *lines)
 {
 	char path[sizeof(dir) + 32];
@@ -43,7 +46,7 @@ static uint64_t bits_of_float(float value)
 	return bits;
 }
 
-/* The text of one event that says these words, the first @len bytes of them. */
+/* Check the text of one event whose payload is the first @len bytes of these words. */
 static void check(const char *types, const uint64_t *words, size_t len, const char *text)
 {
 	struct declared_events declared = { 0 };
@@ -94,7 +97,7 @@ TEST(missing)
 	words[0] = 0;
 	check("-4+-4+-4", words, sizeof(words), "arg1=? arg2=? arg3=?");
 	words[0] = UINT64_MAX;
-	/* A type that nobody knows has no value, whatever the payload says. */
+	/* An unknown type has no value, whatever the payload is. */
 	check("-4+%3F+8", words, sizeof(words), "arg1=7 arg2=? arg3=0x9");
 	/* Cut at every byte. */
 	for (size_t len = 0; len < sizeof(words); len++)

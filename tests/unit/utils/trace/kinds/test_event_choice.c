@@ -7,7 +7,7 @@
 
 static const char event_lines[] = "EVENT: 1000001 app:start\nEVENT: 1000000 app:stop\n";
 
-/* What is left of one task with each kind of event in it. */
+/* Check the events that the rules keep, of one task with each kind of event. */
 static void check(const char *rules_text, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };

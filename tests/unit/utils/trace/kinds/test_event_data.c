@@ -1,4 +1,7 @@
-/* What events say, read beside their records: each with its event, in small pieces and after a pause, and nothing of a damaged file is believed. */
+/*
+ * Payloads of events, read beside their records: each with its event, in small pieces and after a
+ * pause. Damaged files give no payloads.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <fcntl.h>
@@ -82,7 +85,10 @@ static void expect_none(struct place *p, uint64_t time_ns, uint32_t id)
 	assert_false(event_data_find(&p->src, time_ns, id, &data, &found));
 }
 
-/* Small buffers, of which some hold several entries, and entries that are larger. After a pause all memory is given back. */
+/*
+ * Some of the small buffers hold several entries, and some entries are larger than a buffer. After
+ * a pause all memory is released.
+ */
 TEST_WITH(it_goes_on_where_it_was, setup, teardown)
 {
 	for (unsigned pause = 1; pause < 4; pause++) {
@@ -126,7 +132,7 @@ TEST_WITH(of_which_event, setup, teardown)
 	expect(p, 30, 1, 8, 'e');
 }
 
-/* All that events say stays until the reader has shown it. */
+/* All payloads stay valid until the reader has shown them. */
 TEST_WITH(what_is_lent_stays, setup, teardown)
 {
 	struct place *p = *state;
@@ -144,7 +150,7 @@ TEST_WITH(what_is_lent_stays, setup, teardown)
 	}
 }
 
-/* Whoever is killed leaves half an entry; while it is being written the rest may come. */
+/* A killed process leaves half an entry; in a growing file the rest may still come. */
 TEST_WITH(half_an_entry, setup, teardown)
 {
 	struct place *p = *state;

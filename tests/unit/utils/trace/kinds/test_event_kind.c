@@ -1,4 +1,4 @@
-/* What there is to ask of any type of events: its row, its fields, its text. */
+/* The questions that any type of event answers: its row, its fields, its text. */
 #include "tests/unit/lib/read/kinds.h"
 
 static const uint8_t bytes[] = { 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0x81, 0x82,
@@ -126,7 +126,7 @@ TEST(a_row_may_do_it_by_itself)
 	assert_string_equal(strbuf_str(&out), "own");
 }
 
-/* One value, as each of its readers gets it: people, the dump, probes, a log, JSON. */
+/* One value in the form for each of its readers: people, the dump, probes, a log, JSON. */
 TEST(a_value_for_each_reader)
 {
 	static const char nasty[] = { 'a', '"', '\n' };
@@ -158,7 +158,7 @@ TEST(a_value_for_each_reader)
 	}
 }
 
-/* Each number has a row, its own or that of its allotment. */
+/* Each number has a row, its own or that of its range. */
 TEST(rows_by_number)
 {
 	static const struct {

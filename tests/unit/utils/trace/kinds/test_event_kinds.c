@@ -38,7 +38,7 @@ static void check(struct event_kinds *kinds, uint64_t id, enum event_origin orig
 	assert_int_equal(kind->origin, origin);
 }
 
-/* Who owns which number, and what becomes of numbers that nobody owns. */
+/* Owners of numbers, and numbers without an owner. */
 TEST(allotments)
 {
 	static const char lines[] = "EVENT: 2000001 far:away\nEVENT: 1000000 app:stop\n"
@@ -80,7 +80,10 @@ TEST(allotments)
 	recording_deinit(&rec);
 }
 
-/* What @kind makes of the first @len of these bytes, which end where the memory does. */
+/*
+ * Writes the text that @kind makes of the first @len of these bytes, which end at the end of their
+ * memory.
+ */
 static void put(const struct event_kind *kind, size_t len, bool is_raw, struct strbuf *out)
 {
 	static const uint8_t bytes[24] = { 100, 0, 0, 0, 0, 0, 0, 0, 25, 0, 0, 0,
@@ -142,7 +145,7 @@ TEST(texts)
 	}
 }
 
-/* A variable of any length in either byte order; what stands behind the payload is not part of it. */
+/* A variable of any length in either byte order; bytes after the payload do not belong to it. */
 TEST(variables)
 {
 	static const struct {
@@ -191,7 +194,7 @@ static int put_each_length(void *self, const struct event_kind *kind)
 	return 0;
 }
 
-/* What -E knows of "linux:..." without a table are the names in it. */
+/* Without a table -E knows only the names of "linux:..." events. */
 TEST(names_to_record)
 {
 	for (size_t i = 0; i < event_rows_linux.nr; i++) {
@@ -223,7 +226,7 @@ TEST(lines)
 	assert_string_equal(strbuf_str(&text), "it is \"late");
 }
 
-/* Nothing is read behind the end: the sanitizers look. */
+/* No byte beyond the end is read: a sanitizer watches. */
 TEST(short_payloads)
 {
 	const struct event_kinds kinds = { 0 };

@@ -103,7 +103,7 @@ TEST(variables)
 	kind_check_data(EVENT_ID_WATCH_VAR, NULL, 12, false, "", "");
 }
 
-/* By the task's session, where the address is in a module that has a symbol for it. */
+/* Names come from the task's session, when a module has a symbol for the address. */
 TEST(variables_have_names)
 {
 	static const struct {

@@ -5,7 +5,7 @@
 #include "utils/format/counter_record.h"
 #include "utils/spec/counters.h"
 
-/* The records of @value, as the probe writes them; how many bytes. */
+/* Makes the records of @value as the probe does. Returns their bytes. */
 static size_t make(uint64_t value, bool big, uint8_t *to)
 {
 	unsigned nr = counter_pieces(value);

@@ -1,4 +1,4 @@
-/* What the kernel tells of tasks and of its scheduler. */
+/* Events from the kernel about tasks and its scheduler. */
 #include "tests/unit/lib/read/kinds.h"
 
 TEST(each_record_has_a_number)

@@ -21,7 +21,7 @@ static void check(enum proc_kind kind, uint32_t a, uint32_t b, uint32_t c, const
 	kind_check_data(EVENT_ID_PROC + kind, NULL, payload.len, is_big, "", "");
 }
 
-/* Numbers that say nothing are left out, and empty texts. */
+/* Numbers without a meaning are left out, and so are empty texts. */
 TEST(acts)
 {
 	check(PROC_OPEN, 3, 01, 0644, "/a b", "/x/../a", "",

@@ -1,4 +1,7 @@
-/* What is known of the arguments of a function: what the user asked for, what debug information tells, and what the recorder's tables do. */
+/*
+ * Sources of a function's argument types: the user's rules, debug information, and the recorder's
+ * tables.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -7,7 +10,7 @@
 static struct recording rec;
 static struct trace_data data;
 
-/* The functions that are asked about, of 16 bytes each. */
+/* The functions of the test, of 16 bytes each. */
 enum {
 	PLAIN,
 	PAIRS,
@@ -50,7 +53,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As the recorder that was called with -a and, when there are any, these rules of the user writes it. */
+/* Open a recording as made with -a and, when there are any, these rules of the user. */
 static void open_book(const char *argspec, const char *argauto, const char *retauto)
 {
 	data.info.auto_args = true;
@@ -70,7 +73,10 @@ static const struct func_args *args_of(int nr)
 	return arg_book_find(&data.args, func);
 }
 
-/* Structs have their definitions by place, those of arguments and that of the return value. */
+/*
+ * Definitions of structs are found by the place of the value, for arguments and for the return
+ * value.
+ */
 TEST_WITH(structs, setup, teardown)
 {
 	const struct func_args *known;
@@ -92,7 +98,10 @@ TEST_WITH(structs, setup, teardown)
 	assert_null(args_of(MKDIR));
 }
 
-/* Which modes are octal the tables of a recording do not say. Other arguments stay as they were recorded. */
+/*
+ * The tables of a recording do not state which modes are octal. Other arguments stay as they were
+ * recorded.
+ */
 TEST_WITH(modes, setup, teardown)
 {
 	const struct func_args *known;
@@ -107,7 +116,7 @@ TEST_WITH(modes, setup, teardown)
 	assert_int_equal(known->retval.specs[0].type.format, ARG_HEX);
 }
 
-/* A table goes by names as they are shown: what one "operator delete" takes, the other one does. */
+/* Tables go by shown names: the parameters of one "operator delete" apply to the other one, too. */
 TEST_WITH(names_that_are_shown_alike, setup, teardown)
 {
 	const struct func_args *known;
@@ -121,7 +130,7 @@ TEST_WITH(names_that_are_shown_alike, setup, teardown)
 	assert_null(args_of(MKDIR));
 }
 
-/* What the user asked for goes before what the recorder found out. */
+/* A rule of the user precedes facts that the recorder found out. */
 TEST_WITH(rules_of_the_user, setup, teardown)
 {
 	open_book("plain@arg1/x64,arg2/s", NULL, NULL);
@@ -130,7 +139,7 @@ TEST_WITH(rules_of_the_user, setup, teardown)
 	assert_int_equal(args_of(PAIRS)->args.nr, 3);
 }
 
-/* What the recorder was told of names is read as it was meant then. */
+/* The recorder's kind of pattern is used to read the names in its rules. */
 TEST_WITH(patterns_of_the_user, setup, teardown)
 {
 	static const struct {

@@ -1,4 +1,7 @@
-/* Records that were written in blocks, read as if they stood there plainly: from anywhere, with any room, and around damage. */
+/*
+ * Records in blocks, read as if they stood there plainly: from any place, with any buffer, and
+ * around damage.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <sys/mman.h>
@@ -69,7 +72,10 @@ static void end(struct scene *s)
 	close(s->fd);
 }
 
-/* The bytes [@start, @end), read with @room; how often damage was told. */
+/*
+ * Reads the bytes [@start, @end) with a buffer of @room. Returns how many times damage was
+ * reported.
+ */
 static unsigned read_range(const struct scene *s, uint64_t start, uint64_t end, size_t room,
 			   bool may_skip, struct strbuf *out)
 {
@@ -92,7 +98,7 @@ static unsigned read_range(const struct scene *s, uint64_t start, uint64_t end, 
 	return damaged;
 }
 
-/* Whole blocks where there is room, parts where there is not: the same bytes come. */
+/* Whole blocks if the buffer has room, else parts: the same bytes come. */
 TEST(any_range)
 {
 	static const size_t rooms[] = {
@@ -116,7 +122,10 @@ TEST(any_range)
 	end(&s);
 }
 
-/* In the place of a damaged block there is one record that says so; all others are there, with any room. */
+/*
+ * One record takes the place of a damaged block and reports it; all others are there, with any
+ * buffer.
+ */
 TEST(damage)
 {
 	static const size_t rooms[] = { 16, 100, RAW_EACH, 1 << 16 };
@@ -139,7 +148,7 @@ TEST(damage)
 	end(&s);
 }
 
-/* Where a head is damaged the next one is looked for, which may stand anywhere: what is before and behind is there. */
+/* After a damaged head the next one is searched, at any place: blocks before and after are read. */
 TEST(damaged_heads)
 {
 	for (size_t nr = 0; nr < NR_BLOCKS - 1; nr++) {
@@ -162,7 +171,10 @@ TEST(damaged_heads)
 	}
 }
 
-/* However much was overwritten: also where the next head lies across the place at which more of the file is read. */
+/*
+ * Any amount may be overwritten; the next head may lie across the end of the piece that is read at
+ * a time.
+ */
 TEST(much_damage)
 {
 	static const size_t sizes[] = { 1 << 12, 1 << 16 };
@@ -187,7 +199,7 @@ TEST(much_damage)
 	}
 }
 
-/* What is there of a block that is being written waits for the rest of it. */
+/* A block that is still being written is read when it is complete. */
 TEST(files_that_grow)
 {
 	struct scene s;

@@ -1,4 +1,4 @@
-/* Files by CPU: which names are theirs, and in which order they come. */
+/* Files by CPU: the names that count, and their order. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -59,7 +59,10 @@ static int add_name(void *self, const char *name, uint32_t cpu)
 	return 0;
 }
 
-/* By number, whatever the order in the directory; the same each time also where two have one number. */
+/*
+ * In order of number, whatever the order in the directory; the order is also stable when two have
+ * one number.
+ */
 TEST(in_order)
 {
 	static const char *const files[] = { "perf-cpu10.dat", "perf-cpu3.dat",	 "perf-cpu9.dat",

@@ -1,4 +1,4 @@
-/* A data directory is opened: what must be there, what may be missing, and what each failure says. */
+/* Opening a data directory: required files, optional ones, and the text of each error. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static void remove_file(const char *name)
 	unlink(path);
 }
 
-/* It cannot be opened: with that code, and these words. */
+/* Check that it cannot be opened, with this code and these words. */
 static void check_failure(const char *dir, int code, const char *text)
 {
 	struct uft_err err = { 0 };
@@ -103,7 +103,7 @@ TEST_WITH(a_path_that_is_too_long, setup, teardown)
 	struct uft_err err = { 0 };
 
 	recording_finish(&rec);
-	/* The directory can still be looked at; the file in it has no room. */
+	/* The directory's own path still fits; that of the file in it is too long. */
 	strbuf_addstr(&dir, rec.dir);
 	while (dir.len < 4090)
 		strbuf_addstr(&dir, dir.len % 2 ? "/" : "/.");
@@ -173,7 +173,7 @@ TEST_WITH(only_files_count, setup, teardown)
 	rmdir(path);
 }
 
-/* An empty one, or one that is damaged: told when its records are asked for. */
+/* An empty file, or a damaged one, is reported when its records are read. */
 TEST_WITH(compact_files_are_looked_for, setup, teardown)
 {
 	recording_finish(&rec);
@@ -187,7 +187,7 @@ TEST_WITH(compact_files_are_looked_for, setup, teardown)
 	assert_non_null(data.tasks[0].compact);
 }
 
-/* Both files: a recording that was cut off has them, and a header that does not say so. */
+/* A recording that was cut off has both files, and a header that does not mention them. */
 TEST_WITH(definitions_of_declared_events, setup, teardown)
 {
 	for (unsigned i = 0; i < 4; i++) {

@@ -1,4 +1,4 @@
-/* A recording that is still being made: task.txt, line by line. */
+/* A recording that is still being made: task.txt is read line by line. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -127,7 +127,7 @@ TEST_WITH(sessions_and_libraries_that_come_later, setup, teardown)
 	assert_int_equal(data.sessions[1]->map.nr, 1);
 	assert_string_equal(task_session(data_task(&data, 100), 1999)->exename, "/x/prog");
 	assert_string_equal(task_session(data_task(&data, 100), 2000)->exename, "/x/next");
-	/* A task begins in the session that its process has then. */
+	/* A task begins in the session that its process has at that time. */
 	assert_string_equal(task_session(data_task(&data, 101), 2100)->exename, "/x/next");
 	assert_string_equal(task_session(data_task(&data, 102), 900)->exename, "/x/prog");
 	assert_int_equal(data.sessions[0]->nr_late, 0);

@@ -61,7 +61,7 @@ TEST_WITH(forks_inherit, setup, teardown)
 	assert_string_equal(program_of(103, 800), "/x/prog2");
 }
 
-/* Each of these took minutes when every step looked at all others. */
+/* Each of these took minutes when every step searched all others. */
 TEST_WITH(very_many, setup, teardown)
 {
 	const unsigned nr = 100000;
@@ -98,7 +98,7 @@ TEST_WITH(names_in_time, setup, teardown)
 	assert_string_equal(task_name_at(data_task(&data, 100), 9999), "two");
 }
 
-/* Names are noted as files tell them, one CPU after the other, and sorted then. */
+/* Names are noted in the order of the files, one CPU after the other, and sorted later. */
 TEST_WITH(names_that_come_late, setup, teardown)
 {
 	load();
@@ -120,7 +120,7 @@ TEST_WITH(threads_have_the_session_of_their_process, setup, teardown)
 	assert_string_equal(program_of(100, 500), "/x/prog");
 }
 
-/* Whether there is anything to show: a task without records is nothing. */
+/* A recording has something to show if a task has records. */
 TEST_WITH(recordings_without_records, setup, teardown)
 {
 	load();
@@ -132,7 +132,9 @@ TEST_WITH(recordings_without_records, setup, teardown)
 	assert_false(data_has_records(&data));
 }
 
-/* Each number once, however they come; then by the time of the beginning. */
+/*
+ * Each number is listed once, in whatever order they are added; then in order of their beginning.
+ */
 TEST(lists_of_tasks)
 {
 	static const int32_t tids[] = { 50, 10, 70, 30, 10, 60, 50, 20, 70, 40 };

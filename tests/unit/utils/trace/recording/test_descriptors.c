@@ -1,4 +1,4 @@
-/* Which descriptors a process has, and what that says of its uses of files. */
+/* Descriptors of a process, and the uses of files that follow from them. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ TEST_WITH(a_copy_is_another_descriptor_of_the_same_use, setup, teardown)
 	assert_int_equal(descriptors_dup(&files, of, 3, 7, 20), 0);
 	check_set(&of->now, "3:0r 7:0r");
 	check_uses("0 /a #0 10-10 r10 o2\n");
-	/* Of itself; of what is not there, in place of what was. */
+	/* dup() of a descriptor to itself; dup() of a closed one, over an open one. */
 	assert_int_equal(descriptors_dup(&files, of, 3, 3, 30), 0);
 	check_set(&of->now, "3:0r 7:0r");
 	assert_int_equal(descriptors_dup(&files, of, 9, 3, 40), 0);
@@ -126,7 +126,7 @@ TEST_WITH(a_copy_is_another_descriptor_of_the_same_use, setup, teardown)
 	check_uses("0 /a #0 10-60 r10\n0 /b #1 50-50 w50 o2\n");
 }
 
-/* Who has both ends hands them on; who has one uses the pipe. */
+/* A process that has both ends passes them on; one that has a single end uses the pipe. */
 TEST_WITH(a_pipe_is_used_by_who_has_one_end, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
@@ -193,7 +193,7 @@ TEST_WITH(with_exec_all_are_gone_and_known_as_those_before, setup, teardown)
 	assert_int_equal(descriptors_before(of, 3), FILES_NONE);
 }
 
-/* Behind exec its pipes are looked at once all are known, as of its beginning. */
+/* After exec its pipes are counted when all are known, from its beginning on. */
 TEST_WITH(pipes_are_looked_at_when_an_execution_has_settled, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);
@@ -234,7 +234,7 @@ TEST_WITH(a_pipe_is_used_since_the_first_time, setup, teardown)
 	check_uses("0 - #0 30-30 w20 o1\n");
 }
 
-/* A child that has what its parent has costs as much as it has. */
+/* A child that inherits descriptors costs as much as their number. */
 TEST_WITH(what_it_may_cost, setup, teardown)
 {
 	struct descriptors_of *of = descriptors_get(&all, 5, 0);

@@ -1,4 +1,4 @@
-/* Executions: who made whom, numbers that are used again, threads, strangers, a file that is cut. */
+/* Executions: parents, numbers that are used again, threads, strangers, a cut file. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -106,7 +106,9 @@ TEST(a_tree)
 	const struct execution *make = &got.all[0], *before = &got.all[1], *gcc = &got.all[2],
 			       *cc1 = &got.all[3], *killed = &got.all[4], *again = &got.all[5];
 
-	/* The first task is whoever has made the first program; the thread is one, too. */
+	/*
+	 * The first task is the one that has executed the first program; the thread is a task, too.
+	 */
 	assert_int_equal(make->task, 2);
 	assert_int_equal(before->task, 3);
 	assert_int_equal(cc1->task, 3);
@@ -232,8 +234,7 @@ TEST(where_they_are_is_told_when_it_changes)
 	put_cpu(&file, 100, 100, 2);
 	put_exec(&file, 100, "/bin/ls", WORDS("ls")); /* 120 */
 	put_exit(&file, 101, 101, 0);
-	put_fork(&file, 100, 101,
-		 101); /* that number again, which is not where the first one was */
+	put_fork(&file, 100, 101, 101); /* that number again; the first one's CPU is not its CPU */
 	put_exit(&file, 101, 101, 0);
 	load(&file, 0, &got, &broken);
 

@@ -1,4 +1,4 @@
-/* Names, contents and uses of files: what each step leaves behind. */
+/* Names, contents and uses of files: the state after each step. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ TEST_WITH(a_name_has_its_directories, setup, teardown)
 	assert_int_equal(files.names[5].directory, 2);
 	assert_int_equal(files.names[5].next_child, 1);
 	assert_int_equal(files.names[4].directory, 5);
-	/* The root is nobody's directory, and what is no path has none. */
+	/* The root is in no directory, and a relative name has none. */
 	assert_int_equal(name("/z"), 6);
 	assert_int_equal(files.names[6].directory, FILES_NONE);
 	assert_int_equal(name("x/y"), 7);
@@ -218,7 +218,7 @@ TEST_WITH(a_directory_is_renamed_with_all_that_is_in_it, setup, teardown)
 	assert_int_equal(files_find(&files, "/new/d/in/d/x"), 0);
 }
 
-/* Nothing has happened to the directory itself: what was in the place of its new name is gone. */
+/* The directory itself has not changed: files at its new name are gone. */
 TEST_WITH(a_directory_without_content_hides_what_had_its_name, setup, teardown)
 {
 	content("/d/x");
@@ -260,7 +260,10 @@ TEST_WITH(what_is_left_at_the_end, setup, teardown)
 	assert_false(files_is_left(&files, a));
 }
 
-/* Names, uses and what is moved are counted; beyond the limit nothing is made, and it is told from short memory. */
+/*
+ * Names, uses and moved names are counted; beyond the limit none is made, and the error differs
+ * from lack of memory.
+ */
 TEST_WITH(what_it_may_cost, setup, teardown)
 {
 	char path[64];

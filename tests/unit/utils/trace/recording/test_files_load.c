@@ -1,4 +1,7 @@
-/* What records of proc.dat say of files: who has read and written which contents, and when. */
+/*
+ * Facts about files from the records of proc.dat: processes that have read and written contents,
+ * and the times.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -112,7 +115,7 @@ static void check(const char *names, const char *contents, const char *uses)
 	executions_deinit(&executions);
 }
 
-/* The program begins, so that nothing is left to say of it. */
+/* The program begins, so that its file does not appear later. */
 static void begin(void)
 {
 	put_exec(1, "", "");
@@ -199,7 +202,7 @@ TEST_WITH(the_given_name_is_kept_the_first_time, setup, teardown)
 	      "0 /a #0 20-60 r20 SR (/x/../a)\n0 /b #1 40-70 r40 SR\n");
 }
 
-/* The second time it is the same use, from the first time to the last. */
+/* A second opening extends the same use, from the first time to the last. */
 TEST_WITH(a_use_lasts_from_the_first_to_the_last, setup, teardown)
 {
 	begin();
@@ -215,7 +218,7 @@ TEST_WITH(a_use_lasts_from_the_first_to_the_last, setup, teardown)
 	      "0 /a #0 20-70 r20 w40 SRW\n0 /b #1 80-90 r80 w80 o1 SRW\n");
 }
 
-/* O_TRUNC, O_EXCL, O_TMPFILE: what was there before is something else. */
+/* O_TRUNC, O_EXCL, O_TMPFILE: the earlier content is another one. */
 TEST_WITH(a_file_begins_anew, setup, teardown)
 {
 	begin();
@@ -227,7 +230,7 @@ TEST_WITH(a_file_begins_anew, setup, teardown)
 	put_open(1, 7, O_WRONLY | O_CREAT | O_EXCL, "/a");
 	put_open(1, 8, O_RDONLY, "/dev/null");
 	put_open(1, 8, O_WRONLY | O_TRUNC, "/dev/null");
-	/* Nobody has used it before: it is new, and not from outside. */
+	/* No process has used the file before: it is new, and not from outside. */
 	put_open(1, 9, O_WRONLY | O_TRUNC, "/b");
 	put_open(1, 10, O_RDWR | OPEN_TMPFILE, "/tmp/#1 (deleted)");
 	check("/a 2\n/dev/null 3\n/dev -\n/b 4\n/tmp/#1 (deleted) 5\n/tmp -\n",
@@ -238,7 +241,7 @@ TEST_WITH(a_file_begins_anew, setup, teardown)
 	      "(deleted) #5 110-110 r110 w110 o1 SRW\n");
 }
 
-/* Whoever has it under another name goes on with the same. */
+/* A file that is open under another name keeps its content. */
 TEST_WITH(a_file_with_several_names_stays_the_same, setup, teardown)
 {
 	begin();
@@ -353,7 +356,7 @@ TEST_WITH(what_a_program_begins_with, setup, teardown)
 	      "70-100 w70 o1\n0 /six #7 80-100 o1\n");
 }
 
-/* It is what it was in front of that, whatever it is called now. */
+/* A descriptor keeps its file across exec, even if that is renamed. */
 TEST_WITH(descriptors_go_through_exec, setup, teardown)
 {
 	begin();
@@ -377,7 +380,7 @@ TEST_WITH(descriptors_go_through_exec, setup, teardown)
 	      "110-130 r110 o1 SR\n");
 }
 
-/* The number of a process that has ended is another one's now. */
+/* The number of an ended process belongs to another one now. */
 TEST_WITH(numbers_are_used_again, setup, teardown)
 {
 	begin();

@@ -1,4 +1,4 @@
-/* What records of the kernel look like: the types of a kernel_header, by their numbers. */
+/* The layout of kernel records: the types of a kernel_header, by number. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ TEST(a_file_is_read_once)
 	snprintf(path, sizeof(path), "%s/kernel_header", dir);
 	assert_int_equal(kernel_formats_load(&formats, dir, &broken, &err), 0);
 	assert_null(formats.types);
-	/* A damaged one is as if there were none, but for the message. */
+	/* A damaged file counts as a missing one, but for the message. */
 	assert_int_equal(outfile_put(path, "nonsense\n", 9, NULL), 0);
 	assert_int_equal(kernel_formats_load(&formats, dir, &broken, &err), 0);
 	assert_int_equal(broken.code, -EBADMSG);
@@ -130,7 +130,7 @@ TEST(a_file_is_read_once)
 	unlink(path);
 	assert_int_equal(kernel_formats_load(&formats, dir, NULL, &err), 1);
 	kernel_formats_deinit(&formats);
-	/* What is there and cannot be read at all is an error. */
+	/* A file that exists and cannot be read is an error. */
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_true(kernel_formats_load(&formats, dir, NULL, &err) < 0);
 	assert_non_null(strstr(err.text, path));

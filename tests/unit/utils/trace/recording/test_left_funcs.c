@@ -1,4 +1,4 @@
-/* Functions that a recording has left out to cost less: which these are, of those that are known. */
+/* Functions that a recording has left out to cost less, among the known functions. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -38,7 +38,7 @@ static void end(struct left_funcs *left)
 	data_close(&data);
 }
 
-/* What is not a line, or of a module or a place that nobody knows, says nothing of the others. */
+/* A wrong line, or one about an unknown module or address, does not affect the others. */
 TEST_WITH(each_line, setup, teardown)
 {
 	struct left_funcs left = { 0 };

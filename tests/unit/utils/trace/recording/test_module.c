@@ -1,4 +1,4 @@
-/* Modules and their functions: which symbols they have, what they are called, and what is known of them. */
+/* Modules and their functions: symbols, names, and properties. */
 #include "tests/unit/lib/unit.h"
 
 #include <dirent.h>
@@ -55,7 +55,7 @@ static void add_file(struct scene *s, const char *name, const char *text)
 	assert_int_equal(outfile_put(path, text, strlen(text), NULL), 0);
 }
 
-/* A module with these symbols, each of 16 bytes from 0x1000 on: "T main" ... */
+/* Adds a module with these symbols, each of 16 bytes from 0x1000 on: "T main" ... */
 static struct module *add_module(struct scene *s, const char *const *symbols)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -75,7 +75,7 @@ static const struct func *func_at(struct scene *s, struct module *mod, unsigned 
 	return module_func(&s->set, mod, &mod->symtab.syms[i]);
 }
 
-/* Each of its names finds it, be it the last one; parts of a name do not. */
+/* Each of the names finds it, the last one as well; a part of a name does not. */
 TEST_WITH(any_of_its_names, setup, teardown)
 {
 	static char others[] = "Box::put(int)\0_ZN3Box3putEi\0";
@@ -152,7 +152,7 @@ TEST_WITH(a_file_that_cannot_be_read_is_told, setup, teardown)
 	assert_non_null(strstr(err.text, "prog.sym"));
 }
 
-/* --with-syms: a folder with symbols of others, which comes first. */
+/* --with-syms: a folder with other symbols, which take precedence. */
 TEST_WITH(symbols_of_another_folder_come_first, setup, teardown)
 {
 	char other[] = "/tmp/utrail-unit-XXXXXX";
@@ -227,7 +227,10 @@ TEST_WITH(addresses_without_symbols, setup, teardown)
 	assert_true(func->is_kernel);
 }
 
-/* Functions that end a process, put another one in its place, or return twice: library calls, but for forks. */
+/*
+ * Functions that end a process, replace its program, or return twice: library calls only, except
+ * for forks.
+ */
 TEST_WITH(functions_that_do_more_than_return, setup, teardown)
 {
 	static const struct {
@@ -269,7 +272,7 @@ TEST_WITH(functions_that_do_more_than_return, setup, teardown)
 	}
 }
 
-/* What is in the program itself is no end and no exec, whatever it is called. */
+/* A function of the program itself is no end and no exec, whatever its name is. */
 TEST_WITH(functions_of_the_program_with_such_names, setup, teardown)
 {
 	static const char *const symbols[] = { "T exit", "T execve", NULL };
@@ -280,7 +283,7 @@ TEST_WITH(functions_of_the_program_with_such_names, setup, teardown)
 	assert_false(func_at(s, mod, 1)->is_exec);
 }
 
-/* As a compiler makes them: their calls are those of the function that they are of. */
+/* A compiler splits functions: calls of the parts count as calls of the function. */
 TEST_WITH(parts_of_functions_count_as_these, setup, teardown)
 {
 	static const char *const symbols[] = { "t work.part.0", "t work.cold", "T worker", "T work",
@@ -299,7 +302,7 @@ TEST_WITH(parts_of_functions_count_as_these, setup, teardown)
 	assert_int_equal(func_at(s, mod, 1)->count_id, work->id);
 	assert_int_equal(func_at(s, mod, 2)->count_id, func_at(s, mod, 2)->id);
 	assert_int_equal(func_at(s, mod, 4)->count_id, func_at(s, mod, 4)->id);
-	/* Where names are shown as they are it is another function. */
+	/* With names as they are in the file, it is another function. */
 	s->set.demangle = DEMANGLE_NO;
 	mod = module_set_get(&s->set, "/x/prog2", "");
 	add_file(s, "prog2.sym", "# path name: /x/prog2\n1000 10 T f\n1010 10 t f.part.0\n");

@@ -1,4 +1,4 @@
-/* Calls that were entered before what is shown begins: they get an entry there, when that is wanted. */
+/* Calls that were entered before the shown range get an entry at its beginning, on request. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -25,7 +25,7 @@ static void check(const char *tree, const char *expected)
 	recording_deinit(&rec);
 }
 
-/* A child begins within calls of its parent: which, its returns say. */
+/* A child begins within calls of its parent; its returns tell which. */
 TEST_WITH(inherited, setup, NULL)
 {
 	config.stages.opens_inherited = true;
@@ -51,7 +51,7 @@ TEST_WITH(at_start, setup, NULL)
 	check("a{b{ }c{}}", "100:a{b{}c{}}");
 }
 
-/* Records of calls at any depth, as damage and longjmp(3) leave them; an event here and there. */
+/* Makes records of calls at any depth, as damage and longjmp(3) leave them, with some events. */
 #define NR_RECORDS 2000
 
 static void make_records(struct record *records)
@@ -80,7 +80,7 @@ static void note_record(struct opened *opened, const struct record *rec)
 	assert_true(opened_note(opened, &event));
 }
 
-/* Many at a time leave open what one after the other does. */
+/* Reading many records at a time leaves the same calls open as reading them one by one. */
 TEST(skims_records)
 {
 	struct record records[NR_RECORDS];

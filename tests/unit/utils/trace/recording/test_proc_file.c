@@ -1,4 +1,4 @@
-/* Records of proc.dat are read one by one, however long they are, until the end or the damage. */
+/* Records of proc.dat are read one by one, of any length, until the end or the first damage. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

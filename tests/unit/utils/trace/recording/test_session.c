@@ -1,4 +1,7 @@
-/* What addresses mean: maps, symbols, libraries that come late, and the cache before them. */
+/*
+ * Meaning of addresses: maps, symbols, libraries that are loaded late, and the cache in front of
+ * them.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <unistd.h>
@@ -167,7 +170,10 @@ TEST(kinds_of_functions)
 	end(&s);
 }
 
-/* Only libraries end, replace or double the program: which of their functions do is known by name. */
+/*
+ * Only library functions end, replace or double the program; their names tell which of these they
+ * do.
+ */
 TEST(what_functions_do)
 {
 	static const struct {
@@ -209,7 +215,10 @@ TEST(what_functions_do)
 	end(&s);
 }
 
-/* A part that the compiler has split off is counted as its function, and has its name; what only begins alike is another one. */
+/*
+ * A part that the compiler has split off counts as its function, and has its name; a function whose
+ * name only begins alike does not.
+ */
 TEST(parts_of_functions)
 {
 	struct scene s;
@@ -264,7 +273,10 @@ static void add_late(struct scene *s, uint64_t time_ns, uint64_t base, const cha
 	assert_int_equal(session_add_late(s->session, &line), 0);
 }
 
-/* From the time on at which it came; the last one that came to a place is the one that is there. */
+/*
+ * A library counts from the time of its loading; at each address the last one that was loaded
+ * counts.
+ */
 TEST(late_libraries)
 {
 	struct scene s;
