@@ -1,4 +1,7 @@
-/* Calls of compact blocks on their way to a view: payloads, and blocks that turn out to be damaged where their sums say nothing of it. */
+/*
+ * Calls of compact blocks on their way to a view: payloads, and damaged blocks whose checksums are
+ * right.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -11,7 +14,7 @@
 
 static struct recording rec;
 static struct pipeline_config config;
-/* What is known of payloads: as record -A and -R write it; or NULL. */
+/* The specifications of payloads as record -A and -R write them; or NULL. */
 static const char *argspec;
 static const char *retspec;
 
@@ -29,7 +32,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* An ENTRY or EXIT with the bytes of its payload, in hex; "!N" for LOST. */
+/* Writes ENTRY or EXIT with the bytes of its payload, in hex; "!N" for LOST. */
 static int write_events(void *self, const struct event_span *span, struct uft_err *err)
 {
 	for (size_t i = 0; i < span->nr; i++) {
@@ -82,7 +85,7 @@ static void read_file(struct strbuf *file, struct compact_head *head)
 	assert_true(compact_head_decode((uint8_t *)file->data, head));
 }
 
-/* In the first block: put @put where @len bytes of tokens are at @at; the sums are right. */
+/* Replace the @len bytes of tokens at @at in the first block by @put, and correct the checksums. */
 static void change_tokens(size_t at, size_t len, const char *put)
 {
 	struct strbuf file cleanup_strbuf = { 0 };
@@ -122,7 +125,8 @@ static uint32_t tokens_of_first(void)
 }
 
 /*
- * What is wrong shows when half of the block has been shown: the rest of it is lost, and all blocks behind it are there.
+ * The damage is found when half of the block has been shown: the rest of it is lost, and all later
+ * blocks are there.
  */
 TEST_WITH(damage_behind_good_sums, setup, teardown)
 {
@@ -147,14 +151,19 @@ TEST_WITH(damage_behind_good_sums, setup, teardown)
 	change_tokens(len - 2, 2, "\x2a\x7f");
 	assert_true(run(&out));
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ !2 c{ d{ d} d{ d} d{ d} c} ");
-	/* One more than there are records: they are all there, and it is told. */
+	/*
+	 * One token more than there are records: all records are there, and the damage is reported.
+	 */
 	recording_pack(&rec, TID, 128);
 	change_tokens(len, 0, "\x28");
 	assert_true(run(&out));
 	assert_string_equal(strbuf_str(&out), "a{ b{ b} b{ b} b{ b} a} c{ d{ d} d{ d} d{ d} c} ");
 }
 
-/* Payloads come with their calls, as long as is known of the functions; where that is not so as without blocks. */
+/*
+ * Payloads come with their calls if the functions' specifications are known; else the blocks are
+ * decoded to records.
+ */
 TEST_WITH(payloads, setup, teardown)
 {
 	const uint64_t a = recording_addr("a"), b = recording_addr("b");
@@ -166,7 +175,7 @@ TEST_WITH(payloads, setup, teardown)
 
 	recording_add_task(&rec, TID, "", 1000);
 	rec.features = FEAT_ARGUMENT | FEAT_RETVAL;
-	/* Before its first call is known the short way is not taken. */
+	/* Before its first call is known the fast path is not taken. */
 	recording_put(&rec, &file, now_ns, record_data(RECORD_ENTRY, 0, recording_addr("c")));
 	recording_put(&rec, &file, now_ns += 10, record_data(RECORD_EXIT, 0, recording_addr("c")));
 	for (int i = 0; i < 20; i++) {

@@ -1,4 +1,7 @@
-/* The kernel's calls of one task: nested whatever was lost, and beside the records of a clock that is not quite the same. */
+/*
+ * The kernel's calls of one task: properly nested after any loss, and merged with records of a
+ * slightly different clock.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"
@@ -65,7 +68,7 @@ static void put(struct strbuf *out, const struct event *event)
 
 #define RECORDS_MAX 8
 
-/* The records at these @times, as they are in a file. Returns how many. */
+/* Makes records at these @times, as in a file. Returns their number. */
 static size_t put_records(const uint64_t *times, struct record *to)
 {
 	size_t nr = 0;
@@ -78,8 +81,8 @@ static size_t put_records(const uint64_t *times, struct record *to)
 }
 
 /*
- * As a lane does: what is due before a record, then the record ("|"), before which all calls return. @max: events at a time.
- * The caller frees it.
+ * Merges as a lane does: the calls due before a record, then the record ("|"), before which all
+ * calls return. @max: events at a time. The caller frees the text.
  */
 static char *walk(struct queued *events, size_t nr, const uint64_t *times, size_t max,
 		  bool has_program, bool merges)
@@ -175,7 +178,7 @@ TEST(ends_without_beginning_are_left_out)
 	      OUT(20, 'x', KERNEL_DEPTH_UNKNOWN), OUT(30, 'a', KERNEL_DEPTH_UNKNOWN));
 }
 
-/* It has returned when something comes that cannot be within it. */
+/* A call has returned when an event comes that cannot be inside of it. */
 TEST(ends_that_are_missing)
 {
 	CHECK("10:a{ 20:b{ 40:}b 40:}a ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
@@ -190,7 +193,10 @@ TEST(ends_that_are_missing)
 	      IN(20, 'b', 1), LOSS(30), OUT(35, 'a', 0), IN(40, 'c', 0), OUT(50, 'c', 0));
 }
 
-/* An interrupt between a function's return and the kernel's record of it: it has the depth of the function, which is counted down by then. */
+/*
+ * An interrupt comes between a function's return and the kernel's record of it. It has the depth of
+ * the function, which is already counted down.
+ */
 TEST(end_behind_an_interrupt)
 {
 	CHECK("10:a{ 20:b{ 30:}b 30:i{ 40:}i 60:}a ", RECORDS(), IN(10, 'a', 0), IN(20, 'b', 1),
@@ -208,28 +214,30 @@ TEST(records_end_calls)
 
 TEST(clocks_that_differ)
 {
-	/* The end of a call seems to be behind the record that was written after it. */
+	/* The end of a call seems to be after the record that was written later. */
 	CHECK("100000:a{ 199999:}a | ", RECORDS(200000), IN(100000, 'a', 0), OUT(210000, 'a', 0));
 	/* By more than clocks can differ. */
 	CHECK("100000:a{ 200000:}a | ", RECORDS(200000), IN(100000, 'a', 0),
 	      OUT(200000 + KERNEL_CALLS_SKEW_NS, 'a', 0));
-	/* A call that begins shortly ahead of a record and ends long behind it began behind it. */
+	/* A call that begins shortly before a record and ends long after it began after it. */
 	CHECK("| 200000:a{ 290000:}a ", RECORDS(200000), IN(199000, 'a', 0), OUT(290000, 'a', 0));
-	/* One that ends as soon as it can is in front of the record. */
+	/* A call that ends as early as possible is before the record. */
 	CHECK("199000:a{ 199999:}a | ", RECORDS(200000), IN(199000, 'a', 0), OUT(200500, 'a', 0));
 }
 
 TEST(back_on_the_cpu)
 {
-	/* The kernel tells of it in the first function that runs then, which is behind it here. */
+	/*
+	 * The kernel reports it in the first function that runs then; here that report comes later.
+	 */
 	CHECK("10:a{ 20:out 29:in3 30:b{ 50:}b 60:}a ", RECORDS(), IN(10, 'a', 0), LEAVES(20),
 	      IN(30, 'b', 1), IS_BACK(40, 3), OUT(50, 'b', 1), OUT(60, 'a', 0));
 	CHECK("10:a{ 20:out 30:in3 40:b{ 50:}b 60:}a ", RECORDS(), IN(10, 'a', 0), LEAVES(20),
 	      IS_BACK(30, 3), IN(40, 'b', 1), OUT(50, 'b', 1), OUT(60, 'a', 0));
-	/* Nobody wrote where: the number of a CPU that is not known. */
+	/* The CPU was not recorded: the number stands for an unknown one. */
 	CHECK("20:out 29:in65535 30:b{ 50:}b ", RECORDS(), LEAVES(20), IN(30, 'b', 0),
 	      OUT(50, 'b', 0));
-	/* With a loss in between, what comes is what is known. */
+	/* After a loss only the known facts are shown. */
 	CHECK("20:out 29:in65535 30:b{ 35:}b 35:lost 40:in3 ", RECORDS(), LEAVES(20),
 	      IN(30, 'b', 0), LOSS(35), IS_BACK(40, 3));
 }

@@ -1,4 +1,7 @@
-/* What a lane says of each event beside what it is: when, how deep, and how much of the file was read by then. */
+/*
+ * Members that a lane adds to each event: time, depth, and the part of the file that was read by
+ * then.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
@@ -39,7 +42,7 @@ static void begin(struct scene *s)
 	s->config.stages.wants = STAGE_WANTS_DEPTHS;
 }
 
-/* The events of @type are @expected; all files are read by then, and nothing twice. */
+/* Check that the events of @type are @expected, and that in the end all files were read once. */
 static void end(struct scene *s, enum event_type type, const char *expected)
 {
 	struct seen seen = { .type = type };
@@ -95,7 +98,10 @@ TEST(depths_of_the_scheduler)
 		{ "a{b{ }}", false, "1500@2 " },
 		{ "a{ }", false, "1500@1 " },
 		{ "A{ }", true, "1500@1 " },
-		/* What happens in the outermost library call that is not shown is at the margin; any other counts. */
+		/*
+		 * Events in the outermost library call that is not shown are at the margin; all
+		 * others count.
+		 */
 		{ "A{ }", false, "1500@0 " },
 		{ "a{B{ }}", false, "1500@2 " },
 	};
@@ -112,7 +118,7 @@ TEST(depths_of_the_scheduler)
 	}
 }
 
-/* A record about task 100: 7 it is new, 3 it has a name. */
+/* A perf record about task 100: 7 for a new task, 3 for a name. */
 static void add_sign(struct strbuf *perf, uint32_t type, uint64_t time_ns)
 {
 	uint8_t bytes[48] = { 0 };
@@ -135,7 +141,7 @@ static void add_sign(struct strbuf *perf, uint32_t type, uint64_t time_ns)
 	strbuf_add(perf, bytes, sizeof(bytes));
 }
 
-/* What there is of a task beside its calls, counted before anything is shown. */
+/* Facts about a task other than its calls, counted before anything is shown. */
 TEST(surveys)
 {
 	struct trace_data data;
@@ -214,7 +220,10 @@ static void dump(const struct recording *rec, const struct pipeline_config *conf
 	data_close(&data);
 }
 
-/* One task with @tree, and times off the CPU from 1505 to 1525 and from 2035 on; merged by time it is the same as by itself. */
+/*
+ * One task with @tree, and times off the CPU from 1505 to 1525 and from 2035 on; merging by time
+ * must give the same as by task.
+ */
 static void check_all(const char *tree, struct pipeline_config *config, const char *expected)
 {
 	struct strbuf by_time cleanup_strbuf = { 0 };

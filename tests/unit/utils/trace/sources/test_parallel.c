@@ -1,4 +1,7 @@
-/* How many threads read a recording: as many as there is work for, and one where the order of all counts. */
+/*
+ * The number of threads that read a recording: as many as there is work for, and one when the order
+ * of all events counts.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -23,7 +26,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Of @nr_tasks with @bytes of records each, as far as their sizes tell; of @wanted threads. */
+/*
+ * Returns the number of threads for @nr_tasks with @bytes of records each, when @wanted are
+ * allowed.
+ */
 static size_t threads(int nr_tasks, uint64_t bytes, size_t wanted)
 {
 	struct trace_data data;
@@ -50,7 +56,7 @@ TEST_WITH(little_work, setup, teardown)
 	assert_int_equal(threads(2, 1000, 0), 1);
 }
 
-/* A thread for each megabyte, and not more than are wanted. */
+/* One thread for each megabyte, and not more than are wanted. */
 TEST_WITH(much_work, setup, teardown)
 {
 	assert_int_equal(threads(1, 3 * MB, 8), 4);
@@ -59,7 +65,7 @@ TEST_WITH(much_work, setup, teardown)
 	assert_int_equal(threads(1, 300 * MB, 100), READERS_MAX);
 }
 
-/* Tasks that cannot be split, or are not worth it, have one thread each at most. */
+/* A task that cannot be split, or is too small for it, has at most one thread. */
 TEST_WITH(tasks_that_stay_whole, setup, teardown)
 {
 	assert_int_equal(threads(2, MB - 1, 8), 2);

@@ -1,4 +1,4 @@
-/* Finding a time in the records of a task: what is read from there is what reading all gives. */
+/* Finding a time in the records of a task: reading from there gives the same as reading all. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -13,14 +13,14 @@
 #define PACKED_AT  50000
 
 /*
- * What a random task does.
+ * Properties of a random task.
  *
- * @nr: of records; 0: NR_RECORDS
+ * @nr: number of records; 0: NR_RECORDS
  * @args: a call in so many has arguments, 0: none; @lost: ... comes after LOST; @points: ... after
  *        an event with a payload
  * @back: a time in so many goes backwards
  * @looks: arguments look like records
- * @block_bytes: of a compact file; 0: it is none
+ * @block_bytes: block size of a compact file; 0: it is not compact
  */
 struct kind {
 	size_t nr;
@@ -140,7 +140,10 @@ static uint64_t mix(uint64_t sum, const void *bytes, size_t len)
 	return sum;
 }
 
-/* What comes from the first event on that is not before @time_ns; @skipped: so much was not read. */
+/*
+ * Summary of the events from the first one that is not before @time_ns; @skipped: bytes that were
+ * not read
+ */
 struct part {
 	uint64_t sum;
 	size_t nr;
@@ -185,7 +188,7 @@ static struct part read_part(struct scene *s, uint64_t time_ns, bool seeks)
 	return part;
 }
 
-/* Returns how much was not read of what came ahead of the last of the times. */
+/* Returns the number of bytes that were not read before the last of the times. */
 static uint64_t check(const struct kind *kind)
 {
 	struct scene s;
@@ -231,11 +234,11 @@ static void compact_blocks(void **state)
 	assert_true(check(&(struct kind){ .block_bytes = PACKED_AT }) > NR_RECORDS * 16 / 2);
 	assert_true(check(&(struct kind){ .block_bytes = 2000, .lost = 100 }) >
 		    NR_RECORDS * 16 / 2);
-	/* Blocks that were cut anywhere, as a recorder does not. */
+	/* Blocks that are cut at other places than a recorder does. */
 	check(&(struct kind){ .block_bytes = PACKED_AT, .args = 3, .points = 7 });
 }
 
-/* A signal's handler writes its calls ahead of the one that it interrupts. */
+/* A signal handler writes its calls before the call that it interrupts. */
 static void times_that_go_backwards(void **state)
 {
 	check(&(struct kind){ .back = 20000 });
@@ -250,7 +253,7 @@ static void put_time(struct scene *s, size_t record, uint64_t time_ns)
 	put_u64((uint8_t *)s->bytes.data + 16 * record, time_ns, s->rec.big);
 }
 
-/* A clock that was set back in the middle: the first half is later than most of the second. */
+/* A clock that was set back in the middle: most of the first half is later than the second. */
 static void clock_that_is_set_back(void **state)
 {
 	struct scene s;
@@ -271,7 +274,7 @@ static void clock_that_is_set_back(void **state)
 	end(&s);
 }
 
-/* The time of day is set back, by so little that it may be between two samples. */
+/* The time of day is set back by so little that no sample may show it. */
 static void time_of_day_that_is_set_back(void **state)
 {
 	const uint64_t since_1970 = 1700000000000000000;
@@ -299,7 +302,7 @@ static void time_of_day_that_is_set_back(void **state)
 	end(&s);
 }
 
-/* Short files, times ahead of everything, and files that are damaged are read from the start. */
+/* Short files, times before all records, and damaged files: reading begins at the start. */
 static void reads_all(void **state)
 {
 	struct scene s;
@@ -319,7 +322,7 @@ static void reads_all(void **state)
 	end(&s);
 }
 
-/* A crash leaves zeros at the end, or a part of a record. */
+/* After a crash there may be zeros, or a part of a record, at the end. */
 static void the_last_record(void **state)
 {
 	struct scene s;

@@ -1,4 +1,4 @@
-/* Pieces of a task: what comes out of them, one after the other, is what comes out of the whole. */
+/* Pieces of a task: reading them one after the other gives the same as reading the whole. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/kernel_page.h"
@@ -67,7 +67,10 @@ static int write_events(void *self, const struct event_span *span, struct uft_er
 	return 0;
 }
 
-/* A piece begins in the calls that the pieces before it have shown and not ended, where its view sees entries. */
+/*
+ * A piece begins within the calls that earlier pieces have shown and not ended, if its view needs
+ * entries.
+ */
 static int note_path(void *self, const struct view_resume *at, struct uft_err *err)
 {
 	assert_non_null(at->task);
@@ -108,7 +111,10 @@ static void close_pipe(void)
 	data_close(&data);
 }
 
-/* How many pieces the first task was split into, of about @piece_bytes; compares what comes out. */
+/*
+ * Splits the first task into pieces of about @piece_bytes and compares the events. Returns the
+ * number of pieces.
+ */
 static size_t split_into(uint64_t piece_bytes)
 {
 	const struct view view = { write_events, &parts, note_path };
@@ -138,7 +144,10 @@ static void read_whole(struct strbuf *out)
 	close_pipe();
 }
 
-/* Split the records that there are in every way: into how many pieces of a record each they go, and the end. */
+/*
+ * Splits the records in every way and compares the events. Returns the number of pieces with one
+ * record each.
+ */
 static size_t split_all(void)
 {
 	size_t nr = split_into(16);
@@ -148,7 +157,7 @@ static size_t split_all(void)
 	return nr;
 }
 
-/* The same as they are, and in compact blocks of which each has a few records, or all. */
+/* Check plain records, and compact blocks that have a few records each, or all. */
 static size_t check_records(void)
 {
 	static const size_t block_bytes[] = { 16, 48, 112, COMPACT_RAW_MAX };
@@ -213,7 +222,7 @@ TEST_WITH(kernel_events, setup, teardown)
 	assert_non_null(strstr(strbuf_str(&whole), "\n3 - at 1002"));
 }
 
-/* Addresses mean something else from then on, be it in the middle of a block. */
+/* From then on addresses have other meanings, even in the middle of a block. */
 TEST_WITH(another_program, setup, teardown)
 {
 	static const char map[] = "400000-500000 r-xp 00000000 00:00 0 /x/other\n";
@@ -244,7 +253,7 @@ TEST_WITH(returns_that_belong_to_nothing, setup, teardown)
 	assert_int_equal(check("a{b{)c}d{e{}}"), 3);
 }
 
-/* Where time goes backwards nobody is sure, and what is there is the same. */
+/* When time goes backwards the order is uncertain, but the events are the same. */
 TEST_WITH(time_goes_backwards, setup, teardown)
 {
 	static const char calls[] = "a{b{}c{}}";
@@ -274,7 +283,7 @@ TEST_WITH(time_goes_backwards, setup, teardown)
 	assert_int_equal(check_records(), 4);
 }
 
-/* What stands behind a record is no record: neither is it taken for one, nor does a piece begin there. */
+/* Bytes after a record are not taken for a record, and no piece begins there. */
 TEST_WITH(payloads, setup, teardown)
 {
 	const uint64_t a = 0x401004, b = a + 0x40;

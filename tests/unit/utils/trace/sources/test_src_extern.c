@@ -109,7 +109,7 @@ TEST_WITH(lines_have_a_time_and_a_message, setup, teardown)
 	assert_int_equal(source_next_ns(s->src), UINT64_MAX);
 }
 
-/* They come by time; those with the same time stay in their order. */
+/* Lines come in order of time; those with the same time keep their order. */
 TEST_WITH(lines_are_sorted, setup, teardown)
 {
 	static const char text[] = "0.000000030 a\n0.000000010 b\n0.000000020 c\n0.000000010 d\n"
@@ -120,7 +120,7 @@ TEST_WITH(lines_are_sorted, setup, teardown)
 	check(s, UINT64_MAX, "0 g|10 b|10 d|10 e|20 c|20 h|30 a|40 f|");
 }
 
-/* Only so many are held: who is later than these comes too late, but comes. */
+/* Only a limited number is held: a line that is later than these comes out of order, but comes. */
 TEST_WITH(as_many_are_sorted_as_are_held, setup, teardown)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

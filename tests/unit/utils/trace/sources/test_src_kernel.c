@@ -1,4 +1,4 @@
-/* Tracepoints and calls of the kernel: whose they are, what was lost, pages that are damaged. */
+/* Tracepoints and calls of the kernel: their tasks, losses, and damaged pages. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -31,7 +31,10 @@ static void put_type(struct strbuf *header, const char *name, unsigned id, const
 	kernel_header_put_file(header, name, format.data, format.len);
 }
 
-/* A recording with these types of events; SWITCH is about its second word, @graph: those of calls are there. */
+/*
+ * A recording with these types of events; the second word of SWITCH is a task. @graph: with the
+ * types of calls
+ */
 static void begin(struct sources *s, bool graph)
 {
 	struct strbuf header cleanup_strbuf = { 0 };
@@ -191,7 +194,7 @@ TEST(points_are_left_out_when_nobody_wants_them)
 	sources_end(&s);
 }
 
-/* The fast way: all calls of a task in a row, up to anything else. */
+/* The fast path: all calls of a task in a row, up to any other record. */
 TEST(many_calls_at_a_time)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -246,7 +249,7 @@ TEST(many_calls_at_a_time)
 	sources_end(&s);
 }
 
-/* COMMIT's upper bits: records were lost in front of the page, and how many is behind them. */
+/* COMMIT's upper bits: records were lost before the page, and their number stands after it. */
 TEST(lost_records)
 {
 	static const uint32_t missed_bit = 1U << 31;
@@ -288,7 +291,7 @@ TEST(lost_records)
 	sources_end(&s);
 }
 
-/* Losses in front of pages in which there is nothing for us are one. */
+/* Losses before pages without events of ours are added up. */
 TEST(losses_add_up_until_somebody_is_told)
 {
 	static const uint32_t bits = 3U << 30;
@@ -306,7 +309,7 @@ TEST(losses_add_up_until_somebody_is_told)
 		put_u64(page.bytes + page.used, 3 + i, false);
 		strbuf_add(&bytes, page.bytes, sizeof(page.bytes));
 	}
-	/* One of them is not known: none is, until it is told. */
+	/* One number is unknown, so the sum is unknown until it is reported. */
 	for (unsigned i = 0; i < 3; i++) {
 		kernel_page_begin(&page, 2000 + i, 8, false);
 		kernel_page_record(&page, 0, PLAIN, i < 2 ? 0 : 100, NULL, 0);
@@ -361,7 +364,7 @@ TEST(a_damaged_page_costs_itself)
 	sources_end(&s);
 }
 
-/* Of a file that was cut the last record is most likely not whole: nobody is told. */
+/* The last record of a cut file is most likely incomplete: that is not reported. */
 TEST(a_page_that_is_cut)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -398,7 +401,7 @@ TEST(an_empty_page_is_the_end)
 	sources_end(&s);
 }
 
-/* More than the buffers have; what was handed out stays as it is until the next call. */
+/* More than the buffers hold; returned events stay valid until the next call. */
 TEST(long_files)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };

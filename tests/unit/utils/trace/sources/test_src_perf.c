@@ -1,4 +1,7 @@
-/* What the kernel tells of tasks and of its scheduler: events of perf-cpu<N>.dat, names, tasks that nobody else knows. */
+/*
+ * Records of the kernel about tasks and its scheduler: events of perf-cpu<N>.dat, names, and tasks
+ * without other traces.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -11,7 +14,7 @@
 
 #define ALL UINT64_MAX
 
-/* A record with @body of whole words, and its trailer. */
+/* Writes a record with @body of whole words, and its trailer. */
 static void put(struct strbuf *out, uint32_t type, const void *body, size_t len, int32_t pid,
 		int32_t tid, uint64_t time_ns)
 {
@@ -90,7 +93,7 @@ TEST(events_of_the_scheduler)
 	sources_end(&s);
 }
 
-/* By CPU; a number that an event has no room for is not known. */
+/* One source for each CPU; a number that is too large for an event counts as unknown. */
 TEST(each_file_is_a_source_and_says_its_cpu)
 {
 	static const struct {
@@ -202,7 +205,7 @@ TEST(the_last_time_stands_for_none)
 	sources_end(&s);
 }
 
-/* What is in front of it counts; it is told once, and then it is the end. */
+/* Records before the damage count; it is reported once, and then the source ends. */
 TEST(damage_is_told_behind_what_is_good)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -268,7 +271,7 @@ TEST(a_file_that_cannot_be_opened_is_told)
 	sources_end(&s);
 }
 
-/* Of a recording that grows: names may come before their tasks. */
+/* In a growing recording names may come before their tasks. */
 TEST(a_file_that_grows)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };

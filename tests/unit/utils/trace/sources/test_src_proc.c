@@ -1,4 +1,4 @@
-/* What processes did, as events; and what that tells of tasks that nobody else knows. */
+/* Acts of processes as events, and tasks that are only known from them. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define ALL UINT64_MAX
 
-/* Recordings made of strings are little-endian, and these records are in the order of this machine. */
+/* Recordings made of strings are little-endian; these records have this machine's byte order. */
 static void begin(struct sources *s)
 {
 	sources_begin(s);
@@ -194,12 +194,12 @@ TEST(whom_nobody_else_knows)
 	assert_int_equal(task->ppid, 200);
 	assert_int_equal(task->start_ns, 20);
 	assert_true(task->is_fork);
-	/* task.txt has task 100 without a parent, and proc.dat tells which one it has. */
+	/* task.txt has task 100 without a parent; proc.dat states its parent. */
 	assert_int_equal(data_task(&s.data, 100)->ppid, 300);
 	sources_end(&s);
 }
 
-/* The second time that the file is read, or when nobody asks. */
+/* Nothing is noted when the file is read a second time, or when no notes are wanted. */
 TEST(notes_are_taken_once)
 {
 	struct strbuf out cleanup_strbuf = { 0 };

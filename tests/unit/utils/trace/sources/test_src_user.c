@@ -1,4 +1,4 @@
-/* The records of one task, as a source: what it says of the next one. */
+/* The records of one task as a source, and its time of the next one. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static void put_more(struct scene *s, uint64_t time_ns, enum record_type type, u
 	strbuf_add(&s->bytes, payload, len);
 }
 
-/* The payload of an EVENT: its length and that many bytes, padded. */
+/* Writes the payload of an EVENT: its length and that many bytes, padded. */
 static void put_event(struct scene *s, uint64_t time_ns, uint64_t id, const void *payload,
 		      size_t len)
 {
@@ -105,7 +105,7 @@ static void end(struct scene *s)
 	strbuf_deinit(&s->bytes);
 }
 
-/* All events, with "[bytes of the payload]"; what is wrong in the end, behind "'...". */
+/* Check all events, with "[bytes of the payload]"; then the error, after "'...". */
 static void check(struct scene *s, size_t max, uint64_t until_ns, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -153,7 +153,7 @@ TEST(records_of_all_types)
 	}
 }
 
-/* ... has the time of what is before it, or behind it when it is first. */
+/* A loss has the time of the event before it, or after it when it is the first. */
 TEST(times_of_losses)
 {
 	struct scene s;
@@ -201,7 +201,7 @@ TEST(a_part_of_a_file)
 	end(&s);
 }
 
-/* Values of counters, in as many records as they take. */
+/* Values of counters, in as many records as they need. */
 TEST(counters)
 {
 	static const uint64_t values[] = { 5, 1ULL << 24, 1ULL << 48 };
@@ -216,7 +216,10 @@ TEST(counters)
 			recording_put(&s.rec, &s.bytes, 1000 + v,
 				      counter_piece(id, values[v], i, nr));
 	}
-	/* Pieces that belong to others are not taken: another time, another counter, another type, with a payload. */
+	/*
+	 * Pieces that do not belong to it are not taken: with another time, counter or type, or
+	 * with a payload.
+	 */
 	for (unsigned i = 0; i < 4; i++) {
 		recording_put(&s.rec, &s.bytes, 1100 + i * 10, counter_piece(id, 1ULL << 24, 0, 2));
 		if (i == 0)
@@ -237,7 +240,7 @@ TEST(counters)
 	end(&s);
 }
 
-/* Nobody knows how long they are: up to the next record that fits the stack. */
+/* The length of the arguments is unknown: they end at the next record that fits the stack. */
 TEST(arguments_without_a_specification)
 {
 	static const struct {
@@ -290,7 +293,7 @@ TEST(arguments_with_a_specification)
 	begin(&s);
 	put_more(&s, 1000, RECORD_ENTRY, 0, 0x401004, "\1\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0", 16);
 	put_more(&s, 1010, RECORD_EXIT, 0, 0x401004, "\1\0\0\0\0\0\0\0", 8);
-	/* What is behind is no record: that cannot be its length. */
+	/* The bytes after that length are no record, so the length is wrong. */
 	put_more(&s, 1020, RECORD_ENTRY, 0, 0x401004, "\1\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0abcdefgh",
 		 24);
 	put(&s, 1030, RECORD_EXIT, 0, 0x401004);
