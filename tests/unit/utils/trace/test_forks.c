@@ -1,4 +1,7 @@
-/* Filters of forked children begin with what their parents were within: also of parents whose records end before. */
+/*
+ * Filters of forked children begin within the calls of their parents, even if the parent's records
+ * end before.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"

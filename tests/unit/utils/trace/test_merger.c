@@ -1,4 +1,4 @@
-/* Sources of all tasks: whatever windows and groups their events come in, each task gets its own, in order. */
+/* Sources of all tasks: with any windows and groups each task gets its own events, in order. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -18,7 +18,10 @@ static struct recording rec;
 static struct pipeline_config config;
 static struct pipeline pipe_;
 
-/* What a view has seen: @nr events of the scheduler of each task, @last_ns of all, or of the task. */
+/*
+ * The events that a view has seen: @nr of the scheduler for each task, @last_ns of all, or of the
+ * task
+ */
 struct seen {
 	size_t nr[NR_TASKS];
 	size_t nr_calls;
@@ -30,7 +33,10 @@ struct seen {
 	bool is_alone;
 };
 
-/* Tasks leave their CPU in turns, and come back on another one. The first event of a file is late now and then. */
+/*
+ * Tasks leave their CPU in turns, and come back on another one. Sometimes the first event of a file
+ * is late.
+ */
 static void add_perf_files(size_t nr_events)
 {
 	for (size_t cpu = 0; cpu < NR_CPUS; cpu++) {
@@ -66,7 +72,10 @@ static void begin(size_t nr_events)
 	add_perf_files(nr_events);
 }
 
-/* What waits is bounded: by time by the window and what is too late for it, by task by what may be held and by the window of the lane. */
+/*
+ * The amount of waiting events is bounded: by time by the window and late events, by task by the
+ * memory limit and the window of the lane.
+ */
 static void check_held(void)
 {
 	size_t most = config.order == PIPELINE_BY_TIME ? 3 * WINDOW_BYTES : HELD_BYTES;
@@ -171,7 +180,10 @@ TEST(streams)
 	check_all(20000);
 }
 
-/* What stands there for a CPU and cannot be read is told: a recording without its events looks complete. */
+/*
+ * A file of a CPU that cannot be read is reported: without its events the recording would look
+ * complete.
+ */
 TEST(files_that_cannot_be_read)
 {
 	struct trace_data data;
@@ -189,7 +201,7 @@ TEST(files_that_cannot_be_read)
 	recording_deinit(&rec);
 }
 
-/* However little room there is, a source writes no more than that, and nothing is lost. */
+/* With little room a source writes no more than that, and loses nothing. */
 TEST(little_room)
 {
 	for (size_t max = 1; max < 4; max++) {
@@ -228,7 +240,10 @@ TEST(little_room)
 	}
 }
 
-/* Tasks with events and no calls: of one task.txt tells, and of the other only the kernel. Outside of functions is where all of it is. */
+/*
+ * Tasks with events and no calls: task.txt has one of them, and only the kernel knows the other.
+ * All their events are outside of functions.
+ */
 TEST(without_calls)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -435,7 +450,7 @@ TEST(events_of_all_sources_come_to_their_tasks)
 	made_end(&f);
 }
 
-/* Bit by bit: what is later than @complete_ns may still get company. */
+/* In parts: events later than @complete_ns may still come. */
 TEST(a_part_at_a_time)
 {
 	static const struct made_event one[] = { { 1000, 100, EVENT_POINT, 7 },
@@ -472,7 +487,7 @@ TEST(without_sources_all_is_complete)
 	made_end(&f);
 }
 
-/* Damage is told, and the others are read on; all else ends it. */
+/* Damage is reported, and the other sources are read on; any other error ends reading. */
 TEST(sources_that_fail)
 {
 	static const struct made_event one[] = { { 10, 100, EVENT_POINT, 7 } };

@@ -1,4 +1,4 @@
-/* Events of a task that wait for their lane: added, sorted, taken, dropped. */
+/* Events of a task that wait for their lane: they are added, sorted, taken, dropped. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/containers/strbuf.h"
@@ -65,7 +65,7 @@ TEST(a_lower_source_at_the_same_time_is_earlier)
 	queue_deinit(&queue);
 }
 
-/* What was taken stays where it is, and nothing new is compared with it. */
+/* Taken events keep their place, and new ones are not compared with them. */
 TEST(what_was_taken_is_not_sorted_again)
 {
 	struct queue queue = { 0 };
@@ -101,7 +101,7 @@ TEST(calls_are_added_with_their_source)
 	assert_false(queue.is_unsorted);
 	assert_int_equal(queue_add_calls(&queue, calls, 0, 2), 0);
 	assert_false(queue.is_unsorted);
-	/* Earlier than what is there; and then it stays known. */
+	/* An event earlier than those in the queue marks it unsorted, and it stays so. */
 	assert_int_equal(queue_add_calls(&queue, calls + 1, 1, 1), 0);
 	assert_true(queue.is_unsorted);
 	assert_int_equal(queue_add_calls(&queue, calls + 2, 1, 1), 0);
@@ -145,7 +145,7 @@ TEST(the_oldest_are_dropped)
 	queue_deinit(&queue);
 }
 
-/* In any order, few and many, compared with the plainest way to sort them. */
+/* Any order, few and many events, compared with the simplest sort. */
 TEST(all_orders_are_sorted_and_ties_stay)
 {
 	unsigned seed = 1;

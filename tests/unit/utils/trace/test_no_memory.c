@@ -1,4 +1,6 @@
-/* Any one allocation may fail: then a recording is read as it is, or not, and whoever asked for it is told. */
+/*
+ * Any one allocation may fail: then the recording is read correctly, or the caller gets an error.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -67,14 +69,14 @@ static int read_all(const struct recording *rec, const struct pipeline_config *c
 	return ret < 0 ? ret : pipe.broken.code;
 }
 
-/* @nr_silent: so many that fail change what is shown, and nobody says so. */
+/* @nr_silent: the number of failed allocations that change the output without an error */
 static void check(const struct recording *rec, const struct pipeline_config *config,
 		  const char *expected, unsigned nr_silent)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
 	unsigned nr_failed = 0;
 
-	/* The writer is not what is tested: its memory is there. */
+	/* The writer is not tested here, so it gets its memory before. */
 	assert_true(strbuf_grow(&out, 4096));
 	failing = 0;
 	assert_int_equal(read_all(rec, config, &out, NULL), 0);
@@ -110,7 +112,7 @@ TEST(with_a_filter)
 	struct recording rec;
 
 	recording_init(&rec);
-	/* "g" is the first symbol for which their table grows a second time. */
+	/* "g" is the first symbol whose table grows a second time. */
 	recording_add_task(&rec, 100, "e{g{b{}}c{}}", 1000);
 	recording_finish(&rec);
 	assert_int_equal(filters_make(&filters, specs, MATCH_SIMPLE, &option, NULL), 0);
@@ -118,7 +120,7 @@ TEST(with_a_filter)
 	config.stages.wants = STAGE_WANTS_DEPTHS;
 	config.stages.filters = &filters;
 	config.stages.actions = UINT32_MAX;
-	/* What a filter says of a function is not kept: it says nothing (rules.h). */
+	/* The filter of a function is not kept: then no filter applies (rules.h). */
 	check(&rec, &config, "100:g{b{}}", 2);
 	recording_deinit(&rec);
 }
@@ -138,7 +140,7 @@ TEST(several_tasks)
 	recording_deinit(&rec);
 }
 
-/* Where tasks begin and end is not known then, though that may change nothing of what is shown. */
+/* Then the beginnings and ends of tasks are unknown, which need not change the output. */
 TEST(no_survey)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -162,7 +164,7 @@ static void drop_piece(void *arg, struct piece *piece)
 	piece_destroy(piece);
 }
 
-/* Pieces that there is memory for have been given away; there is none that is the last. */
+/* Pieces were made as long as memory lasted; the last one is missing. */
 TEST(a_split)
 {
 	struct pipeline_config config;

@@ -1,4 +1,4 @@
-/* The pipeline with all its stages: a tree of calls in, a tree of calls out. */
+/* The pipeline with all its stages: a tree of calls goes in, a tree of calls comes out. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/kernel_page.h"
@@ -15,7 +15,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* One task with @tree goes in, @expected comes out behind "100:". */
+/* One task with @tree goes in, @expected comes out after "100:". */
 static void check(const char *tree, const char *expected)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -74,10 +74,10 @@ TEST_WITH(duration, setup, NULL)
 	config.stages.time_filter_ns = 500;
 	check("a{b{}c{ }d{e{ }f{}}}", "a{c{}d{e{}}}");
 	check("a{b{}}", "");
-	/* What did not return passes, and so does an exit whose entry was not seen. */
+	/* A call that did not return passes, and so does an exit without an entry. */
 	check("a{b{}c{", "a{c{");
 	check("2)a)b", "}?}?");
-	/* An event of the program keeps the calls that it is in. */
+	/* An event of the program keeps the calls around it. */
 	check("a{b{*}d{}c{* }}", "a{b{*}c{*}}");
 }
 
@@ -157,7 +157,7 @@ TEST_WITH(several_tasks, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* On a tie the lower id goes first, however many there are. */
+/* With equal times the lower task id goes first, for any number of tasks. */
 TEST_WITH(ties_and_many_tasks, setup, NULL)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
@@ -177,7 +177,10 @@ TEST_WITH(ties_and_many_tasks, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* By time, and on a tie by the task's number: of tasks with runs and turns of all lengths, compared with the plainest merge. */
+/*
+ * In order of time, and with equal times of the task's number: tasks with runs and turns of all
+ * lengths, compared with the simplest merge.
+ */
 TEST_WITH(order_of_all, setup, NULL)
 {
 	enum {
@@ -226,7 +229,10 @@ TEST_WITH(order_of_all, setup, NULL)
 	}
 }
 
-/* Tasks that take turns, and long runs of one while others wait: recording_run() shows them in two ways, which must be alike. */
+/*
+ * Tasks that take turns, and long runs of one while others wait: recording_run() reads them in two
+ * ways, whose results must be equal.
+ */
 TEST_WITH(turns, setup, NULL)
 {
 	struct strbuf tree cleanup_strbuf = { 0 };
@@ -251,7 +257,9 @@ TEST_WITH(turns, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* Of damaged recordings: later than the merge can tell apart, up to the last time that there is. */
+/*
+ * In damaged recordings times are later than the merge can tell apart, up to the greatest number.
+ */
 TEST_WITH(turns_at_the_end_of_time, setup, NULL)
 {
 	static const uint64_t starts[] = { UINT64_MAX / 2 - 25, UINT64_MAX / 2, UINT64_MAX - 100 };
@@ -285,7 +293,7 @@ TEST_WITH(scheduler, setup, NULL)
 	recording_run(&rec, &config, &out);
 	assert_string_equal(strbuf_str(&out), "100:a{~^b{}}");
 
-	/* What stands before the damage counts, and so does all else. */
+	/* Events before the damage count, and so do all other files. */
 	strbuf_reset(&out);
 	strbuf_addchars(&perf, '\0', 24);
 	recording_add_file(&rec, "perf-cpu0.dat", perf.data, perf.len);
@@ -300,7 +308,10 @@ TEST_WITH(scheduler, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* The CPU is said by events of the scheduler only: others have no payload, not one as long as the CPU's number. */
+/*
+ * Only events of the scheduler have a CPU: others have no payload, not even one of the length of a
+ * CPU number.
+ */
 static int check_cpus(void *self, const struct event_span *span, struct uft_err *err)
 {
 	unsigned *seen = self;
@@ -350,7 +361,10 @@ TEST_WITH(cpus_of_events, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* In the calls they happen in, between the scheduler's; of whom nobody knows are left out. */
+/*
+ * The events come in the calls in which they happen, between those of the scheduler; events of
+ * unknown tasks are left out.
+ */
 TEST_WITH(kernel_events, setup, NULL)
 {
 	static const char header[] = "PAGE_SIZE: 4096\nLONG_SIZE: 4\nENDIAN: BE\n";
@@ -408,7 +422,7 @@ TEST_WITH(external_data, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* Lines of the user's come at their time, however many tasks there are. */
+/* The user's lines come at their time, for any number of tasks. */
 TEST_WITH(external_data_of_many_tasks, setup, NULL)
 {
 	static const char text[] = "0.000001005 hello world\n";
@@ -425,7 +439,7 @@ TEST_WITH(external_data_of_many_tasks, setup, NULL)
 			strbuf_addf(&expected, "%s%d:a{", i ? " " : "", 100 + i);
 		}
 		strbuf_addch(&expected, '#');
-		/* Whose turn it was is not changed by a line that is nobody's. */
+		/* A line without a task does not change the order of the tasks. */
 		for (int i = 0; i < nr; i++) {
 			if (nr > 1)
 				strbuf_addf(&expected, " %d:", 100 + i);
@@ -456,7 +470,7 @@ TEST_WITH(other_byte_order_and_version, setup, NULL)
 	}
 }
 
-/* A file that is cut anywhere, or ends with zeros, is read as far as it goes. */
+/* A file that is cut anywhere, or ends with zeros, is read as far as possible. */
 TEST_WITH(torn_tails, setup, NULL)
 {
 	static const char tree[] = "a{b{}c{}}";
@@ -511,7 +525,7 @@ TEST_WITH(damaged_record, setup, NULL)
 	recording_deinit(&rec);
 }
 
-/* Arguments of which nobody knows the types do not stop the reader. */
+/* Arguments of unknown types do not stop the reader. */
 TEST_WITH(unknown_payload, setup, NULL)
 {
 	struct strbuf out cleanup_strbuf = { 0 };

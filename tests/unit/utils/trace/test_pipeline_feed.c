@@ -1,4 +1,7 @@
-/* Which tasks have a lane, when the recording begins, and how lanes share what the sources of all tasks have. */
+/*
+ * Tasks that have a lane, the beginning of the recording, and the lanes' share of the sources of
+ * all tasks.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -81,7 +84,7 @@ TEST_WITH(tasks_with_records_have_lanes, setup, teardown)
 	config.nr_tids = 1;
 	check_lanes("103");
 	config.nr_tids = 0;
-	/* Of the others, with what happens outside of functions. */
+	/* Tasks without calls have lanes, when events outside of functions are shown. */
 	config.stages.show_outside = true;
 	check_lanes("101 102 103 500");
 	config.stages.show_events = false;
@@ -91,7 +94,7 @@ TEST_WITH(tasks_with_records_have_lanes, setup, teardown)
 	check_lanes("101 103");
 }
 
-/* Calls of the kernel alone are no events, nor the other way. */
+/* A task that only has calls of the kernel has no events, and the other way round. */
 TEST_WITH(tasks_without_records, setup, teardown)
 {
 	struct task *task;
@@ -119,7 +122,7 @@ TEST_WITH(tasks_without_records, setup, teardown)
 	end();
 }
 
-/* Of one that grows: as soon as there is something of it. */
+/* In a growing recording a task gets a lane with its first event. */
 TEST_WITH(tasks_of_a_recording_that_grows, setup, teardown)
 {
 	const struct task *task;
@@ -141,7 +144,7 @@ TEST_WITH(tasks_of_a_recording_that_grows, setup, teardown)
 	end();
 }
 
-/* Who has no name of its own is called what its parent was. */
+/* A task without a name of its own has that of its parent. */
 TEST_WITH(children_that_nobody_announced, setup, teardown)
 {
 	uint8_t bytes[48] = { 7, 0, 0, 0, 0, 0, 48 };
@@ -186,7 +189,7 @@ TEST_WITH(the_first_record_is_the_beginning, setup, teardown)
 	end();
 }
 
-/* The end of the first time off the CPU, which began where it was seen. */
+/* The first event is the end of a time off the CPU, whose beginning is not in the recording. */
 TEST_WITH(times_off_the_cpu_may_come_first, setup, teardown)
 {
 	recording_add_task(&rec, 101, "a{}", 3000);
@@ -234,7 +237,7 @@ TEST_WITH(a_recording_without_records_begins_with_its_events, setup, teardown)
 
 /* --- groups --- */
 
-/* As many tasks as memory is meant for; one that has more than that is streamed. */
+/* As many tasks are loaded as the memory limit allows; a larger one is streamed. */
 TEST_WITH(tasks_are_loaded_in_groups, setup, teardown)
 {
 	static const struct {
@@ -293,7 +296,10 @@ static void begin_filtered(enum spec_option option, const char *specs, struct fi
 	begin(false);
 }
 
-/* "h" holds back, "m" drops the margin, "s" starts at it, "o" drops what is off, "t" has thresholds of its own. */
+/*
+ * Check the flags of the lane: "h" holds back, "m" drops the margin, "s" starts at it, "o" drops
+ * events while off, "t" has thresholds of its own.
+ */
 static void check_lane(const char *expected)
 {
 	const struct lane *lane = &pipe_.lanes[0];
@@ -348,7 +354,7 @@ TEST_WITH(lanes_begin_as_they_are_filtered, setup, teardown)
 	begin_filtered(SPEC_TRIGGER, "a@trace", &filters);
 	check_lane("hot");
 	filters_deinit(&filters);
-	/* What makes no difference to what is shown is no filter. */
+	/* A filter that does not change the output makes no filter stage. */
 	begin_filtered(SPEC_TRIGGER, "a@color=red", &filters);
 	check_lane("h");
 	filters_deinit(&filters);
@@ -367,7 +373,7 @@ TEST_WITH(lanes_begin_as_they_are_filtered, setup, teardown)
 	check_lane("mot");
 }
 
-/* What filters need of the configuration is theirs, and no other stage does it again. */
+/* Settings that the filter stage needs are left to it, and no other stage applies them again. */
 TEST_WITH(what_filters_take_over, setup, teardown)
 {
 	struct filters filters;

@@ -1,4 +1,4 @@
-/* A recording that grows: in whatever steps its files come, the events are those of the whole. */
+/* A recording that grows: for any steps of its files, the events are those of the whole. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define NR_FILES 5
 
-/* Of which all is known, and some is in the directory. */
+/* A file whose content is all known; a part of it is in the directory. */
 struct file {
 	char path[PATH_MAX];
 	struct strbuf text;
@@ -51,7 +51,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Take what the file has away, to bring it back piece by piece. */
+/* Take the file's content away, to bring it back piece by piece. */
 static void withdraw(struct file *file, const char *name)
 {
 	snprintf(file->path, sizeof(file->path), "%s/%s", rec.dir, name);
@@ -119,7 +119,7 @@ static void open_growing(void)
 
 #define KERNEL_PAGES 3
 
-/* Tracepoints of all tasks and of a stranger; a page for each part of the time. */
+/* Tracepoints of all tasks and of an unknown one; a page for each part of the time. */
 static void add_kernel_files(void)
 {
 	static const char header[] = "PAGE_SIZE: 4096\nLONG_SIZE: 8\nENDIAN: LE\n";
@@ -138,7 +138,7 @@ static void add_kernel_files(void)
 	recording_add_file(&rec, "kernel-cpu0.dat", content.data, content.len);
 }
 
-/* What the recorder has written by then, and a part of the next page. */
+/* Bring the pages that the recorder has written by then, and a part of the next one. */
 static void bring_pages(struct file *file, uint64_t time_ns)
 {
 	size_t nr = time_ns < 1003 ? 0 : time_ns < 1040 ? 1 : time_ns < 1500 ? 2 : 3;
@@ -146,7 +146,7 @@ static void bring_pages(struct file *file, uint64_t time_ns)
 	bring(file, nr * KERNEL_PAGE_BYTES + 100);
 }
 
-/* Two tasks that take turns, and one that comes later; the whole against steps of @step_ns. */
+/* Two tasks that take turns, and a later one; the whole is compared with steps of @step_ns. */
 static void check_steps(uint64_t step_ns)
 {
 	struct strbuf whole cleanup_strbuf = { 0 };
@@ -215,7 +215,7 @@ TEST_WITH(depth_and_range, setup, teardown)
 	check_steps(7);
 }
 
-/* What others did waits until it is known whether a call is shown that was entered before. */
+/* Events of other tasks wait until it is known whether an earlier call is shown. */
 TEST_WITH(order_is_kept, setup, teardown)
 {
 	config.stages.time_filter_ns = 500;
@@ -234,8 +234,9 @@ TEST_WITH(order_is_kept, setup, teardown)
 }
 
 /*
- * Entries that were held back have times of long ago. They may be written, behind the line of their session, when task.txt has just
- * been read: then they wait for the next look, or they would be shown with the names of the session before.
+ * Entries that were held back have old times. They may be written, after the line of their session,
+ * when task.txt has just been read. Then they wait for the next look, since they would be shown
+ * with the names of the session before.
  */
 TEST_WITH(session_while_looking, setup, teardown)
 {
@@ -271,7 +272,10 @@ TEST_WITH(session_while_looking, setup, teardown)
 	assert_string_equal(strbuf_str(&out), "100:a{b{c{");
 }
 
-/* What is looked at ends between leaving the CPU and coming back, while the first call is in the file already. */
+/*
+ * The look ends between leaving the CPU and coming back, while the first call is in the file
+ * already.
+ */
 TEST_WITH(elapsed_counts_from_the_first_return_to_the_cpu, setup, teardown)
 {
 	struct strbuf perf cleanup_strbuf = { 0 };

@@ -1,4 +1,4 @@
-/* A source of its own, by way of example: doc/internals/add-a-source.md goes through it. */
+/* An example of a source: doc/internals/add-a-source.md explains it. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -28,7 +28,10 @@ static ssize_t toy_read(struct source *source, struct event *events, size_t max,
 	if (toy->next_ns >= toy->end_ns || toy->next_ns > until_ns)
 		return 0;
 	source->task = data_task(toy->data, toy->tid);
-	/* One at a time: there is room for one text, which is valid until the next one is wanted. */
+	/*
+	 * One event at a time: there is room for one text, which is valid until the next event is
+	 * asked for.
+	 */
 	snprintf(toy->text, sizeof(toy->text), "toy %llu", (unsigned long long)toy->next_ns);
 	*events = (struct event){
 		.time_ns = toy->next_ns,

@@ -1,4 +1,4 @@
-/* trace.dat files, made here: both versions and byte orders, cut at each byte, wrong ones; times. */
+/* trace.dat files made here: both versions and byte orders, cut at each byte, wrong ones; times. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Blocks that are packed: as large as was said, or an error. */
+/* Compressed blocks: they become as large as stated, or give an error. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Conditions put together from terms: alternatives of all that must hold. */
+/* Conditions made of terms: alternatives of terms that must all hold. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -56,7 +56,7 @@ struct look {
 	const struct func *func;
 };
 
-/* What is captured of "a", as the user asks for it with -A and -R. */
+/* Opens a recording in which "a" has the captures that the user's -A and -R ask for. */
 static void begin(struct look *s, const char *args, const char *retval)
 {
 	struct strbuf spec cleanup_strbuf = { 0 };
@@ -85,7 +85,7 @@ static void end(struct look *s)
 	recording_deinit(&s->rec);
 }
 
-/* Which terms of @text hold for a call with that payload, or its end. */
+/* Returns the terms of @text that hold for a call with that payload, or for its end. */
 static uint64_t look(struct look *s, const char *text, bool is_exit, const void *payload,
 		     size_t len)
 {

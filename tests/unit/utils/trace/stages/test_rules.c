@@ -1,4 +1,4 @@
-/* What filters and triggers say about the functions of a recording. */
+/* Filters and triggers applied to the functions of a recording. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ struct scene {
 static const char debug[] = "# path name: /x/prog\nF: 1000 a\nL: 7 /src/one.c\n"
 			    "F: 1040 b\nL: 9 /src/two.c\n";
 
-/* Specs by option, as users give them; @actions that count. */
+/* Specs by option, as users write them; @actions: the ones that count */
 static void begin_with(struct scene *s, enum spec_option option, const char *specs,
 		       uint32_t actions)
 {
@@ -92,7 +92,10 @@ TEST(what_is_said_is_looked_up_once_for_each_reader)
 	end(&s);
 }
 
-/* What matches no function of the recording has no part in what is used; and each spec knows whether it matched. */
+/*
+ * A spec that matches no function of the recording does not count as used; each spec knows whether
+ * it matched.
+ */
 TEST(what_is_used)
 {
 	struct scene s;
@@ -111,7 +114,7 @@ TEST(what_is_used)
 	end(&s);
 }
 
-/* Of a recording that grows: what matches nothing yet may match what is loaded later. */
+/* In a growing recording a spec that matches nothing may match a function that is loaded later. */
 TEST(what_may_be_used_later)
 {
 	struct scene s;
@@ -146,7 +149,7 @@ TEST(functions_of_a_module)
 	end(&s);
 }
 
-/* Calls of the program itself to libraries: it must be known which one that is. */
+/* Library calls of the program itself: its module must be known. */
 TEST(library_calls_of_the_program)
 {
 	struct scene s;

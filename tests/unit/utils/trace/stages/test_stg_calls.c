@@ -1,4 +1,4 @@
-/* Entries and exits are paired: times, depths, what an EXIT says of a call that was not seen. */
+/* Pairs of entries and exits: times, depths, and EXITs of calls that were not seen. */
 #include "tests/unit/lib/unit.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ struct scene {
 	struct stg_calls calls;
 };
 
-/* A task with sessions of @more lines of task.txt behind the first one, and with nothing open. */
+/* A task with sessions in @more further lines of task.txt, and without open calls. */
 static void begin_with(struct scene *s, const char *more)
 {
 	recording_init(&s->rec);
@@ -110,7 +110,7 @@ TEST(a_call_has_its_total_and_what_is_left_of_it)
 	end(&s);
 }
 
-/* The way that is fast begins with functions that were seen before; both say the same. */
+/* The fast path begins with functions that were seen before; both paths give the same. */
 TEST(batches_make_no_difference)
 {
 	static const char text[] = "a{ b{ b} b{ c{ c} c{ c} b} b{ b} a{ a} a}@1300";
@@ -142,7 +142,7 @@ TEST(batches_make_no_difference)
 	end(&s);
 }
 
-/* Plain: known functions from a call to the other, with nothing around them that was not seen. */
+/* Plain: from call to call known functions only, and no unseen call around them. */
 TEST(a_plain_batch_is_known)
 {
 	struct scene s;
@@ -203,7 +203,7 @@ TEST(an_exit_of_another_function_than_the_stack_says_is_unpaired)
 	end(&s);
 }
 
-/* With nothing open the times of the outermost call that was last are shown again. */
+/* Without open calls the times of the last outermost call are shown again. */
 TEST(an_exit_with_nothing_open_repeats_the_last_outermost_call)
 {
 	struct scene s;
@@ -224,7 +224,7 @@ TEST(an_exit_with_nothing_open_repeats_the_last_outermost_call)
 	end(&s);
 }
 
-/* A forked child: its first record says how many calls are around it. */
+/* A forked child: its first record tells the number of calls around it. */
 TEST(a_task_that_begins_within_calls)
 {
 	struct scene s;
@@ -253,7 +253,10 @@ TEST(a_task_that_begins_within_calls)
 	end(&s);
 }
 
-/* What was entered unseen has the time since the first record, less what was seen in it, and never less than nothing. */
+/*
+ * A call that was entered unseen has the time since the first record, less the time of calls seen
+ * in it, and never less than 0.
+ */
 TEST(times_of_calls_that_were_entered_unseen)
 {
 	struct scene s;
@@ -275,13 +278,13 @@ TEST(behind_a_loss_the_record_says_how_deep_it_is)
 	run(&s, "a{ b{ ! d{.3 d}.3 c}.2 b}.1 a}.0",
 	    "a{@1000.0 b{@1010.1 !@1020.2 d{@1030.3 d}@1040.3=10/10 c}@1050.2UR b}@1060.1=50/49 "
 	    "a}@1070.0=70/20");
-	/* Fewer: those calls have ended unseen, and are no recursions. */
+	/* A smaller depth: those calls have ended unseen, and the later ones are no recursions. */
 	run(&s, "a{ b{ a{ ! b{.1 b}.1 a}.0@1300",
 	    "a{@1000.0 b{@1010.1 a{@1020.2 !@1030.3 b{@1040.1 b}@1050.1=10/10 a}@1300.0=300/290");
 	assert_int_equal(s.calls.nr, 0);
 	run(&s, "a{ b{ a{ ! a}.0@1300 a{.0 a}.0",
 	    "a{@1000.0 b{@1010.1 a{@1020.2 !@1030.3 a}@1300.0=300/300 a{@1310.0 a}@1320.0=10/10");
-	/* The kernel loses its own, and its records know nothing of the program's. */
+	/* The kernel's losses are its own, and its records do not change the program's stack. */
 	run(&s, "a{ !U b{.5 b}.5 ! 'a{.9 'a}.9 b{.4",
 	    "a{@1000.0 !@1010.1U b{@1020.1 b}@1030.1=10/10 !@1040.1 <8000000000001000>{@1050.1:9 "
 	    "<8000000000001000>}@1060.1:9=10/10 b{@1070.4");
@@ -291,7 +294,7 @@ TEST(behind_a_loss_the_record_says_how_deep_it_is)
 	end(&s);
 }
 
-/* ... and of the caller's time it takes one nanosecond. */
+/* A loss takes one nanosecond of the caller's time. */
 TEST(a_loss_counts_as_a_call_of_one_nanosecond)
 {
 	struct scene s;
@@ -445,7 +448,7 @@ TEST(events_know_how_deep_they_are_and_whether_outside)
 	end(&s);
 }
 
-/* How a counter has grown is said within the call; who asks wants to know in which. */
+/* A counter's difference is told within the call, and names its function. */
 TEST(a_difference_of_a_counter_knows_its_function)
 {
 	struct scene s;
@@ -473,7 +476,7 @@ TEST(calls_of_the_kernel_that_are_in_none_of_the_program)
 	    "a{@1000.0 <8000000000001000>{@1010.1 <8000000000001000>}@1020.1=10/10 "
 	    "a}@1030.0=30/20");
 	assert_false(s.calls.has_outside);
-	/* Where a range cuts off the beginning nobody knows before the program's first record. */
+	/* If a range cuts off the beginning, nothing is known before the program's first record. */
 	again(&s);
 	s.calls.has_kernel = true;
 	s.config.starts_inside = true;
@@ -490,7 +493,7 @@ TEST(calls_of_the_kernel_that_are_in_none_of_the_program)
 
 #define NEXT_SESSION "SESS timestamp=0.000002000 pid=100 sid=00000000000000ff exename=\"/x/next\"\n"
 
-/* With exec all calls of the old program are gone, and addresses mean what the new one says. */
+/* With exec all calls of the old program end, and addresses have the meaning of the new one. */
 TEST(exec_leaves_all_calls_behind)
 {
 	struct scene s;
@@ -535,7 +538,7 @@ TEST(what_is_open_at_the_end_is_ended)
 	    "a{@1000.0 b{@1020.1 b}@1030.1=10/10 c{@1030.1 a{@1045.2 d{@1060.3 d}@1100.3=40/40");
 	run_close(&s, "a}@1100.2=55/15RF c}@1100.1=70/15F a}@1100.0=100/20F");
 	run(&s, "a{ a}", "a{@1000.0 a}@1010.0=10/10");
-	/* What was entered unseen has no name, and is not there. */
+	/* Calls that were entered unseen have no name, and are left out. */
 	run(&s, "a{ ! c{.3 d{", "a{@1000.0 !@1010.1 c{@1020.3 d{@1030.4");
 	run_close(&s, "d}@1030.4F c}@1030.3=10/10F a}@1030.0=30/19F");
 	again(&s);
@@ -575,7 +578,7 @@ TEST(a_copy_has_the_same_calls_open)
 	end(&s);
 }
 
-/* The address meant something else when that call began. */
+/* The address had another meaning when that call began. */
 TEST(a_copy_names_calls_by_the_time_they_began)
 {
 	struct stg_calls copy;

@@ -1,4 +1,4 @@
-/* Filters and triggers: which events pass, and how long their calls must be. */
+/* Filters and triggers: the events that pass, and the shortest time of their calls. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
@@ -41,7 +41,7 @@ static void begin(struct scene *s, const char *filter, const char *trigger)
 	begin_with(s, (const char *[]){ filter, trigger, NULL, NULL });
 }
 
-/* The task from its beginning, once the filter has been changed. */
+/* Begins the task anew, after the filter was changed. */
 static void again(struct scene *s)
 {
 	stg_filter_deinit(&s->stage);
@@ -184,7 +184,10 @@ TEST(callers)
 	run(&s, "a{ b{ c{ d{ d} c} b} a}",
 	    "a{@1000.0=-1/0 b{@1010.1=-1/0 c{@1020.2 d{@1030.3=-1/0 d}@1040.3 c}@1050.2 b}@1060.1 "
 	    "a}@1070.0");
-	/* One that is too deep is a level that is not shown, and what leads to it is. */
+	/*
+	 * A call below the depth limit counts as a level that is not shown; the calls that lead to
+	 * it are shown.
+	 */
 	s.filter.base.depth = 1;
 	again(&s);
 	run(&s, "a{ b{ c{ d{ d} c} b} a}", "a{@1000.0=-1/0 c{@1020.2X c}@1050.2X a}@1070.0");
@@ -239,7 +242,10 @@ TEST(switches_count_for_all_tasks)
 	end(&s);
 }
 
-/* A counter may go in steps that are longer than a call: which of two comes first is known for each task, though both have one time. */
+/*
+ * A counter may go in steps longer than a call: the order of two events of one task is known even
+ * if their times are equal.
+ */
 TEST(switches_at_one_moment)
 {
 	struct scene s;
@@ -257,7 +263,9 @@ TEST(switches_at_one_moment)
 	again(&s);
 	s.stage.task = 2;
 	run(&s, "a{@1009 a}@1009 d{@1010 d}", "a{@1009.0 a}@1009.0");
-	/* What is not reached as expected (another filter, a range) counts a moment later. */
+	/*
+	 * A switch that is not reached as expected (another filter, a range) counts a moment later.
+	 */
 	again(&s);
 	run(&s, "d{@1010 d}@1010 d{@1011 d}", "d{@1010.0 d}@1010.0");
 	end(&s);
@@ -282,7 +290,7 @@ TEST(a_view_may_begin_switched_off)
 	end(&s);
 }
 
-/* Of calls that are opted out nothing is obeyed; of one that opts out itself it is. */
+/* Triggers inside of opted-out calls have no effect; one of the opting-out call itself has. */
 TEST(who_may_switch)
 {
 	struct scene s;
@@ -314,7 +322,7 @@ TEST(a_condition_on_what_was_not_recorded_does_not_hold)
 	end(&s);
 }
 
-/* What a call will return was found out in a first run. */
+/* The first pass has found the return value of each call. */
 TEST(conditions_on_return_values_are_asked_call_by_call)
 {
 	struct cond_outcomes outcomes[2] = { 0 };
@@ -402,7 +410,7 @@ TEST(times_of_small_calls)
 
 /* --- depths and stacks --- */
 
-/* After LOST some are gone, or new ones are there that nobody saw. */
+/* After LOST some calls are gone, or new ones are there that were not seen. */
 TEST(the_stack_follows_the_depth_of_events)
 {
 	struct scene s;
@@ -437,7 +445,7 @@ TEST(many_calls)
 	end(&s);
 }
 
-/* Nobody saw how it was entered: what is said of it itself decides. */
+/* Its entry was not seen: the filter of the function itself decides. */
 TEST(ends_of_calls_that_were_not_seen)
 {
 	struct scene s;

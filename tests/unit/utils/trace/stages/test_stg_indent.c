@@ -1,4 +1,4 @@
-/* The depth that is shown: counted over what the other stages have left. */
+/* The shown depth, counted over the events that other stages have left. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
@@ -45,7 +45,7 @@ TEST(a_stage_begins_at_the_margin)
 	assert_false(s.stage.wants_depth);
 }
 
-/* Calls are missing: those that are left move to the left. */
+/* Some calls are missing: the others move to the left. */
 TEST(calls_are_counted_again)
 {
 	struct scene s;
@@ -61,7 +61,7 @@ TEST(calls_are_counted_again)
 	    "c}@1000.0:2 b}@1010.0:1 a}@1020.0 a}@1030.0 b{@1040.3:0");
 }
 
-/* What a task was entered within, as deep as it may be shown. */
+/* A task begins within as many calls as may be shown. */
 TEST(a_task_that_begins_within_calls_begins_as_deep)
 {
 	struct scene s;
@@ -126,7 +126,7 @@ TEST(the_filter_says_how_many_of_the_calls_around_are_shown)
 	}
 }
 
-/* The scheduler's events and the kernel's calls say nothing of it. */
+/* The scheduler's events and the kernel's calls do not tell where it begins. */
 TEST(only_calls_of_the_program_say_where_it_begins)
 {
 	struct scene s;
@@ -192,7 +192,7 @@ TEST(another_program_begins_at_the_margin)
 	run(&s, "a{@1000 b{@1999 c{@2000 d{@2999 a{@3000 b{@3001",
 	    "a{@1000.0 b{@1999.1 c{@2000.2:0 d{@2999.3:1 a{@3000.4:0 b{@3001.5:1");
 	assert_int_equal(s.stage.exec_ns, UINT64_MAX);
-	/* Of a recording that grows: another session has come. */
+	/* A growing recording has got another session. */
 	stg_indent_more(&s.stage, 1500);
 	assert_int_equal(s.stage.exec_ns, 2000);
 	stg_indent_more(&s.stage, 2500);
@@ -217,7 +217,7 @@ TEST(very_deep_calls_have_all_the_same_depth)
 	assert_int_equal(s.stage.depth, UINT16_MAX + 1U);
 }
 
-/* A batch of which nothing is missing was counted by stg_calls. */
+/* In a batch without missing calls stg_calls has counted already. */
 TEST(a_plain_batch_need_not_be_counted_again)
 {
 	struct scene s;

@@ -1,4 +1,4 @@
-/* Calls of the kernel in none of the program's functions, and views of the kernel's calls only. */
+/* Calls of the kernel outside of the program's functions, and views of the kernel's calls only. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
@@ -41,7 +41,7 @@ TEST_WITH(calls_outside_go_with_what_is_in_them, setup, NULL)
 	assert_int_equal(stage.depth, 2);
 	run("'c}.1 *.1:3 'b} 'e}", "*@1010.0O 'e}@1030.0");
 	assert_int_equal(stage.depth, 0);
-	/* Of the program, in between: it stays, and changes nothing. */
+	/* A call of the program in between is kept, and changes nothing. */
 	run("'b{O a{ a} 'b} a{ 'b{ 'b} a}", "a{@1040.0 'b{@1050.1 'b}@1060.1 a}@1070.0");
 }
 

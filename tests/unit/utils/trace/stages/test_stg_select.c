@@ -1,4 +1,4 @@
-/* What is too deep, too small, a library call, or an event that nobody asked for is left out. */
+/* Calls that are too deep, too small, or into libraries, and unwanted events, are left out. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
@@ -66,7 +66,7 @@ TEST_WITH(calls_are_shown_to_a_depth, setup, NULL)
 	    "a{@1000.0 b{@1010.1 b}@1060.1 *@1070.1 !@1080.1 a}@1090.0 *@1100.0 ~@1110.1");
 	config.depth = 1;
 	run("a{ b{ b} *.1 *.0 a}", "a{@1000.0 *@1040.0 a}@1050.0");
-	/* Of what was entered unseen the record says how deep it is. */
+	/* The record of a call that was entered unseen states its depth. */
 	config.depth = 2;
 	run("a}.0:2U a}.0:1U a}.0:2 a{.1:5", "a}@1010.0:1U a}@1020.0:2 a{@1030.1:5");
 }
@@ -95,7 +95,7 @@ TEST_WITH(functions_without_symbols_have_no_size, setup, NULL)
 	assert_int_equal(stg_select(&config, &event, 1), 1);
 }
 
-/* A view that adds up sees ends only, and asks how long it was. */
+/* A view that adds up sees only ends, and goes by their durations. */
 TEST_WITH(short_calls_are_known_by_their_ends, setup, NULL)
 {
 	config.time_filter_ns = 30;
@@ -135,14 +135,14 @@ TEST_WITH(events_outside_are_shown_when_they_are_asked_for, setup, NULL)
 	run("*O ~O * !O", "*@1000.0O ~@1010.0O *@1020.0 !@1030.0O");
 }
 
-/* Who shows lines must know that there was something: no leaf is around it. */
+/* A view of lines must know that there was an event: a call around it is no leaf. */
 TEST_WITH(hidden_events, setup, NULL)
 {
 	config.show_events = false;
 	run("a{ *#5 ~ ^ ! a}", "a{@1000.0 !@1040.1 a}@1050.0");
 	config.wants = STAGE_WANTS_DEPTHS;
 	run("a{ *#5 ~ ^ ! a}", "a{@1000.0 ?@1010.1 ?@1020.1 ?@1030.1 !@1040.1 a}@1050.0");
-	/* Asked for function by function: read=, and a watched variable. */
+	/* Requested for single functions: read=, and a watched variable. */
 	run("*#100002 *#100004 *#100012 *#100037", "*@1000.0 *@1010.0 *@1020.0 ?@1030.0");
 }
 

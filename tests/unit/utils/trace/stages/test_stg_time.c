@@ -1,10 +1,13 @@
-/* Calls that were too short are left out, with everything in them; what passes, and when. */
+/*
+ * Calls that were too short are left out with all that is in them; the others pass when they are
+ * known to be long enough.
+ */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/events.h"
 #include "utils/trace/stages/stage.h"
 
-/* What @in makes come out; @out has no more than was said to be needed. */
+/* Runs @in through the stage; @out has room for no more than the stage has said to need. */
 static void run(struct stg_time *stage, const char *in, const char *expected)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -90,7 +93,7 @@ TEST(a_loss_lets_everything_go)
 	finish(&stage, "");
 }
 
-/* An event that was asked for by name keeps the calls that it is in, others wait with them. */
+/* An event that was requested by name keeps the calls around it; others wait with them. */
 TEST(an_event_of_the_program_keeps_its_calls)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
@@ -110,7 +113,7 @@ TEST(an_exit_that_was_not_entered_here_passes)
 	struct stg_time stage = { .threshold_ns = 30 };
 
 	run(&stage, "a}@1000=5U b}@1001=5", "a}@1000.0=5/0U b}@1001.0=5/0");
-	/* Its depth is that of a call that waits; that one goes on waiting. */
+	/* Its depth is that of a waiting call, which goes on waiting. */
 	run(&stage, "a{@1010 c}@1012.0=2U", "c}@1012.0=2/0U");
 	/* No call of that depth waits. */
 	run(&stage, "c}@1013.5=2", "c}@1013.5=2/0");
@@ -120,7 +123,7 @@ TEST(an_exit_that_was_not_entered_here_passes)
 	finish(&stage, "");
 }
 
-/* A clock that went back: the time is what lies between. */
+/* A clock that went back: the absolute difference counts. */
 TEST(a_time_below_nothing_counts_by_its_size)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
@@ -144,7 +147,7 @@ TEST(times_off_the_cpu_are_like_calls)
 	finish(&stage, "");
 }
 
-/* The source uses the memory of a payload again for its next batch. */
+/* The source reuses the memory of a payload for its next batch. */
 TEST(payloads_are_kept_as_long_as_they_wait_and_until_the_next_batch)
 {
 	struct stg_time stage = { .threshold_ns = 30 };
@@ -170,7 +173,10 @@ TEST(payloads_are_kept_as_long_as_they_wait_and_until_the_next_batch)
 	assert_int_equal(stage.nr_released, 2);
 	assert_int_equal(stg_time(&stage, events, 0, out), 0);
 	assert_int_equal(stage.nr_released, 0);
-	/* What is dropped, and what still waits at the end, is given back: a sanitizer looks. */
+	/*
+	 * Payloads of dropped events, and of those that wait at the end, are freed: a sanitizer
+	 * watches.
+	 */
 	events_parse("a{@2000 b{", events, 3);
 	events[0].data = events[1].data = bytes;
 	events[0].data_len = events[1].data_len = 4;
@@ -254,11 +260,11 @@ TEST(each_call_may_have_a_limit_of_its_own)
 
 	run(&stage, "a{@1000=10 a}@1009=9 b{@1100=20 b}@1120=20 c{@1200=0 c}@1200=0",
 	    "b{@1100.0=20/0 b}@1120.0=20/0 c{@1200.0 c}@1200.0");
-	/* The one that is long takes those along that it was called by. */
+	/* A call that is long enough keeps its callers. */
 	run(&stage, "a{@2000=100 b{@2001=90 c{@2002=10 c}@2012=10",
 	    "a{@2000.0=100/0 b{@2001.1=90/0 c{@2002.2=10/0 c}@2012.2=10/0");
 	run(&stage, "b}@2020.1=19 a}@2021=21", "b}@2020.1=19/0 a}@2021.0=21/0");
-	/* What happened in it goes too, what was called in it does not. */
+	/* Events in the call are dropped with it; a long call inside of it is not. */
 	run(&stage, "a{@3000=10 ?.1 *.1#5 b{@3031=20 ?.2 b}@3032=1 a}@3033=33",
 	    "a{@3000.0=10/0 ?@3010.1 *@3020.1 a}@3033.0=33/0");
 	finish(&stage, "");
@@ -291,7 +297,7 @@ TEST(nothing_is_looked_for_before_it_is_due)
 	finish(&stage, "a{@3000.0=500/0");
 }
 
-/* UINT64_MAX: only with something in it that is shown. */
+/* UINT64_MAX: the call is shown only if something in it is. */
 TEST(a_call_may_be_never_long_enough)
 {
 	struct stg_time stage = { .has_own_thresholds = true };

@@ -61,7 +61,7 @@ TEST_WITH(pairs_by_name, setup, teardown)
 				   "b>c 2 20/20\n");
 }
 
-/* The outermost call counts for the time, the others are in it. */
+/* The time of the outermost call counts; the inner ones are in it. */
 TEST_WITH(recursion, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{a{b{a{}}}}", 1000);

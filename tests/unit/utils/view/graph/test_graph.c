@@ -43,7 +43,7 @@ static int show_tasks(const struct graph *graph)
 	return graph_tasks_show(graph, &tasks, &shown.sink, NULL);
 }
 
-/* The text without the title, which has a session in it. */
+/* Returns the text without the title, which contains a session id. */
 static const char *run_for(int result)
 {
 	struct graph graph;

@@ -1,4 +1,4 @@
-/* Call trees: forks, lost records, and trees brought together. */
+/* Call trees: forks, lost records, and merged trees. */
 #include "tests/unit/lib/unit.h"
 
 #include "tests/unit/lib/read/recording.h"
@@ -89,7 +89,7 @@ static void add_forked_task(int32_t pid, int32_t ppid, const char *tree, uint64_
 		    ppid);
 }
 
-/* The child leaves F and b as its parent does; then it is its own. */
+/* The child leaves F and b as its parent does; after that its calls are its own. */
 TEST_WITH(fork_goes_on_in_the_parent, setup, teardown)
 {
 	const int child = 101;
@@ -101,7 +101,7 @@ TEST_WITH(fork_goes_on_in_the_parent, setup, teardown)
 	assert_string_equal(run(&child), "b1{F1{}d1{}}e1{}");
 }
 
-/* What the parent had open when the child was announced is not where it forked. */
+/* The calls that the parent had open when the child was announced are not those of the fork. */
 TEST_WITH(fork_told_late, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{b{F{}}c{ }}", 1000);
@@ -109,7 +109,7 @@ TEST_WITH(fork_told_late, setup, teardown)
 	assert_string_equal(run(NULL), "a1{b1{F1{}d1{}}c1{}}");
 }
 
-/* It returns from none of the parent's calls that are around fork: their names are the parent's. */
+/* The child returns from none of the calls around the fork: their names come from the parent. */
 TEST_WITH(fork_and_exec, setup, teardown)
 {
 	rec.has_fork = true;
@@ -126,7 +126,7 @@ TEST_WITH(fork_and_exec_after_the_parent, setup, teardown)
 	assert_string_equal(run(NULL), "a1{fork1{}d1{}}b1{}");
 }
 
-/* Several children at once: each comes from a call that is as deep as it. */
+/* Several children at once: each comes from a call of the same depth. */
 TEST_WITH(forks_of_many_depths, setup, teardown)
 {
 	rec.has_fork = true;
@@ -136,7 +136,7 @@ TEST_WITH(forks_of_many_depths, setup, teardown)
 	assert_string_equal(run(NULL), "a1{fork1{}b1{fork1{}e1{}}d1{}}");
 }
 
-/* A call that is not known to fork: what of the parent fits best. */
+/* The forking function is unknown: the best fitting call of the parent is taken. */
 TEST_WITH(unknown_fork_and_exec, setup, teardown)
 {
 	recording_add_task(&rec, 100, "x{}a{F{}}c{G{}}", 1000);
@@ -159,7 +159,9 @@ TEST_WITH(lost_records, setup, teardown)
 	assert_non_null(strstr(run(NULL), "d1{}"));
 }
 
-/* What a child called within a call that its parent never made is the parent's all the same. */
+/*
+ * A child's calls within a call that its parent never made are put under the parent all the same.
+ */
 TEST_WITH(fork_from_an_unknown_call, setup, teardown)
 {
 	recording_add_task(&rec, 100, "a{}", 1000);
@@ -167,7 +169,7 @@ TEST_WITH(fork_from_an_unknown_call, setup, teardown)
 	assert_string_equal(run(NULL), "a1{}d1{e1{}}");
 }
 
-/* Returns from @nr calls within each other, of functions that take turns; nobody saw them begin. */
+/* Adds returns from @nr nested calls of functions that take turns; their entries were not seen. */
 static void add_unseen_returns(unsigned nr)
 {
 	struct strbuf bytes cleanup_strbuf = { 0 };
@@ -209,7 +211,7 @@ TEST_WITH(nested_unseen_calls, setup, teardown)
 	data_close(&data);
 }
 
-/* One tree for each task, brought together, is the tree of all. */
+/* Merging the trees of all tasks gives the same as one tree of all. */
 TEST_WITH(merged_trees_are_the_same, setup, teardown)
 {
 	static const int tids[] = { 102, 100, 101 };

@@ -52,7 +52,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Against the exact answer, for values of all sizes; and in two halves brought together. */
+/* Compared with the exact answer, for values of all sizes; and in two halves that are merged. */
 TEST(exact)
 {
 	enum {
@@ -100,7 +100,7 @@ TEST(powers)
 	hist_deinit(&hist);
 }
 
-/* A step is as wide as a sixty-fourth of its values, and one call took what it took. */
+/* A bucket is a sixty-fourth of its values wide; a single call has its exact time. */
 TEST(one_value_is_all_percentiles)
 {
 	static const uint64_t values[] = { 129, 1000001, 1000003, 2097151 };

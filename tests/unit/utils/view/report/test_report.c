@@ -67,7 +67,7 @@ TEST_WITH(unfinished_calls_count, setup, teardown)
 	assert_non_null(strstr(run(), "                                   1  c\n"));
 }
 
-/* @entries calls of "a" inside of each other, of which @exits return. */
+/* Adds a task with @entries nested calls of "a", of which @exits return. */
 static void add_deep_task(uint64_t entries, uint64_t exits)
 {
 	const uint64_t addr = 0x401004;
@@ -85,7 +85,7 @@ static void add_deep_task(uint64_t entries, uint64_t exits)
 	recording_add_file(&shown.rec, "100.dat", records.data, records.len);
 }
 
-/* Deeper than 16 bits count, and fast: nothing looks through all open calls for each that ends. */
+/* Deeper than 16 bits count, and fast: the end of a call does not search all open calls. */
 TEST_WITH(deep_recursion, setup, teardown)
 {
 	add_deep_task(200000, 200000);
@@ -179,7 +179,7 @@ TEST_WITH(processors, setup, teardown)
 	"  CPU Count  CPU MASK  CPU LIST  Function\n" \
 	"  =========  ========  ========  ====================\n"
 
-/* What is not shown of the scheduler tells all the same where a task is. */
+/* Scheduler events that are not shown still tell the CPU of a task. */
 TEST_WITH(processors_of_what_is_left, setup, teardown)
 {
 	struct filters filters cleanup_filters = { 0 };

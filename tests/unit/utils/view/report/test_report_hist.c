@@ -12,7 +12,7 @@ TEST(test_percentiles)
 	assert_int_equal(times_percentile(&times, 0), 0);
 	assert_int_equal(times_percentile(&times, 500), 0);
 	assert_int_equal(times_percentile(&times, 1000), 0);
-	/* The middle of a step of the histogram may lie outside of what there was. */
+	/* The middle of a bucket may lie outside of the measured range. */
 	assert_int_equal(times_add(&times, 1000001), 0);
 	for (unsigned permille = 0; permille <= 1000; permille += 250)
 		assert_int_equal(times_percentile(&times, permille), 1000001);

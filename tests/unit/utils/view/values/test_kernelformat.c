@@ -1,4 +1,4 @@
-/* Format files: what kernels write goes through, whatever is wrong in it does not. */
+/* Format files: those that kernels write are accepted, and any error in them is refused. */
 #include "tests/unit/lib/unit.h"
 
 #include "utils/base/compiler.h"

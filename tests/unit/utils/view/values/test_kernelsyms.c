@@ -1,4 +1,4 @@
-/* kallsyms: names for addresses, whatever else is in the file. */
+/* kallsyms: names for addresses, with anything else in the file. */
 #include "tests/unit/lib/unit.h"
 
 #include <unistd.h>
@@ -41,7 +41,7 @@ TEST(names)
 	kernelsyms_destroy(syms);
 }
 
-/* Who may not know addresses has zeros, and no file is fine, too. */
+/* Users without the right to see addresses get zeros; a missing file is no error. */
 TEST(nothing_is_known)
 {
 	struct kernelsyms *syms = make("0000000000000000 T a\n0000000000000000 T b\n");
