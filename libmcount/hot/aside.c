@@ -1,4 +1,4 @@
-/* The aside: where calls of a signal handler go that interrupted a hook of the same thread. */
+/* The aside: it takes the calls of a signal handler that interrupted a hook of the same thread. */
 #include "libmcount/hot/aside.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 
 /*
  * A hook that is interrupted half-way must find everything as it left it, so the handler's calls
- * may touch neither the thread's frames nor its ring. They get a thread state of their own, with
- * the same code working on it: the aside, whose "ring" is a private buffer. When the interrupted
- * hook is done, it moves the aside's records to the ring. The handler is over by then, so the
- * aside's frames are, too; unless it has jumped out, see aside_give_up().
+ * may touch neither the thread's frames nor its ring. They get a thread state of their own, on
+ * which the same code works: the aside. Its "ring" is a private buffer. When the interrupted hook
+ * is done, it moves the aside's records to the ring. The handler is over by then, so the aside's
+ * frames are, too; unless it has jumped out, see aside_give_up().
  *
  * A handler that interrupts a hook of a handler that interrupted a hook is counted as lost.
  */
@@ -27,8 +27,8 @@
  * The progress of aside_flush(). A handler may jump out of it at any point; then it begins again,
  * and must not move anything twice.
  *
- * @at: records before it are in the ring of the thread; that at it, too, if the ring has gone on
- * from @from. NULL: none is
+ * @at: records before it are in the ring of the thread; NULL: none is. If the ring has gone on from
+ * position @from, the record at @at is, too
  */
 struct aside_mark {
 	const char *at;
@@ -96,7 +96,7 @@ struct thread *aside_enter(struct thread *t)
 		struct begin_aside b = { .t = t };
 
 		/*
-		 * Should the handler's own handler come here meanwhile, one of the two asides stays
+		 * Should a handler of the handler come here meanwhile, one of the two asides stays
 		 * unused.
 		 */
 		slow_call(begin_aside, &b);
@@ -116,7 +116,10 @@ struct thread *aside_enter(struct thread *t)
 	return aside;
 }
 
-/* One record of the aside, at the depth where the interrupted hook left its thread. */
+/*
+ * Moves one record of the aside to the ring, at the depth where the interrupted hook left its
+ * thread.
+ */
 static void move_record(struct thread *t, const struct record *r)
 {
 	unsigned level = t->planned ? t->planned->now.level + planned_open_calls(t)
@@ -151,8 +154,8 @@ static void set_mark(struct aside *aside, const char *at, uint64_t from)
 }
 
 /*
- * The calls that are open around a handler's: their times are before those of its records, and so
- * are their ENTRYs in the ring.
+ * Writes the ENTRYs of the calls around the handler's that were held back: their times are earlier,
+ * so they come first in the ring.
  */
 static void write_held_back(struct thread *t)
 {
@@ -162,7 +165,7 @@ static void write_held_back(struct thread *t)
 		frames_write_entries(t, t->top);
 }
 
-/* Until all is moved, with what handlers add meanwhile. */
+/* Moves records until all are moved, also those that handlers add meanwhile. */
 static const char *move_records(struct thread *t, struct aside *aside)
 {
 	const struct aside_mark *mark = &aside->marks[aside->mark];
@@ -173,8 +176,8 @@ static const char *move_records(struct thread *t, struct aside *aside)
 	while (at < __atomic_load_n(&t->aside->at, __ATOMIC_RELAXED)) {
 		write_held_back(t);
 		/*
-		 * From the mark on the position changes with the record alone, and with no segment
-		 * that begins.
+		 * After set_mark() the ring's position changes by this record only, and no new
+		 * segment begins.
 		 */
 		hot_reserve(t, emit_ring_bytes(at));
 		set_mark(aside, at, ring_position(t));
@@ -194,7 +197,7 @@ bool aside_needs_quiet(const struct thread *t)
 	return aside && aside->end - aside->at < ASIDE_BYTES / 2;
 }
 
-/* The aside is empty from its beginning on, if nobody has added anything to what was moved. */
+/* Makes the aside empty, unless a handler has added records after those that were moved. */
 static bool empty_at(struct thread *t, const char *at)
 {
 	struct thread *aside = t->aside;
@@ -212,15 +215,15 @@ static bool empty_at(struct thread *t, const char *at)
 }
 
 /*
- * Without slow_call(), for which a handler's stack may be too small: libc's syscall() touches no
- * vector register.
+ * It does without slow_call(), for which a handler's stack may be too small: libc's syscall()
+ * touches no vector register.
  */
 void aside_flush(struct thread *t)
 {
 	struct thread *aside = t->aside;
 	int saved = errno;
 
-	/* Handlers that had to wait for empty_at() have come by then. */
+	/* Handlers that came before empty_at() have left records by then. */
 	while (!empty_at(t, move_records(t, aside_memory(aside))) || t->has_aside_records)
 		;
 	note_lost_inside(t, atomic_exchange(&aside->ring->lost, 0));
@@ -236,8 +239,8 @@ void aside_give_up(struct thread *t)
 	if (!aside)
 		return;
 	/*
-	 * It may have interrupted aside_flush() when all was moved; then nobody else makes the
-	 * aside free.
+	 * The handler may have interrupted aside_flush() after all was moved; then nothing else
+	 * would free the aside.
 	 */
 	if (!t->has_aside_records) {
 		aside_reset(aside);

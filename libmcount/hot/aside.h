@@ -1,5 +1,5 @@
 /*
- * The aside: where calls of a signal handler go that interrupted a hook of the same thread (see
+ * The aside: it takes the calls of a signal handler that interrupted a hook of the same thread (see
  * aside.c).
  */
 #ifndef UTRAIL_LIBMCOUNT_ASIDE_H
@@ -14,7 +14,8 @@
 void aside_give_up(struct thread *t);
 
 /*
- * SLOW. @t waits inside of a hook: whether what handlers call meanwhile would soon find no place.
+ * SLOW. @t waits inside of a hook. True when the aside will soon have no room for calls of
+ * handlers.
  */
 bool aside_needs_quiet(const struct thread *t);
 

@@ -1,4 +1,4 @@
-/* Decides whose return addresses may be replaced (see callers.h). */
+/* Decides which calls get another return address (see callers.h). */
 #include "libmcount/hot/callers.h"
 
 #include <dlfcn.h>
@@ -72,8 +72,8 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * The dynamic linker's own answer takes no lock, and is there since glibc 2.35. Before that we ask
- * as unwinders do. (A module that is being loaded is known to both before its constructors run.)
+ * The dynamic linker's own function takes no lock, and exists since glibc 2.35. With older ones we
+ * ask as unwinders do. (Both know a module that is being loaded before its constructors run.)
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern int _dl_find_object(void *pc, struct dl_find_object *out) __attribute__((weak));
@@ -137,8 +137,8 @@ void callers_forget(void)
 }
 
 /*
- * The parts that are kept must lie outside of the range that the stubs look at first. From here on
- * that range is the larger rest.
+ * Code whose return addresses stay must lie outside of the range that the stubs look at first. That
+ * range becomes the larger rest.
  */
 static void cut(const struct plan_callers *kept)
 {

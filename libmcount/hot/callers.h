@@ -1,4 +1,4 @@
-/* Calls whose return addresses may be replaced: the code that they return into decides. */
+/* Calls whose return addresses may be replaced, as decided by the code that they return into. */
 #ifndef UTRAIL_LIBMCOUNT_CALLERS_H
 #define UTRAIL_LIBMCOUNT_CALLERS_H
 
@@ -9,10 +9,10 @@
 #include "utils/format/probe/plan.h"
 
 /*
- * A run time that makes code itself finds frames of that code by the return addresses on the stack,
- * and gives up at one that it does not know. So a return address is replaced only where it leads
- * into the text of a loaded module, and not into a part of it that the recorder has named
- * (PLAN_CALLERS). The end of all other calls is estimated (FRAME_KEPT in frames.h).
+ * A run time that generates code finds frames of that code by the return addresses on the stack,
+ * and gives up at an unknown one. So a return address is replaced only where it leads into the text
+ * of a loaded module, and not into a part of it that the recorder has named (PLAN_CALLERS). The end
+ * of all other calls is estimated (FRAME_KEPT in frames.h).
  *
  * @low, @bytes: the largest piece of the program's text that is such code; the stubs look there
  * first
@@ -47,14 +47,15 @@ static inline bool callers_may_replace(uint64_t ret)
 }
 
 /*
- * COLD. The first plan: what the program itself has. @is_any: all return addresses may be replaced.
+ * COLD. The first plan: modules that the program has from the start. @is_any: all return addresses
+ * may be replaced.
  */
 void callers_begin(bool is_any);
 
 /* COLD. Return addresses into these pieces of code are not replaced from here on. */
 void callers_keep(const struct plan_callers *list, uint32_t nr);
 
-/* COLD. Modules were loaded or unloaded: what was found out of pages may be wrong. */
+/* COLD. Modules were loaded or unloaded: results about pages may be wrong by now. */
 void callers_forget(void);
 
 #endif

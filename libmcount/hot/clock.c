@@ -22,8 +22,8 @@ struct clock_reading {
 };
 
 /*
- * libc's own, set before there are hooks. Programs may have put theirs in front of it, sanitizers
- * do: these call other functions of libc in turn, and such calls are not the program's.
+ * libc's own function, set before there are hooks. Programs, and sanitizers, may interpose it.
+ * Theirs may call other functions of libc, and such calls are not the program's.
  */
 static int (*real_clock_gettime)(clockid_t clock, struct timespec *ts) = clock_gettime;
 
@@ -36,8 +36,8 @@ uint64_t clock_kernel_ns(void)
 }
 
 /*
- * The kernel's clock was seen to leave vector registers alone. libc's function calls the vDSO's,
- * and the kernel compiles that without instructions that have such registers (its Makefile for x86
+ * True when the kernel's clock was seen to leave vector registers alone. libc's function calls the
+ * vDSO's, which the kernel compiles without instructions for such registers (its Makefile for x86
  * says -mno-sse).
  */
 static bool leaves_vectors;
@@ -52,7 +52,9 @@ static void look_at_kernel_clock(void *arg)
 	leaves_vectors = arch_leaves_vectors(read_kernel_clock, NULL);
 }
 
-/* Both clocks at one moment: of a few tries the one that was interrupted least. */
+/*
+ * Reads both clocks at one moment: of a few attempts it takes the one that was interrupted least.
+ */
 static struct clock_reading read_both(void)
 {
 	struct clock_reading best = { 0 };
@@ -71,7 +73,7 @@ static struct clock_reading read_both(void)
 	return best;
 }
 
-/* Nanoseconds per tick with 32 fractional bits, between two readings; 0 when they do not say. */
+/* Nanoseconds per tick with 32 fractional bits, between two readings; 0 when they give none. */
 static uint64_t scale_between(struct clock_reading from, struct clock_reading to)
 {
 	uint64_t ticks = to.counter - from.counter;
@@ -107,8 +109,7 @@ static void refit(void *arg)
 	uint64_t mult = scale_between(from, now);
 
 	/*
-	 * A signal handler may jump out of here for good: until all is in place the next reading
-	 * fits again.
+	 * A signal handler may jump out of here for good. In that case the next reading fits again.
 	 */
 	t->refit_ticks = 0;
 	guard_barrier();

@@ -13,7 +13,8 @@
 /*
  * The stack pointer of the function that calls a hook: the hook's canonical frame address (DWARF 5,
  * section 6.4), which is right above its return address. The hook needs no frame pointer for it.
- * All calls that the function makes have their return slots below. Odd: FRAME_EXPLICIT.
+ * All calls that the function makes have their return slots below. The value is odd:
+ * FRAME_EXPLICIT.
  */
 #define CALLER_SP() ((uint64_t)__builtin_dwarf_cfa() + FRAME_EXPLICIT)
 
@@ -22,14 +23,14 @@ EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 
 static bool is_of(const struct frame *f, uint64_t fn)
 {
-	/* record_addr() is all above this shift, and as wide as what is left of @fn. */
+	/* The rest after this shift is all of record_addr(), and the low part of @fn. */
 	return (f->data ^ fn << RECORD_ADDR_SHIFT) >> RECORD_ADDR_SHIFT == 0;
 }
 
 /*
- * Frames inside of @sp were left without their exits. Those at @sp are still there if @fn is a part
- * of the same machine function, inlined, which then returns to the same place. Else they were left
- * with them. So was @fn itself when it was called from there before (setjmp in a loop).
+ * Frames inside of @sp were left without their exits. Frames at @sp are still open if @fn is
+ * inlined into the same machine function, which then returns to the same place. Otherwise they were
+ * left, too. So was @fn itself when it was called from there before (setjmp in a loop).
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -45,11 +46,12 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * Calls that filters leave alone have no frame, so that most calls of most filters cost next to
- * nothing. Their exits are told from that of the innermost frame by the function, and where that
- * does not tell, by counting: no frame comes while something is opted out. The stack pointer does
- * not tell: compilers make a function's last call a jump, and the exit hook's may be that. Then it
- * is as high as at the call of the function, which is that of the frame.
+ * Calls that filters leave alone have no frame, so that most filters cost next to nothing. Their
+ * exits are told from that of the innermost frame by the function. If the function is the same,
+ * they are counted: no frame is pushed while something is opted out. The stack pointer does not
+ * tell them apart. Compilers make the last call of a function a jump, which may be that of the exit
+ * hook. Then the stack pointer is as high as at the call of the function, which is that of the
+ * frame.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -64,8 +66,8 @@ static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 }
 
 /*
- * HOT: true when that is the exit of such a call. A frame's own may have a lower stack pointer than
- * its enter (alloca(3)), or a higher one.
+ * HOT: true when that is the exit of such a call. A frame's own exit may have a lower stack pointer
+ * than its entry (alloca(3)), or a higher one.
  */
 static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -75,8 +77,8 @@ static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: true when @f may be of that function, by the low half of its address: one compare, where
- * is_of() is four instructions.
+ * HOT: true when @f may be of that function. It compares the low half of its address only: that is
+ * one compare, and is_of() takes four instructions.
  */
 static inline bool may_be_of(const struct frame *f, uint64_t fn)
 {
@@ -89,9 +91,9 @@ static inline bool may_be_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * HOT: true when nothing has to be noted or ended for the call, or the exit, of a function that is
- * left alone, be it by filters or because it is left out: nearly all of those. It needs no guard,
- * for nothing changes that a signal handler could see half done.
+ * HOT: true when a call or exit of a function that is left alone (by filters, or as left out) needs
+ * no note and ends nothing, as nearly all do. It needs no guard, since nothing changes that a
+ * signal handler could see half done.
  */
 static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -100,15 +102,15 @@ static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
 	return likely(sp <= top->slot) && likely(!may_be_of(top, fn));
 }
 
-/* True when the innermost call is the one that has begun there. */
+/* True when the innermost call is the one that began with this stack pointer and function. */
 static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {
 	return t->top->slot == sp && is_of(t->top, fn);
 }
 
 /*
- * The same of one that was open before anybody looked: is_of() says no to these, so that the fast
- * paths leave them alone.
+ * The same for a call that was open before the probe came: is_of() is false for these, so that the
+ * fast paths leave them alone.
  */
 static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -117,7 +119,7 @@ static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: true when that is the exit of a function that is left out, and its call was, too: so it has
+ * HOT: true when that is the exit of a function that was left out at its call, too, so that it has
  * no frame.
  */
 static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
@@ -127,8 +129,8 @@ static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn
 }
 
 /*
- * The same for what thread->calls does not know. A call from before it was left out may have calls
- * inside that have not ended by themselves.
+ * The same for functions that thread->calls does not contain. A call from before its function was
+ * left out may contain calls that have not ended by themselves.
  */
 static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -167,7 +169,7 @@ static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t c
 	return planned_enter_explicit(t, sp, caller, fn, NULL);
 }
 
-/* A call has no frame though it would have one, were there room. */
+/* Counts a call that has no frame for lack of room. */
 static void note_skipped(struct thread *t, uint64_t fn)
 {
 	if (planned_skips(t)) {
@@ -178,7 +180,7 @@ static void note_skipped(struct thread *t, uint64_t fn)
 	t->cyg_deep += is_of(t->top, fn);
 }
 
-/* True when that is the exit of such a call; as was_unwanted(). */
+/* True when that is the exit of such a call; see was_unwanted(). */
 static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	bool is_alike = is_of(t->top, fn);
@@ -223,7 +225,7 @@ NOINLINE static void enter_unguarded(uint64_t sp, uint64_t fn, uint64_t caller)
 
 NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 {
-	/* A call on a stack that was taken for another one ends where it has begun. */
+	/* A call on a stack that was taken for another one ends on the stack where it began. */
 	if (!is_top(t, sp, fn))
 		t = stacks_find(t, sp);
 	if (was_unwanted(t, sp, fn) || is_left_out_exit(t, sp, fn)) {
@@ -251,9 +253,9 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: calls that thread->calls does not know; the guard is set, and no frame lies within @sp. Not
- * inline: they need more registers than the hook, and one for a settled thread more than one for
- * a thread that is open.
+ * HOT: calls that thread->calls does not contain; the guard is set, and no frame lies within @sp.
+ * Not inline: they need more registers than the hook, and a settled thread needs one more than an
+ * open one.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -281,8 +283,8 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 }
 
 /*
- * The hooks themselves only find out which of these goes on, so that calls that are left alone need
- * none of their registers. They set the guard: the hook has seen that it is not set.
+ * The hooks only choose one of these functions, so that calls that are left alone need none of
+ * their registers. They set the guard, which the hook has found clear.
  */
 
 /* HOT: there is no plan. */
@@ -296,7 +298,7 @@ NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uin
 		guard_leave_fast(t);
 }
 
-/* HOT: the fast paths may record it as if there were no plan. */
+/* HOT: the fast paths may record the call as without a plan. */
 NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -308,7 +310,7 @@ NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, u
 		guard_leave_fast(t);
 }
 
-/* HOT: it is left alone, but has something to note or to end. */
+/* HOT: the call is left alone, but something must be noted or ended. */
 NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -359,16 +361,16 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 }
 
 /*
- * HOT: true when the exit hook is called elsewhere than in the innermost call. Deeper in the stack
- * it may be the end of another call of the same function, which is left out by now, or of the same
- * one (alloca(3)). Far above it is on another stack.
+ * HOT: true when the exit hook is not called in the innermost call. A deeper stack pointer may be
+ * that of another call of the same function, which is left out by now, or of the same call
+ * (alloca(3)). One far above is on another stack.
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {
 	return sp - t->top->slot > 4096;
 }
 
-/* HOT: the innermost call, under a plan, ends; the guard is set. */
+/* HOT: the innermost call ends, under a plan; the guard is set. */
 NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	if (t->planned->open_base) {

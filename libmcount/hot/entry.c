@@ -1,5 +1,5 @@
 /*
- * Entry of a traced function whose stub knows the return slot: decide, note the frame, replace the
+ * Entry of a traced function whose stub knows the return slot: decide, push the frame, replace the
  * slot.
  */
 #include "libmcount/program/caller.h"
@@ -105,7 +105,7 @@ static inline uint32_t enter_function(uint64_t *slot, uint64_t addr, const struc
 	return 1;
 }
 
-/* Calls that the stub has found in no table, or that are not for its fast path. */
+/* Handles calls that the stub has found in no table, or that are not for its fast path. */
 static inline uint32_t enter_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs)
 {
 	struct thread *t = fast_guard();
@@ -146,13 +146,13 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 	return enter_looked_up(slot, addr, regs);
 }
 
-/* ENTRY and EXIT at one moment, for a call whose return cannot be seen. */
+/* Writes ENTRY and EXIT at the same time, for a call whose return cannot be seen. */
 static inline void record_instant(struct thread *t, uint64_t addr)
 {
 	unsigned depth = t->top - t->frames;
 	char *at;
 
-	/* It takes no time, so -t drops it like any short call. */
+	/* The call takes no time, so -t drops it like any short call. */
 	if (t->threshold_ns)
 		return;
 	at = hot_reserve(t, 2 * sizeof(struct record));
@@ -180,16 +180,15 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 }
 
 /*
- * The callers of setjmp(3) with their buffers, for its second return. A call that another buffer
- * has pushed out is not noted a second time. Threads may race for a place: then @env or @sp does
- * not fit the rest.
+ * The callers of setjmp(3) with their buffers, for its second return. A caller whose place another
+ * buffer has taken is not noted again. Threads may race for a place: then @env or @sp does not fit
+ * the rest.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;
 	_Atomic uint64_t addr;
 	_Atomic uint64_t more; /* the second argument of sigsetjmp(3) */
-	_Atomic uint64_t
-		sp; /* after the return; a buffer at that place may have become another one */
+	_Atomic uint64_t sp;   /* after the return; another buffer may be at that address by now */
 } setjmp_calls[1024];
 
 static struct setjmp_call *setjmp_place(uint64_t env)
@@ -249,7 +248,7 @@ static inline void enter_instant(uint64_t *slot, const struct call_site *site,
 	guard_leave(t);
 }
 
-/* HOT. Calls that were made inside of this call are over; the call itself is not recorded. */
+/* HOT. Calls that were made inside of this call have ended; the call itself is not recorded. */
 static inline void land(uint64_t *slot)
 {
 	struct thread *t = guard_enter();
@@ -288,7 +287,10 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs)
 {
 	struct call_site *site = &probe.calls[index];
-	/* The dynamic linker stores here while others call: either value leads to the function. */
+	/*
+	 * The dynamic linker stores here while other threads call: both values lead to the
+	 * function.
+	 */
 	struct libcall call = { .target = __atomic_load_n(&site->target, __ATOMIC_RELAXED) };
 
 	if (unlikely(site->flags))

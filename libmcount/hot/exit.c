@@ -4,7 +4,7 @@
 #include "libmcount/hot/guard.h"
 #include "libmcount/hot/stacks.h"
 
-/* The frame that returns is not the innermost one; the guard is set. */
+/* Handles a return of a frame that is not the innermost one; the guard is set. */
 NOINLINE static uint64_t exit_elsewhere(struct thread *t, uint64_t slot,
 					const struct arch_regs *regs)
 {
@@ -33,8 +33,8 @@ NOINLINE static uint64_t exit_unguarded(uint64_t slot, const struct arch_regs *r
 	struct thread *t = guard_return();
 
 	/*
-	 * The thread is not traced any more, or a frame of it returns inside of one of its hooks:
-	 * only where to counts.
+	 * The thread is not traced any more, or one of its frames returns inside of one of its
+	 * hooks: only the return address is needed.
 	 */
 	return t ? exit_guarded(t, slot, regs) : frames_find_return(slot);
 }

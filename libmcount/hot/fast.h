@@ -1,4 +1,4 @@
-/* The common case of a call and of a return, with nothing in it that calls a function. */
+/* The common case of a call and of a return, in which no function is called. */
 #ifndef UTRAIL_LIBMCOUNT_FAST_H
 #define UTRAIL_LIBMCOUNT_FAST_H
 
@@ -6,10 +6,10 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * HOT. These do the whole work of a push or a pop, or find out that it is not the common case and
- * have changed nothing: then the caller goes the long way (guard.h, frames.h) by a tail call. So
- * compilers keep everything in registers that the stubs have saved already, and a hook has no
- * prologue. This is worth an eighth of what a call costs.
+ * HOT. These do the whole work of a push or a pop. In an uncommon case they have changed nothing,
+ * and the caller takes the slow path (guard.h, frames.h) by a tail call. So compilers keep
+ * everything in registers that the stubs have saved already, and a hook has no prologue. This saves
+ * an eighth of the cost of a call.
  */
 
 /* This thread's state with the guard set; NULL when it has none yet, or is in a hook already. */
@@ -38,15 +38,13 @@ static inline bool fast_has_room(const struct thread *t)
 	return likely((uint64_t)(t->end - t->at) >= sizeof(struct record));
 }
 
-/* The depth of a record inside of @f, at its place in a data word. */
+/* The depth of a record inside of @f, as a part of a data word. */
 static inline uint64_t fast_depth_inside(const struct frame *f)
 {
 	return (f->data + (1 << RECORD_DEPTH_SHIFT)) & (RECORD_DEPTH_MAX << RECORD_DEPTH_SHIFT);
 }
 
-/*
- * A frame; unless it @is_held back also its ENTRY, with room for both.
- */
+/* Pushes a frame and, unless it @is_held back, writes its ENTRY; there is room for both. */
 static inline void fast_put_frame(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
 				  uint64_t now_ns, bool is_held)
 {
@@ -66,7 +64,7 @@ static inline void fast_put_frame(struct thread *t, uint64_t slot, uint64_t ret,
 	hot_commit(t, put_record(t->at, now_ns, data));
 }
 
-/* The EXIT of the innermost frame, which is gone then. */
+/* Writes the EXIT of the innermost frame and pops it. */
 static inline void fast_put_exit(struct thread *t, uint64_t now_ns)
 {
 	struct frame *f = t->top;
@@ -78,7 +76,7 @@ static inline void fast_put_exit(struct thread *t, uint64_t now_ns)
 }
 
 /*
- * The work of the stubs' fast paths (arch/<isa>/fast_stubs.S), for calls that do not come from
+ * Does the work of the stubs' fast paths (arch/<isa>/fast_stubs.S), for calls that do not come from
  * them.
  */
 static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
@@ -128,7 +126,7 @@ static inline bool fast_pop(struct thread *t)
 	bool is_held_back = f > t->written;
 	uint64_t now_ns;
 
-	/* Before the clock is read, which is a quarter of what a call costs. */
+	/* Test this before the clock is read, which is a quarter of the cost of a call. */
 	if (unlikely(t->planned))
 		return false;
 	if (unlikely(!fast_clock(t, &now_ns)))

@@ -76,7 +76,10 @@ struct slot_access {
 	uint64_t value;
 };
 
-/* Replace a word of a stack that may be gone meanwhile, if it still is what we left there. */
+/*
+ * Replace a word of a stack that may be unmapped meanwhile, if it still has the value that we wrote
+ * there.
+ */
 static void slot_replace(void *arg)
 {
 	struct slot_access *a = arg;
@@ -145,7 +148,7 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 	cyg_forget(t);
 }
 
-/* Stacks of coroutines may be gone; the page that a call is on is there. */
+/* Stacks of coroutines may be unmapped; the page of the running call is mapped. */
 static bool holds_other(const struct frame *f, const uint64_t *slot)
 {
 	bool is_near = (f->slot ^ (uint64_t)slot) < PAGE;
@@ -174,9 +177,9 @@ void frames_make_way(struct thread *t, uint64_t *slot)
 		planned_begin_estimate(t);
 	frames_leave_inside(t, (uint64_t)slot);
 	/*
-	 * Frames with this very slot: when it still leads to the trampoline, the new function was
-	 * called by a jump from theirs (a tail call), and they are not over. Else it holds a fresh
-	 * return address, and they are gone.
+	 * Frames with this very slot: if it still leads to the trampoline, their function has
+	 * called the new one by a jump (a tail call), and they are still open. Otherwise it holds a
+	 * new return address, and they have ended.
 	 */
 	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
 		frames_leave_any(t);
@@ -227,8 +230,8 @@ void frames_leave_explicit(struct thread *t, uint64_t ret)
 /*
  * The return address of a slot that is not among the open frames of this thread: its frame was
  * abandoned too early, or the stack is run by another thread than the one that entered the frame
- * (coroutines that migrate). In that case the frame stays in its array, where its owner will find
- * it abandoned.
+ * (coroutines that migrate). The frame then stays in its array, and its owner will find it
+ * abandoned.
  */
 static uint64_t look_for_return(uint64_t slot)
 {
@@ -246,7 +249,7 @@ uint64_t frames_find_return(uint64_t slot)
 {
 	uint64_t ret = look_for_return(slot);
 
-	/* A slot that we replaced and know nothing of: the program has overwritten our memory. */
+	/* An unknown slot that we replaced: the program has overwritten our memory. */
 	if (!ret)
 		__builtin_trap();
 	return ret;
@@ -262,9 +265,9 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 }
 
 /*
- * A return by @slot, which no frame has. A function has moved its return address, most often
- * further out, to the place of arguments that it has taken off the stack. NULL: there is no frame
- * near by that may be.
+ * Finds the frame of a return by @slot, which no frame has. A function may have moved its return
+ * address, most often further out, to the place of arguments that it has popped. Returns NULL when
+ * no frame near by fits.
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

@@ -15,8 +15,8 @@
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT, rarely. There is no frame for a call that would be recorded. Counted, unless the user asked
- * for that; and the call that it is in gets a mark, now or when its own ENTRY is written.
+ * HOT, rarely. A call would be recorded, but there is no frame for it. It is counted, unless the
+ * user has set the limit; and the call around it gets a mark, now or when its own ENTRY is written.
  */
 void note_too_deep(struct thread *t);
 
@@ -25,32 +25,32 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 	return t->cut == f && t->cut_ns == f->time_ns;
 }
 
-/* HOT, rarely: that mark, in the innermost call whose ENTRY is written. */
+/* HOT, rarely: writes that mark into the innermost call whose ENTRY is written. */
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
 /*
- * SLOW in spirit (a few system calls), callable from hot functions. The running code lies at
+ * SLOW in effect (a few system calls), but callable from hot functions. The running code lies at
  * @address of the stack, though frames that must lie inside of it are open: they were left without
- * returning. Each gets its EXIT now and its own return address back, so that one that does return
- * after all (its stack had only been switched away) finds its way.
+ * returning. Each gets its EXIT now and its own return address back. So a call that returns after
+ * all, since the program had only switched away from its stack, returns correctly.
  */
 void frames_leave_inside(struct thread *t, uint64_t address);
 
 /*
- * Same when a function with return slot @slot begins; frames that had this slot before it are over,
+ * The same when a function with return slot @slot begins; older frames with that slot have ended,
  * too.
  */
 void frames_make_way(struct thread *t, uint64_t *slot);
 
 /*
- * The innermost frame of function @fn returns (-finstrument-functions); those inside were
- * abandoned.
+ * The innermost frame of function @fn returns (-finstrument-functions); the frames inside of it
+ * were abandoned.
  */
 void frames_leave_until(struct thread *t, uint64_t fn);
 
 /*
- * The frame of a function with return slot @slot that announces its return (XRay) ends; those
- * inside were abandoned. Nothing happens when it has none: it was not recorded.
+ * The frame with return slot @slot, of a function that announces its return (XRay), ends; frames
+ * inside of it were abandoned. Nothing happens without such a frame: the call was not recorded.
  */
 void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
@@ -66,14 +66,12 @@ void frames_leave_explicit(struct thread *t, uint64_t ret);
  */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
-/*
- * Returns the address where the frame with @slot goes on, in whichever thread; nothing is recorded.
- */
+/* Returns the address where the frame with @slot goes on, in any thread; nothing is recorded. */
 uint64_t frames_find_return(uint64_t slot);
 
 /*
- * A function whose return must not come through us was called by a jump from the innermost frames'
- * function (a tail call). So their slot is its return slot: end them here and give the slot its own
+ * The function of the innermost frames has called, by a jump (a tail call), a function whose return
+ * must not come through us. Its return slot is theirs: end them here and give the slot its own
  * address back.
  */
 void frames_end_tail_call(struct thread *t, uint64_t *slot);
@@ -82,12 +80,12 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot);
 void frames_unhook(struct thread *t);
 
 /*
- * The thread or the process ends, and with it the innermost calls whose end is estimated: all, with
- * PLAN_ESTIMATE.
+ * The thread or the process ends, and with it the innermost calls whose end is estimated (all of
+ * them with PLAN_ESTIMATE).
  */
 void frames_close_estimated(struct thread *t);
 
-/* The innermost frame is over, in whatever way but by a return through the trampoline. */
+/* The innermost frame has ended in another way than by a return through the trampoline. */
 void frames_leave_any(struct thread *t);
 
 static inline bool frame_is_unseen(const struct frame *f)
@@ -107,15 +105,14 @@ static inline uint64_t frame_return(const struct frame *f)
 }
 
 /*
- * HOT, rarely. Calls with FRAME_KEPT that have returned by the time that one with @slot begins; the
- * innermost one is one of these.
+ * HOT, rarely. Ends calls with FRAME_KEPT that have returned before a call with @slot began; the
+ * innermost call is one of these.
  */
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
- * HOT, rarely, where all calls are alike. The next call asks whether that has returned; what the
- * stubs do alone ends at such a frame, if it is the innermost one, and begins again when it is not
- * any more.
+ * HOT, rarely, when all calls are alike. The next call checks whether this frame has returned. The
+ * stubs' fast paths stop at such a frame while it is the innermost one.
  */
 void frames_narrow(struct thread *t);
 
@@ -125,7 +122,7 @@ static inline uint64_t frame_addr(const struct frame *f)
 	return record_addr(f->data & ~FRAME_UNSEEN);
 }
 
-/* The data word of the EXIT of one that was not seen, with which readers learn of it. */
+/* The data word of the EXIT of a call whose entry was not seen; it tells readers of that call. */
 static inline uint64_t frame_exit(const struct frame *f)
 {
 	return (f->data & ~FRAME_UNSEEN) | RECORD_EXIT;
@@ -139,8 +136,8 @@ static inline void frames_reset(struct thread *t)
 }
 
 /*
- * HOT: the innermost frame of a thread without planned.h is over since @now_ns: write its EXIT
- * (unless -t drops it) and pop it.
+ * HOT: the innermost frame of a thread without planned.h ended at @now_ns: write its EXIT (unless
+ * -t drops it) and pop it.
  */
 static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 {
@@ -163,8 +160,8 @@ static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 }
 
 /*
- * HOT: the innermost frame, one that was seen, returns now. @regs: what it returns; NULL when it is
- * left in another way
+ * HOT: the innermost frame, whose entry was seen, returns now. @regs: its return values; NULL when
+ * it is left in another way
  */
 static inline void frames_leave_top(struct thread *t, const struct arch_regs *regs)
 {

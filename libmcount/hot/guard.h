@@ -6,20 +6,20 @@
 #include "libmcount/hot/hot.h"
 
 /*
- * HOT, rarely. A hook of @t is interrupted: its aside with the guard set, or NULL when the call is
- * to be left alone.
+ * HOT, rarely. A hook of @t is interrupted: returns its aside with the guard set, or NULL when the
+ * call is to be left alone.
  */
 struct thread *aside_enter(struct thread *t);
 
 /*
- * HOT, rarely. The interrupted hook of @t is done, its guard still set: move the aside's records to
- * the ring.
+ * HOT, rarely. The interrupted hook of @t is done; its guard is still set. Moves the aside's
+ * records to the ring.
  */
 void aside_flush(struct thread *t);
 
 /*
- * HOT: the state that a call belongs to, with the guard set: this thread's, or its aside when a
- * hook is interrupted. NULL when the call is to be left alone.
+ * HOT: returns the state that a call belongs to, with the guard set: this thread's, or its aside
+ * when a hook is interrupted. NULL when the call is to be left alone.
  */
 static inline struct thread *guard_enter(void)
 {
@@ -45,7 +45,7 @@ static inline void guard_leave(struct thread *t)
 }
 
 /*
- * HOT: the same as the last thing that a hook does: with the rare case apart it needs no prologue.
+ * HOT: the same as the last action of a hook: since the rare case is apart, it needs no prologue.
  */
 static inline void guard_leave_fast(struct thread *t)
 {
@@ -57,8 +57,8 @@ static inline void guard_leave_fast(struct thread *t)
 }
 
 /*
- * HOT: the state that a return belongs to, with the guard set. While a hook of the thread is
- * interrupted only its handler's functions run, and these have their frames in the aside. NULL when
+ * HOT: returns the state that a return belongs to, with the guard set. While a hook of the thread
+ * is interrupted only functions of its handler run, and their frames are in the aside. NULL when
  * there is none.
  */
 static inline struct thread *guard_return(void)

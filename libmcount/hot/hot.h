@@ -1,12 +1,12 @@
-/* The pieces that every record goes through: reading the clock, reserving room, committing. */
+/* Steps that every record takes: reading the clock, reserving room, committing. */
 #ifndef UTRAIL_LIBMCOUNT_HOT_H
 #define UTRAIL_LIBMCOUNT_HOT_H
 
 #include "libmcount/hot/probe.h"
 
 /*
- * Keep the compiler from moving work out of the guarded region; a signal handler is the only other
- * party.
+ * Keeps the compiler from moving code out of the guarded region; only a signal handler could see
+ * that.
  */
 #define guard_barrier() __asm__ volatile("" ::: "memory")
 
@@ -29,7 +29,9 @@ static inline uint64_t hot_clock(struct thread *t)
 	uint64_t ticks = 0;
 	uint64_t ns;
 
-	/* Without a counter it is not read, which may take as long as the kernel's clock. */
+	/*
+	 * Without a fit the counter is not read, since that may take as long as the kernel's clock.
+	 */
 	if (likely(fit_ticks))
 		ticks = arch_counter_read() - t->base_counter;
 	if (unlikely(ticks >= fit_ticks))
@@ -64,9 +66,9 @@ static inline void hot_commit(struct thread *t, char *end)
 }
 
 /*
- * HOT, not common: before the time of a record is taken that is written at once. A forked child
- * reports itself with its first record: the recorder then knows of it before anything has the time
- * at which it happened, so that a reader that follows the recording sees all in order.
+ * HOT, not common: call it before taking the time of a record that is written at once. A forked
+ * child reports itself with its first record. So the recorder knows of it before any record has its
+ * time, and a reader that follows the recording sees all in order.
  */
 static inline void hot_be_known(struct thread *t)
 {

@@ -1,4 +1,4 @@
-/* Return addresses of frames that were given up, for returns that come through us after all. */
+/* Return addresses of frames that were given up, for calls that return through us after all. */
 #ifndef UTRAIL_LIBMCOUNT_OLD_RETURNS_H
 #define UTRAIL_LIBMCOUNT_OLD_RETURNS_H
 
@@ -17,7 +17,7 @@
 /* Remember where the frame with @slot goes on. */
 void old_returns_put(uint64_t slot, uint64_t ret);
 
-/* The value that was noted last for @slot; 0 when none was, or it had to make room. */
+/* Returns the value that was noted last for @slot; 0 when there is none, or it was overwritten. */
 uint64_t old_returns_get(uint64_t slot);
 
 #endif
