@@ -11,13 +11,13 @@
 struct reading;
 
 /*
- * The meaning of rules is in doc/facts/language.md, "Which calls are kept". Frames come to the
- * shadow stack for two reasons here: the call is recorded, or what its rule has changed must be
- * undone when it returns. Other calls keep their return slot.
+ * The meaning of rules is in doc/facts/language.md, "Which calls are kept". A call gets a frame on
+ * the shadow stack for two reasons here: it is recorded, or changes by its rule must be undone when
+ * it returns. Other calls keep their return slot.
  */
 
 /*
- * The state that decides about the next call. A frame keeps what was before it.
+ * The state that decides about the next call. A frame keeps the state from before it.
  *
  * @threshold_ns, @size: calls that are longer, functions that are not smaller are kept
  * @in, @out: open calls of functions with PLAN_FILTER, PLAN_NOTRACE
@@ -47,9 +47,8 @@ enum planned_flags {
 };
 
 /*
- * The same of a frame that the stubs must not pop, while the thread is open (planned_pass.h).
- *
- * @began_ns: of the frame whose @result stands beside this, for it may be of an earlier one
+ * The same for a frame that the stubs must not pop, while the thread is open (planned_pass.h).
+ * @began_ns: of the frame that @result belongs to, which may be an earlier one
  * @outer: the frame that was thread->fast_base before
  */
 struct open_frame {
@@ -80,7 +79,10 @@ struct planned_frame {
 	uint32_t pad;
 };
 
-/* The knowledge about an address, so that the number of functions and rules does not matter. */
+/*
+ * The result of a look-up by address, so that its cost does not depend on the number of functions
+ * and rules.
+ */
 struct planned_known {
 	uint64_t addr;
 	const struct live_func *func; /* NULL: not listed */
@@ -114,7 +116,7 @@ struct planned_place {
 #define PLANNED_CALLS	    8192
 _Static_assert(sizeof(struct planned_place) == PLANNED_PLACE_BYTES, "known to the stubs");
 
-/* Nobody writes to it; not `const`, for then its zeros would be in the file. */
+/* It is never written to. It is not `const`, since its zeros would be in the file then. */
 extern struct planned_place planned_no_calls[PLANNED_CALLS] __attribute__((visibility("hidden")));
 
 static inline uint32_t planned_place_of(uint64_t addr)
@@ -122,7 +124,7 @@ static inline uint32_t planned_place_of(uint64_t addr)
 	return addr / PLANNED_PLACE_BYTES % PLANNED_CALLS;
 }
 
-/* -W: the values that a thread saw last. Starts as zeros. */
+/* -W: the values that a thread saw last. Starts with zeros. */
 struct watch_state {
 	bool has_seen;
 	uint32_t cpu;
@@ -200,26 +202,27 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs);
 
 /*
- * HOT: true when a call is opted out, or not opted in, so that it needs no frame. The next time
- * thread->calls tells.
+ * HOT: true when a call is opted out, or not opted in, so that it needs no frame. Next time the
+ * stub finds it in thread->calls.
  */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when a call is deeper than the limit, and nothing else is said about it; that costs no
- * thread its being open. The next time the stub finds it.
+ * HOT: true when a call is deeper than the limit, and nothing else is said about it; an open thread
+ * stays open. Next time the stub finds it.
  */
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when a call is one of a function that is left out. The next time the stub finds it, if
- * the thread is open (planned_pass.h).
+ * HOT: true when the called function is left out. Next time the stub finds it, if the thread is
+ * open (planned_pass.h).
  */
 bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /*
- * HOT: a call of -finstrument-functions, which is not planned_is_unwanted(). False when it has no
- * frame, for want of room. @regs: what is captured of it comes from there; NULL: nothing is
+ * HOT: a call by -finstrument-functions for which planned_is_unwanted() is false. Returns false
+ * when it has no frame, for lack of room. @regs: registers to capture values from; NULL: nothing is
+ * captured
  */
 bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_t addr,
 			    const struct arch_regs *regs);
@@ -232,8 +235,8 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 			     const struct arch_regs *regs);
 
 /*
- * HOT: a call whose return cannot be seen: ENTRY and EXIT at one moment. @result: what it returns,
- * or NULL
+ * HOT: a call whose return cannot be seen: ENTRY and EXIT at the same time. @result: its return
+ * values, or NULL
  */
 void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 		     const struct arch_regs *regs, const struct arch_regs *result);
@@ -241,21 +244,21 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 /* True when a call of @addr would be recorded if there were room for its frame. */
 bool planned_would_record(const struct thread *t, uint64_t addr);
 
-/* SLOW. A frame with FRAME_UNSEEN, which counts as if it had been entered under the plan. */
+/* SLOW. Pushes a frame with FRAME_UNSEEN, which counts as if it had been entered under the plan. */
 void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
-/* HOT, rarely. The innermost frame is one of these, and is over: since when is not known. */
+/* HOT, rarely. The innermost frame is one of these and has ended, at an unknown time. */
 void planned_leave_unseen(struct thread *t);
 
-/* HOT, rarely. The innermost frame has FRAME_KEPT, and is over: since when is estimated. */
+/* HOT, rarely. The innermost frame has FRAME_KEPT and has ended; the time of that is estimated. */
 void planned_leave_kept(struct thread *t);
 
 /* HOT: frames_leave_top() for such threads. */
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 
 /*
- * HOT, PLAN_ESTIMATE: nobody sees calls return. The beginning of the next one shows that some have
- * returned: they are taken to have ended halfway between the last record and now.
+ * HOT, PLAN_ESTIMATE: returns are not seen. The beginning of the next call shows that some calls
+ * have returned: their end is taken to be halfway between the last record and now.
  */
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);
@@ -268,7 +271,7 @@ void planned_write_entries(struct thread *t, struct frame *f);
 
 /*
  * HOT: frames that were pushed while the thread was open get the state that other frames have, and
- * planned.now becomes that of the innermost one.
+ * planned.now becomes the state of the innermost one.
  */
 void planned_close(struct thread *t);
 
@@ -276,32 +279,31 @@ void planned_close(struct thread *t);
 bool planned_make(struct thread *t);
 
 /*
- * HOT, rarely. Another plan is in force than @t knows: it decides from here on. Calls that are open
- * end as they began; what counts inside of them is what it would be had they been entered under the
- * new plan.
+ * HOT, rarely. A newer plan is in force than @t knows: it decides from here on. Open calls end as
+ * they began; the selection inside of them becomes that of calls entered under the new plan.
  */
 void planned_take_up(struct thread *t);
 
 /*
- * HOT, rarely. A thread that was made when all calls were alike has a call under a plan. False:
- * nothing is recorded of it.
+ * HOT, rarely. A thread that was made when all calls were alike has a call under a plan. Returns
+ * false when the call is not recorded.
  */
 bool planned_begin_late(struct thread *t);
 
 /*
- * Any thread. True when @t may look at the plan in [@plan, @end), or will: it is its plan, or some
+ * Any thread. True when @t uses the plan in [@plan, @end), or will use it: it is its plan, or an
  * open call needs it.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
 /*
- * SLOW. @to, which was just begun, has the frames of @from: what counts inside of them does so for
- * it, too. Their ENTRYs are @from's.
+ * SLOW. @to, which was just begun, gets the frames of @from, and the selection that holds inside of
+ * them. Their ENTRYs are written by @from.
  */
 void planned_copy(struct thread *to, struct thread *from);
 
 /*
- * SLOW, or HOT and rarely. @t has no open calls, and has none before planned_begin() or
+ * SLOW, or HOT and rarely. @t has no open calls, and gets none before planned_begin() or
  * planned_begin_aside(): it needs no plan.
  */
 void planned_end(struct thread *t);
@@ -315,10 +317,10 @@ void planned_begin(struct thread *t);
  */
 void planned_begin_aside(struct thread *aside, const struct thread *t);
 
-/* COLD. Another plan is in force: what threads skip they may not skip any more. */
+/* COLD. Another plan is in force: threads may not skip any more the calls that they skip now. */
 void planned_forget_calls(void);
 
-/* COLD, in a forked child: the ENTRY records of what is open are in the parent's file. */
+/* COLD, in a forked child: the ENTRY records of open calls are in the parent's file. */
 void planned_note_written(struct thread *t);
 
 #endif

@@ -14,7 +14,7 @@ struct decision {
 	struct selection next;
 	const struct plan_rule *rule;
 	const struct live_func
-		*func;	/* of which something may be captured; NULL: there is nothing */
+		*func;	/* a function with captured values; NULL: nothing is captured */
 	uint16_t flags; /* enum planned_flags */
 	bool has_change;
 	bool finishes;
@@ -72,7 +72,9 @@ static void obey_switches(struct thread *t, const struct plan_rule *rule)
 		switch_off(t);
 }
 
-/* The part of a rule, beside limits, that only counts for calls that passed the filters. */
+/*
+ * Obey the part of a rule, other than limits, that only counts for calls that passed the filters.
+ */
 static void obey_rule(const struct plan_rule *rule, struct decision *d)
 {
 	if (rule->flags & PLAN_TRACE)
@@ -87,7 +89,10 @@ static void obey_rule(const struct plan_rule *rule, struct decision *d)
 	d->has_change |= (rule->flags & (PLAN_DEPTH | PLAN_TIME | PLAN_SIZE | PLAN_RECOVER)) != 0;
 }
 
-/* HOT: decide about the call of @addr: d->flags & PLANNED_RECORD, or d->has_change, or nothing. */
+/*
+ * HOT: decide about the call of @addr. Sets PLANNED_RECORD in d->flags, or d->has_change, or
+ * neither.
+ */
 static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *slot,
 			       const struct arch_regs *regs, struct decision *d)
 {
@@ -153,7 +158,7 @@ static void read_at_entry(struct thread *t, const struct frame *f, struct planne
 	pf->flags |= PLANNED_READ;
 }
 
-/* Do what a rule does at the entry of @f beside changing the selection. */
+/* Do the actions of a rule at the entry of @f, other than changing the selection. */
 static void begin_actions(struct thread *t, const struct frame *f, struct planned_frame *pf,
 			  const struct plan_rule *rule)
 {
@@ -164,8 +169,7 @@ static void begin_actions(struct thread *t, const struct frame *f, struct planne
 }
 
 /*
- * HOT: the arguments of a new frame. They are not there any more when an ENTRY that is held back is
- * written.
+ * HOT: keep the arguments of a new frame. They are gone when an ENTRY that is held back is written.
  */
 static void keep_args(struct planned *p, struct planned_frame *pf, const struct capture_step *args,
 		      const uint64_t *slot, const struct arch_regs *regs)
@@ -208,10 +212,7 @@ static inline void push_decided(struct thread *t, const uint64_t *slot, uint64_t
 	}
 }
 
-/*
- * `finish` in a call that has passed the filters: what is open has been seen, and nothing comes any
- * more.
- */
+/* `finish` in a call that has passed the filters: open calls are written, and no record follows. */
 static void finish_recording(struct thread *t)
 {
 	planned_write_entries(t, t->top);
@@ -219,8 +220,8 @@ static void finish_recording(struct thread *t)
 }
 
 /*
- * PLAN_ESTIMATE: a frame whose slot holds something else is over, though the new one lies deeper in
- * the stack.
+ * PLAN_ESTIMATE: a frame whose slot has another value has ended, even if the new call lies deeper
+ * in the stack.
  */
 NOINLINE static void leave_gone(struct thread *t)
 {
@@ -251,7 +252,7 @@ static inline uint32_t enter_frame(struct thread *t, uint64_t *slot, uint64_t ad
 	return 1;
 }
 
-/* HOT, rarely: there are news. True when another plan counts from here on. */
+/* HOT, rarely: the recorder has news. True when another plan counts from here on. */
 NOINLINE static bool take_news(struct thread *t)
 {
 	plan_update_obey(t);
@@ -262,8 +263,8 @@ NOINLINE static bool take_news(struct thread *t)
 }
 
 /*
- * HOT: opted out, or nothing that is opted in: most calls of most filters, and that is all they
- * cost.
+ * HOT: true for calls that are opted out, or not opted in: that is all that most calls of most
+ * filters cost.
  */
 static inline bool is_outside(struct planned *p, uint64_t addr)
 {
@@ -304,12 +305,12 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 
 /*
  * Not the common case. The work that needs most of the program's stack is done before the decision
- * takes its share of it.
+ * needs some of it.
  */
 NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
 					const struct arch_regs *regs)
 {
-	/* Before the clock is read for anything else: it counts since when nothing was recorded. */
+	/* This comes before the clock is read, since it counts the time without records. */
 	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
 		leave_gone(t);
 	planned_prepare(t);
@@ -340,8 +341,8 @@ bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_
 	    (!is_known && !planned_may_pass(t->planned, find_func(t->planned, addr))))
 		return false;
 	/*
-	 * Room may end that the thread is open: there is a fork to be reported, or the end of the
-	 * recording. A call that is too deep asks for none.
+	 * Making room may close an open thread: a fork must be reported, or the recording ends. A
+	 * call that is too deep needs no room.
 	 */
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
@@ -353,7 +354,7 @@ bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_
 	return true;
 }
 
-/* The same; after this the thread is settled, or that was all. */
+/* The same; after this the thread is settled, or the call is done. */
 static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				  const struct arch_regs *regs)
 {
@@ -420,7 +421,10 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr)
 	return is_unwanted(t, addr);
 }
 
-/* By the plan that the thread knows; not enter_simple(), or one whose return address stays. */
+/*
+ * A call under the plan that the thread knows, but not for enter_simple(), or one whose return
+ * address stays.
+ */
 NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,
 				     const struct arch_regs *regs)
 {
@@ -434,7 +438,7 @@ NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t 
 	return enter_prepared(t, slot, addr, regs);
 }
 
-/* There is another plan, or the first one for this thread. */
+/* A call when there is a new plan, or the first one for this thread. */
 NOINLINE static uint32_t enter_anew(struct thread *t, uint64_t *slot, uint64_t addr,
 				    const struct arch_regs *regs)
 {
@@ -461,7 +465,7 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 }
 
 /*
- * True when there is room for a frame; a call that would be recorded is counted when there is none.
+ * True when there is room for a frame. A call that would be recorded is counted when there is none.
  */
 static bool has_frame_for(struct thread *t, uint64_t addr)
 {
@@ -474,7 +478,7 @@ static bool has_frame_for(struct thread *t, uint64_t addr)
 	return false;
 }
 
-/* A call that announces its return, as its rule has it. */
+/* Decides by its rule about a call that announces its return. */
 static void judge_announced(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
 			    uint64_t addr, const struct arch_regs *regs)
 {

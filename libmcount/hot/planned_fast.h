@@ -1,6 +1,6 @@
 /*
- * The common cases of calls that are not all alike: a rule that only limits, or none, with
- * arguments at most; see planned.h.
+ * The common cases of calls that are not all alike: with a rule that only limits, or none, and at
+ * most arguments to capture; see planned.h.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 #define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
@@ -13,9 +13,8 @@
 #include "libmcount/plan/plan_update.h"
 
 /*
- * HOT. As in fast.h these do the whole work, or find out that it is not the common case and have
- * changed nothing. They do what planned_enter.c would do, without the detours for what is not
- * there. The thread is not open (planned_pass.h).
+ * HOT. As in fast.h these do the whole work, or, in an uncommon case, change nothing. They do the
+ * work of planned_enter.c, without its rare branches. The thread is not open (planned_pass.h).
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -30,8 +29,8 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 }
 
 /*
- * True when nothing but the function itself decides about the next call. There is no news (steer.h)
- * then either, for with news nothing may be skipped.
+ * True when only the function itself decides about the next call. This implies that there are no
+ * news (steer.h), since with news nothing may be skipped.
  */
 static inline bool planned_is_simple(const struct thread *t)
 {
@@ -40,7 +39,7 @@ static inline bool planned_is_simple(const struct thread *t)
 	return p->is_simple && p->now.out == 0 && probe_is_recording() && probe_skips;
 }
 
-/* True when there is room for a record and the payload that a program may put after it. */
+/* True when there is room for a record and for the payload of a capture program. */
 static inline bool planned_has_room(const struct thread *t, const struct capture_step *capture)
 {
 	uint64_t bytes = sizeof(struct record) + (capture ? CAPTURE_ROOM : 0);
@@ -48,9 +47,7 @@ static inline bool planned_has_room(const struct thread *t, const struct capture
 	return likely((uint64_t)(t->end - t->at) >= bytes);
 }
 
-/*
- * Rules that say no more than that something is opted in, and what limits hold inside of the call.
- */
+/* Rules that only opt in, and set limits for the inside of the call. */
 #define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
 
 /* PLAN_FILTER. */
@@ -61,21 +58,21 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 }
 
 /*
- * True when an open thread (planned_pass.h) records calls of @func, or of none, as those of a
- * function without a rule: while something is opted in, another such call changes nothing.
+ * True when an open thread (planned_pass.h) records calls of @func (or NULL) as those of a function
+ * without a rule: while something is opted in, another such call changes nothing.
  */
 static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
 {
 	return !func || !func->rule || (func->rule->flags == PLAN_FILTER && !p->depth_counts);
 }
 
-/* The same, and nothing is captured: after the first one the stubs record such calls. */
+/* The same when nothing is captured: after the first call the stubs record such calls. */
 static inline bool planned_may_pass(const struct planned *p, const struct live_func *func)
 {
 	return planned_is_alike(p, func) && !(func && (func->args || func->result));
 }
 
-/* The limits that a rule sets for its call and what is within. */
+/* Sets the limits of a rule for its call and those within. */
 static inline void planned_limit(struct selection *s, const struct plan_rule *rule)
 {
 	if (likely(!(rule->flags & (PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))))
@@ -89,8 +86,8 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
 }
 
 /*
- * A new frame, with @pf, which keeps planned.now to undo what its call changes after this. A signal
- * handler may jump out for good at any point, so the frame is there before the changes are, and
+ * Pushes a frame, with @pf, which keeps planned.now so that later changes by its call are undone. A
+ * signal handler may jump out for good at any point, so the frame is pushed before the changes;
  * undoing them twice does no harm.
  */
 static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
@@ -105,8 +102,8 @@ static inline void planned_push(struct thread *t, struct planned_frame *pf, uint
 	f->data = data;
 	f->time_ns = now_ns;
 	/*
-	 * One by one: for a literal the compiler clears all of it first, by an instruction that
-	 * costs more than the rest.
+	 * One member after the other: for a literal the compiler would clear all of it first, with
+	 * an instruction that costs more than the rest.
 	 */
 	pf->before = p->now;
 	pf->result = result;
@@ -125,8 +122,8 @@ static inline struct planned_frame *planned_next_frame(const struct thread *t)
 }
 
 /*
- * True when a call with @rule passes -L and what is left out; its function may be in a source file
- * that is not wanted while what it calls is.
+ * True when a call with @rule passes -L and is not left out. A function may be in an unwanted
+ * source file while its callees are not.
  */
 static inline bool planned_is_placed(const struct planned *p, const struct plan_rule *rule)
 {
@@ -139,14 +136,14 @@ static inline bool planned_is_placed(const struct planned *p, const struct plan_
 /* The answer to a call. */
 enum planned_verdict {
 	PLANNED_KEPT_OUT,  /* filters keep it out, or it opts itself out */
-	PLANNED_LET_IN,	   /* they do not, but it is too deep, or its function too small */
+	PLANNED_LET_IN,	   /* they do not apply, but it is too deep, or its function too small */
 	PLANNED_IS_RECORD, /* it is recorded */
 };
 
 /*
  * HOT: decide about a call of @func (NULL: it is not listed), with @rule (NULL: it has none). @s,
- * which holds around the call, becomes what holds inside of it. @flags: of the rule, as far as its
- * conditions hold. @is_simple: a constant, true where nothing but PLANNED_FAST_RULES is asked for
+ * the selection around the call, becomes that inside of it. @flags: those of the rule whose
+ * conditions hold. @is_simple: a constant, true where all rules are PLANNED_FAST_RULES
  */
 static inline enum planned_verdict planned_judge(const struct planned *p, struct selection *s,
 						 const struct live_func *func,
@@ -174,7 +171,10 @@ static inline const uint64_t *planned_slot(uint64_t slot)
 	return (const uint64_t *)(slot & ~(uint64_t)FRAME_EXPLICIT);
 }
 
-/* The ENTRY of a frame, and the EXIT, with what is captured, if anything is: there is room. */
+/*
+ * Write the ENTRY or the EXIT of a frame, with its captured values, if there are any. There is
+ * room.
+ */
 static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint64_t data,
 					   uint64_t now_ns, const struct capture_step *args,
 					   const struct arch_regs *regs)
@@ -187,7 +187,7 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* @pf: of @f, which needs the plan that @result lies in no longer than this */
+/* @pf: of @f, which needs the plan of @result no longer than this */
 static inline void planned_put_quick_exit(struct thread *t, const struct frame *f,
 					  struct planned_frame *pf, uint64_t now_ns,
 					  const struct capture_step *result,
@@ -216,7 +216,7 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
 }
 
 /*
- * Under the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for
+ * For the plan that the thread knows. @slot, @ret: of the frame. @regs: NULL for
  * -finstrument-functions, which has no arguments.
  */
 static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uint64_t ret,
@@ -288,7 +288,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	planned_put_quick_entry(t, slot, data, now_ns, args, regs);
 	if (planned_may_pass(p, func))
 		planned_note_pass(p, addr);
-	/* It is opened for what comes often, which may be its rule's function. */
+	/* The thread is opened for a call that is frequent, perhaps of its rule's function. */
 	if (planned_is_alike(p, func))
 		planned_open(t, pf);
 	return true;
@@ -306,7 +306,7 @@ static inline void planned_drop(struct thread *t, const struct planned_frame *pf
 	t->top--;
 }
 
-/* HOT: the end of one whose ENTRY was held back: of which most are dropped. */
+/* HOT: the end of a call whose ENTRY was held back; most of these are dropped. */
 static inline bool planned_fast_leave_held(struct thread *t, const struct frame *f,
 					   const struct planned_frame *pf)
 {

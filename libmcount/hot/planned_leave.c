@@ -27,7 +27,7 @@ bool planned_put_entry(struct thread *t, const struct frame *f, const struct pla
 	}
 	if (pf->flags & PLANNED_READ)
 		reads_emit(t, f->time_ns, &t->planned->readings[f - t->frames], NULL);
-	/* There is nothing to put the first values in front of. */
+	/* There is no record to put the first values before. */
 	if (t->planned->has_watch && !has_watched)
 		watch_look(t, f->time_ns + 1);
 	return true;
@@ -45,7 +45,7 @@ void planned_write_entries(struct thread *t, struct frame *f)
 
 		if (!(pf->flags & PLANNED_RECORD) || (pf->flags & PLANNED_OFF))
 			continue;
-		/* A call whose ENTRY found no room has no EXIT either. */
+		/* A call whose ENTRY found no room gets no EXIT either. */
 		if (!planned_put_entry(t, g, pf)) {
 			pf->flags &= ~PLANNED_RECORD;
 			continue;
@@ -62,7 +62,7 @@ bool planned_is_top_written(struct thread *t)
 	return planned_frame_of(t, t->top)->flags & PLANNED_WRITTEN;
 }
 
-/* HOT: true when the call that ends at @now_ns is kept though its ENTRY was held back. */
+/* HOT: true when the call that ends at @now_ns is recorded though its ENTRY was held back. */
 static bool is_kept(const struct thread *t, const struct frame *f, const struct planned_frame *pf,
 		    const struct selection *inside, uint64_t now_ns)
 {
@@ -170,8 +170,8 @@ void planned_leave_unseen(struct thread *t)
 }
 
 /*
- * The end of a call that the fast paths have pushed, of a thread that is open and stays so: it was
- * jumped out of, or there was no room, or no fit of the clock.
+ * Ends a call that the fast paths have pushed, in a thread that stays open: it was jumped out of,
+ * there was no room, or the clock had no fit.
  */
 static bool leave_passing(struct thread *t)
 {

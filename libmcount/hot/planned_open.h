@@ -1,6 +1,6 @@
 /*
- * The common cases of calls in a thread that is open, which are not the stubs'; and of those that
- * open it.
+ * The common cases of calls in an open thread that the stubs do not handle; and of calls that open
+ * a thread.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 #define UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
@@ -8,8 +8,8 @@
 #include "libmcount/hot/planned_fast.h"
 
 /*
- * HOT. As in planned_fast.h, for a thread that is open (planned_pass.h), which is simple then, and
- * stays so. Something is captured of a function that is planned_is_alike(). The frame and the
+ * HOT. As in planned_fast.h, for an open thread (planned_pass.h), which is simple then, and stays
+ * open. Values are captured of a function for which planned_is_alike() is true. The frame and the
  * records are those of fast_push_alike().
  */
 static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
@@ -23,7 +23,7 @@ static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_
 
 	if ((!func->args && !func->result) || !probe_is_recording() || !probe_skips ||
 	    t->top >= t->fast_limit || !planned_has_room(t, args) ||
-	    /* The look at the mask costs a lot of stack: see planned_prepare(). */
+	    /* Reading the signal mask takes much stack: see planned_prepare(). */
 	    unlikely(fault_state == FAULT_UNKNOWN) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
 
@@ -56,7 +56,7 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	const struct capture_step *result = regs ? pf->result : NULL;
 	uint64_t now_ns;
 
-	/* A handler may have jumped out between two stores: then it is of another frame. */
+	/* A handler may have jumped out between two stores: then it belongs to another frame. */
 	if (pf->open.began_ns != f->time_ns || !probe_is_recording() ||
 	    !planned_has_room(t, result) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
@@ -69,12 +69,12 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	return true;
 }
 
-/* HOT: the end of thread->admitted. Not inline, for the stubs see to most of them. */
+/* HOT: the end of thread->admitted. Not inline, since the stubs handle most of them. */
 bool planned_leave_admitted(struct thread *t);
 
 /*
- * The innermost frame ends, of a thread that is open or barred. True: it was one that the fast
- * paths leave to this, and that is all.
+ * The innermost frame of an open or barred thread ends. True when it was one that the fast paths
+ * leave to this function, which has done all.
  */
 static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)
 {
@@ -98,8 +98,8 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
 }
 
 /*
- * The same for a thread that is open, which is simple then, and a function that is opted out with
- * all that it calls.
+ * The same for an open thread, which is simple then, at the call of a function that is opted out
+ * with all its callees.
  */
 static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -125,16 +125,16 @@ static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint
 }
 
 /*
- * HOT: a thread is ready, and calls a function that may be opted in by a rule that says no more,
- * which opens it. The next time the stub finds it.
+ * HOT: a thread is ready, and calls a function whose rule opts it in and says no more, which opens
+ * the thread. Next time the stub finds it.
  */
 bool planned_fast_admit(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
 /*
- * HOT: a call that is planned_may_pass(), of a thread that is open: it stays so. The stub knows
- * such calls, but not the first one of a function, nor those of two whose places are the same. It
- * also leaves to this function a call by a jump, whose frame has the slot of the one around it. The
- * same holds when the segment has no room, or the clock needs a new fit.
+ * HOT: a call for which planned_may_pass() is true, in an open thread, which stays open. The stub
+ * knows such calls, but not the first one of a function, nor those of two whose places are the
+ * same. It also leaves to this function a call by a jump, whose frame has the slot of the one
+ * around it. The same holds when the segment has no room, or the clock needs a new fit.
  */
 bool planned_push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
@@ -149,9 +149,9 @@ static inline bool planned_push_unsettled(struct thread *t, uint64_t slot, uint6
 }
 
 /*
- * HOT: a call that may be of interest, by a function that nothing depends on but the selection:
- * whatever the state is, by the plan that the thread knows. False: it is not of that kind, and
- * nothing has been done.
+ * HOT: a call of a function that may be opted in or out, and for which only the selection counts:
+ * in any state, by the plan that the thread knows. False: it is not of that kind, and nothing has
+ * been done.
  */
 static inline bool planned_push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				       const struct arch_regs *regs)

@@ -1,6 +1,6 @@
 /*
- * Calls under a plan that asks nothing of them: most calls of `-F main`, or of `-N` of something
- * else.
+ * Calls that a plan does not treat specially: most calls with `-F main`, or with `-N` of another
+ * function.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_PASS_H
 #define UTRAIL_LIBMCOUNT_PLANNED_PASS_H
@@ -12,34 +12,34 @@
 /*
  * While something is opted in, nothing is opted out and no ENTRY is held back, a function without a
  * rule is recorded as if there were no plan. Then the thread is open. The fast paths may push and
- * pop frames as they do without a plan, of functions that planned.pass knows, which is
- * thread->calls then. Such calls look for no news of the recorder (steer.h), but at probe_skips, as
- * those do that the stubs leave alone.
+ * pop frames of functions in planned.pass as they do without a plan; thread->calls is planned.pass
+ * then. Such calls do not look for news of the recorder (steer.h). They look at probe_skips, as
+ * calls do that the stubs leave alone.
  *
- * Such a frame has no struct planned_frame. All that would stand there follows from the number of
- * such frames: each is one level deeper than that around it. planned.now holds inside of
- * planned.open_base, the innermost frame that is not one of them. Before anybody else looks,
- * planned_settle() makes them what others are, and the thread is not open any more. Settling costs
- * each of their returns the long way, so nothing that is common does it. C code does without it
- * what the stubs do not do themselves: a call by a jump, a full segment, a new fit of the clock, a
- * function that is not in the table.
+ * Such a frame has no struct planned_frame. Its content would follow from the number of such
+ * frames: each is one level deeper than the one around it. planned.now is the selection inside of
+ * planned.open_base, the innermost frame of another kind. Before other code uses them,
+ * planned_settle() completes these frames, and the thread is not open any more. After settling each
+ * of their returns takes the slow path, so no common case settles. C code handles these cases
+ * without it: a call by a jump, a full segment, a new fit of the clock, a function that is not in
+ * the table.
  *
- * A thread stays open in a function of which values are captured and nothing else is said:
- * planned_fast_capture() pushes its frame as the fast paths would. If it is the return value, the
- * frame has a struct open_frame, and is thread->fast_base, so that its return comes to
+ * A thread stays open in a function whose only special treatment is that values are captured:
+ * planned_fast_capture() pushes its frame as the fast paths would. If its return value is captured,
+ * the frame has a struct open_frame, and is thread->fast_base, so that its return comes to
  * planned_leave_open().
  *
  * A thread stays open at a call of a function whose rule opts it out and says no more. The call
- * gets a frame whose time is OPEN_OUT, and the thread is barred until that is over. No frame comes
- * above it. A thread stays open at a call that is too deep, too, which needs no frame. If returns
- * are announced (-finstrument-functions), the call has one, whose time is OPEN_TOO_DEEP, so that
- * its return is known.
+ * gets a frame whose time is OPEN_OUT, and the thread is barred until that call ends. No frame
+ * comes above it. A thread also stays open at a call that is too deep, which needs no frame. If
+ * returns are announced (-finstrument-functions), that call has a frame whose time is
+ * OPEN_TOO_DEEP, so that its return is known.
  *
- * While nothing is opted in, the thread may be ready for a call that is, by a rule that says no
- * more. All is then prepared as for a thread that is open, but thread->calls is
+ * While nothing is opted in, the thread may be ready for a call of a function whose rule opts it in
+ * and says no more. All is then prepared as for an open thread, but thread->calls is
  * planned.skip_outside and planned.now.in is 0. Such a call gets the frame thread->admitted, and
- * these two are all that changes, until its end. A handler that jumps out for good may leave the
- * frame there without the change, but not the change without the frame.
+ * only these two change, until its end. A handler that jumps out for good may leave the frame there
+ * without the change, but not the change without the frame.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1
@@ -49,7 +49,7 @@ static inline bool planned_is_open(const struct thread *t)
 	return t->planned && t->calls == t->planned->pass;
 }
 
-/* The number of recorded calls by which the innermost frame is deeper than planned.now. */
+/* The number of recorded calls between planned.now and the innermost frame. */
 static inline uint32_t planned_open_calls(const struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -68,10 +68,7 @@ static inline void planned_settle(struct thread *t)
 		planned_close(t);
 }
 
-/*
- * True when thread->calls is a table of calls that are left alone, as nothing but their rules
- * counts.
- */
+/* True when thread->calls is a table of calls that are left alone, since only their rules count. */
 static inline bool planned_skips(const struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -101,8 +98,9 @@ static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 }
 
 /*
- * It may from now on, if the plan is still the one that says so: the thread that replaces it
- * empties the tables afterwards (plans.c), so that one of both sees what the other has done. @word,
+ * The stub may use the entry from now on, if the plan is still in force: the thread that replaces
+ * the plan empties the tables afterwards (plans.c), so that one of both sees the action of the
+ * other. @word,
  * @entry: of a struct planned_place
  */
 static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
@@ -121,7 +119,7 @@ static inline void planned_note_pass(struct planned *p, uint64_t addr)
 }
 
 /*
- * A call has begun or ended, and @t is not open: it is from now on, or ready to be, if it can be.
+ * A call has begun or ended, and @t is not open: makes it open or ready, if possible.
  * @pf: of the innermost frame
  */
 static inline void planned_open(struct thread *t, const struct planned_frame *pf)
@@ -153,17 +151,14 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 		state_follow(t, p, THREAD_JUDGED, STATE_FITS);
 }
 
-/*
- * True when a call of @addr is one of a function that is opted in, by which a thread that is ready
- * becomes open.
- */
+/* True when @addr is a function that is opted in, whose call makes a ready thread open. */
 static inline bool planned_admits(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].call == -addr && probe_is_recording() &&
 	       probe_skips;
 }
 
-/* The frame thread->admitted was pushed; and is about to be popped. */
+/* After the frame thread->admitted was pushed; and before it is popped. */
 static inline void planned_admit(struct thread *t)
 {
 	struct planned *p = t->planned;
@@ -193,8 +188,8 @@ static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64
 }
 
 /*
- * A frame without a record, of a thread that is open. A handler may jump out for good anywhere in
- * this, and in what follows.
+ * Pushes a frame without a record in an open thread. A handler may jump out for good anywhere in
+ * this, and afterwards.
  */
 static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				     uint64_t kind)
@@ -209,7 +204,7 @@ static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t r
 	t->top = f;
 }
 
-/* The thread is open, and barred after this: @addr is opted out. */
+/* The thread is open, and becomes barred: @addr is opted out. */
 static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
 	struct planned *p = t->planned;
@@ -221,9 +216,8 @@ static inline void planned_bar(struct thread *t, uint64_t slot, uint64_t ret, ui
 }
 
 /*
- * A call of a function that may pass, of a thread that is open, but it is too deep, and is not
- * recorded: it gets a frame that only says where it ends. False: it is not too deep, or the frames
- * are used up.
+ * A call in an open thread of a function that may pass, but too deep to be recorded: it gets a
+ * frame that only tells its end. False: it is not too deep, or no frame is left.
  */
 static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)

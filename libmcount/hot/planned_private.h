@@ -1,5 +1,5 @@
 /*
- * The parts of planned.h share this: planned_enter.c (entries), planned_leave.c (records, returns),
+ * Shared by the parts of planned.h: planned_enter.c (entries), planned_leave.c (records, returns),
  * planned_state.c (memory).
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_PRIVATE_H
@@ -11,11 +11,11 @@
 #include "libmcount/values/reads.h"
 #include "libmcount/values/watch.h"
 
-/* SLOW, by slow_call(): memory for payloads on their way, and for readings; of struct planned. */
+/* SLOW, by slow_call(): make a struct planned's memory for waiting payloads, and for readings. */
 void planned_make_args(void *planned);
 void planned_make_readings(void *planned);
 
-/* HOT: true when one more payload has room; never so without memory. */
+/* HOT: true when there is room for one more payload; without memory there is none. */
 static inline bool has_args_room(struct planned *p)
 {
 	if (unlikely(!p->args))
@@ -24,10 +24,10 @@ static inline bool has_args_room(struct planned *p)
 }
 
 /*
- * HOT: make room for a record with all that may belong to it, where arguments are recorded. Making
- * room may be SLOW, and SLOW code saves vector registers on the program's stack, which may be
- * small. So it happens here and not below the functions that capture. It need not succeed. A forked
- * child that has nothing to tell does not report itself for it.
+ * HOT: make room for a record with all its payloads, where arguments are recorded. Making room may
+ * be SLOW, and SLOW code saves vector registers on the program's stack, which may be small. So it
+ * happens here, and not inside of the functions that capture. It need not succeed. A forked child
+ * without records does not report itself for it.
  */
 static inline void planned_prepare(struct thread *t)
 {
@@ -72,12 +72,12 @@ uint64_t planned_own_return(const struct frame *f);
 
 /*
  * `recover`: code that walks the stack by itself inside of @f sees the program's own return
- * addresses, and after it no more.
+ * addresses; after @f they are replaced again.
  */
 void planned_show_returns(struct thread *t, const struct frame *f);
 void planned_hide_returns(struct thread *t, const struct frame *f);
 
-/* The ENTRY, the EXIT of @f with what belongs to it. False when there was no room. */
+/* Write the ENTRY, or the EXIT, of @f with its payloads. False when there was no room. */
 bool planned_put_entry(struct thread *t, const struct frame *f, const struct planned_frame *pf);
 void planned_put_exit(struct thread *t, const struct frame *f, const struct planned_frame *pf,
 		      uint64_t now_ns, const struct arch_regs *regs);

@@ -57,7 +57,7 @@ uint64_t planned_own_return(const struct frame *f)
 
 /*
  * `recover`: code that walks the stack by itself inside of @f sees the program's own return
- * addresses. The one of @f stays replaced: by it we know when it is over.
+ * addresses. The one of @f stays replaced, since we see the return of @f by it.
  */
 void planned_show_returns(struct thread *t, const struct frame *f)
 {
@@ -120,8 +120,8 @@ static struct selection selection_of(const struct live_plan *plan)
 }
 
 /*
- * Change @s as an open call would have, had it been entered under @plan. Its arguments are gone,
- * and with them its conditions.
+ * Change @s as an open call would have done if it had been entered under @plan. Its arguments are
+ * gone, so its conditions cannot be tested.
  */
 static void replay_call(struct selection *s, const struct live_plan *plan, uint64_t addr,
 			uint16_t flags)
@@ -144,7 +144,10 @@ static void replay_call(struct selection *s, const struct live_plan *plan, uint6
 	}
 }
 
-/* @s around a call of @addr becomes that inside of it. Nobody knows its arguments. */
+/*
+ * Turns @s, the selection around a call of @addr, into that inside of it. The call's arguments are
+ * not known.
+ */
 static bool would_record(const struct planned *p, struct selection *s, uint64_t addr)
 {
 	const struct live_func *func = plans_find(p->plan, addr);
@@ -159,7 +162,7 @@ bool planned_would_record(const struct thread *t, uint64_t addr)
 	const struct planned *p = t->planned;
 	struct selection s = p->now;
 
-	/* Open calls have taken their levels by their frames alone. */
+	/* Calls in an open thread have only taken their levels by their frames. */
 	if (p->open_base)
 		s.depth -= MIN(s.depth, planned_open_calls(t));
 	return p->plan && probe_is_recording() && would_record(p, &s, addr);
@@ -220,8 +223,8 @@ void planned_close(struct thread *t)
 		}
 	}
 	/*
-	 * A signal handler may jump out for good at any point: what is undone by the frames has
-	 * then been undone too often, which does no harm.
+	 * A signal handler may jump out for good at any point: then the frames undo their changes
+	 * once too often, which does no harm.
 	 */
 	guard_barrier();
 	state_set(t, p, THREAD_OPEN, THREAD_JUDGED);
@@ -272,7 +275,7 @@ static bool watches_same(const struct live_plan *a, const struct live_plan *b)
 	return same;
 }
 
-/* All that is known of a plan but itself: when that is stored, the rest is in order. */
+/* Set all that follows from a plan, before the plan itself is stored: then the rest is valid. */
 static void prepare_plan(struct planned *p, const struct live_plan *plan)
 {
 	uint32_t flags = plan->settings.flags;
@@ -293,16 +296,16 @@ static void prepare_plan(struct planned *p, const struct live_plan *plan)
 }
 
 /*
- * First it says which plan it is about to look at, then it looks whether that is still the one; the
- * thread that has replaced it looks the other way round (plans.c). So one of them sees the other. A
- * handler that jumps out of this leaves it to be done again by the next call.
+ * The thread first notes the plan that it is about to use, then checks that this is still the one
+ * in force. The thread that replaces the plan does these in the other order (plans.c), so one of
+ * them sees the other. If a handler jumps out of this, the next call does it again.
  */
 void planned_take_up(struct thread *t)
 {
 	struct planned *p = t->planned;
 	const struct live_plan *plan;
 
-	/* Calls of a handler are judged as those that it interrupts. */
+	/* Calls of a handler are judged by the plan of the calls that it interrupts. */
 	if (t->is_aside && p->plan)
 		return;
 	planned_settle(t);
@@ -313,8 +316,8 @@ void planned_take_up(struct thread *t)
 	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
 
 	/*
-	 * If only functions were added, open calls have changed the selection already, by their
-	 * arguments, too.
+	 * If only functions were added, open calls have changed the selection already, also by
+	 * their arguments.
 	 */
 	struct selection now = p->era == plan->era ? p->now : redo_frames(t, plan);
 
@@ -326,14 +329,14 @@ void planned_take_up(struct thread *t)
 	p->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !p->has_watch && !p->has_location &&
 		       !t->is_aside;
 	state_select(t);
-	/* From here on nothing of the former plan is looked at but by frames. */
+	/* From here on only frames use the former plan. */
 	__atomic_store_n(&p->plan, plan, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
 }
 
 /*
  * Look at the plans in the order in which planned_take_up() moves on; pushes come before that. A
- * frame that was just popped may still be at work.
+ * frame that was just popped may still be in use.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {
@@ -383,8 +386,8 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 	aside->limit = aside->frames + probe.plan.max_stack;
 	p->args_top = 0;
 	/*
-	 * The thread's own plan stays while its hook is interrupted. The plan that this had before
-	 * may be gone.
+	 * The thread's own plan stays while its hook is interrupted. The plan that the aside had
+	 * before may be gone.
 	 */
 	if (p->serial != of->serial) {
 		p->plan = NULL;

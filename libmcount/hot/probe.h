@@ -1,5 +1,5 @@
 /*
- * The probe's whole state: one struct per process, one per thread, and the rules of its hot path.
+ * The probe's whole state: one struct per process, one per thread, and the rules for hot functions.
  */
 #ifndef UTRAIL_LIBMCOUNT_PROBE_H
 #define UTRAIL_LIBMCOUNT_PROBE_H
@@ -31,10 +31,10 @@
 /*
  * One call that was entered and not yet left.
  *
- * @slot: address of the return slot, which is what identifies the frame. Frames of
+ * @slot: address of the return slot, which identifies the frame. Frames of
  *        -finstrument-functions, whose slot nobody knows, carry the stack pointer at the call of
  *        the enter hook, with FRAME_EXPLICIT.
- * @ret: what the slot held: where to go on. FRAME_EXPLICIT: the same, as the compiler says. With
+ * @ret: the return address that the slot held. FRAME_EXPLICIT: as the compiler states it. With
  * FRAME_KEPT where nothing was replaced
  * @data: the data word of the ENTRY record
  * @time_ns: when it was entered
@@ -43,7 +43,7 @@
 /* in @data: it was open before anybody looked, has no ENTRY, and nothing was replaced: unseen.h */
 #define FRAME_UNSEEN   (1ULL << 63)
 /*
- * in @ret: nothing was replaced (callers.h): it is over when its slot holds something else, or a
+ * in @ret: nothing was replaced (callers.h). The call is over when its slot has another value, or a
  * call lies further out
  */
 #define FRAME_KEPT     (1ULL << 63)
@@ -102,10 +102,10 @@ struct thread {
 	uint64_t base_counter;
 	uint64_t base_ns;
 	uint64_t mult;	      /* ns per tick, 32 fractional bits */
-	uint64_t refit_ticks; /* when the counter is that far from the base, fit again; 0: always */
+	uint64_t refit_ticks; /* fit again when the counter is that far from the base; 0: always */
 	uint64_t last_ns;
 	uint64_t position;
-	uint64_t low; /* a slot below it may be on another stack (stacks.h); 0: that is not asked */
+	uint64_t low; /* a slot below it may be on another stack (stacks.h); 0: not checked */
 	struct thread *next; /* in probe_threads */
 	struct frame *limit;
 	struct frame *drop_limit;
@@ -115,9 +115,10 @@ struct thread {
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
 	struct frame *cut;     /* the call whose own calls were too deep, */
-	uint64_t cut_ns;       /* and when it began: another one may have that frame by now */
+	uint64_t cut_ns;       /* and its beginning: another call may have that frame by now */
 	uint64_t high;	       /* the highest slot that was seen; with @low */
-	struct thread *home;   /* when @is_made: the own state of the thread that runs that stack */
+	struct thread *home;   /* when @is_made: the own state of the thread that runs on that stack
+			        */
 	struct thread *around; /* when @is_exact: it was taken up from there */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
@@ -125,8 +126,8 @@ struct thread {
 	struct planned *planned;	   /* NULL when all calls are alike; see planned.h */
 	const struct planned_place *calls; /* what the stubs know of calls: see planned.h */
 	uint32_t is_aside;
-	uint32_t is_made; /* a stack that the program has made: not the own one of a thread */
-	/* when @is_made: @low and @high are what the program said (stacks_take_up()) */
+	uint32_t is_made; /* a stack that the program has made: not a thread's own one */
+	/* when @is_made: @low and @high are as the program has stated (stacks_take_up()) */
 	uint32_t is_exact;
 	_Atomic uint32_t is_parked; /* when @is_made: no thread runs it */
 	_Atomic uint32_t in_use;    /* 0: its thread has ended; another may take it over */
@@ -134,12 +135,12 @@ struct thread {
 	uint32_t cyg_again; /* of the function of @top, by filters */
 	uint32_t cyg_deep;  /* the same, for want of room: of @cyg_skipped */
 	struct thread
-		*payloads; /* writes what events say: see declared.h. NULL until there are any */
+		*payloads; /* writes payloads of events: see declared.h. NULL until there are any */
 	uint32_t has_no_payloads; /* there was no second ring */
 	uint32_t is_narrow;	  /* see frames_narrow() */
 	/* of the parent of a child that runs in its memory: lend.h. NULL for all others */
 	struct thread *lender;
-	/* open calls of Python's, for libmcount/python/calls.c; NULL until there are any */
+	/* open Python calls, for libmcount/python/calls.c; NULL until there are any */
 	uint64_t *python_calls;
 	uint32_t nr_python_calls;
 	struct frame last; /* above everything: where a made stack ends too early for a loop */
@@ -156,8 +157,8 @@ static inline void cyg_forget(struct thread *t)
 }
 
 /*
- * The stubs, and the trampoline's call frame information, get at both structs by the numbers that
- * offsets.c makes.
+ * The stubs, and the trampoline's call frame information, find members of both structs by the
+ * offsets that offsets.c writes.
  */
 _Static_assert(__builtin_offsetof(struct thread, base_counter) == 64, "hot line one ends here");
 _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two");
@@ -195,7 +196,7 @@ struct live_plan;
  * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first.
  * @plain: all calls are recorded alike, so that the common case is one test
  * @tracing: there is anything to record at all
- * @news: non-zero: the recorder has something to say, see steer.h
+ * @news: non-zero: the recorder has news, see steer.h
  * @is_on: the triggers trace_on and trace_off switch it
  * @live: the plan in force, see plans.h; NULL before the first one
  * @plan: its settings. The settings that a later plan may change count for threads from
@@ -238,15 +239,15 @@ struct probe {
 	const struct control_page *control;
 	const _Atomic uint32_t *news;
 	uint32_t nr_writers; /* of @control, at the beginning */
-	bool is_finished;    /* this process has asked for it; others may see it later */
-	/* its header, always at this place; the rest is mapped as needed, see arena.h */
+	bool is_finished;    /* this process has requested it; others may see it later */
+	/* its header, always at this address; the rest is mapped as needed, see arena.h */
 	struct arena *arena;
 
 	uint64_t fork_ns; /* in a child: when the fork returned */
 	pid_t parent_pid;
 	/* it was put into a process that ran already, and is to leave it: undo.h */
 	bool is_attached;
-	bool is_elsewhere; /* in a pid namespace that the process with @arena is not in */
+	bool is_elsewhere; /* in another pid namespace than the process with @arena */
 	pthread_key_t thread_key;
 	char address[CONTROL_ADDRESS_SIZE]; /* of the recorder: see control.h */
 	uint8_t secret[CONTROL_SECRET_BYTES];
@@ -277,7 +278,7 @@ extern bool probe_skips __attribute__((visibility("hidden")));
 
 /*
  * All thread states, newest first. Unwinders walk this list at any moment, in any thread, so a
- * state is never freed: when its thread ends it is empty, and the next new thread takes it.
+ * state is never freed. When its thread ends it becomes empty, and the next new thread takes it.
  */
 extern _Atomic(struct thread *) probe_threads;
 
@@ -292,21 +293,21 @@ extern struct thread probe_idle_thread;
 uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. The same for this thread's state, with the guard set: the stub's fast path has found that it
- * is not the common case.
+ * HOT. The same for this thread's state, with the guard set: it is not a case for the stub's fast
+ * path.
  */
 uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. The same for what the stub has found in no table (thread->calls), or what is not for its
- * fast path.
+ * HOT. The same for a call that the stub has found in no table (thread->calls), or that is not for
+ * its fast path.
  */
 uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
  * HOT. Same for a stub that found @slot through the frame pointer. A function that aligned its
- * stack has a copy of its return address there; then the slot that counts is @other, which is
- * anything at all otherwise.
+ * stack has a copy of its return address there; then @other is the true slot; otherwise @other is
+ * any value.
  */
 uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_regs *regs,
 			    uint64_t *other);
@@ -315,7 +316,7 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 #define REALIGN_MAX 4096
 
 /*
- * HOT, called by the stubs' fast paths in place of lowering the guard, when a signal handler has
+ * HOT, called by the stubs' fast paths instead of clearing the guard, when a signal handler has
  * left records in the aside.
  */
 void probe_leave(void);
@@ -328,7 +329,10 @@ uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs);
 /* HOT. The same with the guard set, as for a call. */
 uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs);
 
-/* The way on of a library call: its function, and whether the return slot was replaced. */
+/*
+ * The rest of a library call: the address of its function, and whether the return slot was
+ * replaced.
+ */
 struct libcall {
 	uint64_t target;
 	uint64_t replaced;
@@ -338,8 +342,8 @@ struct libcall {
 struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *regs);
 
 /*
- * COLD. The setjmp(3) with buffer @env, in the function that is @t's innermost one, returns once
- * more, with stack pointer @sp; the guard is set.
+ * COLD. The setjmp(3) with buffer @env in the innermost function of @t returns once more, with
+ * stack pointer @sp; the guard is set.
  */
 void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t value);
 
@@ -355,26 +359,27 @@ void probe_point_args(const struct arch_point *point);
 
 /*
  * HOT, called by the stubs of XRay's sleds (xray.c). A function with return slot @slot begins; it
- * ends by an exit sled with the same slot, with @regs what it returns, or NULL before it jumps to
- * another one.
+ * ends by an exit sled with the same slot, with @regs its return values, or NULL before it jumps to
+ * another function.
  */
 void probe_xray_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 void probe_xray_exit(uint64_t slot, const struct arch_regs *regs);
 
 /*
- * Call a SLOW function from a HOT one. @fn gets @arg; what it has to tell goes through the struct
- * that @arg points to.
+ * Call a SLOW function from a HOT one. @fn gets @arg; results go through the struct that @arg
+ * points to.
  */
 void slow_call(void (*fn)(void *), void *arg);
 
 /* Any context. @count records of @t could not be written; the ring's next LOST record tells. */
 void note_lost(struct thread *t, uint32_t count);
 
-/* The same for calls that came while a hook was at work, and that the aside had no place for. */
+/* The same for calls during a hook for which the aside had no room. */
 void note_lost_inside(struct thread *t, uint32_t count);
 
 /*
- * HOT. This thread's state, made when it has none; probe_idle_thread when it is not to be traced.
+ * HOT. Returns this thread's state, made when it has none; probe_idle_thread when it is not to be
+ * traced.
  */
 struct thread *thread_begin(void);
 
@@ -382,8 +387,8 @@ struct thread *thread_begin(void);
 void probe_stop(void);
 
 /*
- * Any context. The same for all processes of the recording: `finish`. Waits a moment for the
- * recorder to make it so.
+ * Any context. The same for all processes of the recording: `finish`. Waits a moment until the
+ * recorder has done it.
  */
 void probe_finish(void);
 
@@ -400,15 +405,15 @@ void thread_leave_alone(void);
 void thread_cut_off(_Atomic uint32_t *counter);
 
 /*
- * COLD. A clone(2) with CLONE_VM and no thread-local storage of its own is about to be made: two
- * that run at a time will have one state, and there is no telling whose call it is.
+ * COLD. A clone(2) with CLONE_VM and without thread-local storage of its own follows: two threads
+ * that run at the same time will share one state, so calls of the two cannot be told apart.
  */
 void thread_before_sharing(uint64_t flags);
 
 /* COLD. Strict seccomp and the like: hooks would kill the program from here on. */
 void thread_before_cage(void);
 
-/* COLD, called by the stub of syscall(3) for the numbers that matter: decide about the child. */
+/* COLD, called by the stub of syscall(3) for numbers that make children: decide about the child. */
 enum probe_child {
 	PROBE_CHILD_NONE = 0,	/* nothing */
 	PROBE_CHILD_FORKED = 1, /* it is to call thread_after_fork() */
@@ -428,15 +433,21 @@ long probe_syscall_failed(long result);
  */
 struct thread *thread_take_state(void);
 
-/* SLOW. Its records are complete, its frames nobody's any more: others may have it. */
+/*
+ * SLOW. The state's records are complete, and its frames are not used any more: other threads may
+ * have it.
+ */
 void thread_give_back(struct thread *t);
 
-/* SLOW. Give @t a ring of the process' arena; without one it drops and counts nothing. */
+/*
+ * SLOW. Give @t a ring of the process' arena; without one its records are neither written nor
+ * counted.
+ */
 void thread_take_ring(struct thread *t);
 
 /*
- * SLOW. The same in two steps: a ring for @t, and later the caller's name on it. Not so while self
- * is another one's.
+ * SLOW. The same in two steps: claim a ring for @t, and later put the caller's task id on it. Not
+ * while self is another thread's.
  */
 void thread_claim_ring(struct thread *t);
 void thread_name_ring(struct thread *t);
@@ -451,27 +462,34 @@ void thread_setup(void);
 /* COLD. Threads that end are not seen any more; forks are, as long as this module is there. */
 void thread_forget_ends(void);
 
-/* SLOW, in a forked child: report it and get an arena of its own. Once; others wait for the one. */
+/*
+ * SLOW, in a forked child: report it and get an arena of its own. One thread does so; others wait
+ * for it.
+ */
 void session_report_fork(struct thread *t);
 
-/* SLOW. Make room for @len bytes in a segment; false when there is none: the caller counts. */
+/*
+ * SLOW. Make room for @len bytes in a segment. False when there is none: the caller counts the
+ * loss.
+ */
 bool ring_make_room(struct thread *t, uint32_t len);
 
 /*
- * COLD. A handler has left a hook of @t for good, perhaps within ring_make_room(): what it left
- * half done is undone.
+ * COLD. A handler has left a hook of @t for good, perhaps within ring_make_room(): undo a half-done
+ * change.
  */
 void ring_settle(struct thread *t);
 
 /*
- * COLD. Lead the @nr library calls in @sites through us. Those that cannot be are left as they are.
+ * COLD. Lead the @nr library calls in @sites through us. Calls for which that is not possible stay
+ * as they are.
  * @finds: what they call is asked for, where the dynamic linker has not done so yet
  */
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 
 /*
- * COLD, when functions were patched: calls of these have one entry, by the function's own hook
- * (calls_patched.h).
+ * COLD, after functions were patched: library calls of these are recorded once, by the function's
+ * own hook (calls_patched.h).
  */
 void libcall_find_patched(void);
 
@@ -484,7 +502,7 @@ bool libcall_has_frames(uint64_t addr);
 /* SLOW or COLD. There is something to take from @r. */
 void ring_wake_writer(struct ring *r);
 
-/* SLOW. Read the clock afresh and fit the counter's scale; the time now. */
+/* SLOW. Read the clock and fit the counter's scale anew. Returns the present time. */
 uint64_t clock_refit(struct thread *t);
 
 /* COLD. Choose the clock for this process as the plan says. */

@@ -25,14 +25,14 @@
 #define WAIT_NS	     30000000000ULL
 
 /*
- * One step of waiting may be short (signals end it) and counts for what it took; but not for more
- * than this: a thread that was stopped together with the recorder has not waited in vain.
+ * One step of waiting may be short (signals end it) and counts with its true length, up to this
+ * limit: a thread that was stopped together with the recorder has not waited in vain.
  */
 #define STEP_MAX_NS 100000000ULL
 
 /*
- * Kept free at the end of each segment, so that @head never stands on a segment's end by commits
- * alone: that means "left", and makes segment_used[] count.
+ * Kept free at the end of each segment, so that commits alone never move @head to a segment's end.
+ * A head there means that the segment was left, and that segment_used[] counts.
  */
 #define SEGMENT_RESERVE sizeof(struct record)
 
@@ -47,8 +47,8 @@ void ring_wake_writer(struct ring *r)
 	uint32_t writer = r->index % probe.nr_writers;
 
 	/*
-	 * A fence between the store that the writer is to find, and the load; the writer has one
-	 * between its store and its last look.
+	 * The fence stands between our store, which the writer must find, and our load; the writer
+	 * has one between its store and its last look.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&probe.control->writers[writer].sleeping))
@@ -66,7 +66,7 @@ static bool has_room(const struct ring *r, uint64_t position)
 
 /*
  * Waking a sleeping writer costs the thread some microseconds, so it is done when half of the ring
- * is full, not for each segment. Records below that are fetched by the writer's own clock.
+ * is full, not for each segment. Before that the writer fetches records at intervals of its own.
  */
 static bool wants_writer(const struct ring *r, uint64_t position)
 {
@@ -77,7 +77,8 @@ static bool wants_writer(const struct ring *r, uint64_t position)
 }
 
 /*
- * HOT. The last wait was in vain and nothing has moved since: dropping a record must cost little.
+ * HOT. True when the last wait was in vain and the tail has not moved since: dropping a record must
+ * cost little.
  */
 static bool has_stalled(const struct thread *t)
 {
@@ -85,7 +86,10 @@ static bool has_stalled(const struct thread *t)
 	       t->stalled_tail == atomic_load_explicit(&t->ring->tail, memory_order_relaxed) + 1;
 }
 
-/* The letter of proc_pid_stat(5); 0 when there is no such process, '?' when it cannot be seen. */
+/*
+ * Returns the recorder's state letter of proc_pid_stat(5); 0 when there is no such process, '?'
+ * when it cannot be seen.
+ */
 static char recorder_state(void)
 {
 	char path[32];
@@ -108,18 +112,18 @@ static char recorder_state(void)
 	return end && end[1] == ' ' ? end[2] : '?';
 }
 
-/* After a while without progress: whether it makes sense to wait on. */
+/* After a while without progress: true when waiting on makes sense. */
 static bool is_worth_waiting(void)
 {
 	char state = recorder_state();
 
-	/* Nobody will ever come: spare the program the hooks' work. */
+	/* The recorder will never come back: spare the program the hooks' work. */
 	if (state == 0 || state == 'Z' || state == 'X')
 		probe_stop();
 	return probe.tracing && state != 'T' && state != 't';
 }
 
-/* A time that nobody sets. libc reads it without a system call, which a filter might forbid. */
+/* A clock that cannot be set. libc reads it without a system call, which a filter might forbid. */
 static uint64_t monotonic_ns(void)
 {
 	struct timespec ts;
@@ -169,7 +173,7 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 			continue;
 		}
 		idle_ns += took_ns;
-		/* A wake-up that came just before the writer went to sleep is missed. */
+		/* A wake-up that came just before the writer went to sleep was lost. */
 		ring_wake_writer(r);
 		if (idle_ns < look_ns)
 			continue;
@@ -181,18 +185,21 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 	return false;
 }
 
-/* The ring is full: wait, or lose what comes until the writer has made room. */
+/* The ring is full: wait, or lose records until the writer has made room. */
 static bool get_room(struct thread *t, uint64_t position)
 {
 	ring_wake_writer(t->ring);
-	/* A program that has forbidden itself to wait loses records that do not fit. */
+	/* A program that has forbidden itself to wait loses records for which there is no room. */
 	if (!(probe.plan.flags & PLAN_DROP) && seal_allows(SYS_futex))
 		return wait_for_room(t, position);
 	t->stalled_tail = atomic_load_explicit(&t->ring->tail, memory_order_acquire) + 1;
 	return false;
 }
 
-/* Flight: from the segment of @head on to the one that begins at @next, if that is another one. */
+/*
+ * Flight: note the bytes before each segment, from that of @head on to the one that begins at
+ * @next, if they differ.
+ */
 static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 {
 	uint64_t segment_bytes = probe.arena->segment_bytes;
@@ -205,7 +212,7 @@ static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 					     r->segment_used[from % nr];
 }
 
-/* Make [@position, end of its segment) the place of the next records. */
+/* Make the rest of the segment from @position on the place of the next records. */
 static void use_segment(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
@@ -221,8 +228,8 @@ static void use_segment(struct thread *t, uint64_t position)
 }
 
 /*
- * Publish the records that are there; its hook may have been left for good by a handler that
- * interrupted hot_commit().
+ * Publish the records that are there; a handler may have left hot_commit() for good before it did
+ * so.
  */
 static uint64_t publish_head(struct thread *t)
 {
@@ -235,10 +242,7 @@ static uint64_t publish_head(struct thread *t)
 	return head;
 }
 
-/*
- * When one of the two is NULL and the other is not, or not yet, the difference is room that there
- * is not.
- */
+/* If only one of the two is NULL, their difference would be taken for room that does not exist. */
 void ring_settle(struct thread *t)
 {
 	if (!t->at || !t->end)
@@ -246,10 +250,10 @@ void ring_settle(struct thread *t)
 }
 
 /*
- * Room for @len bytes: in the segment that head is in, when this thread has just come to the ring,
- * else in the next one. False when that is not empty. A signal handler may jump out of here for
- * good at any point, so head alone is the truth. While at and end do not agree with it they are
- * NULL, or one of them is, see ring_settle().
+ * Make room for @len bytes: in head's segment when this thread has just come to the ring, else in
+ * the next one. False when that is not empty. A signal handler may jump out of here for good at any
+ * point, so only head is reliable. While at and end do not agree with it, one or both of them are
+ * NULL, see ring_settle().
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {
@@ -296,7 +300,7 @@ void note_lost_inside(struct thread *t, uint32_t count)
 		add_alone(&t->ring->lost_inside, count);
 }
 
-/* The number of lost records that no LOST record tells of. */
+/* The number of lost records that no LOST record has reported. */
 static uint64_t count_untold(const struct ring *r)
 {
 	return atomic_load_explicit(&r->lost, memory_order_relaxed) -
@@ -331,7 +335,7 @@ static void make_room(void *arg)
 	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)
 		return;
 
-	/* Lost records are told in front of the next record, in the room that is asked for here. */
+	/* Lost records are reported before the next record, in the room that is requested here. */
 	uint64_t untold = count_untold(t->ring);
 
 	if (!next_segment(t, m->len + (untold ? sizeof(struct record) : 0)))
@@ -343,7 +347,7 @@ static void make_room(void *arg)
 
 bool ring_make_room(struct thread *t, uint32_t len)
 {
-	/* An aside's buffer is full: its owner is busy and cannot empty it. */
+	/* An aside's buffer is full: its owner is inside of a hook and cannot empty it. */
 	if (t->is_aside || has_stalled(t))
 		return false;
 

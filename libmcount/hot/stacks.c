@@ -13,8 +13,9 @@
 
 #define OWN_REACH \
 	(1UL      \
-	 << 20) /* how far below its calls a thread's own stack is taken to go on without asking */
-#define MADE_REACH (1UL << 16) /* how far below its calls a made stack is taken to go on */
+	 << 20) /* a thread's own stack is assumed to extend so far below its calls without asking
+		 */
+#define MADE_REACH (1UL << 16) /* a made stack is assumed to extend so far below its calls */
 #define SLACK	   2048	       /* above the first call that was seen on a stack */
 #define FAR	   (64UL << 20)
 #define MADE_MAX   4096
@@ -22,7 +23,7 @@
 
 static _Atomic uint32_t nr_made;
 
-/* The alternate signal stack of this thread: what runs there is part of what was interrupted. */
+/* The alternate signal stack of this thread: calls on it belong to the interrupted code. */
 static __thread uint64_t alternate_low __attribute__((tls_model("initial-exec")));
 static __thread uint64_t alternate_high __attribute__((tls_model("initial-exec")));
 
@@ -52,14 +53,14 @@ static bool is_alternate(uint64_t slot)
 }
 
 /*
- * True when all memory between them is there: two stacks of the system have a gap between them, or
- * a page that none may read.
+ * True when all memory between is mapped: two stacks of the system have a gap or an unreadable page
+ * between them.
  */
 static bool is_contiguous(uint64_t low, uint64_t high)
 {
 	if (high - low > FAR)
 		return false;
-	/* Nobody can be asked: then it is the stack that there is. */
+	/* The kernel cannot be asked: then it is taken for the present stack. */
 	if (!seal_allows(SYS_rt_sigprocmask))
 		return true;
 	for (uint64_t page = low & ~(PAGE - 1); page <= high; page += PAGE) {
@@ -69,7 +70,7 @@ static bool is_contiguous(uint64_t low, uint64_t high)
 	return true;
 }
 
-/* A thread's own stack, as far as it is known: its outermost call is there. */
+/* A thread's own stack as far as it is known: its outermost call lies on it. */
 static void adopt_own_stack(struct thread *t, uint64_t slot)
 {
 	t->high = t->top > t->frames ? t->frames[1].slot : slot;
@@ -81,9 +82,7 @@ static bool is_in_range(const struct thread *t, uint64_t slot)
 	return slot >= t->low && slot <= t->high + SLACK;
 }
 
-/*
- * True when a thread's first call is on its own stack, which ends in what pthread_self() points to.
- */
+/* True when a thread's first call is on its own stack, at whose end pthread_self() points. */
 static bool begins_at_home(const struct thread *t, uint64_t slot)
 {
 	uint64_t end = (uint64_t)pthread_self();
@@ -106,7 +105,7 @@ static void bound_by_neighbours(struct thread *t)
 	}
 }
 
-/* True when @slot lies on the stack of @t, beyond the part seen so far. */
+/* True when @slot lies on the stack of @t, outside of the part seen so far. */
 static bool goes_on(struct thread *t, uint64_t slot)
 {
 	if (!t->high) {
@@ -149,7 +148,7 @@ static struct thread *find_parked(uint64_t slot)
 	return NULL;
 }
 
-/* The stack that @t lies in a call of, where that is a made one, too. */
+/* Returns the stack with the call that contains @t, when that is a made one, too. */
 static struct thread *find_around(struct thread *t, uint64_t slot)
 {
 	struct thread *o = t->around;
@@ -158,8 +157,8 @@ static struct thread *find_around(struct thread *t, uint64_t slot)
 }
 
 /*
- * A call above it is on another stack, also when none is open on this one: its outermost call may
- * have ended by uc_link of makecontext(3).
+ * Sets an end to the stack: a call above it is on another stack, even when this one has no open
+ * call. Its outermost call may have ended by uc_link of makecontext(3).
  */
 static void end_at(struct thread *t, uint64_t end)
 {
@@ -190,7 +189,7 @@ static void retire_idle_ones(void)
 	}
 }
 
-/* Its bounds are the caller's to set; NULL when there are too many, or no ring is free. */
+/* The caller sets the bounds of the stack; NULL when there are too many, or no ring is free. */
 static struct thread *make_unbound(void)
 {
 	struct thread *t;
@@ -227,8 +226,8 @@ static struct thread *make_stack(uint64_t slot)
 }
 
 /*
- * The stack of a child that runs in this memory, as posix_spawn(3) makes it. The parent is the
- * first to leave it, when the child is gone.
+ * True for the stack of a child that runs in this memory, as posix_spawn(3) makes it. The parent is
+ * the first to leave it, when the child has ended.
  */
 static bool is_of_child(const struct thread *t)
 {
@@ -347,8 +346,8 @@ static bool lies_in(const struct taking *k, uint64_t address)
 }
 
 /*
- * True when the stack that is taken up lies in a call of @t. A stack that calls of @t lie on is no
- * such stack, whatever the program says of it.
+ * True when the stack that is taken up lies in a call of @t. A stack with calls of @t on it does
+ * not, whatever the program says of it.
  */
 static bool is_within(struct thread *t, const struct taking *k)
 {

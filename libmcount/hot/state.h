@@ -1,4 +1,4 @@
-/* The state of a thread: which calls and returns the stubs may see to by themselves. */
+/* The state of a thread: it tells which calls and returns the stubs may handle by themselves. */
 #ifndef UTRAIL_LIBMCOUNT_STATE_H
 #define UTRAIL_LIBMCOUNT_STATE_H
 
@@ -9,12 +9,12 @@
 
 /*
  * It is not stored. The words that stubs compare with (fast_limit, fast_base, drop_limit,
- * held_limit, admitted, calls of struct thread) follow from it by state_set() and from nothing
- * else. By state_of() it follows from these: so a stub that changes @calls has changed the state.
+ * held_limit, admitted, calls of struct thread) are only set by state_set(). state_of() derives the
+ * state from them: so a stub that changes @calls has changed the state.
  *
  * ALIKE and HELD are those of threads without a plan. A plan's threads are settled (JUDGED, OUTSIDE
- * or OUT) as long as each frame has its struct planned_frame, so that planned.now says all; the
- * others are explained in planned_pass.h. The word "ready" and so on in comments means these.
+ * or OUT) as long as each frame has its struct planned_frame, so that planned.now is complete;
+ * planned_pass.h explains the others. In comments words like "ready" and "open" mean these states.
  */
 enum thread_state {
 	THREAD_ALIKE,	/* each call is recorded at once */
@@ -23,26 +23,28 @@ enum thread_state {
 	THREAD_OUTSIDE, /* nothing is opted in: functions without a rule are left alone */
 	THREAD_OUT,	/* something is opted out: all calls are left alone */
 	THREAD_READY,	/* OUTSIDE, and a call that is opted in makes it OPEN */
-	THREAD_OPEN,	/* calls that no rule says more of are recorded as if there were no plan */
+	THREAD_OPEN,	/* calls without a rule are recorded as if there were no plan */
 	THREAD_BARRED,	/* OPEN, but in a call that is opted out: all calls are left alone */
-	/* only in the table: JUDGED, OUTSIDE or OUT, whichever planned.now says */
+	/* only in the table: JUDGED, OUTSIDE or OUT, as planned.now says */
 	THREAD_SETTLED,
 };
 
-/* Things that may happen. The rules of the first four say no more than that. */
+/* Events. The rules in the first four have no other effect. */
 enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */
-	CALL_LET_IN,	/* the same, where depth does not count (planned_is_alike()) */
+	CALL_LET_IN,	/* the same where depth does not count (planned_is_alike()) */
 	CALL_OPT_OUT,	/* ... that is opted out, with all that it calls */
 	CALL_LEFT_OUT,	/* ... that is left out, without what it calls */
 	CALL_UNRULED,	/* ... that has no rule */
 	CALL_TOO_DEEP,	/* ... that has none, deeper than -D */
 	CALL_RULED,	/* ... whose rule says anything else */
-	RETURN_OPT_IN,	/* the call returns by which a ready thread became open */
+	RETURN_OPT_IN,	/* the return of the call by which a ready thread became open */
 	RETURN_OPT_OUT, /* ... by which an open thread became barred */
-	RETURN_SETTLED, /* ... that was the innermost one when the thread became ready or open */
+	RETURN_SETTLED, /* ... of the call that was the innermost one when the thread became ready
+			 * or open */
 	RETURN_OTHER,	/* ... that is none of these */
-	STATE_FITS,	/* a call has begun or ended, and nothing is in the way (planned_open()) */
+	STATE_FITS,	/* a call has begun or ended, and nothing prevents the change
+			 * (planned_open()) */
 	NR_THREAD_EVENTS
 };
 
@@ -55,7 +57,7 @@ enum thread_action {
 	DO_MARK,   /* a frame that only shows where the call ends */
 	DO_EXIT,   /* the frame ends, with an EXIT if there was an ENTRY */
 	DO_DROP,   /* the frame ends, without one */
-	DO_SETTLE, /* planned_close(), and then it happens in the next state */
+	DO_SETTLE, /* planned_close(), then the event counts in the next state */
 };
 
 struct thread_transition {
@@ -64,8 +66,9 @@ struct thread_transition {
 };
 
 /*
- * All else is DO_JUDGE, or cannot happen. In any state but ALIKE and HELD a call
- * may be more than a stub can see (news of the recorder, a full segment): then it is settled first.
+ * All other pairs are DO_JUDGE, or cannot happen. In any state but ALIKE and HELD a call may need
+ * more than a stub can see (news of the recorder, a full segment): then the thread is settled
+ * first.
  */
 static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
 	[THREAD_ALIKE] = {
@@ -177,7 +180,7 @@ static inline const struct planned_place *state_calls(const struct planned *p,
 	return table ? (const void *)((const char *)p + table) : planned_no_calls;
 }
 
-/* In all others, frames that the stubs have pushed lack their struct planned_frame. */
+/* In the other states frames that the stubs have pushed lack their struct planned_frame. */
 static inline bool state_is_settled(enum thread_state state)
 {
 	return state < THREAD_READY;
@@ -194,9 +197,9 @@ static inline void state_limit_none(struct thread *t)
 }
 
 /*
- * All are, of a thread without a plan. A record's depth ends at RECORD_DEPTH_MAX; and that of a
- * frame is one more than its caller's, so frames[0] has that of "-1". Stubs take all bits below the
- * address from the caller's data word.
+ * In a thread without a plan the stubs handle all frames. A record's depth ends at
+ * RECORD_DEPTH_MAX. A frame is one level deeper than its caller, so frames[0] has the depth "-1".
+ * Stubs take all bits below the address from the caller's data word.
  */
 static inline void state_limit_alike(struct thread *t, bool is_held)
 {
@@ -217,8 +220,8 @@ static inline void state_limit_alike(struct thread *t, bool is_held)
 }
 
 /*
- * Those above the innermost one are, as deep as planned.now says; if the thread is only @is_ready,
- * they begin with the one that opens it.
+ * The stubs handle frames above the innermost one, as deep as planned.now says. If the thread is
+ * only @is_ready, these begin with the one that opens it.
  */
 static inline void state_limit_open(struct thread *t, const struct planned *p, bool is_ready)
 {
@@ -229,16 +232,16 @@ static inline void state_limit_open(struct thread *t, const struct planned *p, b
 	t->fast_base = t->top + is_ready;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
 	t->drop_limit = MIN(t->limit, t->top + now->depth);
-	/* Calls without a frame are counted, which the stubs do not do. */
+	/* Calls without a frame must be counted, which the stubs do not do. */
 	if (t->drop_limit == t->limit && (probe.plan.flags & PLAN_TELLS_DEPTH))
 		t->drop_limit = STATE_NO_FRAME;
 }
 
 /*
- * HOT: the state of @t, with its @p, which is @from, becomes @next: nothing else sets what stubs
- * compare with. Most callers know both, and what does not change is not stored. A signal handler
- * may jump out for good at any point: nothing says that a thread is open whose limits are not those
- * of one.
+ * HOT: the state of @t, with its @p, changes from @from to @next. Only this function sets the words
+ * that stubs compare with. Most callers know both states, and words that do not change are not
+ * stored. A signal handler may jump out for good at any point: the thread never counts as open with
+ * the limits of another state.
  */
 static inline void state_set(struct thread *t, const struct planned *p, enum thread_state from,
 			     enum thread_state next)
@@ -255,7 +258,7 @@ static inline void state_set(struct thread *t, const struct planned *p, enum thr
 	}
 }
 
-/* HOT: @what happens to @t in state @from: the next one is that of the table. */
+/* HOT: event @what happens to @t in state @from: sets the next state of the table. */
 static inline void state_follow(struct thread *t, const struct planned *p, enum thread_state from,
 				enum thread_event what)
 {
@@ -271,8 +274,8 @@ static inline void state_select(struct thread *t)
 }
 
 /*
- * The state in which a thread begins, that is outside of all calls; or, where all calls are alike,
- * is again when frames_narrow() has changed @is_narrow.
+ * Sets the state in which a thread begins, outside of all calls. When all calls are alike it is
+ * called again after frames_narrow() has changed @is_narrow.
  */
 static inline void state_begin(struct thread *t)
 {
@@ -284,8 +287,8 @@ static inline void state_begin(struct thread *t)
 }
 
 /*
- * HOT: an open thread is about to push @f, whose return is none that the fast paths may write an
- * EXIT for: it is @fast_base until then.
+ * HOT: an open thread is about to push @f, for whose return the fast paths may not write an EXIT:
+ * it becomes @fast_base until then.
  */
 static inline void state_keep_back(struct thread *t, struct frame *f)
 {

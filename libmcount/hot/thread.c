@@ -54,7 +54,7 @@ static pid_t current_tid(void)
 	return own_syscall(SYS_gettid);
 }
 
-/* A child that runs in its parent's memory has the parent's rings. */
+/* A child that runs in its parent's memory also has the parent's rings. */
 static bool is_child(void)
 {
 	return seal_allows(SYS_getpid) && own_syscall(SYS_getpid) != probe.pid;
@@ -120,7 +120,7 @@ struct thread *thread_make_state(void)
 	return t;
 }
 
-/* A state whose thread has ended, or a new one. NULL without memory. */
+/* Returns the state of an ended thread, or a new one. NULL without memory. */
 static struct thread *take_state(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
@@ -132,7 +132,7 @@ static struct thread *take_state(void)
 	return thread_make_state();
 }
 
-/* The state is nobody's any more. Its open calls are gone with its stack. */
+/* The state has no owner any more. Its open calls are gone with its stack. */
 static void release_state(struct thread *t)
 {
 	frames_reset(t);
@@ -196,7 +196,7 @@ static void begin_thread(void *arg)
 	self = *result = t;
 }
 
-/* A signal handler that jumped out of the middle would leave the thread untraced for good. */
+/* A signal handler that jumped out halfway would leave the thread untraced for good. */
 static void begin_without_signals(void *arg)
 {
 	uint64_t all = UINT64_MAX;
@@ -296,8 +296,8 @@ static void thread_end(void *arg)
 }
 
 /*
- * COLD, before fork(2). The parent may end before its child has run at all; by this count the
- * recorder knows that there is one to come.
+ * COLD, before fork(2). The parent may end before its child has run at all; this count tells the
+ * recorder that a child will come.
  */
 void thread_before_fork(void)
 {
@@ -323,8 +323,8 @@ void thread_after_fork(void)
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
 	/*
-	 * pid_namespaces(7): a parent outside of one's own is 0. So are children of this process
-	 * there until it has an arena.
+	 * Open calls were entered in the parent, whose file has their ENTRY records (or gets those
+	 * that -t held back, if the calls are long enough): the child only adds EXITs.
 	 */
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);

@@ -1,6 +1,6 @@
 /*
- * Library calls of functions that are patched themselves: these record the call, and the library
- * call's hook leaves it alone.
+ * Library calls of functions that are patched themselves: the patch records the call, and the
+ * library call's hook leaves it alone.
  */
 #include <sys/mman.h>
 
@@ -9,10 +9,10 @@
 #include "libmcount/hot/probe.h"
 #include "utils/base/compiler.h"
 
-/* Records have a function by an address that may be after a landing pad and a call of the hook. */
+/* A function's address in records may be after a landing pad and a call of the hook. */
 static const uint8_t begins[] = { 0, 4, 5, 9 };
 
-/* Functions that are called, with the patch of each: an open hash table, no more than half full. */
+/* Functions that are called, with their patches: an open hash table, at most half full. */
 struct functions {
 	struct entry {
 		uint64_t function; /* 0: free */
@@ -57,7 +57,7 @@ static bool functions_init(struct functions *f, const struct call_site *sites, u
 	return true;
 }
 
-/* True when it records calls of its function, and its text tells whether it is there. */
+/* True when the patch records calls of its function, and the text shows whether it is in place. */
 static bool is_entrance(const struct patch *patch)
 {
 	switch (patch->what) {
@@ -90,7 +90,7 @@ static void note_entrance(struct call_site *site, const struct patch *patch)
 	site->flags |= CALL_OF_PATCHED;
 }
 
-/* Those that need care by themselves are recorded as library calls. */
+/* Calls that need special treatment are recorded as library calls. */
 static bool may_be_left_alone(const struct call_site *site)
 {
 	return !(site->flags & ~(uint64_t)PLAN_CALL_NO_RETURN_HOOK);
@@ -154,7 +154,8 @@ bool calls_is_left_alone(struct call_site *site, uint64_t target)
 	if ((site->flags & CALL_OF_UNKNOWN) && target != site->unbound)
 		slow_call(learn_site, site);
 	/*
-	 * Before it is bound it leads to the dynamic linker, and then most likely to that function.
+	 * Before it is bound the site leads to the dynamic linker, and then most likely to that
+	 * function.
 	 */
 	return (site->flags & CALL_OF_PATCHED) &&
 	       (target == site->function || target == site->unbound) &&

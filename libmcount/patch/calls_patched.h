@@ -1,20 +1,18 @@
 /*
- * Library calls of functions that are patched: the function's own hook records such a call, so that
- * it has one entry.
+ * Library calls of patched functions: the function's own hook records such a call, so that it is
+ * recorded once.
  */
 #ifndef UTRAIL_LIBMCOUNT_CALLS_PATCHED_H
 #define UTRAIL_LIBMCOUNT_CALLS_PATCHED_H
 
 #include "libmcount/hot/probe.h"
 
-/*
- * COLD, after patches_adopt(): find the functions of these @nr sites among those that are patched.
- */
+/* COLD, after patches_adopt(): find the functions of these @nr sites among the patched ones. */
 void calls_find_patched(struct call_site *sites, uint32_t nr);
 
 /*
- * HOT, of a site with one of the flags CALL_OF_...: whether the function that @target leads to
- * records this call.
+ * HOT, for a site with one of the flags CALL_OF_...: true when the function at @target records this
+ * call itself.
  */
 bool calls_is_left_alone(struct call_site *site, uint64_t target);
 

@@ -1,6 +1,6 @@
 /*
- * Library calls: the program's GOT slots lead through us, and stay so while the dynamic linker
- * works after them.
+ * Library calls: the program's GOT slots lead through us, and stay so after the dynamic linker has
+ * bound them.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -18,22 +18,22 @@
  * A slot that is bound (-z now, RELRO, -fno-plt) holds the function: it is kept as the site's
  * target, and the slot gets the address of the site's stub.
  *
- * A slot that is not bound yet holds code that asks the dynamic linker. It would store the function
- * into the slot, without our knowledge, the first time it is called. The relocation says where it
- * stores, in the table that the module's DT_JMPREL points to. So the module gets a copy of that
+ * A slot that is not bound yet leads to code that asks the dynamic linker. With the first call it
+ * would store the function into the slot, without our knowledge. A relocation, in the table that
+ * the module's DT_JMPREL points to, tells it the place for that. So the module gets a copy of that
  * table in which the relocations of hooked slots point to the sites' targets. The slots keep our
- * stubs, whichever thread calls first and however many threads race; and binding happens when, how,
- * and with the same error messages as without us.
+ * stubs, whichever thread calls first and however many threads race. Binding happens at the same
+ * time, in the same way and with the same error messages as without us.
  */
 
 /*
- * Address space set aside, in sites: for what later modules bring, too. It does not grow, since
- * sites stay where they are.
+ * Address space reserved, in sites, also for later modules. It does not grow, since sites stay at
+ * their addresses.
  */
 #define CALLS_ROOM 65536
 #define CALLS_MAX  (1U << 20)
 
-/* Stubs of one batch of sites: the cell they jump through, then the stubs. */
+/* Stubs of one batch of sites: first the cell that they jump through, then the stubs. */
 struct stub_page {
 	uint64_t cell;
 	uint64_t pad;
@@ -43,7 +43,7 @@ struct stub_page {
 static uint32_t nr_calls;
 static uint32_t room_calls;
 
-/* The sites are in one array, so that a stub needs only an index; untouched room costs nothing. */
+/* The sites are in one array, so that a stub needs only an index; unused space costs nothing. */
 static bool reserve_sites(uint32_t nr)
 {
 	if (!probe.calls && nr <= CALLS_MAX) {
@@ -73,8 +73,8 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 		arch_write_call_stub(page->stubs + i * ARCH_CALL_STUB_BYTES, first + i,
 				     &page->cell);
 	/*
-	 * Never writable and executable at a time. Systems that forbid this have no library calls
-	 * recorded.
+	 * The page is never writable and executable at the same time. Systems that forbid this
+	 * record no library calls.
 	 */
 	if (mprotect(page, bytes, PROT_READ | PROT_EXEC) < 0) {
 		munmap(page, bytes);
@@ -84,7 +84,7 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 	return page;
 }
 
-/* The parts of a module's program headers that matter here. */
+/* Facts from a module's program headers. */
 struct module {
 	uint64_t bias;
 	ElfW(Dyn) * dynamic;
@@ -122,7 +122,7 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * Relocation is over when we come, so the part may be read-only by now; it is again when we leave.
+ * Relocation is over when we come, so the part may be read-only by now. It is again when we leave.
  */
 static bool protect_relro(const struct module *m, int protection)
 {
@@ -197,7 +197,7 @@ OWN(prctl);
 OWN(dlclose);
 OWN(vfork);
 
-/* An enum plan_hook as it comes; 0 when there is no such hook. */
+/* Returns the address of hook @hook, an untrusted enum plan_hook; 0 when there is no such hook. */
 static uint64_t hook_address(uint32_t hook)
 {
 	const char *const hooks[PLAN_HOOKS] = {
@@ -229,18 +229,15 @@ static void lead_to_hook(const struct module *m, const struct plan_call_site *si
 	__atomic_store_n(slot, ours, __ATOMIC_RELEASE);
 }
 
-/*
- * True when the program's vfork(2) is the one that keeps its return address from the child's
- * changes.
- */
+/* True when the program's vfork(2) protects its return address from the child's changes. */
 static bool has_own_vfork(void)
 {
 	return probe.is_attached || dlsym(RTLD_DEFAULT, "vfork") == (const void *)own_vfork;
 }
 
 /*
- * In a process that ran already the dynamic linker has found the C library's, or will; ours is
- * called in its place.
+ * In a process that ran already the dynamic linker has found the C library's vfork(2), or will;
+ * ours is called in its place.
  */
 static bool is_led_to_own_vfork(const struct plan_call_site *site)
 {
@@ -255,7 +252,7 @@ static uint32_t flags_of(const struct plan_call_site *site)
 	return site->flags & ~PLAN_CALL_VFORK;
 }
 
-/* An address of this module that the dynamic linker may have relocated, or not. */
+/* Returns an address in this module that the dynamic linker may have relocated, or not. */
 static const void *table_at(const struct module *m, int64_t tag)
 {
 	ElfW(Dyn) *entry = find_dynamic(m, tag);
@@ -276,12 +273,12 @@ static const char *name_of(const struct module *m, const ElfW(Rela) * rela)
 	return names + symbols[index].st_name;
 }
 
-/* The function that the dynamic linker will most likely find, where it has not done so yet. */
+/* Finds the function that the dynamic linker will most likely bind, if it has not done so yet. */
 static void find_function(struct call_site *site, const char *name)
 {
 	if (!name)
 		return;
-	/* The dynamic linker is not asked in a process whose threads stand. */
+	/* The dynamic linker cannot be asked while all other threads are stopped. */
 	if (!site->function)
 		site->function = probe.is_attached && !probe.ready
 					 ? definition_find(name)
@@ -297,8 +294,8 @@ static bool is_elsewhere(const struct module *m, uint64_t target)
 }
 
 /*
- * The sites of one module, numbered from @first on. @finds: what they call is to be known before
- * they are bound
+ * Hooks the sites of one module, numbered from @first on. @finds: find the functions before they
+ * are bound
  */
 static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_t first,
 			struct stub_page *page, bool finds)
@@ -337,7 +334,7 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 		    relocs[sites[i].reloc].r_offset + m.bias == sites[i].slot)
 			relocs[sites[i].reloc].r_offset = (uint64_t)&site->target - m.bias;
 	}
-	/* First the linker must know where to store, then calls may come to the stubs. */
+	/* First the linker must know where to store; then calls may come to the stubs. */
 	if (relocs)
 		publish_relocations(&m, jmprel, relocs);
 	for (uint32_t i = 0; i < nr; i++) {
@@ -348,7 +345,7 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 			continue;
 
 		/*
-		 * A lazy slot whose relocation is not where the file says would be bound without
+		 * If its relocation is not where the file says, a lazy slot would be bound without
 		 * our knowledge.
 		 */
 		if (is_lazy && (sites[i].reloc >= nr_relocs ||

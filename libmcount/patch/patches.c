@@ -57,8 +57,8 @@ static uint64_t stub_bytes(const struct plan_patch *plan)
 }
 
 /*
- * The hook's cell; a stub lies as far from it, and from what else it leads to, where it is written
- * as where it is executed.
+ * Returns the hook's cell. A stub has the same distance to it, and to its other targets, where it
+ * is written and where it is executed.
  */
 static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook hook)
 {
@@ -66,8 +66,8 @@ static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook 
 }
 
 /*
- * To @at, to be executed at @as, which has the cells of @memory. @operands: where those of its
- * arguments will be, if it has any
+ * Writes the stub to @at, to be executed at @as, which has the cells of @memory. @operands: the
+ * place of its arguments, if it has any
  */
 static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
 		       const struct stub_memory *memory, const void *operands)
@@ -92,7 +92,7 @@ static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
 	return true;
 }
 
-/* The address that the patch leads to; @at: its stub, if it has one. */
+/* Returns the address that the patch leads to; @at: its stub, if it has one. */
 static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 			  const struct stub_memory *memory)
 {
@@ -106,15 +106,15 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/*
-	 * Nothing stands in front of a silent one's code; one without code leads to the stub that
-	 * follows it, which is of the same kind.
+	 * A silent patch has no hook before its code. One without code leads to the next stub,
+	 * which is of the same kind.
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START
 			     : 0);
 }
 
-/* The patches of one module, on their way into it; @file: see patches_adopt() */
+/* The patches of one module while they are put in; @file: see patches_adopt() */
 struct adoption {
 	const struct plan_file *file;
 	struct patched_module *module;
@@ -126,8 +126,8 @@ struct adoption {
 };
 
 /*
- * A plan of 200,000 patches is larger than all that is made of it, and is gone through several
- * times. Pages that were read are mapped anew, which takes no memory. madvise(2) is not used, since
+ * A plan of 200,000 patches is larger than all that is made of it, and is read several times.
+ * Mapping the pages anew after reading releases their memory. madvise(2) is not used, since
  * programs that forbid themselves system calls may not know it. When the mapping fails, all stays
  * as it is.
  */
@@ -252,7 +252,7 @@ static bool is_original(const struct dl_phdr_info *info, const struct patch *pat
 
 uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to)
 {
-	/* A short one leads to the long jump of the patch before it. */
+	/* A short jump leads to the long jump of the patch before it. */
 	if (patch->flags & PLAN_PATCH_SHORT)
 		return arch_write_short_jump(to, patch->site, patch[-1].site)
 			       ? ARCH_SHORT_JUMP_BYTES
@@ -275,7 +275,7 @@ uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to)
 	return ARCH_JUMP_BYTES;
 }
 
-/* The recorder, which takes it out again, may be killed between the one and the other. */
+/* The recorder, which takes it out again, may be killed between the two pages. */
 static bool is_in_two_pages(const struct patch *patch)
 {
 	return patch->site % TEXT_PAGE + patch->bytes > TEXT_PAGE;
@@ -315,8 +315,8 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 }
 
 /*
- * Patches of places that lie near each other are written in one piece, with what is between them: a
- * write for each costs 2 us. The bytes of a gap are mapped, since it is shorter than a page.
+ * Patches that lie near each other are written in one piece, with the bytes between them: a write
+ * for each costs 2 us. The bytes of a gap are mapped, since it is shorter than a page.
  */
 #define RUN_BYTES 4096
 #define RUN_GAP	  1024
@@ -356,8 +356,8 @@ static bool run_has_room(const struct run *run, const struct patch *patch)
 }
 
 /*
- * While nobody else can be in the text. Those that depend on others are left; the recorder learns
- * it from the text.
+ * Writes patches while no other thread can be in the text. Those that depend on others are left;
+ * the recorder sees that in the text.
  */
 static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_module *module)
 {
@@ -381,7 +381,7 @@ static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_
 	run_flush(&run, fd);
 }
 
-/* Returns the number that could not be put in. @is_alone: there is no other thread */
+/* Returns the number of patches that could not be put in. @is_alone: there is no other thread */
 static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *module,
 		       bool is_alone)
 {
@@ -536,7 +536,7 @@ bool patches_are_around(const void *function)
 	return patched_modules && dl_iterate_phdr(is_patched_around, &address);
 }
 
-/* Does the first patch that should be there hold what its file has? */
+/* True when the first patch that should be in place has the bytes of its file. */
 static bool is_new(const struct dl_phdr_info *info, const struct patched_module *module)
 {
 	for (uint32_t i = 0; i < module->nr; i++) {

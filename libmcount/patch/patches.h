@@ -5,14 +5,12 @@
 #include "utils/format/probe/plan.h"
 
 enum patches_text {
-	PATCHES_WRITE, /* they are put in, by the probe or by the recorder that has attached */
-	/*
-	 * stubs are made; whether and when they are put in is the recorder's business from then on
-	 */
+	PATCHES_WRITE, /* the probe, or the recorder that has attached, puts them in */
+	/* stubs are made; from then on the recorder decides when they are put in */
 	PATCHES_OUT,
 };
 
-/* The file of a plan, which is mapped at @image, to be read only. */
+/* The file of a plan, mapped at @image; it is only read. */
 struct plan_file {
 	int fd;
 	const char *image;
@@ -20,22 +18,22 @@ struct plan_file {
 
 /*
  * COLD. Put the @nr patches of a plan into the program, whose PLAN_OPERANDS are @operands: stubs
- * first, for those that have any, then what leads there. One whose code is not as the recorder has
- * seen it in the file is left alone; what fails is counted for the recorder. There may be other
- * threads, but they must not run in that code: at the start there are none, and a library that was
- * just loaded is run by those that its own constructors have started. @file: they are in this
- * mapping, whose pages need not stay in memory; NULL: they are elsewhere.
+ * first, for those that have any, then the jumps to them. A patch whose code differs from that in
+ * the file is left alone; failures are counted for the recorder. There may be other threads, but
+ * they must not run in that code: at the start there are none, and only threads that its own
+ * constructors have started run a library that was just loaded. @file: they are in this mapping,
+ * whose pages need not stay in memory; NULL: they are elsewhere.
  */
 void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		   const struct plan_operand *operands, enum patches_text text,
 		   const struct plan_file *file);
 
-/* COLD. True when any module was patched; or the one with that function. */
+/* COLD. True when any module was patched; or the module with that function. */
 bool patches_are_there(void);
 bool patches_are_around(const void *function);
 
 /*
- * COLD, after a dlopen(). A module that was closed and came back to the same place has its own code
+ * COLD, after a dlopen(). A module that was closed and loaded at the same place has its own code
  * again: put its patches in again.
  */
 void patches_look_again(void);
@@ -46,12 +44,12 @@ void patches_look_again(void);
  * patches_pass() while all others run.
  */
 
-/* Nothing that is patched leads to the probe any more. */
+/* Make the cells of all stubs lead past the probe. */
 void patches_pass(void);
 
 /*
- * All changes of the text, in memory that stays until the next call or patches_forget(). Returns
- * their number; negative errno when there is no memory for them.
+ * Returns the number of all changes of the text, in memory that stays until the next call or
+ * patches_forget(); negative errno when there is no memory for them.
  */
 struct attach_change;
 int64_t patches_changes(const struct attach_change **first);
@@ -62,7 +60,10 @@ int64_t patches_changes(const struct attach_change **first);
  */
 int64_t patches_codes(uint64_t *ranges, uint64_t room);
 
-/* The recorder has written those that could be. Returns the number that are not there. */
+/*
+ * The recorder has written all patches that it could. Returns the number of those that are not in
+ * place.
+ */
 uint64_t patches_changed(void);
 
 /* Forget all of them; those in the text stay. */

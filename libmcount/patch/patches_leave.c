@@ -1,7 +1,4 @@
-/*
- * Patches of a process that is attached to: what the recorder puts in and takes out (see
- * patches.h).
- */
+/* Patches of an attached process: those that the recorder puts in and takes out (see patches.h). */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -67,8 +64,8 @@ static bool make_change(struct patch *patch, struct attach_change *change)
 	change->out_at = (uint64_t)&patch->is_out;
 	memcpy(change->before, patch->original, change->len);
 	/*
-	 * Only what is in front of another one's stub has no code, and nobody goes on there: it is
-	 * an island.
+	 * Only a patch in front of another one's stub has no code, and no thread goes on there: it
+	 * is an island.
 	 */
 	if (patch->flags & PLAN_PATCH_SHORT)
 		change->flags |= ATTACH_CHANGE_ON_FORMER;

@@ -11,9 +11,9 @@
  * The part of a struct plan_patch that is kept once its stub is written.
  *
  * @leads_to: the stub, or the gate to the hook; not for PATCH_NOP
- * @is_raised: the semaphore is
- * @to_function: from @site to what stands for its function in records, INT16_MIN if that is further
- * away
+ * @is_raised: the semaphore is raised
+ * @to_function: the distance from @site to its function's address in records; INT16_MIN if it is
+ * larger
  * @is_out: it is not to be in the text now; the recorder writes this, with the text
  */
 struct patch {
@@ -31,11 +31,11 @@ struct patch {
 };
 
 /*
- * Those that one plan has for one module; there may be more for it. Nothing is taken out of the
- * list. Under modules.c's lock, but for a thread that the recorder has stopped when it begins and
- * when it leaves.
+ * The patches that one plan has for one module; other plans may have more for it. Nothing is
+ * removed from the list. modules.c's lock protects it, except in the thread that the recorder has
+ * stopped when it attaches and when it leaves.
  *
- * @is_waiting: the text is written by the recorder, while all threads stand, and has not been yet
+ * @is_waiting: the recorder will write the text, while all threads are stopped
  */
 struct patched_module {
 	struct patched_module *next;
@@ -49,10 +49,10 @@ struct patched_module {
 
 extern struct patched_module *patched_modules;
 
-/* All of the @len bytes lie in one segment of the module, which has @flag. */
+/* True when all of the @len bytes lie in one segment of the module, which has @flag. */
 bool patches_is_within(const struct dl_phdr_info *info, uint64_t addr, uint64_t len, uint32_t flag);
 
-/* Nothing is written for it: what is before it runs into its stub. */
+/* No bytes are written for it: the code before it runs into its stub. */
 static inline bool patch_has_no_text(const struct patch *patch)
 {
 	return plan_patch_has_no_text(patch->flags);
@@ -63,22 +63,19 @@ static inline uint64_t patch_function(const struct patch *patch)
 	return patch->to_function == INT16_MIN ? 0 : patch->site + patch->to_function;
 }
 
-/*
- * Make the bytes that are to stand at the site, at most PLAN_PATCH_ORIGINAL. Returns their number;
- * 0: that cannot be.
- */
+/* Make the bytes for the site, at most PLAN_PATCH_ORIGINAL. Returns their number; 0: impossible. */
 uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to);
 
 /* All that is known of them. */
 void patches_drop(void);
 
-/* A program may pass by without a look as long as nobody is there. */
+/* The program may skip the event as long as its semaphore is 0. */
 void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch);
 
 /* True when the text holds what @patch puts there. */
 bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch);
 
-/* True when it is loaded; another module may by now lie at its place. */
+/* True when it is loaded; another module may be at its address by now. */
 bool patched_module_is_at(const struct dl_phdr_info *info, const struct patched_module *module);
 
 #endif

@@ -11,8 +11,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * Memory for stubs lies within 2 GiB of all of the module that they are for. Nothing may be put
- * where the heap is to grow (brk(2)).
+ * Memory for stubs lies within 2 GiB of the whole module. Space into which the heap may grow
+ * (brk(2)) is not used.
  */
 #define NEAR_ENOUGH    ((2ULL << 30) - (16 << 20))
 #define SMALL_STEP     (64ULL << 10)
@@ -22,10 +22,10 @@
 #define MARK	       0x315f737475627475ULL /* "utubts_1" */
 
 /*
- * The memory that is looked for.
+ * The memory that is wanted.
  *
  * @bytes: of all
- * @draft: memory of as many bytes, once there was something to compare; NULL before
+ * @draft: memory of the same size, made when there is something to compare; NULL before
  */
 struct wanted {
 	uint64_t bytes;
@@ -65,13 +65,13 @@ static void *map_at(uint64_t addr, const struct wanted *w)
 static bool write_code(const struct wanted *w, struct stub_memory *to, const struct stub_memory *as)
 {
 	arch_write_pass(to->pass);
-	/* A gate and its cell lie as far from each other in both. */
+	/* A gate and its cell have the same distance in both. */
 	for (unsigned i = 0; i < ARCH_HOOKS; i++)
 		arch_write_gate(to->gates[i], (const uint64_t *)&to->cells[i]);
 	return w->write(to, as, w->arg);
 }
 
-/* A probe that has left this process wrote there what we would. */
+/* A probe that has left this process wrote the same bytes there. */
 static struct stub_memory *take_over(uint64_t addr, struct wanted *w)
 {
 	struct stub_memory *there = (struct stub_memory *)addr;

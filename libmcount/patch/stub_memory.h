@@ -1,4 +1,4 @@
-/* Memory for code of ours near a module: the stubs of its patches, and what its calls lead to. */
+/* Memory for our code near a module: the stubs of its patches, and the targets of its calls. */
 #ifndef UTRAIL_LIBMCOUNT_STUB_MEMORY_H
 #define UTRAIL_LIBMCOUNT_STUB_MEMORY_H
 
@@ -12,12 +12,11 @@
 
 /*
  * One module's. Stubs and gates lead on through cells, since the probe may be further away than a
- * jump reaches. The cells have a page of their own that can be written; memory that is executed
- * cannot be.
+ * jump reaches. The cells have a writable page of their own; executable memory is not writable.
  *
- * It is never unmapped once something leads there: a thread may be within it for as long as it
- * likes, in a handler of a signal, say. A probe that leaves a process has the cells lead to @pass;
- * the next probe takes over what it would write itself, byte by byte.
+ * It is never unmapped once a patch leads there: a thread may stay in it for any time, in a signal
+ * handler, for example. A probe that leaves a process makes the cells lead to @pass. The next probe
+ * takes the memory over if it is, byte by byte, what it would write itself.
  *
  * @mark: STUB_MEMORY_MARK, written last
  * @bytes: of all
@@ -34,17 +33,17 @@ struct stub_memory {
 	uint8_t stubs[];
 };
 
-/* Write stubs to @to, which are to be executed in @as. False when that cannot be. */
+/* Write stubs to @to, which will be executed in @as. False when that is impossible. */
 typedef bool (*stub_writer)(struct stub_memory *to, const struct stub_memory *as, void *arg);
 
 /*
- * COLD. Memory within 2 GiB of all of the module that has @bytes of stubs, written by @write, and
- * cells that lead to the hooks. NULL: there is none.
+ * COLD. Returns memory within 2 GiB of the whole module, with @bytes of stubs, written by @write,
+ * and cells that lead to the hooks. NULL: there is none.
  */
 struct stub_memory *stub_memory_make(const struct dl_phdr_info *info, uint64_t bytes,
 				     stub_writer write, void *arg);
 
-/* Nothing that comes there comes to the probe any more. */
+/* From now on no code in it leads to the probe. */
 void stub_memory_pass(struct stub_memory *memory);
 
 #endif

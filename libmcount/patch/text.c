@@ -23,8 +23,8 @@ void text_close(int fd)
 }
 
 /*
- * Text is written through /proc/self/mem where that is allowed, so that no page is ever writable,
- * and else by changing the page's protection for a moment. @fd: -1 for the second.
+ * Text is written through /proc/self/mem where that is allowed, so that no page is ever writable.
+ * Otherwise the page's protection is changed for a moment. @fd: -1 for the second.
  */
 static bool write_bytes(int fd, uint64_t addr, const void *bytes, uint64_t len)
 {
@@ -34,7 +34,7 @@ static bool write_bytes(int fd, uint64_t addr, const void *bytes, uint64_t len)
 
 	if (fd >= 0 && own_syscall(SYS_pwrite64, fd, bytes, len, addr) == (long)len)
 		return true;
-	/* Executable all the while: what does this may lie in the same page. */
+	/* The page stays executable, since this very code may lie in it. */
 	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
 		return false;
 	for (uint64_t i = 0; i < len; i++)

@@ -1,4 +1,4 @@
-/* The program's text: changed byte by byte, while it may be executed. */
+/* The program's text: changed byte by byte, while threads may execute it. */
 #ifndef UTRAIL_LIBMCOUNT_TEXT_H
 #define UTRAIL_LIBMCOUNT_TEXT_H
 
@@ -6,20 +6,20 @@
 #include <stdint.h>
 
 /*
- * COLD. Open the descriptor that text_write() goes through; -1 is fine, too. The caller closes it
- * with text_close().
+ * COLD. Open the descriptor for text_write(); -1 is allowed there, too. The caller closes it with
+ * text_close().
  */
 int text_open(void);
 void text_close(int fd);
 
 /*
- * COLD. Put @bytes[@len] in the place of instructions at @addr. In one piece where they lie within
- * a word; else the first byte, before which nothing has changed for a thread that comes by, is the
- * last. False when it may not be written.
+ * COLD. Put @bytes[@len] in the place of instructions at @addr. Bytes within a word are written in
+ * one piece. Otherwise the first byte is written last: until then a thread that comes by executes
+ * the old instruction. False when the text may not be written.
  */
 bool text_write(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 
-/* COLD. The same of any length and in any order: nobody may execute it meanwhile. */
+/* COLD. The same for any length and in any order: no thread may execute it meanwhile. */
 bool text_write_unused(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 
 #endif

@@ -9,12 +9,12 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * HOT. Frames are known by the return slot, which both hooks know; it is odd in the frame:
+ * HOT. Frames are identified by the return slot, which both hooks know. It is odd in the frame:
  * FRAME_EXPLICIT.
  */
 
 /*
- * A call from the same place, by whatever function: the one before it was left by an exception or a
+ * A call with the same slot, by any function: the one before it was left by an exception or a
  * longjmp(3).
  */
 static void leave_replaced(struct thread *t, uint64_t id)

@@ -30,7 +30,7 @@ static inline bool holds_compare(uint8_t compare, int order)
 	}
 }
 
-/* The @index-th word above the return address, from 1 on; 0 where the stack has ended. */
+/* The @index-th word above the return address, from 1 on; 0 beyond the end of the stack. */
 static uint64_t stack_word(const struct subject *s, unsigned index)
 {
 	uint64_t word = 0;
@@ -110,7 +110,7 @@ static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 		return sign | DOUBLE_INFINITY;
 	if (exponent <= 0)
 		return sign | 1;
-	/* Rounded up to the next power of two, it carries into the exponent. */
+	/* Rounding up to the next power of two carries into the exponent. */
 	return sign | (((uint64_t)exponent << 52) + (kept - (1ULL << 52)));
 }
 

@@ -25,8 +25,8 @@ struct live_func {
  *
  * @bytes: of all
  * @serial: no other plan of the process has or had it
- * @era: the serial of the plan that it extends, or its own: within an era what is said of a
- * function does not change
+ * @era: the serial of the plan that it extends, or its own: within an era the rule of a function
+ * does not change
  * @older: of those that were replaced and may still be in use
  * @has_depths: there is a rule with PLAN_DEPTH
  * @funcs: sorted by start
@@ -50,7 +50,7 @@ struct live_plan {
 	struct plan_watch watches[PLAN_WATCHES_MAX];
 };
 
-/* HOT, when the address was not seen lately. NULL: it is not listed. */
+/* HOT, for an address that was not seen lately. Returns NULL when it is not listed. */
 static inline const struct live_func *plans_find(const struct live_plan *plan, uint64_t addr)
 {
 	uint32_t low = 0;

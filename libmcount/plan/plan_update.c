@@ -13,9 +13,9 @@
 #include "libmcount/plan/plans.h"
 
 /*
- * The arena's header a second time, at a place that the stubs know; a page of our own, with nothing
- * else in it, where there is nothing to steer. So the recorder can switch off what stubs skip, and
- * they need no instruction for that.
+ * A second mapping of the arena's header, at an address that the stubs know; an ordinary page when
+ * there is nothing to steer. So the recorder can stop stubs from skipping calls, and they need no
+ * further instruction for that.
  */
 union {
 	struct arena header;
@@ -31,15 +31,15 @@ __asm__(".globl probe_skips\n"
 	".set probe_skips, steer_page + " TEXT_OF(ARENA_MAY_SKIP) "\n");
 
 /*
- * A forked child without an arena of its own looks at each call: the word that its parent's arena
- * has is its parent's.
+ * A forked child without an arena of its own looks at each call: the word in its parent's arena
+ * belongs to the parent.
  */
 static const _Atomic uint32_t always = 1;
 
 /*
- * @is_asking: a thread is at it. It cannot be interrupted, nor jump out
- * @given_up: the generation that nobody could get; no other attempt is made for it. 0: none
- * @not_before_ns: too many plans are in use: when to ask again
+ * @is_asking: a thread asks for the plan. Handlers cannot interrupt it
+ * @given_up: a generation that could not be had; it is not asked for again. 0: none
+ * @not_before_ns: earliest time to ask again, after too many plans were in use
  */
 static struct {
 	_Atomic uint32_t is_asking;
@@ -50,7 +50,7 @@ static struct {
 #define ASK_AGAIN_NS 10000000
 
 /*
- * True when the recorder can tell this process that it is to look. Otherwise it looks at each call,
+ * True when the recorder can tell this process to look. Otherwise the process looks at each call,
  * and the stubs skip nothing.
  */
 static bool is_told(void)
@@ -97,8 +97,8 @@ static void get_plan(uint32_t newest)
 }
 
 /*
- * The recorder writes its page's generation first, then @news and what may be skipped: so either we
- * see that, or it comes after us.
+ * The recorder writes its page's generation first, then @news and the word for skipping: so either
+ * we see that, or it comes after us.
  */
 static void look_for_plan(void)
 {
@@ -125,7 +125,7 @@ static void look_alone(void *arg)
 {
 	uint32_t idle = 0;
 	uint64_t mask;
-	/* A handler that jumps out would leave the others without a plan for ever. */
+	/* A handler that jumped out would leave the other threads without a new plan for ever. */
 	bool is_quiet = own_quiet_begin(&mask);
 
 	if (is_quiet && atomic_compare_exchange_strong(&steer.is_asking, &idle, 1)) {
@@ -145,7 +145,7 @@ void plan_update_obey(struct thread *t)
 	if (!(probe.plan.flags & PLAN_STEERABLE) || t->is_aside || t->lender ||
 	    atomic_load(&steer.is_asking))
 		return;
-	/* Nobody can be asked: this process stays with its plan. */
+	/* The recorder cannot be asked: this process keeps its plan. */
 	if (!seal_may_talk()) {
 		if (is_told()) {
 			atomic_store(&probe.arena->news, 0);

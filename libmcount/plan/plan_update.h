@@ -1,7 +1,4 @@
-/*
- * Plans that change while the program runs: how a process learns that there is another one, and
- * gets it.
- */
+/* Plans that change while the program runs: a process learns of a new plan, and gets it. */
 #ifndef UTRAIL_LIBMCOUNT_PLAN_UPDATE_H
 #define UTRAIL_LIBMCOUNT_PLAN_UPDATE_H
 
@@ -9,17 +6,17 @@
 
 /*
  * The probe has no thread of its own and keeps no descriptor. So the recorder writes a word
- * (arena.news), which calls by a plan look at anyway: without PLAN_STEERABLE it is
+ * (arena.news), which calls under a plan read anyway. Without PLAN_STEERABLE that word is
  * control_page.finished. One thread then asks for the plan, in the middle of its call; the others
- * go on by the plan that there is. Calls that the entry stubs skip look at nothing but probe_skips,
- * which the recorder makes 0 with the word. doc/internals/plans.md, "Who asks for a plan".
+ * go on with the present plan. Calls that the entry stubs skip only look at probe_skips, which the
+ * recorder sets to 0 together with the word. doc/internals/plans.md, "Who asks for a plan".
  */
 
 struct planned;
 
 /*
- * HOT: the recorder has something to say. For any state but an aside plan_update_obey() is to be
- * called.
+ * HOT: true when the recorder has news. In any state but an aside plan_update_obey() must be called
+ * then.
  */
 static inline bool plan_update_has_news(void)
 {
@@ -27,13 +24,13 @@ static inline bool plan_update_has_news(void)
 }
 
 /*
- * HOT, rarely. @t has the guard. Tracing ends, or another plan becomes probe.live, or nothing:
- * another thread is at it.
+ * HOT, rarely. @t has the guard. Tracing ends, or another plan becomes probe.live, or nothing
+ * changes, since another thread does it.
  */
 void plan_update_obey(struct thread *t);
 
 /*
- * HOT, rarely. A call was just noted in a table of those to skip: not if the plan has changed
+ * HOT, rarely. A call was just noted in a table of calls to skip: undo that if the plan has changed
  * meanwhile, which has emptied the table.
  */
 void plan_update_check_skip(const struct planned *p, uint64_t *noted);

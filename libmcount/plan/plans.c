@@ -51,7 +51,10 @@ static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t cond
 	return plan;
 }
 
-/* The same function in another plan, which has what this one has from @rules, @steps on. */
+/*
+ * The same function in another plan, whose copies of this plan's rules and steps begin at @rules
+ * and @steps.
+ */
 static struct live_func move_func(const struct live_plan *to, const struct live_plan *from,
 				  struct live_func func)
 {
@@ -79,7 +82,9 @@ static struct live_func make_func(const struct live_plan *plan, const struct pla
 	return func;
 }
 
-/* The functions of @old, if there is one, and those of the image: two sorted lists into one. */
+/*
+ * Merge the functions of @old, if there is one, and those of the image, both of which are sorted.
+ */
 static void add_funcs(struct live_plan *plan, const struct live_plan *old,
 		      const struct plan_view *view)
 {
@@ -176,11 +181,10 @@ static bool steps_read_memory(const struct live_plan *plan)
 /* --- the end of one --- */
 
 /*
- * Nobody comes to a plan any more that is not probe.live (planned_take_up() looks again once it has
- * said what it takes). So a thread that has said nothing of a retired one now, and has no frame
- * that needs it, never will again. On x86 what a thread has read of a plan it has read before
- * others see it say otherwise; a machine that does not keep that order needs membarrier(2) before
- * the memory may go.
+ * No thread takes up a plan that is not probe.live (planned_take_up() checks that again after
+ * noting the plan). So a thread that has not noted a retired plan now, and has no frame that needs
+ * it, never will. On x86 a thread's reads of a plan come before other threads see it note another
+ * one; a machine without that order needs membarrier(2) before the memory may be unmapped.
  */
 static bool is_needed(const struct live_plan *plan)
 {
@@ -259,7 +263,10 @@ static void publish_plan(struct live_plan *plan)
 		return;
 	old->older = plans.retired;
 	plans.retired = old;
-	/* Calls that the stubs leave alone do not come to where a thread learns of the new plan. */
+	/*
+	 * Calls that the stubs leave alone never reach the code by which a thread learns of the new
+	 * plan.
+	 */
 	planned_forget_calls();
 	reclaim();
 }
@@ -273,7 +280,7 @@ static bool operands_read_memory(const struct plan_operand *operands, uint32_t n
 	return false;
 }
 
-/* Patches are many and large: those of a recorder of our own version stay where they are. */
+/* Patches are many and large: those of a recorder of our version stay in the mapping. */
 static bool can_stay(const struct plan_list *patches)
 {
 	return patches->entry_bytes == sizeof(struct plan_patch) &&
@@ -281,8 +288,8 @@ static bool can_stay(const struct plan_list *patches)
 }
 
 /*
- * The part that all settings but the first have in common. Library calls and patches come last:
- * they may be called at once.
+ * The part that all settings but the first have in common. Library calls and patches come last,
+ * since threads may use them at once.
  */
 static void add_places(const struct plan_view *view, enum patches_text text,
 		       const struct plan_file *file)
@@ -335,18 +342,15 @@ static void begin_plan(const struct plan *settings)
 }
 
 /*
- * And is set up anew as far as that can be. Threads that were made before there were rules get
- * their state at their next call; their open calls were recorded.
+ * Sets up the process anew as far as possible. Threads from before there were rules get their state
+ * at their next call; their open calls were recorded.
  */
 static void turn_plan(const struct plan *settings)
 {
 	uint32_t former = probe.plan.flags;
 	bool was_off = !(former & PLAN_SELECTIVE) && (former & PLAN_TRACE_OFF);
 
-	/*
-	 * First this, so that no thread has what it needs for rules and goes the way of those
-	 * without.
-	 */
+	/* This comes first, so that no thread with state for rules takes the path without rules. */
 	__atomic_store_n(&probe.plain, false, __ATOMIC_SEQ_CST);
 	probe.plan.signals_on = settings->signals_on;
 	probe.plan.signals_off = settings->signals_off;
@@ -382,7 +386,7 @@ enum how {
 	REPLACE
 };
 
-/* They stay what they are as long as the process is recorded. */
+/* They stay the same while the process is recorded. */
 static void choose_counters(const struct plan_view *view)
 {
 	struct plan_counter counters[PLAN_COUNTERS_MAX];
@@ -392,7 +396,7 @@ static void choose_counters(const struct plan_view *view)
 }
 
 /*
- * Before anything leads to us that could replace a return address. Chunk by chunk: there may be
+ * Before any patch leads to us that could replace a return address. In chunks, since there may be
  * many.
  */
 static void keep_callers(const struct plan_view *view)

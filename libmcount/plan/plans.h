@@ -1,13 +1,10 @@
-/*
- * The plan in force: what an image says, in the form that hooks look at, and how another one takes
- * its place while threads run.
- */
+/* The plan in force: an image in the form that hooks use, and its replacement while threads run. */
 #ifndef UTRAIL_LIBMCOUNT_PLANS_H
 #define UTRAIL_LIBMCOUNT_PLANS_H
 
 #include "libmcount/plan/live_plan.h"
 
-/* Replacements may leave this many plans that calls still need. */
+/* The number of replaced plans that calls may still need. */
 #define PLANS_RETIRED_MAX 256
 
 /*
@@ -30,14 +27,14 @@ int plans_replace(int fd);
 
 /*
  * COLD, called by a thread that the recorder has stopped (utils/format/probe/attach.h,
- * ATTACH_ADOPT): stubs for the patches of an image that has nothing else; nothing of the text
- * changes. -EAGAIN: another thread, or this one, is adding modules.
+ * ATTACH_ADOPT): makes stubs for the patches of an image that has nothing else; the text does not
+ * change. -EAGAIN: another thread, or this one, is adding modules.
  */
 int plans_add_patches(const void *image, uint64_t bytes);
 
 /*
- * The properties that the process was set up for at its start, which no later plan can change; nor
- * can it clock, clock_id and max_stack.
+ * The properties that the process was set up with at its start, which no later plan can change;
+ * clock, clock_id and max_stack are fixed, too.
  */
 #define PLANS_FIXED_FLAGS                                                                          \
 	((uint32_t)(PLAN_DROP | PLAN_FLIGHT | PLAN_CRASH_REPORT | PLAN_ESTIMATE | PLAN_STEERABLE | \
@@ -45,15 +42,15 @@ int plans_add_patches(const void *image, uint64_t bytes);
 		    PLAN_PATCHES_LIBPYTHON))
 
 /*
- * COLD. Unmap plans that nobody needs any more. Returns the number that are left. Each replacement
- * does it.
+ * COLD. Unmap plans that no thread needs any more. Returns the number of those that are left. Each
+ * replacement does so.
  */
 unsigned plans_reclaim(void);
 
 /* COLD, in a forked child. */
 void plans_after_fork(void);
 
-/* COLD. All plans are given back: nobody goes by one any more. */
+/* COLD. All plans are unmapped: no thread uses one any more. */
 void plans_drop(void);
 
 #endif
