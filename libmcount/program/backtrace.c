@@ -14,9 +14,9 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * A walk through replaced return slots is right whatever unwinder does it (arch/x86_64/stubs.S),
- * but it also comes by the return trampoline, two frames of it for each slot. They, and those of
- * the functions here, are left out of what the program gets.
+ * Any unwinder walks correctly through replaced return slots (arch/x86_64/stubs.S), but it also
+ * finds the return trampoline, two frames for each slot. These frames, and those of the functions
+ * here, are removed from the result.
  *
  * Both may be called in handlers of signals: no allocation but by mmap(2), no lock but the dynamic
  * linker's in the first _Unwind_Backtrace(), whose own first use takes it as well.
@@ -62,7 +62,7 @@ int backtrace(void **addresses, int size)
 	if (kept == nr || nr < size || size > INT32_MAX / 4)
 		return kept;
 
-	/* There may have been more, had ours not filled the room. */
+	/* There may have been more frames, if ours had not filled the space. */
 	size_t bytes = FRAMES_MET(size) * sizeof(*addresses);
 	int saved_errno = errno;
 	void **room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -89,8 +89,8 @@ static _Unwind_Reason_Code visit_unless_ours(struct _Unwind_Context *context, vo
 }
 
 /*
- * The unwinder that the program would call without us; libgcc's may be in nobody's scope but that
- * of a library opened late.
+ * The unwinder that the program would call without us; libgcc's may only be in the scope of a
+ * library that was opened late.
  */
 static void *find_in_unwinder(void **cache, const char *name)
 {

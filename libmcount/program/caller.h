@@ -7,8 +7,8 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * Call @fn(@a, @b) so that it takes the module around @caller for that of its caller. @lazy: see
- * arch.h
+ * Called instead of the function of @site, when its return slot leads to the trampoline: calls that
+ * function as if it did not.
  */
 void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, uint64_t lazy);
 

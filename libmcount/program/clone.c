@@ -1,6 +1,6 @@
 /*
- * clone(2), _Fork(3) and syscall(3), interposed: children that libc's fork handlers are not called
- * for, and cages.
+ * clone(2), _Fork(3) and syscall(3), interposed: children for which libc's fork handlers are not
+ * called, and filters of system calls.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -45,7 +45,8 @@ static int begin_lent_child(void *arg)
 }
 
 /*
- * The child has our memory and our thread-local storage, and we wait until it has done with both.
+ * The child has our memory and our thread-local storage, and we wait until it needs neither any
+ * more.
  */
 static bool is_lending(uint64_t flags)
 {
@@ -60,7 +61,7 @@ int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 	void *more[3];
 	va_list ap;
 
-	/* parent_tid, tls, child_tid: like libc, all are passed on, whatever they hold. */
+	/* parent_tid, tls, child_tid: all are passed on, as libc does, whatever they are. */
 	va_start(ap, arg);
 	for (int i = 0; i < 3; i++)
 		more[i] = va_arg(ap, void *);
@@ -109,8 +110,8 @@ uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t th
 	}
 
 	/*
-	 * struct clone_args of clone3(2) begins with the flags; what cannot be read is the kernel's
-	 * to refuse.
+	 * struct clone_args of clone3(2) begins with the flags; if it cannot be read, the kernel
+	 * will refuse it.
 	 */
 	if (number == SYS_clone3)
 		flags = own_is_readable(first) ? *(const uint64_t *)first : CLONE_VM | CLONE_VFORK;

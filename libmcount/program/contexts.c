@@ -1,4 +1,6 @@
-/* swapcontext(3) and setcontext(3), interposed: the program says which stack it goes on with. */
+/*
+ * swapcontext(3) and setcontext(3), interposed: the program names the stack that it goes on with.
+ */
 #include <ucontext.h>
 
 #include "libmcount/program/interpose.h"
@@ -8,7 +10,7 @@ EXPORTED int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict t
 EXPORTED int setcontext(const ucontext_t *to);
 
 /*
- * The stack is what makecontext(3) was given. In a context of another origin this member says
+ * This member is the stack that makecontext(3) was given. In a context of another origin it means
  * nothing, and the stack pointer lies elsewhere.
  */
 static void take_up(const ucontext_t *to)

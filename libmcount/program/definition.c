@@ -8,7 +8,7 @@
 #include "libmcount/program/loaded.h"
 
 /*
- * The version is not the default one: a program that is linked today does not get it (Elf symbol
+ * The version is not the default one: a program that is linked today does not use it (ELF symbol
  * versioning, Versym).
  */
 #define HIDDEN_VERSION 0x8000
@@ -34,7 +34,7 @@ static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
 	return NULL;
 }
 
-/* Nothing is bound to the kernel's module, which is no file and has a name all the same. */
+/* No function is bound to the kernel's module (vDSO), which has a name though it is no file. */
 static bool is_of_kernel(const struct dl_phdr_info *info)
 {
 	const char *c = info->dlpi_name;

@@ -1,6 +1,6 @@
 /*
- * The definition of a name in a process whose other threads stand: dlsym(3) would wait for their
- * locks.
+ * Finds the definition of a name in a process whose other threads are stopped: dlsym(3) would wait
+ * for their locks.
  */
 #ifndef UTRAIL_LIBMCOUNT_DEFINITION_H
 #define UTRAIL_LIBMCOUNT_DEFINITION_H

@@ -1,4 +1,4 @@
-/* dlopen(3), interposed: the recorder must know of modules that come late. */
+/* dlopen(3), interposed: the recorder must know of modules that are loaded late. */
 #include <dlfcn.h>
 
 #include "libmcount/program/caller.h"

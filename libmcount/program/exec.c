@@ -19,7 +19,7 @@
  * program removes from its own (clearenv(3), `env -i`) stay removed.
  *
  * All this may run in the child of a vfork(2), on a small stack, or in a signal handler: no
- * allocation, no lock; and an environment that does not fit is handed on as it is.
+ * allocation, no lock; and an environment that does not fit is passed on unchanged.
  */
 #define PRELOAD_NAME "LD_PRELOAD="
 #define PRELOAD_LEN  (sizeof(PRELOAD_NAME) - 1)
@@ -40,8 +40,8 @@ typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_action
 		     const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
 
 /*
- * The functions that ours stand in front of. In a forked child the dynamic linker's lock may be
- * held for ever, so they are looked up early.
+ * The next definitions of these functions. In a forked child the dynamic linker's lock may be held
+ * for ever, so they are looked up early.
  */
 static struct {
 	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;
@@ -81,7 +81,7 @@ static bool begins_with(const char *var, const char *name, size_t len)
 	return strncmp(var, name, len) == 0;
 }
 
-/* The caller's LD_PRELOAD, with us in it in front; @room has place for both. */
+/* Returns the caller's LD_PRELOAD with our library first; @room has space for both. */
 static char *merge_preload(char *var, char *room)
 {
 	if (!var || !var[PRELOAD_LEN])
@@ -98,8 +98,8 @@ struct environment {
 };
 
 /*
- * False when it is to be handed on as it is: nothing to add, too much in it, or another recorder
- * has made it.
+ * False when the environment is to be passed on unchanged: nothing to add, too much in it, or made
+ * by another recorder.
  */
 static bool measure(char *const envp[], struct environment *env)
 {
@@ -111,7 +111,7 @@ static bool measure(char *const envp[], struct environment *env)
 
 		if (begins_with(var, PRELOAD_NAME, PRELOAD_LEN))
 			env->preload = envp[env->nr];
-		/* The program is a recorder, too, and this is for what it records. */
+		/* The program is a recorder, too, and this variable is for its recorded program. */
 		if (begins_with(var, CONTROL_ENV_SOCKET "=", sizeof(CONTROL_ENV_SOCKET)) &&
 		    strcmp(var, socket_var) != 0)
 			return false;
@@ -119,7 +119,7 @@ static bool measure(char *const envp[], struct environment *env)
 	return env->nr <= VARS_MAX && (!env->preload || strlen(env->preload) <= OTHERS_MAX);
 }
 
-/* Into @vars, which has place for two more than env->nr and the end. */
+/* Into @vars, which has space for two more than env->nr and the end. */
 static void merge_variables(char *const envp[], const struct environment *env, char **vars,
 			    char *room)
 {

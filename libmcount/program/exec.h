@@ -1,4 +1,4 @@
-/* exec with an environment of the caller's own: what a recorded program hands on. */
+/* exec with an environment of the caller's own: the variables that a recorded program passes on. */
 #ifndef UTRAIL_LIBMCOUNT_EXEC_H
 #define UTRAIL_LIBMCOUNT_EXEC_H
 

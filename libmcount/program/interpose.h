@@ -1,4 +1,4 @@
-/* Functions that the probe puts itself in front of: how it finds the next definition. */
+/* Functions that the probe interposes: finding the next definition. */
 #ifndef UTRAIL_LIBMCOUNT_INTERPOSE_H
 #define UTRAIL_LIBMCOUNT_INTERPOSE_H
 
@@ -9,8 +9,8 @@
 
 /*
  * The next definition of @name after ours, looked up once and kept in @cache; NULL when there is
- * none. When the probe came later than all others, none of its names is the program's: then it is
- * the one that the program has.
+ * none. When the probe was loaded after all others, the program does not use its names: then it is
+ * the program's own definition.
  */
 static inline void *interposed(void **cache, const char *name)
 {
@@ -30,7 +30,7 @@ static inline int interpose_fail(void)
 	return -1;
 }
 
-/* Laid by the linker: our module begins and ends here. */
+/* Made by the linker: beginning and end of our module. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 

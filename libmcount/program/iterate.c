@@ -1,6 +1,6 @@
 /*
- * dl_iterate_phdr(3), interposed: AddressSanitizer's library wants to be the first one, and is
- * shown as it.
+ * dl_iterate_phdr(3), interposed: AddressSanitizer's library insists on being the first one, and is
+ * shown so.
  */
 #include <link.h>
 #include <stdbool.h>
@@ -14,9 +14,8 @@
 /*
  * libasan ends the program when another library is in front of it, since that might define
  * functions that libasan means to replace. Those that the probe defines call the next definition,
- * which is libasan's, so the order does no harm. It cannot be changed from outside: what LD_PRELOAD
- * says holds for all programs that are started later, and most of them are none of
- * AddressSanitizer's.
+ * which is libasan's, so the order does no harm. It cannot be changed from outside: LD_PRELOAD
+ * applies to all programs that are started later, and most of them do not use AddressSanitizer.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);

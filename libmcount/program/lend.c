@@ -7,7 +7,7 @@
 
 /*
  * Above all that a stack can hold, and below the sentinel: no call and no return finds such a frame
- * inside of it. Odd, as places are that nobody is to look at (FRAME_EXPLICIT).
+ * inside of it. The value is odd, as that of frames without a real slot (FRAME_EXPLICIT).
  */
 static uint64_t place_outside(uint64_t depth)
 {
@@ -52,7 +52,7 @@ static void make_lent_state(void *arg)
 	*lent = made;
 }
 
-/* May reach the end of tracing meanwhile: then there are no frames that matter. */
+/* Tracing may end meanwhile: then there are no frames that matter. */
 struct thread *lend_prepare(uint64_t slot)
 {
 	struct thread *t = guard_enter();

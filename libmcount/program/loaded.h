@@ -34,8 +34,8 @@ uint32_t loaded_hash(const char *name);
 bool loaded_is_same(const char *a, const char *b);
 
 /*
- * The number of the function called @name with hash @hash that @accepts takes, or 0. Needs the
- * symbols, names and hash table. @accepts: asked about the symbol's version
+ * Returns the number of the function called @name with hash @hash that @accepts takes, or 0. Needs
+ * the symbols, names and hash table. @accepts: asked about the symbol's version
  */
 typedef bool loaded_accepts(const struct loaded *m, uint32_t index, const void *arg);
 uint32_t loaded_find(const struct loaded *m, const char *name, uint32_t hash,

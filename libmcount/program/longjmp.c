@@ -1,6 +1,6 @@
 /*
- * longjmp(3) and its relatives, interposed: frames that are jumped over are over, and so is a hook
- * that a handler leaves.
+ * longjmp(3) and its relatives, interposed: frames that are jumped over have ended, and so has a
+ * hook that a handler leaves.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -15,9 +15,9 @@
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*
- * A handler that interrupted a hook of this thread and jumps out never comes back to the hook. The
- * work that the hook had done by then is in order at any moment: see the order of stores in ring.c,
- * clock.c and frame_push().
+ * A handler that interrupted a hook of this thread and jumps out never returns to the hook. The
+ * hook's work is consistent at any moment: see the order of stores in ring.c, clock.c and
+ * frame_push().
  */
 static void forget_interrupted_hook(void)
 {
@@ -33,9 +33,9 @@ static void forget_interrupted_hook(void)
 }
 
 /*
- * The next hook would find the frames that are jumped over, unless its own lies deeper in the stack
- * than theirs. A target that is not further out in this stack is another stack's: there the next
- * hook knows better.
+ * The next hook would end the frames that are jumped over, unless its own call lies deeper in the
+ * stack than theirs. So they are ended here. A target that is not further out is on another stack:
+ * that is left to the next hook.
  */
 static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 {

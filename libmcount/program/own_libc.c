@@ -9,15 +9,15 @@
 #include "libmcount/program/loaded.h"
 #include "libmcount/hot/probe.h"
 
-/* The header of this very module, made by the linker, as _DYNAMIC is. */
+/* The header of this module, made by the linker, as _DYNAMIC is. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* Only glibc has it. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /*
- * The module that has the version of the C library in it is that library: nobody else has reason to
- * define that function.
+ * The module with the version symbol of the C library is that library: no other module has reason
+ * to define it.
  */
 static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -41,7 +41,7 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* The name of a version that is needed has this hash; 0 when symbol @index has none. */
+/* Returns the hash of the version that symbol @index needs; 0 when it has none. */
 static uint32_t needed_version(const struct loaded *m, uint32_t index)
 {
 	uint16_t wanted = m->versions[index] & 0x7fff;
@@ -114,7 +114,7 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 
 		if (!index || (only && !loaded_is_same(name, only)))
 			continue;
-		/* Functions that we interpose go on to libc's when they are called from here. */
+		/* Functions that we interpose lead on to libc's when they are called from here. */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
 			function = (void *)(ours->base + sym->st_value);
 		else

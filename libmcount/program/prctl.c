@@ -1,4 +1,6 @@
-/* prctl(2), interposed: some of what it switches on forbids what the hooks need. */
+/*
+ * prctl(2), interposed: some of its modes forbid system calls or instructions that the hooks need.
+ */
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -11,9 +13,8 @@
 EXPORTED int prctl(int option, ...);
 
 /*
- * Strict seccomp leaves four system calls and takes the CPU's counter away (seccomp(2): the thread
- * may not read the time stamp counter any more), and so does PR_SET_TSC. A hook would kill the
- * program.
+ * Strict seccomp allows four system calls and forbids reading the CPU's counter (seccomp(2));
+ * PR_SET_TSC forbids the latter, too. A hook would kill the program.
  */
 static bool forbids_hooks(int option, unsigned long arg)
 {
@@ -37,7 +38,7 @@ int prctl(int option, ...)
 	unsigned long args[4];
 	va_list ap;
 
-	/* Like libc: all four are passed on, whatever they hold. */
+	/* All four are passed on, as libc does, whatever they are. */
 	va_start(ap, option);
 	for (int i = 0; i < 4; i++)
 		args[i] = va_arg(ap, unsigned long);

@@ -1,6 +1,6 @@
 /*
- * The interpreter's functions that the probe calls, found in whatever module has them: CPython's C
- * API and what it exports beside. Nothing is linked, so no header of Python's is needed.
+ * The interpreter's functions that the probe calls, found in any module that has them: CPython's C
+ * API and further functions that it exports. Nothing is linked, so no header of Python's is needed.
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_API_H
 #define UTRAIL_LIBMCOUNT_PYTHON_API_H
@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Objects are the interpreter's. Those of which we know members are CPython's from 3.9 to 3.13. */
+/*
+ * The objects belong to the interpreter. The members that we use are those of CPython 3.9 to 3.13.
+ */
 struct py_object {
 	intptr_t nr_refs;
 	struct py_type *type;
@@ -17,7 +19,7 @@ struct py_object {
 
 typedef struct py_object *py_function(struct py_object *self, struct py_object *arg);
 
-/* A function as code in C defines it: PyMethodDef, methodobject.h. */
+/* The definition of a function that is written in C: PyMethodDef, methodobject.h. */
 struct py_method_def {
 	const char *name;
 	py_function *function;
@@ -26,7 +28,7 @@ struct py_method_def {
 };
 
 /*
- * PyTypeObject, cpython/object.h, up to what we need.
+ * PyTypeObject, cpython/object.h, up to the last member that we need.
  *
  * @methods: that it defines itself, in C; NULL: none. The last has no name
  * @parent: the type that it extends, as far as C goes; NULL: none
@@ -117,7 +119,7 @@ struct py_api {
 
 extern struct py_api py;
 
-/* COLD. Fill @py, if an interpreter is loaded that has all of it. */
+/* COLD. Fill @py. False when no interpreter with all of these functions is loaded. */
 bool python_api_find(void);
 
 #endif

@@ -18,10 +18,10 @@
 /*
  * Frames of Python calls are FRAME_EXPLICIT. The interpreter runs calls of Python functions by
  * Python functions within one of its own (from 3.11 on), so the stack pointer does not tell them
- * apart. They are known by the interpreter's frame object, or by the definition of a function that
- * is written in C, which stand in the place of the return address. Their slot is right below that
- * of the frame around them: whatever is called inside lies further in, and when a function of C
- * that is further out returns, they are over.
+ * apart. They are identified by the interpreter's frame object, or by the definition of a function
+ * that is written in C; that address takes the place of the return address. Their slot is right
+ * below that of the frame around them. So calls inside of them lie further in, and they end when a
+ * C function further out returns.
  */
 
 /* --- records --- */
@@ -52,7 +52,7 @@ NOINLINE static bool enter_valued(struct thread *t, uint64_t slot, uint64_t key,
 	return planned_enter_explicit(t, slot, key, addr, &regs);
 }
 
-/* @valued: a call that values are recorded of; NULL: there are none */
+/* @valued: a call with values to record; NULL: there are none */
 static bool enter_planned(struct thread *t, uint64_t slot, uint64_t key, uint64_t addr,
 			  const struct valued_call *valued)
 {
@@ -111,18 +111,18 @@ NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct 
 /* --- open calls --- */
 
 /*
- * All open calls of a thread, those without a frame, too: thread.python_calls. Each is the key of
- * its frame, whose low bits are ours.
+ * All open calls of a thread, also those without a frame: thread.python_calls. Each is the key of
+ * its frame, with our flags in the low bits.
  */
 #define CALL_HAS_FRAME	1UL
 #define CALL_IS_OWN	2UL /* as NAME_OWN */
 #define CALL_HAS_RESULT 4UL /* what it returns is recorded */
 #define CALL_BITS	7UL
 
-/* Python's own limit is 1000, if the program says nothing. Memory is used as far as needed. */
+/* Python's own limit is 1000 by default. Memory is used as far as needed. */
 #define CALLS_MAX 65536U
 
-/* Calls may be left without a return that we see, if the program has its own profile function. */
+/* Calls may end without an event for us, if the program has its own profile function. */
 #define LOOK_BACK 64U
 
 static void make_calls(void *arg)
@@ -138,7 +138,7 @@ static void make_calls(void *arg)
 	t->python_calls = calls;
 }
 
-/* The state of this thread if calls can be recorded; NULL: this event is left alone. */
+/* Returns the state of this thread if calls can be recorded; NULL: this event is ignored. */
 static struct thread *thread_for_event(void)
 {
 	struct thread *t = self;
@@ -159,15 +159,15 @@ static bool is_called_by_own(const struct thread *t)
 {
 	uint32_t nr = t->nr_python_calls;
 
-	/* Before the program there is only the interpreter, which gets ready for it. */
+	/* Before the program only the interpreter runs, which prepares for it. */
 	if (!nr)
 		return names_have_main;
 	return nr <= CALLS_MAX && (t->python_calls[nr - 1] & CALL_IS_OWN);
 }
 
 /*
- * Calls of libraries count as calls of C libraries do: those that the program makes, and not what
- * they call in turn, but the program's own functions.
+ * Calls of Python libraries count as calls of C libraries do: those that the program makes are
+ * recorded, and of their inner calls only those of the program's own functions.
  */
 static bool is_recorded(const struct thread *t, name_facts facts)
 {
@@ -218,7 +218,8 @@ static void leave_call(struct thread *t, uint64_t key, struct py_object *result)
 }
 
 /*
- * The key of a call in C: the interpreter makes new objects for one and the same bound method, from
+ * The key of a call in C. It is the definition, since the interpreter makes new objects for the
+ * same bound method, from
  * 3.12 on one when it is called and another when it returns.
  */
 static uint64_t native_key(const struct py_c_function *fn)

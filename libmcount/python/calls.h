@@ -1,4 +1,4 @@
-/* Calls of Python's functions: what the interpreter tells, and the frames made of it. */
+/* Calls of Python functions: the interpreter's events, and the frames made of them. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_CALLS_H
 #define UTRAIL_LIBMCOUNT_PYTHON_CALLS_H
 

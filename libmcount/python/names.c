@@ -1,4 +1,4 @@
-/* Functions of Python's and their numbers (see names.h). */
+/* Python functions and their numbers (see names.h). */
 #include "libmcount/python/names.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@ struct description {
 /* --- the conversation --- */
 
 /*
- * Ranges of numbers whose rule the plan has, a bit for each. A forked child has its parent's, as it
- * has its plan.
+ * A bit for each range of numbers whose rule is in the plan. A forked child has its parent's bits,
+ * as it has its parent's plan.
  */
 #define RANGES_MAX 65536U
 
@@ -65,7 +65,7 @@ static bool talk_about(struct channel *ch, const struct description *d, bool wan
 	       channel_wait(ch, CONTROL_CALLABLE_IS, answer, sizeof(*answer));
 }
 
-/* The rule of that range of numbers is to be obeyed from now on. */
+/* Applies the rule of that range of numbers from now on. */
 static bool add_range(struct channel *ch, const struct description *d,
 		      struct control_callable_is *answer)
 {
@@ -81,13 +81,13 @@ static bool add_range(struct channel *ch, const struct description *d,
 	return has_plan;
 }
 
-/* One that is asked by very many at once refuses some, at once. */
+/* A recorder that very many ask at once refuses some of them at once. */
 #define ATTEMPTS 8
 #define SLOW_NS	 1000000000ULL
 
 /*
- * The number of a function, and its values, in their places, 0: it is not recorded. False: there is
- * no answer.
+ * Asks for the number of a function, and its values, in their bits of @told; 0: it is not recorded.
+ * False: there is no answer.
  */
 static bool ask_once(const struct description *d, name_facts *told)
 {
@@ -133,7 +133,7 @@ static void add_text(char *out, size_t size, const char *text)
 	out[len + more] = '\0';
 }
 
-/* Append what @o says, which is taken; NULL: nothing. False: it says nothing. */
+/* Append the text of @o and release it; @o may be NULL. False: it has no text. */
 static bool add_string(char *out, size_t size, struct py_object *o)
 {
 	const char *text = o ? py.text(o) : NULL;
@@ -156,7 +156,7 @@ static struct py_object *attribute_of(struct py_object *o, const char *name)
 	return value;
 }
 
-/* Python has its own library in such places, and what was installed beside it. */
+/* Python's own library, and packages that were installed beside it, are in such places. */
 static bool is_of_library(const char *file)
 {
 	static const char *const places[] = { "/lib/python3", "/site-packages/",
@@ -171,7 +171,7 @@ static bool is_of_library(const char *file)
 	return false;
 }
 
-/* The folder that the program is in, with a slash; "" as long as it is not known. */
+/* The program's folder, with a slash; "" until it is known. */
 static char program_folder[FILE_BYTES];
 
 static void note_program(const char *file)
@@ -190,12 +190,12 @@ static bool is_own(const char *file)
 	       (*program_folder && strncmp(file, program_folder, strlen(program_folder)) == 0);
 }
 
-/* A module's own name is the first that it has; other dictionaries may be long. */
+/* A module's own name is among its first items; other dictionaries may be long. */
 #define GLOBALS_LOOKED_AT 64
 
 /*
- * The value of that key; NULL: there is none. Keys are not looked up: those of the program's may
- * compare themselves by code of their own.
+ * Returns the value of that key; NULL: there is none. Keys are not looked up, since keys of the
+ * program may compare themselves by its own code.
  */
 static struct py_object *global_of(struct py_object *globals, const char *wanted)
 {
@@ -213,7 +213,7 @@ static struct py_object *global_of(struct py_object *globals, const char *wanted
 	return NULL;
 }
 
-/* The name of the module that runs; NULL when it has none. Borrowed. */
+/* Returns the name of the running module; NULL when it has none. Borrowed. */
 static const char *current_module(void)
 {
 	struct py_object *globals = py.globals();
@@ -227,7 +227,7 @@ static const char *current_module(void)
 
 bool names_have_main;
 
-/* True when that is the program itself, and no function of it. */
+/* True when the running code is the program itself, and no function of it. */
 static bool is_main(struct py_object *code)
 {
 	const char *module = current_module();
@@ -238,7 +238,7 @@ static bool is_main(struct py_object *code)
 	       strcmp(name, "<module>") == 0;
 }
 
-/* "module.qualified.name", and without "__main__." but for that module itself. */
+/* Writes "module.qualified.name"; "__main__." is left out except for that module itself. */
 static void name_code(struct description *d, struct py_object *code)
 {
 	const char *text = current_module();
@@ -255,7 +255,7 @@ static void name_code(struct description *d, struct py_object *code)
 	add_text(d->name, sizeof(d->name), own);
 }
 
-/* An error that the program has raised meanwhile waits. */
+/* Keeps an error that the program has raised until we are done. */
 struct error {
 	struct py_object *type, *value, *trace;
 };
@@ -336,8 +336,8 @@ static const struct py_type *definer_of(const struct py_type *type, const struct
 }
 
 /*
- * A method under the type that defines it, or at least under that of its object. No attribute is
- * looked at for it: the program's metaclasses and descriptors would run.
+ * Names a method after the type that defines it, or else after that of its object. Attributes are
+ * not read, since the program's metaclasses and descriptors would run.
  */
 static void name_method(struct description *d, const struct py_c_function *fn)
 {

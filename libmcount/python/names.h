@@ -1,4 +1,4 @@
-/* Functions of Python's as records know them: their numbers, by the recorder. */
+/* Python functions as they are in records: the recorder gives them numbers. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_NAMES_H
 #define UTRAIL_LIBMCOUNT_PYTHON_NAMES_H
 
@@ -8,17 +8,17 @@
 #include "utils/format/callables.h"
 
 /*
- * The facts about a function, in one word, so that it fits where the interpreter keeps it for us.
- * 0: nobody has asked yet.
+ * The facts about a function, in one word, so that it fits the interpreter's place for us. 0: not
+ * asked yet.
  */
 typedef uint64_t name_facts;
 
 #define NAME_KNOWN 1U /* of NAME_OWN */
-#define NAME_OWN   2U /* it is the program's, and not of Python's or an installed package's */
+#define NAME_OWN   2U /* it belongs to the program, and not to Python or an installed package */
 #define NAME_ASKED 4U /* the recorder has said what its address is */
 #define NAME_SHIFT 3
 
-/* Above its address: what is recorded of its calls (CALLABLE_RESULT). */
+/* The bits above its address: the values to record of its calls (CALLABLE_RESULT). */
 #define NAME_VALUES_SHIFT (64 - CALLABLE_VALUE_BITS)
 _Static_assert(CALLABLES_END <= 1ULL << (NAME_VALUES_SHIFT - NAME_SHIFT), "one word has both");
 
@@ -37,11 +37,11 @@ static inline uint64_t name_values(name_facts facts)
 /* The program itself, the module __main__, has begun to run. */
 extern bool names_have_main;
 
-/* COLD, with the GIL. All that is known of code without the recorder. */
+/* COLD, with the GIL. The facts about code that are known without the recorder. */
 name_facts names_look(struct py_object *code);
 
 /*
- * COLD, with the GIL. All about the code of the frame that is about to run, which @facts are of;
+ * COLD, with the GIL. All facts about the code of the frame that is about to run, from @facts on;
  * and about a function that is written in C.
  */
 name_facts names_ask_code(struct py_object *code, name_facts facts);

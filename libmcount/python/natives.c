@@ -1,6 +1,6 @@
 /*
- * Facts about functions that are written in C (see natives.h): by their definition, of which there
- * is one for all objects and bound methods.
+ * Facts about functions that are written in C (see natives.h): by their definition, which all
+ * objects and bound methods share.
  */
 #include "libmcount/python/natives.h"
 
@@ -11,8 +11,8 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * Open addressing, at most half full. A table that has become too small stays for those that look
- * at it: interpreters of one process may have a GIL each (PEP 684).
+ * Open addressing, at most half full. A table that has become too small stays for threads that
+ * still read it: interpreters of one process may have a GIL each (PEP 684).
  */
 struct native {
 	_Atomic uintptr_t def;
@@ -20,7 +20,7 @@ struct native {
 	_Atomic uint64_t check;
 };
 
-/* Definitions may be freed, and another one be at that address. */
+/* A definition may be freed, and another one be at that address. */
 static uint64_t check_of(const struct py_method_def *def)
 {
 	return (uint64_t)def->function * 31 + (uint64_t)def->name;
@@ -100,7 +100,7 @@ static void keep_native(const struct py_method_def *def, name_facts facts)
 	uint32_t idle = 0;
 	struct native_table *in;
 
-	/* Somebody else is at it: then this one is asked about again. */
+	/* Another thread changes the table: then this function is asked about again. */
 	if (!atomic_compare_exchange_strong(&is_changing, &idle, 1))
 		return;
 	in = table_with_room();

@@ -1,4 +1,4 @@
-/* Functions that are written in C, and what is known of them. */
+/* Functions that are written in C, and the facts about them. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_NATIVES_H
 #define UTRAIL_LIBMCOUNT_PYTHON_NATIVES_H
 

@@ -1,7 +1,7 @@
 /*
- * The program's own profile functions (see own_profile.h). A thread has one profile function of C,
- * and one object for it; that of sys.setprofile() calls the object. We put ours in the place of the
- * function, leave the object, and call the program's function after ours.
+ * The program's own profile functions (see own_profile.h). A thread has one C profile function, and
+ * one object for it; the function of sys.setprofile() calls the object. We replace the function,
+ * leave the object, and call the program's function after ours.
  */
 #include "libmcount/python/own_profile.h"
 
@@ -12,8 +12,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * The place of the profile function in a thread's state, which differs between versions: found by
- * looking for ours. 0: it was not found
+ * The offset of the profile function in a thread's state, which differs between versions: it is
+ * found by searching for ours. 0: it was not found
  */
 static size_t profile_place;
 
@@ -30,11 +30,11 @@ bool own_profile_is_free(struct py_thread *t)
 }
 
 /*
- * Functions that come after ours, by the thread of Python's: this one of the system may run those
- * of several interpreters.
+ * Functions that are called after ours, by Python thread: one thread of the system may run those of
+ * several interpreters.
  *
- * @skips: the end of sys.setprofile() itself, which the program would not see without us, if that
- *         is the next event
+ * @skips: skip the next event if it is the end of sys.setprofile() itself, which the program
+ *         would not see without us
  */
 #define AFTER_MAX 4
 
@@ -103,8 +103,9 @@ static void look_at_thread(bool skips)
 }
 
 /*
- * Calls of sys.setprofile() that this thread is in: the former object goes, which may run code of
- * its own, and that may set another one, in vain. Meanwhile nothing is set.
+ * The number of calls of sys.setprofile() that this thread is in. There the former object is
+ * released, which may run code of its own, and that code may try to set another one. Meanwhile
+ * nothing is set.
  */
 static __thread unsigned nr_setting __attribute__((tls_model("initial-exec")));
 
@@ -116,7 +117,7 @@ void own_profile_look(void)
 
 /* --- sys.setprofile() --- */
 
-/* All take one argument (METH_O). The second is of 3.12. */
+/* All take one argument (METH_O). The second exists since 3.12. */
 static py_function set_one_and_look, set_all_and_look;
 
 static struct setter {
@@ -138,7 +139,7 @@ static bool ends_setting(int event, const struct py_object *arg)
 	       (fn->def->function == set_one_and_look || fn->def->function == set_all_and_look);
 }
 
-/* A function of the program's is replaced: then the end of that is seen. */
+/* If a function of the program is replaced, the end of that call is an event. */
 static bool has_own(void)
 {
 	py_profile *now = *profile_of(py.thread());

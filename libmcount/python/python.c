@@ -1,5 +1,5 @@
 /*
- * Python programs: the interpreter, and the moment from which on we listen to it
+ * Python programs: the interpreter, and the moment at which we begin to listen to it
  * (doc/internals/python.md).
  */
 #include "libmcount/system/fault.h"
@@ -22,10 +22,10 @@
 
 /*
  * @is_found: there is an interpreter
- * @is_hearing: it tells us of what it does (PEP 578)
+ * @is_hearing: it tells us of its events (PEP 578)
  * @is_program: it runs as a program and not as a part of one
  * @has_begun: we listen to it
- * @has_failed: it is of a kind that we do not know, or its own functions are patched
+ * @has_failed: its kind is unknown, or its own functions are patched
  */
 static struct {
 	bool is_found;
@@ -40,7 +40,7 @@ static bool begins_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Objects of a build without the GIL have other heads. */
+/* Objects of a build without the GIL have another header. */
 static bool is_known_kind(void)
 {
 	return !strstr(py.version(), "free-threading");
@@ -65,7 +65,9 @@ static bool is_of_program(const void *function)
 	return false;
 }
 
-/* True when functions of the interpreter are to be patched: their calls stay what they are. */
+/*
+ * True when functions of the interpreter are to be patched: calls of these must stay as they are.
+ */
 static bool is_patched(void)
 {
 	uint32_t flag = is_of_program((const void *)py.version) ? PLAN_PATCHES_PROGRAM
@@ -85,7 +87,7 @@ static void begin_listening(void)
 	threads_begin();
 }
 
-/* In the main thread, soon after a profile function was set, or taken out, by a module in C. */
+/* Called in the main thread soon after a C module has set or removed a profile function. */
 static int look_later(void *arg)
 {
 	own_profile_look();
@@ -106,8 +108,8 @@ static bool is_about_site(struct py_object *args)
 }
 
 /*
- * The program begins: everything before that is the interpreter's business. One that embeds it
- * executes a string, or imports a module, and no code of Python's has asked for that.
+ * True when the program begins: everything before that is the interpreter's start. A host that
+ * embeds it executes a string, or imports a module, and no Python code has asked for that.
  */
 static bool is_beginning(const char *event, struct py_object *args)
 {
@@ -119,8 +121,8 @@ static bool is_beginning(const char *event, struct py_object *args)
 }
 
 /*
- * Each event of the interpreter that has to do with safety comes here, in all its threads; most are
- * none of ours. Never raises anything.
+ * Called for each audit event of the interpreter, in all its threads; most do not concern us. Never
+ * raises anything.
  */
 static int hear_event(const char *event, struct py_object *args, void *data)
 {
@@ -156,8 +158,9 @@ static bool is_interpreter_itself(void)
 }
 
 /*
- * The hook lies in memory of the interpreter's, which frees it at its end: so not before it has
- * chosen how it gets memory (PYTHONMALLOC, -X dev), which it has done once it has a thread.
+ * The hook lies in memory of the interpreter, which frees it at its end. So it is not added before
+ * the interpreter has chosen its allocator (PYTHONMALLOC, -X dev), which it has done once it has a
+ * thread.
  */
 static void begin_hearing(void)
 {

@@ -124,7 +124,7 @@ static void end_text(struct writer *w)
 		return;
 	if (t->len > room) {
 		t->len = room;
-		/* Bytes that go on a character of UTF-8, and the first one of that. */
+		/* Removes the bytes that continue a UTF-8 character, and its first byte. */
 		while (t->len && (t->text[t->len] & 0xc0) == 0x80)
 			t->len--;
 	}
@@ -151,7 +151,7 @@ static void put_decimal(struct writer *w, long long value)
 	put(w, at, digits + sizeof(digits) - at);
 }
 
-/* The words of repr(), of types whose repr() is not the program's. */
+/* Writes the text of repr(), for types whose repr() is not the program's. */
 static void put_repr(struct writer *w, struct py_object *o)
 {
 	struct py_object *made = api.repr(o);
@@ -201,7 +201,7 @@ static void put_utf8(struct writer *w, uint32_t c)
 	put(w, bytes, nr);
 }
 
-/* The escapes that strings and bytes have in common. False: it is another character. */
+/* Writes the escapes that strings and bytes share. False: the character has none. */
 static bool put_special(struct writer *w, uint32_t c, char quote)
 {
 	char text[2] = { '\\', c };
@@ -232,7 +232,7 @@ static void put_char(struct writer *w, uint32_t c, char quote)
 		put_hex(w, 'U', c, 8);
 }
 
-/* Longer ones are looked through for quotes as far as they may be shown. */
+/* Only the part that may be shown is searched for quotes. */
 static char choose_quote(struct py_object *o, intptr_t len)
 {
 	bool has_single = false;
@@ -287,10 +287,13 @@ static void put_bytes(struct writer *w, struct py_object *o)
 
 #define TYPE_IS_HEAP (1UL << 9) /* Py_TPFLAGS_HEAPTYPE */
 
-/* The module is the first item of a class. Keys are not looked up: they may compare themselves. */
+/*
+ * The module is among the first items of a class. Keys are not looked up, since they may compare
+ * themselves.
+ */
 #define ITEMS_LOOKED_AT 64
 
-/* The module of a class that Python code has made; NULL: it has none. */
+/* Returns the module of a class that Python code has made; NULL: it has none. */
 static const char *module_of_class(const struct py_type *type)
 {
 	struct py_object *dict = ((struct py_object *const *)type)[TYPE_DICT];
@@ -308,7 +311,7 @@ static const char *module_of_class(const struct py_type *type)
 	return NULL;
 }
 
-/* Attributes of a class may be code of the program; these members are not. */
+/* Attributes of a class may run code of the program; these members do not. */
 static void put_other(struct writer *w, const struct py_object *o)
 {
 	const struct py_type *type = o->type;

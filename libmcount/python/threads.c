@@ -7,7 +7,7 @@
 
 struct python_threads python_threads;
 
-/* The number of the thread of Python's that this one was when somebody looked; 0: nobody has. */
+/* The number of the Python thread that this one was at the last look; 0: there was none. */
 static __thread uint64_t seen_id __attribute__((tls_model("initial-exec")));
 static __thread struct py_interpreter *seen_in __attribute__((tls_model("initial-exec")));
 
@@ -92,7 +92,7 @@ void threads_join_new(void)
 			continue;
 		if (id > highest)
 			highest = id;
-		/* It has run already, if it was not made by a call that we saw. */
+		/* It has run already, unless a call that we saw has made it. */
 		if (!own_profile_is_free(t))
 			continue;
 		if (py.profile_other(t, calls_take_event, NULL) < 0)

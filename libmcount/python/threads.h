@@ -7,7 +7,7 @@
 
 /*
  * @main: the interpreter that began first; others come and go
- * @newest: the thread of it that was made last, as far as is known: the first of its list
+ * @newest: its latest known thread, which is the first of its list
  * @newest_id: the highest number of a thread that is listened to. Numbers only grow.
  * @has_hooks: the program has audit hooks of its own. They run when a profile function is set: they
  *             may print that, forbid it, or let other threads run, and end. So none is set any more
@@ -25,19 +25,22 @@ struct python_threads {
 
 extern struct python_threads python_threads;
 
-/* COLD, with the GIL, once: listen to this thread, and to those that will be. */
+/* COLD, with the GIL, once: listen to this thread, and to later ones. */
 void threads_begin(void);
 
-/* COLD, with the GIL: listen to this thread, from now on; and if nobody does so yet. */
+/*
+ * COLD, with the GIL: listen to this thread from now on; the second only if it is not listened to
+ * yet.
+ */
 void threads_join_this(void);
 void threads_see_this(void);
 
-/* COLD, with the GIL: listen to those of the main interpreter that are new. */
+/* COLD, with the GIL: listen to new threads of the main interpreter. */
 void threads_join_new(void);
 
 /*
- * HOT, with the GIL, at the end of a function that may have made one: it has not run yet, if it was
- * made by Python.
+ * HOT, with the GIL, at the end of a function that may have made a thread. The thread has not run
+ * yet, if Python has made it.
  */
 static inline void threads_look(void)
 {

@@ -21,7 +21,10 @@ bool values_can_be_had(void)
 	return layout.minor != 0;
 }
 
-/* The parameters, the first ones of all variables; NULL: a frame of an unknown form. */
+/*
+ * Returns the parameters, which are the first of all variables; NULL: the frame has an unknown
+ * form.
+ */
 static struct py_object **locals_of(const struct valued_call *call)
 {
 	struct py_object **inner = layout_inner(&layout, call->frame);
@@ -29,7 +32,7 @@ static struct py_object **locals_of(const struct valued_call *call)
 	return inner && inner[layout.frame_code] == call->code ? inner + layout.frame_locals : NULL;
 }
 
-/* Texts of one payload share its room; each has its length and padding beside it. */
+/* Texts of one payload share its space; each also takes its length and padding. */
 #define TEXTS_BYTES 1000U
 
 static unsigned limit_for(unsigned nr)

@@ -6,23 +6,23 @@
 #include "utils/format/callables.h"
 #include "utils/format/probe/capture.h"
 
-/* A call that has begun. @values: what is recorded of it, as CALLABLE_RESULT has it */
+/* A call that has begun. @values: the values to record of it, in the form of CALLABLE_RESULT */
 struct valued_call {
 	struct py_frame *frame;
 	struct py_object *code;
 	uint64_t values;
 };
 
-/* COLD, with the GIL, once: find what is needed of the interpreter. */
+/* COLD, with the GIL, once: find the parts of the interpreter that are needed. */
 void values_begin(void);
 
-/* False: the interpreter is none whose frames we know. */
+/* False: the frames of this interpreter are unknown. */
 bool values_can_be_had(void);
 
 /*
- * With the GIL. The texts of a call's arguments, at their numbers from 1 on, those that are wanted;
- * and that of the argument 0, which no function has. No code of the program runs, nothing is
- * raised, and an error that waits is left as it is.
+ * With the GIL. Write the texts of the wanted arguments of a call, at their numbers from 1 on; the
+ * others, and number 0, become unset. No code of the program runs, nothing is raised, and a pending
+ * error is left as it is.
  */
 void values_of_call(const struct valued_call *call,
 		    struct capture_text texts[CALLABLE_ARGS_MAX + 1]);
