@@ -1,8 +1,8 @@
 /*
  * gprof's functions, interposed. The code that -pg links in starts gprof before main(): a timer
  * that sends SIGPROF a hundred times a second, a table as large as the program's code, and a file
- * gmon.out at its end. There is nothing to find in that file: the calls it counts come to our
- * mcount(). So nothing of it happens, as under uftrace.
+ * gmon.out at its end. That file would be empty, since the calls that it counts come to our
+ * mcount(). So these functions do nothing, as under uftrace.
  */
 #include "utils/base/compiler.h"
 

@@ -1,6 +1,6 @@
 /*
- * libmcount-nop: the hooks of compilers as functions that do nothing, to measure what the calls
- * alone cost.
+ * libmcount-nop: the hooks of compilers as functions that do nothing, to measure the cost of the
+ * calls alone.
  */
 #include "utils/base/compiler.h"
 
@@ -11,8 +11,8 @@ EXPORTED void __cyg_profile_func_enter(void *fn, void *caller);
 EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 
 /*
- * Bare returns: these are called where argument registers must survive, which an empty function
- * leaves alone.
+ * These only return: callers rely on their argument registers, which an empty function does not
+ * change.
  */
 void mcount(void)
 {

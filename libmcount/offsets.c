@@ -1,5 +1,5 @@
 /*
- * The places where the stubs (arch/<isa>/stubs.S) find things in the probe's structs. Compiled to
+ * Offsets of members in the probe's structs, for the stubs (arch/<isa>/stubs.S). Compiled to
  * assembly only: libmcount/offsets.py makes #defines of the marked lines, offsets.h in the build
  * directory.
  */
@@ -7,7 +7,7 @@
 #include "libmcount/hot/planned.h"
 #include "libmcount/hot/probe.h"
 
-/* A form that assemblers accept, too, for some compilers look at it. */
+/* The form is valid assembly, since some compilers check it. */
 #define OFFSET(name, value) __asm__ volatile(".ascii \"->" #name " %c0\"" : : "i"(value))
 
 void offsets(void);

@@ -12,12 +12,12 @@
 
 /*
  * An arena is gigabytes of address space, and the program may have a limit on that, or set one at
- * any moment. So only the header is mapped at first, then rings when threads need them: one, then
- * as many again as there are.
+ * any moment. So only the header is mapped at first, then rings when threads need them: first one,
+ * then each time as many as there are.
  *
  * No descriptor is kept, and none is needed. mremap(2) with an old size of 0 maps shared memory
- * once more, from the given address on and for any length. So a process that has mapped the page in
- * front of a ring can map that ring. The page is mapped with it, and the last page of each piece is
+ * once more, from the given address on and for any length. So a process that has mapped the page
+ * before a ring can map that ring. The page is mapped with it, and the last page of each piece is
  * where the next one begins.
  *
  * @rings: the first one of @nr, @first in the arena
@@ -28,7 +28,7 @@ struct piece {
 	uint32_t nr;
 };
 
-/* Each is as large as those before it, unless there was too little room. */
+/* Each piece is as large as all before it, unless there was too little space. */
 #define PIECES_MAX 64
 
 static struct piece pieces[PIECES_MAX];
@@ -59,8 +59,8 @@ bool arena_adopt(int fd)
 {
 	struct stat st;
 	/*
-	 * Other threads of a forked child may note something at any moment: the new header takes
-	 * the place of the old one.
+	 * Other threads of a forked child may write notes at any moment: the new header replaces
+	 * the old one in place.
 	 */
 	struct arena *old = probe.arena;
 
@@ -75,7 +75,7 @@ bool arena_adopt(int fd)
 		return false;
 	if (!is_arena(a, st.st_size))
 		return false;
-	/* Records do not belong into core dumps; mappings from here on inherit that. */
+	/* Records do not belong in core dumps; later mappings inherit that. */
 	own_syscall(SYS_madvise, a, (unsigned long)RING_PAGE, MADV_DONTDUMP);
 	if (old)
 		unmap_all(old);
@@ -97,7 +97,7 @@ void arena_drop(void)
 	probe.arena = NULL;
 }
 
-/* The page in front of the first ring that is not mapped; @nr: the number of those that are. */
+/* Returns the page before the first ring that is not mapped; @nr: the number of mapped ones. */
 static char *end_of_mapped(uint32_t *nr)
 {
 	uint32_t n = atomic_load(&nr_pieces);
@@ -138,12 +138,15 @@ static bool grow_arena(void)
 	return nr != 0;
 }
 
-/* When @seen pieces were not enough. Once, for all threads that find that at a time. */
+/*
+ * Called when @seen pieces were not enough. One thread does it for all that find that at the same
+ * time.
+ */
 static bool grow_beyond(uint32_t seen)
 {
 	uint32_t idle = 0;
 	uint64_t mask;
-	/* A handler that jumps out would leave the others waiting for ever. */
+	/* A handler that jumped out would leave the others waiting for ever. */
 	bool is_quiet = own_quiet_begin(&mask);
 	bool is_ours = atomic_compare_exchange_strong(&is_growing, &idle, 1);
 

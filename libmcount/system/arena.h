@@ -1,4 +1,4 @@
-/* The process' arena, of which only as much is mapped as is used (see arena.c). */
+/* The process' arena, mapped only as far as it is used (see arena.c). */
 #ifndef UTRAIL_LIBMCOUNT_ARENA_H
 #define UTRAIL_LIBMCOUNT_ARENA_H
 
@@ -6,11 +6,12 @@
 
 /*
  * COLD, or SLOW in a forked child: take over the arena that @fd refers to, which is not needed
- * afterwards; the former one's mappings go. False when it cannot be mapped or is none.
+ * afterwards; mappings of the former one are removed. False when it cannot be mapped, or is not
+ * valid.
  */
 bool arena_adopt(int fd);
 
-/* COLD. All of it is unmapped: nobody writes to a ring any more. */
+/* COLD. Unmap all of it: no thread writes to a ring any more. */
 void arena_drop(void);
 
 /*

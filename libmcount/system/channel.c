@@ -15,14 +15,13 @@
 #include "utils/base/unix_name.h"
 
 /*
- * Long enough for a loaded machine, short enough that a stopped recorder does not stop the program
- * for good.
+ * Long enough for a loaded machine, short enough not to block the program for good when the
+ * recorder is stopped.
  */
 #define ANSWER_TIMEOUT_S 10
 
 /*
- * A recorder that says that it is at work is waited for, as long as somebody might wait at a
- * terminal.
+ * A recorder that says that it is working is waited for as long as a user might wait at a terminal.
  */
 #define WORKING_MAX_S 600
 
@@ -46,7 +45,7 @@ static void drop_descriptors(struct channel *ch)
 
 void channel_close(struct channel *ch)
 {
-	/* close(2) of libc is a cancellation point, the system call is not. */
+	/* close(2) of libc is a cancellation point; the system call is none. */
 	if (ch->socket >= 0)
 		own_syscall(SYS_close, ch->socket);
 	drop_descriptors(ch);
@@ -162,7 +161,7 @@ static void take_descriptors(struct channel *ch, struct msghdr *msg)
 		memcpy(&ch->fds[i], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
 }
 
-/* The condition that is waited for, and whether it came; or that work on it goes on. */
+/* The expected answer, and whether it has come; or that the recorder is working on it. */
 struct wait {
 	uint32_t seq;
 	enum control_type type;
@@ -209,7 +208,7 @@ static const struct control_row rows[] = {
 };
 static const struct control_table table = { rows, ARRAY_SIZE(rows) };
 
-/* Its whole length, which may be more than there is place for; 0 when there is none. */
+/* Returns the whole length, which may be more than there is space for; 0 when there is none. */
 static size_t receive(struct channel *ch, void *packet, size_t size)
 {
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(CONTROL_FD_MAX * sizeof(int))];
@@ -223,8 +222,8 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 	long n;
 
 	/*
-	 * A peer that hangs up on our last message is reported once, before its own last message
-	 * is.
+	 * When the peer hangs up on our last message, that is reported once, before its own last
+	 * message is received.
 	 */
 	do {
 		n = own_syscall(SYS_recvmsg, ch->socket, &msg, MSG_CMSG_CLOEXEC | MSG_TRUNC);
@@ -235,7 +234,7 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 	return msg.msg_flags & MSG_CTRUNC ? 0 : n;
 }
 
-/* The recorder says at the end that its message was not understood. */
+/* Tells the recorder at last that its message was not understood. */
 static void refuse_packet(struct channel *ch, const void *packet, size_t len,
 			  enum control_verdict verdict)
 {
@@ -261,8 +260,7 @@ bool channel_wait(struct channel *ch, enum control_type type, void *answer, size
 {
 	struct wait wait = { .seq = ch->seq, .type = type };
 	long begin_s = now_s();
-	long first_s =
-		0; /* when something was skipped, since the recorder was last known to work */
+	long first_s = 0; /* when something was skipped, since the recorder was last seen to work */
 	unsigned state = WAITING;
 
 	while (state == WAITING) {

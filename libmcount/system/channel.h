@@ -18,13 +18,13 @@
  * few seconds, unless the recorder says again and again that it is at work.
  *
  * @seq: of the last message that was sent
- * @fds: what the answer brought, -1 where nothing came; closed by channel_close()
+ * @fds: descriptors of the answer, -1 where there is none; closed by channel_close()
  */
 struct channel {
 	int socket;
 	uint32_t seq;
 	int fds[CONTROL_FD_MAX];
-	bool is_raised;		/* the limit on descriptors, for the time of this conversation */
+	bool is_raised;		/* the limit on descriptors is raised for this conversation */
 	struct rlimit nr_files; /* what it was */
 };
 
@@ -40,8 +40,8 @@ bool channel_greet(struct channel *ch, enum control_hello_kind kind);
 bool channel_send(struct channel *ch, enum control_type type, void *message, size_t len);
 
 /*
- * Wait for the answer to the last message. Whatever may be skipped is skipped. True when it is of
- * type @type; the first @len bytes are in @answer, which has all members that we know.
+ * Wait for the answer to the last message, skipping messages that may be skipped. True when it is
+ * of type @type; the first @len bytes are in @answer, which has all members that we know.
  */
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
 

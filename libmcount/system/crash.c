@@ -50,7 +50,7 @@ void crash_note(int sig, const siginfo_t *info)
 
 	if (!t || t == &probe_idle_thread || !probe.ready)
 		return;
-	/* In a hook of ours: the frames are not to be relied on. */
+	/* Inside of one of our hooks the frames are not reliable. */
 	if (t->busy)
 		return;
 	guard_take(t);

@@ -1,6 +1,6 @@
 /*
- * The program dies of a signal: what is held back is written, and the recorder is told what was
- * running.
+ * A signal ends the program: held-back records are written, and the recorder is told the open
+ * calls.
  */
 #ifndef UTRAIL_LIBMCOUNT_CRASH_H
 #define UTRAIL_LIBMCOUNT_CRASH_H

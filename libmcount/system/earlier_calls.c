@@ -71,11 +71,11 @@ void earlier_calls_drop(void)
 }
 
 /*
- * The part of the stack that was found to hold what the recorder has seen there.
+ * The part of the stack that was found to be as the recorder has seen it.
  *
- * @low: the place of this thread now: calls that lie below have returned
+ * @low: the present stack pointer of this thread: calls below it have returned
  * @high: the return slot of the call around
- * @page: the last one that was found to be readable
+ * @page: the last page that was found to be readable
  */
 struct walk {
 	uint64_t low;
@@ -97,7 +97,7 @@ static bool is_open(struct walk *walk, const struct attach_call *call)
 	return *(const uint64_t *)slot == call->ret;
 }
 
-/* False: it is not open any more, and nothing inside of it can be. */
+/* False: it is not open any more, and nor is any call inside of it. */
 static bool push_unseen_call(struct thread *t, struct walk *walk, const struct attach_call *call)
 {
 	uint64_t slot = call->sp ? call->sp | FRAME_EXPLICIT : call->slot;

@@ -1,6 +1,6 @@
 /*
- * Our handler in the place of the program's, for guarded reads, for crashes and for --signal (see
- * fault.h).
+ * Our signal handler in place of the program's, for guarded reads, for crashes and for --signal
+ * (see fault.h).
  */
 #include "libmcount/system/fault.h"
 
@@ -17,13 +17,12 @@
 #include "libmcount/system/signal_switches.h"
 
 /*
- * The program's wishes for these signals are kept here, and the kernel has our handler with the
- * program's flags and mask. So the kernel makes the stack and the mask that the program's handler
- * expects, and ours only steps aside: it calls the program's with its own arguments. SIG_DFL ends
- * the program by the same signal as ever. SIG_IGN is left to the kernel.
+ * The program's actions for these signals are kept here, and the kernel has our handler with the
+ * program's flags and mask. So the kernel prepares the stack and the mask that the program's
+ * handler expects, and ours calls that one with the same arguments. SIG_DFL ends the program by the
+ * same signal as usual. SIG_IGN is left to the kernel.
  *
- * Handlers of other signals run without these two in their masks: a fault of ours must be possible
- * there.
+ * Handlers of other signals run with these two unblocked, since our reads may fault there.
  */
 
 __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
@@ -31,19 +30,21 @@ __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 uint8_t fault_guarded = FAULT_GUARDED;
 
 /*
- * While we read though the program blocks the signals; and which of them came meanwhile: bit 0:
- * SIGSEGV, bit 1: SIGBUS.
+ * True while we read although the program blocks the signals; and the signals that came meanwhile:
+ * bit 0: SIGSEGV, bit 1: SIGBUS.
  */
 static __thread bool is_unblocked __attribute__((tls_model("initial-exec")));
 static __thread uint8_t came_early __attribute__((tls_model("initial-exec")));
 
-/* By signal: we have its place. The first two are what reads meet, the others only end programs. */
+/*
+ * By signal: our handler is installed. The first two come from reads; the others only end programs.
+ */
 static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 #define NR_READ_SIGNALS 2
 
 static _Atomic uint64_t watched;
 
-/* Each change takes the next place, so that a thread that reads one is not disturbed. */
+/* Each change takes the next entry, so that a thread that reads one is not disturbed. */
 #define KEPT 16
 
 struct disposition {
@@ -53,7 +54,7 @@ struct disposition {
 
 /* By signal; pages that nobody uses cost nothing. */
 static struct disposition dispositions[_NSIG];
-/* By signal: what was taken from its mask: bit 0: SIGSEGV, bit 1: SIGBUS. */
+/* By signal: the bits that were removed from its mask: bit 0: SIGSEGV, bit 1: SIGBUS. */
 static _Atomic uint8_t stripped[_NSIG];
 
 #define MASK_BIT(sig) (1ULL << ((sig)-1))
@@ -78,7 +79,7 @@ static int next_sigaction(int sig, const struct sigaction *act, struct sigaction
 	return fn(sig, act, old);
 }
 
-/* Nothing of the program runs in this thread between the two. */
+/* Between these two no code of the program runs in this thread. */
 static void block_all(uint64_t *before)
 {
 	uint64_t all = UINT64_MAX;
@@ -98,7 +99,7 @@ static bool has_handler(const struct sigaction *act)
 
 static void on_fault(int sig, siginfo_t *info, void *context);
 
-/* The action that the kernel is to have when the program wants @act. */
+/* Returns the action to install in the kernel when the program wants @act. */
 static struct sigaction kernel_action(int sig, const struct sigaction *act)
 {
 	struct sigaction ours = {
@@ -153,9 +154,9 @@ static void send_to_self(int sig)
 }
 
 /*
- * The program's handler, or the default action. Signals that somebody sent have a code of 0 or less
- * (sigaction(2)); what the kernel finds itself ends the program even where it is ignored, and comes
- * again as soon as we return.
+ * Runs the program's handler, or the default action. Signals that a process sent have a code of 0
+ * or less (sigaction(2)). A fault that the kernel reports ends the program even if it is ignored,
+ * and comes again as soon as we return.
  */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
@@ -196,7 +197,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 
 	if (signal_switches_have(sig))
 		signal_switches_obey(sig, has_own);
-	/* A signal that is ours to switch by does not end the program. */
+	/* A signal of --signal does not end the program. */
 	if (!signal_switches_have(sig) || has_own)
 		pass_on(sig, info, context);
 	if (signal_switches_have(sig))
@@ -235,8 +236,8 @@ static int change_other(int sig, const struct sigaction *act, struct sigaction *
 }
 
 /*
- * Another process with our memory: a vfork(2) child. Its signals are its own, so nothing is kept of
- * them: the kernel gets what it asks for.
+ * True in another process with our memory: a vfork(2) child. Its signals are its own, so they are
+ * not kept: the kernel gets its requests unchanged.
  */
 static bool is_borrower(void)
 {
@@ -262,7 +263,7 @@ EXPORTED int sigaction(int sig, const struct sigaction *act, struct sigaction *o
 	return change_other(sig, act, old);
 }
 
-/* signal(2) and its relatives are not made of sigaction() as the program sees it. */
+/* signal(2) and its relatives do not call the sigaction() that we interpose. */
 static __sighandler_t simple_change(int sig, __sighandler_t handler, int flags)
 {
 	struct sigaction act = { .sa_handler = handler, .sa_flags = flags };
@@ -363,7 +364,7 @@ void fault_watch_signal(int sig)
 {
 	struct sigaction act;
 
-	/* The program would be left with a handler that is gone (undo.h). */
+	/* The program would keep a handler that is gone (undo.h). */
 	if (probe.is_attached || fault_guarded != FAULT_GUARDED)
 		return;
 	if (atomic_fetch_or(&watched, MASK_BIT(sig)) & MASK_BIT(sig))
@@ -402,8 +403,8 @@ void fault_withdraw(void)
 }
 
 /*
- * Asked from the kernel, within a hook: the C library's function may have one of its own, whose
- * records would be lost.
+ * The kernel is asked within a hook: the C library's function may be traced, and its records would
+ * be lost.
  */
 static bool has_our_handler(int sig)
 {
@@ -471,7 +472,7 @@ static void copy_looking(struct copy *c)
 
 		c->len = len;
 		c->result = len ? copy_now(c) : 0;
-		/* A string that did not end within it goes on where nothing is. */
+		/* A string that did not end within the copied bytes goes on in unmapped memory. */
 		if (is_string && c->result == (int64_t)len)
 			c->result = -1 - c->result;
 		return;
@@ -480,7 +481,7 @@ static void copy_looking(struct copy *c)
 }
 
 /*
- * The thread blocks the signals: not while we read. One that waited to be delivered is made to wait
+ * The thread blocks the signals: we unblock them while we read. A pending one is made pending
  * again.
  */
 static void copy_unblocked(struct copy *c, uint64_t mask)

@@ -1,6 +1,6 @@
 /*
- * Reading memory of the program that may not be there, without harm and, as a rule, without a
- * system call.
+ * Reading memory of the program that may be unmapped, without harm and, as a rule, without a system
+ * call.
  */
 #ifndef UTRAIL_LIBMCOUNT_FAULT_H
 #define UTRAIL_LIBMCOUNT_FAULT_H
@@ -9,8 +9,8 @@
 
 /*
  * Memory is read by arch_copy_guarded() and arch_copy_string(). When that faults, our handler of
- * SIGSEGV and SIGBUS takes the thread out of there; all other faults go on to the program's
- * handler, whose place ours takes: see fault.c.
+ * SIGSEGV and SIGBUS ends the read. All other faults are passed on to the program's handler, which
+ * ours replaces: see fault.c.
  *
  * A fault while the thread blocks the signal would end the program. The last look at its mask tells
  * whether the thread blocks it; everything that may change the mask is interposed and makes the
@@ -24,12 +24,12 @@ enum fault_state {
 
 extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 
-/* FAULT_GUARDED as long as our handlers may be relied on, and no state at all afterwards. */
+/* FAULT_GUARDED as long as our handlers are reliable; afterwards a value that no state has. */
 extern uint8_t fault_guarded __attribute__((visibility("hidden")));
 
 /*
- * COLD. Things that our handlers need are about to be forbidden (seal.h): the program's own take
- * their places, for good.
+ * COLD. System calls that our handlers need are about to be forbidden (seal.h): the program's
+ * handlers are installed again, for good.
  */
 void fault_withdraw(void);
 
@@ -39,13 +39,13 @@ void fault_guard_begin(void);
 /* COLD. From now on crashes of the program come to crash_note() before they end it. */
 void fault_watch_crashes(void);
 
-/* COLD. Signal @sig comes to us first: see switches.h. */
+/* COLD. Signal @sig comes to our handler first: see switches.h. */
 void fault_watch_signal(int sig);
 
-/* HOT, rarely: find out what would become of a fault in this thread, and note it in fault_state. */
+/* HOT, rarely: find out the effect of a fault in this thread, and note it in fault_state. */
 void fault_look(void);
 
-/* The ways around fault_copy() and fault_copy_string() when the state is not FAULT_GUARDED. */
+/* The alternatives to fault_copy() and fault_copy_string() when the state is not FAULT_GUARDED. */
 uint64_t fault_copy_careful(void *to, const void *from, uint64_t len);
 int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max);
 
@@ -57,7 +57,7 @@ static inline bool fault_is_hopeless(const void *from)
 	return (uint64_t)from - 4096 >= ARCH_ADDRESS_END - 4096;
 }
 
-/* HOT: copy @len bytes. Returns the number of those before the first one that could not be read. */
+/* HOT: copy @len bytes. Returns the number of bytes before the first one that could not be read. */
 static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
 {
 	if (unlikely(fault_is_hopeless(from)))
@@ -69,7 +69,7 @@ static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
 
 /*
  * HOT: copy the string at @from without its NUL, at most @max bytes of it, and up to 7 bytes more
- * than that. Returns how many; -1 - n when n were there and the next could not be read.
+ * than that. Returns their number; -1 - n when n were read and the next could not be.
  */
 static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max)
 {
@@ -81,8 +81,8 @@ static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max
 }
 
 /*
- * COLD, by libmcount/python: the program sets a handler of a signal, or asks for one. Interpreters
- * do so as they begin.
+ * COLD, for libmcount/python: the program sets or reads a signal handler. Interpreters do so when
+ * they begin.
  */
 void fault_before_handler(void);
 

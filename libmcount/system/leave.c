@@ -1,4 +1,6 @@
-/* Attaching and leaving: what the recorder has a thread call (doc/internals/attach.md). */
+/*
+ * Attaching and leaving: functions that the recorder makes a thread call (doc/internals/attach.md).
+ */
 #include "libmcount/system/undo.h"
 
 #include <errno.h>
@@ -32,8 +34,8 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * A slot that leads to us gets its former target back. If somebody else has changed it since, it is
- * theirs.
+ * A slot that leads to us gets its former target back. A slot that somebody has changed since
+ * stays.
  */
 static void undo_slot(struct undo *undo, void *arg)
 {
@@ -54,7 +56,7 @@ static void undo_slot(struct undo *undo, void *arg)
 		mprotect(page, PAGE, PROT_READ);
 }
 
-/* Frames may be left meanwhile: what they then find in their slot is either. */
+/* Frames may be left meanwhile: both addresses in their slot are valid then. */
 static uint32_t unhook_frames(void)
 {
 	const uint64_t trampoline = (uint64_t)arch_return_trampoline;
@@ -110,10 +112,7 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 	return code.nr;
 }
 
-/*
- * Count the threads within hooks, also when they were interrupted there, and the slots that still
- * led to us.
- */
+/* Count threads inside of hooks, interrupted ones included, and slots that still led to us. */
 static int64_t count_inside(void)
 {
 	int64_t nr = unhook_frames() + undo_inside();
@@ -125,7 +124,7 @@ static int64_t count_inside(void)
 
 /* --- hooks that go --- */
 
-/* The address that hooks give lies after their first bytes. */
+/* The address that hooks report lies after the first bytes of the function. */
 #define FUNCTION_BEGIN 16
 
 static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
@@ -140,7 +139,7 @@ static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
 	}
 }
 
-/* All other threads stand outside of hooks, so that what is open is seen here. */
+/* All other threads are stopped outside of hooks, so that their open calls are visible. */
 static int64_t find_open(uint64_t *funcs, uint64_t nr)
 {
 	/* Frames of other stacks are elsewhere. */
@@ -255,8 +254,8 @@ int64_t utrail_attach(const char *address, uint64_t handle)
 	if (probe.address[0])
 		return ATTACH_BUSY;
 	/*
-	 * The recorder may be killed now, and the next one is not to unload what this thread is
-	 * still within.
+	 * The recorder may be killed now, and the next one must not unload code that this thread is
+	 * still in.
 	 */
 	undo_enter();
 	own_handle = handle;

@@ -22,10 +22,7 @@
 #include "libmcount/hot/probe.h"
 #include "utils/format/callables.h"
 
-/*
- * The identity of a loaded object, which tells it from another one that is loaded later at the same
- * place.
- */
+/* The identity of a loaded object: another object may be loaded later at the same address. */
 struct reported_module {
 	uint64_t bias;
 	uint64_t path_hash;
@@ -33,7 +30,7 @@ struct reported_module {
 
 /*
  * @known: the objects that were reported
- * @adds: dlpi_adds when they were looked at last: nothing was loaded since while it stays
+ * @adds: dlpi_adds at the last look: no object was loaded while it stays the same
  *
  * Under module_lock, which only COLD code takes.
  */
@@ -59,7 +56,7 @@ static bool is_known(struct reported_module m)
 	return false;
 }
 
-/* Pages of our own: the program's malloc may be one that is being traced. */
+/* In pages of our own, since the program's malloc may be traced. */
 static bool remember(struct reported_module m)
 {
 	if (modules.nr == modules.room) {
@@ -82,8 +79,8 @@ static bool remember(struct reported_module m)
 }
 
 /*
- * An absolute path: our readers are somewhere else. @path has PATH_MAX bytes. Its length, 0 when
- * there is none.
+ * Makes an absolute path, since readers have another working directory. @path has PATH_MAX bytes.
+ * Returns its length, 0 when there is none.
  */
 static size_t absolute_path(const char *name, char *path)
 {
@@ -97,8 +94,8 @@ static size_t absolute_path(const char *name, char *path)
 }
 
 /*
- * The executed file, as the kernel says it or, where /proc is not mounted, as it was told. The same
- * results.
+ * The executed file, as the kernel names it or, without /proc, as the process was told. Returns the
+ * same.
  */
 static size_t program_path(char *path)
 {
@@ -144,8 +141,8 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 		m->has_text |= ph->p_flags & PF_X;
 	}
 	/*
-	 * The vDSO has no file; what has no segments has no addresses; and the probe may be where
-	 * only this process finds it.
+	 * The vDSO has no file; an object without segments has no addresses; and the probe may be
+	 * at a path that only this process sees.
 	 */
 	if (!end || (probe.is_attached && info->dlpi_addr == (uint64_t)__ehdr_start) ||
 	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
@@ -166,7 +163,7 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	return report->failed;
 }
 
-/* Functions of an interpreter have numbers for addresses. False: it could not be told. */
+/* Functions of an interpreter have numbers for addresses. False: telling the recorder failed. */
 static bool report_callables(struct report *report)
 {
 	union {

@@ -16,16 +16,16 @@ bool modules_report_all(struct channel *ch);
 /* COLD. A dlopen() returned that began at @begin_ns: tell the recorder about the new objects. */
 void modules_after_dlopen(uint64_t begin_ns);
 
-/* COLD. Give back what is kept of them: there is no recorder any more. */
+/* COLD. Free the list: there is no recorder any more. */
 void modules_drop(void);
 
 /* COLD, in a forked child. */
 void modules_after_fork(void);
 
 /*
- * COLD, at the start and after each dlopen, by libmcount/python: is there an interpreter of
- * Python's? Then its functions are told of from the moment on when it begins to run a program. True
- * when it was found just now.
+ * COLD, at the start and after each dlopen, for libmcount/python: looks for a Python interpreter.
+ * Its functions are reported from the moment when it begins to run a program. True when it was
+ * found just now.
  */
 bool modules_look_for_python(void);
 

@@ -23,7 +23,7 @@ bool own_is_readable(uint64_t address)
 	long ret = own_syscall(SYS_rt_sigprocmask, ~0L, address, 0L, sizeof(uint64_t));
 	bool is_readable = ret == -1 && errno == EINVAL;
 
-	/* The program may have set it, and read it after a call that ends a frame. */
+	/* The program may have set errno, and read it after a call that ends a frame. */
 	errno = saved;
 	return is_readable;
 }

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * A filter may end the program for a call that is ours. So each filter is read before it counts
- * (seal_before_filter()), and what it does not allow whatever the arguments are is not done any
- * more, by any thread. All system calls of the probe go through own_syscall(), or are made only
+ * A filter may end the program for a call that is ours. So each filter is read before it takes
+ * effect (seal_before_filter()), and a call that it does not allow for all arguments is not made
+ * any more, by any thread. All system calls of the probe go through own_syscall(), or are made only
  * where seal_allows() has said yes. doc/internals/hot-path.md, "Sealed programs".
  */
 #define SEAL_NUMBERS 512
@@ -49,7 +49,7 @@ static inline bool seal_may_talk(void)
 	return !atomic_load(&seal.is_on) || atomic_load(&seal.may_talk);
 }
 
-/* Return this, with errno, for a call that was not made. */
+/* Return value, with errno, for a call that was not made. */
 long seal_refuse(void);
 
 /* Like syscall(3); -1 with EPERM, and nothing done, where that is forbidden. */
@@ -60,8 +60,8 @@ long seal_refuse(void);
 bool own_is_readable(uint64_t address);
 
 /*
- * Keep signal handlers from running in this thread until own_quiet_end(), which gets what @mask
- * was set to. False when that is not possible. Both may change errno.
+ * Keep signal handlers from running in this thread until own_quiet_end(), which gets @mask back.
+ * False when that is not possible. Both may change errno.
  */
 bool own_quiet_begin(uint64_t *mask);
 void own_quiet_end(uint64_t mask);

@@ -19,7 +19,7 @@
 
 #define PAGE 4096UL
 
-/* To begin a thread: its state, its ring, whose it is. */
+/* Calls that begin a thread: its state, its ring, its owner. */
 static const uint16_t to_begin[] = { SYS_rt_sigprocmask, SYS_mmap, SYS_mremap, SYS_gettid };
 
 /* To have handlers of our own: fault.c. */
@@ -27,8 +27,8 @@ static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_
 				      SYS_tgkill,	SYS_getpid,	    SYS_gettid };
 
 /*
- * Calls for talking to the recorder, and for doing what it says: also of functions of libc. A
- * program needs at least these to be recorded from its beginning.
+ * Calls for talking to the recorder and for following it, also by functions of libc. A program
+ * needs at least these to be recorded from its beginning.
  */
 static const uint16_t to_talk[] = {
 	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,
@@ -42,7 +42,7 @@ static const uint16_t to_talk[] = {
 	SYS_futex,	   SYS_sched_yield,
 };
 
-/* Calls that are only made when something is asked for. */
+/* Calls that are only made on request. */
 static const uint16_t others[] = { SYS_kill, SYS_getrusage, SYS_perf_event_open, SYS_ioctl };
 
 struct numbers {
@@ -64,8 +64,8 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 }
 
 /*
- * It also judges calls that are forbidden already: no filter allows them again. Calls that are in
- * no list are not ours any more.
+ * Calls that are forbidden already are judged, too: no filter allows them again. Calls in no list
+ * are not used by us.
  */
 static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
 			  const uint16_t *numbers, unsigned nr)
@@ -104,7 +104,7 @@ static void expect_one_more(void)
 
 /*
  * True when libc reads the clock without a system call. Hooks use the kernel's own counter, and the
- * vDSO has what that takes, too.
+ * vDSO can read that, too.
  */
 static bool has_fast_clock(void)
 {
@@ -126,7 +126,7 @@ static bool has_fast_clock(void)
 	return false;
 }
 
-/* While all that is still to be done for that is allowed. */
+/* Do all that is needed for that while it is still allowed. */
 static void prepare_seal(const struct numbers *forbidden)
 {
 	/* A state that is not there yet can never be made. */
@@ -140,7 +140,7 @@ static void prepare_seal(const struct numbers *forbidden)
 		probe_stop();
 		atomic_fetch_add(&probe.arena->threads_caged, 1);
 	}
-	/* The child that has not been heard of never will be: its parent's arena is not its own. */
+	/* A child that has not reported itself never will: its parent's arena is not its own. */
 	if (atomic_load(&probe.forked) && !allows_all(forbidden, to_talk, ARRAY_SIZE(to_talk)))
 		session_cut_off();
 	if (probe.ready)

@@ -1,5 +1,5 @@
 /*
- * System calls that the program has forbidden itself (seccomp(2)): which of them the probe may
+ * System calls that the program has forbidden itself (seccomp(2)), and those that the probe may
  * still make.
  */
 #ifndef UTRAIL_LIBMCOUNT_SEAL_H
@@ -13,19 +13,22 @@
  */
 void seal_before_filter(uint64_t program);
 
-/* COLD. This thread is about to get a filter that nobody has read: nothing is allowed any more. */
+/*
+ * COLD. This thread is about to get a filter that could not be read: no system call counts as
+ * allowed any more.
+ */
 void seal_all(void);
 
 /*
- * COLD, before anything else is done. True when this process has more filters than its recorder's
- * programs begin with; known by the only calls that the dynamic linker has just made. @expected: as
- * the recorder has said.
+ * COLD, before anything else is done. True when this process has more filters than programs of its
+ * recorder begin with. It only makes calls that the dynamic linker has just made. @expected: the
+ * recorder's number.
  */
 bool seal_was_before(unsigned expected);
 
 /*
- * The number of filters in @status, the text of proc_pid_status(5). If the kernel does not say
- * that: whether there are any.
+ * Returns the number of filters in @status, the text of proc_pid_status(5). If the kernel does not
+ * state it: 1 if there are any, else 0.
  */
 unsigned seal_count_filters(const char *status);
 

@@ -96,8 +96,8 @@ static bool compare_values(uint16_t op, uint32_t a, uint32_t b)
 }
 
 /*
- * Take a way on to its next place; one that may go on in two places is two from here on. False: too
- * many.
+ * Takes a path on to its next place; a path that may go on in two places becomes two. False: there
+ * are too many.
  */
 static bool jump(struct walk *w, struct way *way, const struct sock_filter *insn, struct value b)
 {

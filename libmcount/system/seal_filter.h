@@ -1,4 +1,4 @@
-/* The verdict of a filter of system calls on one of them, whatever its arguments are. */
+/* The verdict of a system call filter on one call, for all its arguments. */
 #ifndef UTRAIL_LIBMCOUNT_SEAL_FILTER_H
 #define UTRAIL_LIBMCOUNT_SEAL_FILTER_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * True when each way through @code ends in permission for call @number of this machine. False, too,
- * when there are too many ways.
+ * True when each path through @code allows call @number of this machine. False also when there are
+ * too many paths.
  */
 bool seal_filter_allows(const struct sock_filter *code, uint32_t len, uint32_t number);
 

@@ -1,5 +1,6 @@
 /*
- * The process' side of the recording: report to the recorder, get the plan and the shared memory.
+ * The process' side of the recording: it reports to the recorder, and gets the plan and the shared
+ * memory.
  */
 #include "libmcount/hot/probe.h"
 
@@ -49,7 +50,10 @@ static const struct control_page *map_control(int fd)
 	return page;
 }
 
-/* Take over what WELCOME brought. False when the arena cannot be mapped: then nothing is traced. */
+/*
+ * Take over the descriptors of WELCOME. False when the arena cannot be mapped: then nothing is
+ * traced.
+ */
 static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 {
 	if (!probe.control)
@@ -63,8 +67,8 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 }
 
 /*
- * A ring, frames and tables, and as much again that the program has to itself. A process that was
- * given less address space (ulimit -v) is left alone, and the recorder is told.
+ * Space for a ring, frames and tables, and the same again for the program. A process with less
+ * address space (ulimit -v) is left alone, and the recorder is told.
  */
 #define ADDRESS_SPACE_NEEDED (32UL << 20)
 
@@ -86,8 +90,8 @@ static bool has_address_space(void)
 
 /*
  * The program's C library is glibc, whose jmp_buf, dynamic linker and thread-local storage the
- * probe knows. It is loaded into programs of others, too (a traced program starts one), and must do
- * nothing there; what not all of them have are weak references.
+ * probe knows. The probe is also loaded into programs with other C libraries (a traced program
+ * starts one), and must do nothing there. Functions that not all of them have are weak references.
  */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
@@ -110,8 +114,8 @@ static bool report_exec(struct channel *ch, bool has_shadow_stack, struct contro
 		return false;
 	if (why) {
 		/*
-		 * The recorder hangs up when it has read that; a program that is over at once must
-		 * not be faster.
+		 * The recorder hangs up when it has read that; a program that ends at once must not
+		 * be faster.
 		 */
 		channel_wait(ch, CONTROL_WELCOME, welcome, sizeof(*welcome));
 		return false;
@@ -126,7 +130,7 @@ void probe_stop(void)
 	probe.plain = probe.tracing = false;
 }
 
-/* So long others may go on recording at most, when the recorder is slow. */
+/* The longest time that others may go on recording when the recorder is slow. */
 #define FINISH_STEPS   10
 #define FINISH_STEP_NS 10000000
 
@@ -145,7 +149,7 @@ void probe_finish(void)
 	errno = saved;
 }
 
-static bool is_waiting; /* all is there, and calls are recorded from session_go() on */
+static bool is_waiting; /* everything is prepared, and calls are recorded from session_go() on */
 
 bool session_is_waiting(void)
 {
@@ -163,14 +167,14 @@ void session_go(void)
 	__atomic_store_n(&probe.ready, true, __ATOMIC_RELEASE);
 }
 
-/* Be recorded from now on, or once the recorder says so when it has attached. enum attach_result */
+/* Record from now on, or, after attaching, when the recorder says so. Returns enum attach_result */
 static int64_t begin_being_recorded(const char *address)
 {
 	struct channel ch cleanup(channel_close);
 	struct control_welcome welcome;
 
 	channel_init(&ch);
-	/* The kernel is asked as the program asks it, by whatever stands in front of libc. */
+	/* The question goes through any library that interposes libc, as the program's would. */
 	bool has_shadow_stack = arch_has_shadow_stack();
 
 	own_libc_bind();
@@ -193,8 +197,8 @@ static int64_t begin_being_recorded(const char *address)
 	thread_setup();
 	is_waiting = probe.is_attached;
 	/*
-	 * The recorder still has to change the text and to say which calls are open. A probe that
-	 * is to leave again has no handlers of signals: the program could have learnt of them.
+	 * The recorder still has to change the text and to tell the open calls. A probe that will
+	 * leave again installs no signal handlers: the program could have learnt of them.
 	 */
 	if (probe.is_attached)
 		return ATTACH_DONE;
@@ -207,28 +211,28 @@ static int64_t begin_being_recorded(const char *address)
 	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
 		fault_watch_crashes();
 	signal_switches_begin();
-	/* The first thread's state is made here, where that costs nobody's call time. */
+	/* The first thread's state is made here, so that its first call does not pay for it. */
 	thread_begin();
 	return ATTACH_DONE;
 }
 
 /*
- * The C library's start files have each library call that of a program with -pg, which is not ready
- * for it before us. Ours is nothing.
+ * The C library's start files make each library call this function of a program with -pg, which is
+ * not ready for it before the probe. Ours does nothing.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)
 {
 }
 
-/* A function of the sanitizer that the program is linked with, if it is. */
+/* Initialises the sanitizer that the program is linked with, if there is one. */
 void __asan_init(void) __attribute__((weak));
 void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
 
 /*
- * It begins in .preinit_array, which the dynamic linker runs after us: until then its own functions
- * in the place of the C library's crash. To begin twice does nothing.
+ * The sanitizer begins in .preinit_array, which the dynamic linker runs after us: until then its
+ * replacements of libc functions would crash. Beginning twice does no harm.
  */
 static void begin_sanitizer(void)
 {
@@ -242,8 +246,8 @@ static void begin_sanitizer(void)
 
 /*
  * COLD. Before all other constructors, of libraries, too (the probe is linked with -z initfirst):
- * else what they call would be made by no plan. The C library's own have not run either, so it does
- * not know the environment yet; it sets the same a little later.
+ * otherwise their calls would be made without a plan. The C library's own constructor has not run
+ * either, so it does not know the environment yet; it sets the same a little later.
  */
 __attribute__((constructor)) static void session_begin(int argc, char **argv, char **envp)
 {
@@ -292,7 +296,7 @@ void session_cut_off(void)
 	probe_stop();
 }
 
-/* The child's report; its arena replaces the parent's. */
+/* Reports the child; its arena replaces the parent's. */
 static bool report_fork(void)
 {
 	struct control_welcome welcome;

@@ -5,17 +5,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* COLD. Be recorded by the recorder at @address, from session_go() on. enum attach_result */
+/*
+ * COLD. Prepare to be recorded by the recorder at @address, from session_go() on. Returns enum
+ * attach_result
+ */
 int64_t session_attach(const char *address);
 
-/* COLD. True while session_go() is waited for; it does nothing more. */
+/*
+ * COLD. True between session_attach() and session_go(); the second function makes session_go() do
+ * nothing.
+ */
 bool session_is_waiting(void);
 void session_end_wait(void);
 
-/* COLD. All that it needs is there: calls are recorded from now on. */
+/* COLD. Everything is prepared: calls are recorded from now on. */
 void session_go(void);
 
-/* COLD, in a forked child that cannot reach the recorder, and does not try: it is not recorded. */
+/*
+ * COLD, in a forked child that cannot reach the recorder, and does not try to: it is not recorded.
+ */
 void session_cut_off(void);
 
 #endif

@@ -28,8 +28,8 @@ bool signal_switches_have(int sig)
 }
 
 /*
- * Open calls stay visible, as with the triggers of the same names. Not in the middle of a hook,
- * which has begun to write.
+ * Open calls are written, as with the triggers of the same names. Not inside of a hook, which has
+ * begun to write.
  */
 static void show_open_calls(void)
 {

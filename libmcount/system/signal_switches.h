@@ -5,18 +5,18 @@
 #include <stdbool.h>
 
 /*
- * COLD. From now on the plan's signals come to us; handlers of the program for them are called,
- * too.
+ * COLD. From now on the plan's signals come to our handler; the program's handlers for them are
+ * called, too.
  */
 void signal_switches_begin(void);
 
-/* True when the plan says something about signal @sig. */
+/* True when the plan has an action for signal @sig. */
 bool signal_switches_have(int sig);
 
 /*
- * In a signal handler: do what the plan says. With @has_handler the program has one of its own,
+ * In a signal handler: do the plan's action. With @has_handler the program has one of its own,
  * which is called next: its calls are still recorded if the signal ends the recording.
- * signal_switches_end() ends it then, also when the handler is left by a jump.
+ * signal_switches_end() ends the recording then, also when the handler is left by a jump.
  */
 void signal_switches_obey(int sig, bool has_handler);
 void signal_switches_end(void);

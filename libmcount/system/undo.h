@@ -1,4 +1,4 @@
-/* The changes that a probe has made which was attached, and which are undone when it leaves. */
+/* The changes of a probe that was attached; they are undone when it leaves. */
 #ifndef UTRAIL_LIBMCOUNT_UNDO_H
 #define UTRAIL_LIBMCOUNT_UNDO_H
 
@@ -27,17 +27,16 @@ struct undo {
 };
 
 /*
- * Changes that must be undone are noted when they are made; nothing happens here in a process that
- * was started with the probe. Any context; no lock. A change stays when there is no memory to note
- * it.
+ * Changes that must be undone are noted when they are made. In a process that was started with the
+ * probe nothing is noted. Any context; no lock. Without memory for a note the change stays.
  */
 
 /* @bytes of pages at @at, which are to be unmapped. */
 void undo_note_memory(void *at, uint64_t bytes);
 
 /*
- * New memory, zeros in whole pages, that is noted so. Untouched it costs nothing. NULL: there is
- * none.
+ * Returns new zeroed memory, in whole pages, and notes it. Unused pages cost nothing. NULL: there
+ * is none.
  */
 void *undo_new_memory(uint64_t bytes);
 
@@ -45,23 +44,20 @@ void *undo_new_memory(uint64_t bytes);
 void undo_note_code(void *at, uint64_t bytes);
 
 /*
- * @slot held @before and is about to lead to @ours. With @now it is given what stands there
- * instead. @is_protected: its page is read-only.
+ * @slot held @before and is about to lead to @ours. With @now the slot gets the value at that
+ * address when it is undone. @is_protected: its page is read-only.
  */
 void undo_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
 		    bool is_protected);
 
-/*
- * A call that may take long enters, and leaves, code of ours with nothing of that in a thread's
- * state.
- */
+/* A call that may take long enters and leaves our code, without any trace in a thread's state. */
 void undo_enter(void);
 void undo_exit(void);
 
 /* The number of those that are within. */
 uint32_t undo_inside(void);
 
-/* COLD. Each change, the newest first; and forget them, when they are undone. */
+/* COLD. Visit each change, the newest first; and forget them, when they are undone. */
 void undo_each(void (*fn)(struct undo *undo, void *arg), void *arg);
 void undo_forget(void);
 

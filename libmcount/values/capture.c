@@ -38,7 +38,7 @@ static inline void pad(struct capture_run *run)
 
 static void put_bytes(struct capture_run *run, const void *from, uint32_t bytes)
 {
-	/* All there can be, which is a few moves; a loop or a call would cost more. */
+	/* Always copies the maximum, which is a few moves; a loop or a call would cost more. */
 	__builtin_memcpy(run->to + run->len, from, VALUE_BYTES_MAX);
 	run->len += bytes;
 	pad(run);
@@ -115,7 +115,7 @@ static void put_string(struct capture_run *run, uint64_t address)
 	end_string(run, len < 0 ? put_address(text, address) : cut_string(text, len));
 }
 
-/* @len bytes at @address, which may have NULs among them. @object: for when they are not there */
+/* Writes @len bytes at @address, which may contain NULs. @object: shown when they cannot be read */
 static void put_text(struct capture_run *run, uint64_t object, uint64_t address, uint64_t len)
 {
 	uint8_t *text = run->to + run->len + sizeof(uint16_t);

@@ -6,13 +6,13 @@
 #include "utils/format/probe/capture.h"
 
 /*
- * The bytes that a program may write to, see below: more than the longest payload, since strings
- * are copied by words.
+ * The bytes that a program may write to: more than the longest payload, since strings are copied by
+ * words.
  */
 #define CAPTURE_ROOM (ARGBLOB_MAX_BYTES + 128)
 
 /*
- * HOT: put the arguments that the program which begins with @head asks for at @to, which has
+ * HOT: write the arguments that the capture program at @head asks for to @to, which has
  * CAPTURE_ROOM bytes.
  * @slot: the return slot. Returns the payload's length, a multiple of 8; 0: there is none, or it
  * would be too long.
@@ -30,7 +30,7 @@ uint32_t capture_retval(const struct capture_step *head, const struct arch_regs 
 #define CAPTURE_TEXT_ROOM (ARGBLOB_STRING_MAX + 32)
 
 /*
- * HOT: write the string that @step reads as it would be recorded: its length in two bytes, then the
+ * HOT: write the string that @step reads in the form of a record: its length in two bytes, then the
  * string. Returns that length.
  */
 uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
@@ -51,7 +51,7 @@ static inline uint64_t capture_widen(uint64_t word, uint8_t narrow)
 	return word << unused >> unused;
 }
 
-/* capture_args() where one integer in a register is all there is, which is common. */
+/* capture_args() for the common case of a single integer in a register. */
 static inline uint32_t capture_args_quick(const struct capture_step *head,
 					  const struct arch_regs *regs, const uint64_t *slot,
 					  uint8_t *to)
@@ -60,7 +60,7 @@ static inline uint32_t capture_args_quick(const struct capture_step *head,
 
 	if (head->bytes != 1 || step->op != CAPTURE_WORD || step->index > ARCH_INT_ARG_REGS)
 		return capture_args(head, regs, slot, to);
-	/* With its padding that is eight bytes, however narrow it is. */
+	/* With its padding the value has eight bytes, however narrow it is. */
 	*(uint64_t *)to = capture_widen(arch_int_arg(regs, slot, step->index), step->narrow);
 	return sizeof(uint64_t);
 }

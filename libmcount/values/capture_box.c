@@ -5,8 +5,8 @@
 
 /*
  * @to, @len, @bytes: the box
- * @looks: so many elements may still be looked at, of all sequences together: what is nested
- * multiplies
+ * @looks: the number of elements that may still be read, of all sequences together, since nested
+ * ones multiply
  */
 struct box {
 	uint8_t *to;
@@ -16,7 +16,10 @@ struct box {
 };
 
 #define LOOKS_MAX    256U
-/* Nodes from one to the next of a tree: as deep as a balanced one of all memory is. */
+/*
+ * The longest way from one node of a tree to the next: the depth of a balanced tree that fills all
+ * memory.
+ */
 #define CLIMB_MAX    64
 /* More than this no program has of anything. */
 #define ELEMENTS_MAX (1ULL << 40)
@@ -66,7 +69,7 @@ static bool put_bytes(struct box *box, uint64_t address, uint32_t bytes)
 	return true;
 }
 
-/* A length, then the text, cut as all texts are; NULL in the place of one that is not there. */
+/* Writes a length, then the text, cut like all texts; NULL instead of an unreadable one. */
 static bool put_text(struct box *box, uint64_t address, uint64_t len)
 {
 	uint16_t wanted = MIN(len, (uint64_t)ARGBLOB_STRING_MAX);
@@ -106,7 +109,7 @@ static bool put_std_string(struct box *box, uint64_t object, bool is_llvm)
 
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object);
 
-/* The children of @step, the first of which is the only one as a rule. */
+/* Returns the first child of @step, which is usually the only one. */
 static inline const struct box_step *first_child(const struct box_step *step)
 {
 	return step + 1;
@@ -132,7 +135,7 @@ struct cursor {
 	uint32_t bit;
 };
 
-/* The size of blocks: constants of the libraries, part of their ABI. */
+/* The size of blocks: constants of the libraries, fixed by their ABI. */
 static uint32_t gnu_block_bytes(uint32_t bytes)
 {
 	return bytes < 512 ? 512 / bytes * bytes : bytes;
@@ -161,7 +164,8 @@ static bool climb_tree(const struct box_step *step, uint64_t *node)
 	uint64_t right;
 
 	/*
-	 * The least of what is on the right, or else the first above of which this is on the left.
+	 * The next node is the leftmost one of the right subtree, or else the first ancestor of
+	 * which this is in the left subtree.
 	 */
 	if (!read_word(*node + step->e, &right))
 		return false;
@@ -217,7 +221,7 @@ static bool next_element(struct cursor *cursor)
 	}
 }
 
-/* Nobody counts them but by going from one to the next. */
+/* The list has no size member: count by going from node to node. */
 static bool count_links(const struct box_step *step, uint64_t node, uint64_t *number)
 {
 	for (*number = 0; node; ++*number) {
@@ -296,7 +300,7 @@ static bool find_bits(const struct box_step *step, uint64_t object, uint64_t *fi
 	return *number < ELEMENTS_MAX;
 }
 
-/* Find the first element and the number of elements; false when they cannot be right. */
+/* Find the first element and the number of elements; false when they are impossible. */
 static bool find_elements(struct cursor *cursor, uint64_t object, uint64_t *number)
 {
 	const struct box_step *step = cursor->step;
@@ -438,8 +442,8 @@ static bool put_weak(struct box *box, const struct box_step *step, uint64_t obje
 }
 
 /*
- * Write what @step says of the object at @object. False when it is not there, or there is no room
- * for it.
+ * Write the value that @step describes, of the object at @object. False when it cannot be read, or
+ * there is no room for it.
  */
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object)
 {

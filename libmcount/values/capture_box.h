@@ -14,9 +14,9 @@ void capture_box(const struct box_step *steps, uint32_t nr_steps, uint64_t objec
 		 uint32_t bytes);
 
 /*
- * The text of a std::string of which these are the first words, at @object. libstdc++: the address
- * of the text, then its length. libc++ on little-endian machines: when bit 0 is set: capacity,
- * length, address; else a byte with the length times two and the text itself.
+ * The text of a std::string at @object with these first words. libstdc++: the address of the text,
+ * then its length. libc++ on little-endian machines: when bit 0 is set: capacity, length, address;
+ * else a byte with the length times two and the text itself.
  */
 struct string_text {
 	uint64_t at;

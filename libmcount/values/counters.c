@@ -13,8 +13,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * A descriptor that is kept, as an exception: a counter counts from when it was opened. @id: by
- * which it is known again
+ * A descriptor that is kept, as an exception: a counter counts from its opening on. @id: identifies
+ * it later
  */
 struct open_counter {
 	int fd;
@@ -23,10 +23,10 @@ struct open_counter {
 };
 
 /*
- * The counters of one thread. It lives as long as the recording, and is another thread's when this
- * one has ended.
+ * The counters of one thread. It lives as long as the recording; after this thread another one uses
+ * it.
  *
- * @generation: of what there was to count when they were opened
+ * @generation: that of the choice of counters when they were opened
  */
 struct thread_counters {
 	struct thread_counters *next;
@@ -56,7 +56,9 @@ static struct set sets[COUNTER_SETS] = {
 /* Counters that were opened in another generation are not valid any more. */
 static _Atomic uint32_t generation = 1;
 static _Atomic(struct thread_counters *) all;
-/* @own_generation: when it was set; the memory is gone when a recording has ended. */
+/*
+ * @own_generation: the generation when it was set; the memory is freed when a recording has ended.
+ */
 static __thread struct thread_counters *own __attribute__((tls_model("initial-exec")));
 static __thread uint32_t own_generation __attribute__((tls_model("initial-exec")));
 
@@ -79,7 +81,7 @@ static void forget_counters(struct thread_counters *t)
 	t->generation = atomic_load(&generation);
 }
 
-/* Somebody's who has ended, or a new one. NULL without memory. */
+/* Returns the memory of an ended thread, or new memory. NULL without memory. */
 static struct thread_counters *take_counters(void)
 {
 	struct thread_counters *t = atomic_load(&all);
@@ -113,8 +115,8 @@ static struct thread_counters *own_counters(void)
 }
 
 /*
- * The kernel's own tasks are counted by what it has done for the program; the processor's events
- * are the program's alone.
+ * Software events of the kernel count its work for the program; the processor's events count the
+ * program alone.
  */
 static int open_one(const struct plan_counter *counter, int leader, bool user_only)
 {
@@ -134,7 +136,9 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 	return own_syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* A clock is the same whether the kernel is left out or not, which not everybody may have in. */
+/*
+ * A clock counts the same with the kernel and without, and not every user may include the kernel.
+ */
 static bool is_clock(const struct plan_counter *counter)
 {
 	return counter->type == PERF_TYPE_SOFTWARE && (counter->config == PERF_COUNT_SW_CPU_CLOCK ||
@@ -149,8 +153,8 @@ static int open_counter(const struct plan_counter *counter, int leader)
 }
 
 /*
- * True when the descriptor is still the counter that it was. The program may have closed it, and
- * have a file of its own in its place.
+ * True when the descriptor is still that counter. The program may have closed it, and opened its
+ * own file in its place.
  */
 static bool is_ours(const struct open_counter *c)
 {
@@ -175,7 +179,7 @@ static void close_all(struct thread_counters *t)
 	}
 }
 
-/* In the group of the one before it, or where that cannot be, leading one of its own. */
+/* Opens it in the group of the one before it or, if that fails, as the leader of its own. */
 static bool open_into(struct open_counter *members, const struct set *set, uint32_t i,
 		      uint32_t *leader)
 {
@@ -214,7 +218,7 @@ static uint32_t open_set(struct thread_counters *t, enum counter_set which)
 	return failed;
 }
 
-/* Those of the group that @first leads, with one system call for all. */
+/* Reads the counters of the group that @first leads, with one system call. */
 static void read_group(struct open_counter *members, uint32_t nr, uint32_t first,
 		       struct counter_values *out)
 {
@@ -286,7 +290,7 @@ void counters_drop(void)
 	atomic_fetch_add(&generation, 1);
 }
 
-/* Only the memory is a copy. Descriptors that stay open there are closed by exec. */
+/* Only the memory is a copy. Descriptors that stay open in the child are closed by exec. */
 void counters_after_fork(void)
 {
 	for (struct thread_counters *t = atomic_load(&all); t; t = t->next)

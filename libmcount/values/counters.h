@@ -1,4 +1,6 @@
-/* Counters of the kernel and the processor (perf_event_open(2)), of each thread that reads them. */
+/*
+ * Counters of the kernel and the processor (perf_event_open(2)), for each thread that reads them.
+ */
 #ifndef UTRAIL_LIBMCOUNT_COUNTERS_H
 #define UTRAIL_LIBMCOUNT_COUNTERS_H
 
@@ -22,8 +24,8 @@ enum counter_set {
  * One reading of a set.
  *
  * @got: bits of those that could be read
- * @idle_ns: by counter: how long the processor had no room for it, so far. A difference is right
- * only between readings where it is the same
+ * @idle_ns: by counter: the time so far in which the processor had no room for it. A difference is
+ * valid only between readings with the same @idle_ns
  */
 struct counter_values {
 	uint32_t got;
@@ -44,7 +46,7 @@ uint32_t counters_read(enum counter_set set, struct counter_values *out);
 /* COLD: this thread ends; its descriptors are closed. */
 void counters_end(void);
 
-/* COLD: the recording ends, and nobody reads any more: those of all threads are closed. */
+/* COLD: the recording ends, and no thread reads any more: close the counters of all threads. */
 void counters_drop(void);
 
 /* COLD, in a forked child: counters of the parent's threads are not ours. */

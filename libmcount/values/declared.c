@@ -1,5 +1,5 @@
 /*
- * Events that the program declares (see declared.h), and the door that libutrail-trace comes in by
+ * Events that the program declares (see declared.h), and the entry point of libutrail-trace
  * (trace/seam/recorder.h).
  */
 #include "libmcount/values/declared.h"
@@ -41,7 +41,7 @@ static _Atomic int8_t *choice_of(uint32_t id, bool makes)
 						      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
 		if (chunk == MAP_FAILED)
 			return NULL;
-		/* Another thread may be faster: its chunk has what it noted. */
+		/* Another thread may be faster: its chunk has this choice, too. */
 		if (atomic_compare_exchange_strong(&choices[at / CHOICES_CHUNK], &none, chunk)) {
 			undo_note_memory((void *)chunk, CHOICES_CHUNK);
 		} else {
@@ -72,7 +72,7 @@ static bool add_text(union packet *packet, size_t *len, const char *text)
 /* A recorder that does not answer, or is gone, is not asked again: waiting for it takes seconds. */
 static _Atomic bool has_given_up;
 
-/* The conversation. False: there was none, or it was about nothing. */
+/* Holds the conversation. False: there was none, or it had no result. */
 static bool send_declaration(union packet *packet, size_t len, struct control_declared *answer)
 {
 	struct channel ch cleanup(channel_close);
@@ -92,7 +92,7 @@ static bool note_choice(const struct control_declared *answer)
 	return choice;
 }
 
-/* The recorder counts what it refuses, we what it does not get to hear of. */
+/* The recorder counts the events that it refuses, and we count those that it does not get. */
 static uint32_t declare_now(const char *id, const char *format, const char *common)
 {
 	union packet packet = { .m = { .has_common = common != NULL } };
@@ -101,7 +101,7 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 
 	if (!probe.ready || !probe.tracing)
 		return 0;
-	/* Names of recorded events are words, and a choice is made by them. */
+	/* Names of recorded events are words, and choices name them. */
 	if (!*id) {
 		atomic_fetch_add(&probe.arena->events_nameless, 1);
 		return 0;
@@ -141,7 +141,7 @@ static int choose_declared(uint32_t event, const char *id)
 
 /* --- choices that change --- */
 
-/* A process has few copies of the library: those that its plugins were linked with. */
+/* A process has few copies of the library: one in each plugin that was linked with it. */
 #define WATCHERS_MAX 16
 
 static _Atomic(bool (*)(void)) watchers[WATCHERS_MAX];
@@ -206,7 +206,7 @@ static void begin_payloads(void *arg)
 	struct begin_payloads *b = arg;
 	struct thread *t = b->t;
 	uint64_t mask;
-	/* Should a handler jump out of here, the ring would be nobody's for good. */
+	/* If a handler jumped out of here, the ring would never be used again. */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
 	struct ring *r = p ? arena_claim_ring() : NULL;
@@ -230,7 +230,7 @@ static void begin_payloads(void *arg)
 		own_quiet_end(mask);
 }
 
-/* The writer of the second ring; NULL when there is none. @t has a ring. */
+/* Returns the writer of the second ring; NULL when there is none. @t has a ring. */
 static struct thread *payloads_of(struct thread *t)
 {
 	struct thread *p = t->payloads;
@@ -247,7 +247,7 @@ static struct thread *payloads_of(struct thread *t)
 	return p;
 }
 
-/* As large as a segment takes, with records of what was lost. */
+/* The longest entry that fits a segment, with records of losses. */
 static inline uint64_t longest(void)
 {
 	uint64_t room = probe.arena->segment_bytes - 4 * sizeof(struct record) -
@@ -269,7 +269,7 @@ static inline struct event_data make_entry(uint32_t id, uint64_t len)
 	};
 }
 
-/* HOT. The payload first: a reader that finds the record finds it, too. */
+/* HOT. The payload is written first: a reader that finds the record finds it, too. */
 static bool write_entry(struct thread *t, struct event_data *entry, uint64_t time_ns,
 			const void *payload)
 {
@@ -337,12 +337,12 @@ static bool put_declared_event(uint32_t event, const void *payload, size_t len)
 }
 
 /*
- * A place has room for so much at least: most payloads are shorter, and a segment of the ring loses
- * little by it.
+ * The least room of a place: most payloads are shorter, and a segment of the ring loses little by
+ * it.
  */
 #define PLACE_MIN 256
 
-/* HOT: room for both records; nothing is published yet. */
+/* HOT: makes room for both records; nothing is published yet. */
 static bool open_place(struct thread *t, struct utrail_trace_place *place)
 {
 	char *at = hot_reserve(t, sizeof(struct record));
@@ -360,7 +360,7 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 	return true;
 }
 
-/* HOT. Records that a handler makes meanwhile go aside, and follow later. */
+/* HOT. Records of handlers go to the aside meanwhile, and follow later. */
 static int begin_declared(uint32_t event, struct utrail_trace_place *place)
 {
 	struct thread *t = point_begin((uint64_t)__builtin_frame_address(0));
@@ -381,7 +381,7 @@ static bool end_declared(uint32_t event, const struct utrail_trace_place *place,
 	const uint64_t zeros = 0;
 	struct thread *t = place->owner;
 	struct thread *p = t->payloads;
-	/* A handler may have forked, and then the place is the parent's. */
+	/* A handler may have forked; then the place is the parent's. */
 	bool is_done = likely(len <= place->room && t->at && p->ring);
 
 	if (is_done) {
@@ -416,8 +416,8 @@ const struct utrail_trace_recorder *declared_recorder(void)
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 {
 	/*
-	 * A probe that was put into a process leaves it again, and the library would keep this
-	 * answer: that one knocks at doors.
+	 * A probe that was attached leaves again, but the library would keep this answer: such a
+	 * probe uses the doors instead.
 	 */
 	return abi == UTRAIL_TRACE_ABI && probe.ready && !probe.is_attached ? declared_recorder()
 									    : NULL;

@@ -1,6 +1,6 @@
 /*
- * Events that the program declares (libutrail-trace): what they say goes into a ring of its own, a
- * record without it beside the calls.
+ * Events that the program declares (libutrail-trace): their payloads go into a ring of their own,
+ * and a record without payload goes beside the calls.
  */
 #ifndef UTRAIL_LIBMCOUNT_DECLARED_H
 #define UTRAIL_LIBMCOUNT_DECLARED_H
@@ -11,8 +11,8 @@
 #include "utils/format/event_ids.h"
 
 /*
- * An event with @len bytes of @payload, or what of it a ring takes at a time. False when there was
- * no room, which is counted.
+ * Record an event with @len bytes of @payload, or as many of them as fit a ring's segment. False
+ * when there was no room, which is counted.
  *
  * thread->payloads is a thread state without frames that writes to the second ring of @t's one
  * (utils/format/probe/ring.h), in which no one else reserves or commits. Both are made for the
@@ -21,20 +21,20 @@
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 
 /*
- * HOT, rarely: one from an aside's buffer, where it is a record with all of its entry as its
- * payload, which is at @entry. Counts nothing.
+ * HOT, rarely: record an event from an aside's buffer, where the whole entry at @entry is the
+ * record's payload. Counts nothing.
  */
 bool declared_from_aside(struct thread *t, const struct event_data *entry, uint64_t time_ns);
 
 /*
- * COLD, while the recorder has a thread stand for it: choices are noted, and then told to the
- * consumers. 0 or -errno, as ATTACH_CHOOSE and ATTACH_CHOSEN.
+ * COLD, while the recorder has stopped a thread for it: note choices, and then tell them to the
+ * consumers. Returns 0 or -errno, as ATTACH_CHOOSE and ATTACH_CHOSEN.
  */
 struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);
 int64_t declared_chosen(void);
 
-/* The recorder that copies of libutrail-trace get when they come by the door (doors.h). */
+/* The recorder interface that copies of libutrail-trace get through their doors (doors.h). */
 const struct utrail_trace_recorder *declared_recorder(void);
 
 /* @t is about to have another ring, or none. */
@@ -47,7 +47,7 @@ static inline void declared_forget_ring(struct thread *t)
 	t->has_no_payloads = 0;
 }
 
-/* True when a record of an aside's buffer is such a one. */
+/* True when a record of an aside's buffer is a declared event. */
 static inline bool declared_is(uint64_t data)
 {
 	return record_type(data) == RECORD_EVENT && record_has_more(data) &&

@@ -5,15 +5,15 @@
 #include "libmcount/hot/hot.h"
 
 /*
- * HOT: @len bytes from @from, and zeros up to a multiple of 8; where that ends. No libc, and no
- * vector registers.
+ * HOT: copy @len bytes from @from, with zeros up to a multiple of 8. Returns the end. No libc, and
+ * no vector registers.
  */
 char *emit_put_bytes(char *at, const void *from, uint32_t len);
 
 /*
- * HOT: one record with @len bytes of @payload (at least one), padded with zeros to 8 as
- * doc/formats/records.md, "Payloads" has it; RECORD_MORE is set here. False when there was no room:
- * the caller counts.
+ * HOT: one record with @len bytes of @payload (at least one), padded with zeros to 8 as in
+ * doc/formats/records.md, "Payloads"; RECORD_MORE is set here. False when there was no room: the
+ * caller counts.
  */
 bool emit_with_payload(struct thread *t, uint64_t time_ns, uint64_t data, const void *payload,
 		       uint32_t len);
@@ -37,15 +37,18 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 
 /*
- * The bytes of the record at @at in an aside's buffer, all in all. With RECORD_MORE, the length of
- * its payload (which only this function knows) and the payload follow the record.
+ * The total bytes of the record at @at in an aside's buffer. With RECORD_MORE, the length of its
+ * payload (which only this function knows) and the payload follow the record.
  */
 uint32_t emit_aside_bytes(const char *at);
 
-/* The room that emit_from_aside() asks for in the ring of @t. */
+/* The room that emit_from_aside() needs in the ring of @t. */
 uint32_t emit_ring_bytes(const char *at);
 
-/* HOT, rarely: the record at @at of an aside's buffer to the ring of @t, with another data word. */
+/*
+ * HOT, rarely: copy the record at @at of an aside's buffer to the ring of @t, with another data
+ * word.
+ */
 bool emit_from_aside(struct thread *t, const char *at, uint64_t time_ns, uint64_t data);
 
 #endif

@@ -15,7 +15,7 @@ static inline uint64_t register_of(const struct arch_point *point, uint8_t numbe
 	return number == PLAN_NO_REGISTER ? 0 : arch_point_register(point, number);
 }
 
-/* The nop of a probe does not load what it names: that need not be there. */
+/* A probe's nop does not load its operands: they may be unreadable. */
 static inline bool read_memory(const struct plan_operand *o, const struct arch_point *point,
 			       uint64_t *value)
 {

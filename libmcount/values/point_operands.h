@@ -1,10 +1,10 @@
-/* The places of arguments of events, as stubs lead to them. */
+/* The places of event arguments, which stubs point to. */
 #ifndef UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
 #define UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
 
 #include "utils/format/probe/plan.h"
 
-/* The data that a stub leads to: it stays where the stub is, as long as that. */
+/* The data that a stub points to: it lives as long as the stub. */
 struct point_operands {
 	uint64_t nr; /* from 1 to PLAN_OPERANDS_MAX */
 	struct plan_operand list[];

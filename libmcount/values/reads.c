@@ -1,4 +1,4 @@
-/* Reads the values of the process that triggers ask for (see reads.h). */
+/* Reads values of the process for triggers (see reads.h). */
 #include "libmcount/values/reads.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "utils/format/counter_record.h"
 #include "utils/format/event_ids.h"
 
-/* The events of what was read: @read has the value, and @diff the change. */
+/* The events of readings: @read for the value, and @diff for the change. */
 static const struct {
 	uint32_t bit;
 	uint32_t read;
@@ -123,7 +123,7 @@ static void emit_counter(struct thread *t, uint64_t time_ns, uint32_t id, uint64
 	hot_commit(t, at);
 }
 
-/* A difference is none when the processor had no room for the counter at some time in between. */
+/* There is no difference when the processor had no room for the counter at some time in between. */
 static void emit_counters(struct thread *t, uint64_t time_ns, const struct counter_values *now,
 			  const struct counter_values *before)
 {

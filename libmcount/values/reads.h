@@ -1,4 +1,4 @@
-/* The values of the process that triggers read at entry and exit: memory, page faults, counters. */
+/* Values of the process that triggers read at entry and exit: memory, page faults, counters. */
 #ifndef UTRAIL_LIBMCOUNT_READS_H
 #define UTRAIL_LIBMCOUNT_READS_H
 
@@ -10,7 +10,7 @@
  * (major, minor), cycles and instructions, cache references and misses, branches and misses; then
  * the counters by name.
  *
- * @got: enum plan_read bits of what could be read, but for counters by name
+ * @got: enum plan_read bits of the values that could be read, except counters by name
  */
 struct reading {
 	uint32_t got;
@@ -24,9 +24,7 @@ struct reading {
 /* SLOW. Read @what (enum plan_read bits) for this thread. errno is kept. */
 void reads_take(uint32_t what, struct reading *out);
 
-/*
- * HOT, rarely: write events for what @now holds: as it is, or with @before the difference to that.
- */
+/* HOT, rarely: write events for the values in @now; with @before for their changes since that. */
 void reads_emit(struct thread *t, uint64_t time_ns, const struct reading *now,
 		const struct reading *before);
 

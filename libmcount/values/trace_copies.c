@@ -17,7 +17,7 @@ struct trace_copies {
 	bool is_busy;
 };
 
-/* Addresses that a module says of itself are used only within its own segments. */
+/* Addresses in a module's notes are used only within its own segments. */
 static bool lies_within(const struct dl_phdr_info *info, uint64_t address, uint64_t bytes,
 			uint32_t flags)
 {
@@ -49,8 +49,8 @@ static void go_through(struct trace_copies *copies, const struct dl_phdr_info *i
 
 /*
  * gABI, "Note Section". mold puts notes that are aligned to 4 and to 8 into one segment, whose own
- * alignment then does not say where each ends. So all places are looked at where one may begin. The
- * note of a door is aligned to 4.
+ * alignment then does not say where each ends. So a note is tried at each place where one may
+ * begin. The note of a door is aligned to 4.
  */
 static void look_at_notes(struct trace_copies *copies, const struct dl_phdr_info *info,
 			  const ElfW(Phdr) * ph)
@@ -109,7 +109,7 @@ void trace_copies_after_dlopen(void)
 {
 	if (!probe.is_attached)
 		return;
-	/* A thread that the module has begun may be declaring something. */
+	/* A thread that the module has started may be declaring an event. */
 	for (int i = 0; trace_copies_open() == -EAGAIN && i < TRIES; i++)
 		sched_yield();
 }

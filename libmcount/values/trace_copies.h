@@ -1,5 +1,5 @@
 /*
- * Copies of libutrail-trace in a process that runs already: they did not see the probe come
+ * Copies of libutrail-trace in a process that runs already: they were loaded before the probe
  * (trace/seam/recorder.h).
  */
 #ifndef UTRAIL_LIBMCOUNT_TRACE_COPIES_H
@@ -8,14 +8,14 @@
 #include <stdint.h>
 
 /*
- * Each copy that is loaded records from now on what the program declares, and what it has declared.
- * May wait for the recorder. Returns their number; -EAGAIN: a lock is held, come again.
+ * From now on each loaded copy records the program's declared events, also those declared before.
+ * May wait for the recorder. Returns the number of copies; -EAGAIN: a lock is held, call again.
  */
 int64_t trace_copies_open(void);
 
 /*
- * None of them comes to the probe any more. Returns their number; -EAGAIN: events are still
- * switched on in one, for nobody.
+ * From now on no copy leads to the probe. Returns their number; -EAGAIN: in one of them events are
+ * still switched on.
  */
 int64_t trace_copies_close(void);
 
