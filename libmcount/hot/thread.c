@@ -323,8 +323,8 @@ void thread_after_fork(void)
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
 	/*
-	 * Open calls were entered in the parent, whose file has their ENTRY records (or gets those
-	 * that -t held back, if the calls are long enough): the child only adds EXITs.
+	 * pid_namespaces(7): a parent in another namespace has number 0. The same holds for
+	 * children of this process until it has an arena.
 	 */
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);
@@ -346,8 +346,8 @@ void thread_after_fork(void)
 		return;
 
 	/*
-	 * Open calls were entered in the parent, whose file has the ENTRY records (those that -t
-	 * held back too, should they be long enough): the child adds only EXITs.
+	 * Open calls were entered in the parent, whose file has their ENTRY records (or gets those
+	 * that -t held back, if the calls are long enough): the child only adds EXITs.
 	 */
 	t->ring = NULL;
 	t->at = t->end = NULL;
@@ -360,8 +360,8 @@ void thread_after_fork(void)
 }
 
 /*
- * The function that glibc's pthread_atfork() calls. pthread_atfork() is linked into each library,
- * and with it a reference that other C libraries' dynamic linkers would not accept.
+ * The function that glibc's pthread_atfork() calls. pthread_atfork() itself is linked statically,
+ * with a reference that the dynamic linkers of other C libraries do not accept.
  */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *dso) __attribute__((weak));

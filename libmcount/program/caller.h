@@ -7,14 +7,14 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * Called instead of the function of @site, when its return slot leads to the trampoline: calls that
- * function as if it did not.
+ * Call @fn(@a, @b) so that it takes the module around @caller for that of its caller. @lazy: see
+ * arch.h
  */
 void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, uint64_t lazy);
 
 /*
- * In the place of the function of @site, when its return slot leads to the trampoline: call it as
- * if that were not so.
+ * Called instead of the function of @site, when its return slot leads to the trampoline: calls that
+ * function as if it did not.
  */
 void *caller_call(const void *a, uint64_t b, struct call_site *site, uint64_t lazy);
 
