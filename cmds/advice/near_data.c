@@ -1,4 +1,4 @@
-/* Recordings near a directory that is none (see near_data.h). */
+/* Suggests recordings near a directory that is none (see near_data.h). */
 #include "cmds/advice/near_data.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/header.h"
 
-/* Not all entries of a folder with thousands are looked at: this is a hint. */
+/* Of a folder with thousands of entries only some are read: this is a hint. */
 #define LOOKED_AT_MAX 4096
 #define SHOWN_MAX     3
 

@@ -1,4 +1,4 @@
-/* "There is no recording": what to do about it, and which directories near by hold one. */
+/* "There is no recording": what the user can do, and nearby directories with a recording. */
 #ifndef UTRAIL_CMDS_NEAR_DATA_H
 #define UTRAIL_CMDS_NEAR_DATA_H
 
@@ -8,8 +8,8 @@
 #include "utils/base/err.h"
 
 /*
- * Append to @err, which says that the directory @wanted is not there. @is_default: nobody has asked
- * for that one.
+ * Append to @err, which says that the directory @wanted does not exist. @is_default: the user has
+ * not named one.
  */
 void near_data_add(const char *wanted, bool is_default, struct uft_err *err);
 

@@ -32,7 +32,7 @@ static int find_longest(void *self, const struct event_span *span, struct uft_er
 	return 0;
 }
 
-/* Read the recording with what @opts leave out. 0, or negative when that cannot be told. */
+/* Read the recording, including what @opts leave out. Returns 0, or negative when that fails. */
 static int look_at_recording(const struct opts *opts, struct trace_data *data, struct found *found)
 {
 	struct pipeline pipe cleanup_pipeline = { 0 };
@@ -66,11 +66,11 @@ struct members {
 /*
  * One way to leave something out.
  *
- * @takes: the members that make it; the first one is other than without_narrowings() has it
- * @is_given: whether @opts has it; NULL: that member says it
- * @name: as it is typed; @add_name: where that says more
- * @why: a sentence on why it left nothing; @add_why: where that says more. @all: what there is
- *       without any
+ * @takes: the members that cause it; the first one differs from its value in without_narrowings()
+ * @is_given: true when @opts has it; NULL: that member tells
+ * @name: as the user types it; @add_name: adds details
+ * @why: a sentence on why it left nothing; @add_why: adds details. @all: the recording's content
+ *       without any of them
  */
 struct narrowing {
 	struct members takes[2];
@@ -180,7 +180,7 @@ static void why_tids(const struct opts *opts, const struct trace_data *data,
 		strbuf_addstr(out, " and more ('utrail info --task')");
 }
 
-/* Functions without hooks are not in the recording, so this is about making one. */
+/* Functions without hooks are not in the recording: recording options must change. */
 static bool has_patches(const struct opts *opts)
 {
 	return opts->rec.patches && opts->rec.patches->nr && !opts->cmd->reads_data;
@@ -204,7 +204,7 @@ static const struct narrowing narrowings[] = {
 	{ { MEMBER(kernel_only) },
 	  .name = "--kernel-only",
 	  .why = "no call of the kernel is in a function of the program (--kernel-only)" },
-	/* The option that switches it on is one of the filters. */
+	/* The option that switches recording on again is one of the filters. */
 	{ { MEMBER(trace_on), MEMBER(filters) },
 	  .name = "--trace=off",
 	  .why = "nothing has switched it on (--trace=off; see trace_on)" },
@@ -260,7 +260,7 @@ void no_result_add_options(const struct opts *opts, struct strbuf *out)
 	}
 }
 
-/* Each option that leaves nothing by itself has a sentence. */
+/* Adds a sentence for each option that alone leaves nothing. */
 static void add_reasons(const struct opts *opts, struct trace_data *data, struct strbuf *out)
 {
 	const struct opts everything = without_narrowings(opts);

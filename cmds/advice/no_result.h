@@ -1,6 +1,6 @@
 /*
- * Nothing is left to show, or to record: which of the user's options left nothing, and what there
- * would have been.
+ * Explains why nothing is left to show, or to record: options that left nothing, and what there is
+ * without them.
  */
 #ifndef UTRAIL_CMDS_NO_RESULT_H
 #define UTRAIL_CMDS_NO_RESULT_H
@@ -12,13 +12,13 @@ struct pipeline;
 struct trace_data;
 
 /*
- * @pipe has come to its end, and its view had nothing to show: say why. The recording is read
- * again, once for each option that leaves something out. Others tell of a recording that was
- * damaged or interrupted.
+ * @pipe has come to its end, and its view had nothing to show: print why. The recording is read
+ * again, once for each option that leaves something out. Damaged or interrupted recordings are
+ * reported elsewhere.
  */
 void no_result_explain(const struct opts *opts, const struct pipeline *pipe);
 
-/* The same of a view that reads the files of @data itself. */
+/* The same for a view that reads the files of @data itself. */
 void no_result_explain_data(const struct opts *opts, struct trace_data *data);
 
 /*

@@ -1,4 +1,4 @@
-/* Dependencies of what a build has made (see build_deps.h). */
+/* Dependencies of the files that a build has made (see build_deps.h). */
 #include "cmds/build/build_deps.h"
 
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include "utils/builddb/deps_ignored.h"
 #include "utils/builddb/make_rules.h"
 
-/* The rules that make writes of a large project are some megabytes. */
+/* The make rules of a large project have some megabytes. */
 #define RULES_MAX (256U << 20)
 
 /*
- * Without links, as recordings have paths; a file that is gone has a directory, perhaps. "" when
- * nothing is there.
+ * Resolves links, as in the paths of recordings; of a missing file only the directory. "" when that
+ * is missing, too.
  */
 static void find_real(const char *dir, const char *given, struct strbuf *out)
 {
@@ -47,7 +47,7 @@ static void find_real(const char *dir, const char *given, struct strbuf *out)
 	}
 }
 
-/* As it is called here, or else where the build began. */
+/* Finds the file by a path relative to this directory, or else to that where the build began. */
 static uint32_t find_file(const struct executions *executions, const struct files *files,
 			  const char *given)
 {
@@ -63,7 +63,7 @@ static uint32_t find_file(const struct executions *executions, const struct file
 	return content;
 }
 
-/* Why the question of what @what has no answer, @ret, which is negative. */
+/* Explains the error @ret (negative) of the question @what. */
 static int explain(const struct files *files, int ret, const char *what, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

@@ -1,4 +1,4 @@
-/* `utrail build --as=deps`: which files depend on which. */
+/* `utrail build --as=deps`: dependencies between files. */
 #ifndef UTRAIL_CMDS_BUILD_DEPS_H
 #define UTRAIL_CMDS_BUILD_DEPS_H
 
@@ -9,8 +9,8 @@
 #include "utils/trace/recording/files.h"
 
 /*
- * Put what @opts ask for into @sink: an answer about one file, or all that is known. 0, or negative
- * with @err.
+ * Write what @opts ask for to @sink: the answer about one file, or all dependencies. Returns 0, or
+ * negative with @err.
  */
 int build_deps(const struct opts *opts, const struct executions *executions, struct files *files,
 	       struct sink *sink, struct uft_err *err);

@@ -56,7 +56,7 @@ static bool is_equal(const char *a, const char *b)
 	return a && b && strcmp(a, b) == 0;
 }
 
-/* Takes @event, of which any part may be missing. 0 or -ENOMEM. */
+/* Adds @event, some of whose members may be NULL. Returns 0 or -ENOMEM. */
 static int add_event(struct check_events *events, struct check_event *event)
 {
 	if (!event || !event->key || !event->id || !event->file) {
@@ -125,7 +125,7 @@ static int take_decl(struct check_scan *scan, struct check_calls *calls)
 			 make_event(&here, strbuf_str(&name), id, strbuf_str(&format)));
 }
 
-/* The variable that "static fstrace_event_t *sold" or "trc->sold" declares or means. */
+/* Returns the variable in "static fstrace_event_t *sold" or "trc->sold". */
 static char *variable_of(const struct text *left_side)
 {
 	char *text cleanup_free = copy_of(left_side);
@@ -138,7 +138,7 @@ static char *variable_of(const struct text *left_side)
 	return without_blanks(star ? star + 1 : text);
 }
 
-/* After "VARIABLE = fstrace_declare": (TRACE, "ID", "FORMAT") */
+/* Reads "(TRACE, "ID", "FORMAT")" after "VARIABLE = fstrace_declare". */
 static int take_declare(struct check_scan *scan, const struct text *left_side,
 			struct check_calls *calls, struct check_events *global)
 {
@@ -216,7 +216,7 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 	return ret;
 }
 
-/* The conversion of printf() for each argument of @kind. */
+/* The printf() conversion for each argument of @kind. */
 static const char *conversion_of(enum fst_kind kind, bool has_long_64)
 {
 	static const char *const conversions[] = {
@@ -243,7 +243,7 @@ static const char *conversion_of(enum fst_kind kind, bool has_long_64)
 	}
 }
 
-/* In front of all is one more, for formats that take nothing are not checked. */
+/* One argument more comes first, since compilers do not check a format without arguments. */
 static void put_call(struct check_calls *calls, const struct check_event *event, const char *args)
 {
 	const char *at = event->format;
@@ -256,7 +256,7 @@ static void put_call(struct check_calls *calls, const struct check_event *event,
 	strbuf_addf(&calls->text, "\", 0%s%s)", *args ? ", " : "", args);
 }
 
-/* Nothing is said of its arguments; they are checked as C is. */
+/* The format is unknown; the arguments are only checked as C expressions. */
 static void put_unknown(struct check_calls *calls, const char *args)
 {
 	strbuf_addf(&calls->text, "\n# %zu \"" CHECK_FILE "\"\n((void)0%s%s)", calls->nr_uses,

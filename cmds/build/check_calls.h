@@ -1,6 +1,6 @@
 /*
- * Uses of declared events in preprocessed sources (FSTRACE_CHECK of <fstrace.h>), turned into what
- * compilers check.
+ * Uses of declared events in preprocessed sources (FSTRACE_CHECK of <fstrace.h>), rewritten so that
+ * compilers check them.
  */
 #ifndef UTRAIL_CMDS_CHECK_CALLS_H
 #define UTRAIL_CMDS_CHECK_CALLS_H
@@ -13,8 +13,8 @@
 /*
  * The facts about an event that sources call by one expression ("SOLD", "trc.sold").
  *
- * @format: NULL when no literal says it, or several declarations do not agree
- * @file, @line: where it was declared
+ * @format: NULL when it is no literal, or several declarations differ
+ * @file, @line: place of the declaration
  */
 struct check_event {
 	char *key;
@@ -35,8 +35,8 @@ void check_events_deinit(struct check_events *events);
 #define cleanup_check_events cleanup(check_events_deinit)
 
 /*
- * A use. @event: NULL when the declaration was not found, or says no format
- * @expression: how the source calls the event
+ * A use of an event. @event: NULL when the declaration was not found, or has no literal format
+ * @expression: the source's expression for the event
  */
 struct check_use {
 	const struct check_event *event;
@@ -51,8 +51,8 @@ struct check_use {
  * @declared: by FSTRACE_DECL() and fstrace_declare() in this source
  * @externs: a list of variables that other sources may declare events into
  * @has_long_64: int64_t is long
- * @text: for a compiler: instead of each use a call of a function like printf(), in "line" N of the
- * "file" CHECK_FILE for the use N
+ * @text: source for a compiler: each use became a call of a function like printf(); use N is in
+ * "line" N of the "file" CHECK_FILE
  */
 struct check_calls {
 	struct check_events declared;
@@ -73,9 +73,9 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);
 
 /*
- * The uses, which look into the source's own declarations first. Entries of @global count for
- * variables that the source says are somewhere else, and for members of structures, which a
- * parameter cannot be called like. 0 or -ENOMEM.
+ * Rewrite the uses; the source's own declarations are looked up first. Entries of @global count for
+ * variables that the source declares extern, and for members of structures, whose names no
+ * parameter can have. 0 or -ENOMEM.
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

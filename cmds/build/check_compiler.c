@@ -1,4 +1,4 @@
-/* Compilers that are asked about sources (see check_compiler.h). */
+/* Compilers that check sources (see check_compiler.h). */
 #include "cmds/build/check_compiler.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static const char *const wrappers[] = { "ccache", "distcc", "sccache", "icecc" }
 static const char *const compilers[] = { "cc", "gcc", "clang", "c++", "g++", "clang++" };
 
 /*
- * Options that are taken over.
+ * Options that are passed on.
  *
  * @has_value: in the same word, or in the next one
  * @is_prefix: with anything after it
@@ -100,8 +100,8 @@ static bool is_compiler(const char *name)
 }
 
 /*
- * The program of that name in $PATH, whose relative directories do not count: they would be those
- * of the entry.
+ * Finds the program of that name in $PATH. Relative directories are skipped, since they would be
+ * relative to the entry's directory.
  */
 static bool find_in_path(const char *name, char out[static PATH_MAX])
 {
@@ -143,7 +143,10 @@ static int add_option(struct check_compiler *compiler, const struct option *opti
 	return ret == 0 && option->is_language ? add_word(&compiler->check, start, rest) : ret;
 }
 
-/* The option at @at, which moves on by its value; an option that is not on the list is left out. */
+/*
+ * Takes the option at @at, and moves @at past its value; an option that is not in the list is left
+ * out.
+ */
 static int take_option(struct check_compiler *compiler, const struct words *argv, size_t *at)
 {
 	const char *word = argv->words[*at];
@@ -158,8 +161,8 @@ static int take_option(struct check_compiler *compiler, const struct words *argv
 		if (word[len] ? option->has_value || option->is_prefix : !option->has_value)
 			return add_option(compiler, option, word, "");
 		/*
-		 * In one word with its option, it cannot be taken for another option, nor for the
-		 * name of a file of them ("@FILE").
+		 * Put into one word with its option, a value cannot be taken for another option, or
+		 * for a response file ("@FILE").
 		 */
 		if (!word[len] && *at + 1 < argv->nr)
 			return add_option(compiler, option, word, argv->words[++*at]);

@@ -1,4 +1,4 @@
-/* Compilers that are asked about sources: which one, with which of a stranger's options. */
+/* Compilers that check sources: the choice of one, and of a stranger's options. */
 #ifndef UTRAIL_CMDS_CHECK_COMPILER_H
 #define UTRAIL_CMDS_CHECK_COMPILER_H
 
@@ -10,9 +10,9 @@
  * The commands that preprocess the source of an entry, and that check its preprocessed text; both
  * are argv without input and output.
  *
- * A file of entries may be anybody's. So the compiler is one of $PATH (which, only its name says),
- * no shell is asked, and options are taken from a list: what to include and define, and what the
- * language is. Those that write files or load code are not on it.
+ * A file of entries may come from a stranger. So the compiler is found in $PATH by its name alone,
+ * no shell is used, and options are taken from a list: includes, definitions and the language.
+ * Those that write files or load code are not on it.
  *
  * @is_source: false for assembler and other languages: there is nothing to do
  */
@@ -23,8 +23,8 @@ struct check_compiler {
 };
 
 /*
- * -EINVAL, with the reason, for what is no compiler that we know, or not there; -ENOMEM. Starts as
- * { 0 }.
+ * Returns -EINVAL, with the reason, for an unknown compiler, or a missing one; -ENOMEM. Starts as {
+ * 0 }.
  */
 int check_compiler_choose(const struct check_entry *entry, struct check_compiler *compiler,
 			  struct uft_err *err);
@@ -32,9 +32,8 @@ void check_compiler_deinit(struct check_compiler *compiler);
 #define cleanup_check_compiler cleanup(check_compiler_deinit)
 
 /*
- * Run @argv in @directory with @input, and take what it writes. The exit status (above 0 also for a
- * signal), or a negative errno.
- *
+ * Run @argv in @directory with @input, and read its output. Returns the exit status (above 0 also
+ * for a signal), or a negative errno.
  * @out, @messages: appended to
  */
 int check_compiler_run(const char *directory, const struct words *argv, const struct strbuf *input,

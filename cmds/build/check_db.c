@@ -73,7 +73,7 @@ static bool take_unicode(struct text *t, struct strbuf *out)
 			return false;
 		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 	}
-	/* Text that follows a NUL would be lost where the text is used. */
+	/* Text after a NUL would be lost where the text is used. */
 	if (!c)
 		return false;
 	put_utf8(out, c);

@@ -1,4 +1,4 @@
-/* compile_commands.json: how each source of a program is compiled. */
+/* compile_commands.json: the compiler's command for each source of a program. */
 #ifndef UTRAIL_CMDS_CHECK_DB_H
 #define UTRAIL_CMDS_CHECK_DB_H
 
@@ -7,8 +7,8 @@
 /*
  * @directory, @file: of the heap; @file may be relative to @directory
  * @output: the same; NULL when the entry has none
- * @argv: the compiler and its arguments; a command in one text has been cut into words as a shell
- * does, and nothing else of a shell
+ * @argv: the compiler and its arguments; a command in one text was split into words as by a
+ * shell, without expansions
  */
 struct check_entry {
 	char *directory;
@@ -24,8 +24,8 @@ struct check_db {
 };
 
 /*
- * Append what stands in the file @path. -EINVAL, with the place, for what is no such file; -ENOMEM;
- * what opening and reading say. The format is that of clang's "JSON Compilation Database".
+ * Append the entries of the file @path. -EINVAL, with the place, for another format; -ENOMEM;
+ * errors of opening and reading. The format is that of clang's "JSON Compilation Database".
  */
 int check_db_load(const char *path, struct check_db *db, struct uft_err *err);
 

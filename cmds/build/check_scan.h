@@ -7,7 +7,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
-/* A word (name or number), a literal, or one other byte. */
+/* Kinds of tokens: a word (name or number), a literal, or one other byte. */
 enum check_kind {
 	CHECK_WORD,
 	CHECK_LITERAL,
@@ -16,7 +16,7 @@ enum check_kind {
 
 /*
  * @left: the text after the last token; @start: the place of the token
- * @line, @file: of the last token, as line markers say; @file stands as it is there, without its
+ * @line, @file: of the last token, by the line markers; @file as written there, without its
  *               quotes
  */
 struct check_scan {
@@ -36,9 +36,9 @@ bool check_scan_next(struct check_scan *scan);
 bool check_scan_is(const struct check_scan *scan, const char *token);
 
 /*
- * An argument of a call whose bracket is open, up to the ',' or ')' that is the token then; ','
- * ends nothing when @takes_all. Line markers are left out, and each run of blanks is one. False:
- * the text ends before.
+ * Reads an argument of a call whose bracket is open, up to the ',' or ')' that becomes the token;
+ * with @takes_all ',' does not end it. Line markers are left out, and each run of blanks becomes
+ * one. False: the text ends before.
  */
 bool check_scan_argument(struct check_scan *scan, bool takes_all, struct strbuf *out);
 

@@ -1,4 +1,4 @@
-/* `utrail build`: what a build has compiled, and which processes it consisted of. */
+/* `utrail build`: the compilations of a build, and its processes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static int check_build(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* A build may take hours: what cannot be written is said before. */
+/* A build may take hours: an output that cannot be written is reported before. */
 static int check_output(const struct opts *opts, const char *name, struct uft_err *err)
 {
 	return is_stdout(opts) ? 0 : outfile_check(name, err);
@@ -278,7 +278,7 @@ static int show_build(const struct opts *opts, const char *name, struct compdb *
 	return ret;
 }
 
-/* Processes and nothing else: nothing of ours is in the programs. */
+/* Record processes only: the probe is not loaded into the programs. */
 static int make_build_recording(const struct opts *opts, struct uft_err *err)
 {
 	struct opts recording = *opts;
@@ -294,7 +294,7 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 	return cmd_record.run(&recording, err);
 }
 
-/* The command's own status counts, but where nothing but the writing went wrong. */
+/* The status is that of the command, unless writing the output failed. */
 static int run_build(const struct opts *opts, struct uft_err *err)
 {
 	struct compdb db cleanup_compdb = { .is_unlimited = opts->no_limit,

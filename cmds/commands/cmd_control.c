@@ -5,7 +5,10 @@
 #include "cmds/control_words.h"
 #include "utils/spec/steer.h"
 
-/* The first word says whom, unless it says what: then it is the data directory of -d. */
+/*
+ * The first word names the target, unless it is a change: then the target is the data directory of
+ * -d.
+ */
 static int run_control(const struct opts *opts, struct uft_err *err)
 {
 	bool has_whom = opts->nr_args && !steer_word_find(opts->args[0]);

@@ -1,4 +1,7 @@
-/* `utrail convert`: make a standard data directory of a compact one, or a compact one of any. */
+/*
+ * `utrail convert`: make a standard data directory of a compact one, or a compact one of either
+ * kind.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +85,7 @@ static int copy(struct conversion *c, const struct one_file *file, struct uft_er
 	return ret;
 }
 
-/* Each part ends where a record does, but for the last one; the rest of it is read again. */
+/* Each part but the last ends at the end of a record; the remainder is read again. */
 static int pack_file(struct conversion *c, const struct one_file *file, struct uft_err *err)
 {
 	uint64_t offset = 0;
@@ -152,7 +155,7 @@ static int unpack(struct conversion *c, const struct one_file *file, struct uft_
 	return ret;
 }
 
-/* A plain file and a compact one of the same task: readers take the plain one. */
+/* A task may have both a plain file and a compact one: readers use the plain one. */
 static bool is_hidden(const struct conversion *c, const struct one_file *file)
 {
 	char plain[NAME_MAX];
@@ -198,7 +201,7 @@ static int open_regular(const struct conversion *c, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The file that marks a directory as a whole recording comes last. */
+/* The file that marks a directory as a complete recording comes last. */
 static int convert_info(struct conversion *c, struct uft_err *err)
 {
 	struct one_file file = { .name = "info", .fd = open_regular(c, "info") };
@@ -263,8 +266,8 @@ static int open_source(struct conversion *c, struct uft_err *err)
 		return err_set(err, -EBADMSG, "cannot read '%s/info': %s", c->from,
 			       why.code ? why.text : "it is not a recording");
 	/*
-	 * A recorder has the lock; where there are none (some network file systems) nobody can
-	 * tell.
+	 * A recorder holds the lock; without locks (some network file systems) that cannot be
+	 * known.
 	 */
 	if (flock(c->from_fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return err_set(err, -EBUSY, "cannot convert '%s': it is still being recorded",
@@ -280,7 +283,7 @@ static bool is_same(const struct conversion *c, const char *path)
 	       from.st_ino == to.st_ino;
 }
 
-/* A recording that is there already goes aside, as when recording. */
+/* An existing recording is renamed, as when recording. */
 static int make_output(struct conversion *c, struct uft_err *err)
 {
 	const char *path = c->opts->args[0];

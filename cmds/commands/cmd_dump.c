@@ -1,4 +1,4 @@
-/* utrail dump: show what is in the files of a recording, or write it in another format. */
+/* utrail dump: show the content of a recording's files, or write it in another format. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -140,7 +140,7 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 
 	int shown = dump_raw(opts, data, sink, &broken, err);
 
-	/* Options of default.opts were obeyed while recording. */
+	/* Options of default.opts have taken effect while recording. */
 	if (opts_has_typed(opts, "time-filter"))
 		msg_warn(&opts->msg, "option '--time-filter' means nothing for dump without "
 				     "--format: all records are shown");

@@ -18,12 +18,12 @@
 #include "utils/export/export.h"
 
 /*
- * The abilities of a word of this command.
+ * Properties of a word of this command.
  *
  * @options: of this one only
- * @check: judges what only it understands; NULL: nothing
- * @run: for words that read files; @choose: for those that read a recording, which say who writes.
- *       With both it is files when any are named
+ * @check: checks arguments that only it understands; NULL: none
+ * @run: for words that read files; @choose: for those that read a recording: chooses the writer.
+ *       With both, files are read if any are named
  */
 struct events_word {
 	const char *name;
@@ -100,8 +100,8 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 }
 
 /*
- * True when @row, an option of this command, means something for @word. All commands have the
- * options that convert has, too.
+ * True when @row, an option of this command, applies to @word. All commands take the options that
+ * convert has, too.
  */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {
@@ -125,7 +125,10 @@ static int check_options(const struct opts *opts, const struct events_word *word
 		if (!takes_option(word, row))
 			return err_set(err, -ERR_USAGE, "option '--%s' means nothing for events %s",
 				       row->name, word->name);
-		/* It is about all that was recorded: half of it has no meaning for a reader. */
+		/*
+		 * The output is about the whole recording: a part of it has no meaning for a
+		 * reader.
+		 */
 		if (is_etrace(opts, word) && !(row->cmds & CMD_CONVERT) &&
 		    strcmp(row->name, "as") != 0 && strcmp(row->name, "bare") != 0)
 			return err_set(err, -ERR_USAGE,

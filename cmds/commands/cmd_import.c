@@ -1,5 +1,6 @@
 /*
- * `utrail import`: what trace-cmd has recorded of the kernel, as a recording or as a part of one.
+ * `utrail import`: make a recording, or a part of one, of what trace-cmd has recorded of the
+ * kernel.
  */
 #include "cmds/cmd.h"
 #include "cmds/import/kernel_trace.h"

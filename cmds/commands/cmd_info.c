@@ -1,4 +1,4 @@
-/* utrail info: show what was recorded, where and how it ended. */
+/* utrail info: show what was recorded, where, and how the recording ended. */
 #include "cmds/cmd.h"
 #include "cmds/reader.h"
 #include "cmds/record/run/sysinfo.h"

@@ -22,8 +22,8 @@
 #include "utils/base/containers/nearest.h"
 
 /*
- * Calls that were left out while recording are not there any more: do not leave them out a second
- * time.
+ * Calls that were left out while recording are not there any more: the view must not apply these
+ * options again.
  */
 static struct opts view_options(const struct opts *opts, const struct cmd *cmd, char *data_dir)
 {
@@ -74,7 +74,7 @@ static const struct cmd *shown_by(const struct opts *opts)
 	return opts->script ? &cmd_script : &cmd_replay;
 }
 
-/* Nothing to show is not a failure: `record` has said why. */
+/* An empty view is no failure: `record` has said why. */
 static int run_replay_view(const struct opts *view, struct uft_err *err)
 {
 	int status = view->cmd->run(view, err);
@@ -140,7 +140,10 @@ static sigset_t interrupts(void)
 	return set;
 }
 
-/* Those that came while the recording was being finished were for the program, or for that. */
+/*
+ * Drops interrupts that came while the recording was being finished: they were meant for the
+ * program, or for that.
+ */
 static void forget_interrupts(void)
 {
 	const sigset_t set = interrupts();
@@ -161,8 +164,8 @@ static void ignore_interrupts(void)
 }
 
 /*
- * Record, and go on if there is a recording: interrupts are the user's then. @status: the
- * program's, or that of an error
+ * Record, and go on if there is a recording: after that interrupts are meant for the view. @status:
+ * the program's, or that of an error
  */
 static bool record_first(const struct opts *opts, char *data_dir, int *status, struct uft_err *err)
 {
@@ -189,8 +192,8 @@ static int record_then_show(const struct opts *opts, char *data_dir, struct uft_
 }
 
 /*
- * Can calls be shown while the program runs? A report comes first, and a flight recording is in
- * memory.
+ * True when calls can be shown while the program runs: not with a report, which comes first, nor
+ * for a flight recording, which is in memory.
  */
 static bool can_follow(const struct opts *opts)
 {
@@ -202,7 +205,7 @@ static bool can_follow(const struct opts *opts)
 
 /*
  * Wait until the recorder of @data_dir answers, or has written to @over_fd that it is done. False
- * when it closes that without a word: then there is nothing to show.
+ * when it closes that without writing: then there is nothing to show.
  */
 static bool wait_for_recorder(const char *data_dir, int over_fd)
 {
@@ -217,8 +220,8 @@ static bool wait_for_recorder(const char *data_dir, int over_fd)
 }
 
 /*
- * Another process' part: show what the recorder records. The other process tells of errors of
- * recording.
+ * Runs in another process: shows the calls while the recorder records. The recorder's process
+ * reports errors of recording.
  */
 static int show_while_recording(const struct opts *opts, char *data_dir, int over_fd,
 				struct uft_err *err)
@@ -240,8 +243,8 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 }
 
 /*
- * The end of the child that shows the calls. The recording is complete: a user who interrupts now
- * has seen enough.
+ * Returns the status of the child that shows the calls. The recording is complete: a user who
+ * interrupts now has seen enough.
  */
 static int wait_for_viewer(pid_t pid)
 {
@@ -265,7 +268,7 @@ static int wait_for_viewer(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : CMD_FAILED;
 }
 
-/* The program ran well, and is recorded: a script that cannot be loaded does not change that. */
+/* The program ran well, and is recorded: a script that cannot be loaded is only reported. */
 static bool is_told_only(const struct opts *opts, int shown)
 {
 	return opts->script && shown == CMD_NO_DATA;
@@ -283,7 +286,7 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 
 	fflush(stdout);
 
-	/* Until the viewer ignores them: one that comes earlier would end it. */
+	/* Until the viewer ignores interrupts, an early one would end it. */
 	const sigset_t set = interrupts();
 	sigset_t before;
 
@@ -341,7 +344,7 @@ static int make_temp_dir(char path[static PATH_MAX], struct uft_err *err)
 	return err_set_errno(err, -errno, "cannot make a temporary directory in '%s'", tops[1]);
 }
 
-/* Until the child has ended: signals that were sent to this process are for the child. */
+/* Wait until the child has ended: signals to this process are passed on to it. */
 static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 {
 	siginfo_t info;
@@ -361,8 +364,8 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 }
 
 /*
- * The work is done by a child and the parent cleans up after it, so that nothing is left however it
- * ends: by Ctrl-C, by a pager that was left, by a crash.
+ * A child does the work and the parent cleans up after it, so that nothing is left in any case:
+ * after Ctrl-C, after a pager that was left, after a crash.
  */
 static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 {
@@ -401,16 +404,15 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * --keep-pid: show the calls, and clean up after those who show and record, however they end. This
- * process is nobody's child, and interrupts are blocked. @over_fd comes to its end with the
- * recorder's part.
+ * --keep-pid: show the calls, and clean up after viewer and recorder, however they end. This
+ * process has no parent that waits, and interrupts are blocked. @over_fd ends with the recorder.
  */
 static int show_beside(const struct opts *opts, char *data_dir, const char *top, int over_fd,
 		       const sigset_t *before, struct uft_err *err)
 {
 	/*
-	 * The program has ended before the last is shown, and the terminal is somebody else's by
-	 * then: that is no place for a pager.
+	 * The program may end before all is shown, and then the shell uses the terminal: a pager
+	 * would disturb it.
 	 */
 	struct opts quiet = *opts;
 	char done;
@@ -440,8 +442,9 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 }
 
 /*
- * --keep-pid: this process becomes the program, so that it can neither show nor clean up, nor have
- * children that do: the program's wait(2) would meet them. Its status is the program's, without us.
+ * --keep-pid: this process becomes the program, so it can neither show nor clean up, nor have
+ * children that do: the program's wait(2) would see them. Its status is that of the program,
+ * without us.
  */
 static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 {
@@ -484,7 +487,8 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 	char done;
 
 	/*
-	 * This is the recorder; or nobody has become the program, and here is who was to become it.
+	 * This is the recorder; or no process has become the program, and this is the one that was
+	 * to become it.
 	 */
 	if (status >= 0 && !err->code)
 		fd_write_all(over_fd, "", 1);

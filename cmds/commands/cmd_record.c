@@ -36,14 +36,14 @@
 #include "utils/builddb/compiler/compiler.h"
 #include "utils/base/units.h"
 
-/* One that compiles makes a handful of processes; all others may make thousands. */
+/* A compiler makes a handful of processes; other programs may make thousands. */
 static bool is_compiler(const struct opts *opts)
 {
 	return opts->nr_args && (compiler_kind(opts->args[0]) != COMPILER_NONE ||
 				 compiler_is_launcher(opts->args[0]));
 }
 
-/* Writer threads: one for each four CPUs, as the peer has it. */
+/* Writer threads: one for each four CPUs, as in the peer. */
 static unsigned default_writers(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -51,7 +51,7 @@ static unsigned default_writers(void)
 	return cpus > 4 ? (cpus + 3) / 4 : 1;
 }
 
-/* Without --Event everything that the kernel tells by itself. */
+/* Without --Event all events are recorded that the kernel tells by itself. */
 static void choose_perf(const struct opts *opts, struct record_settings *settings)
 {
 	const struct event_rules *events = &opts->events;
@@ -61,7 +61,10 @@ static void choose_perf(const struct opts *opts, struct record_settings *setting
 	settings->use_tasks = wants_all || (wanted & EVENT_LINUX_TASKS);
 	settings->use_names = wants_all || (wanted & EVENT_LINUX_NAMES);
 	settings->use_switches = wants_all || (wanted & EVENT_LINUX_SCHED);
-	/* Waiting in what is left out would be shown as waiting in what is not. */
+	/*
+	 * Waiting inside of calls that are left out would be shown as waiting inside of recorded
+	 * ones.
+	 */
 	if (!opts->use_sched || opts->specs[SPEC_CALLER] || opts->specs[SPEC_LOCATION])
 		settings->use_switches = false;
 }
@@ -137,7 +140,10 @@ static void block_signals(const struct run *run)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* A limit on file sizes is like a full disk for us; the program begins with what the user said. */
+/*
+ * A limit on file sizes would be like a full disk for the recorder, so it is raised here; the
+ * program starts with the user's limit.
+ */
 static void bear_file_limit(const struct run *run)
 {
 	struct rlimit all_that_is_allowed = { run->launch.file_size.rlim_max,
@@ -165,10 +171,13 @@ static void warn_about_limits(const struct run *run, const struct recorder *rec)
 		    "processes were not traced: %s%s", subject_of_limit(code), limit_behind(-code));
 }
 
-/* With fewer descriptors no process can speak to the recorder, or the recorder cannot hear it. */
+/* With fewer descriptors no process can connect to the recorder. */
 #define FILES_LEAST 24
 
-/* Nobody reported: the loader did not preload the probe. The program did its work all the same. */
+/*
+ * No process has reported: the loader did not preload the probe. The program did its work all the
+ * same.
+ */
 static void warn_that_nobody_came(const struct run *run, int status)
 {
 	struct rlimit limit;
@@ -197,7 +206,10 @@ static void warn_about_unseen_filter(const struct run *run, const struct notes *
 		 "call that it forbids may be one of utrail's");
 }
 
-/* Programs that have forbidden themselves system calls: the probe goes without, and that shows. */
+/*
+ * Programs that have forbidden themselves system calls: the probe does without them, which shows in
+ * the recording.
+ */
 static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			      unsigned long long lost)
 {
@@ -236,7 +248,7 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 	warn_about_limits(run, rec);
 	if (atomic_load(&rec->store->is_full))
 		msg_warn(msg, "the recording reached its --max-size; what came later is not in it");
-	/* No buffer is large enough when nothing can be written. */
+	/* If nothing can be written no buffer is large enough. */
 	msg_warn_nr(msg, lost, "records were lost%s",
 		    write_error || atomic_load(&rec->store->is_full)
 			    ? ""
@@ -297,7 +309,10 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 		    "(ulimit -v)");
 }
 
-/* Missing ones are told. From here on `info` has kernel files: a cut-off recording is readable. */
+/*
+ * Missing tracepoints are reported. From here on `info` has kernel files: a cut-off recording is
+ * readable.
+ */
 static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 {
 	struct uft_err note = { 0 };
@@ -307,12 +322,12 @@ static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
-	/* If that fails there is the one from before, and at the end there will be another one. */
+	/* If that fails the earlier one remains, and the end writes another one. */
 	if (run->has_kernel)
 		infofile_begin(run, NULL);
 }
 
-/* Scheduler events are an extra: without the permission the recording goes on without them. */
+/* Scheduler events are optional: without permission the recording goes on without them. */
 static void begin_perf(struct run *run, struct recorder *rec, pid_t pid)
 {
 	struct uft_err err = { 0 };
@@ -338,7 +353,7 @@ static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err
 	return ret;
 }
 
-/* Its child waits for this to succeed: --proc wants a recording that has all processes. */
+/* The child waits for this to succeed: --proc must record all processes. */
 static int begin_processes(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launched *program = &run->program_process;
@@ -387,7 +402,10 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 	return ret;
 }
 
-/* The program waits while patches are looked for, so they are looked for before it starts. */
+/*
+ * The program would wait while functions to patch are searched, so they are searched before it
+ * starts.
+ */
 static void find_patches(struct run *run, struct recorder *rec)
 {
 	char path[PATH_MAX];
@@ -403,7 +421,10 @@ static void find_patches(struct run *run, struct recorder *rec)
 		patches_find(&rec->planner.patches, &run->settings, known, /* is_program= */ true);
 }
 
-/* Others may have this recorder's name. Only users who want to ask it anything need to know. */
+/*
+ * Other processes may have taken this recorder's socket name. Only users who want to send requests
+ * must know.
+ */
 static void warn_about_door(const struct run *run, const struct recorder *rec)
 {
 	if (rec->service.trouble.code && (run->settings.has_agent || run->settings.flight_bytes))
@@ -418,7 +439,10 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	struct run_progress progress;
 	struct proc_filter filter;
 
-	/* Before any thread is started, so that signals come to the control thread's descriptor. */
+	/*
+	 * This comes before any thread is started, so that signals come to the control thread's
+	 * descriptor.
+	 */
 	block_signals(run);
 
 	int ret = recorder_open(rec, &run->settings, run->store, err);
@@ -462,7 +486,10 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 	return finish_run(run, rec, ret);
 }
 
-/* The shell's convention: its own status, or 128 + the signal that ended it or the recording. */
+/*
+ * The shell's convention: the program's own status, or 128 + the signal that ended it or the
+ * recording.
+ */
 static int exit_status(const struct run *run)
 {
 	const struct msg *msg = &run->opts->msg;
@@ -506,7 +533,7 @@ static void print_times(const struct run *run)
 	print_seconds("user time", timeval_ns(run->end.usage.ru_utime));
 }
 
-/* -finstrument-functions announces calls with an address and nothing else. */
+/* -finstrument-functions announces calls with an address and no registers. */
 static void warn_about_method(const struct run *run)
 {
 	const struct object_program *facts = &run->program.facts;
@@ -528,7 +555,7 @@ static void gather_names(const struct run *run, const struct recorder *rec,
 	}
 }
 
-/* By the end every library has been seen. True when it was said that nothing is recorded. */
+/* At the end every library has been seen. True when the warning says that nothing is recorded. */
 static bool warn_about_filters(const struct run *run, const struct recorder *rec)
 {
 	struct func_names names cleanup_func_names = { .demangle = run->opts->demangle };
@@ -553,7 +580,7 @@ static void warn_about_patches(const struct run *run, struct recorder *rec)
 		msg_warn(&run->opts->msg, "%s", strbuf_str(&launcher));
 }
 
-/* Silence now would be a riddle when the recording is read. */
+/* Without a message the empty recording would be a riddle later. */
 static void warn_about_nothing(const struct run *run, const struct recorder *rec)
 {
 	struct strbuf options cleanup_strbuf = { 0 };
@@ -581,7 +608,10 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 			 "nothing was recorded: the program made no call that can be seen");
 }
 
-/* The first version will do when the disk is full by now: the program's status is what counts. */
+/*
+ * The first version of `info` must do when the disk is full by now: the program's status is what
+ * counts.
+ */
 static void save_info(const struct run *run, struct recorder *rec)
 {
 	struct uft_err err = { 0 };
@@ -648,7 +678,7 @@ static int record_into_dir(struct run *run, struct uft_err *err)
 	return exit_status(run);
 }
 
-/* --nop: what does it cost to have a library preloaded that does nothing? No data is made. */
+/* --nop: measures the cost of preloading a library that does nothing. No data is made. */
 static int run_nop(struct run *run, struct uft_err *err)
 {
 	struct launched child;
@@ -662,7 +692,9 @@ static int run_nop(struct run *run, struct uft_err *err)
 		ret = launch_go(&run->launch, &child, err);
 	if (ret < 0)
 		return ret;
-	/* Its threads may stop, too. Other children are of the program that became us by exec. */
+	/*
+	 * Its threads may stop, too. Other children belong to the program that became us by exec.
+	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {
 			if (errno != EINTR)
@@ -709,7 +741,7 @@ int record_run(const struct opts *opts, struct uft_err *err)
 	if (ret == 0)
 		ret = opts->pids ? attached_find(&run, err)
 				 : record_program_find(program, opts, err);
-	/* Python waits while it asks for names; nobody wants to see that. */
+	/* Python waits while names are requested; these waits are not shown. */
 	if (ret == 0 && !opts->pids && program->facts.runs_python && !opts->events.nr)
 		run.settings.use_switches = false;
 	if (ret == 0 && !opts->pids && program->facts.runs_python &&

@@ -13,12 +13,12 @@
 
 static void tell_script_line(void *self, const char *line)
 {
-	/* After the output of the script, if both go to the same place. */
+	/* It comes after the script's output, if both go to the same place. */
 	fflush(stdout);
 	msg_line(self, "%s", line);
 }
 
-/* Scripts that are for recording ask for what was recorded, or was not. */
+/* A script for recording may need calls or values that were not recorded. */
 static void note_options(const struct opts *opts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -141,7 +141,7 @@ const struct cmd cmd_script = {
 	.run = run_script,
 };
 
-/* Options of both mean something here. The rest of the line is the program. */
+/* Options of both commands apply here. The rest of the line is the program. */
 const struct cmd cmd_script_record = {
 	.name = "script",
 	.args = "PROGRAM [ARGUMENT...]",

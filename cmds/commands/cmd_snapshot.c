@@ -1,4 +1,4 @@
-/* `utrail snapshot`: have a flight recording that is going on saved now. */
+/* `utrail snapshot`: make a running flight recording save its rings now. */
 #include <errno.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* utrail tui: look around in a recording on the screen. */
+/* utrail tui: explore a recording on the screen. */
 #include "cmds/cmd.h"
 #include "cmds/tui/tui.h"
 

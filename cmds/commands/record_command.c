@@ -1,4 +1,4 @@
-/* `utrail record`: a program is recorded, and a script runs over what comes (-S). */
+/* `utrail record`: records a program; with -S a script gets the calls as they come. */
 #include "cmds/cmd.h"
 
 static int run_recording(const struct opts *opts, struct uft_err *err)

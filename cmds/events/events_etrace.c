@@ -13,7 +13,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/builddb/etrace/etrace_write.h"
 
-/* Names may have any bytes: a file gets them as they are, a terminal does not. */
+/* Names may have any bytes: a file gets them unchanged, a terminal does not. */
 static void put_lines(struct sink *sink, const struct strbuf *lines, bool is_terminal)
 {
 	struct text left = text_of(lines->data, lines->len);
@@ -40,8 +40,8 @@ static void warn_left_out(const struct opts *opts, const struct etrace_writer *w
 }
 
 /*
- * @broken: what is wrong with the recording; what comes before that has been written. 0 or negative
- * with @err.
+ * Writes all events. @broken: damage of the recording; events before it have been written. Returns
+ * 0 or negative with @err.
  */
 static int put_all(const struct opts *opts, const struct trace_data *data,
 		   const struct etrace_choice *choice, bool is_terminal, struct sink *sink,
@@ -90,7 +90,7 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 	return reader_finish(sink, &broken, ret, err);
 }
 
-/* A damaged recording gives the part before the damage. Environments that are read hold secrets. */
+/* Of a damaged recording the part before the damage is written. Environments may hold secrets. */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err)
 {

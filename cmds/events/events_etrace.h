@@ -10,13 +10,13 @@
 #include "utils/trace/recording/data.h"
 #include "utils/base/sink.h"
 
-/* All of them, to standard output. An exit status, or negative with @err. */
+/* Write all of them to standard output. Returns an exit status, or negative with @err. */
 int events_etrace_export(const struct opts *opts, const struct trace_data *data, struct sink *sink,
 			 struct uft_err *err);
 
 /*
- * Write the output that @opts ask build for to the file @name; "-": to standard output. The same
- * results; a file is there when all of it is.
+ * Write the output of `build` that @opts ask for to the file @name; "-": to standard output.
+ * Returns the same; a file appears only when it is complete.
  */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err);

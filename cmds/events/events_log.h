@@ -1,6 +1,6 @@
 /*
- * `utrail events check`: are the lines of a log what libutrail-trace writes? And how it is told
- * what is wrong with one.
+ * `utrail events check`: checks that the lines of a log are as libutrail-trace writes them. Also
+ * the report of wrong lines.
  */
 #ifndef UTRAIL_CMDS_EVENTS_LOG_H
 #define UTRAIL_CMDS_EVENTS_LOG_H
@@ -11,15 +11,14 @@
 #include "utils/base/err.h"
 
 /*
- * Lists what is wrong with the files that are the arguments from the second one on. An exit status,
- * or negative with @err.
+ * List the errors in the files that are the arguments from the second one on. Returns an exit
+ * status, or negative with @err.
  */
 int events_log_check(const struct opts *opts, struct uft_err *err);
 
 /*
- * Lines of a log's files, one file after the other, that are wrong. Only the first ones of each
- * file are told.
- *
+ * Wrong lines of a log's files, one file after the other. Only the first ones of each file are
+ * reported.
  * @msg: where warnings go; NULL: they are listed on stdout
  * @path, @nr: the file of the last one, and their number in it; @nr_all: in all files
  */

@@ -1,6 +1,6 @@
 /*
- * The events of logs of POSIX Trace, as lines (see events_posix.h): those that a recording of them
- * would have.
+ * The events of POSIX Trace logs as lines (see events_posix.h): the same lines as those of a
+ * recording of them.
  */
 #include "cmds/events/events_posix.h"
 

@@ -12,8 +12,8 @@
 #include "trace/seam/reader.h"
 
 /*
- * @known: what all sources assign, found before any of them is checked
- * @told: lines: what stands in a header is wrong in each source that includes it
+ * @known: declarations in all sources, collected before any of them is checked
+ * @told: lines that were reported: an error in a header appears in each source that includes it
  * @nr_all: uses and declarations, of which nr_wrong are wrong
  */
 struct tally {
@@ -30,7 +30,7 @@ static void tell_failed_file(struct tally *tally, const char *file, const char *
 	msg_warn(&tally->opts->msg, "cannot check '%s': %s", file, reason);
 }
 
-/* The first line of @messages that is an error, or the first of all. */
+/* Returns the first error line of @messages, or else the first line of all. */
 static char *first_error(const struct strbuf *messages)
 {
 	const char *error = strstr(strbuf_str(messages), " error: ");
@@ -57,7 +57,7 @@ static void tell_wrong_line(struct tally *tally, const struct strbuf *line)
 		free(key);
 }
 
-/* The place's name there. Tools that jump to it need it with its directory. */
+/* Writes the file name of the place. Tools that jump to it need it with its directory. */
 static void put_place(struct strbuf *out, const struct check_entry *entry, const char *file,
 		      unsigned line)
 {
@@ -68,7 +68,7 @@ static void put_place(struct strbuf *out, const struct check_entry *entry, const
 	strbuf_addf(out, "%s:%u: ", file, line);
 }
 
-/* The directive that takes argument @nr of @format, counted from 1. Empty: none. */
+/* Returns the directive that takes argument @nr of @format, counted from 1. Empty: none. */
 static struct fst_piece directive_of(const char *format, unsigned long nr)
 {
 	struct fst_piece piece;
@@ -91,8 +91,8 @@ static struct fst_piece directive_of(const char *format, unsigned long nr)
 }
 
 /*
- * "expects argument of type 'long int', but argument 3 has type 'int'", of gcc; clang does not say
- * which argument.
+ * Parses gcc's "expects argument of type 'long int', but argument 3 has type 'int'"; clang does not
+ * name the argument.
  */
 static bool put_types(struct strbuf *out, const char *format, const char *text)
 {
@@ -107,7 +107,7 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 
 	int want_len = (int)strcspn(want, "'");
 	int have_len = (int)strcspn(have, "'");
-	/* Two more stand in front in the call that was checked. */
+	/* The checked call has two more arguments before these. */
 	unsigned long nr = number ? strtoul(number + strlen("but argument "), NULL, 10) : 0;
 	struct fst_piece piece = nr > 2 ? directive_of(format, nr - 2) : (struct fst_piece){ 0 };
 
@@ -121,8 +121,8 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 }
 
 /*
- * Arguments that fit all the same: any pointer without a type for a text (NULL is one), and of two
- * types of 64 bits the other one.
+ * True for arguments that fit all the same: any untyped pointer for a text (NULL is one), and
+ * either of two types of 64 bits for the other.
  */
 static bool does_fit(const struct check_calls *calls, const char *text)
 {
@@ -154,8 +154,8 @@ static void put_problem(struct strbuf *out, const char *format, const char *text
 }
 
 /*
- * "<utrail>:7:22: warning: ... [-Wformat=]", of the use 7, and the text that follows its kind.
- * NULL: it is of something else.
+ * Parses "<utrail>:7:22: warning: ... [-Wformat=]", a message about use 7; returns the use and the
+ * text after the message's kind. NULL: the message is about something else.
  */
 static const struct check_use *use_of(const char *line, const struct check_calls *calls,
 				      const char **text)
@@ -272,7 +272,7 @@ static void fail_with(struct tally *tally, const struct check_entry *entry,
 	tell_failed_file(tally, entry->file, strbuf_str(&out));
 }
 
-/* The rewritten text is what the compiler is asked about. */
+/* The compiler checks the rewritten text. */
 static int check_text(struct tally *tally, const struct check_entry *entry,
 		      const struct check_compiler *compiler, struct check_calls *calls)
 {

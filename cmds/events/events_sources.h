@@ -1,4 +1,4 @@
-/* `utrail events check-sources`: do the arguments of declared events fit their formats? */
+/* `utrail events check-sources`: checks the arguments of declared events against their formats. */
 #ifndef UTRAIL_CMDS_EVENTS_SOURCES_H
 #define UTRAIL_CMDS_EVENTS_SOURCES_H
 
@@ -6,7 +6,7 @@
 #include "utils/base/err.h"
 
 /*
- * Lists what does not, in the sources of compile_commands.json, which is the second argument. An
+ * List the errors in the sources of compile_commands.json, which is the second argument. Returns an
  * exit status, or negative with @err.
  */
 int events_sources_check(const struct opts *opts, struct uft_err *err);

@@ -46,7 +46,7 @@ static void list_kernel_events(const struct opts *opts)
 	}
 }
 
-/* Several places with the same name and arguments have one line. */
+/* True when a probe with the same name and arguments was listed: these share one line. */
 static bool is_told(const struct sdt_probes *probes, size_t index)
 {
 	const struct sdt_probe *probe = &probes->probes[index];
@@ -113,12 +113,14 @@ static int list_declarations(const struct opts *opts, const char *path, size_t *
 	return ret;
 }
 
-/* Static probes only when they are asked for: most libraries' are of no use for the program. */
+/*
+ * Static probes of libraries are listed only on request: most of them do not concern the program.
+ */
 static void list_libraries(const struct opts *opts, const char *path, size_t *nr_found)
 {
 	struct strbuf paths cleanup_strbuf = { 0 };
 
-	/* Without them the program's own events are listed all the same. */
+	/* Without the libraries the program's own events are listed all the same. */
 	libraries_of(path, &paths);
 	strbuf_list_each (&paths, library) {
 		struct uft_err err = { 0 };

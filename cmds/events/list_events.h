@@ -6,8 +6,8 @@
 
 /*
  * Print the kernel's tracepoints and the static probes (SDT) of the program opts->args[0], if there
- * is one: those that --Event speaks of, and then those of the program's libraries, too; or all.
- * CMD_DONE, or negative with @err.
+ * is one: those that --Event names, then also those of the program's libraries; without --Event
+ * all. CMD_DONE, or negative with @err.
  */
 int list_events(const struct opts *opts, struct uft_err *err);
 

@@ -6,11 +6,11 @@
 #include "utils/trace/recording/data.h"
 #include "utils/view/report/report.h"
 
-/* Are the words of the options right, which only these two understand? 0 or -ERR_USAGE. */
+/* Check the arguments of options that only these two views understand. Returns 0 or -ERR_USAGE. */
 int events_report_check(const struct opts *opts, const struct report_config *config,
 			struct uft_err *err);
 
-/* The one that @opts asks for. An exit status, or negative with @err. */
+/* Show the view that @opts asks for. Returns an exit status, or negative with @err. */
 int events_report(const struct opts *opts, const struct report_config *config,
 		  struct trace_data *data, struct uft_err *err);
 

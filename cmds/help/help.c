@@ -10,15 +10,10 @@
 #include "config.h"
 
 #define HELP_COLUMN    30
-/*
- * A terminal that is narrower than this has one column: the text of an option is in the line after
- * its name.
- */
+/* A narrower terminal gets one column: the text of an option is in the line after its name. */
 #define HELP_INDENT    8
 #define HELP_WIDTH_TWO 60
-/*
- * The width when nobody knows that of the terminal; and the limits of lines that are easy to read.
- */
+/* The width when that of the terminal is unknown, and the limits of easily readable lines. */
 #define HELP_WIDTH     80
 #define HELP_WIDTH_MIN 30
 #define HELP_WIDTH_MAX 120
@@ -48,7 +43,7 @@ void help_option_names(const struct opt_row *row, struct strbuf *out)
 		strbuf_addf(out, row->without ? "[=%s]" : "=%s", row->arg);
 }
 
-/* @text from column @first on, broken between words. The line is there already. */
+/* Add @text from column @first on, broken between words. The cursor is at that column already. */
 static void add_wrapped(const char *text, size_t first, size_t width, struct strbuf *out)
 {
 	size_t column = first;
@@ -72,7 +67,7 @@ static void add_wrapped(const char *text, size_t first, size_t width, struct str
 	strbuf_addch(out, '\n');
 }
 
-/* The lines after the first are indented by as much as "Usage: " takes. */
+/* The lines after the first are indented by the width of "Usage: ". */
 static void add_usage_line(const char *words, size_t width, struct strbuf *out)
 {
 	strbuf_addstr(out, "Usage: ");
@@ -139,7 +134,7 @@ static void add_examples(const struct help_often *often, size_t width, struct st
 		size_t start = out->len;
 
 		strbuf_addf(out, "  utrail %s", often->examples[i][0]);
-		/* The explanation gets half of the line at least, or a line of its own. */
+		/* The explanation gets at least half of the line, or a line of its own. */
 		add_right(start, often->examples[i][1], column > width / 2 ? HELP_INDENT : column,
 			  width, out);
 	}
@@ -183,7 +178,7 @@ static void add_often(const struct help_often *often, const struct cmd *cmd, siz
 	}
 }
 
-/* All words of --format, which the option's own line has no room for. */
+/* All words of --format, for which the option's own line has no room. */
 static void add_formats(size_t width, struct strbuf *out)
 {
 	struct strbuf words cleanup_strbuf = { 0 };

@@ -11,8 +11,8 @@
 void help_usage(struct strbuf *out);
 
 /*
- * The text for @cmd: usage line, examples, the options that are used often; with NULL all commands.
- * As wide as the terminal.
+ * The text for @cmd: usage line, examples and frequent options; with NULL that of all commands. As
+ * wide as the terminal.
  */
 void help_common(const struct cmd *cmd, struct strbuf *out);
 

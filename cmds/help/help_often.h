@@ -8,7 +8,7 @@
 #define HELP_OFTEN_MAX	  10
 
 /*
- * @examples: what to type, without "utrail", and what that is for
+ * @examples: a command line without "utrail", and its purpose
  * @often: options by their names, the most important first. NULL ends both, where they are shorter.
  */
 struct help_often {
@@ -17,7 +17,7 @@ struct help_often {
 	const char *often[HELP_OFTEN_MAX + 1];
 };
 
-/* The row of @cmd, or of utrail itself when @cmd is NULL. NULL: there is none. */
+/* Returns the row of @cmd, or of utrail itself when @cmd is NULL. NULL: there is none. */
 const struct help_often *help_often_of(const struct cmd *cmd);
 
 #endif

@@ -1,4 +1,4 @@
-/* Build tool: puts what the option table knows into templates of man pages and shell completion. */
+/* Build tool: fills templates of man pages and shell completion from the option table. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define TEMPLATE_MAX (1U << 20)
 
-/* Text as roff wants it: dashes that can be copied, no accidental requests. */
+/* Writes text for roff: dashes that can be copied, no accidental requests. */
 static void add_roff(const char *text, struct strbuf *out)
 {
 	for (; *text; text++) {
@@ -69,7 +69,7 @@ static void add_roff_commands(struct strbuf *out)
 
 /*
  * The possible arguments of @row: "words w1 w2", "ask WHAT" for --complete=WHAT, "dir", "file", or
- * "" where nobody knows.
+ * "" when they are unknown.
  */
 static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
 {
@@ -97,7 +97,10 @@ static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		size_t len = strlen(kinds[i].arg);
 
-		/* "FUNC[@...]", "KEY,...", but not "FILE[@hide]", a part of a path, nor "PATHS" */
+		/*
+		 * Matches "FUNC[@...]" and "KEY,...", but neither "FILE[@hide]", a part of a path,
+		 * nor "PATHS"
+		 */
 		if (strncmp(row->arg, kinds[i].arg, len) == 0 &&
 		    (!row->arg[len] || strchr("@,[", row->arg[len])) &&
 		    !(row->arg[len] == '[' && strcmp(kinds[i].kind, "file") == 0)) {
@@ -115,8 +118,8 @@ static void add_bash_words(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Within single quotes of a shell, which end where @text has one; @special: what needs a backslash
- * besides.
+ * Writes @text within a shell's single quotes, which must be interrupted at a quote in @text;
+ * @special: further characters that need a backslash.
  */
 static void add_quoted(const char *text, const char *special, struct strbuf *out)
 {
@@ -131,8 +134,8 @@ static void add_quoted(const char *text, const char *special, struct strbuf *out
 }
 
 /*
- * "'(-F --filter)'{-F+,--filter=}'[help]:FUNC:_utrail_argument ask functions'", as zsh's _arguments
- * wants it.
+ * Writes "'(-F --filter)'{-F+,--filter=}'[help]:FUNC:_utrail_argument ask functions'", the form of
+ * zsh's _arguments.
  */
 static void add_zsh_option(const struct opt_row *row, struct strbuf *out)
 {
@@ -235,7 +238,7 @@ static bool is_first_of_letter(const struct opt_row *row)
 	return first == row;
 }
 
-/* A second option with the same letter is one of a command. */
+/* The second option with the same letter belongs to one command. */
 static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 {
 	if (is_first_of_letter(row)) {
@@ -250,8 +253,8 @@ static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Options by command, the arguments that they can have (also those that can only follow a '='), and
- * the meanings of the letters.
+ * Writes the options by command, their possible arguments (also those that can only follow a '='),
+ * and the meanings of the letters.
  */
 static void add_bash_tables(struct strbuf *out)
 {
@@ -297,7 +300,7 @@ static void add_roff_control(struct strbuf *out)
 	}
 }
 
-/* The keys of the screen program, as its help has them. */
+/* Writes the keys of the screen program, as in its help. */
 static void add_roff_keys(struct strbuf *out)
 {
 	for (size_t i = 0; i < nr_tui_keys; i++) {
@@ -312,8 +315,8 @@ static void add_roff_keys(struct strbuf *out)
 }
 
 /*
- * The text for the word at @at of the template; returns its length in the template, 0: no such
- * word.
+ * Writes the text for the word at @at of the template. Returns the word's length, 0: it is no
+ * placeholder.
  */
 static size_t expand_word(const char *at, const struct cmd *cmd, struct strbuf *out)
 {
