@@ -1,4 +1,4 @@
-/* The directory of a recording that something is imported into: one that there is, or a new one. */
+/* The directory of a recording for imported events: an existing one, or a new one. */
 #ifndef UTRAIL_CMDS_IMPORT_DIR_H
 #define UTRAIL_CMDS_IMPORT_DIR_H
 
@@ -8,14 +8,14 @@
 #include "utils/format/info.h"
 
 /*
- * Open the recording @path, into which nobody records or imports meanwhile. 0, or negative with
- * @err.
+ * Open the recording @path, and keep others from recording or importing into it. Returns 0, or
+ * negative with @err.
  */
 int import_dir_lock(struct store_dir *dir, const char *path, struct uft_err *err);
 
 /*
- * Make the directory @path, with the text @options as what reading commands apply by themselves. 0,
- * or negative with @err.
+ * Make the directory @path, with @options as the default options of reading commands. Returns 0, or
+ * negative with @err.
  */
 int import_dir_make(struct store_dir *dir, const char *path, const char *options,
 		    struct uft_err *err);
@@ -24,16 +24,19 @@ int import_dir_make(struct store_dir *dir, const char *path, const char *options
 struct data_header import_dir_header(const struct opts *opts);
 
 /*
- * Write the `info` of a new recording: its maker, its time, and its program (@exename). 0 or
- * -ENOMEM.
+ * Write the `info` of a new recording: its maker, its time, and its program (@exename). Returns 0
+ * or -ENOMEM.
  */
 int import_dir_describe(const struct opts *opts, const char *exename, size_t len,
 			struct info *info);
 
-/* Add these tasks to those that @info names. 0 or -ENOMEM. */
+/* Add these tasks to those of @info. Returns 0 or -ENOMEM. */
 int import_dir_add_tids(struct info *info, const int32_t *tids, size_t nr);
 
-/* Write `info`; @header gets what follows from @info. 0, or negative with @err. */
+/*
+ * Write `info`; the members of @header that follow from @info are set. Returns 0, or negative with
+ * @err.
+ */
 int import_dir_publish(struct store_dir *dir, struct data_header *header, const struct info *info,
 		       struct uft_err *err);
 

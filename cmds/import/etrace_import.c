@@ -23,8 +23,8 @@
 #define HEAD_BYTES   8192
 
 /*
- * Without --no-limit: so many bytes of records in any case, and so many times the text. An argument
- * may be far from the one before, with empty ones between them; a variable may be that of many
+ * Limits without --no-limit: a minimum of bytes of records, and a multiple of the text. An argument
+ * may be far from the one before, with empty ones between them; a variable may belong to many
  * tasks.
  */
 #define BYTES_MIN     (64UL << 20)
@@ -32,8 +32,8 @@
 #define WRITTEN_TIMES 100
 
 /*
- * @text_bytes: so long is the text
- * @program: the first one that was executed
+ * @text_bytes: length of the text
+ * @program: the first executed program
  * @first_ns: of the first record; the reader has the last one
  */
 struct importing {

@@ -6,8 +6,8 @@
 #include "utils/base/err.h"
 
 /*
- * Is the file that the command names such a text? 1, 0, or negative with @err: when others are
- * named beside it, or options that mean nothing for it.
+ * Returns 1 when the file that the command names is such a text; 0; or negative with @err when
+ * further files are named, or options that do not apply.
  */
 int etrace_is_given(const struct opts *opts, struct uft_err *err);
 

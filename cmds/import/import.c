@@ -17,10 +17,10 @@
 #define BUFFER_BYTES  (32UL << 20)
 /*
  * Lines of several writers may come a little out of order. A time that goes back further means that
- * the clock was set: then the recording's clock, which never goes back, goes on from there.
+ * the clock was set. Then the recording's clock, which never goes back, goes on from there.
  */
 #define SET_BACK_US   10000000LL
-/* The rest of 63 bits is room for the records of one time, a nanosecond each. */
+/* The rest of 63 bits leaves room for records with the same time, which get a nanosecond each. */
 #define RECORD_NS_MAX (INT64_MAX - (1LL << 40))
 #define US_MAX	      (RECORD_NS_MAX / 1000)
 
@@ -28,8 +28,8 @@
  * One log.
  *
  * @has_line: @line is the next one, at @ns of a clock that never goes back
- * @last_us: the time of the line before; @shift_ns: how much the clock was set back until now,
- * which was @nr_back times
+ * @last_us: the time of the line before; @shift_ns: the sum of the steps by which the clock was set
+ * back so far, @nr_back times
  */
 struct log_source {
 	struct fst_log log;
@@ -84,7 +84,7 @@ static void note_set_back(struct log_source *src)
 	}
 }
 
-/* The line's time on a clock that is never set back. Or why it has none. */
+/* Finds the line's time on a clock that is never set back. Returns NULL or the error. */
 static const char *place_in_time(struct log_source *src)
 {
 	int64_t us = src->line.parts.time_us;
@@ -104,7 +104,7 @@ static const char *place_in_time(struct log_source *src)
 	return NULL;
 }
 
-/* The next line that can be one; errors of others are told. */
+/* Reads the next valid line; errors of others are reported. */
 static int advance_source(struct log_source *src, struct uft_err *err)
 {
 	int ret;
@@ -150,8 +150,8 @@ static const char *find_origin(const struct import *im, const struct fst_line *l
 }
 
 /*
- * The time of the event on the recording's clock: after all others, so that they come out in the
- * same order.
+ * Finds the time of the event on the recording's clock: after all earlier ones, so that the order
+ * is kept.
  */
 static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 {
@@ -164,8 +164,8 @@ static bool find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 }
 
 /*
- * NULL with the line's place, which has a NULL in it without memory; or why it has none, and at
- * which byte.
+ * Returns NULL with the line's place, which contains a NULL without memory; or the error and its
+ * byte.
  */
 static const char *find_place(struct import *im, struct log_source *src, struct place *to,
 			      size_t *at)
@@ -215,7 +215,10 @@ static int take_log_line(struct import *im, struct log_source *src)
 
 /* --- all logs --- */
 
-/* The source with the earliest line, or NULL; @until_ns: it stays that up to this time. */
+/*
+ * Returns the source with the earliest line, or NULL; @until_ns: it stays the earliest up to this
+ * time.
+ */
 static struct log_source *earliest_source(struct import *im, uint64_t *until_ns)
 {
 	struct log_source *first = NULL;
@@ -236,7 +239,7 @@ static struct log_source *earliest_source(struct import *im, uint64_t *until_ns)
 	return first;
 }
 
-/* The first line of each. Nothing is made, and nothing put aside, when there is none. */
+/* Reads the first line of each source. Without any line no directory is made or renamed. */
 static int begin_sources(struct import *im, struct uft_err *err)
 {
 	bool has_line = false;
@@ -300,7 +303,7 @@ static int open_logs(struct import *im, struct uft_err *err)
 	return 0;
 }
 
-/* Tell of text that is no line of a log, and return whether there was any. */
+/* Report text that is no line of a log. Returns the number of such lines. */
 static uint64_t tell_problems(struct import *im)
 {
 	uint64_t nr_wrong = 0;
@@ -350,7 +353,7 @@ static int run_log_import(struct import *im, struct uft_err *err)
 		ret = finish_logs(im, err);
 	if (ret < 0) {
 		/*
-		 * They are taken out of a recording that existed before; a new one has no `info`
+		 * Tasks are removed from a recording that existed before; a new one has no `info`
 		 * yet.
 		 */
 		import_tasks_remove(&im->tasks, &im->out.dir.store);

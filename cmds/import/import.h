@@ -5,10 +5,12 @@
 #include "cmds/opts.h"
 #include "utils/base/err.h"
 
-/* The logs are the arguments from the second one on. An exit status, or negative with @err. */
+/*
+ * The logs are the arguments from the second one on. Returns an exit status, or negative with @err.
+ */
 int events_import(const struct opts *opts, struct uft_err *err);
 
-/* Are the options right that only this understands? 0 or -ERR_USAGE. */
+/* Check the options that only this command understands. Returns 0 or -ERR_USAGE. */
 int events_import_check(const struct opts *opts, struct uft_err *err);
 
 #endif

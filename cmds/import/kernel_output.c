@@ -74,8 +74,8 @@ int kernel_output_end(struct kernel_output *out, struct uft_err *err)
 }
 
 /*
- * trace-cmd saves the formats of all events that the kernel has. Old readers cannot read some of
- * them.
+ * True for formats that are needed: trace-cmd saves those of all events of the kernel, and old
+ * readers cannot read some of them.
  */
 static bool is_wanted(const struct kernel_output *out, const struct kernel_file *file)
 {

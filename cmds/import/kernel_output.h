@@ -1,6 +1,6 @@
 /*
- * The output of the records of a trace.dat: kernel-cpu<N>.dat, and the files that readers need to
- * understand them.
+ * The output of the records of a trace.dat: kernel-cpu<N>.dat, and the files that readers need for
+ * them.
  */
 #ifndef UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
 #define UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
@@ -12,9 +12,9 @@
 /*
  * Starts as { .store = ... }, ends with kernel_output_deinit().
  *
- * @pages: of the CPU whose file is open as @stream, -1: none. @buffered: pages that are not written
- * yet
- * @hides: files get their names at the end, since others read the directory
+ * @pages: of the CPU whose file is open as @stream, -1: none. @buffered: pages that still must
+ * be written
+ * @hides: files are renamed at the end, since others read the directory
  * @cpus: those that have a file
  * @seen: a bit for each event that has records
  */
@@ -36,16 +36,13 @@ static inline void kernel_output_see(struct kernel_output *out, uint16_t id)
 	out->seen[id / 64] |= 1ULL << id % 64;
 }
 
-/*
- * Begin and end the file of one CPU, whose number is larger than those before. 0 or negative with
- * @err.
- */
+/* Begin and end the file of one CPU, in order of their numbers. Returns 0 or negative with @err. */
 int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err *err);
 int kernel_output_end(struct kernel_output *out, struct uft_err *err);
 
 /*
- * kernel_header, with those of @formats that there are records of, and @kallsyms; and files that
- * were hidden, in the directory @dir_fd, get their names. 0 or negative with @err.
+ * Write kernel_header, with those of @formats that have records, and @kallsyms; and rename hidden
+ * files in the directory @dir_fd. Returns 0 or negative with @err.
  */
 int kernel_output_publish(struct kernel_output *out, const struct kernel_formats *formats,
 			  const struct strbuf *kallsyms, int dir_fd, struct uft_err *err);

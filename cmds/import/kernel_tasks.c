@@ -13,7 +13,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/task_txt.h"
 
-/* The name that trace-cmd gives to tasks that nobody knows the name of. */
+/* trace-cmd's name for tasks whose name is unknown. */
 #define UNKNOWN_NAME "<...>"
 
 void kernel_trace_tasks_deinit(struct kernel_trace_tasks *tasks)
@@ -95,7 +95,7 @@ int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32
 	return 0;
 }
 
-/* Tasks of one name are in one session, which is called by the first one's number. */
+/* Tasks with the same name share a session, whose id has the number of the first one. */
 static int put_session(const struct kernel_trace_task *task, const char *name,
 		       struct strmap *sessions, struct store *store, struct strbuf *text,
 		       struct uft_err *err)
@@ -122,7 +122,7 @@ static int put_session(const struct kernel_trace_task *task, const char *name,
 	return store_publish(store, map, "", 0, err);
 }
 
-/* uftrace looks for the records of each task, be there none. */
+/* uftrace looks for a file of records of each task, even if it has none. */
 static int put_records(const struct kernel_trace_task *task, struct store *store,
 		       struct uft_err *err)
 {

@@ -1,4 +1,4 @@
-/* The tasks of a trace of the kernel: who made its records, and what they are called. */
+/* The tasks of a kernel trace: the tasks of its records, and their names. */
 #ifndef UTRAIL_CMDS_IMPORT_KERNEL_TASKS_H
 #define UTRAIL_CMDS_IMPORT_KERNEL_TASKS_H
 
@@ -31,22 +31,21 @@ struct kernel_trace_tasks {
 };
 
 /*
- * Note what tasks are called, by a text as in saved_cmdlines: lines "<tid> <name>". Other lines are
- * passed over. 0 or -ENOMEM.
+ * Note the names of tasks, from a text as in saved_cmdlines: lines "<tid> <name>". Other lines are
+ * skipped. Returns 0 or -ENOMEM.
  */
 int kernel_trace_tasks_name(struct kernel_trace_tasks *tasks, struct text cmdlines);
 
 /*
- * There is a record at @time_ns of the task @tid, on the CPU @cpu; 0 is the idle task of that.
- * *@number becomes what the task is called by in the recording. 0; -ENOMEM; -E2BIG: there are too
- * many.
+ * There is a record at @time_ns of task @tid on CPU @cpu; 0 is the idle task of that CPU. *@number
+ * becomes the task's number in the recording. Returns 0; -ENOMEM; -E2BIG: there are too many.
  */
 int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32_t cpu,
 			   uint64_t time_ns, int32_t *number);
 
 /*
- * Write task.txt, the maps that it speaks of, and a file without records for each task. 0, or
- * negative with @err.
+ * Write task.txt, the maps that it refers to, and a file without records for each task. Returns 0,
+ * or negative with @err.
  */
 int kernel_trace_tasks_write(const struct kernel_trace_tasks *tasks, struct store *store,
 			     struct uft_err *err);

@@ -16,18 +16,18 @@
 #include "utils/trace/kinds/event_kinds.h"
 #include "utils/tracecmd/records.h"
 
-/* The clock of recordings that do not say another one. */
+/* The clock of recordings that do not name one. */
 #define DEFAULT_CLOCK "mono"
 
-/* The conversion of a buffer's times into times of the recording. */
+/* Converts a buffer's times to times of the recording. */
 struct place {
 	const struct tracedat_buffer *buffer;
 	int64_t shift_ns;
 };
 
 /*
- * The records of one CPU in one buffer; @next is its next record, when it @has_next, at @time_ns of
- * the recording.
+ * The records of one CPU in one buffer; with @has_next @next is its next record, at @time_ns of the
+ * recording.
  */
 struct part {
 	const struct place *place;
@@ -42,8 +42,8 @@ struct part {
 /*
  * @into: the recording that is added to; its @data is open then. NULL: a new one is made
  * @parts: by their CPU
- * @nr_of_others: records of tasks that the recording does not have; @nr_of_tracers: those that are
- * no events and no calls
+ * @nr_of_others: records of tasks that the recording does not have; @nr_of_tracers: records that
+ * are neither events nor calls
  */
 struct kernel_trace {
 	const struct opts *opts;
@@ -99,7 +99,8 @@ static void recorded_clock(const struct info *info, char clock[static TRACEDAT_N
 }
 
 /*
- * The difference to add to a time of the recording for that of people. False when it does not say.
+ * The difference between the time of day and a time of the recording. False when the recording does
+ * not state it.
  */
 static bool recorded_offset(struct kernel_trace *kt, int64_t *offset_ns)
 {
@@ -136,7 +137,8 @@ static bool is_same_clock(const struct kernel_trace *kt, const char *clock, cons
 }
 
 /*
- * False, with the reason in @why, when nobody can say what the buffer's times are in the recording.
+ * Finds the relation of the buffer's times to those of the recording. False, with the reason in
+ * @why, when it is unknown.
  */
 static bool align(struct kernel_trace *kt, struct place *place, struct uft_err *why)
 {
@@ -192,7 +194,10 @@ static int align_all(struct kernel_trace *kt, struct uft_err *err)
 
 /* --- records --- */
 
-/* The next record of @part, with its time in the recording: 1, 0 at the end, or negative. */
+/*
+ * Reads the next record of @part, with its time in the recording. Returns 1, 0 at the end, or
+ * negative.
+ */
 static int advance_part(struct kernel_trace *kt, struct part *part, struct uft_err *err)
 {
 	int64_t shift_ns = part->place->shift_ns;
@@ -218,7 +223,7 @@ static bool is_of_tracer(const struct kernel_event_type *type)
 	return type && type->is_tracer && !type->graph.kind;
 }
 
-/* The task of the record goes to @number. False when it is left out. */
+/* Sets @number to the task of the record. False when it is left out. */
 static bool choose_task(struct kernel_trace *kt, const struct part *part, int32_t *number, int *ret)
 {
 	const struct kernel_record *rec = &part->next;
@@ -371,7 +376,7 @@ static int take_all(struct kernel_trace *kt, struct uft_err *err)
 
 /* --- the file, and the recording --- */
 
-/* The meaning of records must be known before they are taken: it also says whose they are. */
+/* The formats must be known before records are read, since they also tell a record's task. */
 static int read_formats(struct kernel_trace *kt, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -425,7 +430,10 @@ static int open_into(struct kernel_trace *kt, struct uft_err *err)
 
 static int open_output(struct kernel_trace *kt, struct uft_err *err)
 {
-	/* Without these options readers leave out what is outside of functions, which is all. */
+	/*
+	 * Without these options readers leave out events outside of functions, which all of these
+	 * are.
+	 */
 	return import_dir_make(&kt->dir, kt->opts->data_dir, "--event-full\n--kernel-full\n", err);
 }
 
@@ -496,7 +504,7 @@ static void tell_damage(const struct kernel_trace *kt)
 			 kt->path, (unsigned long long)kt->nr_of_tracers);
 }
 
-/* Each task becomes a file: so many in any case, and one for so many bytes of what is imported. */
+/* Each task becomes a file: a minimum number is allowed, and one for so many bytes of the input. */
 #define TASKS_MIN      4096
 #define BYTES_PER_TASK 16
 
@@ -554,7 +562,7 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 
 	if (ret < 0) {
 		/*
-		 * They are taken out of a recording that existed before; a new one has no `info`
+		 * Files are removed from a recording that existed before; a new one has no `info`
 		 * yet.
 		 */
 		if (kt.out.nr_cpus)

@@ -5,7 +5,7 @@
 #include "cmds/opts.h"
 #include "utils/base/err.h"
 
-/* The file is the argument. An exit status, or negative with @err. */
+/* The file is the argument. Returns an exit status, or negative with @err. */
 int kernel_trace_import(const struct opts *opts, struct uft_err *err);
 
 #endif

@@ -55,7 +55,7 @@ static bool is_key(const struct import_kind *kind, size_t index, const char *key
 	       !kind->keys[index][len];
 }
 
-/* Its place; without memory or room it is none of the fields. */
+/* Returns its place; without memory or room, a place that is none of the fields. */
 static size_t add_key(struct import_kinds *kinds, struct import_kind *kind, const char *key,
 		      size_t len)
 {
@@ -78,7 +78,7 @@ static size_t add_key(struct import_kinds *kinds, struct import_kind *kind, cons
 	return at;
 }
 
-/* Mostly they are those of the line before, in the same order. */
+/* Usually they are the keys of the line before, in the same order. */
 static void note_keys(struct import_kinds *kinds, struct import_kind *kind, const char *body,
 		      size_t len)
 {

@@ -9,8 +9,8 @@
 /*
  * One event.
  *
- * @format: of its values; NULL: there are lines of it, and @keys are those of "KEY=value" in them,
- * in the order in which they came first
+ * @format: of its values; NULL: its values are in lines, and @keys are the keys of "KEY=value" in
+ * these, in order of first appearance
  */
 struct import_kind {
 	uint32_t id;
@@ -23,9 +23,9 @@ struct import_kind {
 /*
  * Starts as { .next_id = ... }, ends with import_kinds_deinit().
  *
- * @next_id: of the next new one
- * @bytes: that definitions take at most, with those that the recording has
- * @last: the one that was asked for last
+ * @next_id: id of the next new event
+ * @bytes: upper limit of the bytes of all definitions, with those of the recording
+ * @last: the last one that was returned
  */
 struct import_kinds {
 	uint32_t next_id;
@@ -38,12 +38,12 @@ struct import_kinds {
 };
 
 /*
- * The event of @line, whose keys are noted. NULL without memory or, then @is_full, when there are
- * too many.
+ * Returns the event of @line, and notes its keys. NULL without memory or, with @is_full set, when
+ * there are too many.
  */
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
 				     bool *is_full);
-/* The event @name, whose values have that format. NULL as above. */
+/* Returns the event @name, whose values have that format. NULL as above. */
 struct import_kind *import_kinds_name(struct import_kinds *kinds, const char *name,
 				      const char *format, bool *is_full);
 void import_kinds_deinit(struct import_kinds *kinds);

@@ -95,7 +95,7 @@ static int open_into(struct import_output *out, struct import_tasks *tasks,
 
 /* --- a new one --- */
 
-/* Without that option readers leave out what is outside of functions. */
+/* Without that option readers leave out events outside of functions. */
 static int make_dir(struct import_output *out, struct uft_err *err)
 {
 	return import_dir_make(&out->dir, out->opts->data_dir, "--event-full\n", err);
@@ -148,8 +148,8 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
 }
 
 /*
- * All processes of a log are one program, of the log's name, in one session, which is called by the
- * first one's number: nobody else in the recording has that.
+ * All processes of a log count as one program with the log's name, in one session. The session's id
+ * has the number of the first task, which no other one in the recording has.
  */
 static int put_session(struct import_output *out, struct strbuf *text,
 		       const struct import_task *task, struct text program, int32_t *first,

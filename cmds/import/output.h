@@ -1,4 +1,4 @@
-/* The recording that imported events go to: a new one, or one that there is. */
+/* The recording for imported events: a new one, or an existing one. */
 #ifndef UTRAIL_CMDS_IMPORT_OUTPUT_H
 #define UTRAIL_CMDS_IMPORT_OUTPUT_H
 
@@ -9,8 +9,8 @@
 #include "utils/trace/recording/data.h"
 
 /*
- * @into: the recording that is added to; its @data is open then. NULL: a new one is made
- * @offset_ns: what is to be added to a record's time for that of people
+ * @into: the existing recording, whose @data is open then. NULL: a new one is made
+ * @offset_ns: the time of day minus a record's time
  */
 struct import_output {
 	const struct opts *opts;
@@ -21,7 +21,7 @@ struct import_output {
 };
 
 /*
- * Make the directory, or look at the one that there is: then @tasks and @kinds know what it has. 0,
+ * Make the directory, or read the existing one: then @tasks and @kinds know its content. Returns 0,
  * or negative with @err. It ends with import_output_close().
  */
 int import_output_open(struct import_output *out, const struct opts *opts,
@@ -29,8 +29,8 @@ int import_output_open(struct import_output *out, const struct opts *opts,
 void import_output_close(struct import_output *out);
 
 /*
- * When all events are written: who and what they are of. @programs: what each log is of, by the log
- * of a task, @nr_logs of them; @last_ns: the time of the last record.
+ * After all events are written: write tasks and definitions. @programs: program of each log, by the
+ * log of a task, @nr_logs of them; @last_ns: the time of the last record.
  */
 int import_output_finish(struct import_output *out, const struct import_tasks *tasks,
 			 const struct import_kinds *kinds, const struct text *programs,

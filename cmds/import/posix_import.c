@@ -15,7 +15,7 @@
 
 /* So much waits in memory before it is written. */
 #define BUFFER_BYTES (32UL << 20)
-/* The rest of 63 bits is room for records of one time, a nanosecond each. */
+/* The rest of 63 bits leaves room for records with the same time, which get a nanosecond each. */
 #define TIME_NS_MAX  (INT64_MAX - (1LL << 40))
 
 /* @last_ns: the time of the last record; @nr_out: events that were left out */
@@ -52,7 +52,7 @@ static struct import_kind *find_kind(struct posix_importing *im, const struct po
 	return import_kinds_name(&im->kinds, strbuf_str(&im->name), EVENT_POSIX_FORMAT, is_full);
 }
 
-/* Names that no event has are known to the recording, too. */
+/* Names without events go into the recording, too. */
 static int take_names(struct posix_importing *im, const struct posix_log *log)
 {
 	char name[PT_NAME_MAX + 1];
@@ -69,8 +69,8 @@ static int take_names(struct posix_importing *im, const struct posix_log *log)
 }
 
 /*
- * As for lines of logs, each record is later than the one before it. False: it is older than the
- * clock of the recording.
+ * As with lines of logs, each record is later than the one before it. False: its time is before the
+ * recording's clock.
  */
 static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *time_ns)
 {
@@ -82,7 +82,7 @@ static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *t
 	return *time_ns <= TIME_NS_MAX;
 }
 
-/* Events that are about the stream come from no process: they are of a task of the log's. */
+/* Events about the stream come from no process: they get a task of the log's own. */
 static struct import_task *find_task(struct posix_importing *im, const struct posix_log *log,
 				     bool *is_full)
 {
@@ -122,7 +122,7 @@ static int add_posix_event(struct posix_importing *im, const struct posix_log *l
 				text_of(im->body.data, im->body.len));
 }
 
-/* 0, or -ENOMEM. Events that cannot be taken are counted. */
+/* Returns 0, or -ENOMEM. Events that cannot be taken are counted. */
 static int take_posix_event(struct posix_importing *im, const struct posix_log *log)
 {
 	bool lacks_kind = false, lacks_task = false;
@@ -183,7 +183,7 @@ static bool has_any(const struct posix_logs *logs)
 	return false;
 }
 
-/* Nothing is made, and nothing put aside, when there is no event. */
+/* Without any event no directory is made or renamed. */
 static int run_posix_import(struct posix_importing *im, struct uft_err *err)
 {
 	int ret = posix_logs_open(&im->logs, im->opts, err);

@@ -5,7 +5,9 @@
 #include "cmds/opts.h"
 #include "utils/base/err.h"
 
-/* The logs are the arguments from the second one on. An exit status, or negative with @err. */
+/*
+ * The logs are the arguments from the second one on. Returns an exit status, or negative with @err.
+ */
 int posix_import(const struct opts *opts, struct uft_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Logs of POSIX Trace (see posix_logs.h). They may be anybody's: trace/posixlog/log_read.c
- * believes nothing.
+ * Logs of POSIX Trace (see posix_logs.h). They may come from strangers: trace/posixlog/log_read.c
+ * checks everything.
  */
 #include "cmds/import/posix_logs.h"
 
@@ -44,7 +44,7 @@ int posix_logs_are_given(const struct opts *opts, struct uft_err *err)
 	return nr > 0;
 }
 
-/* A file that ends too early, or has nonsense in it, was read as far as it goes. */
+/* A file that ends too early, or is damaged, was read as far as possible. */
 static void advance_log(struct posix_logs *logs, struct posix_log *log)
 {
 	int ret = pxt_log_next(&log->log, &log->event, log->data, POSIX_DATA_MAX);

@@ -1,4 +1,4 @@
-/* Logs of POSIX Trace, several of them as one, by time: for `utrail events show` and `import`. */
+/* Several logs of POSIX Trace, merged by time: for `utrail events show` and `import`. */
 #ifndef UTRAIL_CMDS_IMPORT_POSIX_LOGS_H
 #define UTRAIL_CMDS_IMPORT_POSIX_LOGS_H
 
@@ -11,13 +11,13 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/event_data.h"
 
-/* The most of an event's data that a payload takes, with what goes around it. */
+/* The most of an event's data that fits a payload, with its other members. */
 #define POSIX_DATA_MAX (EVENT_DATA_MAX - sizeof(struct event_posix) - sizeof(uint32_t))
 
 /*
  * One log.
  *
- * @has_event: @event is the next one; @data: of the log whose event posix_logs_next() has given
+ * @has_event: @event is the next one; @data: of the log that posix_logs_next() has returned
  */
 struct posix_log {
 	const char *path;
@@ -30,8 +30,7 @@ struct posix_log {
 /*
  * Starts as { .msg = ... }, ends with posix_logs_close().
  *
- * @nr_damaged: so many logs end before they say; @nr_cut: so many events have more data than a
- * recording takes
+ * @nr_damaged: logs that end too early; @nr_cut: events with more data than a recording takes
  */
 struct posix_logs {
 	const struct msg *msg;
@@ -43,16 +42,16 @@ struct posix_logs {
 };
 
 /*
- * Are all files that the command names such logs? 1, 0 when none is, or negative with @err: when
- * some are, or a file cannot be read.
+ * Returns 1 when all files that the command names are such logs, 0 when none is, or negative with
+ * @err: when only some are, or a file cannot be read.
  */
 int posix_logs_are_given(const struct opts *opts, struct uft_err *err);
 
-/* Open them. 0, or negative with @err. It tells what is missing in them. */
+/* Open them, and report missing parts. Returns 0, or negative with @err. */
 int posix_logs_open(struct posix_logs *logs, const struct opts *opts, struct uft_err *err);
 void posix_logs_close(struct posix_logs *logs);
 
-/* The log with the next event, valid until the next call; NULL at the end of all. */
+/* Returns the log with the next event, valid until the next call; NULL at the end of all. */
 struct posix_log *posix_logs_next(struct posix_logs *logs);
 
 /* The name of a type, as "posix:NAME". */

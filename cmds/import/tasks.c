@@ -55,8 +55,8 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 }
 
 /*
- * The number of a thread where the line has that, that of the process for the first thread that has
- * none, or one that no task of Linux has.
+ * Chooses the thread's number if the line has it; else that of the process for its first thread
+ * without one; else a number that no task of Linux has.
  */
 static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
 {
@@ -143,7 +143,7 @@ static void put_name(char name[static NAME_MAX], const struct import_task *task,
 	snprintf(name, NAME_MAX, is_hidden ? DATADIR_TMP("%d%s") : "%d%s", task->tid, suffix);
 }
 
-/* For both files of a task: what a record says is there before the record is. */
+/* For both files of a task, payloads first: a record's payload must be there before the record. */
 static const char *const suffixes[] = { DATADIR_EVENT_DATA_SUFFIX, ".dat" };
 
 static int append_task_file(const struct import_tasks *tasks, const struct import_task *task,
@@ -216,7 +216,7 @@ void import_tasks_remove(struct import_tasks *tasks, struct store *store)
 			continue;
 		put_name(name, task, suffix, tasks->hides);
 		store_remove(store, name);
-		/* The recording had no such task: nobody else's is taken away. */
+		/* The recording had no such task: no other file is removed. */
 		put_name(name, task, suffix, false);
 		store_remove(store, name);
 	}

@@ -1,4 +1,4 @@
-/* The tasks of logs that are imported, and what each of them said, until it is written. */
+/* The tasks of imported logs, with their events until these are written. */
 #ifndef UTRAIL_CMDS_IMPORT_TASKS_H
 #define UTRAIL_CMDS_IMPORT_TASKS_H
 
@@ -11,10 +11,10 @@
 /*
  * One task.
  *
- * @origin: what lines say of it. @log: of which log it is, for those whose lines say nothing
- * @is_new_process: nobody has said yet what program it is
+ * @origin: its process and thread in the lines. @log: its log, for tasks whose lines name none
+ * @is_new_process: its program was not written yet
  * @first_ns: of its first event
- * @records, @payloads: for <tid>.dat and <tid>.evt. @is_written: there are files of it
+ * @records, @payloads: for <tid>.dat and <tid>.evt. @is_written: its files exist
  * @next: another one with the same key
  */
 struct import_task {
@@ -36,8 +36,8 @@ struct import_task {
  * @by_origin: by a key of process and thread. @tids: those that somebody has; @pids: processes that
  * are known
  * @next_made: for tasks without a number of their own
- * @buffered: bytes that wait in all of them
- * @hides: files get their names at the end, since others read the directory
+ * @buffered: bytes of all of them that are not written
+ * @hides: files are renamed at the end, since others read the directory
  */
 struct import_tasks {
 	struct import_task **all;
@@ -56,18 +56,19 @@ struct import_tasks {
 /* Each takes some memory, and two files. */
 #define IMPORT_TASKS_MAX 262144
 
-/* A task of the recording that is added to: its numbers are taken. 0 or -ENOMEM. */
+/* Note a task of the existing recording: its numbers are taken. Returns 0 or -ENOMEM. */
 int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);
 
 /*
- * The one that has written lines of @origin into the @log-th log. NULL without memory or, then
+ * Returns the task that has written lines of @origin into the @log-th log. NULL without memory or,
+ * with
  * @is_full, when there are too many.
  */
 struct import_task *import_tasks_get(struct import_tasks *tasks, const struct fst_origin *origin,
 				     size_t log, bool *is_full);
 void import_tasks_deinit(struct import_tasks *tasks);
 
-/* Add an event: a record, and beside it a payload, of two parts. 0 or -ENOMEM. */
+/* Add an event: a record, and a payload beside it, in two parts. Returns 0 or -ENOMEM. */
 int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint64_t time_ns,
 		     uint32_t id, struct text head, struct text body);
 
@@ -75,8 +76,8 @@ int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint6
 int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err);
 
 /*
- * When what the events mean is known: files that @hides are there for readers, in the directory
- * @dir_fd. 0 or negative with @err.
+ * To be called when the definitions of the events are written: files that @hides get their names in
+ * the directory @dir_fd. Returns 0 or negative with @err.
  */
 int import_tasks_publish(const struct import_tasks *tasks, int dir_fd, struct uft_err *err);
 
