@@ -1,4 +1,4 @@
-/* Putting the probe into a process that runs (see attach.h). */
+/* Putting the probe into a running process (see attach.h). */
 #include "cmds/record/attach/attach.h"
 
 #include <dlfcn.h>
@@ -22,8 +22,8 @@
 #define PUT_IN_WAIT_US 1000
 
 /*
- * Put in the patches, and the program's events. Functions are left alone when threads do not get
- * out of their beginning: the probe counts them.
+ * Write the patches into the text, and the program's events. Functions are left alone when threads
+ * do not leave their beginning: the probe counts them.
  */
 static int put_text_in(struct attaching *a, struct uft_err *err)
 {
@@ -49,8 +49,8 @@ static int put_text_in(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * A probe that is there already: with a recorder, or one whose recorder was killed. It is gone when
- * this returns 0.
+ * Handles a probe that is there already: it has a recorder, or its recorder was killed. After 0 it
+ * is gone.
  */
 static int deal_with_former(struct attaching *a, struct uft_err *err)
 {
@@ -114,7 +114,7 @@ static int put_text(struct attaching *a, const char *text, struct uft_err *err)
 	return 0;
 }
 
-/* The probe as a file that only this process has: its descriptor there. */
+/* Passes the probe as a file that only this process has: returns its descriptor there. */
 static int64_t pass_library(struct attaching *a, const char *library, struct uft_err *err)
 {
 	char path[64];
@@ -192,9 +192,8 @@ static const char *refusal(uint64_t result)
 }
 
 /*
- * Everything is in its place. The calls that are open now would never be heard of, so they are told
- * before others are seen; those that begin meanwhile would be open, and not seen, so nothing runs
- * meanwhile.
+ * Everything is in place. Open calls are told before other calls are seen, since later nobody could
+ * tell them. Calls that begin meanwhile would be missed, so all threads are stopped.
  */
 static int begin_recording(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {
@@ -218,7 +217,7 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 	return ret < 0 ? ret : attaching_leave(a, ATTACH_BEGIN, &result, err);
 }
 
-/* From the stopped thread to a process that is recorded. */
+/* From a stopped thread to a recorded process. */
 static int come(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {
 	uint64_t handle = 0, result = 0;

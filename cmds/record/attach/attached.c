@@ -42,7 +42,7 @@ static void wait_a_moment(const struct attached *w)
 		nanosleep(&moment, NULL);
 }
 
-/* The end of a child of ours is told once, and not to us. */
+/* The end of a child of ours is reported once, but not by this wait. */
 static bool has_ended_as_child(const struct attached *w, const struct attached_thread *t)
 {
 	siginfo_t info = { 0 };
@@ -180,8 +180,8 @@ bool world_is_caught(const struct attached *w, int sig)
 }
 
 /*
- * A thread that is attached to is woken by signals that mean nothing, too: SIGCHLD, where nobody
- * has asked for it. Its system call is not to learn of that.
+ * An attached thread is also woken by signals that do nothing, such as SIGCHLD without a handler.
+ * Its system call must not notice that.
  */
 static void deliver(const struct attached *w, struct attached_thread *t, int sig)
 {
@@ -192,8 +192,8 @@ static void deliver(const struct attached *w, struct attached_thread *t, int sig
 }
 
 /*
- * Until the thread stands still. A signal that comes first is delivered: then the stop comes at the
- * first instruction of its handler. A signal that ends the process ends it.
+ * Wait until the thread has stopped. A signal that comes first is delivered: then the stop comes at
+ * the first instruction of its handler. A signal that ends the process ends it.
  */
 static int await_stop(const struct attached *w, struct attached_thread *t, uint64_t until_ms)
 {
@@ -212,8 +212,8 @@ static int await_stop(const struct attached *w, struct attached_thread *t, uint6
 	int ret = get_regs(t);
 
 	/*
-	 * At once, not when it is let go: should we die before that, its system call is not to
-	 * fail.
+	 * This is done at once, not when the thread is let go: if we die before that, its system
+	 * call must not fail.
 	 */
 	if (ret == 0 && arch_remote_restart(&t->regs))
 		ret = world_set_regs(t->tid, &t->regs);
@@ -264,7 +264,7 @@ static int seize_thread(struct attached *w, pid_t tid, struct attached_thread **
 	return 0;
 }
 
-/* 'R', 'S', 'Z' and the like of proc_pid_stat(5); 0 when it is gone. */
+/* The state letter of proc_pid_stat(5), 'R', 'S', 'Z' and the like; 0 when it is gone. */
 static char thread_state(pid_t pid, pid_t tid)
 {
 	char path[64];
@@ -286,8 +286,8 @@ static char thread_state(pid_t pid, pid_t tid)
 }
 
 /*
- * One look at the list of threads: those that are new are told to stop. Returns their number, or
- * negative errno.
+ * One look at the list of threads: new ones are told to stop. Returns their number, or negative
+ * errno.
  */
 static int seize_new(struct attached *w)
 {
@@ -314,7 +314,8 @@ static int seize_new(struct attached *w)
 			char state = thread_state(w->pid, tid);
 
 			/*
-			 * It ends just now, or has ended and is only there because its process is.
+			 * The thread is ending, or has ended and is only listed because its process
+			 * is.
 			 */
 			if (ret == -ESRCH || !state || state == 'Z' || state == 'X')
 				continue;
@@ -367,7 +368,7 @@ int attached_stop(struct attached *w, struct uft_err *err)
 	uint64_t until_ms = world_now_ms() + STOP_PATIENCE_MS;
 	int nr;
 
-	/* Running threads may begin others; when a look finds none that is new, all stand. */
+	/* Running threads may start others; when a look finds no new one, all are stopped. */
 	do {
 		nr = seize_new(w);
 
@@ -394,8 +395,8 @@ int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread *
 static void detach_thread(struct attached *w, struct attached_thread *t)
 {
 	/*
-	 * One that does not stop: what is asked of it stays asked, and only one that stands can be
-	 * let go. It ends with us.
+	 * A thread that does not stop keeps the request to stop, and only a stopped one can be let
+	 * go. The request ends with our process.
 	 */
 	if (t->is_gone)
 		return;
@@ -426,7 +427,7 @@ void attached_let_go(struct attached *w)
 
 /* --- bytes that change --- */
 
-/* So many instructions may a thread take to leave a few bytes. */
+/* The most instructions that a thread may take to leave a few bytes. */
 #define STEPS_MAX 256
 
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end)
@@ -436,7 +437,7 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 
 		if (arch_remote_pc(&t->regs) - start >= end - start)
 			return 0;
-		/* The next one would begin the call again, and wait in it. */
+		/* The next instruction would begin the call again, and wait in it. */
 		uint64_t args[4];
 
 		if (arch_remote_system_call(&t->regs, args) >= 0)
@@ -451,7 +452,7 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 			return 0;
 		if (ret < 0 || get_regs(t) < 0)
 			return -EBUSY;
-		/* A signal: it is delivered with the next step, whose handler lies elsewhere. */
+		/* A signal is delivered with the next step; its handler lies elsewhere. */
 		if (!is_interrupted(status) && WSTOPSIG(status) != SIGTRAP) {
 			t->is_stopped = false;
 			if (ptrace(PTRACE_SINGLESTEP, t->tid, NULL,

@@ -1,6 +1,6 @@
 /*
- * The threads of a running process: stopping them all, looking at them, having one of them call a
- * function, letting them go.
+ * The threads of a running process: stop all of them, look at them, make one of them call a
+ * function, let them go.
  */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_ATTACHED_H
 #define UTRAIL_CMDS_RECORD_ATTACH_ATTACHED_H
@@ -14,12 +14,12 @@
 #include "utils/base/err.h"
 
 /*
- * Made with ptrace(2): PTRACE_SEIZE and PTRACE_INTERRUPT, which no thread can tell from not having
- * run for a while, and which leave job control alone. When the recorder dies, at whatever moment,
- * the kernel lets all threads go as they stand. So what a thread is made to do ends by itself, in
- * the context that it was taken out of (see attached_call()).
+ * Made with ptrace(2): PTRACE_SEIZE and PTRACE_INTERRUPT, which look to a thread like not having
+ * run for a while, and do not affect job control. When the recorder dies, at any moment, the kernel
+ * lets all threads go in their present state. So a call that a thread is made to do must end by
+ * itself, in the thread's former context (see attached_call()).
  *
- * All functions of one world are called by one thread: the kernel knows that one as the tracer.
+ * All functions for one process are called by one thread, which the kernel knows as the tracer.
  *
  * @regs: of the stop
  */
@@ -32,9 +32,9 @@ struct attached_thread {
 
 /*
  * @memory_fd: /proc/PID/mem: of the process' whole memory, read-only pages too
- * @is_child: of ours: the waiter for its end is to have its status, so it is left there
+ * @is_child: it is our child: its status is left for the code that waits for its end
  * @threads: those that are attached to
- * @wait: called while a call of a thread is waited for, if it is not NULL: for a millisecond at
+ * @wait: if it is not NULL, called while we wait for a call of a thread: for a millisecond at
  *        most, less when there is a SIGCHLD
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
  * @room: memory of ours in the process, or 0: code, and then a stack
@@ -59,16 +59,16 @@ struct attached {
 		.memory_fd = -1 \
 	}
 
-/* The process' memory is opened; its threads run on. 0 or negative errno with a text. */
+/* Opens the process' memory; its threads run on. Returns 0 or negative errno with a text. */
 int attached_open(struct attached *w, pid_t pid, struct uft_err *err);
 
-/* Lets all threads go. Things that were put into the process stay there. */
+/* Lets all threads go. Memory and code that were put into the process stay there. */
 void attached_close(struct attached *w);
 #define cleanup_world cleanup(attached_close)
 
 /*
- * Stop all threads, those too that begin meanwhile. When one does not stop (it waits for a disk, or
- * in vfork(2)) all are let go: -EBUSY.
+ * Stop all threads, also those that begin meanwhile. When one does not stop (it waits for a disk,
+ * or in vfork(2)) all are let go: -EBUSY.
  */
 int attached_stop(struct attached *w, struct uft_err *err);
 
@@ -83,29 +83,29 @@ void attached_let_go(struct attached *w);
 void attached_let_others_go(struct attached *w, const struct attached_thread *thread);
 
 /*
- * Returns the number of bytes that could be read or written. Writing goes to the process' own copy
- * of memory that is mapped read-only, too.
+ * Returns the number of bytes that could be read or written. Writing also changes the process' own
+ * copy of memory that is mapped read-only.
  */
 size_t attached_read(const struct attached *w, uint64_t address, void *to, size_t len);
 size_t attached_write(const struct attached *w, uint64_t address, const void *from, size_t len);
 
 /*
- * The stopped thread executes instructions one by one until it is not in [@start, @end). 0; -EBUSY:
- * it stays there, as in a loop or a system call.
+ * The stopped thread executes instructions one by one until it is outside of [@start, @end).
+ * Returns 0; -EBUSY: it stays there, as in a loop or a system call.
  */
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end);
 
 /*
  * Find the instructions that calls begin and end with, in the executable memory [@start, @end) of a
- * C library. -ENOEXEC when there are none.
+ * C library. Returns -ENOEXEC when there are none.
  */
 int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, struct uft_err *err);
 
 /*
- * Have a stopped thread make a system call; what it returned goes to @result. Below its red zone is
- * what it goes on with should we die meanwhile: its registers and its signal mask, as a frame that
- * rt_sigreturn(2) restores. With us alive it is put back by ptrace(2), so that a system call that
- * it was in goes on with the time that was left. -EAGAIN: there is no room on its stack.
+ * Make a stopped thread do a system call; the return value goes to @result. If we die meanwhile,
+ * the thread restores its registers and its signal mask from a frame of rt_sigreturn(2) below its
+ * red zone. Otherwise ptrace(2) restores them, so that an interrupted system call goes on with the
+ * remaining time. -EAGAIN: there is no room on its stack.
  */
 int attached_syscall(struct attached *w, struct attached_thread *thread, long nr,
 		     const uint64_t args[6], int64_t *result, struct uft_err *err);
@@ -114,15 +114,15 @@ int attached_syscall(struct attached *w, struct attached_thread *thread, long nr
 int attached_make_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 int attached_drop_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 
-/* The bytes of room for arguments that are in memory, and their place. */
+/* The size of the room for arguments in memory, and its address. */
 #define ATTACHED_ARGS_BYTES 8192
 uint64_t attached_args(const struct attached *w);
 
 /*
- * Have a stopped thread call @fn with @args, in the room, with all signals blocked; its result goes
- * to @result. When it does not return within @patience_ms, -ETIMEDOUT: then the thread goes on with
- * that call, and after it with what it did before, without us. -EFAULT when it has met a fault; the
- * thread is where it was before.
+ * Make a stopped thread call @fn with @args, in the room, with all signals blocked; the return
+ * value goes to @result. When it does not return within @patience_ms, -ETIMEDOUT: then the thread
+ * finishes that call and goes on with its former work, without us. -EFAULT after a fault; the
+ * thread is in its former state.
  */
 int attached_call(struct attached *w, struct attached_thread *thread, uint64_t fn,
 		  const uint64_t args[6], int patience_ms, uint64_t *result, struct uft_err *err);

@@ -7,12 +7,12 @@
 uint64_t world_now_ms(void);
 
 /*
- * Until the kernel says what became of @t, with waitpid(2)'s @status. -ESRCH: it has ended.
+ * Wait for the kernel's next report on @t, with waitpid(2)'s @status. -ESRCH: it has ended.
  * -ETIMEDOUT: it runs.
  */
 int world_wait(const struct attached *w, struct attached_thread *t, uint64_t until_ms, int *status);
 
-/* A thread of ours that runs is to stand still, with its registers in @t. */
+/* Stop a running thread of the process, and read its registers into @t. */
 int world_interrupt(const struct attached *w, struct attached_thread *t, uint64_t until_ms);
 
 /* True when the process has a handler for @sig (proc_pid_status(5)). */

@@ -85,10 +85,7 @@ int attaching_find_libc(struct attaching *a, struct uft_err *err)
 	return attached_find_gadgets(&a->w, code->start, code->end, err);
 }
 
-/*
- * After execve(2) the file that was opened before is that of the former program's memory, which is
- * gone.
- */
+/* After execve(2) the open file still is the former program's memory, which is gone. */
 static bool is_former_memory(const struct attaching *a)
 {
 	uint8_t byte;

@@ -1,4 +1,4 @@
-/* A process that is attached to, or left (see attach.h): what both have in common. */
+/* A process that is attached to, or left (see attach.h): the shared part of both. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_ATTACHING_H
 #define UTRAIL_CMDS_RECORD_ATTACH_ATTACHING_H
 
@@ -17,8 +17,8 @@
  *
  * @thread: the one that makes calls; NULL once it is let go
  * @libc: functions of its C library
- * @codes: from where to where the probe has made code
- * @text: what the probe changes of the program's
+ * @codes: ranges of code that the probe has made
+ * @text: the probe's changes of the program's text
  */
 struct attaching {
 	struct attached w;
@@ -44,8 +44,8 @@ void attaching_done(struct attaching **a);
 int attaching_find_libc(struct attaching *a, struct uft_err *err);
 
 /*
- * The process has become another program since @a was made, or its dynamic linker has not loaded
- * the C library yet: look again later.
+ * True when the process has executed another program since @a was made, or its dynamic linker has
+ * not loaded the C library yet: look again later.
  */
 bool attaching_is_starting(struct attaching *a);
 
@@ -54,13 +54,13 @@ bool attaching_find_probe(struct attaching *a);
 bool attaching_has_probe(const struct attaching *a);
 
 /*
- * A thread stands where it can make calls, and there is a room for them; and what was asked of it
- * is over, well or badly.
+ * Stop a thread that can make calls, and make a room for them; and end that, after success or
+ * failure.
  */
 int attaching_begin_calls(struct attaching *a, struct uft_err *err);
 void attaching_end_calls(struct attaching *a);
 
-/* The thread calls @fn. -ETIMEDOUT: it did not come back, and has been let go. */
+/* The thread calls @fn. -ETIMEDOUT: it did not return, and has been let go. */
 int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t first,
 		   uint64_t second, uint64_t third, uint64_t *result, struct uft_err *err);
 
@@ -68,40 +68,42 @@ int attaching_call(struct attaching *a, int patience_ms, uint64_t fn, uint64_t f
 int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result,
 		    struct uft_err *err);
 
-/* The process is let be for a moment, and spoken with meanwhile. */
+/* Lets the process run for a moment, and talks to it meanwhile. */
 void attaching_wait(const struct attaching *a, unsigned us);
 
 /* Read the probe's changes of the program's text to a->text. */
 int attaching_read_text(struct attaching *a, struct uft_err *err);
 
-/* To a->codes, which @step finds: ATTACH_CODES, ATTACH_WITHDRAW. -E2BIG when there are too many. */
+/*
+ * Read code ranges of the probe to a->codes with @step (ATTACH_CODES, ATTACH_WITHDRAW). -E2BIG when
+ * there are too many.
+ */
 int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err);
 
 /*
- * True when a thread runs the probe's code now, or did when a signal came. True also when one is in
- * the dynamic linker, which may be about to store the address that it has found where it was told
- * before. All stand.
+ * True when a thread runs the probe's code now, or did when a signal came. Also true when one is in
+ * the dynamic linker, which may be about to store a function's address at the place of earlier. All
+ * threads are stopped.
  */
 bool attaching_is_anybody_within(struct attaching *a);
 
 /*
- * Take those changes of @text out whose functions have no call open, and look some times whether
- * more have none: those that stay are left in @text. No hook at the beginning of one of these
- * functions is left. @patches has each of them among its ends.
+ * Take those changes of @text out whose functions have no open call, and look several times for
+ * more of them; those that stay are left in @text. The hooks at the beginnings of these functions
+ * are out already. @patches lists all of these changes among its ends.
  */
 int attaching_take_ends_out(struct attaching *a, const struct process_patches *patches,
 			    struct text *text, struct uft_err *err);
 
 /*
- * All threads stand. Another thread makes the calls when one of them did not stop: then all were
- * let go.
+ * Stop all threads. If one of them does not stop, all are let go, and another thread makes the
+ * calls.
  */
 int attaching_stop_all(struct attaching *a, struct uft_err *err);
 
 /*
- * The program's own events, recorded from now on, and no more (doors.c). Threads run meanwhile.
- * Libraries that cannot be opened are told; the library comes to the probe no more when closing
- * returns 0.
+ * Start and stop recording the program's own events (doors.c). Threads run meanwhile. Copies of the
+ * library that cannot be opened are reported; after closing has returned 0 no copy calls the probe.
  */
 void attaching_open_doors(struct attaching *a, const struct attach_how *how);
 int attaching_close_doors(struct attaching *a, struct uft_err *err);

@@ -1,11 +1,11 @@
 /*
  * Calls by a thread of another process (see world.h).
  *
- * At each instant the thread may be let go as it stands, for the kernel does that when the recorder
- * is killed. So the context that it is to go on in lies in its memory before its registers are
- * changed, and the code that it runs ends by restoring that context. If the recorder lives, it
- * restores the registers itself, in front of that: only so a system call that was interrupted goes
- * on with the time that was left to it (restart_syscall(2)), which rt_sigreturn(2) forgets.
+ * The kernel may let the thread go at any moment, since the recorder may be killed. So the thread's
+ * context is written to its memory before its registers are changed, and the code that it runs ends
+ * by restoring that context. If the recorder lives, it restores the registers itself before that.
+ * Only so an interrupted system call goes on with the remaining time (restart_syscall(2)), which
+ * rt_sigreturn(2) forgets.
  */
 #include <errno.h>
 #include <linux/ptrace.h>
@@ -21,11 +21,11 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 
-/* <sys/ptrace.h> cannot be had beside <linux/ptrace.h>. */
+/* <sys/ptrace.h> cannot be included together with <linux/ptrace.h>. */
 extern long ptrace(int request, ...) __THROW;
 
 #define PTRACE_CONT_	7
-#define RED_ZONE	128 /* psABI 3.2.2; elsewhere there is none, or a smaller one */
+#define RED_ZONE	128 /* psABI 3.2.2; other machines have none, or a smaller one */
 #define CODE_BYTES	4096
 #define STACK_BYTES	(256UL << 10)
 #define CONTEXT_BYTES	(24UL << 10)
@@ -57,8 +57,8 @@ static int go_on(const struct attached *w, struct attached_thread *t, int reques
 }
 
 /*
- * Stand still in front of the next instruction of the program, where registers may be set that
- * begin a system call again.
+ * Stop before the next instruction of the program, where registers that begin a system call again
+ * may be set.
  */
 static int stand_still(const struct attached *w, struct attached_thread *t)
 {
@@ -91,9 +91,9 @@ static int put_back(const struct attached *w, struct attached_thread *t, const u
 }
 
 /*
- * The system call that @t begins again when a context is restored; negative: it was in none.
- * restart_syscall(2) itself would fail with EINTR then: rt_sigreturn(2) makes the kernel forget
- * what it was to go on with.
+ * Returns the system call that @t begins again when a context is restored; negative: it was in
+ * none. restart_syscall(2) itself would fail with EINTR then, since rt_sigreturn(2) makes the
+ * kernel forget it.
  */
 static long interrupted_call(const struct attached *w, const struct attached_thread *t)
 {
@@ -108,7 +108,7 @@ static long interrupted_call(const struct attached *w, const struct attached_thr
 	return of >= 0 ? of : nr;
 }
 
-/* The context that @t is in, to lie at @at, with @below in the word below it. */
+/* Write the context of @t to @at, with @below in the word below it. */
 static int write_context(const struct attached *w, const struct attached_thread *t, uint64_t at,
 			 uint64_t mask, uint64_t below)
 {
@@ -213,7 +213,7 @@ int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, stru
 	return 0;
 }
 
-/* Some machines have only mmap2, whose offset counts pages: of no file, both are the same. */
+/* Some machines have only mmap2, whose offset counts pages: without a file both are the same. */
 #ifdef SYS_mmap
 #define CALL_MMAP SYS_mmap
 #else
@@ -267,7 +267,7 @@ uint64_t attached_args(const struct attached *w)
 	return w->context + CONTEXT_BYTES;
 }
 
-/* It did not come back: it goes on alone, and comes back to what it did by itself. */
+/* It did not return: it goes on alone, and returns to its former work by itself. */
 static int give_up(struct attached *w, struct attached_thread *t, struct uft_err *err)
 {
 	world_interrupt(w, t, world_now_ms() + SYSCALL_WAIT_MS);
@@ -286,7 +286,7 @@ static bool is_fault(int sig)
 	       sig == SIGTRAP || sig == SIGSYS || sig == SIGABRT;
 }
 
-/* One that nobody is told of who has not asked for it, and that nobody has; 0: there is none. */
+/* Chooses a signal that is ignored by default and has no handler; 0: there is none. */
 static int choose_signal(const struct attached *w)
 {
 	static const int ignored[] = { SIGURG, SIGWINCH, SIGCONT, SIGCHLD };
@@ -298,7 +298,7 @@ static int choose_signal(const struct attached *w)
 	return 0;
 }
 
-/* Until the function has returned and the signal comes, which is for us. */
+/* Run until the function has returned and the signal comes, which is for us. */
 static int run_call(struct attached *w, struct attached_thread *t, struct arch_remote *regs,
 		    int told_by, uint64_t until_ms, uint64_t *result)
 {

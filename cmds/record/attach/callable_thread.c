@@ -15,25 +15,25 @@
 #include "utils/base/compiler.h"
 
 const char *const callable_thread_libc_names[] = { "libc.so.", "libc-2.", NULL };
-/* A library of its own before glibc 2.34: the dynamic linker's locks wait there. */
+/* Before glibc 2.34 this is a library of its own: the dynamic linker waits for locks there. */
 static const char *const threads_names[] = { "libpthread.so.", "libpthread-2.", NULL };
 const char *const callable_thread_linker_names[] = { "ld-linux", "ld-2.", NULL };
 
-/* The kernel shows a memfd by its name, with "/memfd:" in front. */
+/* The kernel shows a memfd by its name, with "/memfd:" before it. */
 const char *const callable_thread_probe_names[] = { CALLABLE_THREAD_PROBE,
 						    "memfd:" CALLABLE_THREAD_PROBE, NULL };
 
-/* So often is looked, and so long is waited between two looks. */
+/* The number of looks, and the pause between two of them. */
 #define LOOKS	     600
 #define LOOK_WAIT_US 5000
 
 /*
- * The thread stands in a system call that begins again, whichever that is. It waits for something,
- * of the program's or of nobody's. If the C library waits for it, it holds no lock of its allocator
- * or of the dynamic linker. For what these two do is to map, open and read, in the linker's own
- * code, and to wait for each other: by FUTEX_WAIT without an end, which is the one exception. (With
- * an end, and so in restart_syscall(2), which a sleep becomes when it is stopped once, it is no
- * lock of theirs.) is_past_locks() knows some of the others.
+ * True when the thread is in a system call that waits for an event and can be restarted. If the C
+ * library itself waits, it holds no lock of its allocator or of the dynamic linker: those two map,
+ * open and read, in the linker's own code, and wait for each other by FUTEX_WAIT without a timeout.
+ * That call is the one exception. (With a timeout, and so in restart_syscall(2), which a stopped
+ * sleep becomes, it is not for a lock of theirs.) is_past_locks() recognises some of the
+ * exceptions.
  */
 static bool waits_for_events(long nr, const uint64_t args[4])
 {
@@ -79,20 +79,19 @@ bool callable_thread_has_interrupted(const struct attached *w, const struct maps
 	return false;
 }
 
-/* So many bytes has syscall(3) at most: it moves arguments, and makes the call. */
+/* The largest size of syscall(3): it moves arguments, and makes the call. */
 #define SYSCALL_BYTES 64
 
 /*
- * The owners of locks that a FUTEX_WAIT without an end can be for. @has_one_allocator: the C
- * library's is the only one, so that it waits in there, as does the dynamic linker, and neither by
- * syscall(3)
+ * Possible owners of the lock in a FUTEX_WAIT without a timeout. @has_one_allocator: the only
+ * allocator is the C library's; like the dynamic linker, it does not wait by syscall(3)
  */
 struct locks {
 	bool has_one_allocator;
 	uint64_t syscall;
 };
 
-/* Nobody stands meanwhile: it takes milliseconds with hundreds of modules. */
+/* All threads run meanwhile: it takes milliseconds with hundreds of modules. */
 static struct locks find_locks(const struct attached *w, const struct maps *maps)
 {
 	const struct mapping *libc = maps_module(maps, callable_thread_libc_names);
@@ -112,7 +111,7 @@ static struct locks find_locks(const struct attached *w, const struct maps *maps
 	return locks;
 }
 
-/* It waits for the program, whatever it waits for: for no lock that dlopen(3) may need. */
+/* True when the wait is the program's: it holds no lock that dlopen(3) may need. */
 static bool is_past_locks(const struct locks *locks, const struct mapping *code, uint64_t pc)
 {
 	if (!locks->has_one_allocator || begins_with_any(file_of(code), threads_names))
@@ -121,7 +120,7 @@ static bool is_past_locks(const struct locks *locks, const struct mapping *code,
 	       (locks->syscall && pc - locks->syscall < SYSCALL_BYTES);
 }
 
-/* It is in a handler, or may be: where nothing is blocked it is in none. */
+/* True when the thread may be in a signal handler; with no signal blocked it is in none. */
 static bool is_in_handler(const struct attached *w, const struct maps *maps,
 			  const struct attached_thread *t)
 {
@@ -158,15 +157,15 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 }
 
 /*
- * The first thread is asked alone for a while: its part of the allocator is there, where another
- * one's might be made for this and would stay.
+ * The first thread is tried alone for a while: its arena of the allocator exists, and another
+ * thread's might be made for this and would stay.
  */
 #define LOOKS_AT_FIRST 40
 
-/* Most processes are found quiet before that, and their modules need not be searched. */
+/* In most processes a thread is found before that, and their modules need not be searched. */
 #define LOOKS_WITHOUT_LOCKS 4
 
-/* One look, at the first thread or at all. 0: none was quiet. 1: @thread is. */
+/* One look, at the first thread or at all. Returns 0: none can be called; 1: @thread can. */
 static int look_for_quiet(struct attached *w, const struct maps *maps, const struct locks *locks,
 			  bool at_all, struct attached_thread **thread)
 {

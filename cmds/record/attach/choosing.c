@@ -1,4 +1,4 @@
-/* Chooses which of its declared events a process records, while it is recorded (see attach.h). */
+/* Chooses which of its declared events a running process records (see attach.h). */
 #include <errno.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /*
- * Events that a process declares by libutrail-trace, which was there before the probe (see
+ * Events that a process declares by a libutrail-trace that was loaded before the probe (see
  * attaching.h; trace/seam/recorder.h).
  */
 #include <errno.h>
@@ -10,8 +10,8 @@
 #define WAIT_US 1000
 
 /*
- * Until no thread is within what the library does one at a time: this thread may be that one, so it
- * runs meanwhile.
+ * Wait until no thread is in the part of the library that is locked: this thread may be that one,
+ * so it runs meanwhile.
  */
 static int pass_doors(struct attaching *a, enum attach_step step, uint64_t *nr, struct uft_err *err)
 {

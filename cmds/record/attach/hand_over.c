@@ -21,7 +21,7 @@ struct handing {
 	uint64_t leave_fn;
 };
 
-/* @nr calls of thread @tid, as many as there is room for at once. */
+/* Hands over @nr calls of thread @tid: as many as there is room for at once. */
 static int hand_some(struct handing *h, pid_t tid, const struct attach_call *calls, size_t nr,
 		     struct uft_err *err)
 {

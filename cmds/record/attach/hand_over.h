@@ -7,8 +7,8 @@
 
 /*
  * All threads of @w are stopped, and @thread is made to call @leave_fn, utrail_leave(). Threads
- * whose calls are not known begin at depth 0; with -v @msg says so. 0, or negative errno with a
- * text when @thread did not come back.
+ * whose calls are unknown begin at depth 0; with -v @msg reports that. Returns 0, or negative errno
+ * with a text when @thread did not return.
  */
 int hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 		    uint64_t leave_fn, const struct msg *msg, struct uft_err *err);

@@ -52,15 +52,15 @@ bool attaching_is_anybody_within(struct attaching *a)
 #define EMPTY_NS    (30 * NSEC_PER_SEC)
 
 /*
- * It runs for at least so long between two looks, and for longer than a look takes: of many changes
- * that is long.
+ * The process runs at least this long between two looks, and longer than a look takes, which is
+ * long for many changes.
  */
 #define EMPTY_WAIT_US 2000
 #define EMPTY_WAITS   4
 
 /*
- * Until the text is as it was, and no thread is within the probe: nothing leads there any more, so
- * this stays so.
+ * Wait until the text is as before, and no thread is inside of the probe: nothing leads there any
+ * more, so this stays so.
  */
 static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {
@@ -74,7 +74,7 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		/*
-		 * The one that makes the calls may itself be within: it waits for the recorder's
+		 * The thread that makes the calls may itself be inside: it waits for the recorder's
 		 * answer.
 		 */
 		if (i >= SAME_TRIES) {
@@ -110,7 +110,7 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * Find the handle that dlopen(3) has returned for the probe, when the recorder was killed before it
+ * Find the handle that dlopen(3) has returned for the probe, if the recorder was killed before it
  * could tell the probe: in glibc it is the link map, which dladdr1(3) gives. Nothing is written
  * when there is none.
  */
@@ -135,7 +135,7 @@ static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *er
 	return ret;
 }
 
-/* Nothing of the program leads to the probe, all that it has is given back, and it is unloaded. */
+/* Undo all changes of the program, free all of the probe's memory, and unload it. */
 int attaching_take_out(struct attaching *a, struct uft_err *err)
 {
 	uint64_t result, handle = 0;

@@ -117,7 +117,7 @@ struct extent {
 	uint64_t bias;
 };
 
-/* The dynamic linker has made addresses in memory of those of the file; not in all modules. */
+/* The dynamic linker has relocated the file's addresses in memory; not in all modules. */
 static uint64_t relocate_address(const struct extent *e, uint64_t value)
 {
 	return value - e->base < e->bytes ? value : e->bias + value;

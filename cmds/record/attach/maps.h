@@ -1,4 +1,4 @@
-/* The mappings of another process, and the names in its modules, as they lie in its memory. */
+/* The mappings of another process, and the names in its modules, read from its memory. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_MAPS_H
 #define UTRAIL_CMDS_RECORD_ATTACH_MAPS_H
 
@@ -9,7 +9,7 @@
 
 #include "cmds/record/attach/attached.h"
 
-/* A line of /proc/PID/maps (proc_pid_maps(5)). @path: "" for what has none */
+/* A line of /proc/PID/maps (proc_pid_maps(5)). @path: "" for a mapping without one */
 struct mapping {
 	uint64_t start;
 	uint64_t end;
@@ -42,8 +42,8 @@ const struct mapping *maps_code(const struct maps *maps, const struct mapping *f
 
 /*
  * The address of the function or variable @name that the module at @base exports, 0: it does not.
- * Read from the process' memory, for its file may be gone, replaced, or where we do not see it; and
- * nothing in there is believed.
+ * It is read from the process' memory, since its file may be gone, replaced, or invisible to us.
+ * All values in there are checked.
  */
 uint64_t maps_symbol(const struct attached *w, uint64_t base, const char *name);
 

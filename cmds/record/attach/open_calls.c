@@ -1,4 +1,4 @@
-/* Open calls that would have been seen (see open_calls.h). */
+/* Open calls that the probe would have seen (see open_calls.h). */
 #include "cmds/record/attach/open_calls.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "utils/base/cleanup.h"
 #include "utils/object/code/hooked.h"
 
-/* A module. @file: libdwfl's, as long as the unwinder is open. */
+/* The hooks of a module. @file: from libdwfl, valid while the unwinder is open. */
 struct known_hooks {
 	struct elf_file file;
 	struct hooked hooked;
@@ -59,7 +59,7 @@ static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *
 
 #define SLOT_BYTES sizeof(uint64_t)
 
-/* The call of a function, which is at @f; @outer has called it. */
+/* True when the call of the function at @f, which @outer has called, would have been seen. */
 static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const struct unwind_frame *f,
 			 const struct unwind_frame *outer, struct attach_call *out)
 {
@@ -100,10 +100,10 @@ static bool is_library_call(struct open_calls *calls, struct unwinder *u,
 }
 
 /*
- * A function of -finstrument-functions says where its stack is, and not where it returns to. So the
- * next call of that kind does not tell that the innermost library call has returned, which is left
- * out then. (One that has calls inside of it is needed for their depth, and counts until the
- * function around it ends.)
+ * A function with -finstrument-functions tells its stack pointer, and not its return address. So
+ * its next call does not show that the innermost library call has returned, which is left out then.
+ * (A library call with calls inside of it is needed for their depth, and lasts until the function
+ * around it ends.)
  */
 static int drop_unending(const struct attach_call *list, int nr)
 {
@@ -126,7 +126,7 @@ int open_calls_find(struct open_calls *calls, struct unwinder *u,
 
 	if (!found)
 		return err_set_errno(err, -ENOMEM, "open calls are not known");
-	/* The function that has begun the thread has been called by nobody. */
+	/* The function that has begun the thread has no caller. */
 	for (int i = nr_frames - 2; i >= 0; i--) {
 		if (is_seen_call(calls, u, &frames[i], &frames[i + 1], &found[nr]))
 			nr++;

@@ -1,6 +1,6 @@
 /*
- * Finds calls that are open in the threads of a process when recording begins in it: those that
- * would have been seen.
+ * Finds the calls that are open in a process' threads when recording begins: those that the probe
+ * would have seen.
  */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_OPEN_CALLS_H
 #define UTRAIL_CMDS_RECORD_ATTACH_OPEN_CALLS_H
@@ -17,9 +17,9 @@ void open_calls_deinit(struct open_calls *calls);
 #define cleanup_open_calls cleanup(open_calls_deinit)
 
 /*
- * The calls that are open in @thread of functions that call a hook where they begin, and of library
- * functions through the PLT; outermost first, for the caller to free. Returns their number, or
- * negative errno with a text.
+ * Finds the open calls in @thread of functions that call a hook at their beginning, and of library
+ * functions through the PLT; the outermost is first, and the caller frees the list. Returns their
+ * number, or negative errno with a text.
  */
 int open_calls_find(struct open_calls *calls, struct unwinder *u,
 		    const struct attached_thread *thread, struct attach_call **list,

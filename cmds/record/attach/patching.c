@@ -33,7 +33,9 @@ static int list_known(const struct text *text, struct strbuf *sites)
 	return strbuf_oom(sites) ? -ENOMEM : 0;
 }
 
-/* Those that belong together are known together: what ends with one that is not silent. */
+/*
+ * Patches that belong together are made known together: all up to the first one that is not silent.
+ */
 static int list_missing(const struct strbuf *all, const struct strbuf *known, struct strbuf *out)
 {
 	const struct plan_patch *patches = (const struct plan_patch *)all->data;
@@ -53,14 +55,14 @@ static int list_missing(const struct strbuf *all, const struct strbuf *known, st
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }
 
-/* Some machines have only mmap2, whose offset counts pages: of no file, both are the same. */
+/* Some machines have only mmap2, whose offset counts pages: without a file both are the same. */
 #ifdef SYS_mmap
 #define CALL_MMAP SYS_mmap
 #else
 #define CALL_MMAP SYS_mmap2
 #endif
 
-/* A thread stands for calls; it makes what the probe knows. @result: as of ATTACH_ADOPT */
+/* A thread is stopped for calls; it makes the stubs of the image. @result: as of ATTACH_ADOPT */
 static int adopt_image(struct attaching *a, const void *image, uint64_t bytes, int64_t *result,
 		       struct uft_err *err)
 {
@@ -106,8 +108,8 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 }
 
 /*
- * The probe knows all of @all, and a->text is what it knows. -EAGAIN: not by this thread, or not
- * now.
+ * Make all patches of @all known to the probe, and read the known ones into a->text. -EAGAIN: not
+ * with this thread, or not now.
  */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {
@@ -175,7 +177,7 @@ enum selected {
 	TO_GO_WHEN_UNUSED, /* at the ends of functions */
 };
 
-/* A patch that leads to the one before it stays beside it. */
+/* A patch that leads to the one before it goes and comes with it. */
 static int select_changes(struct attaching *a, const struct attach_patches *job,
 			  enum selected selected, struct text *out)
 {

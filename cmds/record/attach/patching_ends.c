@@ -1,4 +1,7 @@
-/* Hooks that tell the ends of calls, and go once none of these is open (see patching.c). */
+/*
+ * Hooks that tell the ends of calls; they are removed once none of these calls is open (see
+ * patching.c).
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -6,8 +9,7 @@
 #include "utils/base/compiler.h"
 
 /*
- * Calls that are over soon are waited for; a thread that is in a hook comes out of it, as soon as
- * it has a CPU.
+ * Calls that end soon are waited for; a thread inside of a hook leaves it as soon as it has a CPU.
  */
 #define LOOKS	  12
 #define TRIES	  50
@@ -15,8 +17,8 @@
 #define ASKED_MAX (ATTACHED_ARGS_BYTES / sizeof(uint64_t))
 
 /*
- * Set those of @funcs to 0 that have a call open. -EAGAIN: a thread is within a hook; -EINVAL: the
- * probe does not know.
+ * Set those of @funcs to 0 that have an open call. -EAGAIN: a thread is inside of a hook; -EINVAL:
+ * the probe does not know.
  */
 static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
 {
@@ -33,7 +35,10 @@ static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, stru
 	return attached_read(&a->w, attached_args(&a->w), funcs, bytes) == bytes ? 0 : -EIO;
 }
 
-/* All threads stand, none of them in a hook. Changes that are taken out are no longer in @text. */
+/*
+ * All threads are stopped, none of them inside of a hook. Changes that are taken out are removed
+ * from @text.
+ */
 static int take_out(struct attaching *a, const struct process_patches *patches, struct text *text,
 		    struct uft_err *err)
 {
@@ -105,7 +110,9 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 			attaching_wait(a, (1 + looks) * WAIT_US);
 		ret = try_taking_out(a, patches, text, &why);
 		looks += ret == 0;
-		/* Functions that the probe does not know, or has in too many places, stay. */
+		/*
+		 * Functions stay if the probe does not know them, or has code in too many places.
+		 */
 		if (ret == -EINVAL || ret == -E2BIG)
 			return 0;
 		if (ret < 0 && ret != -EAGAIN) {

@@ -23,7 +23,7 @@
 #define FILE_MAX  (64UL << 10)
 #define NAMED_MAX 12 /* so many are listed */
 
-/* The time that children of the same name may take to end: a second. */
+/* The time that children with the same name may take to end: a second. */
 #define CHILD_LOOKS   100
 #define CHILD_WAIT_US 10000
 
@@ -40,7 +40,7 @@ static int read_proc(pid_t pid, const char *name, struct strbuf *out)
 
 /* --- by name --- */
 
-/* The first word of its command line, or what it calls itself. */
+/* True for the first word of its command line, or the name that it has given itself. */
 static bool has_name(pid_t pid, const char *name)
 {
 	struct strbuf comm cleanup_strbuf = { 0 };
@@ -89,7 +89,7 @@ static int list_named(struct named *named, const char *name)
 	return 0;
 }
 
-/* Without those that have ended or become another program meanwhile. */
+/* Drops processes that have ended or executed another program meanwhile. */
 static void keep_named(struct named *named, const char *name)
 {
 	size_t kept = 0;
@@ -130,9 +130,9 @@ static int refuse_named(const struct named *named, const char *name, struct uft_
 }
 
 /*
- * A child has its parent's name until it runs a program of its own, and many live for a moment
- * only. A server that starts such ones all the time is still the only one of its name. So they get
- * time to end.
+ * A child has its parent's name until it executes a program of its own, and many children are
+ * short-lived. A server that starts such children all the time still counts as the only process of
+ * its name. So they get time to end.
  */
 static pid_t find_by_name(const char *name, struct uft_err *err)
 {

@@ -8,19 +8,19 @@
 #include "utils/base/err.h"
 
 /*
- * The process that @text names: by its number, or by what it is called, if only one is. Negative
- * errno with a text that lists the others, if there are some.
+ * Find the process that @text names, by its number or, if only one matches, by its name. Returns
+ * negative errno with a text that lists the others, if there are some.
  */
 pid_t target_find(const char *text, struct uft_err *err);
 
 /*
- * Check that process @pid is one that the probe can be put into; nothing is done to it. Returns 0,
- * or negative errno with a sentence that says why not, and what can be done. @force: also where it
- * is confined by filters of system calls (seccomp(2)), which may end it for the probe's calls.
+ * Check that the probe can be put into process @pid; the process is not changed. Returns 0, or
+ * negative errno with a sentence that gives the reason and a remedy. @force: also if it is confined
+ * by filters of system calls (seccomp(2)), which may end it for the probe's calls.
  */
 int target_check(pid_t pid, bool force, struct uft_err *err);
 
-/* ptrace(2) was refused: why, as far as that can be known. @ret: negative errno. */
+/* ptrace(2) was refused: finds the reason, as far as possible. @ret: negative errno. */
 int target_explain(pid_t pid, int ret, struct uft_err *err);
 
 #endif

@@ -12,14 +12,14 @@
 #define CHANGES_MAX (16UL << 20)
 
 /*
- * So much of a stack is looked at, in pieces; and so many stacks that handlers of signals have come
- * from.
+ * The most bytes of a stack that are read, in pieces; and the most stacks that signal handlers have
+ * interrupted.
  */
 #define STACK_MAX   (64UL << 20)
 #define PIECE_WORDS 8192
 #define STACKS_MAX  8
 
-/* Long enough for a signal's frame to be found that begins in a piece and ends in the next. */
+/* A signal frame that begins in one piece and ends in the next must be found. */
 #define OVERLAP_WORDS 64
 
 void text_deinit(struct text *text)
@@ -64,7 +64,7 @@ struct range {
 /*
  * One look at the threads.
  *
- * @wanted: by change: it is to be made; one that a thread is in the way of is no more
+ * @wanted: by change: it is to be made, and no thread is in the way
  * @ranges: of those, sorted
  */
 struct look {
@@ -111,7 +111,7 @@ static void block(struct look *look, const struct range *range)
 	look->nr_blocked++;
 }
 
-/* The call may have been made from the present code, and from the code before the change. */
+/* The call may have been made by the present code, or by the code before the change. */
 static bool may_return_to(const struct look *look, uint64_t address, const struct attach_change *c)
 {
 	const uint64_t start = address - ARCH_REMOTE_CALL_BYTES;
@@ -128,8 +128,8 @@ static bool may_return_to(const struct look *look, uint64_t address, const struc
 }
 
 /*
- * @words[0] of a stack may be left from a call that has returned, or be a number. Only what a
- * thread can come back to counts.
+ * @words[0] of a stack may remain from a call that has returned, or be a number. Only addresses
+ * that a thread can return to count.
  */
 static void block_word(struct look *look, const uint64_t *words, size_t nr)
 {
@@ -140,13 +140,13 @@ static void block_word(struct look *look, const uint64_t *words, size_t nr)
 		block(look, range);
 }
 
-/* Stacks that are still to be looked at, by addresses in them. */
+/* Stacks that are still to be read, by addresses in them. */
 struct stacks {
 	uint64_t pointers[STACKS_MAX];
 	size_t nr;
 };
 
-/* The frame of a signal's handler says which stack it has interrupted. */
+/* The frame of a signal handler tells which stack it has interrupted. */
 static void look_at_words(struct look *look, const uint64_t *words, size_t nr, size_t nr_new,
 			  const struct mapping *stack, struct stacks *stacks)
 {
@@ -229,7 +229,7 @@ static bool holds_bytes(const struct attached *w, const struct attach_change *c,
 	       memcmp(there, bytes, c->len) == 0;
 }
 
-/* The kernel writes page by page, and may be interrupted between two by what kills us. */
+/* The kernel writes page by page, and may be interrupted between two pages when we are killed. */
 static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 {
 	const struct mapping *code = maps_find(maps, c->site);
@@ -238,8 +238,8 @@ static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 }
 
 /*
- * If two that are to be put in overlap, the second one is not put in. Earlier changes are found in
- * the bytes (holds_bytes()).
+ * If two new changes overlap, the second one is not made. Earlier changes are seen in the bytes
+ * (holds_bytes()).
  */
 static void drop_overlaps(struct look *look, const struct text *text)
 {
@@ -258,8 +258,8 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 {
 	const struct attach_change *c = &text->changes[index];
 	/*
-	 * A thread at the first byte has not begun with them; but on an island there is nothing to
-	 * begin with.
+	 * A thread at the first byte has not executed any of them; but an island has no code of its
+	 * own to execute.
 	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
 	uint64_t len = is_out ? c->len : c->clear;
@@ -274,14 +274,14 @@ bool text_is_in(const struct attached *w, const struct attach_change *c)
 	return holds_bytes(w, c, c->after);
 }
 
-/* The probe is to know, for it puts them into modules that are loaded again. */
+/* The probe must know, since it puts the changes into modules that are loaded again. */
 static void tell_probe(const struct attached *w, const struct attach_change *c, uint8_t is_out)
 {
 	if (c->out_at)
 		attached_write(w, c->out_at, &is_out, sizeof(is_out));
 }
 
-/* One that leads to the one before it is there only with that. */
+/* A patch that leads to the one before it is written only together with that. */
 static void write_in(const struct look *look, const struct text *text)
 {
 	for (size_t i = 0; i < text->nr; i++) {

@@ -1,4 +1,4 @@
-/* Changes of a running process' text: put in and taken out while all its threads stand. */
+/* Changes of a running process' text: put in and taken out while all its threads are stopped. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_TEXT_H
 #define UTRAIL_CMDS_RECORD_ATTACH_TEXT_H
 
@@ -19,13 +19,14 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 	      struct uft_err *err);
 
 /*
- * All threads are stopped, and @maps is of now. A change is made when the process' memory holds
- * what it should, and no thread is, or will come back to, within the bytes. The program counter
- * says so, a return address, or the place that a handler of a signal has interrupted. A thread that
- * is there executes instructions until it has left. Each is written at once, so that it is there or
- * not should we be killed.
+ * All threads are stopped, and @maps is up to date. A change is made when the process' memory has
+ * the expected bytes, and no thread is inside of them or returns to them. That is seen from program
+ * counters, return addresses, and addresses that signal handlers have interrupted. A thread inside
+ * of the bytes executes instructions until it has left. Each change is written at once, so that it
+ * is made or not if we are killed.
  *
- * Returns the number that could not be made because of threads; the others will never be, or are.
+ * Returns the number that could not be made because of threads; the others are made, or never can
+ * be.
  */
 size_t text_put_in(struct text *text, struct attached *w, const struct maps *maps);
 size_t text_take_out(struct text *text, struct attached *w, const struct maps *maps);

@@ -1,4 +1,4 @@
-/* The calls that are open in a stopped thread, by libdwfl (see unwind.h). */
+/* The open calls of a stopped thread, found by libdwfl (see unwind.h). */
 #include "cmds/record/attach/unwind.h"
 
 #include <elfutils/libdwfl.h>
@@ -24,7 +24,7 @@ const bool unwind_is_possible = true;
 #define VDSO_BYTES_MAX (1UL << 20)
 
 /*
- * @thread: the one that is looked at
+ * @thread: the thread that is unwound
  * @page, @at: memory of the process that was read last
  */
 struct unwinder {
@@ -43,8 +43,8 @@ struct unwinder {
 /* --- modules --- */
 
 /*
- * The file is what was mapped: its first bytes are, among them where its parts are to be, and
- * mostly its build id.
+ * True when the file is the mapped one: its first bytes are the same, with the table of its parts
+ * and usually its build id.
  */
 static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 {
@@ -56,7 +56,7 @@ static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 	       memcmp(file, memory, n) == 0;
 }
 
-/* Open the module in its namespace; or the program itself, which may have been deleted. */
+/* Open the module in the process' namespace; or the program itself, which may have been deleted. */
 static int open_module(const struct unwinder *u, const char *path, uint64_t start)
 {
 	for (int is_exe = 0; is_exe <= 1; is_exe++) {
@@ -71,7 +71,7 @@ static int open_module(const struct unwinder *u, const char *path, uint64_t star
 	return -1;
 }
 
-/* The kernel's code has no file; clock_gettime(2) runs there. */
+/* The kernel's code (vDSO) has no file; clock_gettime(2) runs there. */
 static Elf *read_vdso(struct unwinder *u, uint64_t start)
 {
 	const struct mapping *m = maps_find(u->maps, start);
@@ -85,7 +85,7 @@ static Elf *read_vdso(struct unwinder *u, uint64_t start)
 	return elf_memory(u->vdso, bytes);
 }
 
-/* libdwfl's, by whom the descriptor is closed. @name: see give_modules() */
+/* Called by libdwfl, which closes the descriptor. @name: see give_modules() */
 static int find_elf(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr start,
 		    char **file_name, Elf **elf)
 {
@@ -109,7 +109,7 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = find_no_debuginfo,
 };
 
-/* The lines of one file, which follow each other, are a module. */
+/* Consecutive lines of one file are a module. */
 static void give_modules(struct unwinder *u)
 {
 	const struct maps *maps = u->maps;
@@ -146,7 +146,7 @@ bool unwind_module(struct unwinder *u, uint64_t pc, struct unwind_module *out)
 	if (!elf)
 		return false;
 	out->path = dwfl_module_info(module, NULL, &start, &end, NULL, NULL, NULL, NULL);
-	/* libdwfl gives what is between two modules to the first. */
+	/* libdwfl counts addresses between two modules to the first. */
 	if (pc < start || pc >= end)
 		return false;
 	out->bias = bias;

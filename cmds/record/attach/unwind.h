@@ -1,7 +1,4 @@
-/*
- * The calls that are open in a stopped thread, by the call frame information of the modules that
- * are mapped.
- */
+/* The open calls of a stopped thread, found by the call frame information of the mapped modules. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_UNWIND_H
 #define UTRAIL_CMDS_RECORD_ATTACH_UNWIND_H
 
@@ -9,10 +6,10 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A call that is open.
+ * An open call.
  *
- * @pc: where it goes on; that of a call inside of it returns there, unless @is_interrupted: it
- * stands there, or a signal has come
+ * @pc: the address where it goes on: the call inside of it returns there. @is_interrupted: instead
+ * it is the next instruction, or a signal has come there
  * @sp: its stack pointer there. Below it is the return slot of the call inside, at a fixed distance
  */
 struct unwind_frame {
@@ -33,18 +30,18 @@ struct unwind_module {
 
 struct unwinder;
 
-/* True when this build can do any of it. Otherwise the functions below are not to be called. */
+/* True when this build can unwind. Otherwise the functions below may not be called. */
 extern const bool unwind_is_possible;
 
-/* For the threads of @w, and what @maps says is mapped; both are borrowed. NULL with a text. */
+/* For the threads of @w and the mappings of @maps; both are borrowed. Returns NULL with a text. */
 struct unwinder *unwinder_open(const struct attached *w, const struct maps *maps,
 			       struct uft_err *err);
 void unwinder_close(struct unwinder *u);
 
 /*
- * The calls that are open in @thread, innermost first, as far as to the one that nothing has
- * called; they stay until the next time. Returns their number, or -ENOENT with a text: not all of
- * them are known. Nothing of the process is believed; there may be anything in the list.
+ * Finds the open calls in @thread, innermost first, up to the function without a caller; they stay
+ * valid until the next call. Returns their number, or -ENOENT with a text: not all of them are
+ * known. Memory of the process is not trusted, so the list may have any content.
  */
 int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err);

@@ -77,7 +77,10 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 		enum step step = next_step(a);
 
 		if (step == STEP_LOOK) {
-			/* Before the look: a process that it finds makes another one necessary. */
+			/*
+			 * Before the look, since a process that it finds makes another look
+			 * necessary.
+			 */
 			a->has_looked = true;
 			ops->look(arg);
 			continue;

@@ -1,7 +1,4 @@
-/*
- * Decides when a recording ends: what is alive, which interrupts came, and what comes next. It
- * makes no system calls.
- */
+/* Decides when a recording ends, from living processes and interrupts. It makes no system calls. */
 #ifndef UTRAIL_CMDS_RECORD_BASE_ALIVE_H
 #define UTRAIL_CMDS_RECORD_BASE_ALIVE_H
 
@@ -10,10 +7,10 @@
 /*
  * A recording goes on until the program has ended, and so have all that it left running (other
  * traced processes, children that may still report themselves). Interrupts (any signal that asks a
- * process to end) are the program's business, with two exceptions:
+ * process to end) are left to the program, with two exceptions:
  *
- *   - from the second one on, or once the program has ended from the first one on, nobody waits for
- *     processes that it left running;
+ *   - from the second one on, or from the first one on after the program's end, processes that it
+ *     left running are not waited for;
  *   - from the second one on the program itself is waited for only for a number of ticks. It may be
  *     about to end by this very interrupt, and then its status is wanted; or it may not care for
  *     interrupts.
@@ -29,12 +26,12 @@ struct alive {
 	unsigned ticks;	      /* passed since the second interrupt */
 	unsigned final_ticks; /* passed since the third one */
 	unsigned rest_ticks;  /* passed since the program's end */
-	unsigned last_rounds; /* in which somebody had something to say though all were over */
+	unsigned last_rounds; /* rounds in which a message came though all had ended */
 	bool leaves_rest;
 	bool program_ended;
 	bool is_alone;	    /* processes that the program left running are not waited for */
 	bool has_left_rest; /* it is not, since it has taken too long */
-	/* for those that it left running, after the last one that is known had ended */
+	/* for processes left running, after the last known one had ended */
 	bool has_looked;
 };
 
@@ -48,23 +45,23 @@ struct alive {
 void alive_add(struct alive *a);
 void alive_remove(struct alive *a);
 
-/* The program has ended, and its status, if it is ours to have, was taken. */
+/* The program has ended, and its status was taken, if it is our child. */
 void alive_program_ended(struct alive *a);
 
-/* Somebody asks for the end. True when the program is still there to be told of it. */
+/* A signal asks for the end. True when the program still runs and must be told. */
 bool alive_interrupt(struct alive *a);
 
-/* True when ticks are to be counted now; and count one of them. */
+/* True when ticks must be counted now; the second function counts one. */
 bool alive_wants_ticks(const struct alive *a);
 void alive_tick(struct alive *a);
 
 /*
- * The work that the machine does not do itself. All of it reports its findings by the functions
- * above. All of it tells the machine what it finds, by the functions above.
+ * The work that the machine does not do itself. These functions report their findings by the
+ * functions above.
  *
- * @serve: serve events: what is there already, or, when @waits, at least one, a tick among them
- *         when alive_wants_ticks(). Returns their number, or negative errno.
- * @look: for processes that were left running and that nobody knows of yet
+ * @serve: serve events that are there or, when @waits, at least one; that may be a tick when
+ *         alive_wants_ticks(). Returns their number, or negative errno.
+ * @look: look for processes that were left running and are not known yet
  * @reap: look whether the program has ended
  */
 struct alive_ops {

@@ -30,7 +30,8 @@ void loop_remove(struct loop *loop, int fd, const struct served *served)
 {
 	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	/*
-	 * Events that it was already told of are not to be served any more: it may be gone by then.
+	 * Events that were reported already must not be served any more: the object may be gone by
+	 * then.
 	 */
 	for (int i = loop->at; i < loop->nr; i++) {
 		if (loop->events[i].data.ptr == served)

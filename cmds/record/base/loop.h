@@ -1,5 +1,5 @@
 /*
- * The events that the recorder's control thread waits for: descriptors that anybody may have
+ * The events that the recorder's control thread waits for: any module may have a descriptor
  * watched.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_LOOP_H
@@ -11,11 +11,11 @@
 #include "utils/base/err.h"
 
 /*
- * A member of whatever is watched; container_of() leads from it to that.
+ * A member of each watched object; container_of() leads to the object.
  *
- * @serve: on the control thread, when the descriptor has something to say. It may end the watching
- *         of any descriptor, its own too.
- * @owner: for @serve; the loop itself does not look at it
+ * @serve: called on the control thread when the descriptor is ready. It may end the watching of
+ *         any descriptor, its own too.
+ * @owner: for @serve; the loop itself does not use it
  */
 struct served {
 	void (*serve)(struct served *served, uint32_t epoll_events);
@@ -24,7 +24,7 @@ struct served {
 
 #define LOOP_BATCH 64
 
-/* @events: what the last wait has brought, of which those from @at to @nr are still to be served */
+/* @events: events of the last wait; those from @at to @nr are still to be served */
 struct loop {
 	int epoll_fd; /* -1: not open */
 	int at;
@@ -35,15 +35,15 @@ struct loop {
 int loop_open(struct loop *loop, struct uft_err *err);
 void loop_close(struct loop *loop);
 
-/* Have @served served whenever @fd can be read, or has come to its end. 0 or negative errno. */
+/* Serve @served whenever @fd can be read, or has come to its end. Returns 0 or negative errno. */
 int loop_add(struct loop *loop, int fd, struct served *served);
 
-/* Before @fd is closed: @served is not served any more, and may be freed. */
+/* To be called before @fd is closed: @served is not served any more, and may be freed. */
 void loop_remove(struct loop *loop, int fd, const struct served *served);
 
 /*
- * Wait for @timeout_ms, -1 for ever, and serve those that have something to say. Returns their
- * number, 0 when it was a signal handler, too; or negative errno.
+ * Wait for @timeout_ms, -1 for ever, and serve the ready descriptors. Returns their number, 0 also
+ * after a signal handler; or negative errno.
  */
 int loop_serve(struct loop *loop, int timeout_ms);
 

@@ -8,7 +8,9 @@
 
 #include "utils/base/cleanup.h"
 
-/* @parent: our number; @self: the last one of "NSpid:", by which it knows itself. 0: not known */
+/*
+ * @parent: in our namespace; @self: the last number of "NSpid:", the task's own one. 0: not known
+ */
 struct numbers {
 	pid_t parent;
 	pid_t self;
@@ -41,8 +43,8 @@ static struct numbers read_numbers(const char *path)
 }
 
 /*
- * The first one in a directory of processes, or of threads, that knows itself as @self; with
- * @parent that is its parent. 0: none
+ * Find the first task in a directory of processes, or of threads, whose own number is @self; with
+ * @parent only children of that. 0: none
  */
 static pid_t find_task_number(const char *directory, pid_t self, pid_t parent)
 {

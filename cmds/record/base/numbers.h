@@ -1,5 +1,5 @@
 /*
- * Numbers of tasks: as they know themselves, and as we know them. They differ in a pid namespace
+ * Numbers of tasks: in their own pid namespace, and in ours. They differ in a namespace
  * (pid_namespaces(7)) below ours.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_NUMBERS_H
@@ -10,20 +10,20 @@
 #include "cmds/record/base/peer.h"
 
 /*
- * Two processes may know themselves by one number; nothing of a recording is named by that. All
- * functions look into /proc, so they find the processes that are there.
+ * Two processes may have the same number in their own namespaces, so recordings do not use these.
+ * All functions look into /proc, so they only find living processes.
  */
 
 /*
- * Our number of the thread of process @os_pid that knows itself as @tid. 0: there is none, or no
+ * Our number of the thread of process @os_pid whose own number is @tid. 0: there is none, or no
  * more.
  */
 pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 
-/* The same of a child of that process, which need not be in the same namespace. */
+/* The same for a child of that process, which may be in another namespace. */
 pid_t numbers_of_child(pid_t os_pid, pid_t pid);
 
-/* Our number of the parent of process @os_pid. 0: nobody knows. */
+/* Our number of the parent of process @os_pid. 0: it is not known. */
 pid_t numbers_of_parent(pid_t os_pid);
 
 #endif

@@ -50,7 +50,7 @@ unsigned peer_own_filters(void)
 	number = proc_status_field(&status, "Seccomp_filters");
 	if (*number)
 		return MIN(strtoul(number, NULL, 10), PEER_FILTERS_MAX);
-	/* Before Linux 5.9 it is known only whether there are any. */
+	/* Before Linux 5.9 it is only known whether there are any. */
 	return strtoul(proc_status_field(&status, "Seccomp"), NULL, 10) != 0;
 }
 
@@ -99,7 +99,7 @@ enum peer_task peer_task(pid_t os_pid, pid_t tid)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d", os_pid, tid);
 	if (is_there(path))
 		return PEER_TASK_OWN;
-	/* Threads have a place there, too, though it is not listed. */
+	/* Threads have a directory there, too, though it is not listed. */
 	snprintf(path, sizeof(path), "/proc/%d", tid);
 	return is_there(path) ? PEER_TASK_OTHERS : PEER_TASK_GONE;
 }

@@ -1,4 +1,4 @@
-/* Identifies the process at the other end of a socket, as the kernel says. */
+/* Identifies the process at the other end of a socket, from the kernel's information. */
 #ifndef UTRAIL_CMDS_RECORD_BASE_PEER_H
 #define UTRAIL_CMDS_RECORD_BASE_PEER_H
 
@@ -6,9 +6,8 @@
 #include <sys/types.h>
 
 /*
- * The process that has connected (SO_PEERCRED, unix(7)). He may have ended since, or may have
- * changed his user.
- *
+ * The process that has connected (SO_PEERCRED, unix(7)). It may have ended since, or changed its
+ * user.
  * @pid: 0 for a process that we cannot see: it is in a pid namespace that is not below ours
  */
 struct peer {
@@ -21,15 +20,15 @@ struct peer {
 bool peer_get(int fd, struct peer *peer);
 
 /*
- * A descriptor of the process that has connected (pidfd_open(2)), which its successor under the
- * same pid cannot be mistaken for where the kernel can tell (SO_PEERPIDFD, Linux 6.5). -ESRCH when
- * it has ended and been waited for, or another negative errno.
+ * A descriptor of the connected process (pidfd_open(2)). From Linux 6.5 on (SO_PEERPIDFD) it cannot
+ * be that of a later process with the same pid. -ESRCH when it has ended and been waited for, or
+ * another negative errno.
  */
 int peer_pidfd(int fd, const struct peer *peer);
 
 /*
- * True when process @os_pid knows itself as @pid: they differ in a pid namespace of its own. When
- * that cannot be looked up (no /proc, or the process is gone) they must be the same.
+ * True when the own number of process @os_pid is @pid: they differ in a pid namespace of its own.
+ * When that cannot be looked up (no /proc, or the process is gone) they must be equal.
  */
 bool peer_is_pid(pid_t os_pid, pid_t pid);
 
@@ -40,7 +39,7 @@ bool peer_is_elsewhere(pid_t os_pid);
 #define PEER_FILTERS_MAX 9999UL
 unsigned peer_own_filters(void);
 
-/* The knowledge about a thread that process @os_pid calls one of its own, by our number. */
+/* Facts about a thread, by our number, that process @os_pid calls one of its own. */
 enum peer_task {
 	PEER_TASK_OWN,	  /* it is */
 	PEER_TASK_GONE,	  /* there is no such thread any more, or nobody can say */
@@ -48,12 +47,12 @@ enum peer_task {
 };
 enum peer_task peer_task(pid_t os_pid, pid_t tid);
 
-/* A process that ends has no memory for a moment before its end can be seen. */
+/* An ending process has no memory for a moment before its end can be seen. */
 #define PEER_END_MS 200
 
 /*
- * True when the process of a pidfd has ended, or does so within @wait_ms; also when there is no
- * descriptor of it (below 0).
+ * True when the process of a pidfd has ended, or does so within @wait_ms; also without a descriptor
+ * (below 0).
  */
 bool peer_has_ended(int pidfd, int wait_ms);
 

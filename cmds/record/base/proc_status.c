@@ -22,7 +22,7 @@ int proc_status_read(pid_t pid, struct strbuf *out)
 	return ret == 0 && strbuf_oom(out) ? -ENOMEM : ret;
 }
 
-/* The name of the program comes escaped, and so it makes no line. */
+/* The program's name is escaped, so it cannot contain a line break. */
 const char *proc_status_field(const struct strbuf *status, const char *field)
 {
 	size_t len = strlen(field);
@@ -35,7 +35,7 @@ const char *proc_status_field(const struct strbuf *status, const char *field)
 	return "";
 }
 
-/* The next number of the line at @at, which is moved on. False at the line's end. */
+/* Reads the next number of the line at @at, which is moved on. False at the line's end. */
 static bool next_number(const char **at, unsigned *number)
 {
 	char *end;

@@ -9,13 +9,19 @@
 /* Read the status of a process or thread into @out, which is empty. 0, or a negative errno. */
 int proc_status_read(pid_t pid, struct strbuf *out);
 
-/* The text after "@field:", without blanks in front, up to the end of @status; "" without one. */
+/*
+ * Returns the text after "@field:", without leading blanks, up to the end of @status; "" when the
+ * field is missing.
+ */
 const char *proc_status_field(const struct strbuf *status, const char *field);
 
-/* The number of numbers in that line. @last: the last one, left alone without any */
+/* Returns the number of numbers in that line. @last: the last one; unchanged without any */
 unsigned proc_status_last(const struct strbuf *status, const char *field, unsigned *last);
 
-/* All of them; free() them. @nr: their number. NULL without memory. */
+/*
+ * Returns all numbers of the line; the caller frees them. @nr: how many they are. NULL without
+ * memory.
+ */
 unsigned *proc_status_numbers(const struct strbuf *status, const char *field, int *nr);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "cmds/record/base/proc_status.h"
 
-/* libc's functions of these names change all threads. These change the calling one. */
+/* libc's functions of these names change all threads; these change the calling one. */
 static int set_groups(int nr, const gid_t *groups)
 {
 	return syscall(SYS_setgroups, (size_t)nr, groups);
@@ -52,8 +52,8 @@ static int take_rights(uid_t uid, gid_t gid, const gid_t *groups, int nr_groups,
 	if (!before->groups)
 		return -ENOMEM;
 	/*
-	 * If a user namespace forbids it (user_namespaces(7)), nobody could change his: the process
-	 * has ours.
+	 * If a user namespace forbids it (user_namespaces(7)), no process there can change its
+	 * groups: it has ours.
 	 */
 	before->has_groups = set_groups(nr_groups, groups) == 0;
 	before->uid = file_uid();

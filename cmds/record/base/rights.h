@@ -1,6 +1,6 @@
 /*
- * The rights with which this thread opens files: those of a traced process, for a recorder that may
- * do more than others, that is as root. Other threads are not changed.
+ * The rights with which this thread opens files. A recorder with more rights, as root, uses those
+ * of a traced process. Other threads are not changed.
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_RIGHTS_H
 #define UTRAIL_CMDS_RECORD_BASE_RIGHTS_H
@@ -22,19 +22,19 @@ struct rights {
 };
 
 /*
- * Open files as process @pid may, until rights_leave(), which @before is for. 0; -ESRCH: there is
- * no such process any more; another negative errno: it cannot be made so. After an error nothing
- * is changed, and no file that the process names is to be opened. A recorder that is not root
- * keeps its own rights, which are its user's.
+ * Open files as process @pid may, until rights_leave(), which @before is for. Returns 0; -ESRCH:
+ * there is no such process any more; another negative errno: the rights cannot be taken. After an
+ * error nothing is changed, and no file that the process names may be opened. A recorder without
+ * root keeps its own rights.
  */
 int rights_enter_as(pid_t pid, struct rights *before);
 
-/* The same for a peer, which has the user that it connected with if it cannot be looked up. */
+/* The same for a peer; if it cannot be looked up, the user that it connected with counts. */
 int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);
 
 /*
- * Within rights_enter(): what is ours (the data directory) is opened as us. Ends with
+ * Within rights_enter(): open our own files (the data directory) with our own rights. Ends with
  * rights_resume(). Outside of it nothing happens.
  */
 struct rights rights_pause(void);

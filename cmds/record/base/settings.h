@@ -1,4 +1,4 @@
-/* The properties of a recording, from the options: nobody changes them once it has begun. */
+/* The settings of a recording, from the options: they do not change once it has begun. */
 #ifndef UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
 #define UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
 
@@ -20,9 +20,9 @@ struct debuginfo;
  * The values that are captured of calls (plan/captures.h).
  *
  * @rules: of -A, -R and -T
- * @is_auto: -a: everything that can be found out
+ * @is_auto: -a: all values that can be found out
  * @has_lines: --srcline
- * @elements: --arg-elements: of a container, at most
+ * @elements: --arg-elements: the most elements of a container
  * @debug: the debug information that was read
  */
 struct capture_settings {
@@ -42,8 +42,8 @@ enum proc_way_choice {
 };
 
 /*
- * Those that only recordings have are filled by the options themselves (opts.h), the others by
- * cmd_record. Strings are of the options.
+ * Options that only recordings have fill their members directly (opts.h), cmd_record fills the
+ * others. Strings belong to the options.
  */
 struct record_settings {
 	const char *data_dir;
@@ -62,50 +62,49 @@ struct record_settings {
 	const struct pattern *trace_exclude;
 	struct patch_rules *patches; /* never NULL */
 	struct capture_settings captures;
-	int demangle; /* enum demangle_mode: of the names that filters are compared with */
+	int demangle; /* enum demangle_mode: of the names that filters match */
 	unsigned depth;
 	unsigned max_stack;
-	/* nobody asked for a limit as low as @max_stack: what is beyond is told */
+	/* the user has not set @max_stack this low: calls beyond it are reported */
 	bool tells_depth;
 	int clock_id;
-	uint64_t flight_bytes; /* --flight: of each running task; 0: everything is kept */
+	uint64_t flight_bytes; /* --flight: kept bytes of each running task; 0: all are kept */
 	uint64_t max_bytes;    /* --max-size; 0: no limit */
 	unsigned nr_writers;
 	unsigned rt_prio;   /* 0: none */
-	char *const *specs; /* what @filters are made of, by enum spec_option: as typed, or NULL */
+	char *const *specs; /* the texts of @filters, by enum spec_option: as typed, or NULL */
 	int match;	    /* enum pattern_match of these */
 	bool trace_on;
 	/*
-	 * what is recorded may change while programs run (control/steering.h): by others, or by
-	 * ourselves
+	 * others or the recorder may change the recording while programs run (control/steering.h)
 	 */
 	bool is_steerable;
-	bool has_agent;		   /* --agent: others may */
-	unsigned overhead_percent; /* --overhead: what recording may cost; 0: whatever it does */
+	bool has_agent;		       /* --agent: others may */
+	unsigned overhead_percent;     /* --overhead: the limit on the cost of recording; 0: none */
 	enum proc_way_choice proc_way; /* --proc */
 	/* the program is a compiler: with "auto", loading eBPF would cost more than it saves */
 	bool expects_few;
 	bool traces_files;	 /* --proc without --no-proc-files */
 	bool traces_environment; /* --proc-env */
 	/*
-	 * of a build: nothing is preloaded, and a process that goes on a while after the program's
-	 * end is left alone, where that does no harm
+	 * of a build: nothing is preloaded, and a process that runs on after the program's end is
+	 * left alone, if that does no harm
 	 */
 	bool without_probe;
-	bool uses_cache; /* what is found out of files is kept (--no-cache: it is not) */
+	bool uses_cache; /* facts about files are cached (--no-cache: they are not) */
 	bool drops_when_full;
 	bool estimates_return;
 	const char *keep_returns;    /* --keep-returns; NULL: none */
 	const char *replace_returns; /* --replace-returns; the same */
 	bool reports_crashes;
 	bool use_libcalls; /* calls that the program makes into libraries */
-	bool attaches;	   /* -p: processes run already, and are to be left as they are */
-	/* processes are attached to though their filters of system calls may end them for it */
+	bool attaches;	   /* -p: attach to running processes, and leave them at the end */
+	/* attach to processes although their filters of system calls may end them for it */
 	bool force;
 	bool nest_libcalls; /* and that libraries make into each other */
-	/* and that Python itself makes, whose own functions nobody has asked for */
+	/* and that Python itself makes, unless the user patches its own functions */
 	bool hooks_interpreters;
-	/* The kernel is to tell these by itself, see sources/perf.h: */
+	/* The kernel records these by itself, see sources/perf.h: */
 	bool use_tasks; /* new ones, and those that end */
 	bool use_names; /* of tasks, when they change */
 	bool use_switches;
