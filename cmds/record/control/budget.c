@@ -6,8 +6,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * Once something has to go, so much of the limit is aimed at: else the next small change would be
- * another reason.
+ * Once functions must be left out, this part of the limit is the aim: otherwise the next small
+ * change would need another decision.
  */
 #define AIM	0.7
 /* However much of the limit goes to others: that much of it is for calls that are recorded. */
