@@ -1,4 +1,4 @@
-/* -A, -R and what -T says about arguments (see arg_opts.h). */
+/* -A, -R and argument actions of -T (see arg_opts.h). */
 #include "cmds/arg_opts.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ static void put_rule(const struct argrule *rule, enum argrules_about about, stru
 	}
 }
 
-/* The same, as it counts for functions without addresses. */
+/* The same rule in the form for functions without addresses. */
 static void put_callable_rule(const struct argrule *rule, enum argrules_about about,
 			      struct strbuf *out)
 {

@@ -21,17 +21,17 @@ enum cmd_status {
  * and stands in the list of cmds/cmd.c.
  *
  * @name: the word on the command line
- * @args: what follows the options, for the usage line; NULL when nothing does
+ * @args: the words after the options, for the usage line; NULL when there are none
  * @help: one phrase, for the list of commands
- * @bit: which rows of the option table mean something here
+ * @bit: the rows of the option table that this command takes
  * @needs_program: the rest of the command line is a program to run
  * @may_read: without such a program it reads a recording instead
- * @keeps_rest: all that follows the first word that is no option is somebody else's, options or not
+ * @keeps_rest: all words from the first one on that is no option belong to another program
  * @reads_data: default.opts of the data directory counts
  * @uses_pager: stdout goes through the pager when it is a terminal
- * @check: are the words that only this command can judge (fields, sort keys) right? 0 or
+ * @check: checks the words that only this command understands (fields, sort keys). 0 or
  *         -ERR_USAGE; runs before anything else is done. May be NULL.
- * @run: do it. Returns the exit status (enum cmd_status or a program's), or a negative errno for
+ * @run: does the work. Returns the exit status (enum cmd_status or a program's), or a negative errno for
  *       CMD_FAILED, or -ERR_USAGE for CMD_USAGE. When @err holds a failure, main() prints its text
  *       as the one line of "utrail: ...". Not-so-fatal lines: msg_warn(&opts->msg, ...).
  *       May be called by another command with changed options (live does).
@@ -71,7 +71,7 @@ extern const struct cmd cmd_tui;
 /* `record` without a script. The same as struct cmd's run(). */
 int record_run(const struct opts *opts, struct uft_err *err);
 
-/* `record` with a script, which gets the calls while they come. The same as struct cmd's run(). */
+/* `record` with a script, which gets the calls as they come. The same as struct cmd's run(). */
 int live_run_script(const struct opts *opts, struct uft_err *err);
 
 /* Record the program into the data directory, then run the script over it: `script --record`. */

@@ -14,18 +14,15 @@
 #include "utils/object/names/symtab.h"
 #include "utils/trace/kinds/event_kinds.h"
 
-/*
- * A shell would take a word with a blank in it for two, and -F one with ';' or '@' for something
- * else.
- */
+/* A shell would split a word at a blank, and -F gives ';' and '@' a special meaning. */
 static bool is_one_word(const char *name)
 {
 	return *name && !strpbrk(name, " \t\n;@'\"\\");
 }
 
 /*
- * Fields and keys: no list of all of them stands anywhere but in the error about one that is none,
- * which each command makes from its own table.
+ * The list of all fields or keys is only in the error about an unknown one, which each command
+ * makes from its own table.
  */
 static void print_known(const struct opts *asked)
 {

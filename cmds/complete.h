@@ -1,13 +1,10 @@
-/*
- * --complete: the words that may stand for the argument of an option, one in a line, for the
- * completion of shells.
- */
+/* --complete: the possible arguments of an option, one per line, for the completion of shells. */
 #ifndef UTRAIL_CMDS_COMPLETE_H
 #define UTRAIL_CMDS_COMPLETE_H
 
 #include "cmds/opts.h"
 
-/* The kind of words that is asked for; --complete is off as OPTS_COMPLETE_NOTHING. */
+/* The kind of words that are requested; OPTS_COMPLETE_NOTHING: --complete is off. */
 enum opts_complete {
 	OPTS_COMPLETE_NOTHING,
 	OPTS_COMPLETE_EVENTS,
@@ -19,7 +16,7 @@ enum opts_complete {
 
 /*
  * Print the words for opts->cmd: of the program on the command line, or of the data directory.
- * There are none when nothing can be read: a shell that completes a word wants no error.
+ * Without readable data nothing is printed: a shell that completes a word wants no error.
  */
 void complete_print(const struct opts *opts);
 

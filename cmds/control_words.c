@@ -12,10 +12,13 @@
 #include "utils/base/units.h"
 #include "utils/spec/steer.h"
 
-/* Binding the functions of a large program takes its time. */
+/* Binding the functions of a large program takes long. */
 #define ANSWER_TIMEOUT_MS 60000
 
-/* Lines, with names in them that a program has chosen. Warnings are for standard error. */
+/*
+ * Prints the lines, which may contain names that a program has chosen. Warnings go to standard
+ * error.
+ */
 static void print_answer(const struct msg *msg, const struct strbuf *answer)
 {
 	const char *at = strbuf_str(answer);
@@ -32,7 +35,7 @@ static void print_answer(const struct msg *msg, const struct strbuf *answer)
 	}
 }
 
-/* A number is a process; a directory of that name is ./NUMBER. */
+/* A number is a process id; a directory with such a name is given as ./NUMBER. */
 static pid_t pid_of(const char *text)
 {
 	char *end;
@@ -91,7 +94,7 @@ static void add_word(struct strbuf *words, const char *word, const char *arg)
 		strbuf_list_add(words, arg);
 }
 
-/* Those that the user has given; what live has by itself means nothing here. */
+/* Adds the options that the user has given; defaults of live do not count here. */
 static void add_options(const struct opts *opts, struct strbuf *words)
 {
 	static const char *const option_words[SPEC_OPTIONS] = {

@@ -1,6 +1,5 @@
 /*
- * Words that change a recording that goes on, sent to its recorder: what `control` and `live -p`
- * have in common.
+ * Words that change a running recording, sent to its recorder: shared by `control` and `live -p`.
  */
 #ifndef UTRAIL_CMDS_CONTROL_WORDS_H
 #define UTRAIL_CMDS_CONTROL_WORDS_H
@@ -9,23 +8,25 @@
 #include "cmds/opts.h"
 
 /*
- * Send @words, each with its NUL, to the recorder @name and print what it answers. @whom: how the
- * user has called it. Returns CMD_DONE, -ERR_USAGE for words that are none, or another negative
- * errno with a text.
+ * Send @words, each with its NUL, to the recorder @name and print its answer. @whom: the user's
+ * name for it. Returns CMD_DONE, -ERR_USAGE for wrong words, or another negative errno with a text.
  */
 int control_send(const struct opts *opts, const struct recorder_name *name, const char *whom,
 		 const struct strbuf *words, struct uft_err *err);
 
 /*
- * The recorder that works on the directory @text, or records the process of that number. 0 or
- * negative errno with a text.
+ * Find the recorder that writes the directory @text, or records the process with that number.
+ * Returns 0 or negative errno with a text.
  */
 int control_find(const char *text, struct recorder_name *name, struct uft_err *err);
 
-/* True when @text is the number of a process that an utrail of ours is recording. */
+/* True when @text is the number of a process that an utrail of this user is recording. */
 bool control_is_recorded(const char *text);
 
-/* `live -p PID` of such a process: the options of the command line, as words. */
+/*
+ * `live -p PID` of a process that is recorded already: sends the options of the command line as
+ * words.
+ */
 int control_live(const struct opts *opts, struct uft_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The facts of a recording that --debug and --debug-domain tell (see debug_facts.h). */
+/* Facts about a recording for --debug and --debug-domain (see debug_facts.h). */
 #include "cmds/debug_facts.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * The facts of a recording that --debug and --debug-domain tell, gathered when the work is done:
- * utils/ and the recorder print nothing.
+ * Facts about a recording for --debug and --debug-domain, collected when the work is done: utils/
+ * and the recorder print nothing.
  */
 #ifndef UTRAIL_CMDS_DEBUG_FACTS_H
 #define UTRAIL_CMDS_DEBUG_FACTS_H
@@ -27,8 +27,7 @@ uint64_t debug_facts_now_ns(void);
 
 /*
  * The number of functions that each spec of the options matches, by module.
- *
- * @found: by index of opts->filters->entries
+ * @found: by index in opts->filters->entries
  */
 struct debug_facts_filters {
 	const struct opts *opts;
@@ -39,8 +38,8 @@ struct debug_facts_filters {
 };
 
 /*
- * One module for debug_facts_filters_add(). @source_of: where a function is written, or NULL; NULL
- * when nobody knows.
+ * One module for debug_facts_filters_add(). @source_of: returns a function's source file, or NULL;
+ * NULL when that is unknown.
  */
 struct debug_facts_module {
 	const char *basename;
@@ -50,7 +49,7 @@ struct debug_facts_module {
 	void *self;
 };
 
-/* False when nobody wants to know, or without memory: then nothing more is to be done. */
+/* False when the facts are not wanted, or without memory: then nothing more is to be done. */
 bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct opts *opts);
 void debug_facts_filters_add(struct debug_facts_filters *facts,
 			     const struct debug_facts_module *module);
@@ -59,8 +58,8 @@ void debug_facts_filters_add(struct debug_facts_filters *facts,
 void debug_facts_filters_end(struct debug_facts_filters *facts);
 
 /*
- * Tell of an open recording: when it was opened, which took @took_ns (0: it was not now), and when
- * all is shown.
+ * Report on an open recording: after opening it, which took @took_ns (0: it was not opened now),
+ * and when all is shown.
  */
 void debug_facts_data_opened(const struct opts *opts, const struct trace_data *data,
 			     uint64_t took_ns);

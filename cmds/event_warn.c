@@ -40,7 +40,7 @@ void event_warn_unmatched(const struct opts *opts, struct trace_data *data)
 	struct uft_err broken = { 0 };
 
 	/*
-	 * Nobody knows yet of a recording that grows. The view will tell of one that cannot be
+	 * For a growing recording this is not known yet. The view reports a file that cannot be
 	 * read.
 	 */
 	if (!opts->events.nr || data->growth)

@@ -1,4 +1,4 @@
-/* Warnings about --Event: names that mean nothing, and what was probably meant. */
+/* Warnings about --Event: unknown names, and the names that were probably meant. */
 #ifndef UTRAIL_CMDS_EVENT_WARN_H
 #define UTRAIL_CMDS_EVENT_WARN_H
 
@@ -6,8 +6,8 @@
 #include "utils/trace/kinds/event_kinds.h"
 
 /*
- * At reading: rules that match none of the events that @data may have, with the nearest of these.
- * May read kernel_header into @data.
+ * When reading: warn about rules that match none of the possible events of @data, with the nearest
+ * names. May read kernel_header into @data.
  */
 void event_warn_unmatched(const struct opts *opts, struct trace_data *data);
 

@@ -1,4 +1,4 @@
-/* The options that speak of functions (see filter_opts.h). */
+/* The options about functions (see filter_opts.h). */
 #include "cmds/filter_opts.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static int parse_all(const struct opts *opts, struct filters *filters, struct uf
 	return ret;
 }
 
-/* @ret, and the name of the option in front of what went wrong. */
+/* Puts the name of the option before the error text. Returns @ret. */
 static int of_option(const char *name, int ret, struct uft_err *err)
 {
 	if (ret < 0)

@@ -1,5 +1,5 @@
 /*
- * The options that speak of functions, -F and its relatives: collected as text, parsed when all are
+ * The options about functions, -F and its relatives: collected as text, and parsed when all are
  * known.
  */
 #ifndef UTRAIL_CMDS_FILTER_OPTS_H
@@ -11,21 +11,21 @@
 struct opts;
 
 /*
- * Parse what opts->specs holds into opts->filters. It can be done again when more was added.
- * -ERR_USAGE with the option, the column and what is wrong; -ENOMEM.
+ * Parse opts->specs into opts->filters. It can be repeated after more specs were added. -ERR_USAGE
+ * with the option, the column and the error; -ENOMEM.
  */
 int filter_opts_parse(struct opts *opts, struct uft_err *err);
 void filter_opts_free(struct opts *opts);
 
 /*
- * Check that all conditions can be judged when the function begins, as recording needs. -ERR_USAGE
- * names the one that cannot.
+ * Check that all conditions can be judged at the beginning of the function, as recording needs.
+ * -ERR_USAGE names the one that cannot.
  */
 int filter_opts_check_recording(const struct opts *opts, struct uft_err *err);
 
 /*
- * A spec as it was typed: "option '--notrace': 'memcpy'" is @option "notrace" and @text "memcpy",
- * though it is kept as "!memcpy".
+ * A spec as the user typed it: "option '--notrace': 'memcpy'" is @option "notrace" and @text
+ * "memcpy", though it is stored as "!memcpy".
  */
 struct typed_spec {
 	const char *option; /* as after `--` */

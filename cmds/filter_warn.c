@@ -23,7 +23,7 @@ void func_names_add(struct func_names *names, const struct symtab *symbols)
 	}
 }
 
-/* True when its option is one that does nothing for this command, which is told by itself. */
+/* True when its option does nothing for this command, which has a warning of its own. */
 static bool means_nothing(const struct opts *opts, const struct filter_entry *entry)
 {
 	const char *name = filter_as_typed(entry->option, entry->spec.text).option;
@@ -58,8 +58,8 @@ void filter_warn_ignored(const struct opts *opts)
 }
 
 /*
- * Functions of the kernel are looked for by its tracer while recording, which says what it does not
- * find.
+ * The kernel's tracer looks for kernel functions while recording, and reports those that it does
+ * not find.
  */
 static bool is_unmatched(const struct opts *opts, const struct filter_entry *entry)
 {
@@ -76,7 +76,7 @@ bool filter_has_unmatched(const struct opts *opts)
 	return false;
 }
 
-/* The pattern without what is special at its ends: what somebody may have misspelt. */
+/* Returns the pattern without special characters at its ends: the part that may be misspelt. */
 static char *plain_text(const struct spec *spec)
 {
 	const char *text = spec->pattern.text;
@@ -104,7 +104,7 @@ static void add_nearest(const struct spec *spec, const struct func_names *names,
 	nearest_text(&near, "", out);
 }
 
-/* A word that is no action is the name of a module; perhaps it was meant to be one. */
+/* A word that is no action is a module's name; perhaps an action was meant. */
 static void add_action(const struct spec *spec, struct strbuf *out)
 {
 	struct nearest near;
@@ -120,8 +120,7 @@ static void add_action(const struct spec *spec, struct strbuf *out)
 }
 
 /*
- * Does nothing get through, since no spec of the kinds that let something in (filters_opt_in())
- * matches?
+ * True when nothing is recorded, since no spec of the kinds that opt in (filters_opt_in()) matches.
  */
 static bool all_is_out(const struct filters *filters, uint32_t kinds)
 {
@@ -134,7 +133,7 @@ static bool all_is_out(const struct filters *filters, uint32_t kinds)
 	return kinds != 0;
 }
 
-/* A list of a thousand names is an old list; that much can be said in fewer lines. */
+/* A list of a thousand names is probably outdated; a few lines are enough to say so. */
 #define WARNINGS_MAX 8
 
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names)

@@ -1,4 +1,4 @@
-/* Warnings about filters: those that match nothing, and what was probably meant. */
+/* Warnings about filters that match nothing, with the names that were probably meant. */
 #ifndef UTRAIL_CMDS_FILTER_WARN_H
 #define UTRAIL_CMDS_FILTER_WARN_H
 
@@ -17,17 +17,15 @@ void func_names_deinit(struct func_names *names);
 /* Add the functions of @symbols. */
 void func_names_add(struct func_names *names, const struct symtab *symbols);
 
-/* Actions that were given with an option that does not take them. */
+/* Warn about actions of an option that does not take them. */
 void filter_warn_ignored(const struct opts *opts);
 
-/*
- * True when there is something for filter_warn_unmatched() to say: before the names are collected.
- */
+/* True when filter_warn_unmatched() will have a warning; call it before collecting the names. */
 bool filter_has_unmatched(const struct opts *opts);
 
 /*
- * Filters that have matched no function, with the nearest of @names. True when that leaves nothing
- * at all, and says so.
+ * Warn about filters that have matched no function, with the nearest of @names. True when that
+ * leaves nothing at all, which is then said.
  */
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names);
 

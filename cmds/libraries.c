@@ -1,4 +1,4 @@
-/* The libraries that a program is loaded with (see libraries.h). */
+/* The libraries that are loaded with a program (see libraries.h). */
 #include "cmds/libraries.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-/* False: it has no dynamic linker, or one that may not know --list. */
+/* False: it has no dynamic linker, or one that may lack --list. */
 static bool find_linker(const char *path, char linker[static PATH_MAX])
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -68,8 +68,8 @@ int libraries_of(const char *path, struct strbuf *paths)
 	ret = ask_linker(linker, path, &text);
 	rest = text.data;
 	/*
-	 * "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or the path alone, which
-	 * may be relative.
+	 * Lines are "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or the path
+	 * alone, which may be relative.
 	 */
 	while (ret == 0 && (line = strsep(&rest, "\n"))) {
 		const char *arrow = strstr(line, " => ");

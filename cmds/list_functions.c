@@ -72,7 +72,7 @@ static int print_sorted(const struct strbuf *text, size_t nr, struct uft_err *er
 	return CMD_DONE;
 }
 
-/* The number of names that went to @text, each with its NUL. */
+/* Returns the number of names that were added to @text, each with its NUL. */
 static size_t list_names(const struct opts *opts, const char *path, const struct symtab *symbols,
 			 struct strbuf *text)
 {
@@ -121,7 +121,7 @@ int list_functions(const struct opts *opts, const char *path, struct uft_err *er
 
 	size_t nr = list_names(opts, path, &symbols, &text);
 
-	/* Only now it is known whether anything is left of a filter that a later one clears. */
+	/* Only now it is known whether a filter that a later one clears has any effect. */
 	if (opts->filters->clears)
 		nr = list_names(opts, path, &symbols, &text);
 	func_names_add(&names, &symbols);

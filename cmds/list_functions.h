@@ -6,7 +6,7 @@
 
 /*
  * Print the functions of the program @path, and the library calls that it makes, in the order of
- * their names: those that -F and -N speak of, or all. Each line can be given to -F. CMD_DONE, or
+ * their names: those that -F and -N choose, or all. Each line can be given to -F. CMD_DONE, or
  * negative with @err.
  */
 int list_functions(const struct opts *opts, const char *path, struct uft_err *err);

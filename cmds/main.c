@@ -1,4 +1,4 @@
-/* The program: parse the command line, run the command, say what went wrong, choose the status. */
+/* The program: parse the command line, run the command, print the error, choose the status. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "utils/base/outfile.h"
 
 /*
- * A variable by which users say something about all programs (no-color.org, bixense.com/clicolors):
+ * A variable by which users set an option for all programs (no-color.org, bixense.com/clicolors):
  * not empty, and not "0".
  */
 static bool is_set(const char *variable)
@@ -45,7 +45,7 @@ static bool wants_color(const struct opts *opts, int fd)
 	return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Must come before the pager takes the place of the terminal. */
+/* Must come before the pager replaces the terminal. */
 static void choose_colors(struct opts *opts)
 {
 	bool on = wants_color(opts, STDOUT_FILENO);
@@ -93,7 +93,7 @@ static int show_text(const struct opts *opts, struct pager *pager)
 	} else {
 		help_usage(&text);
 	}
-	/* Not before: with the pager in between nobody can tell how wide the terminal is. */
+	/* Not before this: behind a pager the terminal's width is unknown. */
 	if (opts->show == OPTS_SHOW_HELP || opts->show == OPTS_SHOW_ALL_HELP)
 		pager_open(pager, opts);
 	return print_text(&text, CMD_DONE);
@@ -124,7 +124,7 @@ static int show_usage(void)
 	return print_text(&text, CMD_DONE);
 }
 
-/* Tell those who want to know what the options have become. */
+/* With --debug: print the final options. */
 static void tell_command(const struct opts *opts)
 {
 	const struct msg *msg = &opts->msg;

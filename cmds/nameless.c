@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Library calls have names in programs that were stripped, too. */
+/* Library calls have names in stripped programs, too. */
 static bool has_own_symbols(const struct module *mod)
 {
 	for (size_t i = 0; i < mod->symtab.nr; i++) {

@@ -1,4 +1,4 @@
-/* Programs whose functions have no names, and what helps. */
+/* Programs whose functions have no names, and ways to get names. */
 #ifndef UTRAIL_CMDS_NAMELESS_H
 #define UTRAIL_CMDS_NAMELESS_H
 
@@ -6,8 +6,8 @@
 #include "utils/trace/recording/data.h"
 
 /*
- * Warn about files of @data whose functions were shown as addresses since the files have no symbols
- * of their own. After all is shown.
+ * After all is shown: warn about files of @data whose functions were shown as addresses, since the
+ * files have no symbols of their own.
  */
 void nameless_warn(const struct opts *opts, const struct trace_data *data);
 

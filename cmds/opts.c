@@ -1,4 +1,4 @@
-/* The option table: one row per option, from which all else that speaks of options is made. */
+/* The option table: one row per option, from which help, man pages and completion are made. */
 #include "cmds/opts.h"
 
 #include <errno.h>
@@ -174,7 +174,7 @@ static const char *range_option(const struct opts *opts)
 	return opts->range.start.is_from_end ? "--last" : "--time-range";
 }
 
-/* -t and -r exclude each other, as with the peer: the later one counts. */
+/* -t and -r exclude each other, as in the peer: the later one counts. */
 static int set_time_filter(const struct opt_row *row, const char *text, void *target,
 			   struct uft_err *err)
 {
@@ -252,7 +252,7 @@ static int set_tids(const struct opt_row *row, const char *text, void *target, s
 	}
 }
 
-/* Add each item of @text with a `!` in front of it, after those in @specs. */
+/* Add each item of @text with a `!` before it to the end of @specs. */
 static int add_negated(char **specs, const char *text)
 {
 	struct strbuf list = { 0 };
@@ -297,7 +297,7 @@ static int set_trace_off(const struct opt_row *row, const char *text, void *targ
 	return 0;
 }
 
-/* --chrome and the like: the option's name is the format's. */
+/* --chrome and the like: the option's name is the format. */
 static int set_old_format(const struct opt_row *row, const char *text, void *target,
 			  struct uft_err *err)
 {
@@ -313,10 +313,7 @@ static int set_old_format(const struct opt_row *row, const char *text, void *tar
 
 #define MEMBER(name) .offset = offsetof(struct opts, name)
 
-/*
- * An option of uftrace's that utrail has not: it means nothing for any command, so that nothing
- * lists it.
- */
+/* An option that only uftrace has: it applies to no command, so that no list shows it. */
 #define LACKING(name, letter, arg, instead)                                                     \
 	{                                                                                       \
 		name, letter, arg, instead, GROUP_COMMON, 0, OPT_SET, .set = unsupported_refuse \

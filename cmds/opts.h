@@ -1,4 +1,4 @@
-/* Everything a user can ask for on the command line: one struct, filled through one table. */
+/* Everything a user can ask for on the command line: one struct, filled from one table. */
 #ifndef UTRAIL_CMDS_OPTS_H
 #define UTRAIL_CMDS_OPTS_H
 
@@ -24,7 +24,7 @@
 
 struct cmd;
 
-/* For which commands a row of the option table means something. */
+/* The commands that a row of the option table applies to. */
 enum cmd_bit {
 	CMD_RECORD = 1U << 0,
 	CMD_LIVE = 1U << 1,
@@ -103,15 +103,15 @@ struct opts {
 	int argc;
 	char **argv;
 	int nr_args;
-	char **args; /* of PROGRAM: its name and arguments; NULL-terminated as argv is */
+	char **args; /* of PROGRAM: its name and arguments; NULL-terminated like argv */
 	const struct cmd *cmd;
 	int show;     /* enum opts_show */
 	int complete; /* enum opts_complete */
 
 	/*
-	 * The options that there were, by index of opts_table: on the command line itself, and in
-	 * front of it, in option files and scripts. And the last one of the command line whose
-	 * argument was a word of its own, NULL without any.
+	 * The options that were given, by index in opts_table: on the command line itself, and
+	 * before it, in option files and scripts. @last: the last one of the command line whose
+	 * argument was a separate word, or NULL.
 	 */
 	bool typed[OPTS_ROWS_MAX];
 	bool in_files[OPTS_ROWS_MAX];
@@ -145,11 +145,11 @@ struct opts {
 	bool kernel_only;
 	bool trace_on; /* --trace=off, --disable: false */
 
-	/* which functions, and what to do at their calls: as typed, and what that means */
+	/* functions and actions at their calls: as typed, and parsed */
 	char *specs[SPEC_OPTIONS]; /* heap; by enum spec_option; separated by ';' */
 	int match;		   /* enum pattern_match */
 	struct filters *filters;   /* heap */
-	/* enum trigger_flags that count when reading; `live` has obeyed the others */
+	/* enum trigger_flags that count when reading; `live` has applied the others */
 	uint32_t view_actions;
 	char *signal_specs; /* heap; --signal */
 	char *watch_specs;  /* heap; --watch */
@@ -166,8 +166,8 @@ struct opts {
 	bool inlined;
 
 	/*
-	 * record, live. Options that readers do not have go into @rec as they are; the others,
-	 * and those that depend on each other, are put there when the recording begins.
+	 * record, live. Options that only recordings have are stored in @rec directly. The others,
+	 * and those that depend on each other, are copied when the recording begins.
 	 */
 	struct record_settings rec;
 	bool use_kernel;       /* -k */
@@ -261,7 +261,7 @@ struct opts {
 	bool show_system;
 };
 
-/* True in the second half of `live`: the recorder is ours, and has obeyed the other actions. */
+/* True in the second half of `live`: its own recorder has applied the other actions. */
 static inline bool opts_is_of_live(const struct opts *opts)
 {
 	return opts->view_actions != UINT32_MAX;
@@ -273,21 +273,21 @@ void opts_deinit(struct opts *opts);
 
 /*
  * Parse `utrail [options] [COMMAND] [options] [PROGRAM [its arguments]]`. The first word that is no
- * option is the command, or else the PROGRAM of `live`. @opts->cmd stays NULL when there is
- * neither. The words `help [COMMAND]` and `version` are the options --help and --version.
- * 0, -ENOMEM, or -ERR_USAGE with the line to print.
+ * option is the command, or otherwise the PROGRAM of `live`. @opts->cmd stays NULL when there is
+ * neither. The words `help [COMMAND]` and `version` are the options --help and --version. 0,
+ * -ENOMEM, or -ERR_USAGE with the line to print.
  */
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err);
 
-/* Say which options of the command line mean nothing for the command. */
+/* Warn about options of the command line that do not apply to the command. */
 void opts_warn_unused(const struct opts *opts);
 
-/* The whole table, for help text, man pages, completion and the tests that hold them together. */
+/* The whole table, for help text, man pages, completion and the tests that compare these. */
 extern const struct opt_row opts_table[];
 extern const size_t opts_table_nr;
 
 /*
- * True when the user has given the option of that name: on the command line itself, or also in an
+ * True when the user has given the option of that name: on the command line itself; or also in an
  * option file or a script.
  */
 bool opts_has_typed(const struct opts *opts, const char *name);
@@ -302,7 +302,10 @@ extern const struct opt_word opts_format_words[];
 /* The heading of a group of rows, by @group from 0 on; NULL after the last. */
 const char *opts_group_title(int group);
 
-/* The row after @row (NULL: the first) of @group that one of @cmds takes; NULL after the last. */
+/*
+ * Returns the row after @row (NULL: the first one) of @group that applies to one of @cmds; NULL
+ * after the last.
+ */
 const struct opt_row *opts_group_next(int group, unsigned cmds, const struct opt_row *row);
 
 #endif

@@ -1,4 +1,4 @@
-/* The way from the words of a command line, and of option files, to struct opts. */
+/* From the words of a command line, and of option files, to struct opts. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -67,8 +67,8 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * A task has one tracer at most: so nobody else may stop it, and the recorder must be its parent.
- * Events are kept for good.
+ * A task has one tracer at most: so no other program may stop it, and the recorder must be its
+ * parent. Events are kept for good.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {
@@ -114,7 +114,7 @@ static int check_script(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Rules that can only be judged when everything is known. */
+/* Checks that need all options. */
 static int check_together(const struct opts *opts, struct uft_err *err)
 {
 	int ret;
@@ -145,9 +145,9 @@ static int check_together(const struct opts *opts, struct uft_err *err)
 /*
  * One list of words: `[options] [COMMAND] [options] [PROGRAM [its arguments]]`.
  *
- * @args, @nr_args: what is left: PROGRAM and its arguments
+ * @args, @nr_args: the remaining words: PROGRAM and its arguments
  * @ended: "--" came before them
- * @is_typed: it is the command line, and not of a file
+ * @is_typed: it is the command line, and not from a file
  */
 struct line {
 	int argc;
@@ -170,8 +170,8 @@ static void swap_runs(char **argv, int from, int middle, int end)
 }
 
 /*
- * `graph main -d DIR`: without a program to run nobody else's options follow. They change places
- * with the words in front of them, so that the line means the same when it is parsed again.
+ * `graph main -d DIR`: without a program to run, options after the words are ours. They change
+ * places with the words before them, so that the line means the same when it is parsed again.
  */
 static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_err *err)
 {
@@ -251,7 +251,7 @@ static void start_again(struct opts *opts)
 	opts->msg.file = file;
 }
 
-/* The words in front of those of the command line, by where they are from. */
+/* Words before those of the command line, by their origin. */
 struct former {
 	char *path;	    /* of the option file; NULL: there is none */
 	struct words words; /* in it */
@@ -280,7 +280,7 @@ static int read_script_words(const char *script, struct words *words, struct uft
 	return ret;
 }
 
-/* A recording takes options from its script, too; one that cannot be read is told later. */
+/* A recording takes options from its script, too; an unreadable script is reported later. */
 static bool takes_script_options(const struct opts *opts, const struct line *line)
 {
 	return opts->script && (!line->cmd || (line->cmd->bit & (CMD_RECORD | CMD_LIVE))) &&
@@ -304,7 +304,7 @@ static int read_former(struct former *former, const struct opts *opts, const str
 	return ret;
 }
 
-/* Options alone: which program is run is not the script's business. */
+/* Takes options only: a script does not choose the program. */
 static int parse_script_words(struct opts *opts, const char *script, struct uft_err *err)
 {
 	struct line words = { .argc = opts->script_words.nr, .argv = opts->script_words.words };
@@ -335,8 +335,8 @@ static int parse_file_words(struct opts *opts, const char *path, struct line *fi
 }
 
 /*
- * Again from the start, with the words of a script and of --opt-file in front: so that what the
- * command line says counts, and lists are of all.
+ * Parses again from the start, with the words of a script and of --opt-file first: so the command
+ * line has the last word, and lists contain all of them.
  */
 static int parse_with_former(struct opts *opts, struct line *line, struct uft_err *err)
 {
@@ -368,9 +368,8 @@ static int parse_with_former(struct opts *opts, struct line *line, struct uft_er
 
 /*
  * A recording that was made with some options is to be read with them, too. The file's words come
- * after those of the user, so a time filter or range that he gives is left as it is. But a
- * recording may be a stranger's, and a stranger's words are not the user's wish: nothing is taken
- * but what `record` itself writes there.
+ * after the user's, so a time filter or range of the user stays. But a recording may come from a
+ * stranger: only options are taken that `record` itself writes there.
  */
 static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
 			     struct uft_err *err)
@@ -419,7 +418,7 @@ static int apply_default_opts(struct opts *opts, struct uft_err *err)
 
 static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
 {
-	/* Should there be other words, all is done twice, but nothing is said twice. */
+	/* With further words all is parsed twice, but messages are printed once. */
 	opts->msg.is_muted = true;
 
 	int ret = parse_line(opts, line, 1, err);
@@ -428,7 +427,9 @@ static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
 	return ret < 0 ? ret : parse_with_former(opts, line, err);
 }
 
-/* `help [COMMAND]` and `version`: what people type before they know that these are options. */
+/*
+ * `help [COMMAND]` and `version`: words that people type before they know that these are options.
+ */
 static bool take_question(struct opts *opts, struct line *line)
 {
 	const char *word = line->args[0];
@@ -441,7 +442,7 @@ static bool take_question(struct opts *opts, struct line *line)
 	return true;
 }
 
-/* The first word names no command: is it a program's name? */
+/* Judges a first word that names no command: it may be a program's name. */
 static int judge_first_word(struct opts *opts, struct line *line, struct uft_err *err)
 {
 	if (line->cmd || !line->nr_args || line->ended || take_question(opts, line))

@@ -1,4 +1,4 @@
-/* The pager: what long output is shown in when stdout is a terminal (see pager.h). */
+/* The pager shows long output when stdout is a terminal (see pager.h). */
 #include "cmds/pager.h"
 
 #include <errno.h>
@@ -36,7 +36,9 @@ static const char *pager_command(void)
 	return NULL;
 }
 
-/* Does the program called @name, looked up in $PATH when it has no slash, lead to busybox? */
+/*
+ * True when the program called @name (searched in $PATH when it has no slash) is a link to busybox.
+ */
 static bool leads_to_busybox(const char *name)
 {
 	const char *path = strchr(name, '/') ? "" : getenv("PATH");
@@ -72,19 +74,22 @@ bool pager_is_plain(void)
 static NORETURN void run_pager(const char *command, int input)
 {
 	dup2(input, STDIN_FILENO);
-	/* As git does: leave at once when all fits on the screen, keep colours, keep the screen. */
+	/*
+	 * As git does: less ends at once when all fits on the screen, keeps colours, and keeps the
+	 * screen.
+	 */
 	setenv("LESS", "FRX", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);
 }
 
-/* The shell would say that it finds no such command, and the output would be lost. */
+/* Without this check the shell would report a missing command, and the output would be lost. */
 static bool is_there(const char *command)
 {
 	size_t len = strcspn(command, " \t");
 	char *name cleanup_free = strndup(command, len);
 
-	/* A command that is more than words is the shell's to judge. */
+	/* A command with shell syntax is left to the shell. */
 	if (!name || strpbrk(name, "=$`\"'\\|&;<>(){}~*?[#"))
 		return true;
 	return launch_is_command(name);
@@ -118,7 +123,7 @@ void pager_open(struct pager *pager, const struct opts *opts)
 	if (pid < 0)
 		return;
 	dup2(output, STDOUT_FILENO);
-	/* Ctrl-C is for the pager; when the user leaves it, the next write ends this program. */
+	/* Ctrl-C is for the pager; after the user has left it, the next write ends this program. */
 	signal(SIGINT, SIG_IGN);
 	pager->pid = pid;
 	is_open = true;

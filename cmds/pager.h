@@ -1,4 +1,4 @@
-/* The pager: what long output is shown in when stdout is a terminal. */
+/* The pager: it shows long output when stdout is a terminal. */
 #ifndef UTRAIL_CMDS_PAGER_H
 #define UTRAIL_CMDS_PAGER_H
 
@@ -13,18 +13,18 @@ struct pager {
 };
 
 /*
- * Lead stdout into $PAGER, /usr/bin/pager or less, unless stdout is no terminal, --no-pager was
- * given or there is none. Without one, output goes straight to stdout: never an error.
+ * Lead stdout into $PAGER, /usr/bin/pager or less, unless stdout is no terminal or --no-pager was
+ * given. Without a pager output goes straight to stdout: never an error.
  */
 void pager_open(struct pager *pager, const struct opts *opts);
 
-/* Does a pager have the terminal, or wait for the first output to put there? */
+/* True when a pager uses the terminal, or waits for the first output. */
 bool pager_is_open(void);
 
 /* Flush stdout, close it, and wait until the user has left the pager. */
 void pager_close(struct pager *pager);
 
-/* Is the pager that would be used one that shows escape sequences as garbage? */
+/* True when the pager that would be used shows escape sequences as garbage. */
 bool pager_is_plain(void);
 
 #endif

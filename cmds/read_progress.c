@@ -31,9 +31,8 @@ static bool is_ignored(int sig)
 /* --- while it is opened --- */
 
 /*
- * One at a time. Members above the empty line do not change while @thread runs.
- *
- * @began_ns: when the command opened its first recording
+ * Only one exists at a time. Members above the empty line do not change while @thread runs.
+ * @began_ns: time when the command opened its first recording
  */
 static struct {
 	uint64_t began_ns;
@@ -129,7 +128,7 @@ void read_progress_opened(void)
 void read_progress_add_left(struct strbuf *out, uint64_t done, uint64_t all, uint64_t took_ns)
 {
 	/*
-	 * So early the rate says nothing; and at the end of the files it is not reading that takes
+	 * So early the rate means nothing; and at the end of the files reading is not what takes
 	 * long.
 	 */
 	if (done >= all || done < all / 100 || !done)
@@ -157,17 +156,17 @@ static void show_progress(const struct read_progress *progress)
 
 	if (!all)
 		return;
-	/* More than was there at the start: it grows while it is read. */
+	/* More bytes than at the start: the recording grows while it is read. */
 	strbuf_addf(&text, "%3u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
 		    (unsigned long long)(all >> 20));
 	read_progress_add_left(&text, done, all, debug_facts_now_ns() - progress->began_ns);
-	/* Totals are known at the end: `| head` waits for it, too. */
+	/* Totals are known at the end: `| head` must wait for them, too. */
 	if (progress->prints_at_end)
 		strbuf_addstr(&text, "; the first line comes when all is read");
 	statusline_show(strbuf_str(&text));
 }
 
-/* A thread that waits for the signal, and for the time to say something. */
+/* A thread that waits for the signal, and for the time to print a line. */
 static void *wait_and_show(void *arg)
 {
 	struct read_progress *progress = arg;
@@ -183,7 +182,7 @@ static void *wait_and_show(void *arg)
 		if (atomic_load(&progress->is_done))
 			break;
 		if (sig == SIGINT && atomic_load(&progress->is_interrupted)) {
-			/* Showing may take long, too: the second one is final. */
+			/* Printing may take long, too: the second interrupt is final. */
 			pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 			raise(SIGINT);
 		} else if (sig == SIGINT) {

@@ -1,4 +1,7 @@
-/* While a recording is read: progress on the terminal, and Ctrl-C that stops with what there is. */
+/*
+ * While a recording is read: progress on the terminal, and Ctrl-C, which ends with the part that
+ * was read.
+ */
 #ifndef UTRAIL_CMDS_READ_PROGRESS_H
 #define UTRAIL_CMDS_READ_PROGRESS_H
 
@@ -18,8 +21,8 @@
  * Begins with read_progress_begin(), ends with read_progress_end().
  *
  * @began_ns: of the monotonic clock
- * @signal: what the thread waits for, which wakes it at the end, too: SIGINT; with a pager, whose
- * SIGINT is, one that nobody sends
+ * @signal: the signal that the thread waits for, which also ends it: SIGINT. With a pager, which
+ * gets SIGINT, it is one that nobody sends
  */
 struct read_progress {
 	struct pipeline *pipe;
@@ -36,9 +39,8 @@ struct read_progress {
 /*
  * The recording @dir is about to be opened, with its symbols and tasks. When the command has taken
  * a second by then, and stderr is a terminal, a line there says so, until read_progress_opened(),
- * read_progress_begin() or the first output to that terminal. Nothing happens for commands that do
- * not show how far they are, and in the second half of `live`: the program may have left a line
- * there that is not complete.
+ * read_progress_begin() or the first output to that terminal. Nothing happens for commands without
+ * progress, and in the second half of `live`: the program may have left an incomplete line there.
  */
 void read_progress_opening(const struct opts *opts, const char *dir);
 
@@ -48,20 +50,21 @@ void read_progress_opened(void);
 /*
  * From here on SIGINT makes @pipe end as if there were no more records; a second one kills. When
  * the command takes longer than a second, and stderr is a terminal that nothing else is written to,
- * a line there says how far it is, and how long it will take. @prints_at_end: the command writes
+ * a line there shows its progress and the remaining time. @prints_at_end: the command writes
  * nothing while it reads
  */
 void read_progress_begin(struct read_progress *progress, const struct opts *opts,
 			 struct pipeline *pipe, bool prints_at_end);
 
 /*
- * STATUS_INTERRUPTED with a warning when it was interrupted and @status is CMD_DONE, else @status.
+ * Returns STATUS_INTERRUPTED with a warning when it was interrupted and @status is CMD_DONE, else
+ * @status.
  */
 int read_progress_end(struct read_progress *progress, const struct opts *opts, int status);
 
 /*
- * Append how long it will take, from how long that much of it took: ", about 12 s left". Nothing
- * when that cannot be known.
+ * Append the remaining time, computed from the time so far: ", about 12 s left". Nothing when it is
+ * unknown.
  *
  * @done, @all: bytes
  * @took_ns: for @done

@@ -1,4 +1,4 @@
-/* The parts that the commands that read a recording have in common (see reader.h). */
+/* Shared by the commands that read a recording (see reader.h). */
 #include "cmds/reader.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static int check_syms_dir(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Without a directory, or with one that is no recording, say where there is one. */
+/* Without a directory, or with one that is no recording, say where recordings are. */
 static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 {
 	if (ret == -ENOENT || ret == -ENOTDIR)
@@ -63,8 +63,8 @@ static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 }
 
 /*
- * `live` has said it when it recorded, `info` has a line for it, and reader_check_records() says it
- * with what it has to say.
+ * Not needed here: `live` has reported it when recording, `info` has a line for it, and
+ * reader_check_records() reports it with the missing records.
  */
 static void warn_of_end(const struct trace_data *data, const struct opts *opts)
 {
@@ -160,7 +160,7 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 	if (opts_is_of_live(opts))
 		return CMD_NO_DATA;
 	/*
-	 * The kernel and proc.dat tell of tasks without a probe, too; that is outside of all
+	 * The kernel and proc.dat have tasks without a probe, too; their events are outside of all
 	 * functions.
 	 */
 	if (has_kernel || has_cpu_files(data, "perf-cpu") || has_processes) {
@@ -236,7 +236,7 @@ void reader_add_nearest(const struct opts *opts, struct trace_data *data, const 
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config)
 {
 	pipeline_config_init(config);
-	/* The default is as deep as it gets, and then nobody needs to look. */
+	/* The default is unlimited, and then depths need not be checked. */
 	if (opts->depth != OPTS_DEFAULT_DEPTH)
 		config->stages.depth = opts->depth;
 	config->stages.time_filter_ns = opts->time_filter_ns;
@@ -299,7 +299,7 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 
 	char number[48] = "";
 
-	/* The kernel tells how many where it has room for the number. */
+	/* The kernel states the number if it had room for it. */
 	if (kernel->lost)
 		snprintf(number, sizeof(number), "%s%llu ",
 			 kernel->has_more_lost ? "more than " : "",
