@@ -15,12 +15,12 @@
 #include "utils/object/names/symtab.h"
 #include "utils/spec/args/aliases.h"
 
-/* So many different files are looked at: programs may name as many as they like. */
+/* The most files that are looked at: programs may name any number of them. */
 #define KNOWN_MODULES_MAX 262144
 
 /*
- * Within rights_enter(): what somebody else's process has named may be a file that this one must
- * not know of.
+ * Within rights_enter(): another user's process has named the file, which it may not be allowed to
+ * read.
  */
 static bool may_read(const char *path)
 {
@@ -103,7 +103,10 @@ struct asked {
 	const char *module;
 };
 
-/* The program or not: a library's function of that name is shown by it, too. */
+/*
+ * The file may be used as the program or not: a library's function is also found by the names
+ * shown.
+ */
 static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *others)
 {
 	const struct asked *asked = arg;
@@ -117,7 +120,7 @@ static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *o
 	return patch_rules_match(asked->settings->patches, &subject);
 }
 
-/* Readers find the arguments of a function by the name that is shown. */
+/* Readers find the arguments of a function by its shown name. */
 static bool has_arguments(void *arg, const struct strbuf *name, const char *others)
 {
 	const struct asked *asked = arg;
@@ -159,7 +162,7 @@ static size_t nr_left_out(const struct known_module *known)
 	return known->left_out.len / sizeof(struct module_left_out);
 }
 
-/* The part that has it; of two, one within the other, the inner one. */
+/* The function that contains @at; of two nested ones the inner one. */
 struct module_left_out *known_left_out_at(const struct known_module *known, uint64_t at)
 {
 	struct module_left_out *list = (struct module_left_out *)known->left_out.data;

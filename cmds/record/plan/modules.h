@@ -1,4 +1,4 @@
-/* Files that were seen as modules of traced processes: each is looked at once. */
+/* Files that were seen as modules of traced processes: each is read once. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_MODULES_H
 #define UTRAIL_CMDS_RECORD_PLAN_MODULES_H
 
@@ -14,17 +14,18 @@
 #include "utils/object/build_id.h"
 
 /*
- * A function that is not recorded any more, since that costs too much (control/overhead.c).
+ * A function that is not recorded any more, since its recording costs too much
+ * (control/overhead.c).
  *
  * @func: relative to the file's start, without a rule
  * @rate: as in struct budget_func
  * @rules: generation of the rules of -P and -U at that time: what the user says later goes before
  * it
  * @can_go: it has hooks that can be taken out
- * @stays: of some process they could not be
- * @is_back: the user has put them in again: it is recorded, and is not chosen again
- * @is_told: and readers are told
- * @reach: where the last of this and those in front of it ends, since symbols may be within others
+ * @stays: in some process they could not be taken out
+ * @is_back: the user has put them in again: the function is recorded, and is not left out again
+ * @is_told: readers have been told of that
+ * @reach: the greatest end of this and all earlier ones, since symbols may contain others
  */
 struct module_left_out {
 	struct plan_func func;
@@ -43,14 +44,14 @@ struct module_left_out {
  * @build_id: hex, "" when it has none
  * @is_instrumented: it calls hooks of the probe, or has room for such calls
  * @calls_hooks: it has such calls
- * @has_functions: functions of it can have records: it is instrumented, or some of it are patched
+ * @has_functions: its functions can have records: it is instrumented, or some of them are patched
  * @switches_stacks: see struct object_program
  * @is_saved: its symbol file is written
  * @is_bound: @funcs are what the options say of its functions: struct plan_func, relative to its
  * start
- * @left_out: struct module_left_out, by where they begin
+ * @left_out: struct module_left_out, sorted by start
  * @points: events of its own that are to be recorded
- * @patches: what is to be changed in it as a library, and as a program
+ * @patches: changes of it as a library, and as a program
  * @own_frames: struct own_frames, once @has_own_frames_known
  * @callers_why: why return addresses into it, or into a part of it, stay as they are; NULL: they do
  * not
@@ -79,9 +80,8 @@ struct known_module {
 /*
  * All of them, newest first; nothing is removed before the end. Only the control thread touches it.
  * Starts as { 0 }.
- *
- * @reads_as_peer: within rights_enter(): only what he may read is looked at
- * @nr_left_out: there were too many
+ * @reads_as_peer: within rights_enter(): only files that the peer may read are used
+ * @nr_left_out: number of files beyond the limit
  */
 struct known_modules {
 	struct known_module *first;
@@ -93,26 +93,29 @@ struct known_modules {
 void known_modules_deinit(struct known_modules *modules);
 
 /*
- * The facts known of a file that was seen as a module: hundreds of processes run the same few. NULL
- * for paths that are no files, and without memory.
+ * Returns the facts about a file that was seen as a module; hundreds of processes share a few
+ * files. NULL for paths that are no files, and without memory.
  */
 struct known_module *known_module_get(struct known_modules *modules, const char *path);
 
 /*
- * The symbols of the file @path into the empty @out: from --with-syms if it has them, else from the
- * file. 0, or negative when there are none to be had.
+ * Load the symbols of the file @path into the empty @out: from --with-syms if that has them, else
+ * from the file. Returns 0, or negative when there are none.
  */
 int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
 		 struct symtab *out);
 
 /*
- * The same of a file that is known, with what was found out of it. Functions of several names have
- * one that the filters ask for.
+ * The same for a known file, including symbols that were found out. A function with several names
+ * gets one that the filters use.
  */
 int known_symbols_load(const struct record_settings *settings, const struct known_module *known,
 		       struct symtab *out);
 
-/* All of known_module.left_out, and the one that has @at, relative to the file's start, or NULL. */
+/*
+ * Visit all of known_module.left_out; and find the one that contains @at (relative to the file's
+ * start), or NULL.
+ */
 #define known_left_out_each(known, at)                                                      \
 	for (struct module_left_out *at = (struct module_left_out *)(known)->left_out.data; \
 	     at && (char *)at < (known)->left_out.data + (known)->left_out.len; at++)

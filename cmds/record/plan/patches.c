@@ -74,9 +74,7 @@ enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bo
 	return patch_rules_choose(f->settings->patches, &subject);
 }
 
-/*
- * Without any rule that puts hooks in, each function that was compiled with room for one gets it.
- */
+/* Without any rule that puts hooks in, each function compiled with room for one gets it. */
 bool finding_wants(const struct finding *f, unsigned what, const struct symbol *sym,
 		   enum patch_choice choice)
 {
@@ -121,8 +119,8 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 }
 
 /*
- * Rules learn the names of functions without room, too. If nothing can be patched, the reason is
- * told once for the file.
+ * Functions without room are matched with the rules, too. If nothing can be patched, the reason is
+ * reported once for the file.
  */
 static void note_names(struct finding *f)
 {
@@ -139,8 +137,8 @@ static void note_names(struct finding *f)
 }
 
 /*
- * All sites of a function are chosen alike, but its names are looked up once for each: XRay's are
- * few.
+ * All sites of a function are chosen alike, but its names are looked up for each site: XRay has few
+ * of them.
  */
 static void choose_all(struct finding *f, const struct prepared *prepared)
 {
@@ -168,7 +166,7 @@ static int find_prepared(struct finding *f, const struct elf_file *file)
 	return ret;
 }
 
-/* Besides frame_dummy(), which linkers put there first. */
+/* True when it has constructors other than frame_dummy(), which linkers put first. */
 static bool has_constructors(const struct elf_file *file)
 {
 	struct elf_section sec;
@@ -231,7 +229,10 @@ static void complain(struct patches *patches, const struct module_patches *found
 	}
 }
 
-/* A file that was not compiled for it is looked at only if somebody has asked for it. */
+/*
+ * True when the file may be searched: a file that was not compiled for tracing is searched only on
+ * request.
+ */
 bool finding_may_be(const struct record_settings *settings, const struct known_module *known,
 		    bool is_program)
 {
@@ -324,7 +325,7 @@ static void bind_packed(const struct packed_patches *packed, uint64_t bias, stru
 		known_function_add_patches(&packed->known, i, &found);
 		bind_found(&found, bias, out);
 	}
-	/* A lack of memory makes no plan, rather than a part of one. */
+	/* Without memory the plan fails as a whole, instead of being a part. */
 	out->oom |= found.oom;
 }
 

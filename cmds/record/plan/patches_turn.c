@@ -1,6 +1,6 @@
 /*
- * Rules of -P and -U that change while programs run: all that could be patched is found once, and
- * rules choose of it (see patches.h).
+ * Rules of -P and -U that change while programs run: all possible patches are found once, and rules
+ * choose among them (see patches.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "utils/base/path.h"
 #include "utils/object/prepared.h"
 
-/* A function that cannot be patched: where it begins, and the reason. */
+/* A function that cannot be patched: its start, and the reason. */
 struct patch_refusal {
 	uint64_t func;
 	char why[SITE_REASON_MAX];
@@ -34,7 +34,7 @@ static struct found_patch *found_at(const struct module_patches *found, size_t i
 
 /* --- what there is besides --- */
 
-/* Bytes that others have to do with, and functions that are known: sorted. */
+/* Bytes that earlier patches use, and functions that have patches: both sorted. */
 struct taken {
 	struct taken_range {
 		uint64_t start;
@@ -80,7 +80,8 @@ static bool has_func(const struct taken *taken, uint64_t func)
 }
 
 /*
- * They may overlap where one is done elsewhere as a whole, but none is longer than what is moved.
+ * Ranges may overlap where moved code contains another site, but none is longer than the longest
+ * moved code.
  */
 static bool is_free(const struct taken *taken, uint64_t start, uint64_t end)
 {
@@ -141,8 +142,8 @@ static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 }
 
 /*
- * Patches that were found earlier stay as they are, since processes have them so: others that would
- * be in their way are left out.
+ * Patches that were found earlier stay as they are, since processes have them: new ones that
+ * overlap them are left out.
  */
 static void add_groups(struct finding *f, const struct strbuf *more, const struct taken *taken)
 {
@@ -188,7 +189,7 @@ static int add_unprepared(struct finding *f, const struct elf_file *file, const 
 	return 0;
 }
 
-/* A file that cannot be read, or is of another machine, has nothing. */
+/* An unreadable file, or one of another machine, has no patches. */
 static bool open_file(struct elf_file *file, const char *path)
 {
 	return elf_file_open(file, path, NULL) == 0 && file->head.e_machine == arch_elf_machine &&
@@ -226,7 +227,7 @@ static const struct symbol *symbol_of(const struct finding *f, uint64_t func)
 					 : finding_symbol(symbols, func - f->base);
 }
 
-/* The function that is left out, if this is one of its places. */
+/* Returns the left-out function that this patch belongs to, or NULL. */
 static const struct module_left_out *left_out_of(const struct known_module *known,
 						 const struct module_patches *found,
 						 const struct found_patch *one)
@@ -236,9 +237,7 @@ static const struct module_left_out *left_out_of(const struct known_module *know
 	return left && !left->is_back ? left : NULL;
 }
 
-/*
- * Later words of the user go before --overhead. The user has said nothing of calls into libraries.
- */
+/* Later rules of the user take precedence over --overhead. Calls into libraries have no rules. */
 static void look_who_is_back(struct finding *f)
 {
 	known_left_out_each (f->known, left) {
@@ -380,7 +379,7 @@ void patches_find_calls(struct known_module *known)
 		add_calls(&known->patches[k], &file, &calls);
 }
 
-/* The patches of the functions that begin from @start to @end, relative to the file's start. */
+/* Returns the patches of functions that begin in [@start, @end), relative to the file's start. */
 static const struct found_index_entry *patches_of(struct module_patches *found, uint64_t start,
 						  uint64_t end, size_t *nr)
 {
@@ -404,7 +403,7 @@ bool patches_can_go(struct known_module *known, bool is_program, uint64_t start,
 	return false;
 }
 
-/* Call @fn for each patch of a function that is left out. */
+/* Call @fn for each patch of a left-out function. */
 static void each_left_out(struct known_module *known, struct module_patches *found,
 			  void (*fn)(struct found_patch *one, void *arg), void *arg)
 {
@@ -512,7 +511,7 @@ void process_patches_sort(struct process_patches *patches)
 	sort_addresses(&patches->ends, sizeof(struct patch_end));
 }
 
-/* Those that belong together end with one that is not silent. */
+/* A group of patches ends with one that is not silent. */
 void process_patches_keep_wanted(struct process_patches *patches)
 {
 	struct plan_patch *list = (struct plan_patch *)patches->all.data;

@@ -1,7 +1,4 @@
-/*
- * Patches of files that were not compiled for it: which functions are chosen, and what they are
- * called (see patches.h).
- */
+/* Patches of unprepared files: the chosen functions and their names (see patches.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +25,8 @@ static const struct symbol *symbol_of(const struct finding *f,
 }
 
 /*
- * A function without a symbol is called by its address in the file, so in all recordings of the
- * file alike; but all know main().
+ * A function without a symbol is named by its address in the file, so the name is the same in all
+ * recordings of that file; main() keeps its name.
  */
 static int add_name(struct symtab *to, const struct finding *f, const struct known_functions *known,
 		    size_t index)
@@ -45,13 +42,13 @@ static int add_name(struct symtab *to, const struct finding *f, const struct kno
 	return symtab_add(to, function->start - f->base, function->len, 't', text, strlen(text));
 }
 
-/* Code that loads the symbols of this module sees these names, too. */
+/* Other code that loads the symbols of this module sees these names, too. */
 static int add_names(struct finding *f, const struct known_functions *known)
 {
 	struct symtab *unnamed = &f->known->unnamed;
 	int ret = 0;
 
-	/* As a program and as a library it has the same functions. */
+	/* The functions are the same for the file as a program and as a library. */
 	if (unnamed->nr)
 		return 0;
 	for (size_t i = 0; ret == 0 && i < known->nr; i++) {
@@ -110,8 +107,8 @@ static void choose_functions(struct finding *f, const struct known_functions *kn
 }
 
 /*
- * Rules learn what came of them. One that takes functions out has its way with whatever could have
- * been patched.
+ * Notes the result for each rule. A rule that takes functions out matches all functions that could
+ * be patched.
  */
 static void note_matches(struct finding *f, const struct known_functions *known, const bool *chosen)
 {

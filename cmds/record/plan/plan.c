@@ -1,4 +1,4 @@
-/* The plan's function entries: options that speak of functions, bound to addresses. */
+/* The plan's function entries: options about functions, bound to addresses. */
 #include "cmds/record/plan/plan.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ uint64_t settings_smallest_size(const struct record_settings *settings)
 	return size;
 }
 
-/* Below that size functions are listed, so that the probe can tell them from larger ones. */
+/* Smaller functions are listed, so that the probe can tell them from larger ones. */
 static uint64_t largest_size(const struct record_settings *settings)
 {
 	uint64_t size = settings->size_filter;
@@ -59,8 +59,7 @@ static uint64_t largest_size(const struct record_settings *settings)
 }
 
 /*
- * One module on its way into a plan.
- *
+ * One module that is being bound.
  * @out: its functions, with addresses relative to its start
  */
 struct binding {
@@ -92,8 +91,8 @@ static uint32_t capture_of(struct binding *b, const struct symbol *sym, const ch
 }
 
 /*
- * A function that was opted in, and then out by a later filter: without any other one that is opted
- * in, nothing is recorded. A rule without functions tells the probe.
+ * A function was opted in, and then out by a later filter: without any other opted-in function,
+ * nothing is recorded. A rule without functions tells the probe so.
  */
 static void note_opted_in(struct binding *b, const struct filter_subject *subject)
 {
@@ -163,7 +162,7 @@ static bool looks_at_strings(const struct record_settings *settings)
 	return false;
 }
 
-#define BIND_TICKS 256 /* symbols, whose names are demangled and compared with patterns */
+#define BIND_TICKS 256 /* symbols that are demangled and matched between two ticks */
 
 static void bind_module(struct binding *b)
 {
@@ -175,10 +174,7 @@ static void bind_module(struct binding *b)
 
 	if (known_symbols_load(b->settings, m, &symbols) < 0)
 		return;
-	/*
-	 * Other modules' functions have no records, so what debug information says of them does not
-	 * matter.
-	 */
+	/* Functions of other modules have no records, so their debug information is not needed. */
 	if (capture_needs_debug(captures) && m->has_functions)
 		b->debug = debuginfo_of(captures->debug, m->path);
 	b->has_llvm_strings = looks_at_strings(b->settings) && captures_llvm_strings(&symbols);
@@ -192,7 +188,7 @@ static void bind_module(struct binding *b)
 	}
 }
 
-/* The probe looks functions up by address: each may be in one only. */
+/* The probe looks up functions by address: an address may be in one function only. */
 static void sort_funcs(struct strbuf *out)
 {
 	struct plan_func *funcs = (struct plan_func *)out->data;
@@ -211,8 +207,8 @@ static void sort_funcs(struct strbuf *out)
 }
 
 /*
- * A probe that came later than the program takes the places that were its by name, had it been
- * there before.
+ * A probe that was loaded after the program is called instead of functions that it would have
+ * interposed by name.
  */
 static void add_hook(const struct plt_entry *e, struct plan_call_site call, struct strbuf *out)
 {
@@ -224,7 +220,7 @@ static void add_hook(const struct plt_entry *e, struct plan_call_site call, stru
 	strbuf_add(out, &call, sizeof(call));
 }
 
-/* Calls into libraries that @m makes; @all: also those that are there to be recorded. */
+/* Plans the calls of @m into libraries; @all: also those that only --libcall records. */
 static void plan_calls(const struct record_settings *settings, const struct control_module *m,
 		       bool all, struct strbuf *out)
 {
@@ -264,7 +260,7 @@ bool plan_has_calls(const struct record_settings *settings, const char *path, bo
 			   : settings->nest_libcalls && libcall_is_nested_module(path));
 }
 
-/* Can functions of that module, or calls that it makes, have records? */
+/* True when functions of that module, or its library calls, can have records. */
 static bool is_recorded(const struct record_settings *settings, const struct known_module *known,
 			bool is_program)
 {
@@ -321,7 +317,7 @@ static void plan_image(struct planner *planner, struct control_module *const *mo
 	}
 }
 
-/* The same for modules that come later: only what is new, for the probe has the rest. */
+/* The same for modules that are loaded later: only new entries, since the probe has the rest. */
 static void plan_late(struct planner *planner, struct control_module *const *modules, size_t nr,
 		      struct plan_entries *out)
 {
@@ -350,16 +346,13 @@ static void plan_late(struct planner *planner, struct control_module *const *mod
 	rule_set_deinit(&rules);
 }
 
-/* The one with that start among the first @nr; NULL: it is not listed. */
+/* Returns the function with that start among the first @nr; NULL: it is not listed. */
 static struct plan_func *find_func(const struct strbuf *funcs, size_t nr, uint64_t start)
 {
 	return nr ? bsearch(&start, funcs->data, nr, sizeof(struct plan_func), order_u64) : NULL;
 }
 
-/*
- * A function that is left out has no other rule: control/overhead.c does not choose one with a
- * rule.
- */
+/* A left-out function has no other rule: control/overhead.c does not choose one with a rule. */
 static void plan_left_out(struct planner *planner, struct control_module *const *modules, size_t nr,
 			  struct plan_entries *out)
 {
@@ -426,7 +419,7 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 {
 	const struct record_settings *settings = planner->settings;
 
-	/* First of all, for what is said of functions is about those that have hooks. */
+	/* This comes first, since later steps deal with functions that have hooks. */
 	for (size_t i = 0; i < nr; i++) {
 		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
 
@@ -480,10 +473,7 @@ uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind)
 	return bytes ? plan->lists[kind].len / bytes : 0;
 }
 
-/*
- * The lists of large programs are tens of megabytes: they are written from where they are, so that
- * nobody has them twice.
- */
+/* The lists of large programs have tens of megabytes: they are written without a copy. */
 static int write_image(int fd, const struct plan_view *view)
 {
 	uint64_t head[256];

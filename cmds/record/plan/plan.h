@@ -1,6 +1,6 @@
 /*
- * The plan's maker: options that speak of functions, library calls and events, bound to the modules
- * of a process.
+ * The plan's maker: options about functions, library calls and events, bound to the modules of a
+ * process.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PLAN_H
 #define UTRAIL_CMDS_RECORD_PLAN_PLAN_H
@@ -24,10 +24,7 @@ struct plan_entries {
 	struct strbuf lists[PLAN_KINDS];
 };
 
-/*
- * The parts that the functions of all images have in common: rules, conditions, steps. Starts as {
- * 0 }.
- */
+/* The parts that functions of all images share: rules, conditions, steps. Starts as { 0 }. */
 struct plan_binder {
 	struct rule_set rules;
 	struct plan_entries entries;
@@ -35,8 +32,7 @@ struct plan_binder {
 
 /*
  * The data that plans are made of. Only the control thread touches it. Starts with planner_init().
- *
- * @is_off: nothing is to be recorded for now: no function is opted in
+ * @is_off: recording is off: no function is opted in
  */
 struct planner {
 	const struct record_settings *settings;
@@ -50,9 +46,9 @@ struct planner {
 };
 
 /*
- * Arrays of a large program's functions come and go while plans are made. glibc keeps what was
- * given back, up to 64 MB, once arrays of such a size have been there; the recorder stays for as
- * long as the program does. From now on they go back to the kernel.
+ * From now on freed memory goes back to the kernel. Making plans needs large arrays for a large
+ * program's functions. After such sizes glibc keeps up to 64 MB of freed memory, and the recorder
+ * lives as long as the program.
  */
 void plan_give_memory_back(void);
 
@@ -71,22 +67,22 @@ void plan_entries_deinit(struct plan_entries *plan);
 #define cleanup_plan_entries cleanup(plan_entries_deinit)
 
 /*
- * Make the plan that the options ask for the @nr modules in @modules, of which the first is the
- * program itself when @has_program. A module that cannot be read has no entries.
+ * Make the plan of the options for the @nr modules in @modules, of which the first is the program
+ * itself when @has_program. A module that cannot be read has no entries.
  */
 void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
 	       bool has_program, struct plan_entries *out);
 
-/* Plan only the functions of a whole image, as later plans have it. */
+/* Make a plan of the functions of a whole image only, for a later plan. */
 void plan_make_functions(struct planner *planner, struct control_module *const *modules, size_t nr,
 			 struct plan_entries *out);
 
-/* The settings say something else of functions than before: all modules are bound anew. */
+/* The settings about functions have changed: all modules are bound anew. */
 void planner_forget(struct planner *planner);
 
 void plan_binder_deinit(struct plan_binder *binder);
 
-/* True when the library calls that module @path makes are recorded. */
+/* True when library calls of module @path are recorded. */
 bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program);
 
 /* A memfd with the image of these entries, or -1 when there are none or memory is short. */
@@ -96,12 +92,12 @@ int plan_memfd(const struct plan_entries *plan);
 uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind);
 
 /*
- * True when there are calls whose ENTRY is recorded only when they have taken long enough, or when
- * they have called something.
+ * True when the ENTRY of some calls is recorded only after they have taken long enough, or have
+ * called a certain function.
  */
 bool settings_hold_back(const struct record_settings *settings);
 
-/* True when anything in the options lets a program end the recording. */
+/* True when an option lets a program end the recording. */
 bool settings_can_finish(const struct record_settings *settings);
 
 /* Functions of fewer bytes are never recorded. */

@@ -81,7 +81,7 @@ int points_make_file(struct store *store, const struct record_settings *settings
 
 /* --- events and their ids --- */
 
-/* At once, so that a recording that is cut off has it. */
+/* Written at once, for a recording that is cut off. */
 static int write_line(const struct points *points, size_t index)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -125,7 +125,7 @@ void points_write_event(struct points *points, uint32_t id)
 }
 
 /*
- * The id of the event, a new one when it is the first of its name. Errors as of points_new_event().
+ * Finds the id of the event; the first of a name gets a new one. Errors as of points_new_event().
  */
 static int event_id(struct points *points, const char *name, uint32_t *id)
 {
@@ -173,7 +173,7 @@ static int compare_pc(const void *a, const void *b)
 	return (x->probe->pc > y->probe->pc) - (x->probe->pc < y->probe->pc);
 }
 
-/* Those of the probes that some rule asks for, sorted by address. */
+/* Chooses the probes that some rule asks for, sorted by address. */
 static int choose_probes(struct points *points, const struct sdt_probes *probes,
 			 struct wanted **out, size_t *nr)
 {
@@ -221,8 +221,8 @@ static void complain_of_args(struct points *points, const char *event, size_t nr
 }
 
 /*
- * The event's id, and where its arguments are. Probes of one name have different ids when their
- * arguments have different types.
+ * Finds the event's id, and the places of its arguments. Probes of one name have different ids when
+ * their arguments have different types.
  */
 static int identify(struct points *points, struct known_module *known, const struct code *code,
 		    const struct wanted *wanted, struct plan_patch *patch)
@@ -281,7 +281,7 @@ static int prepare_points(struct points *points, struct known_module *known,
 	return ret;
 }
 
-/* Put those of the file's probes that can be recorded to known->points. */
+/* Puts the probes of the file that can be recorded into known->points. */
 static int find_points(struct points *points, struct known_module *known, struct uft_err *err)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -338,8 +338,8 @@ static void bind_one(const struct known_module *known, const struct found_patch 
 }
 
 /*
- * Those that have to do with each other come in or none of them; and none does that changes, or
- * moves, bytes that a function's patch does, of which sites_prepare() did not know.
+ * A group of related probes is taken as a whole, or not at all. It is not taken if it changes or
+ * moves bytes of a function's patch, which sites_prepare() did not know.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
 			struct strbuf *out, struct strbuf *operands)

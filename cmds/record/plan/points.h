@@ -1,6 +1,6 @@
 /*
- * Events of the program (-E): the static probes of each module that the user asked for, as patches
- * of a plan.
+ * Events of the program (-E): the static probes of each module that the user chose, as patches of a
+ * plan.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_POINTS_H
 #define UTRAIL_CMDS_RECORD_PLAN_POINTS_H
@@ -23,11 +23,11 @@ struct store;
  * The data that all modules have in common. Starts with points_init(), ends with points_deinit().
  * Only the control thread touches it.
  *
- * @declared: has the facts that readers need about those with arguments; of declared_init()
+ * @declared: facts for readers about those with arguments; from declared_init()
  * @events: by id - EVENT_ID_USER; each has its line in events.txt
  * @names: of all probes that were seen, each with its NUL, wanted or not
- * @left_out: events of which some probe cannot be recorded, each with its NUL; told once for each
- * @complaints: to be told at the end, each with its NUL
+ * @left_out: events with a probe that cannot be recorded, each with its NUL; reported once for each
+ * @complaints: messages for the end, each with its NUL
  * @error: events.txt could not be written
  */
 struct points {
@@ -36,7 +36,7 @@ struct points {
 	struct declared *declared;
 	struct point_event {
 		char *name;	/* "provider:event" */
-		bool is_shared; /* by all static probes of that name that have no arguments */
+		bool is_shared; /* shared by all static probes of that name without arguments */
 	} * events;
 	size_t nr_events;
 	struct strbuf names;
@@ -51,7 +51,7 @@ void points_deinit(struct points *points);
 /*
  * The probes of one file. Starts as { 0 }, ends with module_points_deinit().
  *
- * @is_known: the file was looked at
+ * @is_known: the file was searched
  * @found: a list of struct found_patch; plan_patch.operands is a place in
  * @operands: a list of struct found_operand
  */
@@ -64,8 +64,8 @@ struct module_points {
 void module_points_deinit(struct module_points *points);
 
 /*
- * True when the rules ask for any event of the program, and not only for those that are known
- * without it ("linux:...").
+ * True when the rules ask for an event of the program, and not only for those that are always known
+ * ("linux:...").
  */
 bool points_are_wanted(const struct event_rules *rules);
 
@@ -73,32 +73,32 @@ bool points_are_wanted(const struct event_rules *rules);
 bool points_have_file(const struct record_settings *settings);
 
 /*
- * COLD, before the program starts: events.txt, which readers look for, with the counters, and
+ * COLD, before the program starts: make events.txt, which readers expect, with the counters, and
  * without any event yet.
  */
 int points_make_file(struct store *store, const struct record_settings *settings,
 		     struct uft_err *err);
 
 /*
- * A number for the event @name, "provider:event", of nobody else. 0, -ENOMEM, or -ERANGE when there
- * are none left.
+ * Assign a new number to the event @name, "provider:event". Returns 0, -ENOMEM, or -ERANGE when
+ * there are none left.
  */
 int points_new_event(struct points *points, const char *name, uint32_t *id);
 
-/* Its line in events.txt: readers know it from here on. */
+/* Write its line in events.txt: readers know it from here on. */
 void points_write_event(struct points *points, uint32_t id);
 
 /*
- * Add a struct plan_patch to @patches for each probe of @known, loaded as @module, that is wanted
- * and can be recorded, and what they say of their arguments to the PLAN_OPERANDS in @operands.
+ * Add a struct plan_patch to @patches for each wanted probe of @known, loaded as @module, that can
+ * be recorded; and its arguments to the PLAN_OPERANDS in @operands.
  */
 void points_bind(struct points *points, struct known_module *known,
 		 const struct control_module *module, struct strbuf *patches,
 		 struct strbuf *operands);
 
 /*
- * At the end: say what could not be recorded, and which rules are about nothing. @nr_failed: as
- * probes have noted; @has_processes: some process has reported itself.
+ * At the end: report events that could not be recorded, and rules without a match. @nr_failed: as
+ * probes have noted; @has_processes: a process has reported itself.
  */
 void points_warn(const struct points *points, unsigned long long nr_failed, bool has_processes,
 		 const struct msg *msg);

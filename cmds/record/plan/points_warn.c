@@ -15,7 +15,7 @@ static bool is_matched(const struct points *points, const struct event_rule *rul
 	return false;
 }
 
-/* Does the program have events of the rule's provider, "PROVIDER:NAME"? */
+/* True when the program has events of the rule's provider, "PROVIDER:NAME". */
 static bool has_provider(const struct points *points, const struct event_rule *rule)
 {
 	size_t len = strcspn(rule->text, ":");
@@ -59,7 +59,7 @@ void points_warn(const struct points *points, unsigned long long nr_failed, bool
 		    "code, the code is not that of the file, or a thread stayed in it");
 	if (points->error)
 		msg_warn(msg, "cannot write 'events.txt': %s", strerror(-points->error));
-	/* A program that reported nothing is another complaint. */
+	/* A program that has not reported itself gets another message. */
 	if (!has_processes)
 		return;
 	for (size_t i = 0; points->rules && i < points->rules->nr; i++) {

@@ -68,7 +68,7 @@ static bool grow_slots(struct rule_set *set)
 	return true;
 }
 
-/* The index of @rule, new or known; PLAN_NO_RULE when memory is short. */
+/* Returns the index of @rule, new or known; PLAN_NO_RULE when memory is short. */
 static uint32_t rule_index(struct rule_set *set, const struct plan_rule *rule)
 {
 	if (2 * (nr_rules(set) + 1) > set->nr_slots && !grow_slots(set))
@@ -110,7 +110,7 @@ static const struct {
 };
 
 /*
- * Put the text that a term is compared with and has no room for to @data; its place there goes to
+ * Put the text that a term compares with, and has no room for, into @data; its place there goes to
  * @out.
  */
 static void put_text(const struct cond_term *term, struct plan_cond *out, struct strbuf *data)
@@ -121,7 +121,7 @@ static void put_text(const struct cond_term *term, struct plan_cond *out, struct
 
 	out->value = data->len;
 	if (term->op == COND_MATCH) {
-		/* The options were read with a check that it can be made. */
+		/* Reading the options has checked that it can be made. */
 		out->kind = PLAN_COND_AUTOMATON;
 		regex_plan(text, &automaton, NULL);
 		strbuf_add(data, &automaton, sizeof(automaton));
@@ -159,7 +159,7 @@ static struct plan_cond make_cond(const struct rule_set *set, const struct cond_
 	return out;
 }
 
-/* Functions with the same spec share its conditions: those made last are looked at. */
+/* Functions with the same spec share its conditions: only the last ones are compared. */
 static void add_conds(struct rule_set *set, const struct cond *cond, struct plan_rule *rule)
 {
 	struct strbuf terms cleanup_strbuf = { 0 };

@@ -1,4 +1,4 @@
-/* Triggers as the rules of a plan: what of them the probe is to obey, each kept once. */
+/* Triggers as the rules of a plan: the parts for the probe, each kept once. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_RULES_H
 #define UTRAIL_CMDS_RECORD_PLAN_RULES_H
 
@@ -28,8 +28,8 @@ struct rule_set {
 void rule_set_deinit(struct rule_set *set);
 
 /*
- * The index of the rule for @trigger. PLAN_NO_RULE when the trigger is for readers only, or memory
- * is short.
+ * Returns the index of the rule for @trigger. PLAN_NO_RULE when the trigger is for readers only, or
+ * memory is short.
  */
 uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger);
 

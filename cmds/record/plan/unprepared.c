@@ -13,7 +13,7 @@
 #include "utils/object/code/own_frames.h"
 #include "utils/object/runtimes.h"
 
-/* The code that loads the program and the probe cannot be led through the probe. */
+/* The code that loads the program and the probe cannot lead through the probe. */
 static bool is_loader(const char *path)
 {
 	static const char *const names[] = { "ld-linux", "ld-musl", "ld-2.", "libmcount.so" };
@@ -28,8 +28,8 @@ static bool is_loader(const char *path)
 
 /*
  * Functions of the C library that the probe calls (tests/rules/probe.py compares), some of them
- * before it can tell its own calls from the program's, and the implementations of them that are
- * chosen for the machine ("__memcpy_avx_unaligned").
+ * before it can tell its own calls from the program's; and their implementations for certain
+ * machines ("__memcpy_avx_unaligned").
  */
 static const char *const probe_needs[] = {
 	"__cxa_finalize",
@@ -122,7 +122,7 @@ static void leave_to_probe(struct functions *functions)
 	}
 }
 
-/* Leave out the functions of a run time that the program brings along. */
+/* Leave out the functions of a run time that the program contains. */
 static int leave_to_run_time(const struct code *code, struct functions *functions)
 {
 	struct strbuf pieces cleanup_strbuf = { 0 };
@@ -208,7 +208,7 @@ const char *unprepared_way_text(unsigned way)
 	}
 }
 
-/* The site of a function's entry: what marks where indirect jumps may land stays in front. */
+/* The site of a function's entry: a landing pad for indirect jumps stays before it. */
 static struct code_site entry_of(const struct unprepared *u, const struct function *function)
 {
 	struct code_site site = { .addr = function->start, .entry = function->start };
@@ -235,7 +235,7 @@ static void add_function(struct strbuf *found, const struct function *function,
 {
 	struct plan_patch patch = { .what = PATCH_ENTRY, .addr = site->addr + PLAN_PATCH_JUMP };
 
-	/* As if a call had been there, of which this is the return address. */
+	/* As if there had been a call with this return address. */
 	if (patch.addr >= function->end)
 		patch.addr = function->start;
 	found_patch_add_site(found, site, patch, function->start);
@@ -278,11 +278,11 @@ struct finder {
 };
 
 /*
- * All that is chosen, piece by piece: each thread has one, then all results are taken in their
- * order, so that what is found does not depend on how many threads there are.
+ * All chosen functions, in pieces: each thread searches one, then all results are taken in order,
+ * so that they do not depend on the number of threads.
  *
  * @wanted: their indexes
- * @places: what is looked for of each that can have a jump
+ * @places: the kind of site to find for each that can have a jump
  * @refused: which of @wanted have none yet
  */
 struct finding_all {
@@ -353,7 +353,7 @@ static int find_leads(struct finding_all *all)
 	return ret;
 }
 
-/* A thread has a disassembler, and no tick, of its own. */
+/* Each thread has its own disassembler, and no tick. */
 static int open_finders(struct finding_all *all, struct uft_err *err)
 {
 	const struct unprepared *u = all->unprepared;
@@ -386,8 +386,8 @@ static void find_piece(void *arg, unsigned index)
 	bool is_over = false;
 
 	/*
-	 * Look also at the first function after the piece: one that is too near to it has a reason
-	 * for that.
+	 * Look also at the first function after the piece: one that is too near to it may be the
+	 * reason for a refusal.
 	 */
 	for (size_t i = finder->first; i < all->nr && !is_over; i++) {
 		const struct function *function = wanted_at(all, i);
@@ -453,7 +453,7 @@ static int find_pieces(struct finding_all *all)
 	return ret;
 }
 
-/* Those that were refused, and all that is so near that an island could be in its way. */
+/* Adds the refused functions, and all that are so near that an island could overlap them. */
 static size_t add_around(const struct finding_all *all, size_t index, size_t next, uint32_t *around,
 			 size_t *nr)
 {
@@ -470,8 +470,8 @@ static size_t add_around(const struct finding_all *all, size_t index, size_t nex
 }
 
 /*
- * They are few, and are looked at once more with their neighbours. A function that has got an
- * island is visited again.
+ * These few are examined again with their neighbours. A function that has got an island is reported
+ * again.
  */
 static int find_islands(struct finding_all *all)
 {

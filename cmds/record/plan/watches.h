@@ -8,12 +8,15 @@
 #include "utils/format/probe/control.h"
 
 /*
- * Check that the program @path has the variables to watch: -ENOENT with the first that it has not,
- * and the nearest names.
+ * Check that the program @path has the variables to watch: -ENOENT with the first one that it
+ * lacks, and the nearest names.
  */
 int watches_check(const struct record_settings *settings, const char *path, struct uft_err *err);
 
-/* Find their places in the process whose program is @module; only those that it has. */
+/*
+ * Find the addresses of these variables in the process whose program is @module; missing ones are
+ * left out.
+ */
 void watches_bind(const struct record_settings *settings, const struct control_module *module,
 		  struct plan_entries *plan);
 

@@ -1,4 +1,4 @@
-/* Values of calls of Python functions: which of them are recorded. */
+/* Values of calls of Python functions: the choice of recorded ones. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLE_VALUES_H
 #define UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLE_VALUES_H
 
@@ -6,16 +6,16 @@
 #include "utils/format/callables.h"
 
 /*
- * Choose what is recorded of calls of @c, as the user has asked: @c->values, @c->told. The program
- * for it goes to the empty @steps. False: nothing is.
+ * Choose the values to record of calls of @c by the user's rules: sets @c->values and @c->told. The
+ * capture program goes to the empty @steps. False: no value is recorded.
  */
 bool callable_values_choose(const struct capture_settings *settings, struct callable *c,
 			    struct strbuf *steps);
 
 /*
- * Specifications of all arguments of functions, by their number. Those of the first ones are in
- * front: "arg1/s,arg2/s". callable_items_of() returns those of @nr; each is there until the next
- * call with another struct.
+ * Specifications of all arguments of functions, by their number. A list is a prefix of a longer
+ * one: "arg1/s,arg2/s". callable_items_of() returns the first @nr; each result is valid until the
+ * next call with another struct.
  */
 #define CALLABLE_ITEM_BYTES sizeof("arg36/s,")
 

@@ -16,7 +16,7 @@
 #include "utils/format/dbg.h"
 #include "utils/format/sym.h"
 
-/* All names and files; programs may make as many as they like. */
+/* The limit for all names and files, since programs may make any number of functions. */
 #define CALLABLES_BYTES_MAX (256UL << 20)
 
 #define SYM_FILE CALLABLES_MODULE ".sym"
@@ -69,8 +69,9 @@ static int add_debug(struct dbg *dbg, const struct callable *c, struct callable_
 }
 
 /*
- * At once, so that a recording that is cut off has it, and who reads meanwhile. Each has its end
- * after it: else what is not there yet would have the name of what is there in front of it.
+ * Written at once, for a recording that is cut off, and for readers meanwhile. Each symbol is
+ * followed by its end, since otherwise a later, unwritten one would get the name of the one before
+ * it.
  */
 static int append_symbol(struct callables *all, const struct callable *c)
 {
@@ -170,7 +171,10 @@ void callables_finish(struct callables *all)
 
 /* --- rules --- */
 
-/* A function that was opted in, and then out: as in plan.c, nothing else is let in. */
+/*
+ * True for a function that was opted in, and then out: as in plan.c, then no other function is
+ * opted in.
+ */
 static bool was_opted_in(const struct callables *all, const struct filter_subject *subject)
 {
 	struct filter_walk walk;
@@ -217,7 +221,7 @@ static bool is_same_text(const struct strbuf *a, const struct strbuf *b)
 	return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
 }
 
-/* Add @range, whose lists are taken over. Its number, from 1 on; 0 without memory. */
+/* Add @range, and take over its lists. Returns its number, from 1 on; 0 without memory. */
 static uint32_t add_range(struct callables *all, struct callable_range *range)
 {
 	struct callable_range *list = vec_grow(all->ranges, all->nr_ranges, sizeof(*list));
@@ -230,10 +234,10 @@ static uint32_t add_range(struct callables *all, struct callable_range *range)
 	return all->nr_ranges;
 }
 
-/* So many numbers have a range that is not made for functions that are known. */
+/* The size of a range that is not made for known functions only. */
 #define RANGE_NUMBERS 256
 
-/* The number of a range of that rule with room in it; 0 without memory or numbers. */
+/* Returns the number of a range with that rule that has room; 0 without memory or numbers. */
 static uint32_t find_range(struct callables *all, struct callable_range *wanted)
 {
 	for (size_t i = all->nr_ranges; i-- > 0;) {
@@ -252,7 +256,7 @@ static uint32_t find_range(struct callables *all, struct callable_range *wanted)
 	return add_range(all, wanted);
 }
 
-/* Give @c a number, by the rule that it has. False: there is none left. */
+/* Give @c a number, by its rule. False: there is none left. */
 static bool choose_number(struct callables *all, struct callable *c)
 {
 	struct callable_range range = { 0 };
@@ -304,7 +308,7 @@ void callables_plan_all(const struct callables *all, struct strbuf *lists)
 		callables_plan_range(all, i + 1, lists);
 }
 
-/* A range for a function that is known, and has a number already. */
+/* Finds a range for a known function, which has a number already. */
 static void bind_known(struct callables *all, struct callable *c)
 {
 	struct callable_range range = {
@@ -322,7 +326,7 @@ static void bind_known(struct callables *all, struct callable *c)
 
 void callables_bind_anew(struct callables *all)
 {
-	/* Numbers of ranges that probes know must not be given again. */
+	/* Numbers of ranges that probes know may not be given again. */
 	for (size_t i = 0; i < all->nr_ranges; i++) {
 		struct callable_range *r = &all->ranges[i];
 
@@ -337,7 +341,7 @@ void callables_bind_anew(struct callables *all)
 
 /* --- adding --- */
 
-/* Names are of the program: one line of a file each, whatever is in them. */
+/* The program chooses names: each becomes one line of a file, whatever its bytes. */
 static void make_printable(char *text)
 {
 	for (; *text; text++) {
@@ -346,7 +350,7 @@ static void make_printable(char *text)
 	}
 }
 
-/* The key, which has the name and the file in it, with NULs between. */
+/* The key contains the name and the file, with NULs between. */
 static bool make_key(struct callable *c, const char *name, const char *file)
 {
 	size_t name_len = strlen(name);
@@ -407,7 +411,7 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 	struct callable c = { .line = line, .nr_args = nr_args, .is_native = is_native };
 	uintptr_t known;
 
-	/* Functions of one line and name are one, if values do not matter. */
+	/* Functions with the same line and name count as one, if values are not recorded. */
 	if (is_native || !capture_is_wanted(&all->settings->captures))
 		c.nr_args = 0;
 	if (!make_key(&c, name, file)) {

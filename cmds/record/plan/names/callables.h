@@ -1,6 +1,6 @@
 /*
  * Functions of languages that have no addresses (utils/format/callables.h): their numbers, their
- * symbol file, and what filters say of them.
+ * symbol file, and the filters' rules for them.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLES_H
 #define UTRAIL_CMDS_RECORD_PLAN_NAMES_CALLABLES_H
@@ -19,8 +19,8 @@
  * One function. Strings are one with @key.
  *
  * @range: of callables.ranges, from 1 on; 0: it has no rule
- * @values: what is recorded of its calls: utils/format/callables.h
- * @told: enum argrules_about: which of these readers find in its debug information
+ * @values: the values to record of its calls: utils/format/callables.h
+ * @told: enum argrules_about: those of its values that its debug information describes
  */
 struct callable {
 	char *key;
@@ -36,8 +36,8 @@ struct callable {
 };
 
 /*
- * Numbers of functions that have one rule in common: a plan has one entry for all of them. Those
- * that come later need no other plan.
+ * Numbers of functions that share a rule: a plan has one entry for all of them. Later functions in
+ * the range need no new plan.
  */
 struct callable_range {
 	struct strbuf rules; /* struct plan_rule, one */
@@ -81,13 +81,13 @@ void callables_init(struct callables *all, const struct record_settings *setting
 		    struct store *store);
 void callables_deinit(struct callables *all);
 
-/* The function of that name, added when it is new. NULL: it is not to be recorded. */
+/* Returns the function of that name, which is added when it is new. NULL: it is not recorded. */
 const struct callable *callables_add(struct callables *all, const char *name, const char *file,
 				     uint32_t line, uint32_t nr_args, bool is_native);
 
 /*
- * Add the part of a plan that is about @range, from 1 on; or all ranges that there are. @lists: of
- * struct plan_entries
+ * Add the part of a plan for range number @range (from 1 on), or for all ranges. @lists: of struct
+ * plan_entries
  */
 void callables_plan_range(const struct callables *all, uint32_t range, struct strbuf *lists);
 void callables_plan_all(const struct callables *all, struct strbuf *lists);
@@ -95,7 +95,7 @@ void callables_plan_all(const struct callables *all, struct strbuf *lists);
 /* The filters are others than before. */
 void callables_bind_anew(struct callables *all);
 
-/* The recording is over: write the files as readers like them best. */
+/* The recording is over: write the files in their final form. */
 void callables_finish(struct callables *all);
 
 /* At the end: say what is missing. */

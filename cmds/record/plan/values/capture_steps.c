@@ -8,8 +8,8 @@
 #define WORD 8U
 
 /*
- * The instruction set of the probe, which runs on this machine. Words on the stack go on where its
- * registers end.
+ * The instruction set of the probe, which is this machine's. Its word arguments continue on the
+ * stack after its registers.
  */
 static const struct isa *own_isa(void)
 {
@@ -71,7 +71,7 @@ static void put_parts(struct strbuf *steps, const struct argspec *spec)
 		put_step(steps, CAPTURE_ZEROS, left, 0);
 }
 
-/* The number of the integer argument that is where @spec says. */
+/* Returns the number of the integer argument at the place of @spec. */
 static uint32_t word_of(const struct argspec *spec)
 {
 	if (spec->kind == ARG_KIND_RETVAL)
@@ -101,8 +101,8 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 		struct argspec both = *spec;
 
 		/*
-		 * Nobody said in which registers: the general ones, or memory that the first one
-		 * points to.
+		 * The registers are not stated: the general ones are taken, or memory that the
+		 * first one points to.
 		 */
 		both.nr_regs = bytes > WORD ? 2 : 1;
 		both.regs[0] = own_isa()->ints.first;
@@ -120,7 +120,7 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 	}
 }
 
-/* Long doubles are on the stack, two words each, and come back on the floating point stack. */
+/* Long doubles are on the stack, two words each, and are returned on the floating point stack. */
 static void put_float(struct strbuf *steps, const struct argspec *spec)
 {
 	uint32_t bytes = spec->type.size;
@@ -280,7 +280,7 @@ static void put_value(struct strbuf *steps, const struct argspec *spec)
 	}
 }
 
-/* Registers of other machines are known by name, but are not here. */
+/* Registers of other machines have known names, but do not exist here. */
 static bool is_possible(const struct argspec *spec)
 {
 	for (size_t i = 0; i < spec->nr_regs; i++) {

@@ -1,6 +1,6 @@
 /*
- * Argument specifications as steps of capture programs: where the calling convention has the
- * values.
+ * Argument specifications as steps of capture programs: the places are those of the calling
+ * convention.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURE_STEPS_H
 #define UTRAIL_CMDS_RECORD_PLAN_CAPTURE_STEPS_H
@@ -12,7 +12,7 @@
 /*
  * Append a program (struct capture_step) for the values of @args and the first of @retval, x86_64's
  * calling convention. Its index goes to @index. False, with nothing appended, when there is nothing
- * to capture or it is too much.
+ * to capture, or too much.
  */
 bool capture_steps_add(struct strbuf *steps, const struct argspecs *args,
 		       const struct argspecs *retval, uint32_t *index);

@@ -31,9 +31,12 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 	*from = (struct argspecs){ 0 };
 }
 
-/* So many bytes are shared by all boxes of a call: the payload fits its record then. */
+/* The bytes that all boxes of a call share: with these the payload fits its record. */
 #define BOXES_BYTES   800U
-/* A box has so many at least. With so many boxes the payload is too long for its record. */
+/*
+ * The least size of a box. If so many boxes need more room than there is, the payload is too long
+ * for its record.
+ */
 #define BOX_BYTES_MIN 8U
 
 /* Capture as much of each container as there is room for. */
@@ -181,7 +184,7 @@ static void texts_deinit(struct texts *texts)
 	free(texts->texts);
 }
 
-/* The text goes to @texts; NULL when there is none, and *@oom is set without memory. */
+/* Move the text to @texts; NULL when there is none. *@oom is set without memory. */
 static const char *keep_args_text(struct texts *texts, struct strbuf *text, bool *oom)
 {
 	if (!text->len && !strbuf_oom(text))
@@ -224,7 +227,8 @@ static void put_keys(const struct argspecs *list, struct strbuf *out, bool *any)
 }
 
 /*
- * Keep the text that readers need to show structs that debug information knows with their fields.
+ * Keep the texts with which readers show structs by their fields, as debug information describes
+ * them.
  */
 static const char *keep_keys(struct texts *texts, const struct argfound *found, bool *oom)
 {

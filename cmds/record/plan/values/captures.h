@@ -21,8 +21,8 @@ static inline bool capture_is_wanted(const struct capture_settings *settings)
 bool capture_needs_debug(const struct capture_settings *settings);
 
 /*
- * A function: its name as filters know it, its symbol, the base name of its file, and what debug
- * information says of it, or NULL. @has_llvm_strings: captures_llvm_strings() of its module.
+ * A function: its name as filters know it, its symbol, the base name of its file, and its debug
+ * information, or NULL. @has_llvm_strings: captures_llvm_strings() of its module.
  */
 struct capture_subject {
 	const char *name;
@@ -33,14 +33,14 @@ struct capture_subject {
 };
 
 /*
- * True when the module with these symbols works with the std::string of LLVM's library: such
- * symbols have a namespace of their own.
+ * True when the module with these symbols uses the std::string of LLVM's library: such symbols have
+ * a namespace of their own.
  */
 bool captures_llvm_strings(const struct symtab *symbols);
 
 /*
- * Append the function's program to @steps; its index, or PLAN_NO_CAPTURE when there is nothing to
- * capture, or memory is short.
+ * Append the function's program to @steps. Returns its index, or PLAN_NO_CAPTURE when there is
+ * nothing to capture, or memory is short.
  */
 uint32_t captures_add(const struct capture_settings *settings,
 		      const struct capture_subject *subject, struct strbuf *steps);

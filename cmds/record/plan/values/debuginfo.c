@@ -35,7 +35,7 @@ const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path)
 	file = calloc(1, sizeof(*file));
 	if (file)
 		file->path = strdup(path);
-	/* A file that cannot be read has none: the calls are recorded all the same. */
+	/* A file that cannot be read has none: its calls are recorded all the same. */
 	if (!file || !file->path) {
 		free(file);
 		return NULL;

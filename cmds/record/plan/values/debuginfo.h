@@ -8,8 +8,8 @@
 #include "utils/object/dwarf/dwarf_info.h"
 
 /*
- * The debug information that was read so far; @problem: the first there was. Starts as { 0 }, ends
- * with debuginfo_deinit().
+ * The debug information read so far; @problem: the first error. Starts as { 0 }, ends with
+ * debuginfo_deinit().
  */
 struct debuginfo {
 	struct debuginfo_file *files;
@@ -31,8 +31,8 @@ bool debuginfo_has(const struct debuginfo *debug, const char *path);
 const struct dwarf_func *debuginfo_func(const struct dwarf_info *info, const struct symbol *sym);
 
 /*
- * The compiler has given it other parameters than its source has (foo.isra.0, foo.constprop.0,
- * foo.part.0).
+ * True when the compiler has changed its parameters from those of the source (foo.isra.0,
+ * foo.constprop.0, foo.part.0).
  */
 bool symbol_is_clone(const struct symbol *sym);
 

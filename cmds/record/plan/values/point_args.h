@@ -1,4 +1,4 @@
-/* Arguments of static probes, from the words of a file's notes to operands of a plan. */
+/* Arguments of static probes: from the words in a file's notes to operands of a plan. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_POINT_ARGS_H
 #define UTRAIL_CMDS_RECORD_PLAN_POINT_ARGS_H
 
@@ -6,7 +6,7 @@
 #include "utils/format/probe/plan.h"
 #include "utils/object/elf_file.h"
 
-/* One argument, with the file's own addresses. @is_address: they have to be moved */
+/* One argument, with the file's own addresses. @is_address: it must be relocated */
 struct found_operand {
 	struct plan_operand operand;
 	bool is_address;
@@ -21,9 +21,9 @@ size_t point_args_find(const struct elf_file *file, const char *args, struct str
 		       struct strbuf *types);
 
 /*
- * The same in a process in which the file's addresses are @bias higher: append those that begin at
- * place @first of @found, counted from 1 on, to the PLAN_OPERANDS in @out. Returns their place
- * there, counted from 1 on.
+ * The same for a process in which the file's addresses are @bias higher: append the list that
+ * begins at place @first of @found (counted from 1) to the PLAN_OPERANDS in @out. Returns its place
+ * there, counted from 1.
  */
 uint32_t point_args_bind(const struct strbuf *found, uint32_t first, uint64_t bias,
 			 struct strbuf *out);
