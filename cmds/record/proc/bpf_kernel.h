@@ -1,6 +1,6 @@
 /*
- * The kernel's own structs and constants that the eBPF program needs. The offsets of their members
- * are found out when it is loaded (CO-RE, BTF).
+ * The kernel's structs and constants that the eBPF program needs. The offsets of their members are
+ * found when it is loaded (CO-RE, BTF).
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_KERNEL_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_KERNEL_H
@@ -142,8 +142,8 @@ struct task_struct {
 } OF_KERNEL;
 
 /*
- * The ways in which a process is made (enum proc_fork_how, which is not for eBPF programs), and its
- * constants: the signal of its end, and that its parent waits.
+ * The ways in which a process is made (enum proc_fork_how, which eBPF programs cannot include), and
+ * its constants: the signal of the child's end, and the flag that its parent waits.
  */
 #define WIRE_BY_FORK  1
 #define WIRE_BY_VFORK 2

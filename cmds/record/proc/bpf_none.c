@@ -1,4 +1,4 @@
-/* Following the processes of the program by eBPF: not in this build. */
+/* Tracing the processes of the program by eBPF: not in this build. */
 #include "cmds/record/proc/proc.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static int bpf_none_prepare(struct proc *proc, const struct record_settings *set
 		       "without");
 }
 
-/* There is nothing to stop or to release, since nothing is ever prepared. */
+/* Nothing is ever prepared, so there is nothing to stop or to release. */
 static void bpf_none_release(struct proc *proc)
 {
 }

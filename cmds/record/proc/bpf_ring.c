@@ -1,6 +1,6 @@
 /*
- * Records of the eBPF program's ring (see bpf_ring.h). Their numbers are our own program's and
- * their texts anybody's; all lengths are looked at.
+ * Records of the eBPF program's ring (see bpf_ring.h). Our own program writes their numbers, but
+ * anybody may have written their texts; all lengths are checked.
  */
 #include "cmds/record/proc/bpf_ring.h"
 
@@ -25,7 +25,10 @@ struct kept_descriptor {
 	uint32_t len;
 };
 
-/* A process that becomes a program. @inherited: of each a struct kept_descriptor and its file */
+/*
+ * A process that is executing a program. @inherited: a struct kept_descriptor for each, and its
+ * file
+ */
 struct bpf_becoming {
 	struct bpf_becoming *next;
 	uint64_t time_ns;
@@ -37,7 +40,7 @@ struct bpf_becoming {
 };
 
 /*
- * wait(2) tells of the end of a process when all of its threads have ended, and so do we.
+ * wait(2) reports the end of a process when all of its threads have ended, and so do we.
  *
  * @ended: the first thread has; @was_last: another one has, and none is left
  * @is_of_group: @status is that of the process; else of its first thread
@@ -106,7 +109,7 @@ static void write_exit(struct bpf_ring *ring, const struct wire_record *record, 
 	proc_log_write_at(ring->log, time_of(ring, record), PROC_EXIT, tid, record->pid);
 }
 
-/* The first thread and the last one may tell of their ends in any order. */
+/* The first thread and the last one may report their ends in any order. */
 static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 {
 	bool is_early = record->flags & WIRE_IS_LEADER;
@@ -117,7 +120,7 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 		write_exit(ring, record, record->tid, record->value);
 	if (!leader)
 		return;
-	/* When it was the process that was ended, its status is everybody's. */
+	/* If the whole process was ended, all threads have its status. */
 	if (is_early ? !leader->is_of_group : record->flags & WIRE_IS_OF_GROUP)
 		leader->status = record->value;
 	leader->is_of_group |= !!(record->flags & WIRE_IS_OF_GROUP);
@@ -135,7 +138,7 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 /* --- texts --- */
 
 /*
- * The texts of a record, one after the other, as strings. False when they are longer than the
+ * Reads the texts of a record, one after the other, as strings. False when they are longer than the
  * record.
  */
 static bool read_strings(struct bpf_ring *ring, const struct wire_record *record, size_t size,
@@ -160,7 +163,7 @@ static bool read_strings(struct bpf_ring *ring, const struct wire_record *record
 	return true;
 }
 
-/* Facts that only /proc has are looked for there, as long as the task is. */
+/* Facts that only /proc has are read there, as long as the task exists. */
 static struct view view_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
 			   enum wire_text base, int dirfd)
 {
@@ -223,8 +226,8 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 }
 
 /*
- * Names by which somebody's descriptors are reached say nothing here: these may be closed by now,
- * and "self" would be us.
+ * A name that refers to a descriptor is useless here: the descriptor may be closed by now, and
+ * "self" would be us.
  */
 static bool is_by_descriptor(const char *name)
 {
@@ -254,7 +257,7 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 		ring->nr_broken++;
 		return;
 	}
-	/* The first thread has ended for this, without a word: its number goes on. */
+	/* The first thread has ended for this, without a record: its number goes on. */
 	leader_forget(ring, record->pid);
 	b->time_ns = time_of(ring, record);
 	b->old_tid = record->value;
@@ -263,7 +266,7 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 	find_program(record, strings, &b->became.program);
 }
 
-/* Parts come in order; after one that is missing none counts. */
+/* Parts come in order; after a missing part none counts. */
 static void see_part(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 		     struct strbuf *out)
 {
@@ -309,7 +312,7 @@ static void write_inherited(struct bpf_ring *ring, const struct bpf_becoming *b)
 static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
 {
 	const struct execution execution = exec_image_execution(&b->became);
-	/* It goes on meanwhile: what it was told to read may be gone. */
+	/* The process goes on meanwhile: the file that it must read may be gone. */
 	struct view view = {
 		.tid = b->pid, .dirfd = AT_FDCWD, .base = execution.cwd, .is_late = true
 	};
@@ -325,7 +328,7 @@ static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
 	write_inherited(ring, b);
 }
 
-/* Whatever is known of a process that becomes a program. */
+/* Collects the records about a process that is executing a program. */
 static void see_becoming(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 			 const char *strings[WIRE_TEXTS])
 {
@@ -352,7 +355,7 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 
 /* --- system calls --- */
 
-/* A name that could not be read is empty, and so is what it begins at. */
+/* A name that could not be read is empty, and so is its base directory. */
 static struct given_name name_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
 				 int arg, enum wire_text name, int dirfd)
 {
@@ -376,7 +379,7 @@ static void see_call(struct bpf_ring *ring, const struct wire_record *record,
 	const struct call_shape *shape;
 	enum proc_kind kind;
 
-	/* A clone(2) is told as a call only when it has failed. */
+	/* A clone(2) is reported as a call only when it has failed. */
 	if (record->id >= SYSCALL_BEYOND ||
 	    (record->id >= SYSCALL_NOT_WATCHED && record->value >= 0)) {
 		ring->nr_broken++;

@@ -16,8 +16,8 @@ struct bpf_leader;
  * Used by one thread at a time. Starts with @log and zeros.
  *
  * @to_clock_ns: what is to be added to CLOCK_MONOTONIC to have the recording's clock
- * @becoming: processes that become a program, of which not all records are here; @spare: such as
- *            can be used again
+ * @becoming: processes that are executing a program, whose records are incomplete; @spare:
+ *            structs that can be used again
  * @leaders, @all: of processes whose first thread has ended before the others
  * @nr_broken: records that could not be understood, or kept
  * @strings: the texts of the record at hand, each with a NUL after it
@@ -34,10 +34,10 @@ struct bpf_ring {
 	char strings[WIRE_BYTES_MAX + WIRE_TEXTS];
 };
 
-/* One record of @size bytes, in the order of the ring. */
+/* Take one record of @size bytes, in the order of the ring. */
 void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size);
 
-/* Nothing more comes: what has waited for that is written. */
+/* No more records come: write those that have waited. */
 void bpf_ring_finish(struct bpf_ring *ring);
 
 void bpf_ring_deinit(struct bpf_ring *ring);

@@ -1,5 +1,5 @@
 /*
- * Follows the processes of the program by eBPF: loads the eBPF program (follow.bpf.c), and has a
+ * Traces the processes of the program by eBPF: loads the eBPF program (follow.bpf.c), and has a
  * thread that empties its ring (doc/internals/processes.md).
  */
 #include "cmds/record/proc/proc.h"
@@ -29,15 +29,16 @@
 
 #define DRAIN_MS	     10
 /*
- * Its memory takes time at the start: 1 ms for 3 MB. A quarter of a second of a busy build fits:
- * some 120 programs with 4 KB of arguments, as much of variables, and the files that they open.
+ * Allocating the ring takes time at the start: 1 ms for 3 MB. It holds a quarter of a second of a
+ * busy build: some 120 programs with 4 KB of arguments, as much of variables, and their opened
+ * files.
  */
 #define RING_BYTES_FILES     (8U << 20)
 #define RING_BYTES_VARIABLES (8U << 20)
 #define RING_BYTES_ARGUMENTS (4U << 20)
 #define RING_BYTES_MIN	     (1U << 20) /* less is not tried when memory is short */
-#define RING_TIMES_LATE	     2 /* so much more of it for a thread that has to wait for its turn */
-/* The ring's thread goes first when there is something for it: a full ring loses records. */
+#define RING_TIMES_LATE	     2 /* factor of its size for a thread that must wait for its turn */
+/* The ring's thread gets priority when there are records: a full ring loses them. */
 #define FIRST_PRIORITY	     -20
 /* For tests: another size of the ring, in bytes. */
 #define RING_VARIABLE	     "UTRAIL_PROC_RING"
@@ -46,8 +47,8 @@ static_assert(FOLLOW_SETTINGS_BYTES == sizeof(struct wire_settings), "follow.bpf
 static_assert(FOLLOW_COUNTS_BYTES == sizeof(struct wire_counts), "follow.bpf.c has these");
 
 /*
- * The context of the loader, which libbpf makes (misc/bpf_embed.c): what it is given, and
- * descriptors of the maps and programs that it has made. Those end with their descriptors.
+ * The context of the loader, which libbpf makes (misc/bpf_embed.c): its arguments, and descriptors
+ * of the maps and programs that it has made. Those end with their descriptors.
  */
 struct loader {
 	struct bpf_loader_ctx ctx;
@@ -59,10 +60,10 @@ struct loader {
  * The ring's memory. libbpf would map it twice, one after the other, so that no record seems to
  * wrap; RSS counts these pages twice. Here the record that wraps is copied.
  *
- * @taken: how far the ring was read, in bytes since the start: the kernel goes by it
- * @made: how far it was written, a page before @data
+ * @taken: the read position in bytes since the start, which the kernel uses
+ * @made: the written position, a page before @data
  * @bytes: of @data, a power of two; 0: nothing is mapped
- * @wake_fd: can be read when the eBPF program has woken the reader; -1: none
+ * @wake_fd: readable when the eBPF program has woken the reader; -1: none
  */
 struct queue {
 	uint64_t *taken;
@@ -75,8 +76,8 @@ struct queue {
 
 /*
  * @loaded: valid if @is_loaded
- * @links: descriptors of where programs are attached, so many as @nr_links
- * @stop_fd: an eventfd; can be read when the thread is to end
+ * @links: descriptors of @nr_links attachments of programs
+ * @stop_fd: an eventfd; readable when the thread must end
  * @ring_bytes: of the map that was loaded
  * @ring: the thread's, while it runs; @queue as well
  * @over_fd: as proc.h has it
@@ -95,7 +96,7 @@ struct following {
 	int over_fd;
 };
 
-/* libbpf would write what goes wrong to standard error; the error that it returns says enough. */
+/* libbpf would write errors to standard error; the error that it returns says enough. */
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return 0;
@@ -116,7 +117,7 @@ static int map_queue(struct queue *queue, int map_fd, size_t bytes)
 	queue->data = (const char *)queue->made + page;
 	if (!queue->taken || !queue->made)
 		return -ENOMEM;
-	/* poll(2) of the map itself would see every record, and not only what is woken for. */
+	/* poll(2) of the map itself would report every record, and not only wake-ups. */
 	queue->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (queue->wake_fd < 0 || epoll_ctl(queue->wake_fd, EPOLL_CTL_ADD, map_fd, &event) < 0)
 		return -errno;
@@ -135,7 +136,10 @@ static void unmap_queue(struct queue *queue)
 		close(queue->wake_fd);
 }
 
-/* @size bytes at @at, which may go on at the ring's beginning; NULL: more than any record has. */
+/*
+ * Returns @size bytes at @at, which may wrap to the ring's beginning; NULL: more than any record
+ * has.
+ */
 static const void *record_at(struct queue *queue, uint64_t at, size_t size)
 {
 	size_t offset = at & (queue->bytes - 1);
@@ -151,8 +155,8 @@ static const void *record_at(struct queue *queue, uint64_t at, size_t size)
 }
 
 /*
- * Takes what is there. A record's length comes last (linux/bpf.h, BPF_RINGBUF_*); one that is busy
- * is taken the next time, with all that follow it.
+ * Takes all complete records. A record's length comes last (linux/bpf.h, BPF_RINGBUF_*). A busy
+ * record is taken the next time, with all after it.
  */
 static void drain_ring(struct queue *queue, struct bpf_ring *ring)
 {
@@ -219,8 +223,8 @@ static void bpf_way_release(struct proc *proc)
 }
 
 /*
- * After chroot(2) paths would begin with the way to our root, and not as other programs here have
- * them.
+ * After chroot(2) paths would begin with the way to our root, and differ from those of other
+ * programs here.
  */
 static bool is_behind_chroot(void)
 {
@@ -253,7 +257,7 @@ static void fill_settings(struct wire_settings *wire, const struct record_settin
 	memcpy(wire->shapes, call_shapes, sizeof(wire->shapes));
 }
 
-/* The programs that are loaded are the first ones of @programs. */
+/* The first programs of @programs are loaded. */
 static int run_loader(struct following *f)
 {
 	struct bpf_load_and_run_opts files = {
@@ -293,7 +297,7 @@ static int load_programs(struct following *f, size_t ring_bytes)
 	return ret;
 }
 
-/* Root and CAP_SYS_NICE may: the priority is tried, and put back. */
+/* True with root or CAP_SYS_NICE: the priority is set, and restored. */
 static bool may_go_first(void)
 {
 	int usual = getpriority(PRIO_PROCESS, gettid());
@@ -302,7 +306,7 @@ static bool may_go_first(void)
 	       setpriority(PRIO_PROCESS, gettid(), usual) == 0;
 }
 
-/* A smaller ring does when memory is short, as long as it is emptied in time. */
+/* If memory is short a smaller ring will do, as long as it is emptied in time. */
 static int load_as_it_fits(struct following *f)
 {
 	const char *wanted = getenv(RING_VARIABLE);
@@ -411,7 +415,7 @@ static void *run_follower(void *arg)
 	/* The ring is larger where this is not permitted. */
 	setpriority(PRIO_PROCESS, gettid(), FIRST_PRIORITY);
 	while (poll(fds, ARRAY_SIZE(fds), DRAIN_MS) <= 0 || !(fds[0].revents & POLLIN)) {
-		/* Whoever is not counted any more has told of all before. */
+		/* A task that is not counted any more has written all its records before. */
 		bool is_empty = !is_over && read_counts(f).nr_live == 0;
 
 		drain_queue(f);

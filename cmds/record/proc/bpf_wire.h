@@ -1,6 +1,6 @@
 /*
- * Records in the ring of the eBPF program, by which it tells the recorder. Both are of one build,
- * so this is no format that others read.
+ * Records in the ring of the eBPF program. Program and recorder come from the same build, so others
+ * do not read this format.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
@@ -11,7 +11,9 @@
 
 enum wire_kind {
 	WIRE_FORK = 1,
-	/* what follows of it comes from the same task, with nothing else of that in between: */
+	/*
+	 * its continuation comes from the same task, with no other record of that task in between:
+	 */
 	WIRE_EXEC,
 	WIRE_ARGS,    /* a part of the arguments, as many as it takes */
 	WIRE_ENV,     /* a part of the environment */
@@ -44,19 +46,19 @@ enum wire_text {
 #define WIRE_IS_LEADER	  8U  /* exit: of the first thread, while others go on */
 #define WIRE_IS_LAST	  16U /* exit: of another thread, and none goes on */
 #define WIRE_IS_OF_GROUP  32U /* exit: it was the process that was ended */
-#define WIRE_IS_URGENT	  64U /* became: the arguments name a file that may be gone soon */
+#define WIRE_IS_URGENT	  64U /* exec: the arguments name a file that may be gone soon */
 
 /*
  * @time_ns: CLOCK_MONOTONIC
  * @tid, @pid: as the recorder sees them
  * @kind: enum wire_kind
  * @cpu: the CPU on which the task was then
- * @id: of a call: enum syscall_id
- * @value: what the call returned; a fork's child; the old tid of an exec; the status of a task that
- *         has ended (wait(2)); a descriptor; the offset of a part
+ * @id: enum syscall_id of a call
+ * @value: the return value of a call; a fork's child; the old tid of an exec; the status of an
+ *         ended task (wait(2)); a descriptor; the offset of a part
  * @more: the child's process; how a descriptor may be used (enum wire_access)
  * @args: of a call; of a fork the flags of clone(2), and how it was done (enum proc_fork_how)
- * @out: what the call has left in memory: the ends of a pipe; flags and mode of openat2(2); flags
+ * @out: results of the call in memory: the ends of a pipe; flags and mode of openat2(2); flags
  *       of clone(2)
  * @lens: of texts, which follow the record
  */
@@ -84,15 +86,15 @@ enum wire_access {
 };
 
 /*
- * A task that is followed: the value of the map "marks". The recorder sets @tid, @pid and @waits;
- * the rest is for the eBPF program alone.
+ * A traced task: the value of the map "marks". The recorder sets @tid, @pid and @waits; the rest is
+ * for the eBPF program alone.
  */
 struct wire_mark {
 	uint32_t tid;
 	uint32_t pid;
-	/* of the recorder's pid namespace, from 1 on; 0: it is the task's own, seen when it runs */
+	/* level of the recorder's pid namespace, from 1 on; 0: the task's own, read when it runs */
 	uint32_t level;
-	uint32_t waits; /* it has not become the program yet, and what it does is our own doing */
+	uint32_t waits; /* it has not executed the program yet, so its acts are our own */
 	uint32_t id;
 	uint32_t unused;
 	uint64_t args[6];
@@ -102,10 +104,9 @@ struct wire_mark {
 #define WIRE_NUMBERS 512
 
 /*
- * The constants that the program is given before it is loaded.
- *
+ * The constants that the program gets before it is loaded.
  * @mount_namespace: the recorder's: its inode
- * @masks: the bits of a number that count, by ABI (in the order of syscall_abis)
+ * @masks: the significant bits of a number, by ABI (in the order of syscall_abis)
  * @ids: enum syscall_id by ABI and number
  */
 struct wire_settings {
@@ -119,8 +120,8 @@ struct wire_settings {
 };
 
 /*
- * The program's counts. @nr_live: tasks that are followed; @nr_lost: records for which there was no
- * room, and tasks that could not be followed
+ * The program's counts. @nr_live: traced tasks; @nr_lost: records without room, and tasks that
+ * could not be traced
  */
 struct wire_counts {
 	uint64_t nr_live;

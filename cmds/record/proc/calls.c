@@ -11,13 +11,13 @@
 #define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: a link is what is meant */
 
 /*
- * The kernel's own errors for a call that a signal interrupts (ERESTARTSYS and its like): the call
- * begins anew, or fails with EINTR.
+ * The kernel's own errors for a call that a signal interrupts (ERESTARTSYS and similar ones): the
+ * call begins anew, or fails with EINTR.
  */
 #define RESTART_FIRST 512
 #define RESTART_LAST  516
 
-/* In the order of struct call_shape; those without a choice are watched always. */
+/* In the order of struct call_shape; calls without a choice are always watched. */
 const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_NONE] = { -1, -1, -1, -1, -1, -1, -1 },
 	[SYSCALL_OPEN] = { -1, 0, -1, -1, -1, 1, -1 },
@@ -50,7 +50,7 @@ const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_PRCTL] = { -1, -1, -1, -1, -1, -1, 0, { PR_SET_NAME, PR_SET_NAME } },
 };
 
-/* The kind of a call's failure; none for calls whose failures are not told. */
+/* The kind of a call's failure; none for calls whose failures are not recorded. */
 static const enum proc_kind failures[SYSCALL_BEYOND] = {
 	[SYSCALL_RENAME] = PROC_RENAME_FAILED,	  [SYSCALL_RENAMEAT] = PROC_RENAME_FAILED,
 	[SYSCALL_RENAMEAT2] = PROC_RENAME_FAILED, [SYSCALL_LINK] = PROC_LINK_FAILED,
@@ -96,7 +96,7 @@ bool call_moves_source(enum syscall_id id)
 	}
 }
 
-/* The file that linkat(2) is about may be a descriptor's, or what a symbolic link leads to. */
+/* linkat(2) may name its file by a descriptor, or through a symbolic link. */
 static bool means_descriptor(const struct call_facts *facts)
 {
 	return facts->id == SYSCALL_LINKAT && !*facts->from.name && flags_of(facts) & AT_EMPTY_PATH;
@@ -135,7 +135,7 @@ static void find_place(const struct call_facts *facts, struct strbuf *out)
 		call_source(facts, out);
 }
 
-/* The kernel ends what is closed whatever close(2) returns, but for what was not open. */
+/* The kernel closes the descriptor whatever close(2) returns, unless it was not open. */
 static enum proc_kind encode_close(const struct call_facts *facts, struct strbuf *out)
 {
 	uint32_t fd = facts->args[0];
@@ -171,7 +171,7 @@ static enum proc_kind encode_open(const struct call_facts *facts, struct strbuf 
 		act.numbers[1] = facts->out[0];
 		act.numbers[2] = facts->out[1];
 	}
-	/* Otherwise the kernel does not look at it, and it may be anything. */
+	/* Otherwise the kernel ignores the mode, so it may have any value. */
 	if (!(act.numbers[1] & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))))
 		act.numbers[2] = 0;
 	if (facts->from.name)
@@ -207,7 +207,7 @@ static uint32_t has_flags(const struct call_facts *facts)
 	return facts->id == SYSCALL_RENAMEAT2 || facts->id == SYSCALL_LINKAT;
 }
 
-/* rename(2), link(2) and their like: from where it was to the place that has it now. */
+/* rename(2), link(2) and similar calls: the old place and the new one. */
 static enum proc_kind encode_move(const struct call_facts *facts, enum proc_kind kind,
 				  struct strbuf *out)
 {
@@ -285,7 +285,7 @@ bool call_fails_openly(enum syscall_id id, int64_t result)
 	return id >= SYSCALL_NONE && id < SYSCALL_BEYOND && failures[id];
 }
 
-/* Nothing has moved: whether it is there can still be seen. */
+/* Nothing has moved, so the file can still be looked up. */
 static bool has_source(const struct call_facts *facts)
 {
 	const struct given_name *from = &facts->from;
@@ -302,8 +302,8 @@ static bool has_source(const struct call_facts *facts)
 }
 
 /*
- * Without a file that it could be about there is none; but a mount says where it should have been,
- * as it does in etrace.
+ * A failure without an existing file is not recorded; but a failed mount states where the file
+ * should have been, as in etrace.
  */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {

@@ -1,6 +1,6 @@
 /*
- * The payloads of acts (utils/format/proc_dat.h): the work of a system call on files and names.
- * They are made from its arguments and its results.
+ * The payloads of acts (utils/format/proc_dat.h): effects of a system call on files and names, made
+ * from its arguments and results.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_CALLS_H
 #define UTRAIL_CMDS_RECORD_PROC_CALLS_H
@@ -14,22 +14,22 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/proc_dat.h"
 
-/* A name that a call was given. @name: NULL: it could not be read, or there is none */
+/* A name in the arguments of a call. @name: NULL: it could not be read, or there is none */
 struct given_name {
 	const char *name;
 	struct view view;
 };
 
 /*
- * A call that is over (but close(2), of which it is told before).
+ * A call that has returned (close(2) is recorded before it runs).
  *
  * @result: negative: the error that it has failed with
- * @out: what it has left in memory: the two ends of a pipe(2), as in that; flags and mode of
- * openat2(2); flags of clone(2)
- * @file: what was opened
+ * @out: its results in memory: the two ends of a pipe(2); flags and mode of openat2(2); flags of
+ *       clone(2)
+ * @file: the opened file
  * @from, @to: by call_shapes; of mount(2) @to is the type
  * @text: by call_shapes, or the new name of a task; NULL: it could not be read
- * @place: where @from was before the call, or NULL: it is to be looked for
+ * @place: the place of @from before the call, or NULL: it must be looked up
  */
 struct call_facts {
 	enum syscall_id id;
@@ -44,29 +44,29 @@ struct call_facts {
 };
 
 /*
- * The directory at which relative names of an argument begin: a descriptor or AT_FDCWD. @arg: of
- * call_shapes
+ * Returns the directory that relative names of an argument begin at: a descriptor or AT_FDCWD.
+ * @arg: of call_shapes
  */
 int call_directory(const uint64_t args[6], int arg);
 
 /*
- * True when the call may move its file, or remove it: call_source() has to be called while the file
- * is still there.
+ * True when the call may move its file, or remove it: then call_source() must be called while the
+ * file is still there.
  */
 bool call_moves_source(enum syscall_id id);
 
-/* Find the place of the file that the call is about. @out is emptied first. */
+/* Find the place of the call's file. @out is emptied first. */
 void call_source(const struct call_facts *facts, struct strbuf *out);
 
-/* True when the call's failure is to be told. @result: as the kernel has it. */
+/* True when the call's failure is recorded. @result: as the kernel has it. */
 bool call_fails_openly(enum syscall_id id, int64_t result);
 
-/* Append the payload of what there is to be told. 0: nothing. */
+/* Append the payload of the act. 0: there is nothing to record. */
 enum proc_kind call_encode(const struct call_facts *facts, struct strbuf *out);
 
 /*
- * Append that of a descriptor that a new program has found open. @access: O_RDONLY, O_WRONLY,
- * O_RDWR or O_PATH
+ * Append the payload of a descriptor that a new program has found open. @access: O_RDONLY,
+ * O_WRONLY, O_RDWR or O_PATH
  */
 void call_encode_inherited(uint32_t fd, uint32_t access, const struct text *file,
 			   struct strbuf *out);

@@ -1,4 +1,4 @@
-/* Reads the texts of a program that a process has become (see exec_image.h). */
+/* Reads the texts about the program that a process has executed (see exec_image.h). */
 #include "cmds/record/proc/exec_image.h"
 
 #include <elf.h>
@@ -20,21 +20,20 @@ static void read_args(pid_t pid, struct strbuf *out)
 {
 	char path[64];
 
-	/* It is no longer than that, but for a process that writes to where it stood. */
+	/* The kernel limits its length, unless the process writes over its arguments. */
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
 	if (file_read_all(path, PROC_TEXT_MAX, out, NULL) < 0)
 		strbuf_reset(out);
 }
 
-/* The number at word @i of @auxv, whose words are as long as those of the program. */
+/* The number at word @i of @auxv, whose words have the size of the program's. */
 static uint64_t word_at(const void *auxv, bool is_wide, size_t i)
 {
 	return is_wide ? ((const uint64_t *)auxv)[i] : ((const uint32_t *)auxv)[i];
 }
 
 /*
- * The address that the auxiliary vector has for AT_EXECFN; 0: these are no words of that size, or
- * it has none.
+ * The address at AT_EXECFN in the auxiliary vector; 0: its words have another size, or it has none.
  */
 static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
 {
@@ -55,8 +54,8 @@ static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
 }
 
 /*
- * The name that execve(2) was called with: what the kernel has put above the new program's stack.
- * False when that cannot be had.
+ * Read the name that execve(2) was called with, which the kernel has put above the new program's
+ * stack. False when that fails.
  */
 static bool read_given_name(pid_t pid, char name[PATH_MAX])
 {
@@ -74,7 +73,7 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 	if (!addr)
 		return false;
 	fd = paths_open_of(pid, "mem", O_RDONLY);
-	/* The whole name is there at once; the stack ends after it. */
+	/* One read gets the whole name; the stack ends after it. */
 	len = fd < 0 ? -1 : pread(fd, name, PATH_MAX, addr);
 	if (fd >= 0)
 		close(fd);
@@ -82,8 +81,8 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 }
 
 /*
- * The program is what was to be executed; of a script that is not what runs. /dev/fd/... names what
- * may be closed by now.
+ * The program is the file that was to be executed; with a script the running file is its
+ * interpreter. /dev/fd/... names a descriptor that may be closed by now.
  */
 static void read_program(pid_t pid, const struct strbuf *runs, const struct strbuf *cwd,
 			 struct strbuf *out)

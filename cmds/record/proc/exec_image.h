@@ -1,6 +1,5 @@
 /*
- * The program that a process has become by execve(2). It is read while the process stands still
- * after that.
+ * The program that a process has executed. It is read while the process is stopped after execve(2).
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_EXEC_IMAGE_H
 #define UTRAIL_CMDS_RECORD_PROC_EXEC_IMAGE_H
@@ -12,8 +11,8 @@
 #include "utils/trace/recording/executions.h"
 
 /*
- * The texts of a PROC_EXEC record. A text that cannot be found out (there is no /proc, or somebody
- * has killed the process) is empty. Ends with exec_image_deinit().
+ * The texts of a PROC_EXEC record. A text that cannot be found out (without /proc, or after the
+ * process was killed) is empty. Ends with exec_image_deinit().
  */
 struct exec_image {
 	struct strbuf interpreter;
@@ -26,7 +25,7 @@ void exec_image_read(pid_t pid, struct exec_image *became);
 void exec_image_deinit(struct exec_image *became);
 #define cleanup_became cleanup(exec_image_deinit)
 
-/* Append the payload of the record; the thread @old_tid made the process another program. */
+/* Append the payload of the record; thread @old_tid has called execve(2). */
 void exec_image_encode(const struct exec_image *became, pid_t old_tid, struct strbuf *out);
 
 /* The same texts, which it borrows. */

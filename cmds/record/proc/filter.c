@@ -29,7 +29,7 @@ static void add_load(struct proc_filter *filter, uint32_t offset)
 	add_filter_insn(filter, BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
 }
 
-/* When the value is @value go on, else leave out the next @nr. */
+/* Go on if the value is @value, else skip the next @nr instructions. */
 static void add_unless(struct proc_filter *filter, uint32_t value, uint8_t nr)
 {
 	add_filter_insn(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 0, nr);
@@ -41,8 +41,8 @@ static void add_return(struct proc_filter *filter, uint32_t action)
 }
 
 /*
- * Some calls count only with certain values of one argument: prctl(PR_SET_NAME) and the like are
- * few among many.
+ * Some calls count only with certain values of one argument: prctl(PR_SET_NAME) and similar ones
+ * are few among many.
  */
 static void add_call(struct proc_filter *filter, enum syscall_id id, uint32_t number)
 {
@@ -77,8 +77,8 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 			add_call(filter, id, abi->numbers[id]);
 	}
 	/*
-	 * They may fail, and a child without a tracer would have the filter, and nobody who answers
-	 * it.
+	 * These may fail, and a child without a tracer would have the filter, with no tracer to
+	 * answer it.
 	 */
 	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
 		add_unless(filter, abi->numbers[id], 1);
@@ -112,7 +112,7 @@ int proc_filter_check(void)
 
 static int install_filter(const struct sock_fprog *program)
 {
-	/* Without the flag some kernels slow the program down for good. */
+	/* Without the flag some kernels slow the program down for its whole life. */
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
 		       program) < 0
 		       ? -errno

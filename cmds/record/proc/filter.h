@@ -1,6 +1,6 @@
 /*
- * The filter of system calls (seccomp(2)) by which the kernel tells the tracer of those that it
- * watches, and of no others.
+ * The filter of system calls (seccomp(2)): the kernel stops for the tracer at watched calls, and at
+ * no others.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_FILTER_H
 #define UTRAIL_CMDS_RECORD_PROC_FILTER_H
@@ -21,8 +21,8 @@ struct proc_filter {
 void proc_filter_make(struct proc_filter *filter);
 
 /*
- * The call that a stop of the filter reports (SECCOMP_RET_DATA). SYSCALL_NONE: the stop is of
- * another filter, which a program has made itself.
+ * Returns the call that a stop of the filter reports (SECCOMP_RET_DATA). SYSCALL_NONE: the stop is
+ * of another filter, which a program has set itself.
  */
 enum syscall_id proc_filter_call(uint32_t data);
 
@@ -31,13 +31,13 @@ enum syscall_id proc_filter_call(uint32_t data);
 	"cannot record what processes do with files (--no-proc-files does without): no filter of " \
 	"system calls"
 
-/* Ask whether the kernel has such filters: 0 or negative errno. */
+/* Check that the kernel has such filters. Returns 0 or negative errno. */
 int proc_filter_check(void);
 
 /*
- * Async-signal-safe. Put it on the calling process and all that descends from it. A process that
- * may not do that otherwise gives up the rights of setuid programs for it (PR_SET_NO_NEW_PRIVS). 0
- * or negative errno.
+ * Async-signal-safe. Put it on the calling process and all its descendants. If the process may not
+ * do that, it first gives up the rights of setuid programs (PR_SET_NO_NEW_PRIVS). Returns 0 or
+ * negative errno.
  */
 int proc_filter_install(const struct sock_fprog *program);
 

@@ -1,6 +1,6 @@
 /*
- * The eBPF program: it tells of the tasks that are followed (--proc=bpf). It looks, and changes
- * nothing (doc/internals/processes.md).
+ * The eBPF program: it reports on the traced tasks (--proc=bpf). It reads, and changes nothing
+ * (doc/internals/processes.md).
  */
 #include <linux/bpf.h>
 
@@ -15,16 +15,13 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * A function that the verifier looks at by itself, once, and not again for each place that calls
- * it: loading takes a fifth of the time. It may be given numbers only; addresses of the kernel's
- * are numbers, too, since they are only read from with care.
+ * A function that the verifier checks once by itself, and not again at each call: that reduces
+ * loading to a fifth of the time. Its arguments must be numbers. Addresses of the kernel's memory
+ * are passed as numbers, since they are only read with guarded reads.
  */
 #define ON_ITS_OWN __attribute__((noinline))
 
-/*
- * Say the bound of a number again, where the compiler would forget it and the kernel's verifier
- * wants to see it.
- */
+/* Repeat the bound of a number, which the compiler would drop and the kernel's verifier needs. */
 #define BOUND(value, mask) asm volatile("%0 &= %1" : "+r"(value) : "i"(mask))
 
 #define NAMES_ON_THE_WAY 2100U /* a path of PATH_MAX bytes has no more */
@@ -53,10 +50,9 @@ struct {
 } ring SEC(".maps");
 
 /*
- * The memory in which records are made. There is one for each CPU: nothing else of ours runs on it
- * meanwhile.
+ * Memory for making records, one for each CPU: no other program of ours runs on it meanwhile.
  *
- * @path: of a path, which is made from its end, and begins in the first half
+ * @path: for a path, which is built from its end, and begins in the first half
  * @used: bytes of the texts
  */
 struct scratch {
@@ -99,9 +95,9 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 }
 
 /*
- * The order of the ring is that of the records: its reader has no other. Waking that for each
- * record would take several times as long as all else; it looks by itself from time to time, and is
- * woken when the ring fills up, or when nobody may be left.
+ * The order in the ring is the order of the records: its reader has no other. Waking the reader for
+ * each record would take several times as long as all other work. So the reader looks by itself
+ * from time to time, and is woken when the ring fills up, or when the last task may have ended.
  */
 INLINE void end(struct scratch *s, const struct wire_mark *mark)
 {
@@ -115,8 +111,8 @@ INLINE void end(struct scratch *s, const struct wire_mark *mark)
 		flags = BPF_RB_FORCE_WAKEUP;
 	s->record.time_ns = bpf_ktime_get_ns();
 	/*
-	 * Were the kernel to let another of our programs in between, its record would be there, and
-	 * ours were lost.
+	 * If the kernel let another of our programs run in between, its record would be there, and
+	 * ours would be lost.
 	 */
 	if (s->record.tid != mark->tid ||
 	    bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)
@@ -146,8 +142,8 @@ INLINE void put_kernel_string(struct scratch *s, enum wire_text text, const void
 }
 
 /*
- * The string's page is in memory: this runs after the call, which has read it. 1: it is relative to
- * something.
+ * The string's page is in memory, since the call, which has read it, is over. Returns 1: it is a
+ * relative name.
  */
 ON_ITS_OWN int put_string(uint32_t text, uint64_t addr)
 {
@@ -178,7 +174,7 @@ struct walk {
 	uint32_t is_too_long;
 };
 
-/* One name to the top, or from a mounted tree to what it is mounted on. 1: it is done. */
+/* One name upwards, or from a mounted tree to its mount point. Returns 1: done. */
 static long step(uint32_t i, struct walk *walk)
 {
 	const struct dentry *dentry = walk->dentry;
@@ -377,12 +373,12 @@ INLINE uint32_t call_id(const struct task_struct *task, uint64_t number)
 }
 
 /*
- * As clone(2) has the flags, with the signal of the child's end in the lowest byte. @arg: the first
- * one of the call
+ * Returns the flags in the form of clone(2), with the signal of the child's end in the lowest byte.
+ * @arg: the first one of the call
  */
 INLINE uint64_t clone_flags(uint32_t id, uint64_t arg, uint64_t otherwise)
 {
-	/* Flags and the signal are the first and the fifth of its members. */
+	/* Flags and the signal are its first and its fifth members. */
 	uint64_t given[5] = { 0 };
 
 	if (id == SYSCALL_CLONE)
@@ -468,7 +464,10 @@ int see_exit(uint64_t *ctx)
 			s->record.flags |= WIRE_IS_LAST;
 		end(s, mark);
 	}
-	/* After the record: a reader that sees no task left finds all records in the ring. */
+	/*
+	 * This comes after the record: a reader that sees no task left finds all records in the
+	 * ring.
+	 */
 	__sync_fetch_and_add(&counts.nr_live, -1);
 	bpf_task_storage_delete(&marks, task);
 	return 0;
@@ -476,7 +475,7 @@ int see_exit(uint64_t *ctx)
 
 /* --- programs --- */
 
-/* @names_file: a word of it begins with @: the recorder is to read that file while it is there */
+/* @names_file: a word of it begins with @: the recorder must read that file while it exists */
 struct part {
 	struct wire_mark *mark;
 	uint64_t addr;
@@ -527,7 +526,7 @@ static long put_part(uint32_t i, struct part *part)
 	return 0;
 }
 
-/* True when a word among the first ones begins with @. */
+/* Puts the parts. Returns true when a word among the first ones begins with @. */
 INLINE bool put_parts(struct wire_mark *mark, enum wire_kind kind, uint64_t addr, uint32_t len)
 {
 	struct part part = { mark, addr, len, kind, 0, 0 };
@@ -584,9 +583,7 @@ static long put_inherited_word(uint32_t i, struct inherited *in)
 	return 0;
 }
 
-/*
- * The new program has done nothing yet; its arguments were written a moment ago and are in memory.
- */
+/* The new program has not run yet; its arguments were just written and are in memory. */
 SEC("tp_btf/sched_process_exec")
 int see_exec(uint64_t *ctx)
 {
@@ -645,7 +642,7 @@ INLINE uint64_t argument(const struct wire_mark *mark, int i)
 	return i >= 0 && i < 6 ? mark->args[i] : 0;
 }
 
-/* Told before it is done: afterwards another thread may have been given the same number. */
+/* Reported before it is done, since afterwards another thread may get the same number. */
 INLINE void tell_close(const struct task_struct *task, const struct wire_mark *mark, uint32_t fd)
 {
 	struct scratch *s;
@@ -706,8 +703,8 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 }
 
 /*
- * Few failures are told: opens by search paths alone are many. A clone(2) that succeeds is told as
- * a fork.
+ * Few failures are reported: opens along search paths alone are many. A successful clone(2) is
+ * reported as a fork.
  */
 INLINE bool is_told(uint32_t id, int result)
 {

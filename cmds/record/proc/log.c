@@ -12,7 +12,7 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings, 
 	return log->stream < 0 ? log->stream : 0;
 }
 
-/* In front of a record: where its task is, if that is not what the file says. */
+/* Adds the CPU of a record's task before it, if the file does not state it yet. */
 static int add_cpu(struct proc_log *log, const struct proc_record *rec)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };

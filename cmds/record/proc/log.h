@@ -1,4 +1,4 @@
-/* proc.dat while it is written: its records in order, by whichever way they are found out. */
+/* proc.dat while it is written: its records in order, from any tracer. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_LOG_H
 #define UTRAIL_CMDS_RECORD_PROC_LOG_H
 
@@ -12,11 +12,11 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * One thread at a time has all of it.
+ * One thread at a time uses it.
  *
  * @payload: of the next record
- * @cpu: where the task of the next records is; PROC_CPU_UNKNOWN: nobody has looked
- * @cpus: what the file tells of that
+ * @cpu: the CPU of the next records' task; PROC_CPU_UNKNOWN: not known
+ * @cpus: the CPUs that the file has stated
  */
 struct proc_log {
 	const struct record_settings *settings;
@@ -34,14 +34,14 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings,
 		  struct store *store);
 
 /*
- * The record of which @log->payload is the payload, and empty that. Errors are the store's to keep.
- * Now, or at @time_ns of the recording's clock.
+ * Write a record with the payload @log->payload, and empty that. The store keeps errors. The time
+ * is now, or @time_ns of the recording's clock.
  */
 void proc_log_write(struct proc_log *log, enum proc_kind kind, pid_t tid, pid_t pid);
 void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,
 		       pid_t pid);
 
-/* End it; and when nothing was to be written there is no file, either. */
+/* End it; without any record there is no file, either. */
 void proc_log_close(struct proc_log *log);
 void proc_log_remove(struct proc_log *log);
 

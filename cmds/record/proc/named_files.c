@@ -1,4 +1,4 @@
-/* Finds the files that a task means by names (see named_files.h). */
+/* Finds the files that a task's names refer to (see named_files.h). */
 #include "cmds/record/proc/named_files.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ void named_files_given(const struct view *view, const char *name, struct strbuf 
 	add_name(name, out);
 }
 
-/* @dir without the way to the task's root; NULL: it is not below that. */
+/* Returns @dir relative to the task's root; NULL: it is not below that. */
 static const char *within_root(const struct view *view, const char *dir)
 {
 	struct strbuf root cleanup_strbuf = { 0 };
@@ -53,10 +53,7 @@ static int open_root(const struct view *view)
 			  : paths_open_of(view->tid, "root", O_PATH | O_DIRECTORY);
 }
 
-/*
- * As the task would find it, links that begin with a slash among what is on the way: within its own
- * root.
- */
+/* Opens the file as the task would: absolute links are followed within the task's root. */
 static int open_in_root(const struct view *view, const char *name, int flags)
 {
 	struct open_how how = { .flags = flags, .resolve = RESOLVE_IN_ROOT };
@@ -81,7 +78,7 @@ static int open_in_root(const struct view *view, const char *name, int flags)
 	return fd;
 }
 
-/* Open a file below a directory that is out of the task's root, or too long a way off. */
+/* Opens a file below a directory that is outside of the task's root, or whose path is too long. */
 static int open_from(const struct view *view, const char *name, int flags)
 {
 	char link[64] = "cwd";
@@ -103,7 +100,7 @@ static int open_path(const struct view *view, const char *name, int links)
 	int flags = O_PATH | O_CLOEXEC | links;
 	int fd = open_in_root(view, name, flags);
 
-	/* A task that has gone on may be in another directory by now. */
+	/* A task that has gone on may have another working directory by now. */
 	return fd < 0 && *name != '/' && errno != ENOENT && !view->is_late
 		       ? open_from(view, name, flags)
 		       : fd;
@@ -123,7 +120,7 @@ bool named_files_has(const struct view *view, const char *name)
 	return fd >= 0;
 }
 
-/* It was there when the task had its name, and was removed since we have opened it. */
+/* The file existed when the task used its name, and was removed after we had opened it. */
 static void forget_removal(int fd, struct strbuf *path)
 {
 	static const char removed[] = " (deleted)";
@@ -152,15 +149,15 @@ void named_files_target(const struct view *view, const char *name, struct strbuf
 	close(fd);
 }
 
-/* A name that is a directory's own: "..", "/", "dir/.". */
+/* True for a name that means a directory itself: "..", "/", "dir/.". */
 static bool names_directory(const char *last)
 {
 	return !*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
 }
 
 /*
- * Find the part of @dir that is still there, and append the rest as it was given: somebody has
- * removed that meanwhile. @out stays empty where that would be a guess.
+ * Find the part of @dir that still exists, and append the rest as it was given, since it was
+ * removed meanwhile. @out stays empty where that would be a guess.
  */
 static void find_rest(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
@@ -210,8 +207,9 @@ static void find_directory(const struct view *view, const struct strbuf *dir, st
 }
 
 /*
- * Go up from where the name begins, as far as it says so: that is a place with no links in it, so
- * that this needs no look at what may be gone. The rest of the name; @base is where that begins.
+ * Go up from the directory that the name begins at, as often as it begins with "..". That directory
+ * is free of links, so removed parts do not matter. Returns the rest of the name; @base is where
+ * that begins.
  */
 static const char *climb_name(const struct view *view, const char *name, struct strbuf *base)
 {

@@ -1,4 +1,4 @@
-/* The files that a task means by names: their places, as the recorder sees them. */
+/* The files that a task's names refer to: their places, as the recorder sees them. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H
 
@@ -8,14 +8,14 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * From where a task looks.
+ * A task's view of names.
  *
- * @base: the directory that relative names begin at; "": it is not known
+ * @base: the directory of relative names; "": it is not known
  * @dirfd: the same in the task's own words, a descriptor or AT_FDCWD: for when its path does not
  * help
  * @root: its root; NULL: only /proc/<tid> leads there, for it is in a mount namespace of its own,
  * or nobody has asked yet
- * @is_late: it has gone on meanwhile: what was there may be elsewhere
+ * @is_late: it has gone on meanwhile: files may have moved
  */
 struct view {
 	pid_t tid;
@@ -26,25 +26,29 @@ struct view {
 };
 
 /*
- * @name as the task gave it, made absolute by what it is relative to and nothing more. @out is
+ * Make @name, as the task gave it, absolute by its base directory, and change nothing else. @out is
  * emptied first, here and below.
  */
 void named_files_given(const struct view *view, const char *name, struct strbuf *out);
 
-/* The file itself, all links followed, those of the last name, too. Nothing when there is none. */
+/*
+ * Find the file itself, with all links followed, also that of the last name. @out is empty when
+ * there is none.
+ */
 void named_files_target(const struct view *view, const char *name, struct strbuf *out);
 
 /*
- * A descriptor of the same file that says which it is and reads nothing (O_PATH), or -1 with errno.
+ * Open the same file for identification only (O_PATH), without reading. Returns a descriptor, or -1
+ * with errno.
  */
 int named_files_open(const struct view *view, const char *name);
 
-/* True when there is a file of that name, or a link, even one that leads nowhere. */
+/* True when that name exists, also as a link that leads nowhere. */
 bool named_files_has(const struct view *view, const char *name);
 
 /*
- * The place of the name: its directory with all links followed, and the last name as it is. A place
- * that cannot be found is as named_files_given() has it.
+ * Find the place of the name: its directory with all links followed, and the last name unchanged.
+ * If it cannot be found, the result is that of named_files_given().
  */
 void named_files_of(const struct view *view, const char *name, struct strbuf *out);
 

@@ -61,7 +61,7 @@ bool paths_memory(pid_t tid, uint64_t addr, void *out, size_t size)
 	return process_vm_readv(tid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
-/* A page at a time: the page after the string need not be there. */
+/* Read page by page: the page after the string may be unmapped. */
 bool paths_string(pid_t tid, uint64_t addr, struct strbuf *out)
 {
 	char bytes[PAGE_BYTES];

@@ -13,24 +13,24 @@
 int paths_open_of(pid_t tid, const char *name, int flags);
 
 /*
- * The target of that link of /proc/<tid>, as the recorder sees it: after chroot(2) with the way
- * there. Empty when it cannot be had. @out is emptied first, here and below.
+ * Read the target of that link of /proc/<tid>, as the recorder sees it: after chroot(2) with the
+ * path to the new root. Empty when it cannot be read. @out is emptied first, here and below.
  */
 void paths_link(pid_t tid, const char *name, struct strbuf *out);
 
 /* The same of any link. False: it cannot be read. */
 bool paths_read_link(const char *link, struct strbuf *out);
 
-/* The same of its descriptor @fd. False: it has no such descriptor. */
+/* The same for its descriptor @fd. False: it has no such descriptor. */
 bool paths_of_fd(pid_t tid, int fd, struct strbuf *out);
 
-/* @size bytes of its memory; false when they are not there. */
+/* Read @size bytes of its memory; false when they are not mapped. */
 bool paths_memory(pid_t tid, uint64_t addr, void *out, size_t size);
 
-/* The string at @addr, PATH_MAX bytes with its NUL at most. False when there is none. */
+/* Read the string at @addr, at most PATH_MAX bytes with its NUL. False when there is none. */
 bool paths_string(pid_t tid, uint64_t addr, struct strbuf *out);
 
-/* The directory that the names of a call begin at: @dirfd is a descriptor or AT_FDCWD. */
+/* Find the directory that the names of a call begin at: @dirfd is a descriptor or AT_FDCWD. */
 void paths_directory(pid_t tid, int dirfd, struct strbuf *out);
 
 #endif

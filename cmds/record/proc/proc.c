@@ -1,4 +1,4 @@
-/* Follows the processes of the program, by one of the ways (see proc.h). */
+/* Traces the processes of the program, by one of the tracers (see proc.h). */
 #include "cmds/record/proc/proc.h"
 
 #include <errno.h>

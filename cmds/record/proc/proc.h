@@ -1,7 +1,4 @@
-/*
- * Follows the processes of the program (--proc): the source of proc.dat, for each way to find out
- * about them.
- */
+/* Traces the processes of the program (--proc): the source of proc.dat, for each kind of tracer. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PROC_H
 #define UTRAIL_CMDS_RECORD_PROC_PROC_H
 
@@ -18,14 +15,14 @@
 struct proc_way;
 
 /*
- * Each way has a thread of its own, which writes @log from the start to the stop. The control
- * thread alone touches all else.
+ * Each tracer has a thread of its own, which writes @log from the start to the stop. Only the
+ * control thread touches the rest.
  *
  * @way: NULL: none was chosen; @own: what it keeps; @lost: events that it could not tell of, known
  * when it is stopped
  * @end_fd: an eventfd; can be read once there is the program's end to be had (proc_program_end());
  * -1: that is had by wait(2), as without all this
- * @over_fd: an eventfd; can be read once nobody is followed any more
+ * @over_fd: an eventfd; readable once no task is traced any more
  */
 struct proc {
 	struct source source;
@@ -42,19 +39,19 @@ struct proc {
 };
 
 /*
- * A way to find it out: ptrace.c, bpf_way.c. All are called by the control thread, each may set an
- * error text.
+ * A tracer: ptrace.c, bpf_way.c. The control thread calls all functions; each may set an error
+ * text.
  *
  * @uses_filter: the program is to be started with a filter of system calls (filter.h) when files
  * are recorded, so whom it follows cannot go on without it
- * @tells_end: the program's end is had from it
+ * @tells_end: it reports the program's end
  * @prepare: before the program's process is there: make @own. 0, or negative errno: it is not
  * possible here
  * @start: follow @pid, a child that is still to become the program, and all its descendants. 0, or
  * negative errno: then there is nothing of it
- * @end: how the program ended; false: nobody knows yet
- * @stop: of what was started: let go of all that is followed
- * @release: free @own, of what was prepared
+ * @end: get the program's status; false: it is not known yet
+ * @stop: after start: release all traced tasks
+ * @release: after prepare: free @own
  */
 struct proc_way {
 	bool uses_filter;
@@ -71,32 +68,30 @@ extern const struct proc_way proc_by_ptrace;
 extern const struct proc_way proc_by_bpf;
 
 /*
- * Before the program's process is made: choose the way that is asked for. With "auto" it is eBPF
- * where that is permitted and more than a few processes are to be expected, and @note has why it is
- * not permitted. 0, or negative errno.
+ * Choose the tracer, before the program's process is made. With "auto" it is eBPF if that is
+ * permitted and more than a few processes are expected; if it is not permitted @note gives the
+ * reason. Returns 0, or negative errno.
  */
 int proc_choose(struct proc *proc, const struct record_settings *settings, struct uft_err *note,
 		struct uft_err *err);
 
-/* True when the program is to be started with a filter of system calls. */
+/* True when the program must be started with a filter of system calls. */
 bool proc_uses_filter(const struct proc *proc, const struct record_settings *settings);
 
 /*
- * Follow @pid, a child that is still to become the program, and all its descendants. @alive is told
- * of them as of one that it waits for. 0, or negative errno: then there is nothing of it.
+ * Trace @pid, a child that has not executed the program yet, and all its descendants. @alive counts
+ * them as one process that it waits for. Returns 0, or negative errno: then nothing is traced.
  */
 int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, pid_t pid,
 	      struct uft_err *err);
 
-/* True when only proc_program_end() has the program's wait(2) status; @end_fd says when. */
+/* True when only proc_program_end() has the program's wait(2) status; @end_fd tells when. */
 bool proc_tells_end(const struct proc *proc);
 
-/*
- * The status and usage of the program that has ended. False when it has not, or nobody knows yet.
- */
+/* The status and usage of the ended program. False when it runs, or they are not known yet. */
 bool proc_program_end(struct proc *proc, int *status, struct rusage *usage);
 
-/* Forget what was chosen and never opened. It may be called at any time. */
+/* Forget a chosen tracer that was never opened. It may be called at any time. */
 void proc_forget(struct proc *proc);
 
 /* --- for the ways, from any thread --- */

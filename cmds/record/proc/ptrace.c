@@ -1,5 +1,5 @@
 /*
- * Follows the processes of the program by ptrace(2): a thread traces them, and sees their stops
+ * Traces the processes of the program by ptrace(2): a thread traces them, and sees their stops
  * (doc/internals/processes.md).
  */
 #include "cmds/record/proc/proc.h"
@@ -28,19 +28,21 @@
 #include "utils/base/fd.h"
 #include "utils/format/proc_dat.h"
 
-/* The events that are told besides signals. When the recorder is killed, the tree goes on... */
+/*
+ * The events that are reported besides signals. When the recorder is killed, the processes go on...
+ */
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 /*
- * ... but where there is a filter: the system calls that it holds fail when nobody traces, so the
- * tree cannot go on.
+ * ... except with a filter: without a tracer its system calls would fail, so the processes cannot
+ * go on.
  */
 #define FILTER_OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
 #define SYSCALL_STOP   (SIGTRAP | 0x80)
 
 /*
- * Wakes the tracing thread for its end. pthread_cancel(3) would need libgcc_s.so.1, and ends the
- * process where that is not installed.
+ * Wakes the tracing thread for its end. pthread_cancel(3) would need libgcc_s.so.1, and would end
+ * the process if that is not installed.
  */
 #define WAKE_SIGNAL   (SIGRTMAX - 1)
 #define WAKE_AGAIN_NS 1000000
@@ -50,8 +52,8 @@
  *
  * @log, @tracees, @near: the tracing thread, once it runs
  * @lock: @has_end, @status, @usage: the program's end, as the tracing thread knows it
- * @end_fd, @over_fd: as proc.h has them
- * @is_stopped: the tracing thread is to end
+ * @end_fd, @over_fd: see proc.h
+ * @is_stopped: the tracing thread must end
  */
 struct tracing {
 	struct proc_log *log;
@@ -76,7 +78,7 @@ static void write_exit(struct tracing *t, const struct tracee *tracee)
 	proc_log_write(t->log, PROC_EXIT, tracee->tid, tracee->pid);
 }
 
-/* It may have been killed meanwhile: then its end is what comes next. */
+/* The task may have been killed meanwhile: then its end is the next event. */
 static void go_on(pid_t tid, int sig)
 {
 	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)sig);
@@ -89,7 +91,7 @@ static unsigned long event_message(pid_t tid)
 	return ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) < 0 ? 0 : message;
 }
 
-/* The process that the new task @tid is in: @pid, or one of its own. */
+/* Returns the process of the new task @tid: @pid, or one of its own. */
 static pid_t process_of(pid_t tid, pid_t pid)
 {
 	char path[64];
@@ -144,7 +146,7 @@ static void see_inherited(struct tracing *t, const struct tracee *tracee)
 		closedir(dir);
 }
 
-/* The compiler stands still, and has not opened them itself. */
+/* The compiler is stopped, and has not opened the files itself yet. */
 static void see_responses(struct tracing *t, pid_t pid, const struct exec_image *became)
 {
 	const struct execution execution = exec_image_execution(became);
@@ -154,8 +156,8 @@ static void see_responses(struct tracing *t, pid_t pid, const struct exec_image 
 }
 
 /*
- * A thread that is not the leader of its process becomes that by execve(2): its own number is gone,
- * and nobody tells of its end.
+ * A thread that calls execve(2) becomes the leader of its process: its own number is gone, and its
+ * end is never reported.
  */
 static void see_exec(struct tracing *t, struct tracee *leader)
 {
@@ -181,7 +183,7 @@ static void see_exec(struct tracing *t, struct tracee *leader)
 		see_inherited(t, leader);
 }
 
-/* The call is over, or what there is to be told of it is known already. */
+/* The call has returned, or its record can be made already. */
 static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 {
 	enum proc_kind kind = stopped_encode(tracee->tid, &tracee->call, result, &t->log->payload);
@@ -191,7 +193,7 @@ static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 	stopped_reset(&tracee->call);
 }
 
-/* The filter holds it in front of a system call, which it goes on with. */
+/* The filter stops the task before a system call, which it goes on with. */
 static void see_call_begin(struct tracing *t, struct tracee *tracee)
 {
 	struct __ptrace_syscall_info info = { 0 };
@@ -240,9 +242,9 @@ static pid_t parent_now(pid_t tid)
 }
 
 /*
- * A task that is killed between making a child and telling of it never tells. The child has another
- * parent then, and need not wait any longer. The other parent may be one of the tree that adopts
- * children, but it has not just made this child.
+ * A task that is killed between making a child and the report of that never reports it. The child
+ * then has another parent, and must not wait any longer. The other parent may be one of the tree that
+ * adopts children, but it has not just made this child.
  */
 static void release_orphans(struct tracing *t)
 {
@@ -282,7 +284,7 @@ static void see_end(struct tracing *t, pid_t tid, int status, const struct rusag
 	release_orphans(t);
 }
 
-/* The first stop of a new task: nothing of it may be told before its parent has told of it. */
+/* The first stop of a new task: nothing is recorded of it before its parent has reported it. */
 static void hold_tracee(struct tracing *t, pid_t tid)
 {
 	struct tracee *tracee = tracees_get(&t->tracees, tid);
@@ -298,7 +300,7 @@ static bool stops_processes(int sig)
 	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* Then it has not failed, and what its result is need not be seen. */
+/* Then the call has succeeded, and its result need not be seen. */
 static void see_clone(struct tracing *t, struct tracee *parent, enum proc_fork_how how)
 {
 	see_fork(t, parent, event_message(parent->tid), how);
@@ -338,7 +340,7 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 		see_call_begin(t, tracee);
 		return;
 	case PTRACE_EVENT_STOP:
-		/* It stays stopped, and can be continued by SIGCONT, as without us. */
+		/* The task stays stopped, and SIGCONT continues it, as without us. */
 		if (stops_processes(sig)) {
 			ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 			return;
@@ -357,7 +359,7 @@ static void wake(int sig)
 {
 }
 
-/* Only here the thread may be ended from outside; whom it traces goes on untraced then. */
+/* Only here the thread may be ended from outside; its tracees go on untraced then. */
 static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 {
 	pid_t tid = -1;
@@ -370,7 +372,7 @@ static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 	return tid;
 }
 
-/* In the tracing thread. The program has been started: it does not inherit this. */
+/* Runs in the tracing thread. The program has been started, so it does not inherit this. */
 static void expect_wake(void)
 {
 	struct sigaction action = { .sa_handler = wake };
@@ -434,14 +436,14 @@ static bool ptrace_end(struct proc *proc, int *status, struct rusage *usage)
 	return has_end;
 }
 
-/* With its end the kernel lets go of all that it has traced. */
+/* When the thread ends, the kernel releases all its tracees. */
 static void ptrace_stop(struct proc *proc)
 {
 	const struct timespec pause = { 0, WAKE_AGAIN_NS };
 	struct tracing *t = proc->own;
 
 	atomic_store(&t->is_stopped, true);
-	/* More than once: it may have looked just before, and waits only now. */
+	/* More than once, since the thread may have checked just before, and waits only now. */
 	while (pthread_tryjoin_np(t->thread, NULL) != 0) {
 		pthread_kill(t->thread, WAKE_SIGNAL);
 		nanosleep(&pause, NULL);
@@ -478,7 +480,7 @@ static int ptrace_prepare(struct proc *proc, const struct record_settings *setti
 	return 0;
 }
 
-/* Ends of children are told to us by signals; stops of whom we trace need not be. */
+/* Signals report the ends of children to us; stops of tracees need no signal. */
 static void ask_for_no_stops(void)
 {
 	struct sigaction children;

@@ -17,12 +17,10 @@
 #include "utils/builddb/compiler/arguments.h"
 #include "utils/builddb/compiler/command.h"
 
-/* So many names of one command count; those beyond stay as they are. */
+/* The most names of one command that are expanded; later ones stay as they are. */
 #define NAMES_MAX 200
 
-/*
- * @names: of those that are written already, @seen: the same as a map, which borrows them
- */
+/* @names: files that are written already; @seen: the same as a map, which borrows them */
 struct reading {
 	struct arguments_source source;
 	struct proc_log *log;
@@ -31,7 +29,7 @@ struct reading {
 	struct strmap seen;
 };
 
-/* Most programs have none: then nothing is looked at further. */
+/* Most programs have none: then nothing more is done. */
 static bool may_have_some(const struct execution *execution)
 {
 	const char *at = NULL;
@@ -43,7 +41,7 @@ static bool may_have_some(const struct execution *execution)
 	return false;
 }
 
-/* The file is looked at first: to open a device, or a FIFO, may do something. */
+/* The file's type is checked first: opening a device or a FIFO may have effects. */
 static int open_regular(const struct view *view, const char *name, size_t max)
 {
 	int place cleanup_fd = named_files_open(view, name);
@@ -124,7 +122,7 @@ static int note_name(struct reading *reading, const char *name)
 				    reading);
 }
 
-/* It has ended, so that nobody can tell where its names lead: the file is looked for later. */
+/* The task has ended, so its names cannot be resolved: the file is looked up later. */
 static bool has_gone(const struct view *view)
 {
 	int cwd cleanup_fd = paths_open_of(view->tid, "cwd", O_PATH);
@@ -160,7 +158,7 @@ void response_files_write(struct proc_log *log, const struct view *view,
 
 	if (!may_have_some(execution))
 		return;
-	/* Without memory what is missing is read at the end, or said then. */
+	/* Without memory a missing file is read at the end, or reported then. */
 	if (compiler_command(execution, &argv, &kind) == 0 && kind != COMPILER_NONE)
 		arguments_expand_from(&argv, &reading.source, &read);
 	strmap_deinit(&reading.seen);

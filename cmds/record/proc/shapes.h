@@ -13,12 +13,12 @@
  * The numbers of each call's arguments. Negative: there is none; a directory is the working
  * directory then.
  *
- * @from_dir, @from: the file that it is about
+ * @from_dir, @from: the file that the call acts on
  * @to_dir, @to: the name that is made
- * @text: a string that is no name
+ * @text: a string other than a name
  * @flags: as it was given
- * @choice, @choices: the argument that says whether the call is watched at all, and for which
- * values it is; negative: it always is
+ * @choice, @choices: the argument that decides whether the call is watched, and the values for
+ *                    which it is; negative: it always is
  */
 struct call_shape {
 	int8_t from_dir;

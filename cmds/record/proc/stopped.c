@@ -1,4 +1,4 @@
-/* Reads the facts of a task that stands still (see stopped.h). */
+/* Reads the state of a stopped task (see stopped.h). */
 #include "cmds/record/proc/stopped.h"
 
 #include <fcntl.h>
@@ -93,7 +93,7 @@ bool stopped_begin(pid_t tid, struct traced_call *call)
 	return call->id != SYSCALL_NONE && call->id != SYSCALL_CLOSE;
 }
 
-/* A task's name is cut by the kernel; /proc has what has become of it. */
+/* The kernel cuts a task's name; /proc has the result. */
 static const char *read_comm(pid_t tid, struct strbuf *out)
 {
 	char name[NAME_BYTES + 1];
@@ -108,7 +108,7 @@ static const char *read_comm(pid_t tid, struct strbuf *out)
 	return strbuf_str(out);
 }
 
-/* clone3(2) has them in memory: the first version of the struct has all of these. */
+/* clone3(2) has its flags in memory: the first version of the struct has all of them. */
 static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 {
 	struct clone_args given = { 0 };
@@ -120,7 +120,7 @@ static uint64_t clone_flags(pid_t tid, enum syscall_id id, uint64_t arg)
 	return 0;
 }
 
-/* Read the results that the call has left in the task's memory; false: they are not there. */
+/* Read the results that the call has left in the task's memory; false: they cannot be read. */
 static bool read_memory(pid_t tid, const struct traced_call *call, uint64_t out[2])
 {
 	struct open_how how;
@@ -173,7 +173,7 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 	return call_encode(&facts, out);
 }
 
-/* The mode of the link says how the descriptor may be used. */
+/* The mode of the link tells how the descriptor may be used. */
 bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out)
 {
 	struct strbuf path cleanup_strbuf = { 0 };
@@ -202,7 +202,7 @@ void stopped_encode_environment(pid_t pid, struct strbuf *out)
 	proc_act_encode(&(struct proc_act){ .texts = { text_of(text.data, text.len) } }, out);
 }
 
-/* /proc has "<number> 0x<argument> ..." of the call that a task is in. */
+/* /proc has "<number> 0x<argument> ..." of the present call of a task. */
 uint64_t stopped_clone_flags(pid_t tid)
 {
 	char text[256] = "";

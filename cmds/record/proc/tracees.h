@@ -1,4 +1,4 @@
-/* The tasks that are traced, and those of them that cannot go on yet. */
+/* The traced tasks, and those of them that must wait. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_TRACEES_H
 #define UTRAIL_CMDS_RECORD_PROC_TRACEES_H
 
@@ -12,7 +12,7 @@
 enum tracee_state {
 	TRACEE_NONE, /* nobody has that number now */
 	TRACEE_LIVE, /* it is known who made it */
-	/* it has stopped for the first time, and waits there until it is known who made it */
+	/* it has stopped for the first time, and waits until its parent is known */
 	TRACEE_HELD,
 	TRACEE_ENDED, /* it has ended before anybody knew who made it */
 };
@@ -31,7 +31,7 @@ struct tracee {
 	struct tracer_cpu_place place;
 };
 
-/* By tid. @all: so that they can be walked and freed. Starts as { 0 }. */
+/* By tid. @all: for walking and freeing them. Starts as { 0 }. */
 struct tracees {
 	struct intmap by_tid;
 	struct tracee **all;
@@ -41,10 +41,10 @@ struct tracees {
 
 void tracees_deinit(struct tracees *tracees);
 
-/* The tracee @tid, a new one with TRACEE_NONE if need be; NULL when memory is short. */
+/* Returns the tracee @tid, a new one with TRACEE_NONE if need be; NULL when memory is short. */
 struct tracee *tracees_get(struct tracees *tracees, pid_t tid);
 
-/* The tracee @tid, or NULL when nobody has that number. */
+/* Returns the tracee @tid, or NULL when there is none. */
 struct tracee *tracees_find(const struct tracees *tracees, pid_t tid);
 
 void tracees_set(struct tracees *tracees, struct tracee *tracee, enum tracee_state state);

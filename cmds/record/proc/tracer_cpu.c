@@ -11,15 +11,15 @@
 #include "utils/base/fd.h"
 #include "utils/format/proc_dat.h"
 
-/* To ask for a CPU costs as much as half a stop, and tasks stay for a while. */
+/* Asking for a CPU costs as much as half a stop, and tasks stay on theirs for a while. */
 #define STOPS_PER_QUESTION 16
 /* To change the CPU costs as much as several stops. */
 #define STOPS_TO_MOVE	   4
 #define STOPS_TO_LEAVE	   32
 
 /*
- * The number of the field "processor" of stat (proc_pid_stat(5)), counted from the end of the name,
- * which may have anything in it. Negative: not known.
+ * The index of the field "processor" of stat (proc_pid_stat(5)), counted from the end of the name,
+ * which may contain anything. Negative: not known.
  */
 #define FIELDS_BEHIND_NAME 37
 
@@ -62,10 +62,7 @@ static void keep_to(struct tracer_cpu *near, int cpu)
 		CPU_ZERO(&set);
 		CPU_SET(cpu, &set);
 	}
-	/*
-	 * Others may have changed where it may run, or may have forbidden that it changes: then it
-	 * is theirs to say.
-	 */
+	/* Others may have changed the allowed CPUs, or forbidden changes: then they decide. */
 	near->is_off = sched_setaffinity(0, sizeof(set), &set) < 0;
 	near->cpu = cpu;
 	near->nr_elsewhere = 0;

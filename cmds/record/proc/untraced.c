@@ -1,4 +1,4 @@
-/* CLONE_UNTRACED is taken out of a call (see untraced.h). */
+/* Removes CLONE_UNTRACED from a call (see untraced.h). */
 #include "cmds/record/proc/untraced.h"
 
 #include <linux/sched.h>
@@ -11,8 +11,8 @@
 #include "arch/syscalls.h"
 
 /*
- * More than any kernel knows of struct clone_args; what is longer is refused unless its rest is
- * zeros.
+ * More than any kernel knows of struct clone_args; the kernel refuses longer ones unless the rest
+ * is zeros.
  */
 #define ARGS_MAX 256UL
 
@@ -36,8 +36,8 @@ static bool read_args(pid_t tid, const struct __ptrace_syscall_info *info, struc
 }
 
 /*
- * The program's own struct stays as it is; the kernel gets a copy, in what is free of the stack. 0:
- * there is no place
+ * The program's own struct stays as it is; the kernel gets a copy in free stack space. 0: there is
+ * no space
  */
 static uint64_t write_args(pid_t tid, const struct __ptrace_syscall_info *info, struct args *args)
 {
@@ -53,7 +53,7 @@ static void take_out_of_memory(pid_t tid, const struct __ptrace_syscall_info *in
 	struct args args = { .bytes = info->seccomp.args[1] };
 	uint64_t at;
 
-	/* Arguments that are too short, or cannot be read, are the kernel's to refuse. */
+	/* If arguments are too short, or cannot be read, the kernel will refuse the call. */
 	if (args.bytes < CLONE_ARGS_SIZE_VER0 || args.bytes > ARGS_MAX ||
 	    !read_args(tid, info, &args) || !(args.words[0] & CLONE_UNTRACED))
 		return;
