@@ -23,7 +23,7 @@
 
 /* --- whom --- */
 
-/* Work before a program begins cannot be done for one that runs. */
+/* Options that act before a program begins cannot be used for a running one. */
 static int check_options(const struct opts *opts, struct uft_err *err)
 {
 	static const char late[] = "says how a program is started: it cannot be used with -p";
@@ -139,8 +139,8 @@ static void find_patches_of(struct run *run, struct recorder *rec, pid_t pid)
 		struct known_module *known;
 
 		/*
-		 * A file that is gone, or is somewhere else for us, is looked for when the process
-		 * has named it.
+		 * A missing file, or one at another path for us, is searched when the process has
+		 * named it.
 		 */
 		if (!m->is_code || m->path[0] != '/' || !realpath(m->path, path) ||
 		    strcmp(m->path, path) != 0)
@@ -160,9 +160,7 @@ void attached_find_patches(struct run *run, struct recorder *rec)
 
 /* --- until when --- */
 
-/*
- * @is_over: somebody asks for the end, or the time is over
- */
+/* @is_over: a signal asks for the end, or the time is over */
 struct attachment {
 	struct recorder *rec;
 	int signal_fd;
@@ -177,7 +175,7 @@ static void serve_signals(struct served *served, uint32_t epoll_events)
 	struct attachment *a = container_of(served, struct attachment, signals);
 	struct signalfd_siginfo info;
 
-	/* SIGCHLD only wakes: threads that are attached to have something to say. */
+	/* SIGCHLD only wakes us: attached threads have stopped. */
 	while (read(a->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		unsigned nr_tasks;
 
@@ -232,7 +230,7 @@ static void unwatch(struct attachment *a)
 	}
 }
 
-/* While threads are at work for us, their probe speaks with us. */
+/* While threads work for us, their probe talks to us. */
 static void serve_a_moment(void *arg)
 {
 	struct attachment *a = arg;
@@ -266,8 +264,8 @@ static int wait_for_end(struct attachment *a)
 }
 
 /*
- * Those too that they have forked. One that ends meanwhile needs no leaving. False: a process is
- * not as it was before.
+ * Leaves forked processes, too. One that ends meanwhile needs no leaving. False: a process could
+ * not be left as it was before.
  */
 static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
 {
@@ -290,7 +288,7 @@ static bool leave_all(struct run *run, struct attachment *a, const struct attach
 	return all_left;
 }
 
-/* Tell how they ended: the first one that failed gives our own status. */
+/* Report how the processes ended: the first failed one gives our own status. */
 static void tell_ends(struct run *run, struct end *ends)
 {
 	for (size_t i = 0; i < run->nr_pids; i++) {

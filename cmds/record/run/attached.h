@@ -1,27 +1,27 @@
-/* `record -p`: processes that run already, from putting the probe into them to taking it out. */
+/* `record -p`: running processes, from putting the probe into them to taking it out. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_ATTACHED_H
 #define UTRAIL_CMDS_RECORD_RUN_ATTACHED_H
 
 #include "cmds/record/run/run.h"
 
 /*
- * Find the processes that -p means, which must be such that can be attached to, and put the first
- * one's program into @run->program. @run->program. The options must be such that make sense for
- * them. Nothing is done to them. 0, -ERR_USAGE or negative errno.
+ * Find the processes that -p names, check that they can be attached to, and put the first one's
+ * program into @run->program. The options must apply to running processes. The processes are not
+ * changed. Returns 0, -ERR_USAGE or negative errno.
  */
 int attached_find(struct run *run, struct uft_err *err);
 
 /*
- * After recorder_open(): look for patches in the files that the processes have now, so that none of
- * their threads waits for that.
+ * To be called after recorder_open(): find patches in the present files of the processes, so that
+ * none of their threads waits for that.
  */
 void attached_find_patches(struct run *run, struct recorder *rec);
 
 /*
- * After recorder_open(): attach to all, record until a signal asks for the end, --for is over,
- * --max-size is reached, or they have ended; and leave them, and the processes that they have
- * forked. Things that stay in them are told. When one cannot be attached to, the others are left
- * again.
+ * After recorder_open(): attach to all, and record until a signal asks for the end, --for is over,
+ * --max-size is reached, or they have ended. Then leave them, and the processes that they have
+ * forked. Changes that stay in them are reported. When one cannot be attached to, the others are
+ * left again.
  */
 int attached_run(struct run *run, struct recorder *rec, struct uft_err *err);
 

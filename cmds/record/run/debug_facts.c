@@ -1,6 +1,4 @@
-/*
- * The facts of the making of a recording that --debug and --debug-domain tell (see debug_facts.h).
- */
+/* Facts about making a recording, for --debug and --debug-domain (see debug_facts.h). */
 #include "cmds/record/run/debug_facts.h"
 
 #include <stdatomic.h>
@@ -86,7 +84,7 @@ static bool is_program(const struct recorder *rec, const char *path)
 	return false;
 }
 
-/* As symbols_load() does, but with a look at where they come from. */
+/* As symbols_load(), but reports where the symbols come from. */
 static void tell_symbols(const struct msg *msg, const struct record_settings *settings,
 			 const struct known_module *m)
 {
@@ -107,10 +105,7 @@ static void tell_symbols(const struct msg *msg, const struct record_settings *se
 			  symbols.nr, m->is_saved ? "" : "; they were not needed");
 }
 
-/*
- * Tell of a file that was not compiled for it: the number of patched functions, and why others are
- * not.
- */
+/* Report on an unprepared file: the number of patched functions, and the reasons of the others. */
 static void tell_patches(const struct msg *msg, const struct known_module *m)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(m->patches); i++) {
@@ -140,10 +135,7 @@ static void tell_modules(struct run *run, const struct recorder *rec)
 				  "'%s': return addresses into it stay, and ends of calls are "
 				  "estimated: %s",
 				  m->path, m->callers_why);
-		/*
-		 * The others cannot have records: not worth reading for somebody who wants to know
-		 * a little.
-		 */
+		/* The others cannot have records: at a low level they are not reported. */
 		if (msg_wants(msg, MSG_SYMBOL, m->is_saved ? 1 : 2))
 			tell_symbols(msg, &run->settings, m);
 		if (debuginfo_has(&run->debug, m->path))

@@ -1,7 +1,4 @@
-/*
- * The facts of the making of a recording that --debug and --debug-domain tell (see
- * cmds/debug_facts.h).
- */
+/* Facts about making a recording, for --debug and --debug-domain (see cmds/debug_facts.h). */
 #ifndef UTRAIL_CMDS_RECORD_RUN_DEBUG_FACTS_H
 #define UTRAIL_CMDS_RECORD_RUN_DEBUG_FACTS_H
 

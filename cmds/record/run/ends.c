@@ -1,4 +1,4 @@
-/* Tells how processes end that are no children of ours (see ends.h). */
+/* Reports how processes end that are not our children (see ends.h). */
 #include "cmds/record/run/ends.h"
 
 #include <signal.h>
@@ -39,8 +39,8 @@ static bool ask_kernel(struct end *end)
 }
 
 /*
- * Before that: proc_pid_stat(5), whose last number it is. As long as the number is its own nobody
- * else has it.
+ * Older kernels: the last number of proc_pid_stat(5). As long as the process exists, no other one
+ * has its number.
  */
 static bool ask_proc(struct end *end)
 {
@@ -109,6 +109,6 @@ int ends_tell(struct end *end, const struct msg *msg)
 			 "recording may have had a part in that: look whether it happens without, "
 			 "and with -e or fewer functions (-P)",
 			 end->pid, WTERMSIG(end->status), strsignal(WTERMSIG(end->status)));
-	/* An end by itself is the affair of its parent, who may have heard of it before us. */
+	/* The parent handles an exit, and may have been told before us. */
 	return WIFSIGNALED(end->status) ? end->status : 0;
 }

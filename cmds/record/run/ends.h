@@ -1,4 +1,4 @@
-/* Tells how processes end that are no children of ours: those that are attached to. */
+/* Reports how processes end that are not our children: the attached ones. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_ENDS_H
 #define UTRAIL_CMDS_RECORD_RUN_ENDS_H
 
@@ -29,8 +29,8 @@ struct end {
 void ends_watch(struct end *end, pid_t pid, struct loop *loop);
 
 /*
- * The same, and say what it was. The status as of waitpid(2) of one that a signal has ended, 0 of
- * any other that has ended, or -1: it goes on, or nobody can say.
+ * The same, and report the reason. Returns the status as of waitpid(2) if a signal has ended it, 0
+ * for any other end, or -1: it runs, or that is not known.
  */
 int ends_tell(struct end *end, const struct msg *msg);
 

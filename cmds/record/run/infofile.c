@@ -61,7 +61,7 @@ static int keep_text(struct strbuf *text, char **field)
 }
 
 /*
- * Write the text by which readers take the payloads apart (doc/formats/info.md, "Argument
+ * Write the specifications that readers need for payloads (doc/formats/info.md, "Argument
  * specifications").
  */
 static int describe_args(const struct run *run, bool has_callables, struct info *info)
@@ -123,7 +123,7 @@ static struct data_header make_header(const struct run *run)
 	};
 }
 
-/* `info`, first with what a reader needs at least, at the end with everything. */
+/* Writes `info`, at first with the least that a reader needs, at the end with everything. */
 static int write_info(const struct run *run, const struct info *info, struct uft_err *err)
 {
 	struct data_header header = make_header(run);
@@ -216,7 +216,7 @@ static int describe_too_deep(const struct run *run, const struct tasks *tasks, s
 	return keep_text(&text, &info->too_deep);
 }
 
-/* "calls from libnode.so.108 (builtin functions of V8)": as -v says it while it records. */
+/* "calls from libnode.so.108 (builtin functions of V8)": the words of -v while recording. */
 static int describe_kept_returns(const struct recorder *rec, struct info *info)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -249,7 +249,7 @@ static void describe_losses(const struct run *run, struct recorder *rec, struct 
 	info->write_error = -atomic_load(&run->store->error);
 }
 
-/* There is no room for a new file: what was written first has room for how it ended. */
+/* There is no space for a new file: the first version has room for the status. */
 static int write_state(const struct run *run, const struct info *info)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -301,7 +301,7 @@ int infofile_begin(const struct run *run, struct uft_err *err)
 	return write_info(run, &info, err);
 }
 
-/* Are there calls that are kept however short they are? */
+/* True when some calls are kept even if they are short. */
 static bool keeps_short_calls(const struct filters *filters)
 {
 	uint32_t uses = 0;
@@ -312,14 +312,14 @@ static bool keeps_short_calls(const struct filters *filters)
 }
 
 /*
- * Readers take -t from there, so that the scheduler's events are filtered as calls were. They would
- * drop the calls, too, that -T f@trace or f@time=1us has kept: no filter, then.
+ * Readers take -t from there, to filter the scheduler's events like calls. They would also drop
+ * calls that -T f@trace or f@time=1us has kept: in that case -t is left out.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	/* Most of what processes do is outside of all functions. */
+	/* Most acts of processes are outside of all functions. */
 	if (run->settings.proc_way)
 		strbuf_addstr(&text, "--event-full\n");
 

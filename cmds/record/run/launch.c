@@ -1,4 +1,4 @@
-/* Starting the program that is to be recorded (see launch.h). */
+/* Starting the program to record (see launch.h). */
 #include "cmds/record/run/launch.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static int find_in_path(const char *name, char *path)
 	return ret;
 }
 
-/* As uftrace does it, and as every tutorial has it: a file that is right here comes first. */
+/* As in uftrace, and in every tutorial: a file in the current directory comes first. */
 static int find_here_or_in_path(const char *name, char *path)
 {
 	int here = snprintf(path, PATH_MAX, "./%s", name) < PATH_MAX ? check_executable(path)
@@ -148,9 +148,7 @@ int launch_find_library(const char *dir, const char *name, char *path, struct uf
 		       name);
 }
 
-/*
- * @environ with our variables on top; the strings of the old one are shared. NULL without memory.
- */
+/* Returns @environ with our variables added; it shares the old strings. NULL without memory. */
 static char **make_environment(const struct launch *launch, struct strbuf *preload,
 			       struct strbuf *socket)
 {
@@ -188,7 +186,7 @@ static char **make_environment(const struct launch *launch, struct strbuf *prelo
 	return env;
 }
 
-/* In the process that becomes the program: only what is async-signal-safe. */
+/* Runs in the process that becomes the program: only async-signal-safe calls. */
 NORETURN static void execute(const struct launch *launch, char **env, int report_fd)
 {
 	int failure;
@@ -219,21 +217,19 @@ static void close_both(const int fds[2])
 	}
 }
 
-/* In the child, between fork and exec: only what is async-signal-safe. */
+/* Runs in the child, between fork and exec: only async-signal-safe calls. */
 NORETURN static void become_program(const struct launch *launch, char **env, int go_fd,
 				    int report_fd)
 {
 	char byte;
 
-	/*
-	 * End of file means go; so does a recorder that has died, and then the program runs alone.
-	 */
+	/* End of file means go; after the recorder's death, too: then the program runs alone. */
 	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
 		;
 	execute(launch, env, report_fd);
 }
 
-/* The recorder's message to the process that is to become the program. */
+/* The recorder's message to the process that will become the program. */
 struct release {
 	char address[CONTROL_ADDRESS_SIZE];
 };
@@ -311,7 +307,7 @@ static int await_program(const struct launch *launch, struct launched *child, st
 	int failure = 0;
 	ssize_t n;
 
-	/* The pipe closes by the exec, or brings the reason why there was none. */
+	/* The exec closes the pipe; otherwise the error comes through it. */
 	do {
 		n = read(child->report, &failure, sizeof(failure));
 	} while (n < 0 && errno == EINTR);

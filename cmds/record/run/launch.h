@@ -16,9 +16,9 @@
  * @address: of the recorder (utils/format/probe/control.h), or NULL for a library that needs none
  * @fixed_addresses: without address space randomisation
  * @no_binding: the dynamic linker looks library functions up for each call (ld.so(8), LD_BIND_NOT)
- * @ignores_children: SIGCHLD is ignored, as it was when we were started
- * @filter: of system calls, that the program and all its descendants are to have
- * (cmds/record/proc/filter.h); NULL: none
+ * @ignores_children: SIGCHLD is ignored, as it was when we started
+ * @filter: filter of system calls for the program and all its descendants
+ *          (cmds/record/proc/filter.h); NULL: none
  * @mask, @file_size, @file_number: the signal mask and the limits on files that the program is to
  * begin with
  */
@@ -37,10 +37,9 @@ struct launch {
 };
 
 /*
- * A process, a child but with --keep-pid, that is about to become the program.
- *
+ * A process that is about to become the program; a child, except with --keep-pid.
  * @go: closing it lets the child go on
- * @report: end of file when the program runs, or the errno why it does not
+ * @report: end of file when the program runs, or the errno when it does not
  */
 struct launched {
 	pid_t pid;
@@ -51,33 +50,32 @@ struct launched {
 /* Fork it; it waits. 0 or negative errno. */
 int launch_prepare(const struct launch *launch, struct launched *child, struct uft_err *err);
 
-/* Let it execute the program. 0, or negative errno when that failed: then it is gone. */
+/* Let it execute the program. Returns 0, or negative errno when that failed: then it is gone. */
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
 
 /*
- * Fork a process that the caller's wait(2) does not meet, so that a program that the caller becomes
- * does not, either. 0, in the new process 1, or negative errno.
+ * Fork a process that is invisible to the caller's wait(2), and to that of a program that the
+ * caller becomes. Returns 0, in the new process 1, or negative errno.
  */
 int launch_fork_away(void);
 
 /*
- * --keep-pid: change places. The caller becomes the program and a new process, which is no child of
- * it and which this returns 0 in, becomes the recorder. The caller waits in here for
- * launch_release() by the recorder, then executes the program; if the recorder ends before that,
- * with a message or without, the caller ends with CMD_FAILED. @launch needs no address yet.
- * Negative errno, in the caller: nothing has changed.
+ * --keep-pid: the caller becomes the program, and a new process, which is no child of it, becomes
+ * the recorder; there this returns 0. The caller waits in here for launch_release() by the
+ * recorder, then executes the program. If the recorder ends before that, the caller ends with
+ * CMD_FAILED. @launch needs no address yet. Negative errno, in the caller: nothing has changed.
  */
 int launch_change_places(const struct launch *launch, struct launched *program,
 			 struct uft_err *err);
 
 /*
- * In the recorder: let the program go, with that address. 0, or negative errno when it cannot be
- * executed.
+ * In the recorder: release the program, with that address. Returns 0, or negative errno when it
+ * cannot be executed.
  */
 int launch_release(const struct launch *launch, struct launched *program, struct uft_err *err);
 
 /*
- * Find the file of @name: as it is when it has a slash, else in the working directory, else by
+ * Find the file of @name: unchanged when it has a slash, else in the working directory, else in
  * $PATH. -ENOENT, -EACCES or -EISDIR with a text that says why it cannot be traced; @path has
  * PATH_MAX bytes.
  */

@@ -8,8 +8,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A program of that much code may be what it is about; a library of less is hardly what a program
- * is there for.
+ * A launcher's code is smaller than this; a library with less code than that is hardly the true
+ * program.
  */
 #define LAUNCHER_BYTES_MAX (512U << 10)
 #define LIBRARY_BYTES_MIN  (1U << 20)
@@ -29,7 +29,7 @@ static bool is_of_everybody(const char *name)
 	return false;
 }
 
-/* The code that could be patched: all that is executed. 0: it cannot be read. */
+/* Returns the bytes of executable code, which could be patched. 0: it cannot be read. */
 static uint64_t code_bytes_of(const char *path)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -55,7 +55,7 @@ static bool are_about_program_alone(const struct patch_rules *rules)
 	return patch_rules_have(rules, /* takes_out= */ false);
 }
 
-/* "libjvm" of "libjvm.so", which is what a rule calls it. */
+/* The length of "libjvm" in "libjvm.so", the form that rules use. */
 static int bare_length(const char *name)
 {
 	return (int)strcspn(name, ".");

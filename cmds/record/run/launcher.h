@@ -1,5 +1,5 @@
 /*
- * Programs of a few kilobytes whose code is in a library of many megabytes: -P . says little of
+ * Programs of a few kilobytes whose code is in a library of many megabytes: -P . shows little of
  * these.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_LAUNCHER_H
@@ -8,8 +8,8 @@
 #include "cmds/record/run/recorder.h"
 
 /*
- * Say which library the code of the program @path is in, if rules of -P are about the program alone
- * and it is a launcher: by the sizes of what could be patched. Appended to @out, which stays empty
+ * Name the library that has the code of the program @path, if rules of -P are about the program
+ * alone and it is a launcher, by the sizes of their code. Appended to @out, which stays empty
  * otherwise.
  */
 void launcher_describe(struct recorder *rec, const char *path, struct strbuf *out);

@@ -1,6 +1,6 @@
 /*
- * A recording from its program's first step to the end: signals, the program's status, and the
- * processes that it left running (see alive.h).
+ * A recording from its program's start to its end: signals, the program's status, and the processes
+ * that it left running (see alive.h).
  */
 #include "cmds/record/run/recorder.h"
 
@@ -16,8 +16,8 @@
 #include "utils/base/cleanup.h"
 
 /*
- * @is_parent: of @program; not so with --keep-pid
- * @ticker_fd: a timer, from the moment on when there are ticks to be counted; else -1
+ * @is_parent: we are the parent of @program; not with --keep-pid
+ * @ticker_fd: a timer while ticks are counted; else -1
  * @last_interrupt: the signal
  * @late_interrupt: one that came after the program's end, of which we were not told yet; signal 0:
  * none
@@ -51,7 +51,7 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set)
 		sigaddset(set, SIGUSR1);
 }
 
-/* While its hooks change (attach_patch()) it is traced, and its stops are told, too. */
+/* While its hooks change (attach_patch()) it is traced, and its stops are reported, too. */
 static bool has_ended(const struct lifetime *life)
 {
 	siginfo_t info = { 0 };
@@ -63,7 +63,7 @@ static bool has_ended(const struct lifetime *life)
 
 static void start_ticking(struct lifetime *life);
 
-/* Both are harmless as often as one likes: the program ends once. */
+/* Both may be repeated without harm: the program ends once. */
 static void reap_program(void *arg)
 {
 	struct lifetime *life = arg;
@@ -97,7 +97,7 @@ static void reap_program(void *arg)
 		loop_remove(&rec->loop, rec->program_fd, &life->program_end);
 }
 
-/* By its descriptor: its number may be another one's by now. */
+/* By its descriptor, since another process may have its number by now. */
 static void pass_on(const struct lifetime *life, int sig)
 {
 	if (life->rec->program_fd >= 0)
@@ -112,7 +112,8 @@ static void serve_ticker(struct served *served, uint32_t epoll_events)
 	uint64_t nr;
 
 	/*
-	 * However many were missed: a machine that stood still has not given the program that time.
+	 * One tick at most, however many were missed: after a suspended machine the program has not
+	 * had that time.
 	 */
 	if (read(life->ticker_fd, &nr, sizeof(nr)) == sizeof(nr))
 		alive_tick(&life->rec->alive);
@@ -132,7 +133,8 @@ static void start_ticking(struct lifetime *life)
 }
 
 /*
- * One from the terminal reaches the program by itself; one that somebody sent to us is passed on.
+ * An interrupt from the terminal reaches the program by itself; one that was sent to us is passed
+ * on.
  */
 static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info)
 {
@@ -144,8 +146,8 @@ static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info
 }
 
 /*
- * The tracer's thread tells the end some time after it: an interrupt in between is none of the
- * program's.
+ * The tracer's thread reports the end some time after it: an interrupt in between is not for the
+ * program.
  */
 static bool has_ended_untold(const struct lifetime *life)
 {
@@ -166,7 +168,7 @@ static void see_program_end(struct served *served, uint32_t epoll_events)
 	}
 }
 
-/* While its hooks change, its stops are the business of attach_patch(). */
+/* While its hooks change, attach_patch() handles its stops. */
 static void let_go(struct lifetime *life)
 {
 	if (life->is_parent && !proc_tells_end(&life->rec->proc) && !life->rec->service.is_busy)
@@ -179,7 +181,7 @@ static void serve_signals(struct served *served, uint32_t epoll_events)
 	struct signalfd_siginfo info;
 
 	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		/* The effect of an interrupt depends on whether it has ended. */
+		/* The effect of an interrupt depends on whether the program has ended. */
 		reap_program(life);
 		if (info.ssi_signo == SIGCHLD)
 			let_go(life);
@@ -210,8 +212,7 @@ static int watch_signals(struct lifetime *life, struct uft_err *err)
 }
 
 /*
- * Its end is seen by its descriptor, and when it is our child by SIGCHLD, too: there may be no
- * descriptor.
+ * Its descriptor shows its end, and for our child also SIGCHLD, since there may be no descriptor.
  */
 static int watch_program(struct lifetime *life, struct uft_err *err)
 {
@@ -221,7 +222,7 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 	life->is_parent = waitid(P_PID, life->program, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
 	life->program_end = (struct served){ see_program_end, rec };
 	rec->program_fd = syscall(SYS_pidfd_open, life->program, 0);
-	/* Its tracer is told of its end first, and has its status. */
+	/* Its tracer sees its end first, and has its status. */
 	if (proc_tells_end(&rec->proc)) {
 		int watched = loop_add(&rec->loop, rec->proc.end_fd, &life->program_end);
 
@@ -233,7 +234,7 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 
 	if (ret < 0 && ret != -ESRCH && !life->is_parent)
 		return err_set_errno(err, ret, "cannot watch the program");
-	/* Its first stop may have been told before its signal was watched. */
+	/* Its first stop may have come before its signal was watched. */
 	let_go(life);
 	reap_program(life);
 	return 0;
@@ -272,7 +273,7 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 
 	*end = (struct recorder_end){ .status = RECORDER_STATUS_UNKNOWN };
 
-	/* Without the recorder all that a filter holds would fail. */
+	/* Without the recorder all calls of a filter would fail. */
 	rec->alive.leaves_rest = rec->settings->without_probe &&
 				 !proc_uses_filter(&rec->proc, rec->settings);
 

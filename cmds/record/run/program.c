@@ -52,7 +52,10 @@ static int check_elf(const char *name, const struct object_program *facts, const
 	return 0;
 }
 
-/* Scripts that the kernel runs one another (search_binary_handler(), linux/fs/exec.c). */
+/*
+ * The most scripts that the kernel runs as interpreters of each other (search_binary_handler(),
+ * linux/fs/exec.c).
+ */
 #define SCRIPTS_MAX 5
 
 /*
@@ -80,7 +83,7 @@ static int use_interpreter(struct record_program *program, bool *is_python, stru
 			return ret;
 	}
 	*is_python |= program->facts.runs_python;
-	/* A script that leads to Python has its calls in a child. */
+	/* A script that starts Python has its calls in a child. */
 	program->facts.runs_python = *is_python;
 	return 0;
 }
@@ -109,8 +112,7 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 	if (ret < 0)
 		return ret;
 	/*
-	 * The recorder by itself writes the recording of a program of another kind; its children
-	 * may be of our kind.
+	 * A program of another kind is recorded without a probe; its children may be of our kind.
 	 */
 	if (program->facts.machine != arch_elf_machine ||
 	    program->facts.elf_class != arch_elf_class) {

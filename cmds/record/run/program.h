@@ -1,4 +1,4 @@
-/* Finds the program of a `record`, and tells whether calls in it can be recorded. */
+/* Finds the program to record, and tells whether its calls can be recorded. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_PROGRAM_H
 #define UTRAIL_CMDS_RECORD_RUN_PROGRAM_H
 
@@ -8,7 +8,7 @@
 #include "utils/object/program.h"
 
 /*
- * @path: what is executed: the program, or the interpreter of a script
+ * @path: the executed file: the program, or the interpreter of a script
  * @argv: heap array of borrowed strings (and of @path), NULL-terminated
  */
 struct record_program {
@@ -18,8 +18,8 @@ struct record_program {
 };
 
 /*
- * Find opts->args[0] and go through the checks of doc/facts/programs.md, "Checks of a program".
- * Negative errno with a text that says why it cannot be traced and what to do about it.
+ * Find opts->args[0] and do the checks of doc/facts/programs.md, "Checks of a program". Negative
+ * errno with a text that gives the reason and a remedy.
  */
 int record_program_find(struct record_program *program, const struct opts *opts,
 			struct uft_err *err);

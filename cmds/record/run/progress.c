@@ -12,16 +12,16 @@
 #include "cmds/terminal/statusline.h"
 #include "utils/base/fd.h"
 
-/* Its number is the same everywhere (the kernel's admin-guide/devices.txt). */
+/* Its device number is the same everywhere (the kernel's admin-guide/devices.txt). */
 #define DEV_TTY makedev(5, 0)
 
-/* A file that says nothing means yes, if its process is there: it is somebody else's. */
+/* An unreadable file counts as yes, if its process exists: it belongs to another user. */
 static bool is_gone(int code)
 {
 	return code == -ENOENT || code == -ESRCH;
 }
 
-/* Is what process @pid prints on that terminal? As /dev/tty, which any terminal may be, too. */
+/* True when process @pid prints on that terminal, or on /dev/tty, which may be any terminal. */
 static bool prints_there(const struct run_progress *progress, pid_t pid)
 {
 	struct stat st;
@@ -34,8 +34,8 @@ static bool prints_there(const struct run_progress *progress, pid_t pid)
 }
 
 /*
- * The line would stand between what they print, or would erase it. A message to stderr now and then
- * does not count.
+ * The line would mix with their output, or erase it. A message to stderr now and then does not
+ * count.
  */
 static bool is_others(const struct run_progress *progress)
 {
@@ -74,7 +74,7 @@ static void add_text(const struct run_progress *progress, struct strbuf *out)
 
 	writers_sum(&progress->rec->writers, &sum);
 	add_time(out, (clock_now_ns(CLOCK_MONOTONIC) - progress->began_ns) / 1000000000);
-	/* There what comes is in no file, and replaces what was there. */
+	/* A flight recording has no file, and new records replace old ones. */
 	if (progress->rec->settings->flight_bytes)
 		strbuf_addf(out, ", %.1f MB of %u task%s in memory", megabytes(sum.ring_bytes),
 			    sum.nr_rings, sum.nr_rings == 1 ? "" : "s");
@@ -116,7 +116,7 @@ static int start_timer(struct run_progress *progress)
 	return -1;
 }
 
-/* With --keep-pid the shell goes on when the program has ended, and we are not done by then. */
+/* With --keep-pid the shell goes on when the program has ended, before we have finished. */
 static bool is_wanted(const struct opts *opts)
 {
 	return opts->progress != OPTS_PROGRESS_OFF && !opts->logfile && !opts->keep_pid &&

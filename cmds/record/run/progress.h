@@ -9,10 +9,9 @@
 #include "cmds/record/run/run.h"
 
 /*
- * Control thread. From run_progress_begin() to run_progress_end(); callers need nothing in it.
- *
+ * Control thread. From run_progress_begin() to run_progress_end(); callers need no member.
  * @program: 0 when there is none of ours (-p)
- * @is_asked_for: whoever else writes to the terminal
+ * @is_asked_for: shown even if others write to the terminal
  * @device: the terminal's, statusline_terminal()
  */
 struct run_progress {
@@ -25,13 +24,13 @@ struct run_progress {
 	struct served timer;
 };
 
-/* After recorder_open(), before anything is recorded: have counted what will be shown. */
+/* After recorder_open(), before anything is recorded: switch on the counts that will be shown. */
 void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*
- * From here on a line shows the number of calls and bytes that were recorded and lost, and the
- * time. It is shown only while none of the recorded processes has that terminal as its stdout. With
- * --progress it does not matter. An error is no failure: then there is no line.
+ * From here on a line shows the recorded and lost calls and bytes, and the time. Without --progress
+ * it is shown only while no recorded process has that terminal as its stdout. Errors only mean that
+ * there is no line.
  */
 void run_progress_begin(struct run_progress *progress, const struct run *run, struct recorder *rec,
 			pid_t program);

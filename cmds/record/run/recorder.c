@@ -1,4 +1,7 @@
-/* The recorder's life: set up, and, after recorder_run() (lifetime.c), take the rest. */
+/*
+ * The recorder's life: it is set up, runs recorder_run() (lifetime.c), and then takes the remaining
+ * records.
+ */
 #include "cmds/record/plan/callers.h"
 #include "cmds/record/run/recorder.h"
 
@@ -21,7 +24,7 @@
 #include "utils/base/fd.h"
 #include "utils/format/callables.h"
 
-/* True when the kernel itself keeps time by the CPU's counter: then so may we. */
+/* True when the kernel itself keeps time by the CPU's counter: then we may do so, too. */
 static bool kernel_trusts_counter(void)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -89,9 +92,8 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 }
 
 /*
- * Nobody can write to it any more but by our own mapping. Before Linux 5.1 there is no seal for
- * that: then the descriptor that probes get is one for reading, and only our own user can have
- * another one.
+ * From here on only our own mapping can write to it. Linux before 5.1 has no seal for that: there
+ * probes get a descriptor for reading, and only our own user could open another one.
  */
 static int close_control_page(struct recorder *rec)
 {
@@ -132,8 +134,8 @@ static int make_control_page(struct recorder *rec, struct uft_err *err)
 }
 
 /*
- * Shared memory counts as a file. It is address space for the most part, but the limit does not
- * know that.
+ * The limit on file sizes also applies to shared memory. Most of an arena is address space only,
+ * but the limit counts it.
  */
 static int check_file_limit(struct uft_err *err)
 {
@@ -147,7 +149,7 @@ static int check_file_limit(struct uft_err *err)
 	return 0;
 }
 
-/* Make the name by which probes find us, and the proof that they are ours. */
+/* Make the name by which probes find us, and the secret that proves that they are ours. */
 static int make_address(struct control *ctl, struct uft_err *err)
 {
 	uint64_t random[1 + CONTROL_SECRET_BYTES / sizeof(uint64_t)];
@@ -166,8 +168,8 @@ static int make_address(struct control *ctl, struct uft_err *err)
 }
 
 /*
- * Descriptors: one for each process, thread and conversation. The program gets its own limit back
- * (launch.c). A quarter of them is for conversations, with strangers and with others.
+ * Descriptors are needed for each process, thread and conversation. The program gets its own limit
+ * back (launch.c). Conversations, with strangers and with others, get a quarter of them.
  */
 #define FILES_WANTED 65536
 #define TALKS_MAX    4096
@@ -315,12 +317,12 @@ static void put_together(struct recorder *rec)
 		.program_fd = &rec->program_fd,
 		.service_fd = -1,
 	};
-	/* A flight recording forgets what is old instead (flight.c). */
+	/* A flight recording drops old records instead (flight.c). */
 	store_limit(store, settings->flight_bytes ? 0 : settings->max_bytes, finish_all,
 		    &rec->processes);
 }
 
-/* After make_control_page(): the others that look at it. */
+/* To be called after make_control_page(): gives it to the other users of the page. */
 static void share_control_page(struct recorder *rec)
 {
 	rec->processes.control = rec->control;

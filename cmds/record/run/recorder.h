@@ -1,4 +1,4 @@
-/* The recorder: all rooms put together. No other room includes this. */
+/* The recorder: it puts all rooms together. No other room includes this. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_RECORDER_H
 #define UTRAIL_CMDS_RECORD_RUN_RECORDER_H
 
@@ -28,8 +28,7 @@
 #include "utils/base/err.h"
 
 /*
- * Each of them says who owns its parts, and which thread may touch them.
- *
+ * The header of each member tells who owns its parts, and which thread may touch them.
  * @control, @control_fd: the page that is shared with all probes
  * @program_fd: pidfd of the program, from recorder_run() on
  */
@@ -57,7 +56,7 @@ struct recorder {
 };
 
 /*
- * Create what is needed before the program starts: shared page, socket, writers. @rec belongs to
+ * Create the shared page, the socket and the writers, before the program starts. @rec belongs to
  * the caller and is released with recorder_close(), after a failure too. @store is borrowed.
  */
 int recorder_open(struct recorder *rec, const struct record_settings *settings, struct store *store,
@@ -72,10 +71,10 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
  *
  * @status: of wait(2); RECORDER_STATUS_UNKNOWN when it is no child of ours (its parent gets its
  *          status), or still runs
- * @given_up: it still runs, and this signal is why nobody waits for it any more; else 0
- * @has_left_rest: processes that it has left still run, and nobody waits for them (settings'
+ * @given_up: it still runs, and is not waited for any more because of this signal; else 0
+ * @has_left_rest: processes that it left still run, and are not waited for (settings'
  *                 @leaves_rest)
- * @has_stayed: a process that was attached to could not be left as it was
+ * @has_stayed: an attached process could not be left as it was
  * @traceme: the process that asked us to be its tracer
  * @usage: its resources
  */
@@ -89,14 +88,14 @@ struct recorder_end {
 };
 
 /*
- * The signals that a recorder of these settings serves by a descriptor: to be blocked before it
- * starts a thread. A hang-up asks for the end, too, but is left out when it is ignored (nohup(1)).
+ * The signals that a recorder with these settings serves by a descriptor: they must be blocked
+ * before it starts a thread. A hang-up asks for the end, too, except when it is ignored (nohup(1)).
  */
 void recorder_signals(const struct record_settings *settings, sigset_t *set);
 
 /*
- * Serve probes until the program @child has ended and so have all traced processes that it left
- * running, or until there were interrupts enough (alive.h).
+ * Serve probes until the program @child and all traced processes that it left running have ended,
+ * or until enough interrupts came (alive.h).
  */
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 
@@ -107,7 +106,7 @@ void recorder_close(struct recorder *rec);
 #define cleanup_recorder cleanup(recorder_close)
 
 /*
- * The modules that Python's interpreter may be in and that @rules are about: PLAN_PATCHES_PROGRAM,
+ * The modules that may contain Python's interpreter and that @rules name: PLAN_PATCHES_PROGRAM,
  * PLAN_PATCHES_LIBPYTHON, both or 0.
  */
 uint32_t recorder_python_flags(const struct patch_rules *rules);

@@ -1,4 +1,4 @@
-/* One run of `record`: what its steps leave for each other. */
+/* One run of `record`: data that its steps pass on. */
 #ifndef UTRAIL_CMDS_RECORD_RUN_RUN_H
 #define UTRAIL_CMDS_RECORD_RUN_RUN_H
 
@@ -17,7 +17,7 @@
 #include "cmds/record/store/dir.h"
 #include "utils/spec/args/argrules.h"
 
-/* Everything that belongs to one run of `record`, from the program check to the last file. */
+/* All data of one run of `record`, from the program check to the last file. */
 struct run {
 	const struct opts *opts;
 	struct argrules args;

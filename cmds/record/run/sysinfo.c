@@ -18,7 +18,7 @@ static int read_file(const char *path, struct strbuf *text)
 	return file_read_all(path, SMALL_FILE, text, NULL);
 }
 
-/* The rest of the line after @key, heap; NULL when no line begins with it. */
+/* Returns the rest of the line after @key, on the heap; NULL when no line begins with it. */
 static char *line_after(const struct strbuf *text, const char *key)
 {
 	size_t len = strlen(key);

@@ -7,8 +7,8 @@
 #include "utils/format/info.h"
 
 /*
- * Fill the items about the machine: cpu, memory, system, load, sysctl. An item that cannot be found
- * out is left out, with its bit. -ENOMEM.
+ * Fill the items about the machine: cpu, memory, system, load, sysctl. An unknown item is left out,
+ * with its bit. Returns 0 or -ENOMEM.
  */
 int sysinfo_add_machine(struct info *info);
 

@@ -1,4 +1,4 @@
-/* Children that asked for tracing by their parent (see traceme.h). */
+/* Children that asked their parent to trace them (see traceme.h). */
 #include "cmds/record/run/traceme.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/strbuf.h"
 
-/* In /proc/<pid>/stat, after the name: the stack pointer that a program starts with. */
+/* A field of /proc/<pid>/stat after the name: the stack pointer that a program starts with. */
 #define STAT_START_STACK 28
 
 static uint64_t start_stack(pid_t tid)
@@ -30,7 +30,7 @@ static uint64_t start_stack(pid_t tid)
 }
 
 /*
- * The kernel tells a tracer of an exec by SIGTRAP, before the first instruction; without a tracer
+ * The kernel reports an exec to a tracer by SIGTRAP, before the first instruction; without a tracer
  * there is no such signal.
  */
 static bool tells_exec(pid_t tid, const siginfo_t *info)
@@ -42,7 +42,7 @@ static bool tells_exec(pid_t tid, const siginfo_t *info)
 	       now.stack_pointer == start_stack(tid);
 }
 
-/* By raise(SIGSTOP) a child waits until its tracer is ready. */
+/* With raise(SIGSTOP) a child waits until its tracer is ready. */
 static bool waits_for_tracer(pid_t pid, const siginfo_t *info)
 {
 	return info->si_signo == SIGSTOP && info->si_code <= 0 && info->si_pid == pid;
@@ -54,7 +54,7 @@ static bool let_go(struct traceme *seen, pid_t tid)
 	siginfo_t info = { 0 };
 	int sig = 0;
 
-	/* EINVAL: it is stopped with the others of its process, and stays so untraced. */
+	/* EINVAL: it is stopped with the rest of its process, and stays so untraced. */
 	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) < 0) {
 		if (errno != EINVAL)
 			return false;
@@ -69,8 +69,8 @@ static bool let_go(struct traceme *seen, pid_t tid)
 }
 
 /*
- * Somebody else's tracee may stand in front of ours: it is looked at once more when that one goes
- * on, which makes a SIGCHLD, too.
+ * Another thread's tracee may be reported before ours: we look again when that one goes on, which
+ * causes a SIGCHLD, too.
  */
 void traceme_let_go(struct traceme *seen)
 {

@@ -1,5 +1,5 @@
 /*
- * Children that asked for tracing by their parent (PTRACE_TRACEME), which we are: nobody else would
+ * Children that asked their parent, which we are, to trace them (PTRACE_TRACEME): nobody else would
  * let them go on.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_TRACEME_H
@@ -11,11 +11,10 @@
 #include "cmds/terminal/msg.h"
 
 /*
- * The first one that was let go.
- *
- * @tid: 0: nobody asked
- * @sig: at what signal it stood
- * @was_passed_on: false: the signal was meant for a tracer alone
+ * The first one that was released.
+ * @tid: 0: none asked
+ * @sig: the signal that it was stopped at
+ * @was_passed_on: false: the signal was meant for a tracer only
  */
 struct traceme {
 	pid_t tid;
@@ -24,9 +23,9 @@ struct traceme {
 };
 
 /*
- * Let all go on that stand still for us as their tracer; they run untraced afterwards. To be called
- * by the thread that has started the program, which is the tracer, after a SIGCHLD. Those that
- * somebody else in this process traces are left alone.
+ * Release all processes that are stopped for us as their tracer; they run untraced afterwards. To
+ * be called after a SIGCHLD by the thread that has started the program, which is the tracer.
+ * Tracees of other threads in this process are left alone.
  */
 void traceme_let_go(struct traceme *seen);
 
