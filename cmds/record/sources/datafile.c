@@ -1,4 +1,4 @@
-/* The data files: appending to <tid>.dat, and counting what a full disk does not take. */
+/* The data files: appending to <tid>.dat, and counting records that a full disk loses. */
 #include "cmds/record/sources/datafile.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static int open_data_file(struct writers *writers, int32_t tid, const char *suff
 	return store_open(writers->store, name);
 }
 
-/* True when a record may begin here, after a payload whose length nobody says. */
+/* True when a record may begin here, after a payload of unknown length. */
 static bool is_record(const struct record *r, uint64_t after_ns)
 {
 	return record_magic_is_good(r->data) && r->time_ns >= after_ns &&
@@ -28,7 +28,7 @@ struct tally {
 	uint64_t told;
 };
 
-/* Payloads are passed over by what they are not: records with a later time. */
+/* A payload of unknown length ends at the next possible record with a later time. */
 static struct tally tally(const char *data, size_t len)
 {
 	struct tally sum = { 0 };
@@ -52,7 +52,7 @@ static struct tally tally(const char *data, size_t len)
 	return sum;
 }
 
-/* A LOST record first tells what is missing in the file at this place, so that readers know. */
+/* A LOST record comes first and states the losses at this place of the file. */
 static int append_with_lost(struct store *store, int stream, struct ring_sink *sink,
 			    const void *data, size_t len)
 {
@@ -68,7 +68,7 @@ static int append_with_lost(struct store *store, int stream, struct ring_sink *s
 	return store_append(store, stream, data, len);
 }
 
-/* Name the task whose records the ring holds. False when it does not say. */
+/* Set the task whose records the ring holds. False when it is not stated. */
 static bool name_sink(struct writers *writers, struct process *proc, struct ring *r,
 		      struct ring_sink *sink)
 {
@@ -91,7 +91,7 @@ static bool name_sink(struct writers *writers, struct process *proc, struct ring
 static void drop_records(struct writers *writers, struct ring_sink *sink, const void *data,
 			 size_t len)
 {
-	/* Records that LOST records tell of were counted before. */
+	/* Records that LOST records count were counted before. */
 	const struct tally lost = tally(data, len);
 
 	atomic_fetch_add(&writers->records_lost, lost.records);
@@ -122,7 +122,7 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 	int stream = sink->is_open ? sink->stream : open_data_file(writers, sink->tid, ".dat");
 	int ret = stream < 0 ? stream : append_with_lost(store, stream, sink, data, len);
 
-	/* The program goes on: a full disk is no reason to stop it. */
+	/* A full disk is no reason to stop the program. */
 	if (ret < 0) {
 		store_note_error(store, ret);
 		drop_records(writers, sink, data, len);
@@ -164,7 +164,7 @@ void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 	uint64_t inside = atomic_load(&r->lost_inside);
 	uint64_t too_deep = atomic_load(&r->too_deep);
 
-	/* The losses that the producer could not tell any more. */
+	/* The losses that the producer could not report any more. */
 	atomic_fetch_add(&writers->records_lost, lost);
 	atomic_fetch_add(&writers->records_lost_inside, MIN(inside, lost));
 	sink->untold += lost > told ? lost - told : 0;

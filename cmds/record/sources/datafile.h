@@ -1,4 +1,4 @@
-/* The data files: appending to <tid>.dat, and counting what a full disk does not take. */
+/* The data files: appending to <tid>.dat, and counting records that a full disk loses. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_DATAFILE_H
 #define UTRAIL_CMDS_RECORD_SOURCES_DATAFILE_H
 
@@ -7,22 +7,20 @@
 #include "cmds/record/sources/writer.h"
 
 /*
- * Append whole records of @r, which @sink stands for, to its task's file. A record that cannot be
- * written is counted, and a LOST record tells of it at that place as soon as there is room again.
+ * Append whole records of @r, with its sink @sink, to its task's file. Records that cannot be
+ * written are counted, and a LOST record states them at that place as soon as there is space again.
  */
 void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink, const void *data, size_t len);
 
 /*
  * The same for the content of its second ring, and <tid>.evt. A payload that cannot be written is
- * only an error: its records are there.
+ * only an error: its record exists.
  */
 void sink_append_payloads(struct writers *writers, struct process *proc, struct ring *r,
 			  struct ring_sink *sink, const void *data, size_t len);
 
-/*
- * The ring's owner is gone and all is taken from it: tell what is still to be told, close the file.
- */
+/* The ring's owner is gone and the ring is empty: write the last losses, and close the file. */
 void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink);
 

@@ -1,4 +1,4 @@
-/* Saving what flight recorder rings hold (see flight.h). */
+/* Saving the rings of a flight recorder (see flight.h). */
 #include "cmds/record/sources/flight.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define NAME_SIZE 32
 
-/* So many lines of tasks that are gone may be in task.txt. */
+/* The most lines in task.txt of tasks that have ended. */
 #define FLIGHT_GONE_MAX 1000
 
 void flight_init(struct flight *flight)
@@ -38,7 +38,7 @@ static void forget_file(struct flight *flight, size_t i)
 		(flight->nr - i) * sizeof(*flight->files));
 }
 
-/* Note the newest file, and remove the oldest ones that --max-size has no room for beside it. */
+/* Note the newest file, and remove the oldest ones so that all fit --max-size. */
 static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 {
 	struct flight *flight = &writers->flight;
@@ -71,14 +71,14 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 }
 
 /*
- * One ring on its way to a file. It is copied first: a thread that runs on needs a fraction of a
- * millisecond for a small ring, a file may take longer.
+ * One ring that is being saved. It is copied first, since a running thread fills a small ring in a
+ * fraction of a millisecond, and writing a file may take longer.
  *
  * @room: memory of @room_bytes, at whose end is the copy: the newest segments in one row, @bytes of
  * them
- * @before: bytes of records that came ahead of it
- * @is_damaged: the program has written over what says how full its segments are, so that another
- * attempt gets no further
+ * @before: bytes of earlier records
+ * @is_damaged: the program has overwritten the fill levels of its segments, so that another attempt
+ *              gets no further
  */
 struct saving {
 	struct process *proc;
@@ -96,8 +96,8 @@ static char *copy_of(const struct saving *s)
 }
 
 /*
- * Attempts to copy a ring that its thread overwrites meanwhile. The second one is rare: we were off
- * the CPU.
+ * Attempts to copy a ring that its thread overwrites meanwhile. A second one is rare: it means that
+ * we lost the CPU.
  */
 #define COPY_ATTEMPTS 100
 
@@ -107,8 +107,9 @@ static uint64_t merge_key_of(const struct saving *s)
 }
 
 /*
- * Put the segment that begins at @position ahead of the copy. False when it is damaged, or was
- * overwritten meanwhile, which only a thread that runs on can do: so were all older ones, then.
+ * Put the segment that begins at @position before the copy. False when it is damaged, or was
+ * overwritten meanwhile. Only a running thread overwrites segments: then all older ones are lost,
+ * too.
  */
 static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {
@@ -133,7 +134,7 @@ static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 	return true;
 }
 
-/* Segments of a ring of which @budget bytes are to be kept: one at least. */
+/* Returns the number of segments of a ring to keep within @budget bytes: at least one. */
 static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 {
 	uint64_t nr = MIN(budget / proc->segment_bytes, (uint64_t)proc->nr_segments);
@@ -142,8 +143,8 @@ static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 }
 
 /*
- * Copy the newest segments, from the newest one back to that of @first, which a thread that runs on
- * overwrites first. Returns how many were copied.
+ * Copy the newest segments, from the newest one back to @first, since a running thread overwrites
+ * older ones first. Returns their number.
  */
 static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 {
@@ -151,8 +152,8 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 	uint64_t newest = head - head % segment_bytes;
 	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
 	/*
-	 * The number that an older segment has may be that of the next lap, which the thread notes
-	 * before it goes there.
+	 * The number of an older segment may be that of the next lap, which the thread notes before
+	 * it gets there.
 	 */
 	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t nr = 0;
@@ -171,9 +172,9 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 }
 
 /*
- * Copy the newest segments that @budget has room for. Half of them is enough, since a thread that
- * runs on has overwritten the others meanwhile; when each attempt has less, the last one counts.
- * -EAGAIN: that had none.
+ * Copy the newest segments that fit @budget. Half of them are enough, since a running thread has
+ * overwritten the others meanwhile. When each attempt gets fewer, the last one counts. -EAGAIN:
+ * that got none.
  */
 static int copy_segments(struct saving *s, uint64_t budget)
 {
@@ -187,7 +188,7 @@ static int copy_segments(struct saving *s, uint64_t budget)
 		uint64_t first = newest - MIN(newest, back);
 
 		s->bytes = 0;
-		/* No thread gets that far: the program has written there. */
+		/* No thread gets so far: the program has overwritten the head. */
 		if (head > INT64_MAX)
 			return 0;
 		nr = copy_newest(s, head, first);
@@ -206,7 +207,7 @@ static int copy_ring(struct saving *s, uint64_t budget)
 }
 
 /*
- * A file that does not go back to the beginning starts with the count of what is not there.
+ * A file that does not go back to the beginning starts with a count of the missing records.
  * @bytes_beside: of the task's other file
  */
 static int save_copy(struct writers *writers, const struct saving *s, int32_t tid,
@@ -228,7 +229,7 @@ static int save_copy(struct writers *writers, const struct saving *s, int32_t ti
 	return ret;
 }
 
-/* Those that no record is left of are passed over by readers. */
+/* Readers skip payloads whose record is gone. */
 static int save_payloads(struct writers *writers, struct saving *s, int32_t tid, uint64_t budget)
 {
 	int ret = copy_ring(s, budget);
@@ -259,15 +260,15 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 		sink->tid = tid;
 		tasks_announce(writers->tasks, s->proc, tid, s->ring->start_ns);
 	}
-	/* A payload comes ahead of its record: what is copied later has it. */
+	/* A payload is written before its record: a later copy contains it. */
 	if (beside->ring)
 		store_note_error(writers->store, save_payloads(writers, beside, tid, share));
 	return save_copy(writers, s, tid, beside->bytes);
 }
 
 /*
- * Is it time to clear task.txt? Then the tids of all files, to be freed; else NULL. Not more often
- * than it is worth.
+ * When task.txt must be cleared, returns the tids of all files, which the caller frees; else NULL.
+ * Not more often than worthwhile.
  */
 static int32_t *tids_to_keep(struct writers *writers, size_t *nr)
 {
@@ -324,7 +325,7 @@ unsigned flight_save_all(struct writers *writers)
 {
 	unsigned nr = 0;
 
-	/* Writers, which give rings back, stay away meanwhile. */
+	/* Writers, which return rings, stay out meanwhile. */
 	pthread_rwlock_wrlock(&writers->processes->live_lock);
 	for (struct process *p = writers->processes->live; p; p = p->next_live) {
 		for (uint32_t i = 0; i < process_rings_in_use(p); i++)

@@ -1,6 +1,5 @@
 /*
- * The flight recorder: the newest records of each task, kept in its ring until somebody wants them
- * saved.
+ * The flight recorder: the newest records of each task stay in its ring until they are to be saved.
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_FLIGHT_H
 #define UTRAIL_CMDS_RECORD_SOURCES_FLIGHT_H
@@ -12,17 +11,15 @@
 struct process;
 struct writers;
 
-/* The default of --max-size with --flight: this many times the size for one task. */
+/* The default of --max-size with --flight: so many times the size for one task. */
 #define FLIGHT_DEFAULT_TASKS 16
 
-/* The least for --flight: a page for each segment of a ring (process.c). */
+/* The least value of --flight: a page for each segment of a ring (process.c). */
 #define FLIGHT_BYTES_MIN (128ULL << 10)
 
 /*
- * The files that were saved, oldest first: when they are more than --max-size in all, the oldest
- * go. Under @lock.
- *
- * @nr_gone: so many have gone since task.txt was last cleared of their tasks
+ * The saved files, oldest first: when they exceed --max-size, the oldest are removed. Under @lock.
+ * @nr_gone: files removed since task.txt was last cleared of their tasks
  */
 struct flight {
 	pthread_mutex_t lock;
@@ -40,18 +37,15 @@ void flight_init(struct flight *flight);
 void flight_deinit(struct flight *flight);
 
 /*
- * Put what ring @index of @proc holds into <tid>.dat, in place of what an earlier call has put
- * there. The ring's thread may go on meanwhile; but nobody may give the ring back. @nr_tasks are
- * saved in a row and share --max-size. A file that does not go back to the task's beginning begins
- * with a LOST record, which says how many records came before. A write that fails is noted as the
- * store's error.
+ * Write the content of ring @index of @proc to <tid>.dat, replacing an earlier snapshot. The ring's
+ * thread may run meanwhile, but the ring may not be returned. @nr_tasks tasks are saved in a row
+ * and share --max-size. A file that does not go back to the task's beginning begins with a LOST
+ * record that counts the earlier records. A failed write is noted as the store's error.
  */
 void flight_save_ring(struct writers *writers, struct process *proc, uint32_t index,
 		      unsigned nr_tasks);
 
-/*
- * The same for all tasks that run: a snapshot. Returns how many there were. For the control thread.
- */
+/* The same for all running tasks: a snapshot. Returns their number. For the control thread. */
 unsigned flight_save_all(struct writers *writers);
 
 #endif

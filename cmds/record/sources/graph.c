@@ -25,7 +25,7 @@ bool graph_fits_instance(int instance_fd)
 	       tracefs_write(instance_fd, "current_tracer", "nop", NULL) == 0;
 }
 
-/* Functions of a list: what is written is appended, word by word. */
+/* Writes a list of functions: each write appends one word. */
 static int write_names(int dir_fd, const char *file, const struct strbuf *names,
 		       struct uft_err *err)
 {
@@ -39,7 +39,7 @@ static int write_names(int dir_fd, const char *file, const struct strbuf *names,
 	return ret < 0 ? err_set_errno(err, ret, "cannot write functions to '%s'", file) : 0;
 }
 
-/* The verdict of the user's filters on each function that can be traced. */
+/* The choice of the user's filters for each function that can be traced. */
 struct choice {
 	struct strbuf in;
 	struct strbuf out;
@@ -101,7 +101,7 @@ static bool has_kernel_filters(const struct filters *filters, bool *wants_in)
 	return found;
 }
 
-/* -F and -N of the kernel's functions: the tracer leaves out the others with all that they call. */
+/* -F and -N for kernel functions: the tracer leaves out the others with all their callees. */
 static int choose_functions(struct kernel *kernel, struct uft_err *err)
 {
 	struct filters *filters = kernel->settings->filters;

@@ -21,17 +21,20 @@
 #include "utils/format/kernel/kernel_dat.h"
 
 #define NAME_SIZE	64
-/* Wake us when that much is in a buffer: its content is lost when somebody kills us. */
+/*
+ * The fill level at which we are woken: the content of a buffer is lost when the recorder is
+ * killed.
+ */
 #define WATERMARK_BYTES 16384ULL
 /* As much as a pipe takes. */
 #define PAGES_AT_ONCE	16
 #define INSTANCE_PREFIX "utrail-"
-/* The pid name space that trace events speak of: PROC_PID_INIT_INO of the kernel. */
+/* The first pid namespace, whose numbers trace events have: PROC_PID_INIT_INO of the kernel. */
 #define FIRST_PID_SPACE "pid:[4026531836]"
 
 /*
- * @fd: trace_pipe_raw, which gives pages
- * @kept: flight recording: pages for the file when it is saved; else the file is @stream
+ * @fd: trace_pipe_raw, which yields pages
+ * @kept: flight recording: pages that go to the file when it is saved; else the file is @stream
  */
 struct kernel_cpu {
 	struct served served;
@@ -50,8 +53,8 @@ static void instance_name(char name[static NAME_SIZE])
 /* --- the instance --- */
 
 /*
- * Recorders that were killed could not remove theirs. One in use cannot be removed, whoever uses
- * it.
+ * Killed recorders could not remove their instances. An instance in use, by anybody, cannot be
+ * removed.
  */
 static void remove_stale_instances(int tracefs_fd)
 {
@@ -86,7 +89,7 @@ static int make_instance(struct kernel *kernel, struct uft_err *err)
 	return kernel->instance_fd < 0 ? err_set_errno(err, -errno, "cannot open '%s'", name) : 0;
 }
 
-/* The top one, where nothing may be traced while we change what is. */
+/* Takes the global instance, in which nothing may be traced while we change settings. */
 static int take_everybodys(struct kernel *kernel, struct uft_err *err)
 {
 	int ret = tracefs_state_keep(&kernel->state, kernel->tracefs_fd, err);
@@ -139,7 +142,7 @@ static const char *clock_name(int clock_id)
 	}
 }
 
-/* The kernel compares with pids as its first name space has them. */
+/* The kernel compares with pids of its first namespace. */
 static int check_pid_space(struct uft_err *err)
 {
 	char space[NAME_SIZE] = { 0 };
@@ -154,9 +157,9 @@ static int check_pid_space(struct uft_err *err)
 }
 
 /*
- * Set the part of the buffer that is a reason to wake us, in percent, but no less than two pages.
- * With one that is being filled, of which serve_cpu() takes nothing, we would never sleep. Kernels
- * before 5.0 do not ask.
+ * Set the fill level, in percent of the buffer, at which we are woken: at least two pages. With the
+ * page that is being filled, which serve_cpu() does not take, we would never sleep. Kernels before
+ * 5.0 do not have it.
  */
 static void set_watermark(struct kernel *kernel)
 {
@@ -192,14 +195,15 @@ static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
 	if (ret == 0 && kernel->has_events)
 		ret = tracefs_write(fd, "set_event_pid", who, err);
 	/*
-	 * Before the pipes are open: as long as they are the kernel lets nobody change the tracer.
+	 * This comes before the pipes are opened: while they are open the kernel allows no change
+	 * of the tracer.
 	 */
 	if (ret == 0 && kernel->has_graph)
 		ret = graph_set_up(kernel, pid, err);
 	return ret;
 }
 
-/* --- which events, and what readers need to know about them --- */
+/* --- the events, and data that readers need about them --- */
 
 static int add_file(struct kernel *kernel, const char *name, struct strbuf *header)
 {
@@ -250,7 +254,7 @@ static int enable(struct kernel *kernel, const char *name, struct strbuf *header
 	return strbuf_oom(&path) ? -ENOMEM : add_file(kernel, path.data, header);
 }
 
-/* A rule that no event's name matches is most likely misspelt. */
+/* A rule that matches no event's name is most likely misspelt. */
 static void check_rules(const struct event_rules *rules, const struct strbuf *names,
 			struct uft_err *err)
 {
@@ -298,7 +302,10 @@ static int enable_all(struct kernel *kernel, struct strbuf *header, unsigned *nr
 	return *nr ? 0 : err->code;
 }
 
-/* Addresses of the kernel that events tell of. Without them addresses are shown as numbers. */
+/*
+ * Saves names for addresses of the kernel in events. Without them the addresses are shown as
+ * numbers.
+ */
 static void save_symbols(struct kernel *kernel)
 {
 	struct strbuf symbols cleanup_strbuf = { 0 };
@@ -375,7 +382,7 @@ static int open_cpus(struct kernel *kernel, struct uft_err *err)
 	return ret;
 }
 
-/* An instance that somebody has open cannot be removed, so this comes last. */
+/* An open instance cannot be removed, so this comes last. */
 static void close_all(struct kernel *kernel)
 {
 	for (unsigned i = 0; i < kernel->nr_cpus; i++) {
@@ -456,8 +463,8 @@ static void forget_old(struct kernel_cpu *cpu)
 }
 
 /*
- * They get half of --max-size: they may be so many that nothing is left for the calls, without
- * which nobody can read them.
+ * The kernel's events get half of --max-size: they may be so many that no space is left for the
+ * calls, without which they are useless.
  */
 static bool has_share(struct kernel *kernel, size_t len)
 {
@@ -485,10 +492,7 @@ static int take_pages(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 	return store_append(kernel->store, cpu->stream, pages, len);
 }
 
-/*
- * By splice(2) the kernel gives pages that are full and no others. Returns the number of bytes that
- * came; 0: that is all.
- */
+/* splice(2) yields only full pages. Returns the number of bytes; 0: there are no more. */
 static ssize_t get_full_pages(struct kernel_cpu *cpu)
 {
 	struct kernel *kernel = cpu->kernel;
@@ -498,7 +502,7 @@ static ssize_t get_full_pages(struct kernel_cpu *cpu)
 	return n > 0 ? fd_read_full(kernel->pipe[0], kernel->pages, n) : 0;
 }
 
-/* By read(2) also those that are not, as far as they are filled. */
+/* read(2) also yields pages that are not full. */
 static ssize_t get_any_page(struct kernel_cpu *cpu)
 {
 	struct kernel *kernel = cpu->kernel;
@@ -515,8 +519,8 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
 }
 
 /*
- * A program in the middle of many events could keep us here: it is enough to have had the whole
- * buffer once. Data that cannot be written are dropped, so that the kernel finds room.
+ * A program with a stream of events could keep us here: one buffer at a time is enough. Data that
+ * cannot be written are dropped, so that the kernel has room.
  */
 static int drain_kernel_cpu(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {
@@ -572,7 +576,7 @@ static int kernel_save(struct source *source)
 	return ret;
 }
 
-/* The number of records that the kernel says it overwrote, or had no room for. */
+/* The number of records that the kernel reports as overwritten, or had no room for. */
 static uint64_t count_lost(struct kernel_cpu *cpu)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

@@ -1,6 +1,6 @@
 /*
- * The acts of the traced tasks in the kernel: tracepoints (-E 'system:event@kernel'), and calls of
- * its functions (-k).
+ * Events of the traced tasks in the kernel: tracepoints (-E 'system:event@kernel'), and calls of
+ * kernel functions (-k).
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
 #define UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H
@@ -16,19 +16,18 @@
 struct kernel_cpu;
 
 /*
- * An instance of the kernel's tracing that is ours alone (Documentation/trace/ftrace.rst,
- * "Instances"): nobody else's tracing is touched by it, and it is gone when we remove it. Calls are
- * traced by the one instance that everybody has, where the kernel lets no other one do that; @state
- * has what was there before.
+ * An instance of the kernel's tracing for us alone (Documentation/trace/ftrace.rst, "Instances"):
+ * it does not affect other tracing, and we remove it at the end. If the kernel traces calls only in
+ * the global instance, that one is used; @state has its former settings.
  *
  * @instance_fd: its directory
- * @is_everybodys: it is the top one
+ * @is_everybodys: it is the global one
  * @has_graph: calls are traced; @has_events: there are tracepoints
  * @buffer_bytes: of each CPU
- * @page_bytes: what the kernel gives at a time
+ * @page_bytes: the size of the kernel's pages of records
  * @has_watermark: the kernel wakes us when a part of a buffer is full, and not for each record
- * @pipe, @pages: by which pages come to us
- * @bytes_written: into the files; @is_full: that was as much as --max-size lets them
+ * @pipe, @pages: by which we get pages
+ * @bytes_written: to the files; @is_full: that has reached their share of --max-size
  * @lost: records that the kernel had no room for; known at the end
  */
 struct kernel {
@@ -55,11 +54,11 @@ struct kernel {
 };
 
 /*
- * Have the kernel record the events and calls that the settings choose, of @pid, which has not
- * executed its program yet, and of all that it forks. Write the data that readers need about them
- * (kernel_header, kallsyms). The buffers are emptied by the loop: it is a new one of @sources.
- * Negative errno when nothing can be recorded: @kernel is as good as closed and nothing of it is
- * left. 0 with @err set: some of it cannot.
+ * Make the kernel record the events and calls of the settings, for @pid, which has not executed its
+ * program yet, and for all its forks. Write the data that readers need about them (kernel_header,
+ * kallsyms). It becomes a new source of @sources, and the loop empties the buffers. Negative errno
+ * when nothing can be recorded: @kernel counts as closed. 0 with @err set: a part cannot be
+ * recorded.
  */
 int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err);
 

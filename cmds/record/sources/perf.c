@@ -22,7 +22,7 @@
 
 /*
  * @page: followed by the ring
- * @kept: flight recording: what goes to the file when it is saved; else the file is @stream
+ * @kept: flight recording: data that goes to the file when it is saved; else the file is @stream
  */
 struct perf_cpu {
 	struct served served;
@@ -66,8 +66,8 @@ static uint64_t kept_bytes(const struct perf_cpu *cpu)
 }
 
 /*
- * Keep the newest. Only between two records, which begin with their length: when the kernel's ring
- * is empty.
+ * Keep the newest data. Only between two records, which begin with their length, so when the
+ * kernel's ring is empty.
  */
 static void forget_old(struct perf_cpu *cpu)
 {
@@ -96,7 +96,7 @@ static int take_perf_data(struct perf_cpu *cpu, const char *data, uint64_t len)
 	return store_may_take(store, len) ? store_append(store, cpu->stream, data, len) : 0;
 }
 
-/* Empty one CPU's ring. Negative errno of the first write that failed. */
+/* Empty one CPU's ring. Returns negative errno of the first failed write. */
 static int drain_perf_ring(struct perf_cpu *cpu)
 {
 	if (!cpu->page)
@@ -119,15 +119,12 @@ static int drain_perf_ring(struct perf_cpu *cpu)
 	}
 	if (cpu->kept.len > 2 * kept_bytes(cpu))
 		forget_old(cpu);
-	/* Data that could not be written are dropped, so that the kernel finds room. */
+	/* Data that could not be written are dropped, so that the kernel has room. */
 	atomic_store_explicit(our_tail, head, memory_order_release);
 	return ret;
 }
 
-/*
- * When all tasks are gone that it counts for, the kernel says so (EPOLLHUP) as long as anybody
- * asks.
- */
+/* When all its tasks are gone, the kernel reports that (EPOLLHUP) as long as it is watched. */
 static void serve_cpu(struct served *served, uint32_t epoll_events)
 {
 	struct perf_cpu *cpu = container_of(served, struct perf_cpu, served);

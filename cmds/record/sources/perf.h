@@ -21,9 +21,10 @@ struct perf {
 };
 
 /*
- * Watch @pid, which has not executed its program yet, and all its children, as the settings say: a
- * new one of @sources. The rings are emptied by the loop. Negative errno when the kernel does not
- * allow it or has no such events: the recording goes on without, and @perf is as good as closed.
+ * Watch @pid, which has not executed its program yet, and all its children, by the settings. It
+ * becomes a new source of @sources, and the loop empties the rings. Negative errno when the kernel
+ * does not allow it or has no such events: the recording goes on without them, and @perf counts as
+ * closed.
  */
 int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_err *err);
 

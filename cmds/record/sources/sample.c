@@ -1,4 +1,4 @@
-/* Counts how often functions are called (see sample.h). */
+/* Counts calls of functions (see sample.h). */
 #include "cmds/record/sources/sample.h"
 
 #include <stdlib.h>
@@ -7,11 +7,11 @@
 #include "utils/base/compiler.h"
 #include "utils/format/record.h"
 
-/* The part of the records that is looked at, the first one; and the least of them. */
+/* The part of the records that is read, from the first on; and the least amount. */
 #define LOOK_AT_PART  16
 #define LOOK_AT_BYTES 2048
 
-/* Fewer than all places, so that looking for one ends soon. */
+/* Fewer than all places, so that a search for a free one ends soon. */
 #define SLOTS_USED_MAX (SAMPLE_SLOTS * 3 / 4)
 
 struct sample *sample_new(void)
@@ -51,7 +51,7 @@ static struct sampled_call *find_sampled_call(struct sample *sample, const struc
 	}
 }
 
-/* The calls that are open, as far as their beginning was seen. */
+/* The open calls whose beginning was seen. */
 struct open_calls {
 	struct {
 		struct sampled_call *call;

@@ -1,4 +1,4 @@
-/* Counts how often functions are called, from samples of what writers take (--overhead). */
+/* Counts calls of functions, from samples of the records that writers take (--overhead). */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_SAMPLE_H
 #define UTRAIL_CMDS_RECORD_SOURCES_SAMPLE_H
 
@@ -11,10 +11,9 @@ struct process;
 
 /*
  * Calls of a function by one of its callers.
- *
- * @proc: NULL: nothing is here
+ * @proc: NULL: the place is free
  * @caller: its address; 0: not known
- * @calls: that were seen to begin; of these @ended were seen to end, after @sum_ns in all
+ * @calls: number of seen entries; @ended of these had their end seen, after @sum_ns in all
  */
 struct sampled_call {
 	const struct process *proc;
@@ -29,11 +28,10 @@ struct sampled_call {
 #define SAMPLE_LEVELS 64
 
 /*
- * Any thread, under @lock. Starts as zeros but for that.
- *
- * @bytes: that came
- * @looked_at: of these
- * @entries: calls that were seen to begin, also those that found no place among @calls
+ * Any thread, under @lock. Everything but the lock starts as zeros.
+ * @bytes: of all records
+ * @looked_at: bytes of these that were read
+ * @entries: calls whose entry was seen, also those without a place in @calls
  */
 struct sample {
 	pthread_mutex_t lock;
@@ -51,7 +49,7 @@ void sample_free(struct sample *sample);
 /* Whole records of a thread of @proc. */
 void sample_take(struct sample *sample, const struct process *proc, const void *data, size_t len);
 
-/* Move the content to @out (allocated by sample_new()); nothing is left. */
+/* Move the content to @out (allocated by sample_new()); @sample becomes empty. */
 void sample_move(struct sample *sample, struct sample *out);
 
 #endif

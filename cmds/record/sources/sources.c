@@ -1,4 +1,4 @@
-/* Sources that are open, and their shares (see sources.h). */
+/* Open sources, and their shares (see sources.h). */
 #include "cmds/record/sources/sources.h"
 
 #include "utils/base/compiler.h"

@@ -1,4 +1,4 @@
-/* The sources of a recording besides the rings of probes: their needs, and their functions. */
+/* The sources of a recording other than the rings of probes: their needs, and their functions. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 #define UTRAIL_CMDS_RECORD_SOURCES_SOURCES_H
 
@@ -9,10 +9,10 @@
 #include "cmds/record/store/store.h"
 
 /*
- * A source at work; a member of what stands for it. It has its descriptors watched by the loop, and
+ * An open source; a member of the source's own struct. The loop watches its descriptors, and it
  * writes to the store.
  *
- * @save: write what there is; of a flight recording, what was kept. 0 or the first negative errno.
+ * @save: write the present data; in a flight recording, the kept data. 0 or the first error.
  * @finish: the same, then end it
  */
 struct source {
@@ -37,17 +37,17 @@ struct sources {
 void sources_add(struct sources *sources, struct source *source);
 
 /*
- * All of them; 0 or the first negative errno. None is open after sources_finish(), but their shares
- * stay theirs.
+ * For all sources. Return 0 or the first negative errno. None is open after sources_finish(), but
+ * they keep their shares.
  */
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);
 
-/* The most that is kept of each CPU's events: some 50,000 context switches. */
+/* The most bytes that are kept of each CPU's events: some 50,000 context switches. */
 #define SOURCE_KEPT_BYTES_MAX (2ULL << 20)
 
 /*
- * Flight recordings: what a source is to keep of each of @nr_cpus CPUs; and what is left of
+ * Flight recordings: the bytes that a source keeps for each of @nr_cpus CPUs; and the rest of
  * --max-size for tasks.
  */
 uint64_t sources_kept_bytes(const struct record_settings *settings, unsigned nr_cpus);

@@ -13,7 +13,7 @@
 #include "utils/base/compiler.h"
 #include "utils/base/fd.h"
 
-/* Files of tracefs have no size: read until the end comes. */
+/* Files of tracefs have no size, so they are read in pieces until the end. */
 #define READ_BYTES 65536
 
 /* setmntent(3) wants its own end. */
@@ -23,10 +23,7 @@ static void close_mounts(FILE **mounts)
 		endmntent(*mounts);
 }
 
-/*
- * Find the place where it is mounted, tracefs itself before the one in debugfs. False when it is
- * not.
- */
+/* Find its mount point, tracefs itself before the one in debugfs. False when it is not mounted. */
 static bool find_mount(char path[static PATH_MAX])
 {
 	FILE *mounts cleanup(close_mounts) = setmntent("/proc/self/mounts", "r");

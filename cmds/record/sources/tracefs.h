@@ -1,4 +1,4 @@
-/* The kernel's tracefs: where it is, which events it has, small files read and written. */
+/* The kernel's tracefs: its mount point, its events, reading and writing of small files. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_H
 #define UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_H
 
@@ -9,29 +9,29 @@
 #include "utils/format/text.h"
 
 /*
- * Open the directory where tracefs is mounted: by /proc/self/mounts, of its own or in debugfs. A
- * descriptor, or negative errno with a text that says what to do about it.
+ * Open the mount point of tracefs from /proc/self/mounts: of its own or in debugfs. Returns a
+ * descriptor, or negative errno with a text that gives a remedy.
  */
 int tracefs_open(struct uft_err *err);
 
-/* Append a whole file below the directory @dir_fd. 0 or negative errno. */
+/* Append a whole file below the directory @dir_fd. Returns 0 or negative errno. */
 int tracefs_read(int dir_fd, const char *name, struct strbuf *out, struct uft_err *err);
 
 /*
- * Write @text to a file below @dir_fd; its content stays when the file is a list. 0 or negative
+ * Write @text to a file below @dir_fd; a list keeps its former content. Returns 0 or negative
  * errno.
  */
 int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err *err);
 
 /*
- * Open a list below @dir_fd to be written anew: what is in it goes. A descriptor or negative errno.
+ * Open a list below @dir_fd and empty it. Returns a descriptor or negative errno.
  * Async-signal-safe.
  */
 int tracefs_open_empty(int dir_fd, const char *name);
 
 /*
- * Append the names of all tracepoints, "system:event" and a newline each, in the order of the
- * kernel. For listing or choosing events; 0 or negative errno with a text that says what to do.
+ * Append the names of all tracepoints, "system:event" and a newline each, in the kernel's order.
+ * For listing or choosing events. Returns 0 or negative errno with a text that gives a remedy.
  */
 int tracefs_list_events(struct strbuf *out, struct uft_err *err);
 

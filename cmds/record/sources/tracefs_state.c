@@ -1,4 +1,4 @@
-/* Files of tracefs that are everybody's (see tracefs_state.h). */
+/* Files of tracefs that all users share (see tracefs_state.h). */
 #include "cmds/record/sources/tracefs_state.h"
 
 #include <errno.h>
@@ -19,16 +19,16 @@
 enum file_kind {
 	FILE_VALUE,  /* what it says can be written to it */
 	FILE_CHOICE, /* one of several words, in brackets */
-	FILE_SIZE,   /* a number; kernels before the first use say more after it */
-	/* lines; none stands as a comment ("#### all functions enabled ####"), or as "no pid" */
+	FILE_SIZE,   /* a number; kernels add text after it until it is used */
+	/*
+	 * lines; an empty list is shown as a comment ("#### all functions enabled ####"), or as "no
+	 * pid"
+	 */
 	FILE_LIST,
 	FILE_EMPTY, /* what it says cannot be written: it is emptied */
 };
 
-/*
- * In the order in which they are put back: first nothing is traced any more. A kernel may be
- * without some of them.
- */
+/* In the order of restoring: first tracing is switched off. A kernel may lack some of them. */
 static const struct {
 	const char *name;
 	enum file_kind kind;
@@ -114,7 +114,7 @@ static void free_all(struct saved saved[static ARRAY_SIZE(files)])
 		free(saved[i].text);
 }
 
-/* --- the keeper, which is the child of a program with threads: nothing but system calls --- */
+/* --- the keeper, which is the child of a program with threads: it only makes system calls --- */
 
 static void close_from(unsigned first)
 {
@@ -122,7 +122,7 @@ static void close_from(unsigned first)
 	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
 		return;
 #endif
-	/* Linux before 5.9. Nobody waits for the end of a descriptor that is larger. */
+	/* Linux before 5.9. Open descriptors with larger numbers do no harm. */
 	for (int fd = first; fd < 65536; fd++)
 		close(fd);
 }
@@ -165,7 +165,8 @@ static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 	ssize_t n;
 
 	/*
-	 * In a session of its own no terminal's keys reach it; other signals wait until it is done.
+	 * In a session of its own it gets no signals from a terminal's keys; other signals wait
+	 * until it is done.
 	 */
 	setsid();
 	sigfillset(&all);
@@ -190,7 +191,7 @@ static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 
 /* --- the recorder --- */
 
-/* It is nobody's child, so that nobody waits for it as for one of the program's. */
+/* It is no child of ours, so that it is not waited for as one of the program's processes. */
 static int start_keeper(struct tracefs_state *state, int dir_fd, const struct saved *saved,
 			struct uft_err *err)
 {
@@ -211,7 +212,7 @@ static int start_keeper(struct tracefs_state *state, int dir_fd, const struct sa
 
 	if (pid == 0) {
 		if (fork() == 0) {
-			/* The descriptors that it needs go to numbers where nothing else is. */
+			/* The descriptors that it needs get numbers that no other one has. */
 			int dir = fcntl(dir_fd, F_DUPFD_CLOEXEC, 10);
 			int in = fcntl(life[0], F_DUPFD_CLOEXEC, dir + 1);
 			int out = fcntl(done[1], F_DUPFD_CLOEXEC, in + 1);
@@ -247,7 +248,7 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(files); i++)
 		ret = save(tracefs_fd, i, &saved[i], err);
-	/* Another user of tracefs would get our calls, and we theirs. */
+	/* Another user of tracefs would get our calls, and we would get theirs. */
 	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)
 		ret = err_set(err, -EBUSY,
 			      "somebody else is tracing with '%.*s' (current_tracer in tracefs)",

@@ -1,6 +1,6 @@
 /*
- * The text of files of tracefs before we changed them, and the way in which they get it back,
- * whoever dies.
+ * The former text of the tracefs files that we change, and their restoration even if the recorder
+ * dies.
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_STATE_H
 #define UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_STATE_H
@@ -11,11 +11,11 @@
 #include "utils/base/err.h"
 
 /*
- * The kernel has one function_graph tracer for everybody: what it is to trace stands in files that
- * are nobody's own. A helper process (the keeper) holds what was in them, waits until the recorder
- * lets go, be it that it was killed, and writes it back.
+ * The kernel has one function_graph tracer for all users, whose settings are in shared files. A
+ * helper process (the keeper) holds their former content, waits until the recorder releases them or
+ * dies, and writes it back.
  *
- * @pipe: the recorder's end, at whose end the keeper begins; @done: ends when the keeper does
+ * @pipe: when the recorder closes it, the keeper begins; @done: is closed when the keeper has ended
  *
  * Starts as TRACEFS_STATE_NONE.
  */
@@ -30,15 +30,12 @@ struct tracefs_state {
 	}
 
 /*
- * Read the files that we are going to change, and start the keeper. Nothing has been changed then.
- * For the thread that may fork. 0, or negative errno with @err: -EBUSY when somebody else is
- * tracing.
+ * Read the files that will be changed, and start the keeper. Nothing is changed yet. For the thread
+ * that may fork. Returns 0, or negative errno with @err: -EBUSY when somebody else is tracing.
  */
 int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_err *err);
 
-/*
- * Have everything put back, and wait until it is. Nothing of tracefs may be in use by us any more.
- */
+/* Restore everything, and wait until that is done. We may not use tracefs any more then. */
 void tracefs_state_restore(struct tracefs_state *state);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writers: take committed bytes from the rings, the ring that needs room first. */
+/* Writers: take committed bytes from the rings, first from the one that needs room most. */
 #include "cmds/record/sources/writer.h"
 
 #include <errno.h>
@@ -16,17 +16,17 @@
 #include "utils/format/record.h"
 
 /*
- * The age that a committed record may have before it is in its file, when its segment does not fill
+ * The greatest age of a committed record before it is in its file, when its segment does not fill
  * up.
  */
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
 /*
- * A program that has forbidden itself system calls may be unable to wake us, and loses records that
- * do not fit.
+ * A program that has forbidden itself system calls may be unable to wake us, and loses records when
+ * its ring is full.
  */
 #define SEALED_INTERVAL_NS   1000000
-/* A thread may be kept from the CPU between looking at the clock and committing its record. */
+/* A thread may lose the CPU between reading the clock and committing its record. */
 #define COMMIT_SLACK_NS	     20000000
 
 struct writer_arg {
@@ -48,7 +48,10 @@ static void release_producer(struct ring *r)
 	}
 }
 
-/* The end of the producer's records in a segment that it has left. Any value may stand there. */
+/*
+ * Returns the end of the producer's records in a segment that it has left. The program may have
+ * written any value.
+ */
 static uint32_t segment_used(const struct process *proc, const struct ring *r, uint64_t segment)
 {
 	uint32_t used = __atomic_load_n(&r->segment_used[segment], __ATOMIC_RELAXED);
@@ -58,10 +61,9 @@ static uint32_t segment_used(const struct process *proc, const struct ring *r, u
 
 /*
  * One of the rings of a task.
- *
- * @of: the first one, which says whose it is
+ * @of: the first one, which states the task
  * @tail: the sink's
- * @append: where its bytes go
+ * @append: writes its bytes
  */
 struct draining {
 	struct ring *ring;
@@ -73,8 +75,8 @@ struct draining {
 };
 
 /*
- * Take from one ring: whole segments always, the rest of the current one when @everything is
- * asked for. Returns the bytes taken. A head that cannot be one makes it nothing.
+ * Take bytes from one ring: always whole segments, and with @everything the rest of the current
+ * one. Returns the bytes taken. With an impossible head nothing is taken.
  */
 static uint64_t drain_segments(struct writers *writers, struct process *proc,
 			       const struct draining *d, bool everything)
@@ -111,8 +113,8 @@ static uint64_t drain_segments(struct writers *writers, struct process *proc,
 }
 
 /*
- * All that a task has. A payload is committed before its record: it is in its file no later than
- * the next look at both.
+ * Empties both rings of a task. A payload is committed before its record: it is in its file no
+ * later than after the next look at both.
  */
 static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)
@@ -145,8 +147,8 @@ static void free_ring(struct ring *r)
 }
 
 /*
- * The owner of ring @index is done with it: empty it and give it back. @nr_tasks: how many rings
- * are closed now
+ * The owner of ring @index does not use it any more: empty it and return it. @nr_tasks: number of
+ * rings that are closed now
  */
 static void close_ring(struct writers *writers, struct process *proc, uint32_t index,
 		       unsigned nr_tasks)
@@ -173,7 +175,7 @@ static enum ring_state state_of(const struct process *proc, uint32_t index)
 	return atomic_load_explicit(&process_ring(proc, index)->state, memory_order_acquire);
 }
 
-/* Payloads are looked at with the ring that they belong to. */
+/* Rings of payloads are read with the ring that they belong to. */
 static bool is_of_task(const struct process *proc, uint32_t index)
 {
 	enum ring_state state = state_of(proc, index);
@@ -190,8 +192,8 @@ struct ended_ring {
 _Static_assert(offsetof(struct ended_ring, start_ns) == 0, "ordered by order_u64()");
 
 /*
- * Close every @step th ring from @first on. Oldest first, for flight recordings, where later
- * records may take the place of earlier ones.
+ * Close every @step th ring from @first on. The oldest comes first, since in flight recordings
+ * later records may replace earlier ones.
  */
 static void close_ended_rings(struct writers *writers, struct process *proc, uint32_t first,
 			      uint32_t step)
@@ -280,13 +282,13 @@ uint64_t writer_look(struct writers *writers, unsigned index, bool everything)
 	return taken;
 }
 
-/* Look at all rings, and tell what is in the files by then. */
+/* Read all rings, and publish the time up to which the files are complete. */
 static uint64_t flush_all(struct writers *writers, unsigned index)
 {
 	uint64_t begun_ns = settings_now_ns(writers->settings);
 	uint64_t taken = writer_look(writers, index, true);
 
-	/* Pairs with writers_complete_ns(): publishes what was written. */
+	/* Pairs with writers_complete_ns(): publishes that the records are written. */
 	atomic_store(&writers->flushed_ns[index], begun_ns);
 	return taken;
 }
@@ -349,15 +351,15 @@ static void *writer_main(void *arg)
 		if ((flush ? flush_all(writers, index) : writer_look(writers, index, false)) > 0)
 			continue;
 
-		/* A process that wakes us meanwhile does not put off what is due for the others. */
+		/* A process that wakes us meanwhile does not delay the flush of others. */
 		struct timespec timeout = { 0, interval_ns - (long)(now - last_flush) };
 
 		if (atomic_load_explicit(&writers->has_sealed, memory_order_relaxed))
 			timeout.tv_nsec = MIN(timeout.tv_nsec, (long)SEALED_INTERVAL_NS);
 
 		/*
-		 * Pairs with the producer (ring_wake_writer()): either it sees this, or we see what
-		 * it has.
+		 * Pairs with the producer (ring_wake_writer()): either it sees this, or we see its
+		 * records.
 		 */
 		atomic_store(sleeping, 1);
 		if (writer_look(writers, index, false) == 0)
@@ -371,7 +373,7 @@ static void make_realtime(pthread_t thread, unsigned priority)
 {
 	struct sched_param param = { .sched_priority = priority };
 
-	/* Without the privilege the writer is an ordinary thread; cmd_record has said so. */
+	/* Without the privilege the writer is an ordinary thread; cmd_record has reported that. */
 	pthread_setschedparam(thread, SCHED_FIFO, &param);
 }
 

@@ -1,7 +1,4 @@
-/*
- * Writers: the threads that take what probes have put into their rings, and what is counted on the
- * way.
- */
+/* Writers: the threads that take records from the probes' rings, and their counts. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_WRITER_H
 #define UTRAIL_CMDS_RECORD_SOURCES_WRITER_H
 
@@ -21,11 +18,11 @@
  * Members above the empty line are set before writers_start() and do not change.
  *
  * @control: shared with all probes
- * @sample: of all that is taken; NULL: not wanted
- * @counts_calls: somebody wants to know @calls
- * @is_followed: somebody reads while we write: flush more often
+ * @sample: of all records taken; NULL: not wanted
+ * @counts_calls: @calls is wanted
+ * @is_followed: a reader follows the recording: flush more often
  * @flushed_ns: by writer: records that were committed before are in the files
- * @calls: those whose entries are in the files
+ * @calls: calls whose entries are in the files
  * @records_lost and so on: those that could not be saved;
  * @records_lost_inside: of these, see ring.lost_inside
  */
@@ -59,21 +56,24 @@ void writers_stop(struct writers *writers);
 void writers_deinit(struct writers *writers);
 
 /*
- * One look at all rings of writer @index: what is in whole segments is taken, and with @everything
- * the rest, too. Rings whose threads have ended are given back. Returns the bytes taken.
+ * One look at all rings of writer @index: whole segments are taken, and with @everything the rest,
+ * too. Rings of ended threads are returned. Returns the bytes taken.
  */
 uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 
-/* Up to which time of the recording's clock all records are in the files; see request.h. */
+/*
+ * Returns the time of the recording's clock up to which all records are in the files; see
+ * request.h.
+ */
 uint64_t writers_complete_ns(const struct writers *writers);
 
 /*
- * Control thread. The progress: the content of the files, the losses so far, also of tasks that
- * run, and the content of the rings. These are numbers for somebody to look at. A program's own
- * memory is taken as it is, and values that change meanwhile may be counted twice.
+ * Control thread. The progress: sizes of the files, losses so far (also of running tasks), and the
+ * content of the rings. The numbers are for display only: the program's own memory is read
+ * unchecked, and values that change meanwhile may be counted twice.
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
- * @ring_bytes: of @nr_rings rings, one for each task that runs
+ * @ring_bytes: of @nr_rings rings, one for each running task
  */
 struct writers_sum {
 	uint64_t calls;
@@ -85,12 +85,12 @@ struct writers_sum {
 
 void writers_sum(const struct writers *writers, struct writers_sum *sum);
 
-/* Take all that is committed in the rings of @proc, which no writer looks at any more. */
+/* Take all committed records from the rings of @proc, which no writer reads any more. */
 void writer_drain_all(struct writers *writers, struct process *proc);
 
 /*
- * Control thread. Write the records of child @pid in the memory of its parent to its file now: it
- * has become another program.
+ * Control thread. Write the records of child @pid in its parent's memory to its file now: the child
+ * has executed another program.
  */
 void writer_drain_child(struct writers *writers, pid_t pid);
 
