@@ -31,7 +31,7 @@ const char *const callable_thread_probe_names[] = { CALLABLE_THREAD_PROBE,
  * True when the thread is in a system call that waits for an event and can be restarted. If the C
  * library itself waits, it holds no lock of its allocator or of the dynamic linker: those two map,
  * open and read, in the linker's own code, and wait for each other by FUTEX_WAIT without a timeout.
- * That call is the one exception. (With a timeout, and so in restart_syscall(2), which a stopped
+ * This call is the one exception. (With a timeout, and so in restart_syscall(2), which a stopped
  * sleep becomes, it is not for a lock of theirs.) is_past_locks() recognises some of the
  * exceptions.
  */

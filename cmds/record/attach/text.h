@@ -20,8 +20,8 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 
 /*
  * All threads are stopped, and @maps is up to date. A change is made when the process' memory has
- * the expected bytes, and no thread is inside of them or returns to them. That is seen from program
- * counters, return addresses, and addresses that signal handlers have interrupted. A thread inside
+ * the expected bytes, and no thread is inside of them or returns to them. Program counters show
+ * that, with return addresses, and addresses that signal handlers have interrupted. A thread inside
  * of the bytes executes instructions until it has left. Each change is written at once, so that it
  * is made or not if we are killed.
  *

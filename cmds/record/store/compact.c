@@ -12,8 +12,8 @@
 #include "utils/format/datadir.h"
 
 /*
- * @inner: the stream there; -1: nobody has this one. @tid: whose records it gets; 0: it is no file
- * of records
+ * @inner: the inner store's stream; -1: this place is free
+ * @tid: the task whose records it gets; 0: it is no file of records
  */
 struct compact_stream {
 	int inner;
@@ -33,7 +33,7 @@ static struct store_compact *of(struct store *store)
 	return container_of(store, struct store_compact, store);
 }
 
-/* The name of the file that stands for @name, which is of records if @tid becomes one. */
+/* Returns the name of the file for @name; when it is a file of records @tid is set. */
 static const char *inner_name(const char *name, int32_t *tid, char *buf, size_t size)
 {
 	*tid = datadir_records_tid(name);
@@ -95,7 +95,7 @@ static bool work_grow(struct compact_work *work, size_t len)
 	return true;
 }
 
-/* Put all @len bytes in blocks to @work->out. Returns the number of bytes of these, or -ENOMEM. */
+/* Encode all @len bytes as blocks into @work->out. Returns the number of bytes, or -ENOMEM. */
 static ssize_t encode(struct compact_work *work, int32_t tid, const uint8_t *data, size_t len)
 {
 	size_t out_len = 0;
@@ -203,7 +203,7 @@ static bool compact_may_stay_open(struct store *store, int number)
 	return store_may_stay_open(compact->inner, stream_of(compact, number).inner);
 }
 
-/* Blocks are made of all parts in a row: a record may be in two of them. */
+/* The parts are encoded as one: a record may be split between two of them. */
 static int publish_records(struct store_compact *compact, const char *name, int32_t tid,
 			   const struct iovec *parts, int nr, struct uft_err *err)
 {
@@ -250,11 +250,11 @@ static int compact_publish(struct store *store, const char *name, const struct i
 
 static int compact_read(struct store *store, const char *name, size_t max, struct strbuf *out)
 {
-	/* It reads small files only: no records are asked for. */
+	/* This only reads small files, never records. */
 	return datadir_records_tid(name) ? -EINVAL : store_read(of(store)->inner, name, max, out);
 }
 
-/* Files of records are packed, and have no end of their own. */
+/* Files of records are compressed, and have no end that can be overwritten. */
 static int compact_overwrite_end(struct store *store, const char *name, const void *data,
 				 size_t len)
 {

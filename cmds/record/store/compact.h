@@ -1,5 +1,5 @@
 /*
- * The store that writes the records of tasks in compact blocks, and hands everything else to
+ * The store that writes the records of tasks in compact blocks, and passes everything else to
  * another store.
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_COMPACT_H
@@ -10,14 +10,13 @@
 #include "cmds/record/store/store.h"
 
 /*
- * doc/internals/compact.md. Records that are appended to <tid>.dat, or published as that, go to
- * <tid>.cdat; each append is whole blocks, so that everything is in the file that would be in the
- * plain one.
+ * doc/internals/compact.md. Records that are appended to <tid>.dat, or published as it, go to
+ * <tid>.cdat. Each append writes whole blocks, so the file is always as complete as the plain one
+ * would be.
  *
  * @inner: the store that all goes to; it outlives this one. @store counts bytes and errors
  * @lock: of @streams and @works
- * @streams: by the number that the user of this store has; @works: coders and buffers that nobody
- *           uses now
+ * @streams: by the number that this store has returned; @works: coders and buffers that are free
  */
 struct store_compact {
 	struct store store;

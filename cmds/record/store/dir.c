@@ -28,8 +28,8 @@ static int fd_of(struct store *store)
 }
 
 /*
- * A recording that is added to may be another user's: his link, second name of a file, or FIFO is
- * not written to. -EINVAL for these.
+ * An existing recording may contain files of another user: a link, a file with a second name, or a
+ * FIFO is not written to. -EINVAL for these.
  */
 static int dir_open(struct store *store, const char *name)
 {
@@ -46,7 +46,7 @@ static int dir_open(struct store *store, const char *name)
 	return S_ISREG(st.st_mode) && st.st_nlink <= 1 ? take_fd(&fd) : -EINVAL;
 }
 
-/* The part that a full disk took of it is cut off again. */
+/* On a full disk the part that was written is cut off again. */
 static int dir_append(struct store *store, int stream, const void *data, size_t len)
 {
 	size_t done = 0;
@@ -68,7 +68,7 @@ static int dir_append(struct store *store, int stream, const void *data, size_t 
 
 	int code = errno ? -errno : -EIO;
 
-	/* Should that fail, too, the file ends in a part of a record, which readers cut off. */
+	/* If that fails, too, the file ends in a part of a record, which readers cut off. */
 	if (done && fstat(stream, &st) == 0 && ftruncate(stream, st.st_size - (off_t)done) < 0)
 		code = -errno;
 	return code;
@@ -96,7 +96,7 @@ static int write_parts(int fd, const struct iovec *parts, int nr)
 
 #define TMP_FLAGS (O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
-/* A file of our own that nobody else has a name for, emptied. -EINVAL for all else. */
+/* Opens a temporary file of ours without other links, and empties it. -EINVAL for all others. */
 static int reuse_tmp(int dir_fd, const char *tmp)
 {
 	int fd cleanup_fd = openat(dir_fd, tmp, TMP_FLAGS);
@@ -109,8 +109,8 @@ static int reuse_tmp(int dir_fd, const char *tmp)
 }
 
 /*
- * A temporary file. The one of `info` is there from the beginning, and marks the directory as a
- * recording: it is never missing. A file that another user has put in its place is removed.
+ * Opens a temporary file. The one of `info` exists from the beginning, and marks the directory as a
+ * recording, so it is never missing. A file that another user has put in its place is removed.
  */
 static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 {
@@ -127,10 +127,7 @@ static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 	return fd >= 0 ? fd : -errno;
 }
 
-/*
- * Under a name that no reader looks at; then it takes the place of the former file, for us and for
- * readers.
- */
+/* It is written under a name that readers ignore, and then replaces the former file in one step. */
 static int dir_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
 		       int *stream, struct uft_err *err)
 {
@@ -252,7 +249,10 @@ void store_dir_give_to_user(const struct store_dir *dir)
 	DIR *list cleanup_dir = fd < 0 ? NULL : fdopendir(fd);
 
 	for (struct dirent *e = list ? readdir(list) : NULL; e; e = readdir(list)) {
-		/* ".." is not ours; whatever cannot be given stays root's, which root can mend. */
+		/*
+		 * ".." is not ours. Files that cannot be given away stay root's, and root can
+		 * correct that.
+		 */
 		if (strcmp(e->d_name, "..") != 0 &&
 		    fchownat(dir->fd, e->d_name, user, group, AT_SYMLINK_NOFOLLOW) < 0)
 			return;

@@ -6,7 +6,7 @@
 
 /*
  * @fd: the directory. A stream is a descriptor. Starts as STORE_DIR_CLOSED.
- * @has_reserved: files may have room that they do not need (reserve.h)
+ * @has_reserved: files may have reserved space that they do not need (reserve.h)
  */
 struct store_dir {
 	struct store store;
@@ -22,8 +22,8 @@ struct store_dir {
 /*
  * Make the data directory @path. A directory that is a recording, or empty, becomes <path>.old,
  * which replaces an older one of that name. Anything else stays, and is an error. So is an older
- * one that has other files, is a link, or that somebody is recording into. 0 or negative errno;
- * until store_dir_close() the directory is locked, so that nobody replaces it.
+ * one that has other files, is a link, or is being recorded into. Returns 0 or negative errno.
+ * Until store_dir_close() the directory is locked, so that no other recorder replaces it.
  */
 int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 
@@ -33,7 +33,7 @@ void store_dir_use(struct store_dir *dir, int fd);
 /* When nobody appends any more. */
 void store_dir_close(struct store_dir *dir);
 
-/* When run by sudo: give the directory and all in it to the user who asked. */
+/* When run by sudo: give the directory and all files in it to the user who ran sudo. */
 void store_dir_give_to_user(const struct store_dir *dir);
 
 #endif

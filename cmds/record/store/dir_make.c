@@ -1,14 +1,13 @@
 /*
  * Makes a data directory, and handles a former one in its place (see dir.h).
  *
- * A recorder locks its directory, as flock(2) does, from the start to the end; the lock goes with
- * the directory when that gets another name. The holder of the lock owns the directory, not its
- * maker. One of several recorders that begin at the same time may find that its new directory has
- * been put aside already, and begins again. Without locks (some network file systems) all goes on
- * as it is.
+ * A recorder locks its directory with flock(2) from start to end; the lock stays when the directory
+ * is renamed. The holder of the lock owns the directory, not its maker. When several recorders
+ * begin at the same time, one may find that its new directory was renamed already, and begins
+ * again. Without locks (some network file systems) this does not work, but nothing fails.
  *
- * Only directories that are recordings are put aside, only files with the names of a recording's
- * are deleted, nothing through a link, and nothing before all of that has been looked at.
+ * Only recordings are renamed, and only files with names of a recording's files are deleted. Links
+ * are not followed, and nothing is deleted before everything has been checked.
  */
 #include "cmds/record/store/dir.h"
 
@@ -31,20 +30,20 @@
 #include "utils/format/task_txt.h"
 
 /*
- * The first file of a recording, empty at first, and gone when there is `info`: it tells a
- * directory whose recorder was killed when it had just begun from one of the user's.
+ * The first file of a recording, empty at first, and gone when there is `info`. It shows that a
+ * directory is a recording if its recorder was killed right after the start.
  */
 #define MARKER	       DATADIR_TMP("info")
-/* Others that begin at the same time are done soon, and so is the end of a recorder. */
+/* Other recorders that begin or end at the same time are done soon. */
 #define TRIES	       100
 #define TRY_AGAIN_US   10000
-/* The bytes of task.txt that are read: as long as its first line may be. */
+/* The bytes of task.txt to read: the greatest length of its first line. */
 #define FIRST_LINE_MAX (PATH_MAX + 128)
 
-/* The result when others are at work here, too: begin again. */
+/* The result when other recorders change the directory, too: begin again. */
 #define CHANGED_MEANWHILE 1
 
-/* A directory by its place: @name in @dir_fd. @path is what it is called in messages. */
+/* A directory by its place: @name in @dir_fd. @path: its name in messages */
 struct spot {
 	int dir_fd;
 	const char *name;
@@ -56,7 +55,7 @@ static int open_spot(const struct spot *spot, int flags)
 	return openat(spot->dir_fd, spot->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 }
 
-/* A stream of its own from the start; NULL with errno. */
+/* Opens the list with a read position of its own, from the start; NULL with errno. */
 static DIR *list_dir(int dir_fd)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +106,7 @@ static bool has_info(int dir_fd)
 	       header_decode(bytes, sizeof(bytes), &header, NULL) == 0;
 }
 
-/* uftrace writes `info` at the end; until then there are tasks. */
+/* uftrace writes `info` at the end; until then the tasks show that it is a recording. */
 static bool has_tasks(int dir_fd)
 {
 	char bytes[FIRST_LINE_MAX];
@@ -127,14 +126,14 @@ static bool has_marker(int dir_fd)
 }
 
 /*
- * A directory that we may put aside: a recording, ours or uftrace's, however it ended, or an empty
- * one.
+ * True for a directory that we may rename: a recording, ours or uftrace's, ended in any way, or an
+ * empty one.
  */
 static bool is_recording(int dir_fd)
 {
 	/*
-	 * One that is just being made is empty, gets the marker, which becomes info: what happens
-	 * between two looks is seen by the next.
+	 * A new directory is empty at first, gets the marker, and the marker becomes info: a change
+	 * between two tests is seen by the next one.
 	 */
 	for (int i = 0; i < 2; i++) {
 		if (has_marker(dir_fd) || has_info(dir_fd) || has_tasks(dir_fd) || is_empty(dir_fd))
@@ -143,7 +142,7 @@ static bool is_recording(int dir_fd)
 	return false;
 }
 
-/* Is there nothing in @dir_fd that does not belong to a recording? */
+/* Check that @dir_fd only has files of a recording. */
 static int check_names(int dir_fd, const char *path, struct uft_err *err)
 {
 	DIR *dir cleanup_dir = list_dir(dir_fd);
@@ -169,8 +168,8 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 }
 
 /*
- * Delete the files that tell that it is a recording (@is_last), or all others. When we are killed
- * on the way, the next one goes on.
+ * Delete the files that mark it as a recording (@is_last), or all others. If we are killed in
+ * between, the next recorder goes on.
  */
 static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
 {
@@ -191,7 +190,7 @@ static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_e
 
 static int remove_all(int dir_fd, const struct spot *spot, struct uft_err *err)
 {
-	/* Not every recording has `info`. On a full disk it has to go without. */
+	/* A recording may lack `info`. On a full disk the marker cannot be made. */
 	int marker = openat(dir_fd, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 
 	if (marker >= 0)
@@ -223,8 +222,8 @@ static bool lock_dir(int dir_fd)
 }
 
 /*
- * Delete the recording at @spot, if there is one. CHANGED_MEANWHILE: somebody else has it; it is
- * tried again, for a recorder that is at its end lets go soon.
+ * Delete the recording at @spot, if there is one. CHANGED_MEANWHILE: another recorder has it; we
+ * try again, since a recorder at its end releases it soon.
  */
 static int remove_recording(const struct spot *spot, struct uft_err *err)
 {
@@ -252,12 +251,12 @@ static int remove_recording(const struct spot *spot, struct uft_err *err)
 	return ret < 0 ? ret : remove_all(fd, spot, err);
 }
 
-/* Give the directory at @spot the name @old, which nobody has. */
+/* Rename the directory at @spot to @old, a name that does not exist. */
 static int rename_dir(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
 	int ret = renameat2(spot->dir_fd, spot->name, old->dir_fd, old->name, RENAME_NOREPLACE);
 
-	/* Not every file system can tell. A directory takes the place of an empty one only. */
+	/* Not every file system supports that. A directory can only replace an empty one. */
 	if (ret < 0 && (errno == EINVAL || errno == ENOSYS))
 		ret = renameat(spot->dir_fd, spot->name, old->dir_fd, old->name);
 	if (ret == 0)
@@ -268,8 +267,8 @@ static int rename_dir(const struct spot *spot, const struct spot *old, struct uf
 }
 
 /*
- * The same for the directory at @spot, even while it is recorded into: that goes on under the other
- * name.
+ * The same for the directory at @spot, even while it is recorded into: its recorder goes on under
+ * the new name.
  */
 static int put_aside(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {
@@ -281,7 +280,7 @@ static int put_aside(const struct spot *spot, const struct spot *old, struct uft
 	if (fd < 0 && errno != ENOTDIR)
 		return err_set_errno(err, -errno, "cannot open '%s'", path);
 	if (fd < 0 || !is_recording(fd)) {
-		/* Somebody has put it aside and is about to remove it. */
+		/* Another recorder has renamed it and is about to remove it. */
 		if (fd >= 0 && !is_at(fd, spot))
 			return CHANGED_MEANWHILE;
 		return err_set(err, -EEXIST,
@@ -294,10 +293,7 @@ static int put_aside(const struct spot *spot, const struct spot *old, struct uft
 	return ret ? ret : rename_dir(spot, old, err);
 }
 
-/*
- * Others may have put another directory in the place of the one that was just made, if they may
- * write there.
- */
+/* Others with write permission may have replaced the directory that was just made. */
 static bool is_mine(int dir_fd)
 {
 	struct stat st;
@@ -305,7 +301,9 @@ static bool is_mine(int dir_fd)
 	return fstat(dir_fd, &st) == 0 && st.st_uid == geteuid();
 }
 
-/* A new directory that is locked by us, and is where it should be; or CHANGED_MEANWHILE. */
+/*
+ * Make a new directory that we have locked and that is at its place; or return CHANGED_MEANWHILE.
+ */
 static int make_dir(const struct spot *spot, int *dir_fd, struct uft_err *err)
 {
 	const char *path = spot->path;
@@ -348,7 +346,7 @@ static int give_up(const struct spot *spot, const struct spot *old, struct uft_e
 		       spot->path);
 }
 
-/* Links on the way to the directory are followed as those on the way to any output are. */
+/* Links on the way to the directory are followed as for any output. */
 static int find_spots(struct place *place, const char *path, char old_name[static NAME_MAX + 5],
 		      struct uft_err *err)
 {

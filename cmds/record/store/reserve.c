@@ -1,4 +1,4 @@
-/* Room on the disk that growing files have in advance (see reserve.h). */
+/* Disk space that growing files reserve in advance (see reserve.h). */
 #include "cmds/record/store/reserve.h"
 
 #include <dirent.h>
@@ -14,12 +14,12 @@
 
 /* The unit of st_blocks (stat(2)). */
 #define BLOCK_BYTES 512
-/* Reserved is no more than one part of so many that the disk has left. */
+/* At most this fraction of the free disk space is reserved. */
 #define PART	    64
 
 /*
- * The bytes that a file of @size bytes reserves at a time: a power of two that is not larger. 0:
- * nothing.
+ * The bytes that a file of @size bytes reserves at a time: a power of two, not larger than the
+ * file. 0: none.
  */
 static uint64_t step_of(uint64_t size)
 {
@@ -29,8 +29,8 @@ static uint64_t step_of(uint64_t size)
 }
 
 /*
- * Measured on ext4. In memory (tmpfs) all pages would be made, and cleared; others have ways of
- * their own to find room for what grows.
+ * Measured on ext4. In memory (tmpfs) all pages would be allocated and cleared; other file systems
+ * have their own ways to find space for growing files.
  */
 static bool has_room(int fd, uint64_t step)
 {
@@ -52,7 +52,7 @@ bool reserve_ahead(int fd, size_t len)
 	return fallocate(fd, FALLOC_FL_KEEP_SIZE, end, step) == 0;
 }
 
-/* Truncating a file to its own length frees what is after it (ext4 does so since 2.6.31). */
+/* Truncating a file to its own length frees the space after it (in ext4 since 2.6.31). */
 static void release_file(int dir_fd, const char *name)
 {
 	int fd cleanup_fd = openat(dir_fd, name,

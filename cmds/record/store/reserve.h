@@ -1,6 +1,7 @@
 /*
- * Room on the disk that is reserved before a growing file needs it. ext4 finds a place for each
- * page that is written. When there is one already, a write costs two thirds (tests/bench/whole.py).
+ * Disk space that is reserved before a growing file needs it. ext4 searches a place for each page
+ * that is written. With a reserved one, a write takes two thirds of the time
+ * (tests/bench/whole.py).
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_RESERVE_H
 #define UTRAIL_CMDS_RECORD_STORE_RESERVE_H
@@ -9,17 +10,17 @@
 #include <stddef.h>
 
 /*
- * Any thread. @len bytes were appended through @fd: reserve room after them, when it is time. The
- * room is never more than the file has already, nor than RESERVE_MAX. Nothing is reserved where the
- * disk gets full.
- * The file's length stays as it is. True when there may be room now that nobody needs in the end:
- * then reserve_release() is to be called. Without that, or after SIGKILL, the room belongs to the
- * file until somebody truncates or removes it.
+ * Any thread. @len bytes were appended through @fd: reserve space after them when it is time, at
+ * most the file's own size and RESERVE_MAX. Nothing is reserved when the disk gets full. The file's
+ * length does not change. True when some space may remain unused in the end: then reserve_release()
+ * must be called. Without that, or after SIGKILL, the space belongs to the file until it is
+ * truncated or removed.
  */
 bool reserve_ahead(int fd, size_t len);
 
 /*
- * Give back what files of the directory @dir_fd have beyond their ends. Nobody appends meanwhile.
+ * Free the space after the ends of all files in the directory @dir_fd. Nothing may append
+ * meanwhile.
  */
 void reserve_release(int dir_fd);
 

@@ -1,4 +1,4 @@
-/* The parts that all stores have in common (see store.h). */
+/* Shared by all stores (see store.h). */
 #include "cmds/record/store/store.h"
 
 #include <errno.h>
@@ -59,7 +59,8 @@ int store_publish(struct store *store, const char *name, const void *data, size_
 }
 
 /*
- * 1 when the symbol file @name stands for this module, else 0; -ENOENT when there is no such file.
+ * Returns 1 when the symbol file @name belongs to this module, else 0; -ENOENT when there is no
+ * such file.
  */
 static int stands_for(struct store *store, const char *name, const char *path, const char *build_id)
 {
@@ -81,7 +82,7 @@ static int stands_for(struct store *store, const char *name, const char *path, c
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size)
 {
-	/* The name must be found by what map files say, where a path is a part of a line. */
+	/* Readers search for the path as map files have it, where it is a part of a line. */
 	struct strbuf escaped cleanup_strbuf = { 0 };
 
 	text_put_name(&escaped, path, strlen(path));

@@ -1,6 +1,6 @@
 /*
- * The place that a recording goes to: files with names that grow, or are written as a whole. Nobody
- * but a store opens one.
+ * The destination of a recording: named files that grow, or are written as a whole. Only stores
+ * open files.
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_STORE_H
 #define UTRAIL_CMDS_RECORD_STORE_STORE_H
@@ -23,18 +23,18 @@ struct store;
  * one at a time, and only one may replace a file. A failure is a negative errno and leaves the
  * former content.
  *
- * @open: begin to append to the file @name, an empty one when there is none. A stream (0 or more),
- *        until @close.
- * @append: all @len bytes, or nothing of them
- * @may_stay_open: whether there are streams enough to keep this one open while nothing is appended.
- *                 NULL: always.
+ * @open: begin to append to the file @name, which is made if need be. Returns a stream (0 or more),
+ *        valid until @close.
+ * @append: append all @len bytes, or none of them
+ * @may_stay_open: true when there are enough streams to keep this one open while nothing is
+ *                 appended. NULL: always.
  * @publish: write the whole file @name, of @nr parts; others see the former one or the new one.
- *           When @stream is not NULL, it is a stream of that file, and appends to the new one from
- *           then on, maybe under another number.
- * @overwrite_end: write over the last @len bytes of the file @name, without a byte more of room:
- *                 also a full disk has that. NULL: it cannot
+ *           If @stream is not NULL, it is a stream of that file, and appends to the new one from
+ *           then on, perhaps with another number.
+ * @overwrite_end: write over the last @len bytes of the file @name, which needs no further space,
+ *                 even on a full disk. NULL: impossible
  * @read: append the file's content to @out, but no more than @max bytes
- * @remove: a file that is not there is fine
+ * @remove: remove the file; a missing file is no error
  * @place: the answer of fstat(2) for the directory by which other processes know the recording.
  *         NULL: there is none.
  */
@@ -52,12 +52,11 @@ struct store_ops {
 };
 
 /*
- * The data that all stores have in common; a member of each.
- *
- * @error: negative errno of the first write that failed
- * @max_bytes: the bytes that store_may_take() lets in; 0: there is no limit
- * @taken: that was counted so far, and @is_full, once it was too much; @when_full is called then,
- *         in any thread, maybe more than once
+ * Data that all stores share; a member of each.
+ * @error: negative errno of the first failed write
+ * @max_bytes: limit of the bytes that store_may_take() allows; 0: none
+ * @taken: bytes counted so far; @is_full: that exceeded the limit; then @when_full is called,
+ *         in any thread, perhaps more than once
  */
 struct store {
 	const struct store_ops *ops;
@@ -73,15 +72,15 @@ struct store {
 void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void *arg), void *arg);
 
 /*
- * Any thread. Count @len bytes that are about to be appended. False when there is a limit that
- * forbids them, from then on always.
+ * Any thread. Count @len bytes that are about to be appended. False when the limit forbids them;
+ * from then on always.
  */
 bool store_may_take(struct store *store, size_t len);
 
-/* Any thread. Only @len of @asked bytes that store_may_take() let in came. */
+/* Any thread. Only @len bytes were written of the @asked ones that store_may_take() has allowed. */
 void store_took(struct store *store, size_t asked, size_t len);
 
-/* Any thread. Note the first write that failed; @code: negative errno, anything else is none. */
+/* Any thread. Note the first failed write; @code: negative errno, other values are ignored. */
 void store_note_error(struct store *store, int code);
 
 /* See store_ops. */
@@ -136,16 +135,16 @@ int store_publish(struct store *store, const char *name, const void *data, size_
 		  struct uft_err *err);
 
 /*
- * The name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a sum of
- * the path) when another module has taken that (doc/formats/symbols.md, "Names of the files").
+ * The name of a module's symbol file: <basename>.sym, or with a part of the build-id (or a checksum
+ * of the path) when another module has that name (doc/formats/symbols.md, "Names of the files").
  * False when the module's symbols are saved already.
  */
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size);
 
 /*
- * Files of which there is one for each CPU, "<prefix><cpu>.dat": a stream, or negative errno; write
- * a whole one; remove those of the first @nr CPUs.
+ * Files for each CPU, "<prefix><cpu>.dat": open one as a stream, or negative errno; write a whole
+ * one; remove those of the first @nr CPUs.
  */
 int store_open_cpu(struct store *store, const char *prefix, unsigned cpu);
 int store_publish_cpu(struct store *store, const char *prefix, unsigned cpu,

@@ -24,10 +24,10 @@
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
-/* Nobody else's rights are at work here, be it of a setuid program or of a peer. */
+/* True when no other rights are in use, of a setuid program or of a peer. */
 static bool is_ourselves(void)
 {
-	/* An impossible user changes nothing, and the present one is answered (setfsuid(2)). */
+	/* setfsuid(2) with an impossible user changes nothing, and returns the present one. */
 	return getuid() == geteuid() && getgid() == getegid() &&
 	       (uid_t)setfsuid((uid_t)-1) == geteuid();
 }
@@ -40,7 +40,7 @@ static bool is_ours(int fd, mode_t others_may_not)
 	       !(st.st_mode & others_may_not);
 }
 
-/* The directory @name of ours, made when it is not there; no link is followed. */
+/* Opens our directory @name, which is made when it is missing; links are not followed. */
 static int open_below(int parent, const char *name, mode_t others_may_not)
 {
 	int fd cleanup_fd = openat(parent, name, OPEN_DIR | O_NOFOLLOW);
@@ -51,8 +51,8 @@ static int open_below(int parent, const char *name, mode_t others_may_not)
 }
 
 /*
- * Open the directory that has the caches of all programs. The user's own directories may be links,
- * made by the user.
+ * Opens the directory with the caches of all programs. The user's own directories may be links made
+ * by the user.
  */
 static int open_around(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Files that are kept for the next time, in the user's cache directory. Nothing in it matters: a
- * file that is missing, damaged or a stranger's is made again.
+ * Files that are cached in the user's cache directory. None of them is essential: a missing,
+ * damaged or foreign file is made again.
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_USER_CACHE_H
 #define UTRAIL_CMDS_RECORD_STORE_USER_CACHE_H
@@ -11,7 +11,9 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/strbuf.h"
 
-/* No file is larger, and all together are not. The file that was used longest ago goes first. */
+/*
+ * Limits for one file, and for all together. The file that was used longest ago is removed first.
+ */
 #define USER_CACHE_FILE_MAX  (128ULL << 20)
 #define USER_CACHE_BYTES_MAX (512ULL << 20)
 
@@ -29,20 +31,20 @@
 int user_cache_open(void);
 
 /*
- * Read the file @name of the cache @dir to @out, which is empty. False when there is none, or it is
- * not a file that only we could have written. It counts as used now.
+ * Read the file @name of the cache @dir to @out, which is empty. False when there is none, or
+ * others could have written it. It counts as used now.
  */
 bool user_cache_read(int dir, const char *name, struct strbuf *out);
 
 /*
- * Keep @len bytes as @name: the file appears whole or not at all. An error is not told: then the
- * facts are looked for anew the next time.
+ * Store @len bytes as @name: the file appears whole or not at all. Errors are ignored: then the
+ * facts are found out again next time.
  */
 void user_cache_write(int dir, const char *name, const void *data, size_t len);
 
 /*
- * Remove files that are not to be kept: those that were used longest ago, while all are more than
- * @max_bytes, and those that killed writers have left.
+ * Remove files: the ones used longest ago, while all together exceed
+ * @max_bytes, and leftovers of killed writers.
  */
 void user_cache_shrink(int dir, unsigned long long max_bytes);
 

@@ -1,4 +1,4 @@
-/* Keeps the notes of processes in the first page of their arenas (see notes.h). */
+/* Reads the notes of processes in the first page of their arenas (see notes.h). */
 #include "cmds/record/tasks/notes.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "utils/format/event_data.h"
 
 /*
- * Pages of processes that have ended: so few are not worth a look; when there are so many, half of
- * them are enough, so that one look in thousands does.
+ * Pages of ended processes: a few need no check. After a check that frees less than half of many,
+ * the limit grows, so that one check in thousands suffices.
  */
 #define ENDED_FEW 256
 #define ENDED_MAX 4096
@@ -62,10 +62,10 @@ void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
 		    EVENT_DATA_MAX);
 }
 
-/* Nobody will write about it any more: it has reported itself, or is gone. */
+/* True when no process will write about it any more: it has reported itself, or is gone. */
 static bool is_settled(struct processes *procs, const struct process *parent, pid_t pid)
 {
-	/* In a pid namespace of its own it has another number for us. */
+	/* In a pid namespace of its own the process has another number for us. */
 	bool is_ours = pid > 0 && parent->pid == parent->os_pid;
 	const struct process *known = is_ours ? process_find_os(procs, pid)
 					      : process_find_child(procs, parent, pid);
@@ -87,7 +87,7 @@ static bool has_open_forks(struct processes *procs, const struct process *proc)
 	return atomic_load(&forks->noted) < atomic_load(&forks->begun);
 }
 
-/* Newest first; the oldest are the first to go when there are too many. */
+/* Newest first; when there are too many the oldest go first. */
 static void look_through(struct processes *procs)
 {
 	struct process **link = &procs->notes.first;
@@ -140,13 +140,13 @@ bool notes_has_newborns(const struct processes *procs)
 void notes_finish_all(struct processes *procs)
 {
 	atomic_store(&procs->control->finished, 1);
-	/* The thread that has asked for it waits a moment (probe_finish()). */
+	/* The thread that has requested it waits a moment (probe_finish()). */
 	syscall(SYS_futex, &procs->control->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void notes_tell_news(struct process *proc)
 {
-	/* After the news; @may_skip last: a thread that comes from there finds the word. */
+	/* @may_skip comes last: a thread that sees it finds the news, too. */
 	atomic_store(&proc->arena->news, 1);
 	atomic_store(&proc->arena->may_skip, 0);
 }
@@ -155,7 +155,7 @@ void notes_obey(struct processes *procs, struct process *proc)
 {
 	if (procs->settings->is_steerable && atomic_load(&procs->control->finished))
 		notes_tell_news(proc);
-	/* No program of ours asks for it unless an option says `finish`. */
+	/* Programs request it only when an option says `finish`. */
 	if (atomic_load_explicit(&proc->arena->finish_wanted, memory_order_relaxed) &&
 	    !atomic_load(&procs->control->finished) &&
 	    (settings_can_finish(procs->settings) || atomic_load(&procs->may_finish)))

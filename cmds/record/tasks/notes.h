@@ -1,6 +1,6 @@
 /*
- * The notes of processes in the first page of their arenas (utils/format/probe/ring.h): kept for as
- * long as somebody may write there.
+ * The notes of processes in the first page of their arenas (utils/format/probe/ring.h): kept as
+ * long as a process may write there.
  */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_NOTES_H
 #define UTRAIL_CMDS_RECORD_TASKS_NOTES_H
@@ -13,11 +13,11 @@ struct process;
 struct processes;
 
 /*
- * All processes whose page is mapped: those that run, and those that have ended while a child of
- * theirs may still be about to report itself, which notes its own children in the same page. Only
- * the control thread looks. Starts as { 0 }.
+ * All processes whose page is mapped: running ones, and ended ones with a child that may still
+ * report itself and that notes its own children in the same page. Only the control thread reads
+ * them. Starts as { 0 }.
  *
- * @nr_ended: of those that have ended; they are looked through when there are more than @look_at
+ * @nr_ended: number of ended ones; they are checked when there are more than @look_at
  * @reads_failed and so on: what those that are gone have noted (struct arena); all of them are,
  * after notes_close()
  */
@@ -48,15 +48,12 @@ void notes_end(struct processes *procs, struct process *proc);
 /* Forget all of those that have ended. */
 void notes_close(struct processes *procs);
 
-/*
- * After notes_close(): say what is not in the recording of the events that the program has
- * declared.
- */
+/* To be called after notes_close(): report declared events that are not in the recording. */
 void notes_warn_about_events(const struct notes *notes, const struct msg *msg);
 
 /*
- * True when each fork that was begun has noted its child. After a fork that has failed this is
- * false for a while.
+ * True when each fork that was begun has noted its child. After a failed fork this is false for a
+ * while.
  */
 bool notes_has_newborns(const struct processes *procs);
 
@@ -64,14 +61,12 @@ bool notes_has_newborns(const struct processes *procs);
 void notes_obey(struct processes *procs, struct process *proc);
 
 /*
- * Any thread that may look at @proc, which has an arena. It is to look what is new: see arena.news.
+ * Any thread that may use @proc, which has an arena. Tell the process that there is news: see
+ * arena.news.
  */
 void notes_tell_news(struct process *proc);
 
-/*
- * Nothing more is recorded, in any process. Those that can be steered see it when writers look at
- * them next.
- */
+/* Stop recording in all processes. Steerable ones see it when writers next look at them. */
 void notes_finish_all(struct processes *procs);
 
 #endif

@@ -27,8 +27,8 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 }
 
 /*
- * The process whose memory @pid has mapped, among those from @first to before @end in the list of
- * notes; NULL, too, when we may not know.
+ * Returns the process whose memory @pid has mapped, among those from @first up to @end in the list
+ * of notes; NULL also when we may not know.
  */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
@@ -82,14 +82,14 @@ static bool is_watched(const struct processes *procs, pid_t pid)
 	return false;
 }
 
-/* If it is a child of @parent, or of a child of it, that has not reported itself. */
+/* Adds it if it is a descendant of @parent that has not reported itself. */
 static void add_orphan(struct processes *procs, pid_t pid, struct process *parent)
 {
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/*
-	 * A process that is alive after the look at its maps was this one all the time: the number
-	 * was not given to another one.
+	 * The process is alive after its maps were read, so it was the same one all the time: its
+	 * number was not reused.
 	 */
 	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || peer_has_ended(pidfd, 0))
 		return;
@@ -109,8 +109,8 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 }
 
 /*
- * A program may end between its fork and its child's first step (daemon(3) does). The child is due
- * at once; a fork that failed has none, so the wait has an end.
+ * A program may end between its fork and its child's first instruction (as with daemon(3)). The
+ * child is noted soon. A failed fork has no child, so the wait is limited.
  */
 static void wait_for_newborns(const struct processes *procs)
 {
@@ -126,7 +126,10 @@ static bool is_known(struct processes *procs, const struct process *proc, pid_t 
 	return pid == getpid() || (proc && proc->pidfd >= 0) || is_watched(procs, pid);
 }
 
-/* Those that @parent or a child of it has noted. False when some have numbers that are not ours. */
+/*
+ * Looks at children that @parent or a child of it has noted. False when some have numbers of
+ * another namespace.
+ */
 static bool look_at(struct processes *procs, struct process *parent)
 {
 	bool is_elsewhere = parent->pid != parent->os_pid;
@@ -178,7 +181,7 @@ static uint64_t count_forks(const struct processes *procs)
 void orphans_look(struct processes *procs)
 {
 	/*
-	 * A child may fork and end while we look. The notes are the program's, which could let us
+	 * A child may fork and end while we look. The program writes the notes, so it could make us
 	 * count for ever.
 	 */
 	for (int i = 0; i < LOOKS_MAX; i++) {

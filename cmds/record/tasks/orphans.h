@@ -1,5 +1,5 @@
 /*
- * Children that the program forked off and that have not reported themselves: they do so with their
+ * Children that the program forked and that have not reported themselves, which they do with their
  * first record.
  */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_ORPHANS_H
@@ -10,14 +10,13 @@
 struct orphan;
 struct processes;
 
-/* Those that are watched, newest first. Starts as { 0 }. */
+/* The watched ones, newest first. Starts as { 0 }. */
 struct orphans {
 	struct orphan *first;
 };
 
 /*
- * The identity of shared memory: as fstat(2) gives it, and proc(5) for processes that have it
- * mapped.
+ * The identity of shared memory: from fstat(2), and from proc(5) for processes that have it mapped.
  */
 struct memory_id {
 	dev_t dev;
@@ -25,10 +24,10 @@ struct memory_id {
 };
 
 /*
- * Watch the children that the notes of all processes (notes.h) tell of, if they are alive. Whatever
- * numbers stand there, only a process that has the memory mapped in which it stands can have
- * something to report. In a pid namespace of its own a child does not know the number that it has
- * for us: then we look through all processes that are in such.
+ * Watch the children in the notes of all processes (notes.h), if they are alive. The notes may
+ * contain any number, but only a process that has that memory mapped can report records. In a pid
+ * namespace of its own a child does not know our number for it: then all processes in such
+ * namespaces are searched.
  */
 void orphans_look(struct processes *procs);
 

@@ -15,18 +15,16 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * An arena is address space, not memory: up to ARENA_BYTES_MAX of it, for at most this many threads
- * at a time. A thread touches only the segments it fills.
+ * An arena is address space, not memory: at most ARENA_BYTES_MAX, and for this many threads at a
+ * time. A thread only touches the segments that it fills.
  */
 #define ARENA_RINGS_MAX 16384
 #define RING_SEGMENTS	8
 
-/*
- * Flight: up to one segment of these is always about to be overwritten, so there are more of them.
- */
+/* Flight: one of these segments is always about to be overwritten, so there are more of them. */
 #define FLIGHT_SEGMENTS 32
 
-/* The most for one process: programs may load as many as they like. */
+/* Limits for one process, since programs may load any number of modules. */
 #define MODULES_KEPT_MAX 4096
 #define KEPT_BYTES_MAX	 (256UL << 20) /* of all processes */
 
@@ -42,13 +40,13 @@ static void choose_ring(const struct record_settings *settings, struct process *
 }
 
 /*
- * The rings that fit are divided by this if address space is limited (ulimit -v): the rest is left
- * for other processes, and for ourselves.
+ * If address space is limited (ulimit -v), the number of rings that fit is divided by this: the
+ * rest is for other processes, and for ourselves.
  */
 #define ARENA_PART_OF_LIMITED 4
 #define ARENA_RINGS_LEAST     4
 
-/* Map an arena of as many rings as fit, for so many threads at a time. */
+/* Map an arena with as many rings as fit, for so many threads at a time. */
 static void *map_arena(struct process *proc, uint64_t stride, int fd)
 {
 	void *at;
@@ -80,7 +78,7 @@ static bool make_arena(struct processes *procs, struct process *proc, int *fd)
 	a = map_arena(proc, stride, *fd);
 	if (!a)
 		return false;
-	/* Sealed: what the program could cut off would be a SIGBUS for us. */
+	/* Sealed, since a program that shortens the file would cause a SIGBUS in the recorder. */
 	if (ftruncate(*fd, proc->arena_bytes) < 0 ||
 	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
 		int why = errno;
@@ -134,7 +132,7 @@ struct process *process_find_child(struct processes *procs, const struct process
 	return p;
 }
 
-/* Without memory it cannot be found, so that its children are nobody's. */
+/* Without memory the process cannot be found, and its children have no known parent. */
 static void index_process(struct processes *procs, struct process *proc)
 {
 	uint64_t key;
@@ -206,7 +204,7 @@ static void forget_modules(struct processes *procs, struct process *proc)
 	proc->nr_kept_modules = 0;
 }
 
-/* The program itself, the first one, is never unloaded. */
+/* The program itself, the first module, is never unloaded. */
 static void forget_overlapped(struct processes *procs, struct process *proc,
 			      const struct control_module *by)
 {
@@ -334,15 +332,15 @@ void process_retire(struct processes *procs, struct process *proc)
 	if (!proc->arena)
 		return;
 	/*
-	 * The image may be replaced by one of another user, with whose eyes we look at files just
-	 * now.
+	 * The replaced image may belong to another user, whose rights we use for files at this
+	 * moment.
 	 */
 	struct rights paused cleanup_rights_pause = rights_pause();
 
-	/* From here on this thread is the only one that looks at it. */
+	/* From here on only this thread reads it. */
 	take_from_writers(procs, proc);
 	procs->drain(procs->drain_arg, proc);
-	/* A child that has not reported itself asks for plans as its parent. */
+	/* A child that has not reported itself requests plans as its parent. */
 	if (!atomic_load(&proc->arena->forks.nr))
 		forget_modules(procs, proc);
 	notes_end(procs, proc);

@@ -25,14 +25,14 @@
 /*
  * The recorder's side of one ring.
  *
- * @tid: whose records the ring holds; 0 while it has none
+ * @tid: the task whose records the ring holds; 0 while it has none
  * @is_open: @stream is <tid>.dat. Not so before the first record, and while the store has too few
  * streams.
- * @tail: what the ring's tail is told from; the ring itself is memory of the program
- * @untold: records that were lost here and no LOST record in the file tells of
- * @payloads: the same of its second ring, and of <tid>.evt
+ * @tail: our own copy of the ring's tail; the ring itself is memory of the program
+ * @untold: records lost here that no LOST record in the file counts
+ * @payloads: the same for its second ring, and for <tid>.evt
  *
- * Starts as zeros, so that thousands of unused ones are pages nobody touched.
+ * Starts with zeros, so that thousands of unused ones are untouched pages.
  */
 struct ring_sink {
 	int32_t tid;
@@ -52,21 +52,21 @@ struct ring_sink {
  *
  * @parent: the process that forked this one; NULL for an exec'd image, or when unknown. Its struct
  *          lives as long as the recorder.
- * @pidfd: readable when the process has ended; -1 once that was seen
+ * @pidfd: readable when the process has ended; -1 after that was seen
  * @arena: NULL once everything was taken from it. The program can write to all of it, so nothing in
  * it is believed, its header least: it has the shape that we gave it, @nr_rings, @nr_segments,
  * @segment_bytes
  */
 struct process {
 	struct served served; /* of @pidfd */
-	pid_t pid; /* as the process sees itself: a pid namespace of its own may have its own */
+	pid_t pid;	      /* its own number, which differs in a pid namespace of its own */
 	pid_t ppid;
 	pid_t os_pid;	  /* as we see it */
 	struct peer peer; /* with whose rights the files that it names are read */
 	uint64_t time_ns;
 	bool is_fork;
 	bool announced; /* the FORK line; under tasks.lock */
-	/* the process that has it is this one, or was forked off it */
+	/* the process with this token is this one, or was forked by it */
 	uint8_t token[CONTROL_SECRET_BYTES];
 	int pidfd;
 	struct image *session;
@@ -79,18 +79,19 @@ struct process {
 	uint32_t segment_bytes;
 	struct ring_sink *sinks;
 	struct arena
-		*notes; /* the arena's first page, which stays longer than the rest: see notes.h */
+		*notes; /* the arena's first page, which is kept longer than the rest: see notes.h
+			 */
 	uint32_t nr_modules; /* that it has reported, and what their plans had: */
 	uint64_t planned[PLAN_KINDS];
 	struct control_module **modules; /* heap copies; only when plans may change */
 	size_t nr_kept_modules;
 	size_t cap_kept_modules;
-	uint64_t cpu_ns; /* CPU time that it had when it was asked last (control/overhead.h) */
+	uint64_t cpu_ns;	  /* its CPU time at the last look (control/overhead.h) */
 	uint32_t plan_generation; /* of the plan that it was given last */
 	bool has_declared;	  /* events; or those that it was forked off have */
 	/*
-	 * The state of functions that are left out, once hooks are out of its text, and the number
-	 * of further tries (control/overhead_hooks.h):
+	 * The generation of left-out functions whose hooks are out of its text, and the number of
+	 * remaining attempts (control/overhead_hooks.h):
 	 */
 	uint32_t left_out_generation;
 	uint32_t left_out_tries;
@@ -108,8 +109,8 @@ static inline struct ring *process_ring(const struct process *proc, uint32_t ind
 }
 
 /*
- * The second ring of ring @index; NULL when it has none so far. Any of the process' rings may be
- * said to be that.
+ * Returns the second ring of ring @index; NULL when it has none yet. The program may name any of
+ * its rings.
  */
 static inline struct ring *process_payloads(const struct process *proc, uint32_t index)
 {
@@ -129,15 +130,14 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
 }
 
 /*
- * All images. The control thread adds and removes; of what it does, writers see @live and what is
- * in a live process.
+ * All images. The control thread adds and removes; writers use @live and the live processes.
  *
  * @control: shared with all probes
- * @drain: take what is left in the rings of a process that no writer looks at any more
- * @may_finish: as settings_can_finish(), of what was steered to
+ * @drain: take the rest from the rings of a process that no writer reads any more
+ * @may_finish: as settings_can_finish(), for the present settings
  * @first: newest first; the newest by pid, as we see it; all by the first half of their token.
  *         Nothing is removed before the end.
- * @live: those with an arena: what writers look at, under @live_lock for reading
+ * @live: those with an arena, which writers read, under @live_lock for reading
  */
 struct processes {
 	const struct record_settings *settings;
@@ -160,18 +160,18 @@ struct processes {
 };
 
 /*
- * Make the lock; all above the empty line is set by the owner of @procs, the rest starts as zeros.
+ * Make the lock; the owner of @procs sets the members above the empty line, the rest starts as
+ * zeros.
  */
 void processes_init(struct processes *procs);
 
-/*
- * None of them is traced any more (process_retire()), or it is the end of a recording that failed.
- */
+/* No process is traced any more (process_retire()), or a recording has failed. */
 void processes_deinit(struct processes *procs);
 
 /*
- * A process that has just reported itself, with an arena of its own; NULL with errno. The arena's
- * memfd goes to @arena_fd and is the caller's. The caller sets session and parent, then publishes.
+ * Make a process that has just reported itself, with an arena of its own; NULL with errno. The
+ * arena's memfd goes to @arena_fd; the caller closes it. The caller sets session and parent, then
+ * publishes.
  */
 struct process *process_create(struct processes *procs, const struct control_hello *hello,
 			       pid_t pid, int *arena_fd);
@@ -179,13 +179,13 @@ struct process *process_create(struct processes *procs, const struct control_hel
 /* One that was not published; NULL is fine. */
 void process_destroy(struct process *proc);
 
-/* Let the writers see it, and watch its end. It belongs to @procs from here on. */
+/* Make it visible to the writers, and watch its end. It belongs to @procs from here on. */
 void process_publish(struct processes *procs, struct process *proc);
 
 /*
- * Plans may change: remember the @nr modules that @proc has loaded. They become its own, and what
- * is taken over is NULL afterwards. One that lies where another one was takes its place. Those that
- * there is no memory for are not in later plans.
+ * Plans may change: keep the @nr modules that @proc has loaded. The process owns them then, and
+ * their pointers become NULL. A module at the address of another one replaces it. Modules without
+ * memory are missing in later plans.
  */
 void process_keep_modules(struct processes *procs, struct process *proc,
 			  struct control_module **modules, size_t nr);
@@ -195,20 +195,19 @@ void process_inherit_modules(struct processes *procs, struct process *child,
 			     const struct process *parent);
 
 /*
- * Plans may change: have each process look what is new, be it the end or another plan. Control
- * thread.
+ * Plans may change: tell each process that there is news, the end or another plan. Control thread.
  */
 void processes_tell_news(struct processes *procs);
 
 /*
- * The newest forked child of @parent that knows itself as @pid; the newest image with that pid in
- * our view. NULL: there is none.
+ * Returns the newest forked child of @parent with the own number @pid; or the newest image with our
+ * number @pid. NULL: there is none.
  */
 struct process *process_find_child(struct processes *procs, const struct process *parent,
 				   pid_t pid);
 struct process *process_find_os(struct processes *procs, pid_t os_pid);
 
-/* The process ended, or its image was replaced: take what is left in its rings, drop the arena. */
+/* The process ended, or its image was replaced: empty its rings, and drop the arena. */
 void process_retire(struct processes *procs, struct process *proc);
 
 #endif

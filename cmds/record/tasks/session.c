@@ -1,6 +1,6 @@
 /*
- * Sessions: one per process image, with its module map and the symbol files of what can be traced
- * in it.
+ * Sessions: one per process image, with its module map and the symbol files of modules that can be
+ * traced.
  */
 #include "cmds/record/tasks/session.h"
 
@@ -79,9 +79,9 @@ int image_add_module(struct image *s, const struct control_module *m)
 #define STACK_GUESS_END	  0x7ffffffff000ULL
 
 /*
- * uftrace guesses the kernel's base address from the stack's line (doc/formats/tasks.md, "Module
+ * uftrace derives the kernel's base address from the stack's line (doc/formats/tasks.md, "Module
  * maps") and takes a program without one for a part of the kernel. So a process that hides its maps
- * gets a usual one.
+ * gets a usual line.
  */
 int image_add_stack(struct image *s, pid_t os_pid)
 {
@@ -108,7 +108,7 @@ int image_add_stack(struct image *s, pid_t os_pid)
 
 _Static_assert(offsetof(struct map_entry, start) == 0, "ordered by order_u64()");
 
-/* "<name>.dbg" beside "<name>.sym", when there is anything to say. */
+/* Writes "<name>.dbg" beside "<name>.sym", when it has content. */
 static int save_debug(struct sessions *sessions, const struct known_module *known,
 		      const struct symtab *symbols, const char *sym_name, struct uft_err *err)
 {
@@ -132,7 +132,7 @@ static int save_debug(struct sessions *sessions, const struct known_module *know
 	return store_publish(sessions->store, name, text.data, text.len, err);
 }
 
-/* 0, also for a module that has gone from disk meanwhile: its calls show as addresses. */
+/* Returns 0 also for a module that is gone from disk by now: its calls are shown as addresses. */
 static int save_symbols(struct sessions *sessions, struct known_module *known, struct uft_err *err)
 {
 	struct symtab symbols cleanup_symtab = { 0 };
@@ -149,7 +149,7 @@ static int save_symbols(struct sessions *sessions, struct known_module *known, s
 		ret = save_debug(sessions, known, &symbols, name, err);
 	if (ret < 0)
 		return ret;
-	/* Nobody asks for other names of what is not recorded. */
+	/* Other names are not needed for functions that are not recorded. */
 	if (!known->has_functions)
 		symbols.nr_aliases = 0;
 	sym_file_encode(&symbols, known->path, known->build_id[0] ? known->build_id : NULL, &text);
@@ -159,10 +159,9 @@ static int save_symbols(struct sessions *sessions, struct known_module *known, s
 }
 
 /*
- * Only code that calls one of the probe's hooks can have records, and modules whose library calls
- * are hooked. Their symbols are saved, and those of the libraries that they call, which readers
- * need to say where a function is from (--libname). The libraries that those in turn are linked
- * with cost nothing.
+ * Only modules that call one of the probe's hooks, and modules whose library calls are hooked, can
+ * have records. Their symbols are saved, and those of the libraries that they call, which readers
+ * need to name a function's library (--libname). Further libraries of those are not saved.
  */
 static int save_all_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err)
 {
@@ -229,9 +228,8 @@ static bool is_free(const struct module_map *map, const struct control_module *m
 }
 
 /*
- * uftrace looks for specifications of arguments only in modules that are in the map, and ends at a
- * record whose specification it does not find. If something else was there before, task.txt alone
- * must do.
+ * uftrace looks for argument specifications only in modules of the map, and ends at a record
+ * without one. If another module was at that place before, task.txt alone must do.
  */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err)

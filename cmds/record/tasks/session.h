@@ -1,6 +1,6 @@
 /*
- * Sessions: one per process image, with its module map and the symbol files of what can be traced
- * in it.
+ * Sessions: one per process image, with its module map and the symbol files of modules that can be
+ * traced.
  */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_SESSION_H
 #define UTRAIL_CMDS_RECORD_TASKS_SESSION_H
@@ -16,10 +16,10 @@
 #include "utils/format/probe/map.h"
 
 /*
- * One process image: a session id stands for it.
+ * One process image, with a session id.
  *
  * @announced: its SESS and TASK lines are in task.txt. They are written with its first record, so
- *             that images in which nothing was recorded leave no trace. Under tasks.lock.
+ *             that images without records leave no trace. Under tasks.lock.
  */
 struct image {
 	char sid[SID_LEN + 1];
@@ -46,7 +46,7 @@ struct sessions {
 
 void sessions_deinit(struct sessions *sessions);
 
-/* A new image of process @pid that runs @exe; -ENOMEM as NULL. It belongs to @sessions. */
+/* Make a new image of process @pid that runs @exe; NULL for -ENOMEM. It belongs to @sessions. */
 struct image *image_create(struct sessions *sessions, pid_t pid, const char *exe);
 
 /* Note a module in the session's map. 0 or -ENOMEM. */
@@ -55,13 +55,13 @@ int image_add_module(struct image *s, const struct control_module *m);
 /* Save the symbols of one more module, if it can have records. */
 int sessions_save_module(struct sessions *sessions, const char *path, struct uft_err *err);
 
-/* The same for one that was loaded late, with what readers of arguments need. */
+/* The same for one that was loaded late, with the data that readers of arguments need. */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err);
 
 /*
- * Note where the stack of process @os_pid is; while it waits for its plan, since later it may be
- * gone.
+ * Note the place of the stack of process @os_pid while the process waits for its plan, since it may
+ * be gone later.
  */
 int image_add_stack(struct image *s, pid_t os_pid);
 

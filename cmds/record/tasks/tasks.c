@@ -1,6 +1,6 @@
 /*
- * task.txt: which sessions, processes and threads a recording has, in the order they had something
- * to say.
+ * task.txt: the sessions, processes and threads of a recording, in the order of their first
+ * records.
  */
 #include "cmds/record/tasks/tasks.h"
 
@@ -35,7 +35,7 @@ void tasks_close(struct tasks *tasks)
 	pthread_mutex_destroy(&tasks->lock);
 }
 
-/* One append per line, so that a reader never sees half of one. */
+/* One append per line, so that a reader never sees half a line. */
 static void write_line(struct tasks *tasks, const struct task_line *line)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -54,7 +54,7 @@ static void note_tid(struct tasks *tasks, int32_t tid)
 	int32_t *tids = vec_room(tasks->tids, tasks->nr_tids, &tasks->cap_tids, sizeof(*tids));
 
 	if (!tids)
-		return; /* the task list of `info` lacks one; the records are there */
+		return; /* the task list of `info` lacks the task; its records are there */
 	tasks->tids = tids;
 	tids[tasks->nr_tids++] = tid;
 }
@@ -110,8 +110,8 @@ static void announce_one(struct tasks *tasks, struct process *proc)
 }
 
 /*
- * A child is nothing without its parents: the eldest that is not announced comes first. A chain of
- * forks may be of any length.
+ * A child's line needs those of its parents: the eldest one that is not announced comes first. A
+ * chain of forks may have any length.
  */
 static void announce_process(struct tasks *tasks, struct process *proc)
 {
@@ -125,7 +125,7 @@ static void announce_process(struct tasks *tasks, struct process *proc)
 		announce_one(tasks, next);
 }
 
-/* True when task @tid is to be taken for one of @proc, as the kernel says. */
+/* True when the kernel's information shows that task @tid belongs to @proc. */
 static bool is_own_task(struct tasks *tasks, const struct process *proc, int32_t tid,
 			enum peer_task task)
 {

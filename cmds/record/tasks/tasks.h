@@ -1,7 +1,4 @@
-/*
- * task.txt: which sessions, processes and threads a recording has, and whose records go under which
- * id.
- */
+/* task.txt: the sessions, processes and threads of a recording, and the ids of their records. */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_TASKS_H
 #define UTRAIL_CMDS_RECORD_TASKS_TASKS_H
 
@@ -22,8 +19,8 @@
  *
  * @stream: task.txt
  * @tids: of all tasks with records, some more than once
- * @owners: the processes whose tasks they are
- * @nr_stack_tids: given away
+ * @owners: the processes that they belong to
+ * @nr_stack_tids: number of ids given to stacks
  * @too_deep: of each task that had calls without a frame; @nr_too_deep: of all tasks
  */
 struct too_deep {
@@ -46,37 +43,41 @@ struct tasks {
 	uint64_t nr_too_deep;
 };
 
-/* Begin task.txt. Ends with tasks_close(), also when that fails, or when @tasks is { 0 }. */
+/* Begin task.txt. Ends with tasks_close(), also after a failure, or when @tasks is { 0 }. */
 int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err);
 void tasks_close(struct tasks *tasks);
 
 /*
- * The id under which the records of a ring go that says it is task @tid of @proc; 0 when it cannot
- * be one. The id is @tid, if it is a thread of that process, or was, as far as anybody can know,
- * and else a new one: no process adds to the records of another. A task with another number in a
- * pid namespace of its own goes under ours.
+ * Returns the id for the records of a ring that claims to be task @tid of @proc; 0 when that is
+ * impossible. The id is @tid if it is (or, as far as known, was) a thread of that process, and
+ * otherwise a new one: no process can add to the records of another. A task with another number in
+ * a pid namespace of its own gets ours.
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
 /*
- * The same for a child of @proc that has run in its memory (vfork(2)), and is to be told of as one.
+ * The same for a child of @proc that has run in its memory (vfork(2)), and counts as a task of its
+ * own.
  */
 int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid);
 
-/* First records of a task: make sure that its session, its process and itself stand in task.txt. */
+/*
+ * First records of a task: make sure that its session, its process and the task itself are in
+ * task.txt.
+ */
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 
-/* @nr calls of task @tid were too deep to be recorded. Without memory only the sum has them. */
+/* @nr calls of task @tid were too deep to be recorded. Without memory only the sum counts them. */
 void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 
 /* A library was loaded late. */
 void tasks_dlopen(struct tasks *tasks, struct image *s, const struct control_module *m);
 
 /*
- * For a flight recording that goes on for weeks: forget threads and forked processes that have
- * ended, but those in @kept (sorted here), which have a file, and the parents of these. An error of
- * writing is noted as the store's error.
+ * For a flight recording that runs for weeks: forget ended threads and forked processes, except
+ * those in @kept (sorted here), which have a file, and their parents. A failed write is noted as
+ * the store's error.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

@@ -1,6 +1,6 @@
 /*
  * Clearing task.txt of a flight recording: a server may start millions of threads while it is
- * recorded, of which there is nothing any more but a line each.
+ * recorded, most of which leave nothing but a line each.
  */
 #include "cmds/record/tasks/tasks.h"
 
@@ -15,7 +15,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/format/task_txt.h"
 
-/* One line of task.txt as it stands there, and whether it is to stay. */
+/* One line of task.txt, and whether it stays. */
 struct entry {
 	struct task_line line;
 	struct text text;
@@ -56,7 +56,7 @@ static int read_log(struct tasks *tasks, struct log *log)
 	}
 }
 
-/* Threads have a place in /proc, too, though it is not listed. */
+/* Threads have a directory in /proc, too, though it is not listed. */
 static bool is_alive(int32_t tid)
 {
 	char path[32];
@@ -70,7 +70,7 @@ static bool is_in(const int32_t *tids, size_t nr, int32_t tid)
 	return bsearch(&tid, tids, nr, sizeof(*tids), order_i32);
 }
 
-/* Mark what stays; a child is nothing without the line of its parent. */
+/* Mark the lines that stay; a child's line needs that of its parent. */
 static int choose_lines(struct log *log, const int32_t *kept, size_t nr_kept)
 {
 	int32_t *parents cleanup_free = malloc((log->nr + 1) * sizeof(*parents));
