@@ -1,4 +1,4 @@
-/* Asking the recorder that works on a data directory (see ask.h). */
+/* Sending requests to the recorder of a data directory (see ask.h). */
 #include "cmds/terminal/ask.h"
 
 #include <errno.h>
@@ -18,12 +18,12 @@
 
 #define WAIT_FOR_END_MS 10000
 
-/* Without a sign of life for this time a recorder is stopped, or is none. */
+/* A recorder that sends nothing for this time is stopped, or is none. */
 #define SILENCE_MS 2000
 
 /*
- * The file in which a recorder says under which other name it is found. Its first line is the name,
- * the second the secret.
+ * Reads the file in which a recorder states the other name of its socket. The first line is the
+ * name, the second the secret.
  */
 static bool read_door(const char *dir, const struct stat *st, struct recorder_name *name)
 {
@@ -81,7 +81,7 @@ static bool is_trusted(int fd, uid_t owner, struct ucred *peer)
 	       (is_ours(peer->uid) || peer->uid == owner);
 }
 
-/* A full queue of those who wait to be let in is no place to wait in. */
+/* A connection does not wait in a full queue of others. */
 static int connect_recorder(const struct recorder_name *name, struct ucred *peer)
 {
 	struct sockaddr_un addr;
@@ -145,7 +145,7 @@ static int ask_once(const struct recorder_name *name, enum request_type type,
 	return ret < 0 ? ret : answer.error;
 }
 
-/* A recorder that is busy for others or for us answers this at once. */
+/* A recorder that is busy, for others or for us, answers this at once. */
 static bool is_at_work(const struct recorder_name *name)
 {
 	struct strbuf words cleanup_strbuf = { 0 };
@@ -157,8 +157,8 @@ static bool is_at_work(const struct recorder_name *name)
 }
 
 /*
- * A request may take its time: signs of life are asked for meanwhile. The answer of another user,
- * who is not asked to prove anything, is not worth more than the silence.
+ * A request may take long: signs of life are requested meanwhile. An answer of another user, which
+ * has no proof, counts as silence.
  */
 static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_patient,
 			      int timeout_ms)
@@ -179,10 +179,7 @@ static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_
 	return -ETIMEDOUT;
 }
 
-/*
- * A recorder with the name that a file in the data directory says must know the secret that stands
- * beside it.
- */
+/* A recorder with the name from a file in the data directory must know the secret in that file. */
 static int check_secret(const struct recorder_name *name)
 {
 	struct strbuf secret cleanup_strbuf = { 0 };
@@ -244,16 +241,16 @@ int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 	return ret < 0 ? ret : ask_named(&name, type, NULL, timeout_ms, answer, NULL);
 }
 
-/* A recorder that is so busy is not the one that somebody wants to speak to now. */
+/* A recorder that takes longer to answer is skipped. */
 #define FIND_TIMEOUT_MS 1000
 
 /* __SO_ACCEPTCON of linux/net.h: the socket listens. */
 #define IS_LISTENING 0x10000U
 
 /*
- * Each line of /proc/net/unix ends in a name; '@' stands for the NUL of the abstract name space.
- * The other ends of connections have the name of the listening one, too, so each of ours would be
- * one more to ask.
+ * Each line of /proc/net/unix ends in a name; '@' stands for the NUL of the abstract namespace.
+ * Connected sockets have the name of the listening one, too, so each of our connections would add
+ * one to ask.
  */
 static bool is_recorder_line(const char *line, struct recorder_name *name)
 {
@@ -269,7 +266,7 @@ static bool is_recorder_line(const char *line, struct recorder_name *name)
 	return true;
 }
 
-/* The real user of a process; (uid_t)-1, which nobody is, where that cannot be known. */
+/* The real user of a process; (uid_t)-1, which no process has, when that is unknown. */
 static uid_t user_of(pid_t pid)
 {
 	char path[64];
@@ -286,8 +283,8 @@ static uid_t user_of(pid_t pid)
 }
 
 /*
- * The names of all that may be recorders, each with a NUL after it. Nobody is asked before all is
- * read: asking changes the list.
+ * The names of all possible recorders, each with a NUL after it. They are asked only after all were
+ * read, since asking changes the list.
  */
 static int list_recorders(struct strbuf *names)
 {
@@ -323,12 +320,12 @@ int ask_name_of_pid(pid_t pid, struct recorder_name *name)
 	return -ESRCH;
 }
 
-/* A recorder that is at its end has no time to give a sign of life. */
+/* A recorder at its end has no time to send signs of life. */
 void ask_wait_for_end(const char *dir)
 {
 	struct recorder_name name;
 
-	/* Only a recorder whose program runs answers; the others just end. */
+	/* Only a recorder whose program runs answers; others just end. */
 	if (ask_name_of_dir(dir, &name) == 0)
 		ask_once(&name, REQUEST_IS_RUNNING, NULL, WAIT_FOR_END_MS, NULL);
 }

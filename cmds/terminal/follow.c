@@ -11,14 +11,14 @@
 /* The time to rest between two looks. */
 #define REST_NS 30000000
 /*
- * On a terminal a function that was entered so long ago is shown as entered: it may take for ever
- * to return.
+ * On a terminal a function that was entered this long ago is shown as entered, since it may never
+ * return.
  */
 #define OPEN_NS 200000000
 
 /*
- * @is_own: the recorder is that of `live`, a process of ours, which answers or ends: on a busy
- * machine, or with a slow disk, that takes its time
+ * @is_own: the recorder is that of `live`, a process of ours, which answers or ends, though slowly
+ *          on a busy machine or with a slow disk
  */
 static int ask_progress(const char *dir, bool is_own, struct request_answer *answer)
 {
@@ -47,9 +47,9 @@ static int is_possible(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Read the present content of task.txt. The files that it speaks of are written when the recorder
- * answers after it was read. 1: @answer is there; 0: the recorder has ended, and all was read;
- * negative.
+ * Read the present content of task.txt. The files that it names are complete when the recorder
+ * answers after it was read. Returns 1: @answer is set; 0: the recorder has ended, and all was
+ * read; negative.
  */
 static int read_tasks(const struct follow *follow, struct request_answer *answer,
 		      struct uft_err *err)
@@ -61,7 +61,7 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 		return ret;
 
 	int asked = ask_progress(data->dir, follow->is_own, answer);
-	/* -EPERM: somebody has taken the name that a recorder has let go. */
+	/* -EPERM: another process has taken the name that a recorder has given up. */
 	bool has_ended = asked == -ENOTCONN || asked == -EPIPE || asked == -ENOENT ||
 			 asked == -EPERM;
 
@@ -75,10 +75,10 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 }
 
 /*
- * One look at the recording. The order matters: what the recorder calls complete is known to us
- * when task.txt is read and files are measured after that. Entries that were held back are in the
- * files, too, at any time after their session's line: so task.txt is read once more, or they would
- * get the names of the session before.
+ * One look at the recording. The order matters: task.txt is read and files are measured after the
+ * recorder has said what is complete. Held-back entries may come to the files at any time after
+ * their session's line, so task.txt is read once more; otherwise they would get the names of the
+ * session before.
  */
 static int look_for_more(struct follow *follow, struct uft_err *err)
 {
@@ -104,7 +104,7 @@ static void rest(void)
 	nanosleep(&(struct timespec){ .tv_nsec = REST_NS }, NULL);
 }
 
-/* Wait until the recording has records. The same as follow_open_records(). */
+/* Wait until the recording has records. Returns the same as follow_open_records(). */
 static int open_growing(struct follow *follow, struct trace_data *data, const struct opts *opts,
 			struct uft_err *err)
 {
@@ -126,8 +126,8 @@ static int open_growing(struct follow *follow, struct trace_data *data, const st
 }
 
 /*
- * Calls that began before this time are shown as entered. In a pipe or a file none is: each leaf
- * has its one line.
+ * Calls that began before this time are shown as entered. In a pipe or a file none is, so that each
+ * leaf has one line.
  */
 static uint64_t open_since_ns(const struct follow *follow)
 {

@@ -1,4 +1,7 @@
-/* Follows a recording that is still being made: its parts, and the time when each can be shown. */
+/*
+ * Follows a recording that is still being made: finds its new parts, and the time when each can be
+ * shown.
+ */
 #ifndef UTRAIL_CMDS_FOLLOW_H
 #define UTRAIL_CMDS_FOLLOW_H
 
@@ -7,11 +10,10 @@
 #include "utils/trace/pipeline.h"
 
 /*
- * @complete_ns: what happened until then is in the files and known to @data; UINT64_MAX when that
- * is all
+ * @complete_ns: events up to this time are in the files and known to @data; UINT64_MAX: all are
  * @has_late_entries: see struct pipeline
- * @answer_ns: what the recorder said last; complete as soon as task.txt was read once more
- * @is_own: the recorder is a process of ours, and is waited for however long it takes
+ * @answer_ns: time in the recorder's last answer; complete after task.txt was read once more
+ * @is_own: the recorder is a process of ours, and is waited for without a limit
  * @is_watched: somebody looks at each line as it comes; else what reads it gets the lines of a
  * replay
  */
@@ -25,9 +27,9 @@ struct follow {
 };
 
 /*
- * A view of calls while they are recorded. @grow: the pipeline may have new tasks; @pause: nothing
- * more comes for a moment, show calls that began before @since_ns; both get view.self, 0 or
- * negative with or without @err. NULL: nothing is to be done.
+ * A view of calls while they are recorded. @grow: the pipeline may have new tasks; @pause: no event
+ * comes for a moment, show calls that began before @since_ns; both get view.self, and return 0 or
+ * negative with or without @err. NULL: nothing is done.
  */
 struct follow_view {
 	struct view view;
@@ -36,15 +38,15 @@ struct follow_view {
 };
 
 /*
- * Open the recording in @data. With --follow, and while somebody records into it, wait until it has
- * records: it is followed then, and @follow is filled. Else it is opened as it is. 0; CMD_NO_DATA
- * when it has no records, or cannot be opened; negative. @data is open only after 0.
+ * Open the recording in @data. With --follow, and while it is being recorded, wait until it has
+ * records: it is followed then, and @follow is filled. Otherwise it is opened as it is. Returns 0;
+ * CMD_NO_DATA when it has no records, or cannot be opened; negative. @data is open only after 0.
  */
 int follow_open_records(struct follow *follow, bool *grows, struct trace_data *data,
 			const struct opts *opts, struct uft_err *err);
 
 /*
- * Show all calls, while they are recorded, until the recorder has ended. @pipe was opened on the
+ * Show all calls while they are recorded, until the recorder has ended. @pipe was opened on the
  * same data.
  */
 int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow_view *shown,

@@ -1,4 +1,4 @@
-/* Lines for the user beside the output: warnings and debug messages (see msg.h). */
+/* Messages for the user apart from the output: warnings and debug messages (see msg.h). */
 #include "cmds/terminal/msg.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static void write_line(const struct msg *msg, const char *prefix, const struct s
 		statusline_release();
 }
 
-/* It stays one line whatever names are in it. The prefix is ours. */
+/* It stays one line whatever names it contains. The prefix is ours. */
 static void put_line(const struct msg *msg, const char *prefix, const char *fmt, va_list ap)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -136,7 +136,7 @@ void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const c
 	va_end(ap);
 }
 
-/* Those that are not here are uftrace's: what they are about is not told. */
+/* Domains that are not listed here are uftrace's, and have no messages. */
 static bool speaks(enum msg_domain domain, bool reads, bool records)
 {
 	switch (domain) {

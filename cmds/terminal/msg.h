@@ -1,5 +1,6 @@
 /*
- * Lines for the user beside the output: warnings and debug messages, on stderr or in the log file.
+ * Messages for the user apart from the output: warnings and debug messages, on stderr or in the log
+ * file.
  */
 #ifndef UTRAIL_CMDS_MSG_H
 #define UTRAIL_CMDS_MSG_H
@@ -32,7 +33,7 @@ enum msg_domain {
 
 /*
  * @file: where lines go; NULL is stderr
- * @level: how often -v was given, for all domains
+ * @level: number of -v options, for all domains
  * @levels: by domain, from --debug-domain
  * @has_color: warnings stand out
  * @is_muted: nothing is printed at all
@@ -50,7 +51,7 @@ struct msg {
 /* "WARN: text" */
 void msg_warn(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
-/* "WARN: 3 text", of something that should not be there; nothing when it is not: @nr is 0. */
+/* Print "WARN: 3 text", about something that should not occur; nothing when @nr is 0. */
 void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
 /* "utrail: text", for errors and short notices. */
@@ -59,22 +60,25 @@ void msg_line(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 /* A warning of several lines; foreign text in @text has been escaped (MEDIUM_TERMINAL). */
 void msg_warn_lines(const struct msg *msg, const struct strbuf *text);
 
-/* A line on stdout, of what is listed: names and numbers. */
+/* Print a line of a list on stdout: names and numbers. */
 void msg_list(const char *fmt, ...) PRINTF_FORMAT(1, 2);
 
-/* Printed when -v was given @level times, or --debug-domain names @domain with that level. */
+/* Printed after @level -v options, or when --debug-domain names @domain with that level. */
 void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const char *fmt, ...)
 	PRINTF_FORMAT(4, 5);
 
 bool msg_wants(const struct msg *msg, enum msg_domain domain, int level);
 
 /*
- * Warn of the domains of --debug-domain that have nothing to say when @command reads a recording
+ * Warn about domains of --debug-domain that have no messages when @command reads a recording
  * (@reads) or makes one (@records).
  */
 void msg_warn_silent(const struct msg *msg, const char *command, bool reads, bool records);
 
-/* "DOMAIN[:LEVEL],..." of --debug-domain into @msg->levels. -ERR_USAGE names the unknown word. */
+/*
+ * Parse "DOMAIN[:LEVEL],..." of --debug-domain into @msg->levels. -ERR_USAGE names the unknown
+ * word.
+ */
 int msg_parse_domains(struct msg *msg, const char *text, struct uft_err *err);
 
 #endif

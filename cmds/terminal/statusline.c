@@ -1,4 +1,4 @@
-/* The line on the terminal that says how far a command is (see statusline.h). */
+/* The line on the terminal that shows a command's progress (see statusline.h). */
 #include "cmds/terminal/statusline.h"
 
 #include <fcntl.h>
@@ -23,8 +23,8 @@
  * Under @lock.
  *
  * @fd: the terminal; -1: there is no line
- * @is_own: it was opened for this line, and does not wait
- * @is_shown: there is something to be erased
+ * @is_own: it was opened for this line, and does not block
+ * @is_shown: the line is visible and must be erased
  */
 static struct {
 	pthread_mutex_t lock;
@@ -40,8 +40,8 @@ bool statusline_open(void)
 	pthread_mutex_lock(&line.lock);
 	if (line.fd < 0) {
 		/*
-		 * A description of our own: O_NONBLOCK on stderr's would be everybody's. A process
-		 * that has become another user has none.
+		 * A file description of our own, since O_NONBLOCK on stderr's would affect other
+		 * processes. A process that has changed its user cannot open it.
 		 */
 		line.fd = open("/proc/self/fd/2", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 		line.is_own = line.fd >= 0;
@@ -53,8 +53,8 @@ bool statusline_open(void)
 }
 
 /*
- * From the background a write would stop us where the terminal is set so (TOSTOP), and mix with
- * what is in the foreground in any case.
+ * A write from the background would stop us if the terminal is set so (TOSTOP), and would mix with
+ * output of the foreground.
  */
 static bool is_in_foreground(void)
 {
@@ -77,7 +77,7 @@ static bool put_on_terminal(const char *text, size_t len)
 
 	if (!has_room())
 		return false;
-	/* Between the look at who is in the foreground and the write that may have changed. */
+	/* The foreground may change between the test and the write. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTTOU);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
@@ -92,7 +92,7 @@ static void erase(void)
 {
 	if (!line.is_shown)
 		return;
-	/* The process that has the terminal by now has written over it. */
+	/* The process that has the terminal now has overwritten it. */
 	if (!is_in_foreground() || put_on_terminal(ERASE, strlen(ERASE)))
 		line.is_shown = false;
 }
@@ -147,7 +147,7 @@ void statusline_show(const char *text)
 
 	pthread_mutex_lock(&line.lock);
 	if (line.fd >= 0 && is_in_foreground()) {
-		/* The last column stays free: in it some terminals go to the next line. */
+		/* The last column stays free, since some terminals go to the next line there. */
 		strbuf_addstr(&shown, "\r");
 		strbuf_add(&shown, text, statusline_cut(text, columns() - 1));
 		strbuf_addstr(&shown, "\033[K");
@@ -192,9 +192,7 @@ bool statusline_terminal(uint64_t *device)
 	bool is_known;
 
 	pthread_mutex_lock(&line.lock);
-	/*
-	 * The device of a descriptor that was opened as /dev/tty is that, and not the terminal's.
-	 */
+	/* A descriptor that was opened as /dev/tty has that device, and not the terminal's. */
 	is_known = line.fd >= 0 && ioctl(line.fd, TIOCGDEV, &nr) == 0;
 	pthread_mutex_unlock(&line.lock);
 	if (!is_known)

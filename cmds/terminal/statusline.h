@@ -1,10 +1,10 @@
 /*
- * One line on the terminal that stderr is: how far a command is. It is rewritten in place and never
- * longer than the terminal is wide.
+ * One line on the terminal of stderr that shows a command's progress. It is rewritten in place and
+ * never longer than the terminal is wide.
  *
  * There is one for the whole program, since there is one stderr. Any thread may call the functions
- * below; nobody waits for a terminal that stands still (Ctrl-S), and nobody is stopped for writing
- * to one from the background.
+ * below. They do not wait for a stopped terminal (Ctrl-S), and a write from the background does not
+ * stop the process.
  */
 #ifndef UTRAIL_CMDS_STATUSLINE_H
 #define UTRAIL_CMDS_STATUSLINE_H
@@ -17,8 +17,8 @@
 #define STATUSLINE_FIRST_MS 1000
 
 /*
- * False when stderr is no terminal: then there is no line, and the functions below do nothing. Ends
- * with statusline_close().
+ * Returns false when stderr is no terminal: then there is no line, and the functions below do
+ * nothing. Ends with statusline_close().
  */
 bool statusline_open(void);
 
@@ -26,13 +26,13 @@ bool statusline_open(void);
 void statusline_close(void);
 
 /*
- * @text takes the place of what stands there. It is shown from its beginning on, as far as there is
- * room; it has no control characters.
+ * Show @text in place of the present line, from its beginning on, as far as there is room; it has
+ * no control characters.
  */
 void statusline_show(const char *text);
 void statusline_hide(void);
 
-/* Somebody writes a line to stderr between these two, which comes where the status was. */
+/* Between these two another line may be written to stderr, in place of the status line. */
 void statusline_hold(void);
 void statusline_release(void);
 
@@ -44,13 +44,13 @@ void statusline_before_output(bool is_paged);
 
 /*
  * The number of the terminal's device (st_rdev), to find other processes that print there. False
- * when there is none, or nobody can say.
+ * when there is none, or it is unknown.
  */
 bool statusline_terminal(uint64_t *device);
 
 /*
- * The number of bytes of @text that take at most @columns. A character that is not ASCII is taken
- * for one of two columns.
+ * Returns the number of bytes of @text that take at most @columns. A character outside of ASCII
+ * counts as two columns.
  */
 size_t statusline_cut(const char *text, size_t columns);
 

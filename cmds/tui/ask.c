@@ -1,4 +1,4 @@
-/* Lists and words that wait for keys: help, a search, the choice of fields (see state.h). */
+/* Lists and input that wait for keys: help, a search, the choice of fields (see state.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define WORD_BYTES 128
 
-/* Show @list in the place of the view, and move in it, until another key comes: that key. */
+/* Show @list in place of the view, and move in it, until another key comes. Returns that key. */
 static int wait_in_list(struct tui *tui, struct list_view *list)
 {
 	struct tui_view *before = tui->view;

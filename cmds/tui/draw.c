@@ -1,4 +1,4 @@
-/* A view on the screen: its heading, its lines and the line at the bottom (see state.h). */
+/* Draws a view on the screen: its heading, its lines and the bottom line (see state.h). */
 #include <stdlib.h>
 #include <string.h>
 

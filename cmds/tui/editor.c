@@ -1,6 +1,6 @@
 /*
- * The editor at a function's line (see state.h). The name of the file is the recording's, which may
- * be anybody's: no shell sees it, and no editor takes it for an option.
+ * Starts an editor at a function's line (see state.h). The file name comes from the recording,
+ * perhaps from a stranger: no shell sees it, and no editor takes it for an option.
  */
 #include <errno.h>
 #include <signal.h>
@@ -48,7 +48,9 @@ static bool knows_plus_line(const char *path)
 	return false;
 }
 
-/* The editor's command, which may have options; then the place. @words: of @command, taken apart */
+/*
+ * Makes the editor's command, which may have options, and then the place. @words: parts of @command
+ */
 static void make_command(char *command, char *line, char *file, char **words)
 {
 	size_t nr = 0;
@@ -66,7 +68,7 @@ static void make_command(char *command, char *line, char *file, char **words)
 	words[nr] = NULL;
 }
 
-/* Run it on the terminal, and wait. Its status, or a negative errno. */
+/* Run it on the terminal, and wait. Returns its status, or a negative errno. */
 static int run_command(char **words)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -114,7 +116,7 @@ static void edit_file(struct tui *tui, const char *file, unsigned line)
 		draw_note(tui, "the editor (EDITOR) cannot be run");
 }
 
-/* A device or a pipe in the recording's name must not be opened. */
+/* The recording may name a device or a pipe, which must not be opened. */
 static void check_and_edit(struct tui *tui, const char *file, unsigned line)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

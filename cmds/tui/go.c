@@ -52,7 +52,7 @@ static int make_program(struct tui *tui, struct uft_err *err)
 {
 	struct tui_reading *reading = &tui->reading;
 
-	/* The first one that has calls; when none has any, the first one. */
+	/* Choose the first session with calls; if none has any, the first one. */
 	for (size_t i = 0; !has_calls(tui, tui->session) && i < reading->tree.nr_roots; i++)
 		tui->session = has_calls(tui, i) ? i : 0;
 	prepare_graph(tui, &tui->program);
@@ -85,7 +85,7 @@ static void drop_func(struct tui *tui)
 	tui->has_sum = false;
 }
 
-/* All calls of @name in the program as one, below the root of tui->sum. */
+/* Merge all calls of @name in the program into one, below the root of tui->sum. */
 static int make_sum(struct tui *tui, const char *name)
 {
 	struct tree_node *root = tui->reading.tree.roots[tui->session];
@@ -119,7 +119,7 @@ int go_graph_of_func(struct tui *tui, struct uft_err *err)
 	return ret;
 }
 
-/* By the options, or by the fields that somebody has chosen here. */
+/* Made from the options, or from the fields that the user has chosen here. */
 static struct report_config report_config_of(struct tui *tui)
 {
 	return (struct report_config){
@@ -177,7 +177,7 @@ int go_replay(struct tui *tui, bool at_func, struct uft_err *err)
 	const struct opts *opts = tui->opts;
 	const struct replay_config shown = {
 		.color = opts->color_mode,
-		/* Passes over parts have ranges, for which there would be one more. */
+		/* Partial passes have time ranges, for which there would be a column more. */
 		.fields = "duration,tid",
 		.merges_leaves = true,
 		.shows_args = opts->show_args,

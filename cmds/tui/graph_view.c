@@ -11,11 +11,11 @@
 #include "utils/view/source_line.h"
 #include "utils/view/texts.h"
 
-/* A mark of an entry of @shown: it is the line between an item and the one before it. */
+/* A flag of an entry of @shown: it is the empty line between an item and the one before it. */
 #define GRAPH_GAP      (1U << 31)
-/* More items than that have no number: what comes after them is left out. */
+/* The most items that have a number: later ones are left out. */
 #define GRAPH_ITEMS    (GRAPH_GAP - 1)
-/* All paths to a function together have so many lines: many long ones are cut. */
+/* The most lines for all paths to a function: many long ones are cut. */
 #define PATH_ITEMS_MAX ((size_t)2 << 20)
 
 static struct graph_view *graph_of(const struct tui_view *view)
@@ -171,8 +171,8 @@ static void put_heading(struct tui_view *base, struct sink *sink)
 }
 
 /*
- * The branches in front of item @at, after a blank: those of all calls around it. The outermost
- * stands first, so they are noted from the inside.
+ * Add the branches before item @at, after a blank: those of all calls around it. They are found
+ * from the inside, and the outermost is printed first.
  */
 static void add_branches(const struct graph_view *view, uint32_t at, struct strbuf *out)
 {
@@ -192,7 +192,7 @@ static void add_branches(const struct graph_view *view, uint32_t at, struct strb
 	}
 }
 
-/* The branch to item @at itself. One without siblings has only a mark, in the place of a blank. */
+/* Add the branch to item @at itself. Without siblings it is only a mark in place of a blank. */
 static void add_branch(const struct graph_view *view, uint32_t at, struct strbuf *out)
 {
 	bool folds = view->items[at].is_folded && is_below(view, at);
@@ -326,7 +326,7 @@ static uint32_t previous_sibling(const struct graph_view *view, uint32_t at)
 	return before;
 }
 
-/* One call is left and folded for another one, whose own calls are shown. */
+/* The cursor leaves one call, which is folded, for another one, whose own calls are shown. */
 static uint32_t leave_for(struct graph_view *view, uint32_t from, uint32_t to)
 {
 	if (from != to) {
@@ -382,7 +382,7 @@ static int act_on(struct graph_view *view, uint32_t *at, enum tui_act act)
 {
 	switch (act) {
 	case TUI_FOLD:
-		/* Without what is in the program there is nothing to see. */
+		/* Folding the program itself would leave nothing to see. */
 		view->items[*at].is_folded ^= view->items[*at].func && is_below(view, *at);
 		return 0;
 	case TUI_FOLD_CHILDREN:
@@ -463,8 +463,8 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 }
 
 /*
- * The callers of @call in @whole, each with the numbers of that call, up to the program, or so many
- * as there is room for.
+ * Add the callers of @call in @whole, each with the numbers of that call, up to the program or the
+ * limit.
  */
 static int add_path(struct graph_view *view, uint32_t section, const struct graph_view *whole,
 		    uint32_t call, size_t room)
@@ -498,7 +498,9 @@ static int add_path(struct graph_view *view, uint32_t section, const struct grap
 	return ret;
 }
 
-/* The first item from @at on that is a call of @name not within another one; nr_items: none. */
+/*
+ * Find the first item from @at on that is a call of @name outside of another one; nr_items: none.
+ */
 static uint32_t find_call(const struct graph_view *whole, uint32_t at, const char *name)
 {
 	while (at < whole->nr_items &&

@@ -15,8 +15,8 @@ enum graph_item_kind {
 /*
  * A line of the tree, in the order of a walk from callers to callees.
  *
- * @node: whose numbers it shows
- * @func: whose name
+ * @node: it shows the numbers of this node
+ * @func: and the name of this function
  * @end: the index of the first item that is not below this one
  * @parent: the index of the item that it is below, itself for the first
  */
@@ -33,11 +33,11 @@ struct graph_item {
 /*
  * Starts as { 0 } with graph_view_program() or graph_view_func(), ends with graph_view_deinit().
  *
- * @graph: the columns; the owner's
+ * @graph: the columns; borrowed
  * @program: the name of the root
  * @shown: the items on lines, in their order; one with GRAPH_GAP is the line above it
  * @is_utf8: branches are drawn with characters that ASCII has not
- * @title: of a function's graph; of the heap
+ * @title: of a function's graph; on the heap
  */
 struct graph_view {
 	struct tui_view view;
@@ -53,7 +53,7 @@ struct graph_view {
 	char *title;
 };
 
-/* The whole program below @root. 0 or -ENOMEM with @err. */
+/* Show the whole program below @root. Returns 0 or -ENOMEM with @err. */
 int graph_view_program(struct graph_view *view, const struct tree_node *root, const char *program,
 		       struct uft_err *err);
 
@@ -66,7 +66,7 @@ int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 
 void graph_view_deinit(struct graph_view *view);
 
-/* Unfold what is around the first call of @func, and go there; false: there is none. */
+/* Unfold the lines around the first call of @func, and go there; false: there is none. */
 bool graph_view_go(struct graph_view *view, const struct func *func, size_t rows);
 
 #endif

@@ -1,10 +1,10 @@
-/* The keys of the screen program: what they do and what is said about them, in one table. */
+/* The keys of the screen program: their actions and their help texts, in one table. */
 #ifndef UTRAIL_CMDS_TUI_KEYS_H
 #define UTRAIL_CMDS_TUI_KEYS_H
 
 #include <stddef.h>
 
-/* The things that keys do, beside those within a view (enum tui_act). */
+/* The actions of keys, except those within a view (enum tui_act). */
 enum tui_command {
 	TUI_UP,
 	TUI_DOWN,
@@ -41,7 +41,7 @@ enum tui_command {
 
 /*
  * @keys: characters, or enum screen_key; up to 0
- * @name: as help shows them; NULL: nothing is said about it
+ * @name: as help shows them; NULL: not in the help
  * @help: a phrase
  */
 struct tui_key {

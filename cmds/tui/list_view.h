@@ -1,4 +1,4 @@
-/* Lines that are made once: facts about the recording, and the list of its programs. */
+/* Lines that do not change: facts about the recording, and the list of its programs. */
 #ifndef UTRAIL_CMDS_TUI_LIST_VIEW_H
 #define UTRAIL_CMDS_TUI_LIST_VIEW_H
 
@@ -9,8 +9,8 @@
  * Starts as { 0 } with list_view_init(), ends with list_view_deinit().
  *
  * @text: all lines, each with a newline; in the colours of a terminal, and escaped
- * @starts: where the lines begin in it
- * @heading, @place: of the caller
+ * @starts: offsets of the lines in it
+ * @heading, @place: borrowed
  */
 struct list_view {
 	struct tui_view view;
@@ -21,7 +21,7 @@ struct list_view {
 	const char *place;
 };
 
-/* @name: of the kind of view. Takes what is in @view->text. 0 or -ENOMEM with @err. */
+/* @name: kind of view. Takes the text in @view->text. Returns 0 or -ENOMEM with @err. */
 int list_view_init(struct list_view *view, const char *name, const char *heading, const char *place,
 		   struct uft_err *err);
 void list_view_deinit(struct list_view *view);

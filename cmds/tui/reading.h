@@ -1,4 +1,4 @@
-/* The recording that the screen program shows: opened and added up once for all views. */
+/* The recording that the screen program shows: it is opened and added up once for all views. */
 #ifndef UTRAIL_CMDS_TUI_READING_H
 #define UTRAIL_CMDS_TUI_READING_H
 
@@ -23,11 +23,11 @@ struct tui_reading {
 	bool is_open;
 };
 
-/* 0, CMD_NO_DATA, a status of an interruption, or negative with @err. */
+/* Returns 0, CMD_NO_DATA, a status of an interruption, or negative with @err. */
 int reading_open(struct tui_reading *reading, const struct opts *opts, struct uft_err *err);
 void reading_close(struct tui_reading *reading);
 
-/* Add up all calls for @report. @agg loses all that it had. Negative with @err. */
+/* Add up all calls for @report. @agg loses its former content. Returns 0 or negative with @err. */
 int reading_add_up(struct tui_reading *reading, const struct report *report, struct aggregate *agg,
 		   struct uft_err *err);
 

@@ -8,12 +8,12 @@
 #include "utils/base/containers/vec.h"
 #include "utils/view/replay/replay_columns.h"
 
-/* A sink is emptied before it has so much: then lines of one event are in it as a whole. */
+/* A sink is flushed below this size, so that all lines of one event are in it. */
 #define FLUSH_BYTES  (SINK_BYTES / 2)
 /* The pass has all that it wants; no error. */
 #define PASS_IS_DONE (-ECANCELED)
 
-/* The calls of a task that are open now; @kept: what marks have of one */
+/* The open calls of a task; @kept: the nodes that marks have for them */
 struct open_stack {
 	struct open_frame {
 		const struct func *func;
@@ -28,7 +28,7 @@ struct open_stack {
  * One pass over a part of the recording.
  *
  * @page: takes the lines; NULL: they are only numbered
- * @line: the number of the next one; @first: lines before that are dropped; @end: there it is done
+ * @line: the number of the next one; @first: earlier lines are dropped; @end: the pass ends there
  * @stacks: by task->index
  * @waits: the event that replay holds back
  * @counted: bytes of the sink whose lines have been counted
@@ -70,7 +70,7 @@ static bool push_call(struct open_stack *stack, const struct event *event)
 	return true;
 }
 
-/* The call has returned. One that was entered ahead of the page gets its time. */
+/* The call has returned. If it was entered before the page, it gets its time now. */
 static void pop_call(struct open_stack *stack, struct event *event)
 {
 	if (event->indent >= stack->nr)
@@ -85,7 +85,7 @@ static void pop_call(struct open_stack *stack, struct event *event)
 	stack->nr = event->indent;
 }
 
-/* A mark keeps a stack: calls that earlier marks have are shared with them. */
+/* A mark keeps a stack: it shares calls with earlier marks. */
 static int keep_stack(struct replay_pages *pages, struct open_stack *stack, struct open_call **top)
 {
 	struct open_call *parent = NULL;
@@ -170,7 +170,7 @@ static int note_line(struct replay_pass *pass, const struct replay_line *line)
 	return 0;
 }
 
-/* The lines that have come: the last one is about @event, others only belong to it. */
+/* Notes the new lines: the last one is about @event, others only belong to it. */
 static int note_lines(struct replay_pass *pass, const struct task *task, const struct event *event,
 		      enum replay_line_kind kind)
 {
@@ -212,7 +212,7 @@ static enum replay_line_kind kind_of(const struct event *event)
 					   : REPLAY_OTHER;
 }
 
-/* The event that replay has held back gets its own line. */
+/* The event that replay has held back gets its own line now. */
 static int show_waiting(struct replay_pass *pass)
 {
 	const struct task *task = pass->replay.pending_task;
@@ -221,7 +221,7 @@ static int show_waiting(struct replay_pass *pass)
 	return note_lines(pass, task, &pass->waits, kind_of(&pass->waits));
 }
 
-/* All before @event has its lines: may the pass end here, or put a mark? */
+/* All events before @event have their lines: the pass may end here, or set a mark. */
 static int look_around(struct replay_pass *pass, const struct event *event)
 {
 	struct replay_pages *pages = pass->pages;
@@ -335,7 +335,7 @@ static void end_pass(struct replay_pass *pass)
 		pipeline_close(&pass->pipe);
 }
 
-/* 1 when it has come to the end of the recording, 0 when it stopped before that. */
+/* Returns 1 at the end of the recording, 0 when it stopped before that. */
 static int run_pass(struct replay_pass *pass, struct uft_err *err)
 {
 	const struct view view = { .events = take_events, .mixed = take_mixed, .self = pass };
@@ -439,7 +439,7 @@ const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t
 	struct replay_page *found = NULL;
 
 	for (size_t i = 0; !found && i < REPLAY_PAGES; i++) {
-		/* The last page may have been made when less was known. */
+		/* The last page may have been made when fewer lines were known. */
 		if (pages->pages[i].used && pages->pages[i].mark == mark && at < pages->pages[i].nr)
 			found = &pages->pages[i];
 	}
@@ -452,7 +452,7 @@ const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t
 	return &found->lines[at];
 }
 
-/* The call of the task that is open at the mark with so many around it, or NULL. */
+/* Returns the call of the task that is open at the mark with @depth calls around it, or NULL. */
 static const struct open_call *call_at(const struct replay_mark *mark, const struct task *task,
 				       uint32_t depth)
 {
@@ -482,7 +482,7 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 			if (ret < 0 || at >= pages->nr_lines)
 				return ret;
 		}
-		/* Pages that are all within the call need not be made. */
+		/* Pages that lie entirely within the call need not be made. */
 		for (size_t mark = mark_of(pages, at); mark + 1 < pages->nr_marks; mark++) {
 			const struct open_call *open = call_at(&pages->marks[mark + 1], call.task,
 							       call.depth);
@@ -501,7 +501,9 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 	}
 }
 
-/* Going up from the page of @mark: the first page whose mark has another call, or none, there. */
+/*
+ * Goes back from the page of @mark to the first page whose mark has another call, or none, there.
+ */
 static size_t mark_before_call(const struct replay_pages *pages, size_t mark,
 			       const struct task *task, uint32_t depth)
 {
@@ -540,7 +542,7 @@ uint64_t replay_pages_caller_of(struct replay_pages *pages, uint64_t number)
 
 /* --- all of it --- */
 
-/* Filters look at what was ahead of a place, and a duration filter holds lines back. */
+/* Filters depend on earlier events, and a duration filter holds lines back. */
 static bool may_seek(const struct pipeline_config *config)
 {
 	const struct filters *filters = config->stages.filters;

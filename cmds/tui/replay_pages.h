@@ -2,9 +2,9 @@
  * The lines of replay, a page at a time: any part of a long recording without the rest.
  *
  * Lines are numbered by one pass over the recording, which notes marks: a line, its time and the
- * calls that are open then. A page is made by another pass that begins at a mark, which costs the
- * same wherever that is (utils/trace/sources/seek.h). A page knows what is before it by the
- * mark's open calls.
+ * calls that are open then. A page is made by another pass that begins at a mark, at the same cost
+ * for any mark (utils/trace/sources/seek.h). The mark's open calls tell the page what came before
+ * it.
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_PAGES_H
 #define UTRAIL_CMDS_TUI_REPLAY_PAGES_H
@@ -16,7 +16,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/view/replay/replay.h"
 
-/* So many pages are kept, of about so many lines each. */
+/* The number of pages that are kept, and the approximate number of lines of each. */
 #define REPLAY_PAGES 8
 #define PAGE_LINES   8192
 
@@ -28,9 +28,7 @@ enum replay_line_kind {
 };
 
 /*
- * @text: where it begins in the page
- * @total_ns: of leaves and exits
- * @depth: calls around it
+ * @text: offset of its text in the page ⏎ @total_ns: of leaves and exits ⏎ @depth: calls around it
  */
 struct replay_line {
 	const struct task *task;
@@ -71,7 +69,7 @@ struct replay_page {
  *
  * @config: of the pipelines; @view: of the lines
  * @nr_lines: known so far; @is_complete: there are no more
- * @can_seek: passes begin at marks; else each begins at the start, as filters want it
+ * @can_seek: passes begin at marks; otherwise each begins at the start, as filters need
  */
 struct replay_pages {
 	struct trace_data *data;
@@ -94,24 +92,24 @@ int replay_pages_init(struct replay_pages *pages, struct trace_data *data,
 		      struct uft_err *err);
 void replay_pages_deinit(struct replay_pages *pages);
 
-/* Number at least @more lines more, unless there are none. 0 or negative with @err. */
+/* Number at least @more further lines, unless there are none. Returns 0 or negative with @err. */
 int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err);
 
 /*
- * Line @number, below nr_lines, and the page with its text; NULL when it cannot be made. Good until
- * other lines are asked for.
+ * Returns line @number, below nr_lines, and the page with its text; NULL when it cannot be made.
+ * Valid until other lines are requested.
  */
 const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t number,
 					    const struct replay_page **page);
 
 /*
- * The line by which the call that was entered at @number returns: the last one so far, when it does
- * not. Negative with @err.
+ * Find the line by which the call entered at @number returns: the last one so far, if it does not.
+ * Returns 0 or negative with @err.
  */
 int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *end,
 			struct uft_err *err);
 
-/* The line by which the caller of what is at @number was entered; @number without one. */
+/* Returns the line by which the caller of line @number was entered; @number without one. */
 uint64_t replay_pages_caller_of(struct replay_pages *pages, uint64_t number);
 
 #endif

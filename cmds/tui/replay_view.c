@@ -7,9 +7,9 @@
 
 #include "utils/base/containers/vec.h"
 
-/* So many lines are numbered while nobody presses a key: a few milliseconds. */
+/* The lines that are numbered while no key is pressed: a few milliseconds of work. */
 #define WORK_LINES  (8ULL * PAGE_LINES)
-/* A call is slow that took so many times as long as the average of its function. */
+/* A call is slow when it took this many times the average of its function. */
 #define SLOW_FACTOR 4
 
 static struct replay_view *replay_of(const struct tui_view *view)
@@ -17,9 +17,12 @@ static struct replay_view *replay_of(const struct tui_view *view)
 	return (struct replay_view *)view;
 }
 
-/* --- folds: lines that are shown count as the view's, all lines as the recording's --- */
+/* --- folds: the view counts the lines shown, the recording counts all lines --- */
 
-/* The fold that hides lines after @line and is not hidden itself; with none the number of folds. */
+/*
+ * Returns the fold that hides lines after @line and is not hidden itself; without one the number of
+ * folds.
+ */
 static size_t next_fold(const struct replay_view *view, size_t fold, uint64_t end)
 {
 	while (fold < view->nr_folds && view->folds[fold].line <= end)
@@ -40,7 +43,7 @@ static uint64_t line_of(const struct replay_view *view, size_t shown)
 	return line;
 }
 
-/* The line that shows @line, or the folded call around it. */
+/* Returns the line that shows @line, or the folded call around it. */
 static size_t shown_of(const struct replay_view *view, uint64_t line)
 {
 	uint64_t hidden = 0;
@@ -172,7 +175,7 @@ static bool has_word(struct tui_view *base, size_t shown, const char *word)
 	       view_word_is_in(line->func->name, word);
 }
 
-/* All that is called stands in the tree, which is much smaller. */
+/* The tree contains all called functions, and is much smaller. */
 static bool knows_word(struct tui_view *base, const char *word)
 {
 	const struct tree *tree = replay_of(base)->tree;

@@ -1,4 +1,4 @@
-/* The calls in the order in which they were made, to fold. */
+/* The calls in the order in which they were made; each can be folded. */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_VIEW_H
 #define UTRAIL_CMDS_TUI_REPLAY_VIEW_H
 
@@ -9,8 +9,8 @@
 /*
  * Starts as { 0 } with replay_view_init(), ends with replay_view_deinit().
  *
- * @folds: calls that are folded, by line: what follows @line up to @end is hidden. One may be
- *         within another
+ * @folds: folded calls, by line: the lines after @line up to @end are hidden. Folds may be
+ *         nested
  * @tree: which has the averages of functions
  */
 struct replay_view {
@@ -35,7 +35,7 @@ int replay_view_init(struct replay_view *view, struct trace_data *data,
 		     struct tree *tree, struct uft_err *err);
 void replay_view_deinit(struct replay_view *view);
 
-/* Number some more lines, for a moment. True when there are more to number. */
+/* Number more lines, for a moment. True when there are more to number. */
 bool replay_view_work(struct replay_view *view);
 
 /* Number them all. 0 or negative with @err. */

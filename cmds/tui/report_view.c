@@ -25,7 +25,7 @@ static size_t nr_lines(struct tui_view *base)
 	return report_of(base)->rows.nr;
 }
 
-/* In capitals, as the peer has it, whose word for the number of calls is shorter than ours. */
+/* In capitals, as in the peer, whose heading for the number of calls is shorter than ours. */
 static void put_title(const struct report_column *column, const struct report_layout *layout,
 		      bool is_sorted, struct sink *sink)
 {
@@ -95,7 +95,7 @@ static bool has_word(struct tui_view *base, size_t line, const char *word)
 	return view_word_is_in(func_at(base, line)->name, word);
 }
 
-/* The place of the column that is also a sort key of that name; -1 when it is not shown. */
+/* Returns the index of the column that is also the present sort key; -1 when it is not shown. */
 static int find_sorted(const struct report_view *view)
 {
 	const struct report_table *table = report_table_of(&view->report.config);

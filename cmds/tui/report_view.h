@@ -1,4 +1,4 @@
-/* The functions of a recording with their numbers, sorted by one column after the other. */
+/* The functions of a recording with their numbers, sorted by one column at a time. */
 #ifndef UTRAIL_CMDS_TUI_REPORT_VIEW_H
 #define UTRAIL_CMDS_TUI_REPORT_VIEW_H
 
@@ -9,7 +9,7 @@
  * Starts as { 0 } with report_view_init(), ends with report_view_deinit().
  *
  * @agg: of all calls; report_view_init() takes it
- * @sorted: the place among the chosen columns of the one that rows are sorted by; -1: it is none
+ * @sorted: index of the column, among the chosen ones, that rows are sorted by; -1: none
  */
 struct report_view {
 	struct tui_view view;
@@ -31,7 +31,7 @@ int report_view_init(struct report_view *view, const struct report_config *confi
 		     struct uft_err *err);
 void report_view_deinit(struct report_view *view);
 
-/* Sort by the column at that place, if there is one that has an order. */
+/* Sort by the column with that index, if it has an order. */
 void report_view_sort(struct report_view *view, int index);
 
 /* Go to the line of @func; false: there is none. */

@@ -22,18 +22,23 @@
 
 #include "utils/base/compiler.h"
 
-/* So long ncurses waits for the rest of a key's escape sequence: then it was the key Escape. */
+/*
+ * ncurses waits this long for the rest of a key's escape sequence; after that the key was Escape.
+ */
 #define ESCAPE_MS	 25
-/* So often signals are looked at that came between two steps. */
+/* The interval at which signals are noticed that came between two steps. */
 #define LOOK_MS		 500
-/* So often the terminal may say that there is something, and there is nothing. */
+/* The most times that the terminal may be readable without any input. */
 #define EMPTY_READS_MAX	 50
 #define PAIR_BAR	 8
 #define RESTORE_BYTES	 256
 #define SIGNAL_STACK	 (64 * 1024)
 #define REPLACEMENT_CHAR '?'
 
-/* A handler may call write(2) and tcsetattr(3) only, so all that it needs is made before. */
+/*
+ * A signal handler may only call write(2) and tcsetattr(3), so everything that it needs is
+ * prepared.
+ */
 static struct {
 	bool is_open;
 	bool has_color;
@@ -66,7 +71,7 @@ static void note_continue(int sig)
 	was_continued = 1;
 }
 
-/* The program crashes: the terminal must be readable when somebody says so. */
+/* The program crashes: the terminal must be readable for the message. */
 static void restore_and_die(int sig)
 {
 	ssize_t ignored = write(STDOUT_FILENO, the.restore, the.restore_len);
@@ -123,7 +128,7 @@ static void add_restore(const char *capability)
 	}
 }
 
-/* Colours as color.h has them, on the terminal's own background. */
+/* The colours of color.h, on the terminal's own background. */
 static void begin_colors(bool wanted)
 {
 	the.has_color = wanted && has_colors() && start_color() == OK;
@@ -169,7 +174,7 @@ int screen_open(bool has_color, struct uft_err *err)
 	setlocale(LC_CTYPE, "");
 	the.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	tcgetattr(STDIN_FILENO, &the.termios);
-	/* Before ncurses, which takes signals that nobody has. */
+	/* Before ncurses starts, since it takes signals without a handler. */
 	catch_signals();
 	the.screen = newterm(NULL, stdout, stdin);
 	if (!the.screen) {
@@ -266,7 +271,7 @@ static size_t read_sgr(const char *text, size_t len, attr_t *attrs, short *pair)
 	return at < len ? at + 1 : len;
 }
 
-/* The character at @text; its length. Names were escaped, so they are UTF-8. */
+/* Reads the character at @text; returns its length. Names were escaped, so they are UTF-8. */
 static size_t read_char(const char *text, size_t len, wchar_t *c)
 {
 	static const uint8_t firsts[] = { 0x7f, 0x1f, 0x0f, 0x07 };
@@ -421,7 +426,7 @@ static int read_key(void)
 	}
 }
 
-/* Somebody stopped us, and had the terminal meanwhile. */
+/* We were stopped, and others used the terminal meanwhile. */
 static int redraw_all(void)
 {
 	was_continued = 0;
@@ -430,7 +435,7 @@ static int redraw_all(void)
 	return SCREEN_RESIZED;
 }
 
-/* True when the terminal says that there is something to read, and there never is: it has gone. */
+/* True when the terminal is always readable but has no input: it is gone. */
 static bool has_gone(const struct pollfd *input)
 {
 	if (input->revents & (POLLHUP | POLLERR | POLLNVAL))

@@ -1,6 +1,6 @@
 /*
- * The terminal as a screen: the only place that talks to ncurses. There is one; it is of the main
- * thread.
+ * The terminal as a screen: only this file talks to ncurses. There is one screen; it belongs to the
+ * main thread.
  */
 #ifndef UTRAIL_CMDS_TUI_SCREEN_H
 #define UTRAIL_CMDS_TUI_SCREEN_H
@@ -10,7 +10,7 @@
 
 #include "utils/base/err.h"
 
-/* Keys that are no characters, above all of these; and other things that wake the reader. */
+/* Keys other than characters, with larger numbers; and other reasons to wake the reader. */
 enum screen_key {
 	SCREEN_NO_KEY = -1, /* the time is over, or a signal came */
 	SCREEN_UP = 0x200000,
@@ -38,15 +38,15 @@ enum screen_look {
 };
 
 /*
- * Is there a terminal that can be used? 0; -ENOTTY, or -EINVAL for a kind of terminal that nobody
- * knows, with @err.
+ * Check that there is a usable terminal. Returns 0; -ENOTTY, or -EINVAL for an unknown kind of
+ * terminal, with @err.
  */
 int screen_check(struct uft_err *err);
 
 /*
- * Take the terminal, until screen_close(), which may be called at any time. Signals that end the
- * program restore it first; those that others send are noted, see screen_signal(). After
- * screen_check(). 0, or -EINVAL with @err.
+ * Take the terminal, until screen_close(), which may be called at any time. Signals of a crash
+ * restore it first; signals that other processes send are noted, see screen_signal(). To be called
+ * after screen_check(). Returns 0, or -EINVAL with @err.
  *
  * @has_color: use colours, if the terminal has them
  */
@@ -63,9 +63,9 @@ bool screen_is_utf8(void);
 void screen_size(size_t *rows, size_t *columns);
 
 /*
- * Put a line's text at @row from @column on, in the colours of its escape sequences (color.h), with
- * blanks after it: @width columns in all. @shift columns of the text are left of it. The rest
- * of a line is left out.
+ * Put a line's text at @row from @column on, in the colours of its escape sequences (color.h),
+ * padded with blanks to @width columns. The first @shift columns of the text are skipped, and a
+ * longer text is cut.
  */
 void screen_put(size_t row, size_t column, size_t width, const char *text, size_t len, size_t shift,
 		enum screen_look look);
@@ -73,11 +73,13 @@ void screen_put(size_t row, size_t column, size_t width, const char *text, size_
 /* Show what was put. */
 void screen_show(void);
 
-/* A character, an enum screen_key, or SCREEN_NO_KEY after @timeout_ms; -1: wait for ever. */
+/*
+ * Returns a character, an enum screen_key, or SCREEN_NO_KEY after @timeout_ms; -1: wait for ever.
+ */
 int screen_key(int timeout_ms);
 size_t screen_clicked_row(void);
 
-/* The signal by which the program has to end, or 0. SIGHUP when the terminal has gone. */
+/* Returns the signal by which the program must end, or 0. SIGHUP when the terminal is gone. */
 int screen_signal(void);
 
 #endif

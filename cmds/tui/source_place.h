@@ -6,8 +6,8 @@
 #include "utils/trace/recording/module.h"
 
 /*
- * Append the file that has @func, and set @line. False when nobody knows: no debug information was
- * recorded, and the program has none, or is another one by now.
+ * Append the file with the source of @func, and set @line. False when that is unknown: no debug
+ * information was recorded, and the program has none, or has changed.
  */
 bool source_place_find(struct module_set *modules, const struct func *func, struct strbuf *file,
 		       unsigned *line);

@@ -11,14 +11,14 @@
 
 /*
  * @graph: the columns of graphs
- * @session: the program that is shown, a root of the tree
- * @sum: the calls of the function that @func is about
- * @view: the one on the screen; NULL before the first
+ * @session: the shown program, a root of the tree
+ * @sum: the calls of the function that the view @func shows
+ * @view: the view on the screen; NULL before the first
  * @sink: appends to @line
- * @graph_fields, @report_fields: as of -f; NULL: the default; of the heap
- * @word: what was searched for last; of the heap
- * @shows_count: the last line tells how many @nr_matches there are
- * @note: what the last line says until the next key; of the heap
+ * @graph_fields, @report_fields: as of -f; NULL: the default; on the heap
+ * @word: the last searched word; on the heap
+ * @shows_count: the last line shows @nr_matches
+ * @note: text of the last line until the next key; on the heap
  */
 struct tui {
 	const struct opts *opts;
@@ -54,12 +54,12 @@ struct tui {
 size_t draw_rows(void);
 /* All of the screen. */
 void draw_all(struct tui *tui);
-/* The same with @text in the last line, where somebody types. */
+/* The same with @text in the last line, where the user types. */
 void draw_prompt(struct tui *tui, const char *text);
 /* Note a line for the bottom of the screen. */
 void draw_note(struct tui *tui, const char *text);
 
-/* --- go.c: the views that keys lead to; negative with @err --- */
+/* --- go.c: switching to the views that keys choose; negative with @err --- */
 
 int go_graph(struct tui *tui, struct uft_err *err);
 int go_graph_of_func(struct tui *tui, struct uft_err *err);
@@ -67,11 +67,11 @@ int go_report(struct tui *tui, bool at_func, struct uft_err *err);
 int go_replay(struct tui *tui, bool at_func, struct uft_err *err);
 int go_info(struct tui *tui, struct uft_err *err);
 int go_sessions(struct tui *tui, struct uft_err *err);
-/* Number all lines of the replay, if that is the view, before somebody goes to the end. */
+/* If the view is the replay, number all its lines before going to the end. */
 int go_to_know_all(struct tui *tui, struct uft_err *err);
 /* Make the report once more, by tui->report_fields. */
 int go_make_report(struct tui *tui, struct uft_err *err);
-/* Enter in the list of sessions: the enum tui_command that was chosen, or -1. */
+/* Enter in the list of sessions: returns the chosen enum tui_command, or -1. */
 int go_chosen(struct tui *tui);
 /* The number of programs that have calls. */
 size_t go_nr_programs(const struct tui *tui);
@@ -86,7 +86,7 @@ void ask_next_match(struct tui *tui, int step);
 
 /* --- editor.c --- */
 
-/* Open the source of the function of the line, and come back. */
+/* Open the source of the function in the present line, and come back. */
 void editor_open(struct tui *tui);
 
 #endif

@@ -41,7 +41,7 @@ int tui_check(const struct opts *opts, struct uft_err *err)
 	return ret < 0 ? -ERR_USAGE : 0;
 }
 
-/* The line that was clicked on; once more on the same: as Enter. */
+/* Go to the clicked line; a second click on it acts as Enter. */
 static int click_line(struct tui *tui, struct uft_err *err)
 {
 	struct tui_view *view = tui->view;
@@ -66,7 +66,7 @@ static int command_of_view(const struct tui *tui)
 	return tui->view == &tui->replay.view ? TUI_REPLAY : TUI_GRAPH;
 }
 
-/* All that was read is read once more; the view is the same, from its beginning. */
+/* Read the whole recording again; the view stays, from its beginning. */
 static int read_again(struct tui *tui, struct uft_err *err)
 {
 	int command = command_of_view(tui);
@@ -154,7 +154,7 @@ static int do_command(struct tui *tui, int command, struct uft_err *err)
 	}
 }
 
-/* A key; meanwhile lines of the replay get their numbers. */
+/* Wait for a key, and number lines of the replay meanwhile. */
 static int wait_for_key(struct tui *tui)
 {
 	int key = SCREEN_NO_KEY;

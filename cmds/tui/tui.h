@@ -4,10 +4,10 @@
 
 #include "cmds/opts.h"
 
-/* Are the fields and sort keys of the options right? 0 or -ERR_USAGE. */
+/* Check the fields and sort keys of the options. Returns 0 or -ERR_USAGE. */
 int tui_check(const struct opts *opts, struct uft_err *err);
 
-/* Run it until somebody quits. As the run of struct cmd. */
+/* Run it until the user quits. As the run of struct cmd. */
 int tui_run(const struct opts *opts, struct uft_err *err);
 
 #endif

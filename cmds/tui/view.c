@@ -19,7 +19,10 @@ static bool is_gap(const struct tui_view *view, size_t line)
 	return view->ops->is_gap && view->ops->is_gap(view, line);
 }
 
-/* The nearest line to @line where a cursor can be: downwards, or upwards if there is none. */
+/*
+ * Returns the nearest line to @line that the cursor can be on: downwards, or upwards if there is
+ * none.
+ */
 static size_t usable_line(struct tui_view *view, size_t line)
 {
 	size_t nr = count_lines(view);
@@ -72,7 +75,7 @@ void view_move(struct tui_view *view, int step, size_t rows)
 	view_settle(view, rows);
 }
 
-/* The first line of the screen that ends with the last one. */
+/* Returns the first line of the last full screen. */
 static size_t last_top(struct tui_view *view, size_t rows)
 {
 	size_t nr = count_lines(view);
@@ -137,7 +140,7 @@ void view_center(struct tui_view *view, size_t rows)
 	size_t half = rows / 2 + 1;
 	size_t end = last_top(view, MAX(rows, (size_t)1));
 
-	/* The way that the screen goes decides on which side of the middle the line ends. */
+	/* The direction of scrolling decides on which side of the middle the line ends. */
 	if (view->cursor - view->top < half) {
 		while (view->top > 0 &&
 		       (view->cursor - view->top < half || is_gap(view, view->top)))

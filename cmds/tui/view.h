@@ -1,4 +1,4 @@
-/* A view of the screen program: lines of text that know nothing of a terminal. */
+/* A view of the screen program: lines of text, independent of a terminal. */
 #ifndef UTRAIL_CMDS_TUI_VIEW_H
 #define UTRAIL_CMDS_TUI_VIEW_H
 
@@ -13,7 +13,7 @@
 /* No line, and no function. */
 #define TUI_NOWHERE (-1)
 
-/* The things that keys do within one view; a view answers those that mean something there. */
+/* The actions of keys within one view; a view handles those that apply to it. */
 enum tui_act {
 	TUI_FOLD,	   /* or unfold, or choose */
 	TUI_FOLD_CHILDREN, /* of the line's call */
@@ -32,10 +32,10 @@ enum tui_act {
  * The state that all views have. Embedded in a view's own struct, at its beginning.
  *
  * @name: of the kind, for the last line
- * @cursor: the line that the keys are about
+ * @cursor: the line that the keys act on
  * @top: the first line on the screen
- * @shift: so many columns are left of the screen
- * @rows: so many lines the screen had when the view was drawn last
+ * @shift: the number of columns left of the screen
+ * @rows: the number of screen lines at the last drawing
  */
 struct tui_view {
 	const struct tui_view_ops *ops;
@@ -53,12 +53,12 @@ struct tui_view {
  * @nr_lines: so far
  * @put_heading: the line above them
  * @put_line: the text of one line, without its end
- * @put_place: what the last line says of line @line
+ * @put_place: the text of the last line about line @line
  * @is_gap: it separates others: the cursor is never there
  * @func_at: the function that a line is about, or NULL
- * @has_word: the line is one that a search for @word finds
- * @knows_word: false: no line can have @word, so that nobody needs to look
- * @is_long: nobody counts all its lines that a search finds
+ * @has_word: a search for @word finds the line
+ * @knows_word: false: no line can have @word, so that no search is needed
+ * @is_long: the lines that a search finds are not counted
  * @act: 0 when something may have changed, -ENOTSUP when that means nothing here, or another
  *       negative errno with @err. May move the cursor
  */
@@ -87,13 +87,13 @@ void view_go(struct tui_view *view, size_t line, size_t rows);
 /* Move by a command of the keys (enum tui_command); false: it is no move. */
 bool view_do_move(struct tui_view *view, int command, size_t rows);
 
-/* After a change: the cursor is on a line, and that is on the screen. */
+/* After a change: put the cursor on a line, and that line on the screen. */
 void view_settle(struct tui_view *view, size_t rows);
 
-/* The same before it is drawn: a screen of another size shows as many lines as it can. */
+/* The same before drawing: a screen of another size shows as many lines as possible. */
 void view_fit(struct tui_view *view, size_t rows);
 
-/* The next line, or with @step -1 the one before, that has @word; TUI_NOWHERE: none. */
+/* Returns the next line, or with @step -1 the one before, that has @word; TUI_NOWHERE: none. */
 ssize_t view_find(struct tui_view *view, int step, const char *word);
 
 /* The number of lines that have @word. */
@@ -102,7 +102,7 @@ size_t view_count(struct tui_view *view, const char *word);
 /* The place of the cursor among all lines, in percent. */
 unsigned view_percent(struct tui_view *view);
 
-/* True when @name has @word in it, whatever their case unless the word has capitals. */
+/* True when @name contains @word; case matters only if the word has capitals. */
 bool view_word_is_in(const char *name, const char *word);
 
 #endif
