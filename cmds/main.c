@@ -93,7 +93,7 @@ static int show_text(const struct opts *opts, struct pager *pager)
 	} else {
 		help_usage(&text);
 	}
-	/* Not before this: behind a pager the terminal's width is unknown. */
+	/* Not before this: with a pager the terminal's width is unknown. */
 	if (opts->show == OPTS_SHOW_HELP || opts->show == OPTS_SHOW_ALL_HELP)
 		pager_open(pager, opts);
 	return print_text(&text, CMD_DONE);

@@ -35,7 +35,7 @@ static void *run_there(void *arg)
 	return NULL;
 }
 
-/* Signals are for that thread, as if it were the only one. */
+/* Signals go to that thread, as if it were the only one. */
 static bool run_in_thread(struct call *call, const pthread_attr_t *attr)
 {
 	pthread_t thread;

@@ -1,5 +1,6 @@
 /*
- * Limits of resources that the user has set (ulimit): what we do about them, and how they are told.
+ * Resource limits that the user has set (ulimit): our reaction to them, and their names in
+ * messages.
  */
 #ifndef UTRAIL_CMDS_ULIMITS_H
 #define UTRAIL_CMDS_ULIMITS_H
@@ -11,8 +12,8 @@
 int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv);
 
 /*
- * The limit that causes an error, a negative errno, as the shell names it: "; ulimit -n is 20". ""
- * when there is none. Lives until the next call.
+ * The limit that causes an error (a negative errno) in the shell's words: "; ulimit -n is 20". ""
+ * when there is none. Valid until the next call.
  */
 const char *limit_behind(int code);
 

@@ -15,7 +15,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/header.h"
 
-/* Of a folder with thousands of entries only some are read: this is a hint. */
+/* Only some entries of a folder with thousands are read: this is a hint. */
 #define LOOKED_AT_MAX 4096
 #define SHOWN_MAX     3
 

@@ -90,7 +90,7 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 	return reader_finish(sink, &broken, ret, err);
 }
 
-/* Of a damaged recording the part before the damage is written. Environments may hold secrets. */
+/* The part before the damage is written of a damaged recording. Environments may hold secrets. */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err)
 {

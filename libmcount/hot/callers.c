@@ -137,7 +137,7 @@ void callers_forget(void)
 }
 
 /*
- * Code whose return addresses stay must lie outside of the range that the stubs look at first. That
+ * Code whose return addresses stay must lie outside of the range that the stubs look at first. The
  * range becomes the larger rest.
  */
 static void cut(const struct plan_callers *kept)
