@@ -31,10 +31,10 @@ enum cmd_status {
  * @uses_pager: stdout goes through the pager when it is a terminal
  * @check: checks the words that only this command understands (fields, sort keys). 0 or
  *         -ERR_USAGE; runs before anything else is done. May be NULL.
- * @run: does the work. Returns the exit status (enum cmd_status or a program's), a negative
- *       errno for CMD_FAILED, or -ERR_USAGE for CMD_USAGE. When @err holds a failure, main() prints its text
- *       as the one line of "utrail: ...". Not-so-fatal lines: msg_warn(&opts->msg, ...).
- *       May be called by another command with changed options (live does).
+ * @run: does the work. Returns the exit status (enum cmd_status or a program's), a negative errno
+ *       for CMD_FAILED, or -ERR_USAGE for CMD_USAGE. When @err holds a failure, main() prints its
+ *       text as the one line of "utrail: ...". Not-so-fatal lines: msg_warn(&opts->msg, ...). May
+ *       be called by another command with changed options (live does).
  */
 struct cmd {
 	const char *name;

@@ -207,9 +207,9 @@ static void find_directory(const struct view *view, const struct strbuf *dir, st
 }
 
 /*
- * Go up from the directory that the name begins at, as often as it begins with "..". That directory
- * is free of links, so removed parts do not matter. Returns the rest of the name; @base is where
- * that begins.
+ * Go up from the directory that the name begins at, as often as it begins with "..". The directory
+ * there is free of links, so removed parts do not matter. Returns the rest of the name; @base is
+ * where that begins.
  */
 static const char *climb_name(const struct view *view, const char *name, struct strbuf *base)
 {

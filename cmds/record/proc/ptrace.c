@@ -243,8 +243,8 @@ static pid_t parent_now(pid_t tid)
 
 /*
  * A task that is killed between making a child and the report of that never reports it. The child
- * then has another parent, and must not wait any longer. The other parent may be one of the tree that
- * adopts children, but it has not just made this child.
+ * then has another parent, and must not wait any longer. The other parent may be one of the tree
+ * that adopts children, but it has not just made this child.
  */
 static void release_orphans(struct tracing *t)
 {
