@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The browser of screenshots.sh: screenshots.py FOLDER tree.html many.html build.html"""
+"""The browser of screenshots.sh: screenshots.py FOLDER tree.html many.html build.html difference.html"""
 
 import re
 import shutil
@@ -25,6 +25,12 @@ PICTURES = {
     "narrow-functions": ("tree", "view=functions", 360, False, ""),
     "threads": ("many", "view=timeline&sort=calls", 1280, False, ""),
     "build": ("build", "view=processes", 1280, False, ""),
+    "difference": ("difference", "view=flame&waits=no", 1280, False, ""),
+    "difference-base": ("difference", "view=flame&waits=no&of=base", 1280, False, ""),
+    "difference-functions": ("difference", "view=functions", 1280, False, ""),
+    "difference-timelines": ("difference", "view=timeline&range=0ns~3ms&zoom=0ns~5ms&search=write_log", 1280, False, ""),
+    "difference-dark": ("difference", "view=flame&waits=no", 1280, True, ""),
+    "difference-narrow": ("difference", "view=functions", 400, False, ""),
     "print": ("tree", "view=functions", 1280, True, "dispatchEvent(new Event('beforeprint'))"),
 }
 

@@ -41,7 +41,12 @@ END
 "$UTRAIL" record --no-libcall -d many.data ./many
 printf 'all: a b c\na:\n\tsleep 0.2; sleep 0.1\nb:\n\tsleep 0.05\nc: b\n\tsleep 0.1; sh -c "sleep 0.02; exit 0"\n' >Makefile
 "$UTRAIL" build -d build.data -- make -j2 >/dev/null
+gcc -O1 -g -pg -o server "$top/misc/screenshots.c"
+"$UTRAIL" record -d before.data ./server
+gcc -O1 -g -pg -DAFTER -o server "$top/misc/screenshots.c"
+"$UTRAIL" record -d after.data ./server
+"$UTRAIL" dump -d before.data --diff after.data --format=html >difference.html
 for name in tree many build; do
 	"$UTRAIL" dump -d $name.data --format=html >$name.html
 done
-python3 "$top/misc/screenshots.py" "$folder" tree.html many.html build.html
+python3 "$top/misc/screenshots.py" "$folder" tree.html many.html build.html difference.html

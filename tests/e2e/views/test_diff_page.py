@@ -2,12 +2,14 @@
 
 import json
 import re
+import shutil
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from test_page import axe, browser, button, devtools, driver_address, js, keep, needs_browser, search, started_browser, status, tab  # noqa: F401
+from test_export import record_strange_names, strange_names  # noqa: F401
 from tools import TOP, run, utrail, wait_until
 
 try:
@@ -144,12 +146,43 @@ class TestDifference:
             footer = browser.find_element("id", "details").text
             assert ("Base:" in footer) == bool(was) and ("New:" in footer) == bool(now)
             keep(browser, f"difference-{name}")
-            browser.back()
-            wait_until(lambda: js(browser, "return app.state.view") == "functions")
-        # The keys walk through the matches of the one that was clicked last.
-        browser.find_element("css selector", "#functions-table tbody button").click()
-        browser.find_element("id", "timeline-scroller").send_keys("n")
-        assert js(browser, "return app.active === app.apps[0]")
+            if name == "leaf":
+                tab(browser, "Functions").click()
+                assert len(cells(browser)) == len(report)
+            else:
+                browser.back()
+                wait_until(lambda: js(browser, "return app.state.view") == "functions")
+
+    def test_keys(self, browser, two):  # noqa: F811
+        """They walk through the matches of the recording that was clicked last; zoom and Escape are about both."""
+        open_diff(browser, "difference-keys", "#view=timeline")
+        search(browser, "leaf")
+        scrollers = [browser.find_element("id", f"{name}-scroller") for name in ("timeline", "pair-timeline")]
+        place = "return app.apps.map((a) => a.place)"
+        scrollers[0].send_keys("n", "n")
+        assert js(browser, place) == [2, 0]
+        js(browser, "app.apps[1].go(1)")
+        scrollers[0].send_keys("n", "n", "N")
+        assert js(browser, place) == [2, 2]
+        details = browser.find_element("id", "details").text
+        assert "Base:" in details and "New:" in details
+        scrollers[1].send_keys("+")
+        zooms = js(browser, "return app.apps.map((a) => a.zoom)")
+        assert zooms[0] == zooms[1]
+        scrollers[1].send_keys("[")
+        assert "range=" in browser.current_url
+        scrollers[1].send_keys(Keys.ESCAPE)
+        assert js(browser, "return app.apps.map((a) => a.selected)") == [None, None]
+        assert status(browser) == "" and js(browser, "return app.state.range") is None
+        scrollers[1].send_keys("2")
+        browser.find_element("css selector", "input[value=difference]").send_keys(Keys.ARROW_RIGHT)
+        assert js(browser, "return app.state.shown") == "new"
+        browser.find_element("css selector", "input[value=new]").send_keys("0", "3")
+        assert js(browser, "return app.state.view") == "functions"
+        tab(browser, "Timeline").click()
+        button(browser, "Collapse all").click()
+        assert js(browser, "views.draw(); return [...document.querySelectorAll('.heading .toggle')].map((t) => t.ariaExpanded)") == ["false"] * 2
+        button(browser, "Expand all").click()
 
     def test_timelines_share_time(self, browser, two):  # noqa: F811
         """One scale from both beginnings; wheel, drag, keys and ranges hold for both, and the address keeps them."""
@@ -234,6 +267,25 @@ class TestDifference:
         assert {name for name, word in words.items() if word == "new"} == {"main2", "other"}
         assert set(words.values()) == {"new", "gone"}
 
+    def test_strange_names(self, browser, strange_names):  # noqa: F811
+        """What a recording and its directory are called is text, and functions go together whatever their names are."""
+        hostile = "<img src=x onerror=alert(1)>\"'&\u202e.data"
+        shutil.copytree(strange_names, hostile)
+        open_diff(browser, "difference-names", "#view=functions", base=strange_names, pair=hostile)
+        report = expected(base=strange_names, pair=hostile)
+        # Names are escaped for what they are in.
+        values = lambda rows: sorted(tuple(row.values()) for row in rows.values())  # noqa: E731
+        assert values(numbers(browser)) == values(report) and len(report) > 5
+        assert all(row["total-diff"] == row["calls-diff"] == 0 for row in report.values())
+        for button_ in browser.find_elements("css selector", "#functions-table tbody button")[:3]:
+            name = button_.get_attribute("textContent")
+            js(browser, "arguments[0].click()", button_)
+            selected = js(browser, "return app.apps.map((a) => a.selected && a.recording.names[a.selected[0].func(a.selected[1])])")
+            assert selected == [name, name]
+            browser.back()
+            wait_until(lambda: js(browser, "return app.state.view") == "functions")
+        assert not browser.find_elements("css selector", "img")
+
     def test_million_calls(self, browser):  # noqa: F811
         run("gcc", "-O2", "-pg", "-pthread", "-o", "tree", TOP / "tests/bench/src/tree.c").must()
         for name in ("before.data", "after.data"):
@@ -254,6 +306,11 @@ class TestDifference:
             keep(browser, f"difference-print-{view}")
             assert not browser.find_element("id", "search").is_displayed()
             assert js(browser, "return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+            if view == "timeline":  # one below the other, both whole
+                boxes = [box.rect for box in browser.find_elements("css selector", ".of-one")]
+                assert boxes[0]["y"] + boxes[0]["height"] < boxes[1]["y"] + 1
+                canvases = browser.find_elements("css selector", ".scroller canvas")
+                assert [c.rect["height"] for c in canvases] == js(browser, "return views.timelines.map((t) => t.strips[t.strips.length - 1].bottom)")
             js(browser, "dispatchEvent(new Event('afterprint'))")
         devtools(browser, "Emulation.setEmulatedMedia", {"media": "", "features": []})
 

@@ -565,7 +565,10 @@ class TestSvg:
         before = js(browser, widths)
         box = next(g for g in browser.find_elements("css selector", "g") if g.get_attribute("data-name") == "worker")
         narrow = next(width for name, _, width in before if name == "worker")
-        box.click()
+        if narrow > 4:
+            box.click()
+        else:  # main waited for long: the box is too narrow for the middle of it to be in it
+            js(browser, "arguments[0].dispatchEvent(new MouseEvent('click', { bubbles: true }))", box)
         after = js(browser, widths)
         (wide,) = (width for name, seen, width in after if name == "worker" and seen == "visible")
         assert wide > 1179 > narrow

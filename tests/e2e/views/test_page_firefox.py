@@ -1,6 +1,7 @@
 """The page of `dump --format=html` in Firefox: what it reads, shows and adds up there."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,23 @@ def test_click_and_type(firefox):
     assert firefox.text("#function caption").startswith("Callers of ")
     firefox.js("history.back()")
     wait_until(lambda: firefox.js("return document.getElementById('function').hidden"))
+
+
+def test_difference(firefox):
+    """Two recordings on a page: the numbers of report --diff, and a click that leads to both timelines."""
+    for name, order in (("data", "0"), ("other", "1")):
+        utrail("record", "-d", name, build(program("threads"), Variant("gcc", "pg", f"O{order}")))
+    page = utrail("dump", "-d", "data", "--diff", "other", "--format=html", preempted=True).must().out
+    Path("difference.html").write_text(page)
+    firefox.get("about:blank")
+    firefox.get(Path("difference.html").resolve().as_uri() + "#view=functions")
+    report = json.loads(utrail("report", "-d", "data", "--diff", "other", "--format=json", preempted=True).must().out)
+    rows = wait_until(lambda: firefox.js(ROWS))
+    shown = {row[0]: tuple(0 if cell == "–" else int(cell.replace(",", "")) for cell in row[9:]) for row in rows}
+    assert shown == {row["name"]: tuple(row["call"].values()) for row in report}
+    firefox.click("#functions-table tbody button")
+    assert firefox.text("[aria-selected=true]") == "Timeline"
+    assert firefox.text("#details").startswith("Base:") and "New:" in firefox.text("#details")
 
 
 def test_range(firefox):

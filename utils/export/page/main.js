@@ -79,7 +79,7 @@ function setUpViews(app) {
 		if (what === "state") { hideTip(); showState(app); showDetails(app); }
 		if (what === "selected") {
 			showDetails(app);
-			for (const one of timelines) one.scrollToSelected();
+			for (const one of timelines) if (one.app === app.active) one.scrollToSelected();
 			processes.scrollToSelected();
 		}
 		if (what === "search") { hideTip(); showSearch(app); overview.findMarks(); }
@@ -108,7 +108,7 @@ function setUpViews(app) {
 	setUpToolbar(app);
 	setUpKeys(app, { timelines, processes, showAll });
 	setUpPrint(app, { timelines, functions, draw });
-	return { ...views, overview, draw };
+	return { ...views, timelines, overview, draw };
 }
 
 /** @param {string} id */

@@ -44,6 +44,7 @@ export class DiffFlameView extends FlameView {
 					type: "radio", name: "shown", value: shown, change: () => app.change({ shown }),
 				}), ` ${title}`)));
 		byId("of-flame").prepend(box);
+		this.legend = element("p", {}, "Red took longer in new, blue in base, the stronger the more.");
 		this.only = element("div", { id: "flame-only", class: "only" });
 		byId("flame").append(this.only);
 	}
@@ -134,8 +135,7 @@ export class DiffFlameView extends FlameView {
 				}, `${this.names[node.func]} ${timeText(node[side].total)}`)),
 				more > 0 ? ` and ${groups(more)} more` : "");
 		};
-		this.only.replaceChildren(element("p", {}, "Red took longer in new, blue in base, the stronger the more."),
-			line("base", "Only in base"), line("pair", "Only in new"));
+		this.only.replaceChildren(this.legend, line("base", "Only in base"), line("pair", "Only in new"));
 	}
 
 	/** @param {DiffNode} node */
@@ -162,6 +162,7 @@ export class DiffFlameView extends FlameView {
 		const chosen = /** @type {HTMLInputElement | null} */ (
 			document.querySelector(`input[name=shown][value=${this.app.state.shown}]`));
 		if (chosen) chosen.checked = true;
+		this.legend.hidden = this.app.state.shown !== "difference";
 		return super.draw();
 	}
 }

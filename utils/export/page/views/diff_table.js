@@ -91,8 +91,9 @@ export class DiffTable {
 	}
 
 	#sorted() {
-		const { search: { isOn, matcher }, apps } = this.app, rows = this.find();
-		const isNamed = isOn && apps.some(({ search }) => search.hasFuncs);
+		const { search: { isOn, matcher }, apps, state } = this.app, rows = this.find();
+		// A row that was clicked is marked; the others stay, as nobody has typed anything.
+		const isNamed = isOn && state.search !== exactly(state.func) && apps.some(({ search }) => search.hasFuncs);
 		const shown = rows.filter((row) => !isNamed || !matcher || matcher(row.name));
 		const column = DIFF_COLUMNS.find(({ key }) => key === this.column), sign = this.order === "up" ? 1 : -1;
 		const byName = (/** @type {DiffRow} */ a, /** @type {DiffRow} */ b) =>

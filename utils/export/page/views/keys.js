@@ -42,7 +42,9 @@ export function setUpKeys(app, { timelines, processes, showAll }) {
 	};
 	addEventListener("keydown", (event) => {
 		const target = /** @type {HTMLElement} */ (event.target);
-		const isTyping = target.tagName === "INPUT" && target.getAttribute("type") !== "checkbox";
+		const type = target.tagName === "INPUT" ? target.getAttribute("type") || "" : "checkbox";
+		// Arrow keys move between radio buttons.
+		const isTyping = type === "radio" ? event.key.startsWith("Arrow") : type !== "checkbox";
 		if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || isTyping) return;
 		const key = keys[event.key];
 		if (!key) return;
