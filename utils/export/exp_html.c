@@ -40,6 +40,7 @@ enum slice_column {
 enum point_column {
 	POINT_COLUMN_TIME, /* ns since the point before it, in all blocks of a task */
 	POINT_COLUMN_TEXT, /* as above */
+	POINT_COLUMN_KIND, /* number of its kind, from 0 on */
 };
 
 enum slice_flag {
@@ -55,6 +56,7 @@ enum slice_flag {
  * @slices: of @task; @open: those that have not ended, by depth
  * @numbers: functions in the order of the page
  * @texts: arguments and return values, and texts of points
+ * @kinds: names of points; @per_kind: how many there are
  * @points, @last_point_ns, @nr_points: of @task
  */
 struct html {
@@ -69,6 +71,9 @@ struct html {
 	uint64_t last_ns;
 	struct func_numbers numbers;
 	struct text_numbers texts;
+	struct text_numbers kinds;
+	uint64_t *per_kind;
+	size_t nr_per_kind;
 	struct block calls;
 	struct block points;
 	uint64_t first_point_ns;
@@ -167,15 +172,30 @@ static int add_payload(struct export *ex, const struct event *event, struct slic
 	return export_put_payload(ex, html->task, event, &html->text) ? set_text(html, slice) : 0;
 }
 
+/* The number of the kind of events that @html->text names, plus one; 0 when memory is short. */
+static uint32_t count_kind(struct html *html)
+{
+	uint32_t number = text_number(&html->kinds, strbuf_str(&html->text));
+	uint64_t *counts = vec_reach(html->per_kind, &html->nr_per_kind, number, sizeof(*counts));
+
+	if (!counts)
+		return 0;
+	html->per_kind = counts;
+	counts[number]++;
+	return number;
+}
+
 /* "app:start (x=1)" */
 static int put_html_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct html *html = ex->state;
 	struct strbuf data cleanup_strbuf = { 0 };
 	uint32_t number;
+	uint32_t kind;
 
 	strbuf_reset(&html->text);
 	event_put_name(&ex->texts, event, &html->text);
+	kind = count_kind(html);
 	event_put_data(&ex->texts, task, event, &data);
 	if (data.len)
 		strbuf_addf(&html->text, " (%s)", strbuf_str(&data));
@@ -184,10 +204,11 @@ static int put_html_point(struct export *ex, const struct task *task, const stru
 		html->first_point_ns = html->last_ns;
 	block_add(&html->points, POINT_COLUMN_TIME, html->last_ns - html->last_point_ns);
 	block_add(&html->points, POINT_COLUMN_TEXT, number);
+	block_add(&html->points, POINT_COLUMN_KIND, kind - 1);
 	html->last_point_ns = html->last_ns;
-	if (number && block_end_row(&html->points, ex->sink, "points", html->nr_tasks) < 0)
+	if (!number || !kind)
 		return -ENOMEM;
-	return number ? 0 : -ENOMEM;
+	return block_end_row(&html->points, ex->sink, "points", html->nr_tasks);
 }
 
 static int put_slices(struct html *html, struct sink *sink)
@@ -385,6 +406,16 @@ static uint64_t first_record_ns(const struct pipeline *pipe)
 	return first_ns == UINT64_MAX ? pipe->first_ns : first_ns;
 }
 
+static void add_kinds(const struct html *html, struct strbuf *meta)
+{
+	strbuf_addstr(meta, "],\n\"kinds\":[");
+	for (size_t i = 0; i < html->kinds.nr; i++) {
+		strbuf_addstr(meta, i ? ",\n{\"name\":" : "\n{\"name\":");
+		add_string(meta, html->kinds.texts[i]);
+		strbuf_addf(meta, ",\"count\":%llu}", (unsigned long long)html->per_kind[i + 1]);
+	}
+}
+
 static int put_meta(struct export *ex, struct uft_err *err)
 {
 	struct html *html = ex->state;
@@ -422,6 +453,7 @@ static int put_meta(struct export *ex, struct uft_err *err)
 		strbuf_addstr(&meta, i ? ",\n" : "\n");
 		add_string(&meta, html->texts.texts[i]);
 	}
+	add_kinds(html, &meta);
 	strbuf_addstr(&meta, "],\n\"executions\":[");
 	ret = add_executions(ex, &meta, err);
 	strbuf_addstr(&meta, "]}</script>\n");
@@ -451,6 +483,8 @@ static void deinit_html(struct export *ex)
 	struct html *html = ex->state;
 
 	text_numbers_deinit(&html->texts);
+	text_numbers_deinit(&html->kinds);
+	free(html->per_kind);
 	nest_deinit(&html->nest);
 	strbuf_deinit(&html->tasks);
 	block_deinit(&html->calls);

@@ -91,7 +91,7 @@ function setUpViews(app) {
 		for (const { scroller } of timelines) scroller.scrollTop = 0;
 		processes.scrollTo(0);
 		flame.root = flame.at = null;
-		app.change({ zoom: null });
+		app.change({ zoom: null }, "push");
 	};
 	byId("collapse").addEventListener("click", () => {
 		const isFolded = timelines.every((one) => one.isAllFolded());

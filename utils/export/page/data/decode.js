@@ -58,6 +58,7 @@ export class TaskDecoder {
 		this.tree = new ContextTree();
 		this.pointTime = new Float64Array(points);
 		this.pointText = new Uint32Array(points);
+		this.pointKind = new Uint32Array(points);
 		this.nr = 0;
 		this.nrPoints = 0;
 		this.time = 0;
@@ -93,10 +94,11 @@ export class TaskDecoder {
 
 	/** @param {Uint8Array} bytes */
 	addPoints(bytes) {
-		const { nr, columns: [times, texts] } = splitBlock(bytes);
+		const { nr, columns: [times, texts, kinds] } = splitBlock(bytes);
 		for (let i = 0; i < nr; i++) {
 			this.pointsAt += times.next();
 			this.pointTime[this.nrPoints] = this.pointsAt;
+			this.pointKind[this.nrPoints] = kinds.next();
 			this.pointText[this.nrPoints++] = texts.next();
 		}
 	}
@@ -135,7 +137,7 @@ export class TaskDecoder {
 		return {
 			start: this.start, dur: this.dur, ctx: this.ctx, text: this.text,
 			open: Uint32Array.from(this.open), rows: this.#rows(), sums: this.#sums(),
-			pointTime: this.pointTime, pointText: this.pointText,
+			pointTime: this.pointTime, pointText: this.pointText, pointKind: this.pointKind,
 			tree: {
 				nr: tree.nr, func: tree.func.slice(0, tree.nr),
 				parent: tree.parent.slice(0, tree.nr), depth: tree.depth.slice(0, tree.nr),

@@ -31,6 +31,7 @@ import { Sources } from "./sources.js";
  * @property {string[]} functions
  * @property {string[]} texts if they are few; else they come in blocks
  * @property {Execution[]} executions
+ * @property {import("./events.js").Kind[]} [kinds] of events
  * @property {number[]} [places] of functions in sources
  * @property {import("./sources.js").SourceFile[]} [sources]
  */
@@ -66,6 +67,7 @@ export class Recording {
 		this.names = meta.functions.concat(programs);
 		this.isWait = Uint8Array.from(this.names, (name) => (name.startsWith(WAIT) ? 1 : 0));
 		this.tasks = meta.tasks.map((info, i) => new Task(info, i));
+		this.kinds = meta.kinds || [];
 		this.sources = new Sources(meta.places || [], meta.sources || []);
 		this.lanes = makeLanes(meta.executions, programs, meta.functions.length);
 		this.textBlocks = meta.texts.length ? [encodeTexts(meta.texts)] : [];

@@ -59,7 +59,8 @@ export class Search {
 		this.tasks = new Set(recording.tasks.filter((task) => String(task.tid) === this.text));
 		this.named = recording.tasks.filter((task) => is && is(task.name)).length;
 		this.calls = 0;
-		this.events = 0;
+		/** Matching events by kind. */
+		this.perKind = new Float64Array(recording.kinds.length);
 		this.executions = 0;
 		if (this.text) this.#count();
 	}
@@ -84,9 +85,11 @@ export class Search {
 		if (!matcher || !recording.textBlocks.length) return;
 		const texts = await this.#matchTexts(matcher, pause, isOld);
 		if (!texts || isOld()) return;
-		let calls = 0, events = 0;
+		let calls = 0;
+		const perKind = new Float64Array(recording.kinds.length);
 		for (const task of recording.tasks) {
-			for (const text of task.pointText) events += texts[text];
+			const { pointText, pointKind } = task;
+			for (let k = 0; k < pointText.length; k++) perKind[pointKind[k]] += texts[pointText[k]];
 			if (!task.text || this.tasks.has(task)) continue;
 			const { text, ctx, n } = task, { func } = task.tree;
 			for (let at = 0; at < n; at += SLICE) {
@@ -98,7 +101,7 @@ export class Search {
 		}
 		this.texts = texts;
 		this.calls += calls;
-		this.events = events;
+		this.perKind = perKind;
 	}
 
 	/**
@@ -121,6 +124,12 @@ export class Search {
 		}
 		return hasAny ? texts : null;
 	}
+
+	/**
+	 * How many events match.
+	 * @param {Uint8Array} hidden by kind
+	 */
+	events(hidden) { return this.perKind.reduce((sum, nr, kind) => sum + (hidden[kind] ? 0 : nr), 0); }
 
 	/** True when there is something to mark. */
 	get isOn() { return Boolean(this.text) && !this.isWrong; }

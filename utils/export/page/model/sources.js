@@ -29,6 +29,15 @@ export class Sources {
 	}
 
 	/**
+	 * "FILE:LINE", or "" where that was not recorded.
+	 * @param {number} func
+	 */
+	place(func) {
+		const place = this.places.get(func);
+		return place ? `${this.files[place[0]].file}:${place[1]}` : "";
+	}
+
+	/**
 	 * Null: it was not recorded.
 	 * @param {number} func
 	 * @returns {Source | null}

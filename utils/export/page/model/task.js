@@ -52,6 +52,7 @@ export class Task {
 		this.isOuter = Uint8Array.of(0);
 		this.pointTime = new Float64Array(0);
 		this.pointText = new Uint32Array(0);
+		this.pointKind = new Uint32Array(0);
 		/** ns that it was in calls and on the CPU */
 		this.cpu = 0;
 	}

@@ -2,6 +2,7 @@
 import { fromFragment, State, toFragment } from "./state.js";
 import { Search } from "../model/search.js";
 import { pause } from "../data/load.js";
+import { nextPoint } from "../model/events.js";
 
 /** @typedef {import("../model/task.js").Task | import("../model/lanes.js").Lanes} BarTask */
 /** @typedef {[task: BarTask, index: number]} Bar a call, or an execution */
@@ -58,6 +59,13 @@ export class App {
 		this.isLooking = false;
 		/** @type {Bar | null} */
 		this.selected = null;
+		/**
+		 * The selected event; then there is no selected call.
+		 * @type {import("../model/events.js").PointOf | null}
+		 */
+		this.event = null;
+		this.hiddenOf = new Set();
+		this.hidden = new Uint8Array(recording.kinds.length);
 		/** The place of the selected call among matches, or 0. */
 		this.place = 0;
 	}
@@ -75,6 +83,16 @@ export class App {
 	 */
 	tell(what) { for (const listener of this.shared.listeners) listener(what); }
 
+	/** By kind of events: 1 if they are not shown. */
+	get hiddenKinds() {
+		const { hiddenKinds } = this.state;
+		if (hiddenKinds !== this.hiddenOf) {
+			this.hidden = Uint8Array.from(this.recording.kinds, ({ name }) => (hiddenKinds.has(name) ? 1 : 0));
+			this.hiddenOf = hiddenKinds;
+		}
+		return this.hidden;
+	}
+
 	get all() { return { from: this.recording.first, to: this.recording.last }; }
 	get zoom() { return this.state.zoom || this.all; }
 
@@ -89,6 +107,8 @@ export class App {
 		Object.assign(this.state, change);
 		if (how === "push") this.#write("push");
 		else this.shared.timer = window.setTimeout(() => this.#write("replace"), SETTLE_MS);
+		for (const app of this.apps)
+			if (app.event && app.hiddenKinds[app.event.task.pointKind[app.event.at]]) app.event = null;
 		if ("search" in change) for (const app of this.apps) app.lookFor();
 		this.tell("state");
 		this.tell("draw");
@@ -130,15 +150,16 @@ export class App {
 
 	/**
 	 * @param {import("../model/recording.js").Range} range
+	 * @param {"push" | "replace"} [how] as change() has it
 	 */
-	setZoom({ from, to }) {
+	setZoom({ from, to }, how = "replace") {
 		const { first, last } = this.recording, all = last - first, margin = all * MARGIN;
 		const width = Math.min(Math.max(to - from, LEAST_SEEN), all + 2 * margin);
 		const middle = (from + to) / 2;
 		let start = Math.max(middle - width / 2, first - margin);
 		start = Math.min(start, last + margin - width);
 		const isAll = start <= first && start + width >= last;
-		this.change({ zoom: isAll ? null : { from: start, to: start + width } });
+		this.change({ zoom: isAll ? null : { from: start, to: start + width } }, how);
 	}
 
 	/**
@@ -159,15 +180,41 @@ export class App {
 	/** @param {Bar} call */
 	zoomTo([task, i]) {
 		const dur = Math.max(task.dur[i], 1);
-		this.setZoom({ from: task.start[i] - dur * 0.05, to: task.start[i] + dur * 1.05 });
+		this.setZoom({ from: task.start[i] - dur * 0.05, to: task.start[i] + dur * 1.05 }, "push");
 	}
 
 	/** @param {Bar | null} call */
 	select(call) {
 		this.selected = call;
+		this.event = null;
 		if (call) this.shared.active = this;
 		this.tell("selected");
 		this.tell("draw");
+	}
+
+	/** @param {import("../model/events.js").PointOf} event */
+	selectEvent(event) {
+		this.select(null);
+		this.event = event;
+		this.shared.active = this;
+		this.tell("selected");
+	}
+
+	/**
+	 * The next or the previous event that is shown; of a kind, or those that were looked for.
+	 * @param {1 | -1} step
+	 * @param {number} [kind]
+	 */
+	goEvent(step, kind) {
+		const { hiddenKinds, search: { texts } } = this;
+		const event = nextPoint(this.recording.tasks, this.event, step, (task, at) =>
+			!hiddenKinds[task.pointKind[at]] && (kind === undefined
+				? Boolean(texts && texts[task.pointText[at]]) : task.pointKind[at] === kind));
+		if (!event) return;
+		const time = event.task.pointTime[event.at], { from, to } = this.zoom, half = (to - from) / 2;
+		if (this.state.view !== "timeline") this.change({ view: "timeline" }, "push");
+		if (time < from || time > to) this.setZoom({ from: time - half, to: time + half });
+		this.selectEvent(event);
 	}
 
 	/**
@@ -190,8 +237,8 @@ export class App {
 	go(step) {
 		if (!this.search.isOn) return;
 		if (this.state.view === "processes") { this.#goExecution(step); return; }
-		const from = this.selected && "ctx" in this.selected[0] ? this.selected : null;
-		const call = this.search.next(/** @type {import("../model/task.js").Call | null} */ (from), step);
+		if (!this.search.calls) { this.goEvent(step); return; }
+		const call = this.search.next(this.selectedCall, step);
 		if (!call) return;
 		this.place = this.search.place(call);
 		if (this.state.view !== "timeline") this.change({ view: "timeline" }, "push");

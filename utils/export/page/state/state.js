@@ -43,6 +43,11 @@ export class State {
 	hasWaits = true;
 	/** @type {Shown} */
 	shown = "difference";
+	/**
+	 * Names of kinds of events that are not shown.
+	 * @type {Set<string>}
+	 */
+	hiddenKinds = new Set();
 
 	/** What sums are about: the chosen range, or what pictures show. */
 	get part() { return this.range || this.zoom; }
@@ -67,6 +72,7 @@ export function toFragment(state, recording) {
 	if (state.order !== "start") add("sort", state.order);
 	if (!state.hasWaits) add("waits", "no");
 	if (state.shown !== "difference") add("of", state.shown);
+	for (const name of state.hiddenKinds) add("without", name);
 	const escaped = (/** @type {string} */ text) =>
 		encodeURIComponent(text).replace(/%(?:2C|7E|3A|40|2F|24)/g, decodeURIComponent);
 	return parts.map(([key, value]) => `${key}=${escaped(value)}`).join("&");
@@ -95,5 +101,6 @@ export function fromFragment(fragment, recording, first) {
 	state.pinned = numbers("pinned");
 	state.shown = SHOWN.find((name) => name === of) || "difference";
 	state.hasWaits = parts.get("waits") !== "no";
+	state.hiddenKinds = new Set(parts.getAll("without"));
 	return state;
 }

@@ -12,13 +12,22 @@ const CLICK = 4;
  * @param {() => void} on.leave
  * @param {(event: PointerEvent) => void} on.click
  * @param {(pixels: number) => void} on.scrollBy
+ * @param {HTMLElement} [above] stands above the picture, and has buttons of its own
  */
-export function followPointer(over, app, on) {
+export function followPointer(over, app, on, above) {
 	/** @type {Map<number, PointerEvent>} */
 	const down = new Map();
-	/** @type {{ x: number, y: number, from: number, to: number, isRange: boolean } | null} */
+	/**
+	 * @type {{
+	 *     x: number, y: number, from: number, to: number, isRange: boolean,
+	 *     old: import("../model/recording.js").Range | null,
+	 * } | null}
+	 */
 	let drag = null;
 	let hasMoved = false, spread = 0;
+	const capture = (/** @type {PointerEvent} */ event) => {
+		try { over.setPointerCapture(event.pointerId); } catch { /* it is gone already */ }
+	};
 	const timeAt = (/** @type {number} */ clientX) => {
 		const box = over.getBoundingClientRect(), { from, to } = app.zoom;
 		return from + (clientX - box.left) / box.width * (to - from);
@@ -29,22 +38,23 @@ export function followPointer(over, app, on) {
 	};
 	const begin = (/** @type {PointerEvent} */ event) => {
 		const { from, to } = app.zoom;
-		drag = { x: event.clientX, y: event.clientY, from, to, isRange: event.shiftKey };
+		drag = { x: event.clientX, y: event.clientY, from, to, isRange: event.shiftKey, old: app.state.range };
 	};
-	over.addEventListener("wheel", (event) => {
+	const onWheel = (/** @type {WheelEvent} */ event) => {
 		event.preventDefault();
 		if (event.shiftKey) on.scrollBy(event.deltaY || event.deltaX);
 		else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) app.pan(event.deltaX / over.clientWidth);
 		else app.zoomBy(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 240))), timeAt(event.clientX));
-	}, { passive: false });
-	over.addEventListener("pointerdown", (event) => {
+	};
+	const onDown = (/** @type {PointerEvent} */ event) => {
 		down.set(event.pointerId, event);
-		try { over.setPointerCapture(event.pointerId); } catch { /* it is gone already */ }
+		// A button gets its click, unless this becomes a drag.
+		if (event.target === over) capture(event);
 		hasMoved = down.size > 1;
 		if (down.size === 2) spread = spreadOf();
 		begin(event);
-	});
-	over.addEventListener("pointermove", (event) => {
+	};
+	const onMove = (/** @type {PointerEvent} */ event) => {
 		if (!drag || !down.has(event.pointerId)) { on.hover(event); return; }
 		const old = /** @type {PointerEvent} */ (down.get(event.pointerId));
 		down.set(event.pointerId, event);
@@ -57,6 +67,7 @@ export function followPointer(over, app, on) {
 		const dx = event.clientX - drag.x;
 		if (Math.abs(dx) + Math.abs(event.clientY - drag.y) > CLICK) hasMoved = true;
 		if (!hasMoved) return;
+		capture(event);
 		on.leave();
 		if (drag.isRange) {
 			const one = timeAt(drag.x), other = timeAt(event.clientX);
@@ -68,18 +79,27 @@ export function followPointer(over, app, on) {
 		app.setZoom({ from: drag.from - step, to: drag.to - step });
 		// The browser itself scrolls by finger, where touch-action says so.
 		if (event.pointerType !== "touch") on.scrollBy(old.clientY - event.clientY);
-	});
-	const end = (/** @type {PointerEvent} */ event) => {
+	};
+	const onEnd = (/** @type {PointerEvent} */ event) => {
 		down.delete(event.pointerId);
-		const isClick = drag && !hasMoved && event.type === "pointerup";
-		const isRange = drag && hasMoved && drag.isRange;
+		const isClick = drag && !hasMoved && event.type === "pointerup" && event.target === over;
+		if (drag && hasMoved && drag.isRange) {
+			const { range } = app.state;
+			// "Back" leads to what was before the drag.
+			app.state.range = drag.old;
+			app.change({ range }, "push");
+		}
 		drag = null;
 		if (down.size) { begin([...down.values()][0]); hasMoved = true; }
 		if (isClick) on.click(event);
-		if (isRange) app.change({ range: app.state.range }, "push");
 	};
-	over.addEventListener("pointerup", end);
-	over.addEventListener("pointercancel", end);
-	over.addEventListener("pointerleave", on.leave);
+	for (const one of above ? [over, above] : [over]) {
+		one.addEventListener("wheel", onWheel, { passive: false });
+		one.addEventListener("pointerdown", onDown);
+		one.addEventListener("pointermove", onMove);
+		one.addEventListener("pointerup", onEnd);
+		one.addEventListener("pointercancel", onEnd);
+		one.addEventListener("pointerleave", on.leave);
+	}
 	over.addEventListener("dblclick", () => { if (app.selected) app.zoomTo(app.selected); });
 }

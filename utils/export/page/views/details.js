@@ -1,6 +1,7 @@
 /** The line at the bottom: the selected call. */
 import { byId, element } from "../ui/element.js";
 import { timeText } from "../model/text.js";
+import { innermostAt } from "../model/events.js";
 
 /**
  * @param {import("../model/recording.js").Execution} e
@@ -18,7 +19,7 @@ export const commandOf = (e) => (e.name.startsWith("fork") ? e.name : e.command 
 function describeExecution({ recording }, i) {
 	const { lanes, meta } = recording, e = meta.executions[i], ending = endingOf(e);
 	return {
-		name: commandOf(e), text: "", func: "", source: null,
+		name: commandOf(e), text: "", func: "", source: "",
 		took: timeText(e.dur) + (ending ? `, ${ending}` : ""), self: timeText(lanes.own[i]),
 		start: timeText(e.start - meta.zero), task: `process ${e.pid}${e.cwd ? ` of ${e.cwd}` : ""}`,
 		caller: e.parent === undefined ? "" : meta.executions[e.parent].name, by: "made by",
@@ -39,9 +40,38 @@ export function describe(app, [task, i]) {
 		name: func, text, func,
 		took: timeText(task.dur[i]) + (task.open.has(i) ? ", did not return" : ""),
 		self: timeText(task.self(i)), start: timeText(task.start[i] - meta.zero),
-		source: app.recording.sources.of(task.func(i)),
+		source: app.recording.sources.place(task.func(i)),
 		task: `${task.name} ${task.tid}`, caller: caller < 0 ? "" : names[caller], by: "called by",
 	};
+}
+
+/**
+ * @param {string} word
+ * @param {string} value
+ */
+const part = (word, value) => element("span", {}, `${word} `, element("i", {}, value));
+/**
+ * @param {string} text
+ * @param {() => void} click
+ */
+const button = (text, click) => element("button", { class: "tool", click }, text);
+
+/**
+ * An event: what it says, when, and in which call.
+ * @param {import("../state/app.js").App} app
+ * @param {import("../model/events.js").PointOf} event
+ * @returns {Node[]}
+ */
+function eventDetails(app, { task, at }) {
+	const { recording } = app, time = task.pointTime[at], kind = task.pointKind[at];
+	const call = innermostAt(task, time);
+	return [element("b", {}, recording.text(task.pointText[at])),
+		part("at", timeText(time - recording.meta.zero)), part("in", `${task.name} ${task.tid}`),
+		...(call < 0 ? [] : [part("within", recording.names[task.func(call)])]),
+		element("span", { class: "buttons" },
+			button("Previous event", () => app.goEvent(-1, kind)),
+			button("Next event", () => app.goEvent(1, kind)),
+			...(call < 0 ? [] : [button("Call", () => app.reveal([task, call]))]))];
 }
 
 /**
@@ -50,18 +80,15 @@ export function describe(app, [task, i]) {
  * @returns {Node[]}
  */
 function detailsOf(app) {
+	if (app.event && app.state.view === "timeline") return eventDetails(app, app.event);
 	const isCall = app.selected !== null && "ctx" in app.selected[0];
 	if (!app.selected || app.state.view !== (isCall ? "timeline" : "processes")) return [];
 	const d = describe(app, app.selected);
-	const part = (/** @type {string} */ word, /** @type {string} */ value) =>
-		element("span", {}, `${word} `, element("i", {}, value));
 	const made = [element("b", {}, d.name + d.text), part("took", d.took),
 		part("itself", d.self), part("at", d.start), part("in", d.task)];
 	if (d.caller) made.push(part(d.by, d.caller));
-	if (d.source) made.push(part("from", `${d.source.file}:${d.source.line}`));
+	if (d.source) made.push(part("from", d.source));
 	if (!d.func) return made;
-	const button = (/** @type {string} */ text, /** @type {() => void} */ click) =>
-		element("button", { class: "tool", click }, text);
 	made.push(element("span", { class: "buttons" },
 		button("Previous call", () => app.goSame(-1)), button("Next call", () => app.goSame(1)),
 		button("Function", () => app.change({ func: d.func, view: "functions" }, "push"))));

@@ -1,5 +1,6 @@
 /** Keys, wherever the focus is. */
 import { byId } from "../ui/element.js";
+import { setUpKinds } from "./kinds.js";
 
 /**
  * @param {import("../state/app.js").App} app
@@ -9,7 +10,7 @@ import { byId } from "../ui/element.js";
  * @param {() => void} views.showAll
  */
 export function setUpKeys(app, { timelines, processes, showAll }) {
-	const dialog = /** @type {HTMLDialogElement} */ (byId("keys"));
+	const openKinds = setUpKinds(app), dialog = /** @type {HTMLDialogElement} */ (byId("keys"));
 	const scrollBy = (/** @type {number} */ pixels) => {
 		if (app.state.view === "processes") processes.scrollTo(processes.top + pixels);
 		else if (app.state.view === "timeline") for (const { scroller } of timelines) scroller.scrollTop += pixels;
@@ -35,6 +36,7 @@ export function setUpKeys(app, { timelines, processes, showAll }) {
 		0: showAll, 1: () => show("timeline"), 2: () => show("flame"), 3: () => show("functions"),
 		4: () => { if (app.hasProcesses) show("processes"); },
 		n: () => app.active.go(1), N: () => app.active.go(-1),
+		e: () => { if (app.state.view === "timeline") openKinds(); },
 		f: () => { if (app.active.selected) app.active.zoomTo(app.active.selected); },
 		"[": () => setEnd("from"), "]": () => setEnd("to"),
 		"/": () => byId("search").focus(), "?": () => dialog.showModal(),

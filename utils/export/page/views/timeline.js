@@ -7,6 +7,7 @@ import { hideTip, showTip } from "../ui/tip.js";
 import { firstEnding, lowerBound } from "../model/task.js";
 import { HEAD, layOut, ROW } from "../model/layout.js";
 import { followPointer } from "../ui/pointer.js";
+import { nearestPoint } from "../model/events.js";
 import { describe } from "./details.js";
 
 export class Timeline {
@@ -35,14 +36,15 @@ export class Timeline {
 		this.bars = 0;
 		this.scroller.addEventListener("scroll", () => app.tell("draw"));
 		// Marks of events stand in the line of headings.
-		this.headings.addEventListener("pointermove", (event) => this.#hover(event));
-		this.headings.addEventListener("pointerleave", hideTip);
+		this.headings.addEventListener("click", (event) => {
+			if (!/** @type {HTMLElement} */ (event.target).closest("button")) this.#choose(event);
+		});
 		followPointer(this.canvas, app, {
 			hover: (event) => this.#hover(event),
 			leave: () => { this.hovered = null; hideTip(); app.tell("draw"); },
-			click: (event) => app.select(this.callAt(pointIn(this.canvas, event))),
+			click: (event) => this.#choose(event),
 			scrollBy: (rows) => { this.scroller.scrollTop += rows; },
-		});
+		}, this.headings);
 	}
 
 	layOut() {
@@ -97,19 +99,34 @@ export class Timeline {
 	 * @param {number} width
 	 */
 	#drawPoints(g, task, y, width) {
-		const { from, to } = this.app.zoom, scale = width / (to - from), { pointTime } = task;
-		const { texts } = this.app.search;
-		for (let k = lowerBound(pointTime, from); k < pointTime.length;) {
-			const x = Math.floor((pointTime[k] - from) * scale);
-			if (x > width) break;
-			g.fillStyle = texts && texts[task.pointText[k]] ? colors.mark : colors.accent;
+		const { from, to } = this.app.zoom, scale = width / (to - from);
+		const { pointTime, pointText, pointKind } = task, hidden = this.app.hiddenKinds;
+		const { texts } = this.app.search, { event } = this.app;
+		const mark = (/** @type {number} */ x, /** @type {string} */ color) => {
+			g.fillStyle = color;
 			g.beginPath();
 			g.moveTo(x - 3, y - 10);
 			g.lineTo(x + 4, y - 10);
 			g.lineTo(x + 0.5, y - 3);
 			g.fill();
-			k = Math.max(k + 1, lowerBound(pointTime, from + (x + 1) / scale));
+		};
+		for (let k = lowerBound(pointTime, from); k < pointTime.length;) {
+			const x = Math.floor((pointTime[k] - from) * scale);
+			if (x > width) break;
+			const next = Math.max(k + 1, lowerBound(pointTime, from + (x + 1) / scale));
+			let isShown = false, isFound = false;
+			for (; k < next && !(isShown && (isFound || !texts)); k++) {
+				if (hidden[pointKind[k]]) continue;
+				isShown = true;
+				if (texts && texts[pointText[k]]) isFound = true;
+			}
+			k = next;
+			if (isShown) mark(x, isFound ? colors.mark : colors.accent);
 		}
+		if (!event || event.task !== task) return;
+		const x = Math.floor((pointTime[event.at] - from) * scale);
+		g.strokeStyle = colors.text;
+		g.strokeRect(x - 4.5, y - 12.5, 10, 12);
 	}
 
 	/**
@@ -218,13 +235,13 @@ export class Timeline {
 
 	/** Scroll to the selected call, of which nothing may be seen. */
 	scrollToSelected() {
-		const call = this.app.selected;
-		if (!call || !("ctx" in call[0])) return;
+		const call = this.app.selectedCall, task = call ? call[0] : this.app.event?.task;
+		if (!task) return;
 		this.layOut();
-		const task = call[0], strip = this.strips.find((s) => s.tasks.includes(task));
+		const strip = this.strips.find((s) => s.tasks.includes(task));
 		if (!strip) return;
-		if (strip.isFolded) { this.folded.delete(strip.key); this.layOut(); }
-		const y = strip.top + HEAD + task.depth(call[1]) * ROW;
+		if (call && strip.isFolded) { this.folded.delete(strip.key); this.layOut(); }
+		const y = strip.top + (call ? HEAD + task.depth(call[1]) * ROW : 0);
 		const high = this.scroller.clientHeight, { scrollTop } = this.scroller;
 		if (y < scrollTop || y + ROW > scrollTop + high) this.scroller.scrollTop = y - high / 2;
 	}
@@ -241,8 +258,8 @@ export class Timeline {
 		const depth = Math.floor((at - strip.top - HEAD) / ROW);
 		for (const task of strip.tasks) {
 			if (depth < 0) {
-				const k = lowerBound(task.pointTime, time - 4 / scale);
-				if (task.pointTime[k] <= time + 4 / scale) return { task, point: k };
+				const point = nearestPoint(task, time, 4 / scale, this.app.hiddenKinds);
+				if (point >= 0) return { task, point };
 			}
 			const row = strip.isFolded ? undefined : task.rows[depth], slack = 1.5 / scale;
 			const k = row ? firstEnding(task, row, time - slack, 0) : 0;
@@ -254,6 +271,13 @@ export class Timeline {
 
 	/** @param {{ x: number, y: number }} place */
 	callAt(place) { return this.find(place).call || null; }
+
+	/** @param {MouseEvent} event */
+	#choose(event) {
+		const { call, task, point } = this.find(pointIn(this.canvas, event));
+		if (task && point !== undefined) this.app.selectEvent({ task, at: point });
+		else this.app.select(call || null);
+	}
 
 	/** @param {PointerEvent} event */
 	#hover(event) {

@@ -3,6 +3,7 @@ import { byId, element, inputById } from "../ui/element.js";
 import { count, groups, timeText } from "../model/text.js";
 import { parseRange, rangeText } from "../model/range_text.js";
 import { VIEWS } from "../state/state.js";
+import { showKinds } from "./kinds.js";
 
 /** @type {[import("../state/state.js").TaskOrder, string][]} */
 const ORDER_TITLES = [["start", "Start"], ["name", "Name"], ["calls", "Calls"], ["cpu", "Time on CPU"]];
@@ -56,7 +57,7 @@ function setUpRange(app) {
 		if (!isWrong) app.change({ range }, "push");
 	});
 	byId("zoom-range").addEventListener("click", () => {
-		if (app.state.range) app.setZoom(app.state.range);
+		if (app.state.range) app.setZoom(app.state.range, "push");
 	});
 	byId("choose-seen").addEventListener("click", () => {
 		const { from, to } = app.zoom;
@@ -109,11 +110,12 @@ export function setUpToolbar(app) {
 }
 
 /** @param {import("../state/app.js").App} app */
-function foundText({ search, place, isLooking, isReading, state }) {
+function foundText({ search, place, isLooking, isReading, state, hiddenKinds }) {
 	const isOfPrograms = state.view === "processes";
 	let text = isOfPrograms ? count(search.executions, "execution") : count(search.calls, "call");
 	if (place) text = `${groups(place)} of ${text}`;
-	if (search.events && !isOfPrograms) text += `, ${count(search.events, "event")}`;
+	const events = search.events(hiddenKinds);
+	if (events && !isOfPrograms) text += `, ${count(events, "event")}`;
 	if (search.named && !search.hasFuncs) text += `, ${count(search.named, "task")}`;
 	return isLooking || isReading ? `${text} …` : text;
 }
@@ -154,6 +156,7 @@ export function showState(app) {
 	byId("of-timeline").hidden = state.view !== "timeline";
 	byId("of-flame").hidden = state.view !== "flame";
 	inputById("waits").checked = state.hasWaits;
+	showKinds(app);
 	for (const item of byId("orders").children)
 		item.setAttribute("aria-checked", String(item.getAttribute("data-order") === state.order));
 	showSearch(app);

@@ -1,0 +1,68 @@
+/** Events: what took no time, by kinds. */
+import { lowerBound } from "./task.js";
+
+/**
+ * @typedef {object} Kind what events are called, and how many there are
+ * @property {string} name
+ * @property {number} count
+ */
+
+/** @typedef {{ task: import("./task.js").Task, at: number }} PointOf an event, by its place in the task */
+
+/**
+ * The event of a task that is nearest to a time, if it is near enough.
+ * @param {import("./task.js").Task} task
+ * @param {number} time
+ * @param {number} slack
+ * @param {Uint8Array} hidden by kind
+ */
+export function nearestPoint({ pointTime, pointKind }, time, slack, hidden) {
+	const first = lowerBound(pointTime, time);
+	let after = first, before = first - 1;
+	while (after < pointTime.length && hidden[pointKind[after]]) after++;
+	while (before >= 0 && hidden[pointKind[before]]) before--;
+	const late = after < pointTime.length ? pointTime[after] - time : Infinity;
+	const early = before >= 0 ? time - pointTime[before] : Infinity;
+	if (Math.min(late, early) > slack) return -1;
+	return late < early ? after : before;
+}
+
+/**
+ * The event after (or before) another one, in the order of time; the first one after the last.
+ * @param {import("./task.js").Task[]} tasks
+ * @param {PointOf | null} from
+ * @param {1 | -1} step
+ * @param {(task: import("./task.js").Task, at: number) => boolean} isWanted
+ * @returns {PointOf | null}
+ */
+export function nextPoint(tasks, from, step, isWanted) {
+	/** @type {PointOf | null} */
+	let best = null;
+	const time = from ? from.task.pointTime[from.at] : 0;
+	const isBefore = (/** @type {PointOf} */ a, /** @type {PointOf} */ b) =>
+		(a.task.pointTime[a.at] - b.task.pointTime[b.at] || a.task.index - b.task.index) * step < 0;
+	for (const task of tasks) {
+		const { pointTime } = task;
+		let at = step > 0 ? 0 : pointTime.length - 1;
+		if (from && task === from.task) at = from.at + step;
+		else if (from) {
+			at = lowerBound(pointTime, time + (task.index < from.task.index ? 1 : 0));
+			if (step < 0) at--;
+		}
+		while (at >= 0 && at < pointTime.length && !isWanted(task, at)) at += step;
+		if (at < 0 || at >= pointTime.length) continue;
+		if (!best || isBefore({ task, at }, best)) best = { task, at };
+	}
+	return best || (from ? nextPoint(tasks, null, step, isWanted) : null);
+}
+
+/**
+ * The innermost call of a task that is open at a time, or -1.
+ * @param {import("./task.js").Task} task
+ * @param {number} time
+ */
+export function innermostAt(task, time) {
+	let i = task.firstAt(time + 1) - 1;
+	while (i >= 0 && task.end(i) < time) i = task.parent(i);
+	return i;
+}

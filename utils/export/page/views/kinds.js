@@ -1,0 +1,63 @@
+/** Which kinds of events are shown: a list of boxes to tick, behind a button. */
+import { byId, element } from "../ui/element.js";
+import { count } from "../model/text.js";
+
+/**
+ * All recordings of the page have one list.
+ * @param {import("../state/app.js").App} app
+ */
+function findKinds(app) {
+	/** @type {Map<string, number>} */
+	const kinds = new Map();
+	for (const { recording } of app.apps)
+		for (const { name, count: nr } of recording.kinds) kinds.set(name, (kinds.get(name) || 0) + nr);
+	return kinds;
+}
+
+/** @param {import("../state/app.js").App} app */
+export function setUpKinds(app) {
+	const box = byId("kinds-box"), button = byId("kinds-button"), list = byId("kinds");
+	const kinds = findKinds(app);
+	box.hidden = !kinds.size;
+	const open = (/** @type {boolean} */ isOpen) => {
+		list.hidden = !isOpen;
+		button.setAttribute("aria-expanded", String(isOpen));
+		if (isOpen) list.querySelector("input")?.focus();
+	};
+	const set = (/** @type {Iterable<string>} */ hidden) => app.change({ hiddenKinds: new Set(hidden) }, "push");
+	const rows = [...kinds].map(([name, nr]) => element("label", {},
+		element("input", {
+			type: "checkbox", "data-kind": name,
+			change: (event) => {
+				const hidden = new Set(app.state.hiddenKinds);
+				if (event.target.checked) hidden.delete(name); else hidden.add(name);
+				set(hidden);
+			},
+		}), element("span", {}, name), element("i", {}, count(nr, "event"))));
+	list.append(...rows, element("span", { class: "buttons" },
+		element("button", { class: "tool", click: () => set([]) }, "All kinds"),
+		element("button", { class: "tool", click: () => set(kinds.keys()) }, "No events")));
+	button.addEventListener("click", () => open(list.hidden));
+	list.addEventListener("keydown", (event) => {
+		const inputs = [...list.querySelectorAll("input")];
+		const at = inputs.findIndex((input) => input === document.activeElement);
+		const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+		if (step) inputs[(at + step + inputs.length) % inputs.length].focus();
+		if (event.key === "Escape") { open(false); button.focus(); }
+		// What else is typed here is for the boxes, and not for the pictures.
+		if (step || event.key === "Escape") event.preventDefault();
+		event.stopPropagation();
+	});
+	document.addEventListener("pointerdown", (event) => {
+		if (!list.hidden && !box.contains(/** @type {Node} */ (event.target))) open(false);
+	});
+	return () => { if (!box.hidden) open(true); };
+}
+
+/** @param {import("../state/app.js").App} app */
+export function showKinds({ state }) {
+	for (const input of byId("kinds").querySelectorAll("input"))
+		input.checked = !state.hiddenKinds.has(input.dataset.kind || "");
+	const nr = state.hiddenKinds.size;
+	byId("kinds-button").textContent = nr ? `Events (${nr} hidden)` : "Events";
+}
