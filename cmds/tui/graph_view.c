@@ -263,13 +263,10 @@ static void put_place(struct tui_view *base, size_t line, struct sink *sink)
 {
 	const struct graph_view *view = graph_of(base);
 	const struct func *func = func_at(base, line);
-	struct strbuf file cleanup_strbuf = { 0 };
-	unsigned number;
 
-	if (func && source_place_find(view->modules, func, &file, &number)) {
-		sink_text(sink, strbuf_str(&file), file.len);
-		sink_putf(sink, " [line:%u]", number);
-	} else if (func) {
+	if (func && source_place_put(view->modules, func, sink))
+		return;
+	if (func) {
 		const struct graph_item *item = &view->items[view->shown[line] & ~GRAPH_GAP];
 
 		sink_putf(sink, "source line is not known [at %#llx]",

@@ -78,14 +78,9 @@ static void put_place(struct tui_view *base, size_t line, struct sink *sink)
 {
 	const struct report_view *view = report_of(base);
 	const struct func *func = func_at(base, line);
-	struct strbuf file cleanup_strbuf = { 0 };
-	unsigned number;
 
-	if (func && source_place_find(view->modules, func, &file, &number)) {
-		sink_text(sink, strbuf_str(&file), file.len);
-		sink_putf(sink, " [line:%u]", number);
+	if (func && source_place_put(view->modules, func, sink))
 		return;
-	}
 	sink_str(sink, view->dir);
 	sink_putf(sink, " (%zu sessions, %zu functions)", view->nr_sessions, view->rows.nr);
 }

@@ -29,3 +29,15 @@ bool source_place_find(struct module_set *modules, const struct func *func, stru
 	return func->sym && !func->is_libcall && module_put_line(func, func->sym->addr, file) &&
 	       split_line(file, line);
 }
+
+bool source_place_put(struct module_set *modules, const struct func *func, struct sink *sink)
+{
+	struct strbuf file cleanup_strbuf = { 0 };
+	unsigned line;
+
+	if (!source_place_find(modules, func, &file, &line))
+		return false;
+	sink_text(sink, strbuf_str(&file), file.len);
+	sink_putf(sink, " [line:%u]", line);
+	return true;
+}

@@ -3,6 +3,7 @@
 #define UTRAIL_CMDS_TUI_SOURCE_PLACE_H
 
 #include "utils/base/containers/strbuf.h"
+#include "utils/base/sink.h"
 #include "utils/trace/recording/module.h"
 
 /*
@@ -11,5 +12,8 @@
  */
 bool source_place_find(struct module_set *modules, const struct func *func, struct strbuf *file,
 		       unsigned *line);
+
+/* The same as text for people: "FILE [line:NUMBER]". False: nothing was put. */
+bool source_place_put(struct module_set *modules, const struct func *func, struct sink *sink);
 
 #endif
