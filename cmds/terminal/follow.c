@@ -80,7 +80,7 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
  * their session's line, so task.txt is read once more; otherwise they would get the names of the
  * session before.
  */
-static int look_for_more(struct follow *follow, struct uft_err *err)
+int follow_look(struct follow *follow, struct uft_err *err)
 {
 	struct trace_data *data = follow->data;
 	struct request_answer answer;
@@ -115,7 +115,7 @@ static int open_growing(struct follow *follow, struct trace_data *data, const st
 	*follow = (struct follow){ .data = data,
 				   .is_own = opts_is_of_live(opts),
 				   .is_watched = isatty(STDOUT_FILENO) };
-	while ((ret = look_for_more(follow, err)) == 0 && follow->complete_ns != UINT64_MAX &&
+	while ((ret = follow_look(follow, err)) == 0 && follow->complete_ns != UINT64_MAX &&
 	       !data_has_records(data))
 		rest();
 	if (ret == 0)
@@ -167,7 +167,7 @@ int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow
 		if (ret < 0)
 			return ret;
 		rest();
-		ret = look_for_more(follow, err);
+		ret = follow_look(follow, err);
 		if (ret < 0)
 			return ret;
 	}

@@ -46,6 +46,12 @@ int follow_open_records(struct follow *follow, bool *grows, struct trace_data *d
 			const struct opts *opts, struct uft_err *err);
 
 /*
+ * Look once whether there is more: follow->complete_ns and the tasks of its data are as they are
+ * now. Does not wait. Negative with @err.
+ */
+int follow_look(struct follow *follow, struct uft_err *err);
+
+/*
  * Show all calls while they are recorded, until the recorder has ended. @pipe was opened on the
  * same data.
  */
