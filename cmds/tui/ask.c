@@ -224,7 +224,6 @@ static int ask_report_fields(struct tui *tui, struct uft_err *err)
 	struct column_choice chosen = tui->report.report.columns;
 	const struct field_list fields = { table->columns, table->nr_columns,
 					   sizeof(*table->columns), &chosen };
-	int sorted = tui->report.sorted;
 
 	if (!choose_fields(tui, &fields))
 		return 0;
@@ -232,12 +231,7 @@ static int ask_report_fields(struct tui *tui, struct uft_err *err)
 	tui->report_fields = text_of_fields(&fields);
 	if (!tui->report_fields)
 		return err_set_errno(err, -ENOMEM, "cannot show these fields");
-
-	int ret = go_make_report(tui, err);
-
-	if (ret == 0)
-		report_view_sort(&tui->report, sorted);
-	return ret;
+	return wait_for_report(tui, err);
 }
 
 int ask_fields(struct tui *tui, struct uft_err *err)

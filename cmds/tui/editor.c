@@ -142,7 +142,9 @@ void editor_open(struct tui *tui)
 
 	if (!func)
 		draw_note(tui, "this line is about no function");
-	else if (!source_place_find(&tui->reading.data.modules, func, &file, &line))
+	else if (view == &tui->replay.view && replay_pages_is_busy(&tui->replay.pages))
+		draw_note(tui, "the recording is being read: wait until the last line is known");
+	else if (!source_place_find(go_modules(tui), func, &file, &line))
 		draw_note(tui, "nobody knows the source of this function: record with --srcline");
 	else
 		check_and_edit(tui, strbuf_str(&file), line);

@@ -13,7 +13,7 @@
 
 static const struct session *session_at(const struct tui *tui, size_t index)
 {
-	const struct trace_data *data = &tui->reading.data;
+	const struct trace_data *data = &tui->reading->data;
 
 	return index < data->nr_sessions ? data->sessions[index] : NULL;
 }
@@ -25,14 +25,14 @@ static const char *program_at(const struct tui *tui, size_t index)
 
 static bool has_calls(const struct tui *tui, size_t index)
 {
-	return tui->reading.tree.roots[index]->first;
+	return tui->reading->tree.roots[index]->first;
 }
 
 size_t go_nr_programs(const struct tui *tui)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < tui->reading.tree.nr_roots; i++)
+	for (size_t i = 0; i < tui->reading->tree.nr_roots; i++)
 		found += has_calls(tui, i);
 	return found;
 }
@@ -41,7 +41,7 @@ static void prepare_graph(struct tui *tui, struct graph_view *view)
 {
 	*view = (struct graph_view){
 		.graph = &tui->graph,
-		.modules = &tui->reading.data.modules,
+		.modules = &tui->reading->data.modules,
 		.session = session_at(tui, tui->session),
 		.program = program_at(tui, tui->session),
 		.is_utf8 = screen_is_utf8(),
@@ -50,7 +50,7 @@ static void prepare_graph(struct tui *tui, struct graph_view *view)
 
 static int make_program(struct tui *tui, struct uft_err *err)
 {
-	struct tui_reading *reading = &tui->reading;
+	struct tui_reading *reading = tui->reading;
 
 	/* Choose the first session with calls; if none has any, the first one. */
 	for (size_t i = 0; !has_calls(tui, tui->session) && i < reading->tree.nr_roots; i++)
@@ -60,12 +60,17 @@ static int make_program(struct tui *tui, struct uft_err *err)
 				  tui->program.program, err);
 }
 
-/* The function of the line, or NULL. */
-static const struct func *func_of_line(struct tui *tui)
+const struct func *go_func_of_line(struct tui *tui)
 {
 	struct tui_view *view = tui->view;
 
 	return view && view->ops->func_at ? view->ops->func_at(view, view->cursor) : NULL;
+}
+
+struct module_set *go_modules(struct tui *tui)
+{
+	return tui->view == &tui->replay.view ? &tui->calls.data.modules
+					      : &tui->reading->data.modules;
 }
 
 int go_graph(struct tui *tui, struct uft_err *err)
@@ -83,13 +88,15 @@ static void drop_func(struct tui *tui)
 	if (tui->has_sum)
 		tree_deinit(&tui->sum);
 	tui->has_sum = false;
+	free(tui->func_name);
+	tui->func_name = NULL;
 }
 
 /* Merge all calls of @name in the program into one, below the root of tui->sum. */
 static int make_sum(struct tui *tui, const char *name)
 {
-	struct tree_node *root = tui->reading.tree.roots[tui->session];
-	int ret = tree_init(&tui->sum, &tui->reading.pipe, NULL);
+	struct tree_node *root = tui->reading->tree.roots[tui->session];
+	int ret = tree_init(&tui->sum, &tui->reading->pipe, NULL);
 
 	tui->has_sum = true;
 	tui->sum.wants_details = true;
@@ -98,82 +105,90 @@ static int make_sum(struct tui *tui, const char *name)
 	return ret == 0 && tui->sum.roots[0]->first ? tree_sort(tui->sum.roots[0]->first) : ret;
 }
 
-int go_graph_of_func(struct tui *tui, struct uft_err *err)
+/* The graph of @name; none when the program does not call it. */
+static int make_func(struct tui *tui, const char *name, struct uft_err *err)
 {
-	const struct func *func = func_of_line(tui);
+	tui->func_name = strdup(name);
+	if (!tui->func_name || make_sum(tui, name) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot add up calls");
+	if (!tui->sum.roots[0]->first)
+		return 0;
+	prepare_graph(tui, &tui->func);
+	return graph_view_func(&tui->func, &tui->program, tui->sum.roots[0]->first, tui->func_name,
+			       err);
+}
+
+int go_graph_of_func(struct tui *tui, const struct func *func, struct uft_err *err)
+{
 	int ret = tui->program.view.ops ? 0 : make_program(tui, err);
 
 	if (!func || ret < 0)
 		return ret;
+
+	/* The name may be one of the graph that is dropped. */
+	char *name cleanup_free = strdup(func->name);
+
 	drop_func(tui);
-	if (make_sum(tui, func->name) < 0)
+	if (!name)
 		return err_set_errno(err, -ENOMEM, "cannot add up calls");
-	if (!tui->sum.roots[0]->first) {
-		draw_note(tui, "this program does not call it");
+	ret = make_func(tui, name, err);
+	if (ret < 0)
+		return ret;
+	if (tui->func.view.ops) {
+		tui->view = &tui->func.view;
 		return 0;
 	}
-	prepare_graph(tui, &tui->func);
-	ret = graph_view_func(&tui->func, &tui->program, tui->sum.roots[0]->first, func->name, err);
-	if (ret == 0)
-		tui->view = &tui->func.view;
-	return ret;
+	if (tui->view == &tui->func.view)
+		tui->view = &tui->program.view;
+	draw_note(tui, "this program does not call it");
+	return 0;
 }
 
-/* Made from the options, or from the fields that the user has chosen here. */
-static struct report_config report_config_of(struct tui *tui)
+struct report_config go_report_config(const struct tui *tui)
 {
 	return (struct report_config){
 		.color = tui->opts->color_mode,
 		.fields = tui->report_fields,
 		.sort_keys = tui->opts->sort_keys,
-		.source = tui->opts->srcline ? &tui->reading.data.modules : NULL,
 		.counts_outside = tui->opts->event_full,
 	};
 }
 
-int go_make_report(struct tui *tui, struct uft_err *err)
+int go_take_report(struct tui *tui, struct uft_err *err)
 {
-	const struct report_config config = report_config_of(tui);
-	struct report wanted;
-	int ret = report_init(&wanted, &config, err);
+	struct report_config config = go_report_config(tui);
+	struct tui_reading *reading = tui->reading;
+	int sorted;
 
-	if (ret < 0)
-		return ret;
-	draw_prompt(tui, "reading ...");
+	if (tui->opts->srcline)
+		config.source = &reading->data.modules;
+	sorted = tui->report.view.ops ? tui->report.sorted : -1;
 	report_view_deinit(&tui->report);
-	ret = reading_add_up(&tui->reading, &wanted, &tui->report.agg, err);
-	report_deinit(&wanted);
-	if (ret == 0)
-		ret = report_view_init(&tui->report, &config, err);
-	tui->report.modules = &tui->reading.data.modules;
-	tui->report.dir = tui->reading.data.dir;
+	tui->report.agg = reading->agg;
+	reading->agg = (struct aggregate){ 0 };
+
+	int ret = report_view_init(&tui->report, &config, err);
+
+	tui->report.modules = &reading->data.modules;
+	tui->report.dir = reading->data.dir;
 	tui->report.nr_sessions = go_nr_programs(tui);
 	tui->has_report = ret == 0;
+	if (ret == 0)
+		report_view_sort(&tui->report, sorted);
 	return ret;
 }
 
-int go_report(struct tui *tui, bool at_func, struct uft_err *err)
+void go_report(struct tui *tui, const struct func *func)
 {
-	const struct func *func = at_func ? func_of_line(tui) : NULL;
-
-	if (at_func && !func)
-		return 0;
-
-	int ret = tui->has_report ? 0 : go_make_report(tui, err);
-
-	if (ret < 0)
-		return ret;
 	if (!func && tui->view != &tui->report.view)
 		view_home(&tui->report.view);
 	tui->view = &tui->report.view;
 	if (func)
 		report_view_go(&tui->report, func, draw_rows());
-	return 0;
 }
 
-int go_replay(struct tui *tui, bool at_func, struct uft_err *err)
+static int make_replay(struct tui *tui, struct uft_err *err)
 {
-	const struct func *func = at_func ? func_of_line(tui) : NULL;
 	const struct opts *opts = tui->opts;
 	const struct replay_config shown = {
 		.color = opts->color_mode,
@@ -185,23 +200,36 @@ int go_replay(struct tui *tui, bool at_func, struct uft_err *err)
 		.shows_comments = true,
 		.shows_callsite = true,
 	};
-	struct pipeline_config config;
-	int ret = 0;
+	struct replay_source source = { .view = shown, .until_ns = UINT64_MAX };
+	int ret = grow_open_calls(tui, err);
 
-	if (at_func && !func)
-		return 0;
-	draw_prompt(tui, "reading ...");
-	reader_pipeline_config(opts, &config);
-	if (!tui->replay.view.ops)
-		ret = replay_view_init(&tui->replay, &tui->reading.data, &config, &shown,
-				       &tui->reading.tree, err);
-	if (ret < 0)
+	if (ret)
+		return ret;
+	source.data = &tui->calls.data;
+	reader_pipeline_config(opts, &source.config);
+	if (tui->calls.grows) {
+		source.until_ns = tui->calls.follow.complete_ns;
+		source.has_late_entries = tui->calls.follow.has_late_entries;
+	}
+	ret = replay_view_init(&tui->replay, &source, screen_is_interrupted, err);
+	replay_view_set_tree(&tui->replay, tui->has_tree ? &tui->reading->tree : NULL);
+	return ret;
+}
+
+int go_replay(struct tui *tui, const struct func *func, struct uft_err *err)
+{
+	int ret = tui->replay.view.ops ? 0 : make_replay(tui, err);
+
+	if (ret)
 		return ret;
 	tui->view = &tui->replay.view;
-	if (func && !replay_view_go(&tui->replay, func, draw_rows()))
-		draw_note(tui, "this function has no line of its own here");
-	else if (func)
+	if (!func)
+		return 0;
+	draw_prompt(tui, "reading ...");
+	if (replay_view_go(&tui->replay, func, draw_rows()))
 		view_center(tui->view, draw_rows());
+	else
+		draw_note(tui, "this function has no line of its own here");
 	return 0;
 }
 
@@ -227,11 +255,11 @@ int go_info(struct tui *tui, struct uft_err *err)
 
 		if (ret < 0)
 			return err_set_errno(err, ret, "cannot show what was recorded");
-		ret = info_show(&tui->reading.data, &sink, err);
+		ret = info_show(&tui->reading->data, &sink, err);
 		sink_flush(&sink);
 		if (ret == 0)
 			ret = list_view_init(&tui->info, "info", "utrail info",
-					     tui->reading.data.dir, err);
+					     tui->reading->data.dir, err);
 		if (ret < 0)
 			return ret;
 		tui->has_info = true;
@@ -246,7 +274,7 @@ int go_sessions(struct tui *tui, struct uft_err *err)
 		struct strbuf *text = &tui->sessions.text;
 		size_t nr = 0;
 
-		for (size_t i = 0; i < tui->reading.tree.nr_roots; i++) {
+		for (size_t i = 0; i < tui->reading->tree.nr_roots; i++) {
 			if (!has_calls(tui, i))
 				continue;
 			strbuf_addf(text, " G  call Graph for session #%zu: ", ++nr);
@@ -259,7 +287,7 @@ int go_sessions(struct tui *tui, struct uft_err *err)
 				    " q  quit\n");
 
 		int ret = list_view_init(&tui->sessions, "sessions", "Key utrail command",
-					 tui->reading.data.dir, err);
+					 tui->reading->data.dir, err);
 
 		if (ret < 0)
 			return ret;
@@ -271,7 +299,7 @@ int go_sessions(struct tui *tui, struct uft_err *err)
 /* The @nr-th program that has calls. */
 static size_t program_number(const struct tui *tui, size_t nr)
 {
-	for (size_t i = 0; i < tui->reading.tree.nr_roots; i++) {
+	for (size_t i = 0; i < tui->reading->tree.nr_roots; i++) {
 		if (has_calls(tui, i) && nr-- == 0)
 			return i;
 	}
@@ -297,12 +325,116 @@ int go_chosen(struct tui *tui)
 	return TUI_GRAPH;
 }
 
+/* --- another reading of the same recording --- */
+
+static int take_program(struct tui *tui, struct uft_err *err)
+{
+	struct graph_view before cleanup(graph_view_deinit) = tui->program;
+
+	if (!before.view.ops)
+		return 0;
+	if (tui->session >= tui->reading->tree.nr_roots)
+		tui->session = 0;
+
+	int ret = make_program(tui, err);
+
+	return ret < 0 ? ret : graph_view_carry(&tui->program, &before, err);
+}
+
+static int take_func(struct tui *tui, struct uft_err *err)
+{
+	struct graph_view before cleanup(graph_view_deinit) = tui->func;
+	char *name cleanup_free = tui->func_name ? strdup(tui->func_name) : NULL;
+
+	tui->func = (struct graph_view){ 0 };
+	drop_func(tui);
+	if (!before.view.ops || !name)
+		return 0;
+
+	int ret = make_func(tui, name, err);
+
+	if (ret == 0 && tui->func.view.ops)
+		return graph_view_carry(&tui->func, &before, err);
+	if (tui->view == &tui->func.view)
+		tui->view = &tui->program.view;
+	return ret;
+}
+
+static int take_report(struct tui *tui, struct uft_err *err)
+{
+	struct tui_view before = tui->report.view;
+	const struct func *func = before.ops ? before.ops->func_at(&tui->report.view, before.cursor)
+					     : NULL;
+	char *name cleanup_free = func ? strdup(func->name) : NULL;
+
+	if (!tui->has_report) {
+		report_view_deinit(&tui->report);
+		return 0;
+	}
+
+	int ret = go_take_report(tui, err);
+
+	if (ret < 0)
+		return ret;
+	before.ops = tui->report.view.ops;
+	tui->report.view = before;
+	/* The first line is the first line: what has taken longest may be another function now. */
+	if (name && before.cursor)
+		report_view_find(&tui->report, name);
+	return 0;
+}
+
+static int take_lists(struct tui *tui, struct uft_err *err)
+{
+	struct tui_view info = tui->info.view;
+	struct tui_view sessions = tui->sessions.view;
+	struct tui_view *shown = tui->view;
+	int ret = 0;
+
+	list_view_deinit(&tui->info);
+	list_view_deinit(&tui->sessions);
+	tui->has_info = false;
+	if (shown == &tui->info.view)
+		ret = go_info(tui, err);
+	else if (shown == &tui->sessions.view)
+		ret = go_sessions(tui, err);
+	tui->info.view.cursor = info.cursor;
+	tui->info.view.top = info.top;
+	tui->sessions.view.cursor = sessions.cursor;
+	tui->sessions.view.top = sessions.top;
+	return ret;
+}
+
+int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *err)
+{
+	struct tui_reading *before = tui->reading;
+
+	tui->reading = next;
+	if (tui->opts->srcline)
+		tui->graph.config.source = &next->data.modules;
+
+	int ret = take_program(tui, err);
+
+	if (ret == 0)
+		ret = take_func(tui, err);
+	if (ret == 0)
+		ret = take_report(tui, err);
+	if (ret == 0)
+		ret = take_lists(tui, err);
+	replay_view_set_tree(&tui->replay, &next->tree);
+	/* They point to what ends here. */
+	if (ret < 0)
+		go_deinit(tui);
+	reading_close(before);
+	free(before);
+	return ret;
+}
+
 void go_deinit(struct tui *tui)
 {
 	drop_func(tui);
 	graph_view_deinit(&tui->program);
 	report_view_deinit(&tui->report);
-	replay_view_deinit(&tui->replay);
 	list_view_deinit(&tui->info);
 	list_view_deinit(&tui->sessions);
 	tui->has_report = false;

@@ -554,6 +554,92 @@ int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 	return end_making(view, ret, err);
 }
 
+/* --- the same of another reading --- */
+
+static bool are_alike(const struct graph_item *a, const struct graph_item *b)
+{
+	if (a->kind != b->kind || !a->func != !b->func)
+		return false;
+	return !a->func || strcmp(a->func->name, b->func->name) == 0;
+}
+
+static uint32_t scan_siblings(const struct graph_view *view, uint32_t from, uint32_t end,
+			      const struct graph_item *item)
+{
+	while (from < end && !are_alike(&view->items[from], item))
+		from = view->items[from].end;
+	return from < end ? from : view->nr_items;
+}
+
+/*
+ * The item of @view that is @item of another one: a child of @parent, or nr_items, and then a
+ * section. Most stand in the same order: @guess is where to begin, and where to go on.
+ */
+static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32_t *guess,
+			  const struct graph_item *item)
+{
+	bool is_section = parent == view->nr_items;
+	uint32_t first = is_section ? 0 : parent + 1;
+	uint32_t end = is_section ? view->nr_items : view->items[parent].end;
+	uint32_t from = MAX(*guess, first);
+	uint32_t found = scan_siblings(view, from, end, item);
+
+	if (found == view->nr_items)
+		found = scan_siblings(view, first, MIN(from, end), item);
+	if (found < view->nr_items)
+		*guess = view->items[found].end;
+	return found;
+}
+
+/* @now: by the items of @before, those of @view, or nr_items; @guesses: by the items of @view */
+static void carry_folds(struct graph_view *view, const struct graph_view *before, uint32_t *now,
+			uint32_t *guesses)
+{
+	for (uint32_t at = 0; at < before->nr_items; at++) {
+		const struct graph_item *item = &before->items[at];
+		bool is_section = item->parent == at;
+		uint32_t parent = is_section ? view->nr_items : now[item->parent];
+
+		/* A part of what is gone. */
+		if (!is_section && parent == view->nr_items)
+			now[at] = view->nr_items;
+		else
+			now[at] = find_like(view, parent, &guesses[parent], item);
+		if (now[at] < view->nr_items)
+			view->items[now[at]].is_folded = item->is_folded;
+	}
+}
+
+static void carry_cursor(struct graph_view *view, const struct graph_view *before,
+			 const uint32_t *now)
+{
+	const struct tui_view *base = &before->view;
+	size_t row = base->cursor - MIN(base->top, base->cursor);
+	uint32_t at = base->cursor < before->nr_shown ? before->shown[base->cursor] & ~GRAPH_GAP
+						      : before->nr_items;
+
+	view->view.shift = base->shift;
+	view->view.rows = base->rows;
+	if (at == before->nr_items || now[at] == view->nr_items)
+		return;
+	go_to_item(view, now[at]);
+	view->view.top = view->view.cursor - MIN(row, view->view.cursor);
+}
+
+int graph_view_carry(struct graph_view *view, const struct graph_view *before, struct uft_err *err)
+{
+	uint32_t *now cleanup_free = malloc((before->nr_items + 1) * sizeof(*now));
+	uint32_t *guesses cleanup_free = calloc((size_t)view->nr_items + 1, sizeof(*guesses));
+
+	if (!now || !guesses)
+		return err_set_errno(err, -ENOMEM, "cannot show the call graph");
+	carry_folds(view, before, now, guesses);
+	if (list_shown(view) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot show the call graph");
+	carry_cursor(view, before, now);
+	return 0;
+}
+
 void graph_view_deinit(struct graph_view *view)
 {
 	free(view->items);

@@ -64,6 +64,11 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 		    const struct tree_node *sum, const char *name, struct uft_err *err);
 
+/*
+ * Take the folds, the cursor and the place on the screen of @before, which shows the same of less
+ * of the recording. 0 or -ENOMEM with @err.
+ */
+int graph_view_carry(struct graph_view *view, const struct graph_view *before, struct uft_err *err);
 void graph_view_deinit(struct graph_view *view);
 
 /* Unfold the lines around the first call of @func, and go there; false: there is none. */

@@ -34,7 +34,8 @@ enum tui_command {
 	TUI_QUIT,
 	TUI_CLICK,
 	TUI_REDRAW,
-	TUI_ACT, /* and above: plus an enum tui_act */
+	TUI_FIRST, /* of no key: the view at the start */
+	TUI_ACT,   /* and above: plus an enum tui_act */
 };
 
 #define TUI_KEYS_MAX 4

@@ -197,3 +197,17 @@ bool report_view_go(struct report_view *view, const struct func *func, size_t ro
 	}
 	return false;
 }
+
+void report_view_find(struct report_view *view, const char *name)
+{
+	struct tui_view *base = &view->view;
+	size_t row = base->cursor - MIN(base->top, base->cursor);
+
+	for (size_t i = 0; i < view->rows.nr; i++) {
+		if (strcmp(view->rows.rows[i].func->name, name) != 0)
+			continue;
+		base->cursor = i;
+		base->top = i - MIN(row, i);
+		return;
+	}
+}

@@ -37,4 +37,7 @@ void report_view_sort(struct report_view *view, int index);
 /* Go to the line of @func; false: there is none. */
 bool report_view_go(struct report_view *view, const struct func *func, size_t rows);
 
+/* The same by name; where that stands on the screen does not change, if there is room. */
+void report_view_find(struct report_view *view, const char *name);
+
 #endif

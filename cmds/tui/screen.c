@@ -31,6 +31,8 @@
 /* The most times that the terminal may be readable without any input. */
 #define EMPTY_READS_MAX	 50
 #define PAIR_BAR	 8
+/* So many keys may be typed while something takes long. */
+#define TYPED_MAX	 64
 #define RESTORE_BYTES	 256
 #define SIGNAL_STACK	 (64 * 1024)
 #define REPLACEMENT_CHAR '?'
@@ -49,6 +51,8 @@ static struct {
 	size_t restore_len;
 	size_t clicked_row;
 	unsigned empty_reads;
+	int typed[TYPED_MAX];
+	size_t nr_typed;
 	char *stack;
 } the;
 
@@ -443,10 +447,34 @@ static bool has_gone(const struct pollfd *input)
 	return input->revents & POLLIN && ++the.empty_reads > EMPTY_READS_MAX;
 }
 
+bool screen_is_interrupted(void)
+{
+	int key;
+
+	while (the.nr_typed < TYPED_MAX && (key = read_key()) != SCREEN_NO_KEY)
+		the.typed[the.nr_typed++] = key;
+	for (size_t i = 0; i < the.nr_typed; i++) {
+		if (the.typed[i] == 'q' || the.typed[i] == SCREEN_ESCAPE)
+			return true;
+	}
+	return caught_signal;
+}
+
+/* A key that came while something took long, or one that is there now. */
+static int next_key(void)
+{
+	int key = the.typed[0];
+
+	if (the.nr_typed == 0)
+		return read_key();
+	memmove(the.typed, the.typed + 1, --the.nr_typed * sizeof(the.typed[0]));
+	return key;
+}
+
 int screen_key(int timeout_ms)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	int key = read_key();
+	int key = next_key();
 
 	while (key == SCREEN_NO_KEY && !caught_signal) {
 		if (was_continued)

@@ -79,7 +79,13 @@ void screen_show(void);
 int screen_key(int timeout_ms);
 size_t screen_clicked_row(void);
 
-/* Returns the signal by which the program must end, or 0. SIGHUP when the terminal is gone. */
+/*
+ * While something takes long: true when somebody has typed q or Escape, or a signal ends the
+ * program. Keys are kept for screen_key().
+ */
+bool screen_is_interrupted(void);
+
+/* The signal by which the program has to end, or 0. SIGHUP when the terminal has gone. */
 int screen_signal(void);
 
 #endif

@@ -2,18 +2,52 @@
 #ifndef UTRAIL_CMDS_TUI_STATE_H
 #define UTRAIL_CMDS_TUI_STATE_H
 
+#include "cmds/terminal/follow.h"
 #include "cmds/tui/graph_view.h"
+#include "cmds/tui/job.h"
 #include "cmds/tui/list_view.h"
 #include "cmds/tui/reading.h"
-#include "cmds/tui/replay_view.h"
+#include "cmds/tui/replay/replay_view.h"
 #include "cmds/tui/report_view.h"
 #include "cmds/tui/view.h"
 
 /*
+ * The recording once more, for the replay: it may be read while another thread reads the first.
+ *
+ * @grows: somebody records into it, and @follow says up to which time it is complete
+ * @left: so many looks are worth it, though its files do not grow
+ */
+struct tui_calls {
+	struct trace_data data;
+	struct follow follow;
+	bool is_open;
+	bool grows;
+	uint64_t bytes;
+	unsigned left;
+};
+
+/*
+ * @grows: somebody records; @bytes: the size of the files when @reading was begun, and when it was
+ *         looked at last; @looked_ns: that time; @is_stale: there is more than @reading knows
+ */
+struct tui_growth {
+	bool grows;
+	bool is_stale;
+	uint64_t bytes;
+	uint64_t looked_ns;
+	uint64_t read_ns;
+	uint64_t took_ns;
+};
+
+/*
+ * @reading: of the graph and the report; complete when it @has_tree
+ * @next: takes its place when it is read
+ * @job: the one that reads; @waiting: the view of that time, for @wanted (an enum tui_command) and
+ *       @wanted_func
  * @graph: the columns of graphs
- * @session: the shown program, a root of the tree
- * @sum: the calls of the function that the view @func shows
- * @view: the view on the screen; NULL before the first
+ * @session: the program that is shown, a root of the tree
+ * @sum: the calls of the function that @func is about; @func_name: it, of the heap
+ * @view: the one on the screen; NULL before the first
  * @sink: appends to @line
  * @graph_fields, @report_fields: as of -f; NULL: the default; on the heap
  * @word: the last searched word; on the heap
@@ -22,12 +56,21 @@
  */
 struct tui {
 	const struct opts *opts;
-	struct tui_reading reading;
+	struct tui_reading *reading;
+	struct tui_reading *next;
+	struct tui_job job;
+	struct list_view waiting;
+	int wanted;
+	const struct func *wanted_func;
+	bool has_tree;
+	struct tui_calls calls;
+	struct tui_growth growth;
 	struct graph graph;
 	size_t session;
 	struct graph_view program;
 	struct graph_view func;
 	struct tree sum;
+	char *func_name;
 	struct report_view report;
 	struct replay_view replay;
 	struct list_view info;
@@ -62,20 +105,61 @@ void draw_note(struct tui *tui, const char *text);
 /* --- go.c: switching to the views that keys choose; negative with @err --- */
 
 int go_graph(struct tui *tui, struct uft_err *err);
-int go_graph_of_func(struct tui *tui, struct uft_err *err);
-int go_report(struct tui *tui, bool at_func, struct uft_err *err);
-int go_replay(struct tui *tui, bool at_func, struct uft_err *err);
+int go_graph_of_func(struct tui *tui, const struct func *func, struct uft_err *err);
+/* @func: the one whose line the cursor goes to; NULL: none. There is a report. */
+void go_report(struct tui *tui, const struct func *func);
+int go_replay(struct tui *tui, const struct func *func, struct uft_err *err);
 int go_info(struct tui *tui, struct uft_err *err);
 int go_sessions(struct tui *tui, struct uft_err *err);
 /* If the view is the replay, number all its lines before going to the end. */
 int go_to_know_all(struct tui *tui, struct uft_err *err);
-/* Make the report once more, by tui->report_fields. */
-int go_make_report(struct tui *tui, struct uft_err *err);
-/* Enter in the list of sessions: returns the chosen enum tui_command, or -1. */
+/* The report by the options, or by the fields that somebody has chosen here. */
+struct report_config go_report_config(const struct tui *tui);
+/* Make the report of what the job has added up. */
+int go_take_report(struct tui *tui, struct uft_err *err);
+/* Enter in the list of sessions: the enum tui_command that was chosen, or -1. */
 int go_chosen(struct tui *tui);
+/* The function of the line, or NULL. */
+const struct func *go_func_of_line(struct tui *tui);
+/* The modules that functions of the view on the screen are from. */
+struct module_set *go_modules(struct tui *tui);
+/* Another reading takes the place of the first: folds and cursors stay where they are. */
+int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *err);
 /* The number of programs that have calls. */
 size_t go_nr_programs(const struct tui *tui);
 void go_deinit(struct tui *tui);
+
+/* --- wait.c: what is read in the background; negative with @err --- */
+
+/* Begin to read; the first view comes when that is done. */
+int wait_first(struct tui *tui, struct uft_err *err);
+/* True when @command was put off: the view it leads to needs what is not read yet. */
+bool wait_for(struct tui *tui, int command, int *ret, struct uft_err *err);
+/* Read the report once more, for other fields. */
+int wait_for_report(struct tui *tui, struct uft_err *err);
+/* Look at what has been read meanwhile. May change the view. */
+int wait_look(struct tui *tui, struct uft_err *err);
+/* Nobody waits any more. */
+void wait_end(struct tui *tui);
+
+/* --- grow.c: a recording that is still being made --- */
+
+/* True when a recorder works on @dir. */
+bool grow_is_recorded(const char *dir);
+/* Ask whether it is. */
+void grow_begin(struct tui *tui);
+/* Look whether there is more, if it is time. Negative with @err. */
+int grow_look(struct tui *tui, struct uft_err *err);
+/* Read all of it again. */
+int grow_read_again(struct tui *tui, struct uft_err *err);
+/* Open the recording for the replay, if it is not. */
+int grow_open_calls(struct tui *tui, struct uft_err *err);
+void grow_close_calls(struct tui *tui);
+
+/* --- tui.c --- */
+
+/* Do an enum tui_command; @func is the one of its line, or NULL. Negative with @err. */
+int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err *err);
 
 /* --- ask.c: lists and words that wait for keys --- */
 

@@ -5,8 +5,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cmds/cmd.h"
+#include "cmds/reader.h"
 #include "cmds/tui/keys.h"
 #include "cmds/tui/screen.h"
 #include "cmds/tui/state.h"
@@ -41,7 +43,11 @@ int tui_check(const struct opts *opts, struct uft_err *err)
 	return ret < 0 ? -ERR_USAGE : 0;
 }
 
-/* Go to the clicked line; a second click on it acts as Enter. */
+/* So often something is looked at that goes on in the background. */
+#define JOB_LOOK_MS    100
+#define GROWTH_LOOK_MS 300
+
+/* The line that was clicked on; once more on the same: as Enter. */
 static int click_line(struct tui *tui, struct uft_err *err)
 {
 	struct tui_view *view = tui->view;
@@ -56,35 +62,6 @@ static int click_line(struct tui *tui, struct uft_err *err)
 	return 0;
 }
 
-static int do_command(struct tui *tui, int command, struct uft_err *err);
-
-/* The command that leads to the view on the screen. */
-static int command_of_view(const struct tui *tui)
-{
-	if (tui->view == &tui->report.view)
-		return TUI_REPORT;
-	return tui->view == &tui->replay.view ? TUI_REPLAY : TUI_GRAPH;
-}
-
-/* Read the whole recording again; the view stays, from its beginning. */
-static int read_again(struct tui *tui, struct uft_err *err)
-{
-	int command = command_of_view(tui);
-	int ret;
-
-	/* Reading may have to say something. */
-	screen_leave();
-	go_deinit(tui);
-	reading_close(&tui->reading);
-	ret = reading_open(&tui->reading, tui->opts, err);
-	screen_return();
-	tui->view = NULL;
-	tui->session = 0;
-	if (ret == 0)
-		ret = go_graph(tui, err);
-	return ret == 0 && command != TUI_GRAPH ? do_command(tui, command, err) : ret;
-}
-
 /* Something within the view. */
 static int do_act(struct tui *tui, enum tui_act act, struct uft_err *err)
 {
@@ -92,38 +69,58 @@ static int do_act(struct tui *tui, enum tui_act act, struct uft_err *err)
 	int ret;
 
 	if (view == &tui->sessions.view && act == TUI_FOLD)
-		return do_command(tui, go_chosen(tui), err);
+		return tui_do(tui, go_chosen(tui), NULL, err);
 	ret = view->ops->act ? view->ops->act(view, act, err) : -ENOTSUP;
 	return ret == -ENOTSUP ? 0 : ret;
 }
 
-static int do_command(struct tui *tui, int command, struct uft_err *err)
+/* The view at the start: by the options, and by what there is. */
+static int show_first(struct tui *tui, struct uft_err *err)
 {
-	if (command >= TUI_ACT)
-		return do_act(tui, command - TUI_ACT, err);
+	int ret = go_graph(tui, err);
 
-	/* These look at lines that may not have numbers yet. */
-	int ret = command == TUI_END || command == TUI_SEARCH || command == TUI_NEXT_MATCH
-			  ? go_to_know_all(tui, err)
-			  : 0;
-
-	if (ret < 0 || view_do_move(tui->view, command, draw_rows()))
+	if (ret < 0)
 		return ret;
+	if (tui->opts->live_report)
+		go_report(tui, NULL);
+	else if (go_nr_programs(tui) > 1)
+		return go_sessions(tui, err);
+	return 0;
+}
+
+/* To another view, which is there. */
+static int go_to_view(struct tui *tui, int command, const struct func *func, struct uft_err *err)
+{
 	switch (command) {
+	case TUI_FIRST:
+		return show_first(tui, err);
 	case TUI_GRAPH:
 		return go_graph(tui, err);
 	case TUI_GRAPH_OF_FUNC:
-		return go_graph_of_func(tui, err);
+		return go_graph_of_func(tui, func, err);
 	case TUI_REPORT:
+		go_report(tui, NULL);
+		return 0;
 	case TUI_REPORT_AT_FUNC:
-		return go_report(tui, command == TUI_REPORT_AT_FUNC, err);
+		if (func)
+			go_report(tui, func);
+		return 0;
 	case TUI_REPLAY:
+		return go_replay(tui, NULL, err);
 	case TUI_REPLAY_AT_FUNC:
-		return go_replay(tui, command == TUI_REPLAY_AT_FUNC, err);
+		return func ? go_replay(tui, func, err) : 0;
 	case TUI_INFO:
 		return go_info(tui, err);
 	case TUI_SESSIONS:
 		return go_sessions(tui, err);
+	default:
+		return 0;
+	}
+}
+
+static int do_other(struct tui *tui, int command, struct uft_err *err)
+{
+	switch (command) {
 	case TUI_EDITOR:
 		editor_open(tui);
 		return 0;
@@ -140,7 +137,7 @@ static int do_command(struct tui *tui, int command, struct uft_err *err)
 		tui->shows_debug ^= true;
 		return 0;
 	case TUI_RELOAD:
-		return read_again(tui, err);
+		return grow_read_again(tui, err);
 	case TUI_HELP:
 		ask_help(tui);
 		return 0;
@@ -154,20 +151,51 @@ static int do_command(struct tui *tui, int command, struct uft_err *err)
 	}
 }
 
-/* Wait for a key, and number lines of the replay meanwhile. */
+int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err *err)
+{
+	int ret;
+
+	if (command >= TUI_ACT)
+		return do_act(tui, command - TUI_ACT, err);
+	if (wait_for(tui, command, &ret, err))
+		return ret;
+
+	/* These look at lines that may not have numbers yet. */
+	if (command == TUI_END || command == TUI_SEARCH || command == TUI_NEXT_MATCH)
+		ret = go_to_know_all(tui, err);
+	if (ret < 0 || view_do_move(tui->view, command, draw_rows()))
+		return ret;
+	ret = go_to_view(tui, command, func, err);
+	return ret == 0 ? do_other(tui, command, err) : ret;
+}
+
+/* The time that nobody needs to look; -1: for ever. */
+static int idle_ms(const struct tui *tui)
+{
+	if (tui->view == &tui->replay.view && !tui->replay.pages.is_complete)
+		return 0;
+	if (tui->job.runs)
+		return JOB_LOOK_MS;
+	return tui->growth.grows || tui->growth.is_stale ? GROWTH_LOOK_MS : -1;
+}
+
+/* A key; meanwhile lines of the replay get their numbers, and what is read is looked at. */
 static int wait_for_key(struct tui *tui)
 {
-	int key = SCREEN_NO_KEY;
-	bool has_work = tui->view == &tui->replay.view && !tui->replay.pages.is_complete;
+	int ms = idle_ms(tui);
+	int key = screen_key(ms);
 
-	while (has_work && key == SCREEN_NO_KEY && !screen_signal()) {
-		key = screen_key(0);
-		if (key == SCREEN_NO_KEY) {
-			has_work = replay_view_work(&tui->replay);
-			draw_all(tui);
-		}
-	}
-	return key == SCREEN_NO_KEY ? screen_key(-1) : key;
+	if (key == SCREEN_NO_KEY && ms == 0 && !screen_signal())
+		replay_view_work(&tui->replay);
+	return key;
+}
+
+/* Things that happen without a key. */
+static int look_around(struct tui *tui, struct uft_err *err)
+{
+	int ret = wait_look(tui, err);
+
+	return ret == 0 ? grow_look(tui, err) : ret;
 }
 
 static int run_keys(struct tui *tui, struct uft_err *err)
@@ -179,24 +207,14 @@ static int run_keys(struct tui *tui, struct uft_err *err)
 
 		int key = wait_for_key(tui);
 
-		if (key == SCREEN_NO_KEY)
+		ret = look_around(tui, err);
+		if (key == SCREEN_NO_KEY || ret < 0)
 			continue;
 		draw_note(tui, NULL);
 		if (key != SCREEN_RESIZED)
 			tui->shows_count = false;
-		ret = do_command(tui, keys_find(key), err);
+		ret = tui_do(tui, keys_find(key), go_func_of_line(tui), err);
 	}
-	return ret;
-}
-
-static int show_first(struct tui *tui, struct uft_err *err)
-{
-	int ret = go_graph(tui, err);
-
-	if (ret == 0 && tui->opts->live_report)
-		return go_report(tui, false, err);
-	if (ret == 0 && go_nr_programs(tui) > 1)
-		return go_sessions(tui, err);
 	return ret;
 }
 
@@ -214,7 +232,7 @@ static int run_screen(struct tui *tui, struct uft_err *err)
 		return err_set_errno(err, ret, "cannot show the recording");
 	ret = screen_open(tui->opts->color_mode != COLOR_MODE_OFF, err);
 	if (ret == 0)
-		ret = show_first(tui, err);
+		ret = wait_first(tui, err);
 	if (ret == 0)
 		ret = run_keys(tui, err);
 	screen_close();
@@ -223,13 +241,33 @@ static int run_screen(struct tui *tui, struct uft_err *err)
 
 static void close_tui(struct tui *tui)
 {
+	wait_end(tui);
 	go_deinit(tui);
+	grow_close_calls(tui);
 	sink_deinit(&tui->sink);
 	strbuf_deinit(&tui->line);
 	free(tui->report_fields);
 	free(tui->word);
 	free(tui->note);
-	reading_close(&tui->reading);
+	reading_close(tui->reading);
+	free(tui->reading);
+}
+
+/* One that somebody has just begun to record may have no calls yet: wait for the first. */
+static int open_reading(struct tui *tui, struct uft_err *err)
+{
+	const struct timespec rest = { .tv_nsec = 50000000 };
+	int ret;
+
+	tui->reading = calloc(1, sizeof(*tui->reading));
+	if (!tui->reading)
+		return err_set_errno(err, -ENOMEM, "cannot show the recording");
+	while ((ret = reading_open(tui->reading, tui->opts, false, err)) == CMD_NO_DATA &&
+	       err->code == -ENODATA && grow_is_recorded(reader_data_dir(tui->opts))) {
+		err_clear(err);
+		nanosleep(&rest, NULL);
+	}
+	return ret;
 }
 
 int tui_run(const struct opts *opts, struct uft_err *err)
@@ -241,18 +279,21 @@ int tui_run(const struct opts *opts, struct uft_err *err)
 	if (ret == 0)
 		ret = graph_init(&tui.graph, &config, err);
 	if (ret == 0)
-		ret = reading_open(&tui.reading, opts, err);
+		ret = open_reading(&tui, err);
 	if (ret == 0) {
+		grow_begin(&tui);
 		if (opts->srcline)
-			tui.graph.config.source = &tui.reading.data.modules;
+			tui.graph.config.source = &tui.reading->data.modules;
 		if (opts->live_report && opts->fields)
 			tui.report_fields = strdup(opts->fields);
 		ret = run_screen(&tui, err);
 	}
-	if (ret == 0 && tui.reading.pipe.broken.code)
+	wait_end(&tui);
+	if (ret == 0 && tui.reading->pipe.broken.code)
 		msg_warn(&opts->msg, "%s; what comes before that was shown",
-			 tui.reading.pipe.broken.text);
-	close_tui(&tui);
+			 tui.reading->pipe.broken.text);
+	if (tui.reading)
+		close_tui(&tui);
 
 	/* Whoever waits for us is to know of the signal. */
 	int sig = screen_signal();

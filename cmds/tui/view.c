@@ -8,6 +8,8 @@
 
 /* So far Left and Right go. */
 #define SHIFT_COLUMNS 8
+/* In a search @stops is asked once in so many lines. */
+#define LOOK_LINES    1024
 
 static size_t count_lines(struct tui_view *view)
 {
@@ -206,6 +208,8 @@ ssize_t view_find(struct tui_view *view, int step, const char *word)
 	for (size_t at = view->cursor + step; at < nr; at += step) {
 		if (has_word(view, at, word))
 			return at;
+		if (at % LOOK_LINES == 0 && view->stops && view->stops())
+			break;
 	}
 	return TUI_NOWHERE;
 }

@@ -34,8 +34,9 @@ enum tui_act {
  * @name: of the kind, for the last line
  * @cursor: the line that the keys act on
  * @top: the first line on the screen
- * @shift: the number of columns left of the screen
- * @rows: the number of screen lines at the last drawing
+ * @shift: so many columns are left of the screen
+ * @rows: so many lines the screen had when the view was drawn last
+ * @stops: something takes long: has somebody pressed a key to end it? NULL: never
  */
 struct tui_view {
 	const struct tui_view_ops *ops;
@@ -44,6 +45,7 @@ struct tui_view {
 	size_t top;
 	size_t shift;
 	size_t rows;
+	bool (*stops)(void);
 };
 
 /*
@@ -93,7 +95,10 @@ void view_settle(struct tui_view *view, size_t rows);
 /* The same before drawing: a screen of another size shows as many lines as possible. */
 void view_fit(struct tui_view *view, size_t rows);
 
-/* Returns the next line, or with @step -1 the one before, that has @word; TUI_NOWHERE: none. */
+/*
+ * The next line, or with @step -1 the one before, that has @word; TUI_NOWHERE: none, or nobody
+ * wants to wait.
+ */
 ssize_t view_find(struct tui_view *view, int step, const char *word);
 
 /* The number of lines that have @word. */

@@ -12,7 +12,7 @@ import sys
 RAW = {
     "cmds/events/events_etrace.c": "lines for a file, whose names are any bytes; a terminal gets them escaped",
     "cmds/tui/graph_view.c": "branches, made of characters of ours",
-    "cmds/tui/replay_view.c": "lines that replay has made",
+    "cmds/tui/replay/replay_view.c": "lines that replay has made",
     "cmds/tui/list_view.c": "lines that info_show() or escape_addstr() has escaped",
     "utils/base/sink.h": "defines them",
     "utils/base/sink.c": "defines them",

@@ -20,6 +20,7 @@ SPLIT_OPEN = re.compile(r"\bopen(?:at)?\([^;]*\bO_(?:WRONLY|RDWR|CREAT)\b", re.S
 MAY_WRITE = {
     "utils/base/outfile.c": "the one way for outputs that a user names",
     "cmds/terminal/statusline.c": "the terminal that stderr is, so that nobody waits for it",
+    "cmds/tui/replay/replay_kept.c": "lines of the screen, in a file without a name",
     "cmds/record/store/user_cache.c": "the user's cache directory",
     "cmds/record/store/dir.c": "files of the recording directory",
     "cmds/record/store/reserve.c": "the room after files of the recording directory is given back",

@@ -4,11 +4,12 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
 from programs import Variant, build, program
-from screens import Screen, has_tmux
+from screens import PATIENCE_S, Screen, has_tmux
 from tools import UTRAIL, utrail
 
 pytestmark = pytest.mark.skipif(not has_tmux(), reason="tmux is not installed")
@@ -322,20 +323,155 @@ def test_empty(workdir):
         screen.wait_for("status 255")
 
 
-def test_growing(workdir):
-    (workdir / "grow.c").write_text("""#include <unistd.h>
-        int tick(void) { usleep(20000); return 0; } int main(void) { while (!tick()); }""")
+TICKS = """#include <unistd.h>
+    int tick(void) { usleep(20000); return 0; } int other(void) { return tick(); }
+    int main(void) { while (!tick()) other(); }"""
+
+
+@pytest.fixture
+def ticking(workdir):
+    """A recording that grows until the test is over."""
+    (workdir / "grow.c").write_text(TICKS)
     subprocess.run(["gcc", "-pg", "-O0", "-o", "grow", "grow.c"], check=True)
     with subprocess.Popen([UTRAIL, "record", "./grow"]) as recorder:
         while "tick" not in utrail("replay").out:
             pass
-        with tui(workdir) as screen:
-            screen.wait_for(") tick")
-            screen.send("T", "End")
-            before = int(re.search(r"of (\d+)", screen.settle()[-1])[1])
-            after = before
-            while after <= before:
-                screen.send("L", "End")
-                after = int((re.search(r"of (\d+)", screen.settle()[-1]) or [0, "0"])[1])
-            press_all(screen)
+        yield recorder
         recorder.terminate()
+
+
+def number_in(screen, pattern):
+    found = re.search(pattern, "\n".join(screen.lines()))
+    return int(found[1]) if found else 0
+
+
+def wait_for_more(screen, pattern, more=1):
+    before = number_in(screen, pattern)
+    end = time.monotonic() + PATIENCE_S
+    while number_in(screen, pattern) < before + more:
+        assert time.monotonic() < end and not screen.is_dead(), "\n".join(screen.lines())
+
+
+def test_growing(workdir, ticking):
+    with tui(workdir) as screen:
+        screen.wait_for(") tick")
+        screen.send("T", "End")
+        screen.wait_for("utrail replay")
+        for _ in range(3):
+            screen.send("L", "End")
+            wait_for_more(screen, r"of (\d+)")
+        press_all(screen)
+
+
+def test_replay_follows_what_grows(workdir, ticking):
+    """The last line is followed; any other one stays."""
+    with tui(workdir) as screen:
+        screen.wait_for(") tick")
+        screen.send("T", "End")
+        screen.wait_for("utrail replay: line ")
+        wait_for_more(screen, r"line (\d+) of", 20)
+        screen.send("Home")
+        screen.wait_for("line 1 of")
+        wait_for_more(screen, r"of (\d+) so far", 20)
+        assert number_in(screen, r"line (\d+) of") == 1
+        screen.send("End")
+        ticking.terminate()
+        ticking.wait()
+        while "so far" in screen.lines()[-1]:
+            pass
+        shown = [line for line in screen.settle()[1:-1] if line]
+        assert shown == replayed_whole()[-len(shown):]
+        screen.send("q")
+        assert screen.status() == 0
+
+
+def test_graph_and_report_follow_what_grows(workdir, ticking):
+    """Numbers grow; folds, the cursor and the order stay."""
+    with tui(workdir) as screen:
+        screen.wait_for(") other")
+        wait_for_more(screen, r"\((\d+)\) other")
+        screen.send("/")
+        screen.type("other")
+        screen.send("Enter", "Enter")
+        screen.wait_for("▶(")
+        wait_for_more(screen, r"▶\((\d+)\) other")
+        assert screen.lines()[screen.cursor()].endswith(") other")
+        screen.send("g")
+        screen.wait_for("=== Function Call Graph for 'other' ===")
+        wait_for_more(screen, r"\((\d+)\) tick")
+        screen.send("R", "s", "s")
+        screen.wait_for("*CALL")
+        screen.send("/")
+        screen.type("other")
+        screen.send("Enter")
+        wait_for_more(screen, r"(\d+)  other")
+        assert screen.lines()[screen.cursor()].endswith("  other") and "*CALL" in screen.lines()[0]
+        ticking.terminate()
+        ticking.wait()
+        total = [line for line in utrail("report").must().out.splitlines() if line.endswith("  other")]
+        screen.wait_for(f"{total[0].split()[-2]}  other")
+
+
+def replayed_whole(*options):
+    """The lines of replay that are about calls: not the list of those that have not returned."""
+    lines = replayed(*options)
+    end = next((at for at, line in enumerate(lines) if "remaining functions" in line), len(lines) + 1)
+    return [line for line in lines[:end - 1] if line]
+
+
+FILTERS = {
+    "-F": ["-F", "middle"], "-N": ["-N", "leaf"], "-t": ["-t", "1us"], "-D": ["-D", "2"], "-T": ["-T", "middle@depth=1"],
+    "-C": ["-C", "rare"], "-r": ["-r", "50us~"], "none": ["-F", "nosuch"],
+}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_replay_with_filters(workdir, name):
+    """The pages of a long recording are those of replay with the same filters."""
+    options = FILTERS[name]
+    source = workdir / "long.c"
+    source.write_text("""int leaf(int n) { return n + 1; }
+        int middle(int n) { int sum = 0; for (int i = 0; i < 9; i++) sum += leaf(n + i); return sum; }
+        int rare(int n) { return middle(n); }
+        int main(void) { volatile int sum = 0; for (int i = 0; i < 9000; i++) sum += i % 99 ? middle(i) : rare(i); return 0; }
+        """)
+    subprocess.run(["gcc", "-pg", "-O0", "-o", "long", str(source)], check=True)
+    utrail("record", "--no-event", "./long").must()
+    shown = ["-f", "duration,tid"] if name == "-r" else []
+    expected = [line for line in utrail("replay", *options, *shown).out.splitlines()[1:] if line.rstrip()]
+    expected = [line.rstrip() for line in expected if "[" in line]
+    with tui(workdir, *options, rows=40) as screen:
+        screen.wait_for("utrail graph")
+        screen.send("T", "End")
+        screen.wait_for("utrail replay")
+        while "so far" in screen.lines()[-1]:
+            pass
+        for key in ["", "PPage", "PPage", "Home", "NPage", "NPage", "End", "PPage"]:
+            if key:
+                screen.send(key)
+            lines = screen.settle()
+            place = re.search(r"line (\d+) of (\d+)", lines[-1])
+            if not expected:
+                assert not place or place[2] == "0"
+                break
+            assert place[2] == str(len(expected)), lines
+            first = int(place[1]) - screen.cursor()
+            assert [line for line in lines[1:-1] if line] == expected[first:first + 38], key
+        screen.send("q")
+        assert screen.status() == 0
+
+
+def test_keys_while_it_is_read(workdir):
+    """A long recording: all calls at once, and q at any time."""
+    (workdir / "many.c").write_text("""int leaf(int n) { return n + 1; }
+        int main(void) { volatile int sum = 0; for (int i = 0; i < 3000000; i++) sum += leaf(i); return 0; }""")
+    subprocess.run(["gcc", "-pg", "-O0", "-o", "many", "many.c"], check=True)
+    utrail("record", "--no-event", "./many").must()
+    with tui(workdir) as screen:
+        screen.wait_for("utrail ")
+        screen.send("T")
+        screen.wait_for("main() {")
+        screen.send("R")
+        screen.wait_for("*TOTAL TIME")
+        screen.send("T", "End", "q")
+        assert screen.status() == 0

@@ -1,0 +1,192 @@
+/* A recording that grows while it is on the screen (see state.h). */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmds/cmd.h"
+#include "cmds/reader.h"
+#include "cmds/terminal/ask.h"
+#include "cmds/tui/keys.h"
+#include "cmds/tui/screen.h"
+#include "cmds/tui/state.h"
+
+/* The time between two looks. */
+#define LOOK_NS	      300000000ULL
+/* Graph and report are read anew after so many times as long as that takes. */
+#define REST_FACTOR   10
+#define REST_LEAST_NS 1000000000ULL
+/* The recorder says what is complete a bit later than it writes that. */
+#define LATE_LOOKS    4
+
+bool grow_is_recorded(const char *dir)
+{
+	struct request_answer answer;
+
+	return ask_recorder(dir, REQUEST_PROGRESS, -1, &answer) == 0 && answer.error == 0;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t len = strlen(name);
+
+	return len >= strlen(end) && strcmp(name + len - strlen(end), end) == 0;
+}
+
+/* The size of all that has records, and of what is told about tasks. */
+static uint64_t size_of_files(const char *path)
+{
+	DIR *dir = opendir(path);
+	uint64_t bytes = 0;
+
+	if (!dir)
+		return 0;
+	for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+		struct stat st;
+
+		if ((ends_with(e->d_name, "dat") || ends_with(e->d_name, ".txt")) &&
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			bytes += st.st_size;
+	}
+	closedir(dir);
+	return bytes;
+}
+
+void grow_begin(struct tui *tui)
+{
+	const char *dir = tui->reading->data.dir;
+
+	tui->growth.grows = grow_is_recorded(dir);
+	tui->growth.bytes = tui->growth.grows ? size_of_files(dir) : 0;
+	/* Some of it was written while the rest was read. */
+	tui->growth.is_stale = tui->growth.grows;
+}
+
+/* --- the replay --- */
+
+int grow_open_calls(struct tui *tui, struct uft_err *err)
+{
+	struct tui_calls *calls = &tui->calls;
+	struct opts opts = *tui->opts;
+	int ret = 0;
+
+	if (calls->is_open)
+		return 0;
+	*calls = (struct tui_calls){ .left = LATE_LOOKS };
+	opts.follow = true;
+	if (tui->growth.grows)
+		ret = follow_open_records(&calls->follow, &calls->grows, &calls->data, &opts, err);
+	else
+		ret = data_open(&calls->data, tui->reading->data.dir, opts.demangle, err);
+	if (ret)
+		return ret;
+	calls->data.modules.syms_dir = opts.syms_dir;
+	calls->is_open = true;
+	/* The first look only asks what is complete: the second one knows it. */
+	return calls->grows ? follow_look(&calls->follow, err) : 0;
+}
+
+void grow_close_calls(struct tui *tui)
+{
+	replay_view_deinit(&tui->replay);
+	if (tui->calls.is_open)
+		data_close(&tui->calls.data);
+	tui->calls = (struct tui_calls){ 0 };
+	tui->wanted_func = NULL;
+}
+
+/* The last line is followed; any other one stays. */
+static int grow_replay(struct tui *tui, bool has_grown, struct uft_err *err)
+{
+	struct tui_calls *calls = &tui->calls;
+	struct replay_view *view = &tui->replay;
+
+	if (has_grown)
+		calls->left = LATE_LOOKS;
+	if (!calls->is_open || !calls->grows || !calls->left || replay_pages_is_busy(&view->pages))
+		return 0;
+	calls->left--;
+
+	int ret = follow_look(&calls->follow, err);
+
+	if (ret < 0)
+		return ret;
+	calls->grows = calls->follow.complete_ns != UINT64_MAX;
+	return replay_view_grow(view, calls->follow.complete_ns, calls->follow.has_late_entries,
+				draw_rows(), err);
+}
+
+/* --- all of it --- */
+
+static bool is_shown(const struct tui *tui)
+{
+	return tui->view != &tui->replay.view && tui->view != &tui->waiting.view;
+}
+
+static int read_next(struct tui *tui, struct uft_err *err)
+{
+	const struct report_config config = go_report_config(tui);
+	unsigned work = JOB_OPEN | JOB_TREE | (tui->has_report ? JOB_REPORT : 0);
+
+	tui->next = calloc(1, sizeof(*tui->next));
+	if (!tui->next)
+		return err_set_errno(err, -ENOMEM, "cannot read the recording again");
+	tui->next->opts = tui->opts;
+	tui->growth.is_stale = false;
+
+	int ret = job_start(&tui->job, tui->next, work, &config, err);
+
+	if (ret < 0) {
+		free(tui->next);
+		tui->next = NULL;
+	}
+	return ret;
+}
+
+int grow_look(struct tui *tui, struct uft_err *err)
+{
+	struct tui_growth *growth = &tui->growth;
+	uint64_t now_ns = job_now_ns();
+	uint64_t rest_ns = MAX(REST_FACTOR * growth->took_ns, REST_LEAST_NS);
+	int ret = 0;
+
+	if (growth->grows && now_ns - growth->looked_ns >= LOOK_NS) {
+		uint64_t bytes = size_of_files(tui->reading->data.dir);
+		bool has_grown = bytes != growth->bytes;
+
+		growth->looked_ns = now_ns;
+		growth->grows = grow_is_recorded(tui->reading->data.dir);
+		growth->is_stale |= has_grown || !growth->grows;
+		growth->bytes = bytes;
+		ret = grow_replay(tui, has_grown || !growth->grows, err);
+	}
+	if (ret == 0 && growth->is_stale && tui->has_tree && !tui->job.runs && is_shown(tui) &&
+	    (!growth->grows || now_ns - growth->read_ns >= rest_ns))
+		ret = read_next(tui, err);
+	return ret;
+}
+
+int grow_read_again(struct tui *tui, struct uft_err *err)
+{
+	bool is_replay = tui->view == &tui->replay.view;
+	size_t cursor = tui->replay.view.cursor;
+	int ret = 0;
+
+	if (!tui->has_tree || tui->job.runs) {
+		draw_note(tui, "it is being read just now");
+		return 0;
+	}
+	tui->growth.grows = grow_is_recorded(tui->reading->data.dir);
+	if (is_replay) {
+		grow_close_calls(tui);
+		ret = go_replay(tui, NULL, err);
+		if (ret == 0)
+			ret = replay_view_reach(&tui->replay, cursor, draw_rows(), err);
+	} else {
+		grow_close_calls(tui);
+	}
+	return ret == 0 ? read_next(tui, err) : ret;
+}

@@ -1,0 +1,394 @@
+/* The lines of replay, a page at a time (see replay_pages.h). */
+#include "cmds/tui/replay/replay_pages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Nobody is asked more often than once in so many lines whether it takes too long. */
+#define LOOK_LINES   16384
+#define EXTEND_LINES (64ULL * PAGE_LINES)
+#define KEPT_LOOK_NS 20000000
+
+/* It takes long, and somebody has pressed a key. */
+static bool is_enough(struct replay_pages *pages)
+{
+	return pages->stops && ++pages->looks % LOOK_LINES == 0 && pages->stops();
+}
+
+static int end_if_enough(struct replay_pass *pass, void *self)
+{
+	return is_enough(self) ? PASS_IS_DONE : 0;
+}
+
+/* The last pages may have only the beginning of their lines. */
+static void drop_pages(struct replay_pages *pages, uint64_t from)
+{
+	for (size_t i = 0; i < REPLAY_PAGES; i++) {
+		struct replay_page *page = &pages->pages[i];
+
+		if (!page->used || page->first + page->lines.nr < from)
+			continue;
+		replay_lines_deinit(&page->lines);
+		*page = (struct replay_page){ 0 };
+	}
+}
+
+static struct replay_mark *last_mark(struct replay_pages *pages)
+{
+	return &pages->marks.all[pages->marks.nr - 1];
+}
+
+static int extend_by_marks(struct replay_pages *pages, uint64_t more, struct uft_err *err)
+{
+	const struct replay_mark mark = *last_mark(pages);
+	struct replay_pass pass = {
+		.source = &pages->source,
+		.marks = &pages->marks,
+		.end = mark.line + MAX(more, 1ULL),
+		.look = end_if_enough,
+		.self = pages,
+	};
+	int ret = replay_pass_begin(&pass, &mark, err);
+
+	if (ret == 0)
+		ret = replay_pass_run(&pass, true, err);
+	if (ret >= 0) {
+		drop_pages(pages, pages->nr_lines);
+		pages->nr_lines = pass.line;
+		pages->is_complete = ret;
+	}
+	replay_pass_end(&pass);
+	return MIN(ret, 0);
+}
+
+/* The thread goes on by itself: see how far it has come. */
+static int extend_kept(struct replay_pages *pages, uint64_t more, struct uft_err *err)
+{
+	uint64_t before = pages->nr_lines;
+	bool is_done = false;
+	struct uft_err why = { 0 };
+
+	if (pages->wants_kept) {
+		int ret = replay_kept_start(&pages->kept, &pages->source, err);
+
+		if (ret < 0)
+			return ret;
+		pages->wants_kept = false;
+	}
+	while (!is_done && pages->nr_lines - before < more) {
+		pages->nr_lines = replay_kept_look(&pages->kept, &is_done, &why);
+		if (is_done || pages->nr_lines > before + more || (pages->stops && pages->stops()))
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = KEPT_LOOK_NS }, NULL);
+		/* The caller looks again. */
+		if (more <= EXTEND_LINES)
+			break;
+	}
+	pages->is_complete = is_done;
+	if (why.code && err)
+		*err = why;
+	return why.code;
+}
+
+int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err)
+{
+	if (pages->is_complete)
+		return 0;
+	return pages->can_seek ? extend_by_marks(pages, more, err) : extend_kept(pages, more, err);
+}
+
+/* Until line @at is known, or nobody wants to wait for it. */
+static int extend_to(struct replay_pages *pages, uint64_t at, struct uft_err *err)
+{
+	int ret = 0;
+
+	while (ret == 0 && at >= pages->nr_lines && !pages->is_complete &&
+	       !(pages->stops && pages->stops()))
+		ret = replay_pages_extend(pages, EXTEND_LINES, err);
+	return ret;
+}
+
+bool replay_pages_is_busy(const struct replay_pages *pages)
+{
+	return pages->kept.runs;
+}
+
+void replay_pages_grow(struct replay_pages *pages, uint64_t until_ns, bool has_late_entries)
+{
+	pages->source.until_ns = until_ns;
+	pages->source.has_late_entries = has_late_entries;
+	pages->is_complete = false;
+	pages->wants_kept = true;
+}
+
+/* --- pages --- */
+
+/* The one that was used longest ago makes room. */
+static struct replay_page *take_page(struct replay_pages *pages)
+{
+	struct replay_page *page = &pages->pages[0];
+
+	for (size_t i = 1; i < REPLAY_PAGES; i++) {
+		if (pages->pages[i].used < page->used)
+			page = &pages->pages[i];
+	}
+	replay_lines_deinit(&page->lines);
+	*page = (struct replay_page){ 0 };
+	return page;
+}
+
+static uint64_t end_of_mark(const struct replay_pages *pages, size_t mark)
+{
+	return mark + 1 < pages->marks.nr ? pages->marks.all[mark + 1].line : pages->nr_lines;
+}
+
+static size_t mark_of(const struct replay_pages *pages, uint64_t number)
+{
+	size_t low = 0;
+	size_t high = pages->marks.nr;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pages->marks.all[middle].line <= number)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int make_lines(struct replay_pages *pages, uint64_t number, struct replay_page *page)
+{
+	size_t mark = mark_of(pages, number);
+	struct replay_pass pass = {
+		.source = &pages->source,
+		.lines = &page->lines,
+		.first = pages->marks.all[mark].line,
+		.end = end_of_mark(pages, mark),
+	};
+	int ret = replay_pass_begin(&pass, &pages->marks.all[mark], NULL);
+
+	if (ret == 0)
+		ret = replay_pass_run(&pass, true, &(struct uft_err){ 0 });
+	replay_pass_end(&pass);
+	page->first = pages->marks.all[mark].line;
+	return ret;
+}
+
+static struct replay_page *make_page(struct replay_pages *pages, uint64_t number)
+{
+	struct replay_page *page = take_page(pages);
+	int ret = pages->can_seek
+			  ? make_lines(pages, number, page)
+			  : replay_kept_load(&pages->kept, number, &page->lines, &page->first);
+
+	page->used = ret < 0 ? 0 : ++pages->nr_used;
+	return ret < 0 ? NULL : page;
+}
+
+static bool has_line(const struct replay_page *page, uint64_t number)
+{
+	return page->used && number >= page->first && number - page->first < page->lines.nr;
+}
+
+const struct replay_line *replay_pages_line(struct replay_pages *pages, uint64_t number,
+					    const struct replay_page **page)
+{
+	struct replay_page *found = NULL;
+
+	for (size_t i = 0; !found && i < REPLAY_PAGES; i++) {
+		if (has_line(&pages->pages[i], number))
+			found = &pages->pages[i];
+	}
+	if (!found)
+		found = make_page(pages, number);
+	if (!found || !has_line(found, number))
+		return NULL;
+	found->used = ++pages->nr_used;
+	*page = found;
+	return &found->lines.lines[number - found->first];
+}
+
+uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns)
+{
+	size_t low = 0;
+	size_t high = pages->marks.nr;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pages->marks.all[middle].time_ns <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return pages->marks.all[low].line;
+}
+
+/* --- calls --- */
+
+/* The call of the task that is open at the mark with so many around it, or NULL. */
+static const struct open_call *call_at(const struct replay_mark *mark, const struct task *task,
+				       uint32_t depth)
+{
+	const struct open_call *call = task->index < mark->nr_tops ? mark->tops[task->index] : NULL;
+
+	while (call && call->depth > depth)
+		call = call->parent;
+	return call && call->depth == depth ? call : NULL;
+}
+
+int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *end,
+			struct uft_err *err)
+{
+	const struct replay_page *page;
+	const struct replay_line *line = replay_pages_line(pages, number, &page);
+
+	*end = number;
+	if (!line || line->kind != REPLAY_ENTRY)
+		return 0;
+
+	const struct replay_line call = *line;
+
+	for (uint64_t at = number + 1;; at++) {
+		if (at >= pages->nr_lines) {
+			int ret = extend_to(pages, at, err);
+
+			if (ret < 0 || at >= pages->nr_lines)
+				return ret;
+		}
+		/* Pages that are all within the call need not be made. */
+		for (size_t mark = mark_of(pages, at); mark + 1 < pages->marks.nr; mark++) {
+			const struct open_call *open = call_at(&pages->marks.all[mark + 1],
+							       call.task, call.depth);
+
+			if (!open ||
+			    call_at(&pages->marks.all[mark], call.task, call.depth) != open)
+				break;
+			at = pages->marks.all[mark + 1].line;
+		}
+		line = replay_pages_line(pages, at, &page);
+		if (!line || is_enough(pages))
+			return 0;
+		*end = at;
+		if (line->task == call.task && line->kind == REPLAY_EXIT &&
+		    line->depth <= call.depth)
+			return 0;
+	}
+}
+
+/* Going up from the page of @mark: the first page whose mark has another call, or none, there. */
+static size_t mark_before_call(const struct replay_pages *pages, size_t mark,
+			       const struct task *task, uint32_t depth)
+{
+	const struct open_call *open = call_at(&pages->marks.all[mark], task, depth);
+
+	while (open && mark > 0 && call_at(&pages->marks.all[mark - 1], task, depth) == open)
+		mark--;
+	return mark;
+}
+
+/* The line above @number by which the task's call with so many around it was entered. */
+static uint64_t entry_above(struct replay_pages *pages, uint64_t number, const struct task *task,
+			    uint32_t depth)
+{
+	const struct replay_page *page;
+
+	for (uint64_t at = number; at > 0;) {
+		size_t mark = mark_of(pages, at);
+
+		if (at == pages->marks.all[mark].line)
+			at = pages->marks.all[mark_before_call(pages, mark, task, depth)].line;
+		if (at == 0)
+			break;
+
+		const struct replay_line *line = replay_pages_line(pages, --at, &page);
+
+		if (is_enough(pages))
+			break;
+		if (line && line->task == task && line->kind == REPLAY_ENTRY &&
+		    line->depth <= depth)
+			return at;
+	}
+	return number;
+}
+
+uint64_t replay_pages_caller_of(struct replay_pages *pages, uint64_t number)
+{
+	const struct replay_page *page;
+	const struct replay_line *line = replay_pages_line(pages, number, &page);
+
+	if (!line || !line->task || line->depth == 0)
+		return number;
+	return entry_above(pages, number, line->task, line->depth - 1);
+}
+
+uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number)
+{
+	const struct replay_page *page;
+	const struct replay_line *line = replay_pages_line(pages, number, &page);
+
+	if (!line || line->kind != REPLAY_EXIT)
+		return number;
+	return entry_above(pages, number, line->task, line->depth);
+}
+
+/* --- all of it --- */
+
+/*
+ * Filters look at what was ahead of a place, and a duration filter holds lines back. Calls that are
+ * open where a range begins have their times from there.
+ */
+static bool may_seek(const struct pipeline_config *config)
+{
+	const struct filters *filters = config->stages.filters;
+
+	return !config->range.start.is_set && (!filters || filters->nr == 0) &&
+	       config->stages.depth == UINT32_MAX && config->stages.time_filter_ns == 0 &&
+	       !config->stages.is_off;
+}
+
+static int make_heading(struct replay_pages *pages, struct uft_err *err)
+{
+	struct replay_lines lines = { 0 };
+	struct replay_pass pass = { .source = &pages->source, .lines = &lines };
+	int ret = replay_pass_begin(&pass, NULL, err);
+
+	if (ret == 0) {
+		replay_pass_put_heading(&pass);
+		strbuf_add(&pages->heading, strbuf_str(&lines.text),
+			   strcspn(strbuf_str(&lines.text), "\n"));
+	}
+	replay_pass_end(&pass);
+	replay_lines_deinit(&lines);
+	return ret;
+}
+
+int replay_pages_init(struct replay_pages *pages, const struct replay_source *source,
+		      struct uft_err *err)
+{
+	*pages = (struct replay_pages){
+		.source = *source,
+		.can_seek = may_seek(&source->config),
+		.wants_kept = true,
+		.marks = { .all = calloc(1, sizeof(*pages->marks.all)), .nr = 1 },
+	};
+	if (!pages->marks.all)
+		return err_set_errno(err, -ENOMEM, "cannot show calls");
+	pages->source.config.reads_extern = true;
+	pages->source.config.stages.wants = STAGE_WANTS_DEPTHS;
+	return make_heading(pages, err);
+}
+
+void replay_pages_deinit(struct replay_pages *pages)
+{
+	replay_kept_stop(&pages->kept);
+	for (size_t i = 0; i < REPLAY_PAGES; i++)
+		replay_lines_deinit(&pages->pages[i].lines);
+	replay_marks_deinit(&pages->marks);
+	strbuf_deinit(&pages->heading);
+	*pages = (struct replay_pages){ 0 };
+}
