@@ -115,6 +115,8 @@ void ask_next_match(struct tui *tui, int step)
 		draw_note(tui, "nothing was searched for: press / first");
 		return;
 	}
+	if (tui->view->ops->is_long)
+		draw_prompt(tui, "searching ... (Escape ends it)");
 	line = view_find(tui->view, step, tui->word);
 	if (line >= 0)
 		view_go(tui->view, line, draw_rows());
@@ -234,12 +236,36 @@ static int ask_report_fields(struct tui *tui, struct uft_err *err)
 	return wait_for_report(tui, err);
 }
 
+static int ask_replay_fields(struct tui *tui, struct uft_err *err)
+{
+	const char *before = tui->replay.pages.source.view.fields;
+	struct column_choice chosen;
+	struct field_list fields = { .chosen = &chosen };
+	char *text;
+	int ret;
+
+	fields.table = replay_fields(&fields.nr, &fields.stride);
+	ret = columns_choose(fields.table, fields.nr, fields.stride, before, &chosen, err);
+	if (ret < 0 || !choose_fields(tui, &fields))
+		return ret;
+	text = text_of_fields(&fields);
+	if (!text)
+		return err_set_errno(err, -ENOMEM, "cannot show these fields");
+	draw_prompt(tui, "reading ...");
+	ret = replay_view_show(&tui->replay, text, draw_rows(), err);
+	free(tui->replay_fields);
+	tui->replay_fields = text;
+	return ret;
+}
+
 int ask_fields(struct tui *tui, struct uft_err *err)
 {
 	if (tui->view == &tui->program.view || tui->view == &tui->func.view)
 		return ask_graph_fields(tui, err);
 	if (tui->view == &tui->report.view)
 		return ask_report_fields(tui, err);
+	if (tui->view == &tui->replay.view)
+		return ask_replay_fields(tui, err);
 	draw_note(tui, "this view has no fields to choose from");
 	return 0;
 }

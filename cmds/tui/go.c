@@ -193,14 +193,18 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct replay_config shown = {
 		.color = opts->color_mode,
 		/* Partial passes have time ranges, for which there would be a column more. */
-		.fields = "duration,tid",
+		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,
 		.shows_args = opts->show_args,
 		.shows_source = opts->srcline,
 		.shows_comments = true,
 		.shows_callsite = true,
 	};
-	struct replay_source source = { .view = shown, .until_ns = UINT64_MAX };
+	struct replay_source source = {
+		.view = shown,
+		.until_ns = UINT64_MAX,
+		.wants_deltas = strstr(shown.fields, "delta"),
+	};
 	int ret = grow_open_calls(tui, err);
 
 	if (ret)

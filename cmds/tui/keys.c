@@ -42,7 +42,7 @@ const struct tui_key tui_keys[] = {
 	{ { '<', 'P' }, "<, P", "to the previous match", TUI_PREV_MATCH },
 	{ { '>', 'N' }, ">, N", "to the next match", TUI_NEXT_MATCH },
 	{ { 'f' }, "f", "choose fields", TUI_FIELDS },
-	{ { 'L' }, "L", "read the recording again: it may have grown", TUI_RELOAD },
+	{ { 'L' }, "L", "read the recording again", TUI_RELOAD },
 	{ { 'v' }, "v", "show or hide numbers for debugging", TUI_DEBUG },
 	{ { 'h', '?' }, "h, ?", "this help", TUI_HELP },
 	{ { 'q' }, "q", "quit", TUI_QUIT },

@@ -49,7 +49,7 @@ struct tui_growth {
  * @sum: the calls of the function that @func is about; @func_name: it, of the heap
  * @view: the one on the screen; NULL before the first
  * @sink: appends to @line
- * @graph_fields, @report_fields: as of -f; NULL: the default; on the heap
+ * @report_fields, @replay_fields: as of -f; NULL: the default; on the heap
  * @word: the last searched word; on the heap
  * @shows_count: the last line shows @nr_matches
  * @note: text of the last line until the next key; on the heap
@@ -78,8 +78,8 @@ struct tui {
 	struct tui_view *view;
 	struct sink sink;
 	struct strbuf line;
-	char *graph_fields;
 	char *report_fields;
+	char *replay_fields;
 	char *word;
 	size_t nr_matches;
 	bool shows_count;
@@ -90,6 +90,9 @@ struct tui {
 	char *note;
 	bool quits;
 };
+
+/* The fields of the replay until somebody chooses others. */
+#define REPLAY_FIELDS "duration,tid"
 
 /* --- draw.c --- */
 

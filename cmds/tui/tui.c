@@ -247,6 +247,7 @@ static void close_tui(struct tui *tui)
 	sink_deinit(&tui->sink);
 	strbuf_deinit(&tui->line);
 	free(tui->report_fields);
+	free(tui->replay_fields);
 	free(tui->word);
 	free(tui->note);
 	reading_close(tui->reading);

@@ -383,6 +383,26 @@ int replay_pages_init(struct replay_pages *pages, const struct replay_source *so
 	return make_heading(pages, err);
 }
 
+int replay_pages_show(struct replay_pages *pages, const char *fields, struct uft_err *err)
+{
+	struct replay_source source = pages->source;
+	bool (*stops)(void) = pages->stops;
+	int ret;
+
+	source.view.fields = fields;
+	source.wants_deltas = strstr(fields, "delta");
+	if (pages->can_seek && !source.wants_deltas) {
+		pages->source.view.fields = fields;
+		drop_pages(pages, 0);
+		strbuf_reset(&pages->heading);
+		return make_heading(pages, err);
+	}
+	replay_pages_deinit(pages);
+	ret = replay_pages_init(pages, &source, err);
+	pages->stops = stops;
+	return ret;
+}
+
 void replay_pages_deinit(struct replay_pages *pages)
 {
 	replay_kept_stop(&pages->kept);

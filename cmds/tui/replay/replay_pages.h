@@ -57,6 +57,12 @@ int replay_pages_init(struct replay_pages *pages, const struct replay_source *so
 		      struct uft_err *err);
 void replay_pages_deinit(struct replay_pages *pages);
 
+/*
+ * Show these fields, as of -f, which must outlive it. Lines are numbered anew where that takes a
+ * pass over all of them. Negative with @err.
+ */
+int replay_pages_show(struct replay_pages *pages, const char *fields, struct uft_err *err);
+
 /* Number about @more lines more, unless there are none. 0 or negative with @err. */
 int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err);
 

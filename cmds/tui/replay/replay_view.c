@@ -606,6 +606,18 @@ int replay_view_reach(struct replay_view *view, size_t cursor, size_t rows, stru
 	return ret;
 }
 
+int replay_view_show(struct replay_view *view, const char *fields, size_t rows, struct uft_err *err)
+{
+	uint64_t line = line_of(view, view->view.cursor);
+	int ret = replay_pages_show(&view->pages, fields, err);
+
+	while (ret == 0 && line >= view->pages.nr_lines && !view->pages.is_complete &&
+	       !(view->view.stops && view->view.stops()))
+		ret = replay_pages_extend(&view->pages, WORK_LINES, err);
+	view_settle(&view->view, rows);
+	return ret;
+}
+
 /* When the first call of @name began, so far as the tree knows. 0: it knows of none. */
 static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 {

@@ -56,6 +56,10 @@ int replay_view_finish(struct replay_view *view, struct uft_err *err);
 int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_entries,
 		     size_t rows, struct uft_err *err);
 
+/* Show these fields, as replay_pages_show(). */
+int replay_view_show(struct replay_view *view, const char *fields, size_t rows,
+		     struct uft_err *err);
+
 /* Go to line @cursor, or as far as there are any. Negative with @err. */
 int replay_view_reach(struct replay_view *view, size_t cursor, size_t rows, struct uft_err *err);
 

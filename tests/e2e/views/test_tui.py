@@ -461,6 +461,87 @@ def test_replay_with_filters(workdir, name):
         assert screen.status() == 0
 
 
+def line_at_cursor(screen):
+    return screen.settle()[screen.cursor()]
+
+
+def test_replay_keys_of_calls(workdir):
+    """Siblings, the longest call within, and folds of what a call makes, as in the graph."""
+    (workdir / "calls.c").write_text("""#include <unistd.h>
+        int leaf(int n) { return n + 1; } int slow(int n) { usleep(20000); return leaf(n); } int middle(int n) { return leaf(leaf(n)); }
+        int main(void) { int n = middle(0); n = slow(n); n = middle(n); return leaf(n) & 0; }""")
+    subprocess.run(["gcc", "-pg", "-O0", "-o", "calls", "calls.c"], check=True)
+    utrail("record", "--no-event", "./calls").must()
+    with tui(workdir, rows=40) as screen:
+        screen.wait_for(") main")
+        screen.send("/")
+        screen.type("main")
+        screen.send("Enter", "t")
+        screen.wait_for("utrail replay")
+        assert line_at_cursor(screen).endswith("| main() {")
+        screen.send("l")
+        assert line_at_cursor(screen).endswith("|   slow() {")
+        screen.send("n")
+        assert line_at_cursor(screen).endswith("|   middle() {")
+        screen.send("n")
+        assert line_at_cursor(screen).endswith("|   leaf();")
+        screen.send("n")
+        assert line_at_cursor(screen).endswith("|   leaf();")
+        screen.send("p", "p", "p")
+        assert line_at_cursor(screen).endswith("|   middle() {")
+        screen.send("p", "u", "c")
+        assert line_at_cursor(screen).endswith("| main() {")
+        folded = [line.split("|", 1)[1] for line in screen.lines() if "|" in line]
+        assert folded[-5:] == [" main() {", "   middle() { ... }", "   slow() { ... }", "   middle() { ... }", "   leaf();"] or folded[-6:-1] == [
+            " main() {", "   middle() { ... }", "   slow() { ... }", "   middle() { ... }", "   leaf();"]
+        screen.send("e")
+        screen.settle()
+        assert not any("..." in line for line in screen.lines())
+        screen.send("C")
+        screen.settle()
+        assert sum("{ ... }" in line for line in screen.lines()) == 3
+        screen.send("E")
+        screen.settle()
+        assert not any("..." in line for line in screen.lines())
+        # From the line of a return, too.
+        screen.send("l", "Down", "Down", "Down")
+        assert line_at_cursor(screen).endswith("|   } /* slow */")
+        screen.send("p")
+        assert line_at_cursor(screen).endswith("|   middle() {")
+        screen.send("q")
+        assert screen.status() == 0
+
+
+@pytest.mark.parametrize("options", [[], ["-N", "leaf"]], ids=["seek", "kept"])
+def test_replay_fields(workdir, options):
+    """Each field, on each page, is that of replay; the difference to the task's last line, too."""
+    (workdir / "long.c").write_text("""int leaf(int n) { return n + 1; }
+        int main(void) { volatile int sum = 0; for (int i = 0; i < 30000; i++) sum += leaf(i); return 0; }""")
+    subprocess.run(["gcc", "-pg", "-O0", "-o", "long", "long.c"], check=True)
+    utrail("record", "--no-event", "./long").must()
+    expected = replayed("-f", "all", *options)
+    with tui(workdir, *options, rows=40, columns=200) as screen:
+        screen.wait_for("utrail graph")
+        screen.send("T", "f")
+        screen.wait_for("[ x ] tid")
+        for at in range(8):
+            if "[   ]" in line_at_cursor(screen):
+                screen.send("Space")
+            if at < 7:
+                screen.send("Down")
+        screen.send("Enter")
+        screen.wait_for("TIMEDELTA")
+        assert screen.settle()[0] == expected[0]
+        for key in ["Home", "End", "PPage", "Home", "NPage"]:
+            screen.send(key)
+            lines = screen.settle()
+            first = int(re.search(r"line (\d+) of", lines[-1])[1]) - screen.cursor()
+            shown = [line for line in lines[1:-1] if line]
+            assert shown == expected[1 + first:][:len(shown)], key
+        screen.send("q")
+        assert screen.status() == 0
+
+
 def test_keys_while_it_is_read(workdir):
     """A long recording: all calls at once, and q at any time."""
     (workdir / "many.c").write_text("""int leaf(int n) { return n + 1; }

@@ -79,6 +79,9 @@ struct replay {
 /* Check that these, of -f or NULL, are fields that replay knows. -ERR_USAGE when not. */
 int replay_check_fields(const char *fields, struct uft_err *err);
 
+/* The fields that there are: a table for columns_choose(), of *@nr rows of *@stride bytes. */
+const struct column *replay_fields(size_t *nr, size_t *stride);
+
 /* @pipe and @sink must outlive it. -ERR_USAGE: unknown field. Ends with replay_deinit(). */
 int replay_init(struct replay *replay, const struct replay_config *config, struct pipeline *pipe,
 		struct sink *sink, struct uft_err *err);

@@ -155,6 +155,13 @@ static bool is_plain(const struct replay *replay)
 	       columns->columns[1] == COLUMN_TID && replay->config.color == COLOR_MODE_OFF;
 }
 
+const struct column *replay_fields(size_t *nr, size_t *stride)
+{
+	*nr = ARRAY_SIZE(replay_columns);
+	*stride = sizeof(*replay_columns);
+	return &replay_columns[0].column;
+}
+
 int replay_check_fields(const char *fields, struct uft_err *err)
 {
 	struct column_choice choice;
