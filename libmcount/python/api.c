@@ -49,6 +49,7 @@ static const struct {
 	{ PLACE(sys_object), "PySys_GetObject", NULL },
 	{ PLACE(profile_other), "_PyEval_SetProfile", NULL },
 	{ PLACE(new_function), "PyCFunction_NewEx", NULL },
+	{ PLACE(new_number), "PyLong_FromLong", NULL },
 	{ PLACE(call_method), "PyObject_CallMethod", NULL },
 	{ PLACE(vectorcall_of), "PyVectorcall_Function", NULL },
 #undef PLACE

@@ -45,6 +45,7 @@ struct py_type {
 	const struct py_type *parent;
 };
 
+#define PY_TYPE_OF_INTS	 (1UL << 24) /* its objects are numbers, as int's are */
 #define PY_TYPE_OF_TYPES (1UL << 31) /* its objects are types */
 
 /* A function written in C: PyCFunctionObject, methodobject.h. */
@@ -112,6 +113,7 @@ struct py_api {
 	int (*profile_other)(struct py_thread *t, py_profile *fn, struct py_object *self);
 	struct py_object *(*new_function)(const struct py_method_def *def, struct py_object *self,
 					  struct py_object *module);
+	struct py_object *(*new_number)(long value);
 	struct py_object *(*call_method)(struct py_object *o, const char *name, const char *format,
 					 ...);
 	void *(*vectorcall_of)(struct py_object *callable);

@@ -5,11 +5,13 @@
  */
 #include "libmcount/python/monitoring.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "libmcount/hot/probe.h"
 #include "libmcount/program/definition.h"
 #include "libmcount/python/calls.h"
+#include "libmcount/python/threads.h"
 #include "utils/base/compiler.h"
 
 /* --- what the interpreter calls --- */
@@ -177,13 +179,29 @@ static bool has_worked(struct py_object *result)
 
 #define TOOL_NAME "utrail"
 
-/* True when that tool is we. */
-static bool is_ours(struct py_object *monitoring, int tool)
+/* The program does not see our tool (tell_tool()), but we do. */
+static __thread bool sees_ours __attribute__((tls_model("initial-exec")));
+
+static bool is_our_name(struct py_object *name)
 {
-	struct py_object *name = py.call_method(monitoring, "get_tool", "i", tool);
 	const char *text = name && name != none ? py.text(name) : NULL;
 	bool is = text && strcmp(text, TOOL_NAME) == 0;
 
+	if (!text)
+		py.error_clear();
+	return is;
+}
+
+/* True when that tool is we. */
+static bool is_ours(struct py_object *monitoring, int tool)
+{
+	struct py_object *name;
+	bool is;
+
+	sees_ours = true;
+	name = py.call_method(monitoring, "get_tool", "i", tool);
+	sees_ours = false;
+	is = is_our_name(name);
 	py.error_clear();
 	if (name)
 		py.let_go(name);
@@ -211,25 +229,128 @@ static bool register_takers(struct py_object *monitoring, int tool)
 	return has_worked(py.call_method(monitoring, "set_events", "ii", tool, events));
 }
 
-/* Numbers for which Python's documentation has no use; 0 to 2 and 5 are for debuggers and such. */
-static const int tools[] = { 4, 3 };
-
-static bool take_tool(struct py_object *monitoring)
+/* Audit hooks of the program's see each callback that goes, so then they stay, and are not called. */
+static void leave_tool(struct py_object *monitoring, int tool)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
-		if (is_ours(monitoring, tools[i]))
-			return true;
+	has_worked(py.call_method(monitoring, "set_events", "ii", tool, 0));
+	for (size_t i = 0; i < ARRAY_SIZE(takers) && !python_threads.has_hooks; i++) {
+		struct py_object *taker = py.call_method(monitoring, "register_callback", "iiO",
+							 tool, 1 << takers[i].event, none);
+
+		has_worked(taker);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
+	has_worked(py.call_method(monitoring, "free_tool_id", "i", tool));
+}
+
+/*
+ * Python's documentation has no use for 4 and 3; the others are for optimizers, coverage, debuggers
+ * and profilers.
+ */
+static const int tools[] = { 4, 3, 5, 1, 0, 2 };
+#define NR_FREE_TOOLS 2
+
+/* Become one of the first @nr of them. */
+static bool take_tool(struct py_object *monitoring, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
 		if (!has_worked(
 			    py.call_method(monitoring, "use_tool_id", "is", tools[i], TOOL_NAME)))
 			continue;
 		if (register_takers(monitoring, tools[i]))
 			return true;
-		has_worked(py.call_method(monitoring, "free_tool_id", "i", tools[i]));
+		leave_tool(monitoring, tools[i]);
 		return false;
 	}
 	return false;
+}
+
+/* --- the program's own tools --- */
+
+typedef struct py_object *py_fast_function(struct py_object *self, struct py_object *const *args,
+					   intptr_t nr);
+
+static py_fast_function *own_use;
+static py_function *own_get, *own_events;
+
+/* The tool of ours that @o is the number of; -1: it is none. */
+static int find_ours(struct py_object *monitoring, struct py_object *o)
+{
+	long tool = o->type->flags & PY_TYPE_OF_INTS ? py.number(o) : -1;
+
+	py.error_clear();
+	return tool >= 0 && tool < INT_MAX && is_ours(monitoring, tool) ? tool : -1;
+}
+
+/* The program wants a number, which is ours: we take another one, or are gone if there is none. */
+static void yield_tool(struct py_object *monitoring, struct py_object *number)
+{
+	int tool = find_ours(monitoring, number);
+	bool was_setting = python_threads.is_setting;
+
+	if (tool < 0)
+		return;
+	python_threads.is_setting = true;
+	if (!python_threads.has_hooks)
+		take_tool(monitoring, ARRAY_SIZE(tools));
+	leave_tool(monitoring, tool);
+	python_threads.is_setting = was_setting;
+}
+
+static struct py_object *use_tool(struct py_object *self, struct py_object *const *args,
+				  intptr_t nr)
+{
+	if (nr == 2)
+		yield_tool(self, args[0]);
+	return own_use(self, args, nr);
+}
+
+static struct py_object *tell_tool(struct py_object *self, struct py_object *number)
+{
+	struct py_object *name = own_get(self, number);
+
+	if (!name || sees_ours || !is_our_name(name))
+		return name;
+	py.let_go(name);
+	return none;
+}
+
+static struct py_object *tell_events(struct py_object *self, struct py_object *number)
+{
+	return find_ours(self, number) < 0 ? own_events(self, number) : py.new_number(0);
+}
+
+#define METH_FASTCALL 128
+
+/* The definition of that function of sys.monitoring; NULL: it is none that we know. Kept for good. */
+static struct py_method_def *find_definition(struct py_object *monitoring, const char *name,
+					     int flags)
+{
+	struct py_object *o = py.attribute(monitoring, name);
+	struct py_method_def *def = NULL;
+
+	if (o && o->type == function_type)
+		def = (struct py_method_def *)((struct py_c_function *)o)->def;
+	if (def && (def->flags != flags || strcmp(def->name, name) != 0))
+		def = NULL;
+	has_worked(o);
+	return def;
+}
+
+/* Once for all interpreters: they share these definitions. */
+static void stand_before_tools(struct py_object *monitoring)
+{
+	struct py_method_def *use = find_definition(monitoring, "use_tool_id", METH_FASTCALL);
+	struct py_method_def *get = find_definition(monitoring, "get_tool", METH_O);
+	struct py_method_def *events = find_definition(monitoring, "get_events", METH_O);
+
+	if (own_use || !use || !get || !events)
+		return;
+	own_events = events->function;
+	events->function = tell_events;
+	own_use = (py_fast_function *)(void *)use->function;
+	own_get = get->function;
+	get->function = tell_tool;
+	use->function = (py_function *)(void *)use_tool;
 }
 
 bool monitoring_join(void)
@@ -242,5 +363,14 @@ bool monitoring_join(void)
 		return false;
 	value = py.attribute(monitoring, "MISSING");
 	missing = value;
-	return has_worked(value) && take_tool(monitoring);
+	if (!has_worked(value))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
+		if (is_ours(monitoring, tools[i]))
+			return true;
+	}
+	if (!take_tool(monitoring, NR_FREE_TOOLS))
+		return false;
+	stand_before_tools(monitoring);
+	return true;
 }

@@ -606,6 +606,42 @@ def test_monitoring_tells_how_calls_end(tmp_path, python):
     assert shown == 2 * MONITORED_TREE
 
 
+# The program takes all numbers of tools, that of ours, too.
+TOOLS = """\
+import sys
+m=sys.monitoring
+def f(): pass
+print([m.get_tool(i) for i in range(6)])
+for i in 4,3,5:
+    m.use_tool_id(i, f"own{i}"); f()
+    print([m.get_tool(i) for i in range(6)], m.get_events(i))
+    assert m.register_callback(i, m.events.PY_START, None) is None
+try: m.use_tool_id(4, "again")
+except ValueError as e: print(e)
+try: m.use_tool_id(9, "again")
+except ValueError as e: print(e)
+try: m.use_tool_id("4", "again")
+except TypeError as e: print(e)
+class I(int):
+    def __index__(self): print("index"); return 1
+try: m.use_tool_id(I(1), "again")
+except ValueError as e: print(e)
+f()
+for i in 0,1,2:
+    try: m.use_tool_id(i, "x")
+    except ValueError as e: print(e)
+f()
+for i in range(6): m.free_tool_id(i)
+print([m.get_tool(i) for i in range(6)])
+"""
+
+
+@pytest.mark.parametrize("python", [p for p in other_pythons() if p.name in ("python3.12", "python3.13")], ids=lambda p: p.name)
+def test_monitoring_tools_of_the_program_have_any_number(tmp_path, python):
+    record(tmp_path, TOOLS, python=python)
+    assert calls(tmp_path)["f"] == 4  # of five: there was no number left
+
+
 # Profile functions and audit hooks of the program's own: each sees, and prints, what it does without us.
 OWN_HOOKS = {
     "one profile function after another": """\
