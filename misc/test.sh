@@ -193,7 +193,7 @@ install_shipped() {
 stage_shipped() {
 	make_gcc || return
 	install_shipped
-	for script in shipped shipped_servers; do
+	for script in shipped shipped_servers python; do
 		for name in $(/usr/bin/python3 tests/real/$script.py --list); do
 			UTRAIL_BUILD=$PWD/build single "$script-$name" /usr/bin/python3 tests/real/$script.py --long "$name"
 		done
