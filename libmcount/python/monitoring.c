@@ -321,7 +321,7 @@ static struct py_object *tell_events(struct py_object *self, struct py_object *n
 
 #define METH_FASTCALL 128
 
-/* The definition of that function of sys.monitoring; NULL: it is none that we know. Kept for good. */
+/* The definition of that function of sys.monitoring, for good; NULL: it is none that we know. */
 static struct py_method_def *find_definition(struct py_object *monitoring, const char *name,
 					     int flags)
 {
