@@ -1,0 +1,163 @@
+/* Tests of cmds/tui/replay: lines of calls in their order, whatever way they are made, folds and ways through them. */
+#include "tests/unit/lib/unit.h"
+
+#include "cmds/tui/replay/replay_view.h"
+#include "tests/unit/cmds/tui/view_text.h"
+#include "tests/unit/lib/read/shown.h"
+
+static struct shown shown;
+static struct replay_view view;
+static struct strbuf text;
+
+static int setup(void **state)
+{
+	shown_init(&shown);
+	view = (struct replay_view){ 0 };
+	text = (struct strbuf){ 0 };
+	return 0;
+}
+
+static void begin(void)
+{
+	struct replay_source source = {
+		.data = &shown.data,
+		.view = { .fields = "none", .merges_leaves = true, .shows_comments = true },
+		.until_ns = UINT64_MAX,
+	};
+
+	shown_begin(&shown);
+	source.config = shown.stages;
+	assert_int_equal(replay_view_init(&view, &source, NULL, NULL), 0);
+	while (replay_view_work(&view))
+		;
+}
+
+static int teardown(void **state)
+{
+	replay_view_deinit(&view);
+	shown_end(&shown);
+	strbuf_deinit(&text);
+	shown_deinit(&shown);
+	return 0;
+}
+
+static const char *const whole = "> a() {\n"
+				 "    b();\n"
+				 "    c() {\n"
+				 "      d() {\n"
+				 "        e();\n"
+				 "      } /* d */\n"
+				 "    } /* c */\n"
+				 "    b();\n"
+				 "  } /* a */\n"
+				 "  f();\n";
+
+TEST_WITH(folds_and_ways, setup, teardown)
+{
+	recording_add_task(&shown.rec, 100, "a{b{}c{d{e{}}}b{}}f{}", 1000);
+	begin();
+	assert_string_equal(view_text(&view.view, &text), whole);
+	view_act(&view.view, TUI_LONGEST_CHILD);
+	assert_int_equal(view.view.cursor, 2);
+	view_act(&view.view, TUI_FOLD);
+	assert_string_equal(view_text(&view.view, &text), "  a() {\n"
+							  "    b();\n"
+							  ">   c() { ... }\n"
+							  "    b();\n"
+							  "  } /* a */\n"
+							  "  f();\n");
+	view_act(&view.view, TUI_NEXT_SIBLING);
+	assert_int_equal(view.view.cursor, 3);
+	view_act(&view.view, TUI_NEXT_SIBLING);
+	assert_int_equal(view.view.cursor, 3);
+	view_act(&view.view, TUI_PREV_SIBLING);
+	view_act(&view.view, TUI_PREV_SIBLING);
+	assert_int_equal(view.view.cursor, 1);
+	view_act(&view.view, TUI_PARENT);
+	assert_int_equal(view.view.cursor, 0);
+	view_act(&view.view, TUI_NEXT_SIBLING);
+	assert_int_equal(view.view.cursor, 5);
+	view.view.cursor = 0;
+	view_act(&view.view, TUI_UNFOLD_CHILDREN);
+	assert_string_equal(view_text(&view.view, &text), whole);
+	view_act(&view.view, TUI_FOLD_ALL);
+	assert_int_equal(view.nr_folds, 2);
+	view_act(&view.view, TUI_UNFOLD_CHILDREN);
+	assert_int_equal(view.nr_folds, 1);
+	view_act(&view.view, TUI_UNFOLD_ALL);
+	assert_string_equal(view_text(&view.view, &text), whole);
+}
+
+/* The calls of two tasks take turns: siblings are those of the same task. */
+TEST_WITH(tasks, setup, teardown)
+{
+	recording_add_task(&shown.rec, 100, "a{ b{} c{}}", 1000);
+	recording_add_task(&shown.rec, 101, " d{ e{} g{}}", 1005);
+	begin();
+	view.view.cursor = 0;
+	view_act(&view.view, TUI_LONGEST_CHILD);
+	assert_string_equal(view.view.ops->func_at(&view.view, view.view.cursor)->name, "b");
+	view_act(&view.view, TUI_NEXT_SIBLING);
+	assert_string_equal(view.view.ops->func_at(&view.view, view.view.cursor)->name, "c");
+	view_act(&view.view, TUI_PARENT);
+	assert_string_equal(view.view.ops->func_at(&view.view, view.view.cursor)->name, "a");
+}
+
+/* More lines than a page has: all ways to make them agree, for each page. */
+static void add_many(void)
+{
+	struct strbuf calls = { 0 };
+
+	strbuf_addstr(&calls, "a{");
+	for (size_t i = 0; i < 6000; i++)
+		strbuf_addstr(&calls, i % 7 ? "b{c{}}" : "d{b{e{}}}");
+	strbuf_addstr(&calls, "}f{}");
+	recording_add_task(&shown.rec, 100, strbuf_str(&calls), 1000);
+	strbuf_deinit(&calls);
+}
+
+TEST_WITH(kept_lines_are_the_same, setup, teardown)
+{
+	struct strbuf kept = { 0 };
+
+	add_many();
+	begin();
+	assert_true(view.pages.can_seek && view.pages.marks.nr > 2);
+	view_text(&view.view, &text);
+	replay_view_deinit(&view);
+	shown_end(&shown);
+	/* A limit that leaves all calls, and needs to have seen what was before. */
+	shown.stages.stages.depth = 100;
+	begin();
+	assert_true(!view.pages.can_seek);
+	assert_string_equal(view_text(&view.view, &kept), strbuf_str(&text));
+	strbuf_deinit(&kept);
+}
+
+TEST_WITH(ends_over_many_pages, setup, teardown)
+{
+	add_many();
+	begin();
+
+	size_t nr = view.view.ops->nr_lines(&view.view);
+
+	view.view.cursor = nr - 2;
+	view_act(&view.view, TUI_PREV_SIBLING);
+	assert_int_equal(view.view.cursor, nr - 2);
+	view_act(&view.view, TUI_NEXT_SIBLING);
+	assert_int_equal(view.view.cursor, nr - 1);
+	view_act(&view.view, TUI_PREV_SIBLING);
+	assert_int_equal(view.view.cursor, 0);
+	view_act(&view.view, TUI_FOLD);
+	assert_string_equal(view_text(&view.view, &text), "> a() { ... }\n  f();\n");
+}
+
+TEST_WITH(nothing_was_called, setup, teardown)
+{
+	recording_add_task(&shown.rec, 100, "", 1000);
+	begin();
+	assert_int_equal(view.view.ops->nr_lines(&view.view), 0);
+	for (enum tui_act act = TUI_FOLD; act <= TUI_NEXT_SLOW; act++)
+		view.view.ops->act(&view.view, act, NULL);
+	assert_int_equal(view.view.ops->nr_lines(&view.view), 0);
+}
