@@ -12,6 +12,7 @@ import { Overview } from "./views/overview.js";
 import { ProcessesView } from "./views/processes.js";
 import { setUpKeys } from "./views/keys.js";
 import { setUpToolbar, showSearch, showState } from "./views/toolbar.js";
+import { serveParts } from "./views/parts.js";
 import { offerRecordings } from "./views/recordings.js";
 import { showDetails } from "./views/details.js";
 import { Timeline } from "./views/timeline.js";
@@ -154,7 +155,9 @@ async function open() {
 	// For tests, and for the curious.
 	Object.assign(window, { utrail: { app, recording, views } });
 	try {
-		for (const [k, one] of apps.entries()) {
+		if (recording.meta.served === "parts")
+			await serveParts(app, views.timeline, progress, () => showTitle(recording));
+		else for (const [k, one] of apps.entries()) {
 			await load(one, other ? byId(k ? "pair-data" : "base-data") : document, (part) => {
 				progress.value = (k + part) / apps.length;
 			});

@@ -24,7 +24,7 @@ import { Sources } from "./sources.js";
  * @property {string} cmdline
  * @property {string} [dir] of a page that compares
  * @property {string} date
- * @property {"whole"} [served] a server gives the page, and more if it is asked
+ * @property {"whole" | "parts"} [served] a server gives the page, and more if it is asked
  * @property {number} base from where all times count, by the recording's clock
  * @property {number} zero the first record, from where ranges count
  * @property {import("./task.js").TaskInfo[]} tasks
@@ -76,6 +76,26 @@ export class Recording {
 		 * @type {string[]}
 		 */
 		this.fills = [];
+		/**
+		 * Where calls come from of which the page has not all.
+		 * @type {import("../data/served.js").Supplier | null}
+		 */
+		this.supplier = null;
+		/**
+		 * By function, of a recording in parts.
+		 * @type {number[]}
+		 */
+		this.functionCalls = [];
+		this.calls = 0;
+		this.first = 0;
+		this.last = 1;
+		/** Its own, however long the scale is on which it is shown. */
+		this.length = 1;
+		this.#measure();
+	}
+
+	#measure() {
+		const { meta } = this;
 		this.calls = meta.tasks.reduce((sum, info) => sum + info.calls, 0);
 		let first = Infinity, last = 0;
 		for (const { start, end } of meta.tasks) {
@@ -88,8 +108,31 @@ export class Recording {
 		}
 		this.first = Math.min(first, last);
 		this.last = first < last ? last : this.first + 1;
-		/** Its own, however long the scale is on which it is shown. */
 		this.length = this.last - this.first;
+	}
+
+	/** @param {string} name */
+	addName(name) {
+		this.names.push(name);
+		this.isWait = Uint8Array.of(...this.isWait, name.startsWith(WAIT) ? 1 : 0);
+	}
+
+	/**
+	 * More was read of a recording in parts.
+	 * @param {import("../data/served.js").ReadingState} state with all functions
+	 */
+	grow({ base, zero, tasks, functions, calls }) {
+		this.meta = { ...this.meta, base, zero, tasks, functions };
+		this.names = functions;
+		this.isWait = Uint8Array.from(functions, (name) => (name.startsWith(WAIT) ? 1 : 0));
+		this.functionCalls = calls;
+		this.tasks.length = Math.min(this.tasks.length, tasks.length);
+		tasks.forEach((info, i) => {
+			const task = this.tasks[i];
+			if (task && task.tid === info.tid) task.info = info;
+			else this.tasks[i] = new Task(info, i);
+		});
+		this.#measure();
 	}
 
 	/**

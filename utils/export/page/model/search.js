@@ -66,6 +66,11 @@ export class Search {
 	}
 
 	#count() {
+		if (this.recording.supplier) {
+			this.recording.functionCalls.forEach((calls, f) => { if (this.funcs[f]) this.calls += calls; });
+			for (const task of this.tasks) this.calls += task.info.calls;
+			return;
+		}
 		for (const task of this.recording.tasks) {
 			if (this.tasks.has(task)) { this.calls += task.n; continue; }
 			const { nr, func } = task.tree, { calls } = task.sums;

@@ -50,6 +50,11 @@ export class Task {
 		this.sums = new Sums(1);
 		/** By node: none of the nodes above is of the same function. */
 		this.isOuter = Uint8Array.of(0);
+		/**
+		 * Of a recording in parts, where not all calls are there that a call has made.
+		 * @type {Float64Array | null}
+		 */
+		this.selfTimes = null;
 		this.pointTime = new Float64Array(0);
 		this.pointText = new Uint32Array(0);
 		this.pointKind = new Uint32Array(0);
@@ -100,6 +105,7 @@ export class Task {
 	 * @param {number} i
 	 */
 	self(i) {
+		if (this.selfTimes) return this.selfTimes[i];
 		const below = this.rows[this.depth(i) + 1], end = this.end(i);
 		let self = this.dur[i];
 		if (!below) return self;

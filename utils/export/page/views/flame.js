@@ -5,13 +5,12 @@ import { colors } from "../ui/colors.js";
 import { count, percent, timeText } from "../model/text.js";
 import { hideTip, showTip } from "../ui/tip.js";
 import { ROW } from "../model/layout.js";
-import { makeFlameTree } from "../model/flame_tree.js";
+import { FlameNode, makeFlameTree } from "../model/flame_tree.js";
 
 /** A narrower box is left out, in pixels. */
 const LEAST_BOX = 0.4;
 const FLAME_TOP = 8;
 
-/** @typedef {import("../model/flame_tree.js").FlameNode} FlameNode */
 /** @typedef {{ node: FlameNode, x: number, y: number, wide: number }} Box */
 
 export class FlameView {
@@ -51,7 +50,8 @@ export class FlameView {
 	makeTree() {
 		const { apps, state } = this.app, part = state.part;
 		const loaded = apps.flatMap(({ recording }) => recording.tasks).filter((task) => task.isLoaded);
-		const key = `${part ? `${part.from} ${part.to}` : ""} ${state.hasWaits} ${loaded.length}`;
+		const key = `${part ? `${part.from} ${part.to}` : ""} ${state.hasWaits} ${loaded.length} ${
+			apps[0].recording.supplier?.turn}`;
 		if (this.tree && key === this.key) return this.tree;
 		this.key = key;
 		this.root = this.at = null;
@@ -62,6 +62,12 @@ export class FlameView {
 	/** @returns {FlameNode} */
 	sumUp() {
 		const { recording, state } = this.app;
+		if (recording.supplier) {
+			const tree = recording.supplier.flame(state.part, state.hasWaits);
+			// It is asked for again when there is an answer.
+			if (!tree) this.key = "";
+			return tree || new FlameNode(-1, null);
+		}
 		return makeFlameTree(recording, state.part, state.hasWaits);
 	}
 

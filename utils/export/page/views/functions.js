@@ -44,7 +44,12 @@ export class FunctionsView {
 		const { recording, state } = this.app, part = state.part;
 		const loaded = recording.tasks.filter((task) => task.isLoaded).length;
 		const key = `${part ? `${part.from} ${part.to}` : ""} ${loaded}`;
-		if (key !== this.key) {
+		const { supplier } = recording;
+		if (supplier) {
+			const rows = supplier.functions(part);
+			this.key = rows ? `${key} ${supplier.turn} ${supplier.answered}` : "";
+			this.rows = rows || [];
+		} else if (key !== this.key) {
 			this.sums = sumTasks(recording, part && { from: Math.ceil(part.from), to: Math.floor(part.to) });
 			this.rows = functionRows(recording, this.sums);
 			this.key = key;
@@ -66,6 +71,7 @@ export class FunctionsView {
 		// Sums of a part would look like those of all.
 		if (this.app.isReading) return;
 		this.find();
+		byId("functions-table").setAttribute("aria-busy", String(!this.key));
 		const drawn = [this.key, this.column, this.isDown, search.isOn && search.text, state.func, this.isWhole];
 		if (drawn.join("\n") === this.drawn) { this.#drawCall(); return; }
 		this.drawn = drawn.join("\n");
@@ -132,7 +138,10 @@ export class FunctionsView {
 		box.replaceChildren();
 		if (number < 0) return;
 		const row = this.rows.find((r) => r.func === number);
-		const { callers, callees } = relatives(app.recording, this.sums, number);
+		const { supplier } = app.recording;
+		const { callers, callees } = supplier
+			? supplier.relatives(app.state.part, func) || { callers: [], callees: [] }
+			: relatives(app.recording, this.sums, number);
 		const button = (/** @type {string} */ text, /** @type {() => void} */ click) =>
 			element("button", { class: "tool", click }, text);
 		const find = (/** @type {1 | -1} */ step) => {
@@ -148,7 +157,7 @@ export class FunctionsView {
 			element("p", { id: "this-call", "aria-live": "polite" }),
 			this.#makeRelatives(`Callers of ${func}`, callers),
 			this.#makeRelatives(`Callees of ${func}`, callees));
-		this.#addDurations(box, number);
+		if (!supplier) this.#addDurations(box, number);
 		box.append(makeSource(app.recording.sources, number));
 		this.#drawCall();
 	}

@@ -60,6 +60,7 @@ export class Timeline {
 		const { g, width, height } = clean(this.canvas), top = scroller.scrollTop;
 		this.bars = 0;
 		const seen = this.strips.filter((s) => s.bottom > top && s.top < top + height);
+		recording.supplier?.want(view, width, seen.flatMap((s) => (s.isFolded ? [] : s.tasks)));
 		for (const strip of seen) this.#drawStrip(g, strip, strip.top - top, width, height);
 		this.#drawChosen(g, width);
 		this.#putHeadings(seen);

@@ -1,0 +1,309 @@
+/** A recording in parts: its calls come from the server (doc/internals/show.md). */
+import { FlameNode } from "../model/flame_tree.js";
+
+/** So long until the next question how far the reading is, and whether the recording has grown, in ms. */
+const SOON_MS = 150, LATER_MS = 2000;
+/** So many widths of the picture beside it are asked for, too: who drags sees something. */
+const BESIDE = 0.5;
+
+/** @typedef {import("../model/recording.js").Range} Range */
+/** @typedef {import("../model/functions.js").FunctionRow} FunctionRow */
+
+/**
+ * What the server says of its reading.
+ * @typedef {object} ReadingState
+ * @property {number} generation another one: the recording was read anew
+ * @property {boolean} isDone
+ * @property {number} progress from 0 to 1
+ * @property {number} base
+ * @property {number} zero
+ * @property {string} failure
+ * @property {import("../model/task.js").TaskInfo[]} tasks
+ * @property {string[]} functions those that are new
+ * @property {number[]} calls by function, at the end
+ */
+
+/**
+ * The arrays of one task, as answers.c writes them.
+ * @param {DataView} head
+ * @param {number} at
+ */
+function decodeTask(head, at) {
+	const number = (/** @type {number} */ i) => head.getUint32(at + 4 * i, true);
+	const task = number(0), n = number(1), nr = number(2), { buffer } = head;
+	let next = at + 16;
+	const floats = () => { next += 8 * n; return new Float64Array(buffer, next - 8 * n, n); };
+	const words = (/** @type {number} */ many) => {
+		next += 4 * many;
+		return new Uint32Array(buffer, next - 4 * many, many);
+	};
+	const start = floats(), dur = floats(), selfTimes = floats(), ctx = words(n), isOpen = words(n);
+	const func = new Int32Array(words(nr)), parent = new Int32Array(words(nr));
+	return { task, arrays: fillArrays({ start, dur, selfTimes, ctx, isOpen, func, parent, nr }), next };
+}
+
+/**
+ * @param {object} from
+ * @param {Float64Array} from.start
+ * @param {Float64Array} from.dur
+ * @param {Float64Array} from.selfTimes
+ * @param {Uint32Array} from.ctx
+ * @param {Uint32Array} from.isOpen
+ * @param {Int32Array} from.func
+ * @param {Int32Array} from.parent
+ * @param {number} from.nr
+ * @returns {import("./decode.js").TaskArrays & { selfTimes: Float64Array }}
+ */
+function fillArrays({ start, dur, selfTimes, ctx, isOpen, func, parent, nr }) {
+	const depth = new Int32Array(nr).fill(-1);
+	for (let node = 1; node < nr; node++) depth[node] = depth[parent[node]] + 1;
+	/** @type {number[][]} */
+	const rows = [];
+	/** @type {number[]} */
+	const open = [];
+	for (let i = 0; i < ctx.length; i++) {
+		const row = depth[ctx[i]];
+		while (rows.length <= row) rows.push([]);
+		rows[row].push(i);
+		if (isOpen[i]) open.push(i);
+	}
+	return {
+		start, dur, selfTimes, ctx, text: null, open: Uint32Array.from(open),
+		rows: rows.map((row) => Uint32Array.from(row)),
+		sums: { calls: new Float64Array(nr), total: new Float64Array(nr), longest: new Float64Array(nr) },
+		pointTime: new Float64Array(0), pointText: new Uint32Array(0), pointKind: new Uint32Array(0),
+		tree: { nr, func, parent, depth },
+	};
+}
+
+/**
+ * @param {ArrayBuffer} bytes
+ */
+export function decodeCalls(bytes) {
+	const head = new DataView(bytes), tasks = [];
+	for (let at = 0; at < bytes.byteLength;) {
+		const { task, arrays, next } = decodeTask(head, at);
+		tasks.push({ task, arrays });
+		at = next;
+	}
+	return tasks;
+}
+
+/**
+ * The flame graph of nodes in the order of the tree, without time off the CPU if that is wanted.
+ * @param {[depth: number, name: string, calls: number, total: number][]} nodes
+ * @param {(name: string) => number} numberOf a function
+ * @param {(func: number) => boolean} isLeftOut
+ */
+export function growTree(nodes, numberOf, isLeftOut) {
+	const root = new FlameNode(-1, null), path = [root];
+	for (const [depth, name, calls, total] of nodes) {
+		const above = path[depth], func = numberOf(name);
+		if (isLeftOut(func)) {
+			for (let n = above; n.parent; n = n.parent) n.total -= total;
+			above.self -= total;
+			if (above !== root) root.total -= total;
+			path[depth + 1] = above;
+			continue;
+		}
+		let at = above.children.get(func);
+		if (!at) above.children.set(func, at = new FlameNode(func, above));
+		at.calls += calls;
+		at.total += total;
+		at.self += total;
+		above.self -= total;
+		if (above === root) root.total += total;
+		path[depth + 1] = at;
+	}
+	return root;
+}
+
+export class Supplier {
+	/** @param {import("../model/recording.js").Recording} recording */
+	constructor(recording) {
+		this.recording = recording;
+		this.generation = 0;
+		this.isDone = false;
+		/** Answers come, and what was answered is to be drawn. */
+		this.onAnswer = () => {};
+		/**
+		 * Arrays of tasks are about to be others; what it returns is called when they are.
+		 * @type {() => () => void}
+		 */
+		this.beforeFill = () => () => {};
+		this.answered = 0;
+		/**
+		 * Numbers of functions by name.
+		 * @type {Map<string, number>}
+		 */
+		this.numbers = new Map();
+		/** What is in the arrays of tasks, and what is asked for. */
+		this.has = "";
+		this.asked = "";
+		this.isAsking = false;
+		/** Changes when there is more to be read. */
+		this.turn = "";
+		/**
+		 * Answers, and those that are waited for (null), by their question.
+		 * @type {Map<string, any>}
+		 */
+		this.answers = new Map();
+	}
+
+	/**
+	 * Ask how far the reading is, now and again, for as long as the page is there.
+	 * @param {(progress: number, failure: string) => void} tell
+	 */
+	async follow(tell) {
+		for (;;) {
+			const known = this.generation ? this.recording.names.length : 0;
+			const question = `state?generation=${this.generation}&known=${known}`;
+			/** @type {ReadingState} */
+			const state = await (await fetch(question)).json();
+			if (this.#take(state)) this.onAnswer();
+			tell(state.progress, state.failure);
+			if (state.isDone) return;
+			await new Promise((resolve) => { setTimeout(resolve, SOON_MS); });
+		}
+	}
+
+	/** After follow(): a recording that grows. */
+	async watch() {
+		for (;;) {
+			await new Promise((resolve) => { setTimeout(resolve, LATER_MS); });
+			if (!document.hidden) await this.follow(() => {});
+		}
+	}
+
+	/**
+	 * True when something has changed.
+	 * @param {ReadingState} state
+	 */
+	#take(state) {
+		const { recording } = this, isNew = state.generation !== this.generation;
+		const turn = `${state.generation} ${state.progress} ${state.isDone}`;
+		if (turn === this.turn) return false;
+		this.turn = turn;
+		this.isDone = state.isDone;
+		this.generation = state.generation;
+		if (isNew) this.numbers.clear();
+		if (isNew) this.answers.clear();
+		const from = isNew ? 0 : recording.names.length;
+		state.functions.forEach((name, i) => {
+			if (!this.numbers.has(name)) this.numbers.set(name, from + i);
+		});
+		recording.grow({ ...state, functions: (isNew ? [] : recording.names).concat(state.functions) });
+		return true;
+	}
+
+	/**
+	 * Ask for the calls that are seen, if they are not there; one question at a time, and then the
+	 * last one that was put meanwhile.
+	 * @param {Range} view
+	 * @param {number} width in pixels
+	 * @param {import("../model/task.js").Task[]} tasks
+	 */
+	want(view, width, tasks) {
+		const numbers = tasks.map((task) => task.index).join(",");
+		this.asked = `${view.from} ${view.to} ${width} ${numbers} ${this.turn}`;
+		if (this.has === this.asked || this.isAsking || !numbers) return;
+		this.isAsking = true;
+		const asked = this.asked, more = (view.to - view.from) * BESIDE;
+		const from = Math.max(0, Math.floor(view.from - more)), to = Math.max(0, Math.ceil(view.to + more));
+		const wide = Math.round(width * devicePixelRatio * (1 + 2 * BESIDE));
+		fetch(`calls?from=${from}&to=${to}&width=${wide}&tasks=${numbers}`).then(async (answer) => {
+			if (!answer.ok) return;
+			this.#fill(await answer.arrayBuffer());
+		}).catch(() => {}).finally(() => {
+			this.has = asked;
+			this.isAsking = false;
+			this.onAnswer();
+		});
+	}
+
+	/** @param {ArrayBuffer} bytes */
+	#fill(bytes) {
+		const { recording } = this, after = this.beforeFill();
+		for (const { task, arrays } of decodeCalls(bytes)) {
+			if (task >= recording.tasks.length) continue;
+			// It stays as high as it was when all was seen.
+			const { depth } = recording.tasks[task].info;
+			while (arrays.rows.length < depth) arrays.rows.push(new Uint32Array(0));
+			recording.fill(task, arrays);
+		}
+		after();
+	}
+
+	/**
+	 * The answer to a question, or undefined: it will come.
+	 * @param {string} question
+	 */
+	#ask(question) {
+		const answer = this.answers.get(question);
+		if (answer !== undefined) return answer || undefined;
+		if (!this.isDone) return undefined;
+		// What was asked before is of other ranges.
+		if (this.answers.size > 20) this.answers.clear();
+		this.answers.set(question, null);
+		fetch(question).then(async (reply) => {
+			this.answers.set(question, reply.ok ? await reply.json() : []);
+		}).catch(() => this.answers.delete(question)).finally(() => {
+			this.answered++;
+			this.onAnswer();
+		});
+		return undefined;
+	}
+
+	/** @param {Range | null} part */
+	#words(part) {
+		if (!part || this.recording.isWhole(part)) return "";
+		return `from=${Math.max(0, Math.ceil(part.from))}&to=${Math.max(0, Math.floor(part.to))}`;
+	}
+
+	/** @param {string} name */
+	numberOf(name) {
+		const known = this.numbers.get(name);
+		if (known !== undefined) return known;
+		const { recording } = this;
+		this.numbers.set(name, recording.names.length);
+		recording.addName(name);
+		return recording.names.length - 1;
+	}
+
+	/**
+	 * What `report -r` says of a range; undefined: it will come.
+	 * @param {Range | null} part
+	 * @returns {FunctionRow[] | undefined}
+	 */
+	functions(part) {
+		/** @type {FunctionRow[] | undefined} */
+		const rows = this.#ask(`functions?${this.#words(part)}`);
+		return rows && rows.map((row) => ({
+			...row, func: this.numberOf(row.name), average: row.calls ? row.total / row.calls : 0,
+		}));
+	}
+
+	/**
+	 * @param {Range | null} part
+	 * @param {boolean} hasWaits
+	 */
+	flame(part, hasWaits) {
+		const nodes = this.#ask(`tree?${this.#words(part)}`);
+		return nodes && growTree(nodes, (name) => this.numberOf(name),
+			(func) => !hasWaits && this.recording.isWait[func] === 1);
+	}
+
+	/**
+	 * The callers and callees of a function.
+	 * @param {Range | null} part
+	 * @param {string} name
+	 * @returns {{ callers: FunctionRow[], callees: FunctionRow[] } | undefined}
+	 */
+	relatives(part, name) {
+		const found = this.#ask(`tree?${this.#words(part)}&name=${encodeURIComponent(name)}`);
+		const rows = (/** @type {FunctionRow[]} */ list) => list
+			.map((row) => ({ ...row, func: row.name ? this.numberOf(row.name) : -1 }))
+			.sort((a, b) => b.total - a.total || b.calls - a.calls);
+		return found && found.callers && { callers: rows(found.callers), callees: rows(found.callees) };
+	}
+}
