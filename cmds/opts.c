@@ -584,6 +584,8 @@ const struct opt_row opts_table[] = {
 
 	{ "no-browser", 0, NULL, "start no browser: the address is printed",
 	  GROUP_SHOW, CMD_SHOW, OPT_TRUE, MEMBER(no_browser) },
+	{ "parts", 0, NULL, "give the calls in parts as one zooms, however few there are",
+	  GROUP_SHOW, CMD_SHOW, OPT_TRUE, MEMBER(in_parts) },
 	{ "port", 0, "PORT", "the port that the page is served at (default: a free one)",
 	  GROUP_SHOW, CMD_SHOW, OPT_UINT, MEMBER(port), .min = 1, .max = 65535 },
 

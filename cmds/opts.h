@@ -213,6 +213,7 @@ struct opts {
 	/* show */
 	unsigned port; /* 0: any */
 	bool no_browser;
+	bool in_parts;
 
 	/* dump */
 	uint64_t sample_time_ns; /* of flame graphs; 0: chosen */

@@ -105,6 +105,7 @@ void shelf_close(struct shelf *shelf)
 	for (size_t i = 0; i < shelf->nr; i++) {
 		struct shown *shown = &shelf->all[i];
 
+		parts_close(shown->parts);
 		if (shown->is_open)
 			reader_close_data(&shown->data, shelf->opts);
 		if (shown->page >= 0)
@@ -128,6 +129,18 @@ static int open_shown(const struct shelf *shelf, struct shown *shown)
 	err_clear(&shown->failure);
 	shown->is_open = reader_open_records(&shown->data, &opts, &shown->failure) == 0;
 	return shown->is_open ? 0 : shown->failure.code;
+}
+
+/* Is it given in parts? Then begin to read them. 0, or negative with shown->failure; locked. */
+static int open_parts(const struct shelf *shelf, struct shown *shown)
+{
+	int ret = open_shown(shelf, shown);
+
+	if (ret < 0 || shown->parts || shown->page >= 0 ||
+	    !parts_are_better(shelf->opts, &shown->data))
+		return ret;
+	shown->parts = parts_open(shelf->opts, shown->dir, &shown->failure);
+	return shown->parts ? 0 : shown->failure.code;
 }
 
 /* Write the page of `dump --format=html`, with a word that it has a server. */
@@ -242,6 +255,28 @@ static struct shown *find_shown(struct shelf *shelf, const char *path, const cha
 	return digits && *path == '/' && number < shelf->nr ? &shelf->all[number] : NULL;
 }
 
+/* As a whole, or in parts? False: that cannot be known, and the answer says so. */
+static bool choose_way(const struct shelf *shelf, struct shown *shown, struct server_reply *reply)
+{
+	pthread_mutex_lock(&shown->lock);
+
+	int ret = open_parts(shelf, shown);
+
+	if (ret < 0)
+		reply_failure(shown, reply);
+	pthread_mutex_unlock(&shown->lock);
+	return ret == 0;
+}
+
+static void answer_shown(struct shelf *shelf, struct shown *shown, const char *path,
+			 const struct server_query *query, struct server_reply *reply)
+{
+	if (shown->parts)
+		parts_answer(shown->parts, path, query, reply);
+	else if (strcmp(path, "/") == 0)
+		reply_page(shelf, shown, reply);
+}
+
 void shelf_answer(void *self, const char *path, const struct server_query *query,
 		  struct server_reply *reply)
 {
@@ -249,8 +284,8 @@ void shelf_answer(void *self, const char *path, const struct server_query *query
 	const char *rest;
 	struct shown *shown = find_shown(shelf, path, &rest);
 
-	if (shown && strcmp(rest, "/") == 0)
-		reply_page(shelf, shown, reply);
+	if (shown && choose_way(shelf, shown, reply))
+		answer_shown(shelf, shown, rest, query, reply);
 	else if (strcmp(path, "/recordings") == 0)
 		reply_names(shelf, reply);
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "cmds/opts.h"
+#include "cmds/show/parts/parts.h"
 #include "cmds/show/server.h"
 #include "utils/trace/recording/data.h"
 
@@ -16,6 +17,7 @@
  * @is_open: @data is
  * @page: a file without a name that has the whole page, of @page_bytes; -1: it was not made
  * @failure: why it cannot be shown
+ * @parts: of one that is given in parts; then the page is another one. NULL: it is not, or not yet
  */
 struct shown {
 	char *dir;
@@ -26,6 +28,7 @@ struct shown {
 	int page;
 	uint64_t page_bytes;
 	struct uft_err failure;
+	struct parts *parts;
 };
 
 /* Number 0 is the one that was asked for. Starts with shelf_open(), ends with shelf_close(). */

@@ -29,6 +29,7 @@ MAY_WRITE = {
     "cmds/record/attach/attached.c": "memory of the program that is attached to",
     "cmds/record/sources/tracefs.c": "switches of the kernel's tracing",
     "cmds/record/sources/tracefs_state.c": "switches of the kernel's tracing",
+    "cmds/show/parts/call_store.c": "a file without a name",
     "cmds/show/browser.c": "the null device, as what a browser writes to",
     "cmds/record/proc/calls.c": "words for what others opened",
     "utils/trace/kinds/kinds_proc_acts.c": "words for what others opened",

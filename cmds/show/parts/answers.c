@@ -1,0 +1,215 @@
+/* Answers from an index (see answers.h). */
+#include "cmds/show/parts/answers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "utils/base/escape.h"
+#include "utils/export/page/page.h"
+#include "utils/view/values/titles.h"
+
+/* Nobody has more pixels. */
+#define WIDTH_MAX 16384
+
+static void put_member(struct strbuf *out, enum medium medium, const char *name, const char *text)
+{
+	struct strbuf shown cleanup_strbuf = { 0 };
+
+	escape_addstr(&shown, MEDIUM_TERMINAL, text);
+	strbuf_addf(out, "\"%s\":\"", name);
+	escape_add(out, medium, strbuf_str(&shown), shown.len);
+	strbuf_addch(out, '"');
+	out->oom |= strbuf_oom(&shown);
+}
+
+void answer_page(const struct index *index, struct strbuf *out)
+{
+	const struct trace_data *data = index->data;
+
+	strbuf_add(out, page_head, page_head_len);
+	strbuf_addstr(out, "connect-src 'self'; ");
+	strbuf_add(out, page_data, page_data_len);
+	strbuf_addstr(out, "<script type=\"application/json\" id=\"meta\">{");
+	put_member(out, MEDIUM_SCRIPT, "title", title_recording(data));
+	strbuf_addch(out, ',');
+	put_member(out, MEDIUM_SCRIPT, "tool", "utrail " UTRAIL_VERSION_TEXT);
+	strbuf_addch(out, ',');
+	put_member(out, MEDIUM_SCRIPT, "cmdline", title_cmdline(data));
+	strbuf_addch(out, ',');
+	put_member(out, MEDIUM_SCRIPT, "date", title_date(data));
+	strbuf_addstr(out,
+		      ",\"served\":\"parts\",\"base\":0,\"zero\":0,\"tasks\":[],\"functions\":[],"
+		      "\"texts\":[],\"executions\":[]}</script>\n");
+	strbuf_add(out, page_tail, page_tail_len);
+}
+
+static void put_task(const struct indexed_task *task, struct strbuf *out)
+{
+	strbuf_addf(
+		out,
+		"{\"pid\":%d,\"tid\":%d,\"calls\":%llu,\"points\":0,\"depth\":%zu,\"start\":%llu,"
+		"\"end\":%llu,",
+		task->pid, task->tid, (unsigned long long)task->store.nr_calls, task->depth,
+		(unsigned long long)task->start_ns, (unsigned long long)task->end_ns);
+	put_member(out, MEDIUM_JSON, "name", task->name);
+	strbuf_addch(out, '}');
+}
+
+static void put_names(const struct index *index, uint64_t known, struct strbuf *out)
+{
+	uint64_t number = 0;
+	const char *comma = "";
+
+	strbuf_addstr(out, "],\"functions\":[");
+	strbuf_list_each (&index->names, name) {
+		if (number++ < known)
+			continue;
+		strbuf_addf(out, "%s\"", comma);
+		escape_add(out, MEDIUM_JSON, name, strlen(name));
+		strbuf_addch(out, '"');
+		comma = ",\n";
+	}
+}
+
+void answer_state(struct index *index, unsigned generation, uint64_t known, struct strbuf *out)
+{
+	index_lock(index);
+	strbuf_addf(out, "{\"generation\":%u,\"isDone\":%s,\"progress\":%.4f,", generation,
+		    index->is_done ? "true" : "false",
+		    index->all_bytes ? (double)index->read_bytes / index->all_bytes : 0.0);
+	strbuf_addf(out, "\"base\":%llu,\"zero\":%llu,", (unsigned long long)index->base_ns,
+		    (unsigned long long)index->zero_ns);
+	put_member(out, MEDIUM_JSON, "failure", index->failure.code ? index->failure.text : "");
+	strbuf_addstr(out, ",\"tasks\":[");
+	for (size_t i = 0; i < index->nr_tasks; i++) {
+		strbuf_addstr(out, i ? ",\n" : "");
+		put_task(&index->tasks[i], out);
+	}
+	put_names(index, known, out);
+	strbuf_addstr(out, "],\"calls\":[");
+	for (size_t i = 0; index->is_done && i < index->nr_calls; i++)
+		strbuf_addf(out, "%s%llu", i ? "," : "", (unsigned long long)index->calls[i]);
+	strbuf_addstr(out, "]}\n");
+	index_unlock(index);
+}
+
+/* Numbers as browsers have them in arrays. */
+static void put_column(struct strbuf *out, const struct call_list *list,
+		       double (*get)(const struct stored_call *))
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		double value = get(&list->calls[i]);
+
+		strbuf_add(out, &value, sizeof(value));
+	}
+}
+
+static double get_start(const struct stored_call *call)
+{
+	return call->start_ns;
+}
+
+static double get_duration(const struct stored_call *call)
+{
+	return call->dur_ns;
+}
+
+static double get_self(const struct stored_call *call)
+{
+	return call->self_ns;
+}
+
+/*
+ * The contexts of some calls, and all above these, numbered anew: parents are before their
+ * children. @numbers: by node, 0: it is not among them
+ */
+static uint32_t choose_contexts(const struct contexts *contexts, const struct call_list *list,
+				uint32_t *numbers)
+{
+	uint32_t nr = 1;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		for (uint32_t n = list->calls[i].node; n && !numbers[n];
+		     n = contexts->nodes[n].parent)
+			numbers[n] = 1;
+	}
+	for (size_t n = 1; n < contexts->nr; n++)
+		numbers[n] = numbers[n] ? nr++ : 0;
+	return nr;
+}
+
+static void add_word(struct strbuf *out, uint32_t number)
+{
+	strbuf_add(out, &number, sizeof(number));
+}
+
+/* A task: numbers of calls and contexts, then columns of both. */
+static int put_calls(const struct indexed_task *task, uint32_t number, const struct call_list *list,
+		     struct strbuf *out)
+{
+	const struct contexts *contexts = &task->contexts;
+	uint32_t *numbers cleanup_free = calloc(contexts->nr + 1, sizeof(*numbers));
+
+	if (!numbers)
+		return -ENOMEM;
+
+	uint32_t nr = choose_contexts(contexts, list, numbers);
+
+	add_word(out, number);
+	add_word(out, list->nr);
+	add_word(out, nr);
+	add_word(out, 0);
+	put_column(out, list, get_start);
+	put_column(out, list, get_duration);
+	put_column(out, list, get_self);
+	for (size_t i = 0; i < list->nr; i++)
+		add_word(out, numbers[list->calls[i].node]);
+	for (size_t i = 0; i < list->nr; i++)
+		add_word(out, list->calls[i].is_open);
+	add_word(out, UINT32_MAX);
+	for (size_t n = 1; n < contexts->nr; n++) {
+		if (numbers[n])
+			add_word(out, contexts->nodes[n].func);
+	}
+	add_word(out, UINT32_MAX);
+	for (size_t n = 1; n < contexts->nr; n++) {
+		if (numbers[n])
+			add_word(out, numbers[contexts->nodes[n].parent]);
+	}
+	return strbuf_oom(out) ? -ENOMEM : 0;
+}
+
+static int find_and_put(const struct index *index, uint32_t number, const struct part_range *range,
+			uint64_t pixel_ns, struct strbuf *out)
+{
+	const struct indexed_task *task = &index->tasks[number];
+	struct call_list list = { 0 };
+	int ret = call_store_find(&task->store, range->from_ns, range->to_ns, pixel_ns, &list);
+
+	if (ret == 0)
+		ret = put_calls(task, number, &list, out);
+	call_list_deinit(&list);
+	return ret;
+}
+
+int answer_calls(struct index *index, const struct part_range *range, uint64_t width,
+		 const char *tasks, struct strbuf *out)
+{
+	uint64_t pixels = MIN(MAX(width, (uint64_t)1), (uint64_t)WIDTH_MAX);
+	uint64_t pixel_ns = MAX((range->to_ns - range->from_ns) / pixels, (uint64_t)1);
+	int ret = 0;
+
+	if (range->to_ns < range->from_ns)
+		return -EINVAL;
+	index_lock(index);
+	for (char *end; ret == 0 && *tasks >= '0' && *tasks <= '9'; tasks = end + (*end == ',')) {
+		unsigned long number = strtoul(tasks, &end, 10);
+
+		if (number < index->nr_tasks)
+			ret = find_and_put(index, number, range, pixel_ns, out);
+	}
+	index_unlock(index);
+	return ret;
+}

@@ -1,0 +1,51 @@
+/*
+ * Answers to the page of a recording in parts: where the reading is, calls of a range,
+ * sums of a range (doc/internals/show.md, "Recordings in parts").
+ */
+#ifndef UTRAIL_CMDS_SHOW_ANSWERS_H
+#define UTRAIL_CMDS_SHOW_ANSWERS_H
+
+#include "cmds/show/parts/index.h"
+#include "utils/base/containers/strbuf.h"
+
+/* The page itself, without calls. */
+void answer_page(const struct index *index, struct strbuf *out);
+
+/*
+ * JSON: how far the reading is, the tasks so far, functions from the @known-th on, and, at the end,
+ * the calls of each.
+ *
+ * @generation: changes when the recording was read anew
+ */
+void answer_state(struct index *index, unsigned generation, uint64_t known, struct strbuf *out);
+
+/* A range in the page's time. @is_set: else all of it. */
+struct part_range {
+	uint64_t from_ns;
+	uint64_t to_ns;
+	bool is_set;
+};
+
+/*
+ * Bytes: of tasks (numbers between commas) the calls in a range that are seen on @width pixels. 0
+ * or a negative errno.
+ */
+int answer_calls(struct index *index, const struct part_range *range, uint64_t width,
+		 const char *tasks, struct strbuf *out);
+
+/*
+ * JSON: the rows that `report -r` has for the range of @data, which nobody else reads meanwhile. 0
+ * or a negative errno with @err.
+ */
+int answer_functions(const struct opts *opts, struct trace_data *data, uint64_t base_ns,
+		     const struct part_range *range, struct strbuf *out, struct uft_err *err);
+
+/*
+ * JSON: the call tree of the range, without nodes that nobody could see; with @name, instead, who
+ * called that function and whom it called.
+ */
+int answer_tree(const struct opts *opts, struct trace_data *data, uint64_t base_ns,
+		const struct part_range *range, const char *name, struct strbuf *out,
+		struct uft_err *err);
+
+#endif

@@ -1,0 +1,417 @@
+/* All calls of a task (see call_store.h). */
+#include "cmds/show/parts/call_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "utils/base/cleanup.h"
+#include "utils/base/compiler.h"
+#include "utils/base/containers/vec.h"
+#include "utils/base/fd.h"
+
+/* Cells of a sum, and the most calls that it may have: then cells are longer. */
+#define SUM_CELLS      128
+#define SUM_CALLS_MAX  8192
+/* More are no picture. */
+#define FOUND_MAX      250000
+/* In a block a call has its end, its time, the same of calls in it, its node and depth. */
+#define CALL_BYTES_MAX (10 + 10 + 10 + 5 + 3)
+
+void call_list_deinit(struct call_list *list)
+{
+	free(list->calls);
+	*list = (struct call_list){ 0 };
+}
+#define cleanup_call_list cleanup(call_list_deinit)
+
+static bool add_call(struct call_list *list, const struct stored_call *call)
+{
+	struct stored_call *calls = vec_room(list->calls, list->nr, &list->cap, sizeof(*calls));
+
+	if (!calls)
+		return false;
+	list->calls = calls;
+	calls[list->nr++] = *call;
+	return true;
+}
+
+void call_file_close(struct call_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = CALL_FILE_CLOSED;
+}
+
+/* It is put where there is much room, else into memory. */
+static int open_call_file(struct call_file *file)
+{
+	const char *dir = getenv("TMPDIR");
+
+	file->fd = open(dir && *dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (file->fd < 0)
+		file->fd = memfd_create("calls", MFD_CLOEXEC);
+	return file->fd < 0 ? -errno : 0;
+}
+
+/*
+ * Leaves out what is too short to be seen.
+ *
+ * @kept: by depth: the longest of the cell where the last short call began; its end is 0: none
+ */
+struct thinner {
+	uint64_t cell_ns;
+	struct kept {
+		struct stored_call call;
+		uint64_t cell;
+		bool is_there;
+	} * kept;
+	size_t nr_kept;
+	struct call_list *out;
+	bool is_oom;
+};
+
+static void thinner_deinit(struct thinner *thinner)
+{
+	free(thinner->kept);
+}
+#define cleanup_thinner cleanup(thinner_deinit)
+
+static void flush_kept(struct thinner *thinner, struct kept *kept)
+{
+	if (kept->is_there && !add_call(thinner->out, &kept->call))
+		thinner->is_oom = true;
+	kept->is_there = false;
+}
+
+/* Calls of a depth come in the order of time. */
+static void thin_call(struct thinner *thinner, const struct stored_call *call)
+{
+	struct kept *all = vec_reach(thinner->kept, &thinner->nr_kept, call->depth, sizeof(*all));
+
+	if (!all) {
+		thinner->is_oom = true;
+		return;
+	}
+	thinner->kept = all;
+
+	struct kept *kept = &all[call->depth];
+	uint64_t cell = call->start_ns / thinner->cell_ns;
+
+	if (call->dur_ns < thinner->cell_ns && kept->is_there && kept->cell == cell) {
+		if (call->dur_ns > kept->call.dur_ns)
+			kept->call = *call;
+		return;
+	}
+	flush_kept(thinner, kept);
+	if (call->dur_ns < thinner->cell_ns)
+		*kept = (struct kept){ *call, cell, true };
+	else if (!add_call(thinner->out, call))
+		thinner->is_oom = true;
+}
+
+static int thin_end(struct thinner *thinner)
+{
+	for (size_t i = 0; i < thinner->nr_kept; i++)
+		flush_kept(thinner, &thinner->kept[i]);
+	return thinner->is_oom ? -ENOMEM : 0;
+}
+
+/* The calls of a sum, of @nr lists one after the other, in cells that are as short as it can be. */
+static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t nr, size_t stride)
+{
+	sum->cell_ns = MAX((sum->to_ns - sum->from_ns) / SUM_CELLS, (uint64_t)1);
+	for (;; sum->cell_ns *= 2) {
+		struct thinner thinner cleanup_thinner = { sum->cell_ns, .out = &sum->list };
+
+		for (size_t i = 0; i < nr; i++) {
+			const struct call_list *list = (const void *)((const char *)lists +
+								      i * stride);
+
+			for (size_t k = 0; k < list->nr; k++)
+				thin_call(&thinner, &list->calls[k]);
+		}
+		if (thin_end(&thinner) < 0)
+			return -ENOMEM;
+		if (sum->list.nr <= SUM_CALLS_MAX || sum->cell_ns > sum->to_ns - sum->from_ns)
+			break;
+		sum->list.nr = 0;
+	}
+
+	/* It stays for as long as the command runs. */
+	void *calls = realloc(sum->list.calls, (sum->list.nr + 1) * sizeof(*sum->list.calls));
+
+	if (calls)
+		sum->list.calls = calls;
+	sum->list.cap = calls ? sum->list.nr + 1 : sum->list.cap;
+	return 0;
+}
+
+static struct store_sum *add_sum(struct store_level *level)
+{
+	struct store_sum *sums = vec_room(level->sums, level->nr, &level->cap, sizeof(*sums));
+
+	if (!sums)
+		return NULL;
+	level->sums = sums;
+	sums[level->nr] = (struct store_sum){ 0 };
+	return &sums[level->nr++];
+}
+
+/* A level above gets a sum of each complete group. */
+static int add_groups(struct call_store *store)
+{
+	for (size_t l = 0; l + 1 < STORE_LEVELS; l++) {
+		const struct store_level *below = &store->levels[l];
+
+		if (below->nr % STORE_GROUP)
+			break;
+
+		const struct store_sum *first = &below->sums[below->nr - STORE_GROUP];
+		struct store_sum *sum = add_sum(&store->levels[l + 1]);
+
+		if (!sum)
+			return -ENOMEM;
+		sum->from_ns = first->from_ns;
+		sum->to_ns = below->sums[below->nr - 1].to_ns;
+		if (sum_up(sum, &first->list, STORE_GROUP, sizeof(*first)) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static uint8_t *put_number(uint8_t *to, uint64_t number)
+{
+	for (; number >= 128; number >>= 7)
+		*to++ = (uint8_t)number | 128;
+	*to++ = number;
+	return to;
+}
+
+static uint64_t get_number(const uint8_t **at, const uint8_t *end)
+{
+	uint64_t number = 0;
+
+	for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
+		uint8_t byte = *(*at)++;
+
+		number |= (uint64_t)(byte & 127) << shift;
+		if (byte < 128)
+			break;
+	}
+	return number;
+}
+
+static int write_block(struct call_store *store, struct store_sum *sum)
+{
+	const struct call_list *list = &store->last;
+	uint8_t *bytes cleanup_free = malloc(list->nr * CALL_BYTES_MAX);
+	uint8_t *to = bytes;
+	uint64_t end_ns = sum->from_ns;
+	int ret = store->file->fd < 0 ? open_call_file(store->file) : 0;
+
+	if (!bytes || ret < 0)
+		return bytes ? ret : -ENOMEM;
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct stored_call *call = &list->calls[i];
+		uint64_t ended_ns = call->start_ns + call->dur_ns;
+
+		to = put_number(to, ended_ns - end_ns);
+		to = put_number(to, call->dur_ns);
+		to = put_number(to, call->dur_ns - call->self_ns);
+		to = put_number(to, (uint64_t)call->node << 1 | call->is_open);
+		to = put_number(to, call->depth);
+		end_ns = ended_ns;
+	}
+	sum->offset = store->file->bytes;
+	sum->bytes = to - bytes;
+	sum->nr = list->nr;
+	if (pwrite(store->file->fd, bytes, sum->bytes, sum->offset) != (ssize_t)sum->bytes)
+		return errno ? -errno : -ENOSPC;
+	store->file->bytes += sum->bytes;
+	return 0;
+}
+
+static int read_block(const struct call_store *store, const struct store_sum *sum,
+		      struct call_list *out)
+{
+	uint8_t *bytes cleanup_free = malloc(sum->bytes + 1);
+	const uint8_t *at = bytes;
+	uint64_t end_ns = sum->from_ns;
+	ssize_t got;
+
+	if (!bytes)
+		return -ENOMEM;
+	got = fd_pread_full(store->file->fd, bytes, sum->bytes, sum->offset);
+	if (got != (ssize_t)sum->bytes)
+		return got < 0 ? got : -EIO;
+	for (uint32_t i = 0; i < sum->nr; i++) {
+		struct stored_call call;
+
+		end_ns += get_number(&at, bytes + sum->bytes);
+		call.dur_ns = get_number(&at, bytes + sum->bytes);
+		call.start_ns = end_ns - call.dur_ns;
+		call.self_ns = call.dur_ns - get_number(&at, bytes + sum->bytes);
+		call.node = get_number(&at, bytes + sum->bytes);
+		call.is_open = call.node & 1;
+		call.node >>= 1;
+		call.depth = get_number(&at, bytes + sum->bytes);
+		if (call.start_ns >= sum->from_ns && !add_call(out, &call))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The calls of a block are complete. */
+static int end_block(struct call_store *store)
+{
+	struct call_list inside cleanup_call_list = { 0 };
+	const struct call_list *all = &store->last;
+	struct store_sum *sum = add_sum(&store->levels[0]);
+	int ret;
+
+	if (!sum)
+		return -ENOMEM;
+	sum->from_ns = all->calls[0].start_ns + all->calls[0].dur_ns;
+	sum->to_ns = all->calls[all->nr - 1].start_ns + all->calls[all->nr - 1].dur_ns;
+	for (size_t i = 0; i < all->nr; i++) {
+		bool is_inside = all->calls[i].start_ns >= sum->from_ns;
+
+		if (!add_call(is_inside ? &inside : &store->crossing, &all->calls[i]))
+			return -ENOMEM;
+	}
+	ret = write_block(store, sum);
+	if (ret == 0)
+		ret = sum_up(sum, &inside, 1, sizeof(inside));
+	store->last.nr = 0;
+	return ret < 0 ? ret : add_groups(store);
+}
+
+int call_store_add(struct call_store *store, const struct stored_call *call)
+{
+	if (!add_call(&store->last, call))
+		return -ENOMEM;
+	store->nr_calls++;
+	return store->last.nr == STORE_BLOCK_CALLS ? end_block(store) : 0;
+}
+
+void call_store_deinit(struct call_store *store)
+{
+	call_list_deinit(&store->last);
+	call_list_deinit(&store->crossing);
+	call_list_deinit(&store->open);
+	for (size_t l = 0; l < STORE_LEVELS; l++) {
+		for (size_t i = 0; i < store->levels[l].nr; i++)
+			call_list_deinit(&store->levels[l].sums[i].list);
+		free(store->levels[l].sums);
+	}
+	*store = (struct call_store){ 0 };
+}
+
+/* A range that is looked for. */
+struct finding {
+	const struct call_store *store;
+	uint64_t from_ns;
+	uint64_t to_ns;
+	struct thinner thinner;
+};
+
+static void find_in_list(struct finding *f, const struct call_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct stored_call *call = &list->calls[i];
+
+		if (call->start_ns <= f->to_ns && call->start_ns + call->dur_ns >= f->from_ns)
+			thin_call(&f->thinner, call);
+	}
+}
+
+/* A sum is enough where its cells are no longer than a pixel; else what is below it. */
+static int find_in_sum(struct finding *f, size_t level, size_t i)
+{
+	const struct store_level *levels = f->store->levels;
+	const struct store_sum *sum = &levels[level].sums[i];
+	int ret = 0;
+
+	if (sum->to_ns < f->from_ns || sum->from_ns > f->to_ns)
+		return 0;
+	if (sum->cell_ns <= f->thinner.cell_ns) {
+		find_in_list(f, &sum->list);
+		return 0;
+	}
+	if (level == 0) {
+		struct call_list calls cleanup_call_list = { 0 };
+
+		ret = read_block(f->store, sum, &calls);
+		if (ret == 0)
+			find_in_list(f, &calls);
+		return ret;
+	}
+	for (size_t k = i * STORE_GROUP; ret == 0 && k < (i + 1) * STORE_GROUP; k++)
+		ret = find_in_sum(f, level - 1, k);
+	return ret;
+}
+
+/* All sums that have none above, by time; the levels above have fewer and fewer of them. */
+static int find_in_sums(struct finding *f)
+{
+	const struct store_level *levels = f->store->levels;
+	int ret = 0;
+
+	for (size_t l = STORE_LEVELS; ret == 0 && l-- > 0;) {
+		size_t above = l + 1 < STORE_LEVELS ? levels[l + 1].nr * STORE_GROUP : 0;
+
+		for (size_t i = above; ret == 0 && i < levels[l].nr; i++)
+			ret = find_in_sum(f, l, i);
+	}
+	return ret;
+}
+
+static int compare_starts(const void *first, const void *second)
+{
+	const struct stored_call *a = first, *b = second;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->depth > b->depth) - (a->depth < b->depth);
+}
+
+static int find_all(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
+		    uint64_t pixel_ns, struct call_list *out)
+{
+	struct finding f = { store, from_ns, to_ns, { pixel_ns, .out = out } };
+	struct finding crossing = { store, from_ns, to_ns, { pixel_ns, .out = out } };
+	int ret = find_in_sums(&f);
+
+	if (ret == 0) {
+		find_in_list(&f, &store->last);
+		ret = thin_end(&f.thinner);
+	}
+	/* These are between others of their depth, so they are looked at by themselves. */
+	find_in_list(&crossing, &store->crossing);
+	find_in_list(&crossing, &store->open);
+	if (thin_end(&crossing.thinner) < 0)
+		ret = -ENOMEM;
+	thinner_deinit(&f.thinner);
+	thinner_deinit(&crossing.thinner);
+	return ret;
+}
+
+int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
+		    uint64_t pixel_ns, struct call_list *out)
+{
+	const size_t nr = out->nr;
+	int ret = find_all(store, from_ns, to_ns, pixel_ns, out);
+
+	while (ret == 0 && out->nr - nr > FOUND_MAX && pixel_ns < to_ns - from_ns) {
+		out->nr = nr;
+		pixel_ns *= 2;
+		ret = find_all(store, from_ns, to_ns, pixel_ns, out);
+	}
+	if (ret == 0 && out->nr > nr)
+		qsort(out->calls + nr, out->nr - nr, sizeof(*out->calls), compare_starts);
+	return ret;
+}

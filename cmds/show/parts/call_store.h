@@ -1,0 +1,112 @@
+/*
+ * All calls of a task, so that any range of time is found in little time: in blocks of a file
+ * without a name, and summed up in levels above these, where calls that are too short to be seen
+ * are one (doc/internals/show.md, "Recordings in parts").
+ */
+#ifndef UTRAIL_CMDS_SHOW_CALL_STORE_H
+#define UTRAIL_CMDS_SHOW_CALL_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Times are since the recording began.
+ *
+ * @self_ns: what none of the calls in it took
+ * @is_open: it never returned, and was last seen then
+ */
+struct stored_call {
+	uint64_t start_ns;
+	uint64_t dur_ns;
+	uint64_t self_ns;
+	uint32_t node; /* of the task's contexts */
+	uint16_t depth;
+	bool is_open;
+};
+
+struct call_list {
+	struct stored_call *calls;
+	size_t nr;
+	size_t cap;
+};
+
+void call_list_deinit(struct call_list *list);
+
+/* A file without a name that several stores share. @fd: -1: none was needed so far */
+struct call_file {
+	int fd;
+	uint64_t bytes;
+};
+
+#define CALL_FILE_CLOSED ((struct call_file){ .fd = -1 })
+
+void call_file_close(struct call_file *file);
+
+/* So many calls make a block. */
+#define STORE_BLOCK_CALLS 65536
+/* So many blocks, or what is above as many of them, have one sum. */
+#define STORE_GROUP	  16
+#define STORE_LEVELS	  8
+
+/*
+ * Calls that ended one after the other from @from_ns to @to_ns and began in that time, too: those
+ * that are shorter than @cell_ns are the longest of their depth that began in the same cell.
+ *
+ * @offset: of a block: where it is in the file, with @bytes
+ */
+struct store_sum {
+	uint64_t from_ns;
+	uint64_t to_ns;
+	uint64_t cell_ns;
+	struct call_list list;
+	uint64_t offset;
+	uint32_t bytes;
+	uint32_t nr;
+};
+
+struct store_level {
+	struct store_sum *sums;
+	size_t nr;
+	size_t cap;
+};
+
+/*
+ * Starts as zeros with @file, ends with call_store_deinit().
+ *
+ * @last: calls that are no block yet
+ * @crossing: calls that began before the first end of their block: no more than are open at a time,
+ *            for each block
+ * @open: that have not ended, as far as that was told
+ */
+struct call_store {
+	struct call_file *file;
+	struct call_list last;
+	struct call_list crossing;
+	struct call_list open;
+	struct store_level levels[STORE_LEVELS];
+	uint64_t nr_calls;
+};
+
+void call_store_deinit(struct call_store *store);
+
+/* Add a call that ended now or later than all before it. 0, -ENOMEM, or of writing. */
+int call_store_add(struct call_store *store, const struct stored_call *call);
+
+/* True now and then, every some thousand calls: so often those who look on are told. */
+static inline bool call_store_is_fresh(const struct call_store *store)
+{
+	return store->last.nr % (STORE_BLOCK_CALLS / 16) < 512;
+}
+
+/*
+ * Append the calls that are there in a range, by the time when they began: all that are as long as
+ * a pixel or longer, and of the others the longest of each depth and pixel. 0, -ENOMEM, or of
+ * reading.
+ *
+ * @pixel_ns: 1 or more; longer pixels are taken when there would be too many calls for a picture
+ */
+int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
+		    uint64_t pixel_ns, struct call_list *out);
+
+#endif

@@ -1,0 +1,72 @@
+/* A recording's calls in stores, one for each task, while a thread reads them and after that. */
+#ifndef UTRAIL_CMDS_SHOW_INDEX_H
+#define UTRAIL_CMDS_SHOW_INDEX_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cmds/opts.h"
+#include "cmds/show/parts/call_store.h"
+#include "cmds/show/parts/contexts.h"
+#include "utils/base/containers/strbuf.h"
+#include "utils/trace/recording/data.h"
+
+/*
+ * A task as far as it was read.
+ *
+ * @name, @pid, @tid: as the page shows them
+ * @start_ns, @end_ns: since the recording began
+ * @depth: levels of calls
+ */
+struct indexed_task {
+	char *name;
+	int pid;
+	int tid;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	size_t depth;
+	struct call_store store;
+	struct contexts contexts;
+};
+
+/*
+ * Starts with index_start(), ends with index_stop().
+ *
+ * @lock: of all that follows it; @nr_waiting: who wants it, besides the thread, which lets them
+ * @tasks: those with calls, in the order in which they were read
+ * @names: of functions, by their number, each with its NUL; @nr_names; @calls: of each
+ * @zero_ns: the first record, from where ranges count, since @base_ns, when the recording began
+ * @is_done: all was read, or as much as could be (@failure)
+ * @read_bytes, @all_bytes: of the files
+ */
+struct index {
+	const struct opts *opts;
+	struct trace_data *data;
+	pthread_t thread;
+	atomic_bool is_stopped;
+	atomic_uint nr_waiting;
+	pthread_mutex_t lock;
+	struct call_file file;
+	struct indexed_task *tasks;
+	size_t nr_tasks;
+	struct strbuf names;
+	size_t nr_names;
+	uint64_t *calls;
+	size_t nr_calls;
+	uint64_t base_ns;
+	uint64_t zero_ns;
+	bool is_done;
+	uint64_t read_bytes;
+	uint64_t all_bytes;
+	struct uft_err failure;
+};
+
+/* Read @data, which nobody else may read meanwhile, by a thread. 0 or a negative errno. */
+int index_start(struct index *index, const struct opts *opts, struct trace_data *data);
+void index_stop(struct index *index);
+
+/* For all that is to be read of it. The reading waits meanwhile. */
+void index_lock(struct index *index);
+void index_unlock(struct index *index);
+
+#endif

@@ -1,0 +1,282 @@
+/* A recording in parts (see parts.h). */
+#include "cmds/show/parts/parts.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmds/show/parts/answers.h"
+#include "cmds/terminal/ask.h"
+#include "utils/base/cleanup.h"
+#include "utils/base/escape.h"
+#include "utils/format/datadir.h"
+
+/* A page of so many calls is there at once; more take seconds, and memory of the browser. */
+#define WHOLE_CALLS_MAX 10000000
+/* A call has two records of so many bytes. */
+#define CALL_RECORDS	32
+#define ASK_MS		200
+/* A recording that grows is read anew after so many seconds, and not more than half of the time. */
+#define GROW_S		2
+
+static time_t clock_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+bool parts_are_better(const struct opts *opts, const struct trace_data *data)
+{
+	struct request_answer answer;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < data->nr_tasks; i++)
+		bytes += data->tasks[i].data_bytes;
+	return opts->in_parts || bytes / CALL_RECORDS > WHOLE_CALLS_MAX ||
+	       ask_recorder(data->dir, REQUEST_PROGRESS, ASK_MS, &answer) == 0;
+}
+
+/* Another number when a file of the recording has changed. */
+static uint64_t stamp_of(const char *dir)
+{
+	DIR *folder cleanup_dir = opendir(dir);
+	uint64_t stamp = 0;
+	struct stat st;
+
+	for (struct dirent *e = folder ? readdir(folder) : NULL; e; e = readdir(folder)) {
+		if (datadir_has_name(e->d_name) &&
+		    fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			stamp += (uint64_t)st.st_size * 31 + st.st_mtim.tv_sec * 1000003ULL +
+				 st.st_mtim.tv_nsec;
+	}
+	return stamp;
+}
+
+static int open_again(const struct parts *parts, struct trace_data *data, struct uft_err *err)
+{
+	int ret = data_open(data, parts->dir, parts->opts->demangle, err);
+
+	if (ret == 0)
+		data->modules.syms_dir = parts->opts->syms_dir;
+	return ret;
+}
+
+static void end_reading(struct parts_reading *reading)
+{
+	if (!reading)
+		return;
+	index_stop(&reading->index);
+	data_close(&reading->data);
+	free(reading);
+}
+
+static struct parts_reading *begin_reading(const struct parts *parts, struct uft_err *err)
+{
+	struct parts_reading *reading = calloc(1, sizeof(*reading));
+	int ret = reading ? 0 : err_set_errno(err, -ENOMEM, "cannot read '%s'", parts->dir);
+
+	if (ret == 0) {
+		reading->stamp = stamp_of(parts->dir);
+		reading->began_s = clock_s();
+		ret = open_again(parts, &reading->data, err);
+	}
+	if (ret == 0) {
+		ret = index_start(&reading->index, parts->opts, &reading->data);
+		if (ret == 0)
+			return reading;
+		data_close(&reading->data);
+		err_set_errno(err, ret, "cannot read '%s'", parts->dir);
+	}
+	free(reading);
+	return NULL;
+}
+
+struct parts *parts_open(const struct opts *opts, const char *dir, struct uft_err *err)
+{
+	struct parts *parts = calloc(1, sizeof(*parts));
+
+	if (!parts) {
+		err_set_errno(err, -ENOMEM, "cannot read '%s'", dir);
+		return NULL;
+	}
+	parts->opts = opts;
+	parts->dir = dir;
+	parts->generation = 1;
+	pthread_rwlock_init(&parts->lock, NULL);
+	pthread_mutex_init(&parts->sums_lock, NULL);
+	parts->now = begin_reading(parts, err);
+	if (parts->now)
+		return parts;
+	parts_close(parts);
+	return NULL;
+}
+
+void parts_close(struct parts *parts)
+{
+	if (!parts)
+		return;
+	end_reading(parts->next);
+	end_reading(parts->now);
+	if (parts->sums_generation)
+		data_close(&parts->sums);
+	pthread_rwlock_destroy(&parts->lock);
+	pthread_mutex_destroy(&parts->sums_lock);
+	free(parts);
+}
+
+static bool is_complete(struct index *index)
+{
+	bool is_done;
+
+	index_lock(index);
+	is_done = index->is_done;
+	index_unlock(index);
+	return is_done;
+}
+
+/* Look whether the recording has grown, and whether that was read. The lock is held to write. */
+static void look_at_files(struct parts *parts)
+{
+	struct parts_reading *now = parts->now, *next = parts->next;
+	struct uft_err unsaid = { 0 };
+
+	if (next && is_complete(&next->index)) {
+		parts->took_s = clock_s() - next->began_s;
+		parts->now = next;
+		parts->next = NULL;
+		parts->generation++;
+		end_reading(now);
+	} else if (!next && is_complete(&now->index) &&
+		   clock_s() - now->began_s >= GROW_S + 2 * parts->took_s &&
+		   stamp_of(parts->dir) != now->stamp) {
+		parts->next = begin_reading(parts, &unsaid);
+	}
+}
+
+static void reply_error(struct server_reply *reply, unsigned status, const char *text)
+{
+	strbuf_reset(&reply->body);
+	reply->status = status;
+	reply->type = "text/plain; charset=utf-8";
+	escape_addstr(&reply->body, MEDIUM_TERMINAL, text);
+	strbuf_addch(&reply->body, '\n');
+}
+
+static void reply_state(struct parts *parts, const struct server_query *query,
+			struct server_reply *reply)
+{
+	/* While others are answered from it, that can wait. */
+	if (pthread_rwlock_trywrlock(&parts->lock) == 0) {
+		look_at_files(parts);
+		pthread_rwlock_unlock(&parts->lock);
+	}
+	pthread_rwlock_rdlock(&parts->lock);
+	/* Another reading has other numbers of functions. */
+	uint64_t known = server_query_number(query, "generation", 0) == parts->generation
+				 ? server_query_number(query, "known", 0)
+				 : 0;
+
+	answer_state(&parts->now->index, parts->generation, known, &reply->body);
+	pthread_rwlock_unlock(&parts->lock);
+}
+
+static struct part_range range_of(const struct server_query *query)
+{
+	struct part_range range = {
+		.from_ns = server_query_number(query, "from", UINT64_MAX),
+		.to_ns = server_query_number(query, "to", UINT64_MAX),
+	};
+
+	/* Sums of both with the time of a recording have to fit. */
+	range.is_set = range.from_ns <= range.to_ns && range.to_ns <= INT64_MAX;
+	return range;
+}
+
+static void reply_calls(struct parts *parts, const struct server_query *query,
+			struct server_reply *reply)
+{
+	const struct part_range range = range_of(query);
+	const char *tasks = server_query_word(query, "tasks");
+	int ret;
+
+	if (!range.is_set || !tasks) {
+		reply_error(reply, 400, "from, to and tasks are needed");
+		return;
+	}
+	pthread_rwlock_rdlock(&parts->lock);
+	ret = answer_calls(&parts->now->index, &range, server_query_number(query, "width", 1000),
+			   tasks, &reply->body);
+	pthread_rwlock_unlock(&parts->lock);
+	if (ret < 0)
+		reply_error(reply, 500, strerror(-ret));
+}
+
+/* The recording as it is now, for those who read it once more; its lock is held. */
+static int open_sums(struct parts *parts, unsigned generation, struct uft_err *err)
+{
+	if (parts->sums_generation == generation)
+		return 0;
+	if (parts->sums_generation)
+		data_close(&parts->sums);
+	parts->sums_generation = 0;
+
+	int ret = open_again(parts, &parts->sums, err);
+
+	if (ret == 0)
+		parts->sums_generation = generation;
+	return ret;
+}
+
+static void reply_sums(struct parts *parts, const char *path, const struct server_query *query,
+		       struct server_reply *reply)
+{
+	const struct part_range range = range_of(query);
+	const char *name = server_query_word(query, "name");
+	struct uft_err err = { 0 };
+	bool is_flat = strcmp(path, "/functions") == 0;
+
+	pthread_rwlock_rdlock(&parts->lock);
+	uint64_t base_ns = parts->now->index.base_ns;
+	unsigned generation = parts->generation;
+	pthread_rwlock_unlock(&parts->lock);
+
+	pthread_mutex_lock(&parts->sums_lock);
+	int ret = open_sums(parts, generation, &err);
+
+	if (ret == 0 && is_flat)
+		ret = answer_functions(parts->opts, &parts->sums, base_ns, &range, &reply->body,
+				       &err);
+	else if (ret == 0)
+		ret = answer_tree(parts->opts, &parts->sums, base_ns, &range, name, &reply->body,
+				  &err);
+	pthread_mutex_unlock(&parts->sums_lock);
+	if (ret < 0)
+		reply_error(reply, 500, err.text);
+}
+
+void parts_answer(struct parts *parts, const char *path, const struct server_query *query,
+		  struct server_reply *reply)
+{
+	reply->status = 200;
+	reply->type = "application/json";
+	if (strcmp(path, "/") == 0) {
+		reply->type = "text/html; charset=utf-8";
+		pthread_rwlock_rdlock(&parts->lock);
+		answer_page(&parts->now->index, &reply->body);
+		pthread_rwlock_unlock(&parts->lock);
+	} else if (strcmp(path, "/state") == 0) {
+		reply_state(parts, query, reply);
+	} else if (strcmp(path, "/calls") == 0) {
+		reply->type = "application/octet-stream";
+		reply_calls(parts, query, reply);
+	} else if (strcmp(path, "/functions") == 0 || strcmp(path, "/tree") == 0) {
+		reply_sums(parts, path, query, reply);
+	} else {
+		reply->status = 0;
+	}
+}

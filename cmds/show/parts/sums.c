@@ -1,0 +1,255 @@
+/* Answers by reading the recording once more (see answers.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/reader.h"
+#include "cmds/show/parts/answers.h"
+#include "utils/base/containers/intmap.h"
+#include "utils/base/escape.h"
+#include "utils/view/graph/tree.h"
+#include "utils/view/report/aggregate.h"
+
+/* Narrower boxes of a flame graph are not sent: parts of all time. */
+#define LEAST_PART 50000
+
+static void put_string(struct strbuf *out, const char *text)
+{
+	struct strbuf shown cleanup_strbuf = { 0 };
+
+	escape_addstr(&shown, MEDIUM_TERMINAL, text);
+	strbuf_addch(out, '"');
+	escape_add(out, MEDIUM_JSON, strbuf_str(&shown), shown.len);
+	strbuf_addch(out, '"');
+	out->oom |= strbuf_oom(&shown);
+}
+
+/* The options' choice, and a range in it that the page asks for. */
+static void choose_range(const struct opts *opts, uint64_t base_ns, const struct part_range *range,
+			 struct pipeline_config *config)
+{
+	reader_pipeline_config(opts, config);
+	if (!range->is_set)
+		return;
+	config->range = (struct time_range){
+		.start = { .time_ns = base_ns + range->from_ns, .is_set = true },
+		.stop = { .time_ns = base_ns + range->to_ns, .is_set = true },
+	};
+}
+
+static void put_number_member(struct strbuf *out, const char *name, uint64_t number)
+{
+	strbuf_addf(out, ",\"%s\":%llu", name, (unsigned long long)number);
+}
+
+int answer_functions(const struct opts *opts, struct trace_data *data, uint64_t base_ns,
+		     const struct part_range *range, struct strbuf *out, struct uft_err *err)
+{
+	struct pipeline pipe cleanup_pipeline = { 0 };
+	struct aggregate agg cleanup(aggregate_deinit) = { 0 };
+	struct pipeline_config config;
+
+	/* As report_configure(). */
+	choose_range(opts, base_ns, range, &config);
+	config.order = PIPELINE_BY_TASK;
+	config.stages.wants = STAGE_WANTS_ENDS;
+	config.stages.closes_open_calls = true;
+
+	int ret = pipeline_open(&pipe, data, &config, err);
+
+	if (ret == 0)
+		ret = aggregate_init(&agg, &pipe, err);
+	if (ret < 0)
+		return ret;
+	agg.wants_details = true;
+	agg.counts_outside = opts->event_full;
+	ret = aggregate_run(&agg, &pipe, reader_threads(opts), err);
+	if (ret == 0 && aggregate_by_name(&agg) < 0)
+		ret = err_set_errno(err, -ENOMEM, "cannot add up calls");
+	strbuf_addch(out, '[');
+	for (size_t i = 0; ret == 0 && i < agg.nr_rows; i++) {
+		const struct call_stats *stats = &agg.rows[i].stats;
+
+		strbuf_addstr(out, i ? ",\n{\"name\":" : "{\"name\":");
+		put_string(out, agg.rows[i].func->name);
+		put_number_member(out, "calls", stats->calls);
+		put_number_member(out, "total", stats->total_ns);
+		put_number_member(out, "self", stats->self_ns);
+		put_number_member(out, "longest", stats->total.max_ns);
+		strbuf_addch(out, '}');
+	}
+	strbuf_addstr(out, "]\n");
+	return ret;
+}
+
+/* Times of damaged data may be below zero. */
+static uint64_t time_of(uint64_t ns)
+{
+	return (int64_t)ns < 0 ? 0 : ns;
+}
+
+/* The node after this one on a walk that leaves out all below it. */
+static struct tree_node *next_beside(const struct tree_node *node, const struct tree_node *top,
+				     size_t *depth)
+{
+	while (node != top && !node->next) {
+		node = node->parent;
+		--*depth;
+	}
+	return node == top ? NULL : node->next;
+}
+
+/* [depth,"name",calls,total,self], callers before callees. */
+static void put_tree(const struct tree_node *root, uint64_t least_ns, struct strbuf *out)
+{
+	size_t depth = 0;
+
+	for (const struct tree_node *node = root->first; node;) {
+		bool is_seen = time_of(node->total_ns) >= least_ns;
+
+		if (is_seen) {
+			strbuf_addf(out, "%s[%zu,", out->data[out->len - 1] == '[' ? "" : ",\n",
+				    depth);
+			put_string(out, node->func->name);
+			strbuf_addf(out, ",%llu,%llu]", (unsigned long long)node->calls,
+				    (unsigned long long)time_of(node->total_ns));
+		}
+		if (is_seen && node->first) {
+			node = node->first;
+			depth++;
+		} else {
+			node = next_beside(node, root, &depth);
+		}
+	}
+}
+
+/* Sums of functions that call another one, or that it calls. */
+struct pair_row {
+	const char *name; /* NULL: nobody */
+	uint64_t calls;
+	uint64_t total_ns;
+	uint64_t self_ns;
+};
+
+struct pair_rows {
+	struct pair_row *rows;
+	size_t nr;
+};
+
+/* Few functions are called by one, or call it. */
+static bool add_pair(struct pair_rows *rows, const char *name, const struct tree_node *node)
+{
+	struct pair_row *row = NULL;
+
+	for (size_t i = 0; i < rows->nr && !row; i++) {
+		const char *other = rows->rows[i].name;
+
+		if (other == name || (other && name && strcmp(other, name) == 0))
+			row = &rows->rows[i];
+	}
+	if (!row) {
+		struct pair_row *more = reallocarray(rows->rows, rows->nr + 1, sizeof(*more));
+
+		if (!more)
+			return false;
+		rows->rows = more;
+		row = &more[rows->nr++];
+		*row = (struct pair_row){ .name = name };
+	}
+	row->calls += node->calls;
+	row->total_ns += time_of(node->total_ns);
+	row->self_ns += time_of(node->self_ns);
+	return true;
+}
+
+static void put_pairs(const char *what, const struct pair_rows *rows, struct strbuf *out)
+{
+	strbuf_addf(out, "\"%s\":[", what);
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct pair_row *row = &rows->rows[i];
+
+		strbuf_addstr(out, i ? ",\n{\"name\":" : "{\"name\":");
+		put_string(out, row->name ? row->name : "");
+		put_number_member(out, "calls", row->calls);
+		put_number_member(out, "total", row->total_ns);
+		put_number_member(out, "self", row->self_ns);
+		strbuf_addch(out, '}');
+	}
+	strbuf_addch(out, ']');
+}
+
+static bool is_called(const struct tree_node *node, const char *name)
+{
+	return node->func && strcmp(node->func->name, name) == 0;
+}
+
+static int put_relatives(const struct tree *tree, const char *name, struct strbuf *out)
+{
+	struct pair_rows callers = { 0 }, callees = { 0 };
+	bool is_ok = true;
+
+	for (size_t i = 0; i < tree->nr_roots; i++) {
+		const struct tree_node *root = tree->roots[i];
+
+		for (const struct tree_node *n = root->first; n; n = tree_next(n, root)) {
+			const struct tree_node *above = n->parent;
+
+			if (is_called(n, name))
+				is_ok &= add_pair(&callers, above->func ? above->func->name : NULL,
+						  n);
+			if (is_called(above, name))
+				is_ok &= add_pair(&callees, n->func->name, n);
+		}
+	}
+	strbuf_addch(out, '{');
+	put_pairs("callers", &callers, out);
+	strbuf_addch(out, ',');
+	put_pairs("callees", &callees, out);
+	strbuf_addstr(out, "}\n");
+	free(callers.rows);
+	free(callees.rows);
+	return is_ok ? 0 : -ENOMEM;
+}
+
+static void put_trees(const struct tree *tree, struct strbuf *out)
+{
+	uint64_t all_ns = 0;
+
+	for (size_t i = 0; i < tree->nr_roots; i++)
+		all_ns += time_of(tree->roots[i]->total_ns);
+	strbuf_addch(out, '[');
+	for (size_t i = 0; i < tree->nr_roots; i++)
+		put_tree(tree->roots[i], all_ns / LEAST_PART, out);
+	strbuf_addstr(out, "]\n");
+}
+
+int answer_tree(const struct opts *opts, struct trace_data *data, uint64_t base_ns,
+		const struct part_range *range, const char *name, struct strbuf *out,
+		struct uft_err *err)
+{
+	struct pipeline pipe cleanup_pipeline = { 0 };
+	struct tree tree cleanup_tree = { 0 };
+	struct pipeline_config config;
+
+	/* As exporters of trees have it. */
+	choose_range(opts, base_ns, range, &config);
+	tree_configure(&config);
+	config.stages.opens_at_start = time_range_is_set(&config.range);
+
+	int ret = pipeline_open(&pipe, data, &config, err);
+
+	if (ret == 0)
+		ret = tree_init(&tree, &pipe, err);
+	if (ret < 0)
+		return ret;
+	tree.counts_outside = opts->event_full;
+	tree.counts_inherited = true;
+	ret = tree_run(&tree, &pipe, reader_threads(opts), err);
+	if (ret < 0)
+		return ret;
+	if (!name)
+		put_trees(&tree, out);
+	else if (put_relatives(&tree, name, out) < 0)
+		return err_set_errno(err, -ENOMEM, "cannot add up calls");
+	return 0;
+}

@@ -1,0 +1,197 @@
+"""utrail show of recordings in parts: what the server answers is what the whole page, report and graph have, and one that grows is followed."""
+
+import json
+import struct
+import subprocess
+from collections import Counter
+
+import pytest
+
+from programs import Variant, build, program
+from test_page import browser, driver_address, js, needs_browser, started_browser  # noqa: F401  (fixtures)
+from test_page import reported, search, status, sums, tab
+from test_show import Server, open_shown, showing
+from tools import UTRAIL, environment, utrail, wait_until
+
+pytestmark = pytest.mark.skipif(" show " not in utrail("--version").out, reason="built without libmicrohttpd")
+
+VARIANT = Variant("gcc", "pg", "O2")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("parts")
+    for name in ("threads", "recursion", "many_calls"):
+        utrail("record", "-d", folder / f"{name}.data", build(program(name), VARIANT))
+    return folder
+
+
+def state_of(server):
+    def ask():
+        state = json.loads(server.get("/0/state")[1])
+        return state["isDone"] and state
+    return wait_until(ask)
+
+
+def decode(data):
+    """task: [(start, duration, self, path of functions)], as answers.c writes them."""
+    tasks, at = {}, 0
+    while at < len(data):
+        task, n, nodes, _ = struct.unpack_from("<4I", data, at)
+        at += 16
+        columns = []
+        for kind, count in (("d", n), ("d", n), ("d", n), ("I", n), ("I", n), ("i", nodes), ("i", nodes)):
+            columns.append(struct.unpack_from(f"<{count}{kind}", data, at))
+            at += struct.calcsize(f"<{count}{kind}")
+        start, dur, own, ctx, is_open, func, parent = columns
+        paths = [()]
+        for node in range(1, nodes):
+            paths.append((*paths[parent[node]], func[node]))
+        tasks[task] = [(int(s), int(d), int(o), paths[c]) for s, d, o, c in zip(start, dur, own, ctx)]
+    return tasks
+
+
+def calls_of(server, begin=0, end=10**15, width=16384, tasks=range(100)):
+    answer, body = server.get(f"/0/calls?from={begin}&to={end}&width={width}&tasks={','.join(map(str, tasks))}")
+    assert answer == 200
+    return decode(body)
+
+
+def narrow(server, state):
+    """All calls: ranges so short that a pixel is a nanosecond."""
+    first, last = min(t["start"] for t in state["tasks"]), max(t["end"] for t in state["tasks"])
+    found = {}
+    for begin in range(first, last + 1, 16000):
+        for task, calls in calls_of(server, begin, min(begin + 15999, last)).items():
+            found.setdefault(task, set()).update(calls)
+    return found
+
+
+def ended(directory):
+    """Of each task: function: calls, as report counts them."""
+    rows = json.loads(utrail("report", "-d", directory, "--format=json", preempted=True).must().out)
+    return {row["name"]: row["call"] for row in rows}
+
+
+@pytest.mark.parametrize("name", ["threads", "recursion"])
+def test_all_calls_are_there(folder, name):
+    with showing("--parts", folder / f"{name}.data") as server:
+        state = state_of(server)
+        names, counts = state["functions"], Counter()
+        for task, calls in narrow(server, state).items():
+            assert len(calls) == state["tasks"][task]["calls"]
+            assert max(len(path) for *_, path in calls) == state["tasks"][task]["depth"]
+            counts.update(names[path[-1]] for *_, path in calls)
+            by_path = {(start, path): (dur, own) for start, dur, own, path in calls}
+            for (start, path), (dur, own) in by_path.items():
+                inner = sum(d for (s, p), (d, _) in by_path.items() if p[:-1] == path and start <= s and s + d <= start + dur)
+                assert own == dur - inner or len([1 for s, p in by_path if p == path]) > 1
+        assert counts == ended(folder / f"{name}.data")
+        assert dict(zip(names, state["calls"])) == counts
+
+
+def test_functions_and_tree_are_those_of_report(folder):
+    directory = folder / "threads.data"
+    with showing("--parts", directory) as server:
+        state = state_of(server)
+
+        def functions(words=""):
+            rows = json.loads(server.get(f"/0/functions?{words}")[1])
+            return {row["name"]: (row["calls"], row["total"], row["self"]) for row in rows}
+
+        assert functions() == reported(directory)
+        base, zero = state["base"], state["zero"]
+        last = max(task["end"] for task in state["tasks"])
+        for k in range(4):
+            begin, end = zero + (last - zero) * k // 5, zero + (last - zero) * (k + 2) // 5
+            clock = [f"{(base + t) // 10**9}.{(base + t) % 10**9:09}" for t in (begin, end)]
+            assert functions(f"from={begin}&to={end}") == reported(directory, "-r", "~".join(clock)), k
+        nodes = json.loads(server.get("/0/tree?")[1])
+        counts = Counter()
+        for _, function, calls, _ in nodes:
+            counts[function] += calls
+        assert counts == ended(directory)
+        relatives = json.loads(server.get("/0/tree?name=main")[1])
+        assert [row["name"] for row in relatives["callers"]] == [""] and relatives["callees"]
+        assert json.loads(server.get("/0/tree?name=nosuch")[1]) == {"callers": [], "callees": []}
+
+
+def test_many_calls_are_a_picture(folder):
+    """However wide a range is, its answer has as many calls as can be seen."""
+    with showing("--parts", folder / "many_calls.data") as server:
+        state = state_of(server)
+        whole = sum(task["calls"] for task in state["tasks"])
+        (calls,) = calls_of(server, width=50, tasks=[0], begin=state["tasks"][0]["start"], end=state["tasks"][0]["end"]).values()
+        assert 3 < len(calls) < min(whole, 50 * 8 * state["tasks"][0]["depth"])
+
+
+def test_wrong_questions(folder):
+    with showing("--parts", folder / "recursion.data") as server:
+        state_of(server)
+        for words in ["", "from=0", "from=2&to=1&tasks=0", "from=-1&to=5&tasks=0", "from=0&to=99999999999999999999&tasks=0", "from=a&to=b&tasks=0"]:
+            assert server.get(f"/0/calls?{words}")[0] == 400, words
+        for words in ["tasks=", "tasks=7", "tasks=-1", "tasks=99999999999999999999999", "tasks=x,0", "tasks=,,", "tasks=0&width=0", "tasks=0&width=99999999999999999999"]:
+            answer, body = server.get(f"/0/calls?from=0&to=1000000000000&{words}")
+            assert answer == 200 and len(decode(body)) <= 1, words
+        for rest in ["/0/calls/", "/0/part", "/0/state/x", "/7/state"]:
+            assert server.get(rest)[0] == 404
+        assert server.get("/0/functions?from=5&to=2")[0] == server.get("/0/functions?from=0&to=1")[0] == 200
+        assert server.ask("/0/state")[0] == 403
+
+
+@needs_browser
+class TestParts:
+    def test_views(self, folder, browser):
+        directory = folder / "threads.data"
+        with showing("--parts", directory) as server:
+            open_shown(browser, server.address)
+            assert js(browser, "return recording.meta.served") == "parts"
+            wait_until(lambda: js(browser, "return recording.tasks.some((task) => task.n) && views.timeline.draw() > 3"))
+            tab(browser, "Functions").click()
+            wait_until(lambda: js(browser, "return views.functions.find().length"))
+            assert sums(browser) == reported(directory)
+            tab(browser, "Flame graph").click()
+            wait_until(lambda: js(browser, "return views.flame.draw()") > 3)
+            search(browser, "main")
+            assert status(browser) == "1 call"
+
+    def test_zoom_and_selection(self, folder, browser):
+        with showing("--parts", folder / "many_calls.data") as server:
+            open_shown(browser, server.address)
+            wait_until(lambda: js(browser, "return recording.tasks[0].n"))
+            js(browser, "const t = recording.tasks[0]; app.select([t, t.rows[t.rows.length - 1][0] ?? 0])")
+            before = js(browser, "const [t, i] = app.selected; return [t.start[i], t.dur[i], t.self(i)]")
+            js(browser, "app.zoomTo(app.selected)")
+            wait_until(lambda: js(browser, "return !recording.supplier.isAsking && recording.supplier.has === recording.supplier.asked"))
+            assert js(browser, "const [t, i] = app.selected; return [t.start[i], t.dur[i], t.self(i)]") == before
+
+    def test_one_that_grows(self, browser, tmp_path):
+        """The page shows what comes while the program runs; in the end it has all."""
+        directory = tmp_path / "grows.data"
+        exe = build(program("paced"), VARIANT)
+        recorder = subprocess.Popen([UTRAIL, "record", "-d", directory, exe], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            wait_until(lambda: directory.exists() and any(p.stat().st_size for p in directory.glob("*.dat")))
+            with showing(directory) as server:
+                open_shown(browser, server.address)
+                assert js(browser, "return recording.meta.served") == "parts"
+                before = js(browser, "return recording.calls")
+                recorder.communicate(timeout=60)
+                final = sum(ended(directory).values())
+                assert before < final
+                wait_until(lambda: js(browser, "return recording.calls") == final)
+        finally:
+            recorder.kill()
+            recorder.wait()
+
+
+def test_growth_is_answered(folder, tmp_path):
+    """Files that are replaced by those of a longer recording: another generation."""
+    directory = tmp_path / "a.data"
+    utrail("record", "-d", directory, build(program("recursion"), VARIANT))
+    with showing("--parts", directory) as server:
+        first = state_of(server)
+        utrail("record", "-d", directory, build(program("threads"), VARIANT))
+        wait_until(lambda: json.loads(server.get("/0/state?generation=1&known=2")[1])["generation"] > first["generation"])
+        state = state_of(server)
+        assert dict(zip(state["functions"], state["calls"])) == ended(directory)
