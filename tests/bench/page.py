@@ -76,9 +76,13 @@ def open_browser(profile):
     return service, browser
 
 
-def main():
+def need_browser():
     if not (shutil.which("chromium") and shutil.which("chromedriver")):
         skip("there is no Chromium (apt-get install chromium chromium-driver python3-selenium)")
+
+
+def main():
+    need_browser()
     sizes = [int(arg) for arg in sys.argv[1:]] or CALLS
     with scratch(), tempfile.TemporaryDirectory() as profile:
         subprocess.run(["gcc", "-O2", "-pg", "-pthread", "-o", "tree", TOP / "tests/bench/src/tree.c"], check=True)
@@ -106,4 +110,5 @@ def measure(browser, nr):
     browser.get("about:blank")
 
 
-main()
+if __name__ == "__main__":
+    main()
