@@ -229,7 +229,7 @@ static bool register_takers(struct py_object *monitoring, int tool)
 	return has_worked(py.call_method(monitoring, "set_events", "ii", tool, events));
 }
 
-/* Audit hooks of the program's see each callback that goes, so then they stay, and are not called. */
+/* Audit hooks of the program see each callback that goes. So then they stay, and are not called. */
 static void leave_tool(struct py_object *monitoring, int tool)
 {
 	has_worked(py.call_method(monitoring, "set_events", "ii", tool, 0));
