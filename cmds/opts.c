@@ -552,7 +552,7 @@ const struct opt_row opts_table[] = {
 	{ "task", 0, NULL, "show tasks instead of functions",
 	  GROUP_REPORT, CMD_REPORT | CMD_GRAPH | CMD_INFO, OPT_TRUE, MEMBER(by_task) },
 
-	{ "diff", 0, "DIR", "compare with this recording; given several times, with their average",
+	{ "diff", 0, "DIR", "compare with this recording; report: given several times, with their average",
 	  GROUP_REPORT, CMD_REPORT | CMD_GRAPH | CMD_DUMP, OPT_LIST, MEMBER(diff_dirs), .separator = '\n' },
 	{ "diff-policy", 0, "WORD,...", "abs, percent, compact, each also with no-, or full (default: abs,compact)",
 	  GROUP_REPORT, CMD_REPORT, OPT_STRING, MEMBER(diff_policy) },

@@ -140,6 +140,11 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 
 	int shown = dump_raw(opts, data, sink, &broken, err);
 
+	if (opts->diff_dirs)
+		msg_warn(&opts->msg,
+			 "option '--diff' means nothing for dump without --format: the "
+			 "records of '%s' are shown",
+			 data->dir);
 	/* Options of default.opts have taken effect while recording. */
 	if (opts_has_typed(opts, "time-filter"))
 		msg_warn(&opts->msg, "option '--time-filter' means nothing for dump without "
@@ -181,7 +186,7 @@ static int check_difference(const struct opts *opts, struct uft_err *err)
 	if (opts->format != OPTS_FORMAT_HTML && opts->format != OPTS_FORMAT_EXPORT + EXPORT_svg)
 		return err_set(err, -ERR_USAGE,
 			       "--diff is for --format=html and --format=svg, not for %s",
-			       exporter ? exporter->name : "records");
+			       exporter->name);
 	if (strchr(opts->diff_dirs, '\n'))
 		return err_set(err, -ERR_USAGE, "dump compares with one recording only");
 	if (is_same_dir(reader_data_dir(opts), opts->diff_dirs))
@@ -196,7 +201,7 @@ static int check_dump(const struct opts *opts, struct uft_err *err)
 {
 	const struct exporter *exporter = exporter_of(opts);
 
-	if (opts->diff_dirs && check_difference(opts, err) < 0)
+	if (exporter && opts->diff_dirs && check_difference(opts, err) < 0)
 		return -ERR_USAGE;
 	if (exporter && exporter->is_binary && isatty(STDOUT_FILENO))
 		return err_set(err, -ERR_USAGE,
@@ -212,7 +217,10 @@ static int run_dump(const struct opts *opts, struct uft_err *err)
 
 	if (ret)
 		return ret;
-	ret = opts->diff_dirs ? dump_difference(opts, &data, err) : dump_data(opts, &data, err);
+	if (opts->diff_dirs && exporter_of(opts))
+		ret = dump_difference(opts, &data, err);
+	else
+		ret = dump_data(opts, &data, err);
 	reader_close_data(&data, opts);
 	return ret;
 }

@@ -15,8 +15,9 @@ const noSums = () => ({ calls: 0, total: 0, self: 0 });
  * @param {import("./recording.js").Recording[]} recordings that begin at the same time
  */
 export function shareScale(recordings) {
-	const first = Math.min(...recordings.map((r) => r.first));
-	const last = Math.max(...recordings.map((r) => r.last));
+	const filled = recordings.filter((r) => r.length), all = filled.length ? filled : recordings;
+	const first = Math.min(...all.map((r) => r.first));
+	const last = Math.max(...all.map((r) => r.last));
 	for (const recording of recordings) Object.assign(recording, { first, last });
 }
 
@@ -93,7 +94,8 @@ export class DiffNode extends FlameNode {
 export function eachNode(root, visit) {
 	const waiting = [root];
 	for (let node = waiting.pop(); node; node = waiting.pop())
-		if (visit(node) !== false) waiting.push(...node.below);
+		// One by one: a function may call more others than a call can have arguments.
+		if (visit(node) !== false) for (const child of node.below) waiting.push(child);
 }
 
 /**

@@ -89,7 +89,7 @@ export class Recording {
 		this.calls = 0;
 		this.first = 0;
 		this.last = 1;
-		/** Its own, however long the scale is on which it is shown. */
+		/** Its own, however long the scale is on which it is shown; 0: there is nothing to show. */
 		this.length = 1;
 		this.#measure();
 	}
@@ -108,7 +108,7 @@ export class Recording {
 		}
 		this.first = Math.min(first, last);
 		this.last = first < last ? last : this.first + 1;
-		this.length = this.last - this.first;
+		this.length = first <= last ? this.last - this.first : 0;
 	}
 
 	/** @param {string} name */

@@ -2,7 +2,7 @@
 import assert from "node:assert";
 import test from "node:test";
 import {
-	diffRows, makeDiffTree, onlyOf, percentMore, shareScale, showSide,
+	diffRows, DiffNode, eachNode, makeDiffTree, onlyOf, percentMore, shareScale, showSide,
 } from "../../../../../utils/export/page/model/difference.js";
 import { makeFlameTree } from "../../../../../utils/export/page/model/flame_tree.js";
 import { functionRows, sumTasks } from "../../../../../utils/export/page/model/functions.js";
@@ -61,6 +61,14 @@ test("what one of them has alone, without what is below", () => {
 	assert.deepEqual(onlyOf(makeDiffTree(nothing, nothing, (_, func) => func), "base"), []);
 });
 
+test("a function that calls many others", () => {
+	const root = new DiffNode(-1, null);
+	for (let func = 0; func < 200000; func++) root.children.set(func, new DiffNode(func, root));
+	let nr = 0;
+	eachNode(root, () => { nr++; });
+	assert.equal(nr, 200001);
+});
+
 test("a deep path takes no stack", () => {
 	const deep = makeRecording([Array.from({ length: 30000 }, (_, i) => [i, i, 60001 - 2 * i, "f"])]);
 	const tree = makeFlameTree(deep, null, true), both = makeDiffTree(tree, tree, (_, func) => func);
@@ -87,6 +95,10 @@ test("recordings begin at the same time, and share the longer one's scale", () =
 	shareScale([base, pair]);
 	assert.deepEqual([base.first, base.last, pair.first, pair.last], [5, 260, 5, 260]);
 	assert.deepEqual([base.length, pair.length], [55, 255]);
+	// One that filters have left nothing of has no say.
+	const empty = new Recording({ ...meta(0, 0, 0), tasks: [], executions: [] }, 10);
+	shareScale([empty, pair]);
+	assert.deepEqual([empty.length, empty.first, empty.last, pair.first], [0, 5, 260, 5]);
 });
 
 test("changes in words and colours", () => {
