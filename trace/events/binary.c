@@ -1,4 +1,4 @@
-/* One event becomes a payload (text/payload.h): log.c without the text. */
+/* Turn an event into a payload (text/payload.h): as log.c, without the text. */
 #include "events/trace.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The door for a recorder that comes while the program runs (see door.h). */
+/* The entry for a recorder that attaches while the program runs (see door.h). */
 #include "events/door.h"
 
 #if FST_HAS_DOOR
@@ -11,10 +11,10 @@
 #define INTERNAL __attribute__((used, visibility("hidden")))
 
 /*
- * A recorder's code is unmapped when it goes, and a thread may be anywhere meanwhile. So it does
- * not see an address of the recorder's. It calls these jumps, each of one instruction that reads
- * where it leads. A thread that is past that instruction is within the recorder, which looks for
- * such threads before it goes.
+ * A recorder's code is unmapped when it detaches, and a thread may be anywhere meanwhile. So a
+ * thread never sees an address in the recorder. It calls these jumps, each of one instruction that
+ * reads its target. A thread past that instruction is within the recorder, which looks for such
+ * threads before it detaches.
  */
 enum {
 	DECLARE,
@@ -108,9 +108,9 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 		return 0;
 	if (!fst_try_lock_threads(&held))
 		return -EAGAIN;
-	/* Numbers of a former one are still there when it went while somebody had the lock. */
+	/* Numbers of a former recorder remain if it detached while another thread had the lock. */
 	fst_recorded_went();
-	/* A thread that begins must come to the same recorder's end. */
+	/* A thread that has called begin() must call end() of the same recorder. */
 	atomic_store(&fst_door_cells[END], (const void *)recorder->end);
 	atomic_store(&fst_door_cells[DECLARE], (const void *)recorder->declare);
 	atomic_store(&fst_door_cells[CHOOSE], (const void *)recorder->choose);

@@ -1,6 +1,6 @@
 /*
- * A recorder that comes while the program runs, and goes again (seam/recorder.h), for those
- * parts of the library that record.
+ * Support for a recorder that attaches while the program runs, and detaches again
+ * (seam/recorder.h). For the parts of the library that record.
  */
 #ifndef UTRAIL_TRACE_DOOR_H
 #define UTRAIL_TRACE_DOOR_H
@@ -10,8 +10,8 @@
 #if defined(__x86_64__) && defined(__LP64__)
 #define FST_HAS_DOOR  1
 /*
- * A program that is linked with the static library takes door.c from it, too, though nothing there
- * is called.
+ * Makes a program that is linked with the static library take door.c from it, too, though the
+ * program calls nothing there.
  */
 #define FST_TAKE_DOOR static const void *const taken_door __attribute__((used)) = fst_door_open
 #else
@@ -25,9 +25,9 @@ __attribute__((visibility("hidden"))) int fst_door_open(
 __attribute__((visibility("hidden"))) int fst_door_close(void);
 
 /*
- * The recorder has come: tell it what is declared. @door leads to it while it is there, and to
- * nothing afterwards; it is never freed. 0, or -EAGAIN: come again. Threads of the program run
- * meanwhile.
+ * Attach the recorder and tell it what is declared. @door leads to it while it is attached, and to
+ * nothing afterwards; @door is never freed. Returns 0, or -EAGAIN: call again. Threads of the
+ * program run meanwhile.
  */
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* under the lock of threads */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);

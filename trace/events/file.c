@@ -1,7 +1,7 @@
 /*
  * The file of a log. Writers take no lock: each record is one write() to a descriptor with
- * O_APPEND. The room that is left before the file is turned is a number in memory that all
- * processes of the log share.
+ * O_APPEND. The room left before the file is rotated is a number in memory that all processes of
+ * the log share.
  */
 #include "events/trace.h"
 
@@ -28,7 +28,7 @@ static bool put_path(struct fst_text *path, const char *prefix, const char *end)
 	return !path->has_failed;
 }
 
-/* "PREFIX-2026-11-23T01:02:03.123456.log": the time of the moment. */
+/* "PREFIX-2026-11-23T01:02:03.123456.log": the name has the current time. */
 static void put_old_path(struct fst_text *path, const char *prefix)
 {
 	struct timespec now;
@@ -51,7 +51,7 @@ static int rename_new(const char *from, const char *to)
 	if (errno != ENOSYS && errno != EINVAL)
 		return -1;
 #endif
-	/* A kernel or a file system that cannot do both at once. */
+	/* The kernel or the file system cannot do both atomically. */
 	if (access(to, F_OK) == 0) {
 		errno = EEXIST;
 		return -1;
@@ -59,7 +59,7 @@ static int rename_new(const char *from, const char *to)
 	return rename(from, to);
 }
 
-/* Two files of one microsecond: the next microsecond comes. */
+/* If two files have the same microsecond, take the next microsecond. */
 int fst_file_set_aside(const char *prefix)
 {
 	struct fst_text from;
@@ -106,8 +106,8 @@ static int open_log(const char *prefix)
 }
 
 /*
- * From now on @fd, which is taken, is file number @file. Its number stays the same: other threads
- * may be writing to it.
+ * Install @fd, which is taken, as file number @file. The descriptor's number stays the same: other
+ * threads may be writing to it.
  */
 static void install_file(fstrace_t *trace, int fd, uint32_t file)
 {
@@ -122,7 +122,7 @@ static void install_file(fstrace_t *trace, int fd, uint32_t file)
 	atomic_store(&trace->file, file);
 }
 
-/* Another process has turned the log, or there has been no record. Called with the lock. */
+/* Another process has rotated the log, or no record has been written yet. Called with the lock. */
 static bool reopen_log(fstrace_t *trace)
 {
 	int fd = open_log(trace->prefix);
@@ -141,8 +141,9 @@ static bool has_bytes(int fd)
 }
 
 /*
- * File number @file is full. Called with the lock. A file that cannot be turned is written on, and
- * tried again after as many bytes. A killed process has left a log without a byte.
+ * Rotate: file number @file is full. Called with the lock. If that fails, the file is written on,
+ * and rotation is tried again after as many bytes. A killed process may have left a log without a
+ * byte.
  */
 static void turn_log(fstrace_t *trace, uint32_t file)
 {
@@ -163,7 +164,10 @@ static void turn_log(fstrace_t *trace, uint32_t file)
 	file = (file + 1) & 0xffff;
 	install_file(trace, fd, file);
 	atomic_store(&trace->shared->place, (uint64_t)file << FST_PLACE_BITS);
-	/* The file that was full, and one before, to which somebody may have been late. */
+	/*
+	 * Repair the file that was full and the one before it, to which a slow writer may have
+	 * written.
+	 */
 	if (atomic_load(&trace->shared->nr_writing))
 		fst_limits_repair(trace->prefix, 2);
 	fst_limits_enforce(trace->prefix, &trace->limits);
@@ -209,7 +213,7 @@ static int reserve_room(fstrace_t *trace, size_t len)
 	return atomic_load_explicit(&trace->fd, memory_order_relaxed);
 }
 
-/* syscall(): write() would be a point at which a thread may be cancelled. */
+/* syscall(), because write() is a point at which a thread may be cancelled. */
 static void write_record(int fd, const char *bytes, size_t len)
 {
 	long ret;
@@ -217,12 +221,12 @@ static void write_record(int fd, const char *bytes, size_t len)
 	do
 		ret = syscall(SYS_write, fd, bytes, len);
 	while (ret < 0 && errno == EINTR);
-	/* The disk is full. The written part of the record is a line of its own. */
+	/* The disk is full. The part of the record that was written is a line of its own. */
 	if (ret > 0 && (size_t)ret < len && bytes[ret - 1] != '\n')
 		ret = syscall(SYS_write, fd, "\n", 1);
 }
 
-/* A stream that is no file, or has text of the program that comes first. */
+/* The stream is no file, or has text of the program that must come first. */
 static void write_stream(FILE *stream, const char *bytes, size_t len)
 {
 	struct fst_held held;
@@ -288,8 +292,8 @@ void fst_file_reopen(fstrace_t *trace)
 		struct stat of_old, of_new;
 
 		/*
-		 * The program's own file may have this number now, or nobody, and then it is the
-		 * new one's; our own one is exchanged for the same.
+		 * The number may belong to the program's own file now, or be free. If it is free,
+		 * the new file gets it; if our file has it, it is exchanged.
 		 */
 		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
 		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {

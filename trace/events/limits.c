@@ -1,6 +1,6 @@
 /*
- * Chooses the old files of a log that stay: those within all limits, and one more. It happens while
- * a record is written, perhaps in a signal handler: no malloc(), no opendir().
+ * Chooses the old files of a log that stay: those within all limits, and one more. This runs while
+ * a record is written, perhaps in a signal handler, so it calls neither malloc() nor opendir().
  */
 #include "events/trace.h"
 
@@ -18,7 +18,7 @@
 #define NR_STAMPS_MAX 65536
 #define STAMPS_BYTES  ((size_t)NR_STAMPS_MAX * STAMP_LEN)
 
-/* Names of old files but for what they have in common. As text they are sorted by time. */
+/* Names of old files without their common part. As text they sort by time. */
 struct stamps {
 	char (*list)[STAMP_LEN];
 	size_t nr;
@@ -69,7 +69,7 @@ static void read_names(int dir_fd, const char *base, struct stamps *stamps)
 	}
 }
 
-/* The newest first. Shell's sort: qsort() may call malloc(). */
+/* Sort, newest first. Shell sort, because qsort() may call malloc(). */
 static void sort_stamps(struct stamps *stamps)
 {
 	char kept[STAMP_LEN];
@@ -138,7 +138,7 @@ static void delete_old(int dir_fd, const char *base, const struct stamps *stamps
 	}
 }
 
-/* The directory of the log; @base becomes what the names of its files begin with. */
+/* Open the directory of the log; @base becomes the prefix of its files' names. */
 static int open_dir(const char *prefix, const char **base)
 {
 	char dir[FST_PATH_MAX] = ".";
@@ -155,7 +155,7 @@ static int open_dir(const char *prefix, const char **base)
 	return fst_keep_away(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* All old files of the log, sorted. The directory, or -1; close_old() ends both. */
+/* List all old files of the log, sorted. Returns the directory, or -1; close_old() ends both. */
 static int open_old(const char *prefix, const char **base, struct stamps *stamps)
 {
 	int dir_fd = open_dir(prefix, base);

@@ -1,4 +1,4 @@
-/* The lock of rare acts, its file, and the owner of files. */
+/* The lock for rare operations, its file, and the owner of files. */
 #include "events/trace.h"
 
 #include <errno.h>
@@ -18,9 +18,9 @@ static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
 /*
- * A thread that held the mutex is not in the child; what it was changing are files, which the
- * parent goes on with. It is recursive: a function of the program that logs, though it may not, and
- * a handler of a fault must not wait for themselves.
+ * Renew the mutex: a thread that held it is not in the child. The thread was changing files only,
+ * and the parent goes on with them. The mutex is recursive, because a function of the program that
+ * logs (though it may not) and a handler of a fault must not deadlock.
  */
 static void renew_mutex(void)
 {

@@ -1,6 +1,6 @@
 /*
- * One event becomes one line. Nothing here waits, but for functions of the program (%I, %J), which
- * run one at a time.
+ * Turn an event into a line. Nothing here waits, except that functions of the program (%I, %J) run
+ * one at a time.
  */
 #include "events/trace.h"
 
@@ -168,7 +168,7 @@ static void put_line(struct fst_text *text, const struct fstrace_event_impl *imp
 	fst_put_char(text, '\n');
 }
 
-/* The same from a payload: arguments can be asked for once only (%J). */
+/* As put_line(), from a payload: arguments can be read only once (%J). */
 static void put_line_of(struct fst_text *text, const struct fstrace_event_impl *impl,
 			const struct fst_recorded *recorded, const struct fst_text *payload)
 {
@@ -220,8 +220,8 @@ static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_
 }
 
 /*
- * With a copy: it is for both, or calls functions of the program, or the recorder has no place for
- * it now.
+ * Emit by a copy: the event is for both consumers, or calls functions of the program, or the
+ * recorder has no place for it now.
  */
 __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_impl *impl,
 						   const struct fst_recorded *recorded,
@@ -260,8 +260,8 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
 	/*
-	 * Else it was for a recorder, which has gone since the program looked, or is another
-	 * process'.
+	 * Otherwise the event was for a recorder that has detached since the program looked, or for
+	 * one in another process.
 	 */
 	errno = spot->error;
 }

@@ -1,17 +1,15 @@
-/*
- * Events that go to a recorder: the probe, when it is in this process (seam/recorder.h).
- */
+/* Events that go to a recorder: the probe, if it is in this process (seam/recorder.h). */
 #include "events/door.h"
 #include "events/trace.h"
 
 #include <stdlib.h>
 
-/* It is preloaded or not there. The address of what is not there is NULL. */
+/* The symbol exists only if the probe is preloaded; otherwise its address is NULL. */
 #pragma weak utrail_trace_recorder
 
 FST_TAKE_DOOR;
 
-/* A recorder with fewer members than this version of the library uses is none for it. */
+/* A recorder with fewer members than this version of the library uses is ignored. */
 static const struct utrail_trace_recorder *find_recorder(void)
 {
 	const struct utrail_trace_recorder *(*ask)(uint32_t abi) = utrail_trace_recorder;
@@ -22,7 +20,9 @@ static const struct utrail_trace_recorder *find_recorder(void)
 	return recorder;
 }
 
-/* NULL: there was none yet. Once there is one it stays: what came by the door is never freed. */
+/*
+ * NULL until there is a recorder, then constant: a recorder that came by the door is never freed.
+ */
 static const struct utrail_trace_recorder *_Atomic recorder;
 
 static inline const struct utrail_trace_recorder *get_recorder(void)
@@ -54,8 +54,8 @@ static void choose_again(const fstrace_t *trace)
 }
 
 /*
- * The user has chosen other events. Any thread may be borrowed for this, but one that is at work on
- * what this looks at.
+ * Read the user's new choice of events. Any thread may be borrowed for this, except one that is
+ * changing the data that this reads.
  */
 static bool take_choices(void)
 {
@@ -124,7 +124,7 @@ void fst_recorded_declare(struct fstrace_event_impl *impl)
 
 	if (!get_recorder())
 		return;
-	/* One that a former recorder has known serves the next one. */
+	/* Reuse an entry that a former recorder has known. */
 	if (!last || atomic_load(&last->id) || last->common != common)
 		recorded = make_recorded(impl->format, common);
 	if (!recorded)
@@ -204,7 +204,7 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 			const struct fst_spot *spot, struct fst_values *values)
 {
 	const struct utrail_trace_recorder *to = get_recorder();
-	/* Both calls must mean the same, should the recorder go in between. */
+	/* Both calls must mean the same, even if the recorder detaches in between. */
 	uint32_t id = atomic_load_explicit(&recorded->id, memory_order_relaxed);
 	struct utrail_trace_place place;
 	struct fst_values copy; /* should there be too little room */
@@ -213,7 +213,10 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 
 	if (found <= 0)
 		return found == 0;
-	/* It has gone since the number was read, and this is the next one's place. */
+	/*
+	 * The recorder has detached since the number was read, and this place is the next
+	 * recorder's.
+	 */
 	if (__builtin_expect(atomic_load_explicit(&recorded->id, memory_order_relaxed) != id, 0)) {
 		to->end(id, &place, SIZE_MAX);
 		return true;

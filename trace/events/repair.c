@@ -2,7 +2,8 @@
  * Lines of writers that were killed. The kernel copies a record page by page, and stops between two
  * pages when the process is killed. The written part of the line ends at a multiple of the page's
  * size, without a newline, and the next writer's line follows at once. So if a time begins at such
- * a place and no newline is before it, the end of the torn line is made " (torn)\n". No byte moves.
+ * a place without a newline before it, the end of the torn line is overwritten by " (torn)\n". No
+ * byte moves.
  */
 #include "events/trace.h"
 
@@ -16,7 +17,7 @@
 #define PAGE	   4096
 #define MARK_LEN   8
 #define TIME_LEN   26
-/* Only the end of larger files is read: nobody is to wait for a disk. */
+/* Only the end of larger files is read, so that no thread waits for a disk. */
 #define MOST_BYTES ((off_t)64 << 20)
 
 static bool is_time(const char *text)
@@ -32,7 +33,7 @@ static bool is_time(const char *text)
 
 static const char mark_text[MARK_LEN + 1] = " (torn)\n";
 
-/* A fragment too short for the mark gets the newline only. */
+/* Mark a fragment. One too short for the mark gets the newline only. */
 static void mark_fragment(int fd, off_t end, const char *before)
 {
 	size_t len = memchr(before, '\n', MARK_LEN) ? 1 : MARK_LEN;
@@ -42,8 +43,9 @@ static void mark_fragment(int fd, off_t end, const char *before)
 }
 
 /*
- * The file ends without a newline: a writer that is still at it, or a torn line? Writing a byte,
- * the same one, waits for writers; a writer that was at it has made the file longer then.
+ * Tell whether a file's end without a newline is a torn line or a writer in the middle of one.
+ * Rewriting the last byte waits for writers; a writer that was active has then made the file
+ * longer.
  */
 static bool is_torn_end(int fd, off_t end, const char *last)
 {

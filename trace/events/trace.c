@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 /*
- * Events are in memory that children share, so that they are chosen for all processes at once. A
- * chunk that was made before a fork is filled by all of them: what a place there is for is between
- * them, too.
+ * Events are in memory that children share, so they are chosen for all processes at once. A chunk
+ * made before a fork is filled by all of them, so the count of used places is shared, too.
  */
 struct fst_chunk {
 	struct fst_chunk *next; /* of this process */
@@ -198,7 +197,7 @@ fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *t
 	if (impl) {
 		format->next = trace->formats;
 		trace->formats = format;
-		/* A thread that chooses events in a signal handler sees it from here on. */
+		/* From here on a signal handler that chooses events sees the event. */
 		if (trace->last)
 			atomic_store(&trace->last->next, impl);
 		else

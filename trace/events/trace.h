@@ -21,9 +21,9 @@
 #include "text/text.h"
 
 /*
- * The consumers of an event. They are in memory that children share, after what programs know of
- * it: so an event is chosen for all processes at once. The flag that programs look at says whether
- * there is anybody.
+ * The consumers of an event. They are in memory that children share, after the part that programs
+ * know: so an event is chosen for all processes at once. The flag that programs check says whether
+ * there is any consumer.
  */
 enum fst_consumer {
 	FST_TO_TEXT = 1U << 0, /* a line of the log */
@@ -35,10 +35,10 @@ struct fst_event {
 	_Atomic uint32_t consumers; /* enum fst_consumer */
 };
 
-/* An event as the recorder knows it: another common format makes another one of it. */
+/* An event as the recorder knows it. With another common format it is another event there. */
 struct fst_recorded {
 	struct fst_recorded
-		*next; /* former ones, until the log is closed: some thread may be using any */
+		*next; /* former ones, until the log is closed: any thread may still use them */
 	_Atomic uint32_t id; /* 0: it was a recorder's that is gone */
 	bool is_plain;	     /* both formats are: see format.h */
 	_Atomic int choice;  /* see recorder.h */
@@ -56,21 +56,17 @@ struct fstrace_event_impl {
 	size_t head_len;
 };
 
-/*
- * The state by which processes agree that have a log in common. It is in memory that children
- * inherit.
- */
+/* The state that processes with the same log share, in memory that children inherit. */
 struct fst_shared {
 	/*
-	 * The bytes of the log that have been given away, and the file of it that they are in:
-	 * (number of the file) << 48 | bytes. A writer that adds the length of a record knows by
-	 * the value before whether the record goes into this file or is the one that begins the
-	 * next.
+	 * The bytes of the log that have been allotted, and the number of the current file: (number
+	 * of the file) << 48 | bytes. A writer adds the length of its record; the value before
+	 * tells it whether the record goes into this file or begins the next one.
 	 */
 	_Atomic uint64_t place;
 	/*
-	 * Writers in the middle of a record. A writer that was killed there is counted for ever:
-	 * its line may be torn.
+	 * Writers in the middle of a record. A writer that was killed there is counted forever: its
+	 * line may be torn.
 	 */
 	_Atomic uint32_t nr_writing;
 };
@@ -102,7 +98,7 @@ struct fstrace {
 /* No process has a file of this number. */
 #define FST_NO_FILE UINT32_MAX
 
-/* The facts that a record needs of the place that it comes from. */
+/* The facts that a record needs about its place in the program. */
 struct fst_spot {
 	const char *file;
 	unsigned line;
@@ -122,8 +118,8 @@ void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 		    struct fst_values *values);
 
 /*
- * recorded.c: the recorder of this process' events. Each event is declared to him, and again when
- * what stands before it changes. Under the lock of threads.
+ * recorded.c: the recorder of this process' events. Each event is declared to it, and again when
+ * the common format changes. Under the lock of threads.
  */
 void fst_recorded_begin(fstrace_t *trace);
 /* The log is closed. Not under the lock. */
@@ -131,8 +127,8 @@ void fst_recorded_end(fstrace_t *trace);
 void fst_recorded_declare(struct fstrace_event_impl *impl);
 void fst_recorded_free(struct fstrace_event_impl *impl);
 /*
- * HOT: make the record in his place; formats must be plain. False when that cannot be: then it must
- * be made elsewhere, and emitted.
+ * HOT: write the record in the recorder's place; formats must be plain. False when that is
+ * impossible: then make it elsewhere, and emit it.
  */
 bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 			const struct fst_spot *spot, struct fst_values *values);
@@ -140,24 +136,27 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_text *payload);
 
 /*
- * trace.c: the consumers of an event that the program wants as text, or not. Suits signal handlers.
+ * trace.c: choose the consumers of an event, depending on whether the program wants it as text.
+ * Signal-safe.
  */
 void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 
 /*
- * file.c: one record, with one write(). A record that cannot be written is lost, as there is nobody
- * to tell.
+ * file.c: write one record, with one write(). A record that cannot be written is lost without a
+ * report.
  */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
-/* An old log of that name makes room. 0, or -1 and errno. */
+/* Rename an old log of that name. 0, or -1 and errno. */
 int fst_file_set_aside(const char *prefix);
-/* In place of a descriptor that the program may have closed. */
+/* Reopen the file if the program has closed the descriptor. */
 void fst_file_reopen(fstrace_t *trace);
 
-/* A log, and its old ones, before it is closed. Nothing is done unless a writer was killed. */
+/*
+ * Repair a log, and its old files, before it is closed. Nothing is done unless a writer was killed.
+ */
 void fst_file_repair(fstrace_t *trace);
 
-/* repair.c: lines of writers that were killed end with a mark. */
+/* repair.c: mark the ends of lines of killed writers. */
 void fst_repair_file(int dir_fd, const char *path);
 
 /* limits.c: delete what is too much of the old files. */
@@ -168,31 +167,31 @@ void fst_limits_repair(const char *prefix, size_t nr);
 #define FST_PATH_MAX 4096
 
 /*
- * lock.c: what is rare, one after the other: all threads of this process and all processes of the
- * log. Signals wait meanwhile, except those that a fault raises.
+ * lock.c: serialize rare operations of all threads of this process and all processes of the log.
+ * Signals are blocked meanwhile, except those that a fault raises.
  */
 struct fst_held {
 	sigset_t before;
 };
 void fst_lock(struct fst_held *held);
 void fst_unlock(struct fst_held *held);
-/* The same for this process only; its functions may log nothing. */
+/* The same for this process only; its functions must not log. */
 void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
 /* False when anybody has it, the caller included. */
 bool fst_try_lock_threads(struct fst_held *held);
-/* The file of the lock is there from the first log on. 0, or -1 and errno. */
+/* Open the lock's file, which exists from the first log on. 0, or -1 and errno. */
 int fst_lock_open(void);
 /* Gives the file of a log to the owner that fstrace_chown() named. */
 void fst_owner_set(int fd);
 /*
- * A descriptor that is none of 0, 1 and 2, which belong to the program even if it has closed them.
- * Takes @fd.
+ * Move a descriptor off 0, 1 and 2, which belong to the program even if it has closed them. Takes
+ * @fd.
  */
 int fst_keep_away(int fd);
 /*
- * @fd by the number of @old, if the program has closed that one and not taken the number itself.
- * Takes @fd.
+ * Give @fd the number of @old, if the program has closed that one and not reused the number. Takes
+ * @fd.
  */
 int fst_replace_fd(int old, int fd);
 

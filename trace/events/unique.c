@@ -6,8 +6,8 @@
 static _Atomic uint64_t counter;
 
 /*
- * Close to each other in one process, far apart in two: the pid in front, and what goes beyond 18
- * bits scattered.
+ * Numbers are close to each other in one process and far apart in two: the pid in front, its bits
+ * above 18 scattered.
  */
 uint64_t fstrace_get_unique_id(void)
 {
@@ -56,8 +56,8 @@ const char *fstrace_hex_repr(uint64_t value)
 }
 
 /*
- * The last one first. Constructors of libraries that are opened by several threads run one after
- * the other.
+ * The list, newest first. Constructors of libraries that several threads open run one after the
+ * other.
  */
 static fstrace_event_spec_t *specs;
 

@@ -1,8 +1,7 @@
 /*
- * A program that shows the events of a log, and how many there are of each type.
+ * Shows the events of a log, and counts them by type.
  *
- *	cc -o analyzer posix_analyzer.c $(pkg-config --cflags --libs utrail-trace)
- *	./analyzer LOG
+ * cc -o analyzer posix_analyzer.c $(pkg-config --cflags --libs utrail-trace) ./analyzer LOG
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@ static void check(int error, const char *what)
 	exit(1);
 }
 
-/* How many events of that type; each of them is shown, if it is wanted. */
+/* Count the events of that type, and show each of them if wanted. */
 static long count(trace_id_t trid, trace_event_id_t id, int shows)
 {
 	struct posix_trace_event_info info;

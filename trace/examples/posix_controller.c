@@ -1,8 +1,9 @@
 /*
- * A program that records the events of another process of the same user for some seconds into a log, whatever that process is doing.
+ * Records the events of another process of the same user for some seconds into a log. That process
+ * need not cooperate.
  *
- *	cc -o controller posix_controller.c $(pkg-config --cflags --libs utrail-trace)
- *	./controller PID SECONDS LOG
+ * cc -o controller posix_controller.c $(pkg-config --cflags --libs utrail-trace) ./controller PID
+ * SECONDS LOG
  */
 #include <fcntl.h>
 #include <stdio.h>

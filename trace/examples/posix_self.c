@@ -1,7 +1,7 @@
 /*
- * A program that records its own events, and looks at the last of them at its end.
+ * Records its own events, and reads the last of them at its end.
  *
- *	cc posix_self.c $(pkg-config --cflags --libs utrail-trace)
+ * cc posix_self.c $(pkg-config --cflags --libs utrail-trace)
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@ extern "C" {
 
 typedef struct fstrace fstrace_t;
 
-/* Programs look at @enabled without a call: what is here can never change. */
+/* Programs read @enabled without a call, so this layout can never change. */
 typedef struct {
 	struct fstrace_event_impl *impl;
 	volatile int enabled;
@@ -32,7 +32,7 @@ typedef struct fstrace_event_spec {
 } fstrace_event_spec_t;
 
 /*
- * Log to PREFIX.log, which is made with the first event that is written. When it is larger than
+ * Log to PREFIX.log, which is created with the first event written. When it is larger than
  * @rotate_size, it gets another name and a new one begins; a negative size is no limit. NULL and
  * errno on failure.
  */
@@ -65,12 +65,10 @@ void fstrace_log(fstrace_event_t *event, ...) __attribute__((cold));
 void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
 	__attribute__((cold));
 
-/* In the caller also without optimisation, and not among the calls of a program that is traced. */
+/* Inlined in the caller also without optimisation, and not among the calls of a traced program. */
 #define FSTRACE_INLINE_ static inline __attribute__((always_inline, no_instrument_function))
 
-/*
- * An event that is never enabled instead of NULL: another address to look at, not another branch.
- */
+/* Replace NULL by an event that is never enabled, so that the check needs no other branch. */
 FSTRACE_INLINE_ fstrace_event_t *fstrace_or_never_(fstrace_event_t *event)
 {
 	static fstrace_event_t never;
@@ -90,8 +88,8 @@ FSTRACE_INLINE_ bool FSTRACE_ENABLED(fstrace_event_t *event)
 
 #ifdef FSTRACE_CHECK
 /*
- * For utrail events check-sources, which looks for these in preprocessed text and has the compiler
- * check something else instead: nothing is compiled with it.
+ * For utrail events check-sources, which finds these in preprocessed text and replaces them for the
+ * compiler's checks: nothing is compiled with them.
  */
 typedef __INT64_TYPE__ fstrace_check_int64_;
 __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ...);
@@ -102,9 +100,9 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 	fstrace_check_decl_(NAME, FORMAT)
 #else
 /*
- * FSTRACE(event, ...): log the event if it is enabled; the arguments, which may be none, are not
- * evaluated otherwise. No standard but the latest has a macro with an argument and perhaps others,
- * so that these are the first and the rest of a list that ends with a 0, which nothing looks at.
+ * FSTRACE(event, ...): log the event if it is enabled. Otherwise the arguments, if any, are not
+ * evaluated. Only the latest standards have a macro with one argument and optional others. So here
+ * they are the first and the rest of a list that ends with an unused 0.
  */
 #define FSTRACE(...)                                                      \
 	do {                                                              \
@@ -132,20 +130,20 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 /*
- * By POSIX extended regular expressions; what does not match is disabled. False when one is wrong:
- * nothing changes then.
+ * Enable events by POSIX extended regular expressions, and disable the others. False when an
+ * expression is wrong: then nothing changes.
  */
 bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *exclude_re);
 void fstrace_select_event(fstrace_event_t *event, int selection);
 
-/* For objects in logs: no number comes twice, most likely not even in several processes. */
+/* For objects in logs: numbers are unique in a process, and most likely across processes. */
 uint64_t fstrace_get_unique_id(void);
 
 /* Before the first fstrace_open(), and once. */
 void fstrace_set_lock_path(const char *path);
 /* Set the owner of new logs and of the lock. 0, or -1 and errno. */
 int fstrace_chown(uid_t uid, gid_t gid);
-/* In a child that has closed all descriptors: both return 0. */
+/* To be called in a child that has closed all descriptors: both return 0. */
 int fstrace_reinit(void);
 int fstrace_reopen(fstrace_t *trace);
 
@@ -170,7 +168,7 @@ void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
 			" " FSTRACE_SOURCE_(FORMAT);                                             \
 		static fstrace_event_spec_t fstrace_spec_;                                       \
 		static char fstrace_name_[] = #NAME;                                             \
-		/* So that a linker that leaves out what nobody uses keeps it. */                \
+		/* Keeps the event when the linker removes unused data. */                       \
 		__asm__ volatile("" : : "r"(fstrace_decl_));                                     \
 		fstrace_specify(&fstrace_spec_, &NAME, fstrace_name_, FORMAT);                   \
 	}
@@ -181,7 +179,7 @@ void fstrace_specify(fstrace_event_spec_t *spec, fstrace_event_t **variable, cha
 		     const char *format);
 void fstrace_declare_globals(fstrace_t *trace);
 
-/* A number as text, for %I. The text is good until the next call in the same thread. */
+/* Format a number as text, for %I. The text is valid until the next call in the same thread. */
 const char *fstrace_signed_repr(int64_t value);
 const char *fstrace_unsigned_repr(uint64_t value);
 const char *fstrace_hex_repr(uint64_t value);
@@ -189,7 +187,7 @@ const char *fstrace_hex_repr(uint64_t value);
 #ifdef __cplusplus
 }
 
-/* Also in a program that has this header in an extern "C" of its own. */
+/* Works also in a program that includes this header within an extern "C" of its own. */
 extern "C++" {
 #include <string>
 
@@ -234,7 +232,7 @@ class UniqueId
 	uint64_t id_;
 };
 
-/* The iterator of a container, and else the type itself. */
+/* The iterator of a container; for other types, the type itself. */
 template <typename T> struct trace_void_ {
 	typedef void type;
 };
@@ -247,8 +245,9 @@ struct trace_iterator_of_<T, typename trace_void_<typename T::const_iterator>::t
 };
 
 /*
- * Strings or numbers from one iterator to another, for %J: FSTRACE(EVENT, TraceIterator<T>::trace,
- * &iterator). T is the iterators' type or that of their container; C++17 finds it out.
+ * Log strings or numbers from one iterator to another, for %J: FSTRACE(EVENT,
+ * TraceIterator<T>::trace, &iterator). T is the iterators' type or that of their container; C++17
+ * deduces it.
  */
 template <typename T> class TraceIterator
 {
@@ -265,7 +264,7 @@ template <typename T> class TraceIterator
 	}
 
       private:
-	/* An iterator may make strings as it goes: they live here until the next one. */
+	/* An iterator may create strings as it goes; they are kept here until the next one. */
 	const char *text_of(const std::string &element)
 	{
 		text_ = element;

@@ -69,7 +69,7 @@ int posix_trace_attr_getname(const trace_attr_t *attr, char *name)
 	return 0;
 }
 
-/* A name that is too long is cut, so that it fits into TRACE_NAME_MAX bytes with its end. */
+/* Truncate a long name so that it fits into TRACE_NAME_MAX bytes with its end. */
 int posix_trace_attr_setname(trace_attr_t *attr, const char *name)
 {
 	struct pxt_attr *own = pxt_attr_of(attr);
@@ -133,8 +133,8 @@ int utrail_trace_attr_setfunctions(trace_attr_t *attr, int is_on)
 }
 
 /*
- * Until it is set, it depends on which function makes the stream: this is what posix_trace_create()
- * takes.
+ * As long as it is not set, the default depends on the function that makes the stream: this is
+ * posix_trace_create()'s.
  */
 int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict attr, int *restrict policy)
 {

@@ -1,5 +1,6 @@
 /*
- * The time of events: CLOCK_MONOTONIC, by the CPU's counter where the kernel keeps it by that, too.
+ * The time of events: CLOCK_MONOTONIC, derived from the CPU's counter if the kernel derives it from
+ * that, too.
  */
 #include "posix/posix.h"
 
@@ -17,9 +18,9 @@
 #endif
 
 /*
- * A fit comes from at least the first, and is used for at most the last: processes share a stream,
- * and theirs differ by what the kernel has changed of its clock's speed meanwhile. A reading errs
- * by some 10 ns, so a fit over a millisecond is good to 10 ns for the next one.
+ * A fit covers at least the first time, and is used for at most the last: processes share a stream,
+ * and their fits differ by the kernel's changes of its clock's speed meanwhile. A reading errs by
+ * some 10 ns, so a fit over a millisecond is good to 10 ns for the next one.
  */
 #define FIT_FIRST_NS 1000000
 #define FIT_LAST_NS  10000000
@@ -38,7 +39,7 @@ void pxt_clock_begin(void)
 		close(fd);
 }
 
-/* Both at one moment: of a few tries the one that was interrupted least. */
+/* Read both clocks at one moment: of a few tries take the one that was interrupted least. */
 static uint64_t read_both(uint64_t *ns)
 {
 	uint64_t best = 0, best_gap = UINT64_MAX;
@@ -58,7 +59,7 @@ static uint64_t read_both(uint64_t *ns)
 }
 
 #ifdef __SIZEOF_INT128__
-/* Nanoseconds per tick, with 32 fractional bits; 0 when they do not say. */
+/* Nanoseconds per tick, with 32 fractional bits; 0 if the readings do not allow it. */
 static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 {
 	unsigned __int128 scaled = ticks ? ((unsigned __int128)ns << 32) / ticks : 0;
@@ -73,7 +74,10 @@ static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 }
 #endif
 
-/* A handler that comes meanwhile asks the kernel: of what is changed here it has nothing. */
+/*
+ * Compute a new fit. A handler that interrupts this asks the kernel and uses nothing that is
+ * changed here.
+ */
 static void fit(struct pxt_thread *thread, uint64_t counter, uint64_t now)
 {
 	struct pxt_fit *old = &thread->fit;

@@ -1,10 +1,10 @@
-/* A stream is started, stopped, cleared and filtered; what it says about itself. */
+/* Start, stop, clear and filter a stream; report its status. */
 #include "posix/posix.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* START is the first event: it is there before others can be. */
+/* START is the first event: it is recorded before any other can be. */
 static void begin_running(struct pxt_view *view, const void *address)
 {
 	struct pxt_stream *stream = atomic_load(&view->stream);
@@ -15,8 +15,8 @@ static void begin_running(struct pxt_view *view, const void *address)
 }
 
 /*
- * A full stream was read or flushed. Not after posix_trace_stop(). Until it runs it is full: what
- * comes meanwhile is lost, and counted.
+ * Restart a stream that was full and has been read or flushed. Not after posix_trace_stop(). It
+ * remains full until it runs: events that come meanwhile are lost, and counted.
  */
 void pxt_restart(struct pxt_view *view)
 {
@@ -56,7 +56,7 @@ void pxt_stop(struct pxt_view *view, const void *address)
 		put_stop(view, address);
 }
 
-/* Threads that write as fast as they can would leave no room for it. */
+/* Fast writers would leave no room for the STOP. */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {
 	if (!end_running(atomic_load(&handle->view->stream)))
@@ -100,7 +100,7 @@ static void forget_events(struct pxt_handle *handle)
 	struct pxt_event event;
 	uint32_t nr_cells;
 
-	/* A process that comes to an unfinished record steps over it. */
+	/* A process that finds an unfinished record skips it. */
 	atomic_store(&stream->clear_at, head);
 	while ((tail = atomic_load(&stream->tail)) != head) {
 		int found = pxt_ring_peek(handle->view, tail, &event, NULL, &nr_cells);

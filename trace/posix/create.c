@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 /*
- * A stream that is being made.
- *
+ * A stream under construction.
  * @pid, @start: of the traced process
  */
 struct making {
@@ -43,7 +42,7 @@ static int check_attr(const trace_attr_t *from, bool has_log, struct pxt_attr *a
 	return attr->stream_policy == POSIX_TRACE_FLUSH && !has_log ? EINVAL : 0;
 }
 
-/* It must be of the same user: others have a folder of their own. */
+/* The target must be of the same user: other users have a folder of their own. */
 static int check_target(pid_t pid, struct making *making)
 {
 	char path[32];
@@ -76,8 +75,8 @@ static uint64_t count_cells(const struct pxt_attr *attr)
 }
 
 /*
- * No file that another one leaves between looking and making is taken for free: the folder is
- * locked.
+ * Choose a free number. The folder is locked, so no other process can take it between the look and
+ * the creation.
  */
 static int find_number(struct making *making)
 {
@@ -144,7 +143,7 @@ static void register_stream(struct making *making, struct pxt_registry *registry
 			1ul << making->number % PT_ATTACHED_BITS);
 }
 
-/* The view of this process' own streams is the one that its events use. */
+/* Make the view. For this process' own streams it is the one that its events use. */
 static int make_view(struct making *making, const struct pxt_registry *registry)
 {
 	struct pxt_handle *handle = making->handle;
@@ -166,8 +165,8 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 }
 
 /*
- * Without one the log is finished by the process that opens it. The memory is given back by the one
- * that makes the next stream.
+ * Start the keeper. Without one, the process that opens the log finishes it, and the maker of the
+ * next stream frees the memory.
  */
 static void start_keeper(struct making *making)
 {
@@ -203,7 +202,7 @@ static int make_in_place(struct making *making)
 		if (error)
 			unmake_stream(making);
 	}
-	/* With a log the events come when there is somebody who flushes them. */
+	/* With a log, events are recorded only once the flusher runs. */
 	if (!error && making->file_desc >= 0) {
 		error = pxt_flusher_start(making->handle, making->file_desc);
 		if (error) {
@@ -276,15 +275,15 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(file_desc, &st) < 0)
 		return EBADF;
 	/*
-	 * Records are written at their places, which a descriptor that appends, and what is no
-	 * file, do not have.
+	 * Records are written at their offsets, which needs a regular file and a descriptor without
+	 * O_APPEND.
 	 */
 	if ((flags & O_APPEND) || !S_ISREG(st.st_mode))
 		return EINVAL;
 	return create_stream(pid, attr, file_desc, trid);
 }
 
-/* Nothing stays that was made for another process that never wrote events. */
+/* Remove files that were made for another process if it never wrote events. */
 static void remove_file(struct pxt_handle *handle, int place)
 {
 	int lock;

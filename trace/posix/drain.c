@@ -1,20 +1,17 @@
 /*
- * From a stream into its log. A record is in the log before its cells are given back, and what
- * shared memory says of that changes at once: so the successor of a process that was killed here
- * finds each record once.
+ * Moves records from a stream into its log. A record is in the log before its cells are released,
+ * and the progress in shared memory changes atomically: so the successor of a process that was
+ * killed here finds each record once.
  */
 #include "posix/keeper.h"
 
 #include <errno.h>
 #include <string.h>
 
-/*
- * A thread that is in the middle of a record needs nanoseconds more; one that is stopped is not
- * waited for.
- */
+/* A thread in the middle of a record needs nanoseconds more; a stopped one is not waited for. */
 #define WAITS_MAX 50
 
-/* All that is in the log up to now is there as a whole. */
+/* Mark everything in the log so far as complete. */
 static void settle_log(struct pxt_drain *drain, uint64_t taken)
 {
 	uint32_t other = ~atomic_load(&drain->part->which) & 1;
@@ -29,7 +26,7 @@ static void settle_log(struct pxt_drain *drain, uint64_t taken)
 	atomic_store_explicit(&drain->part->which, other, memory_order_release);
 }
 
-/* The buffer gets other bytes now. A record that is being added does not count yet. */
+/* The buffer was flushed and is reused now. A record that is being added does not count yet. */
 static void buffer_was_written(void *argument)
 {
 	struct pxt_drain *drain = argument;
@@ -52,15 +49,15 @@ void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_
 
 static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
 {
-	/* Events that are about the stream come from no process. */
+	/* Events about the stream itself belong to no process. */
 	const struct pxt_event event = { .id = id, .time_ns = time_ns };
 
 	return pxt_log_append(&drain->writer, &event, NULL, false);
 }
 
 /*
- * First the place, then the time: what is lost from now on is another gap. It may find its time
- * taken, and then has that of what comes next.
+ * First the place, then the time: events lost from now on are another gap. If its time was taken
+ * already, it gets that of the next event.
  */
 static void note_gap(struct pxt_stream *stream, struct pxt_log_part *part, uint64_t before_ns)
 {
@@ -82,8 +79,8 @@ static int append_gap(struct pxt_drain *drain, uint64_t resumed_ns)
 }
 
 /*
- * 1; 0: another look is worth it. Events that a looping stream loses are not in the log then, and
- * no gap is forgotten.
+ * Returns 1, or 0: try again. Events that a looping stream loses are not in the log then, and no
+ * gap is forgotten.
  */
 static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 		       const struct pxt_event *event, uint32_t nr_cells)
@@ -114,7 +111,7 @@ static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint6
 	return 1;
 }
 
-/* A stream that stopped by itself says so when all else was flushed. */
+/* A stream that stopped by itself reports it when all else was flushed. */
 static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -143,8 +140,8 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Somebody writes the record at the tail. Nobody writes the record of a process that has gone,
- * though its number may be in use.
+ * Skip the unfinished record at the tail if its writer is dead. A dead writer's number may be
+ * reused.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)
@@ -162,10 +159,7 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 	return true;
 }
 
-/*
- * 1 when another look is worth it; 0: there is nothing; -EAGAIN: somebody is writing it; another
- * negative errno.
- */
+/* 1: try again; 0: there is nothing; -EAGAIN: a writer is in the middle; another negative errno. */
 static int drain_one(struct pxt_handle *handle, struct pxt_drain *drain, int *waits)
 {
 	const struct pxt_view *view = handle->view;
@@ -252,8 +246,8 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * A log that is not to lose what it has ends with a STOP, and the stream stops for good. Events
- * that were not flushed are dropped.
+ * A log that must not lose its events ends with a STOP, and the stream stops for good. Events that
+ * were not flushed are dropped.
  */
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
 {

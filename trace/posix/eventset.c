@@ -34,8 +34,8 @@ int posix_trace_eventset_empty(trace_event_set_t *set)
 }
 
 /*
- * System events that have nothing to do with a process: there are none of ours. Types that get a
- * name later are in all events.
+ * System events unrelated to a process: we have none. Types that get a name later are in all
+ * events.
  */
 int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 {

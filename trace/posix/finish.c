@@ -1,6 +1,6 @@
 /*
- * Logs of processes that have ended without shutting their streams down are written to their end by
- * the next process that comes.
+ * Logs of processes that ended without shutting their streams down are completed by the next
+ * process.
  */
 #include "posix/keeper.h"
 
@@ -33,7 +33,7 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	return error;
 }
 
-/* Threads that looked at the stream's status just before it was closed may still write. */
+/* Threads that read the stream's status just before it was closed may still write. */
 static int copy_events(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -67,7 +67,7 @@ static int write_rest(struct pxt_handle *handle, struct pxt_drain *drain)
 	return error ? error : pxt_log_sync(&drain->writer);
 }
 
-/* Go on from the place where the one before was. Its data are believed when they can be right. */
+/* Go on from the position of the previous writer. Its data are used only if they are plausible. */
 static int go_on(struct pxt_handle *handle, struct pxt_drain *drain, struct pxt_log_part *part)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -118,7 +118,7 @@ static bool claim_part(struct pxt_log_part *part)
 	       atomic_compare_exchange_strong(&part->finisher, &before, (uint32_t)getpid());
 }
 
-/* As often as it is tried: what could be written is in the log, and is not written again. */
+/* May be repeated: the part that could be written is in the log, and is not written again. */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd)
 {
 	struct pxt_handle handle;
@@ -159,7 +159,7 @@ void pxt_left_name(char name[64], unsigned int number, uint32_t serial)
 	pxt_place_name(name, 'd', number, serial);
 }
 
-/* The number may be another stream's by now. With the folder's lock. */
+/* The number may be another stream's by now. Called with the folder's lock. */
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream)
 {
 	size_t bytes = PT_CELLS_OFFSET;
@@ -198,8 +198,8 @@ static void wait_for_keeper(struct pxt_log_part *part)
 }
 
 /*
- * The descriptor may be one for reading only: the file is opened once more, whatever its name is by
- * now.
+ * The descriptor may be read-only: the file is opened once more by /proc, so its name does not
+ * matter.
  */
 static void finish_now(const struct opening *opening, struct pxt_stream *stream, size_t bytes)
 {

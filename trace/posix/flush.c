@@ -1,4 +1,4 @@
-/* Streams with a log: the thread that flushes, and when. */
+/* Streams with a log: the flushing thread, and its schedule. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define LOOK_NS 100000000
 
 /*
- * @dev, @ino: the file, should the program have closed the descriptor and opened another one of
+ * @dev, @ino: the file, in case the program closed the descriptor and opened another one of
  *             that number
  * @turn: held by the thread that flushes; taken before the handle's locks
  */
@@ -54,7 +54,10 @@ static void note_status(struct pxt_handle *handle)
 		atomic_store(&flusher->is_log_full, 1);
 }
 
-/* Up to the stream's end when it began; it does not follow for ever a writer that is as fast. */
+/*
+ * Copy up to the stream's end at the start of the flush, so that a fast writer cannot keep it busy
+ * forever.
+ */
 static int copy_events(struct pxt_handle *handle)
 {
 	struct pxt_drain *drain = &handle->flusher->drain;
@@ -122,8 +125,8 @@ int pxt_flush(struct pxt_handle *handle)
 }
 
 /*
- * The first thread has left by pthread_exit(): the process ends with the last of the program's, and
- * that is not one of ours.
+ * The first thread has left by pthread_exit(): the process then ends with the last thread of the
+ * program, and the flusher is none of these.
  */
 static _Atomic uint32_t first_has_ended;
 static _Atomic uint32_t nr_flushers;
@@ -191,7 +194,10 @@ static void free_flusher(struct pxt_handle *handle)
 	handle->flusher = NULL;
 }
 
-/* A log that loops is read, too, and so is one that somebody else goes on with. */
+/*
+ * Open the file for reading, too, since looping logs and logs that another process continues are
+ * read.
+ */
 static int open_file(int file_desc)
 {
 	int fd = -1;
@@ -249,7 +255,7 @@ int pxt_flusher_file(const struct pxt_handle *handle)
 	return handle->flusher ? handle->flusher->fd : -1;
 }
 
-/* Events that could not be written are lost with the stream, and it says so. */
+/* Events that could not be written are lost with the stream, and the result says so. */
 int pxt_flusher_end(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;

@@ -1,8 +1,8 @@
 /*
  * Entries and exits of functions as system events, for streams that ask for them
- * (utrail_trace_attr_setfunctions()). The shared library has these two by the names, too, that gcc
- * and clang call with -finstrument-functions (library/meson.build). The static one has not:
- * what is in the program itself comes before the probe, which would see no call any more.
+ * (utrail_trace_attr_setfunctions()). The shared library has these two also under the names that
+ * gcc and clang call with -finstrument-functions (library/meson.build). The static one has not:
+ * definitions in the program itself precede the probe's, which would see no calls any more.
  */
 #include "posix/posix.h"
 

@@ -1,6 +1,6 @@
 /*
- * Streams whose owner is not there any more: whether that is so, and that nobody writes to them
- * from then on. All of it is signal-safe.
+ * Streams whose owner is gone: detects that, and makes sure that they get no more events.
+ * Everything here is signal-safe.
  */
 #include "posix/keeper.h"
 
@@ -36,7 +36,7 @@ enum mapped {
 	NOBODY_KNOWS,
 };
 
-/* A file's memory has a name of its own in /proc, by its addresses. */
+/* A mapped file has an entry in /proc by its addresses. */
 static enum mapped is_mapped(pid_t pid, uint64_t at, uint64_t bytes)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -62,7 +62,7 @@ struct looking {
 	bool has_changed;
 };
 
-/* A number of a thread is good for /proc, too. One that has ended has no memory. */
+/* A thread's number works in /proc, too. An ended thread has no memory. */
 static void look_at_thread(const char *name, void *argument)
 {
 	struct looking *looking = argument;

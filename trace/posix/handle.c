@@ -1,4 +1,4 @@
-/* The objects that a trace_id_t stands for, in the process that made it and in no other one. */
+/* The objects of trace_id_t values, valid only in the process that made them. */
 #include "posix/posix.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ void pxt_handle_put(struct pxt_handle *handle)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Generations make sure that the number of what has ended is nobody else's for a long time. */
+/* Generations ensure that the number of an ended object is not reused for a long time. */
 struct pxt_handle *pxt_handle_new(void)
 {
 	struct pxt_handle *handle = aligned_alloc(64, (sizeof(*handle) + 63) / 64 * 64);
@@ -155,7 +155,7 @@ void pxt_handles_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Their memory stays: a signal handler may have forked in the middle of using it. */
+/* Their memory stays: a signal handler may have forked in the middle of its use. */
 void pxt_handles_forget(void)
 {
 	static struct pxt_handle *forgotten;

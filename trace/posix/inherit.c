@@ -1,4 +1,4 @@
-/* A process image begins with this: streams of the parent that are inherited, none of its own. */
+/* The initial state of a process image: inherited streams of the parent, none of its own. */
 #include "posix/keeper.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct pxt_registry *pxt_parent_registry(int place, pid_t pid)
 	return registry;
 }
 
-/* The time when it began is known in ticks: it may have been up to one tick later. */
+/* The start time is known in ticks: the process may have begun up to one tick later. */
 static uint64_t latest_begin_ns(uint64_t start)
 {
 	uint64_t per_second = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -86,7 +86,7 @@ void pxt_close_own(int place, uint32_t pid, uint64_t start)
 			continue;
 		if (stream->owner_pid == pid && stream->owner_start == start) {
 			pxt_close_stream(stream);
-			/* The keeper writes its log, or the process that opens that. */
+			/* The keeper writes its log, or the process that opens the log. */
 			pxt_left_name(left, nr, stream->serial);
 			if (!pxt_unfinished(stream, bytes) ||
 			    renameat(place, name, place, left) < 0)

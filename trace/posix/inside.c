@@ -1,7 +1,8 @@
 /*
- * Threads that are in a stream now: once there are none, its memory can go. A thread says so in a
- * word of its own, without an atomic change; the waiting thread makes the kernel order that
- * (membarrier(2)). If that does not work, nobody has a word, and the view's counters are used.
+ * Tracks the threads that are in a stream; once there are none, its memory can be unmapped. A
+ * thread marks it in a word of its own, without an atomic change; the waiting thread makes the
+ * kernel order that (membarrier(2)). If that does not work, threads have no word, and the view's
+ * counters are used.
  */
 #include "posix/posix.h"
 
@@ -11,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Threads that have a word; all others count in the view. */
+/* Threads with a word of their own; all others count in the view. */
 #define NR_THREADS 512
 
 static struct pxt_thread threads[NR_THREADS];
@@ -46,7 +47,7 @@ static bool take_thread(struct pxt_thread *thread, uint32_t old, uint32_t tid)
 	return atomic_compare_exchange_strong(&thread->tid, &old, tid);
 }
 
-/* A thread keeps its word until it ends; then another one finds out. */
+/* A thread keeps its word until it ends; then another thread detects that and takes it. */
 static struct pxt_thread *find_word(void)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid);
@@ -63,7 +64,7 @@ static struct pxt_thread *find_word(void)
 	for (nr = 0; atomic_load(&is_ordered) && nr < NR_THREADS; nr++) {
 		uint32_t old = atomic_load(&threads[nr].tid);
 
-		/* One that ended inside has left by a jump of a handler, or by force. */
+		/* A thread that ended inside has left by a jump of a handler, or by force. */
 		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
 			atomic_store(&threads[nr].turn, 0);
 			pxt_thread = &threads[nr];
@@ -83,7 +84,7 @@ struct pxt_thread *pxt_inside_new(void)
 	return thread;
 }
 
-/* The only thread of a child: the others' words are nobody's. */
+/* The only thread of a child: the others' words are free. */
 void pxt_inside_in_child(void)
 {
 	uint32_t nr = atomic_load(&nr_used);
@@ -100,8 +101,8 @@ void pxt_inside_in_child(void)
 }
 
 /*
- * Waits until each thread that was inside has left. A thread that comes later sees what was stored
- * before. False: a thread was still inside when @tries were used up.
+ * Wait until each thread that was inside has left. A thread that enters later sees the values
+ * stored before. False: a thread was still inside when @tries were used up.
  */
 bool pxt_inside_wait(int *tries)
 {

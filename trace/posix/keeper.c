@@ -1,8 +1,8 @@
 /*
- * The keeper: a process that waits until the owner of a stream ends or executes another program,
- * and then writes the log to its end, if there is one, and gives the memory back. It is a child of
- * nobody whom the owner waits for, has no terminal and none of the owner's descriptors, and does
- * what a signal handler may do.
+ * The keeper: a process that waits until the owner of a stream ends or executes another program.
+ * Then it completes the log, if there is one, and frees the memory. The owner cannot wait for it as
+ * a child. It has no terminal and none of the owner's descriptors, and calls only signal-safe
+ * functions.
  */
 #include "posix/keeper.h"
 
@@ -21,14 +21,14 @@
 
 #define NAME "utrail-keeper"
 
-/* The time between two looks, for an owner that has closed the descriptor that tells. */
+/* The polling interval, used if the owner has closed the descriptor that signals its end. */
 #define LOOK_MS 100
 
 /* A disk that is full may have room again: 1 + 2 + 4 ... seconds. */
 #define TRIES_MAX 7
 
 /*
- * Processes are made by the kernel's own call: handlers of fork() are the program's business.
+ * Processes are made by the kernel's own call: fork() would run the program's handlers.
  * @exit_signal 0: wait() does not see it.
  */
 static pid_t make_process(int exit_signal)
@@ -55,9 +55,9 @@ static bool lock_whole(int fd, int how)
 }
 
 /*
- * A file without a name that the owner has locked. The kernel takes the lock away when the last
- * thread has ended, and when the process executes a program, but not when a child of it does
- * either: the lock is the process' own.
+ * A file without a name that the owner has locked. The kernel releases the lock when the last
+ * thread has ended, or when the process executes a program, but not when one of its children does:
+ * the lock belongs to the process.
  */
 static int make_lock(void)
 {
@@ -87,7 +87,7 @@ static void close_from_to(unsigned int first, unsigned int last)
 		close((int)fd);
 }
 
-/* All but these three, of which the last ones may be none. */
+/* Close all but these three; the last ones may be -1. */
 static void close_others(const int fds[3])
 {
 	unsigned int from = 0, best;
@@ -126,8 +126,8 @@ static void leave_program(const int fds[3])
 }
 
 /*
- * The text that ps shows beside the name is memory of the program: its arguments, and the bytes
- * that follow them when they have no end. proc(5): fields 48, 49 and 51 of "stat".
+ * ps shows text beside the name from the program's memory: its arguments, and the bytes after them
+ * if they have no end. proc(5): fields 48, 49 and 51 of "stat".
  */
 static void rename_arguments(void)
 {
@@ -185,8 +185,8 @@ static bool is_gone(const struct pxt_keeping *keeping)
 }
 
 /*
- * False when there is nothing to do. The lock may have gone because the program has closed all
- * descriptors.
+ * False when there is nothing to do. The lock may also have been released because the program
+ * closed all descriptors.
  */
 static bool wait_for_owner(const struct pxt_keeping *keeping, const struct pxt_log_part *part,
 			   int lock)
@@ -218,7 +218,7 @@ static void write_log(const struct pxt_keeping *keeping, const struct pxt_log_pa
 	}
 }
 
-/* A log that could not be written waits for the process that opens it. */
+/* A log that could not be written is left for the process that opens it. */
 static void finish_keeping(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
 	int lock;
@@ -255,8 +255,8 @@ keep_stream(const struct pxt_keeping *from, struct pxt_log_part *part, int lock)
 }
 
 /*
- * A process that adopts orphans would get the keeper, as a child that it can wait for. There it
- * stays a child that wait() does not see.
+ * A process that adopts orphans would get the keeper as a child that it can wait for. There the
+ * keeper remains a child that wait() ignores.
  */
 static bool adopts_orphans(void)
 {
@@ -266,7 +266,7 @@ static bool adopts_orphans(void)
 	return is_subreaper || getpid() == 1;
 }
 
-/* The first child ends at once, so that the keeper is nobody's. */
+/* The first child exits at once, so that the keeper has no parent among the program's processes. */
 static void __attribute__((noreturn))
 begin_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock, bool stays)
 {
@@ -290,7 +290,7 @@ static bool has_begun(pid_t pid)
 	return status == 0;
 }
 
-/* The keeper's number where it is a child, 0 where it is not, or -1. */
+/* The keeper's pid if it is a child, 0 if it is not, or -1. */
 static pid_t fork_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
 {
 	bool stays = adopts_orphans();
@@ -327,7 +327,7 @@ void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keepi
 	keeper->ino = st.st_ino;
 }
 
-/* A child is taken away when it has ended; that is as soon as it gets the lock. */
+/* Reap a child after it ended; that is as soon as it gets the lock. */
 static void reap(pid_t pid)
 {
 	const struct timespec step = { 0, 1000000 };

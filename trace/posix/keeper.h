@@ -1,6 +1,6 @@
 /*
- * Logs whose owner has ended without a word: what somebody else needs to write them to their end,
- * and the process that does. All of it is signal-safe but for pxt_flusher_end().
+ * Logs whose owner has ended without shutting down: the data that another process needs to complete
+ * them, and the process that does. Everything is signal-safe except pxt_flusher_end().
  * doc/posix-trace.md, "When the owner ends".
  */
 #ifndef UTRAIL_POSIX_KEEPER_H
@@ -10,8 +10,8 @@
 #include "posixlog/log.h"
 
 /*
- * The progress of the log: the file has what is before @begin, @pending bytes after that are in
- * struct pxt_log_part's buffer, and either has what is in the stream before @taken.
+ * The progress of the log: the file has the records before @begin, @pending bytes after that are in
+ * struct pxt_log_part's buffer, and together they have the stream's records before @taken.
  */
 struct pxt_log_slot {
 	uint64_t begin;
@@ -21,15 +21,14 @@ struct pxt_log_slot {
 };
 
 /*
- * After the cells of a stream with a log. As all of the stream anybody of the user may write it: it
- * says where to look, and never where to write.
- *
+ * Follows the cells of a stream with a log. As with the whole stream, any process of the user may
+ * write it, so it may tell where to look, and never where to write.
  * @dev, @ino: the file
  * @mapped_at, @mapped_bytes: where the owner has the stream
  * @overflow_ns: events are missing from then on, which the log does not say yet; 0: none
  * @keeper_pid: 0: there is none
  * @finisher: pid of the process that writes the log instead of the owner
- * @is_done: nobody needs to
+ * @is_done: nothing is left to write
  * @which: of @slots counts
  */
 struct pxt_log_part {
@@ -58,7 +57,7 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
 /*
  * The state of writing a log: by the owner, or by the process that finishes it.
  *
- * @taken: what is in the stream before it is in the log; @settled: so long was the log then
+ * @taken: the stream's records before it are in the log; @settled: length of the log then
  * @owner: 0, or the process whose unfinished records will never be finished
  */
 struct pxt_drain {
@@ -71,7 +70,7 @@ struct pxt_drain {
 };
 
 /*
- * drain.c. 0, or negative errno: -EXFULL when the log has no room for the next one. With
+ * drain.c. 0, or negative errno: -EXFULL when the log has no room for the next record. Called with
  * handle->reads.
  */
 void pxt_drain_begin(struct pxt_drain *drain, struct pxt_log_part *part, uint64_t taken);
@@ -82,34 +81,34 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain);
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
 
 /*
- * gone.c: where this process has a stream, for pxt_process_has_changed(): 0 when the kernel does
- * not say so, or says something else.
+ * gone.c: the address where this process has a stream, for pxt_process_has_changed(): 0 when the
+ * kernel does not tell it, or tells another.
  */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
 /* True when the owner has ended, or executed another program */
 bool pxt_owner_is_gone(const struct pxt_stream *stream, const struct pxt_log_part *part);
 
 /*
- * finish.c. Writes the log to its end: 0, also when somebody else does or has done so, or negative
- * errno. @stream: @bytes, mapped; @fd: the log.
+ * finish.c. Complete the log: 0, also when another process does or has done so, or negative errno.
+ * @stream: @bytes, mapped; @fd: the log.
  */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd);
 /* NULL when nobody needs to. */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
- * For a process that opens a log: it is finished, or its keeper is waited for, for up to a second.
- * Nothing happens to one whose owner is there.
+ * For a process that opens a log: complete it, or wait for its keeper, for up to a second. A log
+ * whose owner is alive is left alone.
  */
 void pxt_finish_file(int fd);
-/* The name of what is left of stream @number when another one gets the number. */
+/* The name of the remains of stream @number when another stream gets the number. */
 void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
 /* With the folder's lock. */
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream);
 
 /*
- * keeper.c: for a stream that is made. @place: the folder's descriptor; @log: the log's, -1 when
- * there is none; @names are needed for a log only.
- * @mapped_at: where this process has the stream; 0: the kernel does not say so.
+ * keeper.c: for a new stream. @place: the folder's descriptor; @log: the log's, -1 when there is
+ * none; @names are needed for a log only.
+ * @mapped_at: where this process has the stream; 0: the kernel does not tell
  */
 struct pxt_keeping {
 	int place;
@@ -127,8 +126,8 @@ void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keepi
 void pxt_keeper_end(const struct pxt_keeper *keeper);
 
 /*
- * trim.c: gives back the memory that a child has got from its parent and does not need. @keeps: @nr
- * addresses of what stays.
+ * trim.c: free the memory that a child has got from its parent and does not need. @keeps: @nr
+ * addresses that stay.
  */
 void pxt_trim(const void *const *keeps, int nr);
 

@@ -1,4 +1,4 @@
-/* The values that sysconf() would give for POSIX Trace. */
+/* The values of sysconf() for POSIX Trace. */
 #include "posix/posix.h"
 
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <string.h>
 
-/* The text of a name that is there, with an end wherever somebody may have written. */
+/* Copy the text of a finished name, terminated even if other processes write to it. */
 static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 {
 	memcpy(text, name->text, PT_NAME_MAX);
@@ -12,14 +12,13 @@ static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 }
 
 /*
- * Writing a name takes less than a microsecond. Nobody waits for ever: the mark that it is being
- * written may be a lie.
+ * Writing a name takes less than a microsecond. The wait is limited, because the mark of a writer
+ * may be false.
  */
 #define WAITS_MAX (1 << 20)
 
 /*
- * Waits for the process that writes it. False when that one died: then it is this process' to
- * write.
+ * Wait for the process that writes it. False when that one died: then this process must write it.
  */
 static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 {
@@ -34,8 +33,8 @@ static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 }
 
 /*
- * All look at the names in the same order, and take the first free one only after names that are
- * ready: so no name is there twice.
+ * All processes search the names in the same order, and take the first free entry only after
+ * finished names: so no name is there twice.
  */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text)
 {

@@ -1,6 +1,6 @@
 /*
- * The folder with what processes of a user share: streams "s-N", registries "p-PID-START", names
- * "n-PID-START". Signal-safe.
+ * The folder with the files that processes of a user share: streams "s-N", registries
+ * "p-PID-START", names "n-PID-START". Signal-safe.
  */
 #include "posix/posix.h"
 
@@ -43,8 +43,8 @@ void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start)
 }
 
 /*
- * Others must not get into it: a folder of somebody else's, or one that others may write to, is
- * none.
+ * Other users must have no access: a folder of another user, or one that others may write to, is
+ * refused.
  */
 static int open_folder(int dir, const char *path, bool makes)
 {
@@ -89,7 +89,7 @@ struct other {
 	char *best;
 };
 
-/* The first by name of those that are ours, so that all processes find the same one. */
+/* Take the first of ours by name, so that all processes find the same one. */
 static void take_if_better(const char *name, void *argument)
 {
 	const struct other *other = argument;
@@ -130,7 +130,7 @@ static int make_other(int memory, const char *own)
 }
 
 /*
- * Somebody else has the folder's usual name: one that was made in its place, by us now or by an
+ * Another user has the folder's usual name: use a folder made in its place, by us now or by an
  * earlier process.
  */
 static int open_other(int memory, const char *own, bool makes)
@@ -177,7 +177,7 @@ int pxt_place_open_existing(void)
 	return open_place(false);
 }
 
-/* Why there is none, as an error number; ENOMEM where it is something else that is missing. */
+/* The reason for a missing folder, as an error number; ENOMEM if something else is missing. */
 int pxt_place_error(void)
 {
 	int place = pxt_place_open();
@@ -205,7 +205,7 @@ static int lock_place(int place, int how)
 	return fd;
 }
 
-/* For processes that make and remove files. One that dies gives it back. */
+/* For processes that make and remove files. The kernel releases the lock of a process that dies. */
 int pxt_place_lock(int place)
 {
 	return lock_place(place, LOCK_EX);
@@ -228,7 +228,7 @@ int pxt_place_lock_soon(int place)
 	return lock;
 }
 
-/* A child that was forked meanwhile has the descriptor, too: so the lock itself is given back. */
+/* A child forked meanwhile has the descriptor, too: so the lock itself is released. */
 void pxt_place_unlock(int lock)
 {
 	flock(lock, LOCK_UN);
@@ -261,8 +261,8 @@ void *pxt_place_map(int place, const char *name, size_t *bytes)
 }
 
 /*
- * A new file, in place of one of that name. It has all of its memory from the beginning: a process
- * that writes there must not be killed for want of it.
+ * Create a file, in place of one of that name. All its memory is allocated at once: a process that
+ * writes there must not be killed for lack of memory.
  */
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 {
@@ -285,7 +285,7 @@ void *pxt_place_make(int place, const char *name, size_t bytes, int *error)
 	return memory;
 }
 
-/* By the kernel's name for it, so it is the same file, whatever its own name is by now. */
+/* Open by the kernel's name for the descriptor, so it is the same file even if it was renamed. */
 int pxt_open_again(int fd)
 {
 	char path[32];

@@ -1,6 +1,6 @@
 /*
- * Inside of POSIX Trace: streams in shared memory, their writers, and the handles of readers.
- * doc/posix-trace.md
+ * The internals of POSIX Trace: streams in shared memory, their writers, and the handles of
+ * readers. doc/posix-trace.md
  */
 #ifndef UTRAIL_POSIX_H
 #define UTRAIL_POSIX_H
@@ -21,7 +21,7 @@
 #define PT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define PT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* ---- shared memory: anybody of the same user may write anything there ---- */
+/* ---- shared memory: any process of the same user may write anything there ---- */
 
 #define PT_MAGIC	0x54585055 /* "UPXT" */
 #define PT_VERSION	2
@@ -64,10 +64,10 @@ enum pxt_run {
  * @head, @tail: cells since the beginning: where the next record begins, and the oldest one
  * @gap: the place where events were lost since the reader was told, plus 1; 0: nowhere. @gap_ns:
  *       the time of the first of them
- * @clear_at: what begins before is not to be read any more
+ * @clear_at: records that begin before it are not read any more
  * @is_in_use: pid of the process that reads or writes names
  * @log_bytes: of struct pxt_log_part (keeper.h) after the cells; 0: there is no log
- * @run_at_end: @run as it was when somebody else than its owner closed it, and PT_WAS_CLOSED
+ * @run_at_end: @run at the time when another process than its owner closed it, and PT_WAS_CLOSED
  */
 struct pxt_stream {
 	uint32_t magic;
@@ -80,7 +80,8 @@ struct pxt_stream {
 	uint32_t names_pid;
 	uint64_t owner_start;
 	uint64_t names_start;
-	uint64_t offset_ns; /* of CLOCK_REALTIME to CLOCK_MONOTONIC, when the stream was made */
+	uint64_t offset_ns; /* offset of CLOCK_REALTIME to CLOCK_MONOTONIC, when the stream was made
+			     */
 	struct pxt_attr attr;
 	uint32_t log_bytes;
 	_Atomic uint32_t run_at_end;
@@ -104,7 +105,8 @@ struct pxt_stream {
 _Static_assert(sizeof(struct pxt_stream) <= PT_CELLS_OFFSET, "cells follow it");
 
 /*
- * Names of user events: of a process and of those that it has forked while a stream was inherited.
+ * Names of user events: of a process and of the children that it has forked while a stream was
+ * inherited.
  */
 struct pxt_name {
 	/* 0: free, PT_NAME_READY, or the pid of the process that writes it */
@@ -121,8 +123,8 @@ struct pxt_names {
 };
 
 /*
- * A process' streams. @attached: a bit for each one that traces it. @serial: tells streams of the
- * same number apart.
+ * The streams of a process. @attached: a bit for each stream that traces it. @serial: tells streams
+ * of the same number apart.
  */
 #define PT_ATTACHED_BITS  (8 * sizeof(unsigned long))
 #define PT_ATTACHED_WORDS (TRACE_SYS_MAX / PT_ATTACHED_BITS)
@@ -146,8 +148,8 @@ struct pxt_users {
 };
 
 /*
- * A stream as this process has it: what was checked when it was mapped, and is never asked of
- * shared memory again.
+ * A stream as this process has it: values that were checked when it was mapped, and are never read
+ * from shared memory again.
  *
  * @stream: NULL: it is not mapped
  * @users: the threads in it now, spread by threads
@@ -196,8 +198,8 @@ pid_t pxt_process_parent(pid_t pid);
 bool pxt_process_is_dead(pid_t pid);
 bool pxt_process_is_alive(pid_t pid, uint64_t start);
 /*
- * gone.c: whether the process has executed a program: it has no file mapped at exactly that place
- * any more. False when nobody knows.
+ * gone.c: whether the process has executed a program, so that it has no file mapped at exactly that
+ * place any more. False when that is unknown.
  */
 bool pxt_process_has_changed(pid_t pid, uint64_t at, uint64_t bytes);
 uint64_t pxt_clock_ns(clockid_t clock);
@@ -212,12 +214,12 @@ int pxt_place_error(void);
 int pxt_place_lock(int place);
 /* -EWOULDBLOCK: somebody else has it. */
 int pxt_place_try_lock(int place);
-/* The same, tried for a tenth of a second: a keeper has it for a moment when it removes files. */
+/* The same, tried for a tenth of a second: a keeper holds it briefly when it removes files. */
 int pxt_place_lock_soon(int place);
 void pxt_place_unlock(int lock);
 void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
 void *pxt_place_map(int place, const char *name, size_t *bytes);
-/* The file of a descriptor, for reading and writing; -1. */
+/* Open the file of a descriptor again, for reading and writing; -1. */
 int pxt_open_again(int fd);
 void *pxt_place_make(int place, const char *name, size_t bytes, int *error);
 
@@ -225,20 +227,20 @@ void *pxt_place_make(int place, const char *name, size_t bytes, int *error);
 void pxt_sweep(int place);
 
 /*
- * inherit.c: streams of the parent, for a process that its parent has made by posix_spawn() or
- * fork() and exec. With the folder's lock.
+ * inherit.c: attach the parent's streams to a process that was made by posix_spawn() or fork() and
+ * exec. With the folder's lock.
  */
 void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t start);
 /* The registry of a process' parent, mapped; NULL when it has none. */
 struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
-/* An image that was executed controls nothing that the one before has made. */
+/* Close the streams that the image before has made: an executed image does not control them. */
 void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
 /* process.c: this one */
 bool pxt_join(void);
 /*
- * @names: those that this process has, until it is forked; NULL when it has none. 0; -EAGAIN: just
- * now nobody knows.
+ * @names: those that this process has, until it is forked; NULL when it has none. 0; -EAGAIN: they
+ *         are not known at this moment.
  */
 int pxt_known_names(struct pxt_names **names);
 struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start);
@@ -264,7 +266,7 @@ void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_
  *
  * @base_counter, @base_ns: both at one moment
  * @scale: nanoseconds per tick, with 32 fractional bits
- * @limit: for how many ticks it is good; 0: there is none, or a handler sees it half made
+ * @limit: the number of ticks that it is valid for; 0: there is none, or it is being changed
  */
 struct pxt_fit {
 	uint64_t base_counter;
@@ -274,10 +276,9 @@ struct pxt_fit {
 };
 
 /*
- * inside.c. A thread that is in streams: @turn is odd then. Handlers that come meanwhile leave it
- * as it is.
- *
- * @tid: whose it is
+ * inside.c. A thread that is in streams: @turn is odd then. Handlers that interrupt it leave it
+ * unchanged.
+ * @tid: the thread's
  * @last_ns: its last event's time: times of a thread do not go back
  */
 struct pxt_thread {
@@ -305,8 +306,8 @@ void pxt_clock_begin(void);
 uint64_t pxt_clock_slow(struct pxt_thread *thread);
 
 /*
- * HOT: the time of an event of this thread, of CLOCK_MONOTONIC. Half of what clock_gettime(2)
- * takes, which waits until all before it is done.
+ * HOT: the time of an event of this thread, of CLOCK_MONOTONIC. Takes half the time of
+ * clock_gettime(2), which waits for all instructions before it.
  */
 static inline uint64_t pxt_now_ns(void)
 {
@@ -338,7 +339,7 @@ static inline uint64_t pxt_now_ns(void)
 	return ns;
 }
 
-/* @user: what was counted instead; @turn: odd when it was inside before */
+/* @user: the counter used instead; @turn: odd when it was inside before */
 struct pxt_inside {
 	struct pxt_thread *thread;
 	_Atomic uint32_t *user;
@@ -369,7 +370,7 @@ static inline struct pxt_inside pxt_inside_enter(struct pxt_view *view)
 	if (!(inside.turn & 1))
 		atomic_store_explicit(&inside.thread->turn, inside.turn + 1, memory_order_relaxed);
 	atomic_signal_fence(
-		memory_order_seq_cst); /* the processor's order is pxt_inside_wait()'s business */
+		memory_order_seq_cst); /* pxt_inside_wait() takes care of the processor's order */
 	return inside;
 }
 
@@ -383,25 +384,24 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 }
 
 /*
- * ring.c: records in cells. pxt_ring_put() is signal-safe. 0, or -ENOSPC; -EBUSY when somebody has
- * not finished what is the oldest. The event's time becomes a later one when it had to give way to
- * others.
+ * ring.c: records in cells. pxt_ring_put() is signal-safe. 0, or -ENOSPC; -EBUSY when the oldest
+ * record is unfinished. The event's time becomes a later one when it had to give way to others.
  */
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
 /*
- * Without taking it. 1, 0 when there is nothing, -EAGAIN when it is not finished, -ESTALE when it
- * is gone. @data: of pxt_data_room().
+ * Read without taking. 1; 0: there is nothing; -EAGAIN: it is not finished; -ESTALE: it is gone.
+ * @data: of pxt_data_room().
  */
 int pxt_ring_peek(const struct pxt_view *view, uint64_t at, struct pxt_event *event, void *data,
 		  uint32_t *nr_cells);
 /* False when somebody else has taken it. */
 bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells);
-/* Steps over a record that its process will never finish. */
+/* Skip a record that its process will never finish. */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
-/* The same of a record whose writer is @pid, or anybody for 0, of a stream that was closed. */
+/* The same for a record whose writer is @pid, or any process if 0, of a stream that was closed. */
 bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
-/* The oldest record goes, to make room. False when it cannot. */
+/* Drop the oldest record to make room. False when that is impossible. */
 bool pxt_ring_evict(const struct pxt_view *view);
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns);
 
@@ -412,10 +412,13 @@ static inline uint32_t pxt_data_room(const struct pxt_view *view)
 
 /* record.c */
 void pxt_record(uint32_t id, const void *data, size_t len, const void *address);
-/* A system event of this process, whatever the stream's status is, but not against the filter. */
+/*
+ * Record a system event of this process, independent of the stream's status, but subject to the
+ * filter.
+ */
 void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
 		    const void *address);
-/* One without data, if the stream runs. Nothing is lost for it. */
+/* Record one without data, if the stream runs. No event is lost for it. */
 void pxt_put_if_room(struct pxt_view *view, uint32_t id);
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id);
 void pxt_filter_get(struct pxt_stream *stream, trace_event_set_t *set);
@@ -438,7 +441,7 @@ enum pxt_kind {
 
 /*
  * @fd tells the keeper (keeper.h) that this process goes on; -1: there is none. @dev, @ino: of its
- * file, should the program have closed it.
+ * file, in case the program closes it.
  * @child: the keeper, when it is our child
  */
 struct pxt_keeper {
@@ -451,10 +454,10 @@ struct pxt_keeper {
 /*
  * The object that a trace_id_t stands for.
  *
- * @number: of the stream; @view: of it; @attr: as it was made. @names: of the traced process
+ * @number: of the stream; @view: of it; @attr: when made. @names: of the traced process
  * @reads, @controls: locks of taking events, and of changing the stream; in this order
  * @at: the place that reading a stream with a log has reached
- * @queue, @nr_queued: OVERFLOW and RESUME, which come before @held, which has been taken already,
+ * @queue, @nr_queued: OVERFLOW and RESUME, which precede the record @held, taken already,
  *                 with its bytes in @buffer
  */
 struct pxt_handle {
@@ -484,18 +487,18 @@ struct pxt_handle {
 };
 
 /*
- * A handle that is in use until pxt_handle_put(), or NULL: no such one, or not of @kinds, or of
- * another process.
+ * Find a handle and use it until pxt_handle_put(). NULL: there is none, or it is not of @kinds, or
+ * of another process.
  */
 struct pxt_handle *pxt_handle_get(trace_id_t trid, int kinds);
 void pxt_handle_put(struct pxt_handle *handle);
 /*
- * A new one, in use and not found by anybody before pxt_handle_publish(). NULL: there are too many.
+ * Make a new one, in use and not to be found before pxt_handle_publish(). NULL: there are too many.
  */
 struct pxt_handle *pxt_handle_new(void);
 trace_id_t pxt_handle_publish(struct pxt_handle *handle, enum pxt_kind kind);
 void pxt_handle_discard(struct pxt_handle *handle);
-/* Nobody else gets it any more, and all threads that had it have gone. NULL as above. */
+/* Remove a handle and wait until all threads that had it have left. NULL as above. */
 struct pxt_handle *pxt_handle_end(trace_id_t trid, int kinds);
 /* For a child, which has none of its parent's. */
 void pxt_handles_forget(void);
@@ -513,7 +516,7 @@ void pxt_stop(struct pxt_view *view, const void *address);
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address);
 void pxt_restart(struct pxt_view *view);
 
-/* gone.c: somebody else closes it than its owner, which is not there any more. */
+/* gone.c: close a stream whose owner is gone. */
 void pxt_close_stream(struct pxt_stream *stream);
 
 /* flush.c */
@@ -538,17 +541,17 @@ const struct pxt_attr *pxt_log_attr(const struct pxt_handle *handle);
 const char *pxt_log_name(const struct pxt_handle *handle, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /*
- * take.c: 1 with the next event that nobody had yet, its data in handle->buffer; 0: none; -EAGAIN:
- * somebody is writing it. With handle->reads.
+ * take.c: 1 with the next event, its data in handle->buffer; 0: none; -EAGAIN: a writer is in the
+ * middle. With handle->reads.
  */
 int pxt_take(struct pxt_handle *handle, struct pxt_event *event);
 void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event);
 /*
- * Nothing comes any more, and all was taken. True when events were lost after it: then pxt_take()
- * says so.
+ * True when nothing comes any more, all was taken, and events were lost after it: then pxt_take()
+ * reports that.
  */
 bool pxt_take_last_gap(struct pxt_handle *handle);
-/* The same of a stream with a log, where it stays until it is flushed. */
+/* The same for a stream with a log, where the event stays until it is flushed. */
 int pxt_follow(struct pxt_handle *handle, struct pxt_event *event);
 
 /* read.c */

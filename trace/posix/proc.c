@@ -1,4 +1,4 @@
-/* Other processes: do they live, and since when; clocks and futexes. All of it is signal-safe. */
+/* Other processes: liveness and start time; clocks and futexes. Everything is signal-safe. */
 #include "posix/posix.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ void pxt_fd_path(char path[32], int fd)
 }
 
 /*
- * The fields after the command's name, which may have anything in it but ends with the last
+ * Read the fields after the command's name, which may contain anything but ends with the last
  * bracket. NULL: no such process.
  */
 static const char *read_stat(pid_t pid, char text[512])
@@ -63,7 +63,7 @@ static const char *read_stat(pid_t pid, char text[512])
 	return end && end[1] == ' ' ? end + 2 : NULL;
 }
 
-/* Read one of the fields of proc(5). The text that we get begins with field 3. */
+/* Read one of the fields of proc(5). The text here begins with field 3. */
 static int take_field(const char *at, int wanted, uint64_t *value)
 {
 	uint64_t number = 0;
@@ -113,10 +113,7 @@ static bool is_dead(pid_t pid)
 		return false;
 	if (kill(pid, 0) < 0)
 		return errno == ESRCH;
-	/*
-	 * A process that its parent has not waited for yet is still there for kill(). Without /proc
-	 * we do not know.
-	 */
+	/* For kill() a zombie still exists. Without /proc we do not know. */
 	return pxt_process_start(pid, &start) < 0 && access("/proc/self/stat", F_OK) == 0;
 }
 

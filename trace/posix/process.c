@@ -1,6 +1,6 @@
 /*
- * This process as one that is traced: its registry, its names, and what becomes of them in children
- * and at the end.
+ * This process as a traced one: its registry, its names, and what happens to them in children and
+ * at the end.
  */
 #include "posix/posix.h"
 
@@ -10,15 +10,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Before the first use of all: so the first event looks. */
+/* The registry before the first use: with all bits set, so that the first event looks. */
 static struct pxt_registry unknown = { .attached = { [0 ... PT_ATTACHED_WORDS - 1] = ~0ul } };
-/* For a process that cannot have one: it is not traced. */
+/* The registry of a process that cannot have one: it is not traced. */
 static struct pxt_registry none;
 
 struct pxt_process pxt_process = { .registry = &unknown };
 
 static _Atomic uint32_t is_joining;
-/* The parent's streams that this process goes on with. It was forked: then this is all. */
+/* The parent's streams that this process continues. In a forked process that is all. */
 static unsigned long inherited[PT_ATTACHED_WORDS];
 static bool was_forked;
 
@@ -43,8 +43,8 @@ struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
 }
 
 /*
- * A child's are its parent's, to begin with. A process that makes them for another one finds those
- * that the other may have been forked with.
+ * A child starts with its parent's names. A process that makes names for another one looks for
+ * those that the other may have been forked with.
  */
 static void copy_parents_names(int place, struct pxt_names *names, pid_t pid)
 {
@@ -84,8 +84,8 @@ static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *e
 }
 
 /*
- * Found, or made by the first one that comes: the process itself, or one that wants to trace it.
- * The folder's lock is held.
+ * Find the registry, or create it: by the process itself, or by one that wants to trace it. The
+ * folder's lock is held.
  */
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error)
 {
@@ -114,7 +114,7 @@ struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *
 	return registry;
 }
 
-/* With the parent's streams come the parent's names: ids mean the same for all that write there. */
+/* The parent's streams bring the parent's names: ids mean the same for all writers of a stream. */
 static void take_over(struct pxt_registry *registry)
 {
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
@@ -178,10 +178,7 @@ static struct pxt_registry *join_now(void)
 	return registry;
 }
 
-/*
- * Signal-safe: a handler that interrupts it does not record. False when there is no registry, or
- * not yet.
- */
+/* Signal-safe: a handler that interrupts it does not record. False while there is no registry. */
 bool pxt_join(void)
 {
 	struct pxt_registry *registry = atomic_load(&pxt_process.registry);
@@ -204,7 +201,9 @@ bool pxt_join(void)
 	return atomic_load(&pxt_process.registry) != &none;
 }
 
-/* A child that has not joined yet has its parent's mapped, which it then replaces. */
+/*
+ * A child that has not joined yet has its parent's names mapped, and replaces them when it joins.
+ */
 int pxt_known_names(struct pxt_names **names)
 {
 	*names = NULL;
@@ -239,7 +238,7 @@ static bool is_inherited(const struct pxt_registry *registry, unsigned int numbe
 	       stream->attr.inherited == POSIX_TRACE_INHERITED;
 }
 
-/* Streams of others that this process was attached to since its last event. */
+/* Map streams of other processes that were attached since the last event. */
 static void map_attached(struct pxt_registry *registry)
 {
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {
@@ -251,8 +250,8 @@ static void map_attached(struct pxt_registry *registry)
 }
 
 /*
- * One thread is left. Memory that it has mapped and does not inherit goes, unless a handler that
- * forked will return into it.
+ * Only one thread is left. Unmap memory that is not inherited, unless a handler that forked will
+ * return into it.
  */
 static void in_child(void)
 {
@@ -280,14 +279,14 @@ static void in_child(void)
 	}
 	atomic_store(&pxt_process.registry, &unknown);
 	munmap(registry, sizeof(*registry));
-	/* Others that look whether the names are in use are to find it. */
+	/* Lets other processes see that the names are in use. */
 	if (has_inherited)
 		pxt_join();
 }
 
 /*
- * A process that is traced from the beginning on joins while its parent is still there. All others
- * only when they have something to say.
+ * A process that is traced from the beginning joins while its parent is still alive. All others
+ * join with their first event.
  */
 static void join_if_traced(void)
 {
@@ -317,7 +316,7 @@ static void first_thread_ends(void *marker)
 	pxt_flushers_first_ended();
 }
 
-/* Nobody else can learn that main() has left by pthread_exit(). */
+/* A thread-specific destructor is the only way to learn that main() has left by pthread_exit(). */
 static void watch_first_thread(void)
 {
 	static pthread_key_t key;
@@ -353,7 +352,7 @@ __attribute__((destructor)) static void end(void)
 		return;
 	pxt_place_name(name, 'p', (uint64_t)getpid(), pxt_process.start);
 	unlinkat(place, name, 0);
-	/* The holder of the lock sweeps, too, and may be a process that was stopped. */
+	/* The holder of the lock sweeps, too, but may be a stopped process. */
 	lock = pxt_place_try_lock(place);
 	if (lock >= 0) {
 		pxt_sweep(place);

@@ -1,11 +1,13 @@
-/* Events are read: now, when there is one, or until some time. */
+/* Reads events: now, if there is one, or with a deadline. */
 #include "posix/posix.h"
 
 #include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
 
-/* The time after which to look again whether the writer of the next event still lives. */
+/*
+ * The interval after which the reader checks again whether the writer of the next event is alive.
+ */
 #define LOOK_NS 20000000
 
 enum waits {
@@ -66,7 +68,7 @@ static bool is_before(const struct timespec *one, const struct timespec *other)
 	       (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
 }
 
-/* Here, and only here, the thread can be cancelled: it holds no lock. */
+/* Only here can the thread be cancelled: it holds no lock. */
 static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespec *until)
 {
 	int type;
@@ -79,8 +81,8 @@ static long wait_on(_Atomic uint32_t *word, uint32_t value, const struct timespe
 }
 
 /*
- * 0 when another look is worth it. @is_writing: a process is, which may be killed, and then nobody
- * says so.
+ * 0: look again. @is_writing: a process is in the middle of a record; if it is killed, no wake-up
+ * comes.
  */
 static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct reading *reading,
 		     bool is_writing)
@@ -103,8 +105,9 @@ static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct read
 }
 
 /*
- * @has_said: that it waits. The state that a cancelled thread comes back to is not the one that the
- * compiler sees: hence volatile.
+ * @has_said: that it waits. A cancelled thread comes back with a state that the compiler cannot
+ *
+ * see: hence volatile.
  */
 struct waiting {
 	struct pxt_handle *handle;
@@ -123,8 +126,8 @@ static void end_waiting(void *argument)
 }
 
 /*
- * A reader that waits says so first and then looks again, or an event that comes in between would
- * wake nobody.
+ * A reader announces that it waits and then looks again; otherwise an event in between would wake
+ * no reader.
  */
 static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
 {

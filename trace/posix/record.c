@@ -1,15 +1,13 @@
-/* The way of an event: the streams that it goes to, and what happens when one is full. */
+/* The way of an event: the streams that it goes to, and the policy of a full one. */
 #include "posix/posix.h"
 
 #include <errno.h>
 #include <string.h>
 
-/*
- * An event that finds no room makes some, by one record at a time; a large one may need all cells.
- */
+/* An event that finds no room evicts one record at a time; a large event may need all cells. */
 #define EVICTIONS_MAX (1 << 24)
 
-/* Once in that many lost events it costs a look at /proc. */
+/* One look at /proc per this many lost events. */
 #define OWNER_LOOKS 16384
 
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id)
@@ -51,7 +49,7 @@ static void lose(struct pxt_stream *stream, const struct pxt_event *event)
 		      event->time_ns);
 }
 
-/* A stream that is not to lose what it has stops by itself, with what comes then lost. */
+/* A stream that must not lose its events stops by itself, and events that come then are lost. */
 static void stop_full(struct pxt_stream *stream, const struct pxt_event *event)
 {
 	uint32_t run = PT_RUNS;
@@ -71,7 +69,7 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt
 	/* Not when it was stopped meanwhile. */
 	if (atomic_load_explicit(&stream->run, memory_order_relaxed) == PT_RUNS)
 		atomic_compare_exchange_strong(&stream->run, &run, PT_RUNS | PT_IS_FULL);
-	/* The process that wanted to read it may have been killed. */
+	/* The process that was going to read may have been killed. */
 	if (atomic_load_explicit(&stream->lost, memory_order_relaxed) % OWNER_LOOKS == 0 &&
 	    pxt_process_is_dead((pid_t)view->owner_pid))
 		pxt_close_stream(stream);
@@ -92,7 +90,7 @@ static void put_in_stream(struct pxt_view *view, struct pxt_stream *stream, stru
 	if (PT_LIKELY(!error) && view->policy != POSIX_TRACE_FLUSH)
 		return;
 	if (!error) {
-		/* Half of the cells are for what comes while the others are flushed. */
+		/* Half of the cells are for events that come during a flush. */
 		if (atomic_load_explicit(&stream->head, memory_order_relaxed) -
 			    atomic_load_explicit(&stream->tail, memory_order_relaxed) >
 		    view->nr_cells / 2)
@@ -150,7 +148,7 @@ void pxt_put_start(struct pxt_view *view, const void *address)
 	pxt_put_system(view, PT_START, &filter, sizeof(filter), address);
 }
 
-/* HOT. The time is not asked for when nobody wants the event. */
+/* HOT. The time is read only if the event is wanted. */
 static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct pxt_event *event,
 			const void *data)
 {

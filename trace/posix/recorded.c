@@ -1,6 +1,6 @@
 /*
- * Events that go to a recorder, too: the probe, when it is in this process
- * (seam/recorder.h). They are "posix:NAME" there.
+ * Events that go to a recorder, too: the probe, if it is in this process (seam/recorder.h). Their
+ * names there are "posix:NAME".
  */
 #include "posix/posix.h"
 
@@ -11,12 +11,12 @@
 #include "seam/recorder.h"
 #include "text/payload.h"
 
-/* It is preloaded or not there. The address of what is not there is NULL. */
+/* The symbol exists only if the probe is preloaded; otherwise its address is NULL. */
 #pragma weak utrail_trace_recorder
 
 FST_TAKE_DOOR;
 
-/* An event that finds no place of the recorder's is cut to that. */
+/* An event that gets no place from the recorder is cut to this. */
 #define COPY_MAX 1024
 
 static const struct utrail_trace_recorder *_Atomic recorder;
@@ -49,7 +49,10 @@ static void declare_name(uint32_t id, const char *name)
 	}
 }
 
-/* May wait for the recorder. The unnamed event is told with the first name, or the first stream. */
+/*
+ * May wait for the recorder. The unnamed event is declared with the first name, or the first
+ * stream.
+ */
 void pxt_recorded_declare(uint32_t id, const char *name)
 {
 	if (!atomic_exchange(&was_asked, 1))
@@ -69,7 +72,7 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 
 	pxt_recorded_went();
 	atomic_store(&was_asked, 1);
-	/* Names that are opened from here on are declared by the thread that opens them. */
+	/* Names opened from here on are declared by the thread that opens them. */
 	atomic_store(&recorder, door);
 	ret = pxt_known_names(&names);
 	if (ret < 0 || !names)
@@ -81,8 +84,8 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 }
 
 /*
- * A thread that is declaring an event may still note a number: it leads to nobody, and counts no
- * more when the next recorder comes.
+ * A thread that is declaring an event may still store a number. It is unused now, and invalid for
+ * the next recorder.
  */
 void pxt_recorded_went(void)
 {
@@ -117,7 +120,7 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 	struct fst_text payload;
 	int found;
 
-	/* Asked each time: the user may change it while the program runs. */
+	/* Read each time, because the user may change it while the program runs. */
 	if (!number || to->choose(number, "posix") < 0)
 		return;
 	found = to->begin(number, &place);
@@ -125,7 +128,10 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 		emit_copy(to, number, data, len);
 	if (found <= 0)
 		return;
-	/* It has gone since the number was read, and this is the next one's place. */
+	/*
+	 * The recorder has detached since the number was read, and this place is the next
+	 * recorder's.
+	 */
 	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=
 			number)) {
 		to->end(number, &place, SIZE_MAX);

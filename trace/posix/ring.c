@@ -1,10 +1,10 @@
 /*
- * Records in the cells of a stream: any number of writers and readers, without a lock, in memory
- * that nobody trusts.
+ * Records in the cells of a stream: any number of writers and readers, without a lock, in untrusted
+ * memory.
  *
  * A record is claimed by one change of the word of its first cell, which names its writer and the
- * number of its cells; then anybody can move @head past it. Cells are given back by moving @tail,
- * and never while they are written: doc/posix-trace.md, "Cells".
+ * number of its cells; then any process can move @head past it. Cells are given back by moving
+ * @tail, and never while they are written: doc/posix-trace.md, "Cells".
  */
 #include "posix/posix.h"
 
@@ -26,10 +26,10 @@ enum state {
 	CONTINUED,
 };
 
-/* Nobody can be unlucky as often as that: if it happens, the memory holds nonsense. */
+/* So many failures are impossible unless the memory holds nonsense. */
 #define TRIES_MAX 100000
 
-/* Some dozens of events. More gains little; the thread that waits has others to serve. */
+/* The time of some dozens of events. More gains little and delays the waiting thread. */
 #define GIVE_WAY_NS 3000
 
 static uint64_t make_word(const struct pxt_view *view, uint64_t at, enum state state,
@@ -56,7 +56,7 @@ static pid_t pid_of(uint64_t word)
 }
 
 /*
- * By how many rounds the word is ahead of the place: 0 when it is of a record that was claimed
+ * The number of rounds by which the word is ahead of the place: 0 for a record that was claimed
  * there.
  */
 static int rounds_ahead(const struct pxt_view *view, uint64_t word, uint64_t at)
@@ -85,8 +85,8 @@ uint32_t pxt_cells_of(uint32_t len)
 }
 
 /*
- * HOT. Pieces, since others may read at the same time, and will find that the record that they read
- * was not for them.
+ * HOT. Copies in pieces, since others may read at the same time; they detect afterwards that the
+ * record was not valid for them.
  */
 static inline __attribute__((always_inline)) void put_bytes(_Atomic pxt_piece *to,
 							    const unsigned char *from, size_t len)
@@ -157,8 +157,8 @@ static inline void pause_cpu(void)
 
 /*
  * A thread that has lost a race lets the other one write some dozens of events before it tries
- * again, once. Handing the lines of the cache over to another CPU takes as long as ten events do:
- * two threads that take turns at each event do little else. The event happens afterwards.
+ * again, once. Moving cache lines to another CPU takes as long as ten events: two threads that
+ * alternate at each event would do little else. The event happens afterwards.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
 						     struct pxt_event *event)
@@ -174,9 +174,7 @@ static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view
 	event->time_ns = now_ns + view->offset_ns;
 }
 
-/*
- * Claims @count cells at the head for @event. Returns 0 and *@at, or why not, as pxt_ring_put().
- */
+/* Claims @count cells at the head for @event. Returns 0 and *@at, or an error as pxt_ring_put(). */
 static inline __attribute__((always_inline)) int claim_cells(const struct pxt_view *view,
 							     struct pxt_stream *stream,
 							     uint32_t count,
@@ -190,7 +188,8 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 
 		if (ahead == 0) {
 			/*
-			 * Claimed by somebody who has not moved the head yet: it is moved for them.
+			 * Claimed by a thread that has not moved the head yet: move it for that
+			 * thread.
 			 */
 			if (is_count(view, count_of(word)))
 				atomic_compare_exchange_strong(&stream->head, &head,
@@ -220,10 +219,7 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 	return -EBUSY;
 }
 
-/*
- * HOT. The change of the head is also what orders the record before the question whether somebody
- * waits.
- */
+/* HOT. The change of the head also orders the record before the check for waiting readers. */
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data)
 {
 	struct pxt_stream *stream = atomic_load_explicit(&view->stream, memory_order_relaxed);
@@ -233,7 +229,7 @@ int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *dat
 
 	if (PT_UNLIKELY(error))
 		return error;
-	/* The next one's: its cell has left the cache since the last round. */
+	/* Prefetch the next record's cell: it has left the cache since the last round. */
 	__builtin_prefetch(cell_at(view, at + count), 1);
 	put_record(view, at, event, data);
 	atomic_store_explicit(&cell_at(view, at)->word,
@@ -301,8 +297,8 @@ bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells)
 }
 
 /*
- * It may have committed its record and ended while we asked. The word of a process that is known to
- * be dead does not change any more.
+ * The process may have committed its record and ended during the check. The word of a process that
+ * is known to be dead does not change any more.
  */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at)
 {
@@ -323,9 +319,7 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
 	       pxt_ring_take(view, at, count_of(reserved));
 }
 
-/*
- * The place where events were lost is said once to the reader, with the time of the first of them.
- */
+/* The place of a loss is reported once to the reader, with the time of the first lost event. */
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
 {
 	uint64_t none = 0;
@@ -353,7 +347,7 @@ bool pxt_ring_evict(const struct pxt_view *view)
 		return true;
 	}
 	if (found == -EAGAIN) {
-		/* It costs a look at /proc, and is almost always somebody who lives. */
+		/* This costs a look at /proc, and the process is almost always alive. */
 		uint64_t lost = atomic_load_explicit(&stream->lost, memory_order_relaxed);
 
 		return lost % 1024 == 0 && pxt_ring_skip_dead(view, tail);

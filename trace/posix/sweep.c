@@ -11,15 +11,15 @@
 #define NAMES_MAX 1024
 
 /*
- * A log that has no keeper is finished by the process that opens it. Many of them would fill the
+ * A log without a keeper is finished by the process that opens it. Many such logs would fill the
  * memory.
  */
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
 
 /*
- * Names that are in use: those of processes that live, and of streams. @nr_left: logs that wait for
- * somebody who opens them.
+ * Names in use: those of living processes, and of streams. @nr_left: logs that wait for a process
+ * that opens them.
  */
 struct in_use {
 	int place;
@@ -63,7 +63,7 @@ static bool take_apart(const char *name, pid_t *pid, uint64_t *start)
 	return *end == '\0';
 }
 
-/* Its number is free then. False when nobody needs it any more. */
+/* Renaming frees its number. False when it is not needed any more. */
 static bool keep_left(int place, const char *name, struct pxt_stream *stream, size_t bytes)
 {
 	char left[64];
@@ -136,10 +136,7 @@ static bool is_stream(int place, unsigned int number, uint32_t serial)
 	return is;
 }
 
-/*
- * One that somebody has made for a process which has never looked is of use only while there is a
- * stream.
- */
+/* A registry made for a process that has never looked is useful only while there is a stream. */
 static bool has_use(int place, const struct pxt_registry *registry)
 {
 	if (atomic_load(&registry->has_joined))

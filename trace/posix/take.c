@@ -1,12 +1,10 @@
-/*
- * The choice of the next event: those in the cells, and those that are made when it comes to them.
- */
+/* Chooses the next event: from the cells, or one that is generated when due. */
 #include "posix/posix.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Events that are about the stream come from no process. */
+/* Events about the stream itself belong to no process. */
 static struct pxt_event about_stream(uint32_t id, uint64_t time_ns)
 {
 	return (struct pxt_event){ .id = id, .time_ns = time_ns };
@@ -18,8 +16,8 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 	uint64_t lost_ns;
 
 	/*
-	 * First: events that are lost from now on are another gap. It may find its time taken, and
-	 * then has the time of the event that follows it.
+	 * First: events lost from now on are another gap. If its time was taken already, it gets
+	 * the time of the following event.
 	 */
 	atomic_store(&stream->gap, 0);
 	lost_ns = atomic_exchange(&stream->gap_ns, 0);
@@ -29,8 +27,8 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 }
 
 /*
- * A gap is followed by OVERFLOW, RESUME and the record that is there, which is taken: others cannot
- * make another gap of it.
+ * A gap is followed by OVERFLOW, RESUME and the current record. The record is taken, so that others
+ * cannot turn it into another gap.
  */
 static void tell_gap(struct pxt_handle *handle, uint64_t at, const struct pxt_event *event)
 {
@@ -68,7 +66,7 @@ static bool take_waiting(struct pxt_handle *handle, struct pxt_event *event)
 	return false;
 }
 
-/* A stream that stopped by itself says so when all else was read, and then goes on. */
+/* A stream that stopped by itself reports it when all else was read, and then goes on. */
 static int take_stop(struct pxt_handle *handle, struct pxt_event *event)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -86,7 +84,7 @@ static int take_stop(struct pxt_handle *handle, struct pxt_event *event)
 	return 1;
 }
 
-/* 1, 0 when there is nothing, -EAGAIN; -ESTALE: another look is worth it. */
+/* 1; 0: there is nothing; -EAGAIN; -ESTALE: try again. */
 static int take_record(struct pxt_handle *handle, struct pxt_event *event)
 {
 	const struct pxt_view *view = handle->view;
@@ -152,7 +150,7 @@ int pxt_follow(struct pxt_handle *handle, struct pxt_event *event)
 		if (handle->at < clear_at)
 			handle->at = clear_at;
 		found = pxt_ring_peek(view, handle->at, event, handle->buffer, &nr_cells);
-		/* It was whole when it was copied, if its cells are not given back yet. */
+		/* The copy is complete if its cells are not released yet. */
 		if (atomic_load(&stream->tail) > handle->at)
 			continue;
 		if (found == 1)

@@ -1,7 +1,7 @@
 /*
  * A child that lives as long as its parent must not keep a copy of the parent's memory, whose pages
- * would be there twice as soon as the parent writes to them. These pages stay: those loaded from
- * files (code, and the data with it), the stack, and what the caller names.
+ * would exist twice as soon as the parent writes to them. The pages that stay are those loaded from
+ * files (code, and the data with it), the stack, and those named by the caller.
  */
 #include "posix/keeper.h"
 
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Calls of the C library lead to a sanitizer, where there is one, which needs all of its memory. */
+/* With a sanitizer, calls of the C library go to it, and it needs all of its memory. */
 #pragma weak __asan_init
 #pragma weak __hwasan_init
 #pragma weak __msan_init
@@ -26,15 +26,14 @@ static bool has_sanitizer(void)
 }
 
 /*
- * The kernel may have put what has nothing to do with each other into one mapping, so only so many
- * bytes around an address stay.
+ * The kernel may merge unrelated mappings into one, so only so many bytes around an address stay.
  */
 #define WINDOW	      (256ul << 10)
 #define ZERO_DATA_MAX (4ul << 20)
 
 /*
- * @end_of_file: where the last mapping of a file ended: what follows at once is its data that is
- * zero at first
+ * @end_of_file: the end of the last mapping of a file: a mapping right after it is its
+ *               zero-initialized data
  */
 struct trimming {
 	const void *const *keeps;
@@ -69,7 +68,7 @@ static bool is_named(const struct trimming *trimming, uintptr_t begin, uintptr_t
 	return false;
 }
 
-/* The first address from @at on that stays, and in *@end where that ends. */
+/* Find the first address from @at on that stays, and in *@end its end. */
 static uintptr_t find_window(const struct trimming *trimming, uintptr_t at, uintptr_t *end)
 {
 	uintptr_t best = UINTPTR_MAX;
@@ -105,7 +104,9 @@ static void unmap_others(const struct trimming *trimming, uintptr_t begin, uintp
 	}
 }
 
-/* "[stack]", "[vdso]", "[vvar]" and so on are the kernel's; "[heap]" and "[anon:...]" are not. */
+/*
+ * "[stack]", "[vdso]", "[vvar]" and so on belong to the kernel; "[heap]" and "[anon:...]" do not.
+ */
 static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_t end,
 			    bool is_shared, const char *path)
 {
@@ -125,7 +126,7 @@ static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_
 	unmap_others(trimming, begin, end);
 }
 
-/* As proc(5) has it: begin-end rwxp offset device inode path */
+/* The format of proc(5): begin-end rwxp offset device inode path */
 static void look_at_line(struct trimming *trimming, const char *line)
 {
 	const char *at = line;
@@ -146,7 +147,7 @@ static void look_at_line(struct trimming *trimming, const char *line)
 	look_at_mapping(trimming, begin, end, is_shared, at);
 }
 
-/* Lines of any length: paths are not looked at beyond their beginning. */
+/* Lines of any length: only the beginning of a path is read. */
 static void look_at_lines(struct trimming *trimming, int maps)
 {
 	char text[512], line[256];

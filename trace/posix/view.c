@@ -1,4 +1,4 @@
-/* Streams as this process has them mapped: checked once, and never trusted again. */
+/* Streams as mapped in this process: checked once, and never trusted again. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -36,8 +36,8 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 }
 
 /*
- * A few instructions each. A thread that jumps out of them (siglongjmp() in a handler) never ends:
- * then the memory stays.
+ * Waits for a few instructions of each user. A thread that jumps out of them (siglongjmp() in a
+ * handler) never leaves: then the memory stays.
  */
 static bool wait_for_users(struct pxt_view *view, int tries)
 {
@@ -66,7 +66,7 @@ void pxt_view_drop(struct pxt_view *view)
 		munmap(stream, view->map_bytes);
 }
 
-/* In a child, where nobody is in it but perhaps this thread, further up. */
+/* In a child, only this thread may be in it, further up the stack. */
 void pxt_view_forget(struct pxt_view *view)
 {
 	struct pxt_stream *stream = atomic_exchange(&view->stream, NULL);
@@ -76,8 +76,8 @@ void pxt_view_forget(struct pxt_view *view)
 }
 
 /*
- * A signal handler may have interrupted one of those that are waited for: then the old stream stays
- * until another event comes.
+ * A signal handler may have interrupted one of the threads waited for: then the old stream stays
+ * until the next event.
  */
 static void map_number(struct pxt_view *view, unsigned int number, uint32_t serial)
 {
@@ -104,8 +104,8 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 }
 
 /*
- * Signal-safe. One thread maps, the others wait for it, but not for ever: it may be the one that a
- * signal handler waits in. False when there is nothing.
+ * Signal-safe. One thread maps, the others wait for it, with a limit: it may be the thread that a
+ * signal handler interrupted. False when there is no stream.
  */
 bool pxt_view_map(unsigned int number, uint32_t serial)
 {
@@ -130,7 +130,7 @@ bool pxt_view_map(unsigned int number, uint32_t serial)
 	return false;
 }
 
-/* Should another stream of that number have been attached just now, it stays. */
+/* If another stream of that number has just been attached, it stays. */
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial)
 {
 	unsigned long bit = 1ul << number % PT_ATTACHED_BITS;

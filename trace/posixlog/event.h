@@ -59,7 +59,7 @@ struct pxt_event {
  * Attributes of streams, in memory of programs (trace_attr_t), in streams and in logs. Sizes and
  * times are without padding between them.
  *
- * @magic: PT_ATTR_MAGIC while they may be used
+ * @magic: PT_ATTR_MAGIC while valid
  * @functions: entries and exits of functions are wanted
  * @stream_policy: 0: it depends on whether there is a log
  */

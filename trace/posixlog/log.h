@@ -1,4 +1,4 @@
-/* Logs of POSIX Trace as they lie on disk: written by libutrail-trace, read by it and by others. */
+/* Logs of POSIX Trace on disk: written by libutrail-trace, read by it and by others. */
 #ifndef UTRAIL_POSIXTRACE_LOG_H
 #define UTRAIL_POSIXTRACE_LOG_H
 
@@ -48,8 +48,7 @@ _Static_assert(sizeof(struct pxt_log_record) == PT_LOG_RECORD,
 _Static_assert(sizeof(struct pxt_log_header) <= PT_LOG_NAMES, "names follow it");
 
 /*
- * A log that is read. The file is the caller's.
- *
+ * A log being read. The file is the caller's.
  * @bytes: of the file, when it was opened
  * @at: of the next record, in bytes as @first
  */
@@ -60,9 +59,9 @@ struct pxt_log {
 	uint64_t at;
 };
 
-/* 0, or negative errno: -EINVAL when it is no log, or a wrong one. */
+/* 0, or negative errno: -EINVAL when it is no log, or a damaged one. */
 int pxt_log_open(struct pxt_log *log, int fd);
-/* 1 with an event, of whose data the first @room bytes are copied; 0 at the end; negative errno. */
+/* 1 with an event, the first @room bytes of its data copied; 0 at the end; negative errno. */
 int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_t room);
 void pxt_log_rewind(struct pxt_log *log);
 /*
@@ -83,11 +82,10 @@ enum pxt_log_policy {
 #define PT_LOG_BUFFER 32768
 
 /*
- * A log that is written. Errors are negative errno; then nothing is in the log that was not there
- * before.
+ * A log being written. Errors are negative errno; then the log is unchanged.
  *
- * @header: as it is to be; it is written with each flush
- * @in_file: the end of the last record that is in the file as a whole, with all before it
+ * @header: the current values; it is written with each flush
+ * @in_file: the end of the last record that is completely in the file, with all before it
  * @adds, @adds_at: a record is being added there
  * @nr_buffered: bytes before header.last that are in @buffer and not in the file
  * @buffer: of PT_LOG_BUFFER bytes, the caller's
@@ -109,28 +107,27 @@ struct pxt_log_writer {
 	void *argument;
 };
 
-/* A new log in a file, in place of all that was in it. */
+/* Begin a new log in a file; its old content is removed. */
 int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt_attr *attr,
 			 unsigned char *buffer);
-/* Goes on with a log that somebody else has begun: -EINVAL when it is none. */
+/* Continue a log of another writer: -EINVAL when it is none. */
 int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer);
 /*
- * Save the work of a writer that did not come to its next pxt_log_sync(): records up to @begin are
- * in the file, and the @nr_pending bytes after them are in writer->buffer. Nothing of it is
- * trusted: the log ends before the first thing there that is no record. After
- * pxt_log_writer_resume().
+ * Save the work of a writer that did not reach its next pxt_log_sync(): records up to @begin are in
+ * the file, and the @nr_pending bytes after them are in writer->buffer. The bytes are untrusted:
+ * the log ends before the first invalid record. After pxt_log_writer_resume().
  */
 int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
 /*
- * -EXFULL: a log that is not to lose anything has no room for it. Room for a STOP without which is
+ * -EXFULL: a log that must not lose anything has no room for it. Room for a STOP without data is
  * always left: @is_last.
  */
 int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event, const void *data,
 		   bool is_last);
-/* Records from @last on are not there any more. They were appended since header.last was that. */
+/* Remove records from @last on. They were appended after header.last had that value. */
 void pxt_log_take_back(struct pxt_log_writer *writer, uint64_t last);
 int pxt_log_add_name(struct pxt_log_writer *writer, uint32_t id, const char *text);
-/* All that was appended is in the file, and can be read. */
+/* Write everything that was appended to the file, so that it can be read. */
 int pxt_log_sync(struct pxt_log_writer *writer);
 /* As it was at the beginning, but for names. */
 int pxt_log_clear(struct pxt_log_writer *writer);

@@ -1,4 +1,4 @@
-/* Logs of POSIX Trace, read from files that may be anything. */
+/* Reads logs of POSIX Trace; the files are untrusted. */
 #include "posixlog/log.h"
 
 #include <errno.h>

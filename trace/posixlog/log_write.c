@@ -1,5 +1,6 @@
 /*
- * Logs of POSIX Trace, written so that one whose owner is killed can be read up to the last flush.
+ * Writes logs of POSIX Trace so that, if the owner is killed, the log can be read up to the last
+ * flush.
  */
 #include "posixlog/log.h"
 
@@ -28,7 +29,7 @@ static int write_all(int fd, const void *from, size_t len, uint64_t at)
 	return 0;
 }
 
-/* A limit of the size of files is an error, and no signal that ends the program. */
+/* At a limit of file sizes return an error, and no signal that ends the program. */
 static int write_at(int fd, const void *from, size_t len, uint64_t at)
 {
 	struct timespec now = { 0, 0 };
@@ -119,8 +120,8 @@ static int write_room(const struct pxt_log_writer *writer, const unsigned char *
 }
 
 /*
- * All that the file announces must be there: so records that go are announced before others take
- * their place.
+ * The file must have all that its header announces: so removed records are announced before others
+ * take their place.
  */
 static int write_buffer(struct pxt_log_writer *writer)
 {
@@ -160,7 +161,7 @@ static int drop_oldest(struct pxt_log_writer *writer)
 	}
 	log.at = writer->header.first;
 	found = pxt_log_next(&log, &event, NULL, 0);
-	/* Another process has written to the file: its contents are not known any more. */
+	/* Another process has written to the file, so its content is unknown. */
 	writer->header.first = found == 1 ? log.at : writer->header.last;
 	writer->drops = true;
 	writer->header.status.is_log_overrun = 1;
@@ -236,7 +237,7 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 	if (error)
 		return error;
 	last = writer->header.last;
-	/* Records that the buffer has as a whole are not mixed with parts. */
+	/* Keep complete records in the buffer separate from parts. */
 	if (writer->nr_buffered + record.bytes > PT_LOG_BUFFER)
 		error = write_buffer(writer);
 	writer->adds = true;
@@ -249,8 +250,8 @@ int pxt_log_append(struct pxt_log_writer *writer, const struct pxt_event *event,
 		error = add_bytes(writer, zeros, padding);
 	writer->adds = false;
 	/*
-	 * The part of it that was written is after the end. The contents of the buffer are tried
-	 * again with the next one.
+	 * The part that was written is after the end. The content of the buffer is written again
+	 * with the next flush.
 	 */
 	if (error)
 		pxt_log_take_back(writer, last);
@@ -297,7 +298,7 @@ static uint64_t check_record(const struct pxt_log_record *record, uint64_t left)
 }
 
 /*
- * The end of the records from header.last on that are in the file at least as far as @begin. The
+ * Find the end of the records from header.last on that are in the file at least up to @begin. The
  * last one may go on in the buffer.
  */
 static uint64_t walk_file(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending)

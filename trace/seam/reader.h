@@ -1,6 +1,6 @@
 /*
- * All that readers may include of this project: formats of declared events, payloads taken apart
- * and values as text; events and logs of POSIX Trace.
+ * The only header of this project for readers: formats of declared events, payloads parsed and
+ * values as text; events and logs of POSIX Trace.
  */
 #ifndef UTRAIL_TRACE_SEAM_READER_H
 #define UTRAIL_TRACE_SEAM_READER_H

@@ -1,7 +1,7 @@
 /*
- * The questions of libutrail-trace to the probe: the recorder of a program's events. Both have
- * this; neither needs the other. A probe that comes later than the library knocks at its door,
- * which is below. All that the probe may include of this project.
+ * The interface between libutrail-trace and the probe, the recorder of a program's events. Both
+ * include this; neither needs the other. A probe that comes later than the library uses its door,
+ * which is below. This is the only header of this project for the probe.
  */
 #ifndef UTRAIL_TRACE_SEAM_RECORDER_H
 #define UTRAIL_TRACE_SEAM_RECORDER_H
@@ -17,7 +17,7 @@
  *
  * @declare: a new event. Its number, or 0 when it cannot be recorded. @common: the format before
  *           @format, or NULL. May wait for the recorder; not for signal handlers
- * @choose: the user's choice for that event: below 0 off, above 0 on, 0: the program decides
+ * @choose: the user's choice for that event: below 0 off, above 0 on, 0: as the program chooses
  * @emit: a record of this thread, now. @payload: as text/payload.h has it, of the common
  *        format and then of the other one. Signal-safe, no lock, no system call, errno may change.
  *        False when it is not recorded: the event is lost, and nothing else
@@ -27,7 +27,7 @@
  *               whether there is a place (above 0, then @end must follow), or no record is wanted
  *               (0), or that this one is to be emitted (below 0)
  * @watch: call @fn whenever @choose may say something else than before, by any thread that is
- *         within a system call. It answers whether it could look: false when that thread holds its
+ *         within a system call. It returns whether it could look: false when that thread holds its
  *         locks, or another one does. Not @is_on: no more. False: there are too many
  */
 struct utrail_trace_place {
@@ -47,15 +47,15 @@ struct utrail_trace_recorder {
 	bool (*watch)(bool (*fn)(void), bool is_on);
 };
 
-/* NULL when nobody records, or when @abi is another one than the probe's. */
+/* NULL when there is no recorder, or when @abi differs from the probe's. */
 #pragma GCC visibility push(default)
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi);
 #pragma GCC visibility pop
 
 /*
- * The door: a recorder that comes while the program runs finds the copies of libutrail-trace in it
- * by an ELF note in each module that has one. Neither strip(1) nor hidden symbols take the note
- * away. Only on machines on which utrail can attach: x86_64.
+ * The door: a recorder that attaches while the program runs finds the copies of libutrail-trace by
+ * an ELF note in each module that has one. Neither strip(1) nor hidden symbols take the note away.
+ * Only on machines on which utrail can attach: x86_64.
  *
  * The note's name is "utrail", its type 1; its descriptor is a struct utrail_trace_door, whose
  * offsets count from the descriptor itself.
@@ -70,16 +70,15 @@ struct utrail_trace_door {
 
 /*
  * From now on @recorder records; events that are declared already are declared to it. 0; -EAGAIN
- * when a lock of the library is held, maybe by this thread: the rest is to be done later, by
- * another call; -EINVAL when the recorder is of another version. No handler of a signal may call
- * it.
+ * when a lock of the library is held, maybe by this thread: call again later; -EINVAL when the
+ * recorder is of another version. No handler of a signal may call it.
  */
 typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 
 /*
- * When this returns, no thread comes to the recorder any more by declare, choose, emit, begin or
- * watch. Those that are within it may be, and a thread between begin and end comes to end once
- * more. 0; -EAGAIN: events that nobody records are still switched on.
+ * When this returns, no thread enters the recorder any more by declare, choose, emit, begin or
+ * watch. Threads may still be within it, and a thread between begin and end calls end once more. 0;
+ * -EAGAIN: events without a recorder are still switched on.
  */
 typedef int utrail_door_close_fn(void);
 

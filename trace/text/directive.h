@@ -1,5 +1,5 @@
 /*
- * Formats of declared events, taken apart: literal text and directives ("%64u"). No allocation, no
+ * Formats of declared events, parsed: literal text and directives ("%64u"). No allocation, no
  * state.
  */
 #ifndef UTRAIL_FSTRACE_DIRECTIVE_H
@@ -45,15 +45,15 @@ struct fst_piece {
 };
 
 /*
- * The next piece of the format at @at, which moves past it. 1, or 0 at the end, or -1 when this '%'
- * begins no directive; @at stays on it then.
+ * Parse the next piece of the format at @at, which moves past it. 1, or 0 at the end, or -1 when
+ * this '%' begins no directive; @at stays on it then.
  */
 int fst_next_piece(const char **at, struct fst_piece *piece);
 
-/* The number of pieces, or -1 for a format that is wrong. */
+/* The number of pieces, or -1 for an invalid format. */
 int fst_count_pieces(const char *format);
 
-/* True when it takes no argument. Only such ones may stand in a common format. */
+/* True when it takes no argument. Only such directives may be in a common format. */
 bool fst_kind_is_bare(enum fst_kind kind);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names of error numbers. libc's strerrorname_np() is not everywhere. */
+/* Names of error numbers. strerrorname_np() is not in every libc. */
 #include "text/text.h"
 
 #include <errno.h>
@@ -7,10 +7,7 @@
 	case number: \
 		return #number
 
-/*
- * The name without a meaning of its own is the one of two for one number: EAGAIN, EOPNOTSUPP,
- * EDEADLK.
- */
+/* If a number has two names, the more general one is used: EAGAIN, EOPNOTSUPP, EDEADLK. */
 const char *fst_errno_name(int number)
 {
 	switch (number) {

@@ -11,8 +11,8 @@
  * @next: for callers that have several of them
  * @has_calls: of functions of the program: %I, %J
  * @values: kinds of the pieces that take a value, in their order, enum fst_kind, then a 0: for
- *          callers that have no use of the text
- * @is_plain: all values are arguments, or facts that a record has of its place: no function is
+ *          callers that do not use the text
+ * @is_plain: all values are arguments, or facts about the record's place: no function is
  *            called for them
  */
 struct fst_format {

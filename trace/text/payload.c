@@ -1,12 +1,9 @@
-/*
- * Payloads of declared events, taken apart and made text of (see payload.h). Nothing in them is
- * believed.
- */
+/* Payloads of declared events, parsed and formatted as text (see payload.h). They are untrusted. */
 #include "text/payload.h"
 
 /*
- * Pages have a multiple of so many bytes: if the first byte of such a part may be read, its rest
- * may be, too.
+ * Page sizes are multiples of this: if the first byte of such a part may be read, the rest may be,
+ * too.
  */
 #define PAGE_PART 4096U
 
@@ -33,8 +30,8 @@ static inline unsigned bytes_before_zero(uint64_t word)
 }
 
 /*
- * @string as far as its end, at most @max bytes; returns how many these are. Words are read whole,
- *         also past the end, and stored whole, if there is room for them.
+ * Copy @string up to its end, at most @max bytes; returns their number. Words are read whole,
+ * also past the end, and stored whole, if there is room for them.
  */
 __attribute__((no_sanitize_address)) static inline size_t copy_string(char *to, const char *string,
 								      size_t max)

@@ -1,12 +1,10 @@
 /*
- * The values of a record in binary, in the order of its directives, and the text of them. Numbers
- * are little-endian wherever the record was made.
+ * The values of a record in binary, in the order of its directives, and their text. Numbers are
+ * little-endian on all machines.
  *
- * 	%d %u %x %b %e %E %L %P		4 bytes
- * 	%64d %64u %64x %lld %llu %llx
- * 	%z %p %T %f			8 bytes
- * 	%s %S %I %F %A %B %a		u32 length and as many bytes; FST_NULL: there is none
- * 	%J				u32 count, and as many times the same
+ * %d %u %x %b %e %E %L %P         4 bytes %64d %64u %64x %lld %llu %llx %z %p %T %f
+ * 8 bytes %s %S %I %F %A %B %a            u32 length and as many bytes; FST_NULL: there is none %J
+ * u32 count, and as many times the same
  */
 #ifndef UTRAIL_FSTRACE_PAYLOAD_H
 #define UTRAIL_FSTRACE_PAYLOAD_H
@@ -29,8 +27,8 @@ struct fst_bytes {
 /*
  * One value.
  *
- * @number: of an integer, with its sign where the directive is signed; of %J how many texts there
- *          are
+ * @number: of an integer, with its sign if the directive is signed; of %J the number
+ *          of texts
  * @bytes, @len: of a text; of %J of all of them, as they are in the payload. @is_null: there is
  *               none
  */
@@ -58,14 +56,14 @@ enum fst_form {
 enum fst_form fst_form_of(enum fst_kind kind);
 
 /*
- * Take the next value, of a directive of that kind. False, with nothing taken, when the rest is
- * none.
+ * Take the next value, of a directive of that kind. False, with nothing taken, when the rest is no
+ * such value.
  */
 bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
 /*
- * When that is false for a text that is cut: take the rest of it. False: it is none, or there is
- * none of it.
+ * When that is false for a truncated text: take the rest of it. False: it is no text, or nothing is
+ * left of it.
  */
 bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
@@ -73,15 +71,15 @@ bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_va
 void fst_put_value(struct fst_text *text, const struct fst_value *value);
 
 /*
- * All pieces of @format. False when the payload ends before they do: then @text has those before
- * that, and the part of a text that is there.
+ * Format all pieces of @format. False when the payload ends early: then @text has the values
+ * before, and the available part of a text.
  */
 bool fst_put_payload(struct fst_text *text, const struct fst_format *format,
 		     struct fst_bytes *from);
 
-/* --- for writers of one: @text is the payload, bytes instead of a line --- */
+/* --- for writers of a payload: @text is the payload, bytes instead of a line --- */
 
-/* @size is known when this is compiled, so that it is one store. */
+/* @size is a compile-time constant, so that it is one store. */
 static inline void fst_add_fixed(struct fst_text *text, const void *value, size_t size)
 {
 	if (text->room - text->len >= size) {
@@ -113,8 +111,8 @@ static inline void fst_add_double(struct fst_text *text, double value)
 }
 
 /*
- * As memcpy(3), which may be a function that somebody records. The barrier keeps compilers from
- * calling it all the same.
+ * As memcpy(3), which may be a recorded function. The barrier keeps compilers from generating a
+ * call of it.
  */
 static inline void fst_copy(char *to, const char *from, size_t len)
 {
@@ -129,8 +127,8 @@ static inline void fst_copy(char *to, const char *from, size_t len)
 }
 
 /*
- * @bytes may be NULL. A text that is longer than any record can be makes the payload fail, as it
- *        does a line.
+ * @bytes may be NULL. A text longer than any record makes the payload fail, as it
+ * does a line.
  */
 static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_t len)
 {
@@ -146,8 +144,8 @@ static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_
 }
 
 /*
- * Up to @max bytes of a string that may be NULL; no function of libc is called for it, as the
- * payload may be a place of a recorder's.
+ * Add up to @max bytes of a string that may be NULL. It calls no function of libc, as the payload
+ * may be in a recorder's place.
  */
 void fst_add_string(struct fst_text *text, const char *string, size_t max);
 

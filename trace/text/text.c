@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Larger ones are no lines of a log but a mistake in the computed length. */
+/* A larger text is a mistake in the computed length. */
 #define TEXT_MAX ((size_t)1 << 30)
 
 void fst_text_init(struct fst_text *text)
@@ -23,7 +23,10 @@ void fst_text_free(struct fst_text *text)
 		munmap(text->base, text->room);
 }
 
-/* Room for @more bytes. Pages come from the kernel: a signal may have interrupted malloc(). */
+/*
+ * Make room for @more bytes. Pages come from the kernel, because a signal may have interrupted
+ * malloc().
+ */
 static bool grow_text(struct fst_text *text, size_t more)
 {
 	size_t room = text->room < 16384 ? 16384 : text->room;
@@ -106,7 +109,7 @@ void fst_put_double(struct fst_text *text, double value)
 	int len = snprintf(digits, sizeof(digits), "%.17g", value);
 	bool was_point = false;
 
-	/* Whatever stands between the digits is the point of the program's locale. */
+	/* Any text between the digits is the decimal point of the program's locale. */
 	for (int i = 0; i < len && i < (int)sizeof(digits); i++) {
 		bool is_known = digits[i] != '.' && strchr("0123456789+-aefin", digits[i]);
 
@@ -193,7 +196,10 @@ static char *put_digits(char *to, unsigned value, int width)
 	return to + width;
 }
 
-/* Days since 1970 as a date. Years begin in March here, so that the leap day is the last one. */
+/*
+ * Convert days since 1970 to a date. Years begin in March here, so that the leap day is the last
+ * one.
+ */
 static char *put_date(char *to, int64_t days)
 {
 	int64_t shifted = days + 719468;

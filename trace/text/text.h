@@ -21,7 +21,7 @@ struct fst_text {
 };
 
 void fst_text_init(struct fst_text *text);
-/* In @room bytes at @base, and no more: a longer text makes it fail. */
+/* Write into @room bytes at @base, and no more: a longer text makes it fail. */
 static inline void fst_text_init_at(struct fst_text *text, void *base, size_t room)
 {
 	text->base = base;

@@ -32,8 +32,8 @@ static void put_inet(struct fst_text *text, const void *address)
 }
 
 /*
- * The longest run of groups that are zero, the first one of several; a single one counts. Returns
- * its length.
+ * Find the longest run of zero groups, the first one of several; a single one counts. Returns its
+ * length.
  */
 static int find_zeros(const uint16_t *groups, int *begin)
 {

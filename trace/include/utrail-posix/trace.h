@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * The C library says that it has none of these; unistd.h above has its include guard, so nobody
- * says so again.
+ * The C library defines these as missing; unistd.h above has its include guard, so they are not
+ * defined again.
  */
 #undef _POSIX_TRACE
 #undef _POSIX_TRACE_EVENT_FILTER
@@ -91,7 +91,7 @@
 #define POSIX_TRACE_SYSTEM_EVENTS 2
 #define POSIX_TRACE_ALL_EVENTS	  3
 
-/* The way in which posix_trace_set_filter() changes the filter. */
+/* The operation of posix_trace_set_filter() on the filter. */
 #define POSIX_TRACE_SET_EVENTSET 1
 #define POSIX_TRACE_ADD_EVENTSET 2
 #define POSIX_TRACE_SUB_EVENTSET 3
@@ -205,17 +205,17 @@ int posix_trace_trygetnext_event(trace_id_t, struct posix_trace_event_info *__re
 				 void *__restrict, size_t, size_t *__restrict, int *__restrict);
 
 /*
- * sysconf() with answers for _SC_TRACE, _SC_TRACE_EVENT_FILTER and so on, for which the C library
+ * sysconf() that also answers _SC_TRACE, _SC_TRACE_EVENT_FILTER and so on, for which the C library
  * has -1.
  */
 long utrail_sysconf(int);
 
-/* 1: the stream gets entries and exits of functions, too; 0 at first. */
+/* 1: the stream gets entries and exits of functions, too; initially 0. */
 int utrail_trace_attr_getfunctions(const trace_attr_t *__restrict, int *__restrict);
 int utrail_trace_attr_setfunctions(trace_attr_t *, int);
 /*
- * A function began, or ended. Programs that are compiled with -finstrument-functions call these by
- * themselves.
+ * A function began, or ended. Programs compiled with -finstrument-functions call these
+ * automatically.
  */
 void utrail_trace_function_entry(void *, void *);
 void utrail_trace_function_exit(void *, void *);

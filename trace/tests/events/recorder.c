@@ -1,7 +1,8 @@
 /*
- * A recorder that notes what it is told: preloaded in the place of the probe. TRACE_RECORDER_OUT names the file, TRACE_RECORDER_CHOICE is
- * what it answers about each event, TRACE_RECORDER_ABI the version that it knows, TRACE_RECORDER_FULL makes it take no event, and
- * TRACE_RECORDER_ROOM is the room of its place for a payload: without, it has none, and records are emitted.
+ * A test recorder that writes down its calls, preloaded in place of the probe. TRACE_RECORDER_OUT
+ * names the file, TRACE_RECORDER_CHOICE is its choice for each event, TRACE_RECORDER_ABI the
+ * version that it knows, TRACE_RECORDER_FULL makes it take no event, and TRACE_RECORDER_ROOM is the
+ * room of its place for a payload: without, it has none, and records are emitted.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /*
- * Threads of one or several processes log into one file that is turned often, until they are killed. Each thread says by a byte in memory that
- * all share when a line has been logged.
- *
+ * Threads of one or several processes log into one file that is rotated often, until they are
+ * killed. Each thread marks each logged line in a byte of shared memory.
  * usage: stress PREFIX ROTATE PROCESSES THREADS LINES KILLS SEED SIZE
  */
 #include <pthread.h>

@@ -1,4 +1,7 @@
-/* What the standard leaves open, and how it is here: posix_trace(3), "What was chosen". Most of that is a point where it belongs; these are the others. */
+/*
+ * Tests the choices that the standard leaves open: posix_trace(3), "What was chosen". Most of them
+ * are points in the file of their subject; these are the others.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -7,7 +10,7 @@
 #include "point.h"
 #include "posix/posix.h"
 
-/* Reads until there is nothing, and counts what is of that type. */
+/* Read until there is nothing, and count the events of that type. */
 static int count_of(trace_id_t trid, trace_event_id_t id)
 {
 	struct seen seen;
@@ -50,7 +53,7 @@ POINT(filter_of_all_system_events_leaves_the_automatic_stop)
 	CHECK_IS(count_of(trid, POSIX_TRACE_STOP), 1);
 }
 
-/* A stream with a gap has room for as many events as one without. */
+/* A stream with a gap has room for as many events as another one. */
 POINT(overflow_and_resume_take_no_room)
 {
 	trace_event_id_t id = open_id("x");
@@ -90,7 +93,10 @@ POINT(getnext_of_a_bad_trid_is_einval_though_signals_come)
 	setitimer(ITIMER_REAL, &never, NULL);
 }
 
-/* Not of the one that events are put in order by, which may be years behind. An hour is for who sets the clock meanwhile. */
+/*
+ * The timestamps' clock is not the one that orders events, which may be years off. The hour allows
+ * for a change of the clock meanwhile.
+ */
 POINT(timestamps_are_of_the_clock_of_people)
 {
 	const int64_t hour_ns = 3600ll * 1000000000;
@@ -129,7 +135,7 @@ POINT(attributes_are_of_the_type_trace_attr_t)
 	CHECK_IS(init(&attr), 0);
 }
 
-/* Flushing is over when the call returns, so nobody ever sees it going on. */
+/* A flush is complete when the call returns, so it is never observed in progress. */
 POINT(flush_is_done_when_it_returns)
 {
 	int fd = make_file();
@@ -186,7 +192,7 @@ static void check_cancelled(struct waiter waiter)
 	CHECK_IS(atomic_load(&stream->nr_waiting), 0);
 }
 
-/* No lock is held, nobody waits, and no event has gone. */
+/* Check that no lock is held, no thread waits, and no event was lost. */
 static void check_cancelling(bool has_time)
 {
 	trace_event_id_t id = open_id("x");

@@ -1,4 +1,7 @@
-/* Conformance: however a process ends, its streams are shut down, and its log is whole; while it goes on, nobody touches them. */
+/*
+ * Conformance: at any end of a process its streams are shut down, and its log is complete; while it
+ * runs, no other process touches them.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,7 +23,7 @@
 
 extern char **environ;
 
-/* In memory that outlives the process: what each thread has begun to write, and has written. */
+/* Shared memory that outlives the process: for each thread the events begun and written. */
 struct account {
 	_Atomic int begun[NR_THREADS];
 	_Atomic int written[NR_THREADS];
@@ -53,8 +56,9 @@ static void wait_until_whole(int fd)
 }
 
 /*
- * All that was written is there, in order; but for what was lost, and counted, and one event of each thread that was killed in the middle. While
- * exit() goes on, threads write to a stream that was shut down.
+ * All written events are there, in order, except those counted as lost, and one event of each
+ * thread that was killed in the middle. During exit(), threads write to a stream that was shut
+ * down.
  */
 static void check_log(int fd, bool is_all)
 {
@@ -66,7 +70,10 @@ static void check_log(int fd, bool is_all)
 
 	CHECK_IS(pxt_log_open(&log, fd), 0);
 	while (pxt_log_next(&log, &event, number, sizeof(number)) == 1) {
-		/* Who was at it when the stream was stopped comes after, and so does what is said of events that were lost then. */
+		/*
+		 * Events of threads that were writing when the stream stopped come after it, and so
+		 * do reports of events lost then.
+		 */
 		if (last_id != POSIX_TRACE_STOP ||
 		    (is_all && stream_policy != POSIX_TRACE_UNTIL_FULL))
 			last_id = event.id;
@@ -83,7 +90,10 @@ static void check_log(int fd, bool is_all)
 		written += account->written[nr];
 	}
 	found += (int)log.header.status.lost;
-	/* Of a stream that loops START and such are lost, too; and what a thread made room over when it was killed is not counted. */
+	/*
+	 * A looping stream loses START and such, too; and the record that a killed thread was
+	 * evicting is not counted.
+	 */
 	if (stream_policy == POSIX_TRACE_LOOP) {
 		begun += 500;
 		written -= NR_THREADS;
@@ -187,7 +197,7 @@ static void check_way(void (*end)(void), int wanted)
 	check_log(fd, end != by_exit);
 }
 
-/* It goes on as another program while its log is looked at. */
+/* The process continues as another program while its log is read. */
 static void check_execution(void (*end)(void))
 {
 	int fd = make_file(), status;
@@ -253,7 +263,7 @@ static void by_execution(void)
 	execl("/bin/sleep", "sleep", "1000", (char *)NULL);
 }
 
-/* One that fails changes nothing: the next one is the end. */
+/* A failed exec changes nothing; the next one is the end. */
 static void by_execution_at_last(void)
 {
 	execl("/nowhere", "nowhere", (char *)NULL);
@@ -372,7 +382,10 @@ POINT(log_of_a_process_that_has_closed_all_descriptors_and_executes_is_whole)
 
 /* --- policies --- */
 
-/* What there is of each thread is in order, and the newest is there: what came before has gone, or the log was full. */
+/*
+ * The events of each thread are in order, and the newest is there: older ones were dropped, or the
+ * log was full.
+ */
 static void check_part(int fd)
 {
 	int next[NR_THREADS] = { 0 }, number[2] = { 0 }, found = 0;
@@ -431,7 +444,7 @@ POINT(log_of_a_stream_that_is_full_of_a_process_that_is_killed_is_whole)
 	check_policies(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND);
 }
 
-/* Takes from a stream that loops while the threads write over it. */
+/* Flush a looping stream while the threads overwrite it. */
 static void flush_and_be_killed(void)
 {
 	for (int nr = 0; nr < 200; nr++)
@@ -484,7 +497,7 @@ static void by_execution_without_keeper(void)
 	by_execution();
 }
 
-/* For reading only, and the file has no name any more. */
+/* Open read-only, and the file has no name any more. */
 static trace_id_t open_for_reading(int fd)
 {
 	trace_id_t trid = -1;
@@ -705,7 +718,7 @@ POINT(stream_of_a_process_that_never_wrote_leaves_nothing)
 
 	if (pid == 0)
 		by_execution();
-	make_stream(NULL); /* what is of this process stays: stream, process, names */
+	make_stream(NULL); /* files of this process that stay: stream, process, names */
 	CHECK_IS(posix_trace_create(pid, NULL, &trid), 0);
 	CHECK(count_files() > 3);
 	CHECK_IS(posix_trace_shutdown(trid), 0);

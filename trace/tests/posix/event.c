@@ -1,4 +1,7 @@
-/* Conformance: events are recorded and read, with what becomes of a full stream. */
+/*
+ * Conformance: recording and reading of events, and the policies of a full stream. The file is long
+ * because its points share one subject and their helpers.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -104,7 +107,7 @@ POINT(event_says_the_time_in_order)
 	}
 }
 
-/* For long enough that what the counter of the CPU says is compared with the kernel's clock a few times. */
+/* Long enough that the CPU's counter is compared with the kernel's clock a few times. */
 POINT(event_time_is_when_it_was_called)
 {
 	struct timespec step = { 0, 100000 };
@@ -505,7 +508,7 @@ static void do_nothing(int signal_number)
 
 static void *signal_until_done(void *thread)
 {
-	/* One that comes before it waits would be for nothing. */
+	/* A signal that comes before the wait would have no effect, so it is repeated. */
 	for (;;) {
 		usleep(10000);
 		pthread_kill(*(pthread_t *)thread, SIGUSR1);
@@ -636,7 +639,7 @@ POINT(timedgetnext_waits_until_there_is_an_event)
 
 POINT(reading_by_many_threads_gives_each_event_to_one)
 {
-	/* One reads here, the other one in a thread that takes what it can get. */
+	/* One reader is here, the other in a thread that takes what it gets. */
 	trace_event_id_t id = open_id("x");
 	trace_id_t trid = make_small(POSIX_TRACE_UNTIL_FULL, 4096);
 	pthread_t thread;

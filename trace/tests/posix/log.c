@@ -280,7 +280,7 @@ POINT(flush_of_a_stream_without_a_log_is_einval)
 	CHECK_IS(posix_trace_flush(4711), EINVAL);
 }
 
-/* Limits are the process' own, which ends with the point. */
+/* Limits are per process, and the process ends with the point. */
 static void limit_files(size_t bytes)
 {
 	struct rlimit limit = { bytes, bytes };
@@ -350,7 +350,10 @@ POINT(policy_flush_flushes_by_itself)
 		off_t size = size_of(fd);
 
 		write_numbers(id, 100 * nr, 100);
-		/* On a busy machine it may take long until it is flushed; of two times a hundred, some must be. */
+		/*
+		 * On a busy machine the flush may take long; of two times a hundred events, some
+		 * must be flushed.
+		 */
 		for (int tries = 0; nr % 2 && tries < 1000 && size_of(fd) == size; tries++)
 			usleep(100);
 	}
@@ -399,7 +402,7 @@ POINT(events_lost_at_the_end_are_said_in_the_log)
 	trace_attr_t attr;
 	trace_id_t trid;
 
-	/* Full, and stopped before it can go on: nothing comes behind what was lost. */
+	/* Full, and stopped before it can go on: no event follows the lost ones. */
 	small_attr(&attr, POSIX_TRACE_UNTIL_FULL, 64);
 	trid = make_log(fd, &attr);
 	write_numbers(id, 0, 1000);
@@ -452,7 +455,7 @@ POINT(log_policy_loop_keeps_the_newest_events)
 		expected = number_of(&seen) + 1;
 	}
 	CHECK_IS(expected, 1800);
-	/* As many as fit into 16 KiB of 56 bytes each, but for what is told about flushes. */
+	/* As many as fit into 16 KiB of 56 bytes each, except the events about flushes. */
 	CHECK(nr >= 240 && nr <= 16384 / 56);
 }
 
@@ -772,7 +775,7 @@ POINT(log_is_not_written_to_a_file_that_took_its_descriptors_number)
 	trace_id_t trid = make_log(fd, NULL);
 	struct stat st;
 
-	/* All that the library has open now leads to somebody else's file. */
+	/* All descriptors that the library has open now refer to another file. */
 	for (int nr = 3; nr < 64; nr++) {
 		if (nr != stranger && fcntl(nr, F_GETFD) >= 0)
 			dup2(stranger, nr);

@@ -9,7 +9,7 @@
 static struct point *points, **last = &points;
 static char folder[] = "/tmp/utrail-posix-XXXXXX";
 
-/* No point waits for anything that long, on a busy machine either: who does, hangs. */
+/* No point waits that long, even on a busy machine: a point that does hangs. */
 #define SECONDS_MAX 240
 
 void point_add(struct point *point)
@@ -194,7 +194,7 @@ static int empty_folder(void)
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.')
 			continue;
-		/* Processes that have ended leave only what those that come later take away. */
+		/* Ended processes leave only files that later processes remove. */
 		unlinkat(dirfd(dir), entry->d_name, 0);
 		nr++;
 	}

@@ -61,7 +61,7 @@ struct seen {
 	int unavailable;
 };
 
-/* What points have in common; each fails the point when it does not work. */
+/* Helpers of the points; each fails the point on an error. */
 trace_id_t make_stream(const trace_attr_t *attr);
 trace_id_t make_running(const trace_attr_t *attr);
 /* A stream with that policy that takes at least @nr_small events without data, and little more. */
@@ -83,7 +83,7 @@ int number_of(const struct seen *seen);
 int make_file(void);
 trace_id_t make_log(int fd, const trace_attr_t *attr);
 uint64_t now_ns(clockid_t clock);
-/* As fork(), without failure: whoever is killed by its number must be somebody. */
+/* As fork(), without failure: a pid that is killed must be a process. */
 pid_t make_child(void);
 
 #endif

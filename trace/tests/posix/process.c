@@ -1,4 +1,7 @@
-/* Conformance: several processes: who traces whom, what children inherit, and who is killed. */
+/*
+ * Conformance with several processes: tracing of others, inheritance in children, and killed
+ * processes.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -195,7 +198,10 @@ POINT(child_makes_streams_of_its_own)
 	expect_nothing(trid);
 }
 
-/* What a program does that was executed by its name: this one, with a word in its environment. */
+/*
+ * The part of the program that was executed by its name: this one, selected by a word in its
+ * environment.
+ */
 static void run_program(const char *what)
 {
 	trace_event_id_t id = open_id("of the program");
@@ -487,7 +493,7 @@ POINT(process_whose_controller_was_killed_goes_on_and_can_be_traced_again)
 #define NR_PROCESSES 8
 #define NR_THREADS   8
 
-/* What an event of the storm says: it must come whole, and in order of each thread. */
+/* The data of an event of the storm: it must come complete, and in order of each thread. */
 struct drop {
 	int process, thread, number;
 	unsigned char more[80];
@@ -621,7 +627,7 @@ POINT(storm_in_which_filters_change_and_processes_are_killed_ends)
 	long nr_read = read_storm(trid, pids, true);
 
 	CHECK(nr_read > 0);
-	/* It goes on, whatever those that were killed left behind. */
+	/* Tracing goes on after processes were killed. */
 	CHECK_IS(posix_trace_clear(trid), 0);
 	write_numbers(open_id("behind"), 1, 1);
 	CHECK_IS(posix_trace_shutdown(trid), 0);

@@ -22,17 +22,17 @@
 #define NR_THREADS   8
 #define NR_STREAMS   2
 #define NR_LIVES     8192 /* of processes, one behind the other */
-#define BATCH	     2000 /* events of a stream that are read before the other one's turn */
+#define BATCH	     2000 /* events of a stream that are read before the other stream is read */
 #define KILL_NS	     50000000
 #define HANGS_AFTER  180 /* seconds more than it is to last */
 
-/* What an event says; how many of @more there are, and which, follows from the numbers. */
+/* The data of an event; the length and bytes of @more follow from the numbers. */
 struct drop {
 	uint32_t life, thread, number;
 	unsigned char more[80];
 };
 
-/* Of a thread, in memory of all: how many events it has begun to write, and how many it has written. */
+/* For each thread, in shared memory: the number of events begun and written. */
 struct count {
 	_Atomic uint32_t begun, done;
 };
@@ -159,7 +159,7 @@ static int read_some(struct reading *reading)
 	return 1;
 }
 
-/* Nobody writes what is filtered in turns: it is the filter that others read meanwhile. */
+/* The filtered events are never written: other threads read the filter while it changes. */
 static void change_filters(void)
 {
 	trace_event_set_t set;
@@ -287,7 +287,7 @@ static int run(double seconds)
 	return 0;
 }
 
-/* What a process has in the folder goes when it ends: so another one looks after the folder. */
+/* A process' files in the folder disappear when it ends, so another process watches the folder. */
 static int run_in(char *folder, double seconds)
 {
 	char command[128];

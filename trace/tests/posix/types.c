@@ -1,4 +1,4 @@
-/* Conformance: types of events, their names, and sets of them. */
+/* Conformance: event types, their names, and sets of them. */
 #include "point.h"
 
 POINT(eventid_open_of_the_same_name_is_the_same_id)

@@ -1,4 +1,7 @@
-/* A recorder that comes to libutrail-trace while the program runs, and goes again (events/door.h). */
+/*
+ * A recorder that attaches to libutrail-trace while the program runs, and detaches again
+ * (events/door.h).
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +201,7 @@ TEST_WITH(who_has_begun_comes_to_the_end, prepare, finish)
 	assert_int_equal(seen.nr_begun, 1);
 }
 
-/* A number of the former one's means something else to the next. */
+/* A number of the former recorder means something else to the next. */
 TEST_WITH(who_has_begun_with_the_next_one_says_nothing, prepare, finish)
 {
 	trace_event_id_t id;
@@ -224,7 +227,7 @@ TEST_WITH(who_has_begun_with_the_next_one_says_nothing, prepare, finish)
 	assert_true(seen.last_len < SIZE_MAX);
 }
 
-/* The program has looked before that, and logs it after. */
+/* The program has looked before that, and logs the event afterwards. */
 TEST_WITH(nobody_gets_what_comes_too_late, prepare, finish)
 {
 	char *text = NULL;
@@ -276,7 +279,7 @@ TEST_WITH(nobody_waits_for_a_lock, prepare, finish)
 	assert_false(event->enabled);
 }
 
-/* The former one could not wait for the lock, and what it has said is still there. */
+/* The former one could not wait for the lock, so its numbers are still there. */
 TEST_WITH(the_next_one_does_not_get_numbers_of_one_that_was_in_a_hurry, prepare, finish)
 {
 	fstrace_event_t *calls = fstrace_declare(trace, "DOOR-CALLS", "WHAT=%I");
@@ -333,7 +336,9 @@ int main(void)
 
 	if (!mkdtemp(folder))
 		return 1;
-	/* When the process ends, the library removes what is its own, but for the lock of the folder. */
+	/*
+	 * When the process ends, the library removes its own files, except the lock of the folder.
+	 */
 	pid = fork();
 	if (pid == 0) {
 		setenv("UTRAIL_TRACE_DIR", folder, 1);

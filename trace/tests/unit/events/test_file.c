@@ -1,4 +1,6 @@
-/* The file of a log: when it is made, what becomes of the one before, when it is turned, and what comes to it from several processes. */
+/*
+ * The file of a log: its creation, the file before it, rotation, and records of several processes.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +16,7 @@ static unsigned nr_looks;
 static char prefix[128];
 static fstrace_t *trace;
 
-/* Of the next calls to write: negative errno, or so many bytes at most; 0: as it is. */
+/* For the next calls of write: negative errno, or the maximum number of bytes; 0: unchanged. */
 static long writes[2];
 static unsigned nr_writes;
 static int rename_error;
@@ -446,7 +448,7 @@ TEST_WITH(a_turn_repairs_the_last_two, begin, end)
 	atomic_store(&trace->shared->nr_writing, 1);
 	tear("log.log");
 	write_text("z");
-	/* That was turned now, and the one before, which was whole. */
+	/* The file rotated now, and the one before, which was complete. */
 	assert_true(is_torn("log-2000-01-01T00:00:00.000002.log"));
 	atomic_store(&trace->shared->nr_writing, 0);
 }

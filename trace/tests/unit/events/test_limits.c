@@ -74,7 +74,7 @@ static bool is_there(const char *name)
 	return access(name, F_OK) == 0;
 }
 
-/* Of files that are 1, 2, ... seconds old the first @nr, which are all that is there. */
+/* Of files that are 1, 2, ... seconds old exactly the first @nr are left. */
 static void check_left(int nr)
 {
 	int found = 0;

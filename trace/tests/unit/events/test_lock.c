@@ -1,4 +1,7 @@
-/* The lock of logs: who waits for it, its file, whom files are given to, and descriptors that are not the program's. Each in a process of its own. */
+/*
+ * The lock of logs: its waiters, its file, the owner of files, and descriptors apart from the
+ * program's. Each in a process of its own.
+ */
 #include <errno.h>
 #include <fcntl.h>
 
@@ -39,7 +42,7 @@ static int next_fd(void)
 	return fd;
 }
 
-/* Whose lock is on that file; 0: nobody's. Not to be asked by its owner. */
+/* The owner of the lock on that file; 0: none. The owner itself must not call this. */
 static pid_t owner_of_lock(const char *of)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -89,7 +92,7 @@ IN_A_CHILD(signals_wait_but_for_those_of_faults)
 	return 0;
 }
 
-/* Whether it does not get it or does, no signal waits afterwards. */
+/* In both cases no signal is blocked afterwards. */
 static void *try_it(void *arg)
 {
 	struct fst_held held;

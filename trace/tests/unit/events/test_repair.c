@@ -1,4 +1,4 @@
-/* Lines of writers that were killed: where they end, and with which mark. */
+/* Lines of killed writers: their ends, and their marks. */
 #include <fcntl.h>
 
 #include "events/trace.h"
@@ -60,7 +60,7 @@ static off_t size(void)
 	return st.st_size;
 }
 
-/* What is in front of the page then; nothing else may change. */
+/* Check the bytes before the page; nothing else may change. */
 static void check(off_t page, const char *wanted)
 {
 	off_t before = size();

@@ -194,7 +194,7 @@ TEST_WITH(expressions_choose, begin, end)
 	}
 }
 
-/* What was written since the last look, without its time. */
+/* The text written since the last look, without its time. */
 static const char *line(void)
 {
 	static char copy[256];

@@ -1,4 +1,4 @@
-/* Files of the folder of POSIX Trace, as processes leave them. */
+/* Files in the folder of POSIX Trace, as processes leave them. */
 #ifndef UTRAIL_TESTS_UNIT_TRACE_FILES_H
 #define UTRAIL_TESTS_UNIT_TRACE_FILES_H
 

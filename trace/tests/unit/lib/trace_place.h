@@ -1,4 +1,7 @@
-/* A folder for streams of POSIX Trace that no other process has. It goes behind all that the library does at the end of the process. */
+/*
+ * A folder for streams of POSIX Trace that no other process has. It is removed after everything
+ * that the library does at the end of the process.
+ */
 #ifndef UTRAIL_TESTS_UNIT_TRACE_PLACE_H
 #define UTRAIL_TESTS_UNIT_TRACE_PLACE_H
 
@@ -35,7 +38,9 @@ __attribute__((destructor(101))) static inline void trace_place_remove(void)
 		nftw(trace_place_above, trace_place_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* What @fn returns, in a child: 0 or the line that says what is wrong. The child's handlers of the end run. */
+/*
+ * The result of @fn in a child: 0 or the line of the failed check. The child's exit handlers run.
+ */
 static inline int trace_place_in_child(int (*fn)(void *arg), void *arg)
 {
 	pid_t pid;

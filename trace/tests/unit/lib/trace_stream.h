@@ -1,4 +1,7 @@
-/* A stream of POSIX Trace in this process' memory, with its view: no folder, no file, nobody else. */
+/*
+ * A stream of POSIX Trace in this process' memory, with its view: no folder, no file, no other
+ * process.
+ */
 #ifndef UTRAIL_TESTS_UNIT_TRACE_STREAM_H
 #define UTRAIL_TESTS_UNIT_TRACE_STREAM_H
 
@@ -39,7 +42,7 @@ static inline uint64_t test_stream_used(const struct test_stream *of)
 	return atomic_load(&of->stream.head) - atomic_load(&of->stream.tail);
 }
 
-/* So many events without data, with times from @time_ns on. */
+/* Add @nr events without data, with times from @time_ns on. */
 static inline void test_stream_fill(struct pxt_view *view, int nr, uint64_t time_ns)
 {
 	for (int i = 0; i < nr; i++) {
@@ -51,7 +54,7 @@ static inline void test_stream_fill(struct pxt_view *view, int nr, uint64_t time
 	}
 }
 
-/* The oldest, which is taken. @data: NULL, or of 512 bytes. */
+/* Take the oldest event. @data: NULL, or of 512 bytes. */
 static inline struct pxt_event test_stream_next(struct test_stream *of, struct pxt_view *view,
 						void *data)
 {

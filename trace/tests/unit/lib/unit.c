@@ -1,6 +1,6 @@
 #include "tests/unit/lib/unit.h"
 
-/* More than any program has. An array, since there are tests that play malloc(). */
+/* More than any program has. An array, since some tests replace malloc(). */
 #define MOST 128
 
 static struct CMUnitTest tests[MOST];

@@ -15,7 +15,7 @@
 /*
  * TEST(name) { ... } is a test. A file's tests run in the order that they stand in. TEST_WITH() is
  * for one that has functions which run before and after it (NULL: none); both return 0 for success.
- * Who needs it finds the test's "void **state".
+ * The test has its "void **state".
  */
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 #define TEST_WITH(name, setup, teardown)                                                 \
@@ -27,7 +27,7 @@
 	}                                                                                \
 	static void name(void **state)
 
-/* TEST_GROUP() names what runs once, before the first test and after the last one. */
+/* TEST_GROUP() names functions that run once, before the first test and after the last one. */
 #define TEST_GROUP(setup, teardown)                                   \
 	__attribute__((constructor)) static void unit_add_group(void) \
 	{                                                             \
@@ -36,10 +36,13 @@
 
 void unit_add(struct CMUnitTest test);
 void unit_group(CMFixtureFunction setup, CMFixtureFunction teardown);
-/* Runs all that were added, and returns how many failed. It is all that main() does where a file has none of its own. */
+/*
+ * Run all tests that were added, and return the number of failed ones. It is the whole main() of a
+ * file without its own.
+ */
 int unit_run(void);
 
-/* Ends the test, which cannot be done here; the reason as for printf(3). */
+/* Skip the test, which cannot run here; the reason as for printf(3). */
 #define skip_because(...)                               \
 	do {                                            \
 		print_message("skipped: " __VA_ARGS__); \

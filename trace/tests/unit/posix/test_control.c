@@ -1,4 +1,7 @@
-/* A stream is started, stopped, cleared and filtered: which events tell of it, and what is left of what was there. */
+/*
+ * A stream is started, stopped, cleared and filtered: the events that report it, and the records
+ * that stay.
+ */
 #include <errno.h>
 
 #include "posix/posix.h"
@@ -285,7 +288,7 @@ TEST_WITH(other_numbers_are_no_streams, begin, end)
 	assert_memory_equal(&attr, &handle->attr, sizeof(handle->attr));
 }
 
-/* Behind all these calls nobody has the handle, or its locks. */
+/* After all these calls neither the handle nor its locks are held. */
 TEST_WITH(nothing_is_held, begin, end)
 {
 	struct posix_trace_status_info status;

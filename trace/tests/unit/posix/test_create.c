@@ -1,4 +1,4 @@
-/* Streams are made and ended: what is in them at first, where their files are, and that nothing is left. */
+/* Streams are made and ended: their first events, their files, and that nothing is left. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

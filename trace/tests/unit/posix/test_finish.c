@@ -1,4 +1,6 @@
-/* Logs of processes that have gone are finished by who comes next, whatever their shared memory says. */
+/*
+ * Logs of ended processes are finished by the next process, even if their shared memory is corrupt.
+ */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,7 +27,7 @@ static struct pxt_log_part *part_of(void)
 	return NULL;
 }
 
-/* It and its keeper are killed: what it has written is in its memory only. */
+/* The process and its keeper are killed: the records are in its memory only. */
 static int leave_log(void *arg)
 {
 	int fd = open(log_path, O_CREAT | O_TRUNC | O_RDWR, 0600);
@@ -90,7 +92,7 @@ TEST_WITH(who_opens_it_finds_all_events, begin, NULL)
 	assert_int_equal(count_events(), NR_EVENTS);
 }
 
-/* The file was made another log meanwhile, which is not touched. */
+/* The file has become another log meanwhile, which is not touched. */
 TEST_WITH(another_log_of_the_same_file_stays_as_it_is, begin, NULL)
 {
 	const struct pxt_attr attr = { .magic = PT_ATTR_MAGIC,
@@ -124,7 +126,7 @@ TEST_WITH(another_file_is_not_written_to, begin, NULL)
 	close(fd);
 }
 
-/* Nothing of it can be believed; the log is one that can be read, and whoever opens it goes on. */
+/* The data are all invalid; the log can still be read, and a process that opens it goes on. */
 TEST_WITH(lies_do_no_harm, begin, NULL)
 {
 	for (unsigned int seed = 1; seed <= 40; seed++) {

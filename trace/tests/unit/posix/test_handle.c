@@ -1,4 +1,4 @@
-/* What a trace_id_t stands for: who gets it, until when, and that no number comes twice. */
+/* Handles of trace_id_t: lookup, lifetime, and that no number is reused. */
 #include <pthread.h>
 
 #include "posix/posix.h"

@@ -1,4 +1,7 @@
-/* What a new process has of its parent: streams that are inherited; and what an image that was executed ends. */
+/*
+ * A new process' share of its parent: inherited streams; and the streams that an executed image
+ * ends.
+ */
 #include <fcntl.h>
 #include <signal.h>
 
@@ -114,7 +117,10 @@ TEST_WITH(others_do_not_come, begin, end)
 {
 	struct pxt_registry *registry = trace_file_registry(place, (uint32_t)getpid(), start);
 
-	/* Made later than the process; another one of that number; not attached; gone. */
+	/*
+	 * Four cases: made later than the process; another stream of that number; not attached;
+	 * gone.
+	 */
 	attach(registry, 1, 71, POSIX_TRACE_INHERITED, 4000);
 	attach(registry, 2, 72, POSIX_TRACE_INHERITED, 60000);
 	atomic_store(&registry->serial[2], 73);

@@ -7,7 +7,7 @@
 static struct pxt_names *names;
 static bool is_dead;
 static unsigned nr_asked, nr_yields;
-/* After so many looks who writes the first name has done that; 0: never. */
+/* The writer of the first name is done after so many looks; 0: never. */
 static unsigned ready_after;
 
 bool __wrap_pxt_process_is_dead(pid_t pid);

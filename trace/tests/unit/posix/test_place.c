@@ -1,4 +1,4 @@
-/* The folder that processes of a user share: who gets into it, its lock, and what is mapped from it. */
+/* The folder that processes of a user share: access, its lock, and mappings of its files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -42,7 +42,7 @@ int __wrap_flock(int fd, int operation)
 	return -1;
 }
 
-/* The lowest number that is free: what was opened meanwhile and not closed makes it another one. */
+/* The lowest free number: a descriptor opened meanwhile and not closed changes it. */
 static int next_fd(void)
 {
 	int fd = dup(STDERR_FILENO);

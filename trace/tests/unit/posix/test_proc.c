@@ -1,4 +1,4 @@
-/* Other processes: whether they live, since when, whose children they are; clocks and futexes. */
+/* Other processes: liveness, start time, parents; clocks and futexes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -9,7 +9,7 @@
 #include "posix/posix.h"
 #include "tests/unit/lib/trace_place.h"
 
-/* A child that does nothing until it is killed, with that name. */
+/* Make a child of that name, which does nothing until it is killed. */
 static pid_t make_child(const char *name)
 {
 	int pipes[2];

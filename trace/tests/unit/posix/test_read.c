@@ -1,4 +1,4 @@
-/* Events are read: what is told of one, and for how long somebody waits for the next. */
+/* Events are read: their data, and the time that a reader waits for the next one. */
 #include <errno.h>
 #include <signal.h>
 
@@ -142,7 +142,7 @@ TEST_WITH(who_waits_waits_until_that_time, begin, end)
 	assert_true(pxt_clock_ns(CLOCK_REALTIME) >= until_ns);
 }
 
-/* Somebody is writing the next event, and does not come to an end. */
+/* A writer is in the middle of the next event, and does not finish. */
 TEST_WITH(the_time_counts_behind_one_that_is_not_finished, begin, end)
 {
 	struct pxt_cell *cell;

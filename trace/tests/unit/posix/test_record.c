@@ -1,4 +1,4 @@
-/* What becomes of an event: the streams that it goes to, and what each policy does with one that has no room. */
+/* The way of an event: the streams that it goes to, and each policy for one that has no room. */
 #include <errno.h>
 
 #include "tests/unit/lib/trace_stream.h"

@@ -1,4 +1,4 @@
-/* Events of POSIX Trace that go to a recorder, who is played here: what he is told, and with which bytes. */
+/* Events of POSIX Trace that go to a recorder, which is played here: its calls, and their bytes. */
 #include <errno.h>
 
 #include "events/door.h"

@@ -1,4 +1,6 @@
-/* Records in the cells of a stream: where they go, what comes back, and what becomes of those whose process died. */
+/*
+ * Records in the cells of a stream: their places, what is read back, and records of dead processes.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@
 #define OWN_PID	 STREAM_PID
 #define OFFSET	 STREAM_OFFSET
 
-/* Of a cell's word: the round, the state, how many cells, the pid. */
+/* Parts of a cell's word: the round, the state, the number of cells, the pid. */
 #define STATE_BIT  36
 #define STATE_MASK (3ULL << STATE_BIT)
 #define RESERVED   (1ULL << STATE_BIT)
@@ -22,7 +24,7 @@ static struct pxt_view view;
 
 static bool is_dead;
 static unsigned nr_asked;
-/* What the cell's word becomes while its process is looked at; 0: nothing. */
+/* The value that the cell's word gets during the look at its process; 0: unchanged. */
 static uint64_t meanwhile;
 
 bool __wrap_pxt_process_is_dead(pid_t pid);
@@ -277,7 +279,7 @@ TEST_WITH(a_length_that_cannot_be_is_cut, begin, NULL)
 	first->len = 1u << 31;
 	assert_int_equal(peek(NR_CELLS, &event, &count), 1);
 	assert_int_equal(event.len, 136);
-	/* What all cells have is more than the buffer for it has. */
+	/* All cells together have more room than the buffer for their data. */
 	set_word(0, ROUND(1) | COMMITTED | COUNT(NR_CELLS) | OWN_PID);
 	assert_int_equal(pxt_ring_peek(&view, NR_CELLS, &event, data, &count), 1);
 	assert_int_equal(event.len, 512);
@@ -298,7 +300,7 @@ TEST_WITH(only_the_oldest_is_taken, begin, NULL)
 	assert_int_equal(tail(), NR_CELLS + 5);
 }
 
-/* Somebody has claimed the place at the head and did not come further yet. */
+/* A thread has claimed the place at the head and not moved it yet. */
 TEST_WITH(the_head_is_moved_for_others_and_the_event_comes_later, begin, NULL)
 {
 	struct pxt_event event = { .time_ns = 1, .pid = OWN_PID, .id = PT_UNNAMED };
@@ -318,7 +320,7 @@ TEST_WITH(way_is_given_once, begin, NULL)
 {
 	struct pxt_event event = { .time_ns = 1, .pid = OWN_PID, .id = PT_UNNAMED };
 
-	/* The first look finds a place that was claimed, the next ones find another and another. */
+	/* The first look finds a place that was claimed, the next ones find others. */
 	for (unsigned nr = 0; nr < NR_CELLS - 1; nr++)
 		set_word(nr, ROUND(1) | COMMITTED | COUNT(1) | 1);
 	assert_int_equal(pxt_ring_put(&view, &event, NULL), 0);
@@ -386,7 +388,7 @@ TEST_WITH(only_what_is_reserved_there_is_skipped, begin, NULL)
 	assert_int_equal(tail(), NR_CELLS);
 }
 
-/* Between the look at the record and the question whether its process lives there is time for both to end. */
+/* Between the look at the record and the check of its process both may end. */
 TEST_WITH(one_that_was_finished_stays, begin, NULL)
 {
 	struct pxt_event event;

@@ -1,4 +1,4 @@
-/* What processes have left behind that were killed goes, and nothing else. */
+/* Files of killed processes are removed, and nothing else. */
 #include <fcntl.h>
 
 #include "tests/unit/lib/trace_files.h"
@@ -100,7 +100,7 @@ TEST_WITH(what_has_no_such_name_stays, begin, end)
 		assert_int_equal(faccessat(place, names[nr], F_OK, 0), 0);
 }
 
-/* When there are more than can be remembered nobody knows which are in use. */
+/* When there are more than the table holds, it is unknown which are in use. */
 static void check_many(unsigned nr_streams, bool is_kept)
 {
 	for (unsigned nr = 0; nr < nr_streams; nr++) {

@@ -1,4 +1,4 @@
-/* Which event is the next one: what is there, what was lost before it, and that a stream has stopped. */
+/* The choice of the next event: a record, a loss before it, or the stop of the stream. */
 #include <errno.h>
 
 #include "tests/unit/lib/trace_stream.h"
@@ -7,7 +7,7 @@ static struct test_stream stream;
 static struct pxt_handle handle;
 static unsigned char buffer[512];
 static bool is_dead;
-/* Behind a look at the next event somebody else takes it, as often as that. */
+/* After a look at the next event another reader takes it, that many times. */
 static int nr_steals;
 
 bool __wrap_pxt_process_is_dead(pid_t pid);

@@ -1,4 +1,7 @@
-/* A child that keeps a stream has none of its parent's memory but what it names. Under a sanitizer it has all. */
+/*
+ * A child that keeps a stream has only the named parts of its parent's memory. Under a sanitizer it
+ * has all.
+ */
 #include <errno.h>
 #include <sys/mman.h>
 

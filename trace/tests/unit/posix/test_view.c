@@ -1,4 +1,6 @@
-/* Streams as a process has them mapped: what is checked, when they are mapped, and when their memory goes. */
+/*
+ * Streams as mapped in a process: their checks, when they are mapped, and when they are unmapped.
+ */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -9,7 +11,7 @@
 #define BYTES  (PT_CELLS_OFFSET + 64 * PT_CELL_BYTES)
 
 static struct pxt_view *const view = &pxt_process.views[NUMBER];
-/* Whether all are said to have left; @nr_waits: how often that was asked, with how many tries. */
+/* Whether all users have left; @nr_waits: the number of questions, with their tries. */
 static bool are_out;
 static unsigned nr_waits;
 static int tries_given;
@@ -209,7 +211,7 @@ TEST_WITH(who_leaves_is_waited_for, begin, NULL)
 	atomic_store(&view->users[2].nr, 1);
 	assert_int_equal(pthread_create(&thread, NULL, leave_soon, NULL), 0);
 	pxt_view_drop(view);
-	/* It may have been slower than two thousand looks, on a busy machine. */
+	/* On a busy machine the thread may have been slower than two thousand looks. */
 	assert_int_equal(is_mapped(stream), !atomic_load(&has_left));
 	pthread_join(thread, NULL);
 	if (is_mapped(stream))

@@ -1,4 +1,7 @@
-/* Logs that somebody else goes on with, from wherever their writer was killed, and whatever is said of them. */
+/*
+ * Logs that another process continues after their writer was killed at any place, also with wrong
+ * data about them.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +13,10 @@
 
 #define DATA_MAX 40000
 
-/* @begin, @pending: as the one who goes on is told. @settled: so long is the log without the record that is being added */
+/*
+ * @begin, @pending: as given to the successor. @settled: length of the log without the record that
+ * is being added
+ */
 struct state {
 	struct pxt_log_writer writer;
 	unsigned char buffer[PT_LOG_BUFFER];
@@ -62,7 +68,7 @@ static void append(uint32_t len)
 	settle();
 }
 
-/* The one who goes on has the buffer, and nothing else of the one before. */
+/* The successor has the buffer, and nothing else of its predecessor. */
 static void go_on(int fd)
 {
 	struct pxt_log_writer other;
@@ -73,7 +79,7 @@ static void go_on(int fd)
 	assert_int_equal(pxt_log_sync(&other), 0);
 }
 
-/* How many there are, of which the last one is the newest. */
+/* Count the records, and check that the last one is the newest. */
 static uint32_t check(int fd)
 {
 	static unsigned char data[DATA_MAX];
@@ -114,7 +120,7 @@ TEST(a_log_of_nothing_is_one)
 	close(fd);
 }
 
-/* Small and large ones, so that the buffer is written before, after and in the middle of a record. */
+/* Small and large records, so that the buffer is written before, after and in the middle of one. */
 TEST(no_record_is_missing_wherever_it_ended)
 {
 	for (unsigned seed = 0; seed < 300; seed++) {

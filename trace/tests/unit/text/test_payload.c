@@ -1,4 +1,4 @@
-/* Unit tests of text/payload.c: what is taken of a payload, and the text of it. */
+/* Unit tests of text/payload.c: values taken from a payload, and their text. */
 #include "tests/unit/lib/unit.h"
 
 #include <sys/mman.h>
@@ -6,7 +6,7 @@
 
 #include "text/payload.h"
 
-/* The text of @len bytes by @format; whether they are all that it needs. */
+/* Format @len bytes by @format; returns whether the payload is complete. */
 static bool show(const char *format, const void *bytes, size_t len, char out[static 200])
 {
 	struct fst_format *pieces = fst_format_make(format);
@@ -64,7 +64,7 @@ TEST(whole)
 	char out[200];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		/* "%P %L" shows what happens at the end of the bytes, below. */
+		/* "%P %L" is tested with truncated bytes, below. */
 		if (strcmp(cases[i].format, "%P %L") == 0)
 			continue;
 		assert_true(show(cases[i].format, cases[i].bytes, cases[i].len, out));
@@ -72,7 +72,7 @@ TEST(whole)
 	}
 }
 
-/* Of each payload every beginning: what is there is shown, and it is known that there is more to come. */
+/* Each beginning of each payload: the available part is shown, and reported as incomplete. */
 TEST(cut)
 {
 	char out[200];
@@ -87,7 +87,7 @@ TEST(cut)
 	assert_string_equal(out, "258 ");
 }
 
-/* Lengths and counts that are more than there is: of a text what is left of it is there, of others nothing. */
+/* Lengths and counts beyond the end: of a text its available part is shown, of others nothing. */
 TEST(too_long)
 {
 	char out[200];
@@ -167,7 +167,10 @@ static void check_string(const char *string, size_t len, size_t max, size_t room
 	fst_text_free(&text);
 }
 
-/* No byte behind the end of a string is touched that may be in another page, and none behind the room. */
+/*
+ * No byte after the end of a string is read that may be in another page, and none after the room is
+ * written.
+ */
 TEST(strings_at_a_page_end)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -190,7 +193,7 @@ TEST(strings_at_a_page_end)
 	munmap(pages, 2 * page);
 }
 
-/* Where bytes are that have the sign, and a one behind a zero. */
+/* Bytes with the sign bit, and a one after a zero, at each place. */
 TEST(strings_with_odd_bytes)
 {
 	check_string("\x80\xff\x7f\x01\x80\x80\x81\xfe\x01\x01", 10, SIZE_MAX, 64);
